@@ -1,0 +1,259 @@
+"""What the user wrote, validated and immutable: bodies, hinges, nodes, actuators, sensors, with names and units.
+
+Readers (YAML, URDF, MJCF) make a `System`; `build` turns it into the flat arrays that kernels read.
+Lengths are metres, masses kilograms, angles radians, times seconds. ``R_AB`` takes components in B to
+components in A; ``p_AB_A`` is the position of B's origin from A's origin in A's axes.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from limberjack.engine.system.hinge_types import HINGE_TYPES, HingeType
+
+
+@dataclass(frozen=True, eq=False)
+class Pose:
+    """Pose of a frame B in a frame A: ``rotation`` R_AB (3, 3), ``position`` p_AB_A (3,), metres."""
+
+    rotation: np.ndarray = field(default_factory=lambda: np.eye(3))
+    position: np.ndarray = field(default_factory=lambda: np.zeros(3))
+
+    def __matmul__(self, other: Pose) -> Pose:
+        """Compose: X_AC = X_AB @ X_BC."""
+        return Pose(self.rotation @ other.rotation, self.position + self.rotation @ other.position)
+
+    def inverse(self) -> Pose:
+        """The pose of A in B."""
+        return Pose(self.rotation.T.copy(), -self.rotation.T @ self.position)
+
+
+@dataclass(frozen=True, eq=False)
+class Inertia:
+    """Mass properties of one rigid body in its own frame.
+
+    mass (kg); com (3,) position of the centre of mass (m); about_com (3, 3) rotational inertia about the
+    centre of mass in body axes (kg·m²).
+    """
+
+    mass: float = 0.0
+    com: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    about_com: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))
+
+
+@dataclass(frozen=True)
+class Dof:
+    """What acts along one velocity coordinate of a hinge. Units: N·m or N for forces, rad or m for positions.
+
+    The hinge's own generalized force is
+    ``-stiffness (q - rest) - damping v - friction tanh(v / friction_rate)`` plus, beyond a limit, the one-sided
+    spring-damper ``limit_stiffness``, ``limit_damping``. ``armature`` (kg·m² or kg) is reflected rotor inertia and
+    adds to the mass matrix. ``limit_stiffness`` and ``limit_damping`` of None are chosen at build from the
+    hinge's articulated inertia, so that the stop behaves like a critically damped oscillator of 20 ms.
+    """
+
+    stiffness: float = 0.0
+    rest: float = 0.0
+    damping: float = 0.0
+    friction: float = 0.0
+    friction_rate: float = 0.01
+    armature: float = 0.0
+    lower: float = -math.inf
+    upper: float = math.inf
+    limit_stiffness: float | None = None
+    limit_damping: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Hinge:
+    """Connection of a body to its parent.
+
+    type : a key of HINGE_TYPES
+    parent : name of the parent body, or None for the inertial frame
+    inboard : pose of the hinge frame O+ in the parent body's frame
+    outboard : pose of the hinge frame O in this body's frame; O and O+ coincide at q = 0
+    axes : unit axes in the hinge frame, one row a direction that the type asks for: the turning or sliding axis of
+        1-dof and cylindrical hinges; universal and gimbal, the successive turning axes, mutually orthogonal; planar,
+        [normal, x direction]; rolling, [spin axis, direction of travel for positive rotation]
+    pitch : helical, metres of travel a radian; radius : rolling, metres
+    map : custom, H* (6, r) in hinge-frame axes, [angular; linear]
+    dofs : one Dof for each velocity coordinate
+    q0, v0 : initial coordinates (nq,) and velocities (nv,)
+    merge : a fixed hinge is folded into its parent (no reaction is then reported) unless this is False
+    """
+
+    name: str
+    type: str
+    parent: str | None
+    inboard: Pose = field(default_factory=Pose)
+    outboard: Pose = field(default_factory=Pose)
+    axes: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
+    pitch: float = 0.0
+    radius: float = 0.0
+    map: np.ndarray | None = None
+    dofs: tuple[Dof, ...] = ()
+    q0: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    v0: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    merge: bool = True
+
+    @property
+    def kind(self) -> HingeType:
+        """Sizes and coordinate names of this hinge's type."""
+        return HINGE_TYPES[self.type]
+
+    @property
+    def nv(self) -> int:
+        """Number of velocity coordinates."""
+        return self.map.shape[1] if self.map is not None else self.kind.nv
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """Names of the nq coordinates: "elbow" for one, "wrist.angle1", … for several."""
+        return self.kind.coordinate_names(self.name)
+
+    @property
+    def velocity_names(self) -> tuple[str, ...]:
+        """Names of the nv velocities."""
+        return self.kind.velocity_names(self.name, self.nv)
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """One rigid body: its name, mass properties in its own frame and inboard hinge.
+
+    ``where`` says where the body was written ("arm.urdf:12"), for messages.
+    """
+
+    name: str
+    inertia: Inertia
+    hinge: Hinge
+    where: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """A named frame fixed on a body (``body`` None: fixed in the inertial frame); ``pose`` X_BN."""
+
+    name: str
+    body: str | None
+    pose: Pose = field(default_factory=Pose)
+
+
+@dataclass(frozen=True)
+class Actuator:
+    """A drive on one velocity coordinate, with up to three commands, held between updates.
+
+    mode "torque": force = command.
+    mode "servo":  force = kp (position − q) + kd (rate − v) + torque; commands name, name.rate, name.torque.
+    mode "velocity": force = kd (rate − v) + torque; commands name, name.torque.
+    The force (N·m or N) is clipped to ±limit. ``initial`` is the first command.
+    """
+
+    name: str
+    coordinate: str
+    mode: str = "torque"
+    kp: float = 0.0
+    kd: float = 0.0
+    limit: float = math.inf
+    initial: float = 0.0
+
+    @property
+    def command_names(self) -> tuple[str, ...]:
+        """The commands this actuator takes, main one first."""
+        extra = {"torque": (), "velocity": (".torque",), "servo": (".rate", ".torque")}[self.mode]
+        return (self.name, *(self.name + suffix for suffix in extra))
+
+
+@dataclass(frozen=True)
+class Sensor:
+    """An ideal measurement, computed with each output.
+
+    type : a key of SENSOR_TYPES; target : a coordinate or velocity name, a node, or a hinge (reaction).
+    """
+
+    name: str
+    type: str
+    target: str
+
+
+#: sensor type → (kind of target, component suffixes, unit of each component)
+SENSOR_TYPES: dict[str, tuple[str, tuple[str, ...], str]] = {
+    "position": ("coordinate", ("",), "rad or m"),
+    "rate": ("velocity", ("",), "rad/s or m/s"),
+    "effort": ("velocity", ("",), "N·m or N"),
+    "reaction": ("hinge", (".nx", ".ny", ".nz", ".fx", ".fy", ".fz"), "N·m, N"),
+    "node_position": ("node", (".x", ".y", ".z"), "m"),
+    "node_orientation": ("node", (".w", ".x", ".y", ".z"), "1"),
+    "node_angular_velocity": ("node", (".x", ".y", ".z"), "rad/s"),
+    "node_linear_velocity": ("node", (".x", ".y", ".z"), "m/s"),
+    "gyro": ("node", (".x", ".y", ".z"), "rad/s"),
+    "accelerometer": ("node", (".x", ".y", ".z"), "m/s²"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """A validated model. Bodies are ordered base to tip: a parent comes before its children.
+
+    Make one with `limberjack.load`, or by hand and then `validate` it.
+    """
+
+    name: str
+    bodies: tuple[Body, ...]
+    nodes: tuple[Node, ...] = ()
+    actuators: tuple[Actuator, ...] = ()
+    sensors: tuple[Sensor, ...] = ()
+    gravity: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, -9.80665]))
+    dt: float = 1e-3
+    integrator: str = "rk4"
+    source: str = ""
+
+    @cached_property
+    def nq(self) -> int:
+        """Number of coordinates."""
+        return len(self.coordinate_names)
+
+    @cached_property
+    def nv(self) -> int:
+        """Number of velocity coordinates."""
+        return len(self.velocity_names)
+
+    @cached_property
+    def body_names(self) -> tuple[str, ...]:
+        return tuple(body.name for body in self.bodies)
+
+    @cached_property
+    def node_names(self) -> tuple[str, ...]:
+        """Every frame a user can ask for: the bodies' own frames first, then the named nodes."""
+        return self.body_names + tuple(node.name for node in self.nodes)
+
+    @cached_property
+    def coordinate_names(self) -> tuple[str, ...]:
+        return tuple(name for body in self.bodies for name in body.hinge.coordinate_names)
+
+    @cached_property
+    def velocity_names(self) -> tuple[str, ...]:
+        return tuple(name for body in self.bodies for name in body.hinge.velocity_names)
+
+    @cached_property
+    def command_names(self) -> tuple[str, ...]:
+        return tuple(name for actuator in self.actuators for name in actuator.command_names)
+
+    @cached_property
+    def mass(self) -> float:
+        """Total mass of the bodies, kg."""
+        return float(sum(body.inertia.mass for body in self.bodies))
+
+    @property
+    def q0(self) -> np.ndarray:
+        """Initial coordinates (nq,), a fresh copy."""
+        return np.concatenate([np.zeros(0), *(body.hinge.q0 for body in self.bodies)])
+
+    @property
+    def v0(self) -> np.ndarray:
+        """Initial velocities (nv,), a fresh copy."""
+        return np.concatenate([np.zeros(0), *(body.hinge.v0 for body in self.bodies)])

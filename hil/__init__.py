@@ -1,0 +1,1 @@
+"""Hardware-in-the-loop executive around the engine process (not part of this release)."""
