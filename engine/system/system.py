@@ -84,6 +84,10 @@ class Hinge:
     dofs : one Dof for each velocity coordinate
     q0, v0 : initial coordinates (nq,) and velocities (nv,)
     merge : a fixed hinge is folded into its parent (no reaction is then reported) unless this is False
+    where : where the hinge was written ("arm.urdf:30, joint 'elbow'"), for messages
+
+    In a hinge made by hand, empty ``dofs``, ``q0`` or ``v0`` mean: default Dofs, the zero position (unit
+    quaternion), at rest; `validate` fills them in and makes ``axes`` unit vectors.
     """
 
     name: str
@@ -99,6 +103,7 @@ class Hinge:
     q0: np.ndarray = field(default_factory=lambda: np.zeros(0))
     v0: np.ndarray = field(default_factory=lambda: np.zeros(0))
     merge: bool = True
+    where: str = field(default="", compare=False)
 
     @property
     def kind(self) -> HingeType:
@@ -141,6 +146,7 @@ class Node:
     name: str
     body: str | None
     pose: Pose = field(default_factory=Pose)
+    where: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
@@ -160,6 +166,7 @@ class Actuator:
     kd: float = 0.0
     limit: float = math.inf
     initial: float = 0.0
+    where: str = field(default="", compare=False)
 
     @property
     def command_names(self) -> tuple[str, ...]:
@@ -178,6 +185,7 @@ class Sensor:
     name: str
     type: str
     target: str
+    where: str = field(default="", compare=False)
 
 
 #: sensor type → (kind of target, component suffixes, unit of each component)
@@ -199,7 +207,8 @@ SENSOR_TYPES: dict[str, tuple[str, tuple[str, ...], str]] = {
 class System:
     """A validated model. Bodies are ordered base to tip: a parent comes before its children.
 
-    Make one with `limberjack.load`, or by hand and then `validate` it.
+    Make one with `limberjack.load`, or by hand and then `validate` it. ``warnings`` lists, one text each, what was
+    kept although it breaks a physical rule, and what of the file is ignored.
     """
 
     name: str
@@ -211,6 +220,7 @@ class System:
     dt: float = 1e-3
     integrator: str = "rk4"
     source: str = ""
+    warnings: tuple[str, ...] = ()
 
     @cached_property
     def nq(self) -> int:
