@@ -1,0 +1,133 @@
+"""O(N) Newton-Euler inverse dynamics and the forces between bodies (000, 002 "Newton-Euler inverse dynamics").
+
+    base to tip   V = φ* V(parent) + H* β,   α = φ* α(parent) + H* dβ/dt + a
+    tip to base   f = M α + b - f_external + Σ φ f(children),   T = H f + armature dβ/dt
+"""
+
+from __future__ import annotations
+
+from limberjack.engine.kernel import entry, kernel
+from limberjack.engine.layout import (
+    B_H,
+    B_I,
+    B_M,
+    G_A,
+    G_H,
+    NV,
+    PATH,
+    PATH_BASE,
+    PATH_PRISMATIC,
+    PATH_REVOLUTE,
+    SLOT,
+    UP,
+    VI,
+    W_ALPHA,
+    W_F,
+    W_P,
+    W_R,
+    plant_view,
+    work_view,
+)
+from limberjack.engine.spatial import (
+    add,
+    dot,
+    force_cross,
+    force_out,
+    load3,
+    load6,
+    load9,
+    motion_in,
+    rigid_mul,
+    store3,
+    sub,
+)
+from limberjack.engine.hinges import relative_velocity
+from limberjack.engine.tree import place_body, set_ground
+
+
+@kernel
+def accelerate_body(plant, work, k, v, vdot, Vw, Vu):
+    """α(k) from the parent's, with V(k) given; returns it as (angular, linear)."""
+    topo = plant.topo[k]
+    row, up = work.rows[k + 1], work.rows[topo[UP]]
+    path, j = topo[PATH], topo[VI]
+    w, u = motion_in(load9(row, W_R), load3(row, W_P), load3(up, W_ALPHA), load3(up, W_ALPHA + 3))
+    if path == PATH_REVOLUTE:
+        rate = v[j]
+        w = (w[0] + Vw[1] * rate, w[1] - Vw[0] * rate, w[2] + vdot[j])
+        u = (u[0] + Vu[1] * rate, u[1] - Vu[0] * rate, u[2])
+    elif path == PATH_PRISMATIC:
+        rate = v[j]
+        u = (u[0] + Vw[1] * rate, u[1] - Vw[0] * rate, u[2] + vdot[j])
+    elif path == PATH_BASE:
+        w, u = add(w, load3(vdot, j)), add(u, load3(vdot, j + 3))
+    else:
+        g = work.gen[topo[SLOT]]
+        dw, du = relative_velocity(g, vdot, j, topo[NV])
+        w, u = add(add(w, load3(g, G_A)), dw), add(add(u, load3(g, G_A + 3)), du)
+    store3(row, W_ALPHA, w)
+    store3(row, W_ALPHA + 3, u)
+    return w, u
+
+
+@kernel
+def _body_force(plant, work, k, Vw, Vu, aw, au, external):
+    """f = M α + b - f_external."""
+    body, row = plant.body[k], work.rows[k + 1]
+    m, h, I = body[B_M], load3(body, B_H), load6(body, B_I)
+    n, f = rigid_mul(m, h, I, aw, au)
+    L, p = rigid_mul(m, h, I, Vw, Vu)
+    bn, bf = force_cross(Vw, Vu, L, p)
+    n, f = add(n, bn), add(f, bf)
+    if external:
+        wrench = work.wrench[k + 1]
+        n, f = sub(n, load3(wrench, 0)), sub(f, load3(wrench, 3))
+    store3(row, W_F, n)
+    store3(row, W_F + 3, f)
+
+
+@kernel
+def _project(plant, work, k, vdot, tau):
+    """T = H f + armature dβ/dt, and φ f handed to the parent."""
+    topo = plant.topo[k]
+    row, j, path = work.rows[k + 1], topo[VI], topo[PATH]
+    n, f = load3(row, W_F), load3(row, W_F + 3)
+    if path == PATH_REVOLUTE:
+        tau[j] = n[2] + plant.armature[j] * vdot[j]
+    elif path == PATH_PRISMATIC:
+        tau[j] = f[2] + plant.armature[j] * vdot[j]
+    elif path == PATH_BASE:
+        store3(tau, j, n)
+        store3(tau, j + 3, f)
+    else:
+        g = work.gen[topo[SLOT]]
+        for c in range(topo[NV]):
+            h = G_H + 6 * c
+            tau[j + c] = dot(load3(g, h), n) + dot(load3(g, h + 3), f) + plant.armature[j + c] * vdot[j + c]
+    if topo[UP] > 0:
+        up = work.rows[topo[UP]]
+        n, f = force_out(load9(row, W_R), load3(row, W_P), n, f)
+        store3(up, W_F, add(load3(up, W_F), n))
+        store3(up, W_F + 3, add(load3(up, W_F + 3), f))
+
+
+@kernel
+def inverse_dynamics(plant, work, q, v, vdot, gravity, external, tau):
+    """Generalized forces tau (nv,) for the accelerations vdot (nv,); gravity 1.0 counts it, 0.0 leaves it out.
+
+    Leaves in work.rows the force f(k) that each hinge passes to its body, at O_k in body axes.
+    """
+    n = plant.topo.shape[0]
+    set_ground(plant, work, gravity)
+    for k in range(n):
+        Vw, Vu = place_body(plant, work, k, q, v)
+        aw, au = accelerate_body(plant, work, k, v, vdot, Vw, Vu)
+        _body_force(plant, work, k, Vw, Vu, aw, au, external)
+    for i in range(n):
+        _project(plant, work, n - 1 - i, vdot, tau)
+
+
+@entry
+def inverse_dynamics_entry(ints, floats, work, q, v, vdot, external, tau):
+    """One evaluation of `inverse_dynamics` with gravity, for Python callers."""
+    inverse_dynamics(plant_view(ints, floats), work_view(ints, work), q, v, vdot, 1.0, external, tau)

@@ -1,0 +1,248 @@
+"""Where every number lives: the flat Plant, Work and State vectors, and the views that kernels read them through.
+
+A Plant is two vectors, `ints` and `floats`; Work is one float64 vector; State is one float64 vector. All sizes
+follow from the counts at the head of `ints`, so compiled code (and an exported model) needs nothing else.
+`section_sizes` and the compiled views must agree; `tests/engine/test_layout.py` checks that they do.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+from numba.np import arrayobj
+
+from limberjack.engine.kernel import kernel
+
+FORMAT_VERSION = 1
+
+# ints[0:HEADER]: counts
+HEADER = 16
+(C_VERSION, C_BODIES, C_Q, C_V, C_GENERAL, C_NODES, C_ACTUATORS, C_COMMANDS, C_SENSORS, C_OUTPUTS, C_MAPS) = range(11)
+
+# topo (bodies, 8): topology of body k, counted base to tip
+TOPO = 8
+UP = 0  # row of the parent in per-body work arrays: parent + 1; 0 is the ground row
+PATH = 1  # which code path a sweep takes, below
+KIND = 2  # hinge type code, `system/hinge_types.py`
+QI, VI = 3, 4  # first coordinate and first velocity of the hinge
+NV = 5  # number of velocities
+SLOT = 6  # row in work.gen for hinges on the general path, else -1
+MAP = 7  # row in plant.maps for custom hinges, else -1
+
+# code paths of the sweeps
+PATH_REVOLUTE, PATH_PRISMATIC, PATH_GENERAL, PATH_BASE = range(4)
+
+# body (bodies, 24): constants of body k, in its own frame O_k (= outboard hinge frame, axis along z)
+BODY = 24
+B_R = 0  # 9: R from the inboard hinge frame O+ to the parent frame
+B_P = 9  # 3: position of O+ in the parent frame, m
+B_M = 12  # mass, kg
+B_H = 13  # 3: first moment m c, kg·m
+B_I = 16  # 6: rotational inertia about O_k (xx, yy, zz, xy, xz, yz), kg·m²
+B_X = 22  # hinge parameter: pitch (m/rad), radius (m) or handedness of a gimbal (±1)
+
+# dof_int (nv, 2), dof (nv, 12)
+DOF_INT = 2
+DI_Q = 0  # coordinate whose rate this velocity is, or -1 for a quasi-velocity
+DI_BODY = 1  # body whose hinge it belongs to
+DOF = 12
+(D_STIFFNESS, D_REST, D_DAMPING, D_FRICTION, D_FRICTION_RATE, D_LOWER, D_UPPER, D_LIMIT_K, D_LIMIT_C) = range(9)
+
+# actuator_int (actuators, 4), actuator (actuators, 4)
+ACTUATOR_INT, ACTUATOR = 4, 4
+AI_MODE, AI_V, AI_Q, AI_COMMAND = range(4)
+A_KP, A_KD, A_LIMIT = range(3)
+MODE_TORQUE, MODE_VELOCITY, MODE_SERVO = range(3)
+
+# sensor_int (sensors, 4)
+SENSOR_INT = 4
+SI_TYPE, SI_TARGET, SI_OUTPUT, SI_SIZE = range(4)
+
+NODE_POSE = 12  # R (9) body ← node, p (3) of the node in the body frame, m
+
+# work.rows (bodies + 1, 32): what the sweeps know of body k, row k + 1; row 0 is the ground
+ROW = 32
+W_R = 0  # 9: R_(parent, k)
+W_P = 9  # 3: lever from the parent's origin to O_k in the parent's axes
+W_V = 12  # 6: spatial velocity V(k)
+W_ALPHA = 18  # 6: spatial acceleration alpha(k), body-frame derivative
+W_U = 24  # 6: U = P H* of a 1-dof hinge
+W_DINV = 30  # D⁻¹
+W_EPS = 31  # innovation ε
+W_F = 24  # 6: spatial force f(k), inverse dynamics (shares the place of U)
+
+# work.acc (bodies + 1, 28): what children hand to their parent
+ACC = 28
+A_I, A_H, A_M = 0, 6, 15  # articulated (or composite) inertia P = [[I, H], [H*, M]]
+A_Z = 21  # 6: residual force z
+
+# work.gen (general hinges, 128)
+GEN = 128
+G_H = 0  # 36: H*, column j at 6 j
+G_U = 36  # 36: U = P H*, column j at 6 j
+G_L = 72  # 36: Cholesky factor of D, row i at 6 i; diagonal inverted
+G_A = 108  # 6: Coriolis acceleration a(k)
+G_EPS = 114  # 6: innovation ε, one a dof
+G_VDOT = 120  # 6: scratch
+
+POSE = 12  # R (9) inertial ← body, p (3) of the body's origin, m
+
+# integrator scratch: one row each
+STAGES = 12
+
+Plant = namedtuple(
+    "Plant",
+    "gravity topo body maps node_row node_pose dof_int dof armature actuator_int actuator sensor_int ncommand noutput",
+)
+Work = namedtuple("Work", "rows acc gen pose wrench tau vdot inertia_add column vstage qstage")
+
+
+def int_sections(n, nv, nodes, actuators, sensors):
+    """(name, rows, columns) of every section of Plant.ints, in order."""
+    return [
+        ("header", 1, HEADER),
+        ("topo", n, TOPO),
+        ("node_row", nodes, 1),
+        ("dof_int", nv, DOF_INT),
+        ("actuator_int", actuators, ACTUATOR_INT),
+        ("sensor_int", sensors, SENSOR_INT),
+    ]
+
+
+def float_sections(n, nv, nodes, actuators, maps):
+    """(name, rows, columns) of every section of Plant.floats, in order."""
+    return [
+        ("gravity", 1, 4),
+        ("body", n, BODY),
+        ("maps", maps, 36),
+        ("node_pose", nodes, NODE_POSE),
+        ("dof", nv, DOF),
+        ("armature", nv, 1),
+        ("actuator", actuators, ACTUATOR),
+    ]
+
+
+def work_sections(n, nq, nv, general):
+    """(name, rows, columns) of every section of Work, in order."""
+    return [
+        ("rows", n + 1, ROW),
+        ("acc", n + 1, ACC),
+        ("gen", general, GEN),
+        ("pose", n + 1, POSE),
+        ("wrench", n + 1, 6),
+        ("tau", nv, 1),
+        ("vdot", nv, 1),
+        ("inertia_add", nv, 1),
+        ("column", nv, 1),
+        ("vstage", STAGES, nv),
+        ("qstage", 2, nq),
+    ]
+
+
+def total(sections) -> int:
+    """Length of the vector that holds these sections."""
+    return sum(rows * columns for _, rows, columns in sections)
+
+
+@intrinsic
+def matrix_view(typingctx, a, start, rows, columns):
+    """A (rows, columns) view of a contiguous vector from element `start`; owns nothing, so costs no reference."""
+    return _view_signature(a, (start, rows, columns), 2)
+
+
+@intrinsic
+def vector_view(typingctx, a, start, size):
+    """A (size,) view of a contiguous vector from element `start`."""
+    return _view_signature(a, (start, size), 1)
+
+
+def _view_signature(a, arguments, ndim):
+    result = types.Array(a.dtype, ndim, "C")
+
+    def codegen(context, builder, signature, args):
+        source = arrayobj.make_array(signature.args[0])(context, builder, args[0])
+        out = arrayobj.make_array(result)(context, builder)
+        word = ir.IntType(context.address_size)
+        itemsize = ir.Constant(word, context.get_abi_sizeof(context.get_data_type(a.dtype)))
+        shape = list(args[2:])
+        strides = [builder.mul(shape[1], itemsize), itemsize] if ndim == 2 else [itemsize]
+        arrayobj.populate_array(
+            out,
+            data=cgutils.pointer_add(builder, source.data, builder.mul(args[1], itemsize)),
+            shape=shape,
+            strides=strides,
+            itemsize=itemsize,
+            meminfo=None,
+        )
+        return out._getvalue()
+
+    return result(a, *(types.intp for _ in arguments)), codegen
+
+
+@kernel
+def plant_view(ints, floats):
+    """The named arrays of a Plant."""
+    n, nv, nodes = ints[C_BODIES], ints[C_V], ints[C_NODES]
+    actuators, sensors, maps = ints[C_ACTUATORS], ints[C_SENSORS], ints[C_MAPS]
+    node = HEADER + TOPO * n
+    dof_int = node + nodes
+    act_int = dof_int + DOF_INT * nv
+    body = 4
+    map_ = body + BODY * n
+    pose = map_ + 36 * maps
+    dof = pose + NODE_POSE * nodes
+    armature = dof + DOF * nv
+    return Plant(
+        vector_view(floats, 0, 3),
+        matrix_view(ints, HEADER, n, TOPO),
+        matrix_view(floats, body, n, BODY),
+        matrix_view(floats, map_, maps, 36),
+        vector_view(ints, node, nodes),
+        matrix_view(floats, pose, nodes, NODE_POSE),
+        matrix_view(ints, dof_int, nv, DOF_INT),
+        matrix_view(floats, dof, nv, DOF),
+        vector_view(floats, armature, nv),
+        matrix_view(ints, act_int, actuators, ACTUATOR_INT),
+        matrix_view(floats, armature + nv, actuators, ACTUATOR),
+        matrix_view(ints, act_int + ACTUATOR_INT * actuators, sensors, SENSOR_INT),
+        ints[C_COMMANDS],
+        ints[C_OUTPUTS],
+    )
+
+
+@kernel
+def work_view(ints, work):
+    """The named scratch arrays of a Work vector."""
+    n, nq, nv, general = ints[C_BODIES], ints[C_Q], ints[C_V], ints[C_GENERAL]
+    acc = ROW * (n + 1)
+    gen = acc + ACC * (n + 1)
+    pose = gen + GEN * general
+    wrench = pose + POSE * (n + 1)
+    tau = wrench + 6 * (n + 1)
+    stage = tau + 4 * nv
+    return Work(
+        matrix_view(work, 0, n + 1, ROW),
+        matrix_view(work, acc, n + 1, ACC),
+        matrix_view(work, gen, general, GEN),
+        matrix_view(work, pose, n + 1, POSE),
+        matrix_view(work, wrench, n + 1, 6),
+        vector_view(work, tau, nv),
+        vector_view(work, tau + nv, nv),
+        vector_view(work, tau + 2 * nv, nv),
+        vector_view(work, tau + 3 * nv, nv),
+        matrix_view(work, stage, STAGES, nv),
+        matrix_view(work, stage + STAGES * nv, 2, nq),
+    )
+
+
+# State: t, steps, q (nq), v (nv), commands held by the actuators
+S_TIME, S_STEPS, S_Q = 0, 1, 2
+
+
+def state_sections(nq, nv, commands):
+    """(name, rows, columns) of every section of State, in order."""
+    return [("time", 1, 1), ("steps", 1, 1), ("q", nq, 1), ("v", nv, 1), ("command", commands, 1)]

@@ -1,0 +1,206 @@
+"""System → Plant: fill the flat arrays that `engine/layout.py` describes."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from limberjack.engine import layout as at
+from limberjack.engine.errors import ModelError
+from limberjack.engine.system.frames import Frames, Link, assemble, hinge_parameter
+from limberjack.engine.system.hinge_types import CUSTOM, FREE, PRISMATIC, REVOLUTE
+from limberjack.engine.system.plant import Plant, aligned_zeros, empty_plant
+from limberjack.engine.system.system import SENSOR_TYPES, Dof, Node, System
+
+_SYM = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
+_MODES = {"torque": at.MODE_TORQUE, "velocity": at.MODE_VELOCITY, "servo": at.MODE_SERVO}
+SENSOR_CODES = {name: code for code, name in enumerate(SENSOR_TYPES)}
+#: time constant of hinge stops whose stiffness the model does not give, s
+LIMIT_TIME = 0.02
+
+
+def build(system: System) -> Plant:
+    """Flatten a validated System.
+
+    Raises ModelError where limits without stiffness cannot be completed because the mass matrix at the initial
+    coordinates is singular.
+    """
+    frames = assemble(system)
+    links = frames.links
+    maps = [link for link in links if link.body.hinge.map is not None]
+    nodes = [Node(name, name) for name in system.body_names] + list(system.nodes)
+    plant = empty_plant(
+        len(links), system.nv, len(nodes), len(system.actuators), len(system.sensors), len(maps)
+    )
+    plant.ints[at.C_Q], plant.ints[at.C_COMMANDS] = system.nq, len(system.command_names)
+    _fill_bodies(plant, links, maps)
+    _fill_dofs(plant, system, links)
+    _fill_nodes(plant, nodes, frames)
+    _fill_actuators(plant, system)
+    _fill_sensors(plant, system)
+    plant.sections["gravity"][0, :3] = system.gravity
+    for i, axis in enumerate("xyz"):
+        plant.parameters[f"gravity.{axis}"] = i
+    _complete_limits(plant, system)
+    return plant
+
+
+def _path(link: Link) -> int:
+    """The code path of a hinge: the general one unless a faster one fits."""
+    hinge = link.body.hinge
+    code = hinge.kind.code
+    if code == REVOLUTE:
+        return at.PATH_REVOLUTE
+    if code == PRISMATIC:
+        return at.PATH_PRISMATIC
+    clean = all(d.armature == d.damping == d.friction == 0.0 for d in hinge.dofs)
+    if code == FREE and link.parent == 0 and clean:
+        return at.PATH_BASE
+    return at.PATH_GENERAL
+
+
+def _fill_bodies(plant: Plant, links: list[Link], maps: list[Link]) -> None:
+    topo, body = plant.sections["topo"], plant.sections["body"]
+    q = v = general = 0
+    for k, link in enumerate(links):
+        hinge = link.body.hinge
+        path = _path(link)
+        slot = general if path == at.PATH_GENERAL else -1
+        general += path == at.PATH_GENERAL
+        map_row = maps.index(link) if hinge.kind.code == CUSTOM else -1
+        topo[k] = link.parent, path, hinge.kind.code, q, v, hinge.nv, slot, map_row
+        if hinge.map is not None:
+            plant.sections["maps"][map_row, : 6 * hinge.nv] = hinge.map.T.ravel()
+        row = body[k]
+        row[at.B_R : at.B_R + 9] = link.plus.rotation.ravel()
+        row[at.B_P : at.B_P + 3] = link.plus.position
+        row[at.B_M], row[at.B_X] = link.mass, hinge_parameter(hinge)
+        row[at.B_H : at.B_H + 3] = link.moment
+        row[at.B_I : at.B_I + 6] = [link.inertia[i, j] for i, j in _SYM]
+        plant.hinge_rows[hinge.name] = k + 1, link.canonical.T
+        q, v = q + hinge.kind.nq, v + hinge.nv
+    plant.ints[at.C_GENERAL] = general
+
+
+def _fill_dofs(plant: Plant, system: System, links: list[Link]) -> None:
+    dof_int, dof, armature = (plant.sections[name] for name in ("dof_int", "dof", "armature"))
+    q = v = 0
+    for k, link in enumerate(links):
+        hinge = link.body.hinge
+        for i, name in enumerate(hinge.velocity_names):
+            spec = hinge.dofs[i] if hinge.dofs else Dof()
+            dof_int[v] = (-1 if hinge.kind.quasi else q + i), k
+            dof[v, : at.D_UPPER + 1] = [
+                spec.stiffness,
+                spec.rest,
+                spec.damping,
+                spec.friction,
+                spec.friction_rate,
+                spec.lower,
+                spec.upper,
+            ]
+            dof[v, at.D_LIMIT_K] = math.nan if spec.limit_stiffness is None else spec.limit_stiffness
+            dof[v, at.D_LIMIT_C] = math.nan if spec.limit_damping is None else spec.limit_damping
+            armature[v] = spec.armature
+            if plant.sections["topo"][k, at.PATH] != at.PATH_BASE:
+                _name_dof_parameters(plant, name, v, hinge.kind.quasi)
+            v += 1
+        q += hinge.kind.nq
+
+
+def _index_of(plant: Plant, section: str, row: int, column: int) -> int:
+    view = plant.sections[section]
+    start = (view.ctypes.data - plant.floats.ctypes.data) // 8
+    return int(start + row * view.shape[1] + column)
+
+
+def _name_dof_parameters(plant: Plant, name: str, v: int, quasi: bool) -> None:
+    columns = {"damping": at.D_DAMPING, "friction": at.D_FRICTION}
+    if not quasi:
+        columns |= {"stiffness": at.D_STIFFNESS, "rest": at.D_REST, "lower": at.D_LOWER, "upper": at.D_UPPER}
+    for word, column in columns.items():
+        plant.parameters[f"hinge.{name}.{word}"] = _index_of(plant, "dof", v, column)
+    plant.parameters[f"hinge.{name}.armature"] = _index_of(plant, "armature", v, 0)
+
+
+def _fill_nodes(plant: Plant, nodes: list[Node], frames: Frames) -> None:
+    for i, node in enumerate(nodes):
+        row, pose = frames.of_body[node.body]
+        pose = pose @ node.pose
+        plant.sections["node_row"][i] = row
+        plant.sections["node_pose"][i] = np.concatenate([pose.rotation.ravel(), pose.position])
+
+
+def _fill_actuators(plant: Plant, system: System) -> None:
+    start = 0
+    for i, actuator in enumerate(system.actuators):
+        v = system.velocity_names.index(actuator.coordinate)
+        q = int(plant.sections["dof_int"][v, at.DI_Q])
+        plant.sections["actuator_int"][i] = _MODES[actuator.mode], v, q, start
+        plant.sections["actuator"][i, :3] = actuator.kp, actuator.kd, actuator.limit
+        for word, column in (("kp", at.A_KP), ("kd", at.A_KD), ("limit", at.A_LIMIT)):
+            plant.parameters[f"actuator.{actuator.name}.{word}"] = _index_of(plant, "actuator", i, column)
+        start += len(actuator.command_names)
+
+
+def _fill_sensors(plant: Plant, system: System) -> None:
+    places = {
+        "coordinate": list(system.coordinate_names),
+        "velocity": list(system.velocity_names),
+        "node": list(system.node_names),
+    }
+    start = 0
+    for i, sensor in enumerate(system.sensors):
+        target_kind, suffixes, _ = SENSOR_TYPES[sensor.type]
+        if target_kind == "hinge":
+            target = plant.hinge_rows[sensor.target][0]
+        else:
+            target = places[target_kind].index(sensor.target)
+        plant.sections["sensor_int"][i] = SENSOR_CODES[sensor.type], target, start, len(suffixes)
+        start += len(suffixes)
+    plant.ints[at.C_OUTPUTS] = start
+
+
+def _complete_limits(plant: Plant, system: System) -> None:
+    """Stops without a given stiffness act on the hinge's effective inertia D like a damped oscillator.
+
+    k = D / T², c = 2 D / T with T = LIMIT_TIME and D = 1 / (M⁻¹)_ii at the initial coordinates.
+    """
+    dof = plant.sections["dof"]
+    limited = np.isfinite(dof[:, at.D_LOWER]) | np.isfinite(dof[:, at.D_UPPER])
+    open_k, open_c = np.isnan(dof[:, at.D_LIMIT_K]), np.isnan(dof[:, at.D_LIMIT_C])
+    if np.any(limited & (open_k | open_c)):
+        inertia = _effective_inertia(plant, system)
+        dof[:, at.D_LIMIT_K] = np.where(open_k, inertia / LIMIT_TIME**2, dof[:, at.D_LIMIT_K])
+        dof[:, at.D_LIMIT_C] = np.where(open_c, 2.0 * inertia / LIMIT_TIME, dof[:, at.D_LIMIT_C])
+    np.nan_to_num(dof[:, at.D_LIMIT_K : at.D_LIMIT_C + 1], copy=False, nan=0.0)
+
+
+def _effective_inertia(plant: Plant, system: System) -> np.ndarray:
+    from limberjack.engine.mass_matrix import mass_matrix_entry  # compiled only where limits ask for it
+
+    M = np.zeros((system.nv, system.nv))
+    mass_matrix_entry(plant.ints, plant.floats, plant.new_work(), system.q0, M)
+    try:
+        factor = np.linalg.inv(np.linalg.cholesky(M))
+    except np.linalg.LinAlgError as error:
+        raise ModelError(
+            "the mass matrix at the initial coordinates is not positive definite, so the stiffness of the hinge "
+            "limits cannot be chosen",
+            where=system.source or system.name,
+            mend="Give the massless bodies mass or armature, or give limit_stiffness and limit_damping",
+        ) from error
+    return 1.0 / np.sum(factor * factor, axis=0)
+
+
+def new_state(plant: Plant, system: System) -> np.ndarray:
+    """The initial State vector: time 0, q0, v0, the actuators' first commands."""
+    state = aligned_zeros(plant.state_size)
+    first = [
+        value
+        for actuator in system.actuators
+        for value in (actuator.initial, *(0.0,) * (len(actuator.command_names) - 1))
+    ]
+    state[at.S_Q :] = np.concatenate([system.q0, system.v0, first])
+    return state

@@ -1,0 +1,81 @@
+"""Checks of actuators and sensors against the bodies and hinges they name."""
+
+from __future__ import annotations
+
+import math
+
+from limberjack.engine.system.graph import some_names
+from limberjack.engine.system.places import Locate, refuse
+from limberjack.engine.system.system import SENSOR_TYPES, Actuator, System
+
+MODES = ("torque", "servo", "velocity")
+
+
+def check_actuators(system: System, locate: Locate) -> None:
+    """Refuse actuators on coordinates that do not exist, with wrong modes or gains, and clashing command names."""
+    quasi = {name for body in system.bodies if body.hinge.kind.quasi for name in body.hinge.velocity_names}
+    seen: dict[str, str] = {}
+    for actuator in system.actuators:
+        if actuator.coordinate not in system.velocity_names:
+            what = f"actuator '{actuator.name}' drives '{actuator.coordinate}', which is no velocity coordinate"
+            refuse(actuator, "coordinate", what, _choose(system.velocity_names), locate)
+        _check_mode(actuator, locate)
+        if actuator.mode == "servo" and actuator.coordinate in quasi:
+            what = f"servo '{actuator.name}' drives the quasi-velocity '{actuator.coordinate}', which has no position"
+            refuse(actuator, "mode", what, "Use mode torque or velocity", locate)
+        for command in actuator.command_names:
+            if command in seen:
+                what = f"actuators '{seen[command]}' and '{actuator.name}' both take the command '{command}'"
+                refuse(actuator, "name", what, "Rename one of the actuators", locate)
+            seen[command] = actuator.name
+
+
+def _check_mode(actuator: Actuator, locate: Locate) -> None:
+    name, mode = actuator.name, actuator.mode
+    if mode not in MODES:
+        refuse(actuator, "mode", f"actuator '{name}' has the unknown mode '{mode}'", f"Use {', '.join(MODES)}", locate)
+    for field in ("kp", "kd", "initial"):
+        value = getattr(actuator, field)
+        if not math.isfinite(value) or (field != "initial" and value < 0):
+            mend = "Give a finite number, gains zero or more"
+            refuse(actuator, field, f"{field} of actuator '{name}' is {value}", mend, locate)
+    if not actuator.limit > 0:
+        what = f"the limit of actuator '{name}' is {actuator.limit}"
+        refuse(actuator, "limit", what, "Give a limit > 0, or none for no limit", locate)
+    used = {"torque": (), "velocity": ("kd",), "servo": ("kp", "kd")}[mode]
+    for field in ("kp", "kd"):
+        if getattr(actuator, field) and field not in used:
+            what = f"actuator '{name}' has {field}, which mode {mode} does not use"
+            refuse(actuator, field, what, f"Remove {field} or change the mode", locate)
+    if used and not getattr(actuator, used[0]) > 0:
+        what = f"actuator '{name}' of mode {mode} has no {used[0]}"
+        refuse(actuator, used[0], what, f"Give {used[0]} > 0", locate)
+
+
+def check_sensors(system: System, locate: Locate) -> None:
+    """Refuse unknown sensor types, targets that do not exist, and clashing output names."""
+    targets = {
+        "coordinate": system.coordinate_names,
+        "velocity": system.velocity_names,
+        "node": system.node_names,
+        "hinge": tuple(body.hinge.name for body in system.bodies),
+    }
+    seen: dict[str, str] = {}
+    for sensor in system.sensors:
+        if sensor.type not in SENSOR_TYPES:
+            what = f"sensor '{sensor.name}' has the unknown type '{sensor.type}'"
+            refuse(sensor, "type", what, f"Use one of: {', '.join(SENSOR_TYPES)}", locate)
+        kind, suffixes, _ = SENSOR_TYPES[sensor.type]
+        if sensor.target not in targets[kind]:
+            what = f"sensor '{sensor.name}' of type {sensor.type} measures '{sensor.target}', which is no {kind}"
+            refuse(sensor, "target", what, _choose(targets[kind]), locate)
+        for suffix in suffixes:
+            output = sensor.name + suffix
+            if output in seen:
+                what = f"sensors '{seen[output]}' and '{sensor.name}' both have the output '{output}'"
+                refuse(sensor, "name", what, "Rename one of the sensors", locate)
+            seen[output] = sensor.name
+
+
+def _choose(names: tuple[str, ...]) -> str:
+    return f"Name one of: {some_names(names)}" if names else "The model has none to name; remove it or add one"

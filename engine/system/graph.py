@@ -1,0 +1,61 @@
+"""The tree of bodies: every parent exists, no body hangs on itself, base to tip order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from limberjack.engine.system.places import Locate, plain_locate, refuse
+from limberjack.engine.system.system import Body
+
+
+def order_bodies(bodies: Sequence[Body], locate: Locate = plain_locate) -> tuple[Body, ...]:
+    """The bodies base to tip, depth first, children in the order given; so every subtree is contiguous.
+
+    Raises ModelError for a parent that does not exist and for a cycle. Body names must be unique.
+    """
+    children = _children(bodies, locate)
+    ordered: list[Body] = []
+    stack = list(reversed(children.get(None, [])))
+    while stack:  # every body is pushed at most once: it has one parent
+        body = stack.pop()
+        ordered.append(body)
+        stack.extend(reversed(children.get(body.name, [])))
+    if len(ordered) < len(bodies):
+        _refuse_cycle(bodies, {body.name for body in ordered}, locate)
+    return tuple(ordered)
+
+
+def leaf_names(bodies: Sequence[Body]) -> set[str]:
+    """Names of the bodies that carry no other body."""
+    return {body.name for body in bodies} - {body.hinge.parent for body in bodies if body.hinge.parent}
+
+
+def _children(bodies: Sequence[Body], locate: Locate) -> dict[str | None, list[Body]]:
+    names = {body.name for body in bodies}
+    children: dict[str | None, list[Body]] = {}
+    for body in bodies:
+        parent = body.hinge.parent
+        if parent is not None and parent not in names:
+            what = f"hinge '{body.hinge.name}' of body '{body.name}' hangs on '{parent}', which does not exist"
+            refuse(body.hinge, "parent", what, f"Name one of: {some_names(names)}, or the world", locate)
+        children.setdefault(parent, []).append(body)
+    return children
+
+
+def _refuse_cycle(bodies: Sequence[Body], reached: set[str], locate: Locate) -> None:
+    by_name = {body.name: body for body in bodies}
+    body = next(body for body in bodies if body.name not in reached)
+    chain: list[str] = []
+    while body.name not in chain:  # at most one visit a body
+        chain.append(body.name)
+        body = by_name[body.hinge.parent or ""]
+    cycle = [*chain[chain.index(body.name) :], body.name]
+    what = "the bodies hang on each other in a cycle and none of them on the world: " + " ← ".join(reversed(cycle))
+    refuse(body.hinge, "parent", what, "Hang one of them on the world or on a body that leads there", locate)
+
+
+def some_names(names: set[str] | Sequence[str], count: int = 12) -> str:
+    """A short list of names for a message."""
+    listed = sorted(names)[:count]
+    more = len(names) - len(listed)
+    return ", ".join(f"'{name}'" for name in listed) + (f" and {more} more" if more else "")

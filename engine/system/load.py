@@ -1,0 +1,103 @@
+"""`load`: a model file of any supported format to a validated System."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+from limberjack.engine.errors import ModelError, ModelWarning
+from limberjack.engine.system.places import Locate, plain_locate
+from limberjack.engine.system.rotations import from_quaternion
+from limberjack.engine.system.system import Body, Pose, System
+from limberjack.engine.system.urdf_reader import read_urdf
+from limberjack.engine.system.validate import InertiaPolicy, examine
+from limberjack.engine.system.xml_document import read_xml
+
+Base = Literal["fixed", "free"]
+SUFFIXES = ".yaml, .yml, .urdf, .xml"
+
+
+def load(path: str | os.PathLike[str], *, base: Base | None = None, strict: bool = False) -> System:
+    """Read and check a model file.
+
+    Parameters
+    ----------
+    path : .yaml or .yml (own format), .urdf, or .xml (MJCF or URDF, by its root element)
+    base : "fixed" holds the root body in the inertial frame, "free" lets it float; None does as the file says
+        (URDF says nothing: fixed)
+    strict : refuse what would only be warned of: inertias that no real body has, ignored parts of the file
+
+    Raises
+    ------
+    ModelError : what is wrong, at which file and line or field, and how to mend it
+    MissingExtraError : MJCF without the package ``mujoco``
+
+    Warns with one ModelWarning that lists ``System.warnings``.
+    """
+    if base not in (None, "fixed", "free"):
+        raise ModelError(f"base is {base!r}", where="load", mend='Give "fixed", "free" or None')
+    system, policy, locate = _read(Path(path))
+    system = _rebase(system, base)
+    checked = examine(system, policy, locate)
+    if checked.warnings and strict:
+        what = "refused because of strict: " + "; ".join(checked.warnings)
+        raise ModelError(what, where=str(path), mend="Mend the file, or load it without strict")
+    if checked.warnings:
+        warnings.warn(f"{path}:\n" + "\n".join(checked.warnings), ModelWarning, stacklevel=2)
+    return checked
+
+
+def _read(path: Path) -> tuple[System, InertiaPolicy, Locate]:
+    """The reader for the suffix: System, policy for unphysical inertias, finder of lines."""
+    suffix = path.suffix.lower()
+    if suffix in (".yaml", ".yml"):
+        from limberjack.engine.system.yaml_reader import read_yaml
+
+        system, locate = read_yaml(path)
+        return system, "refuse", locate
+    if suffix not in (".urdf", ".xml"):
+        what = f"unknown kind of model file '{suffix}'"
+        raise ModelError(what, where=str(path), mend=f"Use one of: {SUFFIXES}")
+    root = read_xml(path)
+    if root.tag == "robot":
+        return read_urdf(root, str(path)), "warn", plain_locate
+    if root.tag == "mujoco":
+        from limberjack.engine.system.mjcf_reader import read_mjcf
+
+        return read_mjcf(path), "warn", plain_locate
+    root.fail(f"the root element is <{root.tag}>", "Give a URDF (<robot>) or an MJCF (<mujoco>) file")
+
+
+def _rebase(system: System, base: Base | None) -> System:
+    """Hold or free the root body. Models with no root at all are left to the checks."""
+    roots = [body for body in system.bodies if body.hinge.parent is None]
+    if base is None or not roots:
+        return system
+    if len(roots) > 1:
+        named = ", ".join(f"'{body.name}'" for body in roots[:6])
+        what = f"base={base!r} is ambiguous: several bodies hang on the world ({named})"
+        raise ModelError(what, where=system.source, mend="Load with base=None")
+    (root,) = roots
+    bodies = tuple(_rebased(root, base) if body is root else body for body in system.bodies)
+    return replace(system, bodies=bodies)
+
+
+def _rebased(root: Body, base: Base) -> Body:
+    hinge = root.hinge
+    if hinge.type == ("fixed" if base == "fixed" else "free"):
+        return root
+    if hinge.type not in ("fixed", "free"):
+        what = f"base={base!r} cannot replace the {hinge.type} hinge '{hinge.name}' of the root body '{root.name}'"
+        raise ModelError(what, where=hinge.where, mend="Load with base=None")
+    if base == "free":
+        return replace(root, hinge=replace(hinge, type="free", dofs=(), merge=True))
+    held = replace(hinge, type="fixed", inboard=hinge.inboard @ _initial_pose(root), dofs=(), q0=hinge.v0[:0])
+    return replace(root, hinge=replace(held, v0=hinge.v0[:0]))
+
+
+def _initial_pose(root: Body) -> Pose:
+    q0 = root.hinge.q0
+    return Pose(from_quaternion(q0[:4]), q0[4:]) if len(q0) == 7 else Pose()
