@@ -10,8 +10,9 @@ from limberjack.engine.system.hinge_types import HINGE_TYPES
 from limberjack.engine.system.places import Locate, refuse
 from limberjack.engine.system.system import Body, Hinge, Inertia, Pose
 
-#: rounding of the numbers in a file that the checks of the principal moments forgive, relative to the largest
+#: rounding that the checks of the principal moments forgive: relative to the largest, and m² (a moment per mass)
 MOMENT_TOLERANCE = 1e-6
+MOMENT_TOLERANCE_M2 = 1e-12
 
 
 def check_inertia(body: Body, locate: Locate) -> None:
@@ -33,7 +34,7 @@ def check_inertia(body: Body, locate: Locate) -> None:
 def inertia_fault(inertia: Inertia) -> str | None:
     """Why no real body has this rotational inertia about its centre of mass, or None if one can."""
     moments = np.linalg.eigvalsh(inertia.about_com)
-    slack = MOMENT_TOLERANCE * np.abs(moments).max()
+    slack = max(MOMENT_TOLERANCE * np.abs(moments).max(), MOMENT_TOLERANCE_M2 * inertia.mass)
     shown = ", ".join(f"{moment:.6g}" for moment in moments)
     if inertia.mass == 0.0 and np.any(inertia.about_com):
         return f"a body without mass has rotational inertia (principal moments {shown} kg·m²)"

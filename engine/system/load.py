@@ -12,7 +12,7 @@ from limberjack.engine.errors import ModelError, ModelWarning
 from limberjack.engine.system.places import Locate, plain_locate
 from limberjack.engine.system.rotations import from_quaternion
 from limberjack.engine.system.system import Body, Pose, System
-from limberjack.engine.system.urdf_reader import read_urdf
+from limberjack.engine.system.urdf_reader import Mimic, read_urdf
 from limberjack.engine.system.validate import InertiaPolicy, examine
 from limberjack.engine.system.xml_document import read_xml
 
@@ -20,7 +20,9 @@ Base = Literal["fixed", "free"]
 SUFFIXES = ".yaml, .yml, .urdf, .xml"
 
 
-def load(path: str | os.PathLike[str], *, base: Base | None = None, strict: bool = False) -> System:
+def load(
+    path: str | os.PathLike[str], *, base: Base | None = None, strict: bool = False, mimic: Mimic = "refuse"
+) -> System:
     """Read and check a model file.
 
     Parameters
@@ -29,6 +31,8 @@ def load(path: str | os.PathLike[str], *, base: Base | None = None, strict: bool
     base : "fixed" holds the root body in the inertial frame, "free" lets it float; None does as the file says
         (URDF says nothing: fixed)
     strict : refuse what would only be warned of: inertias that no real body has, ignored parts of the file
+    mimic : what to do with URDF joints that mimic another: "refuse", or "independent" to let them move on their own
+        (Pinocchio's default), with a warning
 
     Raises
     ------
@@ -39,7 +43,9 @@ def load(path: str | os.PathLike[str], *, base: Base | None = None, strict: bool
     """
     if base not in (None, "fixed", "free"):
         raise ModelError(f"base is {base!r}", where="load", mend='Give "fixed", "free" or None')
-    system, policy, locate = _read(Path(path))
+    if mimic not in ("refuse", "independent"):
+        raise ModelError(f"mimic is {mimic!r}", where="load", mend='Give "refuse" or "independent"')
+    system, policy, locate = _read(Path(path), mimic)
     system = _rebase(system, base)
     checked = examine(system, policy, locate)
     if checked.warnings and strict:
@@ -50,7 +56,7 @@ def load(path: str | os.PathLike[str], *, base: Base | None = None, strict: bool
     return checked
 
 
-def _read(path: Path) -> tuple[System, InertiaPolicy, Locate]:
+def _read(path: Path, mimic: Mimic) -> tuple[System, InertiaPolicy, Locate]:
     """The reader for the suffix: System, policy for unphysical inertias, finder of lines."""
     suffix = path.suffix.lower()
     if suffix in (".yaml", ".yml"):
@@ -63,7 +69,7 @@ def _read(path: Path) -> tuple[System, InertiaPolicy, Locate]:
         raise ModelError(what, where=str(path), mend=f"Use one of: {SUFFIXES}")
     root = read_xml(path)
     if root.tag == "robot":
-        return read_urdf(root, str(path)), "warn", plain_locate
+        return read_urdf(root, str(path), mimic), "warn", plain_locate
     if root.tag == "mujoco":
         from limberjack.engine.system.mjcf_reader import read_mjcf
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -20,9 +21,12 @@ HINGE_OF_JOINT = {
     "floating": "free",
     "planar": "planar",
 }
+ONE_DOF_JOINTS = ("revolute", "continuous", "prismatic")
+Mimic = Literal["refuse", "independent"]
+
 # Known elements that say nothing about the dynamics of the tree, or nothing that a tree simulation uses.
 _IGNORED = {
-    "robot": {"material", "transmission", "gazebo", "sensor", "mujoco", "drake", "group"},
+    "robot": {"material", "transmission", "gazebo", "sensor", "ros2_control", "mujoco", "drake", "group"},
     "link": {"visual", "collision", "contact", "self_collision_checking"},
     "joint": {"safety_controller", "calibration", "transmission", "gazebo"},
 }
@@ -33,7 +37,7 @@ _READ = {
 }
 
 
-def read_urdf(root: Element, source: str) -> System:
+def read_urdf(root: Element, source: str, mimic: Mimic = "refuse") -> System:
     """The System of a <robot> element, its root link fixed to the world. Not yet validated."""
     _refuse_xacro(root)
     links = _by_name(root.all("link"))
@@ -45,16 +49,17 @@ def read_urdf(root: Element, source: str) -> System:
     if len(roots) > 1:
         named = ", ".join(f"'{link.text('name')}'" for link in roots[:6])
         roots[1].fail(f"several links have no parent joint: {named}", "Join them to one root link")
+    mimicking = _mimicking(joints.values(), mimic)
     hinges = {name: _hinge(joint) for name, joint in inboard.items()}
     hinges |= {link.text("name"): _root_hinge(link, joints) for link in roots}
     bodies = [_body(link, hinges[name]) for name, link in links.items()]
-    actuators, warnings = _actuators(joints.values())
+    findings = [*_unknown_elements(root), *mimicking, *_unlimited(joints.values())]
     return System(
         name=root.attributes.get("name", "").strip() or Path(source).stem,
         bodies=tuple(bodies),
-        actuators=tuple(actuators),
+        actuators=tuple(_actuator(joint) for joint in joints.values() if joint.text("type") in ONE_DOF_JOINTS),
         source=source,
-        warnings=(*_unknown_elements(root), *warnings),
+        warnings=tuple(findings),
     )
 
 
@@ -155,14 +160,11 @@ def _joint_type(joint: Element) -> str:
     name = joint.text("type")
     if name not in HINGE_OF_JOINT:
         joint.fail(f"unknown joint type '{name}'", f"Use one of: {', '.join(HINGE_OF_JOINT)}")
-    if joint.one("mimic") is not None:
-        what = f"joint '{joint.text('name')}' mimics another joint; coordinate couplings are not supported yet"
-        joint.fail(what, "Remove <mimic> and drive the joint by a command, or make it fixed")
     return HINGE_OF_JOINT[name]
 
 
 def _axes(joint: Element, kind: str) -> np.ndarray:
-    if kind not in ("revolute", "prismatic", "planar"):
+    if kind in ("fixed", "free"):
         return np.zeros((0, 3))
     element = joint.one("axis")
     axis = np.array((1.0, 0.0, 0.0) if element is None else element.vector("xyz", (1.0, 0.0, 0.0)))
@@ -186,9 +188,10 @@ def _dof(joint: Element) -> Dof:
     if limit is None:
         mend = 'Add <limit lower="…" upper="…" effort="…" velocity="…"/>, or use type="continuous"'
         joint.fail(f"a {joint.text('type')} joint needs <limit>", mend)
-    return Dof(
-        damping=damping, friction=friction, lower=limit.number("lower", 0.0), upper=limit.number("upper", 0.0)
-    )
+    lower, upper = limit.number("lower", 0.0), limit.number("upper", 0.0)
+    if lower == upper:  # such as <limit effort="…" velocity="…"/>; _unlimited tells the user
+        return Dof(damping=damping, friction=friction)
+    return Dof(damping=damping, friction=friction, lower=lower, upper=upper)
 
 
 def _initial_position(dof: Dof) -> float:
@@ -196,20 +199,38 @@ def _initial_position(dof: Dof) -> float:
     return 0.0 if dof.lower <= 0.0 <= dof.upper else 0.5 * (dof.lower + dof.upper)
 
 
-def _actuators(joints: Iterable[Element]) -> tuple[list[Actuator], list[str]]:
-    """A torque actuator on every 1-dof joint, limited to the joint's effort; 0 or none given means no limit."""
-    actuators, zero = [], []
+def _actuator(joint: Element) -> Actuator:
+    """The torque actuator of a 1-dof joint, limited to the joint's effort; 0 or none given means no limit."""
+    name, limit = joint.text("name"), joint.one("limit")
+    effort = math.inf if limit is None else limit.number("effort", math.inf)
+    return Actuator(name, name, limit=effort or math.inf, where=f"{joint.place}, {joint.label}")
+
+
+def _unlimited(joints: Iterable[Element]) -> list[str]:
+    """Texts for limits that are written but cannot be meant: effort 0, and lower equal to upper."""
+    efforts, ranges = [], []
     for joint in joints:
-        if joint.text("type") not in ("revolute", "continuous", "prismatic"):
+        limit = joint.one("limit")
+        if limit is None or joint.text("type") not in ONE_DOF_JOINTS:
             continue
-        name, limit = joint.text("name"), joint.one("limit")
-        effort = math.inf if limit is None else limit.number("effort", math.inf)
-        if effort == 0.0:
-            zero.append(name)
-        where = f"{joint.place}, {joint.label}"
-        actuators.append(Actuator(name, name, limit=effort if effort != 0.0 else math.inf, where=where))
-    note = "effort limit 0 is read as no limit, for the joints " + ", ".join(f"'{name}'" for name in zero)
-    return actuators, [note] if zero else []
+        if limit.number("effort", math.inf) == 0.0:
+            efforts.append(f"'{joint.text('name')}'")
+        continuous = joint.text("type") == "continuous"
+        if not continuous and limit.number("lower", 0.0) == limit.number("upper", 0.0):
+            ranges.append(f"'{joint.text('name')}'")
+    effort = "effort limit 0 is read as no limit, for the joints " + ", ".join(efforts)
+    equal = "lower limit equal to upper (or none given) is read as no limits, for the joints " + ", ".join(ranges)
+    return [effort] * bool(efforts) + [equal] * bool(ranges)
+
+
+def _mimicking(joints: Iterable[Element], mimic: Mimic) -> list[str]:
+    """Refuse joints that mimic another, or list those that are let free."""
+    mimicking = [joint for joint in joints if joint.one("mimic") is not None]
+    if mimicking and mimic == "refuse":
+        name = mimicking[0].text("name")
+        what = f"joint '{name}' mimics another joint; coordinate couplings are not supported yet"
+        mimicking[0].fail(what, "Remove <mimic>, make the joint fixed, or load with mimic='independent'")
+    return [f"{joint.place}, {joint.label}: <mimic> is ignored, the joint moves on its own" for joint in mimicking]
 
 
 def _unknown_elements(root: Element) -> list[str]:
