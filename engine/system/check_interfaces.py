@@ -17,7 +17,9 @@ def check_actuators(system: System, locate: Locate) -> None:
     seen: dict[str, str] = {}
     for actuator in system.actuators:
         if actuator.coordinate not in system.velocity_names:
-            what = f"actuator '{actuator.name}' drives '{actuator.coordinate}', which is no velocity coordinate"
+            what = (
+                f"actuator '{actuator.name}' drives '{actuator.coordinate}', which is no velocity coordinate"
+            )
             refuse(actuator, "coordinate", what, _choose(system.velocity_names), locate)
         _check_mode(actuator, locate)
         if actuator.mode == "servo" and actuator.coordinate in quasi:
@@ -33,7 +35,13 @@ def check_actuators(system: System, locate: Locate) -> None:
 def _check_mode(actuator: Actuator, locate: Locate) -> None:
     name, mode = actuator.name, actuator.mode
     if mode not in MODES:
-        refuse(actuator, "mode", f"actuator '{name}' has the unknown mode '{mode}'", f"Use {', '.join(MODES)}", locate)
+        refuse(
+            actuator,
+            "mode",
+            f"actuator '{name}' has the unknown mode '{mode}'",
+            f"Use {', '.join(MODES)}",
+            locate,
+        )
     for field in ("kp", "kd", "initial"):
         value = getattr(actuator, field)
         if not math.isfinite(value) or (field != "initial" and value < 0):
@@ -67,7 +75,9 @@ def check_sensors(system: System, locate: Locate) -> None:
             refuse(sensor, "type", what, f"Use one of: {', '.join(SENSOR_TYPES)}", locate)
         kind, suffixes, _ = SENSOR_TYPES[sensor.type]
         if sensor.target not in targets[kind]:
-            what = f"sensor '{sensor.name}' of type {sensor.type} measures '{sensor.target}', which is no {kind}"
+            what = (
+                f"sensor '{sensor.name}' of type {sensor.type} measures '{sensor.target}', which is no {kind}"
+            )
             refuse(sensor, "target", what, _choose(targets[kind]), locate)
         for suffix in suffixes:
             output = sensor.name + suffix
@@ -78,4 +88,6 @@ def check_sensors(system: System, locate: Locate) -> None:
 
 
 def _choose(names: tuple[str, ...]) -> str:
-    return f"Name one of: {some_names(names)}" if names else "The model has none to name; remove it or add one"
+    return (
+        f"Name one of: {some_names(names)}" if names else "The model has none to name; remove it or add one"
+    )

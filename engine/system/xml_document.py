@@ -88,14 +88,18 @@ def read_xml(path: Path) -> Element:
         defusedxml.sax.parseString(content, builder, forbid_dtd=True)
     except SAXParseException as error:
         where = f"{path}:{error.getLineNumber()}"
-        raise ModelError(f"not well-formed XML: {error.getMessage()}", where=where, mend="Mend the XML") from None
+        raise ModelError(
+            f"not well-formed XML: {error.getMessage()}", where=where, mend="Mend the XML"
+        ) from None
     except DefusedXmlException:
         what = "the file has a document type definition or entities, which are refused: they can hide hostile content"
         raise ModelError(what, where=builder.here, mend="Remove the <!DOCTYPE …> part") from None
     except (SAXException, LookupError, ValueError) as error:
         if isinstance(error, ModelError):
             raise
-        raise ModelError(f"unreadable XML: {error}", where=builder.here, mend="Write the file as UTF-8") from None
+        raise ModelError(
+            f"unreadable XML: {error}", where=builder.here, mend="Write the file as UTF-8"
+        ) from None
     return builder.root()
 
 

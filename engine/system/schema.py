@@ -1,0 +1,109 @@
+"""The YAML model format as pydantic models; `json_schema` exports it for editors.
+
+Field meanings, units and defaults are in the descriptions; docs/model-format.md explains them.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Literal
+
+from pydantic import Field
+
+from limberjack.engine.system.schema_hinges import HingeSpec
+from limberjack.engine.system.schema_values import (
+    Frame,
+    InertiaMatrix,
+    Model,
+    Name,
+    NonNegative,
+    Number,
+    Positive,
+    Vector3,
+)
+
+VERSION = 1
+
+
+class SimulationSpec(Model):
+    """How the model is stepped unless the caller says otherwise."""
+
+    dt: Positive = Field(default=0.001, description="step, s (default 0.001)")
+    integrator: Literal["rk4", "semi_implicit", "implicit"] = Field(default="rk4", description="default rk4")
+
+
+class BodySpec(Model):
+    """A rigid body and the hinge that carries it."""
+
+    name: Name = Field(description="unique among bodies and nodes; not 'world'")
+    mass: NonNegative = Field(description="kg; 0 must be written")
+    com: Vector3 = Field(
+        default=[0.0, 0.0, 0.0], description="centre of mass in the body frame, m (default [0, 0, 0])"
+    )
+    inertia: InertiaMatrix | None = Field(
+        default=None,
+        description="about the centre of mass, body axes, kg·m²: matrix or xx, yy, zz, xy, xz, yz. "
+        "Required unless the mass is 0 (which then means none)",
+    )
+    hinge: HingeSpec = Field(description="how the body hangs on its parent")
+
+
+class NodeSpec(Frame):
+    """A named frame fixed on a body."""
+
+    name: Name = Field(description="unique among bodies and nodes; not 'world'")
+    body: Name = Field(description="the body it sits on, or 'world'")
+
+
+class ActuatorSpec(Model):
+    """A drive on one velocity coordinate."""
+
+    name: Name = Field(description="unique among actuators; name of the main command")
+    coordinate: Name = Field(description="name of a velocity coordinate: the hinge's, or hinge.angle1, …")
+    mode: Literal["torque", "servo", "velocity"] = Field(default="torque", description="default torque")
+    kp: NonNegative = Field(default=0.0, description="position gain, servo only (default 0)")
+    kd: NonNegative = Field(default=0.0, description="rate gain, servo and velocity (default 0)")
+    limit: Positive | None = Field(default=None, description="largest force, N·m or N (default: no limit)")
+    initial: Number = Field(default=0.0, description="first main command (default 0)")
+
+
+class SensorSpec(Model):
+    """An ideal measurement."""
+
+    name: Name = Field(description="unique among sensors")
+    type: Literal[
+        "position",
+        "rate",
+        "effort",
+        "reaction",
+        "node_position",
+        "node_orientation",
+        "node_angular_velocity",
+        "node_linear_velocity",
+        "gyro",
+        "accelerometer",
+    ]
+    target: Name = Field(
+        description="a coordinate (position), velocity (rate, effort), hinge (reaction) or node"
+    )
+
+
+class ModelSpec(Model):
+    """A Limberjack model file."""
+
+    limberjack: Literal[1] = Field(description="version of this format")
+    name: Name
+    gravity: Vector3 = Field(default=[0.0, 0.0, -9.80665], description="m/s² (default [0, 0, -9.80665])")
+    simulation: SimulationSpec = SimulationSpec()
+    bodies: list[BodySpec] = Field(min_length=1)
+    nodes: list[NodeSpec] = Field(default=[])
+    actuators: list[ActuatorSpec] = Field(default=[])
+    sensors: list[SensorSpec] = Field(default=[])
+
+
+def json_schema() -> str:
+    """The JSON Schema of the format, as the text of docs/model.schema.json."""
+    schema = ModelSpec.model_json_schema()
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    schema["title"] = "Limberjack model"
+    return json.dumps(schema, indent=1, ensure_ascii=False, sort_keys=True) + "\n"

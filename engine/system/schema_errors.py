@@ -1,0 +1,132 @@
+"""pydantic's findings as one ModelError with the file's lines and plain words."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from limberjack.engine.errors import ModelError
+from limberjack.engine.system.hinge_types import HINGE_TYPES
+from limberjack.engine.system.yaml_document import Document
+
+MAX_SHOWN = 5
+Path = tuple[str | int, ...]
+
+_TYPES = {
+    "float_type": "a number",
+    "int_type": "an integer",
+    "string_type": "text",
+    "bool_type": "true or false",
+    "list_type": "a list",
+    "dict_type": "a mapping",
+    "model_type": "a mapping",
+    "model_attributes_type": "a mapping",
+}
+
+
+def model_error(error: ValidationError, document: Document) -> ModelError:
+    """One ModelError about the first finding; up to four more are listed behind it."""
+    findings = [_finding(detail, document) for detail in error.errors(include_url=False)]
+    (where, what, mend), rest = findings[0], findings[1:MAX_SHOWN]
+    more = "".join(f"; also {place}: {text}" for place, text, _ in rest)
+    left = len(findings) - MAX_SHOWN
+    more += f"; and {left} more" if left > 0 else ""
+    return ModelError(what + more, where=where, mend=mend)
+
+
+def _finding(detail: ErrorDetails, document: Document) -> tuple[str, str, str]:
+    """Place, what is wrong and mend of one finding."""
+    path = _path(detail, document)
+    what, mend = _words(detail, path, document)
+    return document.place(path), what, mend
+
+
+def _path(detail: ErrorDetails, document: Document) -> Path:
+    """The path in the file: pydantic's location without the names of the union branches it tried."""
+    path: Path = ()
+    parts = detail["loc"]
+    for i, part in enumerate(parts):
+        absent_is_the_finding = i == len(parts) - 1 and detail["type"] == "missing"
+        if absent_is_the_finding or document.has((*path, part)):
+            path = (*path, part)
+    return path
+
+
+def _words(detail: ErrorDetails, path: Path, document: Document) -> tuple[str, str]:
+    kind, context = detail["type"], detail.get("ctx", {})
+    field = str(path[-1]) if path else ""
+    if kind == "missing":
+        return f"'{field}' is missing", f"Add {field}; nothing is assumed for it"
+    if kind == "extra_forbidden":
+        return _unknown_field(field, path, document)
+    if kind in _TYPES:
+        return f"{_shown(detail['input'])} is not {_TYPES[kind]}", f"Give {_TYPES[kind]}" + _quote(detail)
+    if kind in ("literal_error", "union_tag_invalid"):
+        expected = context.get("expected") or context.get("expected_tags", "")
+        shown = context.get("tag") or _shown(detail["input"])
+        path_type = "hinge type" if kind == "union_tag_invalid" else field
+        return f"unknown {path_type} {shown}", f"Use one of: {expected}".replace(" or ", ", ")
+    if kind == "union_tag_not_found":
+        return "'type' is missing", f"Give the hinge type, one of: {', '.join(HINGE_TYPES)}"
+    if kind in ("too_short", "too_long"):
+        return f"{context.get('actual_length')} entries", _length(context)
+    if kind == "finite_number":
+        return f"{_shown(detail['input'])} is not a finite number", "Give a finite number"
+    if kind == "value_error":
+        return str(context["error"]), "Correct the orientation"
+    return f"{_shown(detail['input'])}: {detail['msg'][:1].lower()}{detail['msg'][1:]}", "Correct the value"
+
+
+def _unknown_field(field: str, path: Path, document: Document) -> tuple[str, str]:
+    owner = document.root.plain()
+    for part in path[:-1]:
+        owner = owner[part]
+    hinge_type = owner.get("type") if isinstance(owner, dict) and "hinge" in path else None
+    if (
+        field in ("stiffness", "rest", "limits")
+        and hinge_type in HINGE_TYPES
+        and HINGE_TYPES[hinge_type].quasi
+    ):
+        what = f"a {hinge_type} hinge moves in quasi-velocities, which are not rates of coordinates: no '{field}' there"
+        return what, f"Remove {field}; damping, friction and armature are possible"
+    close = difflib.get_close_matches(field, _all_fields(), 1)
+    if hinge_type in HINGE_TYPES:
+        return f"'{field}' is no field of a {hinge_type} hinge", _meant(field, close)
+    return f"unknown field '{field}'", _meant(field, close)
+
+
+def _meant(field: str, close: list[str]) -> str:
+    meant = f"; did you mean '{close[0]}'?" if close and close[0] != field else ""
+    return f"Remove it or see docs/model-format.md{meant}"
+
+
+def _all_fields() -> list[str]:
+    from limberjack.engine.system.schema import ModelSpec
+
+    schema = ModelSpec.model_json_schema()
+    parts = [schema, *schema["$defs"].values()]
+    return sorted({name for part in parts for name in part.get("properties", {})})
+
+
+def _length(context: dict[str, Any]) -> str:
+    least, most = context.get("min_length"), context.get("max_length")
+    return (
+        f"Give at least {least}"
+        if most is None
+        else f"Give at most {most}"
+        if least is None
+        else f"Give {least}"
+    )
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "…"
+
+
+def _quote(detail: ErrorDetails) -> str:
+    number = isinstance(detail["input"], (int, float))
+    return ', in quotes ("…")' if detail["type"] == "string_type" and number else ""

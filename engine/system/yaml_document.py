@@ -1,0 +1,206 @@
+"""YAML text to plain values that remember their lines; hostile YAML is refused before anything is built.
+
+The core schema of YAML 1.2 is used: `1e-3` is a number, `on`, `no` and `1:30` are text. Tags are refused.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+import yaml
+
+from limberjack.engine.errors import ModelError
+from limberjack.engine.system.text_file import read_bytes
+
+MAX_DEPTH = 32
+#: values in the file with every alias counted as often as it is used
+MAX_VALUES = 1_000_000
+
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_INTEGER = re.compile(r"[-+]?[0-9]+\Z|0x[0-9a-fA-F]+\Z|0o[0-7]+\Z")
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z")
+_WORDS: dict[str, Any] = {"": None, "~": None, "null": None, "Null": None, "NULL": None}
+_WORDS |= {word: word.lower() == "true" for word in ("true", "True", "TRUE", "false", "False", "FALSE")}
+_WORDS |= {sign + word: float(sign + "inf") for sign in ("", "+", "-") for word in (".inf", ".Inf", ".INF")}
+_WORDS |= {word: math.nan for word in (".nan", ".NaN", ".NAN")}
+
+
+@dataclass
+class Value:
+    """A value with the line it begins at: a scalar, a list of Values or a mapping of keys to Values."""
+
+    content: Any
+    line: int
+    size: int = 1
+
+    def plain(self) -> Any:
+        """The value without lines."""
+        if isinstance(self.content, dict):
+            return {key: value.plain() for key, value in self.content.items()}
+        if isinstance(self.content, list):
+            return [value.plain() for value in self.content]
+        return self.content
+
+
+@dataclass
+class Document:
+    """A YAML file: its name and its value."""
+
+    file: str
+    root: Value
+
+    def place(self, path: tuple[str | int, ...]) -> str:
+        """ "file:line, bodies[2].mass" for a path. Parts that the file does not have are shown, but have no line."""
+        value, text = self.root, ""
+        for part in path:
+            text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+            value = _child(value, part) or value
+        return f"{self.file}:{value.line}, {text}" if text else f"{self.file}:{value.line}"
+
+    def has(self, path: tuple[str | int, ...]) -> bool:
+        """Whether the file has a value at this path."""
+        value: Value | None = self.root
+        for part in path:
+            value = _child(value, part) if value is not None else None
+        return value is not None
+
+
+def _child(value: Value, part: str | int) -> Value | None:
+    content = value.content
+    if isinstance(content, dict):
+        found = content.get(part)
+        return found if isinstance(found, Value) else None
+    if isinstance(content, list) and isinstance(part, int) and 0 <= part < len(content):
+        return content[part]  # type: ignore[no-any-return]
+    return None
+
+
+def read_document(path: Path) -> Document:
+    """Read one YAML document; ModelError for what is not YAML, too large, too deep, tagged or has a key twice."""
+    file = str(path)
+    try:
+        text = read_bytes(path).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        what = f"the file is not UTF-8 text: {error.reason} at byte {error.start}"
+        raise ModelError(what, where=file, mend="Save it as UTF-8") from None
+    try:
+        root = _Builder(file).document(yaml.parse(text, Loader=_LOADER))
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        where = f"{file}:{mark.line + 1}" if mark else file
+        raise ModelError(
+            f"not valid YAML: {error.problem or error.context}", where=where, mend="Mend it"
+        ) from None
+    except (yaml.YAMLError, ValueError) as error:
+        if isinstance(error, ModelError):
+            raise
+        what = f"not valid YAML: {str(error).splitlines()[0]}"
+        raise ModelError(what, where=file, mend="Remove characters that are not text") from None
+    return Document(file, root)
+
+
+class _Builder:
+    """Makes Values from the parser's events. Recursion is bounded by MAX_DEPTH, size by MAX_VALUES."""
+
+    def __init__(self, file: str) -> None:
+        self._file = file
+        self._anchors: dict[str, Value] = {}
+
+    def document(self, events: Iterator[yaml.Event]) -> Value:
+        root: Value | None = None
+        for event in events:
+            if isinstance(event, yaml.DocumentStartEvent):
+                if root is not None:
+                    self._fail(
+                        event,
+                        "the file has a second YAML document",
+                        "Keep one document, without '---' inside",
+                    )
+                root = self._value(next(events), events, 0)
+        if root is None:
+            raise ModelError(
+                "the file is empty", where=self._file, mend="Write a model; see docs/model-format.md"
+            )
+        return root
+
+    def _value(self, event: yaml.Event, events: Iterator[yaml.Event], depth: int) -> Value:
+        if depth > MAX_DEPTH:
+            self._fail(
+                event,
+                f"nested deeper than {MAX_DEPTH} levels",
+                "Write the model as docs/model-format.md says",
+            )
+        if isinstance(event, yaml.AliasEvent):
+            return self._alias(event)
+        if getattr(event, "tag", None):
+            self._fail(event, f"the tag {event.tag!r} is not allowed", "Remove the tag")
+        value = Value(None, event.start_mark.line + 1)
+        if isinstance(event, yaml.ScalarEvent):
+            value.content = self._scalar(event)
+        elif isinstance(event, yaml.SequenceStartEvent):
+            self._sequence(value, events, depth)
+        else:
+            self._mapping(value, events, depth)
+        if value.size > MAX_VALUES:
+            self._fail(event, f"aliases expand to more than {MAX_VALUES} values", "Use fewer aliases")
+        if event.anchor:
+            self._anchors[event.anchor] = value
+        return value
+
+    def _alias(self, event: yaml.AliasEvent) -> Value:
+        if event.anchor not in self._anchors:
+            self._fail(
+                event, f"alias '*{event.anchor}' has no finished anchor before it", "Set the anchor first"
+            )
+        return self._anchors[event.anchor]
+
+    def _scalar(self, event: yaml.ScalarEvent) -> Any:
+        text = event.value
+        if not event.implicit[0]:  # quoted or block text
+            return text
+        if text in _WORDS:
+            return _WORDS[text]
+        if len(text) <= 400 and _INTEGER.match(text):
+            return int(text, 0) if text[:2] in ("0x", "0o") else int(text)
+        return float(text) if len(text) <= 400 and _FLOAT.match(text) else text
+
+    def _sequence(self, value: Value, events: Iterator[yaml.Event], depth: int) -> None:
+        value.content = []
+        for event in events:
+            if isinstance(event, yaml.SequenceEndEvent):
+                break
+            item = self._value(event, events, depth + 1)
+            value.content.append(item)
+            value.size += item.size
+
+    def _mapping(self, value: Value, events: Iterator[yaml.Event], depth: int) -> None:
+        value.content = {}
+        lines: dict[str, int] = {}
+        for event in events:
+            if isinstance(event, yaml.MappingEndEvent):
+                break
+            key = self._key(event)
+            if key in lines:
+                what = f"the key '{key}' is given twice, first in line {lines[key]}"
+                self._fail(event, what, "Keep one of them")
+            lines[key] = event.start_mark.line + 1
+            item = self._value(next(events), events, depth + 1)
+            value.content[key] = item
+            value.size += item.size
+
+    def _key(self, event: yaml.Event) -> str:
+        if not isinstance(event, yaml.ScalarEvent) or event.tag or event.anchor:
+            self._fail(event, "a key is not plain text", "Write keys as plain words")
+        if event.value == "<<":
+            self._fail(
+                event, "merge keys (<<) are not supported", "Repeat the fields, or alias whole values (*name)"
+            )
+        return str(event.value)
+
+    def _fail(self, event: yaml.Event, what: str, mend: str) -> NoReturn:
+        raise ModelError(what, where=f"{self._file}:{event.start_mark.line + 1}", mend=mend)
