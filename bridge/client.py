@@ -1,0 +1,212 @@
+"""The Python client of an engine process."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket as network
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+import zmq
+
+from limberjack.bridge.endpoints import DEFAULT_ENDPOINT
+from limberjack.bridge.errors import BridgeError, EngineTimeoutError, LeaseError
+from limberjack.bridge.link import ClientKeys, Link
+from limberjack.bridge.messages import decode
+from limberjack.bridge.state import Description, State
+from limberjack.engine.errors import ArgumentError
+
+Commands = Mapping[str, float] | np.ndarray | Sequence[float]
+
+_ACQUIRE_PAUSE_S = 0.05
+
+
+class Client:
+    """A connection to one engine: `with Client("ipc:///tmp/arm") as engine: engine.step(10, {"elbow": 1.5})`.
+
+    The first client that commands holds the command lease until it closes or falls silent; any number may read.
+    A background thread keeps the lease alive while the program is busy elsewhere. Every wait is bounded by
+    ``timeout_s``. Errors: EngineTimeoutError, EngineLostError, KeyRefusedError, LeaseError, RefusedError.
+    """
+
+    def __init__(
+        self,
+        endpoint: str = DEFAULT_ENDPOINT,
+        *,
+        name: str = "",
+        timeout_s: float = 5.0,
+        keys: Path | str | None = None,
+        key_name: str = "client",
+    ) -> None:
+        """Connect and say hello.
+
+        name : shown to others while this client holds the lease; keys : folder with ``KEY_NAME.key_secret`` and
+        ``server.key``, for an engine that runs with keys
+        """
+        if not 0.0 < timeout_s < float("inf"):
+            raise ArgumentError(f"timeout_s is {timeout_s}; it must be a finite number of seconds above 0.")
+        self._link = Link(endpoint, timeout_s, ClientKeys(keys, key_name) if keys is not None else None)
+        self._streams: dict[str, zmq.Socket] = {}
+        self._closing = threading.Event()
+        self._pulse: threading.Thread | None = None
+        try:
+            about = self._link.request("hello", {"name": (name or _own_name())[:64]}).body
+            self._link.size_max = int(about["size_max"])
+            self._endpoints: dict[str, str] = about["endpoints"]
+            self._description = Description.read(self._link.request("describe").body)
+        except BaseException:
+            self.close()
+            raise
+        self._pulse = threading.Thread(target=self._beat, args=(about["lease_s"] / 3.0,), daemon=True)
+        self._pulse.start()
+
+    # ---- requests
+
+    def describe(self) -> Description:
+        """Names, units and constants of what the engine runs (asked once, on connecting)."""
+        return self._description
+
+    def step(self, steps: int = 1, command: Commands | None = None, *, timeout_s: float | None = None) -> State:
+        """Lockstep: apply commands, take steps, return the state. Commands not named keep their values."""
+        return self._state("step", [steps, *self._description.command(command)], timeout_s)
+
+    def command(self, command: Commands, *, timeout_s: float | None = None) -> None:
+        """Set commands without stepping; a free-running engine applies them in its next cycle."""
+        self._link.request("command", list(self._description.command(command)), timeout_s)
+
+    def state(self, *, timeout_s: float | None = None) -> State:
+        """The present state."""
+        return self._state("state", None, timeout_s)
+
+    def snapshot(self, *, timeout_s: float | None = None) -> bytes:
+        """The whole state of the simulation, for `restore`."""
+        snapshot: bytes = self._link.request("snapshot", None, timeout_s).body
+        return snapshot
+
+    def restore(self, snapshot: bytes, *, timeout_s: float | None = None) -> State:
+        """Put the simulation where it was at a snapshot; the same commands then give the same bits."""
+        return self._state("restore", bytes(snapshot), timeout_s)
+
+    def reset(self, *, timeout_s: float | None = None) -> State:
+        """Put the simulation back to its initial state."""
+        return self._state("reset", None, timeout_s)
+
+    def parameter(self, name: str, value: float | None = None, *, timeout_s: float | None = None) -> float:
+        """Read a parameter, or set it when a value is given; returns the value it has now."""
+        wanted = None if value is None else float(value)
+        return float(self._link.request("parameter", [name, wanted], timeout_s).body[1])
+
+    def status(self, *, timeout_s: float | None = None) -> dict[str, Any]:
+        """Health and counts of the engine; renews the lease if this client holds it."""
+        status: dict[str, Any] = self._link.request("heartbeat", None, timeout_s).body
+        return status
+
+    def acquire(self, *, wait_s: float = 0.0) -> None:
+        """Take the command lease, waiting up to ``wait_s`` for another holder. Raises LeaseError."""
+        deadline = time.monotonic() + wait_s
+        while True:
+            try:
+                self._link.request("acquire")
+                return
+            except LeaseError:
+                if time.monotonic() >= deadline:
+                    raise
+            time.sleep(_ACQUIRE_PAUSE_S)
+
+    def release(self) -> None:
+        """Give the command lease up."""
+        self._link.request("release")
+
+    def shutdown(self) -> None:
+        """End the engine process."""
+        self._link.request("shutdown")
+
+    def _state(self, kind: str, body: Any, timeout_s: float | None) -> State:
+        reply = self._link.request(kind, body, timeout_s)
+        return State(reply, self._description)
+
+    # ---- streams
+
+    def latest(self, *, timeout_s: float | None = None) -> State:
+        """The newest published state, waiting for one if none has come since the last call."""
+        socket = self._stream("state")
+        payload = _receive(socket, self._wait(timeout_s), "published state")[0]
+        return State(decode(payload), self._description)
+
+    def next_event(self, *, timeout_s: float | None = None) -> tuple[str, State | dict[str, Any]]:
+        """The next message of the topic stream: ("state", State), ("heartbeat", dict) or ("event", dict).
+
+        The first call subscribes; a reader slower than the engine loses messages.
+        """
+        socket = self._stream("topics")
+        topic, payload = _receive(socket, self._wait(timeout_s), "message on the topic stream")
+        message = decode(payload)
+        return topic.decode(), State(message, self._description) if topic == b"state" else message.body
+
+    def _wait(self, timeout_s: float | None) -> float:
+        return self._link.timeout_s if timeout_s is None else timeout_s
+
+    def _stream(self, which: str) -> zmq.Socket:
+        """The subscription, made on first use."""
+        if which not in self._streams:
+            if self._link.context.closed:
+                raise BridgeError("this client is closed. Make a new one.")
+            socket = self._link.open(zmq.SUB)
+            if which == "state":
+                socket.conflate = 1  # a slow reader gets the newest state, not a queue of old ones
+            socket.subscribe(b"")
+            socket.connect(self._endpoints[which])
+            self._streams[which] = socket
+        return self._streams[which]
+
+    # ---- life
+
+    def _beat(self, period_s: float) -> None:
+        """Keep the lease alive while no request is under way; failures show in the caller's next request."""
+        while not self._closing.wait(period_s):
+            if not self._link.lock.locked():
+                with contextlib.suppress(BridgeError):
+                    self._link.request("heartbeat", None, min(period_s, 1.0))
+
+    def close(self) -> None:
+        """Release the lease if held and close; safe to call more than once, and when the engine is gone."""
+        if self._closing.is_set():
+            return
+        self._closing.set()
+        if self._pulse is not None:
+            self._pulse.join()
+            with contextlib.suppress(BridgeError):
+                self._link.request("release", None, 0.5)
+        for socket in self._streams.values():
+            socket.close()
+        self._link.close()
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+
+def _receive(socket: zmq.Socket, timeout_s: float, what: str) -> list[bytes]:
+    deadline = time.monotonic() + timeout_s
+    while True:
+        try:
+            return socket.recv_multipart()
+        except zmq.Again:
+            if time.monotonic() > deadline:
+                raise EngineTimeoutError(
+                    f"no {what} within {timeout_s:g} s: the engine is not stepping, or has stopped."
+                ) from None
+
+
+def _own_name() -> str:
+    """Program, process and machine, as others will see this client."""
+    return f"{Path(sys.argv[0]).name or 'python'}[{os.getpid()}]@{network.gethostname()}"

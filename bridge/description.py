@@ -1,0 +1,67 @@
+"""The answer to hello and describe: what the engine runs, under which names and units."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from limberjack import __version__
+from limberjack.bridge.messages import PROTOCOL_VERSION
+from limberjack.bridge.settings import Settings
+from limberjack.engine.simulation import Simulation
+from limberjack.engine.system.system import System
+
+
+def describe(simulation: Simulation, settings: Settings) -> dict[str, dict[str, Any]]:
+    """Two maps of constants: "hello" (short) and "names" (names, units, shapes)."""
+    sim, system = simulation, simulation.system
+    hello = {
+        "protocol": PROTOCOL_VERSION,
+        "engine": f"limberjack {__version__}",
+        "model": system.name,
+        "model_hash": sim.model_hash,
+        "mode": settings.mode,
+        "dt": float(sim.dt),
+        "integrator": sim.integrator,
+        "lease_s": float(settings.lease_s),
+        "steps_max": settings.steps_max,
+        "encrypted": settings.keys is not None,
+    }
+    if settings.mode == "free-running":
+        steps = settings.steps_per_cycle(sim.dt)
+        hello |= {"steps_per_cycle": steps, "rate_hz": 1.0 / (steps * sim.dt)}
+    names = {
+        "q": list(system.coordinate_names),
+        "v": list(system.velocity_names),
+        "tau": list(system.velocity_names),
+        "outputs": list(sim.output_names),
+        "command": list(sim.command_names),
+    }
+    units = {**hinge_units(system), "outputs": list(sim.output_units)}
+    return {
+        "hello": hello,
+        "names": {
+            "names": names,
+            "units": units,
+            "shape": {part: len(values) for part, values in names.items()},
+            "bodies": list(system.body_names),
+            "nodes": list(system.node_names),
+            "parameters": list(sim.parameters),
+        },
+    }
+
+
+def hinge_units(system: System) -> dict[str, list[str]]:
+    """Units of q, v and tau, one text a coordinate."""
+    units: dict[str, list[str]] = {"q": [], "v": [], "tau": []}
+    for body in system.bodies:
+        hinge, angular = body.hinge, body.hinge.kind.angular
+        quaternion = hinge.kind.q[:1] == ("qw",)
+        if quaternion:
+            units["q"] += ["1"] * 4 + ["m"] * (len(hinge.coordinate_names) - 4)
+        else:
+            units["q"] += ["rad" if turns else "m" for turns in angular]
+        turns_of_v = angular or tuple(True for _ in hinge.velocity_names)
+        known = bool(angular)
+        units["v"] += [("rad/s" if turns else "m/s") if known else "generalized" for turns in turns_of_v]
+        units["tau"] += [("N·m" if turns else "N") if known else "generalized" for turns in turns_of_v]
+    return units

@@ -1,0 +1,287 @@
+"""What each request does to the simulation. No sockets here: bytes in, bytes out."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter, deque
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from limberjack.bridge.description import describe
+from limberjack.bridge.errors import Code
+from limberjack.bridge.messages import Message, Refusal, StateFrame, decode, encode, read_vector
+from limberjack.bridge.sessions import Session, Sessions
+from limberjack.bridge.settings import Settings
+from limberjack.engine.errors import ArgumentError, SimulationError
+from limberjack.engine.simulation import Simulation
+
+log = logging.getLogger("limberjack.bridge")
+
+Reply = bytes | memoryview
+
+#: Steps taken between two looks at the stop flag.
+_CHUNK = 1000
+_COMMANDING = frozenset({"step", "command", "restore", "reset", "shutdown", "acquire"})
+
+
+class Service:
+    """Answers requests on one simulation; keeps the sessions, the lease and the counts."""
+
+    def __init__(self, simulation: Simulation, settings: Settings, clock: Callable[[], float] = time.monotonic) -> None:
+        self.simulation, self.settings, self._clock = simulation, settings, clock
+        self.sessions = Sessions(settings.lease_s)
+        sim = simulation
+        nq, nv, ny, nu = len(sim.q), len(sim.v), len(sim.output_names), len(sim.command_names)
+        self._command = np.array(sim.command_vector, dtype=float)
+        self.frame = StateFrame({"q": nq, "v": nv, "tau": nv, "outputs": ny, "command": nu})
+        self.size_max = max(65536, len(sim.snapshot()) + 1024, 16 * nu + 1024)
+        self.about = {"size_max": self.size_max, "endpoints": {}}
+        self._description = describe(sim, settings)
+        self.received = 0
+        self.refused: Counter[str] = Counter()
+        self.events: deque[dict[str, Any]] = deque(maxlen=64)
+        self.fresh = False  # the state changed since it was last published
+        self.failure: str | None = None  # free-running: why stepping stopped
+        self.stopping = False
+        self.extra_status: Callable[[], dict[str, Any]] = dict
+        self._handlers: dict[str, Callable[[Message, Session], Reply]] = {
+            "describe": self._describe,
+            "state": self._state,
+            "step": self._step,
+            "command": self._take_command,
+            "snapshot": self._snapshot,
+            "restore": self._restore,
+            "reset": self._reset,
+            "parameter": self._parameter,
+            "heartbeat": self._heartbeat,
+            "acquire": self._heartbeat,
+            "release": self._release,
+            "shutdown": self._shutdown,
+        }
+        self.sample()
+
+    # ---- entry
+
+    def handle(self, payload: bytes) -> Reply:
+        """The reply to one request, whatever its bytes; a memoryview is valid until the next call."""
+        self.received += 1
+        try:
+            if len(payload) > self.size_max:
+                text = f"a message of {len(payload)} bytes is longer than the {self.size_max} that are allowed."
+                raise Refusal(Code.OVERSIZE, text)
+            return self._dispatch(decode(payload))
+        except Refusal as refusal:
+            return self.refuse(refusal)
+
+    def refuse(self, refusal: Refusal) -> bytes:
+        """Count a refused message and make the error reply."""
+        self.refused[refusal.code.value] += 1
+        self.events.append({"event": "refused", "code": refusal.code.value, "text": refusal.text})
+        body = {"code": refusal.code.value, "text": refusal.text}
+        return encode("error", refusal.sequence, self.simulation.time, refusal.client, body)
+
+    def _dispatch(self, message: Message) -> Reply:
+        try:
+            if message.type == "hello":
+                return self._hello(message)
+            now = self._clock()
+            session = self.sessions.accept(message, now)
+            handler = self._handlers.get(message.type)
+            if handler is None:
+                raise Refusal(Code.UNKNOWN_TYPE, f"there is no message type {message.type!r:.40}.")
+            if message.type in _COMMANDING:
+                self._authorize(message, session, now)
+            return handler(message, session)
+        except Refusal as refusal:
+            refusal.sequence, refusal.client = message.sequence, message.client
+            raise
+        except SimulationError as error:
+            raise Refusal(Code.SIMULATION, str(error), message.sequence, message.client) from None
+        except ArgumentError as error:
+            raise Refusal(Code.ARGUMENT, str(error), message.sequence, message.client) from None
+        except Exception as error:
+            log.exception("internal error while answering a '%s' request", message.type)
+            text = f"internal error, {type(error).__name__}: {error}. The engine's log has the details."
+            raise Refusal(Code.INTERNAL, text, message.sequence, message.client) from None
+
+    def _authorize(self, message: Message, session: Session, now: float) -> None:
+        """Let only the lease holder, with fresh enough knowledge, change the simulation."""
+        age, limit = self.simulation.time - message.time, self.settings.command_age_s
+        if limit is not None and age > limit:
+            text = f"the state this command answers is {age:g} s old; at most {limit:g} s is allowed."
+            raise Refusal(Code.STALE, text)
+        if self.sessions.command(session, now):
+            self.events.append({"event": "lease", "client": session.name})
+
+    # ---- state
+
+    def sample(self) -> None:
+        """Copy the simulation's state into the frame that replies and streams send."""
+        sim, parts = self.simulation, self.frame.parts
+        parts["q"][:] = sim.q
+        parts["v"][:] = sim.v
+        parts["tau"][:] = sim.tau
+        parts["outputs"][:] = sim.output_vector
+        parts["command"][:] = sim.command_vector
+
+    def state_message(self, sequence: int, client: int) -> memoryview:
+        """The sampled state, addressed to a client (0: to everyone)."""
+        return self.frame.stamp(sequence, self.simulation.time, client, self.simulation.step_count)
+
+    def advance(self, steps: int) -> None:
+        """Step in bounded portions, so that a stop request is seen. Raises SimulationError, Refusal."""
+        sim = self.simulation
+        try:
+            for start in range(0, steps, _CHUNK):
+                if self.stopping:
+                    text = f"the engine was told to stop after {start} of {steps} steps."
+                    raise Refusal(Code.STOPPING, text)
+                sim.step(min(_CHUNK, steps - start))
+        finally:
+            self.fresh = True
+            self.sample()
+
+    def free_step(self, steps: int) -> None:
+        """One free-running cycle; after a failure the state stays until a reset or restore."""
+        if self.failure is None:
+            try:
+                self.advance(steps)
+            except Refusal:
+                return  # told to stop; the loop ends
+            except SimulationError as error:
+                self.failure = str(error)
+                self.events.append({"event": "failed", "text": self.failure})
+                log.error("%s Stepping stopped; reset or restore continues.", error)
+
+    # ---- requests
+
+    def _hello(self, message: Message) -> bytes:
+        body = message.body
+        name = body.get("name") if type(body) is dict else None
+        if type(name) is not str or not name.isprintable() or not 0 < len(name) <= 64:
+            raise Refusal(Code.MALFORMED, "hello needs {'name': text of 1 to 64 printable characters}.")
+        self.sessions.hello(message, name)
+        return self._reply(message, {**self._description["hello"], **self.about})
+
+    def _describe(self, message: Message, session: Session) -> bytes:
+        return self._reply(message, {**self._description["hello"], **self.about, **self._description["names"]})
+
+    def _state(self, message: Message, session: Session) -> Reply:
+        return self.state_message(message.sequence, message.client)
+
+    def _step(self, message: Message, session: Session) -> Reply:
+        if self.settings.mode != "lockstep":
+            raise Refusal(Code.MODE, "the engine is free-running and steps by itself. Send 'command' instead.")
+        steps, indices, values = self._body(message, 3)
+        if type(steps) is not int or not 1 <= steps <= self.settings.steps_max:
+            text = f"steps is {steps!r:.40}; it must be a whole number from 1 to {self.settings.steps_max}."
+            raise Refusal(Code.ARGUMENT, text)
+        if values is not None:
+            self._set_command(indices, values)
+        self.advance(steps)
+        if steps > _CHUNK:
+            self.sessions.renew(session, self._clock())
+        return self.state_message(message.sequence, message.client)
+
+    def _take_command(self, message: Message, session: Session) -> bytes:
+        indices, values = self._body(message, 2)
+        self._set_command(indices, values)
+        self.frame.parts["command"][:] = self._command
+        return self._reply(message, None)
+
+    def _set_command(self, indices: Any, values: Any) -> None:
+        """Apply commands: all of them, or those at the given uint32 indices; nothing if anything is wrong."""
+        command = self._command
+        if indices is None:
+            command = read_vector(values, len(command), "command")
+        else:
+            if type(indices) is not bytes or len(indices) % 4:
+                raise Refusal(Code.MALFORMED, "command indices must be binary uint32 values, or nil for all.")
+            where = np.frombuffer(indices, dtype="<u4")
+            if len(where) and int(where.max()) >= len(command):
+                text = f"command index {where.max()} is out of range; this model has {len(command)} commands."
+                raise Refusal(Code.ARGUMENT, text)
+            chosen = read_vector(values, len(where), "command")
+            command = command.copy()
+            command[where] = chosen
+        self.simulation.command_vector = command
+        self._command[:] = command
+
+    def _snapshot(self, message: Message, session: Session) -> bytes:
+        return self._reply(message, self.simulation.snapshot())
+
+    def _restore(self, message: Message, session: Session) -> Reply:
+        if type(message.body) is not bytes:
+            raise Refusal(Code.MALFORMED, "restore needs the bytes that a snapshot gave.")
+        self.simulation.restore(message.body)
+        return self._jumped(message)
+
+    def _reset(self, message: Message, session: Session) -> Reply:
+        self.simulation.reset()
+        return self._jumped(message)
+
+    def _jumped(self, message: Message) -> Reply:
+        """The state was replaced: take its commands, forget a failure, answer with it."""
+        self._command[:] = self.simulation.command_vector
+        self.failure = None
+        self.fresh = True
+        self.sample()
+        return self.state_message(message.sequence, message.client)
+
+    def _parameter(self, message: Message, session: Session) -> bytes:
+        name, value = self._body(message, 2)
+        parameters = self.simulation.parameters
+        if type(name) is not str or name not in parameters:
+            text = f"there is no parameter {name!r:.80}; 'describe' lists their names."
+            raise Refusal(Code.ARGUMENT, text)
+        if value is not None:
+            if type(value) is not float or not np.isfinite(value):
+                code = Code.NON_FINITE if type(value) is float else Code.ARGUMENT
+                raise Refusal(code, f"parameter {name} cannot be {value!r:.40}; give a finite float64.")
+            self._authorize(message, session, self._clock())
+            parameters[name] = value
+            self.events.append({"event": "parameter", "name": name, "value": value, "client": session.name})
+        return self._reply(message, [name, float(parameters[name])])
+
+    def _heartbeat(self, message: Message, session: Session) -> bytes:
+        status = self.status()
+        status["lease_s"] = self.sessions.remaining(session, self._clock())
+        return self._reply(message, status)
+
+    def _release(self, message: Message, session: Session) -> bytes:
+        if self.sessions.release(session):
+            self.events.append({"event": "lease", "client": None})
+        return self._reply(message, None)
+
+    def _shutdown(self, message: Message, session: Session) -> bytes:
+        self.stopping = True
+        self.events.append({"event": "shutdown", "client": session.name})
+        return self._reply(message, None)
+
+    # ---- helpers
+
+    def status(self) -> dict[str, Any]:
+        """What a heartbeat tells: health, counts, who holds the lease."""
+        return {
+            "status": "running" if self.failure is None else "failed",
+            "failure": self.failure,
+            "mode": self.settings.mode,
+            "step_count": self.simulation.step_count,
+            "lease": self.sessions.holder(self._clock()),
+            "received": self.received,
+            "refused": dict(self.refused),
+            **self.extra_status(),
+        }
+
+    def _reply(self, message: Message, body: Any) -> bytes:
+        return encode(message.type, message.sequence, self.simulation.time, message.client, body)
+
+    @staticmethod
+    def _body(message: Message, count: int) -> list:
+        body = message.body
+        if type(body) is not list or len(body) != count:
+            raise Refusal(Code.MALFORMED, f"the body of '{message.type}' is an array of {count}.")
+        return body

@@ -1,0 +1,127 @@
+"""The engine's three ZeroMQ sockets: made, bound, watched and closed together."""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from typing import Any
+
+import zmq
+from zmq.utils.monitor import recv_monitor_message
+
+from limberjack.bridge.endpoints import Endpoints, IpcGuard, check_binding, split
+from limberjack.bridge.errors import EndpointError
+from limberjack.bridge.keys import Gate
+from limberjack.bridge.settings import Settings
+
+log = logging.getLogger("limberjack.bridge")
+
+IDLE_MS = 100  # longest wait for a request before the caller may look at other things
+_QUEUE_MESSAGES = 64  # messages waiting for or from one peer; more are dropped
+_MONITOR_EVENTS = 256  # monitor events looked at in one go
+_FAILURES = zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL | zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL | zmq.EVENT_HANDSHAKE_FAILED_AUTH
+
+
+class ServerSockets:
+    """ROUTER for requests, a conflated PUB for the latest state, a PUB by topic."""
+
+    def __init__(self, settings: Settings, frame_max: int) -> None:
+        """Bind all three, or raise EndpointError or KeyFileError with nothing left open."""
+        wanted = Endpoints.derive(settings.endpoint, settings.state_endpoint, settings.topic_endpoint)
+        for endpoint in (wanted.request, wanted.state, wanted.topics):
+            check_binding(endpoint, settings.keys is not None)
+        self._guards: list[IpcGuard] = []
+        self._sockets: list[zmq.Socket] = []
+        self._gate = Gate(settings.keys) if settings.keys is not None else None
+        self._refused_seen = self.failed = 0
+        self._context = zmq.Context()
+        try:
+            if self._gate is not None:
+                self._gate.start(self._context)
+            self.router = self._make(zmq.ROUTER, frame_max)
+            self.router.rcvtimeo = IDLE_MS
+            self._monitor = self.router.get_monitor_socket(_FAILURES)
+            self._sockets.append(self._monitor)
+            self.state = self._make(zmq.PUB, frame_max)
+            self.state.conflate = 1
+            self._topics = self._make(zmq.PUB, frame_max)
+            self.endpoints = Endpoints(
+                self._bind(self.router, wanted.request),
+                self._bind(self.state, wanted.state),
+                self._bind(self._topics, wanted.topics),
+            )
+        except BaseException:
+            self.close()
+            raise
+        self.descriptor: int = self.router.getsockopt(zmq.FD)
+
+    def _make(self, kind: int, frame_max: int) -> zmq.Socket:
+        socket = self._context.socket(kind)
+        self._sockets.append(socket)
+        socket.linger = 200
+        socket.maxmsgsize = frame_max
+        socket.sndhwm = socket.rcvhwm = _QUEUE_MESSAGES
+        socket.tcp_keepalive = 1
+        if self._gate is not None:
+            self._gate.protect(socket)
+        return socket
+
+    def _bind(self, socket: zmq.Socket, endpoint: str) -> str:
+        """Bind and return the address as bound (a free port is filled in). Raises EndpointError."""
+        ipc = split(endpoint)[0] == "ipc"
+        if ipc:
+            self._guards.append(IpcGuard(endpoint))
+        if "[" in endpoint:
+            socket.ipv6 = True
+        try:
+            socket.bind(endpoint)
+        except zmq.ZMQError as error:
+            if error.errno == zmq.EADDRINUSE:
+                raise EndpointError(
+                    f"{endpoint} is in use by another engine or program. Stop that one, or choose another endpoint."
+                ) from None
+            raise EndpointError(f"{endpoint}: cannot bind ({error.strerror}). Choose another endpoint.") from None
+        if ipc:
+            self._guards[-1].restrict()
+        bound: bytes = socket.last_endpoint
+        return bound.rstrip(b"\0").decode()
+
+    def publish(self, topic: str, message: bytes | memoryview) -> None:
+        """Send [topic, message] to whoever subscribed; a slow reader loses messages, never delays the engine."""
+        self._topics.send(topic.encode(), zmq.SNDMORE | zmq.DONTWAIT)
+        self._topics.send(message, zmq.DONTWAIT)
+
+    @property
+    def keys_refused(self) -> int:
+        """How many connections were refused for an unknown key."""
+        return self._gate.refused if self._gate is not None else 0
+
+    def watch(self, events: deque[dict[str, Any]]) -> None:
+        """Count failed handshakes and add what happened to ``events``."""
+        refused = self.keys_refused
+        if refused > self._refused_seen:
+            events.append({"event": "key_refused", "count": refused - self._refused_seen})
+            self._refused_seen = refused
+        failed = 0
+        for _ in range(_MONITOR_EVENTS):
+            if not self._monitor.getsockopt(zmq.EVENTS) & zmq.POLLIN:
+                break
+            failed += recv_monitor_message(self._monitor)["event"] != zmq.EVENT_HANDSHAKE_FAILED_AUTH
+        if failed:
+            self.failed += failed
+            events.append({"event": "handshake_failed", "count": failed})
+            log.warning("%d connection attempts failed: wrong protocol, or encryption used on one side only", failed)
+
+    def close(self) -> None:
+        """Close everything and remove ipc files; safe to call more than once."""
+        if hasattr(self, "_monitor"):
+            self.router.disable_monitor()
+        if self._gate is not None:
+            self._gate.stop()
+        for socket in self._sockets:
+            socket.close()
+        self._sockets.clear()
+        self._context.term()
+        for guard in self._guards:
+            guard.release()
+        self._guards.clear()

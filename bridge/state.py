@@ -1,0 +1,188 @@
+"""What a client gets back: the engine's description and its states, with access by name."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from limberjack.bridge.messages import VECTOR_PARTS, Message
+from limberjack.engine.errors import ArgumentError
+
+
+def find(index: Mapping[str, int], name: str, what: str) -> int:
+    """Place of a name; an unknown one raises ArgumentError with the nearest names."""
+    try:
+        return index[name]
+    except KeyError:
+        near = difflib.get_close_matches(name, list(index), n=3) if isinstance(name, str) else []
+        hint = f" Did you mean {' or '.join(repr(n) for n in near)}?" if near else ""
+        raise ArgumentError(f"the engine has no {what} named {name!r}.{hint}") from None
+
+
+class Named(Mapping[str, float]):
+    """A vector read by name, in the order the engine gives."""
+
+    def __init__(self, index: Mapping[str, int], values: np.ndarray, what: str) -> None:
+        self._index, self._values, self._what = index, values, what
+
+    def __getitem__(self, name: str) -> float:
+        return float(self._values[find(self._index, name, self._what)])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._index)
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+
+@dataclass(frozen=True, eq=False)
+class Description:
+    """What the engine told about itself.
+
+    names, units : by part ("q", "v", "tau", "outputs", "command"), in the order of the vectors
+    bodies, nodes, parameters : names; raw : the whole message as sent (docs/protocol.md)
+    """
+
+    model: str
+    model_hash: str
+    mode: str
+    integrator: str
+    dt: float
+    names: dict[str, tuple[str, ...]]
+    units: dict[str, tuple[str, ...]]
+    bodies: tuple[str, ...]
+    nodes: tuple[str, ...]
+    parameters: tuple[str, ...]
+    raw: dict[str, Any]
+
+    @classmethod
+    def read(cls, raw: dict[str, Any]) -> Description:
+        """From the body of a describe message."""
+        plain = {key: raw[key] for key in ("model", "model_hash", "mode", "integrator", "dt")}
+        by_part = {key: {part: tuple(each) for part, each in raw[key].items()} for key in ("names", "units")}
+        lists = {key: tuple(raw[key]) for key in ("bodies", "nodes", "parameters")}
+        return cls(**plain, **by_part, **lists, raw=raw)
+
+    @cached_property
+    def index(self) -> dict[str, dict[str, int]]:
+        """For each part, name to place."""
+        return {part: {name: i for i, name in enumerate(names)} for part, names in self.names.items()}
+
+    @cached_property
+    def slices(self) -> dict[str, slice]:
+        """For each part, its place in the state vector."""
+        slices, start = {}, 0
+        for part in VECTOR_PARTS:
+            stop = start + len(self.names[part])
+            slices[part], start = slice(start, stop), stop
+        return slices
+
+    def command(self, values: Mapping[str, float] | np.ndarray | Sequence[float] | None) -> tuple:
+        """Commands as they go on the wire: (indices, values), each bytes or None. Raises ArgumentError."""
+        if values is None:
+            return None, None
+        if isinstance(values, Mapping):
+            index = self.index["command"]
+            places = np.array([find(index, name, "command") for name in values], dtype="<u4")
+            return places.tobytes(), _finite(np.array(list(values.values()), dtype="<f8"), list(values))
+        vector = np.asarray(values, dtype="<f8")
+        if vector.shape != (len(self.names["command"]),):
+            raise ArgumentError(f"command has shape {vector.shape}; it must be ({len(self.names['command'])},).")
+        return None, _finite(vector, self.names["command"])
+
+
+def _finite(vector: np.ndarray, names: Sequence[str]) -> bytes:
+    """Wire bytes of a vector whose values must be finite."""
+    if not all(map(math.isfinite, vector.tolist())):
+        bad = int(np.flatnonzero(~np.isfinite(vector))[0])
+        raise ArgumentError(f"command {names[bad]!r} is {vector[bad]}; it must be finite.")
+    return vector.tobytes()
+
+
+class State:
+    """One state of the engine: arrays (read-only views) and values by name.
+
+    time (s); step: steps taken since the start; sequence: of the reply, or the publication's number.
+    ``state["elbow"]`` is a coordinate; ``.velocity``, ``.effort``, ``.output`` and ``.command`` are read likewise.
+    """
+
+    __slots__ = ("_description", "sequence", "step", "time", "vector")
+
+    def __init__(self, message: Message, description: Description) -> None:
+        """``message``: a state message; ``vector`` holds q, v, tau, outputs and command, in this order."""
+        self._description = description
+        self.sequence, self.time = message.sequence, message.time
+        self.step, data = message.body
+        self.vector = np.frombuffer(data, dtype="<f8")
+
+    def _part(self, part: str) -> np.ndarray:
+        return self.vector[self._description.slices[part]]
+
+    @property
+    def q(self) -> np.ndarray:
+        """Coordinates (nq,)."""
+        return self._part("q")
+
+    @property
+    def v(self) -> np.ndarray:
+        """Generalized velocities (nv,)."""
+        return self._part("v")
+
+    @property
+    def tau(self) -> np.ndarray:
+        """Applied generalized forces of the last step (nv,)."""
+        return self._part("tau")
+
+    @property
+    def outputs(self) -> np.ndarray:
+        """Sensor outputs (ny,)."""
+        return self._part("outputs")
+
+    @property
+    def commands(self) -> np.ndarray:
+        """Commands held (nu,)."""
+        return self._part("command")
+
+    def __getitem__(self, name: str) -> float:
+        """A coordinate by name."""
+        return self.coordinate[name]
+
+    @property
+    def coordinate(self) -> Named:
+        """Coordinates by name."""
+        return self._named("q", "coordinate")
+
+    @property
+    def velocity(self) -> Named:
+        """Velocities by name."""
+        return self._named("v", "velocity")
+
+    @property
+    def effort(self) -> Named:
+        """Applied generalized forces by name of their velocity."""
+        return self._named("tau", "velocity")
+
+    @property
+    def output(self) -> Named:
+        """Sensor outputs by name."""
+        return self._named("outputs", "output")
+
+    @property
+    def command(self) -> Named:
+        """Commands held, by name."""
+        return self._named("command", "command")
+
+    def _named(self, part: str, what: str) -> Named:
+        return Named(self._description.index[part], self._part(part), what)
+
+    def __repr__(self) -> str:
+        return f"State(time={self.time:g}, step={self.step}, q={self.q!r})"
