@@ -160,6 +160,7 @@ def _end_with_parent() -> None:
 
 def child_main() -> int:
     """What the child process runs: read the job from stdin, serve, report on stdout."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # until `serve`: the parent, which gets Ctrl-C too, ends this process
     pipe = os.dup(1)
     os.dup2(2, 1)  # whatever else prints goes to stderr
     with os.fdopen(os.dup(0), "rb", buffering=0) as stream:
