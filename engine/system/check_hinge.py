@@ -8,11 +8,11 @@ from dataclasses import fields, replace
 import numpy as np
 
 from limberjack.engine.system.hinge_types import HINGE_TYPES
-from limberjack.engine.system.places import Locate, refuse
+from limberjack.engine.system.places import Item, Locate, refuse
 from limberjack.engine.system.rotations import UNIT_TOLERANCE, is_rotation
 from limberjack.engine.system.system import Dof, Hinge, Pose
 
-#: axes may be this far from a right angle (cosine) before they are refused; within it they are made orthogonal
+#: axes this far from a right angle (cosine) are made orthogonal; worse ones are refused
 RIGHT_ANGLE_TOLERANCE = 1e-6
 
 
@@ -36,15 +36,25 @@ def check_hinge(hinge: Hinge, locate: Locate) -> Hinge:
     return replace(hinge, axes=axes, dofs=dofs, q0=q0, v0=v0)
 
 
-def check_pose(item: object, field: str, pose: Pose, locate: Locate) -> None:
+def check_pose(item: Item, field: str, pose: Pose, locate: Locate) -> None:
     """Refuse a pose of the wrong shape, with numbers that are not finite or without a rotation matrix."""
     R, p = np.asarray(pose.rotation), np.asarray(pose.position)
     if R.shape != (3, 3) or p.shape != (3,) or not (np.all(np.isfinite(R)) and np.all(np.isfinite(p))):
-        refuse(item, field, "the pose is not a (3, 3) rotation and a (3,) position of finite numbers",  # type: ignore[arg-type]
-               "Give finite numbers", locate)  # fmt: skip
+        refuse(
+            item,
+            field,
+            "the pose is not a (3, 3) rotation and a (3,) position of finite numbers",
+            "Give finite numbers",
+            locate,
+        )
     if not is_rotation(R, 1e-6):
-        refuse(item, field, "the rotation matrix is not orthonormal and right-handed",  # type: ignore[arg-type]
-               "Give a rotation matrix with determinant 1", locate)  # fmt: skip
+        refuse(
+            item,
+            field,
+            "the rotation matrix is not orthonormal and right-handed",
+            "Give a rotation matrix with determinant 1",
+            locate,
+        )
 
 
 def _check_parameters(hinge: Hinge, locate: Locate) -> None:

@@ -1,8 +1,9 @@
-"""Mass properties that a real body can have, and the leaf bodies that a hinge could fling without resistance."""
+"""Mass properties that a real body can have, and leaf bodies that a hinge could move against no inertia."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from limberjack.engine.system.hinge_types import HINGE_TYPES
 from limberjack.engine.system.places import Locate, refuse
 from limberjack.engine.system.system import Body, Hinge, Inertia, Pose
 
-#: rounding that the checks of the principal moments forgive: relative to the largest, and m² (a moment per mass)
+#: rounding that the checks of principal moments forgive: relative to the largest; per mass (m²)
 MOMENT_TOLERANCE = 1e-6
 MOMENT_TOLERANCE_M2 = 1e-12
 
@@ -48,8 +49,8 @@ def inertia_fault(inertia: Inertia) -> str | None:
 def check_leaves(bodies: Sequence[Body], locate: Locate) -> None:
     """Refuse a movable leaf (with all that is fixed on it) whose hinge meets no inertia in some direction.
 
-    ``bodies`` are base to tip and otherwise checked. The leaf's generalized inertia is Hᵀ M H + armature at the
-    zero position; for a leaf no other hinge can add to it.
+    ``bodies`` are base to tip and otherwise checked. The leaf's generalized inertia is Hᵀ M H + armature at
+    the zero position; for a leaf no other hinge can add to it.
     """
     spatial = {body.name: spatial_inertia(body.inertia) for body in bodies}
     carries: set[str] = set()  # bodies that carry a movable one
@@ -73,8 +74,8 @@ def _check_leaf(body: Body, spatial: np.ndarray, locate: Locate) -> None:
     if np.linalg.eigvalsh(D)[0] > 1e-12 * np.trace(spatial[3:, 3:]) / 3.0:
         return
     what = (
-        f"hinge '{hinge.name}' can move body '{body.name}' (with all that is fixed on it) against no inertia: "
-        "accelerations would be infinite"
+        f"hinge '{hinge.name}' can move body '{body.name}' (with all that is fixed on it) against no "
+        "inertia: accelerations would be infinite"
     )
     refuse(
         body, "inertia", what, "Give the body mass and inertia, the hinge armature, or fix the hinge", locate
@@ -90,7 +91,7 @@ def spatial_inertia(inertia: Inertia) -> np.ndarray:
 def map_at_zero(hinge: Hinge) -> np.ndarray:
     """H* (6, nv) of a hinge at its zero position, in the hinge frame, [angular; linear]."""
     axes, z = hinge.axes, np.zeros(3)
-    columns = {
+    columns: dict[str, Callable[[], Any]] = {
         "revolute": lambda: [[*axes[0], *z]],
         "prismatic": lambda: [[*z, *axes[0]]],
         "helical": lambda: [[*axes[0], *(hinge.pitch * axes[0])]],

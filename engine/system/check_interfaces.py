@@ -12,7 +12,7 @@ MODES = ("torque", "servo", "velocity")
 
 
 def check_actuators(system: System, locate: Locate) -> None:
-    """Refuse actuators on coordinates that do not exist, with wrong modes or gains, and clashing command names."""
+    """Refuse unknown coordinates, wrong modes or gains, and clashing command names."""
     quasi = {name for body in system.bodies if body.hinge.kind.quasi for name in body.hinge.velocity_names}
     seen: dict[str, str] = {}
     for actuator in system.actuators:
@@ -23,7 +23,7 @@ def check_actuators(system: System, locate: Locate) -> None:
             refuse(actuator, "coordinate", what, _choose(system.velocity_names), locate)
         _check_mode(actuator, locate)
         if actuator.mode == "servo" and actuator.coordinate in quasi:
-            what = f"servo '{actuator.name}' drives the quasi-velocity '{actuator.coordinate}', which has no position"
+            what = f"servo '{actuator.name}': the quasi-velocity '{actuator.coordinate}' has no position"
             refuse(actuator, "mode", what, "Use mode torque or velocity", locate)
         for command in actuator.command_names:
             if command in seen:

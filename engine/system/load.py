@@ -31,8 +31,8 @@ def load(
     base : "fixed" holds the root body in the inertial frame, "free" lets it float; None does as the file says
         (URDF says nothing: fixed)
     strict : refuse what would only be warned of: inertias that no real body has, ignored parts of the file
-    mimic : what to do with URDF joints that mimic another: "refuse", or "independent" to let them move on their own
-        (Pinocchio's default), with a warning
+    mimic : what to do with URDF joints that mimic another: "refuse", or "independent" to let them move on
+        their own (Pinocchio's default), with a warning
 
     Raises
     ------
@@ -96,7 +96,7 @@ def _rebased(root: Body, base: Base) -> Body:
     if hinge.type == ("fixed" if base == "fixed" else "free"):
         return root
     if hinge.type not in ("fixed", "free"):
-        what = f"base={base!r} cannot replace the {hinge.type} hinge '{hinge.name}' of the root body '{root.name}'"
+        what = f"base={base!r} cannot replace the {hinge.type} hinge '{hinge.name}' of '{root.name}'"
         raise ModelError(what, where=hinge.where, mend="Load with base=None")
     if base == "free":
         return replace(root, hinge=replace(hinge, type="free", dofs=(), merge=True))

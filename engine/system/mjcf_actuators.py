@@ -54,7 +54,10 @@ def _joint(model: Any, mujoco: Any, i: int, where: str) -> int:
 def _check_kind(model: Any, mujoco: Any, i: int, where: str) -> None:
     dynamics = mujoco.mjtDyn(int(model.actuator_dyntype[i]))
     if dynamics != mujoco.mjtDyn.mjDYN_NONE:
-        _refuse(where, f"its activation dynamics '{dynamics.name.removeprefix('mjDYN_').lower()}' are not supported")
+        _refuse(
+            where,
+            f"its activation dynamics '{dynamics.name.removeprefix('mjDYN_').lower()}' are not supported",
+        )
     fields = {"plugin": -1, "delay": 0, "damping": 0, "dampingpoly": 0, "armature": 0}
     for field, absent in fields.items():
         value = getattr(model, f"actuator_{field}", None)
@@ -68,14 +71,17 @@ def _law(model: Any, mujoco: Any, i: int, where: str) -> tuple[str, float, float
     gain, bias = float(model.actuator_gainprm[i][0]), [float(b) for b in model.actuator_biasprm[i][:3]]
     if gain_type != int(mujoco.mjtGain.mjGAIN_FIXED) or gain == 0.0:
         _refuse(where, "its gain is not a constant other than zero")
-    if bias_type == int(mujoco.mjtBias.mjBIAS_NONE) or (bias_type == int(mujoco.mjtBias.mjBIAS_AFFINE) and not any(bias)):
+    affine = bias_type == int(mujoco.mjtBias.mjBIAS_AFFINE)
+    if bias_type == int(mujoco.mjtBias.mjBIAS_NONE) or (affine and not any(bias)):
         return "torque", 0.0, 0.0
-    if bias_type == int(mujoco.mjtBias.mjBIAS_AFFINE) and bias[0] == 0.0 and gain > 0.0:
+    if affine and bias[0] == 0.0 and gain > 0.0:
         if bias[1] == -gain and bias[2] <= 0.0:
             return "servo", gain, -bias[2]
         if bias[1] == 0.0 and bias[2] == -gain:
             return "velocity", 0.0, gain
-    _refuse(where, f"its gain {gain:g} and bias {bias} are not those of a motor, position or velocity actuator")
+    _refuse(
+        where, f"its gain {gain:g} and bias {bias} are not those of a motor, position or velocity actuator"
+    )
 
 
 def _limit(model: Any, i: int, joint: int, gear: float, mode: str, name: str, findings: list[str]) -> float:
@@ -92,7 +98,9 @@ def _limit(model: Any, i: int, joint: int, gear: float, mode: str, name: str, fi
     for field, (low, high) in ranges:
         if not math.isclose(-low, high):
             larger = max(abs(low), abs(high))
-            findings.append(f"{field} of actuator '{name}' is not symmetric: ±{larger:g} is used at the joint")
+            findings.append(
+                f"{field} of actuator '{name}' is not symmetric: ±{larger:g} is used at the joint"
+            )
     return min((float(np.abs(values).max()) for _, values in ranges), default=math.inf)
 
 

@@ -1,7 +1,8 @@
 """MJCF to System, through MuJoCo's own compiler. What maps to what: docs/model-format.md.
 
 MuJoCo moves a body by its joints one after the other, each about its anchor (mj_kinematics):
-X = X_body Π_j T(p_j) J_j(q_j − q_ref,j) T(−p_j). A body with several joints becomes a chain of massless bodies.
+X = X_body Π_j T(p_j) J_j(q_j − q_ref,j) T(−p_j). A body with several joints becomes a chain of bodies, all
+massless but the last.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ _INTEGRATORS = {
 def read_mjcf(path: Path) -> System:
     """The System of an MJCF file, not yet validated. Names that MuJoCo leaves out are made.
 
-    Raises ModelError with MuJoCo's own message for a file that it refuses, and for parts that change the motion and
-    have no counterpart (equality constraints, actuators other than motor, position, velocity, …);
+    Raises ModelError with MuJoCo's own message for a file that it refuses, and for parts that change the motion
+    and have no counterpart (equality constraints, actuators other than motor, position, velocity, …);
     MissingExtraError if the package ``mujoco`` is not installed.
     """
     model, mujoco = _compile(path)
@@ -56,7 +57,9 @@ def read_mjcf(path: Path) -> System:
         dt=float(model.opt.timestep),
         integrator=_integrator(model, mujoco),
         source=source,
-        warnings=tuple(f"{source}: {text}" for text in (*names.changed, *ignored_parts(model, mujoco), *findings)),
+        warnings=tuple(
+            f"{source}: {text}" for text in (*names.changed, *ignored_parts(model, mujoco), *findings)
+        ),
     )
 
 

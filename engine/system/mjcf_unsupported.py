@@ -1,4 +1,4 @@
-"""Parts of MJCF that have no counterpart here: refused when the motion would be wrong, listed when it may be."""
+"""Parts of MJCF without a counterpart: refused where the motion would be wrong, listed where it may be."""
 
 from __future__ import annotations
 
@@ -19,7 +19,11 @@ def refuse_unsupported(model: Any, names: Names, place: Place) -> None:
     """Raise ModelError for what changes the motion and cannot be represented."""
     source = place.of("model", names.model("model"))
     if model.neq:
-        _refuse(source, f"{model.neq} equality constraints; closed chains are not supported yet", "Remove <equality>")
+        _refuse(
+            source,
+            f"{model.neq} equality constraints; closed chains are not supported yet",
+            "Remove <equality>",
+        )
     if model.nflex:
         _refuse(source, "deformable bodies (flex) are not supported", "Remove them")
     for j in range(model.njnt):

@@ -12,7 +12,7 @@ UNIT_TOLERANCE = 1e-3
 
 
 def from_rpy(rpy: Sequence[float] | np.ndarray) -> np.ndarray:
-    """R_AB (3, 3) of B turned by roll, pitch, yaw (rad) about the fixed x, y, z axes of A, in that order (URDF)."""
+    """R_AB (3, 3) of B turned by roll, pitch, yaw (rad) about A's x, y, z, in that order (URDF)."""
     (sr, sp, sy), (cr, cp, cy) = [[f(float(a)) for a in rpy] for f in (math.sin, math.cos)]
     return np.array(
         [
@@ -42,7 +42,7 @@ def from_axis_angle(axis: np.ndarray, angle: float) -> np.ndarray:
 
 
 def to_quaternion(rotation: np.ndarray) -> np.ndarray:
-    """Unit quaternion w x y z (4,), w ≥ 0, of a rotation matrix; the largest component is found first (Shepperd)."""
+    """Unit quaternion w x y z (4,), w ≥ 0, of a rotation matrix; largest component first (Shepperd)."""
     R = rotation
     squares = np.array([np.trace(R), R[0, 0], R[1, 1], R[2, 2]])
     i = int(np.argmax(squares))
@@ -55,7 +55,7 @@ def to_quaternion(rotation: np.ndarray) -> np.ndarray:
         q[1 + b] = R[a, b] + R[b, a]
         q[1 + c] = R[a, c] + R[c, a]
     unit = np.array(q, dtype=float) / np.linalg.norm(q)
-    return -unit if unit[0] < 0 else unit
+    return np.asarray(-unit if unit[0] < 0 else unit)
 
 
 def nearest(matrix: np.ndarray) -> np.ndarray:

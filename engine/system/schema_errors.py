@@ -90,7 +90,7 @@ def _unknown_field(field: str, path: Path, document: Document) -> tuple[str, str
         and hinge_type in HINGE_TYPES
         and HINGE_TYPES[hinge_type].quasi
     ):
-        what = f"a {hinge_type} hinge moves in quasi-velocities, which are not rates of coordinates: no '{field}' there"
+        what = f"a {hinge_type} hinge has quasi-velocities, not rates of coordinates, so it has no '{field}'"
         return what, f"Remove {field}; damping, friction and armature are possible"
     close = difflib.get_close_matches(field, _all_fields(), 1)
     if hinge_type in HINGE_TYPES:

@@ -108,7 +108,7 @@ class QuasiDof(HingeBase):
 
 
 class SeveralDofs(QuasiDof):
-    """What acts along each of several coordinates: a list, a mapping by coordinate, or one number for like units."""
+    """What acts along each of several coordinates: a list, a mapping, or one number for like units."""
 
     stiffness: PerDofNumber = Field(default=0.0, description="spring, for each coordinate (default 0)")
     rest: PerDofNumber = Field(default=0.0, description="where the springs are at rest (default 0)")
@@ -191,7 +191,7 @@ class Custom(QuasiDof):
     type: Literal["custom"]
     map: list[Annotated[list[Number], Field(min_length=1, max_length=6)]] = _axes(
         6,
-        "6 rows [angular; linear] of r numbers: velocity of the body in hinge-frame axes for each of r velocities",
+        "6 rows [angular; linear] of r numbers: the body's velocity in hinge-frame axes for each velocity",
     )
     initial: InitialFree = Field(default=InitialFree(), description="start (default: zero, at rest)")
 

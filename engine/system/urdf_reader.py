@@ -97,7 +97,9 @@ def _inboard_joints(joints: dict[str, Element], links: dict[str, Element]) -> di
         child = ends[1]
         if child in inboard:
             first = inboard[child]
-            what = f"link '{child}' is the child of two joints, '{first.text('name')}' and '{joint.text('name')}'"
+            what = (
+                f"link '{child}' is the child of two joints: '{first.text('name')}', '{joint.text('name')}'"
+            )
             joint.fail(what, "URDF describes trees; remove one of the joints")
         inboard[child] = joint
     return inboard
@@ -181,7 +183,7 @@ def _axes(joint: Element, kind: str) -> np.ndarray:
     if kind != "planar":
         return axis[None, :]
     normal = axis / np.linalg.norm(axis)
-    # URDF leaves the in-plane directions open: the joint's x, or its y if the normal is along x, made orthogonal
+    # URDF leaves the in-plane directions open: the joint's x, or y if the normal is along x, made orthogonal
     start = np.array([1.0, 0.0, 0.0]) if abs(normal[0]) < 0.9 else np.array([0.0, 1.0, 0.0])
     return np.array([normal, start - (start @ normal) * normal])
 

@@ -26,8 +26,8 @@ MAX_NAME = 200
 def validate(system: System, *, inertia: InertiaPolicy = "refuse") -> System:
     """A checked copy: bodies base to tip, axes of unit length, every dof, q0 and v0 filled in.
 
-    ``inertia`` says what happens to a rotational inertia that no real body has: "refuse" raises, "warn" keeps it,
-    lists it in ``System.warnings`` and warns with `ModelWarning`. Raises ModelError that names the place.
+    ``inertia`` says what happens to a rotational inertia that no real body has: "refuse" raises, "warn" keeps
+    it, lists it in ``System.warnings`` and warns with `ModelWarning`. Raises ModelError that names the place.
     """
     checked = examine(system, inertia, plain_locate)
     new = checked.warnings[len(system.warnings) :]
@@ -83,7 +83,8 @@ def _check_names(system: System, locate: Locate) -> None:
         for item in items:
             _check_name(item, locate)
             if item.name in seen:
-                what = f"the name '{item.name}' is used twice among the {group}, first at {where_is(seen[item.name])}"
+                first = where_is(seen[item.name])
+                what = f"the name '{item.name}' is used twice among the {group}, first at {first}"
                 refuse(item, "name", what, "Rename one of them", locate)
             seen[item.name] = item
     _check_derived_names(system, locate)

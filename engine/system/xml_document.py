@@ -81,7 +81,7 @@ class Element:
 
 
 def read_xml(path: Path) -> Element:
-    """The root element of a file. DTDs, entities, deep nesting and large files are refused with a ModelError."""
+    """The root element of a file; ModelError for DTDs, entities, deep nesting and large files."""
     builder = _Builder(str(path))
     content = read_bytes(path)
     try:
@@ -92,7 +92,7 @@ def read_xml(path: Path) -> Element:
             f"not well-formed XML: {error.getMessage()}", where=where, mend="Mend the XML"
         ) from None
     except DefusedXmlException:
-        what = "the file has a document type definition or entities, which are refused: they can hide hostile content"
+        what = "document type definitions and entities are refused: they can hide hostile content"
         raise ModelError(what, where=builder.here, mend="Remove the <!DOCTYPE …> part") from None
     except (SAXException, LookupError, ValueError) as error:
         if isinstance(error, ModelError):
@@ -114,7 +114,8 @@ class _Builder(handler.ContentHandler):
     @property
     def here(self) -> str:
         """File and line of the parser."""
-        line = self._locator.getLineNumber() if getattr(self, "_locator", None) else None
+        locator = getattr(self, "_locator", None)
+        line = locator.getLineNumber() if locator else None
         return f"{self._file}:{line}" if line else self._file
 
     def root(self) -> Element:

@@ -27,7 +27,7 @@ _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z")
 _WORDS: dict[str, Any] = {"": None, "~": None, "null": None, "Null": None, "NULL": None}
 _WORDS |= {word: word.lower() == "true" for word in ("true", "True", "TRUE", "false", "False", "FALSE")}
 _WORDS |= {sign + word: float(sign + "inf") for sign in ("", "+", "-") for word in (".inf", ".Inf", ".INF")}
-_WORDS |= {word: math.nan for word in (".nan", ".NaN", ".NAN")}
+_WORDS |= dict.fromkeys((".nan", ".NaN", ".NAN"), math.nan)
 
 
 @dataclass
@@ -55,7 +55,7 @@ class Document:
     root: Value
 
     def place(self, path: tuple[str | int, ...]) -> str:
-        """ "file:line, bodies[2].mass" for a path. Parts that the file does not have are shown, but have no line."""
+        """The place of a path, "arm.yaml:12, bodies[2].mass"; its owner's line for what the file lacks."""
         value, text = self.root, ""
         for part in path:
             text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
@@ -81,7 +81,7 @@ def _child(value: Value, part: str | int) -> Value | None:
 
 
 def read_document(path: Path) -> Document:
-    """Read one YAML document; ModelError for what is not YAML, too large, too deep, tagged or has a key twice."""
+    """One YAML document; ModelError for what is not YAML, too large, too deep, tagged or has a key twice."""
     file = str(path)
     try:
         text = read_bytes(path).decode("utf-8-sig")
@@ -111,7 +111,7 @@ class _Builder:
         self._file = file
         self._anchors: dict[str, Value] = {}
 
-    def document(self, events: Iterator[yaml.Event]) -> Value:
+    def document(self, events: Iterator[Any]) -> Value:
         root: Value | None = None
         for event in events:
             if isinstance(event, yaml.DocumentStartEvent):
@@ -128,7 +128,7 @@ class _Builder:
             )
         return root
 
-    def _value(self, event: yaml.Event, events: Iterator[yaml.Event], depth: int) -> Value:
+    def _value(self, event: Any, events: Iterator[Any], depth: int) -> Value:
         if depth > MAX_DEPTH:
             self._fail(
                 event,
@@ -152,14 +152,14 @@ class _Builder:
             self._anchors[event.anchor] = value
         return value
 
-    def _alias(self, event: yaml.AliasEvent) -> Value:
+    def _alias(self, event: Any) -> Value:
         if event.anchor not in self._anchors:
             self._fail(
                 event, f"alias '*{event.anchor}' has no finished anchor before it", "Set the anchor first"
             )
         return self._anchors[event.anchor]
 
-    def _scalar(self, event: yaml.ScalarEvent) -> Any:
+    def _scalar(self, event: Any) -> Any:
         text = event.value
         if not event.implicit[0]:  # quoted or block text
             return text
@@ -169,7 +169,7 @@ class _Builder:
             return int(text, 0) if text[:2] in ("0x", "0o") else int(text)
         return float(text) if len(text) <= 400 and _FLOAT.match(text) else text
 
-    def _sequence(self, value: Value, events: Iterator[yaml.Event], depth: int) -> None:
+    def _sequence(self, value: Value, events: Iterator[Any], depth: int) -> None:
         value.content = []
         for event in events:
             if isinstance(event, yaml.SequenceEndEvent):
@@ -178,7 +178,7 @@ class _Builder:
             value.content.append(item)
             value.size += item.size
 
-    def _mapping(self, value: Value, events: Iterator[yaml.Event], depth: int) -> None:
+    def _mapping(self, value: Value, events: Iterator[Any], depth: int) -> None:
         value.content = {}
         lines: dict[str, int] = {}
         for event in events:
@@ -193,7 +193,7 @@ class _Builder:
             value.content[key] = item
             value.size += item.size
 
-    def _key(self, event: yaml.Event) -> str:
+    def _key(self, event: Any) -> str:
         if not isinstance(event, yaml.ScalarEvent) or event.tag or event.anchor:
             self._fail(event, "a key is not plain text", "Write keys as plain words")
         if event.value == "<<":
@@ -202,5 +202,5 @@ class _Builder:
             )
         return str(event.value)
 
-    def _fail(self, event: yaml.Event, what: str, mend: str) -> NoReturn:
+    def _fail(self, event: Any, what: str, mend: str) -> NoReturn:
         raise ModelError(what, where=f"{self._file}:{event.start_mark.line + 1}", mend=mend)

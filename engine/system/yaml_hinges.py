@@ -69,7 +69,7 @@ def _map_rows(spec: Custom, document: Document, body_path: tuple[str, int]) -> l
 
 
 class _Spread:
-    """Spreads one number, a list or a mapping over the coordinates of a hinge, with errors at the right field."""
+    """Spreads one number, a list or a mapping over a hinge's coordinates, with errors at the right field."""
 
     def __init__(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from pydantic import ValidationError
 from limberjack.engine.errors import ModelError
 from limberjack.engine.system.graph import some_names
 from limberjack.engine.system.places import Locate, plain_locate
-from limberjack.engine.system.schema import ActuatorSpec, BodySpec, ModelSpec
+from limberjack.engine.system.schema import ActuatorSpec, BodySpec, ModelSpec, NodeSpec
 from limberjack.engine.system.schema_errors import model_error
 from limberjack.engine.system.system import Actuator, Body, Inertia, Node, Pose, Sensor, System
 from limberjack.engine.system.yaml_document import Document, read_document
@@ -66,7 +67,11 @@ def _system(spec: ModelSpec, document: Document) -> System:
 
 def _frames(spec: ModelSpec, document: Document) -> dict[str, tuple[str | None, Pose]]:
     """What a hinge can hang on: name → (body or None for the world, pose on it)."""
-    for group, items in (("bodies", spec.bodies), ("nodes", spec.nodes)):
+    named: tuple[tuple[str, Sequence[BodySpec | NodeSpec]], ...] = (
+        ("bodies", spec.bodies),
+        ("nodes", spec.nodes),
+    )
+    for group, items in named:
         for i, item in enumerate(items):
             if item.name == WORLD:
                 where = document.place((group, i, "name"))
