@@ -23,8 +23,6 @@ velocities are the rates of the coordinates. Its rolling position is that of the
 
 from __future__ import annotations
 
-import math
-
 from limberjack.engine.kernel import kernel
 from limberjack.engine.layout import (
     B_P,
@@ -74,35 +72,30 @@ _IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 
 @kernel
-def _about_z(angle):
-    c, s = math.cos(angle), math.sin(angle)
-    return c, -s, 0.0, s, c, 0.0, 0.0, 0.0, 1.0
-
-
-@kernel
-def _about_zy(a, b):
-    """Rz(a) Ry(b)."""
-    ca, sa, cb, sb = math.cos(a), math.sin(a), math.cos(b), math.sin(b)
+def _about_zy(work, i):
+    """Rz(q[i]) Ry(q[i + 1])."""
+    ca, sa, cb, sb = work.cosine[i], work.sine[i], work.cosine[i + 1], work.sine[i + 1]
     return ca * cb, -sa, ca * sb, sa * cb, ca, sa * sb, -sb, 0.0, cb
 
 
 @kernel
-def hinge_pose(kind, x, q, i):
+def hinge_pose(kind, x, work, q, i):
     """R from O to O+ and p of O in O+ for the coordinates q[i:]; x is the hinge parameter."""
     R, p = _IDENTITY, (0.0, 0.0, 0.0)
+    c, s = work.cosine[i], work.sine[i]
     if kind == SPHERICAL or kind == FREE or kind == CUSTOM:
         R = quaternion_matrix(q[i], q[i + 1], q[i + 2], q[i + 3])
         if kind != SPHERICAL:
             p = load3(q, i + 4)
     elif kind == UNIVERSAL:
-        R = _about_zy(q[i], q[i + 1])
+        R = _about_zy(work, i)
     elif kind == GIMBAL:
-        c, s = math.cos(x * q[i + 2]), math.sin(x * q[i + 2])
-        R = mul(_about_zy(q[i], q[i + 1]), (1.0, 0.0, 0.0, 0.0, c, -s, 0.0, s, c))
+        c, s = work.cosine[i + 2], x * work.sine[i + 2]
+        R = mul(_about_zy(work, i), (1.0, 0.0, 0.0, 0.0, c, -s, 0.0, s, c))
     elif kind == PRISMATIC:
         p = (0.0, 0.0, q[i])
     elif kind != FIXED:
-        R = _about_z(q[i])
+        R = (c, -s, 0.0, s, c, 0.0, 0.0, 0.0, 1.0)
         if kind == HELICAL:
             p = (0.0, 0.0, x * q[i])
         elif kind == CYLINDRICAL:
@@ -120,13 +113,13 @@ def _set(g, row, column, value):
 
 
 @kernel
-def _turning_map(kind, x, q, i, v, j, g):
+def _turning_map(kind, x, work, i, v, j, g):
     """H* and (dH*/dt) β of the universal and gimbal hinges; returns the angular part of the latter."""
     a_rate, b_rate = v[j], v[j + 1]
-    cb, sb = math.cos(q[i + 1]), math.sin(q[i + 1])
+    cb, sb = work.cosine[i + 1], work.sine[i + 1]
     c, s, c_rate = 1.0, 0.0, 0.0
     if kind == GIMBAL:
-        c, s, c_rate = math.cos(x * q[i + 2]), math.sin(x * q[i + 2]), x * v[j + 2]
+        c, s, c_rate = work.cosine[i + 2], x * work.sine[i + 2], x * v[j + 2]
         _set(g, 0, 2, x)
     store3(g, G_H, (-sb, s * cb, c * cb))
     store3(g, G_H + 6, (0.0, c, -s))
@@ -138,9 +131,9 @@ def _turning_map(kind, x, q, i, v, j, g):
 
 
 @kernel
-def _sliding_map(kind, x, q, i, v, j, g):
+def _sliding_map(kind, x, work, i, v, j, g):
     """H* and (dH*/dt) β of the planar and rolling hinges; returns the linear part of the latter."""
-    c, s, rate = math.cos(q[i]), math.sin(q[i]), v[j]
+    c, s, rate = work.cosine[i], work.sine[i], v[j]
     _set(g, 2, 0, 1.0)
     if kind == ROLLING:
         store3(g, G_H + 3, (-x * c, x * s, 0.0))
@@ -170,7 +163,7 @@ def _constant_map(kind, x, maps, m, nv, g):
 
 
 @kernel
-def hinge_map(plant, k, q, v, g):
+def hinge_map(plant, work, k, v, g):
     """Write H* of body k into its row g of work.gen; return (dH*/dt) β as (angular, linear)."""
     topo = plant.topo[k]
     kind, i, j, nv = topo[KIND], topo[QI], topo[VI], topo[NV]
@@ -179,9 +172,9 @@ def hinge_map(plant, k, q, v, g):
         g[G_H + e] = 0.0
     w, u = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     if kind == UNIVERSAL or kind == GIMBAL:
-        w = _turning_map(kind, x, q, i, v, j, g)
+        w = _turning_map(kind, x, work, i, v, j, g)
     elif kind == PLANAR or kind == ROLLING:
-        u = _sliding_map(kind, x, q, i, v, j, g)
+        u = _sliding_map(kind, x, work, i, v, j, g)
     else:
         _constant_map(kind, x, plant.maps, topo[MAP], nv, g)
     return w, u
@@ -199,10 +192,10 @@ def relative_velocity(g, v, j, nv):
 
 
 @kernel
-def place_frame(plant, k, q, row):
+def place_frame(plant, work, k, q, row):
     """Write R and lever p of body k for any hinge type: R = R_plus R(q), p = p_plus + R_plus p(q)."""
     topo, body = plant.topo[k], plant.body[k]
-    R, p = hinge_pose(topo[KIND], body[B_X], q, topo[QI])
+    R, p = hinge_pose(topo[KIND], body[B_X], work, q, topo[QI])
     F = load9(body, B_R)
     R, p = mul(F, R), add(load3(body, B_P), rot(F, p))
     store9(row, W_R, R)
@@ -215,8 +208,8 @@ def place_general(plant, work, k, q, v, row, up):
     """Frames, V(k), H* and a(k) of a body on the general path."""
     topo = plant.topo[k]
     g = work.gen[topo[SLOT]]
-    R, p = place_frame(plant, k, q, row)
-    cw, cu = hinge_map(plant, k, q, v, g)
+    R, p = place_frame(plant, work, k, q, row)
+    cw, cu = hinge_map(plant, work, k, v, g)
     dw, du = relative_velocity(g, v, topo[VI], topo[NV])
     w, u = motion_in(R, p, load3(up, W_V), load3(up, W_V + 3))
     w, u = add(w, dw), add(u, du)

@@ -23,26 +23,21 @@ from limberjack.engine.layout import (
     VI,
     W_ALPHA,
     W_F,
-    W_P,
-    W_R,
     plant_view,
     work_view,
 )
 from limberjack.engine.spatial import (
     add,
+    add_cross,
     dot,
-    force_cross,
-    force_out,
     load3,
     load6,
-    load9,
-    motion_in,
     rigid_mul,
     store3,
     sub,
 )
 from limberjack.engine.hinges import relative_velocity
-from limberjack.engine.tree import place_body, set_ground
+from limberjack.engine.tree import hinge_in, hinge_out, place_body, begin_sweep
 
 
 @kernel
@@ -51,7 +46,7 @@ def accelerate_body(plant, work, k, v, vdot, Vw, Vu):
     topo = plant.topo[k]
     row, up = work.rows[k + 1], work.rows[topo[UP]]
     path, j = topo[PATH], topo[VI]
-    w, u = motion_in(load9(row, W_R), load3(row, W_P), load3(up, W_ALPHA), load3(up, W_ALPHA + 3))
+    w, u = hinge_in(plant, work, k, load3(up, W_ALPHA), load3(up, W_ALPHA + 3))
     if path == PATH_REVOLUTE:
         rate = v[j]
         w = (w[0] + Vw[1] * rate, w[1] - Vw[0] * rate, w[2] + vdot[j])
@@ -77,8 +72,7 @@ def _body_force(plant, work, k, Vw, Vu, aw, au, external):
     m, h, I = body[B_M], load3(body, B_H), load6(body, B_I)
     n, f = rigid_mul(m, h, I, aw, au)
     L, p = rigid_mul(m, h, I, Vw, Vu)
-    bn, bf = force_cross(Vw, Vu, L, p)
-    n, f = add(n, bn), add(f, bf)
+    n, f = add_cross(add_cross(n, Vw, L), Vu, p), add_cross(f, Vw, p)
     if external:
         wrench = work.wrench[k + 1]
         n, f = sub(n, load3(wrench, 0)), sub(f, load3(wrench, 3))
@@ -106,7 +100,7 @@ def _project(plant, work, k, vdot, tau):
             tau[j + c] = dot(load3(g, h), n) + dot(load3(g, h + 3), f) + plant.armature[j + c] * vdot[j + c]
     if topo[UP] > 0:
         up = work.rows[topo[UP]]
-        n, f = force_out(load9(row, W_R), load3(row, W_P), n, f)
+        n, f = hinge_out(plant, work, k, n, f)
         store3(up, W_F, add(load3(up, W_F), n))
         store3(up, W_F + 3, add(load3(up, W_F + 3), f))
 
@@ -118,7 +112,7 @@ def inverse_dynamics(plant, work, q, v, vdot, gravity, external, tau):
     Leaves in work.rows the force f(k) that each hinge passes to its body, at O_k in body axes.
     """
     n = plant.topo.shape[0]
-    set_ground(plant, work, gravity)
+    begin_sweep(plant, work, q, gravity)
     for k in range(n):
         Vw, Vu = place_body(plant, work, k, q, v)
         aw, au = accelerate_body(plant, work, k, v, vdot, Vw, Vu)

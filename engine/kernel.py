@@ -26,7 +26,7 @@ OPTIONS: dict[str, Any] = {
     "nogil": True,
 }
 
-kernel: Callable[[Callable], Callable] = numba.njit(**OPTIONS)
+kernel: Callable[[Callable], Callable] = numba.njit(forceinline=True, **OPTIONS)
 
 
 @lru_cache(maxsize=1)

@@ -23,8 +23,8 @@ FORMAT_VERSION = 1
 HEADER = 16
 (C_VERSION, C_BODIES, C_Q, C_V, C_GENERAL, C_NODES, C_ACTUATORS, C_COMMANDS, C_SENSORS, C_OUTPUTS, C_MAPS) = range(11)
 
-# topo (bodies, 8): topology of body k, counted base to tip
-TOPO = 8
+# topo (bodies, 12): topology of body k, counted base to tip
+TOPO = 12
 UP = 0  # row of the parent in per-body work arrays: parent + 1; 0 is the ground row
 PATH = 1  # which code path a sweep takes, below
 KIND = 2  # hinge type code, `system/hinge_types.py`
@@ -32,13 +32,18 @@ QI, VI = 3, 4  # first coordinate and first velocity of the hinge
 NV = 5  # number of velocities
 SLOT = 6  # row in work.gen for hinges on the general path, else -1
 MAP = 7  # row in plant.maps for custom hinges, else -1
+TURN = 8  # 1 for a z-turning hinge whose B_TURN is not the identity
+LEAF = 9  # 1 for a body without children
+FIRST = 10  # 1 for the child that a tip-to-base sweep meets first: it writes the parent's sums, others add
 
 # code paths of the sweeps
 PATH_REVOLUTE, PATH_PRISMATIC, PATH_GENERAL, PATH_BASE = range(4)
 
 # body (bodies, 24): constants of body k, in its own frame O_k (= outboard hinge frame, axis along z)
 BODY = 24
-B_R = 0  # 9: R from the inboard hinge frame O+ to the parent frame
+B_R = 0  # 9: R from the inboard hinge frame O+ to the parent frame; for a z-turning hinge instead:
+B_TILT = 0  # 2: cosine and sine of the tilt, R = Rz(turn) Rx(tilt) Rz(q + angle_offset)
+B_TURN = 2  # 2: cosine and sine of the turn
 B_P = 9  # 3: position of O+ in the parent frame, m
 B_M = 12  # mass, kg
 B_H = 13  # 3: first moment m c, kg·m
@@ -66,8 +71,9 @@ NODE_POSE = 12  # R (9) body ← node, p (3) of the node in the body frame, m
 
 # work.rows (bodies + 1, 32): what the sweeps know of body k, row k + 1; row 0 is the ground
 ROW = 32
-W_R = 0  # 9: R_(parent, k)
-W_P = 9  # 3: lever from the parent's origin to O_k in the parent's axes
+W_R = 0  # 9: R_(parent, k); for a z-turning hinge instead:
+W_C = 0  # 2: cosine and sine of q + angle_offset
+W_P = 9  # 3: lever from the parent's origin to O_k in the parent's axes; not written for a z-turning hinge
 W_V = 12  # 6: spatial velocity V(k)
 W_ALPHA = 18  # 6: spatial acceleration alpha(k), body-frame derivative
 W_U = 24  # 6: U = P H* of a 1-dof hinge
@@ -96,9 +102,16 @@ STAGES = 12
 
 Plant = namedtuple(
     "Plant",
-    "gravity topo body maps node_row node_pose dof_int dof armature actuator_int actuator sensor_int ncommand noutput",
+    "gravity topo body maps node_row node_pose dof_int dof armature angle_offset actuator_int actuator sensor_int "
+    "ncommand noutput",
 )
-Work = namedtuple("Work", "rows acc gen pose wrench tau vdot inertia_add column vstage qstage")
+Work = namedtuple("Work", "rows acc gen pose wrench angle sine cosine tau vdot inertia_add column vstage qstage")
+
+
+@kernel
+def padded(n):
+    """n rounded up to whole vector registers, so that loops over coordinates have no remainder."""
+    return (n + 7) // 8 * 8
 
 
 def int_sections(n, nv, nodes, actuators, sensors):
@@ -113,7 +126,7 @@ def int_sections(n, nv, nodes, actuators, sensors):
     ]
 
 
-def float_sections(n, nv, nodes, actuators, maps):
+def float_sections(n, nq, nv, nodes, actuators, maps):
     """(name, rows, columns) of every section of Plant.floats, in order."""
     return [
         ("gravity", 1, 4),
@@ -122,6 +135,7 @@ def float_sections(n, nv, nodes, actuators, maps):
         ("node_pose", nodes, NODE_POSE),
         ("dof", nv, DOF),
         ("armature", nv, 1),
+        ("angle_offset", nq, 1),
         ("actuator", actuators, ACTUATOR),
     ]
 
@@ -134,6 +148,9 @@ def work_sections(n, nq, nv, general):
         ("gen", general, GEN),
         ("pose", n + 1, POSE),
         ("wrench", n + 1, 6),
+        ("angle", padded(nq), 1),
+        ("sine", padded(nq), 1),
+        ("cosine", padded(nq), 1),
         ("tau", nv, 1),
         ("vdot", nv, 1),
         ("inertia_add", nv, 1),
@@ -186,7 +203,7 @@ def _view_signature(a, arguments, ndim):
 @kernel
 def plant_view(ints, floats):
     """The named arrays of a Plant."""
-    n, nv, nodes = ints[C_BODIES], ints[C_V], ints[C_NODES]
+    n, nq, nv, nodes = ints[C_BODIES], ints[C_Q], ints[C_V], ints[C_NODES]
     actuators, sensors, maps = ints[C_ACTUATORS], ints[C_SENSORS], ints[C_MAPS]
     node = HEADER + TOPO * n
     dof_int = node + nodes
@@ -206,8 +223,9 @@ def plant_view(ints, floats):
         matrix_view(ints, dof_int, nv, DOF_INT),
         matrix_view(floats, dof, nv, DOF),
         vector_view(floats, armature, nv),
+        vector_view(floats, armature + nv, nq),
         matrix_view(ints, act_int, actuators, ACTUATOR_INT),
-        matrix_view(floats, armature + nv, actuators, ACTUATOR),
+        matrix_view(floats, armature + nv + nq, actuators, ACTUATOR),
         matrix_view(ints, act_int + ACTUATOR_INT * actuators, sensors, SENSOR_INT),
         ints[C_COMMANDS],
         ints[C_OUTPUTS],
@@ -222,7 +240,9 @@ def work_view(ints, work):
     gen = acc + ACC * (n + 1)
     pose = gen + GEN * general
     wrench = pose + POSE * (n + 1)
-    tau = wrench + 6 * (n + 1)
+    angle = wrench + 6 * (n + 1)
+    lanes = padded(nq)
+    tau = angle + 3 * lanes
     stage = tau + 4 * nv
     return Work(
         matrix_view(work, 0, n + 1, ROW),
@@ -230,6 +250,9 @@ def work_view(ints, work):
         matrix_view(work, gen, general, GEN),
         matrix_view(work, pose, n + 1, POSE),
         matrix_view(work, wrench, n + 1, 6),
+        vector_view(work, angle, lanes),
+        vector_view(work, angle + lanes, lanes),
+        vector_view(work, angle + 2 * lanes, lanes),
         vector_view(work, tau, nv),
         vector_view(work, tau + nv, nv),
         vector_view(work, tau + 2 * nv, nv),

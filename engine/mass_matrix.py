@@ -26,20 +26,16 @@ from limberjack.engine.layout import (
     SLOT,
     UP,
     VI,
-    W_P,
-    W_R,
+    W_C,
     plant_view,
     work_view,
 )
 from limberjack.engine.spatial import (
     add,
     add6,
-    cross,
     dot,
-    force_out,
     load3,
     load6,
-    load9,
     rigid_mul,
     rot,
     scale,
@@ -47,7 +43,7 @@ from limberjack.engine.spatial import (
     store6,
     turn_sym,
 )
-from limberjack.engine.tree import place_prismatic, place_revolute
+from limberjack.engine.tree import begin_sweep, hinge_frame, hinge_out, place_prismatic
 
 # A composite body in work.acc: I at A_I, h at A_Z, m at A_Z + 3.
 _C_H, _C_M = A_Z, A_Z + 3
@@ -59,13 +55,13 @@ def _place(plant, work, k, q, no_rate):
     topo, body, row = plant.topo[k], plant.body[k], work.rows[k + 1]
     path = topo[PATH]
     if path == PATH_REVOLUTE:
-        place_revolute(body, q[topo[QI]], row)
+        row[W_C], row[W_C + 1] = work.cosine[topo[QI]], work.sine[topo[QI]]
     elif path == PATH_PRISMATIC:
         place_prismatic(body, q[topo[QI]], row)
     else:
-        place_frame(plant, k, q, row)
+        place_frame(plant, work, k, q, row)
         if path == PATH_GENERAL:
-            hinge_map(plant, k, q, no_rate, work.gen[topo[SLOT]])
+            hinge_map(plant, work, k, no_rate, work.gen[topo[SLOT]])
     acc = work.acc[k + 1]
     store6(acc, A_I, load6(body, B_I))
     store3(acc, _C_H, load3(body, B_H))
@@ -89,9 +85,10 @@ def _shift_composite(m, h, I, p):
 
 
 @kernel
-def _hand_composite(row, acc, up):
+def _hand_composite(plant, work, k, up):
     """Parent's R += φ R(k) φ*."""
-    R, p = load9(row, W_R), load3(row, W_P)
+    acc = work.acc[k + 1]
+    R, p = hinge_frame(plant, work, k)
     m = acc[_C_M]
     h, I = _shift_composite(m, rot(R, load3(acc, _C_H)), turn_sym(R, load6(acc, A_I)), p)
     store6(up, A_I, add6(load6(up, A_I), I))
@@ -128,8 +125,7 @@ def _column(plant, work, k, column, n, f, M):
         up = plant.topo[k, UP]
         if up == 0:
             return
-        row = work.rows[k + 1]
-        n, f = force_out(load9(row, W_R), load3(row, W_P), n, f)
+        n, f = hinge_out(plant, work, k, n, f)
         k = up - 1
 
 
@@ -165,6 +161,7 @@ def mass_matrix(plant, work, q, M):
         work.column[i] = 0.0
         for j in range(nv):
             M[i, j] = 0.0
+    begin_sweep(plant, work, q, 0.0)
     for k in range(n):
         _place(plant, work, k, q, work.column)
     for i in range(n):
@@ -172,7 +169,7 @@ def mass_matrix(plant, work, q, M):
         _columns(plant, work, k, M)
         up = plant.topo[k, UP]
         if up > 0:
-            _hand_composite(work.rows[k + 1], work.acc[k + 1], work.acc[up])
+            _hand_composite(plant, work, k, work.acc[up])
     for i in range(nv):
         M[i, i] += plant.armature[i]
 

@@ -77,6 +77,32 @@ def cross(a, b):
 
 
 @kernel
+def add_cross(x, a, b):
+    """x + a × b, written so that every product is a fused multiply-add."""
+    return (
+        x[0] + a[1] * b[2] - a[2] * b[1],
+        x[1] + a[2] * b[0] - a[0] * b[2],
+        x[2] + a[0] * b[1] - a[1] * b[0],
+    )
+
+
+@kernel
+def add_scaled(x, s, a):
+    """x + s a."""
+    return x[0] + s * a[0], x[1] + s * a[1], x[2] + s * a[2]
+
+
+@kernel
+def add_sym_mul(x, S, a):
+    """x + S a for a symmetric S."""
+    return (
+        x[0] + S[0] * a[0] + S[3] * a[1] + S[4] * a[2],
+        x[1] + S[3] * a[0] + S[1] * a[1] + S[5] * a[2],
+        x[2] + S[4] * a[0] + S[5] * a[1] + S[2] * a[2],
+    )
+
+
+@kernel
 def add6(a, b):
     return a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5]
 
@@ -104,22 +130,6 @@ def unrot(R, a):
         R[0] * a[0] + R[3] * a[1] + R[6] * a[2],
         R[1] * a[0] + R[4] * a[1] + R[7] * a[2],
         R[2] * a[0] + R[5] * a[1] + R[8] * a[2],
-    )
-
-
-@kernel
-def turn_z(F, c, s):
-    """F Rz(angle), from the angle's cosine and sine."""
-    return (
-        F[0] * c + F[1] * s,
-        F[1] * c - F[0] * s,
-        F[2],
-        F[3] * c + F[4] * s,
-        F[4] * c - F[3] * s,
-        F[5],
-        F[6] * c + F[7] * s,
-        F[7] * c - F[6] * s,
-        F[8],
     )
 
 
@@ -181,18 +191,18 @@ def turn_mat(R, A):
 
 
 @kernel
-def tilde_sym(p, M):
-    """p~ M for a symmetric M."""
+def add_tilde_sym(H, p, M):
+    """H + p~ M for a symmetric M."""
     return (
-        p[1] * M[4] - p[2] * M[3],
-        p[1] * M[5] - p[2] * M[1],
-        p[1] * M[2] - p[2] * M[5],
-        p[2] * M[0] - p[0] * M[4],
-        p[2] * M[3] - p[0] * M[5],
-        p[2] * M[4] - p[0] * M[2],
-        p[0] * M[3] - p[1] * M[0],
-        p[0] * M[1] - p[1] * M[3],
-        p[0] * M[5] - p[1] * M[4],
+        H[0] + p[1] * M[4] - p[2] * M[3],
+        H[1] + p[1] * M[5] - p[2] * M[1],
+        H[2] + p[1] * M[2] - p[2] * M[5],
+        H[3] + p[2] * M[0] - p[0] * M[4],
+        H[4] + p[2] * M[3] - p[0] * M[5],
+        H[5] + p[2] * M[4] - p[0] * M[2],
+        H[6] + p[0] * M[3] - p[1] * M[0],
+        H[7] + p[0] * M[1] - p[1] * M[3],
+        H[8] + p[0] * M[5] - p[1] * M[4],
     )
 
 
@@ -200,14 +210,14 @@ def tilde_sym(p, M):
 def shift(inertia, p):
     """φ P φ* for the lever p: [[I + p~H* + (H + p~M)p~*, H + p~M], [·, M]]."""
     I, H, M = inertia
-    A = add9(H, tilde_sym(p, M))
+    A = add_tilde_sym(H, p, M)
     J = (
-        I[0] + (p[1] * H[2] - p[2] * H[1]) + (A[2] * p[1] - A[1] * p[2]),
-        I[1] + (p[2] * H[3] - p[0] * H[5]) + (A[3] * p[2] - A[5] * p[0]),
-        I[2] + (p[0] * H[7] - p[1] * H[6]) + (A[7] * p[0] - A[6] * p[1]),
-        I[3] + (p[1] * H[5] - p[2] * H[4]) + (A[0] * p[2] - A[2] * p[0]),
-        I[4] + (p[1] * H[8] - p[2] * H[7]) + (A[1] * p[0] - A[0] * p[1]),
-        I[5] + (p[2] * H[6] - p[0] * H[8]) + (A[4] * p[0] - A[3] * p[1]),
+        I[0] + p[1] * H[2] - p[2] * H[1] + A[2] * p[1] - A[1] * p[2],
+        I[1] + p[2] * H[3] - p[0] * H[5] + A[3] * p[2] - A[5] * p[0],
+        I[2] + p[0] * H[7] - p[1] * H[6] + A[7] * p[0] - A[6] * p[1],
+        I[3] + p[1] * H[5] - p[2] * H[4] + A[0] * p[2] - A[2] * p[0],
+        I[4] + p[1] * H[8] - p[2] * H[7] + A[1] * p[0] - A[0] * p[1],
+        I[5] + p[2] * H[6] - p[0] * H[8] + A[4] * p[0] - A[3] * p[1],
     )
     return J, A, M
 
@@ -223,7 +233,7 @@ def turn(R, inertia):
 def inertia_mul(inertia, w, v):
     """P [w; v] as a pair (angular, linear)."""
     I, H, M = inertia
-    return add(sym_mul(I, w), rot(H, v)), add(unrot(H, w), sym_mul(M, v))
+    return add_sym_mul(rot(H, v), I, w), add_sym_mul(unrot(H, w), M, v)
 
 
 @kernel
@@ -235,34 +245,32 @@ def rigid(m, h, I):
 @kernel
 def rigid_mul(m, h, I, w, v):
     """Momentum of a rigid body: [I w + h × v; m v − h × w]."""
-    L = add(sym_mul(I, w), cross(h, v))
-    wh = cross(w, h)
-    return L, (m * v[0] + wh[0], m * v[1] + wh[1], m * v[2] + wh[2])
+    return add_cross(sym_mul(I, w), h, v), add_cross((m * v[0], m * v[1], m * v[2]), w, h)
 
 
 @kernel
 def motion_cross(w, v, a, b):
     """[w; v] × [a; b] for motions: [w × a; w × b + v × a]."""
-    return cross(w, a), add(cross(w, b), cross(v, a))
+    return cross(w, a), add_cross(cross(w, b), v, a)
 
 
 @kernel
 def force_cross(w, v, n, f):
     """[w; v] × [n; f] for forces: [w × n + v × f; w × f]."""
-    return add(cross(w, n), cross(v, f)), cross(w, f)
+    return add_cross(cross(w, n), v, f), cross(w, f)
 
 
 @kernel
 def motion_in(R, p, w, v):
     """φ*: a motion at the parent's origin, seen at the body's origin (lever p) in the body's axes."""
-    return unrot(R, w), unrot(R, add(v, cross(w, p)))
+    return unrot(R, w), unrot(R, add_cross(v, w, p))
 
 
 @kernel
 def force_out(R, p, n, f):
     """φ: a force at the body's origin, seen at the parent's origin (lever p) in the parent's axes."""
     g = rot(R, f)
-    return add(rot(R, n), cross(p, g)), g
+    return add_cross(rot(R, n), p, g), g
 
 
 @kernel

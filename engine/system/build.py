@@ -8,7 +8,7 @@ import numpy as np
 
 from limberjack.engine import layout as at
 from limberjack.engine.errors import ModelError
-from limberjack.engine.system.frames import Frames, Link, assemble, hinge_parameter
+from limberjack.engine.system.frames import Frames, Link, assemble, hinge_parameter, split_turns
 from limberjack.engine.system.hinge_types import CUSTOM, FREE, PRISMATIC, REVOLUTE
 from limberjack.engine.system.plant import Plant, aligned_zeros, empty_plant
 from limberjack.engine.system.system import SENSOR_TYPES, Dof, Node, System
@@ -31,9 +31,9 @@ def build(system: System) -> Plant:
     maps = [link for link in links if link.body.hinge.map is not None]
     nodes = [Node(name, name) for name in system.body_names] + list(system.nodes)
     plant = empty_plant(
-        len(links), system.nv, len(nodes), len(system.actuators), len(system.sensors), len(maps)
+        len(links), system.nq, system.nv, len(nodes), len(system.actuators), len(system.sensors), len(maps)
     )
-    plant.ints[at.C_Q], plant.ints[at.C_COMMANDS] = system.nq, len(system.command_names)
+    plant.ints[at.C_COMMANDS] = len(system.command_names)
     _fill_bodies(plant, links, maps)
     _fill_dofs(plant, system, links)
     _fill_nodes(plant, nodes, frames)
@@ -69,11 +69,14 @@ def _fill_bodies(plant: Plant, links: list[Link], maps: list[Link]) -> None:
         slot = general if path == at.PATH_GENERAL else -1
         general += path == at.PATH_GENERAL
         map_row = maps.index(link) if hinge.kind.code == CUSTOM else -1
-        topo[k] = link.parent, path, hinge.kind.code, q, v, hinge.nv, slot, map_row
+        topo[k, : at.MAP + 1] = link.parent, path, hinge.kind.code, q, v, hinge.nv, slot, map_row
         if hinge.map is not None:
             plant.sections["maps"][map_row, : 6 * hinge.nv] = hinge.map.T.ravel()
         row = body[k]
-        row[at.B_R : at.B_R + 9] = link.plus.rotation.ravel()
+        if path == at.PATH_REVOLUTE:
+            topo[k, at.TURN], plant.sections["angle_offset"][q] = _fill_turns(row, link)
+        else:
+            row[at.B_R : at.B_R + 9] = link.plus.rotation.ravel()
         row[at.B_P : at.B_P + 3] = link.plus.position
         row[at.B_M], row[at.B_X] = link.mass, hinge_parameter(hinge)
         row[at.B_H : at.B_H + 3] = link.moment
@@ -81,6 +84,19 @@ def _fill_bodies(plant: Plant, links: list[Link], maps: list[Link]) -> None:
         plant.hinge_rows[hinge.name] = k + 1, link.canonical.T
         q, v = q + hinge.kind.nq, v + hinge.nv
     plant.ints[at.C_GENERAL] = general
+    last_child = {int(topo[k, at.UP]): k for k in range(len(links))}
+    for k in range(len(links)):
+        topo[k, at.LEAF], topo[k, at.FIRST] = k + 1 not in last_child, last_child[int(topo[k, at.UP])] == k
+
+
+def _fill_turns(row: np.ndarray, link: Link) -> tuple[bool, float]:
+    """Split the rotation of a z-turning hinge (`engine/turns.py`); returns whether a turn is left, and the offset."""
+    turn, tilt, offset = split_turns(link.plus.rotation)
+    if abs(math.remainder(turn, 2.0 * math.pi)) < 1e-14:
+        turn = 0.0
+    row[at.B_TILT : at.B_TILT + 2] = math.cos(tilt), math.sin(tilt)
+    row[at.B_TURN : at.B_TURN + 2] = math.cos(turn), math.sin(turn)
+    return turn != 0.0, offset + link.spin
 
 
 def _fill_dofs(plant: Plant, system: System, links: list[Link]) -> None:

@@ -66,19 +66,28 @@ class Link:
     """One moving body as the engine counts it: an unmerged user body with all that is fixed to it.
 
     parent : row of the parent link (0 the ground); plus : pose of O+ in the parent link's frame, canonical axes;
-    mass, moment (3,), inertia (3, 3) about the link's origin; canonical : R_OC of its hinge
+    canonical : R_OC of its hinge; mass, moment (3,), inertia (3, 3) about the link's origin;
+    spin : angle by which `align` turned the link's frame about its z axis
     """
 
     body: Body
     parent: int
     plus: Pose
     canonical: np.ndarray
+    spin: float = 0.0
     mass: float = 0.0
     moment: np.ndarray = None  # type: ignore[assignment]
     inertia: np.ndarray = None  # type: ignore[assignment]
 
+    aligned: bool = False
+
     def __post_init__(self) -> None:
         self.moment, self.inertia = np.zeros(3), np.zeros((3, 3))
+
+    @property
+    def code(self) -> int:
+        """Hinge type code."""
+        return self.body.hinge.kind.code
 
     def absorb(self, part: Inertia, pose: Pose) -> None:
         """Add the mass properties of a user body whose frame sits at `pose` in this link's frame."""
@@ -112,4 +121,43 @@ def assemble(system: System) -> Frames:
         row, pose = of_body[body.name]
         if row:
             links[row - 1].absorb(body.inertia, pose)
-    return Frames(links, of_body)
+    frames = Frames(links, of_body)
+    _align(frames)
+    return frames
+
+
+def about_z(angle: float) -> np.ndarray:
+    """Rz(angle)."""
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+
+def split_turns(R: np.ndarray) -> tuple[float, float, float]:
+    """Angles (turn, tilt, offset) of R = Rz(turn) Rx(tilt) Rz(offset); turn is 0 where the tilt leaves it open."""
+    tilted = np.hypot(R[0, 2], R[1, 2])
+    turn = float(np.arctan2(R[0, 2], -R[1, 2])) if tilted > 1e-14 else 0.0
+    tilt = float(np.arctan2(tilted, R[2, 2]))
+    row = about_z(-turn)[:2] @ R  # Rx(tilt) Rz(offset) has the first row (cos, -sin, 0) of the offset
+    return turn, tilt, float(np.arctan2(-row[0, 1], row[0, 0]))
+
+
+def _align(frames: Frames) -> None:
+    """Turn every z-turning link's frame about z so that its first z-turning child needs no turn of its own.
+
+    A z-turning hinge's map and equations do not see this constant rotation; `engine/turns.py` profits from it.
+    """
+    links = frames.links
+    for link in links:
+        parent = links[link.parent - 1] if link.parent else None
+        if parent is None or parent.aligned or not (link.code == parent.code == REVOLUTE):
+            continue
+        parent.spin, parent.aligned = split_turns(link.plus.rotation)[0], True
+    spins = [np.eye(3), *(about_z(link.spin) for link in links)]
+    for row, link in enumerate(links, start=1):
+        back, turned = spins[link.parent].T, spins[row]
+        link.plus = Pose(back @ link.plus.rotation, back @ link.plus.position)
+        link.canonical = link.canonical @ turned
+        link.moment = turned.T @ link.moment
+        link.inertia = turned.T @ link.inertia @ turned
+    for name, (row, pose) in frames.of_body.items():
+        frames.of_body[name] = row, Pose(spins[row].T @ pose.rotation, spins[row].T @ pose.position)

@@ -80,7 +80,7 @@ def _law(model: Any, mujoco: Any, i: int, where: str) -> tuple[str, float, float
         if bias[1] == 0.0 and bias[2] == -gain:
             return "velocity", 0.0, gain
     _refuse(
-        where, f"its gain {gain:g} and bias {bias} are not those of a motor, position or velocity actuator"
+        where, f"gain {gain:g} and bias {bias} are not those of a motor, position or velocity actuator"
     )
 
 

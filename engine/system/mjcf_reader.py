@@ -34,8 +34,8 @@ _INTEGRATORS = {
 def read_mjcf(path: Path) -> System:
     """The System of an MJCF file, not yet validated. Names that MuJoCo leaves out are made.
 
-    Raises ModelError with MuJoCo's own message for a file that it refuses, and for parts that change the motion
-    and have no counterpart (equality constraints, actuators other than motor, position, velocity, …);
+    Raises ModelError with MuJoCo's own message for a file that it refuses, and for parts that change the
+    motion and have no counterpart (equality constraints, actuators other than motor, position, velocity, …);
     MissingExtraError if the package ``mujoco`` is not installed.
     """
     model, mujoco = _compile(path)

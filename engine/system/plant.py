@@ -39,12 +39,13 @@ class Plant:
     @cached_property
     def sections(self) -> dict[str, np.ndarray]:
         """Named views of every section, (rows, columns)."""
-        n, nv, nodes = (self.count(c) for c in (layout.C_BODIES, layout.C_V, layout.C_NODES))
+        counts = (layout.C_BODIES, layout.C_Q, layout.C_V, layout.C_NODES)
+        n, nq, nv, nodes = (self.count(c) for c in counts)
         actuators, sensors, maps = (
             self.count(c) for c in (layout.C_ACTUATORS, layout.C_SENSORS, layout.C_MAPS)
         )
         views = _split(self.ints, layout.int_sections(n, nv, nodes, actuators, sensors))
-        return views | _split(self.floats, layout.float_sections(n, nv, nodes, actuators, maps))
+        return views | _split(self.floats, layout.float_sections(n, nq, nv, nodes, actuators, maps))
 
     @property
     def work_size(self) -> int:
@@ -78,11 +79,11 @@ def _split(vector: np.ndarray, sections: list[tuple[str, int, int]]) -> dict[str
     return views
 
 
-def empty_plant(n: int, nv: int, nodes: int, actuators: int, sensors: int, maps: int) -> Plant:
+def empty_plant(n: int, nq: int, nv: int, nodes: int, actuators: int, sensors: int, maps: int) -> Plant:
     """A zeroed Plant of the given sizes, with these counts set."""
     ints = np.zeros(layout.total(layout.int_sections(n, nv, nodes, actuators, sensors)), dtype=np.int64)
-    floats = aligned_zeros(layout.total(layout.float_sections(n, nv, nodes, actuators, maps)))
+    floats = aligned_zeros(layout.total(layout.float_sections(n, nq, nv, nodes, actuators, maps)))
     ints[layout.C_VERSION] = layout.FORMAT_VERSION
-    ints[layout.C_BODIES], ints[layout.C_V], ints[layout.C_NODES] = n, nv, nodes
+    ints[layout.C_BODIES], ints[layout.C_Q], ints[layout.C_V], ints[layout.C_NODES] = n, nq, nv, nodes
     ints[layout.C_ACTUATORS], ints[layout.C_SENSORS], ints[layout.C_MAPS] = actuators, sensors, maps
     return Plant(ints, floats)
