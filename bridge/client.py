@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import zmq
 
-from limberjack.bridge.endpoints import DEFAULT_ENDPOINT
+from limberjack.bridge.endpoints import DEFAULT_ENDPOINT, as_seen_from
 from limberjack.bridge.errors import BridgeError, EngineTimeoutError, LeaseError
 from limberjack.bridge.link import ClientKeys, Link
 from limberjack.bridge.messages import decode
@@ -59,7 +59,7 @@ class Client:
         try:
             about = self._link.request("hello", {"name": (name or _own_name())[:64]}).body
             self._link.size_max = int(about["size_max"])
-            self._endpoints: dict[str, str] = about["endpoints"]
+            self._endpoints = {key: as_seen_from(each, endpoint) for key, each in about["endpoints"].items()}
             self._description = Description.read(self._link.request("describe").body)
         except BaseException:
             self.close()

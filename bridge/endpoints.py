@@ -68,6 +68,16 @@ def _host_port(endpoint: str, address: str) -> tuple[str, int]:
     return host, 0 if port == "*" else int(port)
 
 
+def as_seen_from(endpoint: str, request: str) -> str:
+    """A stream's address for a client: where the engine bound to every interface, the host it was reached at."""
+    transport, address = split(endpoint)
+    if transport == "tcp" and split(request)[0] == "tcp":
+        host, port = _host_port(endpoint, address)
+        if host in ("0.0.0.0", "[::]", "*"):
+            return f"tcp://{_host_port(request, split(request)[1])[0]}:{port}"
+    return endpoint
+
+
 def is_local(endpoint: str) -> bool:
     """Whether only this machine can reach the endpoint: ipc, or tcp on a loopback address."""
     transport, address = split(endpoint)
