@@ -85,7 +85,7 @@ def _law(model: Any, mujoco: Any, i: int, where: str) -> tuple[str, float, float
 
 
 def _limit(model: Any, i: int, joint: int, gear: float, mode: str, name: str, findings: list[str]) -> float:
-    """Largest force on the joint: force range and, for a motor, control range, times the gear; joint's own range."""
+    """Largest force on the joint: its own range; force range and a motor's control range, times the gear."""
     ranges = []
     if model.actuator_forcelimited[i]:
         ranges.append(("forcerange", gear * np.asarray(model.actuator_forcerange[i])))

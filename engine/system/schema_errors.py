@@ -29,7 +29,8 @@ _TYPES = {
 
 def model_error(error: ValidationError, document: Document) -> ModelError:
     """One ModelError about the first finding; up to four more are listed behind it."""
-    findings = [_finding(detail, document) for detail in error.errors(include_url=False)]
+    details = sorted(error.errors(include_url=False), key=lambda detail: detail["type"] != "extra_forbidden")
+    findings = [_finding(detail, document) for detail in details]  # a misspelt field explains a missing one
     (where, what, mend), rest = findings[0], findings[1:MAX_SHOWN]
     more = "".join(f"; also {place}: {text}" for place, text, _ in rest)
     left = len(findings) - MAX_SHOWN
@@ -52,7 +53,7 @@ def _path(detail: ErrorDetails, document: Document) -> Path:
         absent_is_the_finding = i == len(parts) - 1 and detail["type"] == "missing"
         if absent_is_the_finding or document.has((*path, part)):
             path = (*path, part)
-    return path
+    return (*path, "type") if detail["type"].startswith("union_tag") else path
 
 
 def _words(detail: ErrorDetails, path: Path, document: Document) -> tuple[str, str]:
@@ -66,7 +67,7 @@ def _words(detail: ErrorDetails, path: Path, document: Document) -> tuple[str, s
         return f"{_shown(detail['input'])} is not {_TYPES[kind]}", f"Give {_TYPES[kind]}" + _quote(detail)
     if kind in ("literal_error", "union_tag_invalid"):
         expected = context.get("expected") or context.get("expected_tags", "")
-        shown = context.get("tag") or _shown(detail["input"])
+        shown = repr(context["tag"]) if "tag" in context else _shown(detail["input"])
         path_type = "hinge type" if kind == "union_tag_invalid" else field
         return f"unknown {path_type} {shown}", f"Use one of: {expected}".replace(" or ", ", ")
     if kind == "union_tag_not_found":

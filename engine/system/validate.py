@@ -43,12 +43,12 @@ def examine(system: System, inertia: InertiaPolicy, locate: Locate) -> System:
     bodies = [replace(body, hinge=check_hinge(body.hinge, locate)) for body in system.bodies]
     for body in bodies:
         check_inertia(body, locate)
+    for node in system.nodes:
+        _check_node(node, set(system.body_names), locate)
     ordered = order_bodies(bodies, locate)
     findings = [*_inertia_findings(ordered, inertia, locate), *_range_findings(ordered)]
     check_leaves(ordered, locate)
     checked = replace(system, bodies=ordered, warnings=(*system.warnings, *findings))
-    for node in system.nodes:
-        _check_node(node, set(checked.body_names), locate)
     check_actuators(checked, locate)
     check_sensors(checked, locate)
     return checked
