@@ -24,6 +24,8 @@ OPTIONS: dict[str, Any] = {
     "boundscheck": False,
     "fastmath": {"contract", "nsz"},
     "nogil": True,
+    # Without numba's run-time an allocation does not compile, and array views cost no reference counting.
+    "_nrt": False,
 }
 
 kernel: Callable[[Callable], Callable] = numba.njit(forceinline=True, **OPTIONS)
