@@ -73,7 +73,9 @@ class Client:
         """Names, units and constants of what the engine runs (asked once, on connecting)."""
         return self._description
 
-    def step(self, steps: int = 1, command: Commands | None = None, *, timeout_s: float | None = None) -> State:
+    def step(
+        self, steps: int = 1, command: Commands | None = None, *, timeout_s: float | None = None
+    ) -> State:
         """Lockstep: apply commands, take steps, return the state. Commands not named keep their values."""
         return self._state("step", [steps, *self._description.command(command)], timeout_s)
 

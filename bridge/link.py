@@ -122,13 +122,17 @@ class Link:
             self._sequence += 1
             payload = encode(kind, self._sequence, self.seen, self.client, body)
             if len(payload) > self.size_max:
-                raise ArgumentError(f"'{kind}' is {len(payload)} bytes; the engine takes at most {self.size_max}.")
+                raise ArgumentError(
+                    f"'{kind}' is {len(payload)} bytes; the engine takes at most {self.size_max}."
+                )
             reply = self._exchange(kind, payload, allowed)
             self.seen = reply.time
         if reply.type == "error":
             raise _error(reply)
         if reply.type not in (kind, "state"):
-            raise BridgeError(f"{self.endpoint} answered '{kind}' with '{reply.type}'; it is not a Limberjack engine.")
+            raise BridgeError(
+                f"{self.endpoint} answered '{kind}' with '{reply.type}'; it is not a Limberjack engine."
+            )
         return reply
 
     def _exchange(self, kind: str, payload: bytes, allowed: float) -> Message:
@@ -189,7 +193,9 @@ class Link:
         health.read()
         start = f"no reply to '{kind}' from {self.endpoint} within {allowed:g} s"
         if health.connected:
-            return f"{start}: the engine is busy or stuck. Allow more time (timeout_s), or look at the engine."
+            return (
+                f"{start}: the engine is busy or stuck. Allow more time (timeout_s), or look at the engine."
+            )
         if health.dropped:
             return f"{start}: the connection was lost. Start the engine again and make a new client."
         if health.ever:

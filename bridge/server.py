@@ -154,7 +154,10 @@ class Server:
         self._sockets.publish(topic, encode(topic, self._published, self.service.simulation.time, 0, body))
 
     def _link_status(self) -> dict[str, Any]:
-        status: dict[str, Any] = {"keys_refused": self._sockets.keys_refused, "handshakes_failed": self._sockets.failed}
+        status: dict[str, Any] = {
+            "keys_refused": self._sockets.keys_refused,
+            "handshakes_failed": self._sockets.failed,
+        }
         if self._pacer is not None:
             status |= {
                 "overruns": self._pacer.overruns,
@@ -171,7 +174,9 @@ def _stop_on_signals(stop: Callable[[], None]) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    previous = {number: signal.signal(number, lambda *_: stop()) for number in (signal.SIGINT, signal.SIGTERM)}
+    previous = {
+        number: signal.signal(number, lambda *_: stop()) for number in (signal.SIGINT, signal.SIGTERM)
+    }
     try:
         yield
     finally:

@@ -19,7 +19,11 @@ log = logging.getLogger("limberjack.bridge")
 IDLE_MS = 100  # longest wait for a request before the caller may look at other things
 _QUEUE_MESSAGES = 64  # messages waiting for or from one peer; more are dropped
 _MONITOR_EVENTS = 256  # monitor events looked at in one go
-_FAILURES = zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL | zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL | zmq.EVENT_HANDSHAKE_FAILED_AUTH
+_FAILURES = (
+    zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL
+    | zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL
+    | zmq.EVENT_HANDSHAKE_FAILED_AUTH
+)
 
 
 class ServerSockets:
@@ -80,7 +84,9 @@ class ServerSockets:
                 raise EndpointError(
                     f"{endpoint} is in use by another engine or program. Stop that one, or choose another endpoint."
                 ) from None
-            raise EndpointError(f"{endpoint}: cannot bind ({error.strerror}). Choose another endpoint.") from None
+            raise EndpointError(
+                f"{endpoint}: cannot bind ({error.strerror}). Choose another endpoint."
+            ) from None
         if ipc:
             self._guards[-1].restrict()
         bound: bytes = socket.last_endpoint
@@ -110,7 +116,9 @@ class ServerSockets:
         if failed:
             self.failed += failed
             events.append({"event": "handshake_failed", "count": failed})
-            log.warning("%d connection attempts failed: wrong protocol, or encryption used on one side only", failed)
+            log.warning(
+                "%d connection attempts failed: wrong protocol, or encryption used on one side only", failed
+            )
 
     def close(self) -> None:
         """Close everything and remove ipc files; safe to call more than once."""

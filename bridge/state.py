@@ -96,7 +96,9 @@ class Description:
             return places.tobytes(), _finite(np.array(list(values.values()), dtype="<f8"), list(values))
         vector = np.asarray(values, dtype="<f8")
         if vector.shape != (len(self.names["command"]),):
-            raise ArgumentError(f"command has shape {vector.shape}; it must be ({len(self.names['command'])},).")
+            raise ArgumentError(
+                f"command has shape {vector.shape}; it must be ({len(self.names['command'])},)."
+            )
         return None, _finite(vector, self.names["command"])
 
 

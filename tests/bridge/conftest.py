@@ -17,6 +17,7 @@ from limberjack.bridge.settings import Settings
 from limberjack.engine.simulation import Simulation
 from limberjack.engine.system.system import System
 
+
 @pytest.fixture(scope="session")
 def arm() -> System:
     return make_arm()

@@ -137,5 +137,3 @@ def test_description_names_everything(engine, endpoint, arm):
     assert about.units["q"] == ("rad",) * 3
     assert about.model_hash == server.service.simulation.model_hash
     assert about.mode == "lockstep"
-
-
