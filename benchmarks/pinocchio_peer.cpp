@@ -1,0 +1,184 @@
+// Pinocchio as the peer of the benchmarks: loads a tree from text, runs its algorithms in a loop, times them.
+//
+// Header-only use (no library of the wheel is linked, so its C++ runtime does not matter). The tree comes as text
+// from benchmarks/trees.py, joints in depth-first order: Pinocchio's composite-body algorithm needs that order.
+// Every call takes the next of several states, so that nothing can be hoisted out of the loop.
+
+#include <unsupported/Eigen/CXX11/Tensor>
+
+// Pinocchio's Data zeroes five dense nv × nv × nv tensors for second derivatives: 34 GB for 1000 bodies, and nothing
+// here reads them. An empty stand-in takes their place, so that long chains fit; no timed code changes.
+template <>
+class Eigen::Tensor<double, 3, 0, Eigen::DenseIndex> {
+ public:
+  template <typename... Sizes>
+  explicit Tensor(Sizes...) {}
+  Tensor() = default;
+  void setZero() {}
+};
+
+#include <pinocchio/multibody.hpp>
+#include <pinocchio/algorithm/aba.hpp>
+#include <pinocchio/algorithm/crba.hpp>
+#include <pinocchio/algorithm/joint-configuration.hpp>
+#include <pinocchio/algorithm/rnea.hpp>
+
+#include <time.h>
+
+#include <cstdio>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace pin = pinocchio;
+
+namespace {
+
+enum Operation { ABA_LOCAL, ABA_WORLD, RNEA, CRBA_LOCAL, CRBA_WORLD, STEP, OPERATION_COUNT };
+
+struct Peer {
+  pin::Model model;
+  pin::Data data;
+  std::vector<Eigen::VectorXd> q, v, u;
+  Eigen::VectorXd q_next, v_next, dv;
+  double dt = 1e-3;
+};
+
+double number(std::istream &in) {
+  std::string word;  // std::stod reads what repr() wrote to the last bit; operator>> need not
+  if (!(in >> word)) throw std::runtime_error("tree text ends too early");
+  return std::stod(word);
+}
+
+template <int Rows, int Cols>
+Eigen::Matrix<double, Rows, Cols> matrix(std::istream &in) {
+  Eigen::Matrix<double, Rows, Cols> out;
+  for (int i = 0; i < Rows; ++i)
+    for (int j = 0; j < Cols; ++j) out(i, j) = number(in);
+  return out;
+}
+
+pin::JointModel joint_of(const std::string &kind, const Eigen::Vector3d &axis) {
+  if (kind == "RX") return pin::JointModelRX();
+  if (kind == "RY") return pin::JointModelRY();
+  if (kind == "RZ") return pin::JointModelRZ();
+  if (kind == "RU") return pin::JointModelRevoluteUnaligned(axis);
+  if (kind == "PX") return pin::JointModelPX();
+  if (kind == "PY") return pin::JointModelPY();
+  if (kind == "PZ") return pin::JointModelPZ();
+  if (kind == "PU") return pin::JointModelPrismaticUnaligned(axis);
+  if (kind == "FF") return pin::JointModelFreeFlyer();
+  throw std::runtime_error("unknown joint kind " + kind);
+}
+
+void add_body(pin::Model &model, std::istream &in, int index) {
+  const int parent = static_cast<int>(number(in));
+  std::string kind;
+  in >> kind;
+  const Eigen::Vector3d axis = matrix<3, 1>(in);
+  const Eigen::Matrix3d R = matrix<3, 3>(in);
+  const Eigen::Vector3d p = matrix<3, 1>(in);
+  const double mass = number(in);
+  const Eigen::Vector3d com = matrix<3, 1>(in);
+  const Eigen::Matrix3d about_com = matrix<3, 3>(in);
+  const auto id = model.addJoint(parent + 1, joint_of(kind, axis), pin::SE3(R, p), "j" + std::to_string(index));
+  const Eigen::Matrix<double, 6, 1> packed{about_com(0, 0), about_com(0, 1), about_com(1, 1),
+                                           about_com(0, 2), about_com(1, 2), about_com(2, 2)};
+  const double armature = number(in);
+  if (kind != "FF") model.armature[model.joints[id].idx_v()] = armature;
+  model.appendBodyToJoint(id, pin::Inertia(mass, com, pin::Symmetric3(packed)), pin::SE3::Identity());
+}
+
+void step(Peer &peer, size_t k) {
+  const auto &a = pin::aba(peer.model, peer.data, peer.q[k], peer.v[k], peer.u[k]);
+  peer.v_next = peer.v[k] + peer.dt * a;
+  peer.dv = peer.dt * peer.v_next;
+  pin::integrate(peer.model, peer.q[k], peer.dv, peer.q_next);
+}
+
+void call(Peer &peer, int operation, size_t k) {
+  auto &[model, data, q, v, u, q_next, v_next, dv, dt] = peer;
+  switch (operation) {
+    case ABA_LOCAL: pin::aba(model, data, q[k], v[k], u[k], pin::Convention::LOCAL); break;
+    case ABA_WORLD: pin::aba(model, data, q[k], v[k], u[k], pin::Convention::WORLD); break;
+    case RNEA: pin::rnea(model, data, q[k], v[k], u[k]); break;
+    case CRBA_LOCAL: pin::crba(model, data, q[k], pin::Convention::LOCAL); break;
+    case CRBA_WORLD: pin::crba(model, data, q[k], pin::Convention::WORLD); break;
+    case STEP: step(peer, k); break;
+    default: throw std::runtime_error("unknown operation");
+  }
+}
+
+double cpu_seconds() {
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+Eigen::VectorXd result(Peer &peer, int operation, size_t k) {
+  call(peer, operation, k);
+  if (operation <= ABA_WORLD) return peer.data.ddq;
+  if (operation == RNEA) return peer.data.tau;
+  if (operation == STEP) return peer.q_next;
+  Eigen::MatrixXd M = peer.data.M;  // only the upper triangle is filled
+  M.triangularView<Eigen::StrictlyLower>() = M.transpose().triangularView<Eigen::StrictlyLower>();
+  return Eigen::Map<Eigen::VectorXd>(M.data(), M.size());
+}
+
+}  // namespace
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+// A new peer from tree text, or null with a message.
+EXPORT Peer *peer_create(const char *text, char *message, int message_size) {
+  try {
+    std::istringstream in(text);
+    const int bodies = static_cast<int>(number(in));
+    auto peer = new Peer;
+    peer->model.gravity.linear() = matrix<3, 1>(in);
+    for (int i = 0; i < bodies; ++i) add_body(peer->model, in, i);
+    peer->data = pin::Data(peer->model);
+    peer->q_next.setZero(peer->model.nq);
+    peer->v_next.setZero(peer->model.nv);
+    peer->dv.setZero(peer->model.nv);
+    return peer;
+  } catch (const std::exception &error) {
+    std::snprintf(message, static_cast<size_t>(message_size), "%s", error.what());
+    return nullptr;
+  }
+}
+
+EXPORT void peer_destroy(Peer *peer) { delete peer; }
+EXPORT int peer_nq(const Peer *peer) { return peer->model.nq; }
+EXPORT int peer_nv(const Peer *peer) { return peer->model.nv; }
+
+// States to cycle through: q (count, nq), v (count, nv), u (count, nv; torque or acceleration), row major.
+EXPORT void peer_states(Peer *peer, const double *q, const double *v, const double *u, int count, double dt) {
+  const int nq = peer->model.nq, nv = peer->model.nv;
+  peer->q.clear(), peer->v.clear(), peer->u.clear();
+  for (int k = 0; k < count; ++k) {
+    peer->q.emplace_back(Eigen::Map<const Eigen::VectorXd>(q + k * nq, nq));
+    peer->v.emplace_back(Eigen::Map<const Eigen::VectorXd>(v + k * nv, nv));
+    peer->u.emplace_back(Eigen::Map<const Eigen::VectorXd>(u + k * nv, nv));
+  }
+  peer->dt = dt;
+}
+
+// CPU seconds of this thread for `calls` calls, or -1.
+EXPORT double peer_time(Peer *peer, int operation, long calls) {
+  if (operation < 0 || operation >= OPERATION_COUNT || peer->q.empty()) return -1.0;
+  const size_t count = peer->q.size();
+  const double begin = cpu_seconds();
+  for (long i = 0; i < calls; ++i) call(*peer, operation, static_cast<size_t>(i) % count);
+  return cpu_seconds() - begin;
+}
+
+// The result of one operation on state k, `size` numbers; 0 when all is well.
+EXPORT int peer_result(Peer *peer, int operation, int k, double *out, int size) {
+  if (operation < 0 || operation >= OPERATION_COUNT || k < 0 || k >= static_cast<int>(peer->q.size())) return 1;
+  const Eigen::VectorXd value = result(*peer, operation, static_cast<size_t>(k));
+  if (value.size() != size) return 2;
+  Eigen::Map<Eigen::VectorXd>(out, size) = value;
+  return 0;
+}

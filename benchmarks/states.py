@@ -1,0 +1,100 @@
+"""Random states shared by all engines, and the maps between their coordinate orders.
+
+Ours: a free base has q = [quaternion w x y z, position], v = [ω, v] in body axes.
+Pinocchio: q = [position, quaternion x y z w], v = [v, ω] in body axes.
+MuJoCo: q = [position, quaternion w x y z], v = [v in inertial axes, ω in body axes].
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from limberjack.benchmarks.trees import Tree
+from limberjack.engine.system.rotations import from_quaternion
+
+#: states that the timed loops cycle through, so that no work can be hoisted out of them
+COUNT = 8
+
+
+@dataclass(frozen=True, eq=False)
+class States:
+    """COUNT states, a row each, in our order: q (·, nq), v, tau and vdot (·, nv)."""
+
+    q: np.ndarray
+    v: np.ndarray
+    tau: np.ndarray
+    vdot: np.ndarray
+
+
+def random_states(tree: Tree, seed: int = 7) -> States:
+    """Angles over the whole turn, distances within 0.1 m; rates, forces, accelerations of the order of 1."""
+    rng = np.random.default_rng(seed)
+    spans = [np.pi if link.kind == "revolute" else 0.1 for link in tree.links[tree.free :]]
+    q = rng.uniform(-1.0, 1.0, (COUNT, len(spans))) * spans
+    if tree.free:
+        quaternion = rng.normal(size=(COUNT, 4))
+        quaternion /= np.linalg.norm(quaternion, axis=1, keepdims=True)
+        q = np.hstack([quaternion, rng.normal(size=(COUNT, 3)), q])
+    v, tau, vdot = rng.normal(size=(3, COUNT, tree.nv))
+    return States(q, v, tau, vdot)
+
+
+def to_pinocchio(tree: Tree, states: States) -> States:
+    """The same states in Pinocchio's order."""
+    if not tree.free:
+        return states
+    nq, nv = pinocchio_orders(tree)
+    return States(states.q[:, nq], states.v[:, nv], states.tau[:, nv], states.vdot[:, nv])
+
+
+def pinocchio_orders(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
+    """Index vectors: Pinocchio's q is ours[first], its v ours[second]; the second is its own inverse."""
+    q, v = np.arange(tree.nq), np.arange(tree.nv)
+    if tree.free:
+        q[:7], v[:6] = (4, 5, 6, 1, 2, 3, 0), (3, 4, 5, 0, 1, 2)
+    return q, v
+
+
+def to_mujoco(tree: Tree, states: States) -> States:
+    """The same states in MuJoCo's order and axes."""
+    if not tree.free:
+        return states
+    q = np.hstack([states.q[:, 4:7], states.q[:, :4], states.q[:, 7:]])
+    v, tau, vdot = states.v.copy(), states.tau.copy(), states.vdot.copy()
+    for k in range(COUNT):
+        R, ours = from_quaternion(states.q[k, :4]), states.v[k]
+        coriolis = np.cross(ours[:3], ours[3:6])
+        v[k, :6] = np.concatenate([R @ ours[3:6], ours[:3]])
+        tau[k, :6] = np.concatenate([R @ states.tau[k, 3:6], states.tau[k, :3]])
+        vdot[k, :6] = np.concatenate([R @ (states.vdot[k, 3:6] + coriolis), states.vdot[k, :3]])
+    return States(q, v, tau, vdot)
+
+
+def from_mujoco_vdot(tree: Tree, states: States, k: int, vdot: np.ndarray) -> np.ndarray:
+    """MuJoCo's acceleration in state k in our order and axes."""
+    if not tree.free:
+        return vdot
+    out, ours = vdot.copy(), states.v[k]
+    linear = from_quaternion(states.q[k, :4]).T @ vdot[:3] - np.cross(ours[:3], ours[3:6])
+    out[:6] = np.concatenate([vdot[3:6], linear])
+    return out
+
+
+def from_mujoco_tau(tree: Tree, states: States, k: int, tau: np.ndarray) -> np.ndarray:
+    """MuJoCo's generalized force in state k in our order and axes."""
+    if not tree.free:
+        return tau
+    out = tau.copy()
+    out[:6] = np.concatenate([tau[3:6], from_quaternion(states.q[k, :4]).T @ tau[:3]])
+    return out
+
+
+def mujoco_axes(tree: Tree, q: np.ndarray) -> np.ndarray:
+    """T (nv, nv) with v_mujoco = T v_ours at our q; so M_ours = Tᵀ M_mujoco T."""
+    T = np.eye(tree.nv)
+    if tree.free:
+        T[:6, :6] = 0.0
+        T[:3, 3:6], T[3:6, :3] = from_quaternion(q[:4]), np.eye(3)
+    return T
