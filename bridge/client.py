@@ -31,7 +31,7 @@ _ACQUIRE_PAUSE_S = 0.05
 class Client:
     """A connection to one engine: `with Client("ipc:///tmp/arm") as engine: engine.step(10, {"elbow": 1.5})`.
 
-    The first client that commands holds the command lease until it closes or falls silent; any number may read.
+    The first client that commands holds the command lease until it closes or falls silent; others only read.
     A background thread keeps the lease alive while the program is busy elsewhere. Every wait is bounded by
     ``timeout_s``. Errors: EngineTimeoutError, EngineLostError, KeyRefusedError, LeaseError, RefusedError.
     """
@@ -47,8 +47,8 @@ class Client:
     ) -> None:
         """Connect and say hello.
 
-        name : shown to others while this client holds the lease; keys : folder with ``KEY_NAME.key_secret`` and
-        ``server.key``, for an engine that runs with keys
+        name : shown to others while this client holds the lease
+        keys : folder with ``KEY_NAME.key_secret`` and ``server.key``, for an engine that runs with keys
         """
         if not 0.0 < timeout_s < float("inf"):
             raise ArgumentError(f"timeout_s is {timeout_s}; it must be a finite number of seconds above 0.")

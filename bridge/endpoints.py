@@ -58,8 +58,8 @@ def split(endpoint: str) -> tuple[str, str]:
         _host_port(endpoint, address)
     elif len(os.fsencode(address)) > _IPC_PATH_MAX:
         raise EndpointError(
-            f"{endpoint}: the path is longer than the {_IPC_PATH_MAX} bytes that the system allows for a local "
-            "socket. Choose a shorter one, for example in /tmp."
+            f"{endpoint}: the path is longer than the {_IPC_PATH_MAX} bytes that the system allows for a "
+            "local socket. Choose a shorter one, for example in /tmp."
         )
     return transport, address
 
@@ -73,7 +73,7 @@ def _host_port(endpoint: str, address: str) -> tuple[str, int]:
 
 
 def as_seen_from(endpoint: str, request: str) -> str:
-    """A stream's address for a client: where the engine bound to every interface, the host it was reached at."""
+    """A stream's address for a client: if bound to every interface, at the host where it was reached."""
     transport, address = split(endpoint)
     if transport == "tcp" and split(request)[0] == "tcp":
         host, port = _host_port(endpoint, address)
@@ -95,16 +95,17 @@ def is_local(endpoint: str) -> bool:
 
 
 def check_binding(endpoint: str, keyed: bool) -> None:
-    """Refuse an address that other machines can reach unless CurveZMQ keys are in use. Raises EndpointError."""
+    """Refuse an address that other machines can reach unless keys are in use. Raises EndpointError."""
     if not is_local(endpoint) and not keyed:
         raise EndpointError(
             f"{endpoint} can be reached from other machines, and anyone there could command the simulation. "
-            "Bind to 127.0.0.1 or ipc://, or make keys with 'limberjack keygen DIR' and give them with --keys DIR."
+            "Bind to 127.0.0.1 or ipc://, or make keys with 'limberjack keygen DIR' and give them with "
+            "--keys DIR."
         )
 
 
 class IpcGuard:
-    """Holds an ipc path for one engine: a lock file beside it, released by the system if the engine is killed.
+    """Holds an ipc path for one engine by a lock file, which the system releases when it dies.
 
     libzmq removes whatever is at an ipc path before it binds, so without this a second engine would silently
     take the first one's clients, and a mistyped path would cost the user a file.
@@ -124,8 +125,8 @@ class IpcGuard:
             ) from None
         except OSError as error:
             raise EndpointError(
-                f"{endpoint}: cannot make {self._lock_path} ({error.strerror}). Choose a path in a folder that "
-                "exists and that you may write to."
+                f"{endpoint}: cannot make {self._lock_path} ({error.strerror}). Choose a path in a folder "
+                "that exists and that you may write to."
             ) from None
 
     def _take(self) -> int:

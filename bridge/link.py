@@ -1,4 +1,4 @@
-"""One DEALER connection to an engine: requests matched with replies, every wait bounded, every failure explained."""
+"""One DEALER connection to an engine: replies matched to requests, waits bounded, failures explained."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Health:
     def read(self) -> None:
         """Take in what has happened since; never waits."""
         for _ in range(_MONITOR_EVENTS):
-            if not self._monitor.getsockopt(zmq.EVENTS) & zmq.POLLIN:
+            if not self._monitor.poll(0):
                 return
             self._take(recv_monitor_message(self._monitor)["event"])
 
@@ -168,23 +168,23 @@ class Link:
         health.read()
         if health.auth_failed:
             raise KeyRefusedError(
-                f"{self.endpoint} refused this client's key. Put the client's .key file into the engine's folder of "
-                "allowed clients and restart the engine."
+                f"{self.endpoint} refused this client's key. Put the client's .key file into the engine's "
+                "folder of allowed clients and restart the engine."
             )
         if health.handshake_failed:
             raise KeyRefusedError(self._mismatch())
         if health.dropped > dropped and not health.connected:
             raise EngineLostError(
-                f"{self.endpoint} closed the connection before answering '{kind}': the engine was stopped or killed, "
-                "or the message was larger than it takes. Start the engine again."
+                f"{self.endpoint} closed the connection before answering '{kind}': the engine was stopped or "
+                "killed, or the message was larger than it takes. Start the engine again."
             )
 
     def _mismatch(self) -> str:
         if self.keys is None:
             return f"{self.endpoint} wants an encrypted connection. Give this client keys (keys=DIR)."
         return (
-            f"{self.endpoint} did not complete the encrypted connection: it runs without keys, or server.key is "
-            "another engine's. Copy server.key from the engine's key folder, or start the engine with --keys."
+            f"{self.endpoint} did not complete the encrypted connection: it runs without keys, or server.key "
+            "is another engine's. Copy server.key from the engine's folder, or start the engine with --keys."
         )
 
     def _explain(self, kind: str, allowed: float) -> str:
@@ -200,7 +200,8 @@ class Link:
             return f"{start}: the connection was lost. Start the engine again and make a new client."
         if health.ever:
             return f"{start}: {self._mismatch()}"
-        return f"{start}: nothing listens there. Start an engine with 'limberjack run MODEL --endpoint {self.endpoint}'."
+        mend = f"Start an engine with 'limberjack run MODEL --endpoint {self.endpoint}'."
+        return f"{start}: nothing listens there. {mend}"
 
     def close(self) -> None:
         """Close the connection; safe to call more than once."""

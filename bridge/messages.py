@@ -9,7 +9,7 @@ import math
 import struct
 from typing import Any, NamedTuple
 
-import msgpack
+import msgpack  # type: ignore[import-untyped]
 import numpy as np
 
 from limberjack.bridge.errors import Code
@@ -70,8 +70,8 @@ def decode(payload: bytes) -> Message:
         and type(sequence) is int
         and type(time) is float
         and type(client) is int
-        and 0 <= sequence
-        and 0 <= client
+        and sequence >= 0
+        and client >= 0
         and math.isfinite(time)
     ):
         return Message(*fields)
@@ -143,7 +143,7 @@ class StateFrame:
         offset = self._HEADER.size
         lead = -offset % 8  # bytes before the message, so that its vector is aligned
         store = np.zeros(lead + offset + 8 * self.count, dtype=np.uint8)
-        self.message = memoryview(store)[lead:]
+        self.message = store[lead:].data
         self.vector = store[lead + offset :].view("<f8")
         self.parts: dict[str, np.ndarray] = {}
         start = 0

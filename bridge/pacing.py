@@ -13,9 +13,9 @@ from limberjack.engine.errors import ArgumentError
 class Pacer:
     """Deadlines at fixed spacing from the start, so that lateness never adds up.
 
-    A cycle that ends after the next deadline is an overrun: the next one starts at once, until the engine has caught
-    up. Beyond ``backlog_s`` of delay the deadlines move: the time given up is added to ``lost_s``, and simulated time
-    then lags the clock by that much.
+    A cycle that ends after the next deadline is an overrun: the next one starts at once, until the engine has
+    caught up. Beyond ``backlog_s`` of delay the deadlines move: the time given up is added to ``lost_s``, and
+    simulated time then lags the clock by that much.
     """
 
     def __init__(self, period_s: float, backlog_s: float = 0.1) -> None:
@@ -49,8 +49,8 @@ class Pacer:
 def place(cpus: Iterable[int] | None, priority: int | None) -> None:
     """Pin this process and give it a SCHED_FIFO priority; threads made later inherit both.
 
-    Call before a ZeroMQ context exists. Raises ArgumentError for processors that do not exist, BridgeError when the
-    priority is not permitted.
+    Call before a ZeroMQ context exists. Raises ArgumentError for processors that do not exist, BridgeError
+    when the priority is not permitted.
     """
     if cpus is not None:
         chosen = set(cpus)

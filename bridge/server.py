@@ -17,7 +17,7 @@ from limberjack.bridge.endpoints import Endpoints
 from limberjack.bridge.errors import Code
 from limberjack.bridge.messages import Refusal, encode
 from limberjack.bridge.pacing import Pacer, place
-from limberjack.bridge.service import Service
+from limberjack.bridge.service import Reply, Service
 from limberjack.bridge.settings import Settings
 from limberjack.bridge.sockets import IDLE_MS, ServerSockets
 from limberjack.engine.simulation import Simulation
@@ -88,7 +88,7 @@ class Server:
                 self._heartbeat()
 
     def _serve_until(self, deadline: float) -> None:
-        """Answer requests as they come until the deadline: at least one if any waits, at most a bounded number.
+        """Answer requests until the deadline: at least one if any waits, at most a bounded number.
 
         The socket's descriptor signals edges: it may be waited on only after a receive found nothing.
         """
@@ -117,7 +117,7 @@ class Server:
         if router.getsockopt(zmq.RCVMORE):
             while router.getsockopt(zmq.RCVMORE):
                 router.recv()
-            reply = self.service.refuse(Refusal(Code.MALFORMED, "a request is one frame."))
+            reply: Reply = self.service.refuse(Refusal(Code.MALFORMED, "a request is one frame."))
         else:
             reply = self.service.handle(payload)
         with contextlib.suppress(zmq.ZMQError):  # that client went away, or does not read its replies

@@ -21,12 +21,12 @@ class Session:
 class Sessions:
     """Bounded table of clients and the command lease.
 
-    Client numbers are random 64-bit numbers that their owners keep to themselves and the engine never publishes,
-    so knowing one is what makes a message come from that client; the sequence number makes it come once.
+    Client numbers are random 64-bit numbers that their owners keep to themselves and the engine never
+    publishes: who knows one is that client. The sequence number makes each message count once.
     """
 
     def __init__(self, lease_s: float, capacity: int = 256) -> None:
-        """``lease_s``: how long the lease lasts after its holder's last message; ``capacity``: clients remembered."""
+        """lease_s : life of the lease after its holder's last message; capacity : clients remembered."""
         self.lease_s, self.capacity = lease_s, capacity
         self._known: OrderedDict[int, Session] = OrderedDict()
         self._holder: Session | None = None
@@ -72,15 +72,15 @@ class Sessions:
         raise Refusal(code, f"{text} Every message needs a higher number.", message.sequence, message.client)
 
     def command(self, session: Session, now: float) -> bool:
-        """Let a session command: it takes the lease if free. True when the lease changed hands. Raises Refusal."""
+        """Let a session command, taking a free lease; True when it changed hands. Raises Refusal."""
         if session is self._holder and now < self._expires:
             return False
         holder = self.holder(now)
         if holder is not None:
             raise Refusal(
                 Code.LEASE,
-                f"client '{holder}' holds the command lease for {self._expires - now:.1f} s more. Wait until it "
-                "releases the lease or stops, or only read.",
+                f"client '{holder}' holds the command lease for {self._expires - now:.1f} s more. Wait until "
+                "it releases the lease or stops, or only read.",
                 session.sequence,
                 session.client,
             )

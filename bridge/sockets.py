@@ -57,7 +57,7 @@ class ServerSockets:
         except BaseException:
             self.close()
             raise
-        self.descriptor: int = self.router.getsockopt(zmq.FD)
+        self.descriptor = self.router.fileno()
 
     def _make(self, kind: int, frame_max: int) -> zmq.Socket:
         socket = self._context.socket(kind)
@@ -82,18 +82,19 @@ class ServerSockets:
         except zmq.ZMQError as error:
             if error.errno == zmq.EADDRINUSE:
                 raise EndpointError(
-                    f"{endpoint} is in use by another engine or program. Stop that one, or choose another endpoint."
+                    f"{endpoint} is in use by another engine or program. Stop that one, or choose another "
+                    "endpoint."
                 ) from None
             raise EndpointError(
                 f"{endpoint}: cannot bind ({error.strerror}). Choose another endpoint."
             ) from None
         if ipc:
             self._guards[-1].restrict()
-        bound: bytes = socket.last_endpoint
+        bound = bytes(socket.get(zmq.LAST_ENDPOINT))  # type: ignore[arg-type]
         return bound.rstrip(b"\0").decode()
 
     def publish(self, topic: str, message: bytes | memoryview) -> None:
-        """Send [topic, message] to whoever subscribed; a slow reader loses messages, never delays the engine."""
+        """Send [topic, message] to whoever subscribed; a slow reader loses messages and delays nobody."""
         self._topics.send(topic.encode(), zmq.SNDMORE | zmq.DONTWAIT)
         self._topics.send(message, zmq.DONTWAIT)
 
@@ -110,7 +111,7 @@ class ServerSockets:
             self._refused_seen = refused
         failed = 0
         for _ in range(_MONITOR_EVENTS):
-            if not self._monitor.getsockopt(zmq.EVENTS) & zmq.POLLIN:
+            if not self._monitor.poll(0):
                 break
             failed += recv_monitor_message(self._monitor)["event"] != zmq.EVENT_HANDSHAKE_FAILED_AUTH
         if failed:

@@ -67,10 +67,14 @@ class Description:
     @classmethod
     def read(cls, raw: dict[str, Any]) -> Description:
         """From the body of a describe message."""
-        plain = {key: raw[key] for key in ("model", "model_hash", "mode", "integrator", "dt")}
-        by_part = {key: {part: tuple(each) for part, each in raw[key].items()} for key in ("names", "units")}
-        lists = {key: tuple(raw[key]) for key in ("bodies", "nodes", "parameters")}
-        return cls(**plain, **by_part, **lists, raw=raw)
+        fields: dict[str, Any] = {
+            key: raw[key] for key in ("model", "model_hash", "mode", "integrator", "dt")
+        }
+        for key in ("names", "units"):
+            fields[key] = {part: tuple(each) for part, each in raw[key].items()}
+        for key in ("bodies", "nodes", "parameters"):
+            fields[key] = tuple(raw[key])
+        return cls(**fields, raw=raw)
 
     @cached_property
     def index(self) -> dict[str, dict[str, int]]:
@@ -114,7 +118,7 @@ class State:
     """One state of the engine: arrays (read-only views) and values by name.
 
     time (s); step: steps taken since the start; sequence: of the reply, or the publication's number.
-    ``state["elbow"]`` is a coordinate; ``.velocity``, ``.effort``, ``.output`` and ``.command`` are read likewise.
+    ``state["elbow"]`` is a coordinate; ``.velocity``, ``.effort``, ``.output``, ``.command`` likewise.
     """
 
     __slots__ = ("_description", "sequence", "step", "time", "vector")

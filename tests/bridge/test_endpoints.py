@@ -29,7 +29,8 @@ def test_wrong_forms_are_refused(wrong):
 
 @pytest.mark.parametrize(
     ("endpoint", "local"),
-    [("tcp://127.0.0.1:1", True), ("tcp://127.9.9.9:1", True), ("tcp://localhost:1", True), ("tcp://[::1]:1", True),
+    [("tcp://127.0.0.1:1", True), ("tcp://127.9.9.9:1", True), ("tcp://localhost:1", True),
+     ("tcp://[::1]:1", True),
      ("ipc:///tmp/x", True), ("tcp://0.0.0.0:1", False), ("tcp://*:1", False), ("tcp://eth0:1", False),
      ("tcp://localhost.example.com:1", False), ("tcp://[::]:1", False), ("tcp://10.0.0.1:1", False)],
 )  # fmt: skip

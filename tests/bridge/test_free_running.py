@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import pairwise
 
 import pytest
 from bridge_helpers import WAIT_S, until
@@ -53,8 +54,8 @@ def test_the_topic_stream_counts_publications_and_divides(engine, endpoint):
     with Client(endpoint) as client:
         states = []
         read_until(client, lambda topic, body: topic == "state" and (states.append(body) or len(states) == 5))
-        assert {b.step - a.step for a, b in zip(states, states[1:])} == {10}
-        assert all(b.sequence > a.sequence for a, b in zip(states, states[1:]))
+        assert {b.step - a.step for a, b in pairwise(states)} == {10}
+        assert all(b.sequence > a.sequence for a, b in pairwise(states))
 
 
 def test_heartbeats_and_refusals_are_published(engine, endpoint):
