@@ -1,6 +1,6 @@
 """One tip-to-base step of articulated-body dynamics for each code path: P → P⁺, z → z⁺, handed to the parent.
 
-    D = H P H* + armature,   G = P H* D⁻¹,   P⁺ = P - G D G*,   ε = T - H z,   z⁺ = z + P⁺ a + G ε
+D = H P H* + armature,   G = P H* D⁻¹,   P⁺ = P - G D G*,   ε = T - H z,   z⁺ = z + P⁺ a + G ε
 """
 
 from __future__ import annotations
@@ -158,9 +158,7 @@ def _revolute_full(topo, body, row, up, P, n, f, dinv, eps, rate):
     pn, pf = inertia_mul(P, (w[1] * rate, -w[0] * rate, 0.0), (u[1] * rate, -u[0] * rate, 0.0))
     n, f = add_scaled(add(n, pn), eps * dinv, ua), add_scaled(add(f, pf), eps * dinv, ul)
     n, f = revolute_out(topo, body, row, n, f)
-    R = turns_matrix(
-        body[B_TURN], body[B_TURN + 1], body[B_TILT], body[B_TILT + 1], row[W_C], row[W_C + 1]
-    )
+    R = turns_matrix(body[B_TURN], body[B_TURN + 1], body[B_TILT], body[B_TILT + 1], row[W_C], row[W_C + 1])
     _hand_in(topo, up, shift(turn(R, P), load3(body, B_P)), n, f)
 
 

@@ -60,7 +60,7 @@ from limberjack.engine.spatial import (
     store3,
     sub,
 )
-from limberjack.engine.tree import hinge_in, place_body, begin_sweep
+from limberjack.engine.tree import begin_sweep, hinge_in, place_body
 
 
 @kernel

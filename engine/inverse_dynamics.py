@@ -1,11 +1,12 @@
 """O(N) Newton-Euler inverse dynamics and the forces between bodies (000, 002 "Newton-Euler inverse dynamics").
 
-    base to tip   V = φ* V(parent) + H* β,   α = φ* α(parent) + H* dβ/dt + a
-    tip to base   f = M α + b - f_external + Σ φ f(children),   T = H f + armature dβ/dt
+base to tip   V = φ* V(parent) + H* β,   α = φ* α(parent) + H* dβ/dt + a
+tip to base   f = M α + b - f_external + Σ φ f(children),   T = H f + armature dβ/dt
 """
 
 from __future__ import annotations
 
+from limberjack.engine.hinges import relative_velocity
 from limberjack.engine.kernel import entry, kernel
 from limberjack.engine.layout import (
     B_H,
@@ -36,8 +37,7 @@ from limberjack.engine.spatial import (
     store3,
     sub,
 )
-from limberjack.engine.hinges import relative_velocity
-from limberjack.engine.tree import hinge_in, hinge_out, place_body, begin_sweep
+from limberjack.engine.tree import begin_sweep, hinge_in, hinge_out, place_body
 
 
 @kernel
@@ -125,3 +125,11 @@ def inverse_dynamics(plant, work, q, v, vdot, gravity, external, tau):
 def inverse_dynamics_entry(ints, floats, work, q, v, vdot, external, tau):
     """One evaluation of `inverse_dynamics` with gravity, for Python callers."""
     inverse_dynamics(plant_view(ints, floats), work_view(ints, work), q, v, vdot, 1.0, external, tau)
+
+
+@entry
+def hinge_force_entry(ints, work, row, out):
+    """out (6,): the force f(k) that `inverse_dynamics` left for one body row, at O_k in engine axes."""
+    scratch = work_view(ints, work)
+    for i in range(6):
+        out[i] = scratch.rows[row, W_F + i]

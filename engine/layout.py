@@ -21,7 +21,9 @@ FORMAT_VERSION = 1
 
 # ints[0:HEADER]: counts
 HEADER = 16
-(C_VERSION, C_BODIES, C_Q, C_V, C_GENERAL, C_NODES, C_ACTUATORS, C_COMMANDS, C_SENSORS, C_OUTPUTS, C_MAPS) = range(11)
+(C_VERSION, C_BODIES, C_Q, C_V, C_GENERAL, C_NODES, C_ACTUATORS, C_COMMANDS, C_SENSORS, C_OUTPUTS, C_MAPS) = (
+    range(11)
+)
 
 # topo (bodies, 12): topology of body k, counted base to tip
 TOPO = 12
@@ -55,7 +57,9 @@ DOF_INT = 2
 DI_Q = 0  # coordinate whose rate this velocity is, or -1 for a quasi-velocity
 DI_BODY = 1  # body whose hinge it belongs to
 DOF = 12
-(D_STIFFNESS, D_REST, D_DAMPING, D_FRICTION, D_FRICTION_RATE, D_LOWER, D_UPPER, D_LIMIT_K, D_LIMIT_C) = range(9)
+(D_STIFFNESS, D_REST, D_DAMPING, D_FRICTION, D_FRICTION_RATE, D_LOWER, D_UPPER, D_LIMIT_K, D_LIMIT_C) = range(
+    9
+)
 
 # actuator_int (actuators, 4), actuator (actuators, 4)
 ACTUATOR_INT, ACTUATOR = 4, 4
@@ -63,8 +67,8 @@ AI_MODE, AI_V, AI_Q, AI_COMMAND = range(4)
 A_KP, A_KD, A_LIMIT = range(3)
 MODE_TORQUE, MODE_VELOCITY, MODE_SERVO = range(3)
 
-# sensor_int (sensors, 4)
-SENSOR_INT = 4
+# sensor_int (sensors, 4); sensor (sensors, 9): rotation from engine axes to the axes a reaction is reported in
+SENSOR_INT, SENSOR = 4, 9
 SI_TYPE, SI_TARGET, SI_OUTPUT, SI_SIZE = range(4)
 
 NODE_POSE = 12  # R (9) body ← node, p (3) of the node in the body frame, m
@@ -97,15 +101,17 @@ G_VDOT = 120  # 6: scratch
 
 POSE = 12  # R (9) inertial ← body, p (3) of the body's origin, m
 
-# integrator scratch: one row each
-STAGES = 12
+# integrator scratch: rows of (nv,) and of (nq,), named in integrate.py
+V_STAGES, Q_STAGES = 8, 8
 
 Plant = namedtuple(
     "Plant",
-    "gravity topo body maps node_row node_pose dof_int dof armature angle_offset actuator_int actuator sensor_int "
+    "gravity topo body maps node_row node_pose dof_int dof armature angle_offset actuator_int actuator sensor_int sensor "
     "ncommand noutput",
 )
-Work = namedtuple("Work", "rows acc gen pose wrench angle sine cosine tau vdot inertia_add column vstage qstage")
+Work = namedtuple(
+    "Work", "rows acc gen pose wrench angle sine cosine tau vdot inertia_add zeros vstage qstage"
+)
 
 
 @kernel
@@ -126,7 +132,7 @@ def int_sections(n, nv, nodes, actuators, sensors):
     ]
 
 
-def float_sections(n, nq, nv, nodes, actuators, maps):
+def float_sections(n, nq, nv, nodes, actuators, sensors, maps):
     """(name, rows, columns) of every section of Plant.floats, in order."""
     return [
         ("gravity", 1, 4),
@@ -137,6 +143,7 @@ def float_sections(n, nq, nv, nodes, actuators, maps):
         ("armature", nv, 1),
         ("angle_offset", nq, 1),
         ("actuator", actuators, ACTUATOR),
+        ("sensor", sensors, SENSOR),
     ]
 
 
@@ -154,9 +161,9 @@ def work_sections(n, nq, nv, general):
         ("tau", nv, 1),
         ("vdot", nv, 1),
         ("inertia_add", nv, 1),
-        ("column", nv, 1),
-        ("vstage", STAGES, nv),
-        ("qstage", 2, nq),
+        ("zeros", nv, 1),
+        ("vstage", V_STAGES, nv),
+        ("qstage", Q_STAGES, nq),
     ]
 
 
@@ -227,6 +234,7 @@ def plant_view(ints, floats):
         matrix_view(ints, act_int, actuators, ACTUATOR_INT),
         matrix_view(floats, armature + nv + nq, actuators, ACTUATOR),
         matrix_view(ints, act_int + ACTUATOR_INT * actuators, sensors, SENSOR_INT),
+        matrix_view(floats, armature + nv + nq + ACTUATOR * actuators, sensors, SENSOR),
         ints[C_COMMANDS],
         ints[C_OUTPUTS],
     )
@@ -257,8 +265,8 @@ def work_view(ints, work):
         vector_view(work, tau + nv, nv),
         vector_view(work, tau + 2 * nv, nv),
         vector_view(work, tau + 3 * nv, nv),
-        matrix_view(work, stage, STAGES, nv),
-        matrix_view(work, stage + STAGES * nv, 2, nq),
+        matrix_view(work, stage, V_STAGES, nv),
+        matrix_view(work, stage + V_STAGES * nv, Q_STAGES, nq),
     )
 
 

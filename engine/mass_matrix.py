@@ -164,16 +164,15 @@ def _mirror(M):
 
 @kernel
 def mass_matrix(plant, work, q, M):
-    """M (nv, nv), symmetric, both triangles written; work.column must be zero-filled storage of nv numbers."""
+    """M (nv, nv), symmetric, both triangles written."""
     n = plant.topo.shape[0]
     nv = M.shape[0]
     for i in range(nv):
-        work.column[i] = 0.0
         for j in range(nv):
             M[i, j] = 0.0
     begin_sweep(plant, work, q, 0.0)
     for k in range(n):
-        _place(plant, work, k, q, work.column)
+        _place(plant, work, k, q, work.zeros)
     for i in range(n):
         k = n - 1 - i
         _columns(plant, work, k, M)

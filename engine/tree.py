@@ -1,6 +1,6 @@
 """Base-to-tip sweep shared by all dynamics: hinge frames and spatial velocities; and motion and force across a hinge.
 
-    V(k) = φ*(parent, k) V(parent) + H*(k) β(k)      (000 recursion for V; 002 "body spatial velocities")
+V(k) = φ*(parent, k) V(parent) + H*(k) β(k)      (000 recursion for V; 002 "body spatial velocities")
 """
 
 from __future__ import annotations
@@ -98,9 +98,7 @@ def hinge_frame(plant, work, k):
     row, body = work.rows[k + 1], plant.body[k]
     if plant.topo[k, PATH] != PATH_REVOLUTE:
         return load9(row, W_R), load3(row, W_P)
-    R = turns_matrix(
-        body[B_TURN], body[B_TURN + 1], body[B_TILT], body[B_TILT + 1], row[W_C], row[W_C + 1]
-    )
+    R = turns_matrix(body[B_TURN], body[B_TURN + 1], body[B_TILT], body[B_TILT + 1], row[W_C], row[W_C + 1])
     return R, load3(body, B_P)
 
 

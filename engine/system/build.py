@@ -7,11 +7,12 @@ import math
 import numpy as np
 
 from limberjack.engine import layout as at
+from limberjack.engine.entries import entries
 from limberjack.engine.errors import ModelError
 from limberjack.engine.system.frames import Frames, Link, assemble, hinge_parameter, split_turns
 from limberjack.engine.system.hinge_types import CUSTOM, FREE, PRISMATIC, REVOLUTE
 from limberjack.engine.system.plant import Plant, aligned_zeros, empty_plant
-from limberjack.engine.system.system import SENSOR_TYPES, Dof, Node, System
+from limberjack.engine.system.system import SENSOR_TYPES, Dof, Node, Sensor, System
 
 _SYM = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 _MODES = {"torque": at.MODE_TORQUE, "velocity": at.MODE_VELOCITY, "servo": at.MODE_SERVO}
@@ -170,12 +171,23 @@ def _fill_sensors(plant: Plant, system: System) -> None:
     for i, sensor in enumerate(system.sensors):
         target_kind, suffixes, _ = SENSOR_TYPES[sensor.type]
         if target_kind == "hinge":
-            target = plant.hinge_rows[sensor.target][0]
+            target, R = _reaction_row(plant, system, sensor)
+            plant.sections["sensor"][i] = R.T.ravel()
         else:
             target = places[target_kind].index(sensor.target)
         plant.sections["sensor_int"][i] = SENSOR_CODES[sensor.type], target, start, len(suffixes)
         start += len(suffixes)
     plant.ints[at.C_OUTPUTS] = start
+
+
+def _reaction_row(plant: Plant, system: System, sensor: Sensor) -> tuple[int, np.ndarray]:
+    if sensor.target not in plant.hinge_rows:
+        raise ModelError(
+            f"sensor '{sensor.name}' asks for the reaction of hinge '{sensor.target}', which is fixed and merged",
+            where=sensor.where or system.source,
+            mend="Write 'merge: false' at the hinge",
+        )
+    return plant.hinge_rows[sensor.target]
 
 
 def _complete_limits(plant: Plant, system: System) -> None:
@@ -194,10 +206,8 @@ def _complete_limits(plant: Plant, system: System) -> None:
 
 
 def _effective_inertia(plant: Plant, system: System) -> np.ndarray:
-    from limberjack.engine.mass_matrix import mass_matrix_entry  # compiled only where limits ask for it
-
     M = np.zeros((system.nv, system.nv))
-    mass_matrix_entry(plant.ints, plant.floats, plant.new_work(), system.q0, M)
+    entries().mass_matrix(plant.ints, plant.floats, plant.new_work(), system.q0, M)
     try:
         factor = np.linalg.inv(np.linalg.cholesky(M))
     except np.linalg.LinAlgError as error:

@@ -8,6 +8,7 @@ from dataclasses import fields, replace
 import numpy as np
 
 from limberjack.engine.system.hinge_types import HINGE_TYPES
+from limberjack.engine.system.numbers import usable
 from limberjack.engine.system.places import Item, Locate, refuse
 from limberjack.engine.system.rotations import UNIT_TOLERANCE, is_rotation
 from limberjack.engine.system.system import Dof, Hinge, Pose
@@ -39,7 +40,7 @@ def check_hinge(hinge: Hinge, locate: Locate) -> Hinge:
 def check_pose(item: Item, field: str, pose: Pose, locate: Locate) -> None:
     """Refuse a pose of the wrong shape, with numbers that are not finite or without a rotation matrix."""
     R, p = np.asarray(pose.rotation), np.asarray(pose.position)
-    if R.shape != (3, 3) or p.shape != (3,) or not (np.all(np.isfinite(R)) and np.all(np.isfinite(p))):
+    if R.shape != (3, 3) or p.shape != (3,) or not (usable(R) and usable(p)):
         refuse(
             item,
             field,
@@ -59,7 +60,7 @@ def check_pose(item: Item, field: str, pose: Pose, locate: Locate) -> None:
 
 def _check_parameters(hinge: Hinge, locate: Locate) -> None:
     for field, value, of_type in (("pitch", hinge.pitch, "helical"), ("radius", hinge.radius, "rolling")):
-        if not math.isfinite(value):
+        if not usable(value):
             refuse(
                 hinge, field, f"{field} of hinge '{hinge.name}' is not finite", "Give a finite number", locate
             )
@@ -82,7 +83,7 @@ def _check_map(hinge: Hinge, matrix: np.ndarray, locate: Locate) -> None:
         matrix.ndim != 2
         or matrix.shape[0] != 6
         or not 1 <= matrix.shape[1] <= 6
-        or not np.isfinite(matrix).all()
+        or not usable(matrix)
     ):
         what = f"the map of hinge '{hinge.name}' has shape {matrix.shape} or numbers that are not finite"
         refuse(hinge, "map", what, "Give 6 rows [angular; linear] of 1 to 6 finite numbers", locate)
@@ -99,8 +100,8 @@ def _unit_axes(hinge: Hinge, locate: Locate) -> np.ndarray:
     if axes.shape != (count, 3):
         what = f"hinge '{hinge.name}' of type {hinge.type} has axes of shape {axes.shape}"
         refuse(hinge, "axes", what, f"Give {count} axes of 3 numbers", locate)
-    lengths = np.linalg.norm(axes, axis=1)
-    if not np.all(np.isfinite(lengths)) or not np.all(lengths > 1e-12):
+    lengths = np.linalg.norm(axes, axis=1) if usable(axes) else np.zeros(1)
+    if not np.all(lengths > 1e-12):
         what = f"an axis of hinge '{hinge.name}' has zero length or is not finite"
         refuse(hinge, "axes", what, "Give a direction such as [0, 0, 1]", locate)
     return _orthogonal(hinge, axes / lengths[:, None], locate)
@@ -126,7 +127,7 @@ def _check_dof(hinge: Hinge, index: int, dof: Dof, locate: Locate) -> None:
         unbounded = (field.name == "lower" and value == -math.inf) or (
             field.name == "upper" and value == math.inf
         )
-        if value is not None and not unbounded and not math.isfinite(value):
+        if value is not None and not unbounded and not usable(value):
             refuse(hinge, field.name, f"{field.name} of '{name}' is {value}", "Give a finite number", locate)
         if value is not None and value < 0 and field.name not in ("rest", "lower", "upper"):
             refuse(hinge, field.name, f"{field.name} of '{name}' is {value}", "Give zero or more", locate)
@@ -154,7 +155,7 @@ def _vector(hinge: Hinge, field: str, value: np.ndarray, size: int, locate: Loca
     array = np.asarray(value, dtype=float)
     if array.size == 0:
         return np.zeros(size)
-    if array.shape != (size,) or not np.all(np.isfinite(array)):
+    if array.shape != (size,) or not usable(array):
         what = f"initial {field} of hinge '{hinge.name}' is {array.tolist()}"
         refuse(hinge, field, what, f"Give {size} finite numbers", locate)
     return array.copy()

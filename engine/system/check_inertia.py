@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from limberjack.engine.system.hinge_types import HINGE_TYPES
+from limberjack.engine.system.numbers import usable
 from limberjack.engine.system.places import Locate, refuse
 from limberjack.engine.system.system import Body, Hinge, Inertia, Pose
 
@@ -19,11 +20,11 @@ MOMENT_TOLERANCE_M2 = 1e-12
 def check_inertia(body: Body, locate: Locate) -> None:
     """Refuse a negative mass, wrong shapes, numbers that are not finite, an inertia that is not symmetric."""
     inertia = body.inertia
-    if not (np.isfinite(inertia.mass) and inertia.mass >= 0):
+    if not (usable(inertia.mass) and inertia.mass >= 0):
         what = f"the mass of body '{body.name}' is {inertia.mass} kg"
         refuse(body, "mass", what, "Give a mass of zero or more", locate)
     for field, value, shape in (("com", inertia.com, (3,)), ("inertia", inertia.about_com, (3, 3))):
-        if np.shape(value) != shape or not np.all(np.isfinite(value)):
+        if np.shape(value) != shape or not usable(value):
             what = f"'{field}' of body '{body.name}' is not an array of {shape} finite numbers"
             refuse(body, field, what, f"Give {shape} finite numbers", locate)
     tensor = inertia.about_com
@@ -111,7 +112,7 @@ def map_at_zero(hinge: Hinge) -> np.ndarray:
 def _seen_from(pose: Pose, spatial: np.ndarray) -> np.ndarray:
     """Spatial inertia at frame A of what is ``spatial`` at frame B, with pose X_AB."""
     R, zero = pose.rotation, np.zeros((3, 3))
-    X = np.block([[R, zero], [_cross(pose.position) @ R, R]])  # forces from B to A
+    X = np.block([[R, _cross(pose.position) @ R], [zero, R]])  # forces from B to A
     return np.asarray(X @ spatial @ X.T)
 
 

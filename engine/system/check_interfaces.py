@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
-
 from limberjack.engine.system.graph import some_names
+from limberjack.engine.system.numbers import usable
 from limberjack.engine.system.places import Locate, refuse
 from limberjack.engine.system.system import SENSOR_TYPES, Actuator, System
 
@@ -44,7 +43,7 @@ def _check_mode(actuator: Actuator, locate: Locate) -> None:
         )
     for field in ("kp", "kd", "initial"):
         value = getattr(actuator, field)
-        if not math.isfinite(value) or (field != "initial" and value < 0):
+        if not usable(value) or (field != "initial" and value < 0):
             mend = "Give a finite number, gains zero or more"
             refuse(actuator, field, f"{field} of actuator '{name}' is {value}", mend, locate)
     if not actuator.limit > 0:

@@ -38,7 +38,7 @@ def read_mjcf(path: Path) -> System:
     motion and have no counterpart (equality constraints, actuators other than motor, position, velocity, …);
     MissingExtraError if the package ``mujoco`` is not installed.
     """
-    model, mujoco = _compile(path)
+    model, mujoco, spoken = _compile(path)
     source = str(path)
     names = Names(model, mujoco)
     place = Place(source)
@@ -48,6 +48,7 @@ def read_mjcf(path: Path) -> System:
     sites = tuple(_site(model, i, names, place) for i in range(model.nsite))
     disabled = int(model.opt.disableflags)
     gravity_off = disabled & int(mujoco.mjtDisableBit.mjDSBL_GRAVITY)
+    remarks = (*spoken, *names.changed, *ignored_parts(model, mujoco), *findings)
     return System(
         name=names.model(path.stem),
         bodies=tuple(bodies),
@@ -57,25 +58,29 @@ def read_mjcf(path: Path) -> System:
         dt=float(model.opt.timestep),
         integrator=_integrator(model, mujoco),
         source=source,
-        warnings=tuple(
-            f"{source}: {text}" for text in (*names.changed, *ignored_parts(model, mujoco), *findings)
-        ),
+        warnings=tuple(f"{source}: {text}" for text in remarks),
     )
 
 
-def _compile(path: Path) -> tuple[Any, Any]:
+def _compile(path: Path) -> tuple[Any, Any, list[str]]:
+    """The compiled model, the package, and what MuJoCo's compiler warned of."""
     try:
         import mujoco
     except ImportError:
         raise MissingExtraError("reading MJCF files", "mujoco", "mjcf") from None
+    spoken: list[str] = []
+    mujoco.set_mju_user_warning(spoken.append)  # else MuJoCo writes a log file into the working directory
     try:
-        return mujoco.MjModel.from_xml_path(str(path)), mujoco
+        model = mujoco.MjModel.from_xml_path(str(path))
     except (ValueError, RuntimeError, OSError, mujoco.FatalError) as error:
         message = " ".join(str(error).split()).rstrip(".")
         mend = "Mend the file"
         if "balanceinertia" in message:
             mend = 'Correct the inertia, or set <compiler balanceinertia="true"/>'
         raise ModelError(f"MuJoCo refuses the file: {message}", where=str(path), mend=mend) from None
+    finally:
+        mujoco.set_mju_user_warning(None)
+    return model, mujoco, [f"MuJoCo warns: {text}" for text in dict.fromkeys(spoken)]
 
 
 def _integrator(model: Any, mujoco: Any) -> str:

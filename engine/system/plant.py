@@ -45,7 +45,7 @@ class Plant:
             self.count(c) for c in (layout.C_ACTUATORS, layout.C_SENSORS, layout.C_MAPS)
         )
         views = _split(self.ints, layout.int_sections(n, nv, nodes, actuators, sensors))
-        return views | _split(self.floats, layout.float_sections(n, nq, nv, nodes, actuators, maps))
+        return views | _split(self.floats, layout.float_sections(n, nq, nv, nodes, actuators, sensors, maps))
 
     @property
     def work_size(self) -> int:
@@ -63,9 +63,8 @@ class Plant:
         """A fresh scratch vector; the only allocation that stepping needs."""
         return aligned_zeros(self.work_size)
 
-    @cached_property
     def digest(self) -> str:
-        """Hash of the constants: equal digests step alike."""
+        """Hash of the constants as they are now: equal digests step alike."""
         digest = hashlib.sha256(self.ints.tobytes())
         digest.update(self.floats.tobytes())
         return digest.hexdigest()
@@ -82,7 +81,7 @@ def _split(vector: np.ndarray, sections: list[tuple[str, int, int]]) -> dict[str
 def empty_plant(n: int, nq: int, nv: int, nodes: int, actuators: int, sensors: int, maps: int) -> Plant:
     """A zeroed Plant of the given sizes, with these counts set."""
     ints = np.zeros(layout.total(layout.int_sections(n, nv, nodes, actuators, sensors)), dtype=np.int64)
-    floats = aligned_zeros(layout.total(layout.float_sections(n, nq, nv, nodes, actuators, maps)))
+    floats = aligned_zeros(layout.total(layout.float_sections(n, nq, nv, nodes, actuators, sensors, maps)))
     ints[layout.C_VERSION] = layout.FORMAT_VERSION
     ints[layout.C_BODIES], ints[layout.C_Q], ints[layout.C_V], ints[layout.C_NODES] = n, nq, nv, nodes
     ints[layout.C_ACTUATORS], ints[layout.C_SENSORS], ints[layout.C_MAPS] = actuators, sensors, maps

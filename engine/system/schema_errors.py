@@ -85,7 +85,7 @@ def _unknown_field(field: str, path: Path, document: Document) -> tuple[str, str
     owner = document.root.plain()
     for part in path[:-1]:
         owner = owner[part]
-    hinge_type = owner.get("type") if isinstance(owner, dict) and "hinge" in path else None
+    hinge_type = str(owner.get("type")) if isinstance(owner, dict) and "hinge" in path else ""
     if (
         field in ("stiffness", "rest", "limits")
         and hinge_type in HINGE_TYPES

@@ -15,6 +15,7 @@ from limberjack.engine.system.check_inertia import check_inertia, check_leaves, 
 from limberjack.engine.system.check_interfaces import check_actuators, check_sensors
 from limberjack.engine.system.graph import order_bodies, some_names
 from limberjack.engine.system.hinge_types import HINGE_TYPES
+from limberjack.engine.system.numbers import usable
 from limberjack.engine.system.places import Item, Locate, plain_locate, refuse, where_is
 from limberjack.engine.system.system import Body, Node, System
 
@@ -58,11 +59,11 @@ def _check_globals(system: System) -> None:
     where = system.source or f"system '{system.name}'"
     if not system.bodies:
         raise ModelError("the model has no bodies", where=where, mend="Add at least one body")
-    if np.shape(system.gravity) != (3,) or not np.all(np.isfinite(system.gravity)):
+    if np.shape(system.gravity) != (3,) or not usable(system.gravity):
         raise ModelError(
             "gravity is not 3 finite numbers", where=f"{where}, gravity", mend="Give m/s² along x, y, z"
         )
-    if not (np.isfinite(system.dt) and system.dt > 0):
+    if not (usable(system.dt) and system.dt > 0):
         raise ModelError(f"dt is {system.dt} s", where=f"{where}, dt", mend="Give a step > 0")
     if system.integrator not in INTEGRATORS:
         what = f"unknown integrator '{system.integrator}'"

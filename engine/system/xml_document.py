@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +13,7 @@ import defusedxml.sax
 from defusedxml.common import DefusedXmlException
 
 from limberjack.engine.errors import ModelError
+from limberjack.engine.system.numbers import usable
 from limberjack.engine.system.text_file import read_bytes
 
 MAX_DEPTH = 64
@@ -73,7 +73,7 @@ class Element:
             values = tuple(float(word) for word in words)
         except ValueError:
             values = ()
-        if len(values) != count or not all(map(math.isfinite, values)) or "_" in "".join(words):
+        if len(values) != count or not usable(values) or "_" in "".join(words):
             shown = self.attributes[attribute][:60]
             wanted = "one finite number" if count == 1 else f"{count} finite numbers"
             self.fail(f"attribute '{attribute}' is \"{shown}\", not {wanted}", f"Write {wanted}")

@@ -1,0 +1,73 @@
+"""Checks of the arrays and names that users hand to the engine; the messages say what was expected."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from limberjack.engine.errors import ArgumentError
+from limberjack.engine.system.hinge_types import CUSTOM, FREE, SPHERICAL
+from limberjack.engine.system.system import System
+
+#: how far a quaternion may be from unit length
+QUATERNION_TOLERANCE = 1e-6
+
+
+def vector(name: str, value: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
+    """`value` as a fresh contiguous float64 array of this shape, all numbers finite."""
+    try:
+        array = np.array(value, dtype=np.float64, order="C")
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f"{name} must be numbers of shape {shape}, got {value!r:.80}.") from error
+    if array.shape != shape:
+        raise ArgumentError(f"{name} has shape {array.shape}, but this model needs {shape}.")
+    if not np.all(np.isfinite(array)):
+        place = tuple(int(i[0]) for i in np.nonzero(~np.isfinite(array)))
+        raise ArgumentError(f"{name}[{', '.join(map(str, place))}] is {array[place]}; give finite numbers.")
+    return array
+
+
+def coordinates(system: System, value: ArrayLike) -> np.ndarray:
+    """Coordinates q (nq,), with unit quaternions."""
+    q = vector("q", value, (system.nq,))
+    start = 0
+    for body in system.bodies:
+        kind = body.hinge.kind
+        if kind.code in (SPHERICAL, FREE, CUSTOM):
+            length = float(np.linalg.norm(q[start : start + 4]))
+            if abs(length - 1.0) > QUATERNION_TOLERANCE:
+                raise ArgumentError(
+                    f"the quaternion q[{start}:{start + 4}] of hinge '{body.hinge.name}' has length {length:.9g}; "
+                    "scale it to 1 (order w, x, y, z)."
+                )
+        start += kind.nq
+    return q
+
+
+def index_of(kind: str, name: str, names: Collection[str]) -> int:
+    """Place of `name` among `names`; the error offers the nearest spelling."""
+    listed = list(names)
+    if name in listed:
+        return listed.index(name)
+    near = difflib.get_close_matches(str(name), listed, n=1)
+    hint = f"; did you mean '{near[0]}'?" if near else f"; there are {len(listed)}: {_shorten(listed)}."
+    raise ArgumentError(f"no {kind} is called '{name}'{hint}")
+
+
+def _shorten(names: list[str], most: int = 8) -> str:
+    text = ", ".join(names[:most])
+    return text + (", …" if len(names) > most else "")
+
+
+def wrenches(system: System, external: Mapping[str, ArrayLike] | ArrayLike) -> np.ndarray:
+    """External forces as (nodes, 6): from a mapping of node name to [moment; force], or from the whole array."""
+    shape = (len(system.node_names), 6)
+    if not isinstance(external, Mapping):
+        return vector("external", external, shape)
+    table = np.zeros(shape)
+    for name, wrench in external.items():
+        table[index_of("node", name, system.node_names)] += vector(f"external['{name}']", wrench, (6,))
+    return table

@@ -1,0 +1,174 @@
+"""`Dynamics`: the equations of motion of a System as functions of q, v and forces.
+
+    M(q) dv/dt + bias(q, v) = tau + Σ J* f_external
+
+Only the bodies, gravity and reflected rotor inertia count here; springs, dampers, friction, stops and actuators
+act in `Simulation` (see `passive` for their forces).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from limberjack.engine import arguments
+from limberjack.engine.entries import entries
+from limberjack.engine.errors import ArgumentError
+from limberjack.engine.system.build import build
+from limberjack.engine.system.system import System
+
+External = Mapping[str, ArrayLike] | ArrayLike | None
+
+
+class Dynamics:
+    """Dynamics of one System.
+
+    Every argument is checked for shape, type and finiteness (ArgumentError); every result is a fresh array.
+    Forces and velocities at nodes are [angular; linear] in inertial axes, taken at the node's origin.
+    """
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self.plant = build(system)
+        self._work = self.plant.new_work()
+        self._no_rates = np.zeros(system.nv)
+
+    def forward(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: External = None) -> np.ndarray:
+        """Accelerations dv/dt (nv,), O(N) articulated bodies.
+
+        q (nq,), v (nv,), tau (nv,) N·m or N; external: {node: [moment; force]} or (nodes, 6), inertial axes.
+        """
+        q, v, tau = self._q(q), self._v("v", v), self._v("tau", tau)
+        out = np.full(self.system.nv, np.nan)
+        acts = self._spread(q, external)
+        entries().forward_dynamics(*self._model, q, v, tau, acts, out)
+        return self._finite(out, "the accelerations")
+
+    def inverse(self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, external: External = None) -> np.ndarray:
+        """Generalized forces tau (nv,) that give the accelerations vdot (nv,), O(N) Newton-Euler."""
+        q, v, vdot = self._q(q), self._v("v", v), self._v("vdot", vdot)
+        out = np.full(self.system.nv, np.nan)
+        acts = self._spread(q, external)
+        entries().inverse_dynamics(*self._model, q, v, vdot, acts, out)
+        return out
+
+    def mass_matrix(self, q: ArrayLike) -> np.ndarray:
+        """Mass matrix M (nv, nv), symmetric, by composite bodies."""
+        out = np.full((self.system.nv, self.system.nv), np.nan)
+        entries().mass_matrix(*self._model, self._q(q), out)
+        return out
+
+    def bias(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+        """Coriolis, gyroscopic and gravity forces (nv,): M dv/dt + bias = tau."""
+        return self.inverse(q, v, self._no_rates)
+
+    def pose(self, node: str, q: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+        """Rotation R (3, 3), node to inertial axes, and position p (3,) m, of a body or node."""
+        out = np.empty(12)
+        entries().node_pose(*self._model, self._q(q), self._node(node), out)
+        return out[:9].reshape(3, 3).copy(), out[9:].copy()
+
+    def velocity(self, node: str, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+        """[ω; v of the node's origin] (6,) rad/s, m/s, inertial axes."""
+        return self._motion(node, q, v, self._no_rates)[:6]
+
+    def acceleration(self, node: str, q: ArrayLike, v: ArrayLike, vdot: ArrayLike) -> np.ndarray:
+        """[dω/dt; classical acceleration of the node's origin] (6,) for accelerations vdot, inertial axes."""
+        return self._motion(node, q, v, vdot)[6:]
+
+    def jacobian(self, node: str, q: ArrayLike) -> np.ndarray:
+        """J (6, nv): velocity(node) = J v."""
+        out = np.zeros((6, self.system.nv))
+        entries().jacobian(*self._model, self._q(q), self._node(node), out)
+        return out
+
+    def jacobian_rate(self, node: str, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+        """(dJ/dt) v (6,): acceleration(node) = J dv/dt + jacobian_rate."""
+        return self._motion(node, q, v, self._no_rates)[6:]
+
+    def center_of_mass(self, q: ArrayLike) -> np.ndarray:
+        """Position (3,) m of the centre of mass of all moving bodies, inertial axes."""
+        out = self._totals(q, self._no_rates)
+        if out[11] <= 0.0:
+            raise ArgumentError("the model has no moving mass, so it has no centre of mass.")
+        return out[8:11] / out[11]
+
+    def momentum(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+        """[angular; linear] momentum (6,) about the inertial origin, N·m·s and N·s."""
+        return self._totals(q, v)[2:8].copy()
+
+    def energy(self, q: ArrayLike, v: ArrayLike) -> tuple[float, float]:
+        """Kinetic and potential energy, J; potential is zero where the first moment along gravity is."""
+        out = self._totals(q, v)
+        return float(out[0]), float(out[1])
+
+    def reaction(
+        self, hinge: str, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, external: External = None
+    ) -> np.ndarray:
+        """[moment; force] (6,) that a hinge passes from its parent to its body, at O in the hinge's outboard axes.
+
+        A merged fixed hinge has none: write ``merge: false`` at the hinge to keep it.
+        """
+        row, R = self._hinge(hinge)
+        self.inverse(q, v, vdot, external)
+        out = np.empty(6)
+        entries().hinge_force(self.plant.ints, self._work, row, out)
+        return np.concatenate([R.T @ out[:3], R.T @ out[3:]])
+
+    def passive(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+        """Forces (nv,) of springs, dampers, friction and stops, as `Simulation` applies them."""
+        out = np.full(self.system.nv, np.nan)
+        entries().passive_forces(*self._model, self._q(q), self._v("v", v), out)
+        return out
+
+    @property
+    def _model(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self.plant.ints, self.plant.floats, self._work
+
+    def _q(self, q: ArrayLike) -> np.ndarray:
+        return arguments.coordinates(self.system, q)
+
+    def _v(self, name: str, value: ArrayLike) -> np.ndarray:
+        return arguments.vector(name, value, (self.system.nv,))
+
+    def _node(self, name: str) -> int:
+        return arguments.index_of("body or node", name, self.system.node_names)
+
+    def _hinge(self, name: str) -> tuple[int, np.ndarray]:
+        names = [body.hinge.name for body in self.system.bodies]
+        if name in names and name not in self.plant.hinge_rows:
+            raise ArgumentError(
+                f"hinge '{name}' is fixed and merged into its parent, so its reaction is not computed; "
+                "write 'merge: false' at the hinge."
+            )
+        arguments.index_of("hinge", name, names)
+        return self.plant.hinge_rows[name]
+
+    def _spread(self, q: np.ndarray, external: External) -> bool:
+        if external is None:
+            return False
+        table = arguments.wrenches(self.system, external)
+        entries().spread_wrenches(*self._model, q, table)
+        return True
+
+    def _motion(self, node: str, q: ArrayLike, v: ArrayLike, vdot: ArrayLike) -> np.ndarray:
+        out = np.empty(12)
+        q, v, vdot = self._q(q), self._v("v", v), self._v("vdot", vdot)
+        entries().node_motion(*self._model, q, v, vdot, self._node(node), out)
+        return out
+
+    def _totals(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+        out = np.empty(12)
+        entries().totals(*self._model, self._q(q), self._v("v", v), out)
+        return out
+
+    def _finite(self, values: np.ndarray, what: str) -> np.ndarray:
+        bad = np.nonzero(~np.isfinite(values))[0]
+        if bad.size:
+            raise ArgumentError(
+                f"{what} are not finite at '{self.system.velocity_names[bad[0]]}': the mass matrix is singular there; "
+                "give massless bodies mass or armature, and keep a gimbal's middle angle off ±90 degrees."
+            )
+        return values

@@ -1,0 +1,54 @@
+"""Every compiled function that Python calls, imported on first use: numba costs half a second."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+
+@dataclass(frozen=True)
+class Entries:
+    """Compiled entries by plain name; each takes (ints, floats, work, …), see its docstring."""
+
+    forward_dynamics: Callable[..., None]
+    inverse_dynamics: Callable[..., None]
+    mass_matrix: Callable[..., None]
+    node_pose: Callable[..., None]
+    node_motion: Callable[..., None]
+    jacobian: Callable[..., None]
+    spread_wrenches: Callable[..., None]
+    totals: Callable[..., None]
+    hinge_force: Callable[..., None]
+    passive_forces: Callable[..., None]
+    advance: Callable[..., None]
+    observe: Callable[..., None]
+
+
+@cache
+def entries() -> Entries:
+    """The compiled entries; each is compiled, or read from the cache, at its first call."""
+    from limberjack.engine import (
+        forces,
+        forward_dynamics,
+        integrate,
+        inverse_dynamics,
+        kinematics,
+        mass_matrix,
+        outputs,
+    )
+
+    return Entries(
+        forward_dynamics=forward_dynamics.forward_dynamics_entry,
+        inverse_dynamics=inverse_dynamics.inverse_dynamics_entry,
+        mass_matrix=mass_matrix.mass_matrix_entry,
+        node_pose=kinematics.node_pose_entry,
+        node_motion=kinematics.node_motion_entry,
+        jacobian=kinematics.jacobian_entry,
+        spread_wrenches=kinematics.spread_wrenches_entry,
+        totals=kinematics.totals_entry,
+        hinge_force=inverse_dynamics.hinge_force_entry,
+        passive_forces=forces.passive_forces_entry,
+        advance=integrate.advance_entry,
+        observe=outputs.observe_entry,
+    )

@@ -1,0 +1,113 @@
+"""Forces along hinge coordinates: springs, dampers, friction, stops, actuators; and their derivatives.
+
+    f = -k (q - rest) - c v - F tanh(v / v_F) + stop + actuator
+    stop, beyond a limit by d:  -(k_l d + c_l v), never pulling back towards the limit
+
+Every force also adds -∂f/∂q to `stiffness` and -∂f/∂v to `damping`, which the implicit integrator needs.
+"""
+
+from __future__ import annotations
+
+import math
+
+from limberjack.engine.kernel import entry, kernel
+from limberjack.engine.layout import (
+    A_KD,
+    A_KP,
+    A_LIMIT,
+    AI_COMMAND,
+    AI_MODE,
+    AI_Q,
+    AI_V,
+    D_DAMPING,
+    D_FRICTION,
+    D_FRICTION_RATE,
+    D_LIMIT_C,
+    D_LIMIT_K,
+    D_LOWER,
+    D_REST,
+    D_STIFFNESS,
+    D_UPPER,
+    DI_Q,
+    MODE_SERVO,
+    MODE_TORQUE,
+    MODE_VELOCITY,
+    plant_view,
+    work_view,
+)
+
+
+@kernel
+def _friction(dof, rate):
+    """(force, -∂f/∂v) of viscous and Coulomb friction."""
+    force, slope = -dof[D_DAMPING] * rate, dof[D_DAMPING]
+    if dof[D_FRICTION] != 0.0:
+        t = math.tanh(rate / dof[D_FRICTION_RATE])
+        force -= dof[D_FRICTION] * t
+        slope += dof[D_FRICTION] / dof[D_FRICTION_RATE] * (1.0 - t * t)
+    return force, slope
+
+
+@kernel
+def _stop(dof, x, rate):
+    """(force, -∂f/∂q, -∂f/∂v) of the one-sided stops."""
+    if x > dof[D_UPPER]:
+        force = -dof[D_LIMIT_K] * (x - dof[D_UPPER]) - dof[D_LIMIT_C] * rate
+        if force < 0.0:
+            return force, dof[D_LIMIT_K], dof[D_LIMIT_C]
+    elif x < dof[D_LOWER]:
+        force = -dof[D_LIMIT_K] * (x - dof[D_LOWER]) - dof[D_LIMIT_C] * rate
+        if force > 0.0:
+            return force, dof[D_LIMIT_K], dof[D_LIMIT_C]
+    return 0.0, 0.0, 0.0
+
+
+@kernel
+def hinge_forces(plant, q, v, tau, stiffness, damping):
+    """Write the passive forces of all hinges, with their derivatives; each array is (nv,)."""
+    for j in range(v.shape[0]):
+        dof, i = plant.dof[j], plant.dof_int[j, DI_Q]
+        force, c = _friction(dof, v[j])
+        k = 0.0
+        if i >= 0:
+            k = dof[D_STIFFNESS]
+            stop, ks, cs = _stop(dof, q[i], v[j])
+            force += stop - k * (q[i] - dof[D_REST])
+            k, c = k + ks, c + cs
+        tau[j], stiffness[j], damping[j] = force, k, c
+
+
+@kernel
+def _drive(mode, values, x, rate, command, i):
+    """(force, -∂f/∂q, -∂f/∂v) of one actuator before its limit."""
+    if mode == MODE_TORQUE:
+        return command[i], 0.0, 0.0
+    if mode == MODE_VELOCITY:
+        return values[A_KD] * (command[i] - rate) + command[i + 1], 0.0, values[A_KD]
+    force = values[A_KP] * (command[i] - x) + values[A_KD] * (command[i + 1] - rate) + command[i + 2]
+    return force, values[A_KP], values[A_KD]
+
+
+@kernel
+def actuator_forces(plant, q, v, command, tau, stiffness, damping):
+    """Add the actuators' forces; one at its limit adds no stiffness or damping."""
+    for a in range(plant.actuator.shape[0]):
+        drive, values = plant.actuator_int[a], plant.actuator[a]
+        j = drive[AI_V]
+        x = q[drive[AI_Q]] if drive[AI_MODE] == MODE_SERVO else 0.0
+        force, k, c = _drive(drive[AI_MODE], values, x, v[j], command, drive[AI_COMMAND])
+        limit = values[A_LIMIT]
+        if force > limit:
+            force, k, c = limit, 0.0, 0.0
+        elif force < -limit:
+            force, k, c = -limit, 0.0, 0.0
+        tau[j] += force
+        stiffness[j] += k
+        damping[j] += c
+
+
+@entry
+def passive_forces_entry(ints, floats, work, q, v, tau):
+    """The hinges' own forces tau (nv,), for Python callers."""
+    plant, scratch = plant_view(ints, floats), work_view(ints, work)
+    hinge_forces(plant, q, v, tau, scratch.vstage[0], scratch.vstage[1])

@@ -1,0 +1,157 @@
+"""Fixed-step integrators on the coordinate manifold, and the compiled loop over steps.
+
+rk4            fourth-order Runge-Kutta-Munthe-Kaas in the chart of `manifold.py`
+semi_implicit  v⁺ = v + h a(q, v),  q⁺ = q ⊕ h v⁺
+implicit       (M + h C + h² K) a = T - h K v - bias,  v⁺ = v + h a,  q⁺ = q ⊕ h v⁺
+               with C, K the hinge-diagonal damping and stiffness of `forces.py`: they join the armature inside
+               the articulated inertia, so the cost stays O(N)
+"""
+
+from __future__ import annotations
+
+from limberjack.engine.forces import actuator_forces, hinge_forces
+from limberjack.engine.forward_dynamics import forward_dynamics
+from limberjack.engine.kernel import entry, kernel
+from limberjack.engine.layout import C_Q, C_V, S_Q, S_STEPS, S_TIME, plant_view, vector_view, work_view
+from limberjack.engine.manifold import chart_rates, retract
+
+INTEGRATORS = {"rk4": 0, "semi_implicit": 1, "implicit": 2}
+RK4, SEMI_IMPLICIT, IMPLICIT = range(3)
+
+OK, NOT_FINITE, DIVERGED = range(3)
+#: velocities beyond this (rad/s or m/s) count as divergence
+FASTEST = 1e10
+
+# rows of work.vstage and work.qstage
+_A, _V, _K, _C, _VSTART = 0, 4, 5, 6, 7
+_RATE, _SIGMA, _QS, _QNEW, _QSTART = 0, 4, 5, 6, 7
+
+
+@kernel
+def applied_forces(plant, work, q, v, command):
+    """work.tau = all hinge and actuator forces; their derivatives in work.vstage rows K and C."""
+    stiffness, damping = work.vstage[_K], work.vstage[_C]
+    hinge_forces(plant, q, v, work.tau, stiffness, damping)
+    actuator_forces(plant, q, v, command, work.tau, stiffness, damping)
+
+
+@kernel
+def _accelerate(plant, work, q, v, command, out):
+    """Accelerations (nv,) from state and commands."""
+    applied_forces(plant, work, q, v, command)
+    forward_dynamics(plant, work, q, v, work.tau, plant.armature, False, out)
+
+
+@kernel
+def _stage(plant, work, q, v, h, stage):
+    """The state at h along the rates of `stage`: work.qstage[_QS], work.vstage[_V]."""
+    sigma, rate, a = work.qstage[_SIGMA], work.qstage[_RATE + stage], work.vstage[_A + stage]
+    for i in range(q.shape[0]):
+        sigma[i] = h * rate[i]
+    for j in range(v.shape[0]):
+        work.vstage[_V, j] = v[j] + h * a[j]
+    retract(plant, q, sigma, work.qstage[_QS])
+
+
+@kernel
+def _step_rk4(plant, work, q, v, command, h):
+    """One step; the new state is left in work.qstage[_QNEW], work.vstage[_V]."""
+    sigma = work.qstage[_SIGMA]
+    for i in range(q.shape[0]):
+        sigma[i] = 0.0
+        work.qstage[_QS, i] = q[i]
+    for j in range(v.shape[0]):
+        work.vstage[_V, j] = v[j]
+    for stage in range(4):
+        if stage > 0:
+            _stage(plant, work, q, v, h if stage == 3 else 0.5 * h, stage - 1)
+        qs, vs = work.qstage[_QS], work.vstage[_V]
+        chart_rates(plant, qs, sigma, vs, work.qstage[_RATE + stage])
+        _accelerate(plant, work, qs, vs, command, work.vstage[_A + stage])
+    r, a, w = work.qstage, work.vstage, h / 6.0
+    for i in range(q.shape[0]):
+        sigma[i] = w * (r[0, i] + 2.0 * (r[1, i] + r[2, i]) + r[3, i])
+    for j in range(v.shape[0]):
+        a[_V, j] = v[j] + w * (a[0, j] + 2.0 * (a[1, j] + a[2, j]) + a[3, j])
+    retract(plant, q, sigma, work.qstage[_QNEW])
+
+
+@kernel
+def _step_euler(plant, work, q, v, command, h, implicit):
+    """One step of the two first-order methods; result as for `_step_rk4`."""
+    applied_forces(plant, work, q, v, command)
+    a, new = work.vstage[_A], work.vstage[_V]
+    add = work.inertia_add
+    for j in range(v.shape[0]):
+        add[j] = plant.armature[j]
+        if implicit:
+            k, c = work.vstage[_K, j], work.vstage[_C, j]
+            add[j] += h * (c + h * k)
+            work.tau[j] -= h * k * v[j]
+    forward_dynamics(plant, work, q, v, work.tau, add, False, a)
+    for j in range(v.shape[0]):
+        new[j] = v[j] + h * a[j]
+    rate, sigma = work.qstage[_RATE], work.qstage[_SIGMA]
+    for i in range(q.shape[0]):
+        sigma[i] = 0.0
+    chart_rates(plant, q, sigma, new, rate)
+    for i in range(q.shape[0]):
+        sigma[i] = h * rate[i]
+    retract(plant, q, sigma, work.qstage[_QNEW])
+
+
+@kernel
+def _health(q, v):
+    """Status of a state and the first velocity that is not finite or too fast (-1: a coordinate)."""
+    for j in range(v.shape[0]):
+        if not (abs(v[j]) <= FASTEST):
+            return (DIVERGED if abs(v[j]) > FASTEST and v[j] - v[j] == 0.0 else NOT_FINITE), j
+    for i in range(q.shape[0]):
+        if not (q[i] - q[i] == 0.0):
+            return NOT_FINITE, -1
+    return OK, 0
+
+
+@kernel
+def _copy(source, target):
+    for i in range(source.shape[0]):
+        target[i] = source[i]
+
+
+@kernel
+def step(plant, work, state, q, v, command, dt, integrator, substeps):
+    """One step of dt in `substeps` equal parts; returns (status, velocity index). A bad step changes nothing."""
+    h = dt / substeps
+    _copy(q, work.qstage[_QSTART])
+    _copy(v, work.vstage[_VSTART])
+    for _ in range(substeps):
+        if integrator == RK4:
+            _step_rk4(plant, work, q, v, command, h)
+        else:
+            _step_euler(plant, work, q, v, command, h, integrator == IMPLICIT)
+        status, index = _health(work.qstage[_QNEW], work.vstage[_V])
+        if status != OK:
+            _copy(work.qstage[_QSTART], q)
+            _copy(work.vstage[_VSTART], v)
+            return status, index
+        _copy(work.qstage[_QNEW], q)
+        _copy(work.vstage[_V], v)
+    state[S_STEPS] += 1.0
+    state[S_TIME] = state[S_STEPS] * dt
+    return OK, 0
+
+
+@entry
+def advance_entry(ints, floats, work, state, dt, integrator, substeps, steps, report):
+    """Advance State by `steps` steps of dt. report (3,) int64: status, velocity index, steps done."""
+    plant, scratch = plant_view(ints, floats), work_view(ints, work)
+    nq, nv = ints[C_Q], ints[C_V]
+    q, v = vector_view(state, S_Q, nq), vector_view(state, S_Q + nq, nv)
+    command = vector_view(state, S_Q + nq + nv, plant.ncommand)
+    report[0], report[1], report[2] = OK, 0, 0
+    for _ in range(steps):
+        status, index = step(plant, scratch, state, q, v, command, dt, integrator, substeps)
+        if status != OK:
+            report[0], report[1] = status, index
+            return
+        report[2] += 1

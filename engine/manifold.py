@@ -1,0 +1,94 @@
+"""Coordinates that are not a vector space: the step as a chart around the coordinates it starts from.
+
+A chart vector sigma has nq places. For a quaternion the first three of its four hold the rotation vector of
+R = R0 exp(sigma~), the fourth is unused; all other places are plain differences q - q0. With ω in body axes
+
+    d sigma/dt = J_r⁻¹(sigma) ω = ω + ½ sigma × ω + 1/12 sigma × (sigma × ω) + O(sigma⁴),
+
+enough for a fourth-order Runge-Kutta-Munthe-Kaas method.
+"""
+
+from __future__ import annotations
+
+import math
+
+from limberjack.engine.kernel import kernel
+from limberjack.engine.layout import KIND, MAP, NV, QI, VI
+from limberjack.engine.spatial import add, add_scaled, cross, load3, quaternion_matrix, rot, store3
+from limberjack.engine.system.hinge_types import CUSTOM, FREE, SPHERICAL
+from limberjack.engine.trig import sine_cosine
+
+
+@kernel
+def _rotation_rate(sigma, w):
+    """J_r⁻¹(sigma) ω to fourth order."""
+    a = cross(sigma, w)
+    return add_scaled(add_scaled(w, 0.5, a), 1.0 / 12.0, cross(sigma, a))
+
+
+@kernel
+def _relative_motion(plant, topo, v):
+    """Relative angular and linear velocity of a quaternion hinge in body axes."""
+    kind, j = topo[KIND], topo[VI]
+    if kind == SPHERICAL:
+        return load3(v, j), (0.0, 0.0, 0.0)
+    if kind == FREE:
+        return load3(v, j), load3(v, j + 3)
+    w, u = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    for c in range(topo[NV]):
+        h = plant.maps[topo[MAP]]
+        w = add_scaled(w, v[j + c], load3(h, 6 * c))
+        u = add_scaled(u, v[j + c], load3(h, 6 * c + 3))
+    return w, u
+
+
+@kernel
+def chart_rates(plant, q, sigma, v, out):
+    """d sigma/dt (nq,) at the coordinates q, which lie at sigma in the chart."""
+    for k in range(plant.topo.shape[0]):
+        topo = plant.topo[k]
+        kind, i, j = topo[KIND], topo[QI], topo[VI]
+        if kind == SPHERICAL or kind == FREE or kind == CUSTOM:
+            w, u = _relative_motion(plant, topo, v)
+            store3(out, i, _rotation_rate(load3(sigma, i), w))
+            out[i + 3] = 0.0
+            if kind != SPHERICAL:
+                R = quaternion_matrix(q[i], q[i + 1], q[i + 2], q[i + 3])
+                store3(out, i + 4, rot(R, u))
+        else:
+            for c in range(topo[NV]):
+                out[i + c] = v[j + c]
+
+
+@kernel
+def _times_exponential(q0, i, s):
+    """The quaternion q0[i:i+4] times exp(s/2), brought back to unit length."""
+    angle = 0.5 * math.sqrt(s[0] * s[0] + s[1] * s[1] + s[2] * s[2])
+    sine, w = sine_cosine(angle)
+    f = 0.5 * (sine / angle if angle > 1e-8 else 1.0)
+    x, y, z = f * s[0], f * s[1], f * s[2]
+    a, b, c, d = q0[i], q0[i + 1], q0[i + 2], q0[i + 3]
+    r = (
+        a * w - b * x - c * y - d * z,
+        a * x + b * w + c * z - d * y,
+        a * y - b * z + c * w + d * x,
+        a * z + b * y - c * x + d * w,
+    )
+    unit = 1.5 - 0.5 * (r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3])
+    return unit * r[0], unit * r[1], unit * r[2], unit * r[3]
+
+
+@kernel
+def retract(plant, q0, sigma, out):
+    """The coordinates at sigma in the chart around q0; out may be q0 itself."""
+    for k in range(plant.topo.shape[0]):
+        topo = plant.topo[k]
+        kind, i = topo[KIND], topo[QI]
+        if kind == SPHERICAL or kind == FREE or kind == CUSTOM:
+            r = _times_exponential(q0, i, load3(sigma, i))
+            out[i], out[i + 1], out[i + 2], out[i + 3] = r
+            if kind != SPHERICAL:
+                store3(out, i + 4, add(load3(q0, i + 4), load3(sigma, i + 4)))
+        else:
+            for c in range(topo[NV]):
+                out[i + c] = q0[i + c] + sigma[i + c]

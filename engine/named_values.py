@@ -1,0 +1,132 @@
+"""Mappings of names to values of a running simulation: commands, parameters, outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, MutableMapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from limberjack.engine import arguments
+from limberjack.engine.errors import ArgumentError
+from limberjack.engine.system.rotations import to_quaternion
+from limberjack.engine.system.system import SENSOR_TYPES
+
+if TYPE_CHECKING:
+    from limberjack.engine.simulation import Simulation
+
+#: parameters that cannot be negative
+_NOT_NEGATIVE = ("damping", "friction", "stiffness", "armature", "kp", "kd", "limit")
+
+
+class Commands(MutableMapping[str, float]):
+    """Command name → value, in the State vector."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        self._simulation = simulation
+        self._index = {name: i for i, name in enumerate(simulation.system.command_names)}
+
+    def _place(self, name: str) -> int:
+        if name not in self._index:
+            arguments.index_of("command", name, self._index)
+        return self._index[name]
+
+    def __getitem__(self, name: str) -> float:
+        return float(self._simulation.part("command")[self._place(name)])
+
+    def __setitem__(self, name: str, value: float) -> None:
+        number = arguments.vector(f"command['{name}']", value, ())
+        self._simulation.part("command")[self._place(name)] = number
+        self._simulation.changed()
+
+    def __delitem__(self, name: str) -> None:
+        raise ArgumentError("a command cannot be removed; set it instead.")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._index)
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+
+class Parameters(MutableMapping[str, float]):
+    """Parameter name → value, in the Plant; not part of a snapshot."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        self._simulation = simulation
+        self._index = simulation.plant.parameters
+
+    def _place(self, name: str) -> int:
+        if name not in self._index:
+            arguments.index_of("parameter", name, self._index)
+        return self._index[name]
+
+    def __getitem__(self, name: str) -> float:
+        return float(self._simulation.plant.floats[self._place(name)])
+
+    def __setitem__(self, name: str, value: float) -> None:
+        number = float(arguments.vector(f"parameters['{name}']", value, ()))
+        word = name.rsplit(".", 1)[1]
+        if word in _NOT_NEGATIVE and number < 0.0:
+            raise ArgumentError(f"parameter '{name}' must not be negative; got {number:g}.")
+        self._simulation.plant.floats[self._place(name)] = number
+        self._simulation.changed()
+
+    def __delitem__(self, name: str) -> None:
+        raise ArgumentError("a parameter cannot be removed; set it instead.")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._index)
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+
+class Outputs(Mapping[str, "float | np.ndarray"]):
+    """Output name → value at the present state."""
+
+    _NODE = ("position", "orientation", "velocity")
+    _WHOLE = ("energy.kinetic", "energy.potential", "momentum")
+
+    def __init__(self, simulation: Simulation) -> None:
+        self._simulation = simulation
+        self._sensors: dict[str, slice] = {}
+        start = 0
+        for sensor in simulation.system.sensors:
+            size = len(SENSOR_TYPES[sensor.type][1])
+            self._sensors[sensor.name] = slice(start, start + size)
+            start += size
+
+    def __getitem__(self, name: str) -> float | np.ndarray:
+        if name in self._sensors:
+            values = self._simulation.output_vector[self._sensors[name]]
+            return values if values.size > 1 else float(values[0])
+        if name in self._WHOLE:
+            return self._whole(name)
+        node, _, quantity = name.rpartition(".")
+        if quantity in self._NODE and node in self._simulation.system.node_names:
+            return self._node(node, quantity)
+        arguments.index_of("output", name, list(self))
+        raise AssertionError(name)
+
+    def _whole(self, name: str) -> float | np.ndarray:
+        sim = self._simulation
+        if name == "momentum":
+            return sim.dynamics.momentum(sim.q, sim.v)
+        return sim.dynamics.energy(sim.q, sim.v)[name == "energy.potential"]
+
+    def _node(self, node: str, quantity: str) -> np.ndarray:
+        sim = self._simulation
+        if quantity == "velocity":
+            return sim.dynamics.velocity(node, sim.q, sim.v)
+        R, p = sim.dynamics.pose(node, sim.q)
+        return p if quantity == "position" else to_quaternion(R)
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._sensors
+        for node in self._simulation.system.node_names:
+            yield from (f"{node}.{quantity}" for quantity in self._NODE)
+        yield from self._WHOLE
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)

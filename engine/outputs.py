@@ -1,0 +1,127 @@
+"""Ideal sensors: what the model's outputs are at a state, its applied forces included."""
+
+from __future__ import annotations
+
+import math
+
+from limberjack.engine.forward_dynamics import forward_dynamics
+from limberjack.engine.integrate import applied_forces
+from limberjack.engine.inverse_dynamics import inverse_dynamics
+from limberjack.engine.kernel import entry, kernel
+from limberjack.engine.kinematics import node_acceleration, node_pose, node_velocity, sweep_poses
+from limberjack.engine.layout import (
+    C_Q,
+    C_V,
+    S_Q,
+    SI_OUTPUT,
+    SI_TARGET,
+    SI_TYPE,
+    W_F,
+    plant_view,
+    vector_view,
+    work_view,
+)
+from limberjack.engine.spatial import load3, load9, rot, store3, unrot
+
+# Codes: the order of SENSOR_TYPES in system/system.py.
+(
+    POSITION,
+    RATE,
+    EFFORT,
+    REACTION,
+    NODE_POSITION,
+    NODE_ORIENTATION,
+    NODE_ANGULAR_VELOCITY,
+    NODE_LINEAR_VELOCITY,
+    GYRO,
+    ACCELEROMETER,
+) = range(10)
+
+
+@kernel
+def matrix_quaternion(R):
+    """Unit quaternion (w ≥ 0) of a rotation matrix, from the largest of its four squares."""
+    t = (
+        1.0 + R[0] + R[4] + R[8],
+        1.0 + R[0] - R[4] - R[8],
+        1.0 - R[0] + R[4] - R[8],
+        1.0 - R[0] - R[4] + R[8],
+    )
+    a, b, c = R[7] - R[5], R[2] - R[6], R[3] - R[1]
+    d, e, f = R[1] + R[3], R[2] + R[6], R[5] + R[7]
+    if t[0] >= t[1] and t[0] >= t[2] and t[0] >= t[3]:
+        q, s = (t[0], a, b, c), t[0]
+    elif t[1] >= t[2] and t[1] >= t[3]:
+        q, s = (a, t[1], d, e), t[1]
+    elif t[2] >= t[3]:
+        q, s = (b, d, t[2], f), t[2]
+    else:
+        q, s = (c, e, f, t[3]), t[3]
+    s = 0.5 / math.sqrt(s)
+    if q[0] < 0.0:
+        s = -s
+    return s * q[0], s * q[1], s * q[2], s * q[3]
+
+
+@kernel
+def _node_output(plant, work, kind, node, out, at):
+    R, p = node_pose(plant, work, node)
+    if kind == NODE_POSITION:
+        store3(out, at, p)
+    elif kind == NODE_ORIENTATION:
+        x = matrix_quaternion(R)
+        out[at], out[at + 1], out[at + 2], out[at + 3] = x
+    elif kind == ACCELEROMETER:
+        # α starts from -g at the ground, so this is the specific force.
+        store3(out, at, unrot(R, node_acceleration(plant, work, node)[1]))
+    else:
+        w, u = node_velocity(plant, work, node)
+        if kind == GYRO:
+            w = unrot(R, w)
+        store3(out, at, u if kind == NODE_LINEAR_VELOCITY else w)
+
+
+@kernel
+def _reactions(plant, work, q, v, out):
+    """Forces across hinges: needs one pass of inverse dynamics over the accelerations in work.vdot."""
+    found = False
+    for s in range(plant.sensor_int.shape[0]):
+        sensor = plant.sensor_int[s]
+        if sensor[SI_TYPE] == REACTION:
+            if not found:
+                inverse_dynamics(plant, work, q, v, work.vdot, 1.0, False, work.vstage[0])
+                found = True
+            row, at, R = work.rows[sensor[SI_TARGET]], sensor[SI_OUTPUT], load9(plant.sensor[s], 0)
+            store3(out, at, rot(R, load3(row, W_F)))
+            store3(out, at + 3, rot(R, load3(row, W_F + 3)))
+
+
+@kernel
+def observe(plant, work, q, v, command, out):
+    """Outputs (noutput,) at a state; leaves applied forces in work.tau and accelerations in work.vdot."""
+    applied_forces(plant, work, q, v, command)
+    forward_dynamics(plant, work, q, v, work.tau, plant.armature, False, work.vdot)
+    sweep_poses(plant, work)
+    for s in range(plant.sensor_int.shape[0]):
+        sensor = plant.sensor_int[s]
+        kind, target, at = sensor[SI_TYPE], sensor[SI_TARGET], sensor[SI_OUTPUT]
+        if kind == POSITION:
+            out[at] = q[target]
+        elif kind == RATE:
+            out[at] = v[target]
+        elif kind == EFFORT:
+            out[at] = work.tau[target]
+        elif kind != REACTION:
+            _node_output(plant, work, kind, target, out, at)
+    _reactions(plant, work, q, v, out)
+
+
+@entry
+def observe_entry(ints, floats, work, state, tau, vdot, out):
+    """Applied forces tau (nv,), accelerations vdot (nv,) and outputs out (noutput,) at State."""
+    plant, scratch = plant_view(ints, floats), work_view(ints, work)
+    nq, nv = ints[C_Q], ints[C_V]
+    q, v = vector_view(state, S_Q, nq), vector_view(state, S_Q + nq, nv)
+    observe(plant, scratch, q, v, vector_view(state, S_Q + nq + nv, plant.ncommand), out)
+    for j in range(nv):
+        tau[j], vdot[j] = scratch.tau[j], scratch.vdot[j]

@@ -1,0 +1,260 @@
+"""`Simulation`: a System stepped in fixed steps, with commands in and outputs out.
+
+All storage is allocated here, once; `step` only runs compiled code. A snapshot is the State vector and nothing
+else: restored under the same parameters, it continues with the same bits.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping, MutableMapping
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from limberjack.engine import arguments, layout
+from limberjack.engine.dynamics import Dynamics
+from limberjack.engine.entries import entries
+from limberjack.engine.errors import ArgumentError, SimulationError
+from limberjack.engine.integrate import DIVERGED, FASTEST, INTEGRATORS
+from limberjack.engine.named_values import Commands, Outputs, Parameters
+from limberjack.engine.system.build import new_state
+from limberjack.engine.system.system import SENSOR_TYPES, System
+
+#: most substeps of one step
+MOST_SUBSTEPS = 1000
+_SNAPSHOT = struct.Struct("<8s32sQ")
+_MAGIC = b"LJSNAP01"
+
+
+class Simulation:
+    """A running model.
+
+    Parameters
+    ----------
+    system : from `limberjack.load`
+    dt : step, s; the model's own if None
+    integrator : "rk4", "semi_implicit" or "implicit"; the model's own if None
+    substeps : equal parts of a step, for stiff models
+
+    Attributes
+    ----------
+    command : mapping of command name to value, held until changed
+    output : mapping of output name to value at the present state: sensors, "<node>.position" (3,),
+        "<node>.orientation" (4,), "<node>.velocity" (6,), "energy.kinetic", "energy.potential", "momentum" (6,)
+    parameters : mapping of parameter name to value, settable between steps ("hinge.elbow.damping", …)
+    model_hash : 32 hexadecimal digits that name the model's constants as it was loaded
+    """
+
+    def __init__(
+        self, system: System, dt: float | None = None, integrator: str | None = None, substeps: int = 1
+    ) -> None:
+        self.system = system
+        self.dt = _positive("dt", system.dt if dt is None else dt)
+        self.integrator = system.integrator if integrator is None else integrator
+        if self.integrator not in INTEGRATORS:
+            raise ArgumentError(
+                f"no integrator is called '{self.integrator}'; choose one of {', '.join(INTEGRATORS)}."
+            )
+        if not (isinstance(substeps, int) and 1 <= substeps <= MOST_SUBSTEPS):
+            raise ArgumentError(f"substeps is {substeps!r}; give a whole number from 1 to {MOST_SUBSTEPS}.")
+        self.substeps = substeps
+        self.dynamics = Dynamics(system)
+        self.plant = self.dynamics.plant
+        self.model_hash = self.plant.digest()[:32]
+        self._work = self.plant.new_work()
+        self._state = new_state(self.plant, system)
+        self._start = self._state.copy()
+        self._report = np.zeros(3, dtype=np.int64)
+        self._tau, self._vdot = np.zeros(system.nv), np.zeros(system.nv)
+        self._outputs = np.zeros(self.plant.count(layout.C_OUTPUTS))
+        self._observed = False
+        self.command: MutableMapping[str, float] = Commands(self)
+        self.parameters: MutableMapping[str, float] = Parameters(self)
+        self.output: Mapping[str, float | np.ndarray] = Outputs(self)
+        self.output_names, self.output_units = _output_names(system)
+
+    @property
+    def state_layout(self) -> dict[str, tuple[int, int]]:
+        """Name → (start, length) of each part of the State vector."""
+        parts, start = {}, 0
+        sizes = layout.state_sections(self.system.nq, self.system.nv, len(self.system.command_names))
+        for name, rows, _ in sizes:
+            parts[name] = start, rows
+            start += rows
+        return parts
+
+    @property
+    def time(self) -> float:
+        """Simulated time, s."""
+        return float(self._state[layout.S_TIME])
+
+    @property
+    def step_count(self) -> int:
+        """Steps since the start."""
+        return int(self._state[layout.S_STEPS])
+
+    @property
+    def state(self) -> np.ndarray:
+        """The whole State vector, a copy."""
+        return self._state.copy()
+
+    @property
+    def q(self) -> np.ndarray:
+        """Coordinates (nq,), a copy; assign to set them."""
+        return self.part("q").copy()
+
+    @q.setter
+    def q(self, value: ArrayLike) -> None:
+        self.part("q")[:] = arguments.coordinates(self.system, value)
+        self._observed = False
+
+    @property
+    def v(self) -> np.ndarray:
+        """Velocities (nv,), a copy; assign to set them."""
+        return self.part("v").copy()
+
+    @v.setter
+    def v(self, value: ArrayLike) -> None:
+        self.part("v")[:] = arguments.vector("v", value, (self.system.nv,))
+        self._observed = False
+
+    @property
+    def tau(self) -> np.ndarray:
+        """Forces (nv,) of hinges and actuators at the present state and commands."""
+        self._observe()
+        return self._tau.copy()
+
+    @property
+    def vdot(self) -> np.ndarray:
+        """Accelerations (nv,) at the present state and commands."""
+        self._observe()
+        return self._vdot.copy()
+
+    @property
+    def output_vector(self) -> np.ndarray:
+        """All sensor outputs (ny,) at the present state, in the order of output_names."""
+        self._observe()
+        return self._outputs.copy()
+
+    @property
+    def command_names(self) -> tuple[str, ...]:
+        return self.system.command_names
+
+    @property
+    def command_vector(self) -> np.ndarray:
+        """All commands (nu,), a copy; assign to set them."""
+        return self.part("command").copy()
+
+    @command_vector.setter
+    def command_vector(self, value: ArrayLike) -> None:
+        self.part("command")[:] = arguments.vector("command", value, (len(self.command_names),))
+        self._observed = False
+
+    def step(self, n: int = 1) -> None:
+        """Advance n steps of dt.
+
+        Raises SimulationError where a coordinate or velocity is no longer finite or exceeds FASTEST; the
+        simulation then stands at the last good step.
+        """
+        if not isinstance(n, (int, np.integer)) or n < 0:
+            raise ArgumentError(f"step takes a whole number of steps, 0 or more; got {n!r}.")
+        self._observed = False
+        entries().advance(
+            self.plant.ints,
+            self.plant.floats,
+            self._work,
+            self._state,
+            self.dt,
+            INTEGRATORS[self.integrator],
+            self.substeps,
+            int(n),
+            self._report,
+        )
+        if self._report[0]:
+            raise SimulationError(self._blame(int(self._report[0]), int(self._report[1])))
+
+    def snapshot(self) -> bytes:
+        """The state as bytes, for `restore` in any simulation of the same model."""
+        body = self._state.tobytes()
+        return _SNAPSHOT.pack(_MAGIC, self.model_hash.encode(), len(self._state)) + body
+
+    def restore(self, snapshot: bytes) -> None:
+        """Return to a snapshot; ArgumentError if it is damaged or of another model."""
+        if len(snapshot) < _SNAPSHOT.size:
+            raise ArgumentError("this is no snapshot: it is too short.")
+        magic, model, size = _SNAPSHOT.unpack_from(snapshot)
+        if magic != _MAGIC or len(snapshot) != _SNAPSHOT.size + 8 * size:
+            raise ArgumentError("this is no snapshot, or a damaged one.")
+        if size != len(self._state) or model != self.model_hash.encode():
+            raise ArgumentError(
+                f"the snapshot is of another model ({model.decode(errors='replace')}, {size} numbers; this one is "
+                f"{self.model_hash}, {len(self._state)} numbers)."
+            )
+        state = np.frombuffer(snapshot, dtype="<f8", offset=_SNAPSHOT.size)
+        if not np.all(np.isfinite(state)):
+            raise ArgumentError("the snapshot holds numbers that are not finite.")
+        self._state[:] = state
+        self._observed = False
+
+    def reset(self) -> None:
+        """Return to time 0, the initial state and the initial commands."""
+        self._state[:] = self._start
+        self._observed = False
+
+    def part(self, name: str) -> np.ndarray:
+        """A view of one part of the State vector: "q", "v" or "command"."""
+        start, length = self.state_layout[name]
+        return self._state[start : start + length]
+
+    def changed(self) -> None:
+        """Outputs are computed anew at the next look; whoever writes into `part` calls this."""
+        self._observed = False
+
+    def _observe(self) -> None:
+        if not self._observed:
+            entries().observe(
+                self.plant.ints,
+                self.plant.floats,
+                self._work,
+                self._state,
+                self._tau,
+                self._vdot,
+                self._outputs,
+            )
+            self._observed = True
+
+    def _blame(self, status: int, index: int) -> str:
+        what = f"is beyond {FASTEST:g} (diverged)" if status == DIVERGED else "is no longer a finite number"
+        if index < 0:
+            where = "a coordinate"
+        else:
+            body = self._body_of(index)
+            where = f"velocity '{self.system.velocity_names[index]}' of body '{body}'"
+        return (
+            f"{where} {what} in the step after t = {self.time:.6g} s ({self.integrator}, dt = {self.dt:g} s); "
+            "take a smaller dt or substeps, the 'implicit' integrator for stiff springs, or look at the commands."
+        )
+
+    def _body_of(self, index: int) -> str:
+        for body in self.system.bodies:
+            index -= body.hinge.nv
+            if index < 0:
+                return body.name
+        raise AssertionError("velocity index beyond the model")
+
+
+def _positive(name: str, value: float) -> float:
+    number = float(arguments.vector(name, value, ()))
+    if number <= 0.0:
+        raise ArgumentError(f"{name} is {number:g}; give a positive number.")
+    return number
+
+
+def _output_names(system: System) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    names, units = [], []
+    for sensor in system.sensors:
+        _, suffixes, unit = SENSOR_TYPES[sensor.type]
+        names += [sensor.name + suffix for suffix in suffixes]
+        units += [unit] * len(suffixes)
+    return tuple(names), tuple(units)
