@@ -39,6 +39,7 @@ static void inverse(const mjModel *m, mjData *d, const mjtNum *vdot) {
   position_stage(m, d);
   mj_comVel(m, d);
   mj_rne(m, d, 1, d->qfrc_inverse);
+  for (int i = 0; i < m->nv; ++i) d->qfrc_inverse[i] += m->dof_armature[i] * vdot[i];  // mj_rne leaves it out
 }
 
 static void call(const mjModel *m, mjData *d, int operation, const mjtNum *q, const mjtNum *v, const mjtNum *u) {

@@ -35,7 +35,8 @@ namespace pin = pinocchio;
 
 namespace {
 
-enum Operation { ABA_LOCAL, ABA_WORLD, RNEA, CRBA_LOCAL, CRBA_WORLD, STEP, OPERATION_COUNT };
+// In the order of OPERATIONS in benchmarks/pinocchio_peer.py.
+enum Operation { ABA_LOCAL, ABA_WORLD, RNEA, CRBA_LOCAL, CRBA_WORLD, STEP_LOCAL, STEP_WORLD, OPERATION_COUNT };
 
 struct Peer {
   pin::Model model;
@@ -90,8 +91,9 @@ void add_body(pin::Model &model, std::istream &in, int index) {
   model.appendBodyToJoint(id, pin::Inertia(mass, com, pin::Symmetric3(packed)), pin::SE3::Identity());
 }
 
-void step(Peer &peer, size_t k) {
-  const auto &a = pin::aba(peer.model, peer.data, peer.q[k], peer.v[k], peer.u[k]);
+// Symplectic Euler on the manifold from state k.
+void step(Peer &peer, size_t k, pin::Convention convention) {
+  const auto &a = pin::aba(peer.model, peer.data, peer.q[k], peer.v[k], peer.u[k], convention);
   peer.v_next = peer.v[k] + peer.dt * a;
   peer.dv = peer.dt * peer.v_next;
   pin::integrate(peer.model, peer.q[k], peer.dv, peer.q_next);
@@ -105,7 +107,8 @@ void call(Peer &peer, int operation, size_t k) {
     case RNEA: pin::rnea(model, data, q[k], v[k], u[k]); break;
     case CRBA_LOCAL: pin::crba(model, data, q[k], pin::Convention::LOCAL); break;
     case CRBA_WORLD: pin::crba(model, data, q[k], pin::Convention::WORLD); break;
-    case STEP: step(peer, k); break;
+    case STEP_LOCAL: step(peer, k, pin::Convention::LOCAL); break;
+    case STEP_WORLD: step(peer, k, pin::Convention::WORLD); break;
     default: throw std::runtime_error("unknown operation");
   }
 }
@@ -120,7 +123,11 @@ Eigen::VectorXd result(Peer &peer, int operation, size_t k) {
   call(peer, operation, k);
   if (operation <= ABA_WORLD) return peer.data.ddq;
   if (operation == RNEA) return peer.data.tau;
-  if (operation == STEP) return peer.q_next;
+  if (operation >= STEP_LOCAL) {
+    Eigen::VectorXd next(peer.model.nq + peer.model.nv);
+    next << peer.q_next, peer.v_next;
+    return next;
+  }
   Eigen::MatrixXd M = peer.data.M;  // only the upper triangle is filled
   M.triangularView<Eigen::StrictlyLower>() = M.transpose().triangularView<Eigen::StrictlyLower>();
   return Eigen::Map<Eigen::VectorXd>(M.data(), M.size());
@@ -174,7 +181,7 @@ EXPORT double peer_time(Peer *peer, int operation, long calls) {
   return cpu_seconds() - begin;
 }
 
-// The result of one operation on state k, `size` numbers; 0 when all is well.
+// The result of one operation on state k (a step: q then v), `size` numbers; 0 when all is well.
 EXPORT int peer_result(Peer *peer, int operation, int k, double *out, int size) {
   if (operation < 0 || operation >= OPERATION_COUNT || k < 0 || k >= static_cast<int>(peer->q.size())) return 1;
   const Eigen::VectorXd value = result(*peer, operation, static_cast<size_t>(k));

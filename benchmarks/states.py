@@ -38,6 +38,8 @@ def random_states(tree: Tree, seed: int = 7) -> States:
         quaternion /= np.linalg.norm(quaternion, axis=1, keepdims=True)
         q = np.hstack([quaternion, rng.normal(size=(COUNT, 3)), q])
     v, tau, vdot = rng.normal(size=(3, COUNT, tree.nv))
+    if tree.free:
+        tau[:, :6] = 0.0  # nothing drives a robot's floating base
     return States(q, v, tau, vdot)
 
 

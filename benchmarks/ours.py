@@ -1,0 +1,109 @@
+"""Limberjack's side: compiled loops over the engine's kernels."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from limberjack.benchmarks.engines import STEP_SECONDS, Timer
+from limberjack.benchmarks.peer_build import version_of
+from limberjack.benchmarks.states import COUNT, States
+from limberjack.engine.forward_dynamics import forward_dynamics
+from limberjack.engine.integrate import OK, SEMI_IMPLICIT, step
+from limberjack.engine.inverse_dynamics import inverse_dynamics
+from limberjack.engine.kernel import entry
+from limberjack.engine.layout import C_Q, C_V, S_Q, plant_view, vector_view, work_view
+from limberjack.engine.mass_matrix import mass_matrix
+from limberjack.engine.system.build import build, new_state
+from limberjack.engine.system.system import System
+
+
+@entry
+def forward_loop(calls, ints, floats, work, q, v, tau, out):
+    plant, scratch = plant_view(ints, floats), work_view(ints, work)
+    for i in range(calls):
+        k = i % q.shape[0]
+        forward_dynamics(plant, scratch, q[k], v[k], tau[k], plant.armature, False, out)
+
+
+@entry
+def inverse_loop(calls, ints, floats, work, q, v, vdot, out):
+    plant, scratch = plant_view(ints, floats), work_view(ints, work)
+    for i in range(calls):
+        k = i % q.shape[0]
+        inverse_dynamics(plant, scratch, q[k], v[k], vdot[k], 1.0, False, out)
+
+
+@entry
+def mass_matrix_loop(calls, ints, floats, work, q, out):
+    plant, scratch = plant_view(ints, floats), work_view(ints, work)
+    for i in range(calls):
+        mass_matrix(plant, scratch, q[i % q.shape[0]], out)
+
+
+@entry
+def step_loop(calls, ints, floats, work, q, v, command, state):
+    """Each call puts one of the states in place and steps from there: states that drift would end anywhere."""
+    plant, scratch = plant_view(ints, floats), work_view(ints, work)
+    nq, nv = ints[C_Q], ints[C_V]
+    q_now, v_now = vector_view(state, S_Q, nq), vector_view(state, S_Q + nq, nv)
+    held = vector_view(state, S_Q + nq + nv, plant.ncommand)
+    bad = 0
+    for i in range(calls):
+        k = i % q.shape[0]
+        for j in range(nq):
+            q_now[j] = q[k, j]
+        for j in range(nv):
+            v_now[j] = v[k, j]
+        for j in range(plant.ncommand):
+            held[j] = command[k, j]
+        status, _ = step(plant, scratch, state, q_now, v_now, held, STEP_SECONDS, SEMI_IMPLICIT, 1)
+        bad += status != OK
+    return bad
+
+
+class Limberjack:
+    """The engine's kernels, numba-compiled, called in a compiled loop."""
+
+    name = "Limberjack"
+
+    def __init__(self, system: System, states: States) -> None:
+        plant = build(system)
+        self._plant, self._states = plant, states
+        self._command = np.ascontiguousarray(states.tau[:, system.nv - len(system.actuators) :])
+        self._state, work = new_state(plant, system), plant.new_work()
+        self._vector, self._matrix = np.empty(system.nv), np.empty((system.nv, system.nv))
+        model, s = (plant.ints, plant.floats, work), states
+        self._loops: dict[str, tuple[Callable[..., Any], tuple[Any, ...], np.ndarray]] = {
+            "forward": (forward_loop, (s.q, s.v, s.tau), self._vector),
+            "inverse": (inverse_loop, (s.q, s.v, s.vdot), self._vector),
+            "mass_matrix": (mass_matrix_loop, (s.q,), self._matrix),
+            "step": (step_loop, (s.q, s.v, self._command), self._state),
+        }
+        self._model = model
+        for name in self._loops:  # compile before anything is timed
+            self._run(name, COUNT)
+        self.timers: dict[str, Timer] = {name: partial(self._time, name) for name in self._loops}
+        self.note = f"numba {version_of('numba')}, LLVM of llvmlite {version_of('llvmlite')}"
+
+    def _run(self, operation: str, calls: int, k: int | None = None) -> None:
+        loop, inputs, out = self._loops[operation]
+        chosen = inputs if k is None else tuple(a[k : k + 1] for a in inputs)
+        if loop(calls, *self._model, *chosen, out):
+            raise RuntimeError("a benchmark step diverged")
+
+    def _time(self, operation: str, calls: int) -> float:
+        begin = time.thread_time()
+        self._run(operation, calls)
+        return time.thread_time() - begin
+
+    def result(self, operation: str, k: int) -> np.ndarray:
+        self._run(operation, 1, k)
+        if operation == "step":
+            nq, nv = self._states.q.shape[1], self._states.v.shape[1]
+            return self._state[S_Q : S_Q + nq + nv].copy()
+        return np.array(self._loops[operation][2])
