@@ -194,10 +194,10 @@ def serve(
 ) -> None:
     """Run an engine on ``system`` until SIGINT, SIGTERM or a client's shutdown; returns then.
 
-    dt, integrator : instead of the system's own; ready : called once with the bound addresses.
+    dt, integrator : instead of the model's own; ready : called once with the bound addresses.
     Raises EndpointError, KeyFileError, ArgumentError, BridgeError before anything runs.
     """
-    simulation = Simulation(system, dt=dt or system.dt, integrator=integrator or system.integrator)
+    simulation = Simulation(system, dt=dt, integrator=integrator)
     server = Server(simulation, settings or Settings())
     with _stop_on_signals(server.stop):
         if ready is not None:

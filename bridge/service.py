@@ -36,9 +36,11 @@ class Service:
         self.simulation, self.settings, self._clock = simulation, settings, clock
         self.sessions = Sessions(settings.lease_s)
         sim = simulation
-        nq, nv, ny, nu = len(sim.q), len(sim.v), len(sim.output_names), len(sim.command_names)
-        self._command = np.array(sim.command_vector, dtype=float)
+        sim.step(0)  # compiles, on first use, before anyone waits for a reply
+        self._q, self._v, self._command = (sim.part(name) for name in ("q", "v", "command"))
+        nq, nv, ny, nu = len(self._q), len(self._v), len(sim.output_names), len(self._command)
         self.frame = StateFrame({"q": nq, "v": nv, "tau": nv, "outputs": ny, "command": nu})
+        self._sampled = False  # the frame holds the present state
         self.size_max = max(65536, len(sim.snapshot()) + 1024, 16 * nu + 1024)
         self.about = {"size_max": self.size_max, "endpoints": {}}
         self._description = describe(sim, settings)
@@ -63,7 +65,7 @@ class Service:
             "release": self._release,
             "shutdown": self._shutdown,
         }
-        self.sample()
+        self._sample()
 
     # ---- entry
 
@@ -122,17 +124,20 @@ class Service:
 
     # ---- state
 
-    def sample(self) -> None:
+    def _sample(self) -> None:
         """Copy the simulation's state into the frame that replies and streams send."""
         sim, parts = self.simulation, self.frame.parts
-        parts["q"][:] = sim.q
-        parts["v"][:] = sim.v
+        parts["q"][:] = self._q
+        parts["v"][:] = self._v
         parts["tau"][:] = sim.tau
         parts["outputs"][:] = sim.output_vector
-        parts["command"][:] = sim.command_vector
+        parts["command"][:] = self._command
+        self._sampled = True
 
     def state_message(self, sequence: int, client: int) -> memoryview:
-        """The sampled state, addressed to a client (0: to everyone)."""
+        """The present state, addressed to a client (0: to everyone)."""
+        if not self._sampled:
+            self._sample()
         return self.frame.stamp(sequence, self.simulation.time, client, self.simulation.step_count)
 
     def advance(self, steps: int) -> None:
@@ -146,7 +151,7 @@ class Service:
                 sim.step(min(_CHUNK, steps - start))
         finally:
             self.fresh = True
-            self.sample()
+            self._sampled = False
 
     def free_step(self, steps: int) -> None:
         """One free-running cycle; after a failure the state stays until a reset or restore."""
@@ -197,14 +202,13 @@ class Service:
     def _take_command(self, message: Message, session: Session) -> bytes:
         indices, values = self._body(message, 2)
         self._set_command(indices, values)
-        self.frame.parts["command"][:] = self._command
         return self._reply(message, None)
 
     def _set_command(self, indices: Any, values: Any) -> None:
         """Apply commands: all of them, or those at the given uint32 indices; nothing if anything is wrong."""
         command = self._command
         if indices is None:
-            command = read_vector(values, len(command), "command")
+            command[:] = read_vector(values, len(command), "command")
         else:
             if type(indices) is not bytes or len(indices) % 4:
                 raise Refusal(Code.MALFORMED, "command indices must be binary uint32 values, or nil for all.")
@@ -212,11 +216,9 @@ class Service:
             if len(where) and int(where.max()) >= len(command):
                 text = f"command index {where.max()} is out of range; this model has {len(command)} commands."
                 raise Refusal(Code.ARGUMENT, text)
-            chosen = read_vector(values, len(where), "command")
-            command = command.copy()
-            command[where] = chosen
-        self.simulation.command_vector = command
-        self._command[:] = command
+            command[where] = read_vector(values, len(where), "command")
+        self.simulation.changed()
+        self._sampled = False
 
     def _snapshot(self, message: Message, session: Session) -> bytes:
         return self._reply(message, self.simulation.snapshot())
@@ -232,25 +234,24 @@ class Service:
         return self._jumped(message)
 
     def _jumped(self, message: Message) -> Reply:
-        """The state was replaced: take its commands, forget a failure, answer with it."""
-        self._command[:] = self.simulation.command_vector
+        """The state was replaced: forget a failure, answer with it."""
         self.failure = None
         self.fresh = True
-        self.sample()
+        self._sampled = False
         return self.state_message(message.sequence, message.client)
 
     def _parameter(self, message: Message, session: Session) -> bytes:
         name, value = self._body(message, 2)
         parameters = self.simulation.parameters
-        if type(name) is not str or name not in parameters:
-            text = f"there is no parameter {name!r:.80}; 'describe' lists their names."
-            raise Refusal(Code.ARGUMENT, text)
+        if type(name) is not str:
+            raise Refusal(Code.MALFORMED, "the name of a parameter is text.")
         if value is not None:
             if type(value) is not float or not np.isfinite(value):
                 code = Code.NON_FINITE if type(value) is float else Code.ARGUMENT
                 raise Refusal(code, f"parameter {name} cannot be {value!r:.40}; give a finite float64.")
             self._authorize(message, session, self._clock())
             parameters[name] = value
+            self._sampled = False
             self.events.append({"event": "parameter", "name": name, "value": value, "client": session.name})
         return self._reply(message, [name, float(parameters[name])])
 

@@ -145,7 +145,7 @@ class State:
 
     @property
     def tau(self) -> np.ndarray:
-        """Applied generalized forces of the last step (nv,)."""
+        """Generalized forces (nv,) of hinges and actuators at this state and these commands."""
         return self._part("tau")
 
     @property
@@ -174,7 +174,7 @@ class State:
 
     @property
     def effort(self) -> Named:
-        """Applied generalized forces by name of their velocity."""
+        """Generalized forces by name of their velocity."""
         return self._named("tau", "velocity")
 
     @property

@@ -88,14 +88,22 @@ def test_a_broken_snapshot_changes_nothing(engine, endpoint):
         assert client.state().vector.tobytes() == before
 
 
-def test_parameters_are_read_and_set(engine, endpoint):
+def test_parameters_are_read_and_set(engine, endpoint, arm):
     engine()
+    local = Simulation(arm)
+    local.parameters["gravity.z"] = 0.0
+    local.step(10)
     with Client(endpoint) as client:
         assert client.parameter("gravity.z") == pytest.approx(-9.80665)
         assert client.parameter("gravity.z", 0.0) == 0.0
         assert client.parameter("gravity.z") == 0.0
-        with pytest.raises(RefusedError, match="no parameter 'gravity.w'"):
+        assert client.step(10).q.tobytes() == local.q.tobytes()
+        with pytest.raises(RefusedError, match="no parameter is called 'gravity.w'"):
             client.parameter("gravity.w", 1.0)
+        with pytest.raises(RefusedError, match="negative"):
+            client.parameter("hinge.j1.damping", -1.0)
+        with pytest.raises(RefusedError, match="finite"):
+            client.parameter("gravity.z", float("nan"))
 
 
 def test_second_commander_is_refused_by_name_and_may_read(engine, endpoint):
