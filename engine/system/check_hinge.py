@@ -61,16 +61,12 @@ def check_pose(item: Item, field: str, pose: Pose, locate: Locate) -> None:
 def _check_parameters(hinge: Hinge, locate: Locate) -> None:
     for field, value, of_type in (("pitch", hinge.pitch, "helical"), ("radius", hinge.radius, "rolling")):
         if not usable(value):
-            refuse(
-                hinge, field, f"{field} of hinge '{hinge.name}' is not finite", "Give a finite number", locate
-            )
+            refuse(hinge, field, f"{field} of hinge '{hinge.name}' is not finite", "Give a finite number", locate)
         if hinge.type != of_type and value != 0.0:
             what = f"hinge '{hinge.name}' is {hinge.type}; only a {of_type} hinge has a {field}"
             refuse(hinge, field, what, f"Remove {field}", locate)
     if hinge.type == "rolling" and hinge.radius <= 0.0:
-        refuse(
-            hinge, "radius", f"the radius of hinge '{hinge.name}' is {hinge.radius} m", "Give one > 0", locate
-        )
+        refuse(hinge, "radius", f"the radius of hinge '{hinge.name}' is {hinge.radius} m", "Give one > 0", locate)
     if (hinge.map is not None) != (hinge.type == "custom"):
         what = f"hinge '{hinge.name}' of type {hinge.type} has {'a' if hinge.map is not None else 'no'} map"
         refuse(hinge, "map", what, "Give a (6, r) map to custom hinges and to no others", locate)
@@ -79,12 +75,7 @@ def _check_parameters(hinge: Hinge, locate: Locate) -> None:
 
 
 def _check_map(hinge: Hinge, matrix: np.ndarray, locate: Locate) -> None:
-    if (
-        matrix.ndim != 2
-        or matrix.shape[0] != 6
-        or not 1 <= matrix.shape[1] <= 6
-        or not usable(matrix)
-    ):
+    if matrix.ndim != 2 or matrix.shape[0] != 6 or not 1 <= matrix.shape[1] <= 6 or not usable(matrix):
         what = f"the map of hinge '{hinge.name}' has shape {matrix.shape} or numbers that are not finite"
         refuse(hinge, "map", what, "Give 6 rows [angular; linear] of 1 to 6 finite numbers", locate)
     if np.linalg.matrix_rank(matrix) < matrix.shape[1]:
@@ -124,9 +115,7 @@ def _check_dof(hinge: Hinge, index: int, dof: Dof, locate: Locate) -> None:
     name = hinge.velocity_names[index]
     for field in fields(Dof):
         value = getattr(dof, field.name)
-        unbounded = (field.name == "lower" and value == -math.inf) or (
-            field.name == "upper" and value == math.inf
-        )
+        unbounded = (field.name == "lower" and value == -math.inf) or (field.name == "upper" and value == math.inf)
         if value is not None and not unbounded and not usable(value):
             refuse(hinge, field.name, f"{field.name} of '{name}' is {value}", "Give a finite number", locate)
         if value is not None and value < 0 and field.name not in ("rest", "lower", "upper"):
@@ -136,9 +125,7 @@ def _check_dof(hinge: Hinge, index: int, dof: Dof, locate: Locate) -> None:
         refuse(hinge, "friction_rate", what, "Give the rate where friction is fully built up, > 0", locate)
     if dof.limit_stiffness == 0.0:
         mend = "Give a stiffness > 0, or remove the limits"
-        refuse(
-            hinge, "limits", f"the limit stiffness of '{name}' is 0: the limit would not hold", mend, locate
-        )
+        refuse(hinge, "limits", f"the limit stiffness of '{name}' is 0: the limit would not hold", mend, locate)
     if not dof.lower < dof.upper:
         what = f"limits of '{name}': lower {dof.lower} is not below upper {dof.upper}"
         refuse(hinge, "limits", what, "Give lower < upper; a hinge that cannot move is fixed", locate)

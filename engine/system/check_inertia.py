@@ -69,18 +69,14 @@ def check_leaves(bodies: Sequence[Body], locate: Locate) -> None:
 def _check_leaf(body: Body, spatial: np.ndarray, locate: Locate) -> None:
     hinge = body.hinge
     H = map_at_zero(hinge)
-    D = H.T @ _seen_from(hinge.outboard.inverse(), spatial) @ H + np.diag(
-        [dof.armature for dof in hinge.dofs]
-    )
+    D = H.T @ _seen_from(hinge.outboard.inverse(), spatial) @ H + np.diag([dof.armature for dof in hinge.dofs])
     if np.linalg.eigvalsh(D)[0] > 1e-12 * np.trace(spatial[3:, 3:]) / 3.0:
         return
     what = (
         f"hinge '{hinge.name}' can move body '{body.name}' (with all that is fixed on it) against no "
         "inertia: accelerations would be infinite"
     )
-    refuse(
-        body, "inertia", what, "Give the body mass and inertia, the hinge armature, or fix the hinge", locate
-    )
+    refuse(body, "inertia", what, "Give the body mass and inertia, the hinge armature, or fix the hinge", locate)
 
 
 def spatial_inertia(inertia: Inertia) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from functools import cache
 from typing import Any
 
 from pydantic import ValidationError
@@ -86,11 +87,7 @@ def _unknown_field(field: str, path: Path, document: Document) -> tuple[str, str
     for part in path[:-1]:
         owner = owner[part]
     hinge_type = str(owner.get("type")) if isinstance(owner, dict) and "hinge" in path else ""
-    if (
-        field in ("stiffness", "rest", "limits")
-        and hinge_type in HINGE_TYPES
-        and HINGE_TYPES[hinge_type].quasi
-    ):
+    if field in ("stiffness", "rest", "limits") and hinge_type in HINGE_TYPES and HINGE_TYPES[hinge_type].quasi:
         what = f"a {hinge_type} hinge has quasi-velocities, not rates of coordinates, so it has no '{field}'"
         return what, f"Remove {field}; damping, friction and armature are possible"
     close = difflib.get_close_matches(field, _all_fields(), 1)
@@ -104,6 +101,7 @@ def _meant(field: str, close: list[str]) -> str:
     return f"Remove it or see docs/model-format.md{meant}"
 
 
+@cache
 def _all_fields() -> list[str]:
     from limberjack.engine.system.schema import ModelSpec
 
@@ -114,13 +112,7 @@ def _all_fields() -> list[str]:
 
 def _length(context: dict[str, Any]) -> str:
     least, most = context.get("min_length"), context.get("max_length")
-    return (
-        f"Give at least {least}"
-        if most is None
-        else f"Give at most {most}"
-        if least is None
-        else f"Give {least}"
-    )
+    return f"Give at least {least}" if most is None else f"Give at most {most}" if least is None else f"Give {least}"
 
 
 def _shown(value: Any) -> str:

@@ -58,7 +58,7 @@ SATELLITE = """
 </mujoco>
 """
 WRAP = (
-    '<mujoco><worldbody><body name="b"><joint name="j"/>{body}<geom size=".1" contype="0" conaffinity="0"/>'
+    '<mujoco><worldbody><body name="b"><joint name="j" type="slide"/>{body}<geom size=".1" contype="0" conaffinity="0"/>'
     "</body></worldbody>{more}</mujoco>"
 )
 FILES = {"arm": ARM, "satellite": SATELLITE}
@@ -188,7 +188,7 @@ def test_actuators_give_mujocos_forces(write):
     ("base", "text", "words"),
     [
         ("fixed", SATELLITE, "several bodies hang on the world"),
-        ("free", WRAP.format(body="", more=""), "cannot replace the revolute hinge 'j'"),
+        ("free", WRAP.format(body="", more=""), "cannot replace the prismatic hinge 'j'"),
     ],
 )
 def test_base_that_cannot_be_changed(base, text, words, write):
@@ -257,6 +257,14 @@ def test_warned_of(body, more, words, write):
     assert len(system.warnings) == 1
     with pytest.raises(ModelError, match="strict"):
         load(path, strict=True)
+
+
+def test_what_the_compiler_warns_of_is_told_and_not_logged_to_a_file(write, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = write(WRAP.format(body='<joint name="a"/><joint name="c" type="ball"/>', more=""))
+    with pytest.warns(ModelWarning, match="MuJoCo warns: Inertia matrix is too close to singular"):
+        load(path)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["model.xml"]
 
 
 def test_gravity_switched_off(write):
