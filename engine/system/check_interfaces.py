@@ -16,9 +16,7 @@ def check_actuators(system: System, locate: Locate) -> None:
     seen: dict[str, str] = {}
     for actuator in system.actuators:
         if actuator.coordinate not in system.velocity_names:
-            what = (
-                f"actuator '{actuator.name}' drives '{actuator.coordinate}', which is no velocity coordinate"
-            )
+            what = f"actuator '{actuator.name}' drives '{actuator.coordinate}', which is no velocity coordinate"
             refuse(actuator, "coordinate", what, _choose(system.velocity_names), locate)
         _check_mode(actuator, locate)
         if actuator.mode == "servo" and actuator.coordinate in quasi:
@@ -74,9 +72,7 @@ def check_sensors(system: System, locate: Locate) -> None:
             refuse(sensor, "type", what, f"Use one of: {', '.join(SENSOR_TYPES)}", locate)
         kind, suffixes, _ = SENSOR_TYPES[sensor.type]
         if sensor.target not in targets[kind]:
-            what = (
-                f"sensor '{sensor.name}' of type {sensor.type} measures '{sensor.target}', which is no {kind}"
-            )
+            what = f"sensor '{sensor.name}' of type {sensor.type} measures '{sensor.target}', which is no {kind}"
             refuse(sensor, "target", what, _choose(targets[kind]), locate)
         for suffix in suffixes:
             output = sensor.name + suffix
@@ -87,6 +83,4 @@ def check_sensors(system: System, locate: Locate) -> None:
 
 
 def _choose(names: tuple[str, ...]) -> str:
-    return (
-        f"Name one of: {some_names(names)}" if names else "The model has none to name; remove it or add one"
-    )
+    return f"Name one of: {some_names(names)}" if names else "The model has none to name; remove it or add one"

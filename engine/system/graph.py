@@ -36,9 +36,7 @@ def _children(bodies: Sequence[Body], locate: Locate) -> dict[str | None, list[B
     for body in bodies:
         parent = body.hinge.parent
         if parent is not None and parent not in names:
-            what = (
-                f"hinge '{body.hinge.name}' of body '{body.name}' hangs on '{parent}', which does not exist"
-            )
+            what = f"hinge '{body.hinge.name}' of body '{body.name}' hangs on '{parent}', which does not exist"
             refuse(body.hinge, "parent", what, f"Name one of: {some_names(names)}, or the world", locate)
         children.setdefault(parent, []).append(body)
     return children
@@ -52,9 +50,7 @@ def _refuse_cycle(bodies: Sequence[Body], reached: set[str], locate: Locate) -> 
         chain.append(body.name)
         body = by_name[body.hinge.parent or ""]
     cycle = [*chain[chain.index(body.name) :], body.name]
-    what = "the bodies hang on each other in a cycle and none of them on the world: " + " ← ".join(
-        reversed(cycle)
-    )
+    what = "the bodies hang on each other in a cycle and none of them on the world: " + " ← ".join(reversed(cycle))
     refuse(body.hinge, "parent", what, "Hang one of them on the world or on a body that leads there", locate)
 
 

@@ -79,9 +79,7 @@ def _law(model: Any, mujoco: Any, i: int, where: str) -> tuple[str, float, float
             return "servo", gain, -bias[2]
         if bias[1] == 0.0 and bias[2] == -gain:
             return "velocity", 0.0, gain
-    _refuse(
-        where, f"gain {gain:g} and bias {bias} are not those of a motor, position or velocity actuator"
-    )
+    _refuse(where, f"gain {gain:g} and bias {bias} are not those of a motor, position or velocity actuator")
 
 
 def _limit(model: Any, i: int, joint: int, gear: float, mode: str, name: str, findings: list[str]) -> float:
@@ -98,9 +96,7 @@ def _limit(model: Any, i: int, joint: int, gear: float, mode: str, name: str, fi
     for field, (low, high) in ranges:
         if not math.isclose(-low, high):
             larger = max(abs(low), abs(high))
-            findings.append(
-                f"{field} of actuator '{name}' is not symmetric: ±{larger:g} is used at the joint"
-            )
+            findings.append(f"{field} of actuator '{name}' is not symmetric: ±{larger:g} is used at the joint")
     return min((float(np.abs(values).max()) for _, values in ranges), default=math.inf)
 
 

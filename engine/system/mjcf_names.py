@@ -30,9 +30,7 @@ class Names:
         self._drives: set[str] = set()
         bodies = range(model.nbody)
         self._bodies = {i: self._take("BODY", i, f"body_{i}", self._frames) for i in bodies if i}
-        self._joints = {
-            j: self._take("JOINT", j, self._joint_name(j), self._hinges) for j in range(model.njnt)
-        }
+        self._joints = {j: self._take("JOINT", j, self._joint_name(j), self._hinges) for j in range(model.njnt)}
         self._sites = {i: self._take("SITE", i, f"site_{i}", self._frames) for i in range(model.nsite)}
 
     def model(self, default: str) -> str:
@@ -66,11 +64,7 @@ class Names:
 
     def _joint_name(self, index: int) -> str:
         owner = int(self._model.jnt_bodyid[index])
-        suffix = (
-            f"_{index - int(self._model.body_jntadr[owner]) + 1}"
-            if self._model.body_jntnum[owner] > 1
-            else ""
-        )
+        suffix = f"_{index - int(self._model.body_jntadr[owner]) + 1}" if self._model.body_jntnum[owner] > 1 else ""
         return f"{self._bodies[owner]}_joint{suffix}"
 
     def _take(self, kind: str, index: int, default: str, taken: set[str]) -> str:

@@ -37,9 +37,7 @@ class BodySpec(Model):
 
     name: Name = Field(description="unique among bodies and nodes; not 'world'")
     mass: NonNegative = Field(description="kg; 0 must be written")
-    com: Vector3 = Field(
-        default=[0.0, 0.0, 0.0], description="centre of mass in the body frame, m (default [0, 0, 0])"
-    )
+    com: Vector3 = Field(default=[0.0, 0.0, 0.0], description="centre of mass in the body frame, m (default [0, 0, 0])")
     inertia: InertiaMatrix | None = Field(
         default=None,
         description="about the centre of mass, body axes, kg·m²: matrix or xx, yy, zz, xy, xz, yz. "
@@ -83,9 +81,7 @@ class SensorSpec(Model):
         "gyro",
         "accelerometer",
     ]
-    target: Name = Field(
-        description="a coordinate (position), velocity (rate, effort), hinge (reaction) or node"
-    )
+    target: Name = Field(description="a coordinate (position), velocity (rate, effort), hinge (reaction) or node")
 
 
 class ModelSpec(Model):

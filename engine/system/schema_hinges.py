@@ -26,9 +26,7 @@ class Limits(Model):
     lower: Number | None = Field(default=None, description="rad or m (default: no lower limit)")
     upper: Number | None = Field(default=None, description="rad or m (default: no upper limit)")
     stiffness: Positive | None = Field(default=None, description="N·m/rad or N/m (default: chosen at build)")
-    damping: NonNegative | None = Field(
-        default=None, description="N·m·s/rad or N·s/m (default: chosen at build)"
-    )
+    damping: NonNegative | None = Field(default=None, description="N·m·s/rad or N·s/m (default: chosen at build)")
 
 
 PerDofLimits = Annotated[
@@ -57,20 +55,14 @@ class InitialOne(Model):
 class InitialSeveral(Model):
     """Start of a hinge with several coordinates."""
 
-    position: PerDofNumber = Field(
-        default=0.0, description="number, list or mapping by coordinate (default 0)"
-    )
-    velocity: PerDofNumber = Field(
-        default=0.0, description="number, list or mapping by coordinate (default 0)"
-    )
+    position: PerDofNumber = Field(default=0.0, description="number, list or mapping by coordinate (default 0)")
+    velocity: PerDofNumber = Field(default=0.0, description="number, list or mapping by coordinate (default 0)")
 
 
 class InitialSpherical(Oriented):
     """Start of a spherical hinge."""
 
-    velocity: PerDofNumber = Field(
-        default=0.0, description="ω in body axes: list or mapping wx, wy, wz (default 0)"
-    )
+    velocity: PerDofNumber = Field(default=0.0, description="ω in body axes: list or mapping wx, wy, wz (default 0)")
 
 
 class InitialFree(Frame):
@@ -85,9 +77,7 @@ class OneDof(HingeBase):
     """What acts along the one coordinate of a hinge."""
 
     stiffness: NonNegative = Field(default=0.0, description="spring, N·m/rad or N/m (default 0)")
-    rest: Number = Field(
-        default=0.0, description="coordinate where the spring is at rest, rad or m (default 0)"
-    )
+    rest: Number = Field(default=0.0, description="coordinate where the spring is at rest, rad or m (default 0)")
     damping: NonNegative = Field(default=0.0, description="viscous, N·m·s/rad or N·s/m (default 0)")
     friction: NonNegative = Field(default=0.0, description="Coulomb friction, N·m or N (default 0)")
     friction_rate: Positive = Field(
@@ -112,9 +102,7 @@ class SeveralDofs(QuasiDof):
 
     stiffness: PerDofNumber = Field(default=0.0, description="spring, for each coordinate (default 0)")
     rest: PerDofNumber = Field(default=0.0, description="where the springs are at rest (default 0)")
-    limits: PerDofLimits | None = Field(
-        default=None, description="list or mapping by coordinate (default: none)"
-    )
+    limits: PerDofLimits | None = Field(default=None, description="list or mapping by coordinate (default: none)")
     initial: InitialSeveral = Field(default=InitialSeveral(), description="start (default: zero, at rest)")
 
 
@@ -177,9 +165,7 @@ class Planar(SeveralDofs):
 
 class Spherical(QuasiDof):
     type: Literal["spherical"]
-    initial: InitialSpherical = Field(
-        default=InitialSpherical(), description="start (default: zero, at rest)"
-    )
+    initial: InitialSpherical = Field(default=InitialSpherical(), description="start (default: zero, at rest)")
 
 
 class Free(QuasiDof):

@@ -31,9 +31,7 @@ Matrix3 = Annotated[list[Vector3], Field(min_length=3, max_length=3)]
 
 def _shape_of(value: Any) -> str:
     """Which branch of a scalar-list-mapping union a value belongs to."""
-    return (
-        "list" if isinstance(value, list) else "mapping" if isinstance(value, (dict, BaseModel)) else "number"
-    )
+    return "list" if isinstance(value, list) else "mapping" if isinstance(value, (dict, BaseModel)) else "number"
 
 
 PerDofNumber = Annotated[
@@ -78,15 +76,11 @@ class Oriented(Model):
 
     @model_validator(mode="after")
     def _one_orientation(self) -> Oriented:
-        given = [
-            field for field in ("rpy", "quaternion", "rotation") if getattr(self, field, None) is not None
-        ]
+        given = [field for field in ("rpy", "quaternion", "rotation") if getattr(self, field, None) is not None]
         if len(given) > 1:
             raise ValueError(f"give only one of {', '.join(given)}")
         if self.quaternion is not None and abs(np.linalg.norm(self.quaternion) - 1.0) > UNIT_TOLERANCE:
-            raise ValueError(
-                f"the quaternion has the norm {np.linalg.norm(self.quaternion):.6g} instead of 1"
-            )
+            raise ValueError(f"the quaternion has the norm {np.linalg.norm(self.quaternion):.6g} instead of 1")
         matrix = getattr(self, "rotation", None)
         if matrix is not None and not is_rotation(np.array(matrix, dtype=float), UNIT_TOLERANCE):
             raise ValueError("the rotation matrix is not orthonormal and right-handed")

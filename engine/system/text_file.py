@@ -20,9 +20,7 @@ def read_bytes(path: Path) -> bytes:
     except (OSError, ValueError) as error:
         if isinstance(error, ModelError):
             raise
-        raise ModelError(
-            f"cannot read the file: {error}", where=str(path), mend="Check path and rights"
-        ) from None
+        raise ModelError(f"cannot read the file: {error}", where=str(path), mend="Check path and rights") from None
     if len(content) > MAX_BYTES:
         what = f"the file is larger than {MAX_BYTES // 1024**2} MiB"
         raise ModelError(what, where=str(path), mend="Give a model file; meshes and logs belong elsewhere")

@@ -57,9 +57,7 @@ def read_urdf(root: Element, source: str, mimic: Mimic = "refuse") -> System:
     return System(
         name=root.attributes.get("name", "").strip() or Path(source).stem,
         bodies=tuple(bodies),
-        actuators=tuple(
-            _actuator(joint) for joint in joints.values() if joint.text("type") in ONE_DOF_JOINTS
-        ),
+        actuators=tuple(_actuator(joint) for joint in joints.values() if joint.text("type") in ONE_DOF_JOINTS),
         source=source,
         warnings=tuple(findings),
     )
@@ -73,9 +71,7 @@ def _refuse_xacro(root: Element) -> None:
     ):
         macro = any("${" in value or "$(" in value for value in element.attributes.values())
         if element.tag.startswith("xacro:") or macro:
-            element.fail(
-                "this is a xacro file that is not expanded", "Expand it first: xacro in.xacro > out.urdf"
-            )
+            element.fail("this is a xacro file that is not expanded", "Expand it first: xacro in.xacro > out.urdf")
 
 
 def _by_name(elements: Iterable[Element]) -> dict[str, Element]:
@@ -97,9 +93,7 @@ def _inboard_joints(joints: dict[str, Element], links: dict[str, Element]) -> di
         child = ends[1]
         if child in inboard:
             first = inboard[child]
-            what = (
-                f"link '{child}' is the child of two joints: '{first.text('name')}', '{joint.text('name')}'"
-            )
+            what = f"link '{child}' is the child of two joints: '{first.text('name')}', '{joint.text('name')}'"
             joint.fail(what, "URDF describes trees; remove one of the joints")
         inboard[child] = joint
     return inboard
@@ -229,9 +223,7 @@ def _unlimited(joints: Iterable[Element]) -> list[str]:
         if not continuous and limit.number("lower", 0.0) == limit.number("upper", 0.0):
             ranges.append(f"'{joint.text('name')}'")
     effort = "effort limit 0 is read as no limit, for the joints " + ", ".join(efforts)
-    equal = "lower limit equal to upper (or none given) is read as no limits, for the joints " + ", ".join(
-        ranges
-    )
+    equal = "lower limit equal to upper (or none given) is read as no limits, for the joints " + ", ".join(ranges)
     return [effort] * bool(efforts) + [equal] * bool(ranges)
 
 
@@ -242,9 +234,7 @@ def _mimicking(joints: Iterable[Element], mimic: Mimic) -> list[str]:
         name = mimicking[0].text("name")
         what = f"joint '{name}' mimics another joint; coordinate couplings are not supported yet"
         mimicking[0].fail(what, "Remove <mimic>, make the joint fixed, or load with mimic='independent'")
-    return [
-        f"{joint.place}, {joint.label}: <mimic> is ignored, the joint moves on its own" for joint in mimicking
-    ]
+    return [f"{joint.place}, {joint.label}: <mimic> is ignored, the joint moves on its own" for joint in mimicking]
 
 
 def _unknown_elements(root: Element) -> list[str]:

@@ -60,9 +60,7 @@ def _check_globals(system: System) -> None:
     if not system.bodies:
         raise ModelError("the model has no bodies", where=where, mend="Add at least one body")
     if np.shape(system.gravity) != (3,) or not usable(system.gravity):
-        raise ModelError(
-            "gravity is not 3 finite numbers", where=f"{where}, gravity", mend="Give m/s² along x, y, z"
-        )
+        raise ModelError("gravity is not 3 finite numbers", where=f"{where}, gravity", mend="Give m/s² along x, y, z")
     if not (usable(system.dt) and system.dt > 0):
         raise ModelError(f"dt is {system.dt} s", where=f"{where}, dt", mend="Give a step > 0")
     if system.integrator not in INTEGRATORS:
@@ -97,9 +95,7 @@ def _check_name(item: Item, locate: Locate) -> None:
         what = f"the name {name!r} is empty or begins or ends with a space"
         refuse(item, "name", what, "Give a plain name", locate)
     if len(name) > MAX_NAME or not name.isprintable():
-        what = (
-            f"the name {name[:60]!r} is longer than {MAX_NAME} characters or has characters that do not print"
-        )
+        what = f"the name {name[:60]!r} is longer than {MAX_NAME} characters or has characters that do not print"
         refuse(item, "name", what, "Give a shorter, printable name", locate)
 
 

@@ -16,7 +16,8 @@ from limberjack.engine.errors import ModelError
 from limberjack.engine.system.numbers import usable
 from limberjack.engine.system.text_file import read_bytes
 
-MAX_DEPTH = 64
+#: MJCF nests a body in its parent, so a long chain is deep; nothing here recurses
+MAX_DEPTH = 2000
 MAX_ELEMENTS = 500_000
 
 
@@ -88,18 +89,14 @@ def read_xml(path: Path) -> Element:
         defusedxml.sax.parseString(content, builder, forbid_dtd=True)
     except SAXParseException as error:
         where = f"{path}:{error.getLineNumber()}"
-        raise ModelError(
-            f"not well-formed XML: {error.getMessage()}", where=where, mend="Mend the XML"
-        ) from None
+        raise ModelError(f"not well-formed XML: {error.getMessage()}", where=where, mend="Mend the XML") from None
     except DefusedXmlException:
         what = "document type definitions and entities are refused: they can hide hostile content"
         raise ModelError(what, where=builder.here, mend="Remove the <!DOCTYPE …> part") from None
     except (SAXException, LookupError, ValueError) as error:
         if isinstance(error, ModelError):
             raise
-        raise ModelError(
-            f"unreadable XML: {error}", where=builder.here, mend="Write the file as UTF-8"
-        ) from None
+        raise ModelError(f"unreadable XML: {error}", where=builder.here, mend="Write the file as UTF-8") from None
     return builder.root()
 
 

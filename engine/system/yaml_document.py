@@ -93,9 +93,7 @@ def read_document(path: Path) -> Document:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f"{file}:{mark.line + 1}" if mark else file
-        raise ModelError(
-            f"not valid YAML: {error.problem or error.context}", where=where, mend="Mend it"
-        ) from None
+        raise ModelError(f"not valid YAML: {error.problem or error.context}", where=where, mend="Mend it") from None
     except (yaml.YAMLError, ValueError) as error:
         if isinstance(error, ModelError):
             raise
@@ -123,9 +121,7 @@ class _Builder:
                     )
                 root = self._value(next(events), events, 0)
         if root is None:
-            raise ModelError(
-                "the file is empty", where=self._file, mend="Write a model; see docs/model-format.md"
-            )
+            raise ModelError("the file is empty", where=self._file, mend="Write a model; see docs/model-format.md")
         return root
 
     def _value(self, event: Any, events: Iterator[Any], depth: int) -> Value:
@@ -154,9 +150,7 @@ class _Builder:
 
     def _alias(self, event: Any) -> Value:
         if event.anchor not in self._anchors:
-            self._fail(
-                event, f"alias '*{event.anchor}' has no finished anchor before it", "Set the anchor first"
-            )
+            self._fail(event, f"alias '*{event.anchor}' has no finished anchor before it", "Set the anchor first")
         return self._anchors[event.anchor]
 
     def _scalar(self, event: Any) -> Any:
@@ -197,9 +191,7 @@ class _Builder:
         if not isinstance(event, yaml.ScalarEvent) or event.tag or event.anchor:
             self._fail(event, "a key is not plain text", "Write keys as plain words")
         if event.value == "<<":
-            self._fail(
-                event, "merge keys (<<) are not supported", "Repeat the fields, or alias whole values (*name)"
-            )
+            self._fail(event, "merge keys (<<) are not supported", "Repeat the fields, or alias whole values (*name)")
         return str(event.value)
 
     def _fail(self, event: Any, what: str, mend: str) -> NoReturn:

@@ -81,17 +81,13 @@ class _Spread:
         self._document, self._path, self.names = document, path, tuple(names)
         self._like_units = len(set(units)) <= 1
 
-    def numbers(
-        self, field: str, value: float | list[float] | dict[str, float], default: float
-    ) -> list[float]:
+    def numbers(self, field: str, value: float | list[float] | dict[str, float], default: float) -> list[float]:
         """One number for each coordinate."""
         if isinstance(value, (list, dict)):
             return self.items(field, value, default)
         if not self._like_units and value != default:
             what = "one number for coordinates of different units (angles and distances)"
-            self._fail(
-                field, what, f"Give a list of {len(self.names)} or a mapping of {', '.join(self.names)}"
-            )
+            self._fail(field, what, f"Give a list of {len(self.names)} or a mapping of {', '.join(self.names)}")
         return [float(value)] * len(self.names)
 
     def items(self, field: str, value: Sequence[T] | dict[str, T], default: T) -> list[T]:
@@ -116,9 +112,7 @@ def _dofs(spec: Any, spread: _Spread) -> tuple[Dof, ...]:
     if not isinstance(spec, (OneDof, QuasiDof)):
         return ()
     columns = {
-        name: spread.numbers(name, getattr(spec, name), getattr(Dof, name))
-        for name in _NUMBERS
-        if hasattr(spec, name)
+        name: spread.numbers(name, getattr(spec, name), getattr(Dof, name)) for name in _NUMBERS if hasattr(spec, name)
     }
     limits: list[Limits | None] = [None] * len(spread.names)
     if isinstance(spec, OneDof):
@@ -150,7 +144,5 @@ def _initial(spec: Any, spread: _Spread, coordinates: tuple[str, ...]) -> tuple[
         return np.concatenate([to_quaternion(initial.matrix()), np.array(initial.position, dtype=float)]), v0
     if isinstance(initial, InitialSpherical):
         return to_quaternion(initial.matrix()), v0
-    assert len(coordinates) == len(
-        spread.names
-    )  # positions and velocities of these types go by the same names
+    assert len(coordinates) == len(spread.names)  # positions and velocities of these types go by the same names
     return np.array(spread.numbers("initial.position", initial.position, 0.0)), v0

@@ -75,9 +75,7 @@ def _frames(spec: ModelSpec, document: Document) -> dict[str, tuple[str | None, 
         for i, item in enumerate(items):
             if item.name == WORLD:
                 where = document.place((group, i, "name"))
-                raise ModelError(
-                    "the name 'world' is the inertial frame's", where=where, mend="Choose another name"
-                )
+                raise ModelError("the name 'world' is the inertial frame's", where=where, mend="Choose another name")
     frames: dict[str, tuple[str | None, Pose]] = {WORLD: (None, Pose())}
     frames |= {node.name: (None if node.body == WORLD else node.body, node.pose()) for node in spec.nodes}
     return frames | {body.name: (body.name, Pose()) for body in spec.bodies}
@@ -88,9 +86,7 @@ def _body(index: int, spec: BodySpec, frames: dict[str, tuple[str | None, Pose]]
     if spec.hinge.parent not in frames:
         what = f"body '{spec.name}' hangs on '{spec.hinge.parent}', which is no body or node of the model"
         where = document.place((*path, "hinge", "parent"))
-        raise ModelError(
-            what, where=where, mend=f"Use 'world' or one of: {some_names(set(frames) - {WORLD})}"
-        )
+        raise ModelError(what, where=where, mend=f"Use 'world' or one of: {some_names(set(frames) - {WORLD})}")
     hinge = make_hinge(spec.hinge, spec.name, frames[spec.hinge.parent], document, path)
     return Body(spec.name, _inertia(spec, document, path), hinge, document.place(path))
 

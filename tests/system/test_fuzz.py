@@ -1,4 +1,4 @@
-"""Mutated model text never raises anything but ModelError, and never takes long."""
+"""Mutated model text never raises anything but ModelError, and always ends (pytest-timeout)."""
 
 import re
 import warnings
@@ -63,20 +63,23 @@ def outcome(path: Path, text: str) -> System | ModelError:
         try:
             return load(path)
         except ModelError as error:
-            assert str(path) in error.where
-            assert error.mend
-            return error
+            result = error
+    assert str(path) in result.where
+    assert result.mend
+    return result
 
 
 ROUNDS = settings(
-    max_examples=300, deadline=2000, suppress_health_check=[HealthCheck.function_scoped_fixture], derandomize=True
+    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], derandomize=True
 )
 
 
 WORDS = (
-    "0", "-1", "1", "1e308", "1e-308", "-0.0", "3.5", ".inf", "nan", "world", "base", "upper_arm", "arm", "tool", "hand",
-    "fixed", "revolute", "planar", "floating", "free", "spherical", "custom", "gimbal", "servo", "null", "true",
-    "stiffness", "limits", "position", "name", "type", "axis", "map", "radius", "9" * 400, "é", "link", "joint", "limit",
+    "0", "-1", "1", "1e308", "1e-308", "-0.0", "3.5", ".inf", "nan", "world", "base", "upper_arm", "arm",
+    "tool", "hand", "fixed", "revolute", "planar", "floating", "free", "spherical", "custom", "gimbal", "servo",
+    "null", "true",
+    "stiffness", "limits", "position", "name", "type", "axis", "map", "radius", "9" * 400, "é", "link",
+    "joint", "limit",
 )  # fmt: skip
 
 

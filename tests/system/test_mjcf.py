@@ -51,14 +51,18 @@ SATELLITE = """
     <body name="bus" pos="1 2 3" euler="10 20 30">
       <freejoint name="float"/>
       <geom type="box" size=".5 .6 .7" mass="100"/>
-      <body name="panel" pos="0 1 0"><joint type="hinge" axis="0 1 0"/><geom type="box" size="1 .3 .02" mass="5"/></body>
+      <body name="panel" pos="0 1 0">
+        <joint type="hinge" axis="0 1 0"/>
+        <geom type="box" size="1 .3 .02" mass="5"/>
+      </body>
     </body>
     <body name="stone"><freejoint/><geom size=".1"/></body>
   </worldbody>
 </mujoco>
 """
 WRAP = (
-    '<mujoco><worldbody><body name="b"><joint name="j" type="slide"/>{body}<geom size=".1" contype="0" conaffinity="0"/>'
+    '<mujoco><worldbody><body name="b"><joint name="j" type="slide"/>{body}'
+    '<geom size=".1" contype="0" conaffinity="0"/>'
     "</body></worldbody>{more}</mujoco>"
 )
 FILES = {"arm": ARM, "satellite": SATELLITE}
@@ -265,6 +269,13 @@ def test_what_the_compiler_warns_of_is_told_and_not_logged_to_a_file(write, tmp_
     with pytest.warns(ModelWarning, match="MuJoCo warns: Inertia matrix is too close to singular"):
         load(path)
     assert [entry.name for entry in tmp_path.iterdir()] == ["model.xml"]
+
+
+def test_long_chains_are_nested_deep(write):
+    opening = '<body pos="0 0 -1"><joint/><geom size=".1" contype="0" conaffinity="0"/>'
+    count = 100
+    text = f"<mujoco><worldbody>{opening * count}{'</body>' * count}</worldbody></mujoco>"
+    assert load(write(text)).nv == count
 
 
 def test_gravity_switched_off(write):

@@ -89,6 +89,14 @@ def test_start_beyond_a_limit_is_told():
 
 
 EMPTY = np.zeros((0, 3))
+TWINS = (Sensor("s", "gyro", "a"), Sensor("s.x", "rate", "a_hinge"))
+CLASH = System(
+    "s",
+    (
+        body("a", type="universal", axes=np.eye(3)[:2]),
+        replace(body("b", "a"), hinge=Hinge("a_hinge.angle1", "revolute", "a", axes=Z)),
+    ),
+)
 CASES = [
     (with_hinge(type="wobbly"), "unknown type 'wobbly'"),
     (with_hinge(parent="nobody"), "hangs on 'nobody', which does not exist"),
@@ -153,8 +161,8 @@ CASES = [
     (replace(chain(), sensors=(Sensor("s", "nose", "a"),)), "unknown type 'nose'"),
     (replace(chain(), sensors=(Sensor("s", "position", "a"),)), "measures 'a', which is no coordinate"),
     (replace(chain(), sensors=(Sensor("s", "gyro", "z"),)), "measures 'z', which is no node"),
-    (replace(chain(), sensors=(Sensor("s", "gyro", "a"), Sensor("s.x", "rate", "a_hinge"))), "both have the output 's.x'"),
-    (System("s", (body("a", type="universal", axes=np.eye(3)[:2]), replace(body("b", "a"), hinge=Hinge("a_hinge.angle1", "revolute", "a", axes=Z)))), "both have the coordinate 'a_hinge.angle1'"),
+    (replace(chain(), sensors=TWINS), "both have the output 's.x'"),
+    (CLASH, "both have the coordinate 'a_hinge.angle1'"),
 ]  # fmt: skip
 
 
