@@ -1,0 +1,1 @@
+"""What the `limberjack` command does, one module a subject."""

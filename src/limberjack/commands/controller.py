@@ -1,0 +1,109 @@
+"""A joint controller as a client program: it drives a running engine along a trajectory and keeps the log.
+
+Servo drives get position and rate; torque drives get the torque that the equations of motion ask for,
+    tau = M dv/dt + bias - passive,   dv/dt = reference + 2 w (rate error) + w² (position error) of the driven,
+with the accelerations of all undriven coordinates (a free base) solved from their own rows.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from limberjack.bridge import Client, State
+from limberjack.commands.record import Record
+from limberjack.commands.trajectory import Reference, for_system
+from limberjack.engine.dynamics import Dynamics
+from limberjack.engine.system.load import load
+from limberjack.engine.system.system import System
+
+#: bandwidth of the torque controller, rad/s
+BANDWIDTH = 12.0
+#: rows kept of a run
+SAMPLES = 1500
+
+
+class Controller:
+    """Commands for a System whose driven coordinates follow a trajectory."""
+
+    def __init__(self, system: System, duration_s: float) -> None:
+        self.system, self.dynamics = system, Dynamics(system)
+        self.driven = [a.coordinate for a in system.actuators]
+        self.rows = np.array([system.velocity_names.index(name) for name in self.driven], dtype=int)
+        self.places = np.array([system.coordinate_names.index(name) for name in self.driven], dtype=int)
+        self.trajectory = for_system(system, self.driven, duration_s)
+        self.needs_torque = any(a.mode == "torque" for a in system.actuators)
+
+    def commands(self, state: State) -> tuple[np.ndarray, Reference]:
+        """The command vector for a state, and the reference it follows."""
+        reference = self.trajectory.at(state.time)
+        torque = self._torque(state.q, state.v, reference) if self.needs_torque else np.zeros(len(self.driven))
+        values: list[float] = []
+        for i, actuator in enumerate(self.system.actuators):
+            position, rate = float(reference.position[i]), float(reference.rate[i])
+            values += {"torque": [float(torque[i])], "servo": [position, rate, 0.0], "velocity": [rate, 0.0]}[
+                actuator.mode
+            ]
+        return np.array(values), reference
+
+    def _torque(self, q: np.ndarray, v: np.ndarray, reference: Reference) -> np.ndarray:
+        M = self.dynamics.mass_matrix(q)
+        h = self.dynamics.bias(q, v) - self.dynamics.passive(q, v)
+        vdot = np.zeros(self.system.nv)
+        error, rate_error = reference.position - q[self.places], reference.rate - v[self.rows]
+        vdot[self.rows] = reference.acceleration + 2.0 * BANDWIDTH * rate_error + BANDWIDTH**2 * error
+        rest = np.setdiff1d(np.arange(self.system.nv), self.rows)
+        if rest.size:
+            known = M[np.ix_(rest, self.rows)] @ vdot[self.rows] + h[rest]
+            vdot[rest] = -np.linalg.solve(M[np.ix_(rest, rest)], known)
+        return np.asarray((M @ vdot + h)[self.rows])
+
+
+def columns(system: System, outputs: tuple[str, ...]) -> list[str]:
+    """Column names of the log."""
+    return [
+        "time",
+        *(f"q.{name}" for name in system.coordinate_names),
+        *(f"v.{name}" for name in system.velocity_names),
+        *(f"tau.{name}" for name in system.velocity_names),
+        *(f"reference.{a.coordinate}" for a in system.actuators),
+        *(f"output.{name}" for name in outputs),
+        *(f"momentum.{c}" for c in ("Lx", "Ly", "Lz", "px", "py", "pz")),
+        "energy.kinetic",
+        "energy.potential",
+    ]
+
+
+def drive(client: Client, system: System, duration_s: float, period_steps: int, folder: Path) -> None:
+    """Run the trajectory in lockstep; progress goes to standard output, one number a line."""
+    controller, dynamics = Controller(system, duration_s), Dynamics(system)
+    about = client.describe()
+    cycles = max(1, round(duration_s / (about.dt * period_steps)))
+    stride = max(1, -(-cycles // SAMPLES))
+    record = Record(columns(system, about.names["outputs"]), cycles // stride + 2)
+    state = client.reset()
+    for cycle in range(cycles + 1):
+        values, reference = controller.commands(state)
+        if cycle % stride == 0 or cycle == cycles:
+            whole = dynamics.momentum(state.q, state.v), np.array(dynamics.energy(state.q, state.v))
+            record.add(state.time, state.q, state.v, state.tau, reference.position, state.outputs, *whole)
+            print(f"{cycle / cycles:.4f}", flush=True)
+        if cycle < cycles:
+            state = client.step(period_steps, command=values)
+    record.write(folder)
+
+
+def main() -> int:
+    """`python -m limberjack.commands.controller JOB` with the job as JSON (see `commands/drive.py`)."""
+    job = json.loads(sys.argv[1])
+    system = load(job["model"], **job["load"])
+    with Client(job["endpoint"], name="controller", timeout_s=job["timeout_s"]) as client:
+        drive(client, system, job["duration_s"], job["period_steps"], Path(job["folder"]))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
