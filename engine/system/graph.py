@@ -25,11 +25,6 @@ def order_bodies(bodies: Sequence[Body], locate: Locate = plain_locate) -> tuple
     return tuple(ordered)
 
 
-def leaf_names(bodies: Sequence[Body]) -> set[str]:
-    """Names of the bodies that carry no other body."""
-    return {body.name for body in bodies} - {body.hinge.parent for body in bodies if body.hinge.parent}
-
-
 def _children(bodies: Sequence[Body], locate: Locate) -> dict[str | None, list[Body]]:
     names = {body.name for body in bodies}
     children: dict[str | None, list[Body]] = {}

@@ -22,8 +22,6 @@ from limberjack.engine.system.schema_values import (
     Vector3,
 )
 
-VERSION = 1
-
 
 class SimulationSpec(Model):
     """How the model is stepped unless the caller says otherwise."""

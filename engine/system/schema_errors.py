@@ -26,6 +26,7 @@ _TYPES = {
     "model_type": "a mapping",
     "model_attributes_type": "a mapping",
 }
+_RANGES = {"greater_than": "above", "greater_than_equal": "of at least", "less_than_equal": "of at most"}
 
 
 def model_error(error: ValidationError, document: Document) -> ModelError:
@@ -75,6 +76,10 @@ def _words(detail: ErrorDetails, path: Path, document: Document) -> tuple[str, s
         return "'type' is missing", f"Give the hinge type, one of: {', '.join(HINGE_TYPES)}"
     if kind in ("too_short", "too_long"):
         return f"{context.get('actual_length')} entries", _length(context)
+    if kind in _RANGES:
+        bound = _RANGES[kind]
+        limit = context.get("gt", context.get("ge", context.get("le")))
+        return f"{field} is {_shown(detail['input'])}", f"Give a number {bound} {limit:g}"
     if kind == "finite_number":
         return f"{_shown(detail['input'])} is not a finite number", "Give a finite number"
     if kind == "value_error":

@@ -16,7 +16,7 @@ from limberjack.engine.system.schema_values import (
     PerDofNumber,
     Positive,
     Vector3,
-    _shape_of,
+    shape_of,
 )
 
 
@@ -31,7 +31,7 @@ class Limits(Model):
 
 PerDofLimits = Annotated[
     Annotated[list[Limits | None], Tag("list")] | Annotated[dict[str, Limits], Tag("mapping")],
-    Discriminator(_shape_of),
+    Discriminator(shape_of),
 ]
 
 

@@ -29,7 +29,7 @@ Quaternion = Annotated[list[Number], Field(min_length=4, max_length=4)]
 Matrix3 = Annotated[list[Vector3], Field(min_length=3, max_length=3)]
 
 
-def _shape_of(value: Any) -> str:
+def shape_of(value: Any) -> str:
     """Which branch of a scalar-list-mapping union a value belongs to."""
     return "list" if isinstance(value, list) else "mapping" if isinstance(value, (dict, BaseModel)) else "number"
 
@@ -38,7 +38,7 @@ PerDofNumber = Annotated[
     Annotated[Number, Tag("number")]
     | Annotated[list[Number], Tag("list")]
     | Annotated[dict[str, Number], Tag("mapping")],
-    Discriminator(_shape_of),
+    Discriminator(shape_of),
 ]
 
 
@@ -61,7 +61,7 @@ class SymmetricMatrix(Model):
 
 
 InertiaMatrix = Annotated[
-    Annotated[Matrix3, Tag("list")] | Annotated[SymmetricMatrix, Tag("mapping")], Discriminator(_shape_of)
+    Annotated[Matrix3, Tag("list")] | Annotated[SymmetricMatrix, Tag("mapping")], Discriminator(shape_of)
 ]
 
 
