@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+
+from limberjack.benchmarks.states import COUNT
 
 #: name → what is timed
 OPERATIONS = {
@@ -35,6 +38,14 @@ class Engine(Protocol):
     def result(self, operation: str, k: int) -> np.ndarray:
         """What the operation gives for state k in our coordinate order: vdot (nv,), tau (nv,), M (nv, nv) or
         [q, v] (nq + nv,) after a step."""
+
+
+def python_time(call: Callable[[int], Any], calls: int) -> float:
+    """CPU seconds of this thread for `calls` calls from Python, cycling through the states."""
+    begin = time.thread_time()
+    for i in range(calls):
+        call(i % COUNT)
+    return time.thread_time() - begin
 
 
 @contextmanager

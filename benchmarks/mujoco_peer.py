@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from limberjack.benchmarks.engines import STEP_SECONDS, Timer
+from limberjack.benchmarks.engines import STEP_SECONDS, Timer, python_time
 from limberjack.benchmarks.peer_build import PeerUnavailableError, load_peer, package_folder, require, version_of
-from limberjack.benchmarks.pinocchio_peer import _python_time
 from limberjack.benchmarks.states import (
     COUNT,
     States,
@@ -110,7 +109,7 @@ class MuJoCo:
         except PeerUnavailableError as error:
             self._library = None
             self.note = f"wheel {version_of('mujoco')} called from Python, call overhead included ({error})"
-            self.timers = {name: partial(_python_time, partial(self._call, name)) for name in CODES}
+            self.timers = {name: partial(python_time, partial(self._call, name)) for name in CODES}
 
     def _time(self, operation: str, calls: int, which: slice = slice(COUNT)) -> float:
         if self._library is None:

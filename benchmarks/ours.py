@@ -9,61 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from limberjack.benchmarks.engines import STEP_SECONDS, Timer
+from limberjack.benchmarks.engines import Timer
+from limberjack.benchmarks.loops import forward_loop, inverse_loop, mass_matrix_loop, step_loop
 from limberjack.benchmarks.peer_build import version_of
 from limberjack.benchmarks.states import COUNT, States
-from limberjack.engine.forward_dynamics import forward_dynamics
-from limberjack.engine.integrate import OK, SEMI_IMPLICIT, step
-from limberjack.engine.inverse_dynamics import inverse_dynamics
-from limberjack.engine.kernel import entry
-from limberjack.engine.layout import C_Q, C_V, S_Q, plant_view, vector_view, work_view
-from limberjack.engine.mass_matrix import mass_matrix
+from limberjack.engine.layout import S_Q
 from limberjack.engine.system.build import build, new_state
 from limberjack.engine.system.system import System
-
-
-@entry
-def forward_loop(calls, ints, floats, work, q, v, tau, out):
-    plant, scratch = plant_view(ints, floats), work_view(ints, work)
-    for i in range(calls):
-        k = i % q.shape[0]
-        forward_dynamics(plant, scratch, q[k], v[k], tau[k], plant.armature, False, out)
-
-
-@entry
-def inverse_loop(calls, ints, floats, work, q, v, vdot, out):
-    plant, scratch = plant_view(ints, floats), work_view(ints, work)
-    for i in range(calls):
-        k = i % q.shape[0]
-        inverse_dynamics(plant, scratch, q[k], v[k], vdot[k], 1.0, False, out)
-
-
-@entry
-def mass_matrix_loop(calls, ints, floats, work, q, out):
-    plant, scratch = plant_view(ints, floats), work_view(ints, work)
-    for i in range(calls):
-        mass_matrix(plant, scratch, q[i % q.shape[0]], out)
-
-
-@entry
-def step_loop(calls, ints, floats, work, q, v, command, state):
-    """Each call puts one of the states in place and steps from there: states that drift would end anywhere."""
-    plant, scratch = plant_view(ints, floats), work_view(ints, work)
-    nq, nv = ints[C_Q], ints[C_V]
-    q_now, v_now = vector_view(state, S_Q, nq), vector_view(state, S_Q + nq, nv)
-    held = vector_view(state, S_Q + nq + nv, plant.ncommand)
-    bad = 0
-    for i in range(calls):
-        k = i % q.shape[0]
-        for j in range(nq):
-            q_now[j] = q[k, j]
-        for j in range(nv):
-            v_now[j] = v[k, j]
-        for j in range(plant.ncommand):
-            held[j] = command[k, j]
-        status, _ = step(plant, scratch, state, q_now, v_now, held, STEP_SECONDS, SEMI_IMPLICIT, 1)
-        bad += status != OK
-    return bad
 
 
 class Limberjack:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import time
 import weakref
 from collections.abc import Callable
 from functools import partial
@@ -11,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from limberjack.benchmarks.engines import STEP_SECONDS, Timer
+from limberjack.benchmarks.engines import STEP_SECONDS, Timer, python_time
 from limberjack.benchmarks.peer_build import PeerUnavailableError, load_peer, package_folder, require, version_of
 from limberjack.benchmarks.states import COUNT, States, pinocchio_orders, to_pinocchio
 from limberjack.benchmarks.trees import Tree, pinocchio_kind, pinocchio_text
@@ -129,7 +128,7 @@ class WheelPinocchio:
             "step": self._step,
         }
         self._calls = calls
-        self.timers: dict[str, Timer] = {name: partial(_python_time, call) for name, call in calls.items()}
+        self.timers: dict[str, Timer] = {name: partial(python_time, call) for name, call in calls.items()}
         self.note = f"wheel {version_of('pin')} called from Python, call overhead included ({reason})"
 
     def _forward(self, k: int) -> np.ndarray:
@@ -154,13 +153,6 @@ class WheelPinocchio:
             upper = np.triu(out)
             out = upper + np.triu(out, 1).T
         return _ours(self._tree, operation, out)
-
-
-def _python_time(call: Callable[[int], Any], calls: int) -> float:
-    begin = time.thread_time()
-    for i in range(calls):
-        call(i % COUNT)
-    return time.thread_time() - begin
 
 
 def _wheel_model(pin: Any, tree: Tree) -> Any:

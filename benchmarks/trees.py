@@ -8,6 +8,7 @@ import numpy as np
 
 from limberjack.engine.system.system import Body, Pose, System
 
+
 @dataclass(frozen=True, eq=False)
 class Link:
     """A moving body with everything fixed to it folded in.

@@ -1,0 +1,147 @@
+"""`limberjack bench`: our kernels beside Pinocchio and MuJoCo, in one run, on one core."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+
+from limberjack.benchmarks import history, report
+from limberjack.benchmarks.engines import OPERATIONS, Engine, pinned
+from limberjack.benchmarks.measure import BATCH_SECONDS, QUICK_BATCH_SECONDS, Timing, compare
+from limberjack.benchmarks.models import ROBOTS, models
+from limberjack.benchmarks.mujoco_peer import MuJoCo
+from limberjack.benchmarks.ours import Limberjack
+from limberjack.benchmarks.peer_build import PeerUnavailableError
+from limberjack.benchmarks.pinocchio_peer import pinocchio
+from limberjack.benchmarks.result import BenchResult, ModelResult
+from limberjack.benchmarks.round_trip import measure as measure_round_trip
+from limberjack.benchmarks.states import COUNT, States, random_states
+from limberjack.benchmarks.trees import Tree, tree_of
+from limberjack.engine.errors import LimberjackError, ModelError
+from limberjack.engine.system.system import System
+
+CHAINS = (10, 50, 200, 1000)
+REPEATS, QUICK_REPEATS = 31, 3
+#: engines whose accelerations differ by more than this (relative) do not solve the same problem
+AGREEMENT = 1e-9
+#: peers whose cost grows with the cube of a chain's length are left out of longer ones
+LONGEST_MUJOCO_CHAIN = 200
+ROUND_TRIPS, QUICK_ROUND_TRIPS = 5000, 200
+
+Say = Callable[[str], None]
+
+
+def bench(
+    robots: Sequence[str] = tuple(ROBOTS),
+    chains: Sequence[int] = CHAINS,
+    *,
+    repeats: int | None = None,
+    quick: bool = False,
+    round_trip: bool = True,
+    out: Path = Path("bench-results"),
+    history_path: Path | None = None,
+    core: int | None = None,
+    console: Console | None = None,
+) -> BenchResult:
+    """Measure, print the tables, write ``bench.json`` and ``bench.png`` to ``out`` and a line to the history.
+
+    Parameters
+    ----------
+    robots : names from ROBOTS; chains : lengths of random chains
+    repeats : batches of each engine for each number (default 31); quick : few and short batches, no history
+    round_trip : measure the engine process over ipc as well
+    out : folder for the results; history_path : default benchmarks/history.jsonl in a source tree, else out
+    core : processor to run on, default the last allowed one
+    console : where to print
+
+    Raises ModelError for an unknown robot, a robot whose package is not installed or an impossible chain.
+    """
+    console = console or Console()
+    repeats = repeats if repeats is not None else (QUICK_REPEATS if quick else REPEATS)
+    if repeats < 1:
+        raise ModelError(f"{repeats} repeats", where="bench", mend="Give at least 1")
+    with pinned(core) as used:
+        result = BenchResult(history.machine(), history.commit(), used, repeats)
+        _run_models(result, models(tuple(robots), tuple(chains)), quick, console)
+    if round_trip:
+        _run_round_trip(result, robots, quick, console)
+    report.print_tables(result, console)
+    _write(result, out, None if quick else history_path or history.default_path() or out / "history.jsonl")
+    console.print(f"results in {out}", markup=False, highlight=False)
+    return result
+
+
+def _run_models(
+    result: BenchResult, cases: Sequence[tuple[str, Callable[[], System]]], quick: bool, console: Console
+) -> None:
+    seconds = QUICK_BATCH_SECONDS if quick else BATCH_SECONDS
+    for name, make in cases:
+        with console.status(f"{name}: building", spinner="dots") as status:
+            system = make()
+            engines = _engines(system, result, status.update)
+            status.update(f"{name}: timing")
+            result.models.append(_run_model(name, system, engines, result.repeats, seconds))
+
+
+def _engines(system: System, result: BenchResult, say: Say) -> list[Engine]:
+    """Ours first, then every peer that is there; why others are not goes to the remarks."""
+    tree = tree_of(system)
+    states = random_states(tree)
+    engines: list[Engine] = [Limberjack(system, states)]
+    for name, make in (("Pinocchio", pinocchio), ("MuJoCo", _mujoco)):
+        try:
+            engines.append(make(tree, states, say))
+        except PeerUnavailableError as error:
+            remark = f"{system.name}: no {name}: {error}"
+            result.remarks.append(remark)
+    return engines
+
+
+def _mujoco(tree: Tree, states: States, say: Say) -> MuJoCo:
+    if len(tree.links) > LONGEST_MUJOCO_CHAIN:
+        raise PeerUnavailableError(f"its factorisation of a chain of {len(tree.links)} bodies takes too long")
+    return MuJoCo(tree, states, say)
+
+
+def _run_model(name: str, system: System, engines: Sequence[Engine], repeats: int, seconds: float) -> ModelResult:
+    agreement = {engine.name: _disagreement(engines[0], engine) for engine in engines[1:]}
+    for peer, worst in agreement.items():
+        if not worst <= AGREEMENT:
+            raise LimberjackError(f"{name}: {peer}'s accelerations differ from ours by {worst:.1e} (relative)")
+    timings: list[Timing] = []
+    for operation in OPERATIONS:
+        timings += compare(engines, operation, repeats, seconds)
+    bodies = sum(body.hinge.type != "fixed" for body in system.bodies)
+    return ModelResult(name, bodies, system.nv, name.startswith("chain "), tuple(timings), agreement)
+
+
+def _disagreement(ours: Engine, peer: Engine) -> float:
+    """Largest difference of forward dynamics over all states, relative to the largest acceleration."""
+    worst = 0.0
+    for k in range(COUNT):
+        mine, theirs = ours.result("forward", k), peer.result("forward", k)
+        worst = max(worst, float(np.abs(mine - theirs).max() / np.abs(mine).max()))
+    return worst
+
+
+def _run_round_trip(result: BenchResult, robots: Sequence[str], quick: bool, console: Console) -> None:
+    name, make = models((robots[0],), ())[0] if robots else models((), (10,))[0]
+    with console.status("lockstep round trip over ipc"):
+        trip = measure_round_trip(make(), requests=QUICK_ROUND_TRIPS if quick else ROUND_TRIPS, cpu=result.core)
+    result.round_trip = asdict(trip) | {"model": name}
+
+
+def _write(result: BenchResult, out: Path, history_path: Path | None) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(result.as_dict(), indent=1, ensure_ascii=False)
+    (out / "bench.json").write_text(text + "\n", encoding="utf-8")
+    report.draw(result, out / "bench.png")
+    if history_path is not None:
+        now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+        history.record(history_path, result.history_line(now))
