@@ -99,7 +99,8 @@ def _draw_ratios(axes: Any, result: BenchResult, operation: str) -> None:
     axes.set_title(OPERATIONS[operation], fontsize=9)
     if operation == "forward":
         axes.set_ylabel("their time / Limberjack's\n(above 1: Limberjack is faster)", fontsize=8)
-        axes.legend(fontsize=7)
+        if result.peers:
+            axes.legend(fontsize=7)
 
 
 def _draw_chains(axes: Any, chains: Sequence[ModelResult], result: BenchResult, operation: str) -> None:

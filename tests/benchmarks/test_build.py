@@ -1,0 +1,84 @@
+"""Building peers: the cache, and every way it can fail."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from limberjack.benchmarks import peer_build
+from limberjack.benchmarks.peer_build import PeerUnavailableError, load_peer
+
+pytest.importorskip("ziglang")
+
+
+@pytest.fixture
+def workshop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of sources with a cache of its own."""
+    monkeypatch.setattr(peer_build, "HERE", tmp_path)
+    monkeypatch.setattr(peer_build.platformdirs, "user_cache_dir", lambda _: str(tmp_path / "cache"))
+    (tmp_path / "good.c").write_text('__attribute__((visibility("default"))) int answer(void) { return 42; }\n')
+    (tmp_path / "bad.c").write_text("int answer(void) { return forty_two; }\n")
+    return tmp_path
+
+
+def test_built_once_then_taken_from_the_cache(workshop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    assert load_peer("good.c", ["ziglang"], [], said.append).answer() == 42
+    assert len(said) == 1
+    assert "good.c" in said[0]
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("compiled again")
+
+    monkeypatch.setattr(peer_build, "_compile", refuse)
+    assert load_peer("good.c", ["ziglang"], [], said.append).answer() == 42
+    assert len(said) == 1
+    with pytest.raises(AssertionError, match="compiled again"):
+        load_peer("good.c", ["ziglang"], ["-DOTHER"])
+
+
+def test_compile_error_is_told(workshop: Path) -> None:
+    with pytest.raises(PeerUnavailableError, match=r"bad\.c did not compile: .*forty_two"):
+        load_peer("bad.c", ["ziglang"], [])
+    assert not list(workshop.rglob("*.so"))
+
+
+def test_missing_package_is_named(workshop: Path) -> None:
+    with pytest.raises(PeerUnavailableError, match="no-such-package is not installed"):
+        load_peer("good.c", ["ziglang", "no-such-package"], [])
+
+
+def test_a_library_that_does_not_load_is_told(workshop: Path) -> None:
+    library = peer_build._place("good.c", ["ziglang"], [])
+    library.parent.mkdir(parents=True)
+    library.write_text("not a library")
+    with pytest.raises(PeerUnavailableError, match="does not load"):
+        load_peer("good.c", ["ziglang"], [])
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for the children in /proc")
+def test_the_build_is_bounded_and_leaves_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(peer_build, "BUILD_SECONDS", 0.3)
+    with pytest.raises(PeerUnavailableError, match="took longer"):
+        peer_build._run(["/bin/sh", "-c", "echo $$; sleep 617.25 & wait"])
+    time.sleep(0.2)
+    assert not _living_children("sleep")
+
+
+def _living_children(name: str) -> list[int]:
+    """Processes called `name` that this process started, directly or through a shell that has ended."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            words = (entry / "stat").read_text().rpartition(")")
+        except OSError:
+            continue
+        state, parent = words[2].split()[:2]
+        if words[0].endswith(f"({name}") and int(parent) in (os.getpid(), 1) and state != "Z":
+            command = (entry / "cmdline").read_bytes().split(b"\0")
+            if command[:2] == [b"sleep", b"617.25"]:
+                found.append(int(entry.name))
+    return found
