@@ -33,11 +33,11 @@ kernel: Callable[[Callable], Callable] = numba.njit(forceinline=True, **OPTIONS)
 
 @lru_cache(maxsize=1)
 def cache_directory() -> Path:
-    """Where compiled entries are kept: one directory for each state of the engine's sources."""
+    """Where compiled entries are kept: one directory for each state of the sources that kernels are made of."""
     digest = hashlib.sha256()
     root = Path(__file__).resolve().parent
-    for source in sorted(root.rglob("*.py")):
-        digest.update(source.relative_to(root).as_posix().encode())
+    for source in [*sorted(root.glob("*.py")), root / "system" / "hinge_types.py"]:
+        digest.update(source.name.encode())
         digest.update(source.read_bytes())
     return Path(platformdirs.user_cache_dir("limberjack")) / "kernels" / digest.hexdigest()[:16]
 
@@ -53,28 +53,31 @@ def entry(function: Callable) -> Callable:
         config.CACHE_DIR = before
 
 
-class CompileNotice(event.Listener):
-    """Says on a terminal that kernels are being compiled, and how long it took; silent in a pipe."""
+class _CompileNotice(event.Listener):
+    """Counts the seconds spent in the compiler and shows them on a terminal as they pass."""
 
     def __init__(self) -> None:
-        self.depth = 0
-        self.started = 0.0
-        self.seconds = 0.0
+        self._depth = 0
+        self._started = 0.0
 
     def on_start(self, event: event.Event) -> None:
-        self.depth += 1
-        if self.depth == 1:
-            self.started = time.perf_counter()
+        if self._depth == 0:
+            self._started = time.perf_counter()
+        self._depth += 1
+        self._show("\r")
 
     def on_end(self, event: event.Event) -> None:
-        self.depth -= 1
-        if self.depth == 0:
-            self.seconds += time.perf_counter() - self.started
-            if sys.stderr.isatty():
-                text = f"compiling engine kernels (first use only): {self.seconds:5.1f} s"
-                print(f"\r{text}", end="", file=sys.stderr, flush=True)
+        self._depth -= 1
+        self._show("\n" if self._depth == 0 else "\r")
 
-    def finish(self) -> None:
-        """End the line, if one was begun."""
-        if self.seconds and sys.stderr.isatty():
-            print(file=sys.stderr)
+    def _show(self, end: str) -> None:
+        seconds = time.perf_counter() - self._started
+        text = f"compiling the engine for this processor (first use only, about half a minute): {seconds:5.1f} s"
+        print(text, end=end, file=sys.stderr, flush=True)
+
+
+@lru_cache(maxsize=1)
+def announce_compilation() -> None:
+    """From now on say on standard error, if it is a terminal, that kernels are being compiled and for how long."""
+    if sys.stderr.isatty():
+        event.register("numba:compile", _CompileNotice())

@@ -1,0 +1,178 @@
+"""The `limberjack` command. Exit code 0: done; 1: a run that failed; 2: input that cannot be used."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from limberjack import __version__
+from limberjack.engine.errors import ArgumentError, LimberjackError, MissingExtraError, ModelError, ModelWarning
+
+BAD_INPUT, FAILED = 2, 1
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Entry point of the command; returns the exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", ModelWarning)
+            warnings.showwarning = _show_warning
+            return int(options.work(options) or 0)
+    except KeyboardInterrupt:
+        print("stopped by the user", file=sys.stderr)
+        return 130
+    except (ModelError, ArgumentError, MissingExtraError) as error:
+        print(f"limberjack: {error}", file=sys.stderr)
+        return BAD_INPUT
+    except LimberjackError as error:
+        print(f"limberjack: {error}", file=sys.stderr)
+        return BAD_INPUT if isinstance(error, ValueError) else FAILED
+    except BrokenPipeError:
+        return FAILED
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+    label = "warning" if issubclass(category, ModelWarning) else category.__name__
+    print(f"limberjack: {label}: {message}", file=sys.stderr)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="limberjack", description=__doc__.splitlines()[0])
+    parser.add_argument("--version", action="version", version=f"limberjack {__version__}")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    for add in (_demo, _run, _info, _check, _schema, _keygen, _bench, _plot):
+        add(commands)
+    return parser
+
+
+def _command(commands: Any, name: str, work: Callable[[argparse.Namespace], int | None], text: str) -> Any:
+    parser = commands.add_parser(name, help=text, description=text)
+    parser.set_defaults(work=work)
+    return parser
+
+
+def _model_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", type=Path, metavar="MODEL", help=".yaml, .urdf or .xml (MJCF)")
+    parser.add_argument("--base", choices=("fixed", "free"), help="hold the root body, or let it float")
+    parser.add_argument("--strict", action="store_true", help="refuse what is otherwise only warned of")
+    parser.add_argument(
+        "--mimic",
+        choices=("refuse", "independent"),
+        default="refuse",
+        help="URDF joints that mimic another: refuse the model, or let them move on their own",
+    )
+
+
+def _step_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--dt", type=float, help="step, s (default: the model's)")
+    parser.add_argument("--integrator", choices=("rk4", "semi_implicit", "implicit"), help="default: the model's")
+
+
+def _load_options(options: argparse.Namespace) -> dict[str, Any]:
+    return {"base": options.base, "strict": options.strict, "mimic": options.mimic}
+
+
+def _demo(commands: Any) -> None:
+    def work(options: argparse.Namespace) -> None:
+        from limberjack.commands.run import demo
+
+        demo(options.out)
+
+    parser = _command(commands, "demo", work, "drive the shipped space manipulator over ZeroMQ and plot what happens")
+    parser.add_argument("--out", type=Path, default=Path("results/demo"), help="results folder (default: %(default)s)")
+
+
+def _run(commands: Any) -> None:
+    def work(options: argparse.Namespace) -> None:
+        from limberjack.commands.run import run
+
+        run(options, _load_options(options))
+
+    text = (
+        "run a model in an engine process: serve it until stopped, or, with --duration, drive its joints along a "
+        "test trajectory from a controller process and write log, plot and table"
+    )
+    parser = _command(commands, "run", work, text)
+    _model_options(parser)
+    _step_options(parser)
+    parser.add_argument("--duration", type=float, metavar="S", help="drive the joints for S simulated seconds")
+    parser.add_argument("--out", type=Path, help="results folder of --duration (default: results/<model>)")
+    parser.add_argument("--endpoint", default="tcp://127.0.0.1:5555", help="default: %(default)s; also ipc:///path")
+    parser.add_argument("--real-time", action="store_true", help="step freely, paced by the clock; else in lockstep")
+    parser.add_argument("--rate", type=float, metavar="HZ", help="cycles a second with --real-time")
+    parser.add_argument("--publish-every", type=int, default=1, metavar="N", help="publish every N-th state")
+    parser.add_argument("--lease", type=float, default=3.0, metavar="S", help="command lease without a sign of life")
+    parser.add_argument("--keys", type=Path, metavar="DIR", help="CurveZMQ keys made by 'limberjack keygen'")
+    parser.add_argument("--cpu", type=int, action="append", help="processor to stay on (may be repeated)")
+    parser.add_argument("--priority", type=int, help="SCHED_FIFO priority, 1 to 99")
+
+
+def _info(commands: Any) -> None:
+    def work(options: argparse.Namespace) -> None:
+        from limberjack.commands.info import info
+
+        info(options.model, _load_options(options))
+
+    _model_options(_command(commands, "info", work, "what a model holds: tree, coordinates, masses, drives, sensors"))
+
+
+def _check(commands: Any) -> None:
+    def work(options: argparse.Namespace) -> int:
+        from limberjack.commands.info import check
+
+        return check(options.model, _load_options(options))
+
+    _model_options(_command(commands, "check", work, "read and check a model; list every warning"))
+
+
+def _schema(commands: Any) -> None:
+    def work(_: argparse.Namespace) -> None:
+        from limberjack.engine.system.schema import json_schema
+
+        print(json_schema())
+
+    _command(commands, "schema", work, "print the JSON Schema of the YAML model format, for editors")
+
+
+def _keygen(commands: Any) -> None:
+    def work(options: argparse.Namespace) -> None:
+        from limberjack.bridge.keys import keygen
+
+        for path in keygen(options.directory, options.client or ("client",)):
+            print(path)
+
+    parser = _command(commands, "keygen", work, "make CurveZMQ keys for an engine and its clients")
+    parser.add_argument("directory", type=Path, metavar="DIR")
+    parser.add_argument("--client", action="append", metavar="NAME", help="a client's name (may be repeated)")
+
+
+def _bench(commands: Any) -> None:
+    def work(options: argparse.Namespace) -> None:
+        from limberjack.commands.bench import bench
+
+        bench(options)
+
+    parser = _command(commands, "bench", work, "time the kernels beside Pinocchio and MuJoCo in one run")
+    parser.add_argument("--quick", action="store_true", help="small models, few repeats: a smoke test")
+    parser.add_argument("--out", type=Path, default=Path("results/bench"), help="plot folder (default: %(default)s)")
+    parser.add_argument("--history", type=Path, help="append one JSON line to this file")
+
+
+def _plot(commands: Any) -> None:
+    def work(options: argparse.Namespace) -> None:
+        from limberjack.commands.run import plot
+
+        plot(options.log, options.out)
+
+    parser = _command(commands, "plot", work, "plot the log of a run")
+    parser.add_argument("log", type=Path, metavar="LOG", help="log.csv of a results folder")
+    parser.add_argument("-o", "--out", type=Path, help="PNG file (default: beside the log)")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

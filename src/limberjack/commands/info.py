@@ -1,0 +1,106 @@
+"""`limberjack info` and `check`: what a model holds."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from pathlib import Path
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.tree import Tree
+
+from limberjack.engine.errors import ModelWarning
+from limberjack.engine.system.load import load
+from limberjack.engine.system.system import Body, Dof, System
+
+
+def info(model: Path, load_options: dict[str, Any]) -> None:
+    """Print the tree of bodies and the tables of coordinates, actuators and sensors."""
+    system = load(model, **load_options)
+    console = Console()
+    if not console.is_terminal:
+        console.width = 140
+    gravity = " ".join(f"{g:g}" for g in system.gravity)
+    console.print(
+        f"[bold]{system.name}[/]: {len(system.bodies)} bodies, {system.nq} coordinates, {system.nv} velocities, "
+        f"mass {system.mass:g} kg, gravity {gravity} m/s², step {system.dt:g} s, {system.integrator}"
+    )
+    console.print(_tree(system))
+    if system.nv:
+        console.print(_coordinates(system))
+    if system.actuators:
+        console.print(_actuators(system))
+    if system.sensors:
+        console.print(_sensors(system))
+
+
+def check(model: Path, load_options: dict[str, Any]) -> int:
+    """Read the model, list its warnings, say that it can be simulated."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)
+        system = load(model, **load_options)
+    for text in system.warnings:
+        print(f"warning: {text}")
+    count = len(system.warnings)
+    print(f"{model}: good; {len(system.bodies)} bodies, {system.nv} velocities, {count} warning{'s' * (count != 1)}")
+    return 0
+
+
+def _tree(system: System) -> Tree:
+    root = Tree("inertial frame")
+    places: dict[str | None, Tree] = {None: root}
+    for body in system.bodies:
+        places[body.name] = places[body.hinge.parent].add(_body_line(body))
+    for node in system.nodes:
+        places[node.body].add(f"[dim]node {node.name}[/]")
+    return root
+
+
+def _body_line(body: Body) -> str:
+    hinge = body.hinge
+    kept = " (merged)" if hinge.type == "fixed" and hinge.merge else ""
+    name = f" '{hinge.name}'" if hinge.name != body.name else ""
+    return f"{body.name}  [dim]{hinge.type}{name}{kept}, {body.inertia.mass:g} kg[/]"
+
+
+def _table(title: str, *columns: str) -> Table:
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD)
+    for column in columns:
+        table.add_column(column, no_wrap=True)
+    return table
+
+
+def _coordinates(system: System) -> Table:
+    table = _table("velocities", "name", "hinge", "limits", "stiffness", "damping", "friction", "armature")
+    table.caption = "limits marked * have a stop whose stiffness is chosen at build"
+    for body in system.bodies:
+        for i, name in enumerate(body.hinge.velocity_names):
+            dof = body.hinge.dofs[i] if body.hinge.dofs else Dof()
+            numbers = (f"{x:g}" for x in (dof.stiffness, dof.damping, dof.friction, dof.armature))
+            table.add_row(name, body.hinge.type, _limits(dof), *numbers)
+    return table
+
+
+def _limits(dof: Dof) -> str:
+    if math.isinf(dof.lower) and math.isinf(dof.upper):
+        return "-"
+    return f"{dof.lower:g} … {dof.upper:g}{'*' if dof.limit_stiffness is None else ''}"
+
+
+def _actuators(system: System) -> Table:
+    table = _table("actuators", "name", "drives", "mode", "kp", "kd", "limit", "commands")
+    for a in system.actuators:
+        table.add_row(
+            a.name, a.coordinate, a.mode, f"{a.kp:g}", f"{a.kd:g}", f"{a.limit:g}", ", ".join(a.command_names)
+        )
+    return table
+
+
+def _sensors(system: System) -> Table:
+    table = _table("sensors", "name", "type", "target")
+    for sensor in system.sensors:
+        table.add_row(sensor.name, sensor.type, sensor.target)
+    return table
