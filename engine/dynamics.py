@@ -100,7 +100,7 @@ class Dynamics:
         return self._totals(q, v)[2:8].copy()
 
     def energy(self, q: ArrayLike, v: ArrayLike) -> tuple[float, float]:
-        """Kinetic and potential energy, J; potential is zero where the first moment along gravity is."""
+        """Kinetic and potential energy, J, of all moving bodies; potential is −g · (mass × centre of mass)."""
         out = self._totals(q, v)
         return float(out[0]), float(out[1])
 

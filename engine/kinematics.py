@@ -12,6 +12,7 @@ from limberjack.engine.layout import (
     B_I,
     B_M,
     G_H,
+    GROUNDED,
     NV,
     PATH,
     PATH_BASE,
@@ -183,10 +184,15 @@ def node_motion_entry(ints, floats, work, q, v, vdot, node, out):
 
 @kernel
 def totals(plant, work, out):
-    """out (12,): kinetic and potential energy, momentum (6) about the inertial origin, first moment (3), mass."""
+    """out (12,): kinetic and potential energy, momentum (6) about the inertial origin, first moment (3), mass.
+
+    Of the moving bodies: what is fixed to the ground does not count, be its hinge merged or not.
+    """
     kinetic, mass = 0.0, 0.0
     L, p, c = ZERO, ZERO, ZERO
     for k in range(plant.topo.shape[0]):
+        if plant.topo[k, GROUNDED]:
+            continue
         body, pose, row = plant.body[k], work.pose[k + 1], work.rows[k + 1]
         m, h, I = body[B_M], load3(body, B_H), load6(body, B_I)
         w, u = load3(row, W_V), load3(row, W_V + 3)

@@ -37,6 +37,7 @@ MAP = 7  # row in plant.maps for custom hinges, else -1
 TURN = 8  # 1 for a z-turning hinge whose B_TURN is not the identity
 LEAF = 9  # 1 for a body without children
 FIRST = 10  # 1 for the child that a tip-to-base sweep meets first: it writes the parent's sums, others add
+GROUNDED = 11  # 1 for a body that only unmerged fixed hinges join to the ground: it does not count as moving mass
 
 # code paths of the sweeps
 PATH_REVOLUTE, PATH_PRISMATIC, PATH_GENERAL, PATH_BASE = range(4)

@@ -10,7 +10,7 @@ from limberjack.engine import layout as at
 from limberjack.engine.entries import entries
 from limberjack.engine.errors import ModelError
 from limberjack.engine.system.frames import Frames, Link, assemble, hinge_parameter, split_turns
-from limberjack.engine.system.hinge_types import CUSTOM, FREE, PRISMATIC, REVOLUTE
+from limberjack.engine.system.hinge_types import CUSTOM, FIXED, FREE, PRISMATIC, REVOLUTE
 from limberjack.engine.system.plant import Plant, aligned_zeros, empty_plant
 from limberjack.engine.system.system import SENSOR_TYPES, Dof, Node, Sensor, System
 
@@ -87,7 +87,9 @@ def _fill_bodies(plant: Plant, links: list[Link], maps: list[Link]) -> None:
     plant.ints[at.C_GENERAL] = general
     last_child = {int(topo[k, at.UP]): k for k in range(len(links))}
     for k in range(len(links)):
-        topo[k, at.LEAF], topo[k, at.FIRST] = k + 1 not in last_child, last_child[int(topo[k, at.UP])] == k
+        up = int(topo[k, at.UP])
+        topo[k, at.LEAF], topo[k, at.FIRST] = k + 1 not in last_child, last_child[up] == k
+        topo[k, at.GROUNDED] = topo[k, at.KIND] == FIXED and (up == 0 or topo[up - 1, at.GROUNDED])
 
 
 def _fill_turns(row: np.ndarray, link: Link) -> tuple[bool, float]:
