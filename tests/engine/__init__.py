@@ -1,0 +1,1 @@
+"""Tests of the engine's kernels against independent oracles, closed forms and identities."""
