@@ -1,9 +1,9 @@
 """Lockstep round trip of an engine process, beside a bare pyzmq echo of the same sizes in the same run.
 
-The echo is a child process with a ROUTER that unpacks each request and packs a reply as large as a state, and a DEALER
-that packs, sends, receives and unpacks: what messaging costs whatever is behind it. The engine's round trip is
-compared with that plus the step itself, measured in this process. Blocks of both alternate, so that a
-change of the machine's pace falls on both.
+The echo is a child process with a ROUTER that unpacks each request and packs a reply as large as a state, and a
+DEALER that packs, sends, receives and unpacks: what messaging costs whatever is behind it. The engine's round trip
+is compared with that plus the step itself, measured in this process. Blocks of both alternate, so that a change of
+the machine's pace falls on both.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ def measure(system: System, *, requests: int = 10_000, cpu: int | None = None) -
         with EngineProcess(system, settings) as engine, engine.client() as client:
             command = np.zeros(len(system.command_names))
             sizes = _sizes(client, command)
-            with _echo(f"ipc://{folder}/echo", sizes) as echo:
+            with _echo(f"ipc://{folder}/echo", sizes) as bare:
                 block = max(1, requests // _BLOCKS)
-                echo_us, trip_us = _alternate(echo, lambda: client.step(1, command), block)
+                echo_us, trip_us = _alternate(bare, lambda: client.step(1, command), block)
         step_us = _alternate(_local_step(system, command), lambda: None, block)[0]
     echo, trip, step = (statistics.median(times) for times in (echo_us, trip_us, step_us))
     p99 = [float(np.percentile(times, 99)) for times in (echo_us, trip_us)]
@@ -92,12 +92,13 @@ def _alternate(
 
 
 def _local_step(system: System, command: np.ndarray) -> Callable[[], None]:
-    """The step itself: commands in, one step, outputs ready."""
+    """The step itself: commands in, one step, and the forces and outputs that a reply carries."""
     simulation = Simulation(system)
 
     def step() -> None:
         simulation.command_vector = command
         simulation.step(1)
+        _ = simulation.tau, simulation.output_vector
 
     return step
 

@@ -73,9 +73,7 @@ class Client:
         """Names, units and constants of what the engine runs (asked once, on connecting)."""
         return self._description
 
-    def step(
-        self, steps: int = 1, command: Commands | None = None, *, timeout_s: float | None = None
-    ) -> State:
+    def step(self, steps: int = 1, command: Commands | None = None, *, timeout_s: float | None = None) -> State:
         """Lockstep: apply commands, take steps, return the state. Commands not named keep their values."""
         return self._state("step", [steps, *self._description.command(command)], timeout_s)
 
@@ -158,7 +156,7 @@ class Client:
     def _stream(self, which: str) -> zmq.Socket:
         """The subscription, made on first use."""
         if which not in self._streams:
-            if self._link.context.closed:
+            if self._link.closed:
                 raise BridgeError("this client is closed. Make a new one.")
             socket = self._link.open(zmq.SUB)
             if which == "state":

@@ -30,9 +30,7 @@ class Endpoints:
 
         tcp: the next two ports; ipc: the path with ``.state`` and ``.topics`` appended.
         """
-        return cls(
-            request, state or _neighbour(request, 1, ".state"), topics or _neighbour(request, 2, ".topics")
-        )
+        return cls(request, state or _neighbour(request, 1, ".state"), topics or _neighbour(request, 2, ".topics"))
 
 
 def _neighbour(endpoint: str, step: int, suffix: str) -> str:
@@ -43,9 +41,7 @@ def _neighbour(endpoint: str, step: int, suffix: str) -> str:
     if port == 0:
         return f"tcp://{host}:*"
     if port + step > 65535:
-        raise EndpointError(
-            f"{endpoint}: the streams would need port {port + step}. Choose a port below 65534."
-        )
+        raise EndpointError(f"{endpoint}: the streams would need port {port + step}. Choose a port below 65534.")
     return f"tcp://{host}:{port + step}"
 
 
@@ -132,14 +128,10 @@ class IpcGuard:
     def _take(self) -> int:
         """Open and lock the lock file; again if its former owner removed it between the two."""
         for _ in range(100):
-            descriptor = os.open(
-                self._lock_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
-            )
+            descriptor = os.open(self._lock_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if os.path.exists(self._lock_path) and os.path.samestat(
-                    os.fstat(descriptor), os.stat(self._lock_path)
-                ):
+                if os.path.exists(self._lock_path) and os.path.samestat(os.fstat(descriptor), os.stat(self._lock_path)):
                     return descriptor
             except BaseException:
                 os.close(descriptor)

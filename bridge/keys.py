@@ -32,13 +32,9 @@ def keygen(directory: Path | str, clients: Iterable[str] = ("client",)) -> list[
     written = [] if (folder / "server.key_secret").exists() else _make_pair(folder, folder, "server")
     for name in clients:
         if not name.replace("-", "").replace("_", "").isalnum() or name == "server":
-            raise KeyFileError(
-                f"{name!r} cannot be a key's name. Use letters, digits, - and _, but not 'server'."
-            )
+            raise KeyFileError(f"{name!r} cannot be a key's name. Use letters, digits, - and _, but not 'server'.")
         if (folder / "clients" / f"{name}.key").exists() or (folder / f"{name}.key_secret").exists():
-            raise KeyFileError(
-                f"{folder}: client '{name}' has a key already. Choose another name or remove its files."
-            )
+            raise KeyFileError(f"{folder}: client '{name}' has a key already. Choose another name or remove its files.")
         written += _make_pair(folder, folder / "clients", name)
     return written
 
@@ -64,9 +60,7 @@ def load_pair(file: Path) -> tuple[bytes, bytes]:
     """Public and secret key (Z85) in a secret key file. Raises KeyFileError."""
     public, secret = _load(file)
     if secret is None:
-        raise KeyFileError(
-            f"{file} holds no secret key. Give the .key_secret file that 'limberjack keygen' wrote."
-        )
+        raise KeyFileError(f"{file} holds no secret key. Give the .key_secret file that 'limberjack keygen' wrote.")
     if file.stat().st_mode & 0o077:
         raise KeyFileError(f"{file} can be read by other users. Run: chmod 600 {file}")
     return public, secret
@@ -76,9 +70,7 @@ def _load(file: Path) -> tuple[bytes, bytes | None]:
     try:
         public, secret = load_certificate(file)
     except (OSError, ValueError) as error:
-        raise KeyFileError(
-            f"{file}: no key could be read ({error}). Make keys with 'limberjack keygen DIR'."
-        ) from None
+        raise KeyFileError(f"{file}: no key could be read ({error}). Make keys with 'limberjack keygen DIR'.") from None
     if len(public) != 40 or (secret is not None and len(secret) != 40):
         raise KeyFileError(f"{file}: a key is 40 characters of Z85; this file is damaged. Make new keys.")
     return public, secret
@@ -93,9 +85,7 @@ class Gate:
         try:
             self._allowed = frozenset(load_certificates(folder / "clients"))
         except (OSError, ValueError) as error:
-            raise KeyFileError(
-                f"{folder / 'clients'}: {error}. Make keys with 'limberjack keygen DIR'."
-            ) from None
+            raise KeyFileError(f"{folder / 'clients'}: {error}. Make keys with 'limberjack keygen DIR'.") from None
         if not self._allowed:
             raise KeyFileError(f"{folder / 'clients'} holds no client key, so nobody could connect. Add one.")
         self.refused = 0

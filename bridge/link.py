@@ -90,6 +90,7 @@ class Link:
         self.size_max = 65536
         self.lock = threading.Lock()
         self._sequence = 0
+        self.closed = False
         self.context = zmq.Context()
         self._socket = self.open(zmq.DEALER)
         self._health = Health(self._socket)
@@ -117,22 +118,18 @@ class Link:
         """
         allowed = self.timeout_s if timeout_s is None else timeout_s
         with self.lock:
-            if self.context.closed:
+            if self.closed:
                 raise BridgeError("this client is closed. Make a new one.")
             self._sequence += 1
             payload = encode(kind, self._sequence, self.seen, self.client, body)
             if len(payload) > self.size_max:
-                raise ArgumentError(
-                    f"'{kind}' is {len(payload)} bytes; the engine takes at most {self.size_max}."
-                )
+                raise ArgumentError(f"'{kind}' is {len(payload)} bytes; the engine takes at most {self.size_max}.")
             reply = self._exchange(kind, payload, allowed)
             self.seen = reply.time
         if reply.type == "error":
             raise _error(reply)
         if reply.type not in (kind, "state"):
-            raise BridgeError(
-                f"{self.endpoint} answered '{kind}' with '{reply.type}'; it is not a Limberjack engine."
-            )
+            raise BridgeError(f"{self.endpoint} answered '{kind}' with '{reply.type}'; it is not a Limberjack engine.")
         return reply
 
     def _exchange(self, kind: str, payload: bytes, allowed: float) -> Message:
@@ -193,9 +190,7 @@ class Link:
         health.read()
         start = f"no reply to '{kind}' from {self.endpoint} within {allowed:g} s"
         if health.connected:
-            return (
-                f"{start}: the engine is busy or stuck. Allow more time (timeout_s), or look at the engine."
-            )
+            return f"{start}: the engine is busy or stuck. Allow more time (timeout_s), or look at the engine."
         if health.dropped:
             return f"{start}: the connection was lost. Start the engine again and make a new client."
         if health.ever:
@@ -206,7 +201,8 @@ class Link:
     def close(self) -> None:
         """Close the connection; safe to call more than once."""
         with self.lock:
-            if not self.context.closed:
+            if not self.closed:
+                self.closed = True
                 self._socket.disable_monitor()
                 self._health.close()
                 self._socket.close()

@@ -53,17 +53,11 @@ def decode(payload: bytes) -> Message:
     except (ValueError, TypeError, OverflowError, RecursionError, msgpack.UnpackException) as error:
         raise Refusal(Code.MALFORMED, f"not one msgpack value: {type(error).__name__} {error}.") from None
     if type(fields) is not list or not fields:
-        raise Refusal(
-            Code.MALFORMED, "a message is the msgpack array [version, type, sequence, time, client, body]."
-        )
+        raise Refusal(Code.MALFORMED, "a message is the msgpack array [version, type, sequence, time, client, body].")
     if type(fields[0]) is not int or fields[0] != PROTOCOL_VERSION:
-        raise _envelope_refusal(
-            fields, Code.VERSION, f"protocol version {fields[0]!r:.40} is not {PROTOCOL_VERSION}."
-        )
+        raise _envelope_refusal(fields, Code.VERSION, f"protocol version {fields[0]!r:.40} is not {PROTOCOL_VERSION}.")
     if len(fields) != 6:
-        raise _envelope_refusal(
-            fields, Code.MALFORMED, f"the envelope has 6 fields; this one has {len(fields)}."
-        )
+        raise _envelope_refusal(fields, Code.MALFORMED, f"the envelope has 6 fields; this one has {len(fields)}.")
     _, kind, sequence, time, client, _ = fields
     if (
         type(kind) is str
@@ -82,9 +76,7 @@ def _explain_envelope(fields: list) -> Refusal:
     """Why an envelope of six fields was refused, field by field."""
     _, kind, sequence, time, client, _ = fields
     if type(time) is float and not math.isfinite(time):
-        return _envelope_refusal(
-            fields, Code.NON_FINITE, f"the envelope's time is {time}; it must be finite."
-        )
+        return _envelope_refusal(fields, Code.NON_FINITE, f"the envelope's time is {time}; it must be finite.")
     for name, value, wanted in (
         ("type", kind, str),
         ("sequence", sequence, int),
@@ -94,9 +86,7 @@ def _explain_envelope(fields: list) -> Refusal:
         if type(value) is not wanted:
             text = f"the envelope's {name} is a {type(value).__name__}; it must be {wanted.__name__}."
             return _envelope_refusal(fields, Code.MALFORMED, text)
-    return _envelope_refusal(
-        fields, Code.MALFORMED, "the envelope's sequence and client must not be negative."
-    )
+    return _envelope_refusal(fields, Code.MALFORMED, "the envelope's sequence and client must not be negative.")
 
 
 def _envelope_refusal(fields: list, code: Code, text: str) -> Refusal:

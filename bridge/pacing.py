@@ -56,9 +56,7 @@ def place(cpus: Iterable[int] | None, priority: int | None) -> None:
         chosen = set(cpus)
         available = os.sched_getaffinity(0)
         if not chosen or not chosen <= available:
-            raise ArgumentError(
-                f"processors {sorted(chosen)} are not all available. Choose from {sorted(available)}."
-            )
+            raise ArgumentError(f"processors {sorted(chosen)} are not all available. Choose from {sorted(available)}.")
         os.sched_setaffinity(0, chosen)
     if priority is not None:
         try:

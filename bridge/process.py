@@ -60,9 +60,7 @@ class EngineProcess:
             stdout=subprocess.PIPE,
         )
         try:
-            self.endpoints = self._start(
-                (system, settings, dt, integrator), time.monotonic() + start_timeout_s
-            )
+            self.endpoints = self._start((system, settings, dt, integrator), time.monotonic() + start_timeout_s)
             with self.client(name="starter", timeout_s=10.0):
                 pass
         except BaseException:
@@ -90,9 +88,7 @@ class EngineProcess:
         while not line.endswith(b"\n") and len(line) < _STATUS_MAX:
             remaining = deadline - time.monotonic()
             if remaining <= 0.0 or not select.select([descriptor], [], [], remaining)[0]:
-                raise EngineStartError(
-                    "the engine process did not answer in time. Allow more with start_timeout_s."
-                )
+                raise EngineStartError("the engine process did not answer in time. Allow more with start_timeout_s.")
             portion = os.read(descriptor, 4096)
             if not portion:
                 raise self._ended()
@@ -166,9 +162,7 @@ def _end_with_parent() -> None:
 
 def child_main() -> int:
     """What the child process runs: read the job from stdin, serve, report on stdout."""
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # until `serve`: the parent, which gets Ctrl-C too, ends this process
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # until `serve`: the parent, which gets Ctrl-C too, ends this process
     pipe = os.dup(1)
     os.dup2(2, 1)  # whatever else prints goes to stderr
     with os.fdopen(os.dup(0), "rb", buffering=0) as stream:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import logging
 import select
 import signal
@@ -26,6 +27,7 @@ from limberjack.engine.system.system import System
 log = logging.getLogger("limberjack.bridge")
 
 _HEARTBEAT_S = 1.0
+_LOOK_S = 0.02
 
 _REQUESTS_A_CYCLE = 64  # requests answered in one free-running cycle
 _EVENTS_A_HEARTBEAT = 16  # events published between two heartbeats; counts in the heartbeat stay exact
@@ -47,7 +49,7 @@ class Server:
         self._pacer: Pacer | None = None
         self._published = self._events_left = 0
         self._since_publish = 0
-        self._next_heartbeat = time.monotonic()
+        self._next_heartbeat = self._next_look = time.monotonic()
 
     def stop(self) -> None:
         """Ask the loop to end; safe from signal handlers and other threads."""
@@ -69,10 +71,10 @@ class Server:
     def _run_lockstep(self) -> None:
         service = self.service
         while not service.stopping:
-            if self._serve_one(0) and service.fresh:
+            served = self._serve_one(0)
+            self._look_around()
+            if served and service.fresh:
                 self._publish_state()
-            if time.monotonic() >= self._next_heartbeat:
-                self._heartbeat()
 
     def _run_free(self) -> None:
         service, dt = self.service, self.service.simulation.dt
@@ -83,9 +85,8 @@ class Server:
             if service.stopping:
                 return
             service.free_step(steps)
+            self._look_around()
             self._publish_state()
-            if time.monotonic() >= self._next_heartbeat:
-                self._heartbeat()
 
     def _serve_until(self, deadline: float) -> None:
         """Answer requests until the deadline: at least one if any waits, at most a bounded number.
@@ -127,17 +128,25 @@ class Server:
 
     # ---- streams
 
+    def _look_around(self) -> None:
+        """Every few milliseconds: who reads the streams, whether a heartbeat is due."""
+        now = time.monotonic()
+        if now >= self._next_look:
+            self._next_look = now + _LOOK_S
+            self._sockets.look()
+            if now >= self._next_heartbeat:
+                self._heartbeat()
+
     def _publish_state(self) -> None:
-        """Every so many cycles or requests, send the state to both streams."""
+        """Every so many cycles or requests, send the state to both streams, if anybody reads them."""
         self.service.fresh = False
         self._since_publish += 1
-        if self._since_publish < self.settings.publish_divisor:
+        if self._since_publish < self.settings.publish_divisor or not self._sockets.read:
             return
         self._since_publish = 0
         self._published += 1
         message = self.service.state_message(self._published, 0)
-        self._sockets.state.send(message, zmq.DONTWAIT)
-        self._sockets.publish("state", message)
+        self._sockets.publish_state(message)
 
     def _heartbeat(self) -> None:
         """Once a second: what happened since, then health and counts."""
@@ -174,9 +183,7 @@ def _stop_on_signals(stop: Callable[[], None]) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    previous = {
-        number: signal.signal(number, lambda *_: stop()) for number in (signal.SIGINT, signal.SIGTERM)
-    }
+    previous = {number: signal.signal(number, lambda *_: stop()) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
@@ -199,6 +206,7 @@ def serve(
     """
     simulation = Simulation(system, dt=dt, integrator=integrator)
     server = Server(simulation, settings or Settings())
+    gc.freeze()  # what exists now stays; collections during the run need not look at it
     with _stop_on_signals(server.stop):
         if ready is not None:
             ready(server.endpoints)

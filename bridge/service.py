@@ -30,9 +30,7 @@ _COMMANDING = frozenset({"step", "command", "restore", "reset", "shutdown", "acq
 class Service:
     """Answers requests on one simulation; keeps the sessions, the lease and the counts."""
 
-    def __init__(
-        self, simulation: Simulation, settings: Settings, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, simulation: Simulation, settings: Settings, clock: Callable[[], float] = time.monotonic) -> None:
         self.simulation, self.settings, self._clock = simulation, settings, clock
         self.sessions = Sessions(settings.lease_s)
         sim = simulation
@@ -74,9 +72,7 @@ class Service:
         self.received += 1
         try:
             if len(payload) > self.size_max:
-                text = (
-                    f"a message of {len(payload)} bytes is longer than the {self.size_max} that are allowed."
-                )
+                text = f"a message of {len(payload)} bytes is longer than the {self.size_max} that are allowed."
                 raise Refusal(Code.OVERSIZE, text)
             return self._dispatch(decode(payload))
         except Refusal as refusal:
@@ -176,18 +172,14 @@ class Service:
         return self._reply(message, {**self._description["hello"], **self.about})
 
     def _describe(self, message: Message, session: Session) -> bytes:
-        return self._reply(
-            message, {**self._description["hello"], **self.about, **self._description["names"]}
-        )
+        return self._reply(message, {**self._description["hello"], **self.about, **self._description["names"]})
 
     def _state(self, message: Message, session: Session) -> Reply:
         return self.state_message(message.sequence, message.client)
 
     def _step(self, message: Message, session: Session) -> Reply:
         if self.settings.mode != "lockstep":
-            raise Refusal(
-                Code.MODE, "the engine is free-running and steps by itself. Send 'command' instead."
-            )
+            raise Refusal(Code.MODE, "the engine is free-running and steps by itself. Send 'command' instead.")
         steps, indices, values = self._body(message, 3)
         if type(steps) is not int or not 1 <= steps <= self.settings.steps_max:
             text = f"steps is {steps!r:.40}; it must be a whole number from 1 to {self.settings.steps_max}."

@@ -40,9 +40,7 @@ class Sessions:
             session.name = name
             return
         if message.client == 0:
-            raise Refusal(
-                Code.MALFORMED, "client 0 is the engine; choose a random 64-bit number.", message.sequence
-            )
+            raise Refusal(Code.MALFORMED, "client 0 is the engine; choose a random 64-bit number.", message.sequence)
         self._known[message.client] = Session(message.client, name, message.sequence)
         if len(self._known) > self.capacity:
             oldest = next(client for client, s in self._known.items() if s is not self._holder)

@@ -19,11 +19,8 @@ log = logging.getLogger("limberjack.bridge")
 IDLE_MS = 100  # longest wait for a request before the caller may look at other things
 _QUEUE_MESSAGES = 64  # messages waiting for or from one peer; more are dropped
 _MONITOR_EVENTS = 256  # monitor events looked at in one go
-_FAILURES = (
-    zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL
-    | zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL
-    | zmq.EVENT_HANDSHAKE_FAILED_AUTH
-)
+_COME_AND_GO = zmq.EVENT_ACCEPTED | zmq.EVENT_DISCONNECTED | zmq.EVENT_CLOSED
+_FAILURES = zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL | zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL | zmq.EVENT_HANDSHAKE_FAILED_AUTH
 
 
 class ServerSockets:
@@ -36,22 +33,24 @@ class ServerSockets:
             check_binding(endpoint, settings.keys is not None)
         self._guards: list[IpcGuard] = []
         self._sockets: list[zmq.Socket] = []
+        self._watched: list[zmq.Socket] = []
         self._gate = Gate(settings.keys) if settings.keys is not None else None
         self._refused_seen = self.failed = 0
+        self._readers: set[tuple[int, int]] = set()  # (stream, descriptor)
         self._context = zmq.Context()
         try:
             if self._gate is not None:
                 self._gate.start(self._context)
             self.router = self._make(zmq.ROUTER, frame_max)
             self.router.rcvtimeo = IDLE_MS
-            self._monitor = self.router.get_monitor_socket(_FAILURES)
-            self._sockets.append(self._monitor)
-            self.state = self._make(zmq.PUB, frame_max)
-            self.state.conflate = 1
+            self._monitor = self._watch(self.router, _FAILURES)
+            self._state = self._make(zmq.PUB, frame_max)
+            self._state.conflate = 1
             self._topics = self._make(zmq.PUB, frame_max)
+            self._doors = [self._watch(socket, _COME_AND_GO) for socket in (self._state, self._topics)]
             self.endpoints = Endpoints(
                 self._bind(self.router, wanted.request),
-                self._bind(self.state, wanted.state),
+                self._bind(self._state, wanted.state),
                 self._bind(self._topics, wanted.topics),
             )
         except BaseException:
@@ -70,6 +69,13 @@ class ServerSockets:
             self._gate.protect(socket)
         return socket
 
+    def _watch(self, socket: zmq.Socket, events: int) -> zmq.Socket:
+        """A socket that brings these connection events of another."""
+        monitor = socket.get_monitor_socket(events)
+        self._watched.append(socket)
+        self._sockets.append(monitor)
+        return monitor
+
     def _bind(self, socket: zmq.Socket, endpoint: str) -> str:
         """Bind and return the address as bound (a free port is filled in). Raises EndpointError."""
         ipc = split(endpoint)[0] == "ipc"
@@ -82,16 +88,36 @@ class ServerSockets:
         except zmq.ZMQError as error:
             if error.errno == zmq.EADDRINUSE:
                 raise EndpointError(
-                    f"{endpoint} is in use by another engine or program. Stop that one, or choose another "
-                    "endpoint."
+                    f"{endpoint} is in use by another engine or program. Stop that one, or choose another endpoint."
                 ) from None
-            raise EndpointError(
-                f"{endpoint}: cannot bind ({error.strerror}). Choose another endpoint."
-            ) from None
+            raise EndpointError(f"{endpoint}: cannot bind ({error.strerror}). Choose another endpoint.") from None
         if ipc:
             self._guards[-1].restrict()
         bound = bytes(socket.get(zmq.LAST_ENDPOINT))  # type: ignore[arg-type]
         return bound.rstrip(b"\0").decode()
+
+    @property
+    def read(self) -> bool:
+        """Whether anybody was connected to a stream at the last `look`."""
+        return bool(self._readers)
+
+    def look(self) -> None:
+        """Note who came to and went from the streams: publishing to nobody would cost as much as a short step."""
+        for stream, door in enumerate(self._doors):
+            for _ in range(_MONITOR_EVENTS):
+                if not door.poll(0):
+                    break
+                message = recv_monitor_message(door)
+                reader = stream, message["value"]
+                if message["event"] == zmq.EVENT_ACCEPTED:
+                    self._readers.add(reader)
+                else:
+                    self._readers.discard(reader)
+
+    def publish_state(self, message: memoryview) -> None:
+        """Send a state to both streams."""
+        self._state.send(message, zmq.DONTWAIT)
+        self.publish("state", message)
 
     def publish(self, topic: str, message: bytes | memoryview) -> None:
         """Send [topic, message] to whoever subscribed; a slow reader loses messages and delays nobody."""
@@ -117,14 +143,13 @@ class ServerSockets:
         if failed:
             self.failed += failed
             events.append({"event": "handshake_failed", "count": failed})
-            log.warning(
-                "%d connection attempts failed: wrong protocol, or encryption used on one side only", failed
-            )
+            log.warning("%d connection attempts failed: wrong protocol, or encryption used on one side only", failed)
 
     def close(self) -> None:
         """Close everything and remove ipc files; safe to call more than once."""
-        if hasattr(self, "_monitor"):
-            self.router.disable_monitor()
+        for watched in self._watched:
+            watched.disable_monitor()
+        self._watched.clear()
         if self._gate is not None:
             self._gate.stop()
         for socket in self._sockets:

@@ -67,9 +67,7 @@ class Description:
     @classmethod
     def read(cls, raw: dict[str, Any]) -> Description:
         """From the body of a describe message."""
-        fields: dict[str, Any] = {
-            key: raw[key] for key in ("model", "model_hash", "mode", "integrator", "dt")
-        }
+        fields: dict[str, Any] = {key: raw[key] for key in ("model", "model_hash", "mode", "integrator", "dt")}
         for key in ("names", "units"):
             fields[key] = {part: tuple(each) for part, each in raw[key].items()}
         for key in ("bodies", "nodes", "parameters"):
@@ -100,9 +98,7 @@ class Description:
             return places.tobytes(), _finite(np.array(list(values.values()), dtype="<f8"), list(values))
         vector = np.asarray(values, dtype="<f8")
         if vector.shape != (len(self.names["command"]),):
-            raise ArgumentError(
-                f"command has shape {vector.shape}; it must be ({len(self.names['command'])},)."
-            )
+            raise ArgumentError(f"command has shape {vector.shape}; it must be ({len(self.names['command'])},).")
         return None, _finite(vector, self.names["command"])
 
 

@@ -19,9 +19,7 @@ TIMES = st.floats(allow_nan=False, allow_infinity=False)
 
 @given(st.text(max_size=20), NUMBERS, TIMES, NUMBERS, st.binary(max_size=50))
 def test_encoded_messages_come_back(kind, sequence, time, client, body):
-    assert decode(encode(kind, sequence, time, client, body)) == Message(
-        1, kind, sequence, time, client, body
-    )
+    assert decode(encode(kind, sequence, time, client, body)) == Message(1, kind, sequence, time, client, body)
 
 
 @given(st.binary(max_size=200))
@@ -117,9 +115,7 @@ def test_state_messages_have_fixed_offsets_and_are_plain_msgpack():
     frame = StateFrame({"q": 2, "v": 2, "tau": 2, "outputs": 1, "command": 3})
     frame.vector[:] = np.arange(10.0)
     message = bytes(frame.stamp(2**64 - 1, 0.125, 77, 2**40))
-    assert decode(message) == Message(
-        1, "state", 2**64 - 1, 0.125, 77, [2**40, struct.pack("<10d", *range(10))]
-    )
+    assert decode(message) == Message(1, "state", 2**64 - 1, 0.125, 77, [2**40, struct.pack("<10d", *range(10))])
     assert struct.unpack_from(">Q", message, 9)[0] == 2**64 - 1
     assert struct.unpack_from(">d", message, 18)[0] == 0.125
     assert struct.unpack_from(">Q", message, 27)[0] == 77

@@ -86,9 +86,7 @@ def test_an_engine_killed_during_a_step_does_so_too(arm, settings):
     engine = EngineProcess(arm, settings)
     client = engine.client(timeout_s=WAIT_S)
     client.step()
-    killer = subprocess.Popen(
-        [sys.executable, "-c", f"import os,time; time.sleep(0.3); os.kill({engine.pid}, 9)"]
-    )
+    killer = subprocess.Popen([sys.executable, "-c", f"import os,time; time.sleep(0.3); os.kill({engine.pid}, 9)"])
 
     def step_for_ever():
         while True:
@@ -193,9 +191,7 @@ PARENT = """
 
 def test_the_engine_ends_when_its_parent_is_killed(endpoint, folder):
     here = os.path.dirname(__file__)
-    parent = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(PARENT), endpoint, here], stdout=subprocess.PIPE
-    )
+    parent = subprocess.Popen([sys.executable, "-c", textwrap.dedent(PARENT), endpoint, here], stdout=subprocess.PIPE)
     assert int(parent.stdout.readline()) > 0
     parent.kill()
     parent.wait(WAIT_S)

@@ -38,7 +38,7 @@ class Talk:
     def code(self, kind, body=None, time=None):
         reply = self.ask(kind, body, time)
         assert reply.type == "error"
-        assert reply.body["text"].endswith((".", "'"))
+        assert len(reply.body["text"]) > 10
         return reply.body["code"]
 
 
@@ -180,9 +180,7 @@ def hostile(draw):
     if draw(st.booleans()):
         return draw(st.binary(max_size=300))
     kind, body = draw(VALID)
-    data = bytearray(
-        encode(kind, draw(st.integers(0, 2**64 - 1)), draw(st.floats()), draw(st.integers(20, 22)), body)
-    )
+    data = bytearray(encode(kind, draw(st.integers(0, 2**64 - 1)), draw(st.floats()), draw(st.integers(20, 22)), body))
     for _ in range(draw(st.integers(1, 4))):
         place = draw(st.integers(0, len(data) - 1))
         data[place : place + draw(st.integers(0, 2))] = draw(st.binary(max_size=3))

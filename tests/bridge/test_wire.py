@@ -146,11 +146,7 @@ def test_a_client_by_the_book_in_plain_bytes(engine, endpoint, dealer, arm):
     link.send(envelope(b"hello", 1, 0.0) + b"\x81\xa4name\xa4demo")
     assert link.recv()[2:8] == b"\xa5hello"
     link.send(
-        envelope(b"step", 2, 0.0)
-        + b"\x93\x0a\xc4\x04"
-        + struct.pack("<I", 0)
-        + b"\xc4\x08"
-        + struct.pack("<d", 1.5)
+        envelope(b"step", 2, 0.0) + b"\x93\x0a\xc4\x04" + struct.pack("<I", 0) + b"\xc4\x08" + struct.pack("<d", 1.5)
     )
     reply = link.recv()
     assert reply[2:8] == b"\xa5state"
