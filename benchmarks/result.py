@@ -12,7 +12,7 @@ from limberjack.benchmarks.measure import Timing
 class ModelResult:
     """Timings of all engines on one model; bodies counts moving ones.
 
-    agreement : engine → largest difference of its accelerations from ours, relative to the largest acceleration
+    agreement : engine → operation → largest difference of its result from ours, relative to the largest number
     """
 
     name: str
@@ -20,7 +20,7 @@ class ModelResult:
     nv: int
     chain: bool
     timings: tuple[Timing, ...]
-    agreement: dict[str, float]
+    agreement: dict[str, dict[str, float]]
 
     def of(self, operation: str) -> list[Timing]:
         """The timings of one operation."""

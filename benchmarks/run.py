@@ -28,8 +28,9 @@ from limberjack.engine.system.system import System
 
 CHAINS = (10, 50, 200, 1000)
 REPEATS, QUICK_REPEATS = 31, 3
-#: engines whose accelerations differ by more than this (relative) do not solve the same problem
+#: engines whose results differ by more than this (relative) do not solve the same problem
 AGREEMENT = 1e-9
+COMPARED = ("forward", "inverse", "mass_matrix")
 #: peers whose cost grows with the cube of a chain's length are left out of longer ones
 LONGEST_MUJOCO_CHAIN = 200
 ROUND_TRIPS, QUICK_ROUND_TRIPS = 5000, 200
@@ -110,10 +111,7 @@ def _mujoco(tree: Tree, states: States, say: Say) -> MuJoCo:
 
 
 def _run_model(name: str, system: System, engines: Sequence[Engine], repeats: int, seconds: float) -> ModelResult:
-    agreement = {engine.name: _disagreement(engines[0], engine) for engine in engines[1:]}
-    for peer, worst in agreement.items():
-        if not worst <= AGREEMENT:
-            raise LimberjackError(f"{name}: {peer}'s accelerations differ from ours by {worst:.1e} (relative)")
+    agreement = {engine.name: _check(name, engines[0], engine) for engine in engines[1:]}
     timings: list[Timing] = []
     for operation in OPERATIONS:
         timings += compare(engines, operation, repeats, seconds)
@@ -121,11 +119,21 @@ def _run_model(name: str, system: System, engines: Sequence[Engine], repeats: in
     return ModelResult(name, bodies, system.nv, name.startswith("chain "), tuple(timings), agreement)
 
 
-def _disagreement(ours: Engine, peer: Engine) -> float:
-    """Largest difference of forward dynamics over all states, relative to the largest acceleration."""
+def _check(name: str, ours: Engine, peer: Engine) -> dict[str, float]:
+    """Disagreement of the operations that both do in comparable coordinates; LimberjackError beyond AGREEMENT."""
+    found = {operation: _disagreement(ours, peer, operation) for operation in COMPARED}
+    for operation, worst in found.items():
+        if not worst <= AGREEMENT:
+            what = f"{OPERATIONS[operation]} of {peer.name} differs from ours by {worst:.1e} (relative)"
+            raise LimberjackError(f"{name}: {what}: the engines do not solve the same problem.")
+    return found
+
+
+def _disagreement(ours: Engine, peer: Engine, operation: str) -> float:
+    """Largest difference over all states, relative to the largest number of ours in that state."""
     worst = 0.0
     for k in range(COUNT):
-        mine, theirs = ours.result("forward", k), peer.result("forward", k)
+        mine, theirs = ours.result(operation, k), peer.result(operation, k)
         worst = max(worst, float(np.abs(mine - theirs).max() / np.abs(mine).max()))
     return worst
 
