@@ -61,7 +61,7 @@ def coordinates(hinge_type: str, rng: np.random.Generator) -> np.ndarray:
 
 def dof(rng: np.random.Generator, passive: bool) -> Dof:
     """Armature on half of the velocities; with `passive`, damping as well."""
-    armature = rng.choice([0.0, rng.uniform(0.01, 0.3)])
+    armature = float(rng.choice([0.0, rng.uniform(0.01, 0.3)]))
     return Dof(armature=armature, damping=rng.uniform(0.0, 0.3) if passive else 0.0)
 
 
