@@ -19,7 +19,6 @@ import zmq
 from limberjack.bridge.endpoints import DEFAULT_ENDPOINT, as_seen_from
 from limberjack.bridge.errors import BridgeError, EngineTimeoutError, LeaseError
 from limberjack.bridge.link import ClientKeys, Link
-from limberjack.bridge.messages import decode
 from limberjack.bridge.state import Description, State
 from limberjack.engine.errors import ArgumentError
 
@@ -138,7 +137,7 @@ class Client:
         """The newest published state, waiting for one if none has come since the last call."""
         socket = self._stream("state")
         payload = _receive(socket, self._wait(timeout_s), "published state")[0]
-        return State(decode(payload), self._description)
+        return State(self._link.decode(payload), self._description)
 
     def next_event(self, *, timeout_s: float | None = None) -> tuple[str, State | dict[str, Any]]:
         """The next message of the topic stream: ("state", State), ("heartbeat", dict) or ("event", dict).
@@ -147,7 +146,7 @@ class Client:
         """
         socket = self._stream("topics")
         topic, payload = _receive(socket, self._wait(timeout_s), "message on the topic stream")
-        message = decode(payload)
+        message = self._link.decode(payload)
         return topic.decode(), State(message, self._description) if topic == b"state" else message.body
 
     def _wait(self, timeout_s: float | None) -> float:

@@ -143,7 +143,7 @@ class Link:
             raise EngineTimeoutError(self._explain(kind, allowed)) from None
         while True:
             try:
-                reply = self._decode(socket.recv())
+                reply = self.decode(socket.recv())
             except zmq.Again:
                 self._check(kind, dropped)
             else:
@@ -152,7 +152,8 @@ class Link:
             if time.monotonic() > deadline:
                 raise EngineTimeoutError(self._explain(kind, allowed))
 
-    def _decode(self, payload: bytes) -> Message:
+    def decode(self, payload: bytes) -> Message:
+        """A message from this engine. Raises BridgeError if it is none."""
         try:
             return decode(payload)
         except Refusal as refusal:

@@ -24,6 +24,7 @@ Reply = bytes | memoryview
 
 #: Steps taken between two looks at the stop flag.
 _CHUNK = 1000
+_STEPS_END = 2**53  # step counts are whole numbers in a float64
 _COMMANDING = frozenset({"step", "command", "restore", "reset", "shutdown", "acquire"})
 
 
@@ -218,7 +219,11 @@ class Service:
     def _restore(self, message: Message, session: Session) -> Reply:
         if type(message.body) is not bytes:
             raise Refusal(Code.MALFORMED, "restore needs the bytes that a snapshot gave.")
-        self.simulation.restore(message.body)
+        sim, before = self.simulation, self.simulation.snapshot()
+        sim.restore(message.body)
+        if not 0 <= sim.step_count < _STEPS_END:
+            sim.restore(before)
+            raise Refusal(Code.ARGUMENT, "the snapshot is damaged: its number of steps cannot be.")
         return self._jumped(message)
 
     def _reset(self, message: Message, session: Session) -> Reply:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from limberjack.bridge.messages import decode, encode
 from limberjack.bridge.service import Service
 from limberjack.bridge.settings import Settings
+from limberjack.engine import layout
 from limberjack.engine.errors import SimulationError
 from limberjack.engine.simulation import Simulation
 
@@ -118,6 +119,18 @@ def test_commands_that_answer_an_old_state_are_refused_when_asked_for(arm):
     talk.ask("step", [100, None, ONES])
     assert talk.code("command", [None, ONES], time=0.0) == "stale"
     assert talk.ask("command", [None, ONES], time=0.08).type == "command"
+
+
+@pytest.mark.parametrize("steps", [-1.0, 1e300])
+def test_a_snapshot_with_an_impossible_step_count_is_refused(service, talk, steps):
+    talk.ask("step", [5, None, ONES])
+    before = service.simulation.snapshot()
+    place = len(before) - 8 * (len(service.simulation.state) - layout.S_STEPS)
+    assert struct.unpack_from("<d", before, place)[0] == 5.0
+    forged = bytearray(before)
+    struct.pack_into("<d", forged, place, steps)
+    assert talk.code("restore", bytes(forged)) == "argument"
+    assert service.simulation.snapshot() == before
 
 
 def test_a_stranger_must_say_hello(service):
