@@ -98,22 +98,23 @@ def _hand_composite(plant, work, k, up):
 
 @kernel
 def _project(plant, work, j, column, n, f, M):
-    """M(column, j) = H(j) X for the hinge of body j."""
+    """M(j, column) = H(j) X for the hinge of body j, and its mirror."""
     topo = plant.topo[j]
     path, r = topo[PATH], topo[VI]
     if path == PATH_REVOLUTE:
-        M[column, r] = n[2]
+        M[r, column] = M[column, r] = n[2]
     elif path == PATH_PRISMATIC:
-        M[column, r] = f[2]
+        M[r, column] = M[column, r] = f[2]
     elif path == PATH_BASE:
         for i in range(3):
-            M[column, r + i] = n[i]
-            M[column, r + 3 + i] = f[i]
+            M[r + i, column] = M[column, r + i] = n[i]
+            M[r + 3 + i, column] = M[column, r + 3 + i] = f[i]
     else:
         g = work.gen[topo[SLOT]]
         for c in range(topo[NV]):
             h = G_H + 6 * c
-            M[column, r + c] = dot(load3(g, h), n) + dot(load3(g, h + 3), f)
+            x = dot(load3(g, h), n) + dot(load3(g, h + 3), f)
+            M[r + c, column] = M[column, r + c] = x
 
 
 @kernel
@@ -152,17 +153,6 @@ def _columns(plant, work, k, M):
 
 
 @kernel
-def _mirror(M):
-    """Copy the lower triangle to the upper one, tile by tile, so that both stay in the cache."""
-    nv, tile = M.shape[0], 8
-    for i0 in range(0, nv, tile):
-        for j0 in range(0, i0 + 1, tile):
-            for i in range(i0, min(i0 + tile, nv)):
-                for j in range(j0, min(j0 + tile, i)):
-                    M[j, i] = M[i, j]
-
-
-@kernel
 def mass_matrix(plant, work, q, M):
     """M (nv, nv), symmetric, both triangles written."""
     n = plant.topo.shape[0]
@@ -179,7 +169,6 @@ def mass_matrix(plant, work, q, M):
         up = plant.topo[k, UP]
         if up > 0:
             _hand_composite(plant, work, k, work.acc[up])
-    _mirror(M)
     for i in range(nv):
         M[i, i] += plant.armature[i]
 
