@@ -23,6 +23,7 @@ from limberjack.bridge.errors import EngineStartError
 from limberjack.bridge.server import serve
 from limberjack.bridge.settings import Settings
 from limberjack.engine.errors import LimberjackError
+from limberjack.engine.kernel import announce_compilation
 from limberjack.engine.system.load import load
 from limberjack.engine.system.system import System
 
@@ -172,6 +173,7 @@ def child_main() -> int:
         threading.Thread(target=_end_with_parent, daemon=True).start()
         _report({"endpoints": asdict(endpoints)}, pipe)
 
+    announce_compilation()
     try:
         serve(system, settings, dt=dt, integrator=integrator, ready=ready)
     except LimberjackError as error:

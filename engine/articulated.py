@@ -165,7 +165,7 @@ def _revolute_full(topo, body, row, up, P, n, f, dinv, eps, rate):
 @kernel
 def inward_revolute(topo, body, row, up, P, n, f, tau, add_inertia, rate):
     """A z-turning hinge: H P H* = I_zz, U = P H* = third column of P."""
-    I, H, M = P
+    I, H, _ = P
     dinv = 1.0 / (I[2] + add_inertia)
     eps = tau - n[2]
     store3(row, W_U, (I[4], I[5], I[2]))
@@ -189,7 +189,7 @@ def _hand_inward(topo, row, up, P, n, f):
 @kernel
 def inward_prismatic(topo, row, up, P, n, f, tau, add_inertia, rate):
     """A hinge that slides along z: H P H* = M_zz."""
-    I, H, M = P
+    _, H, M = P
     dinv = 1.0 / (M[2] + add_inertia)
     ua, ul = (H[2], H[5], H[8]), (M[4], M[5], M[2])
     eps = tau - f[2]

@@ -93,7 +93,7 @@ class Dynamics:
         out = self._totals(q, self._no_rates)
         if out[11] <= 0.0:
             raise ArgumentError("the model has no moving mass, so it has no centre of mass.")
-        return out[8:11] / out[11]
+        return np.asarray(out[8:11] / out[11])
 
     def momentum(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """[angular; linear] momentum (6,) about the inertial origin, N·m·s and N·s."""

@@ -107,7 +107,7 @@ def _health(q, v):
         if not (abs(v[j]) <= FASTEST):
             return (DIVERGED if abs(v[j]) > FASTEST and v[j] - v[j] == 0.0 else NOT_FINITE), j
     for i in range(q.shape[0]):
-        if not (q[i] - q[i] == 0.0):
+        if q[i] - q[i] != 0.0:
             return NOT_FINITE, -1
     return OK, 0
 

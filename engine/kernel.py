@@ -16,7 +16,7 @@ from typing import Any
 
 import numba
 import platformdirs
-from numba.core import config, event
+from numba.core import event
 
 # Contraction to fused multiply-add is allowed, reassociation is not: results do not depend on vector width.
 OPTIONS: dict[str, Any] = {
@@ -27,6 +27,9 @@ OPTIONS: dict[str, Any] = {
     # Without numba's run-time an allocation does not compile, and array views cost no reference counting.
     "_nrt": False,
 }
+
+# numba makes the module's settings at run time, out of a type checker's sight.
+config: Any = numba.config
 
 kernel: Callable[[Callable], Callable] = numba.njit(forceinline=True, **OPTIONS)
 
@@ -48,7 +51,8 @@ def entry(function: Callable) -> Callable:
     before = config.CACHE_DIR
     config.CACHE_DIR = str(cache_directory())
     try:
-        return numba.njit(cache=True, **OPTIONS)(function)
+        compiled: Callable = numba.njit(cache=True, **OPTIONS)(function)
+        return compiled
     finally:
         config.CACHE_DIR = before
 
@@ -80,4 +84,4 @@ class _CompileNotice(event.Listener):
 def announce_compilation() -> None:
     """From now on say on standard error, if it is a terminal, that kernels are being compiled and for how long."""
     if sys.stderr.isatty():
-        event.register("numba:compile", _CompileNotice())
+        event.register("numba:compile", _CompileNotice())  # type: ignore[no-untyped-call]

@@ -21,9 +21,7 @@ FORMAT_VERSION = 1
 
 # ints[0:HEADER]: counts
 HEADER = 16
-(C_VERSION, C_BODIES, C_Q, C_V, C_GENERAL, C_NODES, C_ACTUATORS, C_COMMANDS, C_SENSORS, C_OUTPUTS, C_MAPS) = (
-    range(11)
-)
+(C_VERSION, C_BODIES, C_Q, C_V, C_GENERAL, C_NODES, C_ACTUATORS, C_COMMANDS, C_SENSORS, C_OUTPUTS, C_MAPS) = range(11)
 
 # topo (bodies, 12): topology of body k, counted base to tip
 TOPO = 12
@@ -58,9 +56,7 @@ DOF_INT = 2
 DI_Q = 0  # coordinate whose rate this velocity is, or -1 for a quasi-velocity
 DI_BODY = 1  # body whose hinge it belongs to
 DOF = 12
-(D_STIFFNESS, D_REST, D_DAMPING, D_FRICTION, D_FRICTION_RATE, D_LOWER, D_UPPER, D_LIMIT_K, D_LIMIT_C) = range(
-    9
-)
+(D_STIFFNESS, D_REST, D_DAMPING, D_FRICTION, D_FRICTION_RATE, D_LOWER, D_UPPER, D_LIMIT_K, D_LIMIT_C) = range(9)
 
 # actuator_int (actuators, 4), actuator (actuators, 4)
 ACTUATOR_INT, ACTUATOR = 4, 4
@@ -107,12 +103,14 @@ V_STAGES, Q_STAGES = 8, 8
 
 Plant = namedtuple(
     "Plant",
-    "gravity topo body maps node_row node_pose dof_int dof armature angle_offset actuator_int actuator sensor_int sensor "
-    "ncommand noutput",
+    "gravity topo body maps node_row node_pose dof_int dof armature angle_offset actuator_int actuator sensor_int "
+    "sensor ncommand noutput",
 )
-Work = namedtuple(
-    "Work", "rows acc gen pose wrench angle sine cosine tau vdot inertia_add zeros vstage qstage"
-)
+Work = namedtuple("Work", "rows acc gen pose wrench angle sine cosine tau vdot inertia_add zeros vstage qstage")
+
+
+#: (name, rows, columns) of consecutive parts of a vector
+Sections = list[tuple[str, int, int]]
 
 
 @kernel
@@ -121,7 +119,7 @@ def padded(n):
     return (n + 7) // 8 * 8
 
 
-def int_sections(n, nv, nodes, actuators, sensors):
+def int_sections(n: int, nv: int, nodes: int, actuators: int, sensors: int) -> Sections:
     """(name, rows, columns) of every section of Plant.ints, in order."""
     return [
         ("header", 1, HEADER),
@@ -133,7 +131,7 @@ def int_sections(n, nv, nodes, actuators, sensors):
     ]
 
 
-def float_sections(n, nq, nv, nodes, actuators, sensors, maps):
+def float_sections(n: int, nq: int, nv: int, nodes: int, actuators: int, sensors: int, maps: int) -> Sections:
     """(name, rows, columns) of every section of Plant.floats, in order."""
     return [
         ("gravity", 1, 4),
@@ -148,7 +146,7 @@ def float_sections(n, nq, nv, nodes, actuators, sensors, maps):
     ]
 
 
-def work_sections(n, nq, nv, general):
+def work_sections(n: int, nq: int, nv: int, general: int) -> Sections:
     """(name, rows, columns) of every section of Work, in order."""
     return [
         ("rows", n + 1, ROW),
@@ -168,7 +166,7 @@ def work_sections(n, nq, nv, general):
     ]
 
 
-def total(sections) -> int:
+def total(sections: Sections) -> int:
     """Length of the vector that holds these sections."""
     return sum(rows * columns for _, rows, columns in sections)
 
@@ -185,7 +183,7 @@ def vector_view(typingctx, a, start, size):
     return _view_signature(a, (start, size), 1)
 
 
-def _view_signature(a, arguments, ndim):
+def _view_signature(a: types.Array, arguments: tuple, ndim: int) -> tuple:
     result = types.Array(a.dtype, ndim, "C")
 
     def codegen(context, builder, signature, args):
@@ -275,6 +273,6 @@ def work_view(ints, work):
 S_TIME, S_STEPS, S_Q = 0, 1, 2
 
 
-def state_sections(nq, nv, commands):
+def state_sections(nq: int, nv: int, commands: int) -> Sections:
     """(name, rows, columns) of every section of State, in order."""
     return [("time", 1, 1), ("steps", 1, 1), ("q", nq, 1), ("v", nv, 1), ("command", commands, 1)]

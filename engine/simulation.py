@@ -53,9 +53,7 @@ class Simulation:
         self.dt = _positive("dt", system.dt if dt is None else dt)
         self.integrator = system.integrator if integrator is None else integrator
         if self.integrator not in INTEGRATORS:
-            raise ArgumentError(
-                f"no integrator is called '{self.integrator}'; choose one of {', '.join(INTEGRATORS)}."
-            )
+            raise ArgumentError(f"no integrator is called '{self.integrator}'; choose one of {', '.join(INTEGRATORS)}.")
         if not (isinstance(substeps, int) and 1 <= substeps <= MOST_SUBSTEPS):
             raise ArgumentError(f"substeps is {substeps!r}; give a whole number from 1 to {MOST_SUBSTEPS}.")
         self.substeps = substeps

@@ -219,7 +219,7 @@ def _effective_inertia(plant: Plant, system: System) -> np.ndarray:
             where=system.source or system.name,
             mend="Give the massless bodies mass or armature, or give limit_stiffness and limit_damping",
         ) from error
-    return 1.0 / np.sum(factor * factor, axis=0)
+    return np.asarray(1.0 / np.sum(factor * factor, axis=0))
 
 
 def new_state(plant: Plant, system: System) -> np.ndarray:

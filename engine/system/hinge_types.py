@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 # Codes stored in the Plant. The order is fixed: kernels branch on it and exported models carry it.
-(FIXED, REVOLUTE, PRISMATIC, HELICAL, CYLINDRICAL, UNIVERSAL, GIMBAL, SPHERICAL, PLANAR, ROLLING, FREE, CUSTOM) = (
-    range(12)
+(FIXED, REVOLUTE, PRISMATIC, HELICAL, CYLINDRICAL, UNIVERSAL, GIMBAL, SPHERICAL, PLANAR, ROLLING, FREE, CUSTOM) = range(
+    12
 )
 
 _QUATERNION = ("qw", "qx", "qy", "qz")
@@ -56,9 +56,7 @@ HINGE_TYPES: dict[str, HingeType] = {
     "helical": HingeType(HELICAL, ("",), ("",), 1, (True,)),
     "cylindrical": HingeType(CYLINDRICAL, ("angle", "distance"), ("angle", "distance"), 1, (True, False)),
     "universal": HingeType(UNIVERSAL, ("angle1", "angle2"), ("angle1", "angle2"), 2, (True, True)),
-    "gimbal": HingeType(
-        GIMBAL, ("angle1", "angle2", "angle3"), ("angle1", "angle2", "angle3"), 3, (True, True, True)
-    ),
+    "gimbal": HingeType(GIMBAL, ("angle1", "angle2", "angle3"), ("angle1", "angle2", "angle3"), 3, (True, True, True)),
     "spherical": HingeType(SPHERICAL, _QUATERNION, ("wx", "wy", "wz"), 0, (True, True, True), True),
     "planar": HingeType(PLANAR, ("angle", "x", "y"), ("angle", "x", "y"), 2, (True, False, False)),
     "rolling": HingeType(ROLLING, ("",), ("",), 2, (True,)),

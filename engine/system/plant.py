@@ -41,9 +41,7 @@ class Plant:
         """Named views of every section, (rows, columns)."""
         counts = (layout.C_BODIES, layout.C_Q, layout.C_V, layout.C_NODES)
         n, nq, nv, nodes = (self.count(c) for c in counts)
-        actuators, sensors, maps = (
-            self.count(c) for c in (layout.C_ACTUATORS, layout.C_SENSORS, layout.C_MAPS)
-        )
+        actuators, sensors, maps = (self.count(c) for c in (layout.C_ACTUATORS, layout.C_SENSORS, layout.C_MAPS))
         views = _split(self.ints, layout.int_sections(n, nv, nodes, actuators, sensors))
         return views | _split(self.floats, layout.float_sections(n, nq, nv, nodes, actuators, sensors, maps))
 

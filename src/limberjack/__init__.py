@@ -1,9 +1,9 @@
 """Limberjack: a real-time dynamics engine for flexible spacecraft and closed-chain robots.
 
-    import limberjack as lj
-    system = lj.load("arm.urdf")
-    dynamics = lj.Dynamics(system)
-    simulation = lj.Simulation(system, dt=1e-3)
+import limberjack as lj
+system = lj.load("arm.urdf")
+dynamics = lj.Dynamics(system)
+simulation = lj.Simulation(system, dt=1e-3)
 """
 
 from importlib.metadata import PackageNotFoundError, version

@@ -161,6 +161,7 @@ def _bench(commands: Any) -> None:
     parser.add_argument("--quick", action="store_true", help="small models, few repeats: a smoke test")
     parser.add_argument("--out", type=Path, default=Path("results/bench"), help="plot folder (default: %(default)s)")
     parser.add_argument("--history", type=Path, help="append one JSON line to this file")
+    parser.add_argument("--core", type=int, help="processor to stay on (default: chosen)")
 
 
 def _plot(commands: Any) -> None:

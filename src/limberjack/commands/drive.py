@@ -101,7 +101,9 @@ def _report(job: Job, system: System, wall_s: float, console: Console) -> None:
     log = read_csv(job.folder / "log.csv")
     plot_log(log, f"{system.name}: {job.duration_s:g} s driven over ZeroMQ", job.folder / "run.png")
     table = Table(title="what happened", show_header=False)
-    table.add_row("simulated time", f"{log['time'][-1]:.3f} s in {wall_s:.1f} s ({log['time'][-1] / wall_s:.1f} × real time)")
+    table.add_row(
+        "simulated time", f"{log['time'][-1]:.3f} s in {wall_s:.1f} s ({log['time'][-1] / wall_s:.1f} × real time)"
+    )
     worst, name = _worst_tracking(log)
     table.add_row("largest tracking error", f"{worst:.3g} rad or m ({name})")
     for label, parts, unit in (("linear", ("px", "py", "pz"), "N·s"), ("angular", ("Lx", "Ly", "Lz"), "N·m·s")):

@@ -61,7 +61,7 @@ def _excursion(start: float, dof: Dof, angular: bool) -> float:
 
 
 def _dofs(system: System) -> dict[str, tuple[Dof, bool]]:
-    table = {}
+    table: dict[str, tuple[Dof, bool]] = {}
     for body in system.bodies:
         hinge = body.hinge
         angular = HINGE_TYPES[hinge.type].angular or (True,) * hinge.nv

@@ -1,0 +1,35 @@
+"""The wheel holds exactly one top-level package, with its type marker, models and peers' sources, and no tests."""
+
+from __future__ import annotations
+
+import sys
+import zipfile
+
+REQUIRED = {
+    "limberjack/__init__.py",
+    "limberjack/py.typed",
+    "limberjack/cli.py",
+    "limberjack/engine/simulation.py",
+    "limberjack/engine/system/load.py",
+    "limberjack/bridge/client.py",
+    "limberjack/fmu/__init__.py",
+    "limberjack/hil/__init__.py",
+    "limberjack/benchmarks/run.py",
+    "limberjack/benchmarks/pinocchio_peer.cpp",
+    "limberjack/examples/space_manipulator.yaml",
+}
+
+
+def main(path: str) -> int:
+    """Print what is wrong with the wheel; exit code 1 if anything is."""
+    names = set(zipfile.ZipFile(path).namelist())
+    tops = {name.split("/")[0] for name in names if ".dist-info" not in name}
+    problems = [f"missing: {name}" for name in sorted(REQUIRED - names)]
+    problems += [f"unexpected top level: {top}" for top in sorted(tops - {"limberjack"})]
+    problems += [f"test in the wheel: {name}" for name in sorted(names) if "/test_" in name or "/tests/" in name]
+    print("\n".join(problems) if problems else f"{path.rsplit('/', 1)[-1]}: {len(names)} files, as expected")
+    return bool(problems)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
