@@ -1,0 +1,205 @@
+"""Springs, dampers, friction, stops and actuators against their closed solutions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+from scipy.linalg import expm
+
+import limberjack as lj
+from limberjack.engine.system.build import LIMIT_TIME
+from limberjack.engine.system.system import Actuator, Dof
+from tests.engine.single_body import X, Z, one_body
+
+MASS = 2.0
+
+
+def slider(dof: Dof, q0: float = 0.0, v0: float = 0.0, actuators: tuple[Actuator, ...] = ()) -> lj.System:
+    """A mass MASS that slides along x."""
+    return one_body("prismatic", [X], mass=MASS, dofs=(dof,), q0=[q0], v0=[v0], actuators=actuators)
+
+
+def spring_damper(k: float, c: float, m: float) -> np.ndarray:
+    """d[x; v]/dt = A [x; v]."""
+    return np.array([[0.0, 1.0], [-k / m, -c / m]])
+
+
+@pytest.mark.parametrize(("k", "c"), [(50.0, 1.0), (50.0, 20.0), (50.0, 60.0)], ids=["under", "critical", "over"])
+def test_rk4_follows_a_spring_and_damper(k, c):
+    rest = 0.3
+    sim = lj.Simulation(slider(Dof(stiffness=k, damping=c, rest=rest), q0=1.0, v0=-2.0), dt=1e-3)
+    for _ in range(5):
+        sim.step(200)
+        x, v = expm(spring_damper(k, c, MASS) * sim.time) @ [1.0 - rest, -2.0]
+        # (h ω)⁴ ω T / 120 with the fastest rate ω = 28/s
+        assert sim.q[0] == pytest.approx(rest + x, abs=2e-7)
+        assert sim.v[0] == pytest.approx(v, abs=2e-6)
+
+
+@pytest.mark.parametrize(("k", "c"), [(50.0, 1.0), (50.0, 60.0), (1e8, 0.0), (1e8, 1e7)])
+def test_implicit_follows_its_own_recursion(k, c):
+    """v⁺ = (m v - h k x) / (m + h c + h² k), x⁺ = x + h v⁺, to rounding, however stiff."""
+    h, x, v = 1e-3, 1.0, -2.0
+    sim = lj.Simulation(slider(Dof(stiffness=k, damping=c), q0=x, v0=v), dt=h, integrator="implicit")
+    for _ in range(500):
+        v = (MASS * v - h * k * x) / (MASS + h * c + h * h * k)
+        x += h * v
+        sim.step()
+        assert sim.v[0] == pytest.approx(v, rel=1e-9, abs=1e-12)
+        assert sim.q[0] == pytest.approx(x, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("h", [2e-3, 1e-3])
+def test_implicit_response_of_a_spring_and_damper(h):
+    """First order: the error at t = 1 s is at most h/2 × |d²x/dt²| × t, here with ω² = 25/s² and swings of 1 m."""
+    k, c = 50.0, 2.0
+    sim = lj.Simulation(slider(Dof(stiffness=k, damping=c), q0=1.0), dt=h, integrator="implicit")
+    sim.step(round(1.0 / h))
+    x, _ = expm(spring_damper(k, c, MASS)) @ [1.0, 0.0]
+    assert abs(sim.q[0] - x) < 0.5 * h * 25.0
+
+
+def test_armature_adds_to_the_moving_mass():
+    sim = lj.Simulation(slider(Dof(stiffness=50.0, armature=3.0), q0=1.0), dt=1e-3)
+    sim.step(1000)
+    assert sim.q[0] == pytest.approx(np.cos(np.sqrt(50.0 / (MASS + 3.0))), abs=1e-9)
+
+
+def test_coulomb_friction_brings_a_mass_to_rest():
+    """m dv/dt = -F tanh(v / v_F) has the solution sinh(v / v_F) = sinh(v0 / v_F) exp(-F t / (m v_F))."""
+    force, rate, v0 = 4.0, 0.05, 0.4
+    sim = lj.Simulation(slider(Dof(friction=force, friction_rate=rate), v0=v0), dt=1e-4)
+    for _ in range(8):
+        sim.step(500)
+        expected = rate * np.arcsinh(np.sinh(v0 / rate) * np.exp(-force * sim.time / (MASS * rate)))
+        assert sim.v[0] == pytest.approx(expected, abs=1e-10)
+    # The stopping distance of dry friction, m v0² / 2 F, up to the rounding of the corner at rest: v_F² m / F.
+    assert sim.q[0] == pytest.approx(MASS * v0**2 / (2 * force), abs=MASS * rate**2 / force)
+
+
+def test_friction_holds_against_a_smaller_force_up_to_its_creep():
+    """A push below F only creeps at v_F artanh(push / F)."""
+    force, push, rate = 4.0, 3.0, 1e-3
+    drive = Actuator("push", "hinge", initial=push)
+    system = slider(Dof(friction=force, friction_rate=rate), actuators=(drive,))
+    sim = lj.Simulation(system, dt=1e-4, integrator="implicit")
+    sim.step(20_000)
+    assert sim.v[0] == pytest.approx(rate * np.arctanh(push / force), rel=1e-9)
+
+
+def test_elastic_stop_returns_the_speed():
+    """Contact lasts π √(m / k), goes v √(m / k) deep and gives the speed back."""
+    k, v0, gap = 2e4, 1.5, 0.2
+    dof = Dof(upper=gap, limit_stiffness=k, limit_damping=0.0)
+    w = np.sqrt(k / MASS)
+    h = 1e-6
+    sim = lj.Simulation(slider(dof, v0=v0), dt=h)
+    # The corner of the force costs one step of second order in the gap: h v of position, once each way.
+    to_deepest = gap / v0 + 0.5 * np.pi / w
+    sim.step(round(to_deepest / h))
+    assert sim.q[0] == pytest.approx(gap + v0 / w, abs=2 * h * v0)
+    assert abs(sim.v[0]) < 2 * h * v0 * w
+    sim.step(round((to_deepest + 0.01) / h) - round(to_deepest / h) + round(0.5 * np.pi / w / h))
+    assert sim.v[0] == pytest.approx(-v0, rel=2 * h * w)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0], ids=["upper", "lower"])
+def test_stop_chosen_at_build_is_critically_damped_and_never_pulls(sign):
+    """k = D / T², c = 2 D / T; the force on the hinge never points towards the limit."""
+    limits = {"upper": 0.1} if sign > 0 else {"lower": -0.1}
+    sim = lj.Simulation(slider(Dof(armature=1.0, **limits), v0=sign), dt=1e-5)
+    D = MASS + 1.0
+    stop = sim.dynamics.passive
+    assert stop([sign * 0.101], [0.0])[0] == pytest.approx(-sign * 0.001 * D / LIMIT_TIME**2, rel=1e-9)
+    assert stop([sign * 0.101], [sign])[0] == pytest.approx(
+        -sign * (0.001 * D / LIMIT_TIME**2 + 2 * D / LIMIT_TIME), rel=1e-9
+    )
+    assert stop([sign * 0.101], [-sign])[0] == 0.0
+    assert stop([sign * 0.099], [sign])[0] == 0.0
+    deepest = 0.0
+    for _ in range(400):
+        sim.step(50)
+        assert sign * sim.tau[0] <= 0.0
+        deepest = max(deepest, sign * sim.q[0] - 0.1)
+    # Critically damped: x(t) = v t exp(-t / T) is deepest at t = T, with v T / e.
+    assert deepest == pytest.approx(LIMIT_TIME / np.e, rel=1e-3)
+    assert sim.time == pytest.approx(0.2)
+
+
+def test_quasi_velocities_can_be_damped():
+    """A ball in a viscous socket: I dω/dt = -c ω about any axis of a sphere."""
+    dofs = (Dof(damping=0.5),) * 3
+    sim = lj.Simulation(one_body("spherical", dofs=dofs, v0=[1.0, -2.0, 0.5]), dt=1e-3)
+    sim.step(1000)
+    np.testing.assert_allclose(sim.v, np.exp(-0.5) * np.array([1.0, -2.0, 0.5]), rtol=1e-12)
+
+
+def servo(limit: float) -> lj.System:
+    drive = Actuator("servo", "hinge", "servo", kp=80.0, kd=12.0, limit=limit)
+    return one_body("revolute", [Z], moments=[1, 1, 0.5], actuators=(drive,))
+
+
+def test_servo_step_with_torque_limit():
+    """Full torque first: q = ½ (limit / I) t²; then the linear law. The whole against scipy on I q̈ = clip(…)."""
+    limit, I = 4.0, 0.5
+    sim = lj.Simulation(servo(limit), dt=1e-4)
+    sim.command["servo"] = 1.0
+    sim.step(1000)
+    assert sim.q[0] == pytest.approx(0.5 * limit / I * 0.1**2, rel=1e-12)
+    assert sim.tau[0] == limit
+    sim.step(9000)
+
+    def slope(_, y):
+        return [y[1], np.clip(80.0 * (1.0 - y[0]) - 12.0 * y[1], -limit, limit) / I]
+
+    end = solve_ivp(slope, (0.0, 1.0), [0.0, 0.0], rtol=1e-11, atol=1e-12, max_step=1e-3).y[:, -1]
+    # The switch between torque limit and linear law falls inside one step of ours: about (jump of slope) h².
+    np.testing.assert_allclose([sim.q[0], sim.v[0]], end, rtol=0, atol=1e-6)
+
+
+def test_servo_without_limit_follows_the_linear_response():
+    I = 0.5
+    sim = lj.Simulation(servo(np.inf), dt=1e-4)
+    sim.command["servo"] = 1.0
+    sim.step(2000)
+    x, v = expm(spring_damper(80.0, 12.0, I) * 0.2) @ [-1.0, 0.0]
+    np.testing.assert_allclose([sim.q[0], sim.v[0]], [1.0 + x, v], rtol=0, atol=1e-9)
+
+
+def test_servo_rate_and_torque_commands_add():
+    sim = lj.Simulation(servo(np.inf), dt=1e-4)
+    sim.command["servo"], sim.command["servo.rate"], sim.command["servo.torque"] = 0.3, -0.2, 1.5
+    assert sim.tau[0] == pytest.approx(80.0 * 0.3 - 12.0 * 0.2 + 1.5, rel=1e-15)
+    assert sim.vdot[0] == pytest.approx(sim.tau[0] / 0.5, rel=1e-14)
+
+
+def test_velocity_drive_approaches_its_rate():
+    """I dv/dt = kd (u - v): v = u (1 - exp(-kd t / I))."""
+    drive = Actuator("wheel", "hinge", "velocity", kd=2.0, initial=5.0)
+    sim = lj.Simulation(one_body("revolute", [Z], moments=[1, 1, 0.5], actuators=(drive,)), dt=1e-4)
+    sim.step(3000)
+    assert sim.v[0] == pytest.approx(5.0 * (1.0 - np.exp(-2.0 * 0.3 / 0.5)), rel=1e-10)
+    sim.command["wheel.torque"] = 1.0
+    assert sim.tau[0] == pytest.approx(2.0 * (5.0 - sim.v[0]) + 1.0, rel=1e-14)
+
+
+@pytest.mark.parametrize("command", [7.0, -7.0])
+def test_torque_drive_is_clipped(command):
+    drive = Actuator("motor", "hinge", limit=3.0)
+    sim = lj.Simulation(one_body("revolute", [Z], actuators=(drive,)), dt=1e-3)
+    sim.command["motor"] = command
+    assert sim.tau[0] == np.copysign(3.0, command)
+
+
+@pytest.mark.parametrize("gain", [1e3, 1e7])
+def test_stiff_servo_is_implicit_too(gain):
+    """The implicit method counts kp and kd: h² kp / I is 0.1 and 1000; no overshoot, exact arrival."""
+    drive = Actuator("servo", "hinge", "servo", kp=gain, kd=gain / 10, initial=1.0)
+    sim = lj.Simulation(one_body("revolute", [Z], actuators=(drive,)), dt=1e-2, integrator="implicit")
+    highest = 0.0
+    for _ in range(400):
+        sim.step()
+        highest = max(highest, sim.q[0])
+    assert highest <= 1.0 + 1e-12
+    assert sim.q[0] == pytest.approx(1.0, abs=1e-9)
