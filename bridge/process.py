@@ -166,7 +166,7 @@ def child_main() -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # until `serve`: the parent, which gets Ctrl-C too, ends this process
     pipe = os.dup(1)
     os.dup2(2, 1)  # whatever else prints goes to stderr
-    with os.fdopen(os.dup(0), "rb", buffering=0) as stream:
+    with os.fdopen(os.dup(0), "rb") as stream:
         system, settings, dt, integrator = pickle.load(stream)
 
     def ready(endpoints: Endpoints) -> None:
