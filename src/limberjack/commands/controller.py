@@ -1,7 +1,7 @@
 """A joint controller as a client program: it drives a running engine along a trajectory and keeps the log.
 
 Servo drives get position and rate; torque drives get the torque that the equations of motion ask for,
-    tau = M dv/dt + bias - passive,   dv/dt = reference + 2 w (rate error) + w² (position error) of the driven,
+    tau = M dv/dt + bias - passive(reference),   dv/dt = reference + 2 w (rate error) + w² (position error) of the driven,
 with the accelerations of all undriven coordinates (a free base) solved from their own rows.
 """
 
@@ -51,7 +51,7 @@ class Controller:
 
     def _torque(self, q: np.ndarray, v: np.ndarray, reference: Reference) -> np.ndarray:
         M = self.dynamics.mass_matrix(q)
-        h = self.dynamics.bias(q, v) - self.dynamics.passive(q, v)
+        h = self.dynamics.bias(q, v) - self._friction(q, v, reference)
         vdot = np.zeros(self.system.nv)
         error, rate_error = reference.position - q[self.places], reference.rate - v[self.rows]
         vdot[self.rows] = reference.acceleration + 2.0 * BANDWIDTH * rate_error + BANDWIDTH**2 * error
@@ -60,6 +60,13 @@ class Controller:
             known = M[np.ix_(rest, self.rows)] @ vdot[self.rows] + h[rest]
             vdot[rest] = -np.linalg.solve(M[np.ix_(rest, rest)], known)
         return np.asarray((M @ vdot + h)[self.rows])
+
+
+    def _friction(self, q: np.ndarray, v: np.ndarray, reference: Reference) -> np.ndarray:
+        """Passive forces where the reference is: fed back at the measured rate, dry friction would chatter."""
+        q, v = q.copy(), v.copy()
+        q[self.places], v[self.rows] = reference.position, reference.rate
+        return self.dynamics.passive(q, v)
 
 
 def columns(system: System, outputs: tuple[str, ...]) -> list[str]:

@@ -1,4 +1,4 @@
-"""A smooth test trajectory for every driven hinge: three minimum-jerk legs, out, back past the start, home."""
+"""A smooth test trajectory for every driven hinge: three minimum-jerk legs, out, back (past the start), home."""
 
 from __future__ import annotations
 
@@ -25,10 +25,13 @@ class Reference:
 
 
 class Trajectory:
-    """Waypoints start, start + a, start - a/2, start, of equal duration, each leg a fifth-order polynomial."""
+    """From start to two waypoints and home, in legs of equal duration, each a fifth-order polynomial.
 
-    def __init__(self, start: np.ndarray, excursion: np.ndarray, duration_s: float) -> None:
-        self._points = np.array([start, start + excursion, start - 0.5 * excursion, start])
+    way : (2, n) what the waypoints add to start
+    """
+
+    def __init__(self, start: np.ndarray, way: np.ndarray, duration_s: float) -> None:
+        self._points = np.array([start, start + way[0], start + way[1], start])
         self._leg_s = duration_s / 3.0
 
     def at(self, time_s: float) -> Reference:
@@ -43,21 +46,23 @@ class Trajectory:
 
 
 def for_system(system: System, driven: list[str], duration_s: float) -> Trajectory:
-    """Excursions within the limits of the driven velocity coordinates (names), towards their freer side."""
+    """A trajectory of the driven velocity coordinates (names) that stays within their limits; a drive too weak for its hinge's friction rests."""
     dofs = _dofs(system)
     values = dict(zip(system.coordinate_names, system.q0, strict=True))
     start = np.array([values.get(name, 0.0) for name in driven])
-    pairs = [_excursion(x, *dofs[name]) for x, name in zip(start, driven, strict=True)]
-    return Trajectory(start, np.array(pairs), duration_s)
+    ways = np.array([_waypoints(x, *dofs[name]) for x, name in zip(start, driven, strict=True)]).reshape(-1, 2)
+    stuck = [a.limit <= dofs[a.coordinate][0].friction for a in system.actuators]
+    ways[stuck] = 0.0
+    return Trajectory(start, ways.T, duration_s)
 
 
-def _excursion(start: float, dof: Dof, angular: bool) -> float:
+def _waypoints(start: float, dof: Dof, angular: bool) -> tuple[float, float]:
+    """Out towards the freer side, then half as far beyond the start, or half the way where there is no room."""
     most = TURN_RAD if angular else SLIDE_M
-    up, down = dof.upper - start, start - dof.lower
-    reach = min(most, REACH * max(up, down))
-    if min(up, down) < 0.5 * reach:
-        reach = min(reach, max(2.0 * REACH * min(up, down), 0.5 * reach))
-    return reach if up >= down else -reach
+    up, down = max(dof.upper - start, 0.0), max(start - dof.lower, 0.0)
+    out = min(most, REACH * max(up, down))
+    back = -0.5 * out if REACH * min(up, down) >= 0.5 * out else 0.5 * out
+    return (out, back) if up >= down else (-out, -back)
 
 
 def _dofs(system: System) -> dict[str, tuple[Dof, bool]]:
