@@ -17,16 +17,19 @@ QUATERNION_TOLERANCE = 1e-6
 
 
 def vector(name: str, value: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
-    """`value` as a fresh contiguous float64 array of this shape, all numbers finite."""
+    """`value` as a fresh contiguous float64 array of this shape, all numbers finite and real."""
     try:
+        if np.iscomplexobj(value):
+            raise TypeError("complex")
         array = np.array(value, dtype=np.float64, order="C")
     except (TypeError, ValueError) as error:
         raise ArgumentError(f"{name} must be numbers of shape {shape}, got {value!r:.80}.") from error
     if array.shape != shape:
         raise ArgumentError(f"{name} has shape {array.shape}, but this model needs {shape}.")
     if not np.all(np.isfinite(array)):
-        place = tuple(int(i[0]) for i in np.nonzero(~np.isfinite(array)))
-        raise ArgumentError(f"{name}[{', '.join(map(str, place))}] is {array[place]}; give finite numbers.")
+        place = next(i for i in np.ndindex(shape) if not np.isfinite(array[i]))
+        index = f"[{', '.join(map(str, place))}]" if place else ""
+        raise ArgumentError(f"{name}{index} is {array[place]}; give finite numbers.")
     return array
 
 
