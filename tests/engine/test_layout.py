@@ -1,0 +1,173 @@
+"""Sections of Plant and Work as Python counts them are the arrays that compiled code reads."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+import pytest
+
+from limberjack.engine import layout
+from limberjack.engine.kernel import OPTIONS
+from limberjack.engine.system.build import SENSOR_CODES, build, new_state
+from limberjack.engine.system.hinge_types import HINGE_TYPES
+from limberjack.engine.system.plant import Plant
+from tests.engine.full_model import full_model
+
+plant_view, work_view, vector_view = layout.plant_view, layout.work_view, layout.vector_view
+
+
+@numba.njit(**OPTIONS)
+def plant_corners(ints, floats, out):
+    """(first element or 0, rows, columns) of every array of the compiled view, in the order of its fields."""
+    p = plant_view(ints, floats)
+    _vector(p.gravity, out[0])
+    _matrix(p.topo, out[1])
+    _matrix(p.body, out[2])
+    _matrix(p.maps, out[3])
+    _vector(p.node_row, out[4])
+    _matrix(p.node_pose, out[5])
+    _matrix(p.dof_int, out[6])
+    _matrix(p.dof, out[7])
+    _vector(p.armature, out[8])
+    _vector(p.angle_offset, out[9])
+    _matrix(p.actuator_int, out[10])
+    _matrix(p.actuator, out[11])
+    _matrix(p.sensor_int, out[12])
+    _matrix(p.sensor, out[13])
+    out[14, 0], out[15, 0] = p.ncommand, p.noutput
+
+
+@numba.njit(**OPTIONS)
+def work_corners(ints, work, out):
+    w = work_view(ints, work)
+    _matrix(w.rows, out[0])
+    _matrix(w.acc, out[1])
+    _matrix(w.gen, out[2])
+    _matrix(w.pose, out[3])
+    _matrix(w.wrench, out[4])
+    _vector(w.angle, out[5])
+    _vector(w.sine, out[6])
+    _vector(w.cosine, out[7])
+    _vector(w.tau, out[8])
+    _vector(w.vdot, out[9])
+    _vector(w.inertia_add, out[10])
+    _vector(w.zeros, out[11])
+    _matrix(w.vstage, out[12])
+    _matrix(w.qstage, out[13])
+
+
+@numba.njit(**OPTIONS)
+def _vector(a, out):
+    out[0], out[1], out[2] = (a[0] if a.shape[0] else 0), a.shape[0], 1
+
+
+@numba.njit(**OPTIONS)
+def _matrix(a, out):
+    out[0], out[1], out[2] = (a[0, 0] if a.size else 0), a.shape[0], a.shape[1]
+
+
+@pytest.fixture(scope="module")
+def plant() -> Plant:
+    return build(full_model())
+
+
+def numbered(plant: Plant) -> Plant:
+    """The same counts, every other element replaced by its own index."""
+    ints, floats = np.arange(len(plant.ints)), np.arange(len(plant.floats), dtype=float)
+    ints[: layout.HEADER] = plant.ints[: layout.HEADER]
+    return Plant(ints, floats)
+
+
+def test_plant_sections_agree_with_the_compiled_view(plant):
+    marked = numbered(plant)
+    out = np.full((len(layout.Plant._fields), 3), -1.0)
+    plant_corners(marked.ints, marked.floats, out)
+    for i, name in enumerate(layout.Plant._fields[:-2]):
+        section = marked.sections[name]
+        columns = 3 if name == "gravity" else section.shape[1]  # the fourth place of gravity is padding
+        rows, columns = (columns, 1) if name == "gravity" else (section.shape[0], columns)
+        assert section.size > 0, name
+        assert tuple(out[i]) == (section[0, 0], rows, columns), name
+    assert out[-2, 0] == plant.count(layout.C_COMMANDS) > 0
+    assert out[-1, 0] == plant.count(layout.C_OUTPUTS) > 0
+
+
+def test_work_sections_agree_with_the_compiled_view(plant):
+    work = np.arange(plant.work_size, dtype=float)
+    out = np.full((len(layout.Work._fields), 3), -1.0)
+    work_corners(plant.ints, work, out)
+    counts = (plant.count(c) for c in (layout.C_BODIES, layout.C_Q, layout.C_V, layout.C_GENERAL))
+    start = 0
+    sections = layout.work_sections(*counts)
+    assert tuple(name for name, _, _ in sections) == layout.Work._fields
+    for i, (name, rows, columns) in enumerate(sections):
+        assert tuple(out[i]) == (start, rows, columns), name
+        start += rows * columns
+    assert start == plant.work_size
+
+
+def test_state_sections(plant):
+    system = full_model()
+    state = new_state(plant, system)
+    assert len(state) == plant.state_size == layout.S_Q + system.nq + system.nv + len(system.command_names)
+    names = [name for name, _, _ in layout.state_sections(1, 1, 1)]
+    assert names == ["time", "steps", "q", "v", "command"]
+    assert np.array_equal(state[layout.S_Q : layout.S_Q + system.nq], system.q0)
+
+
+def test_vectors_start_on_cache_lines(plant):
+    for vector in (plant.floats, plant.new_work()):
+        assert vector.ctypes.data % 64 == 0
+        assert vector.flags.c_contiguous
+        assert vector.dtype == np.float64
+
+
+def test_codes_of_hinges_and_sensors_are_those_of_the_kernels():
+    from limberjack.engine import outputs
+
+    assert [kind.code for kind in HINGE_TYPES.values()] == list(range(len(HINGE_TYPES)))
+    for name, code in SENSOR_CODES.items():
+        assert getattr(outputs, name.upper()) == code
+
+
+def test_header_has_room_and_a_version(plant):
+    assert plant.count(layout.C_VERSION) == layout.FORMAT_VERSION
+    assert layout.C_MAPS < layout.HEADER
+
+
+def test_fields_of_a_row_do_not_overlap():
+    """(start, length) of what a body's Plant and Work rows hold."""
+    body = [(layout.B_R, 9), (layout.B_P, 3), (layout.B_M, 1), (layout.B_H, 3), (layout.B_I, 6), (layout.B_X, 1)]
+    row = [
+        (layout.W_R, 9),
+        (layout.W_P, 3),
+        (layout.W_V, 6),
+        (layout.W_ALPHA, 6),
+        (layout.W_U, 6),
+        (layout.W_DINV, 1),
+        (layout.W_EPS, 1),
+    ]
+    acc = [(layout.A_I, 6), (layout.A_H, 9), (layout.A_M, 6), (layout.A_Z, 6)]
+    gen = [(layout.G_H, 36), (layout.G_U, 36), (layout.G_L, 36), (layout.G_A, 6), (layout.G_EPS, 6)]
+    for fields, size in ((body, layout.BODY), (row, layout.ROW), (acc, layout.ACC), (gen, layout.GEN)):
+        places = [i for start, length in fields for i in range(start, start + length)]
+        assert len(places) == len(set(places))
+        assert max(places) < size
+
+
+def test_parameters_point_at_what_their_names_say(plant):
+    system = full_model()
+    dofs = {n: d for body in system.bodies for n, d in zip(body.hinge.velocity_names, body.hinge.dofs)}
+    assert plant.floats[plant.parameters["gravity.z"]] == system.gravity[2]
+    for name, index in plant.parameters.items():
+        owner, _, word = name.rpartition(".")
+        kind, _, target = owner.partition(".")
+        if kind == "hinge":
+            assert plant.floats[index] == getattr(dofs[target], word), name
+        elif kind == "actuator":
+            actuator = next(a for a in system.actuators if a.name == target)
+            assert plant.floats[index] == getattr(actuator, word), name
+    free = {name for name in dofs if name.startswith("h0.")}
+    assert {name.split(".", 1)[1].rpartition(".")[0] for name in plant.parameters if name[:5] == "hinge"} == set(
+        dofs
+    ) - free
