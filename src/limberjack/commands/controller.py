@@ -1,7 +1,7 @@
 """A joint controller as a client program: it drives a running engine along a trajectory and keeps the log.
 
 Servo drives get position and rate; torque drives get the torque that the equations of motion ask for,
-    tau = M dv/dt + bias - passive(reference),   dv/dt = reference + 2 w (rate error) + w² (position error) of the driven,
+    tau = M dv/dt + bias - passive(reference),   dv/dt = reference + 2 w (rate error) + w² (position error),
 with the accelerations of all undriven coordinates (a free base) solved from their own rows.
 """
 

@@ -46,7 +46,10 @@ class Trajectory:
 
 
 def for_system(system: System, driven: list[str], duration_s: float) -> Trajectory:
-    """A trajectory of the driven velocity coordinates (names) that stays within their limits; a drive too weak for its hinge's friction rests."""
+    """A trajectory of the driven velocity coordinates (names) that stays within their limits.
+
+    A drive that is weaker than its hinge's friction rests.
+    """
     dofs = _dofs(system)
     values = dict(zip(system.coordinate_names, system.q0, strict=True))
     start = np.array([values.get(name, 0.0) for name in driven])
