@@ -10,11 +10,11 @@ from typing import Literal
 
 from limberjack.engine.errors import ModelError, ModelWarning
 from limberjack.engine.system.places import Locate, plain_locate
+from limberjack.engine.system.readers.urdf_reader import Mimic, read_urdf
+from limberjack.engine.system.readers.xml_document import read_xml
 from limberjack.engine.system.rotations import from_quaternion
 from limberjack.engine.system.system import Body, Pose, System
-from limberjack.engine.system.urdf_reader import Mimic, read_urdf
 from limberjack.engine.system.validate import InertiaPolicy, examine
-from limberjack.engine.system.xml_document import read_xml
 
 Base = Literal["fixed", "free"]
 SUFFIXES = ".yaml, .yml, .urdf, .xml"
@@ -60,7 +60,7 @@ def _read(path: Path, mimic: Mimic) -> tuple[System, InertiaPolicy, Locate]:
     """The reader for the suffix: System, policy for unphysical inertias, finder of lines."""
     suffix = path.suffix.lower()
     if suffix in (".yaml", ".yml"):
-        from limberjack.engine.system.yaml_reader import read_yaml
+        from limberjack.engine.system.readers.yaml_reader import read_yaml
 
         system, locate = read_yaml(path)
         return system, "refuse", locate
@@ -71,7 +71,7 @@ def _read(path: Path, mimic: Mimic) -> tuple[System, InertiaPolicy, Locate]:
     if root.tag == "robot":
         return read_urdf(root, str(path), mimic), "warn", plain_locate
     if root.tag == "mujoco":
-        from limberjack.engine.system.mjcf_reader import read_mjcf
+        from limberjack.engine.system.readers.mjcf_reader import read_mjcf
 
         return read_mjcf(path), "warn", plain_locate
     root.fail(f"the root element is <{root.tag}>", "Give a URDF (<robot>) or an MJCF (<mujoco>) file")

@@ -10,9 +10,9 @@ from typing import Literal
 import numpy as np
 
 from limberjack.engine.errors import ModelError, ModelWarning
-from limberjack.engine.system.check_hinge import check_hinge, check_pose
-from limberjack.engine.system.check_inertia import check_inertia, check_leaves, inertia_fault
-from limberjack.engine.system.check_interfaces import check_actuators, check_sensors
+from limberjack.engine.system.checks.hinge import check_hinge, check_pose
+from limberjack.engine.system.checks.inertia import check_inertia, check_leaves, inertia_fault
+from limberjack.engine.system.checks.interfaces import check_actuators, check_sensors
 from limberjack.engine.system.graph import order_bodies, some_names
 from limberjack.engine.system.hinge_types import HINGE_TYPES
 from limberjack.engine.system.numbers import usable

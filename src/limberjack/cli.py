@@ -132,7 +132,7 @@ def _check(commands: Any) -> None:
 
 def _schema(commands: Any) -> None:
     def work(_: argparse.Namespace) -> None:
-        from limberjack.engine.system.schema import json_schema
+        from limberjack.engine.system.readers.schema import json_schema
 
         print(json_schema())
 

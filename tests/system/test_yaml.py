@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from limberjack.engine.system.hinge_types import HINGE_TYPES
 from limberjack.engine.system.load import load
-from limberjack.engine.system.schema import json_schema
+from limberjack.engine.system.readers.schema import json_schema
 from limberjack.engine.system.system import SENSOR_TYPES, Dof
 
 HERE = Path(__file__).parent
@@ -165,7 +165,7 @@ def test_base_can_be_held_where_it_starts(arm):
 
 def test_json_schema_file_is_up_to_date():
     assert (DOCS / "model.schema.json").read_text(encoding="utf-8") == json_schema(), (
-        "run: python -c 'from limberjack.engine.system.schema import json_schema as s; print(s(), end=\"\")'"
+        "run: python -c 'from limberjack.engine.system.readers.schema import json_schema as s; print(s(), end=\"\")'"
         " > docs/model.schema.json"
     )
 

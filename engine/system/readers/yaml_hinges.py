@@ -10,8 +10,7 @@ import numpy as np
 
 from limberjack.engine.errors import ModelError
 from limberjack.engine.system.hinge_types import HINGE_TYPES
-from limberjack.engine.system.rotations import to_quaternion
-from limberjack.engine.system.schema_hinges import (
+from limberjack.engine.system.readers.schema_hinges import (
     Custom,
     HingeSpec,
     InitialFree,
@@ -21,8 +20,9 @@ from limberjack.engine.system.schema_hinges import (
     QuasiDof,
     SeveralDofs,
 )
+from limberjack.engine.system.readers.yaml_document import Document
+from limberjack.engine.system.rotations import to_quaternion
 from limberjack.engine.system.system import Dof, Hinge, Pose
-from limberjack.engine.system.yaml_document import Document
 
 T = TypeVar("T")
 _NUMBERS = ("stiffness", "rest", "damping", "friction", "friction_rate", "armature")

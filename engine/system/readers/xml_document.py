@@ -14,7 +14,7 @@ from defusedxml.common import DefusedXmlException
 
 from limberjack.engine.errors import ModelError
 from limberjack.engine.system.numbers import usable
-from limberjack.engine.system.text_file import read_bytes
+from limberjack.engine.system.readers.text_file import read_bytes
 
 #: MJCF nests a body in its parent, so a long chain is deep; nothing here recurses
 MAX_DEPTH = 2000

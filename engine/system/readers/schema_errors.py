@@ -11,7 +11,7 @@ from pydantic_core import ErrorDetails
 
 from limberjack.engine.errors import ModelError
 from limberjack.engine.system.hinge_types import HINGE_TYPES
-from limberjack.engine.system.yaml_document import Document
+from limberjack.engine.system.readers.yaml_document import Document
 
 MAX_SHOWN = 5
 Path = tuple[str | int, ...]
@@ -108,7 +108,7 @@ def _meant(field: str, close: list[str]) -> str:
 
 @cache
 def _all_fields() -> list[str]:
-    from limberjack.engine.system.schema import ModelSpec
+    from limberjack.engine.system.readers.schema import ModelSpec
 
     schema = ModelSpec.model_json_schema()
     parts = [schema, *schema["$defs"].values()]

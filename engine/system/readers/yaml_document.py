@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import yaml
 
 from limberjack.engine.errors import ModelError
-from limberjack.engine.system.text_file import read_bytes
+from limberjack.engine.system.readers.text_file import read_bytes
 
 MAX_DEPTH = 32
 #: values in the file with every alias counted as often as it is used

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from limberjack.engine.errors import MissingExtraError, ModelError
-from limberjack.engine.system.mjcf_actuators import read_actuators
-from limberjack.engine.system.mjcf_names import Names, Place
-from limberjack.engine.system.mjcf_unsupported import ignored_parts, refuse_unsupported
+from limberjack.engine.system.readers.mjcf_actuators import read_actuators
+from limberjack.engine.system.readers.mjcf_names import Names, Place
+from limberjack.engine.system.readers.mjcf_unsupported import ignored_parts, refuse_unsupported
 from limberjack.engine.system.rotations import from_axis_angle, from_quaternion
 from limberjack.engine.system.system import Body, Dof, Hinge, Inertia, Node, Pose, System
 

@@ -9,9 +9,9 @@ from typing import Literal
 
 import numpy as np
 
+from limberjack.engine.system.readers.xml_document import Element
 from limberjack.engine.system.rotations import from_rpy
 from limberjack.engine.system.system import Actuator, Body, Dof, Hinge, Inertia, Pose, System
-from limberjack.engine.system.xml_document import Element
 
 HINGE_OF_JOINT = {
     "revolute": "revolute",

@@ -10,8 +10,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from limberjack.engine.system.schema_hinges import HingeSpec
-from limberjack.engine.system.schema_values import (
+from limberjack.engine.system.readers.schema_hinges import HingeSpec
+from limberjack.engine.system.readers.schema_values import (
     Frame,
     InertiaMatrix,
     Model,

@@ -12,11 +12,11 @@ from pydantic import ValidationError
 from limberjack.engine.errors import ModelError
 from limberjack.engine.system.graph import some_names
 from limberjack.engine.system.places import Locate, plain_locate
-from limberjack.engine.system.schema import ActuatorSpec, BodySpec, ModelSpec, NodeSpec
-from limberjack.engine.system.schema_errors import model_error
+from limberjack.engine.system.readers.schema import ActuatorSpec, BodySpec, ModelSpec, NodeSpec
+from limberjack.engine.system.readers.schema_errors import model_error
+from limberjack.engine.system.readers.yaml_document import Document, read_document
+from limberjack.engine.system.readers.yaml_hinges import make_hinge
 from limberjack.engine.system.system import Actuator, Body, Inertia, Node, Pose, Sensor, System
-from limberjack.engine.system.yaml_document import Document, read_document
-from limberjack.engine.system.yaml_hinges import make_hinge
 
 WORLD = "world"
 #: fields of the System that have another name in the file

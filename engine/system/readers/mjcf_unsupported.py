@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from limberjack.engine.errors import ModelError
-from limberjack.engine.system.mjcf_names import Names, Place
+from limberjack.engine.system.readers.mjcf_names import Names, Place
 
 _BALL_OR_FREE = (0, 1)
 # Fields of later MuJoCo versions, by the name of what they are; absent ones are zero in older versions.

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from limberjack.engine.system.schema_values import (
+from limberjack.engine.system.readers.schema_values import (
     Frame,
     Model,
     Name,
