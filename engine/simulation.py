@@ -23,6 +23,8 @@ from limberjack.engine.system.system import SENSOR_TYPES, System
 
 #: most substeps of one step
 MOST_SUBSTEPS = 1000
+#: velocities times steps in one compiled call, about a tenth of a second: between calls Ctrl-C is heard
+_PORTION = 400_000
 _SNAPSHOT = struct.Struct("<8s32sQ")
 _MAGIC = b"LJSNAP01"
 
@@ -158,6 +160,12 @@ class Simulation:
         if not isinstance(n, (int, np.integer)) or n < 0:
             raise ArgumentError(f"step takes a whole number of steps, 0 or more; got {n!r}.")
         self._observed = False
+        portion = _PORTION // (self.substeps * max(self.system.nv, 1)) + 1
+        for start in range(0, max(int(n), 1), portion):  # step(0) still compiles
+            self._advance(min(portion, int(n) - start))
+
+    def _advance(self, n: int) -> None:
+        """n steps in one compiled call."""
         entries().advance(
             self.plant.ints,
             self.plant.floats,
@@ -166,7 +174,7 @@ class Simulation:
             self.dt,
             INTEGRATORS[self.integrator],
             self.substeps,
-            int(n),
+            n,
             self._report,
         )
         if self._report[0]:
