@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from limberjack.engine import arguments
+from limberjack.engine import arguments, layout
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.system.rotations import to_quaternion
 from limberjack.engine.system.system import SENSOR_TYPES
@@ -69,8 +69,23 @@ class Parameters(MutableMapping[str, float]):
         word = name.rsplit(".", 1)[1]
         if word in _NOT_NEGATIVE and number < 0.0:
             raise ArgumentError(f"parameter '{name}' must not be negative; got {number:g}.")
+        if word in ("lower", "upper"):
+            self._check_limit(name, word, number)
         self._simulation.plant.floats[self._place(name)] = number
         self._simulation.changed()
+
+    def _check_limit(self, name: str, word: str, number: float) -> None:
+        """Limits stay in order, and a hinge built without limits has no stop whose place could be set."""
+        row = self._place(name) - (layout.D_LOWER if word == "lower" else layout.D_UPPER)
+        dof = self._simulation.plant.floats[row : row + layout.DOF]
+        if dof[layout.D_LIMIT_K] == 0.0:
+            raise ArgumentError(
+                f"parameter '{name}' cannot be set: the model gives no limits there, so its stop has no stiffness; "
+                "give limits, or limit_stiffness, in the model."
+            )
+        lower, upper = (number, dof[layout.D_UPPER]) if word == "lower" else (dof[layout.D_LOWER], number)
+        if not lower < upper:
+            raise ArgumentError(f"parameter '{name}' = {number:g} would leave no way between {lower:g} and {upper:g}.")
 
     def __delitem__(self, name: str) -> None:
         raise ArgumentError("a parameter cannot be removed; set it instead.")

@@ -12,7 +12,7 @@ from limberjack.engine.integrate import INTEGRATORS
 from limberjack.engine.simulation import MOST_SUBSTEPS
 from limberjack.engine.system.system import Actuator, Body, Dof, Hinge, Inertia, Node, Sensor, System
 from limberjack.engine.system.validate import validate
-from tests.engine.single_body import Z
+from tests.engine.single_body import Z, one_body
 
 
 def model(name: str = "arm") -> lj.System:
@@ -207,6 +207,19 @@ def test_parameters(sim):
     sim.parameters["hinge.elbow.damping"] = 0.7
     assert sim.parameters["hinge.elbow.damping"] == 0.7
     assert len(sim.parameters) == len(list(sim.parameters))
+
+
+def test_limits_as_parameters(sim):
+    with refused("parameter 'hinge.elbow.upper' cannot be set", "no limits", "limit_stiffness"):
+        sim.parameters["hinge.elbow.upper"] = 1.0
+    limited = lj.Simulation(one_body("revolute", [Z], dofs=(Dof(lower=-1.0, upper=1.0),), q0=[0.5]))
+    with refused("'hinge.hinge.lower' = 1.5", "between 1.5 and 1"):
+        limited.parameters["hinge.hinge.lower"] = 1.5
+    with refused("'hinge.hinge.upper' = -1", "between -1 and -1"):
+        limited.parameters["hinge.hinge.upper"] = -1.0
+    assert limited.tau[0] == 0.0
+    limited.parameters["hinge.hinge.upper"] = 0.4
+    assert limited.tau[0] < 0.0
 
 
 def test_outputs(sim):
