@@ -123,3 +123,16 @@ def test_accelerometer_at_rest_and_in_free_fall():
     close(reading(one_body("revolute", [Z], gravity=down, node=[0.5, 0, 0])), [0.0, 0.0, GRAVITY])
     close(reading(one_body("free", gravity=down)), np.zeros(3))
     close(reading(one_body("revolute", [Z], v0=[3.0], node=[0.5, 0, 0])), [-4.5, 0.0, 0.0])
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_orientation_sensor_for_every_largest_component(seed):
+    """Turns near 180 degrees about each axis take the other branches of the matrix-to-quaternion map."""
+    rng = np.random.default_rng(seed)
+    quaternion = 0.1 * rng.normal(size=4)
+    quaternion[seed % 4] = rng.choice([-1.0, 1.0])
+    quaternion /= np.linalg.norm(quaternion)
+    system = one_body("free", q0=[*quaternion, 0.1, 0.2, 0.3])
+    sensors = (Sensor("attitude", "node_orientation", "body"),)
+    out = lj.Simulation(validate(replace(system, sensors=sensors))).output["attitude"]
+    close(out, quaternion * np.copysign(1.0, quaternion[0]))
