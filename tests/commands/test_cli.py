@@ -7,6 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
+
 from limberjack.cli import main
 
 MODEL = str(files("limberjack.examples") / "space_manipulator.yaml")

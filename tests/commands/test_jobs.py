@@ -11,11 +11,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
+
 from limberjack.bridge import Client
 from limberjack.commands.drive import Job, run_job
 from limberjack.commands.plots import momentum_drift
 from limberjack.commands.record import read_csv
-from rich.console import Console
 
 MODEL = Path(str(files("limberjack.examples") / "space_manipulator.yaml"))
 PENDULUM = """

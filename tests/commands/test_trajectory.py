@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from limberjack.commands.trajectory import SLIDE_M, TURN_RAD, Trajectory, _waypoints
 from limberjack.engine.system.system import Dof
 
 
 @pytest.mark.parametrize(
     ("start", "lower", "upper"),
-    [(0.0, -np.inf, np.inf), (0.0, -0.0175, 3.7), (0.0, -3.0, 0.0), (0.4, -0.5, 0.5), (0.0, 0.0, 0.0), (-1.0, -1.1, 2.0)],
+    [(0.0, -np.inf, np.inf), (0.0, -0.0175, 3.7), (0.0, -3.0, 0.0), (0.4, -0.5, 0.5), (0.0, 0.0, 0.0)],
 )
 def test_waypoints_stay_within_limits(start: float, lower: float, upper: float) -> None:
     for way in _waypoints(start, Dof(lower=lower, upper=upper), angular=True):
