@@ -5,6 +5,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 import pytest
+from numba import types
+from numba.extending import overload
 
 from limberjack.engine import layout
 from limberjack.engine.kernel import OPTIONS
@@ -13,57 +15,40 @@ from limberjack.engine.system.hinge_types import HINGE_TYPES
 from limberjack.engine.system.plant import Plant
 from tests.engine.full_model import full_model
 
-plant_view, work_view, vector_view = layout.plant_view, layout.work_view, layout.vector_view
+plant_view, work_view = layout.plant_view, layout.work_view
 
 
-@numba.njit(**OPTIONS)
-def plant_corners(ints, floats, out):
-    """(first element or 0, rows, columns) of every array of the compiled view, in the order of its fields."""
-    p = plant_view(ints, floats)
-    _vector(p.gravity, out[0])
-    _matrix(p.topo, out[1])
-    _matrix(p.body, out[2])
-    _matrix(p.maps, out[3])
-    _vector(p.node_row, out[4])
-    _matrix(p.node_pose, out[5])
-    _matrix(p.dof_int, out[6])
-    _matrix(p.dof, out[7])
-    _vector(p.armature, out[8])
-    _vector(p.angle_offset, out[9])
-    _matrix(p.actuator_int, out[10])
-    _matrix(p.actuator, out[11])
-    _matrix(p.sensor_int, out[12])
-    _matrix(p.sensor, out[13])
-    out[14, 0], out[15, 0] = p.ncommand, p.noutput
+def place(field, out):
+    """Write (first element, rows, columns) of a vector or matrix, or a number, into out (3,)."""
 
 
-@numba.njit(**OPTIONS)
-def work_corners(ints, work, out):
-    w = work_view(ints, work)
-    _matrix(w.rows, out[0])
-    _matrix(w.acc, out[1])
-    _matrix(w.gen, out[2])
-    _matrix(w.pose, out[3])
-    _matrix(w.wrench, out[4])
-    _vector(w.angle, out[5])
-    _vector(w.sine, out[6])
-    _vector(w.cosine, out[7])
-    _vector(w.tau, out[8])
-    _vector(w.vdot, out[9])
-    _vector(w.inertia_add, out[10])
-    _vector(w.zeros, out[11])
-    _matrix(w.vstage, out[12])
-    _matrix(w.qstage, out[13])
+@overload(place, jit_options=OPTIONS)
+def _place(field, out):
+    if isinstance(field, types.Array) and field.ndim == 2:
+
+        def write(field, out):
+            out[0], out[1], out[2] = (field[0, 0] if field.size else 0), field.shape[0], field.shape[1]
+    elif isinstance(field, types.Array):
+
+        def write(field, out):
+            out[0], out[1], out[2] = (field[0] if field.size else 0), field.shape[0], 1
+    else:
+
+        def write(field, out):
+            out[0], out[1], out[2] = field, 1, 1
+
+    return write
 
 
-@numba.njit(**OPTIONS)
-def _vector(a, out):
-    out[0], out[1], out[2] = (a[0] if a.shape[0] else 0), a.shape[0], 1
-
-
-@numba.njit(**OPTIONS)
-def _matrix(a, out):
-    out[0], out[1], out[2] = (a[0, 0] if a.size else 0), a.shape[0], a.shape[1]
+def corners(view, ints: np.ndarray, vector: np.ndarray, fields: tuple[str, ...]) -> np.ndarray:
+    """What compiled code sees in every field of a view; one generated statement a field."""
+    lines = [f"    place(named.{name}, out[{i}])" for i, name in enumerate(fields)]
+    source = "\n".join(["def look(ints, vector, out):", "    named = view(ints, vector)", *lines])
+    scope = {"view": view, "place": place}
+    exec(source, scope)
+    out = np.full((len(fields), 3), -1.0)
+    numba.njit(scope["look"], **OPTIONS)(ints, vector, out)
+    return out
 
 
 @pytest.fixture(scope="module")
@@ -80,8 +65,7 @@ def numbered(plant: Plant) -> Plant:
 
 def test_plant_sections_agree_with_the_compiled_view(plant):
     marked = numbered(plant)
-    out = np.full((len(layout.Plant._fields), 3), -1.0)
-    plant_corners(marked.ints, marked.floats, out)
+    out = corners(plant_view, marked.ints, marked.floats, layout.Plant._fields)
     for i, name in enumerate(layout.Plant._fields[:-2]):
         section = marked.sections[name]
         columns = 3 if name == "gravity" else section.shape[1]  # the fourth place of gravity is padding
@@ -94,8 +78,7 @@ def test_plant_sections_agree_with_the_compiled_view(plant):
 
 def test_work_sections_agree_with_the_compiled_view(plant):
     work = np.arange(plant.work_size, dtype=float)
-    out = np.full((len(layout.Work._fields), 3), -1.0)
-    work_corners(plant.ints, work, out)
+    out = corners(work_view, plant.ints, work, layout.Work._fields)
     counts = (plant.count(c) for c in (layout.C_BODIES, layout.C_Q, layout.C_V, layout.C_GENERAL))
     start = 0
     sections = layout.work_sections(*counts)
