@@ -17,6 +17,7 @@ from limberjack.engine import arguments
 from limberjack.engine.entries import entries
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.system.build import build
+from limberjack.engine.system.plant import aligned_zeros
 from limberjack.engine.system.system import System
 
 External = Mapping[str, ArrayLike] | ArrayLike | None
@@ -56,7 +57,8 @@ class Dynamics:
 
     def mass_matrix(self, q: ArrayLike) -> np.ndarray:
         """Mass matrix M (nv, nv), symmetric, by composite bodies."""
-        out = np.full((self.system.nv, self.system.nv), np.nan)
+        nv = self.system.nv
+        out = aligned_zeros(nv * nv).reshape(nv, nv)
         entries().mass_matrix(*self._model, self._q(q), out)
         return out
 

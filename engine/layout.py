@@ -23,8 +23,8 @@ FORMAT_VERSION = 1
 HEADER = 16
 (C_VERSION, C_BODIES, C_Q, C_V, C_GENERAL, C_NODES, C_ACTUATORS, C_COMMANDS, C_SENSORS, C_OUTPUTS, C_MAPS) = range(11)
 
-# topo (bodies, 12): topology of body k, counted base to tip
-TOPO = 12
+# topo (bodies, 14): topology of body k, counted base to tip; the bodies of a subtree are neighbours
+TOPO = 14
 UP = 0  # row of the parent in per-body work arrays: parent + 1; 0 is the ground row
 PATH = 1  # which code path a sweep takes, below
 KIND = 2  # hinge type code, `system/hinge_types.py`
@@ -36,6 +36,7 @@ TURN = 8  # 1 for a z-turning hinge whose B_TURN is not the identity
 LEAF = 9  # 1 for a body without children
 FIRST = 10  # 1 for the child that a tip-to-base sweep meets first: it writes the parent's sums, others add
 GROUNDED = 11  # 1 for a body that only unmerged fixed hinges join to the ground: it does not count as moving mass
+VEND = 12  # one past the last velocity of the body's subtree, which are VI … VEND - 1
 
 # code paths of the sweeps
 PATH_REVOLUTE, PATH_PRISMATIC, PATH_GENERAL, PATH_BASE = range(4)
@@ -69,6 +70,11 @@ SENSOR_INT, SENSOR = 4, 9
 SI_TYPE, SI_TARGET, SI_OUTPUT, SI_SIZE = range(4)
 
 NODE_POSE = 12  # R (9) body ← node, p (3) of the node in the body frame, m
+
+# work.columns (blocks, 48): a spatial force for each velocity j, LANES to a block, component by component:
+# component i at [j // LANES, LANES i + j % LANES]. First in Work, so that blocks start on cache lines.
+LANES = 8
+BLOCK = 6 * LANES
 
 # work.rows (bodies + 1, 32): what the sweeps know of body k, row k + 1; row 0 is the ground
 ROW = 32
@@ -106,7 +112,7 @@ Plant = namedtuple(
     "gravity topo body maps node_row node_pose dof_int dof armature angle_offset actuator_int actuator sensor_int "
     "sensor ncommand noutput",
 )
-Work = namedtuple("Work", "rows acc gen pose wrench angle sine cosine tau vdot inertia_add zeros vstage qstage")
+Work = namedtuple("Work", "columns rows acc gen pose wrench angle sine cosine tau vdot inertia_add zeros vstage qstage")
 
 
 #: (name, rows, columns) of consecutive parts of a vector
@@ -116,7 +122,7 @@ Sections = list[tuple[str, int, int]]
 @kernel
 def padded(n):
     """n rounded up to whole vector registers, so that loops over coordinates have no remainder."""
-    return (n + 7) // 8 * 8
+    return (n + LANES - 1) // LANES * LANES
 
 
 def int_sections(n: int, nv: int, nodes: int, actuators: int, sensors: int) -> Sections:
@@ -149,6 +155,7 @@ def float_sections(n: int, nq: int, nv: int, nodes: int, actuators: int, sensors
 def work_sections(n: int, nq: int, nv: int, general: int) -> Sections:
     """(name, rows, columns) of every section of Work, in order."""
     return [
+        ("columns", padded(nv) // LANES, BLOCK),
         ("rows", n + 1, ROW),
         ("acc", n + 1, ACC),
         ("gen", general, GEN),
@@ -243,7 +250,9 @@ def plant_view(ints, floats):
 def work_view(ints, work):
     """The named scratch arrays of a Work vector."""
     n, nq, nv, general = ints[C_BODIES], ints[C_Q], ints[C_V], ints[C_GENERAL]
-    acc = ROW * (n + 1)
+    blocks = padded(nv) // LANES
+    rows = BLOCK * blocks
+    acc = rows + ROW * (n + 1)
     gen = acc + ACC * (n + 1)
     pose = gen + GEN * general
     wrench = pose + POSE * (n + 1)
@@ -252,7 +261,8 @@ def work_view(ints, work):
     tau = angle + 3 * lanes
     stage = tau + 4 * nv
     return Work(
-        matrix_view(work, 0, n + 1, ROW),
+        matrix_view(work, 0, blocks, BLOCK),
+        matrix_view(work, rows, n + 1, ROW),
         matrix_view(work, acc, n + 1, ACC),
         matrix_view(work, gen, general, GEN),
         matrix_view(work, pose, n + 1, POSE),

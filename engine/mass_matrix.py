@@ -3,6 +3,14 @@
     R(k) = M(k) + Σ φ R(child) φ*,   X = R(k) H*(k),   M(k, k) = H X + armature,   M(j, k) = H(j) φ(j, k) X
 
 The composite of a rigid subtree is a rigid body, so R travels as ten numbers: m, h, I.
+
+The bodies of a subtree are neighbours, and so are their velocities. Their columns X, all seen at body k, give row k
+of M and then cross hinge k together, eight at a time: a block of work.columns holds eight columns component by
+component, so that one vector instruction works on all eight. Velocity v has place v + pad in the blocks, so that the
+last block is full. Loops over a block run over all of its lanes, because the compiler makes vector instructions of
+loops with fixed bounds. Lanes before the subtree's belong to bodies that are still to come and may hold anything:
+they, and the lower triangle of M, are written over later. Lanes behind it belong to bodies that are done: they keep
+their values, and row k is zero there.
 """
 
 from __future__ import annotations
@@ -16,6 +24,7 @@ from limberjack.engine.layout import (
     B_I,
     B_M,
     G_H,
+    LANES,
     NV,
     PATH,
     PATH_BASE,
@@ -25,15 +34,18 @@ from limberjack.engine.layout import (
     QI,
     SLOT,
     UP,
+    VEND,
     VI,
     W_C,
     plant_view,
     work_view,
 )
 from limberjack.engine.spatial import (
+    ZERO,
     add,
     add6,
     dot,
+    force_out,
     load3,
     load6,
     rigid_mul,
@@ -43,10 +55,13 @@ from limberjack.engine.spatial import (
     store6,
     turn_sym,
 )
-from limberjack.engine.tree import begin_sweep, hinge_frame, hinge_out, place_prismatic
+from limberjack.engine.tree import begin_sweep, hinge_frame, place_prismatic
 
 # A composite body in work.acc: I at A_I, h at A_Z, m at A_Z + 3.
 _C_H, _C_M = A_Z, A_Z + 3
+
+# The component of X that H picks: moment about z of a revolute hinge, force along z of a prismatic one.
+_MOMENT_Z, _FORCE_Z = 2, 5
 
 
 @kernel
@@ -85,91 +100,204 @@ def _shift_composite(m, h, I, p):
 
 
 @kernel
-def _hand_composite(plant, work, k, up):
+def _hand_composite(R, p, m, h, I, up):
     """Parent's R += φ R(k) φ*."""
-    acc = work.acc[k + 1]
-    R, p = hinge_frame(plant, work, k)
-    m = acc[_C_M]
-    h, I = _shift_composite(m, rot(R, load3(acc, _C_H)), turn_sym(R, load6(acc, A_I)), p)
+    h, I = _shift_composite(m, rot(R, h), turn_sym(R, I), p)
     store6(up, A_I, add6(load6(up, A_I), I))
     store3(up, _C_H, add(load3(up, _C_H), h))
     up[_C_M] += m
 
 
 @kernel
-def _project(plant, work, j, column, n, f, M):
-    """M(j, column) = H(j) X for the hinge of body j, and its mirror."""
-    topo = plant.topo[j]
-    path, r = topo[PATH], topo[VI]
-    if path == PATH_REVOLUTE:
-        M[r, column] = M[column, r] = n[2]
-    elif path == PATH_PRISMATIC:
-        M[r, column] = M[column, r] = f[2]
-    elif path == PATH_BASE:
-        for i in range(3):
-            M[r + i, column] = M[column, r + i] = n[i]
-            M[r + 3 + i, column] = M[column, r + 3 + i] = f[i]
-    else:
-        g = work.gen[topo[SLOT]]
-        for c in range(topo[NV]):
-            h = G_H + 6 * c
-            x = dot(load3(g, h), n) + dot(load3(g, h + 3), f)
-            M[r + c, column] = M[column, r + c] = x
+def _lane(block, lane):
+    """One column X of a block, as (moment, force)."""
+    n = block[lane], block[LANES + lane], block[2 * LANES + lane]
+    return n, (block[3 * LANES + lane], block[4 * LANES + lane], block[5 * LANES + lane])
 
 
 @kernel
-def _column(plant, work, k, column, n, f, M):
-    """One column: X at body k, then φ X at every body towards the base."""
-    while True:
-        _project(plant, work, k, column, n, f, M)
-        up = plant.topo[k, UP]
-        if up == 0:
-            return
-        n, f = hinge_out(plant, work, k, n, f)
-        k = up - 1
+def _set_lane(block, lane, n, f):
+    block[lane], block[LANES + lane], block[2 * LANES + lane] = n
+    block[3 * LANES + lane], block[4 * LANES + lane], block[5 * LANES + lane] = f
 
 
 @kernel
-def _columns(plant, work, k, M):
-    """The columns of all velocities of hinge k: X = R(k) H*(k)."""
-    topo, acc = plant.topo[k], work.acc[k + 1]
+def _choose(condition, a, b):
+    """a or b, without a jump."""
+    return a[0] if condition else b[0], a[1] if condition else b[1], a[2] if condition else b[2]
+
+
+@kernel
+def _carry_whole(block, R, p):
+    """X ← φ X in every lane."""
+    for lane in range(LANES):
+        n, f = _lane(block, lane)
+        n, f = force_out(R, p, n, f)
+        _set_lane(block, lane, n, f)
+
+
+@kernel
+def _carry_part(block, new, stop, n_new, f_new, R, p):
+    """X ← φ X in the lanes before `stop`, with the new column in lane `new` (none if it is not in the block).
+
+    The new column comes in registers: loading a block just after one lane was stored would wait for the store.
+    """
+    for lane in range(LANES):
+        n, f = _lane(block, lane)
+        n, f = _choose(lane == new, n_new, n), _choose(lane == new, f_new, f)
+        n_out, f_out = force_out(R, p, n, f)
+        _set_lane(block, lane, _choose(lane < stop, n_out, n), _choose(lane < stop, f_out, f))
+
+
+@kernel
+def _carry(columns, start, stop, new, n, f, R, p):
+    """The columns at places start … stop - 1 cross a hinge; the one at `new`, if not -1, is [n; f] before."""
+    first, last = start // LANES, (stop - 1) // LANES
+    for b in range(first, last + 1):
+        if first < b < last:
+            _carry_whole(columns[b], R, p)
+        else:
+            _carry_part(columns[b], new - LANES * b, stop - LANES * b, n, f, R, p)
+
+
+@kernel
+def _pad(columns, nv):
+    """Idle places before that of the first velocity."""
+    return LANES * columns.shape[0] - nv
+
+
+@kernel
+def _row_part(row, c, block, component, new, x_new, stop, begin):
+    """A block's part of a row of M: one component of its columns, zero from lane `stop` on."""
+    for lane in range(begin, LANES):
+        x = x_new if lane == new else block[LANES * component + lane]
+        row[c + lane] = x if lane < stop else 0.0
+
+
+@kernel
+def _row(columns, start, stop, component, new, x_new, row):
+    """A row of M where H picks one component of X; that of the column at `new`, if not -1, is x_new."""
+    pad = _pad(columns, row.shape[0])
+    for b in range(start // LANES, columns.shape[0]):
+        block, at = columns[b], LANES * b
+        if start < at and at + LANES <= stop:
+            for lane in range(LANES):
+                row[at - pad + lane] = block[LANES * component + lane]
+        elif at >= pad:
+            _row_part(row, at - pad, block, component, new - at, x_new, stop - at, 0)
+        else:
+            _row_part(row, at - pad, block, component, new - at, x_new, stop - at, pad)
+
+
+@kernel
+def _row_general(columns, start, stop, h_n, h_f, row):
+    """A row of M for any H: H X."""
+    pad = _pad(columns, row.shape[0])
+    for c in range(start - pad, row.shape[0]):
+        n, f = _lane(columns[(c + pad) // LANES], (c + pad) % LANES)
+        row[c] = dot(h_n, n) + dot(h_f, f) if c + pad < stop else 0.0
+
+
+@kernel
+def _base_part(M, v, c, block, stop, begin):
+    """A block's part of the six rows of a free base."""
+    for i in range(6):
+        for lane in range(begin, LANES):
+            M[v + i, c + lane] = block[LANES * i + lane] if lane < stop else 0.0
+
+
+@kernel
+def _base_corner(M, v, m, h, I):
+    """M(k, k) of a free base is R itself: the upper triangle of [[I, h~], [-h~, m 1]]."""
+    a, b, c = M[v], M[v + 1], M[v + 2]
+    a[v], a[v + 1], a[v + 2], a[v + 3], a[v + 4], a[v + 5] = I[0], I[3], I[4], 0.0, -h[2], h[1]
+    b[v + 1], b[v + 2], b[v + 3], b[v + 4], b[v + 5] = I[1], I[5], h[2], 0.0, -h[0]
+    c[v + 2], c[v + 3], c[v + 4], c[v + 5] = I[2], -h[1], h[0], 0.0
+    for i in range(v + 3, v + 6):
+        for j in range(i, v + 6):
+            M[i, j] = m if i == j else 0.0
+
+
+@kernel
+def _base(columns, start, stop, v, m, h, I, M):
+    """Rows of a free base, H = 1: the columns as they are, and R."""
+    pad = _pad(columns, M.shape[0])
+    for b in range((start + 6) // LANES, columns.shape[0]):
+        at = LANES * b
+        if at >= pad:
+            _base_part(M, v, at - pad, columns[b], stop - at, 0)
+        else:
+            _base_part(M, v, at - pad, columns[b], stop - at, pad)
+    _base_corner(M, v, m, h, I)
+
+
+@kernel
+def _general(columns, start, stop, v, nv, g, m, h, I, M):
+    """Columns and rows of a hinge with any number of velocities."""
+    for c in range(nv):
+        n, f = rigid_mul(m, h, I, load3(g, G_H + 6 * c), load3(g, G_H + 6 * c + 3))
+        _set_lane(columns[(start + c) // LANES], (start + c) % LANES, n, f)
+    for c in range(nv):
+        _row_general(columns, start + c, stop, load3(g, G_H + 6 * c), load3(g, G_H + 6 * c + 3), M[v + c])
+
+
+@kernel
+def _inward(plant, work, k, M):
+    """Rows of M of hinge k; then its subtree's columns and composite cross it to the parent."""
+    topo, acc, columns = plant.topo[k], work.acc[k + 1], work.columns
     m, h, I = acc[_C_M], load3(acc, _C_H), load6(acc, A_I)
-    path, v = topo[PATH], topo[VI]
-    if path == PATH_REVOLUTE:
-        _column(plant, work, k, v, (I[4], I[5], I[2]), (-h[1], h[0], 0.0), M)
-    elif path == PATH_PRISMATIC:
-        _column(plant, work, k, v, (h[1], -h[0], 0.0), (0.0, 0.0, m), M)
-    elif path == PATH_BASE:
-        for c in range(6):
-            w = (1.0 * (c == 0), 1.0 * (c == 1), 1.0 * (c == 2))
-            u = (1.0 * (c == 3), 1.0 * (c == 4), 1.0 * (c == 5))
-            n, f = rigid_mul(m, h, I, w, u)
-            _column(plant, work, k, v + c, n, f, M)
+    v, pad = topo[VI], _pad(columns, M.shape[0])
+    start, stop, new, n, f = v + pad, topo[VEND] + pad, -1, ZERO, ZERO
+    if topo[PATH] == PATH_REVOLUTE:
+        new, n, f = start, (I[4], I[5], I[2]), (-h[1], h[0], 0.0)
+        _row(columns, start, stop, _MOMENT_Z, new, n[2], M[v])
+    elif topo[PATH] == PATH_PRISMATIC:
+        new, n, f = start, (h[1], -h[0], 0.0), (0.0, 0.0, m)
+        _row(columns, start, stop, _FORCE_Z, new, f[2], M[v])
+    elif topo[PATH] == PATH_BASE:
+        _base(columns, start, stop, v, m, h, I, M)
     else:
-        g = work.gen[topo[SLOT]]
-        for c in range(topo[NV]):
-            n, f = rigid_mul(m, h, I, load3(g, G_H + 6 * c), load3(g, G_H + 6 * c + 3))
-            _column(plant, work, k, v + c, n, f, M)
+        _general(columns, start, stop, v, topo[NV], work.gen[topo[SLOT]], m, h, I, M)
+    if topo[UP] > 0:
+        R, p = hinge_frame(plant, work, k)
+        _carry(columns, start, stop, new, n, f, R, p)
+        _hand_composite(R, p, m, h, I, work.acc[topo[UP]])
+
+
+@kernel
+def _mirror_tile(M, i0, j0):
+    for i in range(LANES):
+        for j in range(LANES):
+            M[i0 + i, j0 + j] = M[j0 + j, i0 + i]
+
+
+@kernel
+def _mirror(M):
+    """The lower triangle from the upper, by square tiles as far as whole ones fit."""
+    nv = M.shape[0]
+    whole = nv // LANES * LANES
+    for i0 in range(0, whole, LANES):
+        for j0 in range(0, i0, LANES):
+            _mirror_tile(M, i0, j0)
+        for i in range(i0, i0 + LANES):
+            for j in range(i0, i):
+                M[i, j] = M[j, i]
+    for i in range(whole, nv):
+        for j in range(i):
+            M[i, j] = M[j, i]
 
 
 @kernel
 def mass_matrix(plant, work, q, M):
     """M (nv, nv), symmetric, both triangles written."""
     n = plant.topo.shape[0]
-    nv = M.shape[0]
-    for i in range(nv):
-        for j in range(nv):
-            M[i, j] = 0.0
     begin_sweep(plant, work, q, 0.0)
     for k in range(n):
         _place(plant, work, k, q, work.zeros)
     for i in range(n):
-        k = n - 1 - i
-        _columns(plant, work, k, M)
-        up = plant.topo[k, UP]
-        if up > 0:
-            _hand_composite(plant, work, k, work.acc[up])
-    for i in range(nv):
+        _inward(plant, work, n - 1 - i, M)
+    _mirror(M)
+    for i in range(M.shape[0]):
         M[i, i] += plant.armature[i]
 
 

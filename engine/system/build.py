@@ -24,9 +24,10 @@ LIMIT_TIME = 0.02
 def build(system: System) -> Plant:
     """Flatten a validated System.
 
-    Raises ModelError where limits without stiffness cannot be completed because the mass matrix at the initial
-    coordinates is singular.
+    Raises ModelError where the bodies are not depth first, as `validate` sorts them, and where limits without
+    stiffness cannot be completed because the mass matrix at the initial coordinates is singular.
     """
+    _require_depth_first(system)
     frames = assemble(system)
     links = frames.links
     maps = [link for link in links if link.body.hinge.map is not None]
@@ -45,6 +46,21 @@ def build(system: System) -> Plant:
         plant.parameters[f"gravity.{axis}"] = i
     _complete_limits(plant, system)
     return plant
+
+
+def _require_depth_first(system: System) -> None:
+    """Kernels rely on it that the bodies of every subtree are neighbours, base first."""
+    branch: list[str | None] = [None]
+    for body in system.bodies:
+        while branch and branch[-1] != body.hinge.parent:
+            branch.pop()
+        if not branch:
+            raise ModelError(
+                f"body '{body.name}' does not follow its parent '{body.hinge.parent}' depth first",
+                where=body.where or system.source or system.name,
+                mend="Pass a System made by hand through limberjack.engine.system.validate.validate, which sorts it",
+            )
+        branch.append(body.name)
 
 
 def _path(link: Link) -> int:
@@ -85,11 +101,19 @@ def _fill_bodies(plant: Plant, links: list[Link], maps: list[Link]) -> None:
         plant.hinge_rows[hinge.name] = k + 1, link.canonical.T
         q, v = q + hinge.kind.nq, v + hinge.nv
     plant.ints[at.C_GENERAL] = general
-    last_child = {int(topo[k, at.UP]): k for k in range(len(links))}
-    for k in range(len(links)):
+    _mark_subtrees(topo)
+
+
+def _mark_subtrees(topo: np.ndarray) -> None:
+    """Leaves, the child that tip-to-base sweeps meet first, ground, and where each subtree's velocities end."""
+    last_child = {int(topo[k, at.UP]): k for k in range(len(topo))}
+    for k in range(len(topo)):
         up = int(topo[k, at.UP])
         topo[k, at.LEAF], topo[k, at.FIRST] = k + 1 not in last_child, last_child[up] == k
         topo[k, at.GROUNDED] = topo[k, at.KIND] == FIXED and (up == 0 or topo[up - 1, at.GROUNDED])
+    for k in reversed(range(len(topo))):
+        last = last_child.get(k + 1)
+        topo[k, at.VEND] = topo[k, at.VI] + topo[k, at.NV] if last is None else topo[last, at.VEND]
 
 
 def _fill_turns(row: np.ndarray, link: Link) -> tuple[bool, float]:
