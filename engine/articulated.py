@@ -52,7 +52,7 @@ from limberjack.engine.spatial import (
     turn,
 )
 from limberjack.engine.tree import revolute_out
-from limberjack.engine.turns import spin, spin_flat, tilt_flat, turns_matrix
+from limberjack.engine.turns import spin, spin_flat, tilt, tilt_flat
 
 
 @kernel
@@ -158,8 +158,10 @@ def _revolute_full(topo, body, row, up, P, n, f, dinv, eps, rate):
     pn, pf = inertia_mul(P, (w[1] * rate, -w[0] * rate, 0.0), (u[1] * rate, -u[0] * rate, 0.0))
     n, f = add_scaled(add(n, pn), eps * dinv, ua), add_scaled(add(f, pf), eps * dinv, ul)
     n, f = revolute_out(topo, body, row, n, f)
-    R = turns_matrix(body[B_TURN], body[B_TURN + 1], body[B_TILT], body[B_TILT + 1], row[W_C], row[W_C + 1])
-    _hand_in(topo, up, shift(turn(R, P), load3(body, B_P)), n, f)
+    P = tilt(body[B_TILT], body[B_TILT + 1], spin(row[W_C], row[W_C + 1], P))
+    if topo[TURN]:
+        P = spin(body[B_TURN], body[B_TURN + 1], P)
+    _hand_in(topo, up, shift(P, load3(body, B_P)), n, f)
 
 
 @kernel

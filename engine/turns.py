@@ -63,6 +63,30 @@ def _turn_mat_z(c, s, H):
 
 
 @kernel
+def _turn_mat_x(c, s, H):
+    """Rx H Rx*."""
+    a0, a1, a2 = H[3], c * H[4] - s * H[5], s * H[4] + c * H[5]
+    b0, b1, b2 = H[6], c * H[7] - s * H[8], s * H[7] + c * H[8]
+    return (
+        H[0],
+        c * H[1] - s * H[2],
+        s * H[1] + c * H[2],
+        c * a0 - s * b0,
+        c * a1 - s * b1,
+        c * a2 - s * b2,
+        s * a0 + c * b0,
+        s * a1 + c * b1,
+        s * a2 + c * b2,
+    )
+
+
+@kernel
+def tilt(c, s, P):
+    """Rx P Rx* for a spatial inertia."""
+    return _turn_sym_x(c, s, P[0]), _turn_mat_x(c, s, P[1]), _turn_sym_x(c, s, P[2])
+
+
+@kernel
 def spin(c, s, P):
     """Rz P Rz* for a spatial inertia."""
     return _turn_sym_z(c, s, P[0]), _turn_mat_z(c, s, P[1]), _turn_sym_z(c, s, P[2])

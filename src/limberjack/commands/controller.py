@@ -61,7 +61,6 @@ class Controller:
             vdot[rest] = -np.linalg.solve(M[np.ix_(rest, rest)], known)
         return np.asarray((M @ vdot + h)[self.rows])
 
-
     def _friction(self, q: np.ndarray, v: np.ndarray, reference: Reference) -> np.ndarray:
         """Passive forces where the reference is: fed back at the measured rate, dry friction would chatter."""
         q, v = q.copy(), v.copy()
