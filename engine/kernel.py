@@ -76,7 +76,7 @@ class _CompileNotice(event.Listener):
 
     def _show(self, end: str) -> None:
         seconds = time.perf_counter() - self._started
-        text = f"compiling the engine for this processor (first use only, about half a minute): {seconds:5.1f} s"
+        text = f"compiling the engine for this processor (first use only, about a minute): {seconds:5.1f} s"
         print(text, end=end, file=sys.stderr, flush=True)
 
 
