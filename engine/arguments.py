@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import difflib
+import operator
 from collections.abc import Collection, Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.errors import ArgumentError, UnknownNameError
 from limberjack.engine.system.hinge_types import CUSTOM, FREE, SPHERICAL
 from limberjack.engine.system.system import System
 
@@ -19,9 +20,10 @@ QUATERNION_TOLERANCE = 1e-6
 def vector(name: str, value: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
     """`value` as a fresh contiguous float64 array of this shape, all numbers finite and real."""
     try:
-        if np.iscomplexobj(value):
-            raise TypeError("complex")
-        array = np.array(value, dtype=np.float64, order="C")
+        given = np.asarray(value)
+        if given.dtype.kind not in "biuf":
+            raise TypeError(given.dtype)
+        array = np.array(given, dtype=np.float64, order="C")
     except (TypeError, ValueError) as error:
         raise ArgumentError(f"{name} must be numbers of shape {shape}, got {value!r:.80}.") from error
     if array.shape != shape:
@@ -31,6 +33,24 @@ def vector(name: str, value: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
         index = f"[{', '.join(map(str, place))}]" if place else ""
         raise ArgumentError(f"{name}{index} is {array[place]}; give finite numbers.")
     return array
+
+
+def system_of(value: object) -> System:
+    """`value`, if it is a System."""
+    if not isinstance(value, System):
+        raise ArgumentError(f"a System is needed, got {type(value).__name__}; make one with limberjack.load(path).")
+    return value
+
+
+def count(name: str, value: object, low: int, high: int) -> int:
+    """`value` as a whole number from low to high."""
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        number = low - 1
+    if isinstance(value, bool) or not low <= number <= high:
+        raise ArgumentError(f"{name} is {value!r:.40}; give a whole number from {low} to {high}.")
+    return number
 
 
 def coordinates(system: System, value: ArrayLike) -> np.ndarray:
@@ -57,7 +77,7 @@ def index_of(kind: str, name: str, names: Collection[str]) -> int:
         return listed.index(name)
     near = difflib.get_close_matches(str(name), listed, n=1)
     hint = f"; did you mean '{near[0]}'?" if near else f"; there are {len(listed)}: {_shorten(listed)}."
-    raise ArgumentError(f"no {kind} is called '{name}'{hint}")
+    raise UnknownNameError(f"no {kind} is called '{name}'{hint}")
 
 
 def _shorten(names: list[str], most: int = 8) -> str:

@@ -54,6 +54,15 @@ from limberjack.engine.spatial import (
 from limberjack.engine.tree import revolute_out
 from limberjack.engine.turns import spin, spin_flat, tilt, tilt_flat
 
+#: D below this share of the inertia across the hinge is rounding (a slender rod of 1 km has 1e-12)
+SINGULAR = 1e-14
+
+
+@kernel
+def pivot(D, scale):
+    """D, or 0 where rounding leaves no digit of it: the division then gives no finite number, and Python says so."""
+    return D if SINGULAR * scale < D else 0.0
+
 
 @kernel
 def _hand_in(topo, up, P, n, f):
@@ -168,7 +177,7 @@ def _revolute_full(topo, body, row, up, P, n, f, dinv, eps, rate):
 def inward_revolute(topo, body, row, up, P, n, f, tau, add_inertia, rate):
     """A z-turning hinge: H P H* = I_zz, U = P H* = third column of P."""
     I, H, _ = P
-    dinv = 1.0 / (I[2] + add_inertia)
+    dinv = 1.0 / pivot(I[2] + add_inertia, I[0] + I[1])
     eps = tau - n[2]
     store3(row, W_U, (I[4], I[5], I[2]))
     store3(row, W_U + 3, (H[6], H[7], H[8]))
@@ -192,7 +201,7 @@ def _hand_inward(topo, row, up, P, n, f):
 def inward_prismatic(topo, row, up, P, n, f, tau, add_inertia, rate):
     """A hinge that slides along z: H P H* = M_zz."""
     _, H, M = P
-    dinv = 1.0 / (M[2] + add_inertia)
+    dinv = 1.0 / pivot(M[2] + add_inertia, M[0] + M[1])
     ua, ul = (H[2], H[5], H[8]), (M[4], M[5], M[2])
     eps = tau - f[2]
     store3(row, W_U, ua)
@@ -216,7 +225,7 @@ def _factor(g, nv):
             for e in range(j):
                 s -= g[G_L + 6 * i + e] * g[G_L + 6 * j + e]
             if i == j:
-                g[G_L + 6 * i + i] = 1.0 / math.sqrt(s)
+                g[G_L + 6 * i + i] = 1.0 / math.sqrt(pivot(s, g[G_L + 6 * i + i]))
             else:
                 g[G_L + 6 * i + j] = s * g[G_L + 6 * j + j]
 

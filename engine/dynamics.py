@@ -8,7 +8,8 @@ act in `Simulation` (see `passive` for their forces).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,7 +32,8 @@ class Dynamics:
     """
 
     def __init__(self, system: System) -> None:
-        self.system = system
+        self.system = arguments.system_of(system)
+        self._lock = threading.RLock()
         self.plant = build(system)
         self._work = self.plant.new_work()
         self._no_rates = np.zeros(system.nv)
@@ -43,24 +45,33 @@ class Dynamics:
         """
         q, v, tau = self._q(q), self._v("v", v), self._v("tau", tau)
         out = np.full(self.system.nv, np.nan)
-        acts = self._spread(q, external)
-        entries().forward_dynamics(*self._model, q, v, tau, acts, out)
-        return self._finite(out, "the accelerations")
+        with self._lock:
+            acts = self._spread(q, external)
+            entries().forward_dynamics(*self._model, q, v, tau, acts, out)
+        bad = np.nonzero(~np.isfinite(out))[0]
+        if bad.size:
+            raise ArgumentError(
+                f"the accelerations are not finite at '{self.system.velocity_names[bad[0]]}': the mass matrix is "
+                "singular there, or the arguments are too large; give massless bodies mass or armature, and keep a "
+                "gimbal's middle angle off ±90 degrees."
+            )
+        return out
 
     def inverse(self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, external: External = None) -> np.ndarray:
         """Generalized forces tau (nv,) that give the accelerations vdot (nv,), O(N) Newton-Euler."""
         q, v, vdot = self._q(q), self._v("v", v), self._v("vdot", vdot)
         out = np.full(self.system.nv, np.nan)
-        acts = self._spread(q, external)
-        entries().inverse_dynamics(*self._model, q, v, vdot, acts, out)
-        return out
+        with self._lock:
+            acts = self._spread(q, external)
+            entries().inverse_dynamics(*self._model, q, v, vdot, acts, out)
+        return _in_range(out, "the generalized forces")
 
     def mass_matrix(self, q: ArrayLike) -> np.ndarray:
         """Mass matrix M (nv, nv), symmetric, by composite bodies."""
         nv = self.system.nv
         out = aligned_zeros(nv * nv).reshape(nv, nv)
-        entries().mass_matrix(*self._model, self._q(q), out)
-        return out
+        self._evaluate(entries().mass_matrix, self._q(q), out)
+        return _in_range(out, "the mass matrix")
 
     def bias(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """Coriolis, gyroscopic and gravity forces (nv,): M dv/dt + bias = tau."""
@@ -69,7 +80,8 @@ class Dynamics:
     def pose(self, node: str, q: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """Rotation R (3, 3), node to inertial axes, and position p (3,) m, of a body or node."""
         out = np.empty(12)
-        entries().node_pose(*self._model, self._q(q), self._node(node), out)
+        self._evaluate(entries().node_pose, self._q(q), self._node(node), out)
+        _in_range(out, "the pose")
         return out[:9].reshape(3, 3).copy(), out[9:].copy()
 
     def velocity(self, node: str, q: ArrayLike, v: ArrayLike) -> np.ndarray:
@@ -83,8 +95,8 @@ class Dynamics:
     def jacobian(self, node: str, q: ArrayLike) -> np.ndarray:
         """J (6, nv): velocity(node) = J v."""
         out = np.zeros((6, self.system.nv))
-        entries().jacobian(*self._model, self._q(q), self._node(node), out)
-        return out
+        self._evaluate(entries().jacobian, self._q(q), self._node(node), out)
+        return _in_range(out, "the Jacobian")
 
     def jacobian_rate(self, node: str, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """(dJ/dt) v (6,): acceleration(node) = J dv/dt + jacobian_rate."""
@@ -114,16 +126,17 @@ class Dynamics:
         A merged fixed hinge has none: write ``merge: false`` at the hinge to keep it.
         """
         row, R = self._hinge(hinge)
-        self.inverse(q, v, vdot, external)
         out = np.empty(6)
-        entries().hinge_force(self.plant.ints, self._work, row, out)
+        with self._lock:
+            self.inverse(q, v, vdot, external)
+            entries().hinge_force(self.plant.ints, self._work, row, out)
         return np.concatenate([R.T @ out[:3], R.T @ out[3:]])
 
     def passive(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """Forces (nv,) of springs, dampers, friction and stops, as `Simulation` applies them."""
         out = np.full(self.system.nv, np.nan)
-        entries().passive_forces(*self._model, self._q(q), self._v("v", v), out)
-        return out
+        self._evaluate(entries().passive_forces, self._q(q), self._v("v", v), out)
+        return _in_range(out, "the passive forces")
 
     @property
     def _model(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -158,19 +171,22 @@ class Dynamics:
     def _motion(self, node: str, q: ArrayLike, v: ArrayLike, vdot: ArrayLike) -> np.ndarray:
         out = np.empty(12)
         q, v, vdot = self._q(q), self._v("v", v), self._v("vdot", vdot)
-        entries().node_motion(*self._model, q, v, vdot, self._node(node), out)
-        return out
+        self._evaluate(entries().node_motion, q, v, vdot, self._node(node), out)
+        return _in_range(out, "the motion")
 
     def _totals(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         out = np.empty(12)
-        entries().totals(*self._model, self._q(q), self._v("v", v), out)
-        return out
+        self._evaluate(entries().totals, self._q(q), self._v("v", v), out)
+        return _in_range(out, "energy or momentum")
 
-    def _finite(self, values: np.ndarray, what: str) -> np.ndarray:
-        bad = np.nonzero(~np.isfinite(values))[0]
-        if bad.size:
-            raise ArgumentError(
-                f"{what} are not finite at '{self.system.velocity_names[bad[0]]}': the mass matrix is singular there; "
-                "give massless bodies mass or armature, and keep a gimbal's middle angle off ±90 degrees."
-            )
-        return values
+    def _evaluate(self, entry: Callable[..., None], *rest: object) -> None:
+        """One compiled call; the scratch vector belongs to one thread at a time."""
+        with self._lock:
+            entry(*self._model, *rest)
+
+
+def _in_range(values: np.ndarray, what: str) -> np.ndarray:
+    """`values`; ArgumentError if they left the range of float64."""
+    if not np.all(np.isfinite(values)):
+        raise ArgumentError(f"{what} leave the range of float64: the arguments are too large.")
+    return values

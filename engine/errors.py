@@ -41,6 +41,13 @@ class ArgumentError(LimberjackError, ValueError):
     """An argument of the wrong name, shape, type or value."""
 
 
+class UnknownNameError(ArgumentError, KeyError):
+    """A name that the model does not have; a KeyError too, so that mappings keep their contract."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
 class SimulationError(LimberjackError, RuntimeError):
     """A step that could not be completed; names the body or hinge and the time.
 

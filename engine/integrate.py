@@ -102,13 +102,13 @@ def _step_euler(plant, work, q, v, command, h, implicit):
 
 @kernel
 def _health(q, v):
-    """Status of a state and the first velocity that is not finite or too fast (-1: a coordinate)."""
+    """Status of a state and the first velocity j (as j) or coordinate i (as -1 - i) that is not finite or too fast."""
     for j in range(v.shape[0]):
         if not (abs(v[j]) <= FASTEST):
             return (DIVERGED if abs(v[j]) > FASTEST and v[j] - v[j] == 0.0 else NOT_FINITE), j
     for i in range(q.shape[0]):
         if q[i] - q[i] != 0.0:
-            return NOT_FINITE, -1
+            return NOT_FINITE, -1 - i
     return OK, 0
 
 

@@ -27,7 +27,7 @@ class Commands(MutableMapping[str, float]):
         self._index = {name: i for i, name in enumerate(simulation.system.command_names)}
 
     def _place(self, name: str) -> int:
-        if name not in self._index:
+        if not isinstance(name, str) or name not in self._index:
             arguments.index_of("command", name, self._index)
         return self._index[name]
 
@@ -57,7 +57,7 @@ class Parameters(MutableMapping[str, float]):
         self._index = simulation.plant.parameters
 
     def _place(self, name: str) -> int:
-        if name not in self._index:
+        if not isinstance(name, str) or name not in self._index:
             arguments.index_of("parameter", name, self._index)
         return self._index[name]
 
@@ -113,6 +113,8 @@ class Outputs(Mapping[str, "float | np.ndarray"]):
             start += size
 
     def __getitem__(self, name: str) -> float | np.ndarray:
+        if not isinstance(name, str):
+            arguments.index_of("output", name, list(self))
         if name in self._sensors:
             values = self._simulation.output_vector[self._sensors[name]]
             return values if values.size > 1 else float(values[0])

@@ -7,7 +7,8 @@ else: restored under the same parameters, it continues with the same bits.
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping, MutableMapping
+import threading
+from collections.abc import Callable, Mapping, MutableMapping
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,14 +20,16 @@ from limberjack.engine.errors import ArgumentError, SimulationError
 from limberjack.engine.integrate import DIVERGED, FASTEST, INTEGRATORS
 from limberjack.engine.named_values import Commands, Outputs, Parameters
 from limberjack.engine.system.build import new_state
-from limberjack.engine.system.system import SENSOR_TYPES, System
+from limberjack.engine.system.system import SENSOR_TYPES, Hinge, System
 
 #: most substeps of one step
 MOST_SUBSTEPS = 1000
 #: velocities times steps in one compiled call, about a tenth of a second: between calls Ctrl-C is heard
 _PORTION = 400_000
-_SNAPSHOT = struct.Struct("<8s32sQ")
-_MAGIC = b"LJSNAP01"
+_SNAPSHOT = struct.Struct("<8s32sdQ")
+_MAGIC = b"LJSNAP02"
+#: most steps of one call, and of a run: beyond, a float64 no longer counts them
+MOST_STEPS = 2**53
 
 
 class Simulation:
@@ -51,14 +54,12 @@ class Simulation:
     def __init__(
         self, system: System, dt: float | None = None, integrator: str | None = None, substeps: int = 1
     ) -> None:
-        self.system = system
-        self.dt = _positive("dt", system.dt if dt is None else dt)
-        self.integrator = system.integrator if integrator is None else integrator
-        if self.integrator not in INTEGRATORS:
-            raise ArgumentError(f"no integrator is called '{self.integrator}'; choose one of {', '.join(INTEGRATORS)}.")
-        if not (isinstance(substeps, int) and 1 <= substeps <= MOST_SUBSTEPS):
-            raise ArgumentError(f"substeps is {substeps!r}; give a whole number from 1 to {MOST_SUBSTEPS}.")
-        self.substeps = substeps
+        self.system = arguments.system_of(system)
+        self._dt = _positive("dt", system.dt if dt is None else dt)
+        self._integrator = system.integrator if integrator is None else integrator
+        if not isinstance(self._integrator, str) or self._integrator not in INTEGRATORS:
+            raise ArgumentError(f"no integrator is called {integrator!r}; choose one of {', '.join(INTEGRATORS)}.")
+        self._substeps = arguments.count("substeps", substeps, 1, MOST_SUBSTEPS)
         self.dynamics = Dynamics(system)
         self.plant = self.dynamics.plant
         self.model_hash = self.plant.digest()[:32]
@@ -69,10 +70,39 @@ class Simulation:
         self._tau, self._vdot = np.zeros(system.nv), np.zeros(system.nv)
         self._outputs = np.zeros(self.plant.count(layout.C_OUTPUTS))
         self._observed = False
-        self.command: MutableMapping[str, float] = Commands(self)
-        self.parameters: MutableMapping[str, float] = Parameters(self)
-        self.output: Mapping[str, float | np.ndarray] = Outputs(self)
+        self._command, self._parameters, self._output = Commands(self), Parameters(self), Outputs(self)
+        self._lock = threading.RLock()
         self.output_names, self.output_units = _output_names(system)
+
+    @property
+    def dt(self) -> float:
+        """Step, s."""
+        return self._dt
+
+    @property
+    def integrator(self) -> str:
+        """Name of the integrator."""
+        return self._integrator
+
+    @property
+    def substeps(self) -> int:
+        """Equal parts of a step."""
+        return self._substeps
+
+    @property
+    def command(self) -> MutableMapping[str, float]:
+        """Command name → value, held until changed."""
+        return self._command
+
+    @property
+    def parameters(self) -> MutableMapping[str, float]:
+        """Parameter name → value; not part of a snapshot, and not touched by `reset`."""
+        return self._parameters
+
+    @property
+    def output(self) -> Mapping[str, float | np.ndarray]:
+        """Output name → value at the present state."""
+        return self._output
 
     @property
     def state_layout(self) -> dict[str, tuple[int, int]]:
@@ -157,39 +187,44 @@ class Simulation:
         Raises SimulationError where a coordinate or velocity is no longer finite or exceeds FASTEST; the
         simulation then stands at the last good step.
         """
-        if not isinstance(n, (int, np.integer)) or n < 0:
-            raise ArgumentError(f"step takes a whole number of steps, 0 or more; got {n!r}.")
+        count = arguments.count("the number of steps", n, 0, MOST_STEPS)
         self._observed = False
-        portion = _PORTION // (self.substeps * max(self.system.nv, 1)) + 1
-        for start in range(0, max(int(n), 1), portion):  # step(0) still compiles
-            self._advance(min(portion, int(n) - start))
+        portion = _PORTION // (self._substeps * max(self.system.nv, 1)) + 1
+        for start in range(0, max(count, 1), portion):  # step(0) still compiles
+            self._advance(min(portion, count - start))
 
     def _advance(self, n: int) -> None:
         """n steps in one compiled call."""
-        entries().advance(
-            self.plant.ints,
-            self.plant.floats,
-            self._work,
-            self._state,
-            self.dt,
-            INTEGRATORS[self.integrator],
-            self.substeps,
-            n,
-            self._report,
-        )
-        if self._report[0]:
-            raise SimulationError(self._blame(int(self._report[0]), int(self._report[1])))
+        with self._lock:
+            entries().advance(
+                self.plant.ints,
+                self.plant.floats,
+                self._work,
+                self._state,
+                self._dt,
+                INTEGRATORS[self._integrator],
+                self._substeps,
+                n,
+                self._report,
+            )
+            if self._report[0]:
+                raise SimulationError(self._blame(int(self._report[0]), int(self._report[1])))
 
     def snapshot(self) -> bytes:
         """The state as bytes, for `restore` in any simulation of the same model."""
         body = self._state.tobytes()
-        return _SNAPSHOT.pack(_MAGIC, self.model_hash.encode(), len(self._state)) + body
+        return _SNAPSHOT.pack(_MAGIC, self.model_hash.encode(), self._dt, len(self._state)) + body
 
     def restore(self, snapshot: bytes) -> None:
-        """Return to a snapshot; ArgumentError if it is damaged or of another model."""
-        if len(snapshot) < _SNAPSHOT.size:
-            raise ArgumentError("this is no snapshot: it is too short.")
-        magic, model, size = _SNAPSHOT.unpack_from(snapshot)
+        """Return to a snapshot; ArgumentError if it is damaged, of another model or of another step."""
+        self._state[:] = self._opened(snapshot)
+        self._observed = False
+
+    def _opened(self, snapshot: bytes) -> np.ndarray:
+        """The State vector in a snapshot, every part of it checked."""
+        if not isinstance(snapshot, (bytes, bytearray, memoryview)) or len(snapshot) < _SNAPSHOT.size:
+            raise ArgumentError("this is no snapshot; give the bytes that `snapshot` returned.")
+        magic, model, dt, size = _SNAPSHOT.unpack_from(snapshot)
         if magic != _MAGIC or len(snapshot) != _SNAPSHOT.size + 8 * size:
             raise ArgumentError("this is no snapshot, or a damaged one.")
         if size != len(self._state) or model != self.model_hash.encode():
@@ -197,11 +232,15 @@ class Simulation:
                 f"the snapshot is of another model ({model.decode(errors='replace')}, {size} numbers; this one is "
                 f"{self.model_hash}, {len(self._state)} numbers)."
             )
-        state = np.frombuffer(snapshot, dtype="<f8", offset=_SNAPSHOT.size)
-        if not np.all(np.isfinite(state)):
-            raise ArgumentError("the snapshot holds numbers that are not finite.")
-        self._state[:] = state
-        self._observed = False
+        if dt != self._dt:
+            raise ArgumentError(f"the snapshot was taken with dt = {dt:g} s, this simulation runs with {self._dt:g} s.")
+        state = arguments.vector("snapshot", np.frombuffer(snapshot, "<f8", offset=_SNAPSHOT.size), (size,))
+        steps = state[layout.S_STEPS]
+        if not (0 <= steps <= MOST_STEPS and steps == int(steps) and state[layout.S_TIME] == steps * dt):
+            raise ArgumentError(f"the snapshot is damaged: {steps:g} steps of {dt:g} s are not its time.")
+        start, length = self.state_layout["q"]
+        arguments.coordinates(self.system, state[start : start + length])
+        return state
 
     def reset(self) -> None:
         """Return to time 0, the initial state and the initial commands."""
@@ -218,36 +257,34 @@ class Simulation:
         self._observed = False
 
     def _observe(self) -> None:
-        if not self._observed:
-            entries().observe(
-                self.plant.ints,
-                self.plant.floats,
-                self._work,
-                self._state,
-                self._tau,
-                self._vdot,
-                self._outputs,
-            )
-            self._observed = True
+        with self._lock:
+            if not self._observed:
+                entries().observe(
+                    self.plant.ints, self.plant.floats, self._work, self._state, self._tau, self._vdot, self._outputs
+                )
+                self._observed = True
 
     def _blame(self, status: int, index: int) -> str:
         what = f"is beyond {FASTEST:g} (diverged)" if status == DIVERGED else "is no longer a finite number"
         if index < 0:
-            where = "a coordinate"
+            where = f"coordinate '{self.system.coordinate_names[-1 - index]}'"
+            body = self._body_of(-1 - index, lambda hinge: hinge.kind.nq)
         else:
-            body = self._body_of(index)
-            where = f"velocity '{self.system.velocity_names[index]}' of body '{body}'"
+            where = f"velocity '{self.system.velocity_names[index]}'"
+            body = self._body_of(index, lambda hinge: hinge.nv)
         return (
-            f"{where} {what} in the step after t = {self.time:.6g} s ({self.integrator}, dt = {self.dt:g} s); "
-            "take a smaller dt or substeps, the 'implicit' integrator for stiff springs, or look at the commands."
+            f"{where} of body '{body}' {what} in the step after t = {self.time:.6g} s ({self.integrator}, "
+            f"dt = {self.dt:g} s); take a smaller dt or substeps, the 'implicit' integrator for stiff springs, or "
+            "look at the commands."
         )
 
-    def _body_of(self, index: int) -> str:
+    def _body_of(self, index: int, size: Callable[[Hinge], int]) -> str:
+        """The body whose hinge holds the index-th velocity or coordinate."""
         for body in self.system.bodies:
-            index -= body.hinge.nv
+            index -= size(body.hinge)
             if index < 0:
                 return body.name
-        raise AssertionError("velocity index beyond the model")
+        raise AssertionError("index beyond the model")
 
 
 def _positive(name: str, value: float) -> float:

@@ -36,7 +36,8 @@ def build(system: System) -> Plant:
         len(links), system.nq, system.nv, len(nodes), len(system.actuators), len(system.sensors), len(maps)
     )
     plant.ints[at.C_COMMANDS] = len(system.command_names)
-    _fill_bodies(plant, links, maps)
+    damped = {a.coordinate for a in system.actuators if a.mode != "torque"}
+    _fill_bodies(plant, links, maps, damped)
     _fill_dofs(plant, system, links)
     _fill_nodes(plant, nodes, frames)
     _fill_actuators(plant, system)
@@ -63,8 +64,12 @@ def _require_depth_first(system: System) -> None:
         branch.append(body.name)
 
 
-def _path(link: Link) -> int:
-    """The code path of a hinge: the general one unless a faster one fits."""
+def _path(link: Link, damped: set[str]) -> int:
+    """The code path of a hinge: the general one unless a faster one fits.
+
+    damped : velocities whose drives depend on rate or position; what an implicit integrator adds to their inertia has
+    no place on the path of a free base.
+    """
     hinge = link.body.hinge
     code = hinge.kind.code
     if code == REVOLUTE:
@@ -72,17 +77,17 @@ def _path(link: Link) -> int:
     if code == PRISMATIC:
         return at.PATH_PRISMATIC
     clean = all(d.armature == d.damping == d.friction == 0.0 for d in hinge.dofs)
-    if code == FREE and link.parent == 0 and clean:
+    if code == FREE and link.parent == 0 and clean and damped.isdisjoint(hinge.velocity_names):
         return at.PATH_BASE
     return at.PATH_GENERAL
 
 
-def _fill_bodies(plant: Plant, links: list[Link], maps: list[Link]) -> None:
+def _fill_bodies(plant: Plant, links: list[Link], maps: list[Link], damped: set[str]) -> None:
     topo, body = plant.sections["topo"], plant.sections["body"]
     q = v = general = 0
     for k, link in enumerate(links):
         hinge = link.body.hinge
-        path = _path(link)
+        path = _path(link, damped)
         slot = general if path == at.PATH_GENERAL else -1
         general += path == at.PATH_GENERAL
         map_row = maps.index(link) if hinge.kind.code == CUSTOM else -1

@@ -45,6 +45,8 @@ def load(
         raise ModelError(f"base is {base!r}", where="load", mend='Give "fixed", "free" or None')
     if mimic not in ("refuse", "independent"):
         raise ModelError(f"mimic is {mimic!r}", where="load", mend='Give "refuse" or "independent"')
+    if not isinstance(path, (str, os.PathLike)):
+        raise ModelError(f"{path!r:.80} is not a path", where="load", mend="Give the path of a model file")
     system, policy, locate = _read(Path(path), mimic)
     system = _rebase(system, base)
     checked = examine(system, policy, locate)

@@ -16,6 +16,7 @@ from limberjack.engine.errors import (
     ModelError,
     ModelWarning,
     SimulationError,
+    UnknownNameError,
 )
 from limberjack.engine.simulation import Simulation
 from limberjack.engine.system.load import load
@@ -36,5 +37,6 @@ __all__ = [
     "Simulation",
     "SimulationError",
     "System",
+    "UnknownNameError",
     "load",
 ]

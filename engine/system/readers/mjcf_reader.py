@@ -15,6 +15,7 @@ import numpy as np
 from limberjack.engine.errors import MissingExtraError, ModelError
 from limberjack.engine.system.readers.mjcf_actuators import read_actuators
 from limberjack.engine.system.readers.mjcf_names import Names, Place
+from limberjack.engine.system.readers.mjcf_size import check_size
 from limberjack.engine.system.readers.mjcf_unsupported import ignored_parts, refuse_unsupported
 from limberjack.engine.system.rotations import from_axis_angle, from_quaternion
 from limberjack.engine.system.system import Body, Dof, Hinge, Inertia, Node, Pose, System
@@ -34,10 +35,12 @@ _INTEGRATORS = {
 def read_mjcf(path: Path) -> System:
     """The System of an MJCF file, not yet validated. Names that MuJoCo leaves out are made.
 
-    Raises ModelError with MuJoCo's own message for a file that it refuses, and for parts that change the
+    Raises ModelError for a file that expands beyond the bounds of `mjcf_size`, with MuJoCo's own message for one
+    that MuJoCo refuses, and for parts that change the
     motion and have no counterpart (equality constraints, actuators other than motor, position, velocity, …);
     MissingExtraError if the package ``mujoco`` is not installed.
     """
+    check_size(path)
     model, mujoco, spoken = _compile(path)
     source = str(path)
     names = Names(model, mujoco)
