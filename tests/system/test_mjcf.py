@@ -1,5 +1,6 @@
 """MJCF against MuJoCo itself: sizes, mass, poses at random qpos, passive and actuator forces."""
 
+import subprocess
 import sys
 import warnings
 
@@ -289,3 +290,53 @@ def test_without_mujoco_the_extra_is_named(write, monkeypatch):
     monkeypatch.setitem(sys.modules, "mujoco", None)
     with pytest.raises(MissingExtraError, match=r'pip install "limberjack\[mjcf\]"'):
         load(write(ARM))
+
+
+SITE = '<site pos="0 0 0.1"/>'
+
+
+@pytest.mark.parametrize(
+    ("body", "more", "words"),
+    [
+        (f'<replicate count="100000000" offset="0 0 1">{SITE}</replicate>', "", "expands to more than 20000"),
+        (f'<replicate count="1e8">{SITE}</replicate>', "", "expands to more than 20000"),
+        (f'<replicate count="0x5F5E100">{SITE}</replicate>', "", "'count' is \"0x5F5E100\""),
+        ("<replicate count='300'>" * 2 + SITE + "</replicate>" * 2, "", "expands to more than 20000"),
+        ('<composite type="grid" count="9999 9999 1"/>', "", "expands to more than 20000"),
+        ('<flexcomp name="f" type="grid" count="999 999 999"/>', "", "expands to more than 20000"),
+        ("", '<asset><hfield name="h" nrow="99999" ncol="99999" size="1 1 1 1"/></asset>', "asks for 9999800001"),
+        ("", '<asset><texture name="t" builtin="flat" type="2d" width="99999" height="99999"/></asset>', "asks for"),
+        ("", '<size nuser_body="2000000000"/>', "asks for 2000000000 numbers"),
+    ],
+)
+def test_what_would_hang_mujoco_is_refused_before_it_sees_it(body, more, words, write):
+    """In a process of its own, so that a hang is seen as one: the compiler cannot be interrupted."""
+    path = write(WRAP.format(body=body, more=more))
+    code = f"from limberjack.engine.system.load import load; load({str(path)!r})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60.0, check=False)
+    assert "ModelError" in done.stderr
+    assert words in done.stderr
+
+
+def test_includes_are_counted_and_their_cycles_end(write, tmp_path):
+    (tmp_path / "many.xml").write_text(f'<mujocoinclude><replicate count="30000">{SITE}</replicate></mujocoinclude>')
+    with pytest.raises(ModelError, match=r"many\.xml:1.*expands to more than 20000"):
+        load(write(WRAP.format(body='<include file="many.xml"/>', more="")))
+    (tmp_path / "many.xml").write_text('<mujocoinclude><include file="many.xml"/></mujocoinclude>')
+    with pytest.raises(ModelError, match="expands to more than 20000"):
+        load(write(WRAP.format(body='<include file="many.xml"/>', more="")))
+
+
+def test_attached_models_are_counted(write, tmp_path):
+    child = f'<mujoco><worldbody><body name="c"><replicate count="30000">{SITE}</replicate></body></worldbody></mujoco>'
+    (tmp_path / "child.xml").write_text(child)
+    asset = '<asset><model name="m" file="child.xml"/></asset>'
+    with pytest.raises(ModelError, match=r"child\.xml:1.*expands to more than 20000"):
+        load(write(WRAP.format(body='<attach model="m" body="c" prefix="p"/>', more=asset)))
+
+
+def test_modest_replication_is_read(write):
+    body = (
+        '<replicate count="5" offset="0 0 1"><body><joint/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/></body>'
+    )
+    assert load(write(WRAP.format(body=body + "</replicate>", more=""))).nv == 6
