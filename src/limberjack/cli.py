@@ -34,6 +34,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return BAD_INPUT if isinstance(error, ValueError) else FAILED
     except BrokenPipeError:
         return FAILED
+    except OSError as error:
+        print(f"limberjack: {_file_trouble(error)}", file=sys.stderr)
+        return BAD_INPUT
+
+
+def _file_trouble(error: OSError) -> str:
+    if error.filename is None:
+        return f"the system refuses: {error.strerror or error}."
+    return f"{error.filename}: {error.strerror}. Give a path that exists, or can be made, and that you may use."
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
@@ -102,9 +111,15 @@ def _run(commands: Any) -> None:
     _step_options(parser)
     parser.add_argument("--duration", type=float, metavar="S", help="drive the joints for S simulated seconds")
     parser.add_argument("--out", type=Path, help="results folder of --duration (default: results/<model>)")
-    parser.add_argument("--endpoint", default="tcp://127.0.0.1:5555", help="default: %(default)s; also ipc:///path")
-    parser.add_argument("--real-time", action="store_true", help="step freely, paced by the clock; else in lockstep")
-    parser.add_argument("--rate", type=float, metavar="HZ", help="cycles a second with --real-time")
+    parser.add_argument(
+        "--endpoint", help="default: tcp://127.0.0.1:5555, with --duration a free port; also ipc:///path"
+    )
+    parser.add_argument(
+        "--real-time",
+        action="store_true",
+        help="step freely, paced by the clock, else in lockstep; with --duration the controller keeps the pace",
+    )
+    parser.add_argument("--rate", type=float, metavar="HZ", help="cycles a second; only with --real-time")
     parser.add_argument("--publish-every", type=int, default=1, metavar="N", help="publish every N-th state")
     parser.add_argument("--lease", type=float, default=3.0, metavar="S", help="command lease without a sign of life")
     parser.add_argument("--keys", type=Path, metavar="DIR", help="CurveZMQ keys made by 'limberjack keygen'")

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from limberjack.bridge import Client, State
+from limberjack.commands.conservation import CONSERVED, momentum_conserved
 from limberjack.commands.record import Record
-from limberjack.commands.trajectory import Reference, for_system
+from limberjack.commands.trajectory import Reference, drivable, for_system
 from limberjack.engine.dynamics import Dynamics
 from limberjack.engine.system.load import load
 from limberjack.engine.system.system import System
@@ -31,10 +34,10 @@ class Controller:
 
     def __init__(self, system: System, duration_s: float) -> None:
         self.system, self.dynamics = system, Dynamics(system)
-        self.driven = [a.coordinate for a in system.actuators]
+        self.driven = [a.coordinate for a in drivable(system)]
         self.rows = np.array([system.velocity_names.index(name) for name in self.driven], dtype=int)
         self.places = np.array([system.coordinate_names.index(name) for name in self.driven], dtype=int)
-        self.trajectory = for_system(system, self.driven, duration_s)
+        self.trajectory = for_system(system, duration_s)
         self.needs_torque = any(a.mode == "torque" for a in system.actuators)
 
     def commands(self, state: State) -> tuple[np.ndarray, Reference]:
@@ -42,7 +45,11 @@ class Controller:
         reference = self.trajectory.at(state.time)
         torque = self._torque(state.q, state.v, reference) if self.needs_torque else np.zeros(len(self.driven))
         values: list[float] = []
-        for i, actuator in enumerate(self.system.actuators):
+        for actuator in self.system.actuators:
+            if actuator.coordinate not in self.driven:
+                values += [0.0] * len(actuator.command_names)
+                continue
+            i = self.driven.index(actuator.coordinate)
             position, rate = float(reference.position[i]), float(reference.rate[i])
             values += {"torque": [float(torque[i])], "servo": [position, rate, 0.0], "velocity": [rate, 0.0]}[
                 actuator.mode
@@ -75,39 +82,49 @@ def columns(system: System, outputs: tuple[str, ...]) -> list[str]:
         *(f"q.{name}" for name in system.coordinate_names),
         *(f"v.{name}" for name in system.velocity_names),
         *(f"tau.{name}" for name in system.velocity_names),
-        *(f"reference.{a.coordinate}" for a in system.actuators),
+        *(f"reference.{a.coordinate}" for a in drivable(system)),
         *(f"output.{name}" for name in outputs),
         *(f"momentum.{c}" for c in ("Lx", "Ly", "Lz", "px", "py", "pz")),
+        CONSERVED,
         "energy.kinetic",
         "energy.potential",
     ]
 
 
-def drive(client: Client, system: System, duration_s: float, period_steps: int, folder: Path) -> None:
-    """Run the trajectory in lockstep; progress goes to standard output, one number a line."""
-    controller, dynamics = Controller(system, duration_s), Dynamics(system)
+def drive(client: Client, system: System, job: dict[str, Any]) -> None:
+    """Run the trajectory in lockstep; progress goes to standard output, one number a line.
+
+    job : duration_s, period_steps, folder, real_time (True: each cycle begins at its own time on the clock)
+    """
+    controller, dynamics = Controller(system, job["duration_s"]), Dynamics(system)
     about = client.describe()
-    cycles = max(1, round(duration_s / (about.dt * period_steps)))
+    period_s = about.dt * job["period_steps"]
+    cycles = max(1, round(job["duration_s"] / period_s))
     stride = max(1, -(-cycles // SAMPLES))
     record = Record(columns(system, about.names["outputs"]), cycles // stride + 2)
+    conserved = float(momentum_conserved(system))
     state = client.reset()
+    controller.commands(state)  # compiles what a paced run has no time for
+    start = time.monotonic()
     for cycle in range(cycles + 1):
         values, reference = controller.commands(state)
         if cycle % stride == 0 or cycle == cycles:
-            whole = dynamics.momentum(state.q, state.v), np.array(dynamics.energy(state.q, state.v))
+            whole = dynamics.momentum(state.q, state.v), conserved, np.array(dynamics.energy(state.q, state.v))
             record.add(state.time, state.q, state.v, state.tau, reference.position, state.outputs, *whole)
             print(f"{cycle / cycles:.4f}", flush=True)
         if cycle < cycles:
-            state = client.step(period_steps, command=values)
-    record.write(folder)
+            state = client.step(job["period_steps"], command=values)
+        if job["real_time"]:
+            time.sleep(max(0.0, start + min(cycle + 1, cycles) * period_s - time.monotonic()))
+    record.write(Path(job["folder"]))
 
 
 def main() -> int:
     """`python -m limberjack.commands.controller JOB` with the job as JSON (see `commands/drive.py`)."""
     job = json.loads(sys.argv[1])
     system = load(job["model"], **job["load"])
-    with Client(job["endpoint"], name="controller", timeout_s=job["timeout_s"]) as client:
-        drive(client, system, job["duration_s"], job["period_steps"], Path(job["folder"]))
+    with Client(job["endpoint"], name="controller", timeout_s=job["timeout_s"], keys=job["keys"]) as client:
+        drive(client, system, job)
     return 0
 
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import select
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,13 +21,21 @@ from rich.table import Table
 
 from limberjack.bridge.process import EngineProcess
 from limberjack.bridge.settings import Settings
-from limberjack.commands.record import read_csv
-from limberjack.engine.errors import LimberjackError
+from limberjack.commands.arguments import FREE_PORT
+from limberjack.commands.conservation import log_conserves, momentum_drift
+from limberjack.commands.controller import SAMPLES
+from limberjack.commands.record import read_csv, tracking_errors
+from limberjack.commands.trajectory import drivable, resting
+from limberjack.engine.errors import ArgumentError, LimberjackError
 from limberjack.engine.system.load import load
-from limberjack.engine.system.system import System
+from limberjack.engine.system.system import Actuator, System
 
-#: bound on the whole of a controller's run beyond its simulated time, s
-PATIENCE_S = 600.0
+#: how long a controller may say nothing, beyond the simulated time between two of its reports, s
+PATIENCE_S = 300.0
+#: how long it may take to end after its last word, s
+ENDING_S = 30.0
+#: bytes read of what a failed controller said
+_WORDS_MAX = 65536
 
 
 class JobError(LimberjackError, RuntimeError):
@@ -35,6 +47,8 @@ class Job:
     """What to drive and where to put the results.
 
     load : keyword arguments of `limberjack.load` (base, strict, mimic); duration_s : simulated time
+    settings : of the engine process; its ``rate_hz`` is the controller's (None: the highest up to 1 kHz)
+    real_time : pace the controller by the clock
     """
 
     model: Path
@@ -43,24 +57,52 @@ class Job:
     load: dict[str, Any] = field(default_factory=dict)
     dt: float | None = None
     integrator: str | None = None
+    settings: Settings = field(default_factory=lambda: Settings(endpoint=FREE_PORT))
+    real_time: bool = False
 
 
 def run_job(job: Job, console: Console) -> Path:
-    """Do the job, print what happened, return the results folder."""
+    """Do the job, print what happened, return the results folder.
+
+    Raises ArgumentError for a model with nothing to drive, JobError when the controller fails.
+    """
     system = load(job.model, **job.load)
-    if not system.actuators:
-        raise JobError(f"{job.model}: the model has no actuators, so there is nothing to drive.")
+    _check_drives(job, system, console)
     job.folder.mkdir(parents=True, exist_ok=True)
-    dt = job.dt or system.dt
+    dt = system.dt if job.dt is None else job.dt
     started = time.perf_counter()
     console.print(f"starting the engine process on [bold]{system.name}[/] ({system.nv} velocities, dt {dt:g} s)")
-    with EngineProcess(system, Settings(endpoint="tcp://127.0.0.1:*"), dt=dt, integrator=job.integrator) as engine:
+    with EngineProcess(system, job.settings, dt=dt, integrator=job.integrator) as engine:
         ready = time.perf_counter()
         console.print(f"engine pid {engine.pid} answers at {engine.endpoints.request} after {ready - started:.1f} s")
         _control(job, engine, dt, console)
         wall = time.perf_counter() - ready
     _report(job, system, wall, console)
     return job.folder
+
+
+def _check_drives(job: Job, system: System, console: Console) -> None:
+    """Refuse a model that cannot be driven; say which drives are held at 0 or rest."""
+    if not system.actuators:
+        raise ArgumentError(f"{job.model}: the model has no actuators, so there is nothing to drive. Add actuators.")
+    moved = drivable(system)
+    held = [a for a in system.actuators if a not in moved]
+    if not moved:
+        raise ArgumentError(
+            f"{job.model}: all {len(held)} actuators drive quasi-velocities (of spherical, free or custom hinges), "
+            "which no trajectory can be given. Add an actuator on another hinge, or serve the model without --duration."
+        )
+    for what, drives in (
+        ("held at 0, for a quasi-velocity is the rate of no coordinate", held),
+        ("at rest, weaker than the dry friction of their hinges", resting(system)),
+    ):
+        if drives:
+            console.print(f"{what}: {_names(drives)}", markup=False)
+
+
+def _names(drives: list[Actuator] | tuple[Actuator, ...]) -> str:
+    more = f" and {len(drives) - 12} more" if len(drives) > 12 else ""
+    return ", ".join(a.name for a in drives[:12]) + more
 
 
 def _control(job: Job, engine: EngineProcess, dt: float, console: Console) -> None:
@@ -70,33 +112,59 @@ def _control(job: Job, engine: EngineProcess, dt: float, console: Console) -> No
         "load": job.load,
         "endpoint": engine.endpoints.request,
         "duration_s": job.duration_s,
-        "period_steps": max(1, round(1e-3 / dt)),
+        "period_steps": job.settings.steps_per_cycle(dt),
         "folder": str(job.folder),
         "timeout_s": 30.0,
+        "keys": None if job.settings.keys is None else str(job.settings.keys),
+        "real_time": job.real_time,
     }
     command = [sys.executable, "-W", "ignore", "-m", "limberjack.commands.controller", json.dumps(order)]
-    deadline = time.monotonic() + PATIENCE_S + job.duration_s
     columns = TextColumn("controller drives the joints"), BarColumn(), TextColumn("{task.percentage:3.0f} %")
-    with (
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process,
-        Progress(*columns, TimeElapsedColumn(), console=console, disable=not console.is_terminal) as progress,
-    ):
+    with Progress(*columns, TimeElapsedColumn(), console=console, disable=not console.is_terminal) as progress:
         task = progress.add_task("run", total=1.0)
-        assert process.stdout is not None
-        assert process.stderr is not None
-        for line in process.stdout:
-            progress.update(task, completed=float(line))
-            if time.monotonic() > deadline:
-                process.kill()
-                raise JobError(f"the controller did not finish within {PATIENCE_S:g} s beyond the simulated time.")
-        words = process.stderr.read()
-    if process.returncode:
-        last = words.strip().splitlines()[-1:] or ["no message"]
-        raise JobError(f"the controller process ended with exit code {process.returncode}: {last[0]}")
+        quiet_s = PATIENCE_S + 2.0 * job.duration_s / SAMPLES
+        watch(command, quiet_s, lambda line: progress.update(task, completed=float(line)))
+
+
+def watch(command: list[str], quiet_s: float, heard: Callable[[str], None]) -> None:
+    """Run a process to its end, handing on each line of its standard output.
+
+    Raises JobError if it says nothing for ``quiet_s``, does not end, or ends with an exit code other than 0. It never
+    outlives this call. What it says on standard error goes to a file, which cannot fill up as a pipe can.
+    """
+    with (
+        tempfile.TemporaryFile() as words,
+        subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=words) as process,
+    ):
+        try:
+            _listen(process, quiet_s, heard)
+            code = process.wait(ENDING_S)
+        except subprocess.TimeoutExpired:
+            raise JobError(f"the controller did not end within {ENDING_S:g} s of its last word.") from None
+        finally:
+            process.kill()
+        words.seek(max(0, words.seek(0, os.SEEK_END) - _WORDS_MAX))
+        said = words.read().decode(errors="replace").strip().splitlines()
+    if code:
+        raise JobError(f"the controller process ended with exit code {code}: {said[-1] if said else 'no message'}")
+
+
+def _listen(process: subprocess.Popen[bytes], quiet_s: float, heard: Callable[[str], None]) -> None:
+    assert process.stdout is not None
+    descriptor, rest = process.stdout.fileno(), b""
+    while True:
+        if not select.select([descriptor], [], [], quiet_s)[0]:
+            raise JobError(f"the controller said nothing for {quiet_s:g} s; it was ended.")
+        portion = os.read(descriptor, 4096)
+        if not portion:
+            return
+        *lines, rest = (rest + portion).split(b"\n")
+        for line in lines:
+            heard(line.decode())
 
 
 def _report(job: Job, system: System, wall_s: float, console: Console) -> None:
-    from limberjack.commands.plots import momentum_drift, plot_log
+    from limberjack.commands.plots import plot_log
 
     log = read_csv(job.folder / "log.csv")
     plot_log(log, f"{system.name}: {job.duration_s:g} s driven over ZeroMQ", job.folder / "run.png")
@@ -104,21 +172,14 @@ def _report(job: Job, system: System, wall_s: float, console: Console) -> None:
     table.add_row(
         "simulated time", f"{log['time'][-1]:.3f} s in {wall_s:.1f} s ({log['time'][-1] / wall_s:.1f} × real time)"
     )
-    worst, name = _worst_tracking(log)
-    table.add_row("largest tracking error", f"{worst:.3g} rad or m ({name})")
-    for label, parts, unit in (("linear", ("px", "py", "pz"), "N·s"), ("angular", ("Lx", "Ly", "Lz"), "N·m·s")):
-        if any(n.endswith(".qw") for n in log):
+    errors = tracking_errors(log)
+    if errors:
+        worst = max(errors, key=lambda name: float(np.abs(errors[name]).max()))
+        table.add_row("largest tracking error", f"{np.abs(errors[worst]).max():.3g} rad or m ({worst})")
+    if log_conserves(log):
+        for label, parts, unit in (("linear", ("px", "py", "pz"), "N·s"), ("angular", ("Lx", "Ly", "Lz"), "N·m·s")):
             table.add_row(f"{label} momentum drift", f"{momentum_drift(log, parts).max():.2e} {unit}")
-    for path in sorted(job.folder.iterdir()):
-        table.add_row("wrote", str(path))
+    for name in ("log.csv", "log.parquet", "run.png"):
+        if (job.folder / name).exists():
+            table.add_row("wrote", str(job.folder / name))
     console.print(table)
-
-
-def _worst_tracking(log: dict[str, np.ndarray]) -> tuple[float, str]:
-    errors = {
-        name.removeprefix("reference."): float(np.abs(log["q." + name.removeprefix("reference.")] - values).max())
-        for name, values in log.items()
-        if name.startswith("reference.")
-    }
-    worst = max(errors, key=lambda name: errors[name])
-    return errors[worst], worst

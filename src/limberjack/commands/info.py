@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.table import Table
 from rich.tree import Tree
 
+from limberjack.commands.console import open_console
 from limberjack.engine.errors import ModelWarning
 from limberjack.engine.system.load import load
 from limberjack.engine.system.system import Body, Dof, System
@@ -20,9 +20,7 @@ from limberjack.engine.system.system import Body, Dof, System
 def info(model: Path, load_options: dict[str, Any]) -> None:
     """Print the tree of bodies and the tables of coordinates, actuators and sensors."""
     system = load(model, **load_options)
-    console = Console()
-    if not console.is_terminal:
-        console.width = 140
+    console = open_console()
     gravity = " ".join(f"{g:g}" for g in system.gravity)
     console.print(
         f"[bold]{system.name}[/]: {len(system.bodies)} bodies, {system.nq} coordinates, {system.nv} velocities, "

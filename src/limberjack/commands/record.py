@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from limberjack.engine.errors import ArgumentError
+
 
 class Record:
     """Named columns that grow by rows, up to a size given at the start."""
@@ -50,8 +52,38 @@ def _write_parquet(path: Path, columns: list[str], table: np.ndarray) -> None:
 
 
 def read_csv(path: Path) -> dict[str, np.ndarray]:
-    """Column name → values of a log."""
-    with path.open(newline="") as stream:
-        names = next(csv.reader(stream))
-    table = np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2)
+    """Column name → values of a log. Raises ArgumentError for a file that is not the log of a run."""
+    try:
+        with path.open(newline="") as stream:
+            names = next(csv.reader(stream), [])
+            table = np.array([[float(x) for x in row] for row in csv.reader(stream)])
+        if table.size == 0:
+            raise ValueError("it has no rows of numbers")
+        missing = sorted(_needed(names) - set(names))
+        if missing:
+            raise ValueError(f"it has no column {missing[0]!r}")
+        if table.shape[1] != len(names):
+            raise ValueError(f"it names {len(names)} columns and has {table.shape[1]}")
+    except (ValueError, csv.Error) as error:
+        raise ArgumentError(f"{path}: not a log of a run: {error}; give the log.csv of a results folder.") from None
     return {name: table[:, i] for i, name in enumerate(names)}
+
+
+def driven_names(columns: list[str]) -> list[str]:
+    """Names of the coordinates that a log has references for."""
+    return [name.removeprefix("reference.") for name in columns if name.startswith("reference.")]
+
+
+def _needed(names: list[str]) -> set[str]:
+    """Columns that the plots and the table read."""
+    driven = driven_names(names)
+    return {"time", "energy.kinetic", "energy.potential"} | {f"{p}.{name}" for p in ("q", "tau") for name in driven}
+
+
+def tracking_errors(log: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Coordinate minus reference of every drive that was asked to move (a resting one follows nothing)."""
+    return {
+        name: log[f"q.{name}"] - log[f"reference.{name}"]
+        for name in driven_names(list(log))
+        if np.ptp(log[f"reference.{name}"]) > 0.0
+    }

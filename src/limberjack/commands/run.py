@@ -9,17 +9,18 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from limberjack.bridge.endpoints import Endpoints
 from limberjack.bridge.server import serve
 from limberjack.bridge.settings import Settings
+from limberjack.commands.arguments import run_settings
+from limberjack.commands.console import open_console
 from limberjack.commands.drive import Job, run_job
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.kernel import announce_compilation
 from limberjack.engine.system.load import load
 
 DEMO_MODEL, DEMO_SECONDS = "space_manipulator.yaml", 30.0
+PICTURES = (".png", ".pdf", ".svg")
 
 
 def demo(folder: Path) -> None:
@@ -27,33 +28,31 @@ def demo(folder: Path) -> None:
     announce_compilation()
     with ExitStack() as stack:
         model = stack.enter_context(as_file(files("limberjack.examples") / DEMO_MODEL))
-        run_job(Job(model, folder, DEMO_SECONDS), Console())
+        run_job(Job(model, folder, DEMO_SECONDS), open_console())
 
 
 def run(options: argparse.Namespace, load_options: dict[str, Any]) -> None:
     """Serve a model, or drive it for a while."""
+    settings = run_settings(options)
     announce_compilation()
     if options.duration is None:
-        _serve(options, load_options)
+        _serve(options, load_options, settings)
         return
-    if not 0.0 < options.duration < 1e6:
-        raise ArgumentError(f"--duration is {options.duration:g}; give a positive number of seconds.")
-    folder = options.out or Path("results") / options.model.stem
-    run_job(Job(options.model, folder, options.duration, load_options, options.dt, options.integrator), Console())
-
-
-def _serve(options: argparse.Namespace, load_options: dict[str, Any]) -> None:
-    system = load(options.model, **load_options)
-    settings = Settings(
-        endpoint=options.endpoint,
-        mode="free-running" if options.real_time else "lockstep",
-        rate_hz=options.rate,
-        publish_divisor=options.publish_every,
-        lease_s=options.lease,
-        keys=options.keys,
-        cpus=tuple(options.cpu) if options.cpu else None,
-        priority=options.priority,
+    job = Job(
+        model=options.model,
+        folder=options.out or Path("results") / options.model.stem,
+        duration_s=options.duration,
+        load=load_options,
+        dt=options.dt,
+        integrator=options.integrator,
+        settings=settings,
+        real_time=options.real_time,
     )
+    run_job(job, open_console())
+
+
+def _serve(options: argparse.Namespace, load_options: dict[str, Any], settings: Settings) -> None:
+    system = load(options.model, **load_options)
 
     def ready(endpoints: Endpoints) -> None:
         print(
@@ -71,12 +70,10 @@ def plot(log: Path, out: Path | None) -> None:
     from limberjack.commands.plots import plot_log
     from limberjack.commands.record import read_csv
 
+    target = out or log.with_suffix(".png")
+    if target.suffix.lower() not in PICTURES:
+        raise ArgumentError(f"{target}: not a picture that can be drawn; end its name in {', '.join(PICTURES)}.")
     if not log.is_file():
         raise ArgumentError(f"{log}: there is no such log; give the log.csv of a results folder.")
-    try:
-        columns = read_csv(log)
-    except (ValueError, StopIteration) as error:
-        raise ArgumentError(f"{log}: not a log of a run ({error}); give the log.csv of a results folder.") from error
-    target = out or log.with_suffix(".png")
-    plot_log(columns, log.parent.name, target)
+    plot_log(read_csv(log), log.parent.name, target)
     print(target)

@@ -1,0 +1,38 @@
+"""Whether the momentum of a driven system should stay, and how far it strays."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from limberjack.engine.system.system import Dof, System
+
+#: column of a log that says whether momentum should stay: 1 or 0
+CONSERVED = "momentum.conserved"
+
+
+def momentum_conserved(system: System) -> bool:
+    """Whether nothing acts from outside: no gravity, and every root hinge is free, without drives or passive forces."""
+    if np.any(system.gravity):
+        return False
+    driven = {a.coordinate for a in system.actuators}
+    roots = [body.hinge for body in system.bodies if body.hinge.parent is None]
+    return all(
+        hinge.type == "free" and not driven & set(hinge.velocity_names) and not any(map(_acts, hinge.dofs))
+        for hinge in roots
+    )
+
+
+def _acts(dof: Dof) -> bool:
+    """Spring, damper, friction and the inertia of a motor act against the inertial frame at a root hinge."""
+    return bool(dof.stiffness or dof.damping or dof.friction or dof.armature)
+
+
+def log_conserves(log: dict[str, np.ndarray]) -> bool:
+    """What `momentum_conserved` said of the system of a log; the plot and the table both ask here."""
+    return CONSERVED in log and bool(np.all(log[CONSERVED] == 1.0))
+
+
+def momentum_drift(log: dict[str, np.ndarray], parts: tuple[str, ...]) -> np.ndarray:
+    """|p(t) - p(0)| of the named momentum components."""
+    table = np.column_stack([log[f"momentum.{part}"] for part in parts])
+    return np.asarray(np.linalg.norm(table - table[0], axis=1))
