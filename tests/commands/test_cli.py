@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 from limberjack.cli import main
+from limberjack.commands.conservation import momentum_conserved
+from limberjack.engine.system.load import load
 
 MODEL = str(files("limberjack.examples") / "space_manipulator.yaml")
 
@@ -69,3 +73,92 @@ def test_plot_of_something_else_is_refused(tmp_path: Path, capsys: pytest.Captur
     log.write_text("a,b\nx,y\n")
     assert main(["plot", str(log)]) == 2
     assert "not a log" in capsys.readouterr().err
+
+
+HEADER = "time,q.a,tau.a,reference.a,energy.kinetic,energy.potential\n"
+
+
+@pytest.mark.parametrize("text", [HEADER, "", "time,q.a\n1,2\n", HEADER + "1,2\n", HEADER + "1,2,3,4,5,x\n"])
+def test_plot_of_an_incomplete_log_is_refused(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text(text)
+    assert main(["plot", str(log)]) == 2
+    error = capsys.readouterr().err
+    assert f"{log}: not a log of a run" in error
+    assert len(error.splitlines()) == 1
+
+
+def test_paths_that_cannot_be_used_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, log = tmp_path / "file", tmp_path / "log.csv"
+    file.write_text("")
+    log.write_text(HEADER + "0,1,1,1,1,1\n1,2,2,2,2,2\n")
+    for arguments, path in (
+        (["demo", "--out", str(file / "x")], file / "x"),
+        (["run", MODEL, "--duration", "1", "--out", str(file)], file),
+        (["keygen", str(file / "keys")], file / "keys"),
+        (["plot", str(log), "-o", str(tmp_path / "absent" / "a.png")], tmp_path / "absent" / "a.png"),
+        (["plot", str(log), "-o", str(tmp_path / "a.doc")], tmp_path / "a.doc"),
+        (["bench", "--out", str(file)], file),
+    ):
+        assert main(arguments) == 2
+        error = capsys.readouterr().err
+        assert str(path) in error
+        assert "Traceback" not in error
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["run", MODEL, "--rate", "100"], "Add --real-time"),
+        (["run", MODEL, "--duration", "1", "--rate", "100"], "Add --real-time"),
+        (["run", MODEL, "--out", "x"], "Add --duration"),
+        (["run", MODEL, "--duration", "nan"], "--duration is nan"),
+        (["run", MODEL, "--duration", "1", "--priority", "100"], "priority 100"),
+        (["run", MODEL, "--duration", "1", "--publish-every", "0"], "publish_divisor is 0"),
+        (["run", MODEL, "--duration", "1", "--lease", "0"], "lease_s is 0"),
+        (["run", MODEL, "--duration", "1", "--endpoint", "tcp://0.0.0.0:*"], "keygen"),
+        (["run", MODEL, "--duration", "1", "--cpu", "4096"], "processor 4096 is not available. Choose from"),
+        (["bench", "--core", "4096"], "processor 4096 is not available. Choose from"),
+    ],
+)
+def test_options_that_do_not_combine_are_refused(
+    arguments: list[str],
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_nothing_to_drive_is_exit_code_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = tmp_path / "model.yaml"
+    text = Path(MODEL).read_text()
+    model.write_text(text[: text.index("actuators:")])
+    assert main(["run", str(model), "--duration", "1", "--out", str(tmp_path / "out")]) == 2
+    assert "no actuators" in capsys.readouterr().err
+    model.write_text(model.read_text() + "actuators:\n  - {name: thruster, coordinate: satellite.vx}\n")
+    assert main(["run", str(model), "--duration", "1", "--out", str(tmp_path / "out")]) == 2
+    assert "quasi-velocities" in capsys.readouterr().err
+
+
+def test_momentum_stays_only_where_nothing_acts_from_outside(tmp_path: Path) -> None:
+    text = Path(MODEL).read_text()
+    thruster = text.replace("actuators:\n", "actuators:\n  - {name: thruster, coordinate: satellite.vx}\n")
+    for change, expected in (
+        (text, True),
+        (text.replace("gravity: [0, 0, 0]", "gravity: [0, 0, -9.8]"), False),
+        (text.replace("type: free, parent: world", "type: spherical, parent: world"), False),
+        (thruster, False),
+    ):
+        (tmp_path / "model.yaml").write_text(change)
+        assert momentum_conserved(load(tmp_path / "model.yaml")) is expected
+
+
+def test_piped_tables_keep_every_number() -> None:
+    command = [sys.executable, "-m", "limberjack.cli", "info", MODEL]
+    out = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120.0).stdout
+    assert "shoulder_pitch, shoulder_pitch.rate, shoulder_pitch.torque" in out
+    assert "…" not in out.replace(" … ", "")

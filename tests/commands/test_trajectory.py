@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from limberjack.commands.trajectory import SLIDE_M, TURN_RAD, Trajectory, _waypoints
+from limberjack.commands.trajectory import SLIDE_M, TURN_RAD, Trajectory, _share, _waypoints
 from limberjack.engine.system.system import Dof
 
 
@@ -14,9 +14,15 @@ from limberjack.engine.system.system import Dof
     [(0.0, -np.inf, np.inf), (0.0, -0.0175, 3.7), (0.0, -3.0, 0.0), (0.4, -0.5, 0.5), (0.0, 0.0, 0.0)],
 )
 def test_waypoints_stay_within_limits(start: float, lower: float, upper: float) -> None:
-    for way in _waypoints(start, Dof(lower=lower, upper=upper), angular=True):
-        assert lower <= start + way <= upper
-        assert abs(way) <= TURN_RAD
+    for index in range(14):
+        for way in _waypoints(start, Dof(lower=lower, upper=upper), True, _share(index)):
+            assert lower <= start + way <= upper
+            assert abs(way) <= TURN_RAD
+
+
+def test_hinges_that_start_together_part() -> None:
+    ways = {_waypoints(0.0, Dof(), True, _share(index))[0] for index in range(14)}
+    assert len(ways) == 14
 
 
 def test_sliding_hinges_move_less() -> None:

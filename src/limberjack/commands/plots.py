@@ -136,5 +136,5 @@ def _momentum(axis: Axes, log: Columns) -> None:
     for label, unit, parts in (("linear", "N·s", ("px", "py", "pz")), ("angular", "N·m·s", ("Lx", "Ly", "Lz"))):
         drift = momentum_drift(log, parts)
         axis.semilogy(log["time"][1:], np.maximum(drift[1:], 1e-18), label=f"{label} / {unit}")
-    axis.set_title("momentum: change from its first value", loc="left")
+    axis.set_title("change of momentum", loc="left")
     axis.set_ylabel("magnitude")

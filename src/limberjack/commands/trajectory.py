@@ -77,8 +77,8 @@ def for_system(system: System, duration_s: float) -> Trajectory:
 
 
 def _share(index: int) -> float:
-    """Share of the largest excursion, its sign the side that is tried first: 1, -0.88, 0.76 … ten different ones."""
-    return (1.0 - 0.12 * (index % 5)) * (-1.0 if index % 2 else 1.0)
+    """Share of the largest excursion, its sign the side that is tried first: 1, -0.7, 0.4, -0.8 … 14 different ones."""
+    return (1.0 - 0.1 * (3 * index % 7)) * (-1.0 if index % 2 else 1.0)
 
 
 def _waypoints(start: float, dof: Dof, angular: bool, share: float = 1.0) -> tuple[float, float]:
