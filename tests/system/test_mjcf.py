@@ -229,7 +229,6 @@ BALL = '<joint name="k" type="ball"{}/>'
         (BALL.format(""), '<actuator><motor joint="k"/></actuator>', "acts on a ball or free joint"),
         (BALL.format(' stiffness="1"'), "", "a spring on a ball or free joint"),
         ("<foo/>", "", "MuJoCo refuses the file: .*unrecognized element"),
-        ('<inertial pos="0 0 0" mass="1" diaginertia="1 1 3"/>', "", "balanceinertia"),
         ('<inertial pos="0 0 0" mass="-1" diaginertia="1 1 1"/>', "", "MuJoCo refuses the file"),
         ('<body name="b"/>', "", "MuJoCo refuses the file: .*repeated name"),
     ],
@@ -340,3 +339,20 @@ def test_modest_replication_is_read(write):
         '<replicate count="5" offset="0 0 1"><body><joint/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/></body>'
     )
     assert load(write(WRAP.format(body=body + "</replicate>", more=""))).nv == 6
+
+
+def test_inertias_that_no_body_has_are_kept_as_given_with_a_warning(write):
+    """MuJoCo refuses them or, balancing, replaces them by their mean; results must equal those of other engines."""
+    full = '<inertial pos="0 0 .2" mass="1" fullinertia="1 1 4 .1 .2 .3"/>'
+    turned = '<inertial pos="0 .1 0" euler="0 30 0" mass="2" diaginertia="1 1 5"/>'
+    child = f'<body name="c"><joint axis="1 0 0"/>{full}</body>'
+    path = write(WRAP.format(body=turned + child, more=""))
+    with pytest.warns(ModelWarning, match="break the triangle inequality; kept as given") as caught:
+        bodies = {body.name: body.inertia.about_com for body in load(path).bodies}
+    assert str(caught[0].message).count("kept as given") == 2
+    c, s = np.cos(np.radians(30.0)), np.sin(np.radians(30.0))
+    R = np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]])
+    np.testing.assert_allclose(bodies["b"], R @ np.diag([1.0, 1.0, 5.0]) @ R.T, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(bodies["c"], [[1, 0.1, 0.2], [0.1, 1, 0.3], [0.2, 0.3, 4]], rtol=0, atol=1e-14)
+    with pytest.raises(ModelError, match="strict"):
+        load(path, strict=True)

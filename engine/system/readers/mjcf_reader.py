@@ -74,16 +74,39 @@ def _compile(path: Path) -> tuple[Any, Any, list[str]]:
     spoken: list[str] = []
     mujoco.set_mju_user_warning(spoken.append)  # else MuJoCo writes a log file into the working directory
     try:
-        model = mujoco.MjModel.from_xml_path(str(path))
+        model = _compile_as_given(path, mujoco)
     except (ValueError, RuntimeError, OSError, mujoco.FatalError) as error:
         message = " ".join(str(error).split()).rstrip(".")
-        mend = "Mend the file"
-        if "balanceinertia" in message:
-            mend = 'Correct the inertia, or set <compiler balanceinertia="true"/>'
-        raise ModelError(f"MuJoCo refuses the file: {message}", where=str(path), mend=mend) from None
+        raise ModelError(f"MuJoCo refuses the file: {message}", where=str(path), mend="Mend the file") from None
     finally:
         mujoco.set_mju_user_warning(None)
     return model, mujoco, [f"MuJoCo warns: {text}" for text in dict.fromkeys(spoken)]
+
+
+def _compile_as_given(path: Path, mujoco: Any) -> Any:
+    """The compiled model. MuJoCo refuses inertias that break the triangle inequality; they are kept as given."""
+    try:
+        return mujoco.MjModel.from_xml_path(str(path))
+    except ValueError as error:
+        if "balanceinertia" not in str(error):
+            raise
+    spec = mujoco.MjSpec.from_file(str(path))
+    spec.compiler.balanceinertia = True
+    model = spec.compile()
+    for body in spec.bodies:
+        if body.explicitinertial and body.mass > 0.0:
+            # balancing leaves the principal axes; settotalmass scales mass and moments alike
+            moments = _given_moments(body, from_quaternion(model.body_iquat[body.id]))
+            model.body_inertia[body.id] = moments * (model.body_mass[body.id] / body.mass)
+    return model
+
+
+def _given_moments(body: Any, axes: np.ndarray) -> np.ndarray:
+    """Principal moments (3,) that the file gives a body whose principal axes are the columns of ``axes``."""
+    if not np.isfinite(body.fullinertia[0]):
+        return np.array(body.inertia)
+    xx, yy, zz, xy, xz, yz = body.fullinertia
+    return np.diag(axes.T @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ axes)
 
 
 def _integrator(model: Any, mujoco: Any) -> str:
