@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _file_trouble(error: OSError) -> str:
     if error.filename is None:
         return f"the system refuses: {error.strerror or error}."
-    return f"{error.filename}: {error.strerror}. Give a path that exists, or can be made, and that you may use."
+    return f"{error.filename}: {error.strerror}. Give another path, in a folder that exists and that you may write to."
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from importlib.resources import files
 from pathlib import Path
 
@@ -108,12 +109,11 @@ def test_paced_run_takes_the_time_it_simulates_and_keeps_endpoint_and_rate(tmp_p
     model, address = tmp_path / "pendulum.yaml", f"ipc://{tmp_path}/engine"
     model.write_text(PENDULUM)
     settings = Settings(endpoint=address, rate_hz=100.0)
+    start = time.monotonic()
     with (tmp_path / "out.txt").open("w") as out:
         run_job(Job(model, tmp_path / "r", 2.0, settings=settings, real_time=True), Console(file=out, width=500))
-    words = (tmp_path / "out.txt").read_text()
-    assert f"answers at {address}" in words
-    wall = float(words.split("2.000 s in ")[1].split(" s")[0])
-    assert wall >= 2.0  # never faster than the clock
+    assert time.monotonic() - start >= 2.0  # never faster than the clock
+    assert f"answers at {address}" in (tmp_path / "out.txt").read_text()
     assert len(read_csv(tmp_path / "r" / "log.csv")["time"]) == 201
 
 

@@ -28,7 +28,8 @@ def run_settings(options: argparse.Namespace) -> Settings:
     if not driven and options.out is not None:
         raise ArgumentError("--out is the results folder of a driven run. Add --duration, or leave --out out.")
     check_processors(options.cpu or ())
-    endpoint = options.endpoint or (FREE_PORT if driven else DEFAULT_ENDPOINT)
+    fallback = FREE_PORT if driven else DEFAULT_ENDPOINT
+    endpoint = fallback if options.endpoint is None else options.endpoint
     check_binding(endpoint, keyed=options.keys is not None)
     return Settings(
         endpoint=endpoint,

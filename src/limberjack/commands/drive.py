@@ -75,8 +75,7 @@ def run_job(job: Job, console: Console) -> Path:
     with EngineProcess(system, job.settings, dt=dt, integrator=job.integrator) as engine:
         ready = time.perf_counter()
         console.print(f"engine pid {engine.pid} answers at {engine.endpoints.request} after {ready - started:.1f} s")
-        _control(job, engine, dt, console)
-        wall = time.perf_counter() - ready
+        wall = _control(job, engine, dt, console)
     _report(job, system, wall, console)
     return job.folder
 
@@ -105,8 +104,8 @@ def _names(drives: list[Actuator] | tuple[Actuator, ...]) -> str:
     return ", ".join(a.name for a in drives[:12]) + more
 
 
-def _control(job: Job, engine: EngineProcess, dt: float, console: Console) -> None:
-    """Run the controller as a process of its own and show its progress."""
+def _control(job: Job, engine: EngineProcess, dt: float, console: Console) -> float:
+    """Run the controller as a process of its own and show its progress; seconds from its first report to its last."""
     order = {
         "model": str(job.model),
         "load": job.load,
@@ -123,7 +122,14 @@ def _control(job: Job, engine: EngineProcess, dt: float, console: Console) -> No
     with Progress(*columns, TimeElapsedColumn(), console=console, disable=not console.is_terminal) as progress:
         task = progress.add_task("run", total=1.0)
         quiet_s = PATIENCE_S + 2.0 * job.duration_s / SAMPLES
-        watch(command, quiet_s, lambda line: progress.update(task, completed=float(line)))
+        reports: list[float] = []
+
+        def heard(line: str) -> None:
+            reports.append(time.perf_counter())
+            progress.update(task, completed=float(line))
+
+        watch(command, quiet_s, heard)
+    return reports[-1] - reports[0]
 
 
 def watch(command: list[str], quiet_s: float, heard: Callable[[str], None]) -> None:
