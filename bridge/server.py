@@ -20,7 +20,7 @@ from limberjack.bridge.messages import Refusal, encode
 from limberjack.bridge.pacing import Pacer, place
 from limberjack.bridge.service import Reply, Service
 from limberjack.bridge.settings import Settings
-from limberjack.bridge.sockets import IDLE_MS, ServerSockets
+from limberjack.bridge.sockets import IDLE_MS, MORE_NOWAIT, ServerSockets
 from limberjack.engine.simulation import Simulation
 from limberjack.engine.system.system import System
 
@@ -114,16 +114,18 @@ class Server:
             identity = router.recv(flags)
         except zmq.Again:
             return False
-        payload = router.recv()
-        if router.getsockopt(zmq.RCVMORE):
-            while router.getsockopt(zmq.RCVMORE):
-                router.recv()
+        frame = router.recv(copy=False)  # a Frame knows whether more follow; asking the socket costs as much again
+        if frame.more:
+            while router.recv(copy=False).more:
+                pass
             reply: Reply = self.service.refuse(Refusal(Code.MALFORMED, "a request is one frame."))
         else:
-            reply = self.service.handle(payload)
-        with contextlib.suppress(zmq.ZMQError):  # that client went away, or does not read its replies
-            router.send(identity, zmq.SNDMORE | zmq.DONTWAIT)
+            reply = self.service.handle(frame.bytes)
+        try:
+            router.send(identity, MORE_NOWAIT)
             router.send(reply, zmq.DONTWAIT)
+        except zmq.ZMQError:  # that client went away, or does not read its replies
+            log.debug("a reply of %d bytes could not be delivered", len(reply))
         return True
 
     # ---- streams

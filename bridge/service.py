@@ -112,8 +112,8 @@ class Service:
 
     def _authorize(self, message: Message, session: Session, now: float) -> None:
         """Let only the lease holder, with fresh enough knowledge, change the simulation."""
-        age, limit = self.simulation.time - message.time, self.settings.command_age_s
-        if limit is not None and age > limit:
+        limit = self.settings.command_age_s
+        if limit is not None and (age := self.simulation.time - message.time) > limit:
             text = f"the state this command answers is {age:g} s old; at most {limit:g} s is allowed."
             raise Refusal(Code.STALE, text)
         if self.sessions.command(session, now):

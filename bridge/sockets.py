@@ -17,6 +17,7 @@ from limberjack.bridge.settings import Settings
 log = logging.getLogger("limberjack.bridge")
 
 IDLE_MS = 100  # longest wait for a request before the caller may look at other things
+MORE_NOWAIT = int(zmq.SNDMORE | zmq.DONTWAIT)  # once: joining flags costs more than sending a frame
 _QUEUE_MESSAGES = 64  # messages waiting for or from one peer; more are dropped
 _MONITOR_EVENTS = 256  # monitor events looked at in one go
 _COME_AND_GO = zmq.EVENT_ACCEPTED | zmq.EVENT_DISCONNECTED | zmq.EVENT_CLOSED
@@ -121,7 +122,7 @@ class ServerSockets:
 
     def publish(self, topic: str, message: bytes | memoryview) -> None:
         """Send [topic, message] to whoever subscribed; a slow reader loses messages and delays nobody."""
-        self._topics.send(topic.encode(), zmq.SNDMORE | zmq.DONTWAIT)
+        self._topics.send(topic.encode(), MORE_NOWAIT)
         self._topics.send(message, zmq.DONTWAIT)
 
     @property

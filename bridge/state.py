@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from limberjack.bridge.messages import VECTOR_PARTS, Message
+from limberjack.bridge.messages import FLOAT64, VECTOR_PARTS, Message
 from limberjack.engine.errors import ArgumentError
 
 
@@ -96,7 +96,7 @@ class Description:
             index = self.index["command"]
             places = np.array([find(index, name, "command") for name in values], dtype="<u4")
             return places.tobytes(), _finite(np.array(list(values.values()), dtype="<f8"), list(values))
-        vector = np.asarray(values, dtype="<f8")
+        vector = np.asarray(values, FLOAT64)
         if vector.shape != (len(self.names["command"]),):
             raise ArgumentError(f"command has shape {vector.shape}; it must be ({len(self.names['command'])},).")
         return None, _finite(vector, self.names["command"])
@@ -124,7 +124,7 @@ class State:
         self._description = description
         self.sequence, self.time = message.sequence, message.time
         self.step, data = message.body
-        self.vector = np.frombuffer(data, dtype="<f8")
+        self.vector = np.frombuffer(data, FLOAT64)
 
     def _part(self, part: str) -> np.ndarray:
         return self.vector[self._description.slices[part]]
