@@ -66,6 +66,7 @@ class Simulation:
         self._work = self.plant.new_work()
         self._state = new_state(self.plant, system)
         self._start = self._state.copy()
+        self._parts = {name: self._state[at : at + size] for name, (at, size) in self.state_layout.items()}
         self._report = np.zeros(3, dtype=np.int64)
         self._tau, self._vdot = np.zeros(system.nv), np.zeros(system.nv)
         self._outputs = np.zeros(self.plant.count(layout.C_OUTPUTS))
@@ -249,8 +250,7 @@ class Simulation:
 
     def part(self, name: str) -> np.ndarray:
         """A view of one part of the State vector: "q", "v" or "command"."""
-        start, length = self.state_layout[name]
-        return self._state[start : start + length]
+        return self._parts[name]
 
     def changed(self) -> None:
         """Outputs are computed anew at the next look; whoever writes into `part` calls this."""
