@@ -36,9 +36,10 @@ class Service:
         self.sessions = Sessions(settings.lease_s)
         sim = simulation
         sim.step(0)  # compiles, on first use, before anyone waits for a reply
-        self._q, self._v, self._command = (sim.part(name) for name in ("q", "v", "command"))
-        nq, nv, ny, nu = len(self._q), len(self._v), len(sim.output_names), len(self._command)
+        self._command = sim.part("command")
+        nq, nv, ny, nu = sim.system.nq, sim.system.nv, len(sim.output_names), len(self._command)
         self.frame = StateFrame({"q": nq, "v": nv, "tau": nv, "outputs": ny, "command": nu})
+        self._targets = self.frame.vector[: nq + nv], self.frame.parts["tau"], self.frame.parts["outputs"]
         self._sampled = False  # the frame holds the present state
         self.size_max = max(65536, len(sim.snapshot()) + 1024, 16 * nu + 1024)
         self.about = {"size_max": self.size_max, "endpoints": {}}
@@ -123,12 +124,8 @@ class Service:
 
     def _sample(self) -> None:
         """Copy the simulation's state into the frame that replies and streams send."""
-        sim, parts = self.simulation, self.frame.parts
-        parts["q"][:] = self._q
-        parts["v"][:] = self._v
-        parts["tau"][:] = sim.tau
-        parts["outputs"][:] = sim.output_vector
-        parts["command"][:] = self._command
+        self.simulation.read(*self._targets)
+        self.frame.parts["command"][:] = self._command
         self._sampled = True
 
     def state_message(self, sequence: int, client: int) -> memoryview:

@@ -66,6 +66,7 @@ class Simulation:
         self._work = self.plant.new_work()
         self._state = new_state(self.plant, system)
         self._start = self._state.copy()
+        self._motion = self._state[layout.S_Q : layout.S_Q + system.nq + system.nv]
         self._parts = {name: self._state[at : at + size] for name, (at, size) in self.state_layout.items()}
         self._report = np.zeros(3, dtype=np.int64)
         self._tau, self._vdot = np.zeros(system.nv), np.zeros(system.nv)
@@ -167,6 +168,12 @@ class Simulation:
         """All sensor outputs (ny,) at the present state, in the order of output_names."""
         self._observe()
         return self._outputs.copy()
+
+    def read(self, motion: np.ndarray, tau: np.ndarray, outputs: np.ndarray) -> None:
+        """Copy q and v into motion (nq + nv,), forces into tau (nv,) and sensors into outputs (ny,), without a copy more."""
+        with self._lock:
+            self._observe()
+            motion[:], tau[:], outputs[:] = self._motion, self._tau, self._outputs
 
     @property
     def command_names(self) -> tuple[str, ...]:
