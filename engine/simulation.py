@@ -170,7 +170,7 @@ class Simulation:
         return self._outputs.copy()
 
     def read(self, motion: np.ndarray, tau: np.ndarray, outputs: np.ndarray) -> None:
-        """Copy q and v into motion (nq + nv,), forces into tau (nv,) and sensors into outputs (ny,), without a copy more."""
+        """Copy q and v into motion (nq + nv,), forces into tau (nv,) and sensor outputs into outputs (ny,)."""
         with self._lock:
             self._observe()
             motion[:], tau[:], outputs[:] = self._motion, self._tau, self._outputs
