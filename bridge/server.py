@@ -168,6 +168,7 @@ class Server:
         status: dict[str, Any] = {
             "keys_refused": self._sockets.keys_refused,
             "handshakes_failed": self._sockets.failed,
+            "disconnected": self._sockets.disconnected,
         }
         if self._pacer is not None:
             status |= {

@@ -36,7 +36,7 @@ class ServerSockets:
         self._sockets: list[zmq.Socket] = []
         self._watched: list[zmq.Socket] = []
         self._gate = Gate(settings.keys) if settings.keys is not None else None
-        self._refused_seen = self.failed = 0
+        self._refused_seen = self.failed = self.disconnected = 0
         self._readers: set[tuple[int, int]] = set()  # (stream, descriptor)
         self._context = zmq.Context()
         try:
@@ -44,7 +44,7 @@ class ServerSockets:
                 self._gate.start(self._context)
             self.router = self._make(zmq.ROUTER, frame_max)
             self.router.rcvtimeo = IDLE_MS
-            self._monitor = self._watch(self.router, _FAILURES)
+            self._monitor = self._watch(self.router, _FAILURES | zmq.EVENT_DISCONNECTED)
             self._state = self._make(zmq.PUB, frame_max)
             self._state.conflate = 1
             self._topics = self._make(zmq.PUB, frame_max)
@@ -131,16 +131,21 @@ class ServerSockets:
         return self._gate.refused if self._gate is not None else 0
 
     def watch(self, events: deque[dict[str, Any]]) -> None:
-        """Count failed handshakes and add what happened to ``events``."""
+        """Count failed handshakes and ended connections, and add what happened to ``events``."""
         refused = self.keys_refused
         if refused > self._refused_seen:
             events.append({"event": "key_refused", "count": refused - self._refused_seen})
             self._refused_seen = refused
-        failed = 0
+        failed = ended = 0
         for _ in range(_MONITOR_EVENTS):
             if not self._monitor.poll(0):
                 break
-            failed += recv_monitor_message(self._monitor)["event"] != zmq.EVENT_HANDSHAKE_FAILED_AUTH
+            event = recv_monitor_message(self._monitor)["event"]
+            ended += event == zmq.EVENT_DISCONNECTED
+            failed += event not in (zmq.EVENT_DISCONNECTED, zmq.EVENT_HANDSHAKE_FAILED_AUTH)
+        if ended:
+            self.disconnected += ended
+            events.append({"event": "disconnected", "count": ended})
         if failed:
             self.failed += failed
             events.append({"event": "handshake_failed", "count": failed})

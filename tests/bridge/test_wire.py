@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import zmq
-from bridge_helpers import WAIT_S
+from bridge_helpers import WAIT_S, until
 
 from limberjack.bridge import Client
 from limberjack.bridge.errors import Code
@@ -84,6 +84,7 @@ def test_oversize_is_answered_and_a_giant_is_cut_off(engine, endpoint, dealer):
     with Client(endpoint) as client:
         assert client.step(3).step == 3
     assert server.service.status()["refused"] == {"oversize": 1}
+    until(lambda: server.service.status()["disconnected"] >= 1, "the giant is not counted")
 
 
 def test_a_recorded_message_sent_from_elsewhere_is_refused(engine, endpoint, dealer):
