@@ -212,3 +212,24 @@ def test_the_engine_and_its_socket_threads_run_on_the_processor_they_were_given(
         ours = [task for task, name in names.items() if task == engine.pid or name.startswith("ZMQ")]
         assert len(ours) >= 3  # main, reaper, input and output
         assert all(os.sched_getaffinity(task) == {cpu} for task in ours)
+
+
+def may_raise_priority() -> bool:
+    """Whether this user may take a real-time priority; asked of a child, which is gone afterwards."""
+    ask = "import os; os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(5))"
+    return subprocess.run([sys.executable, "-c", ask], capture_output=True, check=False).returncode == 0
+
+
+def test_a_priority_reaches_the_threads_of_zeromq_or_is_refused_by_name(arm, endpoint):
+    settings = Settings(endpoint=endpoint, priority=5)
+    if not may_raise_priority():
+        with pytest.raises(EngineStartError, match="may not set real-time priority 5"):
+            EngineProcess(arm, settings)
+        return
+    with EngineProcess(arm, settings) as engine:
+        tasks = [int(name) for name in os.listdir(f"/proc/{engine.pid}/task")]
+        names = {task: Path(f"/proc/{engine.pid}/task/{task}/comm").read_text() for task in tasks}
+        urgent = [task for task in tasks if "ZMQ" in names[task] or task == engine.pid]
+        assert len(urgent) >= 3
+        assert all(os.sched_getscheduler(task) == os.SCHED_FIFO for task in urgent)
+        assert all(os.sched_getparam(task).sched_priority == 5 for task in urgent)
