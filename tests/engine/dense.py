@@ -19,8 +19,9 @@ import numpy as np
 from limberjack.engine.system.system import Hinge, Pose, System
 
 _COMPLEX_STEP = 1e-30
-#: step of the central differences; the truncation error is about _STEP**8 / 630 of the ninth derivative
-_STEP = 4e-3
+#: step of the central differences. Truncation is about (_STEP Ω)**8 / 630 of the result for a chain whose rates add up
+#: to Ω: 3e-13 at 40 rad/s; rounding is about 1e-16 / _STEP, 1e-13
+_STEP = 1.5e-3
 _WEIGHTS = {1: 4 / 5, 2: -1 / 5, 3: 4 / 105, 4: -1 / 280}
 
 
