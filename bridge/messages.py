@@ -102,11 +102,6 @@ def _envelope_refusal(fields: list, code: Code, text: str) -> Refusal:
     return Refusal(code, text, unsigned(2), unsigned(4))
 
 
-def vector_bytes(values: np.ndarray) -> bytes:
-    """A vector as it goes on the wire: float64, little-endian."""
-    return np.ascontiguousarray(values, FLOAT64).tobytes()
-
-
 def read_vector(data: Any, count: int, what: str) -> np.ndarray:
     """A float64 (count,) view of wire bytes, checked for type, length and finiteness. Raises Refusal."""
     if type(data) is not bytes:

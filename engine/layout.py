@@ -94,13 +94,12 @@ A_I, A_H, A_M = 0, 6, 15  # articulated (or composite) inertia P = [[I, H], [H*,
 A_Z = 21  # 6: residual force z
 
 # work.gen (general hinges, 128)
-GEN = 128
+GEN = 128  # the last eight only keep rows on cache lines
 G_H = 0  # 36: H*, column j at 6 j
 G_U = 36  # 36: U = P H*, column j at 6 j
 G_L = 72  # 36: Cholesky factor of D, row i at 6 i; diagonal inverted
 G_A = 108  # 6: Coriolis acceleration a(k)
 G_EPS = 114  # 6: innovation ε, one a dof
-G_VDOT = 120  # 6: scratch
 
 POSE = 12  # R (9) inertial ← body, p (3) of the body's origin, m
 
