@@ -93,8 +93,8 @@ ACC = 28
 A_I, A_H, A_M = 0, 6, 15  # articulated (or composite) inertia P = [[I, H], [H*, M]]
 A_Z = 21  # 6: residual force z
 
-# work.gen (general hinges, 128)
-GEN = 128  # the last eight only keep rows on cache lines
+# work.gen (general hinges, 120)
+GEN = 120
 G_H = 0  # 36: H*, column j at 6 j
 G_U = 36  # 36: U = P H*, column j at 6 j
 G_L = 72  # 36: Cholesky factor of D, row i at 6 i; diagonal inverted
