@@ -1,0 +1,49 @@
+/* The engine's compiled kernels as C sees them: object code made from the same functions that Python runs.
+ *
+ * Every pointer is to memory of the instance; no kernel allocates. `ints` and `floats` are the Plant, `work` its
+ * scratch, `state` is [t, steps, q (nq), v (nv), command (nu)]: see engine/layout.py.
+ */
+#ifndef LIMBERJACK_KERNELS_H
+#define LIMBERJACK_KERNELS_H
+
+#include <stdint.h>
+
+/* status of `advance`, first number of its report */
+enum { ADVANCE_OK = 0, ADVANCE_NOT_FINITE = 1, ADVANCE_DIVERGED = 2 };
+/* status of `check`, first number of its report */
+enum { CHECK_OK = 0, CHECK_LIMITS_CROSSED = 1, CHECK_QUATERNION = 2, CHECK_NOT_FINITE = 3 };
+
+typedef struct {
+    /* Lengths that the counts at the head of ints ask for:
+     * sizes[8] = ints, floats, work, state, observed, surveyed, switches, commands. Reads ints[0..15] only. */
+    void (*sizes)(const int64_t *ints, int64_t *sizes);
+    /* `steps` steps of dt; report[3] = status, velocity index j or -1 - coordinate index, steps done.
+     * A step that fails leaves the state at the last good one. */
+    void (*advance)(int64_t *ints, double *floats, double *work, double *state, double dt, int64_t integrator,
+                    int64_t substeps, int64_t steps, int64_t *report);
+    /* observed = [tau (nv) | vdot (nv) | sensor outputs (ny)] at state and commands */
+    void (*observe)(int64_t *ints, double *floats, double *work, double *state, double *observed);
+    /* surveyed = [kinetic, potential, total energy | momentum (6) | a row of 13 a node: position (3),
+     * quaternion w x y z (4), angular velocity (3), linear velocity (3), inertial axes] */
+    void (*survey)(int64_t *ints, double *floats, double *work, double *state, double *surveyed);
+    /* dq/dt (nq) at state; quaternion rates of a quaternion of any length; needs unit quaternions in no other kernel
+     * than this one: give the others a state that `normalise` made. */
+    void (*rates)(int64_t *ints, double *floats, double *work, double *state, double *qdot);
+    /* Brings the quaternions in state to unit length. One that is unit to 1e-15 keeps its bits. */
+    void (*normalise)(int64_t *ints, double *state);
+    /* Event indicators: positive while a stop acts or an actuator is at its limit, changing sign where that begins
+     * and ends; [upper (nv) | lower (nv) | actuator above (na) | actuator below (na)]. Coordinates that have no stop
+     * give -1. */
+    void (*switches)(int64_t *ints, double *floats, double *state, double *switches);
+    /* Recomputes what depends on tunable parameters (masses); call after any parameter changed. */
+    void (*refresh)(int64_t *ints, double *floats);
+    /* Are parameters and state fit to run? report[2] = status; velocity index (limits), first coordinate of the
+     * quaternion whose length is off by more than 1e-6, or coordinate / nq + velocity index that is not finite. */
+    void (*check)(int64_t *ints, double *floats, double *state, int64_t *report);
+} Kernels;
+
+/* The fastest code that this processor runs; `name` gets "x86-64-v3", "x86-64-v2", "aarch64", … or NULL when the
+ * processor runs none of them (the return is then NULL too). */
+const Kernels *kernels_for_this_processor(const char **name);
+
+#endif

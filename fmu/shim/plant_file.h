@@ -1,0 +1,84 @@
+/* resources/plant.bin: the model's data, its variables and its texts. Written by fmu/plant_file.py.
+ *
+ * Little-endian; every section starts at a multiple of 8 bytes. The file is read once, at instantiation, and checked:
+ * magic, version, length, checksum, and that every section, offset and text lies inside it.
+ */
+#ifndef LIMBERJACK_PLANT_FILE_H
+#define LIMBERJACK_PLANT_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define PLANT_FILE_NAME "plant.bin"
+#define PLANT_FILE_MAGIC "LJPLANT"
+#define PLANT_FILE_VERSION 1
+
+/* Where a variable's numbers live; `offset` counts from the start of that vector. */
+enum {
+    REGION_TIME = 0,      /* the independent variable */
+    REGION_PARAMETER = 1, /* Plant floats; `refresh` follows a change */
+    REGION_Q = 2,         /* coordinates (nq) */
+    REGION_V = 3,         /* velocities (nv) */
+    REGION_COMMAND = 4,   /* commands (nu) */
+    REGION_OBSERVED = 5,  /* kernels.h observe: tau, vdot, sensor outputs */
+    REGION_SURVEYED = 6,  /* kernels.h survey: energy, momentum, nodes */
+    REGION_RATE = 7,      /* dq/dt (nq) */
+    REGION_SWITCH = 8,    /* kernels.h switches */
+    REGION_SETTING = 9,   /* settings of the process coupling, enum below */
+};
+/* offsets in REGION_SETTING: texts, but for the time-out in s */
+enum { SETTING_ENDPOINT = 0, SETTING_KEYS = 1, SETTING_COMMAND = 2, SETTING_TIMEOUT = 3 };
+
+enum { TYPE_FLOAT64 = 0, TYPE_TEXT = 1 };
+enum { CAUSALITY_INDEPENDENT = 0, CAUSALITY_PARAMETER = 1, CAUSALITY_INPUT = 2, CAUSALITY_OUTPUT = 3, CAUSALITY_LOCAL = 4 };
+enum {
+    FLAG_START = 1,   /* has a start value: may be set until initialisation ends */
+    FLAG_TUNABLE = 2, /* may be set between steps as well */
+    FLAG_FIXED = 4,   /* a parameter that may be set until initialisation ends only */
+};
+enum { COUPLING_EMBEDDED = 0, COUPLING_PROCESS = 1 };
+
+typedef struct { /* 264 bytes */
+    char magic[8];
+    uint32_t version;
+    uint32_t header_bytes;
+    uint64_t file_bytes;
+    uint32_t crc32; /* CRC-32 (zlib) of the whole file with this field zero */
+    uint32_t coupling;
+    char model_hash[32]; /* hexadecimal, without a final zero */
+    char token[40];      /* instantiationToken or guid, zero-terminated */
+    double dt;
+    uint32_t integrator, substeps;
+    uint64_t n_ints, n_floats, n_work, n_state; /* lengths of vectors, in numbers */
+    uint64_t n_observed, n_surveyed, n_switches;
+    uint64_t n_q, n_v, n_commands;
+    uint64_t n_variables, texts_bytes;
+    uint64_t at_ints, at_floats, at_state, at_variables, at_labels, at_texts; /* from the file's start, in bytes */
+} PlantFileHeader;
+
+typedef struct { /* 64 bytes; the value reference is the place in the table */
+    uint32_t region, count;
+    uint64_t offset;
+    uint32_t type, causality, flags;
+    uint32_t name, start_text; /* offsets into texts; start_text: of TYPE_TEXT */
+    uint32_t reserved;
+    double min, max; /* -inf and inf where open; elements of a count > 1 share them */
+    uint64_t reserved2;
+} Variable;
+
+typedef struct {
+    const PlantFileHeader *header;
+    const int64_t *ints;
+    const double *floats;
+    const double *state;   /* the start state [t, steps, q, v, command]; process coupling: the same */
+    const Variable *variables;
+    const uint32_t *labels; /* n_q + n_v offsets into texts: "coordinate 'elbow' of body 'forearm'", … */
+    const char *texts;      /* zero-terminated UTF-8 */
+    void *bytes;            /* what was read; freed by plant_file_close */
+} PlantFile;
+
+/* Reads and checks; on failure returns 0 with a sentence (place, cause, mend) in `message`. */
+int plant_file_open(const char *resources, PlantFile *file, char *message, size_t message_size);
+void plant_file_close(PlantFile *file);
+
+#endif
