@@ -1,0 +1,110 @@
+/* One FMU instance: what fmi2.c and fmi3.c share. Names, life cycle and logging; the model itself is behind model.h.
+ *
+ * An instance is used by one thread at a time; several instances share nothing.
+ */
+#ifndef LIMBERJACK_INSTANCE_H
+#define LIMBERJACK_INSTANCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model.h"
+
+/* Log categories, in both versions of the standard; the default of a message follows from its status. */
+#define CATEGORY_EVENTS "logEvents"
+#define CATEGORY_WARNING "logStatusWarning"
+#define CATEGORY_DISCARD "logStatusDiscard"
+#define CATEGORY_ERROR "logStatusError"
+#define CATEGORY_FATAL "logStatusFatal"
+enum { CATEGORIES = 5 };
+
+#define MESSAGE_BYTES 1024  /* longest log message, final zero included; longer ones are cut */
+#define RESOURCE_BYTES 4096 /* longest path of the resources directory, final zero included */
+
+/* The states of both standards' state machines, as bits: a function's allowed states are a mask. */
+typedef enum {
+    PHASE_INSTANTIATED = 1 << 0,
+    PHASE_INITIALIZATION = 1 << 1,
+    PHASE_EVENT = 1 << 2,       /* Model Exchange */
+    PHASE_CONTINUOUS = 1 << 3,  /* Model Exchange */
+    PHASE_STEP = 1 << 4,        /* Co-Simulation; FMI 2 stepComplete */
+    PHASE_STEP_FAILED = 1 << 5, /* Co-Simulation of FMI 2, after a discarded step */
+    PHASE_TERMINATED = 1 << 6,
+    PHASE_ERROR = 1 << 7, /* a call returned error: FMI 2 error, FMI 3 terminated by an error */
+    PHASE_FATAL = 1 << 8,
+} Phase;
+#define PHASES_ANY 0xFFu /* all but fatal */
+
+typedef enum { MODEL_EXCHANGE, CO_SIMULATION } Interface;
+
+/* The importer's logger behind one face; `message` is escaped as that version of the standard asks. */
+typedef void (*LogSink)(Instance *instance, Status status, const char *category, const char *message);
+
+typedef struct FmuState FmuState; /* fmu_state.c */
+
+struct Instance {
+    int version; /* of the FMI: 2 or 3 */
+    Interface interface;
+    Phase phase;
+    const char *name;
+    bool enabled[CATEGORIES]; /* log categories; errors are logged in any case */
+
+    LogSink sink;
+    void (*logger)(void); /* the importer's, of the version's own type; may be NULL */
+    void *environment;
+
+    Model *model;
+    const PlantFile *file;
+    size_t n_states, n_indicators; /* Model Exchange */
+    FmuState *fmu_states;          /* those that the importer has not freed */
+
+    bool time_defined;             /* FMI 2: fmi2SetupExperiment was called */
+    bool stop_defined;
+    double time, stop;             /* current (communication) time; end of the experiment */
+    double last_successful;        /* FMI 2: what fmi2GetRealStatus answers after a discarded step */
+    Status step_status;
+};
+
+typedef struct {
+    int version;
+    Interface interface;
+    const char *name, *token;
+    const char *resources; /* directory path without final slash */
+    bool logging;
+    LogSink sink;
+    void (*logger)(void);
+    void *environment;
+} InstanceOptions;
+
+/* NULL after a log line. */
+Instance *instance_open(const InstanceOptions *options);
+void instance_close(Instance *instance);
+
+/* Writes a log line: what, where, why, mend, in one sentence or two, without a line end. `category` NULL: that of the
+ * status. Lines with STATUS_ERROR and STATUS_FATAL are always handed to the importer, others when their category is on. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 4, 5)))
+#endif
+void instance_log(Instance *instance, Status status, const char *category, const char *format, ...);
+/* fmi2SetDebugLogging, fmi3SetDebugLogging */
+Status instance_set_logging(Instance *instance, const char *function, bool on, size_t count,
+                            const char *const categories[]);
+
+/* Whether `function` may be called now; if not: a log line that names the states where it may. */
+bool instance_allows(Instance *instance, const char *function, unsigned phases);
+/* A pointer that must not be NULL: false after a log line. `what`: the argument's name. */
+bool instance_has(Instance *instance, const char *function, const void *pointer, const char *what);
+/* The status of a call, after the state machine has followed it: error ends the run. */
+Status instance_done(Instance *instance, Status status);
+
+/* The transitions that both versions share. */
+Status instance_enter_initialization(Instance *instance, const char *function, double start, bool stop_defined,
+                                     double stop);
+Status instance_exit_initialization(Instance *instance);
+/* A communication step: checks the times, runs the model. `*reached`: the time of the model afterwards. */
+Status instance_step(Instance *instance, const char *function, double time, double h, double *reached);
+Status instance_reset(Instance *instance);
+Status instance_terminate(Instance *instance);
+
+#endif
