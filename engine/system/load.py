@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Literal
 
 from limberjack.engine.errors import ModelError, ModelWarning
+from limberjack.engine.system.archive import SUFFIX as ARCHIVE
+from limberjack.engine.system.archive import read_archive
 from limberjack.engine.system.places import Locate, plain_locate
 from limberjack.engine.system.readers.urdf_reader import Mimic, read_urdf
 from limberjack.engine.system.readers.xml_document import read_xml
@@ -17,7 +19,7 @@ from limberjack.engine.system.system import Body, Pose, System
 from limberjack.engine.system.validate import InertiaPolicy, examine
 
 Base = Literal["fixed", "free"]
-SUFFIXES = ".yaml, .yml, .urdf, .xml"
+SUFFIXES = f".yaml, .yml, .urdf, .xml, {ARCHIVE}"
 
 
 def load(
@@ -27,7 +29,8 @@ def load(
 
     Parameters
     ----------
-    path : .yaml or .yml (own format), .urdf, or .xml (MJCF or URDF, by its root element)
+    path : .yaml or .yml (own format), .urdf, .xml (MJCF or URDF, by its root element), or .ljm (a model that
+        Limberjack wrote, exact to the last bit)
     base : "fixed" holds the root body in the inertial frame, "free" lets it float; None does as the file says
         (URDF says nothing: fixed)
     strict : refuse what would only be warned of: inertias that no real body has, ignored parts of the file
@@ -48,8 +51,10 @@ def load(
     if not isinstance(path, (str, os.PathLike)):
         raise ModelError(f"{path!r:.80} is not a path", where="load", mend="Give the path of a model file")
     system, policy, locate = _read(Path(path), mimic)
-    system = _rebase(system, base)
-    checked = examine(system, policy, locate)
+    rebased = _rebase(system, base)
+    checked = rebased
+    if rebased is not system or Path(path).suffix.lower() != ARCHIVE:  # an archive holds what was checked before
+        checked = examine(rebased, policy, locate)
     if checked.warnings and strict:
         what = "refused because of strict: " + "; ".join(checked.warnings)
         raise ModelError(what, where=str(path), mend="Mend the file, or load it without strict")
@@ -66,6 +71,8 @@ def _read(path: Path, mimic: Mimic) -> tuple[System, InertiaPolicy, Locate]:
 
         system, locate = read_yaml(path)
         return system, "refuse", locate
+    if suffix == ARCHIVE:
+        return read_archive(path), "warn", plain_locate
     if suffix not in (".urdf", ".xml"):
         what = f"unknown kind of model file '{suffix}'"
         raise ModelError(what, where=str(path), mend=f"Use one of: {SUFFIXES}")

@@ -66,7 +66,7 @@ def _command(commands: Any, name: str, work: Callable[[argparse.Namespace], int 
 
 
 def _model_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", type=Path, metavar="MODEL", help=".yaml, .urdf or .xml (MJCF)")
+    parser.add_argument("model", type=Path, metavar="MODEL", help=".yaml, .urdf, .xml (MJCF) or .ljm")
     parser.add_argument("--base", choices=("fixed", "free"), help="hold the root body, or let it float")
     parser.add_argument("--strict", action="store_true", help="refuse what is otherwise only warned of")
     parser.add_argument(
