@@ -20,7 +20,6 @@
 enum { CATEGORIES = 5 };
 
 #define MESSAGE_BYTES 1024  /* longest log message, final zero included; longer ones are cut */
-#define RESOURCE_BYTES 4096 /* longest path of the resources directory, final zero included */
 
 /* The states of both standards' state machines, as bits: a function's allowed states are a mask. */
 typedef enum {
@@ -59,18 +58,16 @@ struct Instance {
     size_t n_states, n_indicators; /* Model Exchange */
     FmuState *fmu_states;          /* those that the importer has not freed */
 
-    bool time_defined;             /* FMI 2: fmi2SetupExperiment was called */
     bool stop_defined;
-    double time, stop;             /* current (communication) time; end of the experiment */
-    double last_successful;        /* FMI 2: what fmi2GetRealStatus answers after a discarded step */
-    Status step_status;
+    double time, stop;      /* current (communication) time; end of the experiment; s */
+    double last_successful; /* where the last step ended, also a discarded one; s */
+    Status step_status;     /* of the last step */
 };
 
 typedef struct {
     int version;
     Interface interface;
-    const char *name, *token;
-    const char *resources; /* directory path without final slash */
+    const char *name, *token, *resources; /* as the importer gave them, NULL included */
     bool logging;
     LogSink sink;
     void (*logger)(void);
@@ -98,12 +95,13 @@ bool instance_has(Instance *instance, const char *function, const void *pointer,
 /* The status of a call, after the state machine has followed it: error ends the run. */
 Status instance_done(Instance *instance, Status status);
 
-/* The transitions that both versions share. */
-Status instance_enter_initialization(Instance *instance, const char *function, double start, bool stop_defined,
-                                     double stop);
+/* The transitions that both versions share; their callers have asked `instance_allows`. */
+Status instance_set_experiment(Instance *instance, const char *function, double start, bool stop_defined, double stop);
+Status instance_enter_initialization(Instance *instance);
 Status instance_exit_initialization(Instance *instance);
-/* A communication step: checks the times, runs the model. `*reached`: the time of the model afterwards. */
-Status instance_step(Instance *instance, const char *function, double time, double h, double *reached);
+/* A communication step. After DISCARD, instance->last_successful is the end of the last good internal step; the
+ * model stands there (FMI 2) or where the step began (FMI 3). */
+Status instance_step(Instance *instance, const char *function, double time, double h);
 Status instance_reset(Instance *instance);
 Status instance_terminate(Instance *instance);
 

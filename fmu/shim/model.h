@@ -38,6 +38,8 @@ Status model_start(Model *model);
 /* One communication step from `time` over `h` > 0; *reached is where the model stands afterwards. DISCARD: the step
  * could not be completed (divergence); ERROR: it never will (lost engine). */
 Status model_step(Model *model, double time, double h, double *reached);
+/* After a step that gave DISCARD: back to where it began (FMI 3). ERROR if the model cannot. */
+Status model_undo_step(Model *model);
 /* Back to the state after model_open. */
 Status model_reset(Model *model);
 void model_terminate(Model *model);
