@@ -23,6 +23,13 @@ class Entries:
     passive_forces: Callable[..., None]
     advance: Callable[..., None]
     observe: Callable[..., None]
+    survey: Callable[..., None]
+    rates: Callable[..., None]
+    normalise: Callable[..., None]
+    switches: Callable[..., None]
+    refresh: Callable[..., None]
+    check: Callable[..., None]
+    sizes: Callable[..., None]
 
 
 @cache
@@ -34,8 +41,12 @@ def entries() -> Entries:
         integrate,
         inverse_dynamics,
         kinematics,
+        layout,
+        manifold,
+        masses,
         mass_matrix,
         outputs,
+        readiness,
     )
 
     return Entries(
@@ -51,4 +62,11 @@ def entries() -> Entries:
         passive_forces=forces.passive_forces_entry,
         advance=integrate.advance_entry,
         observe=outputs.observe_entry,
+        survey=outputs.survey_entry,
+        rates=manifold.rates_entry,
+        normalise=manifold.normalise_entry,
+        switches=forces.switches_entry,
+        refresh=masses.refresh_entry,
+        check=readiness.check_entry,
+        sizes=layout.sizes_entry,
     )

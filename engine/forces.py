@@ -19,6 +19,8 @@ from limberjack.engine.layout import (
     AI_MODE,
     AI_Q,
     AI_V,
+    C_Q,
+    C_V,
     D_DAMPING,
     D_FRICTION,
     D_FRICTION_RATE,
@@ -32,7 +34,9 @@ from limberjack.engine.layout import (
     MODE_SERVO,
     MODE_TORQUE,
     MODE_VELOCITY,
+    S_Q,
     plant_view,
+    vector_view,
     work_view,
 )
 
@@ -104,6 +108,47 @@ def actuator_forces(plant, q, v, command, tau, stiffness, damping):
         tau[j] += force
         stiffness[j] += k
         damping[j] += c
+
+
+@kernel
+def _stop_switch(dof, depth, rate):
+    """Positive while the stop pushes back, m or rad; depth: how far beyond the limit, rate: how fast further."""
+    if dof[D_LIMIT_K] == 0.0:
+        return -1.0
+    # Both conditions at once: beyond the limit, and not yet pulled back faster than the spring pushes.
+    return max(-1.0, min(depth, depth + dof[D_LIMIT_C] / dof[D_LIMIT_K] * rate))
+
+
+@kernel
+def switches(plant, q, v, command, out):
+    """Event indicators out: stops [upper (nv) | lower (nv)], then actuators' limits [above (na) | below (na)].
+
+    Positive where a stop acts or an actuator is at its limit. -1 where there is none, and -1 at the least for stops,
+    so that a limit at infinity stays a number.
+    """
+    nv, na = v.shape[0], plant.actuator.shape[0]
+    for j in range(nv):
+        dof, i = plant.dof[j], plant.dof_int[j, DI_Q]
+        out[j], out[nv + j] = -1.0, -1.0
+        if i >= 0:
+            out[j] = _stop_switch(dof, q[i] - dof[D_UPPER], v[j])
+            out[nv + j] = _stop_switch(dof, dof[D_LOWER] - q[i], -v[j])
+    for a in range(na):
+        drive, values = plant.actuator_int[a], plant.actuator[a]
+        x = q[drive[AI_Q]] if drive[AI_MODE] == MODE_SERVO else 0.0
+        force = _drive(drive[AI_MODE], values, x, v[drive[AI_V]], command, drive[AI_COMMAND])[0]
+        limit = values[A_LIMIT]
+        finite = limit - limit == 0.0
+        out[2 * nv + a] = force - limit if finite else -1.0
+        out[2 * nv + na + a] = -limit - force if finite else -1.0
+
+
+@entry
+def switches_entry(ints, floats, state, out):
+    """`switches` at State."""
+    plant, nq, nv = plant_view(ints, floats), ints[C_Q], ints[C_V]
+    q, v = vector_view(state, S_Q, nq), vector_view(state, S_Q + nq, nv)
+    switches(plant, q, v, vector_view(state, S_Q + nq + nv, plant.ncommand), out)
 
 
 @entry

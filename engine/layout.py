@@ -15,13 +15,26 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np import arrayobj
 
-from limberjack.engine.kernel import kernel
+from limberjack.engine.kernel import entry, kernel
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 # ints[0:HEADER]: counts
 HEADER = 16
-(C_VERSION, C_BODIES, C_Q, C_V, C_GENERAL, C_NODES, C_ACTUATORS, C_COMMANDS, C_SENSORS, C_OUTPUTS, C_MAPS) = range(11)
+(
+    C_VERSION,
+    C_BODIES,
+    C_Q,
+    C_V,
+    C_GENERAL,
+    C_NODES,
+    C_ACTUATORS,
+    C_COMMANDS,
+    C_SENSORS,
+    C_OUTPUTS,
+    C_MAPS,
+    C_PARTS,
+) = range(12)
 
 # topo (bodies, 14): topology of body k, counted base to tip; the bodies of a subtree are neighbours
 TOPO = 14
@@ -69,6 +82,14 @@ MODE_TORQUE, MODE_VELOCITY, MODE_SERVO = range(3)
 SENSOR_INT, SENSOR = 4, 9
 SI_TYPE, SI_TARGET, SI_OUTPUT, SI_SIZE = range(4)
 
+# part_body (parts, 1): the body k that a part belongs to; part (parts, 12): one of the user's bodies with mass, of
+# which the fixed ones share a body k. Its mass may change while its shape stays, `masses.py`.
+PART = 12
+P_MASS = 0  # mass now, kg
+P_M = 1  # 10: mass as loaded (kg), first moment (kg·m) and rotational inertia (kg·m²) as in B_M, B_H, B_I
+P_H = 2
+P_I = 5
+
 NODE_POSE = 12  # R (9) body ← node, p (3) of the node in the body frame, m
 
 # work.columns (blocks, 48): a spatial force for each velocity j, LANES to a block, component by component:
@@ -103,13 +124,17 @@ G_EPS = 114  # 6: innovation ε, one a dof
 
 POSE = 12  # R (9) inertial ← body, p (3) of the body's origin, m
 
+# what `outputs.survey_entry` writes: kinetic, potential and total energy, momentum (6), then a row for each node:
+# position (3), quaternion (4), angular and linear velocity (6), inertial axes
+SURVEY_HEAD, SURVEY_NODE = 9, 13
+
 # integrator scratch: rows of (nv,) and of (nq,), named in integrate.py
 V_STAGES, Q_STAGES = 8, 8
 
 Plant = namedtuple(
     "Plant",
     "gravity topo body maps node_row node_pose dof_int dof armature angle_offset actuator_int actuator sensor_int "
-    "sensor ncommand noutput",
+    "sensor part_body part ncommand noutput",
 )
 Work = namedtuple("Work", "columns rows acc gen pose wrench angle sine cosine tau vdot inertia_add zeros vstage qstage")
 
@@ -124,7 +149,7 @@ def padded(n):
     return (n + LANES - 1) // LANES * LANES
 
 
-def int_sections(n: int, nv: int, nodes: int, actuators: int, sensors: int) -> Sections:
+def int_sections(n: int, nv: int, nodes: int, actuators: int, sensors: int, parts: int) -> Sections:
     """(name, rows, columns) of every section of Plant.ints, in order."""
     return [
         ("header", 1, HEADER),
@@ -133,10 +158,13 @@ def int_sections(n: int, nv: int, nodes: int, actuators: int, sensors: int) -> S
         ("dof_int", nv, DOF_INT),
         ("actuator_int", actuators, ACTUATOR_INT),
         ("sensor_int", sensors, SENSOR_INT),
+        ("part_body", parts, 1),
     ]
 
 
-def float_sections(n: int, nq: int, nv: int, nodes: int, actuators: int, sensors: int, maps: int) -> Sections:
+def float_sections(
+    n: int, nq: int, nv: int, nodes: int, actuators: int, sensors: int, maps: int, parts: int
+) -> Sections:
     """(name, rows, columns) of every section of Plant.floats, in order."""
     return [
         ("gravity", 1, 4),
@@ -148,6 +176,7 @@ def float_sections(n: int, nq: int, nv: int, nodes: int, actuators: int, sensors
         ("angle_offset", nq, 1),
         ("actuator", actuators, ACTUATOR),
         ("sensor", sensors, SENSOR),
+        ("part", parts, PART),
     ]
 
 
@@ -216,15 +245,18 @@ def _view_signature(a: types.Array, arguments: tuple, ndim: int) -> tuple:
 def plant_view(ints, floats):
     """The named arrays of a Plant."""
     n, nq, nv, nodes = ints[C_BODIES], ints[C_Q], ints[C_V], ints[C_NODES]
-    actuators, sensors, maps = ints[C_ACTUATORS], ints[C_SENSORS], ints[C_MAPS]
+    actuators, sensors, maps, parts = ints[C_ACTUATORS], ints[C_SENSORS], ints[C_MAPS], ints[C_PARTS]
     node = HEADER + TOPO * n
     dof_int = node + nodes
     act_int = dof_int + DOF_INT * nv
+    sensor_int = act_int + ACTUATOR_INT * actuators
     body = 4
     map_ = body + BODY * n
     pose = map_ + 36 * maps
     dof = pose + NODE_POSE * nodes
     armature = dof + DOF * nv
+    actuator = armature + nv + nq
+    sensor = actuator + ACTUATOR * actuators
     return Plant(
         vector_view(floats, 0, 3),
         matrix_view(ints, HEADER, n, TOPO),
@@ -237,9 +269,11 @@ def plant_view(ints, floats):
         vector_view(floats, armature, nv),
         vector_view(floats, armature + nv, nq),
         matrix_view(ints, act_int, actuators, ACTUATOR_INT),
-        matrix_view(floats, armature + nv + nq, actuators, ACTUATOR),
-        matrix_view(ints, act_int + ACTUATOR_INT * actuators, sensors, SENSOR_INT),
-        matrix_view(floats, armature + nv + nq + ACTUATOR * actuators, sensors, SENSOR),
+        matrix_view(floats, actuator, actuators, ACTUATOR),
+        matrix_view(ints, sensor_int, sensors, SENSOR_INT),
+        matrix_view(floats, sensor, sensors, SENSOR),
+        vector_view(ints, sensor_int + SENSOR_INT * sensors, parts),
+        matrix_view(floats, sensor + SENSOR * sensors, parts, PART),
         ints[C_COMMANDS],
         ints[C_OUTPUTS],
     )
@@ -280,6 +314,30 @@ def work_view(ints, work):
 
 # State: t, steps, q (nq), v (nv), commands held by the actuators
 S_TIME, S_STEPS, S_Q = 0, 1, 2
+
+
+@kernel
+def vector_sizes(ints):
+    """Lengths of ints, floats, work and state that the counts at the head of ints ask for."""
+    n, nq, nv, nodes = ints[C_BODIES], ints[C_Q], ints[C_V], ints[C_NODES]
+    actuators, sensors, maps, parts = ints[C_ACTUATORS], ints[C_SENSORS], ints[C_MAPS], ints[C_PARTS]
+    size_ints = HEADER + TOPO * n + nodes + DOF_INT * nv + ACTUATOR_INT * actuators + SENSOR_INT * sensors + parts
+    floats = 4 + BODY * n + 36 * maps + NODE_POSE * nodes + (DOF + 1) * nv + nq
+    floats += ACTUATOR * actuators + SENSOR * sensors + PART * parts
+    bodies = (n + 1) * (ROW + ACC + POSE + 6) + GEN * ints[C_GENERAL]
+    work = BLOCK * (padded(nv) // LANES) + bodies + 3 * padded(nq) + (4 + V_STAGES) * nv + Q_STAGES * nq
+    return size_ints, floats, work, S_Q + nq + nv + ints[C_COMMANDS]
+
+
+@entry
+def sizes_entry(ints, out):
+    """out (8,) int64: lengths of ints, floats, work, state, observed, surveyed, switches and commands."""
+    out[0], out[1], out[2], out[3] = vector_sizes(ints)
+    nv = ints[C_V]
+    out[4] = 2 * nv + ints[C_OUTPUTS]
+    out[5] = SURVEY_HEAD + SURVEY_NODE * ints[C_NODES]
+    out[6] = 2 * nv + 2 * ints[C_ACTUATORS]
+    out[7] = ints[C_COMMANDS]
 
 
 def state_sections(nq: int, nv: int, commands: int) -> Sections:

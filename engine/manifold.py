@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import math
 
-from limberjack.engine.kernel import kernel
-from limberjack.engine.layout import KIND, MAP, NV, QI, VI
+from limberjack.engine.kernel import entry, kernel
+from limberjack.engine.layout import C_Q, C_V, KIND, MAP, NV, QI, S_Q, VI, plant_view, vector_view
 from limberjack.engine.spatial import add, add_scaled, cross, load3, quaternion_matrix, rot, store3
 from limberjack.engine.system.hinge_types import CUSTOM, FREE, SPHERICAL
 from limberjack.engine.trig import sine_cosine
@@ -92,3 +92,53 @@ def retract(plant, q0, sigma, out):
         else:
             for c in range(topo[NV]):
                 out[i + c] = q0[i + c] + sigma[i + c]
+
+
+@kernel
+def _unit_length(q, i):
+    """Brings q[i:i+4] to unit length; one that is unit to rounding keeps its bits."""
+    square = q[i] * q[i] + q[i + 1] * q[i + 1] + q[i + 2] * q[i + 2] + q[i + 3] * q[i + 3]
+    if abs(square - 1.0) > 4e-15:
+        f = 1.0 / math.sqrt(square)
+        for c in range(4):
+            q[i + c] = f * q[i + c]
+
+
+@kernel
+def coordinate_rates(plant, q, v, out):
+    """dq/dt (nq,): of a quaternion ½ q ∘ ω, linear in q so that its length stays, whatever it is."""
+    for k in range(plant.topo.shape[0]):
+        topo = plant.topo[k]
+        kind, i, j = topo[KIND], topo[QI], topo[VI]
+        if kind == SPHERICAL or kind == FREE or kind == CUSTOM:
+            w, u = _relative_motion(plant, topo, v)
+            a, b, c, d = q[i], q[i + 1], q[i + 2], q[i + 3]
+            out[i] = -0.5 * (b * w[0] + c * w[1] + d * w[2])
+            out[i + 1] = 0.5 * (a * w[0] + c * w[2] - d * w[1])
+            out[i + 2] = 0.5 * (a * w[1] + d * w[0] - b * w[2])
+            out[i + 3] = 0.5 * (a * w[2] + b * w[1] - c * w[0])
+            if kind != SPHERICAL:
+                f = 1.0 / math.sqrt(a * a + b * b + c * c + d * d)
+                store3(out, i + 4, rot(quaternion_matrix(f * a, f * b, f * c, f * d), u))
+        else:
+            for c in range(topo[NV]):
+                out[i + c] = v[j + c]
+
+
+@entry
+def rates_entry(ints, floats, state, out):
+    """dq/dt (nq,) at State, whose quaternions may have any length but 0."""
+    nq = ints[C_Q]
+    coordinate_rates(
+        plant_view(ints, floats), vector_view(state, S_Q, nq), vector_view(state, S_Q + nq, ints[C_V]), out
+    )
+
+
+@entry
+def normalise_entry(ints, floats, state):
+    """Bring the quaternions in State to unit length."""
+    plant, q = plant_view(ints, floats), vector_view(state, S_Q, ints[C_Q])
+    for k in range(plant.topo.shape[0]):
+        kind = plant.topo[k, KIND]
+        if kind == SPHERICAL or kind == FREE or kind == CUSTOM:
+            _unit_length(q, plant.topo[k, QI])

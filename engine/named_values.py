@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from limberjack.engine import arguments, layout
+from limberjack.engine.entries import entries
 from limberjack.engine.errors import ArgumentError
-from limberjack.engine.system.rotations import to_quaternion
 from limberjack.engine.system.system import SENSOR_TYPES
 
 if TYPE_CHECKING:
@@ -71,7 +71,11 @@ class Parameters(MutableMapping[str, float]):
             raise ArgumentError(f"parameter '{name}' must not be negative; got {number:g}.")
         if word in ("lower", "upper"):
             self._check_limit(name, word, number)
-        self._simulation.plant.floats[self._place(name)] = number
+        if word == "mass" and number <= 0.0:
+            raise ArgumentError(f"parameter '{name}' must be positive; got {number:g}.")
+        plant = self._simulation.plant
+        plant.floats[self._place(name)] = number
+        entries().refresh(plant.ints, plant.floats)
         self._simulation.changed()
 
     def _check_limit(self, name: str, word: str, number: float) -> None:
@@ -101,7 +105,8 @@ class Outputs(Mapping[str, "float | np.ndarray"]):
     """Output name → value at the present state."""
 
     _NODE = ("position", "orientation", "velocity")
-    _WHOLE = ("energy.kinetic", "energy.potential", "momentum")
+    _ENERGIES = ("energy.kinetic", "energy.potential", "energy.total")
+    _WHOLE = (*_ENERGIES, "momentum")
 
     def __init__(self, simulation: Simulation) -> None:
         self._simulation = simulation
@@ -127,17 +132,14 @@ class Outputs(Mapping[str, "float | np.ndarray"]):
         raise AssertionError(name)
 
     def _whole(self, name: str) -> float | np.ndarray:
-        sim = self._simulation
-        if name == "momentum":
-            return sim.dynamics.momentum(sim.q, sim.v)
-        return sim.dynamics.energy(sim.q, sim.v)[name == "energy.potential"]
+        survey = self._simulation.survey()
+        return survey[3:9] if name == "momentum" else float(survey[self._ENERGIES.index(name)])
 
     def _node(self, node: str, quantity: str) -> np.ndarray:
-        sim = self._simulation
-        if quantity == "velocity":
-            return sim.dynamics.velocity(node, sim.q, sim.v)
-        R, p = sim.dynamics.pose(node, sim.q)
-        return p if quantity == "position" else to_quaternion(R)
+        place = self._simulation.system.node_names.index(node)
+        row = self._simulation.survey()[layout.SURVEY_HEAD + layout.SURVEY_NODE * place :]
+        start, end = {"position": (0, 3), "orientation": (3, 7), "velocity": (7, 13)}[quantity]
+        return row[start:end]
 
     def __iter__(self) -> Iterator[str]:
         yield from self._sensors

@@ -8,7 +8,7 @@ from limberjack.engine.forward_dynamics import forward_dynamics
 from limberjack.engine.integrate import applied_forces
 from limberjack.engine.inverse_dynamics import inverse_dynamics
 from limberjack.engine.kernel import entry, kernel
-from limberjack.engine.kinematics import node_acceleration, node_pose, node_velocity, sweep_poses
+from limberjack.engine.kinematics import node_acceleration, node_pose, node_velocity, rotor_energy, sweep_poses, totals
 from limberjack.engine.layout import (
     C_Q,
     C_V,
@@ -16,12 +16,15 @@ from limberjack.engine.layout import (
     SI_OUTPUT,
     SI_TARGET,
     SI_TYPE,
+    SURVEY_HEAD,
+    SURVEY_NODE,
     W_F,
     plant_view,
     vector_view,
     work_view,
 )
 from limberjack.engine.spatial import load3, load9, rot, store3, unrot
+from limberjack.engine.tree import sweep_velocities
 
 # Codes: the order of SENSOR_TYPES in system/system.py.
 (
@@ -125,3 +128,32 @@ def observe_entry(ints, floats, work, state, tau, vdot, out):
     observe(plant, scratch, q, v, vector_view(state, S_Q + nq + nv, plant.ncommand), out)
     for j in range(nv):
         tau[j], vdot[j] = scratch.tau[j], scratch.vdot[j]
+
+
+@kernel
+def survey(plant, work, q, v, out):
+    """Energy, momentum and every node's motion at a state; `layout.py` says where in out."""
+    sweep_velocities(plant, work, q, v)
+    sweep_poses(plant, work)
+    # The twelve totals reach into the nodes' rows, which are written after them.
+    totals(plant, work, vector_view(out, 1, 12))
+    out[0] = out[1] + rotor_energy(plant, v)
+    out[1] = out[2]
+    out[2] = out[0] + out[1]
+    for node in range(plant.node_row.shape[0]):
+        at = SURVEY_HEAD + SURVEY_NODE * node
+        R, p = node_pose(plant, work, node)
+        w, u = node_velocity(plant, work, node)
+        store3(out, at, p)
+        x = matrix_quaternion(R)
+        out[at + 3], out[at + 4], out[at + 5], out[at + 6] = x
+        store3(out, at + 7, w)
+        store3(out, at + 10, u)
+
+
+@entry
+def survey_entry(ints, floats, work, state, out):
+    """out (9 + 13 nodes,): kinetic (with rotors), potential, total energy; momentum (6); the nodes."""
+    plant, scratch = plant_view(ints, floats), work_view(ints, work)
+    nq, nv = ints[C_Q], ints[C_V]
+    survey(plant, scratch, vector_view(state, S_Q, nq), vector_view(state, S_Q + nq, nv), out)

@@ -71,7 +71,8 @@ class Simulation:
         self._report = np.zeros(3, dtype=np.int64)
         self._tau, self._vdot = np.zeros(system.nv), np.zeros(system.nv)
         self._outputs = np.zeros(self.plant.count(layout.C_OUTPUTS))
-        self._observed = False
+        self._survey = np.zeros(self.plant.surveyed_size)
+        self._observed = self._surveyed = False
         self._command, self._parameters, self._output = Commands(self), Parameters(self), Outputs(self)
         self._lock = threading.RLock()
         self.output_names, self.output_units = _output_names(system)
@@ -139,7 +140,7 @@ class Simulation:
     @q.setter
     def q(self, value: ArrayLike) -> None:
         self.part("q")[:] = arguments.coordinates(self.system, value)
-        self._observed = False
+        self.changed()
 
     @property
     def v(self) -> np.ndarray:
@@ -149,7 +150,7 @@ class Simulation:
     @v.setter
     def v(self, value: ArrayLike) -> None:
         self.part("v")[:] = arguments.vector("v", value, (self.system.nv,))
-        self._observed = False
+        self.changed()
 
     @property
     def tau(self) -> np.ndarray:
@@ -187,7 +188,7 @@ class Simulation:
     @command_vector.setter
     def command_vector(self, value: ArrayLike) -> None:
         self.part("command")[:] = arguments.vector("command", value, (len(self.command_names),))
-        self._observed = False
+        self.changed()
 
     def step(self, n: int = 1) -> None:
         """Advance n steps of dt.
@@ -196,7 +197,7 @@ class Simulation:
         simulation then stands at the last good step.
         """
         count = arguments.count("the number of steps", n, 0, MOST_STEPS)
-        self._observed = False
+        self.changed()
         portion = _PORTION // (self._substeps * max(self.system.nv, 1)) + 1
         for start in range(0, max(count, 1), portion):  # step(0) still compiles
             self._advance(min(portion, count - start))
@@ -226,7 +227,7 @@ class Simulation:
     def restore(self, snapshot: bytes) -> None:
         """Return to a snapshot; ArgumentError if it is damaged, of another model or of another step."""
         self._state[:] = self._opened(snapshot)
-        self._observed = False
+        self.changed()
 
     def _opened(self, snapshot: bytes) -> np.ndarray:
         """The State vector in a snapshot, every part of it checked."""
@@ -253,7 +254,7 @@ class Simulation:
     def reset(self) -> None:
         """Return to time 0, the initial state and the initial commands."""
         self._state[:] = self._start
-        self._observed = False
+        self.changed()
 
     def part(self, name: str) -> np.ndarray:
         """A view of one part of the State vector: "q", "v" or "command"."""
@@ -261,7 +262,15 @@ class Simulation:
 
     def changed(self) -> None:
         """Outputs are computed anew at the next look; whoever writes into `part` calls this."""
-        self._observed = False
+        self._observed = self._surveyed = False
+
+    def survey(self) -> np.ndarray:
+        """Energy, momentum and the nodes' motion at the present state, as `outputs.survey_entry` lays them out."""
+        with self._lock:
+            if not self._surveyed:
+                entries().survey(self.plant.ints, self.plant.floats, self._work, self._state, self._survey)
+                self._surveyed = True
+            return self._survey.copy()
 
     def _observe(self) -> None:
         with self._lock:

@@ -33,11 +33,19 @@ def build(system: System) -> Plant:
     maps = [link for link in links if link.body.hinge.map is not None]
     nodes = [Node(name, name) for name in system.body_names] + list(system.nodes)
     plant = empty_plant(
-        len(links), system.nq, system.nv, len(nodes), len(system.actuators), len(system.sensors), len(maps)
+        len(links),
+        system.nq,
+        system.nv,
+        len(nodes),
+        len(system.actuators),
+        len(system.sensors),
+        len(maps),
+        sum(len(link.parts) for link in links),
     )
     plant.ints[at.C_COMMANDS] = len(system.command_names)
     damped = {a.coordinate for a in system.actuators if a.mode != "torque"}
     _fill_bodies(plant, links, maps, damped)
+    _fill_parts(plant, links)
     _fill_dofs(plant, system, links)
     _fill_nodes(plant, nodes, frames)
     _fill_actuators(plant, system)
@@ -100,13 +108,25 @@ def _fill_bodies(plant: Plant, links: list[Link], maps: list[Link], damped: set[
         else:
             row[at.B_R : at.B_R + 9] = link.plus.rotation.ravel()
         row[at.B_P : at.B_P + 3] = link.plus.position
-        row[at.B_M], row[at.B_X] = link.mass, hinge_parameter(hinge)
-        row[at.B_H : at.B_H + 3] = link.moment
-        row[at.B_I : at.B_I + 6] = [link.inertia[i, j] for i, j in _SYM]
+        row[at.B_X] = hinge_parameter(hinge)
         plant.hinge_rows[hinge.name] = k + 1, link.canonical.T
         q, v = q + hinge.kind.nq, v + hinge.nv
     plant.ints[at.C_GENERAL] = general
     _mark_subtrees(topo)
+
+
+def _fill_parts(plant: Plant, links: list[Link]) -> None:
+    """The user's bodies with mass, and from them the mass properties of the links."""
+    parts = [(k, part) for k, link in enumerate(links) for part in link.parts]
+    for i, (k, part) in enumerate(parts):
+        plant.sections["part_body"][i] = k
+        row = plant.sections["part"][i]
+        row[at.P_MASS] = row[at.P_M] = part.mass
+        row[at.P_H : at.P_H + 3] = part.moment
+        row[at.P_I : at.P_I + 6] = [part.inertia[i, j] for i, j in _SYM]
+        if part.mass > 0.0:
+            plant.parameters[f"body.{part.name}.mass"] = _index_of(plant, "part", i, at.P_MASS)
+    entries().refresh(plant.ints, plant.floats)
 
 
 def _mark_subtrees(topo: np.ndarray) -> None:

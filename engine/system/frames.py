@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -62,11 +62,21 @@ def hinge_parameter(hinge: Hinge) -> float:
 
 
 @dataclass
+class Part:
+    """One of the user's bodies with mass: its name, and its mass properties in a link's frame and about its origin."""
+
+    name: str
+    mass: float
+    moment: np.ndarray
+    inertia: np.ndarray
+
+
+@dataclass
 class Link:
     """One moving body as the engine counts it: an unmerged user body with all that is fixed to it.
 
     parent : row of the parent link (0 the ground); plus : pose of O+ in the parent link's frame, canonical axes;
-    canonical : R_OC of its hinge; mass, moment (3,), inertia (3, 3) about the link's origin;
+    canonical : R_OC of its hinge; parts : the user bodies with mass that move with it;
     spin : angle by which `align` turned the link's frame about its z axis
     """
 
@@ -75,26 +85,20 @@ class Link:
     plus: Pose
     canonical: np.ndarray
     spin: float = 0.0
-    mass: float = 0.0
-    moment: np.ndarray = None  # type: ignore[assignment]
-    inertia: np.ndarray = None  # type: ignore[assignment]
-
+    parts: list[Part] = field(default_factory=list)
     aligned: bool = False
-
-    def __post_init__(self) -> None:
-        self.moment, self.inertia = np.zeros(3), np.zeros((3, 3))
 
     @property
     def code(self) -> int:
         """Hinge type code."""
         return self.body.hinge.kind.code
 
-    def absorb(self, part: Inertia, pose: Pose) -> None:
+    def absorb(self, name: str, part: Inertia, pose: Pose) -> None:
         """Add the mass properties of a user body whose frame sits at `pose` in this link's frame."""
-        c = pose.position + pose.rotation @ part.com
-        self.mass += part.mass
-        self.moment += part.mass * c
-        self.inertia += pose.rotation @ part.about_com @ pose.rotation.T - part.mass * skew(c) @ skew(c)
+        if part.mass > 0.0 or part.about_com.any():
+            c = pose.position + pose.rotation @ part.com
+            about_origin = pose.rotation @ part.about_com @ pose.rotation.T - part.mass * skew(c) @ skew(c)
+            self.parts.append(Part(name, part.mass, part.mass * c, about_origin))
 
 
 @dataclass
@@ -120,7 +124,7 @@ def assemble(system: System) -> Frames:
             of_body[body.name] = len(links), A.inverse() @ hinge.outboard.inverse()
         row, pose = of_body[body.name]
         if row:
-            links[row - 1].absorb(body.inertia, pose)
+            links[row - 1].absorb(body.name, body.inertia, pose)
     frames = Frames(links, of_body)
     _align(frames)
     return frames
@@ -157,7 +161,7 @@ def _align(frames: Frames) -> None:
         back, turned = spins[link.parent].T, spins[row]
         link.plus = Pose(back @ link.plus.rotation, back @ link.plus.position)
         link.canonical = link.canonical @ turned
-        link.moment = turned.T @ link.moment
-        link.inertia = turned.T @ link.inertia @ turned
+        for part in link.parts:
+            part.moment, part.inertia = turned.T @ part.moment, turned.T @ part.inertia @ turned
     for name, (row, pose) in frames.of_body.items():
         frames.of_body[name] = row, Pose(spins[row].T @ pose.rotation, spins[row].T @ pose.position)

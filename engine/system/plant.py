@@ -41,9 +41,10 @@ class Plant:
         """Named views of every section, (rows, columns)."""
         counts = (layout.C_BODIES, layout.C_Q, layout.C_V, layout.C_NODES)
         n, nq, nv, nodes = (self.count(c) for c in counts)
-        actuators, sensors, maps = (self.count(c) for c in (layout.C_ACTUATORS, layout.C_SENSORS, layout.C_MAPS))
-        views = _split(self.ints, layout.int_sections(n, nv, nodes, actuators, sensors))
-        return views | _split(self.floats, layout.float_sections(n, nq, nv, nodes, actuators, sensors, maps))
+        counts = (layout.C_ACTUATORS, layout.C_SENSORS, layout.C_MAPS, layout.C_PARTS)
+        actuators, sensors, maps, parts = (self.count(c) for c in counts)
+        views = _split(self.ints, layout.int_sections(n, nv, nodes, actuators, sensors, parts))
+        return views | _split(self.floats, layout.float_sections(n, nq, nv, nodes, actuators, sensors, maps, parts))
 
     @property
     def work_size(self) -> int:
@@ -56,6 +57,21 @@ class Plant:
         """Length of the State vector."""
         counts = (self.count(c) for c in (layout.C_Q, layout.C_V, layout.C_COMMANDS))
         return layout.total(layout.state_sections(*counts))
+
+    @property
+    def observed_size(self) -> int:
+        """Numbers in forces, accelerations and sensor outputs together (`outputs.observe_entry`)."""
+        return 2 * self.count(layout.C_V) + self.count(layout.C_OUTPUTS)
+
+    @property
+    def surveyed_size(self) -> int:
+        """Numbers that `outputs.survey_entry` writes."""
+        return layout.SURVEY_HEAD + layout.SURVEY_NODE * self.count(layout.C_NODES)
+
+    @property
+    def switches_size(self) -> int:
+        """Numbers that `forces.switches_entry` writes."""
+        return 2 * self.count(layout.C_V) + 2 * self.count(layout.C_ACTUATORS)
 
     def new_work(self) -> np.ndarray:
         """A fresh scratch vector; the only allocation that stepping needs."""
@@ -76,11 +92,12 @@ def _split(vector: np.ndarray, sections: list[tuple[str, int, int]]) -> dict[str
     return views
 
 
-def empty_plant(n: int, nq: int, nv: int, nodes: int, actuators: int, sensors: int, maps: int) -> Plant:
+def empty_plant(n: int, nq: int, nv: int, nodes: int, actuators: int, sensors: int, maps: int, parts: int) -> Plant:
     """A zeroed Plant of the given sizes, with these counts set."""
-    ints = np.zeros(layout.total(layout.int_sections(n, nv, nodes, actuators, sensors)), dtype=np.int64)
-    floats = aligned_zeros(layout.total(layout.float_sections(n, nq, nv, nodes, actuators, sensors, maps)))
+    ints = np.zeros(layout.total(layout.int_sections(n, nv, nodes, actuators, sensors, parts)), dtype=np.int64)
+    floats = aligned_zeros(layout.total(layout.float_sections(n, nq, nv, nodes, actuators, sensors, maps, parts)))
     ints[layout.C_VERSION] = layout.FORMAT_VERSION
     ints[layout.C_BODIES], ints[layout.C_Q], ints[layout.C_V], ints[layout.C_NODES] = n, nq, nv, nodes
     ints[layout.C_ACTUATORS], ints[layout.C_SENSORS], ints[layout.C_MAPS] = actuators, sensors, maps
+    ints[layout.C_PARTS] = parts
     return Plant(ints, floats)

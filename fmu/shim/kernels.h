@@ -26,11 +26,11 @@ typedef struct {
     /* surveyed = [kinetic, potential, total energy | momentum (6) | a row of 13 a node: position (3),
      * quaternion w x y z (4), angular velocity (3), linear velocity (3), inertial axes] */
     void (*survey)(int64_t *ints, double *floats, double *work, double *state, double *surveyed);
-    /* dq/dt (nq) at state; quaternion rates of a quaternion of any length; needs unit quaternions in no other kernel
-     * than this one: give the others a state that `normalise` made. */
-    void (*rates)(int64_t *ints, double *floats, double *work, double *state, double *qdot);
+    /* dq/dt (nq) at state, whose quaternions may have any length but 0. All other kernels want unit quaternions, as
+     * `normalise` makes them. */
+    void (*rates)(int64_t *ints, double *floats, double *state, double *qdot);
     /* Brings the quaternions in state to unit length. One that is unit to 1e-15 keeps its bits. */
-    void (*normalise)(int64_t *ints, double *state);
+    void (*normalise)(int64_t *ints, double *floats, double *state);
     /* Event indicators: positive while a stop acts or an actuator is at its limit, changing sign where that begins
      * and ends; [upper (nv) | lower (nv) | actuator above (na) | actuator below (na)]. Coordinates that have no stop
      * give -1. */

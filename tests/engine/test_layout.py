@@ -9,6 +9,7 @@ from numba import types
 from numba.extending import overload
 
 from limberjack.engine import layout
+from limberjack.engine.entries import entries
 from limberjack.engine.kernel import OPTIONS
 from limberjack.engine.system.build import SENSOR_CODES, build, new_state
 from limberjack.engine.system.hinge_types import HINGE_TYPES
@@ -115,7 +116,15 @@ def test_codes_of_hinges_and_sensors_are_those_of_the_kernels():
 
 def test_header_has_room_and_a_version(plant):
     assert plant.count(layout.C_VERSION) == layout.FORMAT_VERSION
-    assert layout.C_MAPS < layout.HEADER
+    assert layout.C_PARTS < layout.HEADER
+
+
+def test_compiled_sizes_are_those_of_the_vectors(plant):
+    out = np.zeros(8, dtype=np.int64)
+    entries().sizes(plant.ints, out)
+    expected = [len(plant.ints), len(plant.floats), plant.work_size, plant.state_size]
+    expected += [plant.observed_size, plant.surveyed_size, plant.switches_size, plant.count(layout.C_COMMANDS)]
+    assert out.tolist() == expected
 
 
 def test_fields_of_a_row_do_not_overlap():
@@ -147,6 +156,8 @@ def test_parameters_point_at_what_their_names_say(plant):
         kind, _, target = owner.partition(".")
         if kind == "hinge":
             assert plant.floats[index] == getattr(dofs[target], word), name
+        elif kind == "body":
+            assert plant.floats[index] == system.bodies[system.body_names.index(target)].inertia.mass, name
         elif kind == "actuator":
             actuator = next(a for a in system.actuators if a.name == target)
             assert plant.floats[index] == getattr(actuator, word), name
