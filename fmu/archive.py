@@ -1,0 +1,104 @@
+"""The FMU file itself: a ZIP archive whose bytes follow from its contents alone."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from limberjack.engine.errors import ArgumentError
+
+#: dates in a ZIP archive start here
+_OLDEST = (1980, 1, 1, 0, 0, 0)
+#: regular file, read by all, written by its owner; binaries may also be executed
+_FILE, _BINARY = 0o100644, 0o100755
+_MADE_ON_UNIX = 3
+
+
+@dataclass(frozen=True)
+class Platform:
+    """Where a binary goes: folder names in FMI 2 and FMI 3, and the file's ending.
+
+    FMI 2.0.4 and later name the folders of processors other than x86 as FMI 3 does (section 2.3).
+    """
+
+    fmi2: str
+    fmi3: str
+    suffix: str
+
+
+#: name of a platform → its place in an FMU
+PLATFORMS: dict[str, Platform] = {
+    "x86_64-linux": Platform("linux64", "x86_64-linux", ".so"),
+    "aarch64-linux": Platform("aarch64-linux", "aarch64-linux", ".so"),
+    "x86_64-windows": Platform("win64", "x86_64-windows", ".dll"),
+    "x86_64-darwin": Platform("darwin64", "x86_64-darwin", ".dylib"),
+    "aarch64-darwin": Platform("aarch64-darwin", "aarch64-darwin", ".dylib"),
+}
+
+
+def binary_name(fmi: str, platform: str, identifier: str) -> str:
+    """Path of a binary inside the FMU."""
+    place = PLATFORMS[platform]
+    folder = place.fmi2 if fmi == "2.0" else place.fmi3
+    return f"binaries/{folder}/{identifier}{place.suffix}"
+
+
+def check_target(path: str | os.PathLike[str]) -> Path:
+    """The path as a Path; ArgumentError where no FMU can be written there. Call it before any long work."""
+    target = Path(path)
+    if target.suffix.lower() != ".fmu":
+        raise ArgumentError(f"{target}: FMI asks for the ending .fmu; name the file {target.stem or 'model'}.fmu.")
+    if target.is_dir():
+        raise ArgumentError(f"{target}: this is a folder; give the path of a file.")
+    if not target.parent.is_dir():
+        raise ArgumentError(f"{target}: the folder {target.parent} does not exist; make it first.")
+    return target
+
+
+def write(path: str | os.PathLike[str], files: Mapping[str, bytes]) -> Path:
+    """Write an FMU of these files, name inside the FMU → bytes.
+
+    Names are sorted; dates and permissions are always the same. The archive is written beside the target and then
+    moved into place: a failed export leaves the old file, or none. Raises ArgumentError where it cannot be written.
+    """
+    target = check_target(path)
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.stem}-", suffix=".tmp", dir=target.parent)
+    except OSError as error:
+        raise _refused(target, error) from error
+    try:
+        with os.fdopen(handle, "wb") as stream, zipfile.ZipFile(stream, "w") as archive:
+            for name in sorted(files):
+                archive.writestr(_entry(name), files[name])
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, target)
+    except OSError as error:
+        raise _refused(target, error) from error
+    finally:
+        Path(temporary).unlink(missing_ok=True)
+    return target
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    """The archive's entry for a file: deflated, as FMI 3.0.2 section 2.5 allows, without anything of this machine."""
+    entry = zipfile.ZipInfo(name, _OLDEST)
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    entry.create_system = _MADE_ON_UNIX
+    entry.external_attr = (_BINARY if name.startswith("binaries/") else _FILE) << 16
+    return entry
+
+
+def _umask() -> int:
+    """The process's file mask; reading it means setting it for a moment."""
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask
+
+
+def _refused(target: Path, error: OSError) -> ArgumentError:
+    reason = error.strerror or str(error)
+    return ArgumentError(f"{target}: the FMU cannot be written ({reason}); choose a folder with room to write in.")
