@@ -1,0 +1,93 @@
+/* The engine inside the FMU: start and communication steps. */
+#include <math.h>
+#include <string.h>
+
+#include "embedded.h"
+
+#define MOST_STEPS 1e9      /* internal steps of one communication step: hours of computing */
+#define STEP_TOLERANCE 1e-9 /* relative: how far a communication step may be from whole internal steps */
+
+/* Tells what `check` found; `place` is its second number. */
+static void tell(Model *model, int64_t status, int64_t place)
+{
+    const int64_t n_q = (int64_t)model->file.header->n_q;
+    if (status == CHECK_LIMITS_CROSSED)
+        instance_log(model->instance, STATUS_ERROR, NULL,
+                     "The model cannot start: the stops of %s are crossed, the lower one lies above the upper; set "
+                     "them in order.", embedded_label(model, place));
+    else if (status == CHECK_QUATERNION)
+        instance_log(model->instance, STATUS_ERROR, NULL,
+                     "The model cannot start: the quaternion (w, x, y, z) that begins with %s does not have length 1; "
+                     "scale its start values.", embedded_label(model, -1 - place));
+    else
+        instance_log(model->instance, STATUS_ERROR, NULL,
+                     "The model cannot start: the start value of %s is no finite number; set one.",
+                     embedded_label(model, place < n_q ? -1 - place : place - n_q));
+}
+
+Status model_start(Model *model)
+{
+    embedded_settle(model);
+    int64_t report[2] = {CHECK_OK, 0};
+    model->kernels->check(model->ints, model->floats, model->state, report);
+    if (report[0] == CHECK_OK)
+        return STATUS_OK;
+    tell(model, report[0], report[1]);
+    return STATUS_ERROR;
+}
+
+/* Internal steps of a communication step: as many of dt as fit, or the fewest equal ones that are no longer. */
+static double divide(const Model *model, double h, double *step)
+{
+    const double dt = model->file.header->dt;
+    const double whole = round(h / dt);
+    if (whole >= 1.0 && fabs(h - whole * dt) <= STEP_TOLERANCE * h) {
+        *step = dt;
+        return whole;
+    }
+    const double count = ceil(h / dt);
+    *step = h / count;
+    return count;
+}
+
+static Status diverged(Model *model, const int64_t *report, double time, double step, double *reached)
+{
+    *reached = time + (double)report[2] * step;
+    instance_log(model->instance, STATUS_DISCARD, NULL,
+                 "At %.9g s %s %s. Reduce the step with which the FMU was exported (%g s), or check stiffnesses, gains "
+                 "and commands.", *reached, embedded_label(model, report[1]),
+                 report[0] == ADVANCE_NOT_FINITE ? "is no longer a finite number: the motion diverged"
+                                                 : "grew beyond all bounds: the motion diverges",
+                 model->file.header->dt);
+    return STATUS_DISCARD;
+}
+
+Status model_step(Model *model, double time, double h, double *reached)
+{
+    double step = 0.0;
+    const double count = divide(model, h, &step);
+    if (!(count <= MOST_STEPS)) {
+        instance_log(model->instance, STATUS_ERROR, NULL,
+                     "A communication step of %g s has more than %g internal steps of %g s; make it shorter.", h,
+                     MOST_STEPS, model->file.header->dt);
+        return STATUS_ERROR;
+    }
+    embedded_settle(model);
+    memcpy(model->before, model->state, (size_t)model->file.header->n_state * sizeof(double));
+    int64_t report[3] = {ADVANCE_OK, 0, 0};
+    model->kernels->advance(model->ints, model->floats, model->work, model->state, step,
+                            (int64_t)model->file.header->integrator, (int64_t)model->file.header->substeps,
+                            (int64_t)count, report);
+    embedded_changed(model, false);
+    if (report[0] != ADVANCE_OK)
+        return diverged(model, report, time, step, reached);
+    *reached = time + h;
+    return STATUS_OK;
+}
+
+Status model_undo_step(Model *model)
+{
+    memcpy(model->state, model->before, (size_t)model->file.header->n_state * sizeof(double));
+    embedded_changed(model, false);
+    return STATUS_OK;
+}
