@@ -203,6 +203,18 @@ SENSOR_TYPES: dict[str, tuple[str, tuple[str, ...], str]] = {
 }
 
 
+@dataclass(frozen=True)
+class Interface:
+    """Which variables an exported FMU shows: patterns on their names, None for the defaults.
+
+    * stands for any characters, ? for one: ("hinge.*.torque_command", "node.tool.*").
+    """
+
+    inputs: tuple[str, ...] | None = None
+    outputs: tuple[str, ...] | None = None
+    parameters: tuple[str, ...] | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class System:
     """A validated model. Bodies are ordered base to tip: a parent comes before its children.
@@ -221,6 +233,7 @@ class System:
     integrator: str = "rk4"
     source: str = ""
     warnings: tuple[str, ...] = ()
+    interface: Interface = Interface()
 
     @cached_property
     def nq(self) -> int:

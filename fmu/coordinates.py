@@ -1,0 +1,206 @@
+"""What an FMU calls the coordinates, velocities, forces and commands of the hinges, and their declared types."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+
+from limberjack.engine.system.hinge_types import CUSTOM
+from limberjack.engine.system.system import Actuator, Dof, Hinge, System
+from limberjack.fmu.naming import place
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """One of the nq coordinates.
+
+    name : structured name; said : words for descriptions; type_name, rate_type : declared types of it and of its rate
+    nominal : size to expect, rad, m or 1; word : "angle" or "distance" ("" in a quaternion); stops : words about them
+    """
+
+    name: str
+    said: str
+    type_name: str
+    rate_type: str
+    nominal: float = 1.0
+    word: str = ""
+    stops: str = ""
+
+
+@dataclass(frozen=True)
+class Velocity:
+    """One of the nv velocities, with the force along it.
+
+    name, force : structured names of the velocity and of its force
+    stem : what names of its parameters and stops begin with, "hinge.elbow." or "hinge.wrist.angle1_"
+    where : words for descriptions, "of hinge 'elbow'"; dof : what acts along it
+    angular : True for an angle, False for a distance, None for a mixed one (custom hinges)
+    """
+
+    name: str
+    force: str
+    stem: str
+    where: str
+    dof: Dof
+    angular: bool | None
+
+    @property
+    def said(self) -> str:
+        return f"{self.word} {self.where}"
+
+    @property
+    def type_name(self) -> str:
+        return _choose(self.angular, "AngularVelocity", "Velocity")
+
+    @property
+    def rate_type(self) -> str:
+        return _choose(self.angular, "AngularAcceleration", "Acceleration")
+
+    @property
+    def force_type(self) -> str:
+        return _choose(self.angular, "Torque", "Force")
+
+    @property
+    def word(self) -> str:
+        return _choose(self.angular, "rate", "speed", "rate")
+
+    @property
+    def force_word(self) -> str:
+        return _choose(self.angular, "torque", "force", "force")
+
+
+@dataclass(frozen=True)
+class Command:
+    """One of the commands: name, words, declared type and first value. `role` is "position", "rate" or "force"."""
+
+    name: str
+    said: str
+    type_name: str
+    start: float
+    role: str
+
+
+def _choose(angular: bool | None, turning: str, sliding: str, mixed: str = "") -> str:
+    return mixed if angular is None else turning if angular else sliding
+
+
+def coordinates_of(system: System) -> list[Coordinate]:
+    """The nq coordinates in the order of q."""
+    return [coordinate for body in system.bodies for coordinate in _coordinates(body.hinge)]
+
+
+def velocities_of(system: System) -> list[Velocity]:
+    """The nv velocities in the order of v."""
+    return [velocity for body in system.bodies for velocity in _velocities(body.hinge)]
+
+
+def _coordinates(hinge: Hinge) -> list[Coordinate]:
+    kind = hinge.kind
+    listed = []
+    for i, suffix in enumerate(kind.q):
+        if suffix.startswith("q"):
+            said = f"quaternion component {suffix[1:]} of hinge '{hinge.name}'"
+            listed.append(Coordinate(place("hinge", hinge.name, suffix), said, "QuaternionComponent", "QuaternionRate"))
+            continue
+        angular = not kind.quasi and kind.angular[i]
+        word = "angle" if angular else "distance"
+        types = ("Angle", "AngularVelocity") if angular else ("Distance", "Velocity")
+        dof = Dof() if kind.quasi else _dof(hinge, i)
+        said = f"{word} {_where(suffix, hinge.name)}"
+        stops = _stops(dof, "rad" if angular else "m")
+        name = place("hinge", hinge.name, suffix or word)
+        listed.append(Coordinate(name, said, *types, _nominal(dof), word, stops))
+    return listed
+
+
+def _velocities(hinge: Hinge) -> list[Velocity]:
+    kind = hinge.kind
+    listed = []
+    for i in range(hinge.nv):
+        angular = None if kind.code == CUSTOM else kind.angular[i]
+        word, force = _choose(angular, "rate", "speed", "rate"), _choose(angular, "torque", "force", "force")
+        suffix = f"rate{i + 1}" if kind.code == CUSTOM else kind.v[i]
+        leaf = suffix if kind.quasi else f"{suffix}_rate" if suffix else word
+        listed.append(
+            Velocity(
+                place("hinge", hinge.name, leaf),
+                place("hinge", hinge.name, f"{suffix}_{force}" if suffix else force),
+                place("hinge", hinge.name, f"{suffix}_" if suffix else "") + ("" if suffix else "."),
+                _where(suffix, hinge.name),
+                _dof(hinge, i),
+                angular,
+            )
+        )
+    return listed
+
+
+def _dof(hinge: Hinge, index: int) -> Dof:
+    return hinge.dofs[index] if hinge.dofs else Dof()
+
+
+def _where(suffix: str, hinge: str) -> str:
+    return f"along '{suffix}' of hinge '{hinge}'" if suffix else f"of hinge '{hinge}'"
+
+
+def _stops(dof: Dof, unit: str) -> str:
+    if math.isinf(dof.lower) and math.isinf(dof.upper):
+        return ""
+    if math.isinf(dof.lower):
+        return f", stop above {dof.upper:g} {unit}"
+    if math.isinf(dof.upper):
+        return f", stop below {dof.lower:g} {unit}"
+    return f", stops at {dof.lower:g} and {dof.upper:g} {unit}"
+
+
+def _nominal(dof: Dof) -> float:
+    """The farther stop, where there are two."""
+    farthest = max(abs(dof.lower), abs(dof.upper))
+    return farthest if math.isfinite(farthest) and farthest > 0.0 else 1.0
+
+
+def commands_of(system: System) -> list[Command]:
+    """The nu commands in the order of System.command_names.
+
+    They are named by what they command (hinge.elbow.torque_command); where several drives act on one coordinate, by
+    the drive (actuator.motor.torque_command).
+    """
+    drives = Counter(actuator.coordinate for actuator in system.actuators)
+    velocities = dict(zip(system.velocity_names, velocities_of(system)))
+    positions = dict(zip(system.coordinate_names, coordinates_of(system)))
+    listed = []
+    for actuator in system.actuators:
+        velocity, position = velocities[actuator.coordinate], positions.get(actuator.coordinate)
+        alone = drives[actuator.coordinate] == 1
+        for i, role in enumerate(_roles(actuator)):
+            listed.append(_command(actuator, role, velocity, position, alone, actuator.initial if i == 0 else 0.0))
+    return listed
+
+
+def _roles(actuator: Actuator) -> tuple[str, ...]:
+    """What the commands of a drive are, in their order; `Actuator` has the laws."""
+    return {"torque": ("force",), "velocity": ("rate", "force"), "servo": ("position", "rate", "force")}[actuator.mode]
+
+
+def _command(
+    actuator: Actuator, role: str, velocity: Velocity, position: Coordinate | None, alone: bool, start: float
+) -> Command:
+    name, word, type_name = {
+        "position": (position.name, position.word, position.type_name) if position else ("", "", ""),
+        "rate": (velocity.name, velocity.word, velocity.type_name),
+        "force": (velocity.force, velocity.force_word, velocity.force_type),
+    }[role]
+    if not alone:
+        name = place("actuator", actuator.name, word)
+    aim = "feed-forward" if role == "force" and actuator.mode != "torque" else "commanded"
+    said = f"{aim} {word} of drive '{actuator.name}', {velocity.where}"
+    return Command(f"{name}_command", said, type_name, start, role)
+
+
+def labels(system: System) -> list[str]:
+    """Texts for log lines: what each of the nq coordinates, then each of the nv velocities is."""
+    listed = []
+    for word, attribute in (("coordinate", "coordinate_names"), ("velocity", "velocity_names")):
+        for body in system.bodies:
+            listed += [f"{word} '{name}' of body '{body.name}'" for name in getattr(body.hinge, attribute)]
+    return listed

@@ -1,0 +1,110 @@
+"""The tunable parameters that a model can offer: `Plant.parameters` under structured names, with unit and bound."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from limberjack.engine.system.plant import Plant
+from limberjack.engine.system.system import Actuator
+from limberjack.fmu.coordinates import Velocity
+from limberjack.fmu.naming import place
+from limberjack.fmu.offers import Offers, spread, typed
+from limberjack.fmu.selection import Candidate
+from limberjack.fmu.variable import Region, Variable
+
+#: last word of a hinge's parameter → words, declared type of an angle's, of a distance's, lowest value
+_HINGE = {
+    "damping": ("viscous damping", "AngularDamping", "LinearDamping", 0.0),
+    "stiffness": ("spring stiffness", "AngularStiffness", "LinearStiffness", 0.0),
+    "rest": ("position where the spring is at rest", "Angle", "Distance", -math.inf),
+    "friction": ("Coulomb friction", "TorqueBound", "ForceBound", 0.0),
+    "armature": ("reflected rotor inertia", "RotorInertia", "RotorMass", 0.0),
+    "lower": ("lower stop", "Angle", "Distance", -math.inf),
+    "upper": ("upper stop", "Angle", "Distance", -math.inf),
+}
+_ACTUATOR = {
+    "kp": ("position gain", "AngularStiffness", "LinearStiffness"),
+    "kd": ("rate gain", "AngularDamping", "LinearDamping"),
+    "limit": ("largest force", "TorqueBound", "ForceBound"),
+}
+#: which of them a drive uses, by mode
+_USED = {"torque": ("limit",), "velocity": ("kd", "limit"), "servo": ("kp", "kd", "limit")}
+
+
+def parameters(offers: Offers) -> list[Candidate]:
+    """Candidates for every tunable number that has an effect and a finite value, in the Plant's order."""
+    plant, system = offers.plant, offers.system
+    velocities = dict(zip(system.velocity_names, offers.velocities))
+    actuators = {actuator.name: actuator for actuator in system.actuators}
+    listed: list[Candidate] = []
+    for name, index in plant.parameters.items():
+        group, _, rest = name.partition(".")
+        user_name, _, word = rest.rpartition(".")
+        if group == "gravity":
+            listed += _gravity(offers, index) if rest == "x" else []
+        elif not math.isfinite(plant.floats[index]):
+            continue
+        elif group == "hinge":
+            listed.append(_hinge(plant, index, word, user_name, velocities[user_name]))
+        elif group == "actuator":
+            drive = actuators[user_name]
+            if word in _USED[drive.mode]:
+                listed.append(_actuator(plant, index, word, drive, velocities[drive.coordinate]))
+        else:
+            listed.append(_body(plant, index, user_name))
+    return listed
+
+
+def _parameter(plant: Plant, index: int, name: str, said: str, type_name: str, default: bool) -> Candidate:
+    start = float(plant.floats[index])
+    variable = Variable(
+        name,
+        said,
+        Region.PARAMETER,
+        index,
+        causality="parameter",
+        variability="tunable",
+        start=(start,),
+        **typed(type_name),
+    )
+    return Candidate(variable, default=default)
+
+
+def _hinge(plant: Plant, index: int, word: str, name: str, velocity: Velocity) -> Candidate:
+    said, turning, sliding, lowest = _HINGE[word]
+    kind = "" if velocity.angular is None else turning if velocity.angular else sliding
+    spring = plant.parameters.get(f"hinge.{name}.stiffness")
+    shown = word not in ("lower", "upper") and plant.floats[index] != 0.0
+    if word == "rest" and spring is not None:
+        shown = bool(plant.floats[spring] != 0.0)
+    found = _parameter(plant, index, velocity.stem + word, f"{said} {velocity.where}", kind, bool(shown))
+    return replace(found, variable=replace(found.variable, minimum=lowest))
+
+
+def _actuator(plant: Plant, index: int, word: str, drive: Actuator, velocity: Velocity) -> Candidate:
+    said, turning, sliding = _ACTUATOR[word]
+    kind = "" if velocity.angular is None else turning if velocity.angular else sliding
+    name = place("actuator", drive.name, word)
+    found = _parameter(plant, index, name, f"{said} of drive '{drive.name}', {velocity.where}", kind, True)
+    return replace(found, variable=replace(found.variable, minimum=0.0))
+
+
+def _body(plant: Plant, index: int, body: str) -> Candidate:
+    said = f"mass of body '{body}'"
+    return _parameter(plant, index, place("body", body, "mass"), said, "Mass", bool(plant.floats[index] > 0.0))
+
+
+def _gravity(offers: Offers, index: int) -> list[Candidate]:
+    whole = Variable(
+        "gravity",
+        "acceleration of gravity, inertial frame",
+        Region.PARAMETER,
+        index,
+        3,
+        causality="parameter",
+        variability="tunable",
+        start=tuple(float(g) for g in offers.plant.floats[index : index + 3]),
+        **typed("Acceleration"),
+    )
+    return spread(whole, offers.arrays, True)

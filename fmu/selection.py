@@ -1,0 +1,107 @@
+"""Which variables an FMU shows: patterns on structured names, from the model file or from the caller.
+
+In a pattern, * stands for any characters and ? for one. A pattern without an index takes a whole vector; with a
+vector kept whole, a pattern for one of its elements takes all of it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from limberjack.engine.errors import ArgumentError, ModelError
+from limberjack.engine.system.system import System
+from limberjack.fmu.variable import Variable
+
+GROUPS = ("inputs", "outputs", "parameters")
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A variable that may appear. `answers` are more names that select it; `default`: there without a selection;
+    `needed`: always there, a selection only makes it an output."""
+
+    variable: Variable
+    answers: tuple[str, ...] = ()
+    default: bool = False
+    needed: bool = False
+
+    def answers_to(self, pattern: re.Pattern[str]) -> bool:
+        return any(pattern.fullmatch(name) for name in (self.variable.name, *self.answers))
+
+
+@dataclass(frozen=True)
+class Patterns:
+    """A selection: its group, the patterns (None: the defaults), and the place in a model file, "" for an argument."""
+
+    group: str
+    patterns: tuple[str, ...] | None = None
+    where: str = ""
+
+
+def patterns_of(group: str, given: Sequence[str] | None, system: System) -> Patterns:
+    """The caller's patterns of a group if `given`, else the model's. Raises ArgumentError for no list of text."""
+    if given is None:
+        where = f"{system.source or system.name}, fmu.{group}"
+        return Patterns(group, getattr(system.interface, group), where)
+    if isinstance(given, str) or not all(isinstance(pattern, str) and pattern for pattern in given):
+        raise ArgumentError(f"{group} = {given!r:.80} is no list of name patterns; give for instance ['hinge.*'].")
+    return Patterns(group, tuple(given))
+
+
+def choose(
+    selection: Patterns, candidates: Sequence[Candidate], others: Mapping[str, Iterable[Candidate]]
+) -> list[Variable]:
+    """The variables of a group. A needed one that is not selected becomes local.
+
+    others : what other groups and couplings offer, for the error about a pattern that matches nothing
+    """
+    if selection.patterns is None:
+        chosen = {id(candidate) for candidate in candidates if candidate.default}
+    else:
+        chosen = set()
+        for i, text in enumerate(selection.patterns):
+            pattern = _compiled(text)
+            found = {id(candidate) for candidate in candidates if candidate.answers_to(pattern)}
+            if not found:
+                _refuse(selection, i, candidates, others)
+            chosen |= found
+    listed = []
+    for candidate in candidates:
+        if id(candidate) in chosen:
+            listed.append(candidate.variable)
+        elif candidate.needed:
+            listed.append(replace(candidate.variable, causality="local"))
+    return listed
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Only * and ? are special: brackets are indices."""
+    words = {"*": ".*", "?": "."}
+    return re.compile("".join(words.get(c, re.escape(c)) for c in pattern), re.DOTALL)
+
+
+def _refuse(
+    selection: Patterns, index: int, candidates: Sequence[Candidate], others: Mapping[str, Iterable[Candidate]]
+) -> None:
+    """Raise the error about a pattern that matches nothing, naming the nearest name."""
+    text = (selection.patterns or ())[index]
+    what = f"the pattern '{text}' matches none of the model's {selection.group}"
+    mend = _mend(text, selection.group, candidates, others)
+    if selection.where:
+        raise ModelError(what, where=f"{selection.where}[{index}]", mend=mend)
+    raise ArgumentError(f"{selection.group}[{index}]: {what}. {mend}.")
+
+
+def _mend(text: str, group: str, candidates: Sequence[Candidate], others: Mapping[str, Iterable[Candidate]]) -> str:
+    pattern = _compiled(text)
+    for other, offered in others.items():
+        if any(candidate.answers_to(pattern) for candidate in offered):
+            return f"It matches {other}; name it there"
+    names = [name for candidate in candidates for name in (candidate.variable.name, *candidate.answers)]
+    near = difflib.get_close_matches(text, dict.fromkeys(names), n=1, cutoff=0.0)
+    return (
+        f"The nearest name is '{near[0]}'" if near else f"The model has no {group} to choose from; remove the pattern"
+    )
