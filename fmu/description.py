@@ -206,7 +206,8 @@ def flag(value: bool) -> str:
 def serialised(root: ElementTree.Element) -> bytes:
     """An XML document in UTF-8, indented; the same tree gives the same bytes."""
     ElementTree.indent(root)
-    return b'<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="utf-8") + b"\n"
+    written: str = ElementTree.tostring(root, encoding="unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{written}\n'.encode()
 
 
 def root_attributes(content: Content) -> dict[str, str]:
