@@ -1,0 +1,171 @@
+"""`cosimulate`: one simulation with several controllers, each at its own period."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from limberjack.engine.errors import ArgumentError
+from limberjack.engine.simulation import MOST_STEPS, Simulation
+from limberjack.fmu.controller_sources import Reader, Source, find, signals_of
+
+if TYPE_CHECKING:
+    from limberjack.fmu.controller import FmuController
+
+#: names to log, or name → source with the number of its elements found by looking
+Log = Sequence[str] | Mapping[str, str | Callable[[Simulation], ArrayLike]]
+#: most numbers in one table, 1.6 GB
+MOST_NUMBERS = 200_000_000
+_MULTIPLE = 1e-9
+
+
+class Trace(Mapping[str, np.ndarray]):
+    """What was logged: signal name → values (n,), or (n, k) for signals of k numbers; `time` (n,), s."""
+
+    def __init__(self, time: np.ndarray, signals: Mapping[str, np.ndarray]) -> None:
+        self.time = time
+        self._signals = dict(signals)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self._signals[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._signals)
+
+    def __len__(self) -> int:
+        return len(self._signals)
+
+
+def cosimulate(
+    simulation: Simulation,
+    controllers: Sequence[FmuController],
+    duration: float,
+    log: Log | None = None,
+    log_period: float | None = None,
+) -> Trace:
+    """Run a simulation with controllers for `duration` seconds.
+
+    Controllers that do not run yet are started at the present time; others go on where they are, so runs can follow
+    one another. Controllers that meet at one time exchange in the order given, and a later one sees what an earlier
+    one has just commanded: put outer loops first.
+
+    log : names of signals (as in FmuController's inputs), or name → signal name or function of the simulation; all
+        coordinates, velocities and commands if None
+    log_period : s, a multiple of dt; the shortest period of a controller if None. Rows are taken after the exchange,
+        the first at the start, the last at the end.
+
+    Raises ArgumentError (two controllers on one command, duration no multiple of dt, …), SimulationError, FmuError;
+    simulation and controllers then stand where they were when it happened.
+    """
+    steps = _steps("duration", duration, simulation, 0)
+    every = _steps("log_period", _log_period(simulation, controllers, log_period), simulation, 1)
+    for controller in controllers:
+        if controller.simulation is None:
+            controller.start(simulation)
+    _check_commands(simulation, controllers)
+    recorder = _Recorder(simulation, log, steps // every + 2)
+    end, next_row = simulation.step_count + steps, simulation.step_count
+    while True:
+        if simulation.step_count in (next_row, end):
+            recorder.take()
+            next_row = simulation.step_count + every
+        if simulation.step_count >= end:
+            return recorder.trace()
+        goal = min([end, next_row, *(controller.due for controller in controllers)])
+        simulation.step(max(goal - simulation.step_count, 0))
+        for controller in controllers:
+            if controller.due <= goal:
+                controller.exchange(simulation)
+
+
+def _steps(label: str, seconds: float, simulation: Simulation, least: int) -> int:
+    """`seconds` as a number of the simulation's steps."""
+    try:
+        ratio = float(seconds) / simulation.dt
+    except (TypeError, ValueError):
+        ratio = float("nan")
+    if not least <= ratio <= MOST_STEPS or abs(ratio - round(ratio)) > _MULTIPLE * max(ratio, 1.0):
+        raise ArgumentError(
+            f"{label} is {seconds!r:.40}; give a multiple of the simulation's step, {simulation.dt:g} s."
+        )
+    return round(ratio)
+
+
+def _log_period(simulation: Simulation, controllers: Sequence[FmuController], wanted: float | None) -> float:
+    if wanted is not None:
+        return wanted
+    return min((controller.period for controller in controllers), default=simulation.dt)
+
+
+def _check_commands(simulation: Simulation, controllers: Sequence[FmuController]) -> None:
+    """Each command has one master; each controller is listed once."""
+    owners: dict[int, FmuController] = {}
+    for controller in controllers:
+        if controller.simulation is not simulation:
+            raise ArgumentError(
+                f"FMU '{controller.name}' runs with another simulation; call its `start` to begin anew with this one."
+            )
+        for place in controller.command_places:
+            if place in owners:
+                raise ArgumentError(
+                    f"command '{simulation.command_names[place]}' is set by two controllers, '{owners[place].name}' "
+                    f"and '{controller.name}'; connect one of them only."
+                )
+            owners[place] = controller
+    if len(set(map(id, controllers))) < len(controllers):
+        raise ArgumentError("a controller is listed twice; list each one once.")
+
+
+class _Recorder:
+    """Rows of logged signals, allocated at once."""
+
+    def __init__(self, simulation: Simulation, log: Log | None, rows: int) -> None:
+        self._simulation = simulation
+        wanted = _wanted(simulation, log)
+        self._sizes = {name: size for name, size, _ in wanted}
+        self._reader = Reader(simulation, wanted)
+        width = len(self._reader.values) + 1
+        if rows * width > MOST_NUMBERS:
+            raise ArgumentError(
+                f"the log would have {rows} rows of {width} numbers, more than {MOST_NUMBERS} in all; "
+                "give a longer log_period, fewer signals or a shorter duration."
+            )
+        self._rows = np.zeros((rows, len(self._reader.values)))
+        self._time = np.zeros(rows)
+        self._count = 0
+
+    def take(self) -> None:
+        self._time[self._count] = self._simulation.time
+        self._rows[self._count] = self._reader.read()
+        self._count += 1
+
+    def trace(self) -> Trace:
+        signals, start = {}, 0
+        for name, size in self._sizes.items():
+            block = self._rows[: self._count, start : start + size]
+            signals[name] = block[:, 0] if size == 1 else block
+            start += size
+        return Trace(self._time[: self._count], signals)
+
+
+def _wanted(simulation: Simulation, log: Log | None) -> list[tuple[str, int, Source]]:
+    """(name, number of elements, source) of each signal to log."""
+    if log is None:
+        system = simulation.system
+        quasi = [name for name in system.velocity_names if name not in system.coordinate_names]
+        rates = [f"{name}.rate" for name in system.velocity_names if name in system.coordinate_names]
+        log = [*system.coordinate_names, *rates, *quasi, *(f"command.{name}" for name in system.command_names)]
+    if isinstance(log, str):
+        raise ArgumentError("log is a text; give a list of names.")
+    entries = log if isinstance(log, Mapping) else {name: name for name in log}
+    signals = signals_of(simulation)
+    found: list[tuple[str, int, Source]] = []
+    for name, source in entries.items():
+        if callable(source):
+            found.append((name, int(np.asarray(source(simulation)).size), source))
+        else:
+            found.append((name, find(signals, source, f"log '{name}'").size, source))
+    return found
