@@ -44,8 +44,6 @@ _WHOLE = (
     ("momentum.angular", "angular momentum about the inertial origin", 3, "AngularMomentum", 3, False),
     ("momentum.linear", "linear momentum", 3, "Momentum", 6, False),
 )
-#: numbers that `survey` gives before the nodes, and for each node
-SURVEY_HEAD, SURVEY_NODE = 9, 13
 
 
 def typed(type_name: str) -> dict[str, Any]:
@@ -280,7 +278,7 @@ class Offers:
                 yield from self._surveyed(
                     place("node", node, row[0]),
                     (row[0], f"{row[1]} of node '{node}', inertial frame", *row[2:5], row[5] and i >= bodies),
-                    SURVEY_HEAD + SURVEY_NODE * i,
+                    at.SURVEY_HEAD + at.SURVEY_NODE * i,
                 )
 
     def _surveyed(self, name: str, row: tuple[str, str, int, str, int, bool], first: int) -> list[Candidate]:

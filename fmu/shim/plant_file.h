@@ -36,6 +36,9 @@ enum {
     FLAG_TUNABLE = 2, /* may be set between steps as well */
     FLAG_FIXED = 4,   /* a parameter that may be set until initialisation ends only */
 };
+/* COUPLING_PROCESS: ints is empty; floats holds the start values of the parameters that the FMU has, and their offsets
+ * count in it; the start_text of a parameter is the engine's name for it ("hinge.elbow.damping"), followed by those of
+ * its other elements where count > 1, each zero-terminated. */
 enum { COUPLING_EMBEDDED = 0, COUPLING_PROCESS = 1 };
 
 typedef struct { /* 264 bytes */
@@ -60,10 +63,10 @@ typedef struct { /* 64 bytes; the value reference is the place in the table */
     uint32_t region, count;
     uint64_t offset;
     uint32_t type, causality, flags;
-    uint32_t name, start_text; /* offsets into texts; start_text: of TYPE_TEXT */
+    uint32_t name, start_text; /* offsets into texts; start_text: of TYPE_TEXT, and see COUPLING_PROCESS */
     uint32_t reserved;
     double min, max; /* -inf and inf where open; elements of a count > 1 share them */
-    uint64_t reserved2;
+    double start; /* of a number among the settings */
 } Variable;
 
 typedef struct {
