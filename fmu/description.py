@@ -162,7 +162,7 @@ def token_of(parts: Iterable[bytes]) -> str:
     for part in parts:
         digest.update(len(part).to_bytes(8, "little"))
         digest.update(part)
-    return f"{{{uuid.UUID(bytes=digest.digest()[:16], version=8)}}}"
+    return f"{{{uuid.UUID(bytes=digest.digest()[:16], version=5)}}}"
 
 
 def source_date() -> str:

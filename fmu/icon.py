@@ -151,7 +151,7 @@ def _draw(axes: Any, drawn: Skeleton, pixels: tuple[int, int], *, names: bool) -
 
 
 def _placement(points: np.ndarray, pixels: tuple[int, int], margins: tuple[float, float]) -> Placement:
-    """From points (3,) in m to places (2,) in pixels; margins left and right, above and below, as parts of the height."""
+    """From points to places; margins: left and right, above and below, as parts of the height."""
     view = _view(points)
     flat = points @ view.T
     low, high = flat.min(axis=0), flat.max(axis=0)

@@ -1,0 +1,149 @@
+"""The reference result inside an FMU (layered standard FMI-LS-REF): what an importer should get, by `Simulation`."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import warnings
+from dataclasses import dataclass
+from xml.etree import ElementTree
+
+import numpy as np
+
+from limberjack.engine.entries import entries
+from limberjack.engine.errors import ModelWarning, SimulationError
+from limberjack.engine.simulation import Simulation
+from limberjack.fmu.description import Content, number, serialised
+from limberjack.fmu.naming import element
+from limberjack.fmu.variable import Region, Variable
+
+#: where the layered standard puts its files
+FOLDER = "extra/org.fmi-standard.fmi-ls-ref"
+RESULT_NAME = "reference.csv"
+#: rows after the first; velocities times steps, about two seconds of computing: the reference ends there
+MOST_ROWS, MOST_WORK = 200, 4_000_000
+#: a step that is this near to a multiple of dt, relatively, is one (the binaries use the same bound)
+_SAME_STEP = 1e-9
+
+_LS_NAMESPACE = "http://fmi-standard.org/fmi-ls-manifest"
+_LS_NAME, _LS_VERSION = "org.fmi-standard.fmi-ls-ref", "1.0.0-alpha.1"
+_LS_DESCRIPTION = "Layered Standard providing information on related files included in an FMU."
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A reference result.
+
+    names : one a column, the first is time; values (rows, columns)
+    interval : time between rows, s; step : communication step of the run, s
+    whole : True if it covers the default experiment; ending : why not, one sentence, else ""
+    """
+
+    names: tuple[str, ...]
+    values: np.ndarray
+    interval: float
+    step: float
+    ending: str = ""
+
+    @property
+    def whole(self) -> bool:
+        return not self.ending
+
+    @property
+    def csv(self) -> bytes:
+        """The file reference.csv: names as header, numbers that read back to the same bits."""
+        stream = io.StringIO()
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(self.names)
+        writer.writerows([number(value) for value in row] for row in self.values)
+        return stream.getvalue().encode()
+
+
+def internal_steps(h: float, dt: float) -> tuple[int, float]:
+    """Number and length of the engine's steps in a communication step: multiples of dt, else equal shorter ones."""
+    n = max(round(h / dt), 1)
+    if abs(h - n * dt) <= _SAME_STEP * h:
+        return n, dt
+    n = math.ceil(h / dt)
+    return n, h / n
+
+
+def compute(content: Content) -> Reference:
+    """Run the default experiment from the start values, commands held.
+
+    Warns (ModelWarning) where the model diverges; the reference then ends at the last good row.
+    """
+    experiment = content.experiment
+    steps, dt = internal_steps(experiment.step_size, content.dt)
+    simulation = Simulation(content.system, dt, content.integrator, content.substeps)
+    points = max(math.floor(experiment.stop_time / experiment.step_size * (1.0 + _SAME_STEP)), 1)
+    affordable = max(MOST_WORK // (steps * content.substeps * max(content.system.nv, 1)), 1)
+    ending = "" if points <= affordable else "The rest would take the export too long."
+    points = min(points, affordable)
+    stride = -(-points // MOST_ROWS)
+    outputs = [content.variables[at] for at in content.outputs]
+    rows = [_row(simulation, outputs, 0.0)]
+    try:
+        for point in range(stride, points + 1, stride):
+            simulation.step(stride * steps)
+            rows.append(_row(simulation, outputs, point * experiment.step_size))
+    except SimulationError as error:
+        ending = f"The model diverges: {error}"
+        warnings.warn(f"the default experiment of the FMU fails: {error}", ModelWarning, stacklevel=2)
+    interval = stride * experiment.step_size
+    return Reference(("time", *_columns(outputs)), np.array(rows), interval, experiment.step_size, ending)
+
+
+def _columns(outputs: list[Variable]) -> list[str]:
+    """Column names; the elements of an array are numbered from 1."""
+    return [
+        element(variable.name, i) if variable.array else variable.name
+        for variable in outputs
+        for i in range(variable.size)
+    ]
+
+
+def _row(simulation: Simulation, outputs: list[Variable], time: float) -> list[float]:
+    """The outputs at the present state."""
+    vectors = {
+        Region.Q: simulation.q,
+        Region.V: simulation.v,
+        Region.OBSERVED: np.concatenate([simulation.tau, simulation.vdot, simulation.output_vector]),
+    }
+    regions = {variable.region for variable in outputs}
+    if Region.SURVEYED in regions:
+        vectors[Region.SURVEYED] = simulation.survey()
+    if Region.RATE in regions:
+        vectors[Region.RATE] = _rates(simulation)
+    row = [time]
+    for variable in outputs:
+        row.extend(float(x) for x in vectors[variable.region][variable.offset : variable.offset + variable.size])
+    return row
+
+
+def _rates(simulation: Simulation) -> np.ndarray:
+    """Rates of the coordinates (nq,)."""
+    plant, rates = simulation.plant, np.zeros(simulation.system.nq)
+    entries().rates(plant.ints, plant.floats, plant.new_work(), simulation.state, rates)
+    return rates
+
+
+def manifest(reference: Reference) -> bytes:
+    """The file fmi-ls-manifest.xml of the layered standard."""
+    ElementTree.register_namespace("fmi-ls", _LS_NAMESPACE)
+    attributes = {"name": _LS_NAME, "version": _LS_VERSION, "description": _LS_DESCRIPTION}
+    root = ElementTree.Element(
+        "fmiReferences", {f"{{{_LS_NAMESPACE}}}fmi-ls-{key}": value for key, value in attributes.items()}
+    )
+    last = float(reference.values[-1, 0])
+    ElementTree.SubElement(
+        root,
+        "Related",
+        type="text/csv",
+        source=RESULT_NAME,
+        role="result",
+        description=f"Outputs from 0 to {last:g} s, every {reference.interval:g} s: all inputs and parameters at their "
+        f"start values, Co-Simulation with a communication step of {reference.step:g} s",
+    )
+    return serialised(root)
