@@ -73,7 +73,8 @@ class FmuController:
 
     Raises
     ------
-    FmuError : no FMU, none that runs here, or one that fails; ArgumentError, UnknownNameError : wrong names, sizes, values
+    FmuError : no FMU, none that runs here, or one that fails
+    ArgumentError, UnknownNameError : wrong names, sizes, values
 
     An FMU is native code in this process: one that crashes or hangs takes the process with it. One thread at a time.
     """

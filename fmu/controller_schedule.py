@@ -167,5 +167,5 @@ def _wanted(simulation: Simulation, log: Log | None) -> list[tuple[str, int, Sou
         if callable(source):
             found.append((name, int(np.asarray(source(simulation)).size), source))
         else:
-            found.append((name, find(signals, source, f"log '{name}'").size, source))
+            found.append((name, find(simulation, signals, source, f"log '{name}'").size, source))
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,8 @@ Source = str | float | np.ndarray | Callable[[Simulation], ArrayLike] | Sequence
 #: a command name, or a list with one for each element
 Target = str | Sequence[str]
 
+#: size of a signal that nobody has looked at yet
+UNKNOWN = -1
 _Q, _V, _COMMAND, _TAU, _SENSOR = "q", "v", "command", "tau", "sensor"
 
 
@@ -41,7 +43,9 @@ def signals_of(simulation: Simulation) -> dict[str, list[Signal]]:
     system = simulation.system
     found: dict[str, list[Signal]] = {}
 
-    def add(name: str, kind: str, start: int, size: int = 1, read: Callable[[Simulation], ArrayLike] | None = None):
+    def add(
+        name: str, kind: str, start: int, size: int = 1, read: Callable[[Simulation], ArrayLike] | None = None
+    ) -> None:
         found.setdefault(name, []).append(Signal(kind, start, size, read))
 
     for i, name in enumerate(system.coordinate_names):
@@ -68,13 +72,12 @@ def _add_outputs(simulation: Simulation, add: Callable[..., None]) -> None:
         if sensor.name not in simulation.output_names:
             add(sensor.name, _SENSOR, places[0], len(places))
     sensors = {sensor.name for sensor in simulation.system.sensors}
-    sizes = {"position": 3, "orientation": 4, "velocity": 6, "kinetic": 1, "potential": 1, "momentum": 6}
     for name in simulation.output:
         if name not in sensors:
-            add(name, "read", 0, sizes[name.rpartition(".")[2]], lambda sim, name=name: sim.output[name])
+            add(name, "read", 0, UNKNOWN, lambda sim, name=name: sim.output[name])
 
 
-def find(signals: Mapping[str, list[Signal]], name: str, label: str) -> Signal:
+def find(simulation: Simulation, signals: Mapping[str, list[Signal]], name: str, label: str) -> Signal:
     """The one signal of this name."""
     if name not in signals:
         try:
@@ -86,7 +89,10 @@ def find(signals: Mapping[str, list[Signal]], name: str, label: str) -> Signal:
             f"{label}: the name '{name}' means {len(signals[name])} things in this model; rename one of them, or give "
             "a callable of the simulation."
         )
-    return signals[name][0]
+    signal = signals[name][0]
+    if signal.read is not None and signal.size == UNKNOWN:
+        signal = replace(signal, size=int(np.size(signal.read(simulation))))
+    return signal
 
 
 @dataclass
@@ -121,7 +127,7 @@ class Reader:
         """Note how the `size` numbers from `start` are found."""
         span = slice(start, start + size)
         if isinstance(source, str):
-            self._plan_signal(label, span, find(self._signals, source, label), source)
+            self._plan_signal(label, span, find(self._simulation, self._signals, source, label), source)
         elif callable(source):
             self._calls.append((label, span, source))
         elif isinstance(source, Sequence) and any(isinstance(part, str) or callable(part) for part in source):
