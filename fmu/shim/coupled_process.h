@@ -1,0 +1,31 @@
+/* An engine process of one's own: started, waited for, ended. */
+#ifndef LIMBERJACK_COUPLED_PROCESS_H
+#define LIMBERJACK_COUPLED_PROCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "model.h"
+
+/* The first start on a machine compiles the engine. */
+#define START_LIMIT_S 300.0
+
+typedef struct {
+    const char *command; /* setting engine.command */
+    const char *keys;    /* setting engine.keys, "" for none */
+    const char *model;   /* path of the model in resources */
+    const PlantFileHeader *header;
+} EngineOptions;
+
+typedef struct Engine Engine;
+
+/* Starts an engine and waits until it listens. NULL after a log line. */
+Engine *engine_start(Instance *instance, const EngineOptions *options);
+/* Where it answers. */
+const char *engine_endpoint(const Engine *engine);
+/* Whether it has ended by itself; `why` then tells how, with its last words. */
+bool engine_ended(Engine *engine, char *why, size_t size);
+/* Ends it and removes its files. NULL is no matter. */
+void engine_stop(Engine *engine);
+
+#endif
