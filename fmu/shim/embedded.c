@@ -164,14 +164,21 @@ void embedded_settle(Model *model)
     model->refresh_needed = false;
 }
 
+/* Co-Simulation runs on the state itself, whose quaternions `check` and the integrator keep unit. */
+static bool is_unit(const Model *model)
+{
+    return model->instance->interface == CO_SIMULATION && !model->perturbed &&
+           !(model->instance->phase & (PHASE_INSTANTIATED | PHASE_INITIALIZATION));
+}
+
 double *embedded_evaluation_state(Model *model)
 {
     embedded_settle(model);
-    if (model->instance->interface == CO_SIMULATION && !model->perturbed)
+    if (is_unit(model))
         return model->state;
     if (!(model->fresh & FRESH_UNIT)) {
         memcpy(model->unit, model->state, (size_t)model->file.header->n_state * sizeof(double));
-        model->kernels->normalise(model->ints, model->unit);
+        model->kernels->normalise(model->ints, model->floats, model->unit);
         model->fresh |= FRESH_UNIT;
     }
     return model->unit;
@@ -199,7 +206,7 @@ const double *embedded_rates(Model *model)
 {
     embedded_settle(model);
     if (!(model->fresh & FRESH_RATES))
-        model->kernels->rates(model->ints, model->floats, model->work, model->state, model->rates);
+        model->kernels->rates(model->ints, model->floats, model->state, model->rates);
     model->fresh |= FRESH_RATES;
     return model->rates;
 }

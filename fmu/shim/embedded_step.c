@@ -28,6 +28,7 @@ static void tell(Model *model, int64_t status, int64_t place)
 Status model_start(Model *model)
 {
     embedded_settle(model);
+    model->fresh = 0;
     int64_t report[2] = {CHECK_OK, 0};
     model->kernels->check(model->ints, model->floats, model->state, report);
     if (report[0] == CHECK_OK)

@@ -97,7 +97,7 @@ static const char *phase_name(Phase phase)
     return "unknown";
 }
 
-bool instance_allows(Instance *instance, const char *function, unsigned phases)
+static bool allows(Instance *instance, const char *function, unsigned phases)
 {
     if (instance->phase & phases)
         return true;
@@ -119,6 +119,29 @@ bool instance_allows(Instance *instance, const char *function, unsigned phases)
                      "%s: not allowed in the state %s, only in %s; check the importer's order of calls.", function,
                      phase_name(instance->phase), allowed);
     return false;
+}
+
+Instance *instance_begin(void *component, const char *function, unsigned phases)
+{
+    Instance *instance = component;
+    if (!instance || allows(instance, function, phases))
+        return instance;
+    instance_done(instance, STATUS_ERROR);
+    return NULL;
+}
+
+Instance *instance_begin_exchange(void *component, const char *function, unsigned phases)
+{
+    Instance *instance = component;
+    if (instance && instance->interface != MODEL_EXCHANGE)
+        phases = 0;
+    return instance_begin(instance, function, phases);
+}
+
+Status instance_unsupported(Instance *instance, const char *function, const char *why)
+{
+    instance_log(instance, STATUS_ERROR, NULL, "%s is not supported by this FMU: %s.", function, why);
+    return STATUS_ERROR;
 }
 
 bool instance_has(Instance *instance, const char *function, const void *pointer, const char *what)
@@ -187,6 +210,11 @@ static Instance *open_model(Instance *instance, const InstanceOptions *options)
         return refused(instance, "an FMU coupled to an engine process has no Model Exchange",
                        "instantiate it for Co-Simulation, or export it with the embedded coupling");
     count_states(instance);
+    size_t variables = (size_t)instance->file->header->n_variables;
+    instance->unknowns = calloc(2 * variables + 1, sizeof *instance->unknowns);
+    if (!instance->unknowns)
+        return refused(instance, "no memory", "close other programs");
+    instance->knowns = instance->unknowns + variables;
     return instance;
 }
 
@@ -232,5 +260,6 @@ void instance_close(Instance *instance)
     fmu_states_close(instance);
     if (instance->model)
         model_close(instance->model);
+    free(instance->unknowns);
     free(instance);
 }

@@ -57,6 +57,7 @@ struct Instance {
     const PlantFile *file;
     size_t n_states, n_indicators; /* Model Exchange */
     FmuState *fmu_states;          /* those that the importer has not freed */
+    const Variable **unknowns, **knowns; /* room for all variables, for derivatives */
 
     bool stop_defined;
     double time, stop;      /* current (communication) time; end of the experiment; s */
@@ -88,14 +89,19 @@ void instance_log(Instance *instance, Status status, const char *category, const
 Status instance_set_logging(Instance *instance, const char *function, bool on, size_t count,
                             const char *const categories[]);
 
-/* Whether `function` may be called now; if not: a log line that names the states where it may. */
-bool instance_allows(Instance *instance, const char *function, unsigned phases);
+/* Starts every call: the instance behind the importer's pointer if `function` may be called now. NULL, after a log line
+ * that names the states where it may and the transition to the error state, if not; NULL also for NULL. */
+Instance *instance_begin(void *component, const char *function, unsigned phases);
+/* The same for functions of Model Exchange. */
+Instance *instance_begin_exchange(void *component, const char *function, unsigned phases);
+/* A function that this FMU declares not to support: logs `why` and gives STATUS_ERROR. */
+Status instance_unsupported(Instance *instance, const char *function, const char *why);
 /* A pointer that must not be NULL: false after a log line. `what`: the argument's name. */
 bool instance_has(Instance *instance, const char *function, const void *pointer, const char *what);
 /* The status of a call, after the state machine has followed it: error ends the run. */
 Status instance_done(Instance *instance, Status status);
 
-/* The transitions that both versions share; their callers have asked `instance_allows`. */
+/* The transitions that both versions share; their callers have asked `instance_begin`. */
 Status instance_set_experiment(Instance *instance, const char *function, double start, bool stop_defined, double stop);
 Status instance_enter_initialization(Instance *instance);
 Status instance_exit_initialization(Instance *instance);
