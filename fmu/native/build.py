@@ -1,0 +1,124 @@
+"""The binaries of an FMU: built once for a state of the sources and kept, so that later exports only copy them."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import platformdirs
+
+from limberjack.engine.kernel import cache_directory
+from limberjack.fmu.native.link import SHIM, LinkError, link
+from limberjack.fmu.native.targets import Target
+
+#: most seconds for compiling the kernels to bitcode
+_LOWER_SECONDS = 900
+
+_HERE = Path(__file__).resolve().parent
+
+Report = Callable[[str], None]
+
+
+def binaries(targets: Iterable[Target], coupling: str, report: Report = lambda _: None) -> dict[str, Path]:
+    """Path of each target's shared library (coupling "embedded" or "process"), built if it is not in the cache.
+
+    Raises LinkError where a compiler fails, MissingExtraError where none is there.
+    """
+    folder = _cache_folder() / _key(coupling)
+    found = {}
+    for target in targets:
+        path = folder / f"{target.name}{target.suffix}"
+        if not path.is_file():
+            report(f"building the FMU binary for {target.name} (first time only)")
+            _build(target, coupling, path)
+        found[target.name] = path
+    return found
+
+
+def _cache_folder() -> Path:
+    return Path(platformdirs.user_cache_dir("limberjack")) / "fmu"
+
+
+def _digest(salt: str, sources: Iterable[Path], packages: Iterable[str]) -> str:
+    digest = hashlib.sha256(f"{salt} {cache_directory().name}".encode())
+    for source in sources:
+        digest.update(source.name.encode() + source.read_bytes())
+    for package in packages:
+        digest.update(f"{package} {importlib.metadata.version(package)}".encode())
+    return digest.hexdigest()[:16]
+
+
+def _bitcode_key() -> str:
+    """Hash of everything that the kernels' bitcode is made from."""
+    return _digest("bitcode", [_HERE / "lower.py", _HERE / "kernels.py"], ("numba", "llvmlite"))
+
+
+def _key(coupling: str) -> str:
+    """Hash of everything that the binaries are made from."""
+    sources = [*sorted(SHIM.glob("*.[ch]")), *sorted(_HERE.glob("*.py"))]
+    linkers = ("ziglang",) if importlib.util.find_spec("ziglang") is not None else ()
+    return _digest(coupling, sources, ("numba", "llvmlite", *linkers))
+
+
+def _build(target: Target, coupling: str, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with _scratch(path.parent) as scratch:
+        objects = []
+        if coupling == "embedded":
+            from limberjack.fmu.native.objects import write_objects
+
+            objects = write_objects(_bitcode(), target, scratch)
+        output = scratch / path.name
+        link(target, coupling, objects, output, _cache_folder() / "zig")
+        os.replace(output, path)
+
+
+@contextmanager
+def _scratch(parent: Path) -> Iterator[Path]:
+    """A folder beside the result, so that a finished file can be moved into place; gone afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix="building-", dir=parent))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _bitcode() -> dict[str, bytes]:
+    """Optimised bitcode of every kernel, from the cache or compiled in a process of its own."""
+    from limberjack.fmu.native.kernels import KERNELS
+
+    folder = _cache_folder() / f"bitcode-{_bitcode_key()}"
+    if not folder.is_dir():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with _scratch(folder.parent) as scratch:
+            _lower(scratch)
+            try:
+                os.replace(scratch, folder)
+            except OSError:
+                if not folder.is_dir():  # else another process was first, with the same bytes
+                    raise
+    return {name: (folder / f"{name}.bc").read_bytes() for name in KERNELS}
+
+
+def _lower(folder: Path) -> None:
+    from limberjack.fmu.native.lower import environment
+
+    command = [sys.executable, "-m", "limberjack.fmu.native.lower", str(folder)]
+    try:
+        done = subprocess.run(
+            command, env={**os.environ, **environment()}, capture_output=True, text=True, timeout=_LOWER_SECONDS
+        )
+    except subprocess.TimeoutExpired as error:
+        raise LinkError(f"compiling the kernels for FMUs took more than {_LOWER_SECONDS} s.") from error
+    if done.returncode != 0:
+        raise LinkError(f"compiling the kernels for FMUs failed:\n{done.stderr[-4000:]}")
+

@@ -1,0 +1,63 @@
+"""Object code and the C shim → one shared library for a platform.
+
+ziglang's compiler links for every platform; without it, the C compiler at hand links for this machine.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from limberjack.engine.errors import LimberjackError, MissingExtraError
+from limberjack.fmu.native.targets import Target, host
+
+SHIM = Path(__file__).resolve().parent.parent / "shim"
+#: beginnings of the C files that belong to the other coupling; all others are shared
+_FOREIGN = {"embedded": ("coupled",), "process": ("embedded", "kernels")}
+#: most seconds for one link; the first one for Windows builds its C library
+_LINK_SECONDS = 900
+
+
+class LinkError(LimberjackError, RuntimeError):
+    """The compiler failed."""
+
+
+def shim_sources(coupling: str) -> list[Path]:
+    """C files of a coupling."""
+    return sorted(path for path in SHIM.glob("*.c") if not path.name.startswith(_FOREIGN[coupling]))
+
+
+def compiler(target: Target) -> list[str]:
+    """The command that compiles C and links for a target."""
+    if importlib.util.find_spec("ziglang") is not None:
+        return [sys.executable, "-m", "ziglang", "cc", "-target", target.zig]
+    if target.name == host() and (found := shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")):
+        return [found]
+    raise MissingExtraError(
+        f"FMU binaries for {target.name} need ziglang's compiler: pip install 'limberjack[fmu]'. "
+        "Without it a C compiler (cc, gcc or clang) makes those of this machine alone: --platform host."
+    )
+
+
+def link(target: Target, coupling: str, objects: list[Path], output: Path, cache: Path) -> None:
+    """Write the shared library of a target to `output`; `cache` is for the compiler's own files."""
+    command = [*compiler(target), "-std=c11", "-O2", "-shared", "-fvisibility=hidden", "-s", "-g0"]
+    command += ["-fPIC"] if "windows" not in target.name else []
+    command += [f"-ffile-prefix-map={SHIM}=shim", *map(str, shim_sources(coupling)), *map(str, objects)]
+    command += [*target.options, *(["-lm"] if "windows" not in target.name else []), "-o", str(output)]
+    command += ["-ldl"] if coupling == "process" and "linux" in target.name else []
+    environment = dict(os.environ, ZIG_GLOBAL_CACHE_DIR=str(cache), ZIG_LOCAL_CACHE_DIR=str(cache))
+    try:
+        done = subprocess.run(
+            command, env=environment, capture_output=True, text=True, timeout=_LINK_SECONDS, cwd=output.parent
+        )
+    except subprocess.TimeoutExpired as error:
+        raise LinkError(f"linking the FMU binary for {target.name} took more than {_LINK_SECONDS} s.") from error
+    if done.returncode != 0:
+        raise LinkError(f"linking the FMU binary for {target.name} failed:\n{done.stderr[-4000:]}")
+    for stray in output.parent.glob("*.lib"):
+        stray.unlink()  # import library that the Windows linker leaves beside the DLL

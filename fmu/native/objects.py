@@ -1,0 +1,45 @@
+"""LLVM bitcode → object files for a target. No optimisation pass runs here: see `lower.py`."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import llvmlite.binding as llvm
+
+from limberjack.fmu.native.lower import PREFIX
+from limberjack.fmu.native.targets import Target
+
+
+@cache
+def _start_llvm() -> None:
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+
+
+def object_code(bitcode: bytes, kernel: str, target: Target, path: str) -> bytes:
+    """Code of one kernel for one of the target's processors, under the name limberjack_<kernel>_<path>."""
+    _start_llvm()
+    machine = llvm.Target.from_triple(target.triple).create_target_machine(
+        cpu=target.processors[path], features="", opt=3, reloc="pic", codemodel="default"
+    )
+    context = llvm.create_context()
+    # LLVM reads the layout of the data when it parses, so it has to be in the text.
+    text = str(llvm.parse_bitcode(bitcode, context))
+    text = re.sub(r'^target datalayout = ".*"$', f'target datalayout = "{machine.target_data}"', text, flags=re.M)
+    text = re.sub(r'^target triple = ".*"$', f'target triple = "{target.triple}"', text, flags=re.M)
+    module = llvm.parse_assembly(text, context)
+    module.get_function(PREFIX + kernel).name = f"{PREFIX}{kernel}_{path}"
+    return bytes(machine.emit_object(module))
+
+
+def write_objects(bitcode: dict[str, bytes], target: Target, folder: Path) -> list[Path]:
+    """All object files of a target."""
+    paths = []
+    for path in target.processors:
+        for kernel, code in bitcode.items():
+            file = folder / f"{kernel}_{path}.o"
+            file.write_bytes(object_code(code, kernel, target, path))
+            paths.append(file)
+    return paths

@@ -1,0 +1,57 @@
+"""The platforms that an FMU's binaries are made for."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from dataclasses import dataclass
+
+from limberjack.engine.errors import ArgumentError
+
+
+@dataclass(frozen=True)
+class Target:
+    """One platform.
+
+    name : platform tuple of FMI 3; triple : of LLVM; zig : target of `zig cc`, with the oldest C library it runs on
+    suffix : of a shared library; processors : code path → processor of LLVM that it is generated for
+    options : what the linker needs besides
+    """
+
+    name: str
+    triple: str
+    zig: str
+    suffix: str
+    processors: dict[str, str]
+    options: tuple[str, ...] = ()
+
+
+_X86 = {"v2": "x86-64-v2", "v3": "x86-64-v3"}
+_APPLE = ("-Wl,-install_name,@rpath/limberjack.dylib",)
+
+TARGETS: dict[str, Target] = {
+    target.name: target
+    for target in (
+        Target("x86_64-linux", "x86_64-unknown-linux-gnu", "x86_64-linux-gnu.2.17", ".so", _X86),
+        Target("aarch64-linux", "aarch64-unknown-linux-gnu", "aarch64-linux-gnu.2.17", ".so", {"base": "generic"}),
+        Target("x86_64-windows", "x86_64-w64-windows-gnu", "x86_64-windows-gnu", ".dll", _X86),
+        Target("x86_64-darwin", "x86_64-apple-macosx11.0.0", "x86_64-macos.11.0", ".dylib", _X86, _APPLE),
+        Target("aarch64-darwin", "arm64-apple-macosx11.0.0", "aarch64-macos.11.0", ".dylib", {"base": "apple-m1"}, _APPLE),
+    )
+}
+
+
+def host() -> str:
+    """Name of the platform this process runs on."""
+    machine = {"amd64": "x86_64", "arm64": "aarch64"}.get(platform.machine().lower(), platform.machine().lower())
+    return f"{machine}-{'windows' if sys.platform == 'win32' else sys.platform}"
+
+
+def chosen(names: str | list[str] | tuple[str, ...] | None) -> list[Target]:
+    """Targets by name: None or "all", "host", or a list; ArgumentError names the known ones."""
+    given = [names] if isinstance(names, str) else list(names or ["all"])
+    listed = [t for name in given for t in (TARGETS if name == "all" else [host() if name == "host" else name])]
+    for name in listed:
+        if name not in TARGETS:
+            raise ArgumentError(f"no FMU binary can be made for platform '{name}'; choose from {', '.join(TARGETS)}.")
+    return [target for name, target in TARGETS.items() if name in listed]
