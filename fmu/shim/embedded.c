@@ -87,7 +87,8 @@ static bool find_kernels(Model *model)
     const char *name = NULL;
     model->kernels = kernels_for_this_processor(&name);
     if (model->kernels)
-        instance_log(model->instance, STATUS_OK, NULL, "The engine runs its code for %s.", name ? name : "any processor");
+        instance_log(model->instance, STATUS_OK, NULL, "The engine runs its code for %s.",
+                     name ? name : "any processor");
     else
         instance_log(model->instance, STATUS_ERROR, NULL,
                      "Instantiation refused: this processor cannot run the engine's code, which needs x86-64-v2 (any "
@@ -219,7 +220,8 @@ const double *embedded_switches(Model *model)
     return model->switches;
 }
 
-static const double *region(Model *model, uint32_t region)
+/* The vector that a region's offsets count in, up to date; NULL for one that the embedded model does not have. */
+static const double *vector(Model *model, uint32_t region)
 {
     const PlantFileHeader *header = model->file.header;
     switch (region) {
@@ -245,7 +247,7 @@ static Status no_such(Model *model, const Variable *variable, const char *what)
 
 Status model_get(Model *model, const Variable *variable, double *values)
 {
-    const double *from = region(model, variable->region);
+    const double *from = vector(model, variable->region);
     if (!from)
         return no_such(model, variable, "read");
     for (uint32_t i = 0; i < variable->count; i++)

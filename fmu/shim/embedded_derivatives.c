@@ -1,7 +1,7 @@
 /* The engine inside the FMU: sensitivities by central differences.
  *
- * J s = (f(x + e s) - f(x - e s)) / 2e + O(e²): with e near the cube root of the rounding unit, truncation and rounding
- * are both about 1e-11 of the model's scale.
+ * J s = (f(x + e s) - f(x - e s)) / 2e + O(e²): with e near the cube root of the rounding unit, truncation and
+ * rounding are both about 1e-11 of the model's scale.
  */
 #include <float.h>
 #include <math.h>
@@ -22,8 +22,8 @@ static bool known_place(Model *model, const Variable *known, double **place)
     case REGION_COMMAND: *place = states + header->n_q + header->n_v + known->offset; return true;
     default:
         instance_log(model->instance, STATUS_ERROR, NULL,
-                     "variable '%s' is computed by the model and cannot be a known of a derivative; give inputs, states "
-                     "or parameters.", model->file.texts + known->name);
+                     "variable '%s' is computed by the model and cannot be a known of a derivative; give inputs, "
+                     "states or parameters.", model->file.texts + known->name);
         return false;
     }
 }

@@ -16,8 +16,8 @@ Status model_set_states(Model *model, const double *states)
     for (int64_t i = 0; i < n; i++)
         if (!isfinite(states[i])) {
             instance_log(model->instance, STATUS_ERROR, NULL,
-                         "continuous state %lld, %s, is set to %g, which is no finite number; reduce the solver's step.",
-                         (long long)i + 1, embedded_label(model, i < n_q ? -1 - i : i - n_q), states[i]);
+                         "continuous state %lld, %s, is set to %g, which is no finite number; reduce the solver's "
+                         "step.", (long long)i + 1, embedded_label(model, i < n_q ? -1 - i : i - n_q), states[i]);
             return STATUS_ERROR;
         }
     memcpy(model->state + STATE_Q, states, (size_t)n * sizeof(double));

@@ -8,8 +8,8 @@ static bool check_vector(Instance *instance, const char *function, const void *v
 {
     if (n == needed)
         return n == 0 || instance_has(instance, function, vector, what);
-    instance_log(instance, STATUS_ERROR, NULL, "%s: %zu %s were asked for, the model has %zu; give that number.", function,
-                 n, what, needed);
+    instance_log(instance, STATUS_ERROR, NULL, "%s: %zu %s were asked for, the model has %zu; give that number.",
+                 function, n, what, needed);
     return false;
 }
 

@@ -18,7 +18,8 @@ static fmi2Status done(Instance *instance, Status status)
 
 static void log_line(Instance *instance, Status status, const char *category, const char *message)
 {
-    ((fmi2CallbackLogger)instance->logger)(instance->environment, instance->name, (fmi2Status)status, category, message);
+    fmi2CallbackLogger logger = (fmi2CallbackLogger)instance->logger;
+    logger(instance->environment, instance->name, (fmi2Status)status, category, message);
 }
 
 const char *fmi2GetTypesPlatform(void)

@@ -14,6 +14,8 @@ static fmi3Status unsupported(void *c, const char *function, const char *why)
     return instance ? (fmi3Status)instance_done(instance, instance_unsupported(instance, function, why)) : fmi3Error;
 }
 
+#define PER_ELEMENT "modelDescription.xml has all dependencies (providesPerElementDependencies is false)"
+
 #define NO_TYPE(TYPE)                                                                                                  \
     fmi3Status fmi3Get##TYPE(fmi3Instance c, const fmi3ValueReference vr[], size_t n, fmi3##TYPE values[],             \
                              size_t n_values)                                                                          \
@@ -121,7 +123,7 @@ fmi3Status fmi3SetShiftFraction(fmi3Instance c, const fmi3ValueReference vr[], s
 fmi3Status fmi3GetNumberOfVariableDependencies(fmi3Instance c, fmi3ValueReference vr, size_t *n)
 {
     (void)vr, (void)n;
-    return unsupported(c, __func__, "modelDescription.xml has all dependencies (providesPerElementDependencies is false)");
+    return unsupported(c, __func__, PER_ELEMENT);
 }
 
 fmi3Status fmi3GetVariableDependencies(fmi3Instance c, fmi3ValueReference dependent, size_t dependent_elements[],
@@ -129,7 +131,7 @@ fmi3Status fmi3GetVariableDependencies(fmi3Instance c, fmi3ValueReference depend
                                        fmi3DependencyKind kinds[], size_t n)
 {
     (void)dependent, (void)dependent_elements, (void)independents, (void)independent_elements, (void)kinds, (void)n;
-    return unsupported(c, __func__, "modelDescription.xml has all dependencies (providesPerElementDependencies is false)");
+    return unsupported(c, __func__, PER_ELEMENT);
 }
 
 fmi3Status fmi3EnterConfigurationMode(fmi3Instance c)

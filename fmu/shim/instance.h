@@ -80,7 +80,7 @@ Instance *instance_open(const InstanceOptions *options);
 void instance_close(Instance *instance);
 
 /* Writes a log line: what, where, why, mend, in one sentence or two, without a line end. `category` NULL: that of the
- * status. Lines with STATUS_ERROR and STATUS_FATAL are always handed to the importer, others when their category is on. */
+ * status. Lines with STATUS_ERROR and STATUS_FATAL always reach the importer, others when their category is on. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 4, 5)))
 #endif

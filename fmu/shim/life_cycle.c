@@ -57,8 +57,8 @@ static bool check_step(Instance *instance, const char *function, double time, do
                      "follow each other, and going back needs a saved state.", function, time, instance->time);
     else if (instance->stop_defined && time + h > instance->stop + slack(instance, instance->stop))
         instance_log(instance, STATUS_ERROR, NULL,
-                     "%s: a step of %.17g s from %.17g s goes past the stop time %.17g s; shorten the last step, or set "
-                     "up the experiment with a later stop time or none.", function, h, time, instance->stop);
+                     "%s: a step of %.17g s from %.17g s goes past the stop time %.17g s; shorten the last step, or "
+                     "set up the experiment with a later stop time or none.", function, h, time, instance->stop);
     else
         return true;
     return false;

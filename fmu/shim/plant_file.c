@@ -144,8 +144,7 @@ static uint64_t region_length(const PlantFileHeader *h, uint32_t region)
 {
     switch (region) {
     case REGION_TIME: return 1;
-    /* the process coupling keeps its parameters itself: their offsets count among the variables */
-    case REGION_PARAMETER: return h->coupling == COUPLING_PROCESS ? h->n_variables : h->n_floats;
+    case REGION_PARAMETER: return h->n_floats;
     case REGION_Q: return h->n_q;
     case REGION_V: return h->n_v;
     case REGION_COMMAND: return h->n_commands;

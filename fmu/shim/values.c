@@ -103,8 +103,8 @@ static bool check_settable(Instance *instance, const char *function, const Varia
                      "values of states.", function, name_of(instance, variable));
     else if (instance->phase == PHASE_CONTINUOUS)
         instance_log(instance, STATUS_ERROR, NULL,
-                     "%s: variable '%s' cannot be set in Continuous-Time Mode; enter Event Mode first, if it is tunable.",
-                     function, name_of(instance, variable));
+                     "%s: variable '%s' cannot be set in Continuous-Time Mode; enter Event Mode first, if it is "
+                     "tunable.", function, name_of(instance, variable));
     else
         instance_log(instance, STATUS_ERROR, NULL,
                      "%s: variable '%s' can only be set before the initialisation ends; reset the instance to set it.",
