@@ -6,10 +6,10 @@ import os
 import tempfile
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from limberjack.engine.errors import ArgumentError
+from limberjack.fmu.native.targets import TARGETS
 
 #: dates in a ZIP archive start here
 _OLDEST = (1980, 1, 1, 0, 0, 0)
@@ -18,33 +18,14 @@ _FILE, _BINARY = 0o100644, 0o100755
 _MADE_ON_UNIX = 3
 
 
-@dataclass(frozen=True)
-class Platform:
-    """Where a binary goes: folder names in FMI 2 and FMI 3, and the file's ending.
-
-    FMI 2.0.4 and later name the folders of processors other than x86 as FMI 3 does (section 2.3).
-    """
-
-    fmi2: str
-    fmi3: str
-    suffix: str
-
-
-#: name of a platform → its place in an FMU
-PLATFORMS: dict[str, Platform] = {
-    "x86_64-linux": Platform("linux64", "x86_64-linux", ".so"),
-    "aarch64-linux": Platform("aarch64-linux", "aarch64-linux", ".so"),
-    "x86_64-windows": Platform("win64", "x86_64-windows", ".dll"),
-    "x86_64-darwin": Platform("darwin64", "x86_64-darwin", ".dylib"),
-    "aarch64-darwin": Platform("aarch64-darwin", "aarch64-darwin", ".dylib"),
-}
+#: FMI 2's folders for binaries; for other processors FMI 2.0.4 (section 2.3) takes the names of FMI 3
+_FMI2_FOLDERS = {"x86_64-linux": "linux64", "x86_64-windows": "win64", "x86_64-darwin": "darwin64"}
 
 
 def binary_name(fmi: str, platform: str, identifier: str) -> str:
-    """Path of a binary inside the FMU."""
-    place = PLATFORMS[platform]
-    folder = place.fmi2 if fmi == "2.0" else place.fmi3
-    return f"binaries/{folder}/{identifier}{place.suffix}"
+    """Path inside the FMU of the binary for a platform of `native.targets.TARGETS`."""
+    folder = _FMI2_FOLDERS.get(platform, platform) if fmi == "2.0" else platform
+    return f"binaries/{folder}/{identifier}{TARGETS[platform].suffix}"
 
 
 def check_target(path: str | os.PathLike[str]) -> Path:

@@ -60,7 +60,7 @@ class Content:
     experiment, dt (s), integrator, substeps : how the engine steps
     fmi : "2.0" or "3.0"
     coupling : "embedded" (the engine inside) or "process" (talks to an engine process)
-    platforms : names of `archive.PLATFORMS` for which the FMU has a binary
+    platforms : names of `native.targets.TARGETS` for which the FMU has a binary
     token : instantiationToken or guid; made by `token_of` from everything else
     """
 

@@ -85,7 +85,8 @@ def _attachment(body: Body, frames: dict[str, tuple[np.ndarray, np.ndarray]]) ->
     if body.hinge.parent is None:
         return inboard
     rotation, position = frames[body.hinge.parent]
-    return position + rotation @ inboard
+    point: np.ndarray = position + rotation @ inboard
+    return point
 
 
 def _view(points: np.ndarray) -> np.ndarray:
@@ -99,7 +100,8 @@ def _view(points: np.ndarray) -> np.ndarray:
     spread = points - points.mean(axis=0)
     # widths are rounded: directions that show the same do not change with the last bit
     widths = [round(float(np.ptp(spread @ axes(float(angle))[0])), 6) for angle in _AZIMUTHS]
-    return axes(float(_AZIMUTHS[int(np.argmax(widths))]))
+    best: np.ndarray = axes(float(_AZIMUTHS[int(np.argmax(widths))]))
+    return best
 
 
 def icon_png(drawn: Skeleton) -> bytes:
@@ -183,10 +185,11 @@ def _draw_marks(axes: Any, drawn: Skeleton, place: Placement, thick: float) -> N
         size = 2.6 * thick
         box = (x - size / 2, y - 0.9 * thick)
         axes.add_patch(Rectangle(box, size, 0.9 * thick, facecolor=_GROUND, edgecolor=_INK, linewidth=1.2, zorder=3))
-    for _, point in drawn.hinges:
-        axes.add_patch(Circle(place(point), 0.42 * thick, facecolor=_PAPER, edgecolor=_INK, linewidth=1.2, zorder=4))
-    for _, point in drawn.nodes:
-        axes.add_patch(Circle(place(point), 0.3 * thick, facecolor=_NODE, edgecolor=_INK, linewidth=1.0, zorder=5))
+    marks = [(point, 0.42, _PAPER, 4) for _, point in drawn.hinges]
+    marks += [(point, 0.3, _NODE, 5) for _, point in drawn.nodes]
+    for point, radius, color, order in marks:
+        x, y = place(point)
+        axes.add_patch(Circle((x, y), radius * thick, facecolor=color, edgecolor=_INK, linewidth=1.2, zorder=order))
 
 
 def _draw_names(axes: Any, drawn: Skeleton, place: Placement, thick: float) -> None:

@@ -20,7 +20,7 @@ from limberjack.fmu.variable import Region, Variable
 
 #: where the layered standard puts its files
 FOLDER = "extra/org.fmi-standard.fmi-ls-ref"
-RESULT_NAME = "reference.csv"
+RESULT_NAME, MANIFEST_NAME = "reference.csv", "fmi-ls-manifest.xml"
 #: rows after the first; velocities times steps, about two seconds of computing: the reference ends there
 MOST_ROWS, MOST_WORK = 200, 4_000_000
 #: a step that is this near to a multiple of dt, relatively, is one (the binaries use the same bound)

@@ -1,0 +1,163 @@
+"""Words of the documentation inside an FMU: numerics, limits, the reference result, licences, external dependencies."""
+
+from __future__ import annotations
+
+import importlib.metadata
+
+from limberjack.fmu.description import Content, text, tool
+from limberjack.fmu.pages import code, escape
+from limberjack.fmu.reference import RESULT_NAME, Reference
+
+_INTEGRATORS = {
+    "rk4": "the classical Runge-Kutta method of order 4",
+    "semi_implicit": "the semi-implicit (symplectic) Euler method",
+    "implicit": "a linearly implicit method, stable for stiff springs and dampers of the hinges",
+}
+
+
+def _listed(items: list[str]) -> str:
+    return "<ul>" + "".join(f"<li>{item}</li>" for item in items) + "</ul>"
+
+
+def numerics(content: Content) -> str:
+    """How Co-Simulation and Model Exchange compute."""
+    method = _INTEGRATORS.get(content.integrator, content.integrator)
+    parts = f" in {content.substeps} equal substeps" if content.substeps > 1 else ""
+    items = [
+        f"<b>Co-Simulation</b> steps with {escape(method)}, fixed step dt = {content.dt:g} s{parts}; orientations stay "
+        "on their manifold. A communication step that is a multiple of dt takes that many steps of exactly dt; any "
+        "other is divided into equal steps that are not longer than dt. Inputs are held during a communication step.",
+        "Equal inputs and equal steps give equal results, to the last bit on the same kind of processor; so does a "
+        "saved and restored state. Between kinds of processors the last digits differ.",
+    ]
+    if not content.has_model_exchange:
+        return _listed([*items, "Each communication step is one request to the engine process and one reply."])
+    return _listed(
+        [
+            *items,
+            "<b>Model Exchange</b>: the states are all coordinates, then all velocities. Velocities of free and "
+            "spherical hinges are angular velocities and velocities in body axes, not rates of the coordinates. "
+            "Quaternions (w x y z) are brought to unit length before each evaluation: a solver's small drift does no harm.",
+            f"Event indicators ({len(content.indicators)}) change sign where a hinge meets or leaves a stop, or a drive "
+            "reaches or leaves its limit. States are never reinitialised.",
+            "Directional and adjoint derivatives are computed by central differences. The dependencies in the model "
+            "structure list every influence that is not identically zero.",
+            "Outputs are computed when they are read, once for each state.",
+        ]
+    )
+
+
+def limits(content: Content) -> str:
+    """What the FMU refuses, and what it cannot do."""
+    items = [
+        "Values that are not finite, or outside a variable's range, are refused with an error and a log message that "
+        "says what to change.",
+        "A step in which a velocity diverges or stops being finite is discarded: the FMU stays at the last good "
+        "internal step, reports its time and names the body. Take a smaller dt, substeps, or the integrator 'implicit' "
+        "at export.",
+        "Start values of quaternions must have unit length to 1e-6.",
+        "Only outputs, inputs, parameters, states and their derivatives, and event indicators can be read; other "
+        "quantities must be chosen at export.",
+        "There is no event mode in Co-Simulation: stops and limits are part of the equations of motion.",
+    ]
+    if content.coupling == "embedded":
+        items.append(
+            "The engine runs on x86-64 processors from about 2009 on (x86-64-v2) and on 64-bit ARM processors."
+        )
+    else:
+        items.append("No Model Exchange and no derivatives: the engine runs in another process.")
+    return _listed(items)
+
+
+def reference_notes(content: Content, reference: Reference) -> str:
+    """The text documentation/fmi-ls-ref.txt."""
+    last = float(reference.values[-1, 0])
+    ending = f"\nIt ends before the default experiment does. {text(reference.ending)}\n" if reference.ending else ""
+    return f"""Reference result of '{text(content.system.name)}'
+
+File: extra/org.fmi-standard.fmi-ls-ref/{RESULT_NAME} (comma-separated; the first line has the names; UTF-8)
+
+It holds every output from time 0 to {last:g} s, every {reference.interval:g} s. Elements of vectors have an index that
+starts at 1. {tool()} computed it as a Co-Simulation importer would see it:
+  - start values as in modelDescription.xml, inputs held at their start values, parameters not changed
+  - communication step {reference.step!r} s, internal step {content.dt!r} s, integrator {content.integrator},
+    substeps {content.substeps}
+{ending}
+What to expect: on the kind of processor on which it was computed, Co-Simulation gives these numbers to the last bit;
+on others, the last digits differ. Motions that are sensitive to small changes (chaotic ones) drift apart after a while:
+compare their beginning.
+"""
+
+
+def licence_notes(content: Content) -> str:
+    """The text documentation/licenses/license.txt."""
+    carried = """
+binaries/
+  The Limberjack engine, compiled, and its FMI interface in C. Rights: the authors of Limberjack. Linked with
+  start-up and arithmetic routines of LLVM compiler-rt (Apache License 2.0 with LLVM exceptions) and, on Windows,
+  of mingw-w64 (public domain and Zope Public License 2.1)."""
+    if content.coupling == "process":
+        carried = """
+binaries/
+  The Limberjack FMI interface in C. Rights: the authors of Limberjack. Linked with start-up and arithmetic routines
+  of LLVM compiler-rt (Apache License 2.0 with LLVM exceptions) and, on Windows, of mingw-w64 (public domain and Zope
+  Public License 2.1).
+libzmq and libsodium
+  Unchanged libraries from the Python package pyzmq. libzmq: Mozilla Public License 2.0, source code at
+  https://github.com/zeromq/libzmq; libsodium: ISC License. Their texts are in this folder."""
+    return f"""Rights to the contents of this FMU
+
+modelDescription.xml, resources/, terminalsAndIcons/, documentation/, extra/
+  Data and pictures of the model '{text(content.system.name)}'. Rights: the model's author.
+{carried}
+"""
+
+
+def zeromq_licences() -> dict[str, str]:
+    """Licence texts of the libraries that the process coupling carries, from the installed pyzmq: file name → text."""
+    wanted = {"LICENSE.zeromq.txt": "libzmq.txt", "LICENSE.libsodium.txt": "libsodium.txt"}
+    found = importlib.metadata.files("pyzmq") or []
+    return {wanted[path.name]: path.read_text(encoding="utf-8") for path in found if path.name in wanted}
+
+
+def external_dependencies(content: Content) -> str:
+    """The text documentation/externalDependencies.txt of the process coupling."""
+    settings = "\n".join(
+        f"  {variable.name:<16} {variable.description} (now: {variable.start[0]!r})"
+        for variable in content.variables
+        if variable.name.startswith("engine.")
+    )
+    return f"""External dependencies of '{text(content.system.name)}'
+
+This FMU holds no engine. It talks to a Limberjack engine process over ZeroMQ, in lockstep: one request and one reply
+for each communication step.
+
+What must be there
+  Limberjack on the computer that runs the engine process: pip install limberjack   (exported with {tool()})
+  libzmq: carried inside the FMU, nothing to install.
+
+Two ways to provide the engine
+  1. Let the FMU start it: leave engine.endpoint empty. Each instance starts its own engine process with engine.command,
+     which must be found on the PATH, and ends it when it is freed.
+  2. Start it yourself, also on another computer, and give its address in engine.endpoint:
+       limberjack run MODEL --dt {content.dt!r} --integrator {content.integrator} --substeps {content.substeps} \\
+         --endpoint tcp://127.0.0.1:5555
+     MODEL must be the model that was exported; the FMU checks this. An engine takes one importer at a time.
+     With --keys the connection is encrypted; give the folder with the client's keys in engine.keys.
+
+Settings (parameters; set them before the initialisation ends)
+{settings}
+
+Where the engine cannot be found, dies, does not answer in time or runs another version or model, the FMU returns an
+error with a log message that says which; it never waits longer than engine.timeout.
+"""
+
+
+def usage_note(content: Content) -> str:
+    """What must be there where the FMU runs."""
+    if content.coupling == "embedded":
+        return "<p>Nothing else needs to be installed where the FMU runs.</p>"
+    return (
+        '<p>This FMU talks to an engine process: <a href="externalDependencies.txt">external dependencies</a> says '
+        f"what must be installed and how {code('engine.endpoint')} and the other settings find the engine.</p>"
+    )
