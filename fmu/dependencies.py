@@ -1,0 +1,129 @@
+"""Which variables of an FMU depend on which, for its model structure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from limberjack.engine import layout as at
+from limberjack.engine.system.plant import Plant
+from limberjack.engine.system.system import SENSOR_TYPES, System
+from limberjack.fmu.influences import Influences, Known, Knowns, union
+from limberjack.fmu.variable import Region, Variable
+
+#: unknown → {known: kind}, places in the list of variables; kind "dependent" or "constant" (a constant factor)
+Dependencies = dict[int, Mapping[int, str]]
+
+#: sensor types of a node → what of the node they depend on
+_NODE_SENSORS: dict[str, Callable[[Influences, int], Knowns]] = {
+    "node_position": Influences.node_position,
+    "node_orientation": Influences.node_orientation,
+    "node_angular_velocity": Influences.node_angular_velocity,
+    "node_linear_velocity": Influences.node_linear_velocity,
+    "gyro": Influences.node_angular_velocity,
+    "accelerometer": Influences.node_acceleration,
+}
+
+
+def dependencies_of(
+    system: System, plant: Plant, variables: Sequence[Variable], *, parameters: bool = True
+) -> Dependencies:
+    """The knowns of every output, state derivative and event indicator: inputs, states and, if asked for, parameters.
+
+    FMI 3 counts parameters among the knowns while the model runs, FMI 2 does not. During initialisation both do, and
+    the knowns are the same again, because the states start from exact values. What is not listed has no influence.
+    """
+    places = _knowns(variables, parameters)
+    shown = frozenset(
+        variable.offset + i
+        for variable in variables
+        if variable.region is Region.PARAMETER
+        for i in range(variable.size)
+    )
+    numbers = _Numbers(Influences(system, plant, shown))
+    shared: dict[tuple[Knowns, bool], Mapping[int, str]] = {}
+    found: Dependencies = {}
+    for unknown, variable in enumerate(variables):
+        if variable.causality == "output" or variable.derivative_of or variable.region is Region.SWITCH:
+            key = numbers.of(variable)
+            if key not in shared:
+                kind = "constant" if key[1] else "dependent"
+                listed = sorted({places[known] for known in key[0] if known in places})
+                shared[key] = dict.fromkeys(listed, kind)
+            found[unknown] = shared[key]
+    return found
+
+
+def _knowns(variables: Sequence[Variable], parameters: bool) -> dict[Known, int]:
+    """Every number that the importer gives → the variable that holds it."""
+    causes = ("input", "parameter") if parameters else ("input",)
+    return {
+        (variable.region, variable.offset + i): place
+        for place, variable in enumerate(variables)
+        if variable.is_state or variable.causality in causes
+        for i in range(variable.size)
+    }
+
+
+class _Numbers:
+    """Dependencies of the numbers in each region; the flag says that each is one of the knowns itself."""
+
+    def __init__(self, influences: Influences) -> None:
+        self._influences = influences
+        self._sensors = list(_sensor_outputs(influences))
+
+    def of(self, variable: Variable) -> tuple[Knowns, bool]:
+        """Of all numbers of a variable together."""
+        each = [self._one(variable.region, variable.offset + i) for i in range(variable.size)]
+        return union(knowns for knowns, _ in each), all(plain for _, plain in each)
+
+    def _one(self, region: Region, i: int) -> tuple[Knowns, bool]:
+        if region in (Region.Q, Region.V):
+            return frozenset({(region, i)}), True
+        if region is Region.RATE:
+            return self._influences.rate(i)
+        if region is Region.OBSERVED:
+            return self._observed(i)
+        return (self._surveyed(i) if region is Region.SURVEYED else self._switch(i)), False
+
+    def _observed(self, i: int) -> tuple[Knowns, bool]:
+        nv = self._influences.system.nv
+        if i < nv:
+            return self._influences.applied(i), False
+        return (self._influences.acceleration(i - nv), False) if i < 2 * nv else self._sensors[i - 2 * nv]
+
+    def _surveyed(self, i: int) -> Knowns:
+        known = self._influences
+        if i < at.SURVEY_HEAD:
+            energies = [known.kinetic, known.potential, known.kinetic | known.potential]
+            return [*energies, *[known.angular_momentum] * 3, *[known.linear_momentum] * 3][i]
+        node, place = divmod(i - at.SURVEY_HEAD, at.SURVEY_NODE)
+        if place < 3:
+            return known.node_position(node)
+        if place < 7:
+            return known.node_orientation(node)
+        return known.node_angular_velocity(node) if place < 10 else known.node_linear_velocity(node)
+
+    def _switch(self, i: int) -> Knowns:
+        nv, drives = self._influences.system.nv, len(self._influences.system.actuators)
+        if i < 2 * nv:
+            return self._influences.stop(i % nv, "upper" if i < nv else "lower")
+        return self._influences.drive((i - 2 * nv) % drives)
+
+
+def _sensor_outputs(influences: Influences) -> Sequence[tuple[Knowns, bool]]:
+    """Every number that a sensor gives, in the order of the outputs."""
+    system, listed = influences.system, []
+    for sensor in system.sensors:
+        target, suffixes, _ = SENSOR_TYPES[sensor.type]
+        plain = sensor.type == "rate"
+        if target == "coordinate":
+            knowns, plain = influences.measured(system.coordinate_names.index(sensor.target))
+        elif target == "velocity":
+            j = system.velocity_names.index(sensor.target)
+            knowns = frozenset({(Region.V, j)}) if plain else influences.applied(j)
+        elif target == "hinge":
+            knowns = influences.reaction(influences.plant.hinge_rows[sensor.target][0])
+        else:
+            knowns = _NODE_SENSORS[sensor.type](influences, system.node_names.index(sensor.target))
+        listed += [(knowns, plain)] * len(suffixes)
+    return listed
