@@ -15,8 +15,7 @@ DESCRIPTION_NAME = "modelDescription.xml"
 
 def model_description(content: Content) -> bytes:
     """modelDescription.xml in the content's version of the standard."""
-    version = description_fmi2 if content.fmi == "2.0" else description_fmi3
-    return version.document(content)
+    return description_fmi2.document(content) if content.fmi == "2.0" else description_fmi3.document(content)
 
 
 def with_token(content: Content, resources: Mapping[str, bytes]) -> Content:

@@ -37,9 +37,9 @@ def numerics(content: Content) -> str:
             *items,
             "<b>Model Exchange</b>: the states are all coordinates, then all velocities. Velocities of free and "
             "spherical hinges are angular velocities and velocities in body axes, not rates of the coordinates. "
-            "Quaternions (w x y z) are brought to unit length before each evaluation: a solver's small drift does no harm.",
-            f"Event indicators ({len(content.indicators)}) change sign where a hinge meets or leaves a stop, or a drive "
-            "reaches or leaves its limit. States are never reinitialised.",
+            "Quaternions (w x y z) are brought to unit length before each evaluation: a solver's drift does no harm.",
+            f"Event indicators ({len(content.indicators)}) change sign where a stop begins or ceases to act, or the "
+            "limit of a drive. States are never reinitialised.",
             "Directional and adjoint derivatives are computed by central differences. The dependencies in the model "
             "structure list every influence that is not identically zero.",
             "Outputs are computed when they are read, once for each state.",
