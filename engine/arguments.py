@@ -35,6 +35,14 @@ def vector(name: str, value: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
     return array
 
 
+def positive(name: str, value: float) -> float:
+    """`value` as a float above 0."""
+    number = float(vector(name, value, ()))
+    if number <= 0.0:
+        raise ArgumentError(f"{name} is {number:g}; give a positive number.")
+    return number
+
+
 def system_of(value: object) -> System:
     """`value`, if it is a System."""
     if not isinstance(value, System):

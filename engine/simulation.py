@@ -55,7 +55,7 @@ class Simulation:
         self, system: System, dt: float | None = None, integrator: str | None = None, substeps: int = 1
     ) -> None:
         self.system = arguments.system_of(system)
-        self._dt = _positive("dt", system.dt if dt is None else dt)
+        self._dt = arguments.positive("dt", system.dt if dt is None else dt)
         self._integrator = system.integrator if integrator is None else integrator
         if not isinstance(self._integrator, str) or self._integrator not in INTEGRATORS:
             raise ArgumentError(f"no integrator is called {integrator!r}; choose one of {', '.join(INTEGRATORS)}.")
@@ -301,13 +301,6 @@ class Simulation:
             if index < 0:
                 return body.name
         raise AssertionError("index beyond the model")
-
-
-def _positive(name: str, value: float) -> float:
-    number = float(arguments.vector(name, value, ()))
-    if number <= 0.0:
-        raise ArgumentError(f"{name} is {number:g}; give a positive number.")
-    return number
 
 
 def _output_names(system: System) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -1,1 +1,1 @@
-"""Packing the engine as an FMU for co-simulation tools (not part of this release)."""
+"""FMI: models as FMUs for other tools (`export`), and other tools' FMUs in a simulation (`controller`)."""

@@ -21,6 +21,9 @@ from limberjack.engine.errors import (
 from limberjack.engine.simulation import Simulation
 from limberjack.engine.system.load import load
 from limberjack.engine.system.system import System
+from limberjack.fmu.controller import FmuController
+from limberjack.fmu.controller_schedule import cosimulate
+from limberjack.fmu.export import export_fmu
 
 try:
     __version__ = version("limberjack")
@@ -30,6 +33,7 @@ except PackageNotFoundError:  # run from a source tree that was never installed
 __all__ = [
     "ArgumentError",
     "Dynamics",
+    "FmuController",
     "LimberjackError",
     "MissingExtraError",
     "ModelError",
@@ -38,5 +42,7 @@ __all__ = [
     "SimulationError",
     "System",
     "UnknownNameError",
+    "cosimulate",
+    "export_fmu",
     "load",
 ]

@@ -1,0 +1,181 @@
+"""`export_fmu`: a System becomes an FMU that other tools simulate with the engine's own machine code."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from limberjack.engine import arguments
+from limberjack.engine.errors import ArgumentError
+from limberjack.engine.integrate import INTEGRATORS
+from limberjack.engine.simulation import MOST_SUBSTEPS
+from limberjack.engine.system.build import build
+from limberjack.engine.system.plant import Plant
+from limberjack.engine.system.system import System
+from limberjack.fmu import archive, description_fmi2, description_fmi3, documentation, icon, reference, terminals
+from limberjack.fmu.dependencies import dependencies_of
+from limberjack.fmu.description import Content, default_experiment, token_of
+from limberjack.fmu.naming import model_identifier
+from limberjack.fmu.native import build as native
+from limberjack.fmu.native.targets import Target, chosen
+from limberjack.fmu.plant_file import plant_file
+from limberjack.fmu.variables import Coupling, Variant, variables_of
+
+COUPLINGS = ("embedded", "process")
+_FMI = {"3.0": "3.0", "3": "3.0", "2.0": "2.0", "2": "2.0"}
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """What `export_fmu` was asked for, checked."""
+
+    system: System
+    plant: Plant
+    fmi: str
+    variant: Variant
+    coupling: Coupling
+    targets: list[Target]
+    dt: float
+    integrator: str
+    substeps: int
+
+
+def export_fmu(
+    system: System,
+    path: str | os.PathLike[str],
+    *,
+    fmi: str = "3.0",
+    scalar: bool = False,
+    coupling: str = "embedded",
+    platforms: str | Sequence[str] | None = None,
+    dt: float | None = None,
+    integrator: str | None = None,
+    substeps: int = 1,
+    inputs: Sequence[str] | None = None,
+    outputs: Sequence[str] | None = None,
+    parameters: Sequence[str] | None = None,
+    stop_time: float | None = None,
+    step_size: float | None = None,
+    report: Callable[[str], None] = lambda _: None,
+) -> Path:
+    """Write an FMU of a model and return its path.
+
+    fmi : "3.0" or "2.0"; scalar : FMI 3 with a variable for every number instead of arrays (FMI 2 has no others)
+    coupling : "embedded", the engine inside, Co-Simulation and Model Exchange; "process", a thin FMU that talks to a
+        `limberjack run` engine process, Co-Simulation
+    platforms : names such as "x86_64-linux", "host", or "all"; None takes all for the embedded coupling, and the host
+        for the process coupling, which carries the host's libzmq
+    dt (s), integrator, substeps : how the engine steps, the model's own if None, as in `Simulation`
+    inputs, outputs, parameters : patterns on variable names, the model file's if None
+    stop_time, step_size : of the default experiment, s
+    report : called with a line where work begins that takes long
+
+    The same arguments give the same bytes. Raises ArgumentError, ModelError (patterns in the model file),
+    MissingExtraError (no compiler for a platform) or LinkError; a failed export leaves no file.
+    """
+    target = archive.check_target(path)
+    choice = _choice(arguments.system_of(system), fmi, scalar, coupling, platforms, dt, integrator, substeps)
+    content = _content(choice, inputs, outputs, parameters, stop_time, step_size)
+    return archive.write(target, _files(choice, content, report))
+
+
+def _choice(
+    system: System,
+    fmi: str,
+    scalar: bool,
+    coupling: str,
+    platforms: str | Sequence[str] | None,
+    dt: float | None,
+    integrator: str | None,
+    substeps: int,
+) -> _Choice:
+    if fmi not in _FMI:
+        raise ArgumentError(f"FMI {fmi!r} cannot be written; choose '3.0' or '2.0'.")
+    if coupling not in COUPLINGS:
+        raise ArgumentError(f"no coupling is called {coupling!r}; choose one of {', '.join(COUPLINGS)}.")
+    name = system.integrator if integrator is None else integrator
+    if name not in INTEGRATORS:
+        raise ArgumentError(f"no integrator is called {name!r}; choose one of {', '.join(INTEGRATORS)}.")
+    if platforms is None:
+        platforms = "all" if coupling == "embedded" else "host"
+    return _Choice(
+        system,
+        build(system),
+        _FMI[fmi],
+        "scalar" if scalar or _FMI[fmi] == "2.0" else "arrays",
+        cast(Coupling, coupling),
+        chosen(platforms),
+        arguments.positive("dt", system.dt if dt is None else dt),
+        name,
+        arguments.count("substeps", substeps, 1, MOST_SUBSTEPS),
+    )
+
+
+def _content(
+    choice: _Choice,
+    inputs: Sequence[str] | None,
+    outputs: Sequence[str] | None,
+    parameters: Sequence[str] | None,
+    stop_time: float | None,
+    step_size: float | None,
+) -> Content:
+    """What the FMU's files are made from, without the token."""
+    system, plant = choice.system, choice.plant
+    listed = tuple(variables_of(system, plant, choice.variant, choice.coupling, inputs, outputs, parameters))
+    return Content(
+        system=system,
+        variables=listed,
+        dependencies=dependencies_of(system, plant, listed, parameters=choice.fmi == "3.0"),
+        initial_dependencies=dependencies_of(system, plant, listed),
+        identifier=model_identifier(system.name),
+        experiment=default_experiment(choice.dt, stop_time, step_size),
+        dt=choice.dt,
+        integrator=choice.integrator,
+        substeps=choice.substeps,
+        fmi=choice.fmi,
+        coupling=choice.coupling,
+        platforms=tuple(target.name for target in choice.targets),
+    )
+
+
+def _files(choice: _Choice, content: Content, report: Callable[[str], None]) -> dict[str, bytes]:
+    """Every file of the FMU, name → bytes."""
+    built = native.binaries(choice.targets, choice.coupling, report)
+    document = description_fmi2.document if content.fmi == "2.0" else description_fmi3.document
+    content = content.with_token(token_of([document(content), _data(choice, content)]))
+    computed, drawn = reference.compute(content), icon.skeleton(choice.system)
+    picture = icon.icon_png(drawn)
+    files = {
+        "modelDescription.xml": document(content),
+        "resources/plant.bin": _data(choice, content),
+        **{archive.binary_name(content.fmi, name, content.identifier): p.read_bytes() for name, p in built.items()},
+        **documentation.files(content, computed, icon.diagram_png(drawn)),
+        f"{reference.FOLDER}/{reference.RESULT_NAME}": computed.csv,
+        f"{reference.FOLDER}/{reference.MANIFEST_NAME}": reference.manifest(computed),
+    }
+    if choice.coupling == "process":
+        from limberjack.fmu import coupling
+
+        files |= coupling.files(choice.system)
+    if content.fmi == "2.0":
+        return files | {"model.png": picture}
+    return files | {
+        "terminalsAndIcons/terminalsAndIcons.xml": terminals.document(content),
+        "terminalsAndIcons/icon.png": picture,
+    }
+
+
+def _data(choice: _Choice, content: Content) -> bytes:
+    return plant_file(
+        choice.system,
+        choice.plant,
+        content.variables,
+        content.token or "-",
+        coupling=choice.coupling,
+        dt=choice.dt,
+        integrator=choice.integrator,
+        substeps=choice.substeps,
+    )
