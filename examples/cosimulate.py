@@ -26,7 +26,7 @@ GOAL = np.array([1.2, 0.9, -0.5, -0.4, 0.8, 1.0, -1.0])
 GAINS = {
     "kp": [600.0, 600.0, 400.0, 400.0, 150.0, 150.0, 100.0],
     "kd": [60.0, 60.0, 40.0, 40.0, 10.0, 10.0, 6.0],
-    "limit": [12.0, 90.0, 12.0, 45.0, 10.0, 12.0, 5.0],
+    "limit": [8.0, 90.0, 12.0, 45.0, 10.0, 12.0, 5.0],
 }
 #: the way to the goal, and back, takes so long; in between and afterwards the arm rests
 MOVE, REST = 2.0, 1.0
@@ -98,13 +98,12 @@ def plot(trace: Trace, path: Path) -> Path:
         axes[2].step(trace.time, trace["torque"][:, i] / GAINS["limit"][i], color=colour, where="post")
     for level in (-1.0, 1.0):
         axes[2].axhline(level, color="black", linestyle="--", linewidth=0.8)
-    axes[0].set(ylabel="angle, °", title=f"Torque-driven arm with a controller FMU sampled every {PERIOD * 1e3:g} ms")
-    axes[0].legend(ncols=7, fontsize="small", loc="upper center", title="solid: arm, dotted: reference")
+    axes[0].set(ylabel="angle, ° (dotted: reference)", title=f"Torque-driven arm with a controller FMU sampled every {PERIOD * 1e3:g} ms")
+    figure.legend(*axes[0].get_legend_handles_labels(), ncols=7, fontsize="small", loc="outside lower center")
     axes[1].set(ylabel="tracking error, °")
     axes[2].set(ylabel="torque / limit", xlabel="time, s")
     for axis in axes:
         axis.grid(alpha=0.3)
-    axes[0].margins(y=0.25)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=110)
     return path

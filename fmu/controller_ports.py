@@ -209,11 +209,11 @@ class Group:
             bad |= values != np.floor(values)
         if bad.any():
             place = int(np.argmax(bad))
-            needed = "0 or 1" if self._boolean else f"from {low:g} to {high:g}"
+            needed = "0 or 1" if self._boolean else f"from {low:.10g} to {high:.10g}"
             whole = "a whole number " if self._whole else ""
             raise ArgumentError(
-                f"{self.name_of(place)} is {values[place]:.17g}, but the FMU takes {whole}{needed} there "
-                f"({self.ports[0].type}); convert it in a callable of the simulation."
+                f"variable '{self.name_of(place)}' would get {values[place]:.9g}, but the FMU takes {whole}{needed} "
+                f"there ({self.ports[0].type}); convert it in a callable of the simulation."
             )
 
     def name_of(self, place: int) -> str:

@@ -33,21 +33,25 @@ def compiler() -> list[str]:
     raise RuntimeError("there is no C compiler here; install one, or: pip install ziglang")
 
 
-def build(fmu: Path, source: Path = HERE) -> Path:
-    """Make the FMU of the one C file in the folder `source`, for this platform; returns its path."""
+def compile_library(code: Path, library: Path) -> None:
+    """Compile one C file to a shared library for this platform."""
+    mathematics = [] if platform.system() == "Windows" else ["-lm"]
+    command = [*compiler(), *FLAGS, str(code), "-o", str(library), *mathematics]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=BUILD_SECONDS, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{code} does not compile:\n{done.stderr}")
+
+
+def build(fmu: Path) -> Path:
+    """Make the FMU for this platform; returns its path."""
     system, suffix = SYSTEMS[platform.system()]
-    (code,) = source.glob("*.c")
-    place = f"binaries/{MACHINES[platform.machine().lower()]}-{system}/{code.stem}{suffix}"
+    code, library = HERE / "joint_controller.c", f"joint_controller{suffix}"
     with tempfile.TemporaryDirectory() as folder:
-        library = Path(folder, f"{code.stem}{suffix}")
-        command = [*compiler(), *FLAGS, str(code), "-o", str(library), *([] if system == "windows" else ["-lm"])]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=BUILD_SECONDS, check=False)
-        if done.returncode:
-            raise RuntimeError(f"{code} does not compile:\n{done.stderr}")
+        compile_library(code, Path(folder, library))
         fmu.parent.mkdir(parents=True, exist_ok=True)
         with zipfile.ZipFile(fmu, "w", zipfile.ZIP_DEFLATED) as archive:
-            archive.write(source / "modelDescription.xml", "modelDescription.xml")
-            archive.write(library, place)
+            archive.write(HERE / "modelDescription.xml", "modelDescription.xml")
+            archive.write(Path(folder, library), f"binaries/{MACHINES[platform.machine().lower()]}-{system}/{library}")
             archive.write(code, f"documentation/{code.name}")
     return fmu
 
