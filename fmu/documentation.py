@@ -24,7 +24,7 @@ from limberjack.fmu.variable import Variable
 
 FOLDER = "documentation"
 #: groups with more variables than this start folded; drawings of trees stop indenting at this depth
-_OPEN_ROWS, _DEEPEST = 40, 16
+_OPEN_ROWS, _DEEPEST = 60, 16
 #: curves in the chart of the reference result
 _CURVES = 6
 
