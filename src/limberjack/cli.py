@@ -54,7 +54,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="limberjack", description=__doc__.splitlines()[0])
     parser.add_argument("--version", action="version", version=f"limberjack {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for add in (_demo, _run, _info, _check, _schema, _keygen, _bench, _plot):
+    for add in (_demo, _run, _info, _check, _export, _schema, _keygen, _bench, _plot):
         add(commands)
     return parser
 
@@ -109,6 +109,8 @@ def _run(commands: Any) -> None:
     parser = _command(commands, "run", work, text)
     _model_options(parser)
     _step_options(parser)
+    parser.add_argument("--substeps", type=int, default=1, metavar="N", help="equal parts of a step; only when serving")
+    parser.add_argument("--with-parent", action="store_true", help="end when standard input ends; only when serving")
     parser.add_argument("--duration", type=float, metavar="S", help="drive the joints for S simulated seconds")
     parser.add_argument("--out", type=Path, help="results folder of --duration (default: results/<model>)")
     parser.add_argument(
@@ -143,6 +145,41 @@ def _check(commands: Any) -> None:
         return check(options.model, _load_options(options))
 
     _model_options(_command(commands, "check", work, "read and check a model; list every warning"))
+
+
+def _export(commands: Any) -> None:
+    def work(options: argparse.Namespace) -> None:
+        from limberjack.commands.export import export
+
+        export(options, _load_options(options))
+
+    text = "write a model as an FMU that other tools simulate with the engine's own machine code"
+    parser = _command(commands, "export", work, text)
+    _model_options(parser)
+    _step_options(parser)
+    parser.add_argument("--substeps", type=int, default=1, metavar="N", help="equal parts of a step (default: 1)")
+    parser.add_argument("-o", "--out", type=Path, metavar="FMU", help="file to write (default: <model>.fmu)")
+    parser.add_argument("--fmi", choices=("3", "2"), default="3", help="version of the standard (default: 3)")
+    parser.add_argument("--scalar", action="store_true", help="FMI 3 without arrays, for tools that do not read them")
+    parser.add_argument(
+        "--coupling",
+        choices=("embedded", "process"),
+        default="embedded",
+        help="the engine inside (default), or a thin FMU that talks to a 'limberjack run' engine process",
+    )
+    parser.add_argument(
+        "--platform",
+        action="append",
+        metavar="NAME",
+        help="x86_64-linux, aarch64-linux, x86_64-windows, x86_64-darwin, aarch64-darwin, host or all; may be repeated "
+        "(default: all; with --coupling process the host)",
+    )
+    for name in ("input", "output", "parameter"):
+        parser.add_argument(
+            f"--{name}", action="append", metavar="PATTERN", help=f"{name}s by name, such as 'hinge.*' (repeatable)"
+        )
+    parser.add_argument("--stop-time", type=float, metavar="S", help="end of the default experiment, s")
+    parser.add_argument("--step-size", type=float, metavar="S", help="communication step of the default experiment, s")
 
 
 def _schema(commands: Any) -> None:
