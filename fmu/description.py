@@ -100,7 +100,9 @@ class Content:
     def derivatives(self) -> tuple[int, ...]:
         """Places of the state derivatives, in the order of the states [q | v]."""
         found = [at for at, variable in enumerate(self.variables) if is_state_derivative(variable)]
-        return tuple(sorted(found, key=lambda at: (self.variables[at].region, self.variables[at].offset)))
+        return tuple(
+            sorted(found, key=lambda at: (self.variables[at].region != Region.RATE, self.variables[at].offset))
+        )
 
     @property
     def indicators(self) -> tuple[int, ...]:
