@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from limberjack.engine.errors import ArgumentError, ModelError
+from limberjack.engine.system.patterns import compiled
 from limberjack.engine.system.system import System
 from limberjack.fmu.variable import Variable
 
@@ -63,7 +64,7 @@ def choose(
     else:
         chosen = set()
         for i, text in enumerate(selection.patterns):
-            pattern = _compiled(text)
+            pattern = compiled(text)
             found = {id(candidate) for candidate in candidates if candidate.answers_to(pattern)}
             if not found:
                 _refuse(selection, i, candidates, others)
@@ -75,12 +76,6 @@ def choose(
         elif candidate.needed:
             listed.append(replace(candidate.variable, causality="local"))
     return listed
-
-
-def _compiled(pattern: str) -> re.Pattern[str]:
-    """Only * and ? are special: brackets are indices."""
-    words = {"*": ".*", "?": "."}
-    return re.compile("".join(words.get(c, re.escape(c)) for c in pattern), re.DOTALL)
 
 
 def _refuse(
@@ -96,7 +91,7 @@ def _refuse(
 
 
 def _mend(text: str, group: str, candidates: Sequence[Candidate], others: Mapping[str, Iterable[Candidate]]) -> str:
-    pattern = _compiled(text)
+    pattern = compiled(text)
     for other, offered in others.items():
         if any(candidate.answers_to(pattern) for candidate in offered):
             return f"It matches {other}; name it there"

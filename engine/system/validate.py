@@ -12,7 +12,7 @@ import numpy as np
 from limberjack.engine.errors import ModelError, ModelWarning
 from limberjack.engine.system.checks.hinge import check_hinge, check_pose
 from limberjack.engine.system.checks.inertia import check_inertia, check_leaves, inertia_fault
-from limberjack.engine.system.checks.interfaces import check_actuators, check_sensors
+from limberjack.engine.system.checks.interfaces import check_actuators, check_interface, check_sensors
 from limberjack.engine.system.graph import order_bodies, some_names
 from limberjack.engine.system.hinge_types import HINGE_TYPES
 from limberjack.engine.system.numbers import usable
@@ -52,6 +52,7 @@ def examine(system: System, inertia: InertiaPolicy, locate: Locate) -> System:
     checked = replace(system, bodies=ordered, warnings=(*system.warnings, *findings))
     check_actuators(checked, locate)
     check_sensors(checked, locate)
+    check_interface(checked)
     return checked
 
 

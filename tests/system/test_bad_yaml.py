@@ -87,6 +87,12 @@ CASES = [
     ("name: space_arm", "name: [a", "gravity", "", "not valid YAML"),
     ("name: space_arm", "<<: {a: 1}", "<<", "", "merge keys"),
     ("name: space_arm", "name: 5", "name: 5", "name", "5 is not text"),
+    ("name: space_arm", "name: a\nfmu: {output: []}", "fmu:", "fmu.output", "did you mean 'outputs'"),
+    ("name: space_arm", "name: a\nfmu: {inputs: [1]}", "fmu:", "fmu.inputs[0]", "1 is not text"),
+    ("name: space_arm", "name: a\nfmu: {inputs: [a, '']}", "fmu:", "fmu.inputs[1]", "the pattern '' is empty"),
+    ("name: space_arm", "name: a\nfmu: {outputs: q}", "fmu:", "fmu.outputs", "'q' is not a list"),
+    ("name: space_arm", "name: a\nfmu: {parameters: [ä]}", "fmu:", "fmu.parameters[0]", "printable ASCII"),
+    ("name: space_arm", "name: a\nfmu: {outputs: [hinge.'a]}", "fmu:", "fmu.outputs[0]", "quote without its partner"),
 ]  # fmt: skip
 
 

@@ -8,7 +8,18 @@ import pytest
 
 from limberjack.engine.errors import ModelError, ModelWarning
 from limberjack.engine.system.rotations import from_quaternion, from_rpy, nearest, to_quaternion
-from limberjack.engine.system.system import Actuator, Body, Dof, Hinge, Inertia, Node, Pose, Sensor, System
+from limberjack.engine.system.system import (
+    Actuator,
+    Body,
+    Dof,
+    Hinge,
+    Inertia,
+    Interface,
+    Node,
+    Pose,
+    Sensor,
+    System,
+)
 from limberjack.engine.system.validate import validate
 
 SOLID = Inertia(1.0, np.zeros(3), np.eye(3))
@@ -224,3 +235,18 @@ def test_rotations_agree_and_invert():
     R = from_rpy([0.1, 0.2, 0.3])
     np.testing.assert_allclose(nearest(R + 1e-4), R, atol=1e-3)
     np.testing.assert_allclose(R @ R.T, np.eye(3), atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("interface", "words"),
+    [
+        (Interface(inputs=("",)), r"fmu.inputs\[0\]: the pattern '' is empty"),
+        (Interface(outputs=("a", "b\n")), r"fmu.outputs\[1\]: the pattern 'b\\n'"),
+        (Interface(parameters=(1,)), "1 is no text"),
+        (Interface(parameters=["*"]), "no tuple"),
+        (Interface(outputs="hinge.*"), "no tuple"),
+    ],
+)
+def test_patterns_that_no_name_can_match_are_refused(interface, words):
+    with pytest.raises(ModelError, match=words):
+        validate(replace(chain(), interface=interface))

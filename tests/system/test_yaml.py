@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 from limberjack.engine.system.hinge_types import HINGE_TYPES
 from limberjack.engine.system.load import load
 from limberjack.engine.system.readers.schema import json_schema
-from limberjack.engine.system.system import SENSOR_TYPES, Dof
+from limberjack.engine.system.system import SENSOR_TYPES, Dof, Interface
 
 HERE = Path(__file__).parent
 DOCS = HERE.parent.parent / "docs"
@@ -161,6 +161,14 @@ def test_base_can_be_held_where_it_starts(arm):
     assert root.type == "fixed"
     np.testing.assert_allclose(root.inboard.position, [1, 2, 3])
     np.testing.assert_allclose(root.inboard.rotation, Rotation.from_euler("z", 1).as_matrix(), atol=1e-15)
+
+
+def test_fmu_section_reaches_the_system(arm, tmp_path):
+    assert arm.interface == Interface()
+    path = tmp_path / "arm.yaml"
+    section = "fmu:\n  inputs: [hinge.*.torque_command]\n  outputs: []\n"
+    path.write_text((HERE / "arm.yaml").read_text() + section)
+    assert load(path).interface == Interface(("hinge.*.torque_command",), (), None)
 
 
 def test_json_schema_file_is_up_to_date():

@@ -1,9 +1,11 @@
-"""Checks of actuators and sensors against the bodies and hinges they name."""
+"""Checks of actuators and sensors against the bodies and hinges they name, and of an FMU's patterns."""
 
 from __future__ import annotations
 
+from limberjack.engine.errors import ModelError
 from limberjack.engine.system.graph import some_names
 from limberjack.engine.system.numbers import usable
+from limberjack.engine.system.patterns import PATTERN_MEND, pattern_fault
 from limberjack.engine.system.places import Locate, refuse
 from limberjack.engine.system.system import SENSOR_TYPES, Actuator, System
 
@@ -80,6 +82,21 @@ def check_sensors(system: System, locate: Locate) -> None:
                 what = f"sensors '{seen[output]}' and '{sensor.name}' both have the output '{output}'"
                 refuse(sensor, "name", what, "Rename one of the sensors", locate)
             seen[output] = sensor.name
+
+
+def check_interface(system: System) -> None:
+    """Refuse patterns that no name can match; which names there are is known at the export."""
+    where = (system.source or f"system '{system.name}'") + ", fmu"
+    for group in ("inputs", "outputs", "parameters"):
+        patterns = getattr(system.interface, group)
+        for i, pattern in enumerate(patterns if isinstance(patterns, tuple) else ()):
+            fault = pattern_fault(pattern) if isinstance(pattern, str) else f"{pattern!r:.60} is no text"
+            if fault:
+                raise ModelError(fault, where=f"{where}.{group}[{i}]", mend=PATTERN_MEND)
+        if patterns is not None and not isinstance(patterns, tuple):
+            raise ModelError(
+                f"{patterns!r:.60} is no tuple of patterns", where=f"{where}.{group}", mend="Give a tuple of texts"
+            )
 
 
 def _choose(names: tuple[str, ...]) -> str:

@@ -16,11 +16,13 @@ from limberjack.engine.system.readers.schema_values import (
     InertiaMatrix,
     Model,
     Name,
+    NamePattern,
     NonNegative,
     Number,
     Positive,
     Vector3,
 )
+from limberjack.engine.system.system import Interface
 
 
 class SimulationSpec(Model):
@@ -82,6 +84,27 @@ class SensorSpec(Model):
     target: Name = Field(description="a coordinate (position), velocity (rate, effort), hinge (reaction) or node")
 
 
+class InterfaceSpec(Model):
+    """Which variables an exported FMU shows: patterns on names such as hinge.*.angle."""
+
+    inputs: list[NamePattern] | None = Field(default=None, description="commands (default: all)")
+    outputs: list[NamePattern] | None = Field(
+        default=None,
+        description="computed values (default: coordinates, velocities and forces of hinges, sensors, positions of "
+        "named nodes, total energy)",
+    )
+    parameters: list[NamePattern] | None = Field(
+        default=None,
+        description="values that may be tuned (default: those of hinges that are not zero, gains and limits of drives, "
+        "masses, gravity)",
+    )
+
+    def interface(self) -> Interface:
+        """The same for the System."""
+        chosen = (self.inputs, self.outputs, self.parameters)
+        return Interface(*(None if patterns is None else tuple(patterns) for patterns in chosen))
+
+
 class ModelSpec(Model):
     """A Limberjack model file."""
 
@@ -93,6 +116,7 @@ class ModelSpec(Model):
     nodes: list[NodeSpec] = Field(default=[])
     actuators: list[ActuatorSpec] = Field(default=[])
     sensors: list[SensorSpec] = Field(default=[])
+    fmu: InterfaceSpec = InterfaceSpec()
 
 
 def json_schema() -> str:

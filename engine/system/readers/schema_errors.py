@@ -11,6 +11,7 @@ from pydantic_core import ErrorDetails
 
 from limberjack.engine.errors import ModelError
 from limberjack.engine.system.hinge_types import HINGE_TYPES
+from limberjack.engine.system.patterns import PATTERN_MEND
 from limberjack.engine.system.readers.yaml_document import Document
 
 MAX_SHOWN = 5
@@ -82,6 +83,8 @@ def _words(detail: ErrorDetails, path: Path, document: Document) -> tuple[str, s
         return f"{field} is {_shown(detail['input'])}", f"Give a number {bound} {limit:g}"
     if kind == "finite_number":
         return f"{_shown(detail['input'])} is not a finite number", "Give a finite number"
+    if kind == "name_pattern":
+        return str(context["fault"]), PATTERN_MEND
     if kind == "value_error":
         return str(context["error"]), "Correct the orientation"
     return f"{_shown(detail['input'])}: {detail['msg'][:1].lower()}{detail['msg'][1:]}", "Correct the value"

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Annotated, Any, TypeVar
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
+from pydantic_core import PydanticCustomError
 
 from limberjack.engine.system.numbers import LARGEST
+from limberjack.engine.system.patterns import pattern_fault
 from limberjack.engine.system.rotations import UNIT_TOLERANCE, from_quaternion, from_rpy, is_rotation, nearest
 from limberjack.engine.system.system import Pose
 
@@ -20,10 +22,18 @@ class Model(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
 
+def _checked_pattern(pattern: str) -> str:
+    fault = pattern_fault(pattern)
+    if fault:
+        raise PydanticCustomError("name_pattern", "{fault}", {"fault": fault})
+    return pattern
+
+
 Number = Annotated[float, Field(ge=-LARGEST, le=LARGEST, allow_inf_nan=False)]
 NonNegative = Annotated[float, Field(ge=0, le=LARGEST, allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0, le=LARGEST, allow_inf_nan=False)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
+NamePattern = Annotated[str, AfterValidator(_checked_pattern)]
 Vector3 = Annotated[list[Number], Field(min_length=3, max_length=3)]
 Quaternion = Annotated[list[Number], Field(min_length=4, max_length=4)]
 Matrix3 = Annotated[list[Vector3], Field(min_length=3, max_length=3)]

@@ -62,6 +62,7 @@ def _system(spec: ModelSpec, document: Document) -> System:
         dt=spec.simulation.dt,
         integrator=spec.simulation.integrator,
         source=document.file,
+        interface=spec.fmu.interface(),
     )
 
 

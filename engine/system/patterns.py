@@ -1,0 +1,28 @@
+"""Patterns on the names of variables: * stands for any characters, ? for one, everything else for itself."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+
+MAX_PATTERN = 1000
+PATTERN_MEND = (
+    "Write a name, * for any characters, ? for one, as in hinge.*.angle; text that is no identifier in 'quotes'"
+)
+
+
+def compiled(pattern: str) -> re.Pattern[str]:
+    """Matches whole names; brackets are indices, not sets of characters."""
+    return re.compile(fnmatch.translate(pattern.replace("[", "[[]")))
+
+
+def pattern_fault(pattern: str) -> str:
+    """What is wrong with a pattern, "" if nothing is. Whether it matches a name only an export can tell."""
+    if not pattern or pattern != pattern.strip():
+        return f"the pattern {pattern!r} is empty or begins or ends with a space"
+    if len(pattern) > MAX_PATTERN or not pattern.isprintable() or not pattern.isascii():
+        return f"the pattern {pattern[:60]!r} is longer than {MAX_PATTERN} characters or not of printable ASCII"
+    exact = not set("*?") & set(pattern)
+    if exact and re.sub(r"\\.", "", pattern).count("'") % 2:
+        return f"the name {pattern!r} has a quote without its partner"
+    return ""
