@@ -1,0 +1,1 @@
+"""The cycle set, doStep, get of FMUs, from a C host: `limberjack bench --fmu`."""

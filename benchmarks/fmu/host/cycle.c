@@ -1,0 +1,176 @@
+/* Time of the cycle set inputs, doStep, get outputs. */
+#include "clock.h"
+#include "instance.h"
+#include "options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MOST_CYCLES = 2000000 };
+
+static int ascending(const void *one, const void *other)
+{
+    double a = *(const double *)one, b = *(const double *)other;
+    return (a > b) - (a < b);
+}
+
+/* Linear interpolation between sorted samples. */
+static double quantile(const double *sorted, size_t n, double share)
+{
+    double place = share * (double)(n - 1);
+    size_t below = (size_t)place;
+    size_t above = below + 1 < n ? below + 1 : below;
+    return sorted[below] + (place - (double)below) * (sorted[above] - sorted[below]);
+}
+
+static void print_spread(const char *name, double *us, size_t n)
+{
+    qsort(us, n, sizeof *us, ascending);
+    printf("\"%s\": {\"least\": %.4f, \"q1\": %.4f, \"p50\": %.4f, \"q3\": %.4f, \"p99\": %.4f, \"most\": %.4f}", name,
+           us[0], quantile(us, n, 0.25), quantile(us, n, 0.5), quantile(us, n, 0.75), quantile(us, n, 0.99), us[n - 1]);
+}
+
+typedef struct {
+    Instance *instance;
+    const Group *set, *get;
+    double *inputs, *outputs;
+    double h;
+    size_t count; /* cycles since the last restart */
+} Cycle;
+
+static Status cycle(Cycle *loop)
+{
+    double reached;
+    Status status = instance_set_group(loop->instance, loop->set, loop->inputs);
+    if (status <= FMI_WARNING)
+        status = instance_step(loop->instance, (double)loop->count * loop->h, loop->h, &reached);
+    if (status <= FMI_WARNING)
+        status = instance_get_group(loop->instance, loop->get, loop->outputs);
+    loop->count++;
+    return status;
+}
+
+static Status restart(Cycle *loop)
+{
+    loop->count = 0;
+    Status status = instance_terminate(loop->instance);
+    if (status <= FMI_WARNING)
+        status = instance_reset(loop->instance);
+    return status > FMI_WARNING ? status : instance_initialise(loop->instance);
+}
+
+static void print_clock(void)
+{
+    enum { READS = 1001 };
+    static double us[READS];
+    for (int i = 0; i < READS; i++) {
+        double begin = seconds_now();
+        us[i] = 1e6 * (seconds_now() - begin);
+    }
+    print_spread("clock", us, READS);
+}
+
+/* Room for the times of a measurement. */
+typedef struct {
+    size_t cycles, warm, batch, every;
+    double *each, *batches;
+} Plan;
+
+/* One time a cycle, and one a batch of cycles divided by their number, in microseconds. */
+static Status measure(Cycle *loop, const Plan *plan)
+{
+    Status status = FMI_OK;
+    for (size_t i = 0; status <= FMI_WARNING && i < plan->cycles; i++) {
+        if (plan->every > 0 && loop->count >= plan->every)
+            status = restart(loop);
+        for (size_t j = 0; j < loop->set->numbers; j++)
+            loop->inputs[j] = 1e-3 * (double)((i + j) % 7);
+        double begin = seconds_now();
+        if (status <= FMI_WARNING)
+            status = cycle(loop);
+        plan->each[i] = 1e6 * (seconds_now() - begin);
+    }
+    for (size_t i = 0; status <= FMI_WARNING && i < plan->cycles / plan->batch; i++) {
+        if (plan->every > 0 && loop->count + plan->batch > plan->every)
+            status = restart(loop);
+        double begin = seconds_now();
+        for (size_t j = 0; status <= FMI_WARNING && j < plan->batch; j++)
+            status = cycle(loop);
+        plan->batches[i] = 1e6 * (seconds_now() - begin) / (double)plan->batch;
+    }
+    return status;
+}
+
+static Plan plan_by_options(int n_options, char **options)
+{
+    Plan plan = {0};
+    plan.cycles = (size_t)option_number(n_options, options, "--cycles", 20000.0);
+    plan.warm = (size_t)option_number(n_options, options, "--warm", 1000.0);
+    plan.batch = (size_t)option_number(n_options, options, "--batch", 100.0);
+    plan.every = (size_t)option_number(n_options, options, "--every", 0.0);
+    if (plan.cycles > MOST_CYCLES || plan.batch < 1 || plan.batch > plan.cycles ||
+        (plan.every > 0 && plan.batch > plan.every))
+        give_up("cycles, batch and every do not fit together");
+    plan.each = allocate(plan.cycles, sizeof(double));
+    plan.batches = allocate(plan.cycles / plan.batch, sizeof(double));
+    return plan;
+}
+
+static void print_times(const Plan *plan, const Cycle *loop)
+{
+    printf("{\"cycles\": %zu, \"set\": %zu, \"get\": %zu, ", plan->cycles, loop->set->numbers, loop->get->numbers);
+    print_spread("cycle", plan->each, plan->cycles);
+    printf(", ");
+    print_spread("batch", plan->batches, plan->cycles / plan->batch);
+    printf(", ");
+    print_clock();
+    printf("}\n");
+}
+
+static Status time_cycles(Instance *instance, const Plan *plan, double h)
+{
+    const Description *description = instance->fmu->description;
+    Cycle loop = {instance, &description->cycle_set, &description->cycle_get, NULL, NULL, h, 0};
+    loop.inputs = allocate(loop.set->numbers, sizeof(double));
+    loop.outputs = allocate(loop.get->numbers, sizeof(double));
+    Status status = instance_initialise(instance);
+    for (size_t i = 0; status <= FMI_WARNING && i < plan->warm; i++)
+        status = plan->every > 0 && loop.count >= plan->every ? restart(&loop) : cycle(&loop);
+    if (status <= FMI_WARNING)
+        status = measure(&loop, plan);
+    if (status <= FMI_WARNING)
+        print_times(plan, &loop);
+    free(loop.inputs);
+    free(loop.outputs);
+    return status;
+}
+
+/* cycle DESCRIPTION --cycles N --warm N --batch N --every N --h H
+ * Times of the cycle set, doStep, get, one by one and in batches, as JSON. --every: restart the FMU after so many
+ * cycles (0: never). The inputs and outputs are the description's lines cycle_set and cycle_get. */
+int main(int n_arguments, char **arguments)
+{
+    Description description;
+    Fmu fmu;
+    Instance instance;
+    if (n_arguments < 2)
+        give_up("cycle DESCRIPTION [OPTIONS]");
+    description_read(arguments[1], &description);
+    fmu_load(&fmu, &description);
+    Plan plan = plan_by_options(n_arguments - 2, arguments + 2);
+    Opening opening = opening_usual(&fmu);
+    opening.logging = false;
+    instance_open(&instance, &fmu, CO_SIMULATION, &opening);
+    if (instance.component == NULL)
+        give_up("the FMU cannot be instantiated: %s", instance.log.last);
+    double h = option_number(n_arguments - 2, arguments + 2, "--h", description.step);
+    Status status = time_cycles(&instance, &plan, h);
+    if (status > FMI_WARNING)
+        fprintf(stderr, "cycle: status %d; last log line: %s\n", (int)status, instance.log.last);
+    instance_free(&instance);
+    free(plan.each);
+    free(plan.batches);
+    fmu_unload(&fmu);
+    description_free(&description);
+    return status > FMI_WARNING;
+}
