@@ -1,0 +1,222 @@
+"""The shim compiled with the toy model's kernels, and its functions through ctypes."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import shutil
+import subprocess
+from collections.abc import Sequence
+from ctypes import CFUNCTYPE, byref, c_char_p, c_double, c_int, c_size_t, c_uint32, c_void_p
+from pathlib import Path
+
+import pytest
+
+from tests.fmu import shim_model as toy
+
+ROOT = Path(__file__).resolve().parents[2]
+SHIM = ROOT / "fmu" / "shim"
+TOY = Path(__file__).resolve().parent / "shim"
+FLAGS = ("-std=c11", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off", "-fvisibility=hidden")
+OK, WARNING, DISCARD, ERROR, FATAL = range(5)
+CO_SIMULATION, MODEL_EXCHANGE = "cs", "me"
+
+
+def shared_sources() -> list[Path]:
+    """C files of the shim with the engine inside, but for the kernels."""
+    return sorted(p for p in SHIM.glob("*.c") if not p.name.startswith(("coupled", "kernels")))
+
+
+def compiler() -> str:
+    """A C compiler; without one the tests are skipped."""
+    found = shutil.which("gcc") or shutil.which("cc")
+    if found is None:
+        pytest.skip("no C compiler")
+    return found
+
+
+def compile_c(output: Path, sources: Sequence[Path], *options: str) -> Path:
+    """Compile and link; a warning fails the test."""
+    command = [compiler(), *FLAGS, *options, *map(str, sources), "-o", str(output), "-lm"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return output
+
+
+def build_library(folder: Path) -> Path:
+    """The shim with the toy model as a shared library."""
+    return compile_c(folder / "toy.so", [*shared_sources(), TOY / "toy_kernels.c"], "-O2", "-shared", "-fPIC")
+
+
+_Log2 = CFUNCTYPE(None, c_void_p, c_char_p, c_int, c_char_p, c_char_p)
+_Log3 = CFUNCTYPE(None, c_void_p, c_int, c_char_p, c_char_p)
+
+
+class _Callbacks2(ctypes.Structure):
+    _fields_ = (
+        ("logger", _Log2),
+        ("allocate", c_void_p),
+        ("free", c_void_p),
+        ("finished", c_void_p),
+        ("environment", c_void_p),
+    )
+
+
+class Fmu:
+    """One instance, with the same face for FMI 2 and FMI 3. Statuses are returned, log lines kept in `log`."""
+
+    def __init__(
+        self,
+        library: Path,
+        version: int,
+        kind: str,
+        resources: str | None,
+        token: str | None = toy.TOKEN,
+        name: str | None = "toy",
+        logging: bool = True,
+        event_mode: bool = False,
+    ) -> None:
+        self.lib, self.version, self.kind = ctypes.CDLL(str(library)), version, kind
+        self.log: list[tuple[int, str, str]] = []
+        arguments = [None if text is None else text.encode() for text in (name, token, resources)]
+        open_ = self._open2 if version == 2 else self._open3
+        self.c = open_(*arguments, logging, event_mode)
+
+    def _open2(self, name: object, token: object, resources: object, logging: bool, _: bool) -> int | None:
+        def write(environment: object, name: bytes, status: int, category: bytes, message: bytes) -> None:
+            self.log.append((status, category.decode(), message.decode()))
+
+        self._keep = _Callbacks2(_Log2(write), None, None, None, None)
+        open_ = self.lib.fmi2Instantiate
+        open_.restype = c_void_p
+        kind = 1 if self.kind == CO_SIMULATION else 0
+        return open_(name, kind, token, resources, byref(self._keep), 0, int(logging))
+
+    def _open3(self, name: object, token: object, resources: object, logging: bool, event_mode: bool) -> int | None:
+        def write(environment: object, status: int, category: bytes, message: bytes) -> None:
+            self.log.append((status, category.decode(), message.decode()))
+
+        self._keep = _Log3(write)
+        if self.kind == CO_SIMULATION:
+            open_ = self.lib.fmi3InstantiateCoSimulation
+            more: tuple[object, ...] = (event_mode, False, None, c_size_t(0), None, self._keep, None)
+        else:
+            open_, more = self.lib.fmi3InstantiateModelExchange, (None, self._keep)
+        open_.restype = c_void_p
+        return open_(name, token, resources, False, logging, *more)
+
+    def call(self, name: str, *arguments: object) -> int:
+        """fmi2<name> or fmi3<name> of this instance."""
+        function = getattr(self.lib, f"fmi{self.version}{name}")
+        return function(c_void_p(self.c), *arguments)
+
+    def errors(self) -> list[str]:
+        """Messages of the log with status error."""
+        return [message for status, _, message in self.log if status >= ERROR]
+
+    def free(self) -> None:
+        self.lib[f"fmi{self.version}FreeInstance"](c_void_p(self.c))
+        self.c = None
+
+    def enter(self, start: float = 0.0, stop: float | None = None) -> int:
+        """Set up the experiment and enter the initialisation."""
+        times = (0, c_double(0.0), c_double(start), int(stop is not None), c_double(stop or 0.0))
+        if self.version == 3:
+            return self.call("EnterInitializationMode", *times)
+        status = self.call("SetupExperiment", *times)
+        return status or self.call("EnterInitializationMode")
+
+    def start(self, start: float = 0.0, stop: float | None = None) -> int:
+        """Through the initialisation; Model Exchange: into Continuous-Time Mode."""
+        status = self.enter(start, stop) or self.call("ExitInitializationMode")
+        if status == OK and self.kind == MODEL_EXCHANGE:
+            status = self.call("EnterContinuousTimeMode")
+        return status
+
+    def get(self, *references: int, size: int | None = None) -> tuple[int, list[float]]:
+        """Status and numbers."""
+        values = (c_double * (len(references) if size is None else size))()
+        more = (c_size_t(len(values)),) if self.version == 3 else ()
+        name = "GetFloat64" if self.version == 3 else "GetReal"
+        return self.call(name, vector(references), c_size_t(len(references)), values, *more), list(values)
+
+    def set(self, references: Sequence[int], values: Sequence[float]) -> int:
+        more = (c_size_t(len(values)),) if self.version == 3 else ()
+        name = "SetFloat64" if self.version == 3 else "SetReal"
+        numbers = (c_double * len(values))(*values)
+        return self.call(name, vector(references), c_size_t(len(references)), numbers, *more)
+
+    def value(self, name: str) -> float:
+        status, values = self.get(toy.REFERENCE[name])
+        assert status == OK
+        return values[0]
+
+    def assign(self, name: str, value: float) -> int:
+        return self.set([toy.REFERENCE[name]], [value])
+
+    def step(self, time: float, h: float) -> tuple[int, float]:
+        """A communication step: status and the time that the FMU reached."""
+        if self.version == 3:
+            flags, reached = [ctypes.c_bool() for _ in range(3)], c_double(math.nan)
+            status = self.call("DoStep", c_double(time), c_double(h), False, *map(byref, flags), byref(reached))
+            assert not any(flag.value for flag in flags)
+            return status, reached.value
+        status, reached = self.call("DoStep", c_double(time), c_double(h), 1), c_double(math.nan)
+        if status != ERROR:
+            assert self.call("GetRealStatus", 2, byref(reached)) == OK
+        return status, reached.value
+
+    def numbers(self, name: str, size: int) -> tuple[int, list[float]]:
+        """A vector that a Model Exchange function gives."""
+        values = (c_double * size)()
+        return self.call(name, values, c_size_t(size)), list(values)
+
+    def set_states(self, states: Sequence[float]) -> int:
+        return self.call("SetContinuousStates", (c_double * len(states))(*states), c_size_t(len(states)))
+
+    def state_name(self, name: str) -> str:
+        """The version's spelling: FMUstate or FMUState."""
+        return name.replace("State", "state").replace("Deserialize", "DeSerialize") if self.version == 2 else name
+
+    def save(self, into: int | None = None) -> tuple[int, c_void_p]:
+        state = c_void_p(into)
+        return self.call(self.state_name("GetFMUState"), byref(state)), state
+
+    def restore(self, state: c_void_p) -> int:
+        return self.call(self.state_name("SetFMUState"), state)
+
+    def drop(self, state: c_void_p) -> int:
+        return self.call(self.state_name("FreeFMUState"), byref(state))
+
+    def serialized(self, state: c_void_p) -> bytes:
+        size = c_size_t()
+        assert self.call(self.state_name("SerializedFMUStateSize"), state, byref(size)) == OK
+        content = ctypes.create_string_buffer(size.value)
+        assert self.call(self.state_name("SerializeFMUState"), state, content, size) == OK
+        return content.raw
+
+    def deserialized(self, content: bytes) -> tuple[int, c_void_p]:
+        state = c_void_p()
+        name = self.state_name("DeserializeFMUState")
+        return self.call(name, content, c_size_t(len(content)), byref(state)), state
+
+    def derivative(
+        self, unknowns: Sequence[int], knowns: Sequence[int], seed: Sequence[float], size: int, adjoint: bool = False
+    ) -> tuple[int, list[float]]:
+        """Directional (or adjoint) derivative with `size` numbers."""
+        sensitivity, seeds = (c_double * size)(), (c_double * len(seed))(*seed)
+        lists = (vector(unknowns), c_size_t(len(unknowns)), vector(knowns), c_size_t(len(knowns)))
+        if self.version == 2:
+            return self.call("GetDirectionalDerivative", *lists, seeds, sensitivity), list(sensitivity)
+        name = "GetAdjointDerivative" if adjoint else "GetDirectionalDerivative"
+        status = self.call(name, *lists, seeds, c_size_t(len(seed)), sensitivity, c_size_t(size))
+        return status, list(sensitivity)
+
+
+def vector(references: Sequence[int]) -> ctypes.Array[c_uint32]:
+    return (c_uint32 * len(references))(*references)
+
+
+def location(folder: Path, version: int) -> str:
+    """The resources directory as an importer passes it."""
+    return folder.as_uri() if version == 2 else f"{folder}/"
