@@ -40,7 +40,6 @@ class ControllerSnapshot:
     """State of a controller FMU at one communication point; see `FmuController.snapshot`."""
 
     token: str
-    start_count: int
     step_count: int
     state: Any
 
@@ -99,7 +98,7 @@ class FmuController:
         self._inputs, self._outputs = inputs, outputs
         self._simulation: Simulation | None = None
         self._failed = False
-        self._start_count = self._last = self._ratio = 0
+        self._last = self._ratio = 0
         self._slave = _load(self.name, file, description)
         self._finalizer = weakref.finalize(self, _unload, self._slave, self._token)
         try:
@@ -146,9 +145,8 @@ class FmuController:
                 f"{simulation.dt:g} s; choose it so, or another dt."
             )
         self._wiring = Wiring(self.name, self.variables, simulation, self._inputs, self._outputs)
-        self._ratio, self._start_count = round(ratio), simulation.step_count
         self._initialise(simulation)
-        self._last = self._start_count
+        self._ratio, self._last = round(ratio), simulation.step_count
         self._simulation, self._failed = simulation, False
         self._parameters.running = self._output.running = True
 
@@ -177,6 +175,7 @@ class FmuController:
             self._take_outputs(simulation.time)
         except FmuError:
             self._failed = True
+            self._parameters.running = self._output.running = False
             raise
         self._last = simulation.step_count
 
@@ -239,18 +238,18 @@ class FmuController:
             raise ArgumentError(f"FMU '{self.name}' does not run; call `start` first.")
         self._check_running(self._simulation)
         self._check_restores()
-        return ControllerSnapshot(self._token, self._start_count, self._last, self._slave.state())
+        return ControllerSnapshot(self._token, self._last, self._slave.state())
 
     def restore(self, snapshot: ControllerSnapshot) -> None:
         """Return the FMU to a snapshot; restore the simulation too. In a new process call `start` first."""
         self._check_open()
         self._check_restores()
-        if self._simulation is None:
+        if self._simulation is None or self._failed:
             raise ArgumentError(f"FMU '{self.name}' does not run; call `start` first, then restore.")
         if not isinstance(snapshot, ControllerSnapshot) or snapshot.token != self._token:
             raise ArgumentError(f"this is no snapshot of FMU '{self.name}'.")
         self._slave.restore(snapshot.state)
-        self._last, self._start_count, self._failed = snapshot.step_count, snapshot.start_count, False
+        self._last = snapshot.step_count
 
     def _check_restores(self) -> None:
         if not self._slave.can_restore:

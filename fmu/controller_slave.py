@@ -35,7 +35,6 @@ class Slave:
         self.can_restore = bool(description.coSimulation.canGetAndSetFMUstate)
         self.can_serialize = self.can_restore and bool(description.coSimulation.canSerializeFMUstate)
         self._folder = folder
-        self._categories = [category.name for category in description.logCategories if category.name]
         self._fmi2 = str(description.fmiVersion) == "2.0"
         self._fmu: Any = None
         self._alive = self._initialised = False
@@ -65,7 +64,7 @@ class Slave:
     # ---- life
 
     def instantiate(self) -> None:
-        """A fresh instance, in place of any earlier one."""
+        """A fresh instance, in place of any earlier one. It logs in all categories: some name none where they fail."""
         self.free()
         self.log.clear()
         try:
@@ -77,19 +76,6 @@ class Slave:
         except Exception as error:  # fmpy raises a plain Exception
             raise FmuError(self.name, "it cannot be instantiated.", list(self.log)) from error
         self._alive = True
-        wanted = [name for name in self._categories if _tells_failures(name)]
-        if wanted:  # else everything is logged, which may be much, but loses nothing
-            with contextlib.suppress(FmuError):
-                self._limit_logging(wanted)
-
-    def _limit_logging(self, categories: list[str]) -> None:
-        if self._fmi2:
-            self.call("setting log categories", self._fmu.setDebugLogging, True, categories)
-            return
-        names = (ctypes.c_char_p * len(categories))(*(name.encode() for name in categories))
-        self.call(
-            "setting log categories", self._fmu.fmi3SetDebugLogging, self._fmu.component, True, len(categories), names
-        )
 
     def configure(self, write: Callable[[], None]) -> None:
         """Write structural parameters in configuration mode."""
@@ -246,11 +232,6 @@ class _Pointer:
 
 
 # ---- log lines
-
-
-def _tells_failures(category: str) -> bool:
-    """Does this log category tell why calls fail? (The standard's names, and what tools make of them.)"""
-    return any(word in category.lower() for word in ("error", "warn", "fatal", "discard", "fail"))
 
 
 def _line(status: int, category: bytes | None, message: bytes | None) -> str:
