@@ -13,10 +13,6 @@ _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _Q_CHARS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_!#$%&()*+,-./:;<>=?@[]^{}|~ ")
 _ESCAPED = frozenset("'\"\\")
 _CODE = "{U+"
-_PART = r"(?:[A-Za-z_][A-Za-z0-9_]*|'(?:[A-Za-z0-9_!#$%&()*+,\-./:;<>=?@\[\]^{}|~ ]|\\['\"?\\abfnrtv])+')"
-_INDICES = r"(?:\[\d+(?:,\d+)*\])?"
-_PLACE = rf"{_PART}{_INDICES}(?:\.{_PART}{_INDICES})*"
-_STRUCTURED = re.compile(rf"{_PLACE}|der\({_PLACE}(?:,\d+)?\)")
 
 #: most characters of a model identifier: it is a file name inside the FMU and on every platform
 MAX_IDENTIFIER = 64
@@ -59,11 +55,6 @@ def element(name: str, index: int) -> str:
 def derivative(name: str) -> str:
     """The name of the time derivative of a variable."""
     return f"der({name})"
-
-
-def is_structured(name: str) -> bool:
-    """Whether a name follows the grammar of structured names."""
-    return _STRUCTURED.fullmatch(name) is not None
 
 
 def model_identifier(model: str) -> str:
