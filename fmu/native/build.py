@@ -121,4 +121,3 @@ def _lower(folder: Path) -> None:
         raise LinkError(f"compiling the kernels for FMUs took more than {_LOWER_SECONDS} s.") from error
     if done.returncode != 0:
         raise LinkError(f"compiling the kernels for FMUs failed:\n{done.stderr[-4000:]}")
-

@@ -38,8 +38,7 @@ def compiler(target: Target) -> list[str]:
     if target.name == host() and (found := shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")):
         return [found]
     raise MissingExtraError(
-        f"FMU binaries for {target.name} need ziglang's compiler: pip install 'limberjack[fmu]'. "
-        "Without it a C compiler (cc, gcc or clang) makes those of this machine alone: --platform host."
+        f"linking FMU binaries for {target.name} (a C compiler, cc or gcc, does for --platform host)", "ziglang", "fmu"
     )
 
 

@@ -36,7 +36,9 @@ TARGETS: dict[str, Target] = {
         Target("aarch64-linux", "aarch64-unknown-linux-gnu", "aarch64-linux-gnu.2.17", ".so", {"base": "generic"}),
         Target("x86_64-windows", "x86_64-w64-windows-gnu", "x86_64-windows-gnu", ".dll", _X86),
         Target("x86_64-darwin", "x86_64-apple-macosx11.0.0", "x86_64-macos.11.0", ".dylib", _X86, _APPLE),
-        Target("aarch64-darwin", "arm64-apple-macosx11.0.0", "aarch64-macos.11.0", ".dylib", {"base": "apple-m1"}, _APPLE),
+        Target(
+            "aarch64-darwin", "arm64-apple-macosx11.0.0", "aarch64-macos.11.0", ".dylib", {"base": "apple-m1"}, _APPLE
+        ),
     )
 }
 

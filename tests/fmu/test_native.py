@@ -1,0 +1,179 @@
+"""The linked kernels: the same bits as Python's, both code paths, nothing but libc and libm, the same bytes again."""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import limberjack as lj
+from limberjack.engine.entries import entries
+from limberjack.engine.errors import ArgumentError, MissingExtraError
+from limberjack.engine.integrate import INTEGRATORS
+from limberjack.fmu.native import build, link, objects, targets
+from tests.engine.full_model import full_model
+from tests.engine.random_systems import MOVING, random_state, random_system
+
+pytestmark = pytest.mark.skipif(targets.host() not in targets.TARGETS, reason="no FMU binary for this platform")
+
+#: what C's library and the loader give; an allocator is not among it
+SYSTEM = {"memset", "memcpy", "memmove", "tanh", "sqrt", "floor", "round", "ceil"}
+
+TABLES = """
+#include "kernels.c"
+#define EXPORT(path) const Kernels *table_##path(void) { return &kernels_##path; }
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("native")
+
+
+@pytest.fixture(scope="module")
+def library(folder) -> ctypes.CDLL:
+    """The host's kernels with a way to each code path."""
+    target = targets.TARGETS[targets.host()]
+    paths = list(target.processors)
+    source = folder / "tables.c"
+    source.write_text(TABLES + "\n".join(f"EXPORT({path})" for path in paths))
+    code = objects.write_objects(build._bitcode(), target, folder)
+    output = folder / f"tables{target.suffix}"
+    command = [*link.compiler(target), "-std=c11", "-O2", "-shared", "-fPIC", f"-I{link.SHIM}", str(source)]
+    subprocess.run([*command, *map(str, code), "-lm", "-o", str(output)], check=True)
+    return ctypes.CDLL(str(output))
+
+
+class Kernels:
+    """One code path, called as the C shim calls it."""
+
+    NAMES = ("sizes", "advance", "observe", "survey", "rates", "normalise", "switches", "refresh", "check")
+
+    def __init__(self, library: ctypes.CDLL, path: str) -> None:
+        table = getattr(library, f"table_{path}")
+        table.restype = ctypes.POINTER(ctypes.c_void_p)
+        self._functions = dict(zip(self.NAMES, table()[: len(self.NAMES)]))
+
+    def __call__(self, name: str, *values: object) -> None:
+        given = [value.ctypes.data_as(ctypes.c_void_p) if isinstance(value, np.ndarray) else value for value in values]
+        kinds = [ctypes.c_void_p if isinstance(v, np.ndarray) else type(g) for v, g in zip(values, given)]
+        ctypes.CFUNCTYPE(None, *kinds)(self._functions[name])(*given)
+
+    def advance(self, simulation: lj.Simulation, steps: int) -> np.ndarray:
+        """The State after some steps from the simulation's."""
+        state, report = simulation.state, np.zeros(3, dtype=np.int64)
+        integrator = ctypes.c_int64(INTEGRATORS[simulation.integrator])
+        plant, count = simulation.plant, ctypes.c_int64(steps)
+        numbers = (ctypes.c_double(simulation.dt), integrator, ctypes.c_int64(1), count)
+        self("advance", plant.ints, plant.floats, plant.new_work(), state, *numbers, report)
+        assert report.tolist() == [0, 0, steps]
+        return state
+
+
+def running(seed: int, integrator: str) -> lj.Simulation:
+    rng = np.random.default_rng(seed)
+    system = random_system(list(rng.choice(MOVING, rng.integers(1, 8))), rng)
+    simulation = lj.Simulation(system, dt=1e-4, integrator=integrator)
+    simulation.q, simulation.v = random_state(system, rng)
+    return simulation
+
+
+def best_path() -> str:
+    return list(targets.TARGETS[targets.host()].processors)[-1]
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+@pytest.mark.parametrize("seed", range(8))
+def test_steps_have_the_bits_of_the_python_engine(library, seed, integrator):
+    simulation = running(seed, integrator)
+    state = Kernels(library, best_path()).advance(simulation, 100)
+    simulation.step(100)
+    assert np.array_equal(state, simulation.state)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_processor_without_fused_multiply_add_differs_in_the_last_bits_only(library, seed):
+    simulation = running(seed, "rk4")
+    slow = Kernels(library, list(targets.TARGETS[targets.host()].processors)[0]).advance(simulation, 100)
+    simulation.step(100)
+    assert slow == pytest.approx(simulation.state, rel=1e-9, abs=1e-9)
+
+
+def test_every_kernel_gives_what_the_python_engine_gives(library):
+    call, simulation = Kernels(library, best_path()), lj.Simulation(full_model())
+    plant, state, work = simulation.plant, simulation.state, simulation.plant.new_work()
+    state[2 + simulation.system.nq :] += 0.1
+    shapes = {"survey": plant.surveyed_size, "switches": plant.switches_size, "rates": simulation.system.nq}
+    for name, size in shapes.items():
+        ours, theirs = np.full(size, np.nan), np.full(size, np.nan)
+        scratch = (work,) if name == "survey" else ()
+        call(name, plant.ints, plant.floats, *scratch, state, ours)
+        getattr(entries(), name)(plant.ints, plant.floats, *scratch, state, theirs)
+        assert np.array_equal(ours, theirs), name
+    observed, parts = np.full(plant.observed_size, np.nan), [np.full(simulation.system.nv, np.nan) for _ in range(2)]
+    outputs = np.full(plant.observed_size - 2 * simulation.system.nv, np.nan)
+    call("observe", plant.ints, plant.floats, work, state, observed)
+    entries().observe(plant.ints, plant.floats, work, state, *parts, outputs)
+    assert np.array_equal(observed, np.concatenate([*parts, outputs]))
+    sizes, report = np.zeros(8, dtype=np.int64), np.zeros(2, dtype=np.int64)
+    call("sizes", plant.ints, sizes)
+    assert sizes[:4].tolist() == [len(plant.ints), len(plant.floats), plant.work_size, plant.state_size]
+    call("check", plant.ints, plant.floats, state, report)
+    assert report.tolist() == [0, -1]
+    state[2:6] = 2.0, 0.0, 0.0, 0.0
+    call("normalise", plant.ints, plant.floats, state)
+    assert state[2:6].tolist() == [1.0, 0.0, 0.0, 0.0]
+    before = plant.floats.copy()
+    call("refresh", plant.ints, plant.floats)
+    assert np.array_equal(plant.floats, before)
+
+
+@pytest.mark.skipif(shutil.which("nm") is None, reason="needs nm")
+def test_the_kernels_need_nothing_but_the_c_library(folder, library):
+    for file in folder.glob("*.o"):
+        listed = subprocess.run(["nm", "-u", str(file)], capture_output=True, text=True, check=True).stdout
+        assert {line.split()[-1] for line in listed.splitlines() if line.strip()} <= SYSTEM, file.name
+
+
+@pytest.mark.skipif(shutil.which("nm") is None, reason="needs nm")
+def test_a_binary_exports_the_functions_of_both_standards_and_no_others():
+    path = build.binaries(targets.chosen("host"), "embedded")[targets.host()]
+    listed = subprocess.run(["nm", "-D", "--defined-only", str(path)], capture_output=True, text=True, check=True)
+    names = {line.split()[-1] for line in listed.stdout.splitlines()}
+    assert {name[:4] for name in names} == {"fmi2", "fmi3"}
+    assert {"fmi2DoStep", "fmi2GetDirectionalDerivative", "fmi3DoStep", "fmi3GetAdjointDerivative"} <= names
+
+
+def test_unknown_platforms_are_refused_by_name():
+    with pytest.raises(ArgumentError, match=r"platform 'amiga'; choose from x86_64-linux"):
+        targets.chosen("amiga")
+    assert [target.name for target in targets.chosen(None)] == list(targets.TARGETS)
+    assert [target.name for target in targets.chosen(["host"])] == [targets.host()]
+
+
+def test_without_ziglang_only_this_machine_can_be_linked_for(monkeypatch):
+    monkeypatch.setattr(link.importlib.util, "find_spec", lambda name: None)
+    foreign = next(target for name, target in targets.TARGETS.items() if name != targets.host())
+    with pytest.raises(MissingExtraError, match=r'--platform host.*limberjack\[fmu\]"'):
+        link.compiler(foreign)
+    monkeypatch.setattr(link.shutil, "which", lambda name: f"/bin/{name}")
+    assert link.compiler(targets.TARGETS[targets.host()]) == ["/bin/cc"]
+
+
+def test_a_compiler_that_fails_is_quoted(tmp_path):
+    target = targets.TARGETS[targets.host()]
+    broken = tmp_path / "broken.o"
+    broken.write_bytes(b"no object")
+    with pytest.raises(link.LinkError, match=f"for {target.name} failed"):
+        link.link(target, "embedded", [broken], tmp_path / "x.so", tmp_path / "cache")
+
+
+@pytest.mark.long
+def test_a_build_from_nothing_gives_the_same_bytes(monkeypatch, tmp_path):
+    kept = build.binaries(targets.chosen("host"), "embedded")[targets.host()].read_bytes()
+    monkeypatch.setattr(build, "_cache_folder", lambda: tmp_path / "cache")
+    assert build.binaries(targets.chosen("host"), "embedded")[targets.host()].read_bytes() == kept
