@@ -12,7 +12,7 @@ from limberjack.engine.system.system import System
 
 
 def describe(simulation: Simulation, settings: Settings) -> dict[str, dict[str, Any]]:
-    """Two maps of constants: "hello" (short) and "names" (names, units, shapes)."""
+    """Two maps of constants: "hello" (short) and "names" (names and units)."""
     sim, system = simulation, simulation.system
     hello = {
         "protocol": PROTOCOL_VERSION,
@@ -22,6 +22,7 @@ def describe(simulation: Simulation, settings: Settings) -> dict[str, dict[str, 
         "mode": settings.mode,
         "dt": float(sim.dt),
         "integrator": sim.integrator,
+        "substeps": sim.substeps,
         "lease_s": float(settings.lease_s),
         "steps_max": settings.steps_max,
         "encrypted": settings.keys is not None,
@@ -36,13 +37,13 @@ def describe(simulation: Simulation, settings: Settings) -> dict[str, dict[str, 
         "outputs": list(sim.output_names),
         "command": list(sim.command_names),
     }
+    hello["shape"] = {part: len(values) for part, values in names.items()}
     units = {**hinge_units(system), "outputs": list(sim.output_units)}
     return {
         "hello": hello,
         "names": {
             "names": names,
             "units": units,
-            "shape": {part: len(values) for part, values in names.items()},
             "bodies": list(system.body_names),
             "nodes": list(system.node_names),
             "parameters": list(sim.parameters),

@@ -154,11 +154,15 @@ def _report(report: dict[str, Any], pipe: int) -> None:
     os.write(pipe, json.dumps(report).encode() + b"\n")
 
 
-def _end_with_parent() -> None:
-    """The parent never writes again: the end of its pipe means that it closed it or died."""
-    with contextlib.suppress(OSError):
-        os.read(0, 1)
-    os.kill(os.getpid(), signal.SIGTERM)
+def end_with_parent() -> None:
+    """End this process when its standard input ends: the parent never writes, so it closed the pipe or died."""
+
+    def watch() -> None:
+        with contextlib.suppress(OSError):
+            os.read(0, 1)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def child_main() -> int:
@@ -170,7 +174,7 @@ def child_main() -> int:
         system, settings, dt, integrator = pickle.load(stream)
 
     def ready(endpoints: Endpoints) -> None:
-        threading.Thread(target=_end_with_parent, daemon=True).start()
+        end_with_parent()
         _report({"endpoints": asdict(endpoints)}, pipe)
 
     announce_compilation()

@@ -200,14 +200,16 @@ def serve(
     *,
     dt: float | None = None,
     integrator: str | None = None,
+    substeps: int = 1,
     ready: Callable[[Endpoints], None] | None = None,
 ) -> None:
     """Run an engine on ``system`` until SIGINT, SIGTERM or a client's shutdown; returns then.
 
-    dt, integrator : instead of the model's own; ready : called once with the bound addresses.
+    dt, integrator : instead of the model's own; substeps : equal parts of a step
+    ready : called once with the bound addresses
     Raises EndpointError, KeyFileError, ArgumentError, BridgeError before anything runs.
     """
-    simulation = Simulation(system, dt=dt, integrator=integrator)
+    simulation = Simulation(system, dt=dt, integrator=integrator, substeps=substeps)
     server = Server(simulation, settings or Settings())
     gc.freeze()  # what exists now stays; collections during the run need not look at it
     with _stop_on_signals(server.stop):

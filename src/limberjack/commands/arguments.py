@@ -27,6 +27,8 @@ def run_settings(options: argparse.Namespace) -> Settings:
         raise ArgumentError(f"--duration is {options.duration:g}; give seconds above 0 and below {MAX_DURATION_S:g}.")
     if not driven and options.out is not None:
         raise ArgumentError("--out is the results folder of a driven run. Add --duration, or leave --out out.")
+    if driven and (options.substeps != 1 or options.with_parent):
+        raise ArgumentError("--substeps and --with-parent are for serving a model. Leave them out, or --duration.")
     check_processors(options.cpu or ())
     fallback = FREE_PORT if driven else DEFAULT_ENDPOINT
     endpoint = fallback if options.endpoint is None else options.endpoint

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from limberjack.bridge.endpoints import Endpoints
+from limberjack.bridge.process import end_with_parent
 from limberjack.bridge.server import serve
 from limberjack.bridge.settings import Settings
 from limberjack.commands.arguments import run_settings
@@ -55,6 +56,8 @@ def _serve(options: argparse.Namespace, load_options: dict[str, Any], settings: 
     system = load(options.model, **load_options)
 
     def ready(endpoints: Endpoints) -> None:
+        if options.with_parent:
+            end_with_parent()
         print(
             f"engine '{system.name}' ({settings.mode}) answers at {endpoints.request}, "
             f"states at {endpoints.state}, topics at {endpoints.topics}; Ctrl-C ends it",
@@ -62,7 +65,8 @@ def _serve(options: argparse.Namespace, load_options: dict[str, Any], settings: 
             flush=True,
         )
 
-    serve(system, settings, dt=options.dt, integrator=options.integrator, ready=ready)
+    steps = {"dt": options.dt, "integrator": options.integrator, "substeps": options.substeps}
+    serve(system, settings, **steps, ready=ready)
 
 
 def plot(log: Path, out: Path | None) -> None:
