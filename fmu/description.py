@@ -29,8 +29,8 @@ LOG_CATEGORIES: dict[str, str] = {
 TOLERANCE = 1e-6
 #: length of the default experiment, s, and the most steps that it takes
 STOP_TIME, MOST_STEPS = 10.0, 100_000
-#: communication points that the default experiment has at least, where it has that many steps
-COMMUNICATION_POINTS = 1000
+#: communication points that the default experiment has at least, where it has that many steps; most steps between two
+COMMUNICATION_POINTS, MOST_BETWEEN = 1000, 100
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -133,7 +133,7 @@ def default_experiment(dt: float, stop_time: float | None = None, step_size: flo
     """The experiment that an importer offers first.
 
     It lasts 10 s, or less where that took more than 100,000 steps of dt: a first try is short. The communication step
-    is the largest of 1, 2, 5, 10, … times dt that still leaves 1000 communication points: results are smooth to look
+    is the largest of 1, 2, 5, … 100 times dt that still leaves 1000 communication points: results are smooth to look
     at, files small, and every point is a whole number of steps, so that the engine steps with exactly dt.
     """
     stop = _positive("stop_time", STOP_TIME if stop_time is None else stop_time)
@@ -142,7 +142,7 @@ def default_experiment(dt: float, stop_time: float | None = None, step_size: flo
     if step_size is not None:
         return Experiment(stop, _positive("step_size", step_size))
     multiple = _round_below(stop / dt / COMMUNICATION_POINTS) if stop / dt > COMMUNICATION_POINTS else 1.0
-    return Experiment(stop, float(f"{multiple * dt:.12g}"))
+    return Experiment(stop, float(f"{min(multiple, MOST_BETWEEN) * dt:.12g}"))
 
 
 def _positive(name: str, value: float) -> float:

@@ -78,10 +78,10 @@ def compute(content: Content) -> Reference:
     steps, dt = internal_steps(experiment.step_size, content.dt)
     simulation = Simulation(content.system, dt, content.integrator, content.substeps)
     points = max(math.floor(experiment.stop_time / experiment.step_size * (1.0 + _SAME_STEP)), 1)
-    affordable = max(MOST_WORK // (steps * content.substeps * max(content.system.nv, 1)), 1)
+    affordable = MOST_WORK // (steps * content.substeps * max(content.system.nv, 1))
     ending = "" if points <= affordable else "The rest would take the export too long."
     points = min(points, affordable)
-    stride = -(-points // MOST_ROWS)
+    stride = max(-(-points // MOST_ROWS), 1)
     outputs = [content.variables[at] for at in content.outputs]
     rows = [_row(simulation, outputs, 0.0)]
     try:
@@ -125,7 +125,7 @@ def _row(simulation: Simulation, outputs: list[Variable], time: float) -> list[f
 def _rates(simulation: Simulation) -> np.ndarray:
     """Rates of the coordinates (nq,)."""
     plant, rates = simulation.plant, np.zeros(simulation.system.nq)
-    entries().rates(plant.ints, plant.floats, plant.new_work(), simulation.state, rates)
+    entries().rates(plant.ints, plant.floats, simulation.state, rates)
     return rates
 
 
