@@ -12,11 +12,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from limberjack.engine.errors import ArgumentError, ModelError
-from limberjack.engine.system.patterns import compiled
+from limberjack.engine.system.patterns import PATTERN_MEND, compiled, pattern_fault
 from limberjack.engine.system.system import System
 from limberjack.fmu.variable import Variable
 
-GROUPS = ("inputs", "outputs", "parameters")
+#: characters of a pattern that are compared with names: the time to compare grows with them
+MOST_COMPARED = 100
 
 
 @dataclass(frozen=True)
@@ -47,8 +48,11 @@ def patterns_of(group: str, given: Sequence[str] | None, system: System) -> Patt
     if given is None:
         where = f"{system.source or system.name}, fmu.{group}"
         return Patterns(group, getattr(system.interface, group), where)
-    if isinstance(given, str) or not all(isinstance(pattern, str) and pattern for pattern in given):
+    if isinstance(given, str) or not isinstance(given, Sequence) or not all(isinstance(text, str) for text in given):
         raise ArgumentError(f"{group} = {given!r:.80} is no list of name patterns; give for instance ['hinge.*'].")
+    for i, fault in enumerate(pattern_fault(text) for text in given):
+        if fault:
+            raise ArgumentError(f"{group}[{i}]: {fault}. {PATTERN_MEND}.")
     return Patterns(group, tuple(given))
 
 
@@ -95,8 +99,10 @@ def _mend(text: str, group: str, candidates: Sequence[Candidate], others: Mappin
     for other, offered in others.items():
         if any(candidate.answers_to(pattern) for candidate in offered):
             return f"It matches {other}; name it there"
-    names = [name for candidate in candidates for name in (candidate.variable.name, *candidate.answers)]
-    near = difflib.get_close_matches(text, dict.fromkeys(names), n=1, cutoff=0.0)
-    return (
-        f"The nearest name is '{near[0]}'" if near else f"The model has no {group} to choose from; remove the pattern"
+    names = list(
+        dict.fromkeys(name for candidate in candidates for name in (candidate.variable.name, *candidate.answers))
     )
+    if not names:
+        return f"The model has no {group} to choose from; remove the pattern"
+    near = difflib.get_close_matches(text[:MOST_COMPARED], names, n=1, cutoff=0.3)
+    return f"The nearest name is '{near[0]}'" if near else f"There are for instance '{names[0]}' and '{names[-1]}'"
