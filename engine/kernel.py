@@ -1,7 +1,7 @@
 """How the engine is compiled: one place for the jit options, the cache and the first-use message.
 
 `kernel` marks a function that only other kernels call; `entry` marks one that Python calls, kept in an on-disk
-cache. numba's cache does not see edits in other modules, so its directory carries a hash of all engine sources.
+cache. numba's cache does not see edits in other modules, so its directory carries a hash of the kernels' sources.
 """
 
 from __future__ import annotations
@@ -34,12 +34,18 @@ config: Any = numba.config
 kernel: Callable[[Callable], Callable] = numba.njit(forceinline=True, **OPTIONS)
 
 
+def kernel_sources() -> list[Path]:
+    """The modules that kernels are made of: this one, those that use it, and the table of hinge types."""
+    root = Path(__file__).resolve().parent
+    made = [path for path in sorted(root.glob("*.py")) if b"limberjack.engine.kernel import" in path.read_bytes()]
+    return [root / "kernel.py", root / "system" / "hinge_types.py", *made]
+
+
 @lru_cache(maxsize=1)
 def cache_directory() -> Path:
     """Where compiled entries are kept: one directory for each state of the sources that kernels are made of."""
     digest = hashlib.sha256()
-    root = Path(__file__).resolve().parent
-    for source in [*sorted(root.glob("*.py")), root / "system" / "hinge_types.py"]:
+    for source in kernel_sources():
         digest.update(source.name.encode())
         digest.update(source.read_bytes())
     return Path(platformdirs.user_cache_dir("limberjack")) / "kernels" / digest.hexdigest()[:16]

@@ -27,6 +27,7 @@ class Target:
 
 
 _X86 = {"v2": "x86-64-v2", "v3": "x86-64-v3"}
+_M1 = {"base": "apple-m1"}
 _APPLE = ("-Wl,-install_name,@rpath/limberjack.dylib",)
 
 TARGETS: dict[str, Target] = {

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import limberjack as lj
+from limberjack.engine import kernel
 from limberjack.engine.integrate import INTEGRATORS
 from tests.engine.full_model import full_model
 
@@ -139,3 +143,13 @@ def test_dynamics_calls_do_not_depend_on_earlier_ones(system):
     )
     for call in calls:
         assert np.array_equal(call(used), call(fresh))
+
+
+def test_the_cache_key_covers_every_module_that_compiled_code_comes_from():
+    """Modules that define or name something inside a kernel import `kernel`, or are the table of hinge types."""
+    root = Path(kernel.__file__).parent
+    covered = {path.relative_to(root).as_posix() for path in kernel.kernel_sources()}
+    pattern = re.compile(r"^from limberjack\.engine\.([\w.]+) import", re.M)
+    for name in sorted(covered):
+        used = {module.replace(".", "/") + ".py" for module in pattern.findall((root / name).read_text())}
+        assert used <= covered, name

@@ -98,7 +98,7 @@ def test_steps_have_the_bits_of_the_python_engine(library, seed, integrator):
 @pytest.mark.parametrize("seed", range(4))
 def test_a_processor_without_fused_multiply_add_differs_in_the_last_bits_only(library, seed):
     simulation = running(seed, "rk4")
-    slow = Kernels(library, list(targets.TARGETS[targets.host()].processors)[0]).advance(simulation, 100)
+    slow = Kernels(library, next(iter(targets.TARGETS[targets.host()].processors))).advance(simulation, 100)
     simulation.step(100)
     assert slow == pytest.approx(simulation.state, rel=1e-9, abs=1e-9)
 
