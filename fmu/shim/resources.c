@@ -102,13 +102,13 @@ const char *resources_from_uri(const char *given, char path[RESOURCE_BYTES])
     const char *rest = after_host(given + sizeof "file:" - 1);
     if (!rest)
         return "it names another machine";
-    if (*rest == '/' && has_drive(rest + 1)) /* file:///C:/… */
-        rest++;
     const char *wrong = decode(rest, path, RESOURCE_BYTES);
     if (wrong)
         return wrong;
     if (!*path)
         return "it has no path";
+    if (*path == '/' && has_drive(path + 1)) /* file:///C:/… */
+        memmove(path, path + 1, strlen(path));
     if (has_drive(path))
         path[1] = ':';
     strip(path);
