@@ -147,7 +147,7 @@ def test_dynamics_calls_do_not_depend_on_earlier_ones(system):
 
 def test_the_cache_key_covers_every_module_that_compiled_code_comes_from():
     """Modules that define or name something inside a kernel import `kernel`, or are the table of hinge types."""
-    root = Path(kernel.__file__).parent
+    root = Path(kernel.__file__).resolve().parent
     covered = {path.relative_to(root).as_posix() for path in kernel.kernel_sources()}
     pattern = re.compile(r"^from limberjack\.engine\.([\w.]+) import", re.M)
     for name in sorted(covered):
