@@ -159,7 +159,7 @@ def _files(choice: _Choice, content: Content, report: Callable[[str], None]) -> 
     if choice.coupling == "process":
         from limberjack.fmu import coupling
 
-        files |= coupling.files(choice.system)
+        files |= coupling.files(choice.system, content.platforms)
     if content.fmi == "2.0":
         return files | {"model.png": picture}
     return files | {
