@@ -8,33 +8,8 @@ from ctypes import byref, c_bool, c_char_p, c_double, c_int32, c_size_t, c_void_
 import pytest
 
 from tests.fmu import shim_model as toy
-from tests.fmu.shim_build import CO_SIMULATION, ERROR, MODEL_EXCHANGE, OK, Fmu, build_library, location
+from tests.fmu.shim_build import CO_SIMULATION, ERROR, MODEL_EXCHANGE, OK, Fmu, location
 from tests.fmu.shim_model import DT, REFERENCE
-
-
-@pytest.fixture(scope="module")
-def library(tmp_path_factory):
-    return build_library(tmp_path_factory.mktemp("shim"))
-
-
-@pytest.fixture(params=[2, 3])
-def version(request):
-    return request.param
-
-
-@pytest.fixture
-def opened(library, tmp_path, version):
-    """Opens instances of this test's version and frees them at its end."""
-    folder, made = toy.PlantData().write(tmp_path / "resources"), []
-
-    def open_(kind: str, **options: object) -> Fmu:
-        fmu = Fmu(library, version, kind, location(folder, version), **options)
-        made.append(fmu)
-        return fmu
-
-    yield open_
-    for fmu in made:
-        fmu.free()
 
 
 def refused(fmu: Fmu, status: int, *words: str) -> None:
@@ -88,8 +63,8 @@ def test_references_out_of_range(opened, reference):
     refused(fmu, fmu.set([reference], [0.0]), str(reference))
 
 
-def test_lengths_that_do_not_fit(library, tmp_path):
-    fmu = Fmu(library, 3, CO_SIMULATION, str(toy.PlantData().write(tmp_path / "resources")))
+def test_lengths_that_do_not_fit(shim_library, tmp_path):
+    fmu = Fmu(shim_library, 3, CO_SIMULATION, str(toy.PlantData().write(tmp_path / "resources")))
     assert fmu.start() == OK
     refused(fmu, fmu.get(REFERENCE["time"], REFERENCE["q"], size=5)[0], "'q'", "needs 5 after the first 1")
     assert fmu.start() == OK
@@ -273,7 +248,7 @@ def test_functions_that_the_fmu_declares_not_to_have(opened, version):
         assert status.value == 0
 
 
-def test_instantiation_is_refused_with_the_reason(library, tmp_path, version):
+def test_instantiation_is_refused_with_the_reason(shim_library, tmp_path, version):
     good = location(toy.PlantData().write(tmp_path / "resources"), version)
     for options, word in [
         ({"resources": None}, "path of the resources directory is NULL"),
@@ -286,14 +261,14 @@ def test_instantiation_is_refused_with_the_reason(library, tmp_path, version):
         ({"name": None}, "has no name"),
         ({"token": "other", "logging": False}, "different tokens"),
     ]:
-        fmu = Fmu(library, version, CO_SIMULATION, **{"resources": good, **options})
+        fmu = Fmu(shim_library, version, CO_SIMULATION, **{"resources": good, **options})
         assert fmu.c is None
         assert len(fmu.errors()) == 1
         assert word in fmu.errors()[0]
 
 
-def test_event_mode_of_co_simulation_is_refused(library, tmp_path):
-    fmu = Fmu(library, 3, CO_SIMULATION, str(toy.PlantData().write(tmp_path / "resources")), event_mode=True)
+def test_event_mode_of_co_simulation_is_refused(shim_library, tmp_path):
+    fmu = Fmu(shim_library, 3, CO_SIMULATION, str(toy.PlantData().write(tmp_path / "resources")), event_mode=True)
     assert fmu.c is None
     assert "hasEventMode" in fmu.errors()[0]
 

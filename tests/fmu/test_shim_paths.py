@@ -7,7 +7,7 @@ import ctypes
 import pytest
 
 from tests.fmu import shim_model as toy
-from tests.fmu.shim_build import CO_SIMULATION, SHIM, Fmu, build_library, compile_c
+from tests.fmu.shim_build import CO_SIMULATION, SHIM, Fmu, compile_c
 
 
 @pytest.fixture(scope="module")
@@ -79,10 +79,9 @@ def test_paths(parse, given, path):
     assert parse(given, version=3) == (path, None)
 
 
-def test_a_directory_with_odd_characters(tmp_path):
-    library = build_library(tmp_path)
+def test_a_directory_with_odd_characters(tmp_path, shim_library):
     folder = toy.PlantData().write(tmp_path / "über 100% #1" / "resources")
     for version, given in ((2, folder.as_uri()), (3, f"{folder}/"), (2, str(folder))):
-        fmu = Fmu(library, version, CO_SIMULATION, given)
+        fmu = Fmu(shim_library, version, CO_SIMULATION, given)
         assert fmu.c, fmu.log
         fmu.free()

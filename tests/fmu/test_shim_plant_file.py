@@ -8,22 +8,17 @@ import struct
 import pytest
 
 from tests.fmu import shim_model as toy
-from tests.fmu.shim_build import CO_SIMULATION, OK, Fmu, build_library
+from tests.fmu.shim_build import CO_SIMULATION, OK, Fmu
 from tests.fmu.shim_model import HEADER_BYTES, PlantData, sealed, with_row
 
 
-@pytest.fixture(scope="module")
-def library(tmp_path_factory):
-    return build_library(tmp_path_factory.mktemp("shim"))
-
-
 @pytest.fixture
-def opened(library, tmp_path):
+def opened(shim_library, tmp_path):
     """The log's only error after opening a file with this content, or None where it opened."""
 
     def open_(content: bytes) -> str | None:
         (tmp_path / "plant.bin").write_bytes(content)
-        fmu = Fmu(library, 3, CO_SIMULATION, str(tmp_path), logging=False)
+        fmu = Fmu(shim_library, 3, CO_SIMULATION, str(tmp_path), logging=False)
         if fmu.c:
             fmu.free()
             return None
@@ -37,9 +32,9 @@ def test_the_good_file_opens(opened):
     assert opened(PlantData().packed()) is None
 
 
-def test_every_flipped_byte_is_refused(opened):
+def test_flipped_bytes_are_refused_wherever_they_are(opened):
     good = PlantData().packed()
-    for at in range(len(good)):
+    for at in [*range(HEADER_BYTES), *range(HEADER_BYTES, len(good), 7)]:
         bad = bytearray(good)
         bad[at] ^= 0x40
         assert opened(bytes(bad)) is not None, at
@@ -62,12 +57,12 @@ def test_an_extended_file(opened):
     assert "was cut or extended" in opened(PlantData().packed() + bytes(8))
 
 
-def test_no_file(library, tmp_path):
-    fmu = Fmu(library, 3, CO_SIMULATION, str(tmp_path))
+def test_no_file(shim_library, tmp_path):
+    fmu = Fmu(shim_library, 3, CO_SIMULATION, str(tmp_path))
     assert fmu.c is None
     assert "cannot open" in fmu.errors()[0]
     (tmp_path / "plant.bin").mkdir()
-    fmu = Fmu(library, 3, CO_SIMULATION, str(tmp_path))
+    fmu = Fmu(shim_library, 3, CO_SIMULATION, str(tmp_path))
     assert fmu.c is None
     assert "plant.bin" in fmu.errors()[0]
 
@@ -131,9 +126,9 @@ def test_a_model_without_variables(opened):
     assert opened(dataclasses.replace(PlantData(), rows=()).packed()) is None
 
 
-def test_the_refusal_leaves_the_library_usable(library, tmp_path):
-    bad = Fmu(library, 3, CO_SIMULATION, str(tmp_path))
+def test_the_refusal_leaves_the_library_usable(shim_library, tmp_path):
+    bad = Fmu(shim_library, 3, CO_SIMULATION, str(tmp_path))
     assert bad.c is None
-    good = Fmu(library, 3, CO_SIMULATION, str(PlantData().write(tmp_path / "resources")))
+    good = Fmu(shim_library, 3, CO_SIMULATION, str(PlantData().write(tmp_path / "resources")))
     assert good.start() == OK
     good.free()

@@ -10,34 +10,8 @@ from ctypes import byref, c_bool, c_double, c_int, c_size_t
 import pytest
 
 from tests.fmu import shim_model as toy
-from tests.fmu.shim_build import CO_SIMULATION, DISCARD, ERROR, MODEL_EXCHANGE, OK, Fmu, build_library, location
+from tests.fmu.shim_build import CO_SIMULATION, DISCARD, ERROR, MODEL_EXCHANGE, OK, Fmu
 from tests.fmu.shim_model import DT, REFERENCE
-
-
-@pytest.fixture(scope="module")
-def library(tmp_path_factory):
-    return build_library(tmp_path_factory.mktemp("shim"))
-
-
-@pytest.fixture(params=[2, 3])
-def version(request):
-    return request.param
-
-
-@pytest.fixture
-def opened(library, tmp_path, version):
-    """Opens instances of this test's version and frees them at its end."""
-    folder, made = toy.PlantData().write(tmp_path / "resources"), []
-
-    def open_(kind: str, **options: object) -> Fmu:
-        fmu = Fmu(library, version, kind, location(folder, version), **options)
-        made.append(fmu)
-        assert fmu.c, fmu.log
-        return fmu
-
-    yield open_
-    for fmu in made:
-        fmu.free()
 
 
 def test_a_run_is_that_of_the_model_bit_by_bit(opened):
@@ -226,9 +200,9 @@ def test_states_that_are_too_large_are_discarded(opened):
     assert "of the toy" in fmu.log[-1][2]
 
 
-def test_arrays_are_read_and_set_at_once(library, tmp_path):
+def test_arrays_are_read_and_set_at_once(shim_library, tmp_path):
     folder = toy.PlantData().write(tmp_path / "resources")
-    fmu = Fmu(library, 3, CO_SIMULATION, str(folder))
+    fmu = Fmu(shim_library, 3, CO_SIMULATION, str(folder))
     assert fmu.enter() == OK
     assert fmu.set([REFERENCE["q"], REFERENCE["rate"]], [0.25, 1.0, 0.0, 0.0, 0.0, 0.5]) == OK
     assert fmu.call("ExitInitializationMode") == OK
@@ -282,8 +256,8 @@ def test_derivatives_leave_no_trace(opened):
     assert fmu.value("angle") == oracle.angle
 
 
-def test_adjoint_derivatives_of_arrays(library, tmp_path):
-    fmu = Fmu(library, 3, MODEL_EXCHANGE, str(toy.PlantData().write(tmp_path / "resources")))
+def test_adjoint_derivatives_of_arrays(shim_library, tmp_path):
+    fmu = Fmu(shim_library, 3, MODEL_EXCHANGE, str(toy.PlantData().write(tmp_path / "resources")))
     assert fmu.start() == OK
     expected = analytic(0.0, fmu.value("angle"), fmu.value("rate"))
     unknowns, knowns = [REFERENCE["der(v0)"], REFERENCE["tau"]], [REFERENCE["v"], REFERENCE["angle"]]
@@ -295,8 +269,8 @@ def test_adjoint_derivatives_of_arrays(library, tmp_path):
     fmu.free()
 
 
-def test_versions_and_platform(library):
-    lib = ctypes.CDLL(str(library))
+def test_versions_and_platform(shim_library):
+    lib = ctypes.CDLL(str(shim_library))
     answers = {}
     for name in ("fmi2GetVersion", "fmi3GetVersion", "fmi2GetTypesPlatform"):
         function = getattr(lib, name)
@@ -305,8 +279,8 @@ def test_versions_and_platform(library):
     assert answers == {"fmi2GetVersion": b"2.0", "fmi3GetVersion": b"3.0", "fmi2GetTypesPlatform": b"default"}
 
 
-def test_only_fmi_functions_are_exported(library):
-    lines = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True).stdout.split()
+def test_only_fmi_functions_are_exported(shim_library):
+    lines = subprocess.run(["nm", "-D", "--defined-only", shim_library], capture_output=True, text=True).stdout.split()
     names = {word for word in lines if word.startswith("fmi")}
     others = [word for word in lines[2::3] if not word.startswith(("fmi2", "fmi3"))]
     assert others == []

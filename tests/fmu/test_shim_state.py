@@ -10,18 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.fmu import shim_model as toy
-from tests.fmu.shim_build import CO_SIMULATION, ERROR, MODEL_EXCHANGE, OK, Fmu, build_library, location
+from tests.fmu.shim_build import CO_SIMULATION, ERROR, MODEL_EXCHANGE, OK, Fmu, location
 from tests.fmu.shim_model import DT, REFERENCE
-
-
-@pytest.fixture(scope="module")
-def library(tmp_path_factory):
-    return build_library(tmp_path_factory.mktemp("shim"))
-
-
-@pytest.fixture(params=[2, 3])
-def version(request):
-    return request.param
 
 
 @pytest.fixture
@@ -30,9 +20,9 @@ def resources(tmp_path, version):
 
 
 @pytest.fixture
-def fmu(library, resources, version):
+def fmu(shim_library, resources, version):
     """A Co-Simulation instance after 20 steps, with a command and a parameter changed."""
-    fmu = Fmu(library, version, CO_SIMULATION, resources)
+    fmu = Fmu(shim_library, version, CO_SIMULATION, resources)
     assert fmu.start(stop=10.0) == OK
     assert fmu.assign("torque_command", 2.5) == OK
     assert fmu.assign("mass", 1.7) == OK
@@ -78,10 +68,10 @@ def test_a_state_is_overwritten_in_place(fmu):
     assert run(fmu, 30, 10) == later != wanted
 
 
-def test_bytes_are_restored_by_another_instance(fmu, library, resources, version):
+def test_bytes_are_restored_by_another_instance(fmu, shim_library, resources, version):
     content = fmu.serialized(fmu.save()[1])
     wanted = run(fmu, 20, 30)
-    other = Fmu(library, version, CO_SIMULATION, resources)
+    other = Fmu(shim_library, version, CO_SIMULATION, resources)
     status, state = other.deserialized(content)
     assert status == OK
     assert other.serialized(state) == content
@@ -90,7 +80,7 @@ def test_bytes_are_restored_by_another_instance(fmu, library, resources, version
     other.free()
 
 
-def test_bytes_are_restored_by_another_process(fmu, library, resources, version, tmp_path):
+def test_bytes_are_restored_by_another_process(fmu, shim_library, resources, version, tmp_path):
     (tmp_path / "state").write_bytes(fmu.serialized(fmu.save()[1]))
     wanted = run(fmu, 20, 30)
     program = (
@@ -101,14 +91,14 @@ def test_bytes_are_restored_by_another_process(fmu, library, resources, version,
         "assert status == fmu.restore(state) == OK\n"
         "print([value.hex() for value in run(fmu, 20, 30)])\n"
     )
-    command = [sys.executable, "-c", program, str(library), str(version), resources, str(tmp_path / "state")]
+    command = [sys.executable, "-c", program, str(shim_library), str(version), resources, str(tmp_path / "state")]
     root = Path(__file__).resolve().parents[2]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=root)
     assert done.stdout.strip() == str([value.hex() for value in wanted]), done.stderr
 
 
-def test_model_exchange_states_keep_the_mode(library, resources, version):
-    fmu = Fmu(library, version, MODEL_EXCHANGE, resources)
+def test_model_exchange_states_keep_the_mode(shim_library, resources, version):
+    fmu = Fmu(shim_library, version, MODEL_EXCHANGE, resources)
     assert fmu.start() == OK
     _, state = fmu.save()
     assert fmu.call("EnterEventMode") == OK
@@ -137,21 +127,21 @@ def test_bytes_that_were_cut(fmu, size):
     assert "too few" in fmu.log[-1][2] or "cut" in fmu.log[-1][2]
 
 
-def test_bytes_of_other_fmus(fmu, library, tmp_path, version):
+def test_bytes_of_other_fmus(fmu, shim_library, tmp_path, version):
     content = fmu.serialized(fmu.save()[1])
-    other = Fmu(library, version, MODEL_EXCHANGE, location(tmp_path / "resources", version))
+    other = Fmu(shim_library, version, MODEL_EXCHANGE, location(tmp_path / "resources", version))
     assert other.deserialized(content)[0] == ERROR
     assert "another interface" in other.log[-1][2]
     other.free()
     folder = toy.PlantData(dt=2 * DT).write(tmp_path / "slower")
-    other = Fmu(library, version, CO_SIMULATION, location(folder, version))
+    other = Fmu(shim_library, version, CO_SIMULATION, location(folder, version))
     assert other.deserialized(content)[0] == ERROR
     assert "another internal step" in other.log[-1][2]
     other.free()
 
 
-def test_pointers_that_are_no_states(fmu, library, resources, version):
-    other = Fmu(library, version, CO_SIMULATION, resources)
+def test_pointers_that_are_no_states(fmu, shim_library, resources, version):
+    other = Fmu(shim_library, version, CO_SIMULATION, resources)
     _, foreign = other.save()
     _, freed = fmu.save()
     kept = c_void_p(freed.value)
