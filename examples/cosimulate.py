@@ -43,12 +43,14 @@ def progress(time: float) -> tuple[float, float]:
 
 def angle_reference(simulation: lj.Simulation) -> np.ndarray:
     """Reference angles (7,), rad."""
-    return START + progress(simulation.time)[0] * (GOAL - START)
+    place, _ = progress(simulation.time)
+    return np.asarray(START + place * (GOAL - START))
 
 
 def rate_reference(simulation: lj.Simulation) -> np.ndarray:
     """Reference rates (7,), rad/s."""
-    return progress(simulation.time)[1] * (GOAL - START)
+    _, rate = progress(simulation.time)
+    return np.asarray(rate * (GOAL - START))
 
 
 def gravity_torque(simulation: lj.Simulation) -> np.ndarray:
@@ -98,7 +100,8 @@ def plot(trace: Trace, path: Path) -> Path:
         axes[2].step(trace.time, trace["torque"][:, i] / GAINS["limit"][i], color=colour, where="post")
     for level in (-1.0, 1.0):
         axes[2].axhline(level, color="black", linestyle="--", linewidth=0.8)
-    axes[0].set(ylabel="angle, ° (dotted: reference)", title=f"Torque-driven arm with a controller FMU sampled every {PERIOD * 1e3:g} ms")
+    axes[0].set_title(f"Torque-driven arm with a controller FMU sampled every {PERIOD * 1e3:g} ms")
+    axes[0].set_ylabel("angle, ° (dotted: reference)")
     figure.legend(*axes[0].get_legend_handles_labels(), ncols=7, fontsize="small", loc="outside lower center")
     axes[1].set(ylabel="tracking error, °")
     axes[2].set(ylabel="torque / limit", xlabel="time, s")

@@ -130,9 +130,11 @@ def test_arrays_sized_by_a_structural_parameter(tmp_path):
     with FmuController(path, inputs, {"torque": ["shoulder", "elbow"]}, {"n": 2}) as controller:
         controller.start(sim)
         np.testing.assert_array_equal(sim.command_vector, [-25.0, -50.0])
-    with FmuController(path, inputs, {"torque": ["shoulder", "elbow"]}) as controller:  # three by default
-        with pytest.raises(lj.ArgumentError, match="'q' has 2 numbers, but 3 are needed"):
-            controller.start(sim)
+    with (
+        FmuController(path, inputs, {"torque": ["shoulder", "elbow"]}) as controller,  # three by default
+        pytest.raises(lj.ArgumentError, match="'q' has 2 numbers, but 3 are needed"),
+    ):
+        controller.start(sim)
     with pytest.raises(lj.ArgumentError, match="n is -1"):
         FmuController(path, inputs, {}, {"n": -1})
 
