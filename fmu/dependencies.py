@@ -25,14 +25,17 @@ _NODE_SENSORS: dict[str, Callable[[Influences, int], Knowns]] = {
 
 
 def dependencies_of(
-    system: System, plant: Plant, variables: Sequence[Variable], *, parameters: bool = True
+    system: System, plant: Plant, variables: Sequence[Variable], *, initial: bool = False, parameters: bool = True
 ) -> Dependencies:
     """The knowns of every output, state derivative and event indicator: inputs, states and, if asked for, parameters.
 
-    FMI 3 counts parameters among the knowns while the model runs, FMI 2 does not. During initialisation both do, and
-    the knowns are the same again, because the states start from exact values. What is not listed has no influence.
+    initial : during initialisation, where all that has an exact start value is known; else while the model runs, where
+        coordinates and velocities are known only as states of Model Exchange
+    parameters : FMI 3 counts them among the knowns while the model runs, FMI 2 does not; both do during initialisation
+
+    What is not listed has no influence.
     """
-    places = _knowns(variables, parameters)
+    places = _knowns(variables, initial, parameters or initial)
     shown = frozenset(
         variable.offset + i
         for variable in variables
@@ -53,13 +56,14 @@ def dependencies_of(
     return found
 
 
-def _knowns(variables: Sequence[Variable], parameters: bool) -> dict[Known, int]:
+def _knowns(variables: Sequence[Variable], initial: bool, parameters: bool) -> dict[Known, int]:
     """Every number that the importer gives → the variable that holds it."""
     causes = ("input", "parameter") if parameters else ("input",)
+    states = {variable.derivative_of for variable in variables}
     return {
         (variable.region, variable.offset + i): place
         for place, variable in enumerate(variables)
-        if variable.is_state or variable.causality in causes
+        if (variable.is_state and (initial or variable.name in states)) or variable.causality in causes
         for i in range(variable.size)
     }
 

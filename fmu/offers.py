@@ -172,8 +172,6 @@ class Offers:
         rows = self._state_rows(region)
         first = 0 if region is Region.Q else self.system.nq
         start = tuple(float(x) for x in self._start[first : first + len(rows)])
-        if not self.embedded:
-            start = ()
         whole = "q" if region is Region.Q else "v"
         if self.arrays:
             kind = typed(common_type(row[2] for row in rows))

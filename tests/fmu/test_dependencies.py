@@ -302,3 +302,6 @@ def test_with_an_engine_process_only_inputs_and_parameters_are_known():
     variables = variables_of(system, build(system), "scalar", "process")
     found = dependencies_of(system, build(system), variables)
     assert {variables[k].causality for knowns in found.values() for k in knowns} == {"input", "parameter"}
+    start = dependencies_of(system, build(system), variables, initial=True)
+    moving = {variables[k].region for k in start[next(i for i, x in enumerate(variables) if x.name == "sensor.effort")]}
+    assert moving == {Region.Q, Region.V, Region.COMMAND, Region.PARAMETER}

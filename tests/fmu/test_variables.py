@@ -347,9 +347,9 @@ def test_many_stars_take_no_time():
         listed(arm(), outputs=["*a" * 400 + "!"])
 
 
-def test_the_process_coupling_has_no_states_and_has_settings():
+def test_the_process_coupling_has_no_derivatives_and_has_settings():
     found = named(arm(), "scalar", "process")
-    assert not any(variable.is_state for variable in found.values())
+    assert not any(variable.derivative_of for variable in found.values())
     assert {variable.region for variable in found.values()} == {
         *(Region.TIME, Region.PARAMETER, Region.COMMAND, Region.Q, Region.V, Region.OBSERVED, Region.SETTING)
     }
@@ -357,7 +357,8 @@ def test_the_process_coupling_has_no_states_and_has_settings():
     assert [v.name for v in settings_] == ["engine.endpoint", "engine.keys", "engine.command", "engine.timeout"]
     assert [v.text for v in settings_] == [True, True, True, False]
     assert all(v.variability == "fixed" and v.causality == "parameter" for v in settings_)
-    assert named(arm(), "arrays", "process")["q"].start == ()
+    assert named(arm(), "arrays", "process")["q"].start == (0.3, 0.0)
+    assert "hinge.elbow.angle" not in named(arm(), "scalar", "process", outputs=["*.rate"])
 
 
 def test_unknown_variants_are_refused():
