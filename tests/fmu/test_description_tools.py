@@ -6,13 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import fmpy
 import pytest
+from fmpy.validation import validate_fmu
 
 from limberjack.fmu.archive import write
 from tests.fmu import contents
-
-fmpy = pytest.importorskip("fmpy")
-from fmpy.validation import validate_fmu  # noqa: E402
 
 
 @pytest.mark.parametrize("kind", contents.KINDS, ids="-".join)
@@ -45,7 +44,6 @@ def test_fmpy_reads_what_was_written(kind, tmp_path):
 
 @pytest.mark.parametrize("kind", contents.KINDS[:3], ids="-".join)
 def test_fmutool_finds_no_problem(kind, tmp_path):
-    pytest.importorskip("fmu_manipulation_toolbox")
     made = contents.content("full", *kind)
     path = write(tmp_path / "m.fmu", {"modelDescription.xml": contents.document(made)})
     tool = Path(sys.executable).with_name("fmutool")

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from xml.etree import ElementTree
 
+import fmpy
 import pytest
+from lxml import etree
 
 from limberjack.fmu import terminals
 from tests.fmu import contents
@@ -19,7 +21,6 @@ def made(request):
 
 
 def test_the_schema_holds(made):
-    fmpy, etree = pytest.importorskip("fmpy"), pytest.importorskip("lxml.etree")
     folder = Path(fmpy.__file__).parent / "schema" / "fmi3"
     schema = etree.XMLSchema(file=str(folder / "fmi3TerminalsAndIcons.xsd"))
     schema.assertValid(etree.fromstring(terminals.document(made)))
