@@ -9,6 +9,8 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+
 from limberjack.bridge.endpoints import Endpoints
 from limberjack.bridge.process import end_with_parent
 from limberjack.bridge.server import serve
@@ -16,7 +18,7 @@ from limberjack.bridge.settings import Settings
 from limberjack.commands.arguments import run_settings
 from limberjack.commands.console import open_console
 from limberjack.commands.drive import Job, run_job
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.errors import ArgumentError, MissingExtraError
 from limberjack.engine.kernel import announce_compilation
 from limberjack.engine.system.load import load
 
@@ -25,11 +27,37 @@ PICTURES = (".png", ".pdf", ".svg")
 
 
 def demo(folder: Path) -> None:
-    """Drive the shipped space manipulator."""
+    """Drive the shipped space manipulator in an engine process, then export it and drive the FMU in the same way."""
     announce_compilation()
+    console = open_console()
     with ExitStack() as stack:
         model = stack.enter_context(as_file(files("limberjack.examples") / DEMO_MODEL))
-        run_job(Job(model, folder, DEMO_SECONDS), open_console())
+        job = Job(model, folder, DEMO_SECONDS)
+        run_job(job, console)
+        _demo_fmu(job, console)
+
+
+def _demo_fmu(job: Job, console: Console) -> None:
+    """The job once more in an FMU; without a C compiler it says what is missing and leaves it at that."""
+    from limberjack.commands.fmu_check import compare, drive_fmu, plot_comparison
+    from limberjack.commands.record import driven_names, read_csv
+    from limberjack.fmu.export import export_fmu
+
+    system = load(job.model, **job.load)
+    console.print("exporting the model as an FMU (the first time this compiles its binary, about a minute)")
+    try:
+        path = export_fmu(system, job.folder / f"{system.name}.fmu", platforms="host")
+    except MissingExtraError as error:
+        console.print(f"no FMU: {error}", markup=False)
+        return
+    log = read_csv(job.folder / "log.csv")
+    period_s = system.dt * job.settings.steps_per_cycle(system.dt)
+    found = compare(log, drive_fmu(path, system, job.duration_s, period_s), system)
+    plot_comparison(found, driven_names(list(log)), job.folder / "fmu.png")
+    words = "equal bit for bit" if found.equal else f"largest difference {found.largest:.3g}"
+    rows, columns = found.engine.shape
+    console.print(f"the FMU against the engine process: {words} ({rows} rows of {columns} numbers)")
+    console.print(f"wrote {path} and {job.folder / 'fmu.png'}", markup=False)
 
 
 def run(options: argparse.Namespace, load_options: dict[str, Any]) -> None:
