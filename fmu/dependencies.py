@@ -74,6 +74,7 @@ class _Numbers:
     def __init__(self, influences: Influences) -> None:
         self._influences = influences
         self._sensors = list(_sensor_outputs(influences))
+        self._nodes: dict[tuple[int, str], Knowns] = {}
 
     def of(self, variable: Variable) -> tuple[Knowns, bool]:
         """Of all numbers of a variable together."""
@@ -101,11 +102,21 @@ class _Numbers:
             energies = [known.kinetic, known.potential, known.kinetic | known.potential]
             return [*energies, *[known.angular_momentum] * 3, *[known.linear_momentum] * 3][i]
         node, place = divmod(i - at.SURVEY_HEAD, at.SURVEY_NODE)
-        if place < 3:
-            return known.node_position(node)
-        if place < 7:
-            return known.node_orientation(node)
-        return known.node_angular_velocity(node) if place < 10 else known.node_linear_velocity(node)
+        kind = "position" if place < 3 else "orientation" if place < 7 else "angular" if place < 10 else "linear"
+        return self._node(node, kind)
+
+    def _node(self, node: int, kind: str) -> Knowns:
+        """Of one part of a node's motion; nodes on the same body share it."""
+        known, row = self._influences, int(self._influences.plant.sections["node_row"][node, 0])
+        if (row, kind) not in self._nodes:
+            found = {
+                "position": known.node_position,
+                "orientation": known.node_orientation,
+                "angular": known.node_angular_velocity,
+                "linear": known.node_linear_velocity,
+            }[kind](node)
+            self._nodes[row, kind] = found
+        return self._nodes[row, kind]
 
     def _switch(self, i: int) -> Knowns:
         nv, drives = self._influences.system.nv, len(self._influences.system.actuators)

@@ -202,33 +202,31 @@ class Offers:
         """The derivatives of the states: always there, outputs only if selected."""
         rows = self._state_rows(region)
         whole = "q" if region is Region.Q else "v"
-        place_of = (Region.RATE, 0) if region is Region.Q else (Region.OBSERVED, self.system.nv)
-        if self.arrays:
-            kind = typed(common_type(row[3] for row in rows))
-            listed = [(whole, f"time derivative of {whole}", kind, len(rows), ())] if rows else []
-        else:
-            listed = [
-                (name, f"time derivative of the {said}", typed(rate), 1, (derivative(whole),))
-                for name, said, _, rate, _, _ in rows
+        if not self.arrays:
+            return [
+                self._rate(region, i, name, said, typed(rate), 1, (derivative(whole),))
+                for i, (name, said, _, rate, _, _) in enumerate(rows)
             ]
-        return [
-            Candidate(
-                Variable(
-                    derivative(name),
-                    said,
-                    place_of[0],
-                    place_of[1] + i,
-                    size,
-                    self.arrays,
-                    causality="output",
-                    derivative_of=name,
-                    **kind,
-                ),
-                answers,
-                needed=True,
-            )
-            for i, (name, said, kind, size, answers) in enumerate(listed)
-        ]
+        kind = typed(common_type(row[3] for row in rows))
+        return [self._rate(region, 0, whole, whole, kind, len(rows), ())] if rows else []
+
+    def _rate(
+        self, region: Region, i: int, name: str, said: str, kind: dict[str, Any], size: int, answers: tuple[str, ...]
+    ) -> Candidate:
+        """The derivative of the coordinates (dq/dt) or velocities (observed) from i on."""
+        vector, first = (Region.RATE, 0) if region is Region.Q else (Region.OBSERVED, self.system.nv)
+        variable = Variable(
+            derivative(name),
+            f"time derivative of the {said}" if answers else f"time derivative of {said}",
+            vector,
+            first + i,
+            size,
+            self.arrays,
+            causality="output",
+            derivative_of=name,
+            **kind,
+        )
+        return Candidate(variable, answers, needed=True)
 
     def _aliases(self) -> Iterator[Candidate]:
         """With whole vectors, every coordinate and velocity under its own name as well."""
