@@ -163,7 +163,7 @@ class FmuController:
 
     def exchange(self, simulation: Simulation) -> None:
         """Step the FMU up to the simulation's present time, which must be the one due, and set the commands."""
-        self._check_running(simulation)
+        self.check_running(simulation)
         if simulation.step_count != self.due:
             raise ArgumentError(
                 f"FMU '{self.name}' exchanges next at t = {self.due * simulation.dt:.9g} s, but the simulation stands "
@@ -183,7 +183,7 @@ class FmuController:
         """Advance simulation and FMU to the next communication point; the first call starts the FMU."""
         if self._simulation is None:
             self.start(simulation)
-        self._check_running(simulation)
+        self.check_running(simulation)
         simulation.step(self.due - simulation.step_count)
         self.exchange(simulation)
 
@@ -197,7 +197,8 @@ class FmuController:
         if not self._finalizer.alive:
             raise ArgumentError(f"FMU '{self.name}' is closed; make a new FmuController.")
 
-    def _check_running(self, simulation: Simulation) -> None:
+    def check_running(self, simulation: Simulation) -> None:
+        """ArgumentError unless it runs with this simulation and neither has moved without the other."""
         self._check_open()
         if self._failed:
             raise ArgumentError(f"FMU '{self.name}' has failed before; call `start` to begin anew.")
@@ -236,7 +237,7 @@ class FmuController:
         """
         if self._simulation is None:
             raise ArgumentError(f"FMU '{self.name}' does not run; call `start` first.")
-        self._check_running(self._simulation)
+        self.check_running(self._simulation)
         self._check_restores()
         return ControllerSnapshot(self._token, self._last, self._slave.state())
 

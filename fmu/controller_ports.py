@@ -35,6 +35,8 @@ _FMI2 = {
     "Enumeration": ("Integer", ctypes.c_int),
     "Boolean": ("Boolean", ctypes.c_int),
 }
+#: units that need no definition: what they are called, factor 1
+_SI = {"", "1", "-", "rad", "rad/s", "rad/s2", "rad/s^2", "m", "m/s", "m/s2", "m/s^2", "s", "kg", "N", "Nm", "N.m", "J"}
 #: whole numbers beyond this are not exact in float64
 _EXACT = 2.0**53
 #: most numbers in one variable
@@ -46,7 +48,8 @@ class Port:
     """One variable of the FMU.
 
     reference : value reference; type : as the description names it; call, ctype : how its values are passed (call is
-    "" for texts, binaries and clocks); shape : () for a scalar; factor, offset : SI value = factor · value + offset
+    "" for texts, binaries and clocks); shape : () for a scalar; factor, offset : SI value = factor · value + offset;
+    converts : whether the FMU says so, or names an SI unit or none
     """
 
     name: str
@@ -61,6 +64,7 @@ class Port:
     unit: str
     factor: float
     offset: float
+    converts: bool
 
     @property
     def size(self) -> int:
@@ -168,6 +172,7 @@ def _port(fmu: str, variable: Any, table: Mapping[str, tuple[str, Any]], units: 
         unit=unit,
         factor=float(base.factor) if base is not None else 1.0,
         offset=float(base.offset) if base is not None and not variable.relativeQuantity else 0.0,
+        converts=base is not None or unit.replace("·", ".").replace("*", ".") in _SI,
     )
 
 

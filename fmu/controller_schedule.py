@@ -60,11 +60,13 @@ def cosimulate(
     Raises ArgumentError (two controllers on one command, duration no multiple of dt, …), SimulationError, FmuError;
     simulation and controllers then stand where they were when it happened.
     """
+    _check_arguments(simulation, controllers)
     steps = _steps("duration", duration, simulation, 0)
     every = _steps("log_period", _log_period(simulation, controllers, log_period), simulation, 1)
     for controller in controllers:
         if controller.simulation is None:
             controller.start(simulation)
+        controller.check_running(simulation)
     _check_commands(simulation, controllers)
     recorder = _Recorder(simulation, log, steps // every + 2)
     end, next_row = simulation.step_count + steps, simulation.step_count
@@ -79,6 +81,18 @@ def cosimulate(
         for controller in controllers:
             if controller.due <= goal:
                 controller.exchange(simulation)
+
+
+def _check_arguments(simulation: Simulation, controllers: Sequence[FmuController]) -> None:
+    """A simulation, and controllers that are listed once each."""
+    from limberjack.fmu.controller import FmuController
+
+    if not isinstance(simulation, Simulation):
+        raise ArgumentError(f"a Simulation is needed, got {type(simulation).__name__}.")
+    if not isinstance(controllers, Sequence) or not all(isinstance(each, FmuController) for each in controllers):
+        raise ArgumentError("controllers must be a list of FmuController.")
+    if len(set(map(id, controllers))) < len(controllers):
+        raise ArgumentError("a controller is listed twice; list each one once.")
 
 
 def _steps(label: str, seconds: float, simulation: Simulation, least: int) -> int:
@@ -101,13 +115,9 @@ def _log_period(simulation: Simulation, controllers: Sequence[FmuController], wa
 
 
 def _check_commands(simulation: Simulation, controllers: Sequence[FmuController]) -> None:
-    """Each command has one master; each controller is listed once."""
+    """Each command has one master."""
     owners: dict[int, FmuController] = {}
     for controller in controllers:
-        if controller.simulation is not simulation:
-            raise ArgumentError(
-                f"FMU '{controller.name}' runs with another simulation; call its `start` to begin anew with this one."
-            )
         for place in controller.command_places:
             if place in owners:
                 raise ArgumentError(
@@ -115,8 +125,6 @@ def _check_commands(simulation: Simulation, controllers: Sequence[FmuController]
                     f"and '{controller.name}'; connect one of them only."
                 )
             owners[place] = controller
-    if len(set(map(id, controllers))) < len(controllers):
-        raise ArgumentError("a controller is listed twice; list each one once.")
 
 
 class _Recorder:

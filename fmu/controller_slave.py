@@ -44,9 +44,11 @@ class Slave:
         self._load(description)
 
     def _load(self, description: Any) -> None:
+        from fmpy.fmi1 import FMICallException
         from fmpy.fmi2 import FMU2Slave
         from fmpy.fmi3 import FMU3Slave
 
+        self._call_error: type[Exception] = FMICallException
         kind = FMU2Slave if self._fmi2 else FMU3Slave
         here = os.getcwd()
         try:
@@ -157,16 +159,15 @@ class Slave:
 
     def call(self, doing: str, function: Callable[..., Any], *values: Any) -> Any:
         """Call the FMU; a status beyond warning becomes a FmuError."""
-        from fmpy.fmi1 import FMICallException
-
         if self._fatal:
             raise self.error("it failed fatally before and cannot be used any more in this process.")
         try:
             return function(*values)
-        except FMICallException as error:
-            self._fatal = error.status == _FATAL
-            self._initialised = self._initialised and error.status == _DISCARD  # after errors it only takes free
-            raise self.error(self._blame(doing, error.function, error.status)) from None
+        except self._call_error as error:
+            function_name, status = error.function, error.status  # type: ignore[attr-defined]
+            self._fatal = status == _FATAL
+            self._initialised = self._initialised and status == _DISCARD  # after errors it only takes free
+            raise self.error(self._blame(doing, function_name, status)) from None
 
     def error(self, what: str) -> FmuError:
         return FmuError(self.name, what, list(self.log))
@@ -257,15 +258,17 @@ class _Fmi2Log:
     _logs: dict[int, deque[str]] = {}  # noqa: RUF012 (one per process on purpose)
     _receiver: Any = None
     _claim: Any = None
+    _proxy: Any = None
 
     @classmethod
     def callbacks(cls, log: deque[str]) -> tuple[int, Any]:
         """Number and callbacks of a new instance that logs to `log`."""
         from fmpy import calloc, fmi2, free
+        from fmpy.logging import addLoggerProxy
 
         if cls._receiver is None:
             cls._receiver = fmi2.fmi2CallbackLoggerTYPE(cls._receive)
-            cls._claim = fmi2.fmi2CallbackFunctions()
+            cls._claim, cls._proxy = fmi2.fmi2CallbackFunctions(), addLoggerProxy
         callbacks = fmi2.fmi2CallbackFunctions()
         callbacks.allocateMemory = fmi2.fmi2CallbackAllocateMemoryTYPE(calloc)
         callbacks.freeMemory = fmi2.fmi2CallbackFreeMemoryTYPE(free)
@@ -282,10 +285,8 @@ class _Fmi2Log:
     @classmethod
     def claim(cls) -> Any:
         """Make ours the receiver of FMPy's proxy again; someone else's FMU may have taken it. Returns the proxy."""
-        from fmpy.logging import addLoggerProxy
-
         cls._claim.logger = cls._receiver
-        addLoggerProxy(ctypes.byref(cls._claim))
+        cls._proxy(ctypes.byref(cls._claim))
         return cls._claim.logger
 
     @classmethod

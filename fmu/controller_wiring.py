@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -11,6 +12,7 @@ from limberjack.engine.simulation import Simulation
 from limberjack.fmu.controller_ports import Catalogue, Group, Port, groups_of
 from limberjack.fmu.controller_slave import Slave
 from limberjack.fmu.controller_sources import Reader, Source, Target, Writer, signals_of
+from limberjack.fmu.errors import FmuWarning
 
 Inputs = Mapping[str, Source | None] | None
 Targets = Mapping[str, Target] | None
@@ -55,6 +57,9 @@ class Wiring:
         )
         factor, offset = _units(ports)
         physical = self._reader.physical
+        starts = np.cumsum([0, *(port.size for port in ports)])
+        measured = [port for port, start in zip(ports, starts) if physical[start : start + port.size].any()]
+        _warn(self._fmu, [port for port in measured if not port.converts])
         self._input_factor, self._input_offset = np.where(physical, factor, 1.0), np.where(physical, offset, 0.0)
         self._converts_inputs = bool((self._input_factor != 1.0).any() or (self._input_offset != 0.0).any())
         return groups
@@ -68,6 +73,7 @@ class Wiring:
         )
         self._values = np.zeros(len(self._writer.places))
         self._output_factor, self._output_offset = _units(ports)
+        _warn(self._fmu, [port for port in ports if not port.converts])
         return groups
 
     @property
@@ -135,6 +141,18 @@ def _targets(fmu: str, catalogue: Catalogue, simulation: Simulation, given: Targ
             "or {} to set none."
         )
     return found
+
+
+def _warn(fmu: str, ports: Sequence[Port]) -> None:
+    """Tell of units that the FMU uses without saying what they are in SI."""
+    if ports:
+        names = ", ".join(f"'{port.name}' in '{port.unit}'" for port in ports)
+        warnings.warn(
+            f"FMU '{fmu}' does not say what its units are in SI: {names}; the numbers are passed as they are. Convert "
+            "inputs in a function of the simulation where that is wrong.",
+            FmuWarning,
+            stacklevel=6,
+        )
 
 
 def _units(ports: Sequence[Port]) -> tuple[np.ndarray, np.ndarray]:
