@@ -31,6 +31,8 @@ TOLERANCE = 1e-6
 STOP_TIME, MOST_STEPS = 10.0, 100_000
 #: communication points that the default experiment has at least, where it has that many steps; most steps between two
 COMMUNICATION_POINTS, MOST_BETWEEN = 1000, 100
+#: a communication step that is this near to a multiple of dt, relatively, is one (the binaries use the same bound)
+SAME_STEP = 1e-9
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -80,6 +82,12 @@ class Content:
     places: Mapping[str, int] = field(init=False)
 
     def __post_init__(self) -> None:
+        h, dt = self.experiment.step_size, self.dt
+        if self.coupling == "process" and internal_steps(h, dt)[1] != dt:
+            raise ArgumentError(
+                f"step_size of the default experiment is {h!r} s, no multiple of the step dt = {dt!r} s, and an engine "
+                "process takes whole steps only; give a multiple."
+            )
         object.__setattr__(self, "places", {variable.name: at for at, variable in enumerate(self.variables)})
 
     def with_token(self, token: str) -> Content:
@@ -143,6 +151,15 @@ def default_experiment(dt: float, stop_time: float | None = None, step_size: flo
         return Experiment(stop, _positive("step_size", step_size))
     multiple = _round_below(stop / dt / COMMUNICATION_POINTS) if stop / dt > COMMUNICATION_POINTS else 1.0
     return Experiment(stop, float(f"{min(multiple, MOST_BETWEEN) * dt:.12g}"))
+
+
+def internal_steps(h: float, dt: float) -> tuple[int, float]:
+    """Number and length of the engine's steps in a communication step: multiples of dt, else equal shorter ones."""
+    n = max(round(h / dt), 1)
+    if abs(h - n * dt) <= SAME_STEP * h:
+        return n, dt
+    n = math.ceil(h / dt)
+    return n, h / n
 
 
 def _positive(name: str, value: float) -> float:

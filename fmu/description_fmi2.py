@@ -34,7 +34,9 @@ def document(content: Content) -> bytes:
         root.set("numberOfEventIndicators", str(len(content.indicators)))
         attributes = _capabilities(content) | {"completedIntegratorStepNotNeeded": flag(True)}
         ElementTree.SubElement(root, "ModelExchange", attributes)
-    attributes = _capabilities(content) | {"canHandleVariableCommunicationStepSize": flag(True)}
+    # an engine inside divides a communication step that is no multiple of dt; an engine process refuses it
+    variable_step = {"canHandleVariableCommunicationStepSize": flag(content.coupling == "embedded")}
+    attributes = _capabilities(content) | variable_step
     ElementTree.SubElement(root, "CoSimulation", attributes)
     units = unit_definitions(content)
     if units is not None:

@@ -59,9 +59,9 @@ def _capabilities(content: Content) -> dict[str, str]:
 
 
 def _co_simulation(content: Content) -> dict[str, str]:
-    """A communication step that is no multiple of dt is done in equal shorter steps, so any size is fine."""
+    """An engine inside divides a communication step that is no multiple of dt; an engine process refuses it."""
     return _capabilities(content) | {
-        "canHandleVariableCommunicationStepSize": flag(True),
+        "canHandleVariableCommunicationStepSize": flag(content.coupling == "embedded"),
         "fixedInternalStepSize": number(content.dt),
         "hasEventMode": flag(False),
     }

@@ -22,11 +22,16 @@ def _listed(items: list[str]) -> str:
 def numerics(content: Content) -> str:
     """How Co-Simulation and Model Exchange compute."""
     method = _INTEGRATORS.get(content.integrator, content.integrator)
+    other = (
+        "is divided into equal steps that are not longer than dt"
+        if content.coupling == "embedded"
+        else "is refused (discarded)"
+    )
     parts = f" in {content.substeps} equal substeps" if content.substeps > 1 else ""
     items = [
         f"<b>Co-Simulation</b> steps with {escape(method)}, fixed step dt = {content.dt:g} s{parts}; orientations stay "
         "on their manifold. A communication step that is a multiple of dt takes that many steps of exactly dt; any "
-        "other is divided into equal steps that are not longer than dt. Inputs are held during a communication step.",
+        f"other {other}. Inputs are held during a communication step.",
         "Equal inputs and equal steps give equal results, to the last bit on the same kind of processor; so does a "
         "saved and restored state. Between kinds of processors the last digits differ.",
     ]
@@ -137,19 +142,22 @@ What must be there
   libzmq: carried inside the FMU, nothing to install.
 
 Two ways to provide the engine
-  1. Let the FMU start it: leave engine.endpoint empty. Each instance starts its own engine process with engine.command,
-     which must be found on the PATH, and ends it when it is freed.
+  1. Let the FMU start it: leave engine.endpoint empty. Each instance starts its own engine process with engine.command
+     (a program on the PATH, or its path, with arguments if need be), and ends it when it is freed.
   2. Start it yourself, also on another computer, and give its address in engine.endpoint:
-       limberjack run MODEL --dt {content.dt!r} --integrator {content.integrator} --substeps {content.substeps} \\
+       limberjack run model.ljm --dt {content.dt!r} --integrator {content.integrator} --substeps {content.substeps} \\
          --endpoint tcp://127.0.0.1:5555
-     MODEL must be the model that was exported; the FMU checks this. An engine takes one importer at a time.
-     With --keys the connection is encrypted; give the folder with the client's keys in engine.keys.
+     model.ljm is the exported model; it is in this FMU's folder resources/. The FMU checks that the engine runs this
+     model with these settings. An engine takes commands from one importer at a time.
+  To encrypt the connection, make keys with 'limberjack keygen DIR', start the engine with --keys DIR and set
+  engine.keys to that folder.
 
 Settings (parameters; set them before the initialisation ends)
 {settings}
 
 Where the engine cannot be found, dies, does not answer in time or runs another version or model, the FMU returns an
-error with a log message that says which; it never waits longer than engine.timeout.
+error with a log message that says which. It never waits longer than engine.timeout for an answer, and five minutes for
+an engine that it starts, because the first start on a computer compiles the engine.
 """
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from limberjack.engine.entries import entries
 from limberjack.engine.errors import ModelWarning, SimulationError
 from limberjack.engine.simulation import Simulation
-from limberjack.fmu.description import Content, number, serialised
+from limberjack.fmu.description import SAME_STEP, Content, internal_steps, number, serialised
 from limberjack.fmu.naming import element
 from limberjack.fmu.variable import Region, Variable
 
@@ -23,8 +23,6 @@ FOLDER = "extra/org.fmi-standard.fmi-ls-ref"
 RESULT_NAME, MANIFEST_NAME = "reference.csv", "fmi-ls-manifest.xml"
 #: rows after the first; velocities times steps, about two seconds of computing: the reference ends there
 MOST_ROWS, MOST_WORK = 200, 4_000_000
-#: a step that is this near to a multiple of dt, relatively, is one (the binaries use the same bound)
-_SAME_STEP = 1e-9
 
 _LS_NAMESPACE = "http://fmi-standard.org/fmi-ls-manifest"
 _LS_NAME, _LS_VERSION = "org.fmi-standard.fmi-ls-ref", "1.0.0-alpha.1"
@@ -60,15 +58,6 @@ class Reference:
         return stream.getvalue().encode()
 
 
-def internal_steps(h: float, dt: float) -> tuple[int, float]:
-    """Number and length of the engine's steps in a communication step: multiples of dt, else equal shorter ones."""
-    n = max(round(h / dt), 1)
-    if abs(h - n * dt) <= _SAME_STEP * h:
-        return n, dt
-    n = math.ceil(h / dt)
-    return n, h / n
-
-
 def compute(content: Content) -> Reference:
     """Run the default experiment from the start values, commands held.
 
@@ -77,7 +66,7 @@ def compute(content: Content) -> Reference:
     experiment = content.experiment
     steps, dt = internal_steps(experiment.step_size, content.dt)
     simulation = Simulation(content.system, dt, content.integrator, content.substeps)
-    points = max(math.floor(experiment.stop_time / experiment.step_size * (1.0 + _SAME_STEP)), 1)
+    points = max(math.floor(experiment.stop_time / experiment.step_size * (1.0 + SAME_STEP)), 1)
     affordable = MOST_WORK // (steps * content.substeps * max(content.system.nv, 1))
     ending = "" if points <= affordable else "The rest would take the export too long."
     points = min(points, affordable)

@@ -70,6 +70,13 @@ def test_bad_experiment_is_refused(value):
         default_experiment(1e-3, None, value)
 
 
+def test_an_engine_process_takes_whole_steps():
+    made = contents.content("plain", "3.0", "scalar", "process")
+    assert replace(made, experiment=default_experiment(made.dt, 1.0, 3 * made.dt))
+    with pytest.raises(ArgumentError, match=r"no multiple of the step dt = 0\.001 s"):
+        replace(made, experiment=default_experiment(made.dt, 1.0, 2.5 * made.dt))
+
+
 def test_tokens_name_their_parts():
     token = token_of([b"a", b"bc"])
     assert re.fullmatch(r"\{[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\}", token)

@@ -16,7 +16,7 @@ from limberjack.engine.simulation import Simulation
 from limberjack.engine.system.system import Body, Dof, Hinge, System
 from limberjack.engine.system.validate import validate
 from limberjack.fmu import reference
-from limberjack.fmu.description import default_experiment
+from limberjack.fmu.description import default_experiment, internal_steps
 from tests.fmu import contents
 
 #: role attribute of the layered standard's schema
@@ -83,7 +83,7 @@ def test_chosen_derivatives_are_there_too():
     ],
 )
 def test_steps_inside_a_communication_step(h, dt, steps, inner):
-    assert reference.internal_steps(h, dt) == (steps, inner)
+    assert internal_steps(h, dt) == (steps, inner)
 
 
 def test_a_communication_step_that_is_no_multiple():
