@@ -69,7 +69,12 @@ def _settings() -> list[Variable]:
     texts = (
         ("engine.endpoint", "address of a running engine process; empty: start one", ENDPOINT, ""),
         ("engine.keys", "folder with the keys of an encrypted connection; empty: not encrypted", KEYS, ""),
-        ("engine.command", "command that starts the engine process", COMMAND, "limberjack run"),
+        (
+            "engine.command",
+            "words that start the engine process; the model and its options follow them",
+            COMMAND,
+            "limberjack run",
+        ),
     )
     listed = [
         Variable(
@@ -86,7 +91,7 @@ def _settings() -> list[Variable]:
         causality="parameter",
         variability="fixed",
         start=(10.0,),
-        **typed("Time") | {"minimum": 0.0},
+        **typed("Time") | {"minimum": 0.001, "maximum": 1e6},
     )
     return [*listed, timeout]
 
