@@ -58,7 +58,8 @@ def cosimulate(
         the first at the start, the last at the end.
 
     Raises ArgumentError (two controllers on one command, duration no multiple of dt, …), SimulationError, FmuError;
-    simulation and controllers then stand where they were when it happened.
+    simulation and controllers then stand where they were when it happened, and the error carries what was logged
+    until then as its attribute ``trace``.
     """
     _check_arguments(simulation, controllers)
     steps = _steps("duration", duration, simulation, 0)
@@ -69,13 +70,25 @@ def cosimulate(
         controller.check_running(simulation)
     _check_commands(simulation, controllers)
     recorder = _Recorder(simulation, log, steps // every + 2)
+    try:
+        _run(simulation, controllers, steps, every, recorder)
+    except Exception as error:  # also those of a user's functions: hours of simulation must not be lost
+        vars(error)["trace"] = recorder.trace()
+        raise
+    return recorder.trace()
+
+
+def _run(
+    simulation: Simulation, controllers: Sequence[FmuController], steps: int, every: int, recorder: _Recorder
+) -> None:
+    """From event to event: exchanges of the controllers, rows of the log, the end."""
     end, next_row = simulation.step_count + steps, simulation.step_count
     while True:
         if simulation.step_count in (next_row, end):
             recorder.take()
             next_row = simulation.step_count + every
         if simulation.step_count >= end:
-            return recorder.trace()
+            return
         goal = min([end, next_row, *(controller.due for controller in controllers)])
         simulation.step(max(goal - simulation.step_count, 0))
         for controller in controllers:

@@ -17,7 +17,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 BUILD_SECONDS = 300.0
 #: without contraction to fused multiply-adds, so that every compiler gives the same bits
-FLAGS = ("-std=c11", "-O2", "-Wall", "-Wextra", "-ffp-contract=off", "-fPIC", "-shared", "-fvisibility=hidden")
+FLAGS = ("-std=c11", "-O2", "-Wall", "-Wextra", "-ffp-contract=off", "-shared", "-fvisibility=hidden")
 SYSTEMS = {"Linux": ("linux", ".so"), "Darwin": ("darwin", ".dylib"), "Windows": ("windows", ".dll")}
 MACHINES = {"x86_64": "x86_64", "amd64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64"}
 
@@ -35,8 +35,8 @@ def compiler() -> list[str]:
 
 def compile_library(code: Path, library: Path) -> None:
     """Compile one C file to a shared library for this platform."""
-    mathematics = [] if platform.system() == "Windows" else ["-lm"]
-    command = [*compiler(), *FLAGS, str(code), "-o", str(library), *mathematics]
+    unix = [] if platform.system() == "Windows" else ["-fPIC", "-lm"]
+    command = [*compiler(), *FLAGS, str(code), "-o", str(library), *unix]
     done = subprocess.run(command, capture_output=True, text=True, timeout=BUILD_SECONDS, check=False)
     if done.returncode:
         raise RuntimeError(f"{code} does not compile:\n{done.stderr}")

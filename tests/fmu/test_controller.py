@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import os
 import pickle
+import subprocess
+import sys
 import tempfile
 import zipfile
 from pathlib import Path
@@ -73,6 +75,22 @@ def test_fmi3_arrays_equal_the_law_in_python(joints):
         np.testing.assert_array_equal(trace["tool"][k], twin.output["tool_position"])
         if k < 200:
             twin.step(5)
+
+
+def test_the_example(joints, tmp_path):
+    """The arm follows its reference, rests exactly where gravity is balanced, and one drive touches its limit."""
+    trace = example.run(joints)
+    error = np.abs(trace["angle"] - trace["reference"])
+    assert np.rad2deg(error.max()) < 2.0
+    assert np.rad2deg(error[-1].max()) < 1e-3
+    assert trace["saturated"].max() == 1.0
+    assert np.all(np.abs(trace["torque"]) <= example.GAINS["limit"])
+    assert example.plot(trace, tmp_path / "plot" / "cosimulate.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_fmpy_is_imported_when_an_fmu_is_opened_only():
+    code = "import sys, limberjack.fmu.controller as c; assert 'fmpy' not in sys.modules, 'imported'"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
 def test_first_outputs_act_at_once(pid2, sim):
@@ -208,6 +226,7 @@ def test_failures_name_the_time_and_carry_the_log(pid2, sim, fault, message):
     with pid(pid2, parameters=GAINS | {"fault": fault, "label": "arm"}) as controller:
         with pytest.raises(FmuError, match=message) as caught:
             controller.run(sim, 1.0)
+        np.testing.assert_allclose(caught.value.trace.time, np.arange(5 if fault == 1 else 4) * 0.01, atol=1e-15)
         before = sim.command["elbow"]
         assert sim.step_count == (50 if fault == 1 else 40)
         assert np.isfinite(before)
