@@ -58,13 +58,12 @@ def skeleton(system: System) -> Skeleton:
         rotation, position = frames[body.name]
         start = position + rotation @ body.hinge.outboard.position
         ends = [position + rotation @ point for point in _far_points(system, body)]
-        drawn.limbs.extend((at, start, end) for end in ends or [start])
+        drawn.limbs.extend((at, start, end) for end in ends)
         attachment = _attachment(body, frames)
-        if body.hinge.type == "free":
-            drawn.hinges.append((body.hinge.name, position + rotation @ body.inertia.com))
-            continue
         if body.hinge.nv:
             drawn.hinges.append((body.hinge.name, start))
+        if body.hinge.type == "free":
+            continue
         drawn.slides.append((attachment, start))
         if body.hinge.parent is None:
             drawn.grounds.append(attachment)
@@ -73,10 +72,13 @@ def skeleton(system: System) -> Skeleton:
 
 
 def _far_points(system: System, body: Body) -> list[np.ndarray]:
-    """Where a body's limbs end, in its frame: at its children's hinges, or at its centre of mass and nodes."""
+    """Where a body's limbs end, in its frame: at its children's hinges and nodes, else beyond the centre of mass."""
+    start = body.hinge.outboard.position
     children = [other.hinge.inboard.position for other in system.bodies if other.hinge.parent == body.name]
     nodes = [node.pose.position for node in system.nodes if node.body == body.name]
-    return children + nodes if children or nodes else [2.0 * body.inertia.com - body.hinge.outboard.position]
+    if children or any(not np.allclose(node, start) for node in nodes):
+        return children + nodes
+    return [2.0 * body.inertia.com - start]
 
 
 def _attachment(body: Body, frames: dict[str, tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
