@@ -1,0 +1,155 @@
+"""The shim of the process coupling, compiled here, and one instance of it; engines that pretend."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from ctypes import c_char_p, c_size_t
+from pathlib import Path
+from typing import Any
+
+import msgpack
+import numpy as np
+import zmq
+
+import limberjack as lj
+from limberjack.engine.system.build import build, new_state
+from limberjack.engine.system.system import System
+from limberjack.fmu import coupling
+from limberjack.fmu.native.link import shim_sources
+from limberjack.fmu.native.targets import host
+from limberjack.fmu.plant_file import plant_file
+from limberjack.fmu.variable import Region, Variable
+from limberjack.fmu.variables import variables_of
+from tests.fmu.shim_build import CO_SIMULATION, OK, Fmu, compile_c, location, vector
+
+COMMAND = f"'{sys.executable}' -m limberjack.cli run"
+TOKEN = "coupled"
+ARM = Path(__file__).resolve().parents[1] / "system" / "arm.yaml"
+
+
+def load_arm() -> System:
+    return lj.load(ARM)
+
+
+def build_library(folder: Path, *options: str) -> Path:
+    """The shared library of an FMU of the process coupling."""
+    return compile_c(folder / "coupled.so", shim_sources("process"), "-O2", "-shared", "-fPIC", *options, "-ldl")
+
+
+def table(system: System) -> list[Variable]:
+    """Every variable that this coupling can have; coordinates and velocities with start values."""
+    plant = build(system)
+    start = new_state(plant, system)[2:]
+    listed = []
+    for variable in variables_of(system, plant, "scalar", "process", ["*"], ["*"], ["*"]):
+        if variable.region in (Region.Q, Region.V):
+            first = variable.offset + (0 if variable.region is Region.Q else system.nq)
+            variable = dataclasses.replace(variable, start=(float(start[first]),))
+        listed.append(variable)
+    return listed
+
+
+def write_resources(folder: Path, system: System, **options: Any) -> Path:
+    """The folder resources of an FMU of this model."""
+    resources = folder / "resources"
+    for name, content in coupling.files(system, [host()]).items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    content = plant_file(system, build(system), table(system), TOKEN, coupling="process", **options)
+    (resources / "plant.bin").write_bytes(content)
+    return resources
+
+
+class CoupledFmu(Fmu):
+    """An instance with variables by name."""
+
+    def __init__(self, library: Path, resources: Path, system: System, version: int = 3, **settings: str) -> None:
+        super().__init__(library, version, CO_SIMULATION, location(resources, version), TOKEN, "arm")
+        self.references = {variable.name: place for place, variable in enumerate(table(system))}
+        assert self.c, self.log
+        for name, value in {"command": COMMAND, **settings}.items():
+            assert self.set_text(f"engine.{name}", value) == OK, self.log
+
+    def set_text(self, name: str, value: str) -> int:
+        texts = (c_char_p * 1)(value.encode())
+        more = (c_size_t(1),) if self.version == 3 else ()
+        return self.call("SetString", vector([self.references[name]]), c_size_t(1), texts, *more)
+
+    def text(self, name: str) -> str:
+        texts = (c_char_p * 1)()
+        more = (c_size_t(1),) if self.version == 3 else ()
+        assert self.call("GetString", vector([self.references[name]]), c_size_t(1), texts, *more) == OK
+        return (texts[0] or b"").decode()
+
+    def assign(self, name: str, value: float) -> int:
+        return self.set([self.references[name]], [value])
+
+    def value(self, name: str) -> float:
+        status, values = self.get(self.references[name])
+        assert status == OK, self.log
+        return values[0]
+
+    def values(self, names: Sequence[str]) -> np.ndarray:
+        status, values = self.get(*(self.references[name] for name in names))
+        assert status == OK, self.log
+        return np.array(values)
+
+    def names(self, region: Region, system: System) -> list[str]:
+        """Names of the variables of a region, in the order of its vector."""
+        found = [variable for variable in table(system) if variable.region is region]
+        return [variable.name for variable in sorted(found, key=lambda variable: variable.offset)]
+
+    def last_error(self) -> str:
+        errors = self.errors()
+        assert errors, self.log
+        return errors[-1]
+
+
+def children() -> list[int]:
+    """Process numbers of engines that this process started and that are not gone, dead ones included."""
+    path = Path("/proc/self/task")
+    return [int(number) for task in path.iterdir() for number in (task / "children").read_text().split()]
+
+
+class FakeEngine:
+    """Answers every request with what `answer(kind, sequence, client)` gives: bytes, or None for silence."""
+
+    def __init__(self, endpoint: str, answer: Callable[[str, int, int], bytes | list[bytes] | None]) -> None:
+        self._answer, self._stop = answer, threading.Event()
+        self._context = zmq.Context()
+        self._socket = self._context.socket(zmq.ROUTER)
+        self._socket.linger = 0
+        self._socket.rcvtimeo = 50
+        self._socket.bind(endpoint)
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+        self.kinds: list[str] = []
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            try:
+                identity, payload = self._socket.recv_multipart()
+            except zmq.Again:
+                continue
+            _, kind, sequence, _, client, _ = msgpack.unpackb(payload)
+            self.kinds.append(kind)
+            answer = self._answer(kind, sequence, client)
+            for each in [answer] if isinstance(answer, bytes) else answer or []:
+                self._socket.send_multipart([identity, each])
+
+    def __enter__(self) -> FakeEngine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join(10.0)
+        self._socket.close()
+        self._context.term()
+
+
+def message(kind: str, sequence: int, client: int, body: Any, time: float = 0.0, version: int = 1) -> bytes:
+    return msgpack.packb([version, kind, sequence, time, client, body])
