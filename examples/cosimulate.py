@@ -16,7 +16,6 @@ import numpy as np
 
 import limberjack as lj
 from limberjack.examples.joint_controller.build import build
-from limberjack.fmu.controller import FmuController
 from limberjack.fmu.controller_schedule import Trace
 
 MODEL = Path(__file__).resolve().parent / "torque_arm.yaml"
@@ -62,7 +61,7 @@ def run(fmu: Path, duration: float = DURATION) -> Trace:
     """Co-simulate arm and controller FMU."""
     simulation = lj.Simulation(lj.load(MODEL))
     names = simulation.command_names
-    with FmuController(
+    with lj.FmuController(
         fmu,
         inputs={
             "angle": "q",
