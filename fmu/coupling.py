@@ -46,8 +46,8 @@ def files(system: System, platforms: Iterable[str]) -> dict[str, bytes]:
     foreign = sorted(set(platforms) - {host()})
     if foreign:
         raise ArgumentError(
-            f"an FMU of the process coupling for {', '.join(foreign)} cannot be made here: it carries libzmq, and the one "
-            f"at hand is for {host()}. Export it on that platform, or take the embedded coupling."
+            f"an FMU of the process coupling for {', '.join(foreign)} cannot be made here: it carries libzmq, and the "
+            f"one at hand is for {host()}. Export it on that platform, or take the embedded coupling."
         )
     libraries = {f"resources/{host()}/{name}": content for name, content in _libraries().items()}
     return {f"resources/{MODEL_NAME}": to_bytes(system), **libraries}
