@@ -168,30 +168,52 @@ def _placement(points: np.ndarray, pixels: tuple[int, int], margins: tuple[float
 
 
 def _draw_lines(axes: Any, drawn: Skeleton, place: Placement, thick: float) -> None:
-    points = 72.0 / _DOTS_PER_INCH  # line widths are in 1/72 inch
-    round_ends = {"solid_capstyle": "round", "solid_joinstyle": "round"}
-    for start, end in drawn.slides:
-        line = np.array([place(start), place(end)]).T
-        axes.plot(*line, color=_GROUND, linewidth=0.35 * thick * points, **round_ends)
+    """Slides, then each limb with its outline, base to tip."""
+    from matplotlib.collections import LineCollection
+
+    lines = [(_ends(place, start, end), _GROUND, 0.35 * thick) for start, end in drawn.slides]
     for at, start, end in drawn.limbs:
-        line = np.array([place(start), place(end)]).T
-        axes.plot(*line, color=_INK, linewidth=(thick + 3.0) * points, **round_ends)
-        axes.plot(*line, color=_LIMBS[at % len(_LIMBS)], linewidth=thick * points, **round_ends)
+        ends = _ends(place, start, end)
+        lines += [(ends, _INK, thick + 3.0), (ends, _LIMBS[at % len(_LIMBS)], thick)]
+    if not lines:
+        return
+    ends, colors, widths = zip(*lines)
+    points = 72.0 / _DOTS_PER_INCH  # line widths are in 1/72 inch
+    axes.add_collection(
+        LineCollection(ends, colors=colors, linewidths=points * np.array(widths), capstyle="round", zorder=2)
+    )
+
+
+def _ends(place: Placement, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """A line in the picture (2, 2); one that is seen from its end is a dot."""
+    return np.array([place(start), place(end) + np.array([1e-3, 0.0])])
 
 
 def _draw_marks(axes: Any, drawn: Skeleton, place: Placement, thick: float) -> None:
-    from matplotlib.patches import Circle, Rectangle
+    from matplotlib.collections import EllipseCollection
+    from matplotlib.patches import Rectangle
 
     for point in drawn.grounds:
         x, y = place(point)
-        size = 2.6 * thick
-        box = (x - size / 2, y - 0.9 * thick)
-        axes.add_patch(Rectangle(box, size, 0.9 * thick, facecolor=_GROUND, edgecolor=_INK, linewidth=1.2, zorder=3))
-    marks = [(point, 0.42, _PAPER, 4) for _, point in drawn.hinges]
-    marks += [(point, 0.3, _NODE, 5) for _, point in drawn.nodes]
-    for point, radius, color, order in marks:
-        x, y = place(point)
-        axes.add_patch(Circle((x, y), radius * thick, facecolor=color, edgecolor=_INK, linewidth=1.2, zorder=order))
+        box = (x - 1.3 * thick, y - 0.9 * thick)
+        axes.add_patch(
+            Rectangle(box, 2.6 * thick, 0.9 * thick, facecolor=_GROUND, edgecolor=_INK, linewidth=1.2, zorder=3)
+        )
+    for marks, part, color, order in ((drawn.hinges, 0.84, _PAPER, 4), (drawn.nodes, 0.6, _NODE, 5)):
+        sizes = np.full(len(marks), part * thick)
+        round_marks = EllipseCollection(
+            sizes,
+            sizes,
+            np.zeros(len(marks)),
+            units="xy",
+            offsets=np.array([place(point) for _, point in marks]).reshape(-1, 2),
+            offset_transform=axes.transData,
+            facecolor=color,
+            edgecolor=_INK,
+            linewidth=1.2,
+            zorder=order,
+        )
+        axes.add_collection(round_marks)
 
 
 def _draw_names(axes: Any, drawn: Skeleton, place: Placement, thick: float) -> None:
