@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from limberjack import __version__
 from limberjack.bridge.messages import PROTOCOL_VERSION
 from limberjack.bridge.settings import Settings
 from limberjack.engine.simulation import Simulation
 from limberjack.engine.system.system import System
+from limberjack.version import __version__
 
 
 def describe(simulation: Simulation, settings: Settings) -> dict[str, dict[str, Any]]:

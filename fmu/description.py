@@ -197,7 +197,7 @@ def source_date() -> str:
 
 def tool() -> str:
     """Name and version of the exporting tool."""
-    from limberjack import __version__
+    from limberjack.version import __version__
 
     return f"Limberjack {__version__}"
 

@@ -129,7 +129,7 @@ def _content(
         system=system,
         variables=listed,
         dependencies=dependencies_of(system, plant, listed, parameters=choice.fmi == "3.0"),
-        initial_dependencies=dependencies_of(system, plant, listed),
+        initial_dependencies=dependencies_of(system, plant, listed, initial=True),
         identifier=model_identifier(system.name),
         experiment=default_experiment(choice.dt, stop_time, step_size),
         dt=choice.dt,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from limberjack.engine.errors import ArgumentError
@@ -50,7 +51,7 @@ def host() -> str:
     return f"{machine}-{'windows' if sys.platform == 'win32' else sys.platform}"
 
 
-def chosen(names: str | list[str] | tuple[str, ...] | None) -> list[Target]:
+def chosen(names: str | Sequence[str] | None) -> list[Target]:
     """Targets by name: None or "all", "host", or a list; ArgumentError names the known ones."""
     given = [names] if isinstance(names, str) else list(names or ["all"])
     listed = [t for name in given for t in (TARGETS if name == "all" else [host() if name == "host" else name])]

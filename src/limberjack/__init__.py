@@ -6,8 +6,6 @@ dynamics = lj.Dynamics(system)
 simulation = lj.Simulation(system, dt=1e-3)
 """
 
-from importlib.metadata import PackageNotFoundError, version
-
 from limberjack.engine.dynamics import Dynamics
 from limberjack.engine.errors import (
     ArgumentError,
@@ -23,17 +21,16 @@ from limberjack.engine.system.load import load
 from limberjack.engine.system.system import System
 from limberjack.fmu.controller import FmuController
 from limberjack.fmu.controller_schedule import cosimulate
+from limberjack.fmu.errors import FmuError, FmuWarning
 from limberjack.fmu.export import export_fmu
-
-try:
-    __version__ = version("limberjack")
-except PackageNotFoundError:  # run from a source tree that was never installed
-    __version__ = "0+unknown"
+from limberjack.version import __version__
 
 __all__ = [
     "ArgumentError",
     "Dynamics",
     "FmuController",
+    "FmuError",
+    "FmuWarning",
     "LimberjackError",
     "MissingExtraError",
     "ModelError",
@@ -42,6 +39,7 @@ __all__ = [
     "SimulationError",
     "System",
     "UnknownNameError",
+    "__version__",
     "cosimulate",
     "export_fmu",
     "load",

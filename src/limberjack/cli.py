@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from limberjack import __version__
 from limberjack.engine.errors import ArgumentError, LimberjackError, MissingExtraError, ModelError, ModelWarning
+from limberjack.version import __version__
 
 BAD_INPUT, FAILED = 2, 1
 

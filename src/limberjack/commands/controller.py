@@ -11,11 +11,11 @@ import json
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from limberjack.bridge import Client, State
+from limberjack.bridge import Client
 from limberjack.commands.conservation import CONSERVED, momentum_conserved
 from limberjack.commands.record import Record
 from limberjack.commands.trajectory import Reference, drivable, for_system
@@ -29,6 +29,19 @@ BANDWIDTH = 12.0
 SAMPLES = 1500
 
 
+class Motion(Protocol):
+    """What a controller sees of an engine."""
+
+    @property
+    def time(self) -> float: ...
+
+    @property
+    def q(self) -> np.ndarray: ...
+
+    @property
+    def v(self) -> np.ndarray: ...
+
+
 class Controller:
     """Commands for a System whose driven coordinates follow a trajectory."""
 
@@ -40,7 +53,7 @@ class Controller:
         self.trajectory = for_system(system, duration_s)
         self.needs_torque = any(a.mode == "torque" for a in system.actuators)
 
-    def commands(self, state: State) -> tuple[np.ndarray, Reference]:
+    def commands(self, state: Motion) -> tuple[np.ndarray, Reference]:
         """The command vector for a state, and the reference it follows."""
         reference = self.trajectory.at(state.time)
         torque = self._torque(state.q, state.v, reference) if self.needs_torque else np.zeros(len(self.driven))
