@@ -10,10 +10,20 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from defusedxml import ElementTree
+
 SOURCES = Path(__file__).resolve().parent / "host"
 #: sources that every program with the host's FMU calls needs
 SHARED = ("clock.c", "description.c", "exchange.c", "instance.c", "library.c", "options.c")
 BUILD_SECONDS = 300.0
+_INTERFACES = {"co_simulation": "CoSimulation", "model_exchange": "ModelExchange"}
+#: the host's word → attribute in FMI 2 and 3
+_FLAGS = {
+    "states": ("canGetAndSetFMUstate", "canGetAndSetFMUState"),
+    "serializes": ("canSerializeFMUstate", "canSerializeFMUState"),
+    "directional": ("providesDirectionalDerivative", "providesDirectionalDerivatives"),
+    "adjoint": ("providesAdjointDerivatives",),
+}
 WARNINGS = ("-std=c11", "-Wall", "-Wextra", "-Werror")
 
 
@@ -106,24 +116,22 @@ def _model_lines(model: Any, unpacked: Path, platform: Platform, step: float | N
         f"library {_library(unpacked, interface.modelIdentifier, platform)}",
         f"resources {_resources(unpacked, version, platform)}",
         f"token {model.guid if version == 2 else model.instantiationToken}",
-        f"flags {' '.join(['-', *_flags(model)])}",
+        f"flags {' '.join(['-', *_flags(unpacked)])}",
         f"step {step!r}",
         f"sizes {states} {count}",
         *(f"category {category.name}" for category in model.logCategories),
     ]
 
 
-def _flags(model: Any) -> list[str]:
-    interfaces = {"co_simulation": model.coSimulation, "model_exchange": model.modelExchange}
-    there = [name for name, interface in interfaces.items() if interface is not None]
-    can = {
-        "states": "canGetAndSetFMUstate",
-        "serializes": "canSerializeFMUstate",
-        "directional": "providesDirectionalDerivative",
-        "adjoint": "providesAdjointDerivatives",
-    }
-    offered = [flag for flag, name in can.items() if all(getattr(interfaces[i], name, False) for i in there)]
-    return [*there, *offered]
+def _flags(unpacked: Path) -> list[str]:
+    """Interface types, and what all of them can do; from the file, since FMPy does not read every flag of FMI 3."""
+    root = ElementTree.parse(unpacked / "modelDescription.xml").getroot()
+    found = {name: root.find(tag) for name, tag in _INTERFACES.items()}
+    there = {name: element.attrib for name, element in found.items() if element is not None}
+    can = [
+        flag for flag, names in _FLAGS.items() if all(any(a.get(n) == "true" for n in names) for a in there.values())
+    ]
+    return [*there, *can]
 
 
 def _library(unpacked: Path, identifier: str, platform: Platform) -> str:
@@ -166,6 +174,11 @@ def _variable_lines(model: Any) -> list[str]:
             limit if limit is not None and real else default
             for limit, default in ((variable.min, "-inf"), (variable.max, "inf"))
         )
-        facts = (variable.valueReference, size(model, variable), variable.causality, variable.variability or "continuous")
+        facts = (
+            variable.valueReference,
+            size(model, variable),
+            variable.causality,
+            variable.variability or "continuous",
+        )
         lines.append(f"variable {' '.join(map(str, facts))} {'real' if real else 'other'} {low} {high} {variable.name}")
     return lines

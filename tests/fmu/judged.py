@@ -1,0 +1,126 @@
+"""FMUs exported for a test, the C host that judges them, and what the engine itself gives for the same inputs."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import fmpy
+import numpy as np
+import pytest
+
+import limberjack as lj
+from limberjack.benchmarks.fmu.host import HostBuildError, compile_host, describe, size, unpack
+from limberjack.engine.system.system import System
+from tests.engine.full_model import full_model
+
+DRIVER = Path(__file__).resolve().parent / "driver"
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+#: the variants of an FMU, as arguments of export_fmu
+VARIANTS: dict[str, dict[str, Any]] = {
+    "fmi3": {"fmi": "3.0"},
+    "scalar": {"fmi": "3.0", "scalar": True},
+    "fmi2": {"fmi": "2.0"},
+}
+SECONDS = 250.0
+
+
+def model(name: str) -> System:
+    """Model "full": every hinge type, drive and sensor; else the shipped example of that name."""
+    return full_model() if name == "full" else lj.load(EXAMPLES / f"{name}.yaml")
+
+
+def example_names() -> list[str]:
+    """The shipped models."""
+    return sorted(path.stem for path in EXAMPLES.glob("*.yaml"))
+
+
+@dataclass(frozen=True)
+class Judged:
+    """An exported and unpacked FMU."""
+
+    system: System
+    path: Path
+    unpacked: Path
+
+    @property
+    def description(self) -> Any:
+        """What FMPy reads of it."""
+        return fmpy.read_model_description(str(self.unpacked), validate=False)
+
+    def numbers(self, causality: str) -> dict[str, slice]:
+        """Where the Float64 variables of a causality stand when their values are put one behind the other."""
+        found, at = {}, 0
+        model_description = self.description
+        for variable in model_description.modelVariables:
+            if variable.causality == causality and variable.type in ("Real", "Float64"):
+                count = size(model_description, variable)
+                found[variable.name] = slice(at, at + count)
+                at += count
+        return found
+
+    def run(
+        self, driver: Path | Sequence[str], command: str, *options: object, **described: Any
+    ) -> subprocess.CompletedProcess[str]:
+        """A command of the driver (its path, or the words that start it) on this FMU."""
+        facts = describe(self.unpacked, **described)
+        start = [str(driver)] if isinstance(driver, Path) else driver
+        words = [*start, command, str(facts), *map(str, options)]
+        return subprocess.run(words, capture_output=True, text=True, timeout=SECONDS, check=False)
+
+    def rows(self, path: Path) -> np.ndarray:
+        """A trace that the driver wrote: time and outputs, a row a step."""
+        numbers = list(self.numbers("output").values())
+        return np.fromfile(path).reshape(-1, 1 + (numbers[-1].stop if numbers else 0))
+
+
+def exported(name: str, variant: str, folder: Path, **options: Any) -> Judged:
+    """Export a model for this machine and unpack it."""
+    system = model(name)
+    chosen = {"platforms": "host", **VARIANTS[variant], **options}
+    path = lj.export_fmu(system, folder / f"{name}-{variant}.fmu", **chosen)
+    return Judged(system, path, unpack(path, folder / f"{name}-{variant}"))
+
+
+def compiled(program: Path, compiler: Sequence[str], flags: Sequence[str], *, windows: bool = False) -> Path:
+    """The driver; the test is skipped where the compiler is missing and fails where it complains."""
+    if shutil.which(compiler[0]) is None:
+        pytest.skip(f"no compiler {compiler[0]}")
+    try:
+        return compile_host(program, sorted(DRIVER.glob("*.c")), compiler, flags, windows=windows)
+    except HostBuildError as error:
+        pytest.fail(str(error))
+
+
+def zig(target: str) -> list[str]:
+    """The C compiler of the package ziglang for a target."""
+    pytest.importorskip("ziglang")
+    return [sys.executable, "-m", "ziglang", "cc", "-target", target]
+
+
+def random_commands(system: System, steps: int) -> np.ndarray:
+    """Small commands that change at every step, one row a step."""
+    return 0.1 * np.random.default_rng(5).normal(size=(steps, len(system.command_names)))
+
+
+def engine_rows(system: System, commands: np.ndarray, inner: int, **options: Any) -> Mapping[str, np.ndarray]:
+    """Time, q, v, tau, sensors and total energy of lj.Simulation, a row before the first and after each command.
+
+    inner : engine steps a command
+    """
+    simulation = lj.Simulation(system, **options)
+    found: dict[str, list[np.ndarray]] = {name: [] for name in ("time", "q", "v", "tau", "sensors", "energy")}
+    for row in [None, *commands]:
+        if row is not None:
+            simulation.command_vector = row
+            simulation.step(inner)
+        values = (simulation.time, simulation.q, simulation.v, simulation.tau, simulation.output_vector)
+        for name, value in zip(found, values):
+            found[name].append(np.array(value, dtype=float))
+        found["energy"].append(np.array(simulation.survey()[2]))
+    return {name: np.array(rows) for name, rows in found.items()}
