@@ -24,6 +24,7 @@ struct Link {
     Packer request;
     unsigned char *reply;
     size_t room;
+    unsigned dropped; /* connections that were lost before this request */
     bool broken, quiet;
 };
 
@@ -127,7 +128,7 @@ static Status explain(Link *link, const Health *health)
 }
 
 /* Nothing has come yet: ERROR when nothing can come any more. */
-static Status look(Link *link, unsigned dropped)
+static Status look(Link *link)
 {
     char what[TEXT_BYTES], why[TEXT_BYTES - 64];
     const Health *health = socket_health(link->socket);
@@ -140,11 +141,12 @@ static Status look(Link *link, unsigned dropped)
                           "and start the engine again.");
     if (health->handshake_failed)
         return lost(link, encryption);
-    if (health->dropped > dropped && !health->connected) {
+    if (health->dropped > link->dropped && !health->connected) {
         snprintf(what, sizeof what, "it closed the connection before it answered '%s': it was stopped or killed; start "
                  "it again and reset the FMU.", link->kind);
         return lost(link, what);
     }
+    link->dropped = health->dropped;
     return STATUS_OK;
 }
 
@@ -233,7 +235,6 @@ Status link_finish(Link *link, Reply *reply)
         return lost(link, "it was lost before; reset the FMU to connect again.");
     if (link->request.full)
         return lost(link, "a request is too long; this is a fault of the FMU, please report it.");
-    const unsigned dropped = socket_health(link->socket)->dropped;
     const double limit = platform_seconds() + link->limit;
     if (!socket_send(link->socket, link->request.bytes, link->request.used))
         return explain(link, socket_health(link->socket));
@@ -243,7 +244,7 @@ Status link_finish(Link *link, Reply *reply)
         const Reception reception = socket_receive(link->socket, link->reply, link->room, &size);
         if (reception == CANNOT_RECEIVE)
             return lost(link, "the socket cannot receive; reset the FMU.");
-        const Status status = reception == RECEIVED ? read_reply(link, size, reply, &mine) : look(link, dropped);
+        const Status status = reception == RECEIVED ? read_reply(link, size, reply, &mine) : look(link);
         if (status != STATUS_OK || mine)
             return status;
         stray += reception == RECEIVED;
