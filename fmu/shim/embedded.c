@@ -250,9 +250,17 @@ Status model_get(Model *model, const Variable *variable, double *values)
     const double *from = vector(model, variable->region);
     if (!from)
         return no_such(model, variable, "read");
-    for (uint32_t i = 0; i < variable->count; i++)
+    bool finite = true;
+    for (uint32_t i = 0; i < variable->count; i++) {
         values[i] = from[variable->offset + i];
-    return STATUS_OK;
+        finite = finite && isfinite(values[i]);
+    }
+    if (finite || variable->region < REGION_OBSERVED) /* parameters may be infinite */
+        return STATUS_OK;
+    instance_log(model->instance, STATUS_DISCARD, NULL,
+                 "At %.9g s variable '%s' is no finite number: the states are too large, or a quaternion is zero; "
+                 "check them, and the solver's step.", model->instance->time, model->file.texts + variable->name);
+    return STATUS_DISCARD;
 }
 
 static bool check_value(Model *model, const Variable *variable, uint32_t element, double value)

@@ -73,24 +73,27 @@ static void shift(Model *model, const Variable *const *knowns, size_t n, const d
     }
 }
 
+static bool check_seed(Model *model, const Variable *variable, const double *seed)
+{
+    for (uint32_t i = 0; i < variable->count; i++)
+        if (!isfinite(seed[i])) {
+            instance_log(model->instance, STATUS_ERROR, NULL, "the seed of variable '%s' is %g; give finite numbers.",
+                         model->file.texts + variable->name, seed[i]);
+            return false;
+        }
+    return true;
+}
+
 /* The e of the differences, 0 when the seed is zero; false after a log line. */
 static bool choose_step(Model *model, const Variable *const *knowns, size_t n, const double *seed, double *step)
 {
     double largest = 0.0;
     for (size_t k = 0; k < n; seed += knowns[k]->count, k++) {
         double *place = NULL;
-        if (!known_place(model, knowns[k], &place))
+        if (!known_place(model, knowns[k], &place) || !check_seed(model, knowns[k], seed))
             return false;
-        for (uint32_t i = 0; i < knowns[k]->count; i++) {
-            if (!isfinite(seed[i])) {
-                instance_log(model->instance, STATUS_ERROR, NULL,
-                             "the seed of variable '%s' is %g; give finite numbers.",
-                             model->file.texts + knowns[k]->name, seed[i]);
-                return false;
-            }
-            if (place)
-                largest = fmax(largest, fabs(seed[i]) / scale(knowns[k], place[i]));
-        }
+        for (uint32_t i = 0; place && i < knowns[k]->count; i++)
+            largest = fmax(largest, fabs(seed[i]) / scale(knowns[k], place[i]));
     }
     *step = largest > 0.0 ? cbrt(DBL_EPSILON) / largest : 0.0;
     return true;
@@ -184,11 +187,14 @@ static Status element(Model *model, const Variable *const *unknowns, size_t n, c
 Status model_adjoint(Model *model, const Variable *const *unknowns, size_t n_unknowns, const Variable *const *knowns,
                      size_t n_knowns, const double *seed, double *sensitivity)
 {
-    for (size_t k = 0; k < n_knowns; k++) {
-        double *place = NULL;
+    double *place = NULL;
+    for (size_t k = 0; k < n_knowns; k++)
         if (!known_place(model, knowns[k], &place))
             return STATUS_ERROR;
-    }
+    const double *rest = seed;
+    for (size_t k = 0; k < n_unknowns; rest += unknowns[k]->count, k++)
+        if (!check_seed(model, unknowns[k], rest))
+            return STATUS_ERROR;
     save(model);
     Status status = STATUS_OK;
     for (size_t k = 0; k < n_knowns; k++)

@@ -46,7 +46,7 @@ static double divide(const Model *model, double h, double *step)
         *step = dt;
         return whole;
     }
-    const double count = ceil(h / dt);
+    const double count = fmax(1.0, ceil(h / dt)); /* h / dt may be too small for a double */
     *step = h / count;
     return count;
 }

@@ -56,6 +56,15 @@ Status exchange_get_nominals(Instance *instance, const char *function, double *n
     if (!check_vector(instance, function, nominals, n, instance->n_states, "nominal values"))
         return STATUS_ERROR;
     for (size_t i = 0; i < n; i++)
-        nominals[i] = 1.0; /* rad, m, rad/s, m/s: as modelDescription.xml has it */
+        nominals[i] = 1.0;
+    const PlantFileHeader *header = instance->file->header;
+    for (uint64_t k = 0; k < header->n_variables; k++) {
+        const Variable *variable = &instance->file->variables[k];
+        if (!(variable->flags & FLAG_START) || (variable->region != REGION_Q && variable->region != REGION_V))
+            continue;
+        double *first = nominals + (variable->region == REGION_V ? header->n_q : 0) + variable->offset;
+        for (uint32_t i = 0; i < variable->count; i++)
+            first[i] = variable->nominal;
+    }
     return STATUS_OK;
 }

@@ -157,6 +157,13 @@ static uint64_t region_length(const PlantFileHeader *h, uint32_t region)
     }
 }
 
+/* Has a state a size that solvers can scale by? */
+static int is_scaled(const Variable *variable)
+{
+    const int state = (variable->region == REGION_Q || variable->region == REGION_V) && variable->flags & FLAG_START;
+    return !state || (variable->nominal > 0.0 && isfinite(variable->nominal));
+}
+
 static int check_variables(const PlantFile *file, const Message *message)
 {
     const PlantFileHeader *h = file->header;
@@ -167,7 +174,7 @@ static int check_variables(const PlantFile *file, const Message *message)
             return refuse(message, "%s: the place of variable %llu lies outside the model; %s.", PLANT_FILE_NAME,
                           (unsigned long long)i, MEND);
         if (variable->type > TYPE_TEXT || variable->causality > CAUSALITY_LOCAL || !(variable->min <= variable->max) ||
-            variable->name >= h->texts_bytes || variable->start_text >= h->texts_bytes ||
+            variable->name >= h->texts_bytes || variable->start_text >= h->texts_bytes || !is_scaled(variable) ||
             (variable->type == TYPE_TEXT && variable->count != 1))
             return refuse(message, "%s: variable %llu makes no sense; %s.", PLANT_FILE_NAME, (unsigned long long)i,
                           MEND);

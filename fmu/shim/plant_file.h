@@ -66,7 +66,10 @@ typedef struct { /* 64 bytes; the value reference is the place in the table */
     uint32_t name, start_text; /* offsets into texts; start_text: of TYPE_TEXT, and see COUPLING_PROCESS */
     uint32_t reserved;
     double min, max; /* -inf and inf where open; elements of a count > 1 share them */
-    double start; /* of a number among the settings */
+    union {
+        double start;   /* of a number among the settings */
+        double nominal; /* of a state (REGION_Q or REGION_V with FLAG_START) */
+    };
 } Variable;
 
 typedef struct {

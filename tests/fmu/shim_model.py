@@ -33,6 +33,7 @@ class Row:
     low: float = -math.inf
     high: float = math.inf
     text: bool = False
+    nominal: float = 1.0
 
 
 def table() -> list[Row]:
@@ -43,7 +44,7 @@ def table() -> list[Row]:
         Row("time", TIME, 0, INDEPENDENT),
         Row("angle", Q, 0, OUTPUT, HAS_START),
         *quaternion,
-        Row("rate", V, 0, OUTPUT, HAS_START),
+        Row("rate", V, 0, OUTPUT, HAS_START, nominal=2.5),
         *spins,
         *[Row(f"der(q{i})", RATE, i, LOCAL) for i in range(NQ)],
         *[Row(f"der(v{i})", OBSERVED, NV + i, LOCAL) for i in range(NV)],
@@ -62,7 +63,7 @@ def table() -> list[Row]:
         Row("encoder", OBSERVED, 2 * NV, OUTPUT),
         Row("misalignment", OBSERVED, 2 * NV + 1, LOCAL),
         Row("q", Q, 0, OUTPUT, HAS_START, count=NQ),
-        Row("v", V, 0, OUTPUT, HAS_START, count=NV),
+        Row("v", V, 0, OUTPUT, count=NV),
         Row("tau", OBSERVED, 0, OUTPUT, count=NV),
         Row("note#1 at 100%", SETTING, 0, PARAM, HAS_START | FIXED, text=True),
     ]
@@ -75,7 +76,7 @@ DERIVATIVES = list(range(_FIRST_DERIVATIVE, _FIRST_DERIVATIVE + NQ + NV))
 LABELS = [f"coordinate {i} of the toy" for i in range(NQ)] + [f"velocity {j} of the toy" for j in range(NV)]
 
 _HEADER = struct.Struct("<8sIIQII32s40sdII18Q")
-_VARIABLE = struct.Struct("<IIQIIIIIIddQ")
+_VARIABLE = struct.Struct("<IIQIIIIIIddd")
 _CRC_AT = 24
 HEADER_BYTES = _HEADER.size
 
@@ -120,7 +121,18 @@ class PlantData:
     def _row(self, row: Row, name: int) -> bytes:
         kind = 1 if row.text else 0
         return _VARIABLE.pack(
-            row.region, row.count, row.offset, kind, row.causality, row.flags, name, 0, 0, row.low, row.high, 0
+            row.region,
+            row.count,
+            row.offset,
+            kind,
+            row.causality,
+            row.flags,
+            name,
+            0,
+            0,
+            row.low,
+            row.high,
+            row.nominal,
         )
 
     def _assembled(self, parts: dict[str, bytes]) -> bytes:

@@ -292,3 +292,36 @@ def test_log_categories(opened, version):
     assert len(fmu.log) == 1
     wrong = (c_char_p * 1)(b"logAll")
     refused(fmu, fmu.call("SetDebugLogging", 1, c_size_t(1), wrong), "'logAll'", "logEvents")
+
+
+def test_outputs_that_are_no_numbers_are_discarded(opened):
+    fmu = opened(MODEL_EXCHANGE)
+    assert fmu.start() == OK
+    assert fmu.set_states([0.0] * 9) == OK  # a quaternion without a direction
+    assert fmu.get(REFERENCE["top.length"])[0] == 2
+    assert fmu.log[-1][:2] == (2, "logStatusDiscard")
+    assert "'top.length'" in fmu.log[-1][2]
+    assert fmu.set_states([0.0, 1.0] + [0.0] * 7) == OK
+    assert fmu.value("top.length") == 1.0
+
+
+def test_a_long_message_is_cut_between_characters(shim_library, version):
+    fmu = Fmu(shim_library, version, CO_SIMULATION, "/" + "ä" * 1500)
+    assert fmu.c is None
+    (message,) = fmu.errors()
+    assert len(message.encode()) in range(1018, 1024)
+
+
+def test_steps_too_small_for_the_clock(opened):
+    fmu = opened(CO_SIMULATION)
+    assert fmu.start() == OK
+    assert fmu.step(0.0, 5e-324)[0] == OK
+    assert fmu.value("angle") == toy.START[2]
+
+
+def test_adjoint_seeds_that_are_no_numbers(shim_library, tmp_path):
+    fmu = Fmu(shim_library, 3, CO_SIMULATION, str(toy.PlantData().write(tmp_path / "resources")))
+    assert fmu.start() == OK
+    angle = REFERENCE["angle"]
+    refused(fmu, fmu.derivative([angle], [angle], [math.inf], 1, adjoint=True)[0], "seed", "'angle'", "inf")
+    fmu.free()

@@ -103,6 +103,8 @@ WRONG = {
     "parameter": (with_row("mass", offset=len(toy.FLOATS)), "lies outside the model"),
     "causality": (with_row("angle", causality=5), "makes no sense"),
     "range": (with_row("mass", low=2.0, high=1.0), "makes no sense"),
+    "nominal": (with_row("angle", nominal=0.0), "makes no sense"),
+    "nan nominal": (with_row("rate", nominal=float("nan")), "makes no sense"),
     "nan range": (with_row("mass", low=float("nan")), "makes no sense"),
 }
 
