@@ -1,0 +1,21 @@
+"""The operator workbench: the spatial operators of the papers, typed as they are written.
+
+ops = Operators(system, q)
+H, phi, M = ops.H, ops.phi, ops.M
+mass_matrix = H * phi * M * phi.T * H.T
+"""
+
+from limberjack.engine.operators.algebra import Operator
+from limberjack.engine.operators.blocks import BlockOperator, PropagationOperator
+from limberjack.engine.operators.compliance import ComplianceOperator
+from limberjack.engine.operators.vectors import StackedVector
+from limberjack.engine.operators.workbench import Operators
+
+__all__ = [
+    "BlockOperator",
+    "ComplianceOperator",
+    "Operator",
+    "Operators",
+    "PropagationOperator",
+    "StackedVector",
+]

@@ -1,0 +1,110 @@
+"""Which bodies an operator speaks of: a connected sub-graph of a System, and the stacked spaces over it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from limberjack.engine import arguments
+from limberjack.engine.errors import ArgumentError
+from limberjack.engine.system.system import Body, System
+
+
+@dataclass(frozen=True, eq=False)
+class SubGraph:
+    """Bodies of a system, ordered base to tip, each connected to the others through its hinge.
+
+    places : indices of the bodies in the system
+    """
+
+    system: System
+    places: tuple[int, ...]
+
+    @cached_property
+    def bodies(self) -> tuple[Body, ...]:
+        return tuple(self.system.bodies[i] for i in self.places)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return tuple(body.name for body in self.bodies)
+
+    @cached_property
+    def parents(self) -> tuple[int, ...]:
+        """Place of each body's parent within the sub-graph; -1 where the hinge starts from outside it."""
+        place = {name: i for i, name in enumerate(self.names)}
+        return tuple(place.get(body.hinge.parent or "", -1) for body in self.bodies)
+
+    @cached_property
+    def velocity_names(self) -> tuple[str, ...]:
+        return tuple(name for body in self.bodies for name in body.hinge.velocity_names)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SubGraph) and self.system is other.system and self.places == other.places
+
+    def __hash__(self) -> int:
+        return hash((id(self.system), self.places))
+
+    def __str__(self) -> str:
+        if len(self.places) == len(self.system.bodies):
+            return f"'{self.system.name}'"
+        return f"{len(self.places)} bodies of '{self.system.name}' from '{self.names[0]}'"
+
+
+def sub_graph(system: System, bodies: Sequence[str] | None) -> SubGraph:
+    """The whole system (None), or those bodies by name, in any order; ArgumentError unless they are connected."""
+    arguments.system_of(system)
+    if bodies is None:
+        return SubGraph(system, tuple(range(len(system.bodies))))
+    if isinstance(bodies, str) or not bodies:
+        raise ArgumentError(f"bodies is {bodies!r:.60}; give a list with at least one body name.")
+    places = sorted({arguments.index_of("body", name, system.body_names) for name in bodies})
+    graph = SubGraph(system, tuple(places))
+    _check_connected(graph)
+    return graph
+
+
+def _check_connected(graph: SubGraph) -> None:
+    """One body may hang from outside; several only if all of them hang from the ground."""
+    roots = [body for body, parent in zip(graph.bodies, graph.parents) if parent < 0]
+    if len(roots) > 1 and any(body.hinge.parent is not None for body in roots):
+        names = ", ".join(f"'{body.name}' (on '{body.hinge.parent or 'ground'}')" for body in roots)
+        raise ArgumentError(
+            f"the chosen bodies are not connected: they start from {names}. "
+            "Add the bodies between them, or make one Operators for each part."
+        )
+
+
+@dataclass(frozen=True)
+class Space:
+    """Rows or columns of an operator: one block for each name.
+
+    kind : "bodies" (6 numbers a body), "velocities" (as many as the body's hinge has), or "nodes" (6 a node)
+    axes : of nodes, "node" or "inertial"
+    """
+
+    graph: SubGraph
+    kind: str
+    names: tuple[str, ...]
+    sizes: tuple[int, ...]
+    axes: str = ""
+
+    @cached_property
+    def slices(self) -> tuple[slice, ...]:
+        ends = np.cumsum((0, *self.sizes)).tolist()
+        return tuple(slice(a, b) for a, b in pairwise(ends))
+
+    @cached_property
+    def size(self) -> int:
+        return sum(self.sizes)
+
+    def place(self, name: str) -> int:
+        """Which block this name is; UnknownNameError with the nearest spelling."""
+        return arguments.index_of("node" if self.kind == "nodes" else "body", name, self.names)
+
+    def __str__(self) -> str:
+        axes = f" in {self.axes} axes" if self.axes else ""
+        return f"{self.size} {self.kind}{axes} of {self.graph}"

@@ -1,0 +1,101 @@
+"""Stacked vectors: one block for each body (or hinge, or node), in one array."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from limberjack.engine.errors import ArgumentError
+from limberjack.engine.operators.graph import Space
+
+
+class StackedVector:
+    """A vector over a `Space`: ``V["hand"]`` is the block of that body, ``V.T * f`` the inner product.
+
+    Adds to vectors of the same space and to plain arrays of the same length; numpy functions take it as an array.
+    """
+
+    __array_ufunc__ = None  # lets `array - vector` reach this class instead of looping over elements
+
+    def __init__(self, space: Space, array: ArrayLike, name: str = "x") -> None:
+        self.space, self.name = space, name
+        self._array = np.asarray(array)
+        if self._array.shape != (space.size,):
+            raise ArgumentError(f"{name} has shape {self._array.shape}, but {space} needs ({space.size},).")
+
+    def to_array(self) -> np.ndarray:
+        """The numbers, a fresh array (size,)."""
+        return self._array.copy()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self._array, dtype=dtype)
+
+    def __len__(self) -> int:
+        return self.space.size
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self._array[self.space.slices[self.space.place(name)]].copy()
+
+    @property
+    def T(self) -> Row:
+        """The row vector."""
+        return Row(self)
+
+    def __add__(self, other: StackedVector | ArrayLike) -> StackedVector:
+        return self._combined(other, np.add, "+")
+
+    __radd__ = __add__
+
+    def __sub__(self, other: StackedVector | ArrayLike) -> StackedVector:
+        return self._combined(other, np.subtract, "-")
+
+    def __rsub__(self, other: ArrayLike) -> StackedVector:
+        return (-self)._combined(other, np.add, "-")
+
+    def __neg__(self) -> StackedVector:
+        return StackedVector(self.space, -self._array, f"-{self.name}")
+
+    def __mul__(self, factor: complex) -> StackedVector:
+        if not np.isscalar(factor):
+            raise ArgumentError(f"{self.name} is a column; write {self.name}.T on the left of an operator or vector.")
+        return StackedVector(self.space, self._array * factor, self.name)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, factor: complex) -> StackedVector:
+        return self * (1 / factor)
+
+    def _combined(self, other: Any, ufunc: Callable[..., np.ndarray], sign: str) -> StackedVector:
+        if not isinstance(other, StackedVector):
+            other = StackedVector(self.space, other, "the array")
+        if other.space != self.space:
+            raise ArgumentError(f"{self.name} {sign} {other.name} does not fit: {self.space}; {other.space}.")
+        return StackedVector(self.space, ufunc(self._array, other._array), f"({self.name} {sign} {other.name})")
+
+    def __repr__(self) -> str:
+        lines = [f"  {name}: {self._array[s]}" for name, s in zip(self.space.names, self.space.slices)]
+        return "\n".join([f"<{self.name}: {self.space}>", *lines])
+
+
+class Row:
+    """The transpose x* of a stacked vector: ``x.T * A`` is a row again, ``x.T * y`` a number."""
+
+    __array_ufunc__ = None
+
+    def __init__(self, column: StackedVector) -> None:
+        self.T = column
+
+    def __mul__(self, other: Any) -> Any:
+        column = self.T
+        if isinstance(other, np.ndarray | list | tuple):
+            other = StackedVector(column.space, other, "the array")
+        if not isinstance(other, StackedVector):
+            return NotImplemented  # an operator takes the row from the left
+        if other.space != column.space:
+            raise ArgumentError(f"{column.name}* {other.name} does not fit: {column.space}; {other.space}.")
+        return (column.to_array() @ other.to_array()).item()
+
+    __matmul__ = __mul__
