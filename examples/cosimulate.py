@@ -16,7 +16,7 @@ import numpy as np
 
 import limberjack as lj
 from limberjack.examples.joint_controller.build import build
-from limberjack.fmu.controller_schedule import Trace
+from limberjack.fmu.controller.schedule import Trace
 
 MODEL = Path(__file__).resolve().parent / "torque_arm.yaml"
 DURATION, PERIOD = 6.0, 0.005

@@ -15,14 +15,17 @@ from limberjack.engine.simulation import MOST_SUBSTEPS
 from limberjack.engine.system.build import build
 from limberjack.engine.system.plant import Plant
 from limberjack.engine.system.system import System
-from limberjack.fmu import archive, description_fmi2, description_fmi3, documentation, icon, reference, terminals
-from limberjack.fmu.dependencies import dependencies_of
-from limberjack.fmu.description import Content, default_experiment, token_of
-from limberjack.fmu.naming import model_identifier
+from limberjack.fmu import archive
+from limberjack.fmu.description import documentation, icon, reference, terminals
+from limberjack.fmu.description import fmi2 as description_fmi2
+from limberjack.fmu.description import fmi3 as description_fmi3
+from limberjack.fmu.description.content import Content, default_experiment, token_of
 from limberjack.fmu.native import build as native
 from limberjack.fmu.native.targets import Target, chosen
 from limberjack.fmu.plant_file import plant_file
-from limberjack.fmu.variables import Coupling, Variant, variables_of
+from limberjack.fmu.variables.dependencies import dependencies_of
+from limberjack.fmu.variables.listing import Coupling, Variant, variables_of
+from limberjack.fmu.variables.naming import model_identifier
 
 COUPLINGS = ("embedded", "process")
 _FMI = {"3.0": "3.0", "3": "3.0", "2.0": "2.0", "2": "2.0"}

@@ -15,9 +15,9 @@ from limberjack.engine.integrate import INTEGRATORS
 from limberjack.engine.system.build import new_state
 from limberjack.engine.system.plant import Plant
 from limberjack.engine.system.system import System
-from limberjack.fmu.coordinates import labels
-from limberjack.fmu.variable import Region, Variable
-from limberjack.fmu.variables import Coupling
+from limberjack.fmu.variables.coordinates import labels
+from limberjack.fmu.variables.listing import Coupling
+from limberjack.fmu.variables.variable import Region, Variable
 
 MAGIC, VERSION = b"LJPLANT\0", 1
 COUPLINGS = {"embedded": 0, "process": 1}
@@ -60,7 +60,8 @@ _HEADER = (
 )
 _HEADER_STRUCT = struct.Struct("<" + "".join(form for _, form in _HEADER))
 _CRC_AT = struct.calcsize("<8sIIQ")
-#: region, count, offset, type, causality, flags, name, start_text, reserved, min, max, start
+#: region, count, offset, type, causality, flags, name, start_text, reserved, min, max,
+#: start (of a number among the settings) or nominal (of a state)
 _VARIABLE = struct.Struct("<IIQIIIIIIddd")
 
 
@@ -172,7 +173,7 @@ def _row(variable: Variable, offset: int, start_texts: tuple[str, ...], texts: T
         0,
         variable.minimum,
         variable.maximum,
-        float(variable.start[0]) if number else 0.0,
+        float(variable.start[0]) if number else variable.nominal if variable.is_state else 0.0,
     )
 
 

@@ -33,7 +33,7 @@ class HostBuildError(RuntimeError):
 
 @dataclass(frozen=True)
 class Platform:
-    """folders : of the FMU's binaries/, FMI 3 and FMI 2 names; suffix : of its file; windows : paths as Wine maps them."""
+    """folders : in binaries/, FMI 3's and FMI 2's names; suffix : of the binary; windows : paths as Wine maps them."""
 
     folders: tuple[str, ...]
     suffix: str
@@ -125,7 +125,7 @@ def _model_lines(model: Any, unpacked: Path, platform: Platform, step: float | N
 
 def _flags(unpacked: Path) -> list[str]:
     """Interface types, and what all of them can do; from the file, since FMPy does not read every flag of FMI 3."""
-    root = ElementTree.parse(unpacked / "modelDescription.xml").getroot()
+    root = ElementTree.fromstring((unpacked / "modelDescription.xml").read_bytes())
     found = {name: root.find(tag) for name, tag in _INTERFACES.items()}
     there = {name: element.attrib for name, element in found.items() if element is not None}
     can = [

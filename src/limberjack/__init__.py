@@ -19,9 +19,9 @@ from limberjack.engine.errors import (
 from limberjack.engine.simulation import Simulation
 from limberjack.engine.system.load import load
 from limberjack.engine.system.system import System
-from limberjack.fmu.controller import FmuController
-from limberjack.fmu.controller_schedule import cosimulate
-from limberjack.fmu.errors import FmuError, FmuWarning
+from limberjack.fmu.controller.controller import FmuController
+from limberjack.fmu.controller.errors import FmuError, FmuWarning
+from limberjack.fmu.controller.schedule import cosimulate
 from limberjack.fmu.export import export_fmu
 from limberjack.version import __version__
 

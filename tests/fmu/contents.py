@@ -14,12 +14,14 @@ from limberjack.engine.system.build import build
 from limberjack.engine.system.load import load
 from limberjack.engine.system.system import Actuator, Body, Dof, Hinge, Inertia, Node, Sensor, System
 from limberjack.engine.system.validate import validate
-from limberjack.fmu import description_fmi2, description_fmi3, documentation, icon, reference, terminals
-from limberjack.fmu.dependencies import dependencies_of
-from limberjack.fmu.description import Content, default_experiment, token_of
-from limberjack.fmu.naming import model_identifier
+from limberjack.fmu.description import documentation, icon, reference, terminals
+from limberjack.fmu.description import fmi2 as description_fmi2
+from limberjack.fmu.description import fmi3 as description_fmi3
+from limberjack.fmu.description.content import Content, default_experiment, token_of
 from limberjack.fmu.native.targets import TARGETS
-from limberjack.fmu.variables import Coupling, Variant, variables_of
+from limberjack.fmu.variables.dependencies import dependencies_of
+from limberjack.fmu.variables.listing import Coupling, Variant, variables_of
+from limberjack.fmu.variables.naming import model_identifier
 from tests.engine.full_model import full_model
 
 #: FMI version, variant, coupling

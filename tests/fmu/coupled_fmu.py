@@ -21,8 +21,8 @@ from limberjack.fmu import coupling
 from limberjack.fmu.native.link import shim_sources
 from limberjack.fmu.native.targets import host
 from limberjack.fmu.plant_file import plant_file
-from limberjack.fmu.variable import Region, Variable
-from limberjack.fmu.variables import variables_of
+from limberjack.fmu.variables.listing import variables_of
+from limberjack.fmu.variables.variable import Region, Variable
 from tests.fmu.shim_build import CO_SIMULATION, OK, Fmu, compile_c, location, vector
 
 COMMAND = f"'{sys.executable}' -m limberjack.cli run"

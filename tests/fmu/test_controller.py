@@ -16,9 +16,9 @@ import pytest
 
 import limberjack as lj
 from limberjack.examples import cosimulate as example
-from limberjack.fmu.controller import FmuController
-from limberjack.fmu.controller_schedule import cosimulate
-from limberjack.fmu.errors import FmuError, FmuWarning
+from limberjack.fmu.controller.controller import FmuController
+from limberjack.fmu.controller.errors import FmuError, FmuWarning
+from limberjack.fmu.controller.schedule import cosimulate
 from tests.fmu import controller_fmus as fmus
 
 GAINS = {"kp": 0.002, "kd": 0.003, "ki": 0.001}
@@ -89,7 +89,7 @@ def test_the_example(joints, tmp_path):
 
 
 def test_fmpy_is_imported_when_an_fmu_is_opened_only():
-    code = "import sys, limberjack.fmu.controller as c; assert 'fmpy' not in sys.modules, 'imported'"
+    code = "import sys, limberjack.fmu.controller.controller as c; assert 'fmpy' not in sys.modules, 'imported'"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 

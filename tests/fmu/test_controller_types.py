@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.fmu.controller import FmuController
+from limberjack.fmu.controller.controller import FmuController
 from tests.fmu import controller_fmus as fmus
 
 TYPES = {
@@ -81,7 +81,7 @@ def unconnected(path):
     return dict.fromkeys(names, None)
 
 
-@pytest.mark.filterwarnings("ignore::limberjack.fmu.errors.FmuWarning")
+@pytest.mark.filterwarnings("ignore::limberjack.fmu.controller.errors.FmuWarning")
 def test_values_of_every_type(types, tmp_path):
     sim = fmus.pendulum(tmp_path)
     given = unconnected(types) | {f"{fmi}_in": value for fmi, value in GOOD.items()}
@@ -176,7 +176,7 @@ MAKERS = {
 
 
 @pytest.mark.parametrize("package", MAKERS)
-@pytest.mark.filterwarnings("ignore::limberjack.fmu.errors.FmuWarning")
+@pytest.mark.filterwarnings("ignore::limberjack.fmu.controller.errors.FmuWarning")
 def test_fmus_made_with_other_tools(package, tmp_path):
     """FMUs of PythonFMU (FMI 2) and PythonFMU3 (FMI 3), whose outputs change in do_step only."""
     script = tmp_path / f"damper_of_{package}.py"  # both live in this process: their modules need different names

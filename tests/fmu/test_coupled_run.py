@@ -18,7 +18,7 @@ from limberjack.bridge import Client
 from limberjack.bridge.keys import keygen
 from limberjack.bridge.server import Server
 from limberjack.bridge.settings import Settings
-from limberjack.fmu.variable import Region
+from limberjack.fmu.variables.variable import Region
 from tests.fmu.coupled_fmu import CoupledFmu, build_library, children, load_arm, write_resources
 from tests.fmu.shim_build import DISCARD, ERROR, OK
 

@@ -14,9 +14,9 @@ from limberjack.engine.system.hinge_types import HINGE_TYPES
 from limberjack.engine.system.plant import Plant
 from limberjack.engine.system.system import SENSOR_TYPES, Actuator, Body, Dof, Hinge, Inertia, Node, Sensor, System
 from limberjack.engine.system.validate import validate
-from limberjack.fmu.dependencies import dependencies_of
-from limberjack.fmu.variable import Region, Variable
-from limberjack.fmu.variables import variables_of
+from limberjack.fmu.variables.dependencies import dependencies_of
+from limberjack.fmu.variables.listing import variables_of
+from limberjack.fmu.variables.variable import Region, Variable
 from tests.engine.full_model import full_model
 from tests.engine.random_systems import MOVING, random_state, random_system
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from limberjack.engine.errors import ArgumentError
-from limberjack.fmu.description import (
+from limberjack.fmu.description.content import (
     COMMUNICATION_POINTS,
     MOST_BETWEEN,
     MOST_STEPS,

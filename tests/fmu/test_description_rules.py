@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from limberjack.fmu.description import Content
+from limberjack.fmu.description.content import Content
 from tests.fmu import contents
 
 ALL = [(name, *kind) for name in contents.MODELS for kind in contents.KINDS]

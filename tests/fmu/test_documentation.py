@@ -8,8 +8,8 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from limberjack.fmu import documentation, reference
-from limberjack.fmu.pages import chart
+from limberjack.fmu.description import documentation, reference
+from limberjack.fmu.description.pages import chart
 from tests.fmu import contents
 
 _VOID = {"meta", "img", "br", "line", "polyline"}
@@ -118,7 +118,7 @@ def test_long_chains_do_not_nest():
 def _chain(n):
     from limberjack.engine.system.system import Body, Hinge, Pose, System
     from limberjack.engine.system.validate import validate
-    from limberjack.fmu.description import Content, default_experiment
+    from limberjack.fmu.description.content import Content, default_experiment
 
     ahead = Pose(position=np.array([0.2, 0.0, 0.0]))
     hinges = (

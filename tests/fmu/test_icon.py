@@ -11,7 +11,7 @@ import pytest
 from limberjack.engine.dynamics import Dynamics
 from limberjack.engine.system.system import Body, Hinge, Inertia, Pose, System
 from limberjack.engine.system.validate import validate
-from limberjack.fmu import icon
+from limberjack.fmu.description import icon
 from tests.fmu import contents
 
 

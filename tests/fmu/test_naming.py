@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from limberjack.fmu.naming import MAX_IDENTIFIER, derivative, element, model_identifier, place, quoted
+from limberjack.fmu.variables.naming import MAX_IDENTIFIER, derivative, element, model_identifier, place, quoted
 
 # The grammar of the standard (FMI 3.0.2, "variableNamingConvention = structured"), written down once more.
 Q_CHAR = r"[A-Za-z0-9_!#$%&()*+,\-./:;<>=?@\[\]^{}|~ ]"

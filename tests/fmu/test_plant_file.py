@@ -13,10 +13,10 @@ import limberjack as lj
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.system.build import build
 from limberjack.engine.system.system import System
-from limberjack.fmu.coordinates import labels
 from limberjack.fmu.plant_file import plant_file, read_plant_file
-from limberjack.fmu.variable import Region, Variable
-from limberjack.fmu.variables import variables_of
+from limberjack.fmu.variables.coordinates import labels
+from limberjack.fmu.variables.listing import variables_of
+from limberjack.fmu.variables.variable import Region, Variable
 from tests.engine.full_model import full_model
 from tests.fmu.shim_build import SHIM, TOY, compile_c
 
@@ -79,7 +79,7 @@ def test_the_shim_reads_the_embedded_model_that_was_written(model, reader, tmp_p
     assert [int(x) for x in found["counts"][0].split()] == counts
     assert found["variable"] == [
         f"{int(v.region)} {v.size} {v.offset} 0 {CAUSALITIES.index(v.causality)} {flags(v)} "
-        f"{v.minimum:g} {v.maximum:g} 0 {v.name}|"
+        f"{v.minimum:g} {v.maximum:g} {v.nominal if v.is_state else 0:.17g} {v.name}|"
         for v in variables
     ]
 

@@ -15,8 +15,8 @@ from limberjack.engine.errors import ModelWarning
 from limberjack.engine.simulation import Simulation
 from limberjack.engine.system.system import Body, Dof, Hinge, System
 from limberjack.engine.system.validate import validate
-from limberjack.fmu import reference
-from limberjack.fmu.description import default_experiment, internal_steps
+from limberjack.fmu.description import reference
+from limberjack.fmu.description.content import default_experiment, internal_steps
 from tests.fmu import contents
 
 #: role attribute of the layered standard's schema

@@ -9,7 +9,7 @@ import fmpy
 import pytest
 from lxml import etree
 
-from limberjack.fmu import terminals
+from limberjack.fmu.description import terminals
 from tests.fmu import contents
 
 ALL = [(name, *kind) for name in contents.MODELS for kind in contents.KINDS]

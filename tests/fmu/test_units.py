@@ -8,8 +8,8 @@ import re
 import pytest
 
 from limberjack.engine.system.build import build
-from limberjack.fmu.units import TYPES, UNITS
-from limberjack.fmu.variables import variables_of
+from limberjack.fmu.variables.listing import variables_of
+from limberjack.fmu.variables.units import TYPES, UNITS
 from tests.engine.full_model import full_model
 
 #: unit symbol → exponents of kg, m, s, rad

@@ -17,9 +17,9 @@ from limberjack.engine.system.build import build
 from limberjack.engine.system.hinge_types import HINGE_TYPES
 from limberjack.engine.system.system import Actuator, Body, Dof, Hinge, Inertia, Interface, Node, Sensor, System
 from limberjack.engine.system.validate import validate
-from limberjack.fmu.coordinates import labels
-from limberjack.fmu.variable import Region, Variable
-from limberjack.fmu.variables import variables_of
+from limberjack.fmu.variables.coordinates import labels
+from limberjack.fmu.variables.listing import variables_of
+from limberjack.fmu.variables.variable import Region, Variable
 from tests.engine.full_model import full_model
 from tests.engine.random_systems import trees
 from tests.fmu.test_naming import STRUCTURED

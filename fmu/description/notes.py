@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import importlib.metadata
 
-from limberjack.fmu.description import Content, text, tool
-from limberjack.fmu.pages import code, escape
-from limberjack.fmu.reference import RESULT_NAME, Reference
+from limberjack.fmu.description.content import Content, text, tool
+from limberjack.fmu.description.pages import code, escape
+from limberjack.fmu.description.reference import RESULT_NAME, Reference
 
 _INTEGRATORS = {
     "rk4": "the classical Runge-Kutta method of order 4",

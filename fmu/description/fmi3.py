@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from limberjack.fmu.description import (
+from limberjack.fmu.description.content import (
     Content,
     Dependencies,
     dependency_attributes,
@@ -22,7 +22,7 @@ from limberjack.fmu.description import (
     unit_definitions,
     used_types,
 )
-from limberjack.fmu.variable import Variable
+from limberjack.fmu.variables.variable import Variable
 
 
 def document(content: Content) -> bytes:

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from xml.etree import ElementTree
 
 from limberjack.engine.system.system import Hinge
-from limberjack.fmu.description import Content, serialised, text
-from limberjack.fmu.naming import place
-from limberjack.fmu.variable import Region, Variable
+from limberjack.fmu.description.content import Content, serialised, text
+from limberjack.fmu.variables.naming import place
+from limberjack.fmu.variables.variable import Region, Variable
 
 #: the schema of this file belongs to FMI 3; FMI 2 takes it as it is (FMI 3.0.2, section 2.4.9)
 _SCHEMA_VERSION = "3.0"

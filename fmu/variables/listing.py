@@ -8,10 +8,10 @@ from typing import Literal
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.system.plant import Plant
 from limberjack.engine.system.system import System
-from limberjack.fmu.offers import Offers, typed
-from limberjack.fmu.parameters import parameters as parameters_of
-from limberjack.fmu.selection import Candidate, choose, patterns_of
-from limberjack.fmu.variable import Region, Variable
+from limberjack.fmu.variables.offers import Offers, typed
+from limberjack.fmu.variables.parameters import parameters as parameters_of
+from limberjack.fmu.variables.selection import Candidate, choose, patterns_of
+from limberjack.fmu.variables.variable import Region, Variable
 
 Variant = Literal["arrays", "scalar"]
 Coupling = Literal["embedded", "process"]

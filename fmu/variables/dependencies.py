@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from limberjack.engine import layout as at
 from limberjack.engine.system.plant import Plant
 from limberjack.engine.system.system import SENSOR_TYPES, System
-from limberjack.fmu.influences import Influences, Known, Knowns, union
-from limberjack.fmu.variable import Region, Variable
+from limberjack.fmu.variables.influences import Influences, Known, Knowns, union
+from limberjack.fmu.variables.variable import Region, Variable
 
 #: unknown → {known: kind}, places in the list of variables; kind "dependent" or "constant" (a constant factor)
 Dependencies = dict[int, Mapping[int, str]]

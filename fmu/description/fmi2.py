@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from limberjack.fmu.description import (
+from limberjack.fmu.description.content import (
     Content,
     Dependencies,
     dependency_attributes,
@@ -21,7 +21,7 @@ from limberjack.fmu.description import (
     unit_definitions,
     used_types,
 )
-from limberjack.fmu.variable import Variable
+from limberjack.fmu.variables.variable import Variable
 
 #: FMI 2 numbers variables from 1 in references inside the file (section 2.2.7); value references start at 0
 _FIRST = 1

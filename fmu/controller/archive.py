@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from limberjack.engine.errors import ArgumentError
-from limberjack.fmu.errors import FmuError, FmuWarning
+from limberjack.fmu.controller.errors import FmuError, FmuWarning
 
 #: bounds on what is unpacked
 MOST_FILES, MOST_BYTES = 20_000, 2 * 1024**3

@@ -18,16 +18,16 @@ from typing import TYPE_CHECKING, Any
 
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.simulation import Simulation
-from limberjack.fmu import controller_archive
-from limberjack.fmu.controller_ports import Catalogue
-from limberjack.fmu.controller_slave import Slave
-from limberjack.fmu.controller_sources import Source, Target
-from limberjack.fmu.controller_values import Outputs, Parameters
-from limberjack.fmu.controller_wiring import Wiring, check_names
-from limberjack.fmu.errors import FmuError, FmuWarning
+from limberjack.fmu.controller import archive as controller_archive
+from limberjack.fmu.controller.errors import FmuError, FmuWarning
+from limberjack.fmu.controller.ports import Catalogue
+from limberjack.fmu.controller.slave import Slave
+from limberjack.fmu.controller.sources import Source, Target
+from limberjack.fmu.controller.values import Outputs, Parameters
+from limberjack.fmu.controller.wiring import Wiring, check_names
 
 if TYPE_CHECKING:
-    from limberjack.fmu.controller_schedule import Trace
+    from limberjack.fmu.controller.schedule import Trace
 
 #: a period is a multiple of the simulation's step within this, relative
 _MULTIPLE = 1e-9
@@ -189,7 +189,7 @@ class FmuController:
 
     def run(self, simulation: Simulation, duration: float, log: Any = None) -> Trace:
         """`cosimulate` with this controller alone."""
-        from limberjack.fmu.controller_schedule import cosimulate
+        from limberjack.fmu.controller.schedule import cosimulate
 
         return cosimulate(simulation, [self], duration, log=log)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from limberjack.engine import arguments
 from limberjack.engine.errors import ArgumentError
-from limberjack.fmu.errors import FmuError
+from limberjack.fmu.controller.errors import FmuError
 
 #: type of a variable → what its getter and setter are called, and the C type of one value
 _FMI3 = {

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from limberjack.engine.errors import ArgumentError, ModelError
 from limberjack.engine.system.patterns import PATTERN_MEND, compiled, pattern_fault
 from limberjack.engine.system.system import System
-from limberjack.fmu.variable import Variable
+from limberjack.fmu.variables.variable import Variable
 
 #: characters of a pattern that are compared with names: the time to compare grows with them
 MOST_COMPARED = 100

@@ -15,8 +15,8 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from limberjack.fmu.controller_ports import Group
-from limberjack.fmu.errors import FmuError
+from limberjack.fmu.controller.errors import FmuError
+from limberjack.fmu.controller.ports import Group
 
 #: log lines kept and told
 _MOST_LINES = 12

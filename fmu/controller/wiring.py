@@ -9,10 +9,10 @@ import numpy as np
 
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.simulation import Simulation
-from limberjack.fmu.controller_ports import Catalogue, Group, Port, groups_of
-from limberjack.fmu.controller_slave import Slave
-from limberjack.fmu.controller_sources import Reader, Source, Target, Writer, signals_of
-from limberjack.fmu.errors import FmuWarning
+from limberjack.fmu.controller.errors import FmuWarning
+from limberjack.fmu.controller.ports import Catalogue, Group, Port, groups_of
+from limberjack.fmu.controller.slave import Slave
+from limberjack.fmu.controller.sources import Reader, Source, Target, Writer, signals_of
 
 Inputs = Mapping[str, Source | None] | None
 Targets = Mapping[str, Target] | None

@@ -14,9 +14,9 @@ import numpy as np
 from limberjack.engine.entries import entries
 from limberjack.engine.errors import ModelWarning, SimulationError
 from limberjack.engine.simulation import Simulation
-from limberjack.fmu.description import SAME_STEP, Content, internal_steps, number, serialised
-from limberjack.fmu.naming import element
-from limberjack.fmu.variable import Region, Variable
+from limberjack.fmu.description.content import SAME_STEP, Content, internal_steps, number, serialised
+from limberjack.fmu.variables.naming import element
+from limberjack.fmu.variables.variable import Region, Variable
 
 #: where the layered standard puts its files
 FOLDER = "extra/org.fmi-standard.fmi-ls-ref"

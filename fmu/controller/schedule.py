@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike
 
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.simulation import MOST_STEPS, Simulation
-from limberjack.fmu.controller_sources import Reader, Source, find, signals_of
+from limberjack.fmu.controller.sources import Reader, Source, find, signals_of
 
 if TYPE_CHECKING:
-    from limberjack.fmu.controller import FmuController
+    from limberjack.fmu.controller.controller import FmuController
 
 #: names to log, or name → source with the number of its elements found by looking
 Log = Sequence[str] | Mapping[str, str | Callable[[Simulation], ArrayLike]]
@@ -98,7 +98,7 @@ def _run(
 
 def _check_arguments(simulation: Simulation, controllers: Sequence[FmuController]) -> None:
     """A simulation, and controllers that are listed once each."""
-    from limberjack.fmu.controller import FmuController
+    from limberjack.fmu.controller.controller import FmuController
 
     if not isinstance(simulation, Simulation):
         raise ArgumentError(f"a Simulation is needed, got {type(simulation).__name__}.")

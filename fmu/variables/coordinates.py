@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from limberjack.engine.system.hinge_types import CUSTOM
 from limberjack.engine.system.system import Actuator, Dof, Hinge, System
-from limberjack.fmu.naming import place
+from limberjack.fmu.variables.naming import place
 
 
 @dataclass(frozen=True)

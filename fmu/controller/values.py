@@ -9,9 +9,9 @@ import numpy as np
 
 from limberjack.engine import arguments
 from limberjack.engine.errors import ArgumentError
-from limberjack.fmu.controller_ports import Catalogue, Group, Port, groups_of
-from limberjack.fmu.controller_slave import Slave
-from limberjack.fmu.controller_sources import numbers
+from limberjack.fmu.controller.ports import Catalogue, Group, Port, groups_of
+from limberjack.fmu.controller.slave import Slave
+from limberjack.fmu.controller.sources import numbers
 
 Value = float | np.ndarray
 _STRUCTURAL = "structuralParameter"

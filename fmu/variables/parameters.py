@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from limberjack.engine.system.plant import Plant
 from limberjack.engine.system.system import Actuator
-from limberjack.fmu.coordinates import Velocity
-from limberjack.fmu.naming import place
-from limberjack.fmu.offers import Offers, spread, typed
-from limberjack.fmu.selection import Candidate
-from limberjack.fmu.variable import Region, Variable
+from limberjack.fmu.variables.coordinates import Velocity
+from limberjack.fmu.variables.naming import place
+from limberjack.fmu.variables.offers import Offers, spread, typed
+from limberjack.fmu.variables.selection import Candidate
+from limberjack.fmu.variables.variable import Region, Variable
 
 #: last word of a hinge's parameter → words, declared type of an angle's, of a distance's, lowest value
 _HINGE = {

@@ -14,11 +14,18 @@ from limberjack.engine import layout as at
 from limberjack.engine.system.build import new_state
 from limberjack.engine.system.plant import Plant
 from limberjack.engine.system.system import SENSOR_TYPES, Sensor, System
-from limberjack.fmu.coordinates import Command, Coordinate, Velocity, commands_of, coordinates_of, velocities_of
-from limberjack.fmu.naming import derivative, element, place
-from limberjack.fmu.selection import Candidate
-from limberjack.fmu.units import TYPES
-from limberjack.fmu.variable import Region, Variable
+from limberjack.fmu.variables.coordinates import (
+    Command,
+    Coordinate,
+    Velocity,
+    commands_of,
+    coordinates_of,
+    velocities_of,
+)
+from limberjack.fmu.variables.naming import derivative, element, place
+from limberjack.fmu.variables.selection import Candidate
+from limberjack.fmu.variables.units import TYPES
+from limberjack.fmu.variables.variable import Region, Variable
 
 #: sensor type → parts (leaf, words, components, declared type); sensors of one number are not listed
 _SENSOR_PARTS: dict[str, tuple[tuple[str, str, int, str], ...]] = {

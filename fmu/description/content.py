@@ -14,8 +14,8 @@ from xml.etree import ElementTree
 
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.system.system import System
-from limberjack.fmu.units import TYPES, UNITS, DeclaredType, Unit
-from limberjack.fmu.variable import Region, Variable
+from limberjack.fmu.variables.units import TYPES, UNITS, DeclaredType, Unit
+from limberjack.fmu.variables.variable import Region, Variable
 
 #: standardised log categories (FMI 2.0.5 section 2.2.4, FMI 3.0.2 section 2.4.5) that the binaries use
 LOG_CATEGORIES: dict[str, str] = {

@@ -28,7 +28,7 @@ from limberjack.engine.system.hinge_types import (
 )
 from limberjack.engine.system.plant import Plant
 from limberjack.engine.system.system import System
-from limberjack.fmu.variable import Region
+from limberjack.fmu.variables.variable import Region
 
 #: one number that others depend on: region Q, V, COMMAND or PARAMETER, and its offset there
 Known = tuple[Region, int]

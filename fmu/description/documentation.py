@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 
 from limberjack.engine.system.system import System
-from limberjack.fmu.description import Content, text, tool
-from limberjack.fmu.notes import (
+from limberjack.fmu.description.content import Content, text, tool
+from limberjack.fmu.description.notes import (
     external_dependencies,
     licence_notes,
     limits,
@@ -18,9 +18,9 @@ from limberjack.fmu.notes import (
     usage_note,
     zeromq_licences,
 )
-from limberjack.fmu.pages import chart, code, escape, folded, page, section, table
-from limberjack.fmu.reference import Reference
-from limberjack.fmu.variable import Variable
+from limberjack.fmu.description.pages import chart, code, escape, folded, page, section, table
+from limberjack.fmu.description.reference import Reference
+from limberjack.fmu.variables.variable import Variable
 
 FOLDER = "documentation"
 #: groups with more variables than this start folded; drawings of trees stop indenting at this depth

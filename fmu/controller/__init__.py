@@ -1,0 +1,1 @@
+"""Other tools' FMUs as controllers and actuators inside a Simulation."""

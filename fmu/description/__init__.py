@@ -1,0 +1,1 @@
+"""What an FMU says of itself: model descriptions, terminals, documentation, pictures, reference result."""
