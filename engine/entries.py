@@ -43,8 +43,8 @@ def entries() -> Entries:
         kinematics,
         layout,
         manifold,
-        masses,
         mass_matrix,
+        masses,
         outputs,
         readiness,
     )
