@@ -71,26 +71,23 @@ Status values_get(Instance *instance, const char *function, const ValueReference
     return check_end(instance, function, at, n_values);
 }
 
-/* The states in which a variable may be set: FMI 2.0.4, section 2.2.7; FMI 3.0.2, section 2.4.7.4. */
-static unsigned settable_phases(const Instance *instance, const Variable *variable)
+/* The states in which a variable may be set: FMI 2.0.4, section 2.2.7; FMI 3.0.2, section 2.3. One liberty: Model
+ * Exchange takes states one by one and tunable parameters in Continuous-Time Mode too, where the standards let importers
+ * only set inputs and all states at once. Tools that differentiate (CasADi) do so, and it harms nothing. */
+static unsigned settable_phases(const Variable *variable)
 {
-    const unsigned start = PHASE_INSTANTIATED | PHASE_INITIALIZATION;
+    const unsigned start = PHASE_INSTANTIATED | PHASE_INITIALIZATION, exchange = PHASE_EVENT | PHASE_CONTINUOUS;
     switch (variable->causality) {
-    case CAUSALITY_INPUT: return start | PHASE_EVENT | PHASE_CONTINUOUS | PHASE_STEP;
-    case CAUSALITY_PARAMETER:
-        return variable->flags & FLAG_TUNABLE ? start | PHASE_EVENT | PHASE_STEP : start;
+    case CAUSALITY_INPUT: return start | exchange | PHASE_STEP;
+    case CAUSALITY_PARAMETER: return variable->flags & FLAG_TUNABLE ? start | exchange | PHASE_STEP : start;
     case CAUSALITY_INDEPENDENT: return 0;
-    default: break;
+    default: return variable->flags & FLAG_START ? start | exchange : 0; /* states */
     }
-    const bool state = variable->region == REGION_Q || variable->region == REGION_V;
-    if (!(variable->flags & FLAG_START))
-        return 0;
-    return state && instance->version == 3 ? start | PHASE_EVENT : start;
 }
 
 static bool check_settable(Instance *instance, const char *function, const Variable *variable)
 {
-    const unsigned phases = settable_phases(instance, variable);
+    const unsigned phases = settable_phases(variable);
     if (instance->phase & phases)
         return true;
     if (variable->causality == CAUSALITY_INDEPENDENT)
@@ -101,10 +98,6 @@ static bool check_settable(Instance *instance, const char *function, const Varia
         instance_log(instance, STATUS_ERROR, NULL,
                      "%s: variable '%s' is computed by the model and cannot be set; set inputs, parameters or start "
                      "values of states.", function, name_of(instance, variable));
-    else if (instance->phase == PHASE_CONTINUOUS)
-        instance_log(instance, STATUS_ERROR, NULL,
-                     "%s: variable '%s' cannot be set in Continuous-Time Mode; enter Event Mode first, if it is "
-                     "tunable.", function, name_of(instance, variable));
     else
         instance_log(instance, STATUS_ERROR, NULL,
                      "%s: variable '%s' can only be set before the initialisation ends; reset the instance to set it.",
