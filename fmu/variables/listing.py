@@ -90,7 +90,7 @@ def _settings() -> list[Variable]:
         TIMEOUT,
         causality="parameter",
         variability="fixed",
-        start=(10.0,),
+        start=(5.0,),
         **typed("Time") | {"minimum": 0.001, "maximum": 1e6},
     )
     return [*listed, timeout]
