@@ -139,23 +139,39 @@ static void wrong_type_or_cause(Test *test)
     const Variable *output = description_first(description, "output");
     const Variable *time = description_first(description, "independent");
     Instance instance;
-    double *values;
+    double value = 0.0;
     int32_t whole;
     const char *text;
     if (output == NULL)
         return;
-    values = allocate(output->count, sizeof(double));
     ready(test, &instance);
     REFUSED_ANEW(test, &instance, instance_get_text(&instance, output->reference, &text));
     REFUSED_ANEW(test, &instance, instance_set_text(&instance, output->reference, "x"));
     REFUSED_ANEW(test, &instance, instance_get_whole(&instance, output->reference, &whole));
-    REFUSED_ANEW(test, &instance, instance_set(&instance, &output->reference, 1, values, output->count));
     if (time != NULL) {
-        GOOD(test, &instance, instance_get(&instance, &time->reference, 1, values, 1));
-        REFUSED_ANEW(test, &instance, instance_set(&instance, &time->reference, 1, values, 1));
+        GOOD(test, &instance, instance_get(&instance, &time->reference, 1, &value, 1));
+        REFUSED_ANEW(test, &instance, instance_set(&instance, &time->reference, 1, &value, 1));
     }
     done(test, &instance);
-    free(values);
+}
+
+/* What the model computes cannot be set; states, the outputs with a start value, can in Model Exchange. */
+static void computed(Test *test)
+{
+    const Description *description = test->fmu->description;
+    Instance instance;
+    ready(test, &instance);
+    for (size_t i = 0; i < description->n_variables; i++) {
+        const Variable *variable = &description->variables[i];
+        bool state = variable->started && test->kind == MODEL_EXCHANGE;
+        if (!variable->real || variable->causality[0] != 'o' || state)
+            continue;
+        double *values = allocate(variable->count, sizeof(double));
+        GOOD(test, &instance, instance_get(&instance, &variable->reference, 1, values, variable->count));
+        REFUSED_ANEW(test, &instance, instance_set(&instance, &variable->reference, 1, values, variable->count));
+        free(values);
+    }
+    done(test, &instance);
 }
 
 static void fixed_parameters(Test *test)
@@ -207,6 +223,7 @@ const Check value_checks[] = {
     {"out_of_limits", out_of_limits, true, true, false},
     {"references", references, true, true, false},
     {"wrong_type_or_cause", wrong_type_or_cause, true, true, false},
+    {"computed", computed, true, true, false},
     {"fixed_parameters", fixed_parameters, true, true, false},
     {"counts", counts, true, true, false},
     {NULL, NULL, false, false, false},
