@@ -81,7 +81,10 @@ def _folder() -> Path:
         folder = (package / name).resolve()
         if folder.is_dir():
             return folder
-    raise LibraryError(f"pyzmq in {package} uses a libzmq of the system, which other machines may lack. {_MEND}.")
+    raise LibraryError(
+        f"pyzmq in {package} brings no libzmq that could be carried: it has it built in (Windows) or uses the system's. "
+        f"{_MEND}, on Linux or macOS."
+    )
 
 
 def _try_out(library: Path) -> None:
