@@ -50,8 +50,9 @@ def description(folder: Path, library: Path, version: int) -> Path:
         if version == 2 and (row.count > 1 or row.text):
             continue
         changes = {toy.TUNABLE: "tunable", toy.FIXED: "fixed"}.get(row.flags & ~toy.HAS_START, "continuous")
-        kind = f"{'other' if row.text else 'real'} {row.low!r} {row.high!r}"
-        lines.append(f"variable {place} {row.count} {CAUSALITIES[row.causality]} {changes} {kind} {row.name}")
+        kind = "other" if row.text else "started" if row.flags & toy.HAS_START else "real"
+        facts = f"{place} {row.count} {CAUSALITIES[row.causality]} {changes} {kind} {row.low!r} {row.high!r}"
+        lines.append(f"variable {facts} {row.name}")
     path = folder / f"toy{version}.txt"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
