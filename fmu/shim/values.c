@@ -72,8 +72,8 @@ Status values_get(Instance *instance, const char *function, const ValueReference
 }
 
 /* The states in which a variable may be set: FMI 2.0.4, section 2.2.7; FMI 3.0.2, section 2.3. One liberty: Model
- * Exchange takes states one by one and tunable parameters in Continuous-Time Mode too, where the standards let importers
- * only set inputs and all states at once. Tools that differentiate (CasADi) do so, and it harms nothing. */
+ * Exchange takes single states and tunable parameters in Continuous-Time Mode too, where the standards let importers set
+ * inputs and all states at once only. Tools that differentiate (CasADi) do so, and it harms nothing. */
 static unsigned settable_phases(const Variable *variable)
 {
     const unsigned start = PHASE_INSTANTIATED | PHASE_INITIALIZATION, exchange = PHASE_EVENT | PHASE_CONTINUOUS;
