@@ -180,5 +180,6 @@ def _variable_lines(model: Any) -> list[str]:
             variable.causality,
             variable.variability or "continuous",
         )
-        lines.append(f"variable {' '.join(map(str, facts))} {'real' if real else 'other'} {low} {high} {variable.name}")
+        kind = ("started" if variable.start is not None else "real") if real else "other"
+        lines.append(f"variable {' '.join(map(str, facts))} {kind} {low} {high} {variable.name}")
     return lines

@@ -100,7 +100,9 @@ def test_fmpy_co_simulation(name: str, variant: str, fmus: dict[tuple[str, str],
         input=fmpy_inputs(fmu, commands, h),
         output=[*expected],
     )
-    assert_columns(found, expected, SAME)
+    # the first row is taken after the first inputs are set, the engine's before
+    after = {variable: column[1:] for variable, column in expected.items()}
+    assert_columns({variable: found[variable][1:] for variable in expected}, after, SAME)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -129,13 +131,14 @@ def test_fmpy_model_exchange_converges(name: str, variant: str, fmus: dict[tuple
     """CVode with a tight tolerance against RK4 in short steps, commands held."""
     fmu, system = fmus[name, variant], fmus[name, variant].system
     command, h = random_commands(system, 1), 0.01
-    rows = engine_rows(system, np.repeat(command, STEPS, axis=0), 40, dt=h / 40, integrator="rk4")
+    rows = engine_rows(system, np.repeat(command, STEPS, axis=0), 400, dt=h / 400, integrator="rk4")
     wanted = columns(rows, system)
     expected = {variable: column for variable, column in wanted.items() if not variable.endswith(("torque", "force"))}
     found = fmpy.simulate_fmu(
         str(fmu.unpacked),
         fmi_type="ModelExchange",
         solver="CVode",
+        record_events=False,
         relative_tolerance=1e-10,
         stop_time=STEPS * h,
         output_interval=h,

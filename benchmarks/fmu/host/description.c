@@ -40,7 +40,8 @@ static void group_add(Group *group, Reference reference, size_t numbers)
     group->numbers += numbers;
 }
 
-/* variable REFERENCE COUNT CAUSALITY VARIABILITY real|other MINIMUM MAXIMUM NAME */
+/* variable REFERENCE COUNT CAUSALITY VARIABILITY started|real|other MINIMUM MAXIMUM NAME; started: a real with a
+ * start value */
 static bool read_variable(Description *description, const char *values)
 {
     Variable variable = {0};
@@ -50,7 +51,8 @@ static bool read_variable(Description *description, const char *values)
                variability, type, &variable.minimum, &variable.maximum, &end) != 7)
         return false;
     snprintf(variable.name, sizeof variable.name, "%s", values + end);
-    variable.real = strcmp(type, "real") == 0;
+    variable.started = strcmp(type, "started") == 0;
+    variable.real = variable.started || strcmp(type, "real") == 0;
     variable.tunable = strcmp(variability, "tunable") == 0;
     variable.fixed = strcmp(variability, "fixed") == 0;
     description->variables = grow(description->variables, description->n_variables, sizeof variable);

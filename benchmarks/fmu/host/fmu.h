@@ -10,7 +10,7 @@ typedef enum { CO_SIMULATION, MODEL_EXCHANGE } Kind;
 typedef struct {
     Reference reference;
     size_t count;       /* numbers it has */
-    bool real;          /* Float64 or Real */
+    bool real, started; /* Float64 or Real; and with a start value */
     bool tunable, fixed; /* of a parameter */
     char causality[24];
     double minimum, maximum;
