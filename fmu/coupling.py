@@ -82,7 +82,7 @@ def _folder() -> Path:
         if folder.is_dir():
             return folder
     raise LibraryError(
-        f"pyzmq in {package} brings no libzmq that could be carried: it has it built in (Windows) or uses the system's. "
+        f"pyzmq in {package} brings no libzmq that could be carried: it is built in (Windows) or the system's. "
         f"{_MEND}, on Linux or macOS."
     )
 
