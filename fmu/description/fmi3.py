@@ -86,7 +86,7 @@ def _add_variable(parent: ElementTree.Element, content: Content, at: int, variab
         "variability": variable.variability,
     }
     initial = initial_of(variable)
-    if initial:
+    if initial and variable.causality != "input":  # it is the default there, and some importers refuse it written
         attributes["initial"] = initial
     if variable.text:
         element = ElementTree.SubElement(parent, "String", attributes)
