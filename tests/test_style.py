@@ -22,6 +22,19 @@ def test_the_folders_are_there():
     assert len(modules()) > 40
 
 
+def c_files() -> list[Path]:
+    """Every C source and header, of the product and of its tests."""
+    found = [path for folder in (*FOLDERS, "tests") for end in ("*.c", "*.h") for path in (ROOT / folder).rglob(end)]
+    return sorted(path for path in found if not any(parent.is_symlink() for parent in path.parents))
+
+
+@pytest.mark.parametrize("path", c_files(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_sizes_of_c_files(path):
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= MOST_MODULE_LINES
+    assert max(len(line) for line in lines) <= 120
+
+
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
 def test_sizes(path):
     text = path.read_text(encoding="utf-8")
