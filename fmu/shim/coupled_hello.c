@@ -148,8 +148,8 @@ Status hello(Instance *instance, Link *link, const PlantFileHeader *header, uint
     if (!in->bad && check(instance, link, &about, header))
         return STATUS_OK;
     if (in->bad)
-        instance_log(instance, STATUS_ERROR, NULL, "engine at %s: its answer to hello cannot be read; use the same version "
-                     "of limberjack for the engine and for the export of this FMU.", link_endpoint(link));
+        instance_log(instance, STATUS_ERROR, NULL, "engine at %s: its answer to hello cannot be read; use the same "
+                     "version of limberjack for the engine and for the export of this FMU.", link_endpoint(link));
     link_break(link);
     return STATUS_ERROR;
 }

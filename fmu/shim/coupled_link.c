@@ -37,7 +37,8 @@ Link *link_open(Instance *instance, const LinkOptions *options)
     if (link && request && reply && platform_random(&number))
         link->socket = socket_open(instance, options->resources, options->endpoint, options->keys);
     else
-        instance_log(instance, STATUS_ERROR, NULL, "no memory or no random number for a connection; close other programs.");
+        instance_log(instance, STATUS_ERROR, NULL,
+                     "no memory or no random number for a connection; close other programs.");
     if (!link || !link->socket) {
         free(request);
         free(reply);
@@ -192,8 +193,8 @@ static Status refused(Link *link, Unpacker *body)
 static Status other_version(Link *link, uint64_t version)
 {
     char what[TEXT_BYTES];
-    snprintf(what, sizeof what, "it speaks protocol version %llu, this FMU speaks %d; use the same version of limberjack "
-             "for the engine and for the export of this FMU.", (unsigned long long)version, PROTOCOL_VERSION);
+    snprintf(what, sizeof what, "it speaks protocol version %llu, this FMU speaks %d; use the same version of "
+             "limberjack for the engine and for the export of this FMU.", (unsigned long long)version, PROTOCOL_VERSION);
     return lost(link, what);
 }
 

@@ -127,7 +127,8 @@ Engine *engine_start(Instance *instance, const EngineOptions *options)
     Engine *engine = calloc(1, sizeof *engine);
     char why[512] = "no memory; close other programs";
     if (!engine || !platform_folder(engine->folder, sizeof engine->folder, why, sizeof why)) {
-        instance_log(instance, STATUS_ERROR, NULL, "the engine cannot be started: %s. Check the temporary folder.", why);
+        instance_log(instance, STATUS_ERROR, NULL, "the engine cannot be started: %s. Check the temporary folder.",
+                     why);
         free(engine);
         return NULL;
     }

@@ -69,8 +69,8 @@ bool coupled_alive(Model *model)
 {
     if (model->link && !link_broken(model->link))
         return true;
-    instance_log(model->instance, STATUS_ERROR, NULL, "The engine process of this run is gone, as was said before; reset "
-                 "the FMU to start or join another.");
+    instance_log(model->instance, STATUS_ERROR, NULL, "The engine process of this run is gone, as was said before; "
+                 "reset the FMU to start or join another.");
     return false;
 }
 
@@ -125,8 +125,8 @@ Status coupled_push(Model *model)
 
 static Status not_understood(Model *model, const char *what)
 {
-    instance_log(model->instance, STATUS_ERROR, NULL, "engine at %s: %s; use the same version of limberjack for the engine "
-                 "and for the export of this FMU.", link_endpoint(model->link), what);
+    instance_log(model->instance, STATUS_ERROR, NULL, "engine at %s: %s; use the same version of limberjack for the "
+                 "engine and for the export of this FMU.", link_endpoint(model->link), what);
     link_break(model->link);
     return STATUS_ERROR;
 }
@@ -210,8 +210,8 @@ static double divide(Model *model, double h)
     if (whole >= 1.0 && whole <= MOST_STEPS && fabs(h - whole * dt) <= STEP_TOLERANCE * h)
         return whole;
     instance_log(model->instance, STATUS_DISCARD, NULL,
-                 "A communication step of %.17g s is not a multiple of the engine's step of %.17g s, or is one of more than "
-                 "%g steps; choose a multiple, or export the FMU with another --dt.", h, dt, MOST_STEPS);
+                 "A communication step of %.17g s is not a multiple of the engine's step of %.17g s, or is one of more "
+                 "than %g steps; choose a multiple, or export the FMU with another --dt.", h, dt, MOST_STEPS);
     return 0.0;
 }
 
@@ -241,8 +241,8 @@ static Status step(Model *model, uint64_t count)
         return STATUS_ERROR;
     if (model->steps == expected)
         return STATUS_OK;
-    instance_log(model->instance, STATUS_ERROR, NULL, "engine at %s: it stands at step %llu instead of %llu: another client "
-                 "has moved it; give every FMU an engine of its own.", link_endpoint(model->link),
+    instance_log(model->instance, STATUS_ERROR, NULL, "engine at %s: it stands at step %llu instead of %llu: another "
+                 "client has moved it; give every FMU an engine of its own.", link_endpoint(model->link),
                  (unsigned long long)model->steps, (unsigned long long)expected);
     link_break(model->link);
     return STATUS_ERROR;
@@ -275,7 +275,8 @@ Status model_step(Model *model, double time, double h, double *reached)
 
 Status model_undo_step(Model *model)
 {
-    if (model->steps == model->steps_before && memcmp(model->now, model->before, model->shape.count * sizeof(double)) == 0)
+    const size_t size = model->shape.count * sizeof(double);
+    if (model->steps == model->steps_before && memcmp(model->now, model->before, size) == 0)
         return STATUS_OK;
     patch(model, model->steps_before, model->before, model->before + model->shape.command);
     return coupled_restore(model);
