@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.operators.graph import Space
+from limberjack.engine.operators.naming import bracketed, marked, sum_name
 from limberjack.engine.operators.vectors import Row, StackedVector
 
 #: identities hold to this, relative to the largest entry that takes part
@@ -37,8 +38,10 @@ class Operator(ABC):
     rows: Space
     columns: Space
     name: str
-    #: the identity, which fits every space of its sub-graph
-    adapts = False
+    #: c, for c times the identity, which fits every space of its sub-graph; None for every other operator
+    multiple: Any = None
+    #: whether the inverse is stored as sparse blocks, as 1 - E is for phi
+    recursive = False
 
     @abstractmethod
     def apply(self, x: np.ndarray) -> np.ndarray:
@@ -58,10 +61,14 @@ class Operator(ABC):
         return self.apply(np.eye(self.columns.size))
 
     def inverse(self) -> Operator:
-        """The inverse, dense, O(n³); block-diagonal operators and 1 - E have cheaper ones of their own."""
+        """The inverse.
+
+        Block-diagonal operators, 1 - E, phi, psi, 1 + H phi K and products of such have recursive ones; any other
+        is inverted as a dense matrix, O(n³).
+        """
         self.need_square("be inverted")
         array = inverted(self.to_array(), self.name)
-        return DenseOperator(self.rows, self.columns, array, f"{bracketed(self)}^-1")
+        return DenseOperator(self.rows, self.columns, array, marked(self.name, "^-1"))
 
     def joined(self, right: Operator) -> Operator | None:
         """The product self right where both are stored as blocks, else None: it stays lazy."""
@@ -88,14 +95,14 @@ class Operator(ABC):
         if isinstance(other, Operator):
             return multiply(self, other)
         if isinstance(other, Number):
-            return self.scaled(other)
+            return self if other == 1 else self.scaled(other)
         return self._times_vector(other)
 
     __matmul__ = __mul__
 
     def __rmul__(self, other: Any) -> Any:
         if isinstance(other, Number):
-            return self.scaled(other)
+            return self if other == 1 else self.scaled(other)
         if isinstance(other, Row):
             return Row(self.T * other.T)
         raise ArgumentError(f"an array cannot stand left of {self.name}; write {self.name}.T * x.")
@@ -110,6 +117,11 @@ class Operator(ABC):
 
     def __add__(self, other: Operator) -> Operator:
         return add(self, other, 1.0)
+
+    def __radd__(self, other: Any) -> Operator:
+        if isinstance(other, Number) and other == 0:  # the start of sum()
+            return self
+        raise ArgumentError(f"{other!r:.60} and {self.name} cannot be added; give two operators.")
 
     def __sub__(self, other: Operator) -> Operator:
         return add(self, other, -1.0)
@@ -143,10 +155,12 @@ class Operator(ABC):
         if isinstance(x, StackedVector):
             if x.space != self.columns:
                 raise ArgumentError(f"{self.name} cannot act on {x.name}: it needs {self.columns}, got {x.space}.")
-            return StackedVector(self.rows, self.apply(x.to_array()[:, None])[:, 0], f"{self.name} {x.name}")
+            return StackedVector(
+                self.rows, self.apply(x.to_array()[:, None])[:, 0], f"{bracketed(self.name)} {bracketed(x.name)}"
+            )
         array = self._plain(x)
         if array.ndim == 1:
-            return StackedVector(self.rows, self.apply(array[:, None])[:, 0], f"{self.name} x")
+            return StackedVector(self.rows, self.apply(array[:, None])[:, 0], f"{bracketed(self.name)} x")
         return self.apply(array)
 
     def _plain(self, x: ArrayLike) -> np.ndarray:
@@ -156,8 +170,8 @@ class Operator(ABC):
             raise ArgumentError(f"{self.name} cannot act on {x!r:.60}; give an operator, vector or number.") from error
         if array.ndim not in (1, 2) or array.shape[0] != self.columns.size:
             raise ArgumentError(
-                f"{self.name} cannot act on an array of shape {array.shape}: it needs {self.columns} "
-                "along the first axis."
+                f"{self.name} cannot act on an array of shape {array.shape}: it needs ({self.columns.size},) or "
+                f"({self.columns.size}, m) over {self.columns}."
             )
         return array
 
@@ -175,11 +189,15 @@ class Transposed(Operator):
     def __init__(self, original: Operator) -> None:
         self.original = original
         self.rows, self.columns = original.columns, original.rows
-        self.name = f"{bracketed(original)}*"
+        self.name = marked(original.name, "*")
+        self.recursive = original.recursive
 
     @property
     def T(self) -> Operator:
         return self.original
+
+    def inverse(self) -> Operator:
+        return self.original.inverse().T
 
     def apply(self, x: np.ndarray) -> np.ndarray:
         return self.original.apply_transposed(x)
@@ -200,7 +218,7 @@ class Product(Operator):
     def __init__(self, factors: list[Operator]) -> None:
         self.factors = factors
         self.rows, self.columns = factors[0].rows, factors[-1].columns
-        self.name = " ".join(bracketed(factor) for factor in factors)
+        self.name = " ".join(bracketed(factor.name) for factor in factors)
 
     @property
     def T(self) -> Operator:
@@ -216,6 +234,11 @@ class Product(Operator):
             y = factor.apply_transposed(y)
         return y
 
+    def inverse(self) -> Operator:
+        if any(factor.rows != factor.columns for factor in self.factors):
+            return super().inverse()
+        return Product([factor.inverse() for factor in reversed(self.factors)])
+
     def to_array(self) -> np.ndarray:
         x = self.factors[-1].to_array()
         for factor in reversed(self.factors[:-1]):
@@ -229,7 +252,7 @@ class Sum(Operator):
     def __init__(self, terms: list[tuple[Any, Operator]]) -> None:
         self.terms = terms
         self.rows, self.columns = terms[0][1].rows, terms[0][1].columns
-        self.name = _sum_name(terms)
+        self.name = sum_name([(factor, term.name) for factor, term in terms])
 
     @property
     def T(self) -> Operator:
@@ -249,6 +272,17 @@ class Sum(Operator):
 
     def scaled(self, factor: Any) -> Operator:
         return Sum([(factor * f, term) for f, term in self.terms])
+
+    def inverse(self) -> Operator:
+        """For 1 + c A Φ C with a recursive Φ⁻¹ the identity 1 - c A (Φ⁻¹ + c C A)⁻¹ C, else dense."""
+        if len(self.terms) == 2 and self.terms[0][1].multiple == self.terms[0][0] == 1:
+            (_, one), (c, term) = self.terms
+            if isinstance(term, Product) and len(term.factors) == 3:
+                A, middle, C = term.factors
+                if middle.recursive and C.joined(A) is not None:
+                    correction: Operator = c * A * (middle.inverse() + c * C * A).inverse() * C
+                    return one - correction
+        return super().inverse()
 
     @cached_property
     def scale(self) -> float:
@@ -274,8 +308,10 @@ class DenseOperator(Operator):
 def multiply(left: Operator, right: Operator) -> Operator:
     """left right, lazily; the innermost neighbours are joined when both are stored as blocks."""
     _same_graph(left, right)
-    if left.adapts or right.adapts:
-        return left if right.adapts else right
+    if right.multiple is not None:
+        return left.scaled(right.multiple)
+    if left.multiple is not None:
+        return right.scaled(left.multiple)
     if left.columns != right.rows:
         raise ArgumentError(
             f"{left.name} cannot multiply {right.name}: its columns are {left.columns}, "
@@ -316,29 +352,12 @@ def largest(array: np.ndarray) -> float:
     return float(np.max(np.abs(array), initial=0.0))
 
 
-def bracketed(operator: Operator) -> str:
-    """The name as a factor: sums and products that were named by hand keep their meaning in brackets."""
-    name = operator.name
-    return f"({name})" if isinstance(operator, Sum) or " + " in name or " - " in name else name
-
-
 def _factors(operator: Operator) -> list[Operator]:
     return list(operator.factors) if isinstance(operator, Product) else [operator]
 
 
 def _terms(operator: Operator) -> list[tuple[Any, Operator]]:
     return list(operator.terms) if isinstance(operator, Sum) else [(1.0, operator)]
-
-
-def _sum_name(terms: list[tuple[Any, Operator]]) -> str:
-    text = ""
-    for factor, term in terms:
-        if factor in (1.0, -1.0):
-            sign, number = ("-" if factor < 0 else "+"), ""
-        else:
-            sign, number = "+", f"{factor:g} "
-        text += (f" {sign} " if text else sign.replace("+", "")) + number + term.name
-    return text
 
 
 def _same_graph(left: Operator, right: Operator) -> None:

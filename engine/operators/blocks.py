@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from limberjack.engine.errors import ArgumentError
-from limberjack.engine.operators.algebra import Operator, bracketed, inverted, largest
+from limberjack.engine.operators.algebra import Operator, inverted, largest
 from limberjack.engine.operators.graph import Space
+from limberjack.engine.operators.naming import bracketed, marked, scaled_name, sum_name
 
 Blocks = dict[tuple[int, int], np.ndarray]
 
@@ -69,9 +70,8 @@ class BlockOperator(Operator):
 
     @property
     def T(self) -> BlockOperator:
-        name = self.name[:-1] if self.name.endswith("*") and " " not in self.name else f"{bracketed(self)}*"
         blocks = {(j, i): block.T for (i, j), block in self.blocks.items()}
-        return BlockOperator(self.columns, self.rows, blocks, name, self._scale)
+        return BlockOperator(self.columns, self.rows, blocks, marked(self.name, "*"), self._scale)
 
     @cached_property
     def scale(self) -> float:
@@ -79,7 +79,7 @@ class BlockOperator(Operator):
 
     def scaled(self, factor: Any) -> BlockOperator:
         blocks = {place: factor * block for place, block in self.blocks.items()}
-        name = f"-{bracketed(self)}" if factor == -1 else f"{factor:g} {bracketed(self)}"
+        name = scaled_name(factor, self.name)
         return BlockOperator(self.rows, self.columns, blocks, name, abs(factor) * self._scale)
 
     def joined(self, right: Operator) -> BlockOperator | None:
@@ -93,7 +93,7 @@ class BlockOperator(Operator):
         for (i, j), block in self.blocks.items():
             for k, other in by_row.get(j, []):
                 _accumulate(out, (i, k), block @ other)
-        return BlockOperator(self.rows, right.columns, out, f"{bracketed(self)} {bracketed(right)}")
+        return BlockOperator(self.rows, right.columns, out, f"{bracketed(self.name)} {bracketed(right.name)}")
 
     def merged(self, right: Operator, sign: float) -> BlockOperator | None:
         """self + sign right of two operators stored as blocks; remembers how large the terms were."""
@@ -102,7 +102,7 @@ class BlockOperator(Operator):
         out = dict(self.blocks)
         for place, block in right.blocks.items():
             _accumulate(out, place, sign * block)
-        name = f"{self.name} {'+' if sign > 0 else '-'} {right.name if sign > 0 else bracketed(right)}"
+        name = sum_name([(1, self.name), (sign, right.name)])
         return BlockOperator(self.rows, self.columns, out, name, max(self.scale, right.scale))
 
     def inverse(self) -> Operator:
@@ -111,11 +111,13 @@ class BlockOperator(Operator):
         if all(i == j for i, j in self.blocks):
             names, blocks = self.rows.names, [self.block(k, k) for k in range(len(self.rows.names))]
             inverses = [inverted(block, f"{self.name}['{name}']") for name, block in zip(names, blocks)]
-            return BlockOperator.diagonal(self.rows, self.columns, inverses, f"{bracketed(self)}^-1")
+            return BlockOperator.diagonal(self.rows, self.columns, inverses, marked(self.name, "^-1"))
         kernel = self._kernel_of_resolvent()
         if kernel is None:
             return super().inverse()
-        return PropagationOperator(kernel) if kernel.leads_inward else PropagationOperator(kernel.T).T
+        if kernel.leads_inward:
+            return PropagationOperator(kernel, marked(self.name, "^-1"))
+        return PropagationOperator(kernel.T, marked(self.T.name, "^-1")).T
 
     def _kernel_of_resolvent(self) -> BlockOperator | None:
         """E, if this is 1 - E with the pattern of a tree."""
@@ -123,7 +125,7 @@ class BlockOperator(Operator):
         if not all(np.array_equal(self.block(k, k), np.eye(self.rows.sizes[k])) for k in range(n)):
             return None
         blocks = {(i, j): -block for (i, j), block in self.blocks.items() if i != j}
-        kernel = BlockOperator(self.rows, self.columns, blocks, f"(I - {bracketed(self)})")
+        kernel = BlockOperator(self.rows, self.columns, blocks, f"I - ({self.name})")
         return kernel if kernel.leads_inward or kernel.leads_outward else None
 
     @cached_property
@@ -169,8 +171,10 @@ class BlockOperator(Operator):
         M : spatial inertias; H : joint map; J : armature, block-diagonal over the velocities (None: zero).
         """
         P = [block.astype(np.result_type(block, self.dtype)) for block in self._diagonal_of(M)]
-        if not isinstance(H, BlockOperator):
-            raise ArgumentError(f"{H.name} cannot be the joint map of a recursion; use H.")
+        if not isinstance(H, BlockOperator) or H.columns != self.rows:
+            raise ArgumentError(f"{H.name} cannot be the joint map of a recursion over {self.rows}; use H.")
+        if J is not None and (J.rows, J.columns) != (H.rows, H.rows):
+            raise ArgumentError(f"{J.name} cannot be the armature: it must map {H.rows} to themselves.")
         after = _after_hinge(H, J)
         for to, start, E in self.sweep:
             P[to] = P[to] + E @ after(start, P[start]) @ E.T
@@ -187,33 +191,37 @@ class BlockOperator(Operator):
 
 
 class Identity(BlockOperator):
-    """1 on the bodies; in a sum it becomes the identity of its partner's space, as in I - H psi K."""
+    """c times the identity on the bodies; in a sum it takes the space of its partner, as in I - H psi K."""
 
-    adapts = True
-
-    def __init__(self, space: Space) -> None:
-        super().__init__(space, space, {(k, k): np.eye(size) for k, size in enumerate(space.sizes)}, "I")
+    def __init__(self, space: Space, multiple: Any = 1) -> None:
+        blocks = {(k, k): multiple * np.eye(size) for k, size in enumerate(space.sizes)}
+        super().__init__(space, space, blocks, "I" if multiple == 1 else f"{multiple:g} I")
+        self.multiple = multiple
 
     @property
     def T(self) -> BlockOperator:
         return self
 
+    def scaled(self, factor: Any) -> Identity:
+        return Identity(self.rows, factor * self.multiple)
+
     def like(self, partner: Operator) -> Identity:
-        """The identity on the space of a square operator."""
-        if partner.adapts:
+        """c times the identity on the space of a square operator."""
+        if partner.multiple is not None:
             return self
         if partner.rows != partner.columns:
             raise ArgumentError(f"I cannot be added to {partner.name}: it maps {partner.columns} to {partner.rows}.")
-        return Identity(partner.rows)
+        return Identity(partner.rows, self.multiple)
 
 
 class PropagationOperator(Operator):
     """(1 - E)⁻¹ of a tree's E: φ of E_phi, ψ of E_psi. Products with vectors are sweeps, it is never formed."""
 
-    def __init__(self, kernel: BlockOperator, name: str = "") -> None:
-        self.kernel = kernel
+    recursive = True
+
+    def __init__(self, kernel: BlockOperator, name: str) -> None:
+        self.kernel, self.name = kernel, name
         self.rows = self.columns = kernel.rows
-        self.name = name or f"(I - {kernel.name})^-1"
         slices = self.rows.slices
         self._steps = [(slices[i], slices[j], block) for i, j, block in kernel.sweep]
         self._parent = {j: (i, block) for i, j, block in kernel.sweep}

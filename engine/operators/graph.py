@@ -51,7 +51,8 @@ class SubGraph:
     def __str__(self) -> str:
         if len(self.places) == len(self.system.bodies):
             return f"'{self.system.name}'"
-        return f"{len(self.places)} bodies of '{self.system.name}' from '{self.names[0]}'"
+        names = ", ".join(self.names[:4]) + (", …" if len(self.names) > 4 else "")
+        return f"'{self.system.name}' ({names})"
 
 
 def sub_graph(system: System, bodies: Sequence[str] | None) -> SubGraph:
@@ -106,5 +107,6 @@ class Space:
         return arguments.index_of("node" if self.kind == "nodes" else "body", name, self.names)
 
     def __str__(self) -> str:
-        axes = f" in {self.axes} axes" if self.axes else ""
-        return f"{self.size} {self.kind}{axes} of {self.graph}"
+        count = self.size if self.kind == "velocities" else len(self.names)
+        axes = f", {self.axes} axes," if self.axes else ""
+        return f"the {count} {self.kind}{axes} of {self.graph}"

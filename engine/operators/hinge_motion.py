@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from limberjack.engine.errors import ArgumentError
 from limberjack.engine.operators.spatial import motion_cross, phi, skew
 from limberjack.engine.system.system import Hinge, Pose
 
@@ -93,7 +94,7 @@ def _screws(hinge: Hinge) -> tuple[np.ndarray, np.ndarray]:
             return np.stack([*slides, _turn(a[0])]), np.roll(np.eye(3), 1, axis=1)
         case "rolling":
             return np.stack([_slide(a[1]), _turn(a[0])]), np.array([[hinge.radius], [1.0]])
-    raise NotImplementedError(f"the workbench has no kinematics for hinge type '{hinge.type}'")
+    raise ArgumentError(f"hinge '{hinge.name}' is of type '{hinge.type}', which the workbench does not know.")
 
 
 def _turn(axis: np.ndarray) -> np.ndarray:

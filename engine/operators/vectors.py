@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.operators.graph import Space
+from limberjack.engine.operators.naming import scaled_name
 
 
 class StackedVector:
@@ -18,7 +19,7 @@ class StackedVector:
     Adds to vectors of the same space and to plain arrays of the same length; numpy functions take it as an array.
     """
 
-    __array_ufunc__ = None  # lets `array - vector` reach this class instead of looping over elements
+    __array_priority__ = 1000.0  # `array - vector` comes to this class, while numpy functions still take the numbers
 
     def __init__(self, space: Space, array: ArrayLike, name: str = "x") -> None:
         self.space, self.name = space, name
@@ -53,15 +54,15 @@ class StackedVector:
         return self._combined(other, np.subtract, "-")
 
     def __rsub__(self, other: ArrayLike) -> StackedVector:
-        return (-self)._combined(other, np.add, "-")
+        return StackedVector(self.space, other, "the array")._combined(self, np.subtract, "-")
 
     def __neg__(self) -> StackedVector:
-        return StackedVector(self.space, -self._array, f"-{self.name}")
+        return StackedVector(self.space, -self._array, scaled_name(-1, self.name))
 
     def __mul__(self, factor: complex) -> StackedVector:
         if not np.isscalar(factor):
             raise ArgumentError(f"{self.name} is a column; write {self.name}.T on the left of an operator or vector.")
-        return StackedVector(self.space, self._array * factor, self.name)
+        return StackedVector(self.space, self._array * factor, scaled_name(factor, self.name))
 
     __rmul__ = __mul__
 
@@ -73,7 +74,7 @@ class StackedVector:
             other = StackedVector(self.space, other, "the array")
         if other.space != self.space:
             raise ArgumentError(f"{self.name} {sign} {other.name} does not fit: {self.space}; {other.space}.")
-        return StackedVector(self.space, ufunc(self._array, other._array), f"({self.name} {sign} {other.name})")
+        return StackedVector(self.space, ufunc(self._array, other._array), f"{self.name} {sign} {other.name}")
 
     def __repr__(self) -> str:
         lines = [f"  {name}: {self._array[s]}" for name, s in zip(self.space.names, self.space.slices)]

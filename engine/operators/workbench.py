@@ -120,7 +120,7 @@ class Operators:
             k, pose = self._on_body(name)
             turn = self.pose(name).rotation.T if axes == "inertial" else np.eye(3)
             blocks[k, column] = phi(pose @ Pose(turn))
-        return BlockOperator(self.body_space, space, blocks, f"B({', '.join(nodes)})")
+        return BlockOperator(self.body_space, space, blocks, f"B({','.join(nodes)})")
 
     def pose(self, name: str) -> Pose:
         """Pose of a body's own frame or of a node in the inertial frame."""
@@ -286,7 +286,7 @@ class Operators:
     def _named(operator: Operator, name: str) -> BlockOperator:
         """A block operator under the name that the papers give it."""
         assert isinstance(operator, BlockOperator)
-        return BlockOperator(operator.rows, operator.columns, operator.blocks, name)
+        return BlockOperator(operator.rows, operator.columns, operator.blocks, name, operator.scale)
 
 
 def _coordinates(system: System, q: ArrayLike) -> np.ndarray:
