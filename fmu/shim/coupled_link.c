@@ -194,7 +194,8 @@ static Status other_version(Link *link, uint64_t version)
 {
     char what[TEXT_BYTES];
     snprintf(what, sizeof what, "it speaks protocol version %llu, this FMU speaks %d; use the same version of "
-             "limberjack for the engine and for the export of this FMU.", (unsigned long long)version, PROTOCOL_VERSION);
+             "limberjack for the engine and for the export of this FMU.", (unsigned long long)version,
+             PROTOCOL_VERSION);
     return lost(link, what);
 }
 
