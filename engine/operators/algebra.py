@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from functools import cached_property
 from numbers import Number
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -91,18 +91,30 @@ class Operator(ABC):
         unit = np.eye(self.columns.size)[:, self.columns.slices[j]]
         return self.apply(unit)[self.rows.slices[i]]
 
+    @overload
+    def __mul__(self, other: complex) -> Operator: ...
+    @overload
+    def __mul__(self, other: Operator) -> Operator: ...
+    @overload
+    def __mul__(self, other: StackedVector) -> StackedVector: ...
+    @overload
+    def __mul__(self, other: np.ndarray) -> Any: ...
     def __mul__(self, other: Any) -> Any:
         if isinstance(other, Operator):
             return multiply(self, other)
         if isinstance(other, Number):
-            return self if other == 1 else self.scaled(other)
+            return self.scaled(other)
         return self._times_vector(other)
 
     __matmul__ = __mul__
 
+    @overload
+    def __rmul__(self, other: complex) -> Operator: ...
+    @overload
+    def __rmul__(self, other: Row) -> Row: ...
     def __rmul__(self, other: Any) -> Any:
         if isinstance(other, Number):
-            return self if other == 1 else self.scaled(other)
+            return self.scaled(other)
         if isinstance(other, Row):
             return Row(self.T * other.T)
         raise ArgumentError(f"an array cannot stand left of {self.name}; write {self.name}.T * x.")
@@ -118,8 +130,8 @@ class Operator(ABC):
     def __add__(self, other: Operator) -> Operator:
         return add(self, other, 1.0)
 
-    def __radd__(self, other: Any) -> Operator:
-        if isinstance(other, Number) and other == 0:  # the start of sum()
+    def __radd__(self, other: complex) -> Operator:
+        if isinstance(other, Number) and complex(other) == 0:  # the start of sum()
             return self
         raise ArgumentError(f"{other!r:.60} and {self.name} cannot be added; give two operators.")
 
@@ -280,8 +292,8 @@ class Sum(Operator):
             if isinstance(term, Product) and len(term.factors) == 3:
                 A, middle, C = term.factors
                 if middle.recursive and C.joined(A) is not None:
-                    correction: Operator = c * A * (middle.inverse() + c * C * A).inverse() * C
-                    return one - correction
+                    inner = middle.inverse() + (C * A).scaled(c)
+                    return one - (A * inner.inverse() * C).scaled(c)
         return super().inverse()
 
     @cached_property

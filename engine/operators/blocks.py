@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from limberjack.engine.errors import ArgumentError
 from limberjack.engine.operators.algebra import Operator, inverted, largest
 from limberjack.engine.operators.graph import Space
 from limberjack.engine.operators.naming import bracketed, marked, scaled_name, sum_name
+from limberjack.engine.operators.vectors import StackedVector
 
 Blocks = dict[tuple[int, int], np.ndarray]
 
@@ -73,11 +74,43 @@ class BlockOperator(Operator):
         blocks = {(j, i): block.T for (i, j), block in self.blocks.items()}
         return BlockOperator(self.columns, self.rows, blocks, marked(self.name, "*"), self._scale)
 
+    @overload  # type: ignore[override]  # two operators stored as blocks stay so
+    def __mul__(self, other: complex) -> BlockOperator: ...
+    @overload
+    def __mul__(self, other: BlockOperator) -> BlockOperator: ...
+    @overload
+    def __mul__(self, other: Operator) -> Operator: ...
+    @overload
+    def __mul__(self, other: StackedVector) -> StackedVector: ...
+    @overload
+    def __mul__(self, other: np.ndarray) -> Any: ...
+    def __mul__(self, other: Any) -> Any:
+        return super().__mul__(other)
+
+    @overload
+    def __add__(self, other: BlockOperator) -> BlockOperator: ...
+    @overload
+    def __add__(self, other: Operator) -> Operator: ...
+    def __add__(self, other: Operator) -> Operator:
+        return super().__add__(other)
+
+    @overload
+    def __sub__(self, other: BlockOperator) -> BlockOperator: ...
+    @overload
+    def __sub__(self, other: Operator) -> Operator: ...
+    def __sub__(self, other: Operator) -> Operator:
+        return super().__sub__(other)
+
+    def __neg__(self) -> BlockOperator:
+        return self.scaled(-1)
+
     @cached_property
     def scale(self) -> float:
         return max([self._scale, *(largest(block) for block in self.blocks.values())])
 
     def scaled(self, factor: Any) -> BlockOperator:
+        if factor == 1:
+            return self
         blocks = {place: factor * block for place, block in self.blocks.items()}
         name = scaled_name(factor, self.name)
         return BlockOperator(self.rows, self.columns, blocks, name, abs(factor) * self._scale)

@@ -145,9 +145,14 @@ class Operators:
         return self._named(self.H * self.P * self.H.T + self.J, "D")
 
     @cached_property
+    def D_inverse(self) -> BlockOperator:
+        """D⁻¹, block-diagonal."""
+        return self._named(self.D.inverse(), "D^-1")
+
+    @cached_property
     def G(self) -> BlockOperator:
         """P H* D⁻¹, the Kalman gain. (24)"""
-        return self._named(self.P * self.H.T * self.D.inverse(), "G")
+        return self._named(self.P * self.H.T * self.D_inverse, "G")
 
     @cached_property
     def K(self) -> BlockOperator:
@@ -267,7 +272,7 @@ class Operators:
     @cached_property
     def _hinge_compliance(self) -> BlockOperator:
         """H* D⁻¹ H."""
-        return self._named(self.H.T * self.D.inverse() * self.H, "H* D^-1 H")
+        return self._named(self.H.T * self.D_inverse * self.H, "H* D^-1 H")
 
     def _on_body(self, name: str) -> tuple[int, Pose]:
         """Place of the body that carries a node (or is named so), and the node's pose in O_k."""
