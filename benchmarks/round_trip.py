@@ -58,7 +58,7 @@ def measure(system: System, *, requests: int = 10_000, cpu: int | None = None) -
         with EngineProcess(system, settings) as engine, engine.client() as client:
             command = np.zeros(len(system.command_names))
             sizes = _sizes(client, command)
-            with _echo(f"ipc://{folder}/echo", sizes) as bare:
+            with bare_echo(f"ipc://{folder}/echo", sizes) as bare:
                 block = max(1, requests // _BLOCKS)
                 echo_us, trip_us = _alternate(bare, lambda: client.step(1, command), block)
         step_us = _alternate(_local_step(system, command), lambda: None, block)[0]
@@ -115,7 +115,7 @@ def _pinned(cpu: int | None) -> Iterator[None]:
 
 
 @contextmanager
-def _echo(endpoint: str, sizes: tuple[int, int]) -> Iterator[Callable[[], object]]:
+def bare_echo(endpoint: str, sizes: tuple[int, int]) -> Iterator[Callable[[], object]]:
     """A function that makes one round trip to a bare echo in a child process."""
     command = [sys.executable, "-m", "limberjack.benchmarks.round_trip", endpoint, str(sizes[1])]
     child = subprocess.Popen(command)

@@ -72,11 +72,11 @@ static void print_clock(void)
 
 /* Room for the times of a measurement. */
 typedef struct {
-    size_t cycles, warm, batch, every;
-    double *each, *batches;
+    size_t cycles, warm, every;
+    double *each;
 } Plan;
 
-/* One time a cycle, and one a batch of cycles divided by their number, in microseconds. */
+/* One time a cycle, in microseconds. */
 static Status measure(Cycle *loop, const Plan *plan)
 {
     Status status = FMI_OK;
@@ -90,14 +90,6 @@ static Status measure(Cycle *loop, const Plan *plan)
             status = cycle(loop);
         plan->each[i] = 1e6 * (seconds_now() - begin);
     }
-    for (size_t i = 0; status <= FMI_WARNING && i < plan->cycles / plan->batch; i++) {
-        if (plan->every > 0 && loop->count + plan->batch > plan->every)
-            status = restart(loop);
-        double begin = seconds_now();
-        for (size_t j = 0; status <= FMI_WARNING && j < plan->batch; j++)
-            status = cycle(loop);
-        plan->batches[i] = 1e6 * (seconds_now() - begin) / (double)plan->batch;
-    }
     return status;
 }
 
@@ -106,13 +98,10 @@ static Plan plan_by_options(int n_options, char **options)
     Plan plan = {0};
     plan.cycles = (size_t)option_number(n_options, options, "--cycles", 20000.0);
     plan.warm = (size_t)option_number(n_options, options, "--warm", 1000.0);
-    plan.batch = (size_t)option_number(n_options, options, "--batch", 100.0);
     plan.every = (size_t)option_number(n_options, options, "--every", 0.0);
-    if (plan.cycles > MOST_CYCLES || plan.batch < 1 || plan.batch > plan.cycles ||
-        (plan.every > 0 && plan.batch > plan.every))
-        give_up("cycles, batch and every do not fit together");
+    if (plan.cycles < 1 || plan.cycles > MOST_CYCLES)
+        give_up("--cycles %zu is not in 1 to %d", plan.cycles, MOST_CYCLES);
     plan.each = allocate(plan.cycles, sizeof(double));
-    plan.batches = allocate(plan.cycles / plan.batch, sizeof(double));
     return plan;
 }
 
@@ -120,8 +109,6 @@ static void print_times(const Plan *plan, const Cycle *loop)
 {
     printf("{\"cycles\": %zu, \"set\": %zu, \"get\": %zu, ", plan->cycles, loop->set->numbers, loop->get->numbers);
     print_spread("cycle", plan->each, plan->cycles);
-    printf(", ");
-    print_spread("batch", plan->batches, plan->cycles / plan->batch);
     printf(", ");
     print_clock();
     printf("}\n");
@@ -145,8 +132,8 @@ static Status time_cycles(Instance *instance, const Plan *plan, double h)
     return status;
 }
 
-/* cycle DESCRIPTION --cycles N --warm N --batch N --every N --h H
- * Times of the cycle set, doStep, get, one by one and in batches, as JSON. --every: restart the FMU after so many
+/* cycle DESCRIPTION --cycles N --warm N --every N --h H
+ * Times of the cycle set, doStep, get, as JSON. --every: restart the FMU after so many
  * cycles (0: never). The inputs and outputs are the description's lines cycle_set and cycle_get. */
 int main(int n_arguments, char **arguments)
 {
@@ -156,7 +143,7 @@ int main(int n_arguments, char **arguments)
     if (n_arguments < 2)
         give_up("cycle DESCRIPTION [OPTIONS]");
     description_read(arguments[1], &description);
-    fmu_load(&fmu, &description);
+    fmu_load(&fmu, &description, false);
     Plan plan = plan_by_options(n_arguments - 2, arguments + 2);
     Opening opening = opening_usual(&fmu);
     opening.logging = false;
@@ -169,7 +156,6 @@ int main(int n_arguments, char **arguments)
         fprintf(stderr, "cycle: status %d; last log line: %s\n", (int)status, instance.log.last);
     instance_free(&instance);
     free(plan.each);
-    free(plan.batches);
     fmu_unload(&fmu);
     description_free(&description);
     return status > FMI_WARNING;

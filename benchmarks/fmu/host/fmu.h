@@ -59,8 +59,8 @@ const Variable *description_first(const Description *description, const char *ca
 /* Largest value reference of the FMU. */
 Reference description_last_reference(const Description *description);
 
-/* Loads the binary and every function that its standard names; ends the program when one is missing. */
-void fmu_load(Fmu *fmu, const Description *description);
+/* Loads the binary and the functions that its standard names; with `all`, ends the program when one is missing. */
+void fmu_load(Fmu *fmu, const Description *description, bool all);
 void fmu_unload(Fmu *fmu);
 
 /* Prints and ends the program with exit code 2: the host's own trouble, not the FMU's. */

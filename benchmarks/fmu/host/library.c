@@ -45,18 +45,18 @@ static void close_library(void *library)
 }
 #endif
 
-static void take(const Fmu *fmu, const char *name, void *place)
+static void take(const Fmu *fmu, bool all, const char *name, void *place)
 {
     void *found = find(fmu->library, name);
-    if (found == NULL)
+    if (found == NULL && all)
         give_up("%s does not export %s", fmu->description->library, name);
     memcpy(place, &found, sizeof found);
 }
 
-#define TAKE2(RESULT, NAME, ARGUMENTS) take(fmu, "fmi2" #NAME, &fmu->two.NAME);
-#define TAKE3(RESULT, NAME, ARGUMENTS) take(fmu, "fmi3" #NAME, &fmu->three.NAME);
+#define TAKE2(RESULT, NAME, ARGUMENTS) take(fmu, all, "fmi2" #NAME, &fmu->two.NAME);
+#define TAKE3(RESULT, NAME, ARGUMENTS) take(fmu, all, "fmi3" #NAME, &fmu->three.NAME);
 
-void fmu_load(Fmu *fmu, const Description *description)
+void fmu_load(Fmu *fmu, const Description *description, bool all)
 {
     memset(fmu, 0, sizeof *fmu);
     fmu->description = description;

@@ -14,10 +14,12 @@ def bench(options: argparse.Namespace) -> None:
     options.out.mkdir(parents=True, exist_ok=True)
     if options.history is not None:
         options.history.parent.mkdir(parents=True, exist_ok=True)
-    from limberjack.benchmarks.run import bench as measure
+    from limberjack.benchmarks import run
+    from limberjack.benchmarks.fmu import run as fmu_run
     from limberjack.engine.kernel import announce_compilation
 
     announce_compilation()
+    measure = fmu_run.bench if options.fmu else run.bench
     measure(
         quick=options.quick,
         out=options.out,

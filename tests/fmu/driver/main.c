@@ -35,7 +35,7 @@ int main(int n_arguments, char **arguments)
     if (n_arguments < 3)
         give_up("driver COMMAND DESCRIPTION [OPTIONS]");
     description_read(arguments[2], &description);
-    fmu_load(&fmu, &description);
+    fmu_load(&fmu, &description, true);
     int code = work(arguments[1], &fmu, n_arguments - 3, arguments + 3);
     fmu_unload(&fmu);
     description_free(&description);
