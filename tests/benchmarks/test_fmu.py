@@ -1,0 +1,85 @@
+"""`limberjack bench --fmu`: a quick run, and what it does without a compiler or a peer."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from limberjack.benchmarks import peer_build
+from limberjack.benchmarks.fmu import models, report, run
+from limberjack.benchmarks.fmu.cycles import CycleTime
+from limberjack.benchmarks.fmu.result import FmuBenchResult
+from limberjack.benchmarks.measure import Spread
+from limberjack.engine.errors import LimberjackError, MissingExtraError
+
+
+def cycle_time(name: str, us: float) -> CycleTime:
+    return CycleTime(name, "made up", Spread(us, 0.9 * us, 1.1 * us, 0.8 * us), Spread(2 * us, us, 3 * us, us))
+
+
+def made_up() -> FmuBenchResult:
+    result = FmuBenchResult({"cpu": "x"}, "abc", 1, 3, 100, echo_us=Spread(30.0, 29.0, 31.0, 28.0))
+    result.steps += [cycle_time("engine step in the FMU", 1.0), cycle_time("engine step, Simulation", 1.1)]
+    result.cycles += [cycle_time("Limberjack FMI 2", 1.5), cycle_time("Limberjack, engine process", 50.0)]
+    result.remarks.append("no PythonFMU: because")
+    return result
+
+
+def test_differences_are_those_of_medians() -> None:
+    result = made_up()
+    assert result.over_step(result.cycles[0]) == pytest.approx(0.5)
+    assert result.over_ipc() == pytest.approx(20.0)
+    line = result.history_line("2026-01-01")
+    assert line["over_step_us"] == {"Limberjack FMI 2": 0.5}
+    assert line["over_ipc_us"] == 20.0
+    assert line["cycles"]["Limberjack FMI 2"]["us"] == [1.5, 1.35, 1.65]
+
+
+def test_table_and_plot(tmp_path: Path) -> None:
+    console = Console(record=True, width=80, quiet=False, file=(tmp_path / "screen").open("w"))
+    report.print_table(made_up(), console)
+    text = console.export_text()
+    assert "1.5 (1.35–1.65)" in text
+    assert "0.50" in text
+    assert "20.0 µs over a bare round trip" in text
+    assert "no PythonFMU: because" in text
+    assert "…" not in text
+    report.draw(made_up(), tmp_path / "fmu.png")
+    assert (tmp_path / "fmu.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+
+
+def test_without_a_compiler_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    real = peer_build.version_of
+    monkeypatch.setattr(run, "version_of", lambda name: "none" if name == "ziglang" else real(name))
+    with pytest.raises(MissingExtraError, match=r"ziglang.*limberjack\[bench\]"):
+        run.bench(quick=True, out=tmp_path, console=Console(quiet=True))
+
+
+@pytest.mark.long
+def test_quick_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    pytest.importorskip("ziglang")
+    real = peer_build.version_of
+    monkeypatch.setattr(peer_build, "version_of", lambda name: "none" if name == "pythonfmu" else real(name))
+    result = run.bench(quick=True, out=tmp_path, console=Console(quiet=True))
+    assert result.remarks == ["no PythonFMU: the package pythonfmu is not installed"]
+    names = [time.name for time in result.cycles]
+    assert names[:3] == ["Limberjack FMI 2", "Limberjack FMI 3", "Limberjack FMI 3 scalar"]
+    assert {"plain C", "Limberjack, engine process"} <= set(names)
+    assert all(0.0 < time.us.least <= time.us.q1 <= time.us.median <= time.us.q3 for time in result.cycles[:4])
+    stored = json.loads((tmp_path / "fmu.json").read_text())
+    assert [time["name"] for time in stored["cycles"]] == names
+    assert (tmp_path / "fmu.png").exists()
+    assert not (tmp_path / "fmu-history.jsonl").exists()
+
+
+@pytest.mark.long
+def test_a_host_that_fails_is_told(tmp_path: Path) -> None:
+    pytest.importorskip("ziglang")
+    facts = tmp_path / "facts.txt"
+    facts.write_text("version 2\nlibrary /no/such/file.so\nresources x\ntoken x\nflags - co_simulation\nstep 0.001\n")
+    subject = models.Subject("nothing", "no FMU at all", facts)
+    with pytest.raises(LimberjackError, match=r"nothing: the host ends with 2: .*no/such/file"):
+        run.cycle_times.run_host(run._host(tmp_path), subject, 10)
