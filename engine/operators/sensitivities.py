@@ -61,7 +61,7 @@ class Sensitivity:
         return self._diagonal([force_cross(self.h[name]) for name in self.ops.body_names], "Delta")
 
     @cached_property
-    def N(self) -> BlockOperator:
+    def N(self) -> Operator:
         """[H*]_θ as seen from O+."""
         blocks = [motion_cross(self.h[body]) @ self.ops.H[body].T for body in self.ops.body_names]
         space = self.ops.velocity_space, self.ops.body_space
@@ -108,12 +108,12 @@ class Sensitivity:
         return ops.E_psi.lyapunov(Delta * P + P * Delta.T - ops.E_phi * (S + S.T) * ops.E_phi.T)
 
     @cached_property
-    def P(self) -> BlockOperator:
+    def P(self) -> Operator:
         P, Delta = self.ops.P, self.Delta
         return self.lambda_ - (Delta * P + P * Delta.T)
 
     @cached_property
-    def D(self) -> BlockOperator:
+    def D(self) -> Operator:
         """(44a)"""
         H, P = self.ops.H, self.ops.P
         return H * self.lambda_ * H.T + H * P * self.N + self.N.T * P * H.T

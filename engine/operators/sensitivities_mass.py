@@ -43,7 +43,7 @@ def christoffel_symbols(ops: Operators) -> np.ndarray:
     gradient = mass_matrix_gradient(ops)
     S = np.einsum("ija,ak->ijk", _curls(ops), _momenta(ops))
     halves = gradient.transpose(1, 2, 0) - 0.5 * gradient + S
-    return 0.5 * (halves + halves.transpose(0, 2, 1))
+    return np.asarray(0.5 * (halves + halves.transpose(0, 2, 1)))
 
 
 def coriolis(ops: Operators) -> StackedVector:

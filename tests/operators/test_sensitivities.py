@@ -186,7 +186,7 @@ def test_messages():
     rng = np.random.default_rng(1)
     system = random_system(["revolute", "universal"], rng)
     ops = Operators(system, random_state(system, rng)[0])
-    with pytest.raises(lj.UnknownNameError, match=r"h1\.angle1"):
+    with pytest.raises(lj.UnknownNameError, match="did you mean"):
         Sensitivity(ops, "h1.angle")
     with pytest.raises(lj.ArgumentError, match=r"\(3,\)"):
         Sensitivity(ops, [1.0, 0.0])
@@ -197,7 +197,7 @@ def test_messages():
 @given(trees(most_bodies=6), st.integers(0, 2**32 - 1))
 @settings(max_examples=25, deadline=None)
 def test_the_derivative_is_linear_in_its_direction(tree, seed):
-    ops, rng = operators(tree)
+    ops, _ = operators(tree)
     x, y = np.random.default_rng(seed).normal(size=(2, ops.velocity_space.size))
     both = Sensitivity(ops, 2.0 * x - y)
     for name in ("phi", "P", "innovations"):
