@@ -49,6 +49,7 @@ def draw(result: FmuBenchResult, path: Path) -> None:
         axes.barh(row, median, color=colour, xerr=[[median - q1], [q3 - median]], capsize=2)
         axes.text(1.08 * q3, row, f"{median:.3g}", va="center", fontsize=8)
     axes.set_yticks(range(len(times)), [time.name for time in times], fontsize=8)
+    axes.tick_params(axis="x", labelsize=8)
     axes.invert_yaxis()
     axes.set_xscale("log")
     axes.set_xlim(right=3 * max(time.us.q3 for time in times))

@@ -199,8 +199,9 @@ Status instance_step(Instance *instance, double time, double h, double *reached)
     *reached = time + h;
     if (!TWO(instance))
         return instance->fmu->three.DoStep(C(instance), time, h, true, &event, &terminate, &early, reached);
-    status = instance->fmu->two.DoStep(C(instance), time, h, 1);
-    if (status == FMI_DISCARD && instance->fmu->two.GetRealStatus(C(instance), FMI2_LAST_SUCCESSFUL_TIME, reached) != FMI_OK)
+    const Fmi2 *two = &instance->fmu->two;
+    status = two->DoStep(C(instance), time, h, 1);
+    if (status == FMI_DISCARD && two->GetRealStatus(C(instance), FMI2_LAST_SUCCESSFUL_TIME, reached) != FMI_OK)
         *reached = time;
     return status;
 }

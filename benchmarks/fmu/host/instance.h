@@ -32,7 +32,8 @@ Opening opening_usual(const Fmu *fmu);
 void instance_open(Instance *instance, const Fmu *fmu, Kind kind, const Opening *opening);
 void instance_free(Instance *instance);
 
-/* The description's start values, both initialisation calls and, for Model Exchange, the first event iteration up to continuous time. */
+/* The description's start values, both initialisation calls and, for Model Exchange, the first event iteration up to
+ * continuous time. */
 Status instance_initialise(Instance *instance);
 Status instance_enter_initialisation(Instance *instance, double start);
 Status instance_exit_initialisation(Instance *instance);
