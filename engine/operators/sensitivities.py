@@ -61,7 +61,7 @@ class Sensitivity:
         return self._diagonal([force_cross(self.h[name]) for name in self.ops.body_names], "Delta")
 
     @cached_property
-    def N(self) -> Operator:
+    def N(self) -> BlockOperator:
         """[H*]_θ as seen from O+."""
         blocks = [motion_cross(self.h[body]) @ self.ops.H[body].T for body in self.ops.body_names]
         space = self.ops.velocity_space, self.ops.body_space
@@ -89,7 +89,7 @@ class Sensitivity:
     @cached_property
     def M(self) -> BlockOperator:
         """Zero: a rigid body's inertia is constant in its own axes. (41d)"""
-        return 0.0 * self.ops.M
+        return self.ops.M * 0.0
 
     @cached_property
     def mass_matrix(self) -> Operator:
@@ -108,49 +108,49 @@ class Sensitivity:
         return ops.E_psi.lyapunov(Delta * P + P * Delta.T - ops.E_phi * (S + S.T) * ops.E_phi.T)
 
     @cached_property
-    def P(self) -> Operator:
+    def P(self) -> BlockOperator:
         P, Delta = self.ops.P, self.Delta
         return self.lambda_ - (Delta * P + P * Delta.T)
 
     @cached_property
-    def D(self) -> Operator:
+    def D(self) -> BlockOperator:
         """(44a)"""
         H, P = self.ops.H, self.ops.P
         return H * self.lambda_ * H.T + H * P * self.N + self.N.T * P * H.T
 
     @cached_property
-    def D_inverse(self) -> BlockOperator:
+    def D_inverse(self) -> Operator:
         """[D⁻¹]_θ. (44b)"""
         D_inv = self.ops.D.inverse()
         return -(D_inv * self.D * D_inv)
 
     @cached_property
-    def gain(self) -> BlockOperator:
+    def gain(self) -> Operator:
         """[G]_θ as seen from O+."""
         H, P, G, tau_bar, N = self.ops.H, self.ops.P, self.ops.G, self.ops.tau_bar, self.N
         return (tau_bar * (self.lambda_ * H.T + P * N) - G * N.T * P * H.T) * self.ops.D.inverse()
 
     @cached_property
-    def G(self) -> BlockOperator:
+    def G(self) -> Operator:
         """(44c)"""
         return self.gain - self.Delta * self.ops.G
 
     @cached_property
-    def K(self) -> BlockOperator:
+    def K(self) -> Operator:
         return self.ops.E_phi * self.gain
 
     @cached_property
-    def tau(self) -> BlockOperator:
+    def tau(self) -> Operator:
         """(44d)"""
         return self.G * self.ops.H + self.ops.G * self.H_star.T
 
     @cached_property
-    def tau_bar(self) -> BlockOperator:
+    def tau_bar(self) -> Operator:
         """(44e)"""
         return -self.tau
 
     @cached_property
-    def E_psi(self) -> BlockOperator:
+    def E_psi(self) -> Operator:
         """(44f)"""
         return self.ops.E_phi * (self.Delta * self.ops.tau_bar + self.tau_bar)
 

@@ -19,6 +19,7 @@ from limberjack.engine.operators import sensitivities_mass as mass
 from limberjack.engine.operators.hinge_motion import displaced
 from limberjack.engine.operators.sensitivities import Sensitivity
 from tests.engine.random_systems import ALL_TYPES, random_state, random_system, trees
+from tests.operators.parts import random_part
 
 TOLERANCE, STEP = 1e-10, 1e-30
 #: what a rounding of 1e-16 may grow by on its way through D⁻¹
@@ -53,17 +54,6 @@ def moved(system: lj.System, q: np.ndarray, direction: np.ndarray, step: complex
     return np.concatenate(parts)
 
 
-def connected_part(system: lj.System, rng: np.random.Generator) -> list[str] | None:
-    """Names of a random body with some of what hangs from it, or None for all."""
-    if rng.integers(2):
-        return None
-    chosen = [system.bodies[int(rng.integers(len(system.bodies)))].name]
-    for body in system.bodies:
-        if body.hinge.parent in chosen and rng.integers(4):
-            chosen.append(body.name)
-    return chosen
-
-
 def spread(ops: Operators, direction: np.ndarray) -> np.ndarray:
     """A direction of the sub-graph as one of the whole system."""
     places = [ops.system.velocity_names.index(name) for name in ops.velocity_names]
@@ -85,7 +75,7 @@ def well_conditioned(ops: Operators) -> bool:
 def operators(tree: tuple[lj.System, np.random.Generator]) -> tuple[Operators, np.random.Generator]:
     system, rng = tree
     q, v = random_state(system, rng)
-    ops = Operators(system, q, v, bodies=connected_part(system, rng))
+    ops = Operators(system, q, v, bodies=random_part(system, rng) if rng.integers(2) else None)
     assume(ops.velocity_space.size and well_conditioned(ops))
     return ops, rng
 
