@@ -100,3 +100,6 @@ class Row:
         return (column.to_array() @ other.to_array()).item()
 
     __matmul__ = __mul__
+
+    def __rmul__(self, factor: complex) -> Row:
+        return (factor * self.T).T
