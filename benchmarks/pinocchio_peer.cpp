@@ -18,9 +18,11 @@ class Eigen::Tensor<double, 3, 0, Eigen::DenseIndex> {
 };
 
 #include <pinocchio/multibody.hpp>
+#include <pinocchio/algorithm/aba-derivatives.hpp>
 #include <pinocchio/algorithm/aba.hpp>
 #include <pinocchio/algorithm/crba.hpp>
 #include <pinocchio/algorithm/joint-configuration.hpp>
+#include <pinocchio/algorithm/rnea-derivatives.hpp>
 #include <pinocchio/algorithm/rnea.hpp>
 
 #include <time.h>
@@ -36,7 +38,18 @@ namespace pin = pinocchio;
 namespace {
 
 // In the order of OPERATIONS in benchmarks/pinocchio_peer.py.
-enum Operation { ABA_LOCAL, ABA_WORLD, RNEA, CRBA_LOCAL, CRBA_WORLD, STEP_LOCAL, STEP_WORLD, OPERATION_COUNT };
+enum Operation {
+  ABA_LOCAL,
+  ABA_WORLD,
+  RNEA,
+  CRBA_LOCAL,
+  CRBA_WORLD,
+  STEP_LOCAL,
+  STEP_WORLD,
+  ABA_DERIVATIVES,
+  RNEA_DERIVATIVES,
+  OPERATION_COUNT
+};
 
 struct Peer {
   pin::Model model;
@@ -109,6 +122,8 @@ void call(Peer &peer, int operation, size_t k) {
     case CRBA_WORLD: pin::crba(model, data, q[k], pin::Convention::WORLD); break;
     case STEP_LOCAL: step(peer, k, pin::Convention::LOCAL); break;
     case STEP_WORLD: step(peer, k, pin::Convention::WORLD); break;
+    case ABA_DERIVATIVES: pin::computeABADerivatives(model, data, q[k], v[k], u[k]); break;
+    case RNEA_DERIVATIVES: pin::computeRNEADerivatives(model, data, q[k], v[k], u[k]); break;
     default: throw std::runtime_error("unknown operation");
   }
 }
@@ -119,10 +134,24 @@ double cpu_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
+// Matrices one behind the other, each row by row.
+Eigen::VectorXd rows(std::initializer_list<Eigen::MatrixXd> matrices) {
+  Eigen::VectorXd out(static_cast<Eigen::Index>(matrices.size()) * matrices.begin()->size());
+  Eigen::Index at = 0;
+  for (const Eigen::MatrixXd &matrix : matrices) {
+    const Eigen::MatrixXd transposed = matrix.transpose();
+    out.segment(at, matrix.size()) = Eigen::Map<const Eigen::VectorXd>(transposed.data(), matrix.size());
+    at += matrix.size();
+  }
+  return out;
+}
+
 Eigen::VectorXd result(Peer &peer, int operation, size_t k) {
   call(peer, operation, k);
   if (operation <= ABA_WORLD) return peer.data.ddq;
   if (operation == RNEA) return peer.data.tau;
+  if (operation == ABA_DERIVATIVES) return rows({peer.data.ddq_dq, peer.data.ddq_dv, peer.data.Minv});
+  if (operation == RNEA_DERIVATIVES) return rows({peer.data.dtau_dq, peer.data.dtau_dv});
   if (operation >= STEP_LOCAL) {
     Eigen::VectorXd next(peer.model.nq + peer.model.nv);
     next << peer.q_next, peer.v_next;

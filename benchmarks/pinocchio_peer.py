@@ -24,7 +24,18 @@ DEFINES = (
     "-DBOOST_FUSION_INVOKE_MAX_ARITY=12",
 )
 #: operation → numbers of its conventions in pinocchio_peer.cpp; the fastest one is timed
-VARIANTS = {"forward": (0, 1), "inverse": (2,), "mass_matrix": (3, 4), "step": (5, 6)}
+VARIANTS = {
+    "forward": (0, 1),
+    "inverse": (2,),
+    "mass_matrix": (3, 4),
+    "step": (5, 6),
+    "forward_derivatives": (7,),
+    "inverse_derivatives": (8,),
+}
+#: operations whose third input is an acceleration
+_FROM_ACCELERATIONS = ("inverse", "inverse_derivatives")
+#: operation → how many (nv, nv) matrices it gives, one behind the other
+MATRICES = {"mass_matrix": 1, "forward_derivatives": 3, "inverse_derivatives": 2}
 CONVENTION = {0: "local", 1: "world", 3: "local", 4: "world", 5: "local", 6: "world"}
 #: the wheel's Data keeps five dense nv³ tensors: 0.3 GB here, 40 GB at 1000
 LARGEST_WHEEL_NV = 200
@@ -74,21 +85,20 @@ class CompiledPinocchio:
         return float(self._library.peer_time(self._handle, variant, calls))
 
     def _send(self, operation: str) -> None:
-        third = np.ascontiguousarray(self._sent[operation == "inverse"])
+        third = np.ascontiguousarray(self._sent[operation in _FROM_ACCELERATIONS])
         self._library.peer_states(self._handle, *self._states, third, COUNT, STEP_SECONDS)
 
     def _best(self, operation: str) -> int:
         """The faster convention for this model: the least of three short batches each."""
+        if len(VARIANTS[operation]) == 1:
+            return VARIANTS[operation][0]
         calls = max(2, 20000 // self._tree.nv // (1 + self._tree.nv // 20))
-        seconds = {
-            k: min(self._time(operation, k, calls) for _ in range(3 if len(VARIANTS[operation]) > 1 else 1))
-            for k in VARIANTS[operation]
-        }
+        seconds = {k: min(self._time(operation, k, calls) for _ in range(3)) for k in VARIANTS[operation]}
         return min(seconds, key=lambda k: seconds[k])
 
     def result(self, operation: str, k: int) -> np.ndarray:
         tree = self._tree
-        sizes = {"mass_matrix": tree.nv**2, "step": tree.nq + tree.nv}
+        sizes = {name: count * tree.nv**2 for name, count in MATRICES.items()} | {"step": tree.nq + tree.nv}
         out = np.empty(sizes.get(operation, tree.nv))
         self._send(operation)
         code = self._library.peer_result(self._handle, self._chosen[operation], k, out, out.size)
@@ -99,8 +109,8 @@ class CompiledPinocchio:
 
 def _ours(tree: Tree, operation: str, out: np.ndarray) -> np.ndarray:
     q_order, v_order = pinocchio_orders(tree)
-    if operation == "mass_matrix":
-        return np.asarray(out.reshape(tree.nv, tree.nv)[np.ix_(v_order, v_order)])
+    if operation in MATRICES:
+        return np.concatenate([matrix[np.ix_(v_order, v_order)] for matrix in out.reshape(-1, tree.nv, tree.nv)])
     if operation == "step":
         return np.concatenate([out[: tree.nq][np.argsort(q_order)], out[tree.nq :][v_order]])
     return np.asarray(out[v_order])

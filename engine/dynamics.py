@@ -10,13 +10,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from limberjack.engine import arguments
+from limberjack.engine.derivatives_layout import slope_sections
 from limberjack.engine.entries import entries
 from limberjack.engine.errors import ArgumentError
+from limberjack.engine.layout import C_BODIES, total
 from limberjack.engine.system.build import build
 from limberjack.engine.system.plant import aligned_zeros
 from limberjack.engine.system.system import System
@@ -76,6 +79,53 @@ class Dynamics:
     def bias(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """Coriolis, gyroscopic and gravity forces (nv,): M dv/dt + bias = tau."""
         return self.inverse(q, v, self._no_rates)
+
+    def forward_derivatives(
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Derivatives of `forward` along q, in v and in tau: three (nv, nv), the last M⁻¹. O(N²), analytic.
+
+        Column j of the first is the rate of dv/dt while the coordinates move with velocity j at one unit: the partial
+        derivative where v is the rate of q; for free and spherical hinges along δR = R δθ~, δp = R δx in body axes.
+        """
+        q, v, tau = self._q(q), self._v("v", v), self._v("tau", tau)
+        out = np.full((3, self.system.nv, self.system.nv), np.nan)
+        with self._lock:
+            self.slopes(v, self.forward(q, v, tau), self._no_rates, self._no_rates, out)
+        _in_range(out, "the derivatives of the accelerations")
+        return out[0], out[1], out[2]
+
+    def inverse_derivatives(self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+        """Derivatives of `inverse` along q and in v, two (nv, nv); that in vdot is the mass matrix. O(N²), analytic.
+
+        Columns are those of `forward_derivatives`.
+        """
+        q, v, vdot = self._q(q), self._v("v", v), self._v("vdot", vdot)
+        out = np.full((2, self.system.nv, self.system.nv), np.nan)
+        with self._lock:
+            self.inverse(q, v, vdot)
+            self.slopes(v, vdot, self._no_rates, self._no_rates, out)
+        _in_range(out, "the derivatives of the generalized forces")
+        return out[0], out[1]
+
+    def slopes(
+        self, v: np.ndarray, vdot: np.ndarray, stiffness: np.ndarray, damping: np.ndarray, out: np.ndarray
+    ) -> None:
+        """`derivatives_forward.slopes_entry` on what `forward` or `inverse` just left, under the same lock."""
+        with self._lock:
+            entries().slopes(*self._model, self._slopes, v, vdot, stiffness, damping, out)
+
+    def output_slopes(self, outputs: int) -> np.ndarray:
+        """`derivatives_outputs.output_slopes_entry` on what `slopes` just left: (3, outputs, nv)."""
+        out = np.zeros((3, outputs, self.system.nv))
+        with self._lock:
+            entries().output_slopes(*self._model, self._slopes, out)
+        return out
+
+    @cached_property
+    def _slopes(self) -> np.ndarray:
+        """Scratch of the derivatives, of the order of 3 nv² numbers."""
+        return aligned_zeros(total(slope_sections(self.plant.count(C_BODIES), self.system.nv)))
 
     def pose(self, node: str, q: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """Rotation R (3, 3), node to inertial axes, and position p (3,) m, of a body or node."""

@@ -14,6 +14,9 @@ class Entries:
     forward_dynamics: Callable[..., None]
     inverse_dynamics: Callable[..., None]
     mass_matrix: Callable[..., None]
+    slopes: Callable[..., None]
+    output_slopes: Callable[..., None]
+    force_slopes: Callable[..., None]
     node_pose: Callable[..., None]
     node_motion: Callable[..., None]
     jacobian: Callable[..., None]
@@ -36,6 +39,8 @@ class Entries:
 def entries() -> Entries:
     """The compiled entries; each is compiled, or read from the cache, at its first call."""
     from limberjack.engine import (
+        derivatives_forward,
+        derivatives_outputs,
         forces,
         forward_dynamics,
         integrate,
@@ -53,6 +58,9 @@ def entries() -> Entries:
         forward_dynamics=forward_dynamics.forward_dynamics_entry,
         inverse_dynamics=inverse_dynamics.inverse_dynamics_entry,
         mass_matrix=mass_matrix.mass_matrix_entry,
+        slopes=derivatives_forward.slopes_entry,
+        output_slopes=derivatives_outputs.output_slopes_entry,
+        force_slopes=derivatives_outputs.force_slopes_entry,
         node_pose=kinematics.node_pose_entry,
         node_motion=kinematics.node_motion_entry,
         jacobian=kinematics.jacobian_entry,

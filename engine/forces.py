@@ -82,7 +82,7 @@ def hinge_forces(plant, q, v, tau, stiffness, damping):
 
 
 @kernel
-def _drive(mode, values, x, rate, command, i):
+def drive_force(mode, values, x, rate, command, i):
     """(force, -∂f/∂q, -∂f/∂v) of one actuator before its limit."""
     if mode == MODE_TORQUE:
         return command[i], 0.0, 0.0
@@ -99,7 +99,7 @@ def actuator_forces(plant, q, v, command, tau, stiffness, damping):
         drive, values = plant.actuator_int[a], plant.actuator[a]
         j = drive[AI_V]
         x = q[drive[AI_Q]] if drive[AI_MODE] == MODE_SERVO else 0.0
-        force, k, c = _drive(drive[AI_MODE], values, x, v[j], command, drive[AI_COMMAND])
+        force, k, c = drive_force(drive[AI_MODE], values, x, v[j], command, drive[AI_COMMAND])
         limit = values[A_LIMIT]
         if force > limit:
             force, k, c = limit, 0.0, 0.0
@@ -136,7 +136,7 @@ def switches(plant, q, v, command, out):
     for a in range(na):
         drive, values = plant.actuator_int[a], plant.actuator[a]
         x = q[drive[AI_Q]] if drive[AI_MODE] == MODE_SERVO else 0.0
-        force = _drive(drive[AI_MODE], values, x, v[drive[AI_V]], command, drive[AI_COMMAND])[0]
+        force = drive_force(drive[AI_MODE], values, x, v[drive[AI_V]], command, drive[AI_COMMAND])[0]
         limit = values[A_LIMIT]
         finite = limit - limit == 0.0
         out[2 * nv + a] = force - limit if finite else -1.0

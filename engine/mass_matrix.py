@@ -84,7 +84,7 @@ def _place(plant, work, k, q, no_rate):
 
 
 @kernel
-def _shift_composite(m, h, I, p):
+def shift_composite(m, h, I, p):
     """A rigid body's (h, I) about a point that it sees at lever p: h + m p, I - p~ h~ - h~ p~ - m p~ p~."""
     a = (2.0 * h[0] + m * p[0], 2.0 * h[1] + m * p[1], 2.0 * h[2] + m * p[2])
     x, y, z = p[0] * a[0], p[1] * a[1], p[2] * a[2]
@@ -102,7 +102,7 @@ def _shift_composite(m, h, I, p):
 @kernel
 def _hand_composite(R, p, m, h, I, up):
     """Parent's R += φ R(k) φ*."""
-    h, I = _shift_composite(m, rot(R, h), turn_sym(R, I), p)
+    h, I = shift_composite(m, rot(R, h), turn_sym(R, I), p)
     store6(up, A_I, add6(load6(up, A_I), I))
     store3(up, _C_H, add(load3(up, _C_H), h))
     up[_C_M] += m

@@ -16,6 +16,8 @@ from limberjack.engine.errors import (
     SimulationError,
     UnknownNameError,
 )
+from limberjack.engine.linear_model import LinearModel, Mode
+from limberjack.engine.linearize import linearize
 from limberjack.engine.simulation import Simulation
 from limberjack.engine.system.load import load
 from limberjack.engine.system.system import System
@@ -32,7 +34,9 @@ __all__ = [
     "FmuError",
     "FmuWarning",
     "LimberjackError",
+    "LinearModel",
     "MissingExtraError",
+    "Mode",
     "ModelError",
     "ModelWarning",
     "Simulation",
@@ -42,5 +46,6 @@ __all__ = [
     "__version__",
     "cosimulate",
     "export_fmu",
+    "linearize",
     "load",
 ]

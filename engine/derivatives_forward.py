@@ -1,0 +1,74 @@
+"""Derivatives of forward dynamics from those of inverse dynamics at its accelerations.
+
+T(q, v, dβ/dt(q, v, τ)) = τ gives ∂(dβ/dt)/∂q = -M⁻¹ ∂T/∂q, the same in v, and ∂(dβ/dt)/∂τ = M⁻¹.
+"""
+
+from __future__ import annotations
+
+from limberjack.engine.derivatives import inverse_slopes
+from limberjack.engine.derivatives_layout import slopes_view
+from limberjack.engine.derivatives_solve import prepare_gains, solve_block
+from limberjack.engine.kernel import entry, kernel
+from limberjack.engine.lanes import load_lanes, store_lanes
+from limberjack.engine.layout import LANES, plant_view, vector_view, work_view
+
+
+@kernel
+def _right_hand_sides(square, blocks, stiffness, damping):
+    """-∂T/∂q - stiffness, -∂T/∂v - damping and 1, in the three matrices of slopes.square."""
+    nv = stiffness.shape[0]
+    for b in range(3 * blocks):
+        row = square[b]
+        for i in range(row.shape[0]):
+            row[i] = -row[i] if b < 2 * blocks else 0.0
+    for j in range(nv):
+        b, at = j // LANES, LANES * j + j % LANES
+        square[b, at] -= stiffness[j]
+        square[blocks + b, at] -= damping[j]
+        square[2 * blocks + b, at] = 1.0
+
+
+@kernel
+def forward_slopes(plant, work, slopes, stiffness, damping):
+    """Derivatives of the accelerations in place of those of the forces, and M⁻¹ as the third of slopes.square.
+
+    Work must be as `forward_dynamics` left it. stiffness and damping (nv,): -∂τ/∂q, -∂τ/∂v of forces τ that depend
+    on the hinge's own coordinate and velocity.
+    """
+    blocks = slopes.lanes.shape[0]
+    _right_hand_sides(slopes.square, blocks, stiffness, damping)
+    prepare_gains(plant, work, slopes)
+    for b in range(3 * blocks):
+        solve_block(plant, slopes, slopes.square[b], LANES * (b % blocks), b >= 2 * blocks)
+
+
+@kernel
+def write_slopes(slopes, out):
+    """out (matrices, nv, nv), row by row, from slopes.square."""
+    blocks, nv = slopes.lanes.shape[0], out.shape[1]
+    flat = vector_view(out, 0, out.size)
+    whole = (out.size - (LANES - 1)) if nv else 0
+    for i in range(out.shape[0]):
+        for m in range(nv):
+            for b in range(blocks):
+                at, rows = nv * (nv * i + m) + LANES * b, slopes.square[i * blocks + b]
+                if at < whole:
+                    # The last block of a row runs over into the next row, which is written after it.
+                    store_lanes(flat, at, load_lanes(rows, LANES * m))
+                else:
+                    for lane in range(out.size - at):
+                        flat[at + lane] = rows[LANES * m + lane]
+
+
+@entry
+def slopes_entry(ints, floats, work, slopes, v, vdot, stiffness, damping, out):
+    """Derivatives at the state for which `forward_dynamics` or `inverse_dynamics` just ran on Work.
+
+    out (2, nv, nv): ∂T/∂q, ∂T/∂v. out (3, nv, nv), after forward dynamics only: ∂(dβ/dt)/∂q, ∂(dβ/dt)/∂v and
+    ∂(dβ/dt)/∂τ = M⁻¹, with forces that have this stiffness and damping (nv,).
+    """
+    plant, scratch, room = plant_view(ints, floats), work_view(ints, work), slopes_view(ints, slopes)
+    inverse_slopes(plant, scratch, room, v, vdot)
+    if out.shape[0] == 3:
+        forward_slopes(plant, scratch, room, stiffness, damping)
+    write_slopes(room, out)

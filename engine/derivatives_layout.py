@@ -1,0 +1,77 @@
+"""Scratch of the derivative kernels: one float64 vector beside Work, so that Work stays what a step needs.
+
+All is seen in the tree frame T: the inertial frame that now coincides with the frame of the tree's first body. It
+keeps the levers short however far the tree is from the inertial origin, and the columns of a free base are unit ones.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+from limberjack.engine.kernel import kernel
+from limberjack.engine.layout import C_BODIES, C_V, LANES, Sections, matrix_view, padded
+
+Slopes = namedtuple("Slopes", "lanes square body column force motion")
+
+# slopes.lanes (blocks, 168): what velocity m hands to its ancestors, LANES velocities to a block, component by
+# component: component i of velocity m at [m // LANES, LANES i + m % LANES]
+L_Q = 0  # 6: ∂F/∂q_m of the subtree's force
+L_V = 6  # 6: ∂F/∂v_m
+L_M = 12  # 6: R S_m
+L_B = 18  # 3: B* S_m, angular part; the linear part is zero
+SLOPE_BLOCK = 21 * LANES
+
+# slopes.square (3 blocks, 8 nv): three (nv, nv) matrices by blocks of columns: column j of row m of matrix i at
+# [i blocks + j // LANES, LANES m + j % LANES]. Then rows that are worked on together lie at known distances.
+
+# slopes.body (bodies + 1, 56): row k + 1, as in Work
+Y_R = 0  # 9: R_(T, k)
+Y_P = 9  # 3: position of O_k
+Y_V = 12  # 6: V(k), at the origin of T
+Y_A = 18  # 6: alpha(k)
+Y_M, Y_H, Y_I = 24, 25, 28  # composite of the subtree: mass, first moment (3), rotational inertia (6)
+Y_W = 34  # 9: angular block of B, summed over the subtree
+Y_L = 43  # 3: twice the linear momentum of the subtree
+Y_F = 46  # 6: force that the hinge passes to the subtree
+SLOPE_BODY = 56
+
+# slopes.column (nv, 40): row j belongs to velocity j
+X_S = 0  # 6: column of H*, seen in T
+X_PSI = 6  # 6: ψ'
+X_PSI2 = 12  # 6: ψ''
+X_PHI = 18  # 6: χ
+X_G = 24  # 6: column of G = P H* D⁻¹
+X_D = 30  # 6: row of D⁻¹
+SLOPE_COLUMN = 40
+
+
+def slope_sections(n: int, nv: int) -> Sections:
+    """(name, rows, columns) of every section of the scratch vector, in order."""
+    return [
+        ("lanes", padded(nv) // LANES, SLOPE_BLOCK),
+        ("square", 3 * (padded(nv) // LANES), LANES * nv),
+        ("body", n + 1, SLOPE_BODY),
+        ("column", nv, SLOPE_COLUMN),
+        ("force", n + 1, 6 * LANES),
+        ("motion", n + 1, 6 * LANES),
+    ]
+
+
+@kernel
+def slopes_view(ints, slopes):
+    """The named scratch arrays of a slopes vector."""
+    n, nv = ints[C_BODIES], ints[C_V]
+    blocks = padded(nv) // LANES
+    square = SLOPE_BLOCK * blocks
+    body = square + 3 * blocks * LANES * nv
+    column = body + SLOPE_BODY * (n + 1)
+    force = column + SLOPE_COLUMN * nv
+    motion = force + 6 * LANES * (n + 1)
+    return Slopes(
+        matrix_view(slopes, 0, blocks, SLOPE_BLOCK),
+        matrix_view(slopes, square, 3 * blocks, LANES * nv),
+        matrix_view(slopes, body, n + 1, SLOPE_BODY),
+        matrix_view(slopes, column, nv, SLOPE_COLUMN),
+        matrix_view(slopes, force, n + 1, 6 * LANES),
+        matrix_view(slopes, motion, n + 1, 6 * LANES),
+    )
