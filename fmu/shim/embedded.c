@@ -5,19 +5,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "layout.h"
+
 #define CACHE_LINE 64
-enum { HEADER_COUNTS = 16, COUNT_Q = 2, COUNT_V = 3 }; /* engine/layout.py: HEADER, C_Q, C_V */
+
+static bool check_tables(Model *model)
+{
+    const char *wrong = kernels_refuse(model->file.ints, model->file.header->n_ints);
+    if (!wrong)
+        return true;
+    instance_log(model->instance, STATUS_ERROR, NULL,
+                 "resources/%s: its %s cannot be those of a model for this binary; unpack the FMU again, or export it "
+                 "again.", PLANT_FILE_NAME, wrong);
+    return false;
+}
 
 static bool check_sizes(Model *model)
 {
     const PlantFileHeader *h = model->file.header;
     int64_t sizes[8] = {0};
-    if (h->n_ints >= HEADER_COUNTS)
+    if (h->n_ints >= HEADER)
         model->kernels->sizes(model->file.ints, sizes);
     const uint64_t given[8] = {h->n_ints,     h->n_floats,   h->n_work,     h->n_state,
                                h->n_observed, h->n_surveyed, h->n_switches, h->n_commands};
-    bool same = h->n_ints >= HEADER_COUNTS && model->file.ints[COUNT_Q] == (int64_t)h->n_q &&
-                model->file.ints[COUNT_V] == (int64_t)h->n_v;
+    bool same = h->n_ints >= HEADER && model->file.ints[C_Q] == (int64_t)h->n_q &&
+                model->file.ints[C_V] == (int64_t)h->n_v;
     for (int i = 0; i < 8; i++)
         same = same && sizes[i] >= 0 && (uint64_t)sizes[i] == given[i];
     if (!same)
@@ -117,7 +129,7 @@ Model *model_open(Instance *instance, const char *resources)
     char message[MESSAGE_BYTES];
     if (!plant_file_open(resources, &model->file, message, sizeof message))
         instance_log(instance, STATUS_ERROR, NULL, "Instantiation refused: %s", message);
-    else if (is_embedded(model) && find_kernels(model) && check_sizes(model) && allocate(model) &&
+    else if (is_embedded(model) && find_kernels(model) && check_tables(model) && check_sizes(model) && allocate(model) &&
              model_reset(model) == STATUS_OK)
         return model;
     model_close(model);

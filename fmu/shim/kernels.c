@@ -11,12 +11,12 @@
 #include <cpuid.h>
 #endif
 
+#include "layout.h"
+
 #define ARRAY const void *, const void *, int64_t, int64_t, const void *, int64_t, int64_t
 #define PASS(data) NULL, NULL, 0, 8, (data), 0, 8
 
 typedef void *Unused;
-
-enum { HEADER_VELOCITIES = 3 }; /* C_V of engine/layout.py */
 
 /* The functions of one code path, and a Kernels table of them. */
 #define CODE_PATH(path)                                                                                              \
@@ -46,7 +46,7 @@ enum { HEADER_VELOCITIES = 3 }; /* C_V of engine/layout.py */
     static void observe_##path(int64_t *ints, double *floats, double *work, double *state, double *observed)         \
     {                                                                                                                \
         Unused result = NULL, exception = NULL;                                                                      \
-        const int64_t nv = ints[HEADER_VELOCITIES];                                                                  \
+        const int64_t nv = ints[C_V];                                                                                \
         limberjack_observe_##path(&result, &exception, PASS(ints), PASS(floats), PASS(work), PASS(state),            \
                                   PASS(observed), PASS(observed + nv), PASS(observed + 2 * nv));                     \
     }                                                                                                                \

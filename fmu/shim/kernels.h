@@ -46,4 +46,8 @@ typedef struct {
  * processor runs none of them (the return is then NULL too). */
 const Kernels *kernels_for_this_processor(const char **name);
 
+/* The table in ints (n numbers) with an index that would lead a kernel out of its vectors: "topology", "sensors", …
+ * NULL where there is none. A file may be damaged and its checksum right; no kernel is called before this. */
+const char *kernels_refuse(const int64_t *ints, uint64_t n);
+
 #endif

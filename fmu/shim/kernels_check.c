@@ -1,0 +1,163 @@
+/* Is every index in ints inside the vector that it leads into? The kernels do not ask: they trust the file. */
+#include "kernels.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "layout.h"
+
+#define MOST ((int64_t)1 << 30) /* of any count: no sum or product below can overflow */
+
+/* ints, and where its tables begin. */
+typedef struct {
+    const int64_t *counts, *topo, *node_row, *dof, *actuators, *sensors, *part_body;
+} Tables;
+
+static bool is_in(int64_t value, int64_t first, int64_t end)
+{
+    return value >= first && value < end;
+}
+
+/* Do `size` numbers from `start` lie in a vector of `count`? */
+static bool fits(int64_t start, int64_t size, int64_t count)
+{
+    return start >= 0 && size >= 0 && size <= count && start <= count - size;
+}
+
+/* The counts are possible and ask for n numbers. */
+static bool check_counts(const int64_t *ints, uint64_t n, Tables *tables)
+{
+    if (n < HEADER || ints[C_VERSION] != FORMAT_VERSION)
+        return false;
+    for (int i = C_BODIES; i <= C_PARTS; i++)
+        if (!is_in(ints[i], 0, MOST))
+            return false;
+    const int64_t sizes[] = {HEADER,
+                             TOPO * ints[C_BODIES],
+                             ints[C_NODES],
+                             DOF_INT * ints[C_V],
+                             ACTUATOR_INT * ints[C_ACTUATORS],
+                             SENSOR_INT * ints[C_SENSORS],
+                             ints[C_PARTS]};
+    const int64_t **const starts[] = {&tables->counts, &tables->topo,    &tables->node_row, &tables->dof,
+                                      &tables->actuators, &tables->sensors, &tables->part_body};
+    uint64_t at = 0;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        *starts[i] = at <= n ? ints + at : ints;
+        at += (uint64_t)sizes[i];
+    }
+    return at == n;
+}
+
+/* Coordinates and velocities of a hinge of a type: those that it has, and that kernels of its path touch. */
+static bool check_hinge(const int64_t *counts, const int64_t *body)
+{
+    static const int8_t n_q[HINGE_TYPES] = {0, 1, 1, 1, 2, 2, 3, 4, 3, 1, 7, 7};
+    static const int8_t n_v[HINGE_TYPES] = {0, 1, 1, 1, 2, 2, 3, 3, 3, 1, 6, 6};
+    static const int8_t fast[] = {[PATH_REVOLUTE] = REVOLUTE, [PATH_PRISMATIC] = PRISMATIC, [PATH_BASE] = FREE};
+    const int64_t kind = body[KIND], path = body[PATH];
+    if (!is_in(kind, 0, HINGE_TYPES) || !is_in(path, 0, PATH_BASE + 1))
+        return false;
+    if (path == PATH_GENERAL ? !is_in(body[SLOT], 0, counts[C_GENERAL]) : kind != fast[path])
+        return false;
+    if (kind == CUSTOM ? !is_in(body[NV], 0, n_v[CUSTOM] + 1) || !is_in(body[MAP], 0, counts[C_MAPS])
+                       : body[NV] != n_v[kind])
+        return false;
+    return fits(body[QI], n_q[kind], counts[C_Q]) && fits(body[VI], body[NV], counts[C_V]);
+}
+
+static bool check_topo(const Tables *tables)
+{
+    const int64_t *counts = tables->counts;
+    for (int64_t k = 0; k < counts[C_BODIES]; k++) {
+        const int64_t *body = tables->topo + TOPO * k;
+        if (!is_in(body[UP], 0, k + 1) || !check_hinge(counts, body)) /* parents first: no sweep runs in a ring */
+            return false;
+        if (!is_in(body[VEND], body[VI] + body[NV], counts[C_V] + 1))
+            return false;
+    }
+    return true;
+}
+
+static bool check_nodes(const Tables *tables)
+{
+    for (int64_t i = 0; i < tables->counts[C_NODES]; i++)
+        if (!is_in(tables->node_row[i], 0, tables->counts[C_BODIES] + 1)) /* row 0 is the ground */
+            return false;
+    return true;
+}
+
+static bool check_dofs(const Tables *tables)
+{
+    for (int64_t j = 0; j < tables->counts[C_V]; j++) {
+        const int64_t *dof = tables->dof + DOF_INT * j;
+        if (!is_in(dof[DI_Q], -1, tables->counts[C_Q]) || !is_in(dof[DI_BODY], 0, tables->counts[C_BODIES]))
+            return false;
+    }
+    return true;
+}
+
+static bool check_actuators(const Tables *tables)
+{
+    static const int64_t commands[] = {[MODE_TORQUE] = 1, [MODE_VELOCITY] = 2, [MODE_SERVO] = 3};
+    const int64_t *counts = tables->counts;
+    for (int64_t a = 0; a < counts[C_ACTUATORS]; a++) {
+        const int64_t *drive = tables->actuators + ACTUATOR_INT * a;
+        if (!is_in(drive[AI_MODE], 0, MODE_SERVO + 1) || !is_in(drive[AI_V], 0, counts[C_V]) ||
+            !fits(drive[AI_COMMAND], commands[drive[AI_MODE]], counts[C_COMMANDS]))
+            return false;
+        if (drive[AI_MODE] == MODE_SERVO && !is_in(drive[AI_Q], 0, counts[C_Q]))
+            return false;
+    }
+    return true;
+}
+
+/* How many things a sensor of a type may aim at. */
+static int64_t targets(const int64_t *counts, int64_t type)
+{
+    switch (type) {
+    case POSITION: return counts[C_Q];
+    case RATE:
+    case EFFORT: return counts[C_V];
+    case REACTION: return counts[C_BODIES] + 1;
+    default: return counts[C_NODES];
+    }
+}
+
+static bool check_sensors(const Tables *tables)
+{
+    static const int8_t outputs[SENSOR_TYPES] = {1, 1, 1, 6, 3, 4, 3, 3, 3, 3};
+    const int64_t *counts = tables->counts;
+    for (int64_t s = 0; s < counts[C_SENSORS]; s++) {
+        const int64_t *sensor = tables->sensors + SENSOR_INT * s;
+        if (!is_in(sensor[SI_TYPE], 0, SENSOR_TYPES) ||
+            !is_in(sensor[SI_TARGET], 0, targets(counts, sensor[SI_TYPE])) ||
+            !fits(sensor[SI_OUTPUT], outputs[sensor[SI_TYPE]], counts[C_OUTPUTS]))
+            return false;
+    }
+    return true;
+}
+
+static bool check_parts(const Tables *tables)
+{
+    for (int64_t i = 0; i < tables->counts[C_PARTS]; i++)
+        if (!is_in(tables->part_body[i], 0, tables->counts[C_BODIES]))
+            return false;
+    return true;
+}
+
+const char *kernels_refuse(const int64_t *ints, uint64_t n)
+{
+    static const struct {
+        bool (*check)(const Tables *tables);
+        const char *name;
+    } checks[] = {{check_topo, "topology"},       {check_nodes, "nodes"},     {check_dofs, "velocities"},
+                  {check_actuators, "actuators"}, {check_sensors, "sensors"}, {check_parts, "bodies with mass"}};
+    Tables tables = {0};
+    if (!check_counts(ints, n, &tables))
+        return "counts";
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
+        if (!checks[i].check(&tables))
+            return checks[i].name;
+    return NULL;
+}

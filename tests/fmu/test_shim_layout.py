@@ -1,0 +1,179 @@
+"""The shim's own view of ints: the constants are the engine's, and no index that leads outside passes the check."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import re
+import struct
+import zipfile
+from ctypes import c_char_p, c_uint64, c_void_p
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import limberjack as lj
+from limberjack.engine import layout, outputs
+from limberjack.engine.system import hinge_types, system
+from limberjack.engine.system.plant import Plant
+from limberjack.fmu.native import targets
+from tests.engine.full_model import full_model
+from tests.engine.random_systems import MOVING, random_system
+from tests.fmu.shim_build import CO_SIMULATION, OK, SHIM, Fmu, compile_c
+from tests.fmu.shim_model import sealed
+
+#: columns of topo that no kernel uses as an index
+_FLAGS = (layout.TURN, layout.LEAF, layout.FIRST, layout.GROUNDED, 13)
+_ENDLESS = 2**62
+
+
+@pytest.fixture(scope="module")
+def refuse(tmp_path_factory):
+    """kernels_refuse: the wrong table of ints, or None."""
+    output = tmp_path_factory.mktemp("check") / "check.so"
+    options = ("-shared", "-fPIC", "-g", "-fvisibility=default")
+    function = ctypes.CDLL(str(compile_c(output, [SHIM / "kernels_check.c"], *options))).kernels_refuse
+    function.restype = c_char_p
+
+    def refuse_(ints: np.ndarray) -> str | None:
+        own = np.array(ints, dtype=np.int64)
+        told = function(own.ctypes.data_as(c_void_p), c_uint64(len(own)))
+        return told.decode() if told else None
+
+    return refuse_
+
+
+@functools.cache
+def plants() -> list[Plant]:
+    """Models with every kind of hinge, drive and sensor."""
+    made = [full_model(), *(random_system(MOVING, np.random.default_rng(seed)) for seed in range(3))]
+    return [lj.Simulation(model).plant for model in made]
+
+
+@pytest.fixture(scope="module", params=range(4))
+def plant(request) -> Plant:
+    return plants()[request.param]
+
+
+def constants() -> dict[str, int]:
+    """Every enumerator of layout.h."""
+    text = re.sub(r"/\*.*?\*/", "", (SHIM / "layout.h").read_text(encoding="utf-8"), flags=re.DOTALL)
+    found: dict[str, int] = {}
+    for body in re.findall(r"enum \{([^}]*)\}", text):
+        following = 0
+        for item in body.split(","):
+            name, _, value = (part.strip() for part in item.partition("="))
+            found[name] = int(value) if value else following
+            following = found[name] + 1
+    return found
+
+
+def test_the_constants_are_the_engines():
+    for name, value in constants().items():
+        if name in ("HINGE_TYPES", "SENSOR_TYPES"):
+            owner = hinge_types if name == "HINGE_TYPES" else system
+            assert value == len(getattr(owner, name))
+        else:
+            places = [place for place in (layout, hinge_types, outputs) if hasattr(place, name)]
+            assert [getattr(place, name) for place in places][:1] == [value], name
+
+
+def test_sizes_of_hinges_are_the_engines():
+    text = (SHIM / "kernels_check.c").read_text(encoding="utf-8")
+    rows = re.findall(r"(n_[qv])\[HINGE_TYPES\] = \{(.*?)\}", text)
+    tables = {name: [int(x) for x in row.split(",")] for name, row in rows}
+    assert tables["n_q"] == [kind.nq for kind in hinge_types.HINGE_TYPES.values()]
+    assert tables["n_v"][:-1] == [kind.nv for kind in hinge_types.HINGE_TYPES.values()][:-1]
+    (sensors,) = re.findall(r"outputs\[SENSOR_TYPES\] = \{(.*?)\}", text)
+    assert [int(x) for x in sensors.split(",")] == [len(row[1]) for row in system.SENSOR_TYPES.values()]
+
+
+def test_models_pass(refuse, plant):
+    assert refuse(plant.ints) is None
+
+
+def test_examples_pass(refuse):
+    for path in sorted((Path(__file__).parents[2] / "examples").glob("*.yaml")):
+        assert refuse(lj.Simulation(lj.load(path)).plant.ints) is None, path.name
+
+
+def test_no_index_outside_passes(refuse, plant):
+    names = {"topo": "topology", "node_row": "nodes", "dof_int": "velocities", "actuator_int": "actuators"}
+    names |= {"sensor_int": "sensors", "part_body": "bodies with mass"}
+    start = layout.HEADER
+    counts = [plant.count(c) for c in (layout.C_BODIES, layout.C_V, layout.C_NODES)]
+    more = [plant.count(c) for c in (layout.C_ACTUATORS, layout.C_SENSORS, layout.C_PARTS)]
+    for name, rows, columns in layout.int_sections(counts[0], counts[1], counts[2], *more)[1:]:
+        for row in range(rows):
+            for column in range(columns):
+                place = start + row * columns + column
+                for value in (-2, _ENDLESS, -_ENDLESS):
+                    told = refuse(np.concatenate([plant.ints[:place], [value], plant.ints[place + 1 :]]))
+                    if is_index(plant, name, row, column):
+                        assert told == names[name], (name, row, column, value)
+                    else:
+                        assert told is None, (name, row, column, value)
+        start += rows * columns
+    assert start == len(plant.ints)
+
+
+def is_index(plant: Plant, name: str, row: int, column: int) -> bool:
+    """Is this number of a table an index or a size that some kernel relies on?"""
+    line = plant.sections[name][row]
+    if name == "topo":
+        general, custom = line[layout.PATH] == layout.PATH_GENERAL, line[layout.KIND] == hinge_types.CUSTOM
+        if column in (layout.SLOT, layout.MAP):
+            return bool(general if column == layout.SLOT else custom)
+        return column not in _FLAGS
+    if name == "actuator_int" and column == layout.AI_Q:
+        return line[layout.AI_MODE] == layout.MODE_SERVO
+    return not (name == "sensor_int" and column == layout.SI_SIZE)
+
+
+@pytest.mark.parametrize("count", range(layout.C_VERSION, layout.C_PARTS + 1))
+@pytest.mark.parametrize("value", [-1, 2**30, _ENDLESS, -_ENDLESS])
+def test_impossible_counts(refuse, count, value):
+    ints = plants()[0].ints.copy()
+    ints[count] = value
+    assert refuse(ints) == "counts"
+
+
+def test_counts_whose_sum_only_fits_by_overflow(refuse):
+    ints = plants()[0].ints.copy()
+    ints[layout.C_BODIES] += 2**63 // layout.TOPO * 2  # TOPO times this is a few more than 2**64
+    assert refuse(ints) == "counts"
+    assert refuse(ints[:3]) == "counts"
+    assert refuse(ints[:0]) == "counts"
+    assert refuse(np.concatenate([plants()[0].ints, [0]])) == "counts"
+
+
+def test_a_body_that_is_its_own_ancestor(refuse):
+    ints = plants()[1].ints.copy()
+    ints[layout.HEADER + layout.UP] = 1
+    assert refuse(ints) == "topology"
+
+
+@pytest.mark.skipif(targets.host() not in targets.TARGETS, reason="no FMU binary for this platform")
+def test_an_fmu_with_a_forged_index_is_refused(tmp_path):
+    """The checksum is right, the file is not: an error and a log line, no crash."""
+    path = Path(__file__).parents[2] / "examples" / "space_manipulator.yaml"
+    lj.export_fmu(lj.load(path), tmp_path / "arm.fmu", platforms=["host"])
+    with zipfile.ZipFile(tmp_path / "arm.fmu") as archive:
+        archive.extractall(tmp_path / "arm")
+    binaries = (tmp_path / "arm" / "binaries").rglob("*")
+    (library,) = (path for path in binaries if path.suffix == targets.TARGETS[targets.host()].suffix)
+    file = tmp_path / "arm" / "resources" / "plant.bin"
+    good = file.read_bytes()
+    token = good[64:104].split(b"\0")[0].decode()
+    at_ints = struct.unpack_from("<Q", good, 264 - 48)[0]
+    fmu = Fmu(library, 3, CO_SIMULATION, f"{file.parent}/", token)
+    assert fmu.start() == OK
+    fmu.free()
+    for place, value in [(layout.UP, 10**6), (layout.QI, -5), (layout.VI, 2**40)]:
+        bad = bytearray(good)
+        struct.pack_into("<q", bad, at_ints + 8 * (layout.HEADER + place), value)
+        file.write_bytes(sealed(bytes(bad)))
+        fmu = Fmu(library, 3, CO_SIMULATION, f"{file.parent}/", token)
+        assert fmu.c is None
+        assert "its topology cannot be those of a model" in fmu.errors()[0]
