@@ -123,14 +123,18 @@ def _model_lines(model: Any, unpacked: Path, platform: Platform, step: float | N
     ]
 
 
+def _offers(interface: Mapping[str, str], attributes: Sequence[str]) -> bool:
+    return any(interface.get(attribute) == "true" for attribute in attributes)
+
+
 def _flags(unpacked: Path) -> list[str]:
     """Interface types, and what all of them can do; from the file, since FMPy does not read every flag of FMI 3."""
     root = ElementTree.fromstring((unpacked / "modelDescription.xml").read_bytes())
     found = {name: root.find(tag) for name, tag in _INTERFACES.items()}
     there = {name: element.attrib for name, element in found.items() if element is not None}
-    can = [
-        flag for flag, names in _FLAGS.items() if all(any(a.get(n) == "true" for n in names) for a in there.values())
-    ]
+    can = [flag for flag, names in _FLAGS.items() if all(_offers(one, names) for one in there.values())]
+    if _offers(there.get("co_simulation", {}), ("canHandleVariableCommunicationStepSize",)):
+        can.append("any_step")
     return [*there, *can]
 
 

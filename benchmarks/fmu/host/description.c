@@ -103,6 +103,7 @@ static bool read_flags(Description *description, const char *values)
     description->serializes = strstr(values, "serializes") != NULL;
     description->directional = strstr(values, "directional") != NULL;
     description->adjoint = strstr(values, "adjoint") != NULL;
+    description->any_step = strstr(values, "any_step") != NULL;
     return true;
 }
 

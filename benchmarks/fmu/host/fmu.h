@@ -34,7 +34,7 @@ typedef struct {
 typedef struct {
     int version;
     char library[PATH_SIZE], resources[PATH_SIZE], token[NAME_SIZE];
-    bool kinds[2], states, serializes, directional, adjoint;
+    bool kinds[2], states, serializes, directional, adjoint, any_step;
     double step;
     size_t n_continuous, n_indicators, n_variables, n_categories;
     char categories[MOST_CATEGORIES][64];

@@ -98,7 +98,7 @@ static Status iterate_to_continuous(Instance *instance)
     return again ? FMI_ERROR : instance_enter_continuous(instance);
 }
 
-static Status set_starts(Instance *instance)
+Status instance_set_starts(Instance *instance)
 {
     const Description *description = instance->fmu->description;
     Status status = FMI_OK;
@@ -112,7 +112,7 @@ static Status set_starts(Instance *instance)
 
 Status instance_initialise(Instance *instance)
 {
-    Status status = set_starts(instance);
+    Status status = instance_set_starts(instance);
     if (status <= FMI_WARNING)
         status = instance_enter_initialisation(instance, 0.0);
     if (status <= FMI_WARNING)

@@ -35,6 +35,8 @@ void instance_free(Instance *instance);
 /* The description's start values, both initialisation calls and, for Model Exchange, the first event iteration up to
  * continuous time. */
 Status instance_initialise(Instance *instance);
+/* The first part of it, for an instance that a saved state shall start. */
+Status instance_set_starts(Instance *instance);
 Status instance_enter_initialisation(Instance *instance, double start);
 Status instance_exit_initialisation(Instance *instance);
 Status instance_terminate(Instance *instance);

@@ -49,6 +49,7 @@ static void come_back(Test *test)
     GOOD(test, &instance, instance_restore(&instance, state));
     expect_second_half(test, &instance, &wanted, "after restoring from the end");
     GOOD(test, &instance, instance_reset(&instance));
+    GOOD(test, &instance, instance_set_starts(&instance));
     GOOD(test, &instance, instance_restore(&instance, state));
     expect_second_half(test, &instance, &wanted, "after restoring from a reset");
     GOOD(test, &instance, instance_drop(&instance, &state));
@@ -83,6 +84,7 @@ static void move_over(Test *test)
     GOOD(test, &one, run_steps(&one, &wanted, SHORT_RUN));
     done(test, &one);
     fresh(test, &other);
+    GOOD(test, &other, instance_set_starts(&other));
     GOOD(test, &other, instance_unpack(&other, bytes, size, &state));
     GOOD(test, &other, instance_restore(&other, state));
     expect_second_half(test, &other, &wanted, "in another instance");
