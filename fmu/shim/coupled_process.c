@@ -81,6 +81,20 @@ bool engine_ended(Engine *engine, char *why, size_t size)
     return true;
 }
 
+/* A number as the command line takes it, whatever the decimal point of the importer's locale. */
+static void write_number(double number, char *text, size_t size)
+{
+    char *to = text;
+    snprintf(text, size, "%.17g", number);
+    for (const char *from = text; *from; from++) {
+        if (strchr("+-0123456789e", *from))
+            *to++ = *from;
+        else if (to == text || to[-1] != '.') /* a decimal point may have several bytes */
+            *to++ = '.';
+    }
+    *to = 0;
+}
+
 static bool launch(Instance *instance, Engine *engine, const EngineOptions *options)
 {
     char address[FOLDER_BYTES + 16], step[32], substeps[16], why[512];
@@ -89,7 +103,7 @@ static bool launch(Instance *instance, Engine *engine, const EngineOptions *opti
 #else
     snprintf(address, sizeof address, "ipc://%s/e", engine->folder);
 #endif
-    snprintf(step, sizeof step, "%.17g", options->header->dt);
+    write_number(options->header->dt, step, sizeof step);
     snprintf(substeps, sizeof substeps, "%u", (unsigned)options->header->substeps);
     const char *keys = options->keys[0] ? options->keys : NULL;
     const char *const arguments[] = {options->model, "--endpoint", address, "--dt", step, "--integrator",

@@ -1,4 +1,5 @@
 /* An engine process behind model.h: connecting, starting, stepping. One round trip a communication step. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -203,11 +204,13 @@ Status model_start(Model *model)
     return status;
 }
 
-/* Whole internal steps of a communication step; 0 where it is not a multiple. */
-static double divide(Model *model, double h)
+/* Whole internal steps of a communication step; 0 where it is not a multiple. An importer may have computed h as the
+ * difference of two times, which rounds as they do. */
+static double divide(Model *model, double time, double h)
 {
     const double dt = model->file.header->dt, whole = round(h / dt);
-    if (whole >= 1.0 && whole <= MOST_STEPS && fabs(h - whole * dt) <= STEP_TOLERANCE * h)
+    const double slack = STEP_TOLERANCE * h + 2.0 * DBL_EPSILON * fabs(time);
+    if (whole >= 1.0 && whole <= MOST_STEPS && fabs(h - whole * dt) <= slack)
         return whole;
     instance_log(model->instance, STATUS_DISCARD, NULL,
                  "A communication step of %.17g s is not a multiple of the engine's step of %.17g s, or is one of more "
@@ -255,7 +258,7 @@ Status model_step(Model *model, double time, double h, double *reached)
         return STATUS_ERROR;
     memcpy(model->before, model->now, model->shape.count * sizeof(double));
     model->steps_before = model->steps;
-    const double count = divide(model, h);
+    const double count = divide(model, time, h);
     if (count == 0.0)
         return STATUS_DISCARD;
     Status status = STATUS_OK;

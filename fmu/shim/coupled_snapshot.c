@@ -33,14 +33,13 @@ static void move(Model *model, double *saved, bool out)
 Status model_save(Model *model, void *bytes)
 {
     double *const saved = bytes;
+    if (model->started && (!coupled_alive(model) || coupled_snapshot(model) != STATUS_OK))
+        return STATUS_ERROR; /* bytes stay: they may be an older state, to which the importer returns now */
     memset(bytes, 0, model_snapshot_size(model));
     saved[0] = model->started ? (double)model->steps : 0.0;
     saved[1] = model->started ? 1.0 : 0.0;
-    if (model->started) {
-        if (!coupled_alive(model) || coupled_snapshot(model) != STATUS_OK)
-            return STATUS_ERROR;
+    if (model->started)
         memcpy(saved + numbers(model), model->snapshot, coupled_snapshot_size(model));
-    }
     move(model, saved + FIRST, true);
     return STATUS_OK;
 }

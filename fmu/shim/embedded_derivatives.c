@@ -84,7 +84,7 @@ static bool check_seed(Model *model, const Variable *variable, const double *see
     return true;
 }
 
-/* The e of the differences, 0 when the seed is zero; false after a log line. */
+/* The e of the differences, 0 when the seed is zero (or too small for 1 / seed); false after a log line. */
 static bool choose_step(Model *model, const Variable *const *knowns, size_t n, const double *seed, double *step)
 {
     double largest = 0.0;
@@ -95,7 +95,7 @@ static bool choose_step(Model *model, const Variable *const *knowns, size_t n, c
         for (uint32_t i = 0; place && i < knowns[k]->count; i++)
             largest = fmax(largest, fabs(seed[i]) / scale(knowns[k], place[i]));
     }
-    *step = largest > 0.0 ? cbrt(DBL_EPSILON) / largest : 0.0;
+    *step = largest > DBL_MIN ? cbrt(DBL_EPSILON) / largest : 0.0;
     return true;
 }
 

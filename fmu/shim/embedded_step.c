@@ -1,4 +1,5 @@
 /* The engine inside the FMU: start and communication steps. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -6,6 +7,7 @@
 
 #define MOST_STEPS 1e9      /* internal steps of one communication step: hours of computing */
 #define STEP_TOLERANCE 1e-9 /* relative: how far a communication step may be from whole internal steps */
+#define STRETCH 1e-6        /* relative: how much longer than dt equal steps may be, rather than one more of them */
 
 /* Tells what `check` found; `place` is its second number. */
 static void tell(Model *model, int64_t status, int64_t place)
@@ -37,16 +39,17 @@ Status model_start(Model *model)
     return STATUS_ERROR;
 }
 
-/* Internal steps of a communication step: as many of dt as fit, or the fewest equal ones that are no longer. */
-static double divide(const Model *model, double h, double *step)
+/* Internal steps of a communication step: as many of dt as fit, or the fewest equal ones that are no longer. An importer
+ * may have computed h as the difference of two times, which rounds as they do. */
+static double divide(const Model *model, double time, double h, double *step)
 {
     const double dt = model->file.header->dt;
     const double whole = round(h / dt);
-    if (whole >= 1.0 && fabs(h - whole * dt) <= STEP_TOLERANCE * h) {
+    if (whole >= 1.0 && fabs(h - whole * dt) <= STEP_TOLERANCE * h + 2.0 * DBL_EPSILON * fabs(time)) {
         *step = dt;
         return whole;
     }
-    const double count = fmax(1.0, ceil(h / dt)); /* h / dt may be too small for a double */
+    const double count = fmax(1.0, ceil(h / dt * (1.0 - STRETCH))); /* h / dt may be too small for a double */
     *step = h / count;
     return count;
 }
@@ -66,7 +69,7 @@ static Status diverged(Model *model, const int64_t *report, double time, double 
 Status model_step(Model *model, double time, double h, double *reached)
 {
     double step = 0.0;
-    const double count = divide(model, h, &step);
+    const double count = divide(model, time, h, &step);
     if (!(count <= MOST_STEPS)) {
         instance_log(model->instance, STATUS_ERROR, NULL,
                      "A communication step of %g s has more than %g internal steps of %g s; make it shorter.", h,

@@ -48,7 +48,7 @@ fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String guid, f
         return NULL;
     if (type != fmi2ModelExchange && type != fmi2CoSimulation) {
         if (functions->logger)
-            functions->logger(functions->componentEnvironment, name, fmi2Error, CATEGORY_ERROR,
+            functions->logger(functions->componentEnvironment, name ? name : "", fmi2Error, CATEGORY_ERROR,
                               "Instantiation refused: the type is neither fmi2ModelExchange (0) nor fmi2CoSimulation "
                               "(1).");
         return NULL;

@@ -1,6 +1,7 @@
 /* FMU states: a record that names model and place in the run, followed by the model's own bytes. */
 #include "fmu_state.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,12 +100,13 @@ Status fmu_state_save(Instance *instance, const char *function, void **pointer)
     FmuState *state = *pointer ? find(instance, function, *pointer) : append(instance, function, bytes);
     if (!state)
         return STATUS_ERROR;
-    describe(instance, bytes, &state->head);
     Status status = model_save(instance->model, body(state));
-    if (status > STATUS_WARNING && !*pointer)
-        release(instance, state);
-    else
+    if (status <= STATUS_WARNING) {
+        describe(instance, bytes, &state->head);
         *pointer = state;
+    } else if (!*pointer) {
+        release(instance, state);
+    }
     return status;
 }
 
@@ -178,6 +180,9 @@ static const char *fault(const Instance *instance, const Head *head, const void 
         return "they are of an FMU with another internal step";
     if (head->fmi != (uint32_t)instance->version || head->interface != (uint32_t)instance->interface)
         return "they are of another interface or version of the FMI";
+    const bool one = head->phase != 0 && (head->phase & (head->phase - 1)) == 0; /* state of the state machine */
+    if (!one || !(head->phase & instance_phases(instance)) || head->step_status > STATUS_ERROR || !isfinite(head->time))
+        return "they are of no run";
     return NULL;
 }
 

@@ -12,7 +12,7 @@
 static const char *const category_names[CATEGORIES] = {CATEGORY_EVENTS, CATEGORY_WARNING, CATEGORY_DISCARD,
                                                        CATEGORY_ERROR, CATEGORY_FATAL};
 static const char *const phase_names[] = {"Instantiated", "Initialization Mode", "Event Mode", "Continuous-Time Mode",
-                                          "Step Mode", "Step Failed", "Terminated", "Error", "Fatal"};
+                                          "Step Mode", "Step Failed", "Terminated", "Error"};
 enum { PHASE_COUNT = sizeof phase_names / sizeof *phase_names };
 
 /* Both standards let # mark a value reference, and FMI 2 hands the message to printf: such characters are doubled. */
@@ -47,8 +47,9 @@ static int category_index(const char *name)
 
 void instance_log(Instance *instance, Status status, const char *category, const char *format, ...)
 {
-    int index = category ? category_index(category) : (int)status;
-    if (!instance->logger || index < 0 || (!instance->enabled[index] && status < STATUS_ERROR))
+    const int index = category ? category_index(category) : (int)status;
+    const bool always = status >= STATUS_ERROR && (instance->version == 2 || instance->phase == PHASE_OPENING);
+    if (!instance->logger || index < 0 || !(always || instance->enabled[index]))
         return;
     char message[MESSAGE_BYTES], escaped[2 * MESSAGE_BYTES];
     va_list arguments;
@@ -108,20 +109,25 @@ static const char *phase_name(Phase phase)
     return "unknown";
 }
 
+unsigned instance_phases(const Instance *instance)
+{
+    if (instance->interface == MODEL_EXCHANGE)
+        return PHASES_ANY & ~(unsigned)(PHASE_STEP | PHASE_STEP_FAILED);
+    return PHASES_ANY & ~(unsigned)(PHASE_EVENT | PHASE_CONTINUOUS | (instance->version == 2 ? 0 : PHASE_STEP_FAILED));
+}
+
 static bool allows(Instance *instance, const char *function, unsigned phases)
 {
     if (instance->phase & phases)
         return true;
     char allowed[256];
-    if (instance->phase == PHASE_ERROR || instance->phase == PHASE_FATAL) {
+    if (instance->phase == PHASE_ERROR) {
         instance_log(instance, STATUS_ERROR, NULL,
                      "%s: the run has ended with an error, told above; reset or free the instance, or restore a state.",
                      function);
         return false;
     }
-    phases &= instance->interface == MODEL_EXCHANGE ? ~(unsigned)(PHASE_STEP | PHASE_STEP_FAILED)
-                                                    : ~(unsigned)(PHASE_EVENT | PHASE_CONTINUOUS);
-    list_phases(phases & ~(unsigned)PHASE_ERROR, allowed, sizeof allowed);
+    list_phases(phases & instance_phases(instance) & ~(unsigned)PHASE_ERROR, allowed, sizeof allowed);
     if (!*allowed)
         instance_log(instance, STATUS_ERROR, NULL, "%s: it is not for %s; instantiate the FMU for the other interface.",
                      function, instance->interface == MODEL_EXCHANGE ? "Model Exchange" : "Co-Simulation");
@@ -168,8 +174,6 @@ Status instance_done(Instance *instance, Status status)
 {
     if (status == STATUS_ERROR)
         instance->phase = PHASE_ERROR;
-    if (status == STATUS_FATAL)
-        instance->phase = PHASE_FATAL;
     return status;
 }
 
@@ -226,6 +230,7 @@ static Instance *open_model(Instance *instance, const InstanceOptions *options)
     if (!instance->unknowns)
         return refused(instance, "no memory", "close other programs");
     instance->knowns = instance->unknowns + variables;
+    instance->phase = PHASE_INSTANTIATED;
     return instance;
 }
 
@@ -233,7 +238,7 @@ static void fill(Instance *instance, const InstanceOptions *options)
 {
     instance->version = options->version;
     instance->interface = options->interface;
-    instance->phase = PHASE_INSTANTIATED;
+    instance->phase = PHASE_OPENING;
     instance->sink = options->sink;
     instance->logger = options->logger;
     instance->environment = options->environment;

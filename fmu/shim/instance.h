@@ -23,6 +23,7 @@ enum { CATEGORIES = 5 };
 
 /* The states of both standards' state machines, as bits: a function's allowed states are a mask. */
 typedef enum {
+    PHASE_OPENING = 0, /* the call that instantiates has not returned */
     PHASE_INSTANTIATED = 1 << 0,
     PHASE_INITIALIZATION = 1 << 1,
     PHASE_EVENT = 1 << 2,       /* Model Exchange */
@@ -31,9 +32,8 @@ typedef enum {
     PHASE_STEP_FAILED = 1 << 5, /* Co-Simulation of FMI 2, after a discarded step */
     PHASE_TERMINATED = 1 << 6,
     PHASE_ERROR = 1 << 7, /* a call returned error: FMI 2 error, FMI 3 terminated by an error */
-    PHASE_FATAL = 1 << 8,
 } Phase;
-#define PHASES_ANY 0xFFu /* all but fatal */
+#define PHASES_ANY 0xFFu
 
 typedef enum { MODEL_EXCHANGE, CO_SIMULATION } Interface;
 
@@ -47,7 +47,7 @@ struct Instance {
     Interface interface;
     Phase phase;
     const char *name;
-    bool enabled[CATEGORIES]; /* log categories; errors are logged in any case */
+    bool enabled[CATEGORIES]; /* log categories */
 
     LogSink sink;
     void (*logger)(void); /* the importer's, of the version's own type; may be NULL */
@@ -80,7 +80,9 @@ Instance *instance_open(const InstanceOptions *options);
 void instance_close(Instance *instance);
 
 /* Writes a log line: what, where, why, mend, in one sentence or two, without a line end. `category` NULL: that of the
- * status. Lines with STATUS_ERROR and STATUS_FATAL always reach the importer, others when their category is on. */
+ * status. It reaches the importer when its category is on. Errors also reach it otherwise in FMI 2, whose loggingOn is
+ * about debugging (2.0.5, sections 2.1.3 and 2.1.5), and in FMI 3 while the instance is opened: loggingOn false
+ * silences all, but a refusal has no other way to be told (3.0.2, sections 2.2.3 and 2.3.1). */
 #if defined(__GNUC__)
 __attribute__((format(printf, 4, 5)))
 #endif
@@ -98,6 +100,8 @@ Instance *instance_begin_exchange(void *component, const char *function, unsigne
 Status instance_unsupported(Instance *instance, const char *function, const char *why);
 /* A pointer that must not be NULL: false after a log line. `what`: the argument's name. */
 bool instance_has(Instance *instance, const char *function, const void *pointer, const char *what);
+/* The states that an instance of this interface can be in. */
+unsigned instance_phases(const Instance *instance);
 /* The status of a call, after the state machine has followed it: error ends the run. */
 Status instance_done(Instance *instance, Status status);
 

@@ -3,10 +3,11 @@
 
 #include "instance.h"
 
-/* How far two times of an importer may differ that are meant to be the same, s. */
+/* How far two times of an importer may differ that are meant to be the same, s: importers add up steps, some of them in
+ * single precision, whose rounding unit is 6e-8. */
 static double slack(const Instance *instance, double time)
 {
-    return 1e-9 * fmax(1.0, fabs(time)) + instance->file->header->dt / 1000.0;
+    return 1e-9 + 1e-7 * fabs(time) + instance->file->header->dt / 1000.0;
 }
 
 Status instance_set_experiment(Instance *instance, const char *function, double start, bool stop_defined, double stop)

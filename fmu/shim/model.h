@@ -46,7 +46,7 @@ void model_terminate(Model *model);
 
 /* The whole state as bytes: parameters, start values, time, all that makes the next step. */
 size_t model_snapshot_size(const Model *model);
-Status model_save(Model *model, void *bytes);
+Status model_save(Model *model, void *bytes); /* where it fails, bytes stay as they were */
 Status model_restore(Model *model, const void *bytes, size_t size);
 
 /* Model Exchange. The continuous states are [q | v]. Not answered (STATUS_ERROR) by a coupled model. */

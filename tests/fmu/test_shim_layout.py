@@ -154,6 +154,7 @@ def test_a_body_that_is_its_own_ancestor(refuse):
     assert refuse(ints) == "topology"
 
 
+@pytest.mark.long
 @pytest.mark.skipif(targets.host() not in targets.TARGETS, reason="no FMU binary for this platform")
 def test_an_fmu_with_a_forged_index_is_refused(tmp_path):
     """The checksum is right, the file is not: an error and a log line, no crash."""

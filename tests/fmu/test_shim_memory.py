@@ -72,7 +72,7 @@ def test_the_end_of_memory_is_an_error(counted, tmp_path, version):
     resources = location(toy.PlantData().write(tmp_path / "resources"), version)
     for allowed in range(20):
         counts.budget_of(allowed)
-        fmu = Fmu(counted, version, CO_SIMULATION, resources, logging=False)
+        fmu = Fmu(counted, version, CO_SIMULATION, resources)
         if fmu.c:
             break
         assert "no memory" in fmu.errors()[0]

@@ -287,8 +287,34 @@ def test_log_categories(opened, version):
     assert fmu.start() == OK
     assert fmu.step(0.0, 20 * DT)[0] == 2
     assert len(fmu.log) == 1
+    assert fmu.call("SetDebugLogging", 1, c_size_t(0), None) == OK
     wrong = (c_char_p * 1)(b"logAll")
     refused(fmu, fmu.call("SetDebugLogging", 1, c_size_t(1), wrong), "'logAll'", "logEvents")
+
+
+def test_errors_without_logging_as_the_version_of_the_standard_has_it(opened, version):
+    """FMI 2: loggingOn is about debugging, errors are told. FMI 3: loggingOn false silences all."""
+    fmu = opened(CO_SIMULATION, logging=False)
+    assert fmu.start() == OK
+    assert fmu.step(0.0, -1.0)[0] == ERROR
+    assert len(fmu.log) == (1 if version == 2 else 0)
+    errors = (c_char_p * 1)(b"logStatusError")
+    assert fmu.call("SetDebugLogging", 1, c_size_t(1), errors) == OK
+    assert fmu.step(0.0, DT)[0] == ERROR
+    assert fmu.log[-1][:2] == (ERROR, "logStatusError")
+    told = len(fmu.log)
+    assert fmu.call("SetDebugLogging", 0, c_size_t(1), errors) == OK
+    assert fmu.step(0.0, DT)[0] == ERROR
+    assert len(fmu.log) == told + (1 if version == 2 else 0)
+
+
+def test_seeds_too_small_for_a_difference_give_zero(opened):
+    fmu = opened(CO_SIMULATION)
+    assert fmu.start() == OK
+    assert fmu.derivative([REFERENCE["der(v0)"]], [REFERENCE["angle"]], [1e-310], 1) == (OK, [0.0])
+    exact = -9.0 * math.cos(toy.START[2]) / 2.0
+    status, (slope,) = fmu.derivative([REFERENCE["der(v0)"]], [REFERENCE["angle"]], [1e-300], 1)
+    assert (status, slope) == (OK, pytest.approx(1e-300 * exact, rel=1e-8))
 
 
 def test_outputs_that_are_no_numbers_are_discarded(opened):

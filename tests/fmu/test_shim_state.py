@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+import struct
 import subprocess
 import sys
+import zlib
 from ctypes import c_size_t, c_void_p
 from pathlib import Path
 
@@ -118,6 +121,20 @@ def test_every_damaged_byte_is_noticed(fmu):
         assert (status, state.value) == (ERROR, None), at
         assert "cannot be restored" in fmu.log[-1][2]
         fmu.call("Reset")
+
+
+@pytest.mark.parametrize(
+    ("place", "form", "value"),
+    [(96, "<I", 0), (96, "<I", 1 << 2), (96, "<I", 3), (96, "<I", 1 << 8), (104, "<I", 5), (64, "<d", math.nan)],
+)
+def test_states_of_no_run_are_refused_though_their_checksum_is_right(fmu, place, form, value):
+    """Phase (none, Model Exchange's, two, none of ours), status of the last step, time."""
+    content = bytearray(fmu.serialized(fmu.save()[1]))
+    struct.pack_into(form, content, place, value)
+    struct.pack_into("<I", content, 12, zlib.crc32(content[16:]))
+    status, state = fmu.deserialized(bytes(content))
+    assert (status, state.value) == (ERROR, None)
+    assert "of no run" in fmu.log[-1][2]
 
 
 @pytest.mark.parametrize("size", [0, 1, 111, 112, 150])
