@@ -128,7 +128,7 @@ def plot(results: dict[int, dict[str, float]], path: Path) -> None:
     plt.close(figure)
 
 
-def main(folder: Path = Path("bench-results"), sizes: tuple[int, ...] = SIZES) -> dict[int, dict[str, float]]:
+def main(folder: Path, sizes: tuple[int, ...] = SIZES) -> dict[int, dict[str, float]]:
     """Measure, print the table, write the plot to `folder`; returns seconds by bodies and column."""
     with pinned():
         results = {bodies: measure(bodies) for bodies in sizes}
@@ -141,4 +141,4 @@ if __name__ == "__main__":
     if "OPENBLAS_NUM_THREADS" not in os.environ:  # several threads on one core would only wait for each other
         os.environ["OPENBLAS_NUM_THREADS"] = "1"
         os.execv(sys.executable, [sys.executable, "-m", "limberjack.benchmarks.workbench", *sys.argv[1:]])
-    main(*(Path(argument) for argument in sys.argv[1:2]))
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "bench-results"))

@@ -355,7 +355,9 @@ def inverted(array: np.ndarray, what: str) -> np.ndarray:
     except np.linalg.LinAlgError:
         inverse = np.full_like(array, np.inf)
     if not largest(array) * largest(inverse) <= 1 / SMALLEST_RECIPROCAL_CONDITION:
-        raise ArgumentError(f"{what} is singular, so it has no inverse; see whether a hinge moves no mass there.")
+        raise ArgumentError(
+            f"{what} is singular, so it has no inverse (in D: a hinge moves no mass, or its directions coincide)."
+        )
     return inverse
 
 

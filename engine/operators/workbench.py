@@ -112,8 +112,8 @@ class Operators:
         """
         if axes not in ("node", "inertial"):
             raise ArgumentError(f"axes is {axes!r:.40}; give 'node' or 'inertial'.")
-        if not nodes:
-            raise ArgumentError("B needs at least one node or body name.")
+        if not nodes or len(set(nodes)) < len(nodes):
+            raise ArgumentError(f"B needs node or body names, each of them once; got {nodes!r:.80}.")
         space = Space(self.graph, "nodes", tuple(nodes), (6,) * len(nodes), axes)
         blocks = {}
         for column, name in enumerate(nodes):
@@ -237,11 +237,10 @@ class Operators:
 
     def diagonal(self, blocks: Mapping[str, ArrayLike], name: str = "X") -> BlockOperator:
         """Your own block-diagonal operator over the bodies: (6, 6) blocks by body name, zero elsewhere."""
-        places = {self.body_space.place(body): body for body in blocks}
-        stored = {(k, k): np.asarray(blocks[body]) for k, body in places.items()}
-        for (k, _), block in stored.items():
-            if block.shape != (6, 6):
-                raise ArgumentError(f"{name}['{places[k]}'] has shape {block.shape}; it needs (6, 6).")
+        stored = {}
+        for body, block in blocks.items():
+            k = self.body_space.place(body)
+            stored[k, k] = arguments.vector(f"{name}['{body}']", block, (6, 6))
         return BlockOperator(self.body_space, self.body_space, stored, name)
 
     # Parts

@@ -180,7 +180,8 @@ MISFITS = {
     "node": (lambda o: o.B("n9"), "no body or node is called 'n9'"),
     "ground": (lambda o: o.B("anchor"), "node 'anchor' is on the ground"),
     "axes": (lambda o: o.B("n1", axes="world"), "axes is 'world'; give 'node' or 'inertial'"),
-    "no node": (lambda o: o.B(), "B needs at least one"),
+    "no node": (lambda o: o.B(), "B needs node or body names"),
+    "node twice": (lambda o: o.B("n1", "n1"), "each of them once"),
     "own block": (lambda o: o.diagonal({"b1": np.eye(5)}), r"X\['b1'\] has shape \(5, 5\)"),
     "comparison": (lambda o: o.H.equals(o.M), "M cannot be compared with H"),
 }
