@@ -14,7 +14,7 @@ from limberjack.engine.operators.diagonal import DiagonalDynamics, diagonal_step
 from limberjack.engine.system.system import Actuator
 from limberjack.engine.system.validate import validate
 from tests.engine.random_systems import random_state, random_system, trees
-from tests.operators.parts import same
+from tests.operators.parts import part_system, random_part, same
 from tests.operators.test_sensitivities import STEP, moved, well_conditioned
 
 
@@ -75,6 +75,21 @@ def test_the_coriolis_term_does_no_work_and_is_quadratic(tree):
     assert abs(nu.T * C) <= 1e-10 * np.linalg.norm(nu.to_array()) * max(np.linalg.norm(C.to_array()), nu.T * nu)
     nine = dynamics.coriolis(-3.0 * nu) - 9.0 * C
     assert np.max(np.abs(nine)) <= 1e-9 * max(np.max(np.abs(C)), nu.T * nu)
+
+
+@given(trees(most_bodies=8))
+@settings(max_examples=30, deadline=None)
+def test_a_part_is_the_same_as_a_system_of_its_own(tree):
+    system, rng = tree
+    q, v = random_state(system, rng)
+    part = random_part(system, rng)
+    alone, at_q, at_v = part_system(system, q, part)
+    assume(len(at_v))
+    limb, free = (DiagonalDynamics(o) for o in (Operators(system, q, bodies=part), Operators(alone, q[at_q])))
+    assume(well_conditioned(free.ops))
+    nu, tau = limb.diagonal_velocities(v[at_v]), rng.normal(size=len(at_v))
+    same(nu, free.diagonal_velocities(v[at_v]))
+    same(limb.accelerations(nu, tau), free.accelerations(np.asarray(nu), tau))
 
 
 def driven(types: list[str], seed: int) -> lj.System:
