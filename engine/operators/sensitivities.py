@@ -167,7 +167,8 @@ class Sensitivity:
     @cached_property
     def innovations_inverse(self) -> Operator:
         """[I - H ψ K]_θ. (46)"""
-        H, psi, K, factor = self.ops.H, self.ops.psi, self.ops.K, self.ops.I - self.ops.H * self.ops.psi * self.ops.K
+        H, psi, K = self.ops.H, self.ops.psi, self.ops.K
+        factor = self.ops.I - H * psi * K
         return -(factor * self.N.T + H * psi * self.Delta) * psi * K - H * psi * self.K * factor
 
     @property
