@@ -10,8 +10,8 @@ typedef struct {
     double numbers[2 * N]; /* inputs, outputs */
 } Lag;
 
-EXPORT void *fmi2Instantiate(const char *name, int type, const char *guid, const char *resources,
-                             const void *callbacks, int visible, int logging)
+EXPORT void *fmi2Instantiate(const char *name, int type, const char *guid, const char *resources, const void *callbacks,
+                             int visible, int logging)
 {
     (void)name, (void)type, (void)guid, (void)resources, (void)callbacks, (void)visible, (void)logging;
     return calloc(1, sizeof(Lag));

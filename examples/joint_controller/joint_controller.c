@@ -43,13 +43,15 @@ typedef struct {
     bool logging;
 } Controller;
 
-static Status fail(const Controller *c, const char *message) {
+static Status fail(const Controller *c, const char *message)
+{
     if (c->log && c->logging)
         c->log(c->environment, ERROR, "logStatusError", message);
     return ERROR;
 }
 
-static void set_defaults(State *state) {
+static void set_defaults(State *state)
+{
     memset(state, 0, sizeof *state);
     for (int i = 0; i < JOINTS; i++) {
         state->values[KP][i] = 100.0;
@@ -59,7 +61,8 @@ static void set_defaults(State *state) {
 }
 
 /* The control law. */
-static Status evaluate(Controller *c) {
+static Status evaluate(Controller *c)
+{
     State *s = &c->state;
     s->saturated = 0;
     for (int i = 0; i < JOINTS; i++) {
@@ -83,12 +86,16 @@ static Status evaluate(Controller *c) {
 
 /* ---- life */
 
-EXPORT const char *fmi3GetVersion(void) { return "3.0"; }
+EXPORT const char *fmi3GetVersion(void)
+{
+    return "3.0";
+}
 
 EXPORT void *fmi3InstantiateCoSimulation(const char *name, const char *token, const char *resources, bool visible,
                                          bool logging, bool event_mode, bool early_return,
                                          const Reference *intermediate, size_t intermediates, void *environment,
-                                         LogMessage log, void *intermediate_update) {
+                                         LogMessage log, void *intermediate_update)
+{
     (void)name, (void)resources, (void)visible, (void)event_mode, (void)early_return;
     (void)intermediate, (void)intermediates, (void)intermediate_update;
     if (!token || strcmp(token, TOKEN) != 0) {
@@ -106,37 +113,49 @@ EXPORT void *fmi3InstantiateCoSimulation(const char *name, const char *token, co
     return c;
 }
 
-EXPORT void fmi3FreeInstance(Controller *c) { free(c); }
+EXPORT void fmi3FreeInstance(Controller *c)
+{
+    free(c);
+}
 
-EXPORT Status fmi3SetDebugLogging(Controller *c, bool logging, size_t categories, const char *const *names) {
+EXPORT Status fmi3SetDebugLogging(Controller *c, bool logging, size_t categories, const char *const *names)
+{
     (void)categories, (void)names;
     c->logging = logging;
     return OK;
 }
 
 EXPORT Status fmi3EnterInitializationMode(Controller *c, bool has_tolerance, double tolerance, double start,
-                                          bool has_stop, double stop) {
+                                          bool has_stop, double stop)
+{
     (void)has_tolerance, (void)tolerance, (void)has_stop, (void)stop;
     c->state.time = start;
     c->state.initialising = true;
     return OK;
 }
 
-EXPORT Status fmi3ExitInitializationMode(Controller *c) {
+EXPORT Status fmi3ExitInitializationMode(Controller *c)
+{
     c->state.initialising = false;
     return evaluate(c);
 }
 
-EXPORT Status fmi3Terminate(Controller *c) { (void)c; return OK; }
+EXPORT Status fmi3Terminate(Controller *c)
+{
+    (void)c;
+    return OK;
+}
 
-EXPORT Status fmi3Reset(Controller *c) {
+EXPORT Status fmi3Reset(Controller *c)
+{
     set_defaults(&c->state);
     return OK;
 }
 
-EXPORT Status fmi3DoStep(Controller *c, double time, double step, bool final, bool *event, bool *terminate,
-                         bool *early, double *last) {
-    (void)final;
+EXPORT Status fmi3DoStep(Controller *c, double time, double step, bool final, bool *event, bool *terminate, bool *early,
+                         double *last)
+{
+    (void) final;
     *event = *terminate = *early = false;
     *last = c->state.time;
     if (!(step > 0.0) || fabs(time - c->state.time) > 1e-9 * fmax(1.0, fabs(time)))
@@ -149,7 +168,8 @@ EXPORT Status fmi3DoStep(Controller *c, double time, double step, bool final, bo
 
 /* ---- values */
 
-EXPORT Status fmi3GetFloat64(Controller *c, const Reference *references, size_t count, double *values, size_t size) {
+EXPORT Status fmi3GetFloat64(Controller *c, const Reference *references, size_t count, double *values, size_t size)
+{
     if (c->state.initialising && evaluate(c) != OK)
         return ERROR;
     for (size_t i = 0, at = 0; i < count; i++) {
@@ -163,7 +183,8 @@ EXPORT Status fmi3GetFloat64(Controller *c, const Reference *references, size_t 
 }
 
 EXPORT Status fmi3SetFloat64(Controller *c, const Reference *references, size_t count, const double *values,
-                             size_t size) {
+                             size_t size)
+{
     for (size_t i = 0; i < count; i++) {
         if (references[i] == TIME || references[i] >= TORQUE || (i + 1) * JOINTS > size)
             return fail(c, "a Float64 variable was written that is no input or parameter, or with too few values.");
@@ -172,7 +193,8 @@ EXPORT Status fmi3SetFloat64(Controller *c, const Reference *references, size_t 
     return OK;
 }
 
-EXPORT Status fmi3GetInt32(Controller *c, const Reference *references, size_t count, int32_t *values, size_t size) {
+EXPORT Status fmi3GetInt32(Controller *c, const Reference *references, size_t count, int32_t *values, size_t size)
+{
     for (size_t i = 0; i < count; i++) {
         if (references[i] != SATURATED || i >= size)
             return fail(c, "an Int32 variable was read that is not there.");
@@ -183,39 +205,45 @@ EXPORT Status fmi3GetInt32(Controller *c, const Reference *references, size_t co
 
 /* ---- state */
 
-EXPORT Status fmi3GetFMUState(Controller *c, void **state) {
+EXPORT Status fmi3GetFMUState(Controller *c, void **state)
+{
     if (!*state && !(*state = malloc(sizeof(State))))
         return fail(c, "no memory for a state.");
     memcpy(*state, &c->state, sizeof(State));
     return OK;
 }
 
-EXPORT Status fmi3SetFMUState(Controller *c, const void *state) {
+EXPORT Status fmi3SetFMUState(Controller *c, const void *state)
+{
     memcpy(&c->state, state, sizeof(State));
     return OK;
 }
 
-EXPORT Status fmi3FreeFMUState(Controller *c, void **state) {
+EXPORT Status fmi3FreeFMUState(Controller *c, void **state)
+{
     (void)c;
     free(*state);
     *state = NULL;
     return OK;
 }
 
-EXPORT Status fmi3SerializedFMUStateSize(Controller *c, const void *state, size_t *size) {
+EXPORT Status fmi3SerializedFMUStateSize(Controller *c, const void *state, size_t *size)
+{
     (void)c, (void)state;
     *size = sizeof(State);
     return OK;
 }
 
-EXPORT Status fmi3SerializeFMUState(Controller *c, const void *state, uint8_t *bytes, size_t size) {
+EXPORT Status fmi3SerializeFMUState(Controller *c, const void *state, uint8_t *bytes, size_t size)
+{
     if (size < sizeof(State))
         return fail(c, "too few bytes for a serialised state.");
     memcpy(bytes, state, sizeof(State));
     return OK;
 }
 
-EXPORT Status fmi3DeserializeFMUState(Controller *c, const uint8_t *bytes, size_t size, void **state) {
+EXPORT Status fmi3DeserializeFMUState(Controller *c, const uint8_t *bytes, size_t size, void **state)
+{
     if (size != sizeof(State))
         return fail(c, "these bytes are no serialised state.");
     if (!*state && !(*state = malloc(sizeof(State))))
@@ -226,12 +254,21 @@ EXPORT Status fmi3DeserializeFMUState(Controller *c, const uint8_t *bytes, size_
 
 /* ---- functions that every FMU must export, and that one without these types, events and states refuses */
 
-#define ABSENT(name)                                                                                                   \
-    EXPORT Status name(Controller *c) { return fail(c, #name " is not offered by this FMU."); }
+#define ABSENT(name)                                          \
+    EXPORT Status name(Controller *c)                         \
+    {                                                         \
+        return fail(c, #name " is not offered by this FMU."); \
+    }
 #define ABSENT_TYPE(type) ABSENT(fmi3Get##type) ABSENT(fmi3Set##type)
 
-EXPORT void *fmi3InstantiateModelExchange(void) { return NULL; }
-EXPORT void *fmi3InstantiateScheduledExecution(void) { return NULL; }
+EXPORT void *fmi3InstantiateModelExchange(void)
+{
+    return NULL;
+}
+EXPORT void *fmi3InstantiateScheduledExecution(void)
+{
+    return NULL;
+}
 ABSENT(fmi3SetInt32)
 ABSENT_TYPE(Float32)
 ABSENT_TYPE(Int8)

@@ -39,7 +39,8 @@ static bool check_variables(Model *model)
     if (!good)
         instance_log(model->instance, STATUS_ERROR, NULL,
                      "Instantiation refused: resources/%s is not for an FMU that is coupled to an engine process; "
-                     "unpack the FMU again, or export it again.", PLANT_FILE_NAME);
+                     "unpack the FMU again, or export it again.",
+                     PLANT_FILE_NAME);
     return good;
 }
 
@@ -245,8 +246,10 @@ Status model_set_text(Model *model, const Variable *variable, const char *text)
     if (variable->region != REGION_SETTING || variable->offset >= TEXTS)
         return no_such(model, variable, "set as a text");
     if (strlen(text) >= PATH_BYTES) {
-        instance_log(model->instance, STATUS_ERROR, NULL, "variable '%s': the text is longer than %d bytes; set a "
-                     "shorter one.", name_of(model, variable), PATH_BYTES - 1);
+        instance_log(model->instance, STATUS_ERROR, NULL,
+                     "variable '%s': the text is longer than %d bytes; set a "
+                     "shorter one.",
+                     name_of(model, variable), PATH_BYTES - 1);
         return STATUS_ERROR;
     }
     snprintf(model->settings.texts[variable->offset], PATH_BYTES, "%s", text);

@@ -28,11 +28,11 @@ struct Model {
     void *memory;       /* the vectors below */
     double *parameters; /* as set, and as the engine has them (NaN: not known) */
     double *held;
-    double *command;    /* as set; those of the newest state are in `now` */
-    double *start;      /* q and v at the start */
-    double *now;        /* newest state of the engine */
-    double *before;     /* the one before the last step */
-    char *snapshot;     /* bytes of a snapshot of the engine, to put other numbers in */
+    double *command;                         /* as set; those of the newest state are in `now` */
+    double *start;                           /* q and v at the start */
+    double *now;                             /* newest state of the engine */
+    double *before;                          /* the one before the last step */
+    char *snapshot;                          /* bytes of a snapshot of the engine, to put other numbers in */
     uint64_t steps, steps_before, steps_max; /* of now, of before; largest number in one request */
 
     bool started; /* initialisation is over */

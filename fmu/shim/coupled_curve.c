@@ -11,8 +11,7 @@
 
 enum { LINE_BYTES = 512, MOST_LINES = 200 };
 
-static const char z85[] =
-    "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#";
+static const char z85[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#";
 
 /* The key in a line `name = "key"`; false if the line is another's. *good says whether it is 40 characters of Z85. */
 static bool read_line(const char *line, const char *name, char *key, bool *good)

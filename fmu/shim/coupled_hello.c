@@ -107,8 +107,7 @@ static bool check(Instance *instance, const Link *link, const About *about, cons
         return differs(instance, link, "the mode", about->mode, "lockstep (an engine without --real-time)");
     if (strcmp(about->hash, hash) != 0)
         return differs(instance, link, "another model, with the hash", about->hash, hash);
-    return check_count(instance, link, "protocol", about->protocol, 1) &&
-           check_step(instance, link, about, header) &&
+    return check_count(instance, link, "protocol", about->protocol, 1) && check_step(instance, link, about, header) &&
            check_count(instance, link, "coordinates:", about->q, header->n_q) &&
            check_count(instance, link, "velocities:", about->v, header->n_v) &&
            check_count(instance, link, "forces:", about->tau, header->n_v) &&
@@ -148,8 +147,10 @@ Status hello(Instance *instance, Link *link, const PlantFileHeader *header, uint
     if (!in->bad && check(instance, link, &about, header))
         return STATUS_OK;
     if (in->bad)
-        instance_log(instance, STATUS_ERROR, NULL, "engine at %s: its answer to hello cannot be read; use the same "
-                     "version of limberjack for the engine and for the export of this FMU.", link_endpoint(link));
+        instance_log(instance, STATUS_ERROR, NULL,
+                     "engine at %s: its answer to hello cannot be read; use the same "
+                     "version of limberjack for the engine and for the export of this FMU.",
+                     link_endpoint(link));
     link_break(link);
     return STATUS_ERROR;
 }

@@ -114,17 +114,22 @@ static Status explain(Link *link, const Health *health)
 {
     char what[TEXT_BYTES];
     if (health->connected)
-        snprintf(what, sizeof what, "no reply to '%s' within %g s: it is busy or stuck; set a longer engine.timeout, "
-                 "take shorter communication steps, or look at the engine.", link->kind, link->limit);
+        snprintf(what, sizeof what,
+                 "no reply to '%s' within %g s: it is busy or stuck; set a longer engine.timeout, "
+                 "take shorter communication steps, or look at the engine.",
+                 link->kind, link->limit);
     else if (health->reached && !health->dropped)
         snprintf(what, sizeof what, "no reply to '%s' within %g s: %s", link->kind, link->limit, encryption);
     else if (health->dropped)
-        snprintf(what, sizeof what, "no reply to '%s' within %g s: the connection was lost; start the engine again and "
-                 "reset the FMU.", link->kind, link->limit);
+        snprintf(what, sizeof what,
+                 "no reply to '%s' within %g s: the connection was lost; start the engine again and "
+                 "reset the FMU.",
+                 link->kind, link->limit);
     else
-        snprintf(what, sizeof what, "no reply to '%s' within %g s: nothing listens there; start an engine with "
-                 "'limberjack run MODEL --endpoint %s', or leave engine.endpoint empty.", link->kind, link->limit,
-                 link->endpoint);
+        snprintf(what, sizeof what,
+                 "no reply to '%s' within %g s: nothing listens there; start an engine with "
+                 "'limberjack run MODEL --endpoint %s', or leave engine.endpoint empty.",
+                 link->kind, link->limit, link->endpoint);
     return lost(link, what);
 }
 
@@ -143,8 +148,10 @@ static Status look(Link *link)
     if (health->handshake_failed)
         return lost(link, encryption);
     if (health->dropped > link->dropped && !health->connected) {
-        snprintf(what, sizeof what, "it closed the connection before it answered '%s': it was stopped or killed; start "
-                 "it again and reset the FMU.", link->kind);
+        snprintf(what, sizeof what,
+                 "it closed the connection before it answered '%s': it was stopped or killed; start "
+                 "it again and reset the FMU.",
+                 link->kind);
         return lost(link, what);
     }
     link->dropped = health->dropped;
@@ -185,17 +192,20 @@ static Status refused(Link *link, Unpacker *body)
     const Status status = failed_step ? STATUS_DISCARD : STATUS_ERROR;
     if (!link->quiet)
         instance_log(link->instance, status, NULL, "engine at %s refuses '%s' (%s): %s%s", link->endpoint, link->kind,
-                     code, text, strcmp(code, "version") == 0
-                         ? " Use the same version of limberjack for the engine and for the export of this FMU." : "");
+                     code, text,
+                     strcmp(code, "version") == 0
+                         ? " Use the same version of limberjack for the engine and for the export of this FMU."
+                         : "");
     return status;
 }
 
 static Status other_version(Link *link, uint64_t version)
 {
     char what[TEXT_BYTES];
-    snprintf(what, sizeof what, "it speaks protocol version %llu, this FMU speaks %d; use the same version of "
-             "limberjack for the engine and for the export of this FMU.", (unsigned long long)version,
-             PROTOCOL_VERSION);
+    snprintf(what, sizeof what,
+             "it speaks protocol version %llu, this FMU speaks %d; use the same version of "
+             "limberjack for the engine and for the export of this FMU.",
+             (unsigned long long)version, PROTOCOL_VERSION);
     return lost(link, what);
 }
 

@@ -3,11 +3,13 @@
 
 #include <string.h>
 
+/* clang-format off */
 enum {
     NIL = 0xc0, BIN8 = 0xc4, BIN16 = 0xc5, BIN32 = 0xc6, EXT8 = 0xc7, EXT32 = 0xc9, FLOAT32 = 0xca, FLOAT64 = 0xcb,
     UINT8 = 0xcc, UINT64 = 0xcf, INT8 = 0xd0, INT64 = 0xd3, FIXEXT1 = 0xd4, FIXEXT16 = 0xd8, TEXT8 = 0xd9,
     TEXT32 = 0xdb, ARRAY16 = 0xdc, ARRAY32 = 0xdd, MAP16 = 0xde, MAP32 = 0xdf
 };
+/* clang-format on */
 
 static void put(Packer *packer, const void *data, size_t size)
 {
@@ -178,8 +180,8 @@ const char *unpack_text(Unpacker *unpacker, size_t *length)
 const void *unpack_binary(Unpacker *unpacker, size_t *length)
 {
     const unsigned char head = take_head(unpacker);
-    const uint64_t size = head >= BIN8 && head <= BIN32 ? take_number(unpacker, (size_t)1 << (head - BIN8))
-                                                        : fail(unpacker);
+    const uint64_t size =
+        head >= BIN8 && head <= BIN32 ? take_number(unpacker, (size_t)1 << (head - BIN8)) : fail(unpacker);
     const unsigned char *data = take(unpacker, size);
     *length = data ? (size_t)size : 0;
     return data;

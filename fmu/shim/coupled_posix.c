@@ -152,8 +152,7 @@ static int spawn(Child *child, char *const *words, int input, const char *log)
     }
     int failure = prepare_attributes(&attributes);
     failure = failure ? failure : posix_spawn_file_actions_adddup2(&files, input, 0);
-    failure = failure ? failure
-                      : posix_spawn_file_actions_addopen(&files, 1, log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    failure = failure ? failure : posix_spawn_file_actions_addopen(&files, 1, log, O_WRONLY | O_CREAT | O_APPEND, 0600);
     failure = failure ? failure : posix_spawn_file_actions_adddup2(&files, 1, 2);
     pid_t number = 0;
     failure = failure ? failure : posix_spawnp(&number, words[0], &files, &attributes, words, ENVIRONMENT);

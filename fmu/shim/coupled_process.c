@@ -106,14 +106,25 @@ static bool launch(Instance *instance, Engine *engine, const EngineOptions *opti
     write_number(options->header->dt, step, sizeof step);
     snprintf(substeps, sizeof substeps, "%u", (unsigned)options->header->substeps);
     const char *keys = options->keys[0] ? options->keys : NULL;
-    const char *const arguments[] = {options->model, "--endpoint", address, "--dt", step, "--integrator",
-                                     integrators[options->header->integrator], "--substeps", substeps,
-                                     "--with-parent", keys ? "--keys" : NULL, keys, NULL};
+    const char *const arguments[] = {options->model,
+                                     "--endpoint",
+                                     address,
+                                     "--dt",
+                                     step,
+                                     "--integrator",
+                                     integrators[options->header->integrator],
+                                     "--substeps",
+                                     substeps,
+                                     "--with-parent",
+                                     keys ? "--keys" : NULL,
+                                     keys,
+                                     NULL};
     if (child_start(&engine->child, options->command, arguments, engine->log, why, sizeof why))
         return true;
     instance_log(instance, STATUS_ERROR, NULL,
                  "the engine cannot be started with engine.command '%s': %s. Install limberjack on this machine and "
-                 "set engine.command to its path, or set engine.endpoint to a running engine.", options->command, why);
+                 "set engine.command to its path, or set engine.endpoint to a running engine.",
+                 options->command, why);
     return false;
 }
 
@@ -128,8 +139,10 @@ static bool wait_for(Instance *instance, Engine *engine, const EngineOptions *op
         }
         if (platform_seconds() > limit) {
             last_words(engine, why, sizeof why);
-            instance_log(instance, STATUS_ERROR, NULL, "engine.command '%s' does not listen after %g s; its last "
-                         "words: %s. Run it in a terminal to see more.", options->command, START_LIMIT_S, why);
+            instance_log(instance, STATUS_ERROR, NULL,
+                         "engine.command '%s' does not listen after %g s; its last "
+                         "words: %s. Run it in a terminal to see more.",
+                         options->command, START_LIMIT_S, why);
             return false;
         }
     }
@@ -147,8 +160,10 @@ Engine *engine_start(Instance *instance, const EngineOptions *options)
         return NULL;
     }
     snprintf(engine->log, sizeof engine->log, "%s/engine.log", engine->folder);
-    instance_log(instance, STATUS_OK, CATEGORY_EVENTS, "starting an engine with '%s'; the first start on a machine "
-                 "compiles it and may take a minute or two.", options->command);
+    instance_log(instance, STATUS_OK, CATEGORY_EVENTS,
+                 "starting an engine with '%s'; the first start on a machine "
+                 "compiles it and may take a minute or two.",
+                 options->command);
     if (launch(instance, engine, options) && wait_for(instance, engine, options)) {
         instance_log(instance, STATUS_OK, CATEGORY_EVENTS, "the engine answers at %s.", engine->endpoint);
         return engine;
@@ -167,8 +182,8 @@ void engine_stop(Engine *engine)
     if (!engine)
         return;
     child_end(&engine->child, patience_s);
-    static const char *const files[] = {"e",          "e.lock",   "e.state", "e.state.lock", "e.topics",
-                                        "e.topics.lock", "engine.log"};
+    static const char *const files[] = {"e",        "e.lock",        "e.state",   "e.state.lock",
+                                        "e.topics", "e.topics.lock", "engine.log"};
     char path[FOLDER_BYTES + 16];
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         snprintf(path, sizeof path, "%s/%s", engine->folder, files[i]);

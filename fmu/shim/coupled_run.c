@@ -47,12 +47,9 @@ static bool open_link(Model *model, const CurveKeys *keys)
         endpoint = engine_endpoint(model->engine);
     }
     model->used = model->settings;
-    const LinkOptions options = {model->resources,
-                                 model->engine ? endpoint : model->used.texts[SETTING_ENDPOINT],
-                                 keys,
-                                 model->engine,
-                                 model->used.timeout,
-                                 model->shape.count + (size_t)model->file.header->n_state};
+    const LinkOptions options = {
+        model->resources,    model->engine ? endpoint : model->used.texts[SETTING_ENDPOINT], keys, model->engine,
+        model->used.timeout, model->shape.count + (size_t)model->file.header->n_state};
     model->link = link_open(model->instance, &options);
     return model->link && hello(model->instance, model->link, model->file.header, &model->steps_max) == STATUS_OK;
 }
@@ -70,7 +67,8 @@ bool coupled_alive(Model *model)
 {
     if (model->link && !link_broken(model->link))
         return true;
-    instance_log(model->instance, STATUS_ERROR, NULL, "The engine process of this run is gone, as was said before; "
+    instance_log(model->instance, STATUS_ERROR, NULL,
+                 "The engine process of this run is gone, as was said before; "
                  "reset the FMU to start or join another.");
     return false;
 }
@@ -126,8 +124,10 @@ Status coupled_push(Model *model)
 
 static Status not_understood(Model *model, const char *what)
 {
-    instance_log(model->instance, STATUS_ERROR, NULL, "engine at %s: %s; use the same version of limberjack for the "
-                 "engine and for the export of this FMU.", link_endpoint(model->link), what);
+    instance_log(model->instance, STATUS_ERROR, NULL,
+                 "engine at %s: %s; use the same version of limberjack for the "
+                 "engine and for the export of this FMU.",
+                 link_endpoint(model->link), what);
     link_break(model->link);
     return STATUS_ERROR;
 }
@@ -214,7 +214,8 @@ static double divide(Model *model, double time, double h)
         return whole;
     instance_log(model->instance, STATUS_DISCARD, NULL,
                  "A communication step of %.17g s is not a multiple of the engine's step of %.17g s, or is one of more "
-                 "than %g steps; choose a multiple, or export the FMU with another --dt.", h, dt, MOST_STEPS);
+                 "than %g steps; choose a multiple, or export the FMU with another --dt.",
+                 h, dt, MOST_STEPS);
     return 0.0;
 }
 
@@ -244,9 +245,10 @@ static Status step(Model *model, uint64_t count)
         return STATUS_ERROR;
     if (model->steps == expected)
         return STATUS_OK;
-    instance_log(model->instance, STATUS_ERROR, NULL, "engine at %s: it stands at step %llu instead of %llu: another "
-                 "client has moved it; give every FMU an engine of its own.", link_endpoint(model->link),
-                 (unsigned long long)model->steps, (unsigned long long)expected);
+    instance_log(model->instance, STATUS_ERROR, NULL,
+                 "engine at %s: it stands at step %llu instead of %llu: another "
+                 "client has moved it; give every FMU an engine of its own.",
+                 link_endpoint(model->link), (unsigned long long)model->steps, (unsigned long long)expected);
     link_break(model->link);
     return STATUS_ERROR;
 }

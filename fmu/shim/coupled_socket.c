@@ -12,6 +12,7 @@
 
 #define HEALTH_ADDRESS "inproc://health"
 
+/* clang-format off */
 enum { /* numbers of the interface */
     ZMQ_PAIR = 0, ZMQ_DEALER = 5,
     ZMQ_LINGER = 17, ZMQ_RECONNECT_IVL = 18, ZMQ_MAXMSGSIZE = 22, ZMQ_SNDHWM = 23, ZMQ_RCVHWM = 24, ZMQ_RCVTIMEO = 27,
@@ -23,6 +24,7 @@ enum { /* numbers of the interface */
     EVENTS = EVENT_CONNECTED | EVENT_DISCONNECTED | EVENT_FAILED_NO_DETAIL | EVENT_SUCCEEDED | EVENT_FAILED_PROTOCOL |
              EVENT_FAILED_AUTH
 };
+/* clang-format on */
 enum { QUEUE_MESSAGES = 64, RECONNECT_MS = 20, MOST_EVENTS = 256 };
 #define MESSAGE_MOST ((int64_t)64 * 1024 * 1024) /* bytes; a larger one closes the connection */
 
@@ -74,7 +76,8 @@ static bool load(Instance *instance, Socket *socket, const char *resources)
     if (!socket->library) {
         instance_log(instance, STATUS_ERROR, NULL,
                      "libzmq, which this FMU carries, cannot be loaded from '%s': %s. Unpack the FMU again; where it "
-                     "has no folder for this platform, export the model on this platform.", path, why);
+                     "has no folder for this platform, export the model on this platform.",
+                     path, why);
         return false;
     }
     if (find_all(socket->library, &socket->zmq))
@@ -98,8 +101,10 @@ static bool encrypt(Instance *instance, const Socket *socket, const CurveKeys *k
     if (set_key(socket, ZMQ_CURVE_SERVERKEY, keys->server) && set_key(socket, ZMQ_CURVE_PUBLICKEY, keys->own_public) &&
         set_key(socket, ZMQ_CURVE_SECRETKEY, keys->own_secret))
         return true;
-    instance_log(instance, STATUS_ERROR, NULL, "engine.keys: the keys cannot be used (%s)%s; make new ones with "
-                 "'limberjack keygen DIR'.", socket->zmq.strerror(socket->zmq.zmq_errno()),
+    instance_log(instance, STATUS_ERROR, NULL,
+                 "engine.keys: the keys cannot be used (%s)%s; make new ones with "
+                 "'limberjack keygen DIR'.",
+                 socket->zmq.strerror(socket->zmq.zmq_errno()),
                  socket->zmq.has("curve") ? "" : ", because this libzmq knows no encryption");
     return false;
 }
@@ -140,8 +145,10 @@ static bool make(Instance *instance, Socket *socket, const char *endpoint, const
         return false;
     if (zmq->connect(socket->dealer, endpoint) == 0)
         return true;
-    instance_log(instance, STATUS_ERROR, NULL, "engine.endpoint '%s' cannot be used (%s); use tcp://HOST:PORT or "
-                 "ipc:///path.", endpoint, zmq->strerror(zmq->zmq_errno()));
+    instance_log(instance, STATUS_ERROR, NULL,
+                 "engine.endpoint '%s' cannot be used (%s); use tcp://HOST:PORT or "
+                 "ipc:///path.",
+                 endpoint, zmq->strerror(zmq->zmq_errno()));
     return false;
 }
 

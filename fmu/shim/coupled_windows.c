@@ -86,8 +86,7 @@ bool platform_folder(char *path, size_t size, char *why, size_t why_size)
         return false;
     }
     swprintf(wide, MAX_PATH + 32, L"%lslj%016llx", parent, (unsigned long long)number);
-    if (!CreateDirectoryW(wide, NULL) ||
-        WideCharToMultiByte(CP_UTF8, 0, wide, -1, path, (int)size, NULL, NULL) == 0) {
+    if (!CreateDirectoryW(wide, NULL) || WideCharToMultiByte(CP_UTF8, 0, wide, -1, path, (int)size, NULL, NULL) == 0) {
         tell(why, why_size, "cannot make a temporary folder");
         return false;
     }
@@ -152,12 +151,11 @@ static bool create(Child *child, wchar_t *line, HANDLE input, HANDLE output)
     start.lpAttributeList = (LPPROC_THREAD_ATTRIBUTE_LIST)(void *)room;
     if (!InitializeProcThreadAttributeList(start.lpAttributeList, 1, 0, &size))
         return false;
-    const bool good =
-        UpdateProcThreadAttribute(start.lpAttributeList, 0, PROC_THREAD_ATTRIBUTE_HANDLE_LIST, inherited,
-                                  sizeof inherited, NULL, NULL) &&
-        CreateProcessW(NULL, line, NULL, NULL, TRUE,
-                       CREATE_NO_WINDOW | CREATE_NEW_PROCESS_GROUP | EXTENDED_STARTUPINFO_PRESENT, NULL, NULL,
-                       &start.StartupInfo, &process);
+    const bool good = UpdateProcThreadAttribute(start.lpAttributeList, 0, PROC_THREAD_ATTRIBUTE_HANDLE_LIST, inherited,
+                                                sizeof inherited, NULL, NULL) &&
+                      CreateProcessW(NULL, line, NULL, NULL, TRUE,
+                                     CREATE_NO_WINDOW | CREATE_NEW_PROCESS_GROUP | EXTENDED_STARTUPINFO_PRESENT, NULL,
+                                     NULL, &start.StartupInfo, &process);
     DeleteProcThreadAttributeList(start.lpAttributeList);
     if (good) {
         CloseHandle(process.hThread);

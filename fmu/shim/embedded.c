@@ -16,7 +16,8 @@ static bool check_tables(Model *model)
         return true;
     instance_log(model->instance, STATUS_ERROR, NULL,
                  "resources/%s: its %s cannot be those of a model for this binary; unpack the FMU again, or export it "
-                 "again.", PLANT_FILE_NAME, wrong);
+                 "again.",
+                 PLANT_FILE_NAME, wrong);
     return false;
 }
 
@@ -28,14 +29,15 @@ static bool check_sizes(Model *model)
         model->kernels->sizes(model->file.ints, sizes);
     const uint64_t given[8] = {h->n_ints,     h->n_floats,   h->n_work,     h->n_state,
                                h->n_observed, h->n_surveyed, h->n_switches, h->n_commands};
-    bool same = h->n_ints >= HEADER && model->file.ints[C_Q] == (int64_t)h->n_q &&
-                model->file.ints[C_V] == (int64_t)h->n_v;
+    bool same =
+        h->n_ints >= HEADER && model->file.ints[C_Q] == (int64_t)h->n_q && model->file.ints[C_V] == (int64_t)h->n_v;
     for (int i = 0; i < 8; i++)
         same = same && sizes[i] >= 0 && (uint64_t)sizes[i] == given[i];
     if (!same)
         instance_log(model->instance, STATUS_ERROR, NULL,
                      "resources/%s and this binary disagree on the lengths of the model's vectors: they come from "
-                     "different exports; unpack the FMU again, or export it again.", PLANT_FILE_NAME);
+                     "different exports; unpack the FMU again, or export it again.",
+                     PLANT_FILE_NAME);
     return same;
 }
 
@@ -114,7 +116,8 @@ static bool is_embedded(Model *model)
         return true;
     instance_log(model->instance, STATUS_ERROR, NULL,
                  "Instantiation refused: resources/%s is for an FMU that is coupled to an engine process, this binary "
-                 "holds the engine itself; unpack the FMU again, or export it again.", PLANT_FILE_NAME);
+                 "holds the engine itself; unpack the FMU again, or export it again.",
+                 PLANT_FILE_NAME);
     return false;
 }
 
@@ -129,8 +132,8 @@ Model *model_open(Instance *instance, const char *resources)
     char message[MESSAGE_BYTES];
     if (!plant_file_open(resources, &model->file, message, sizeof message))
         instance_log(instance, STATUS_ERROR, NULL, "Instantiation refused: %s", message);
-    else if (is_embedded(model) && find_kernels(model) && check_tables(model) && check_sizes(model) && allocate(model) &&
-             model_reset(model) == STATUS_OK)
+    else if (is_embedded(model) && find_kernels(model) && check_tables(model) && check_sizes(model) &&
+             allocate(model) && model_reset(model) == STATUS_OK)
         return model;
     model_close(model);
     return NULL;
@@ -271,7 +274,8 @@ Status model_get(Model *model, const Variable *variable, double *values)
         return STATUS_OK;
     instance_log(model->instance, STATUS_DISCARD, NULL,
                  "At %.9g s variable '%s' is no finite number: the states are too large, or a quaternion is zero; "
-                 "check them, and the solver's step.", model->instance->time, model->file.texts + variable->name);
+                 "check them, and the solver's step.",
+                 model->instance->time, model->file.texts + variable->name);
     return STATUS_DISCARD;
 }
 

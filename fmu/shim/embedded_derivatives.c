@@ -23,7 +23,8 @@ static bool known_place(Model *model, const Variable *known, double **place)
     default:
         instance_log(model->instance, STATUS_ERROR, NULL,
                      "variable '%s' is computed by the model and cannot be a known of a derivative; give inputs, "
-                     "states or parameters.", model->file.texts + known->name);
+                     "states or parameters.",
+                     model->file.texts + known->name);
         return false;
     }
 }

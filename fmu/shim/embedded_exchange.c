@@ -17,7 +17,8 @@ Status model_set_states(Model *model, const double *states)
         if (!isfinite(states[i])) {
             instance_log(model->instance, STATUS_ERROR, NULL,
                          "continuous state %lld, %s, is set to %g, which is no finite number; reduce the solver's "
-                         "step.", (long long)i + 1, embedded_label(model, i < n_q ? -1 - i : i - n_q), states[i]);
+                         "step.",
+                         (long long)i + 1, embedded_label(model, i < n_q ? -1 - i : i - n_q), states[i]);
             return STATUS_ERROR;
         }
     memcpy(model->state + STATE_Q, states, (size_t)n * sizeof(double));
@@ -43,7 +44,8 @@ Status model_get_derivatives(Model *model, double *derivatives)
         if (!isfinite(derivatives[i])) {
             instance_log(model->instance, STATUS_DISCARD, NULL,
                          "At %.9g s the derivative of %s is no finite number: the states are too large; reduce the "
-                         "solver's step.", model->instance->time, embedded_label(model, i < n_q ? -1 - i : i - n_q));
+                         "solver's step.",
+                         model->instance->time, embedded_label(model, i < n_q ? -1 - i : i - n_q));
             return STATUS_DISCARD;
         }
     return STATUS_OK;

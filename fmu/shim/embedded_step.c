@@ -16,11 +16,13 @@ static void tell(Model *model, int64_t status, int64_t place)
     if (status == CHECK_LIMITS_CROSSED)
         instance_log(model->instance, STATUS_ERROR, NULL,
                      "The model cannot start: the stops of %s are crossed, the lower one lies above the upper; set "
-                     "them in order.", embedded_label(model, place));
+                     "them in order.",
+                     embedded_label(model, place));
     else if (status == CHECK_QUATERNION)
         instance_log(model->instance, STATUS_ERROR, NULL,
                      "The model cannot start: the quaternion (w, x, y, z) that begins with %s does not have length 1; "
-                     "scale its start values.", embedded_label(model, -1 - place));
+                     "scale its start values.",
+                     embedded_label(model, -1 - place));
     else
         instance_log(model->instance, STATUS_ERROR, NULL,
                      "The model cannot start: the start value of %s is no finite number; set one.",
@@ -39,8 +41,8 @@ Status model_start(Model *model)
     return STATUS_ERROR;
 }
 
-/* Internal steps of a communication step: as many of dt as fit, or the fewest equal ones that are no longer. An importer
- * may have computed h as the difference of two times, which rounds as they do. */
+/* Internal steps of a communication step: as many of dt as fit, or the fewest equal ones that are no longer. An
+ * importer may have computed h as the difference of two times, which rounds as they do. */
 static double divide(const Model *model, double time, double h, double *step)
 {
     const double dt = model->file.header->dt;
@@ -59,7 +61,8 @@ static Status diverged(Model *model, const int64_t *report, double time, double 
     *reached = time + (double)report[2] * step;
     instance_log(model->instance, STATUS_DISCARD, NULL,
                  "At %.9g s %s %s. Reduce the step with which the FMU was exported (%g s), or check stiffnesses, gains "
-                 "and commands.", *reached, embedded_label(model, report[1]),
+                 "and commands.",
+                 *reached, embedded_label(model, report[1]),
                  report[0] == ADVANCE_NOT_FINITE ? "is no longer a finite number: the motion diverged"
                                                  : "grew beyond all bounds: the motion diverges",
                  model->file.header->dt);

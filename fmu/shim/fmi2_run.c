@@ -3,8 +3,7 @@
 #include "fmi2_api.h"
 #include "values.h"
 
-#define EVALUATED \
-    ((unsigned)(PHASE_INITIALIZATION | PHASE_EVENT | PHASE_CONTINUOUS | PHASE_TERMINATED | PHASE_ERROR))
+#define EVALUATED ((unsigned)(PHASE_INITIALIZATION | PHASE_EVENT | PHASE_CONTINUOUS | PHASE_TERMINATED | PHASE_ERROR))
 #define STEPPED ((unsigned)(PHASE_STEP | PHASE_STEP_FAILED | PHASE_TERMINATED | PHASE_ERROR))
 
 static fmi2Status done(Instance *instance, Status status)
@@ -100,8 +99,9 @@ fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueReference
         return fmi2Error;
     if (n == 0)
         return fmi2OK;
-    return done(instance, instance_unsupported(instance, __func__, "inputs are held during a step "
-                                                                   "(canInterpolateInputs is false)"));
+    return done(instance, instance_unsupported(instance, __func__,
+                                               "inputs are held during a step "
+                                               "(canInterpolateInputs is false)"));
 }
 
 fmi2Status fmi2GetRealOutputDerivatives(fmi2Component c, const fmi2ValueReference vr[], size_t n,
@@ -113,8 +113,9 @@ fmi2Status fmi2GetRealOutputDerivatives(fmi2Component c, const fmi2ValueReferenc
         return fmi2Error;
     if (n == 0)
         return fmi2OK;
-    return done(instance, instance_unsupported(instance, __func__, "rates and accelerations are variables of their own "
-                                                                   "(maxOutputDerivativeOrder is 0)"));
+    return done(instance, instance_unsupported(instance, __func__,
+                                               "rates and accelerations are variables of their own "
+                                               "(maxOutputDerivativeOrder is 0)"));
 }
 
 fmi2Status fmi2DoStep(fmi2Component c, fmi2Real time, fmi2Real h, fmi2Boolean no_set_state_before)
@@ -129,8 +130,9 @@ fmi2Status fmi2CancelStep(fmi2Component c)
     Instance *instance = instance_begin(c, __func__, PHASES_ANY);
     if (!instance)
         return fmi2Error;
-    return done(instance, instance_unsupported(instance, __func__, "fmi2DoStep only returns when the step is over "
-                                                                   "(canRunAsynchronuously is false)"));
+    return done(instance, instance_unsupported(instance, __func__,
+                                               "fmi2DoStep only returns when the step is over "
+                                               "(canRunAsynchronuously is false)"));
 }
 
 /* FMI 2.0.4, section 4.2.3: a status that a slave cannot tell is discarded. */

@@ -33,14 +33,7 @@ typedef const fmi3Byte *fmi3Binary;
 typedef bool fmi3Clock;
 
 typedef enum { fmi3OK, fmi3Warning, fmi3Discard, fmi3Error, fmi3Fatal } fmi3Status;
-typedef enum {
-    fmi3Independent,
-    fmi3Constant,
-    fmi3Fixed,
-    fmi3Tunable,
-    fmi3Discrete,
-    fmi3Dependent
-} fmi3DependencyKind;
+typedef enum { fmi3Independent, fmi3Constant, fmi3Fixed, fmi3Tunable, fmi3Discrete, fmi3Dependent } fmi3DependencyKind;
 typedef enum { fmi3IntervalNotYetKnown, fmi3IntervalUnchanged, fmi3IntervalChanged } fmi3IntervalQualifier;
 
 typedef void (*fmi3LogMessageCallback)(fmi3InstanceEnvironment environment, fmi3Status status, fmi3String category,
@@ -59,11 +52,13 @@ FMI3_EXPORT fmi3Instance fmi3InstantiateModelExchange(fmi3String name, fmi3Strin
                                                       fmi3Boolean visible, fmi3Boolean logging,
                                                       fmi3InstanceEnvironment environment,
                                                       fmi3LogMessageCallback log_message);
-FMI3_EXPORT fmi3Instance fmi3InstantiateCoSimulation(
-    fmi3String name, fmi3String token, fmi3String resources, fmi3Boolean visible, fmi3Boolean logging,
-    fmi3Boolean event_mode_used, fmi3Boolean early_return_allowed, const fmi3ValueReference intermediate[],
-    size_t n_intermediate, fmi3InstanceEnvironment environment, fmi3LogMessageCallback log_message,
-    fmi3IntermediateUpdateCallback intermediate_update);
+FMI3_EXPORT fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String token, fmi3String resources,
+                                                     fmi3Boolean visible, fmi3Boolean logging,
+                                                     fmi3Boolean event_mode_used, fmi3Boolean early_return_allowed,
+                                                     const fmi3ValueReference intermediate[], size_t n_intermediate,
+                                                     fmi3InstanceEnvironment environment,
+                                                     fmi3LogMessageCallback log_message,
+                                                     fmi3IntermediateUpdateCallback intermediate_update);
 FMI3_EXPORT fmi3Instance fmi3InstantiateScheduledExecution(
     fmi3String name, fmi3String token, fmi3String resources, fmi3Boolean visible, fmi3Boolean logging,
     fmi3InstanceEnvironment environment, fmi3LogMessageCallback log_message, fmi3ClockUpdateCallback clock_update,
@@ -76,9 +71,9 @@ FMI3_EXPORT fmi3Status fmi3EnterEventMode(fmi3Instance c);
 FMI3_EXPORT fmi3Status fmi3Terminate(fmi3Instance c);
 FMI3_EXPORT fmi3Status fmi3Reset(fmi3Instance c);
 
-#define FMI3_VALUES(TYPE)                                                                                             \
+#define FMI3_VALUES(TYPE)                                                                                              \
     FMI3_EXPORT fmi3Status fmi3Get##TYPE(fmi3Instance c, const fmi3ValueReference vr[], size_t n, fmi3##TYPE values[], \
-                                         size_t n_values);                                                            \
+                                         size_t n_values);                                                             \
     FMI3_EXPORT fmi3Status fmi3Set##TYPE(fmi3Instance c, const fmi3ValueReference vr[], size_t n,                      \
                                          const fmi3##TYPE values[], size_t n_values)
 FMI3_VALUES(Float32);

@@ -2,8 +2,7 @@
 #include "exchange.h"
 #include "fmi3_api.h"
 
-#define EVALUATED \
-    ((unsigned)(PHASE_INITIALIZATION | PHASE_EVENT | PHASE_CONTINUOUS | PHASE_TERMINATED | PHASE_ERROR))
+#define EVALUATED ((unsigned)(PHASE_INITIALIZATION | PHASE_EVENT | PHASE_CONTINUOUS | PHASE_TERMINATED | PHASE_ERROR))
 
 static fmi3Status done(Instance *instance, Status status)
 {
@@ -148,6 +147,7 @@ fmi3Status fmi3GetOutputDerivatives(fmi3Instance c, const fmi3ValueReference vr[
         return fmi3Error;
     if (n == 0)
         return fmi3OK;
-    return done(instance, instance_unsupported(instance, __func__, "rates and accelerations are variables of their own "
-                                                                   "(maxOutputDerivativeOrder is 0)"));
+    return done(instance, instance_unsupported(instance, __func__,
+                                               "rates and accelerations are variables of their own "
+                                               "(maxOutputDerivativeOrder is 0)"));
 }

@@ -16,18 +16,18 @@ static fmi3Status unsupported(void *c, const char *function, const char *why)
 
 #define PER_ELEMENT "modelDescription.xml has all dependencies (providesPerElementDependencies is false)"
 
-#define NO_TYPE(TYPE)                                                                                                  \
-    fmi3Status fmi3Get##TYPE(fmi3Instance c, const fmi3ValueReference vr[], size_t n, fmi3##TYPE values[],             \
-                             size_t n_values)                                                                          \
-    {                                                                                                                  \
-        (void)values, (void)n_values;                                                                                  \
-        return no_type(c, __func__, vr, n, #TYPE);                                                                     \
-    }                                                                                                                  \
-    fmi3Status fmi3Set##TYPE(fmi3Instance c, const fmi3ValueReference vr[], size_t n, const fmi3##TYPE values[],       \
-                             size_t n_values)                                                                          \
-    {                                                                                                                  \
-        (void)values, (void)n_values;                                                                                  \
-        return no_type(c, __func__, vr, n, #TYPE);                                                                     \
+#define NO_TYPE(TYPE)                                                                                            \
+    fmi3Status fmi3Get##TYPE(fmi3Instance c, const fmi3ValueReference vr[], size_t n, fmi3##TYPE values[],       \
+                             size_t n_values)                                                                    \
+    {                                                                                                            \
+        (void)values, (void)n_values;                                                                            \
+        return no_type(c, __func__, vr, n, #TYPE);                                                               \
+    }                                                                                                            \
+    fmi3Status fmi3Set##TYPE(fmi3Instance c, const fmi3ValueReference vr[], size_t n, const fmi3##TYPE values[], \
+                             size_t n_values)                                                                    \
+    {                                                                                                            \
+        (void)values, (void)n_values;                                                                            \
+        return no_type(c, __func__, vr, n, #TYPE);                                                               \
     }
 NO_TYPE(Float32)
 NO_TYPE(Int8)

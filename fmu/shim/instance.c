@@ -12,7 +12,7 @@
 static const char *const category_names[CATEGORIES] = {CATEGORY_EVENTS, CATEGORY_WARNING, CATEGORY_DISCARD,
                                                        CATEGORY_ERROR, CATEGORY_FATAL};
 static const char *const phase_names[] = {"Instantiated", "Initialization Mode", "Event Mode", "Continuous-Time Mode",
-                                          "Step Mode", "Step Failed", "Terminated", "Error"};
+                                          "Step Mode",    "Step Failed",         "Terminated", "Error"};
 enum { PHASE_COUNT = sizeof phase_names / sizeof *phase_names };
 
 /* Both standards let # mark a value reference, and FMI 2 hands the message to printf: such characters are doubled. */
@@ -207,8 +207,8 @@ static Instance *open_model(Instance *instance, const InstanceOptions *options)
     if (wrong) {
         instance_log(instance, STATUS_ERROR, NULL,
                      "Instantiation refused: the path of the resources directory, '%s', cannot be used: %s; give the "
-                     "absolute %s of the unpacked FMU's directory resources.", options->resources, wrong,
-                     options->version == 2 ? "file: URI" : "path");
+                     "absolute %s of the unpacked FMU's directory resources.",
+                     options->resources, wrong, options->version == 2 ? "file: URI" : "path");
         instance_close(instance);
         return NULL;
     }

@@ -19,7 +19,7 @@
 #define CATEGORY_FATAL "logStatusFatal"
 enum { CATEGORIES = 5 };
 
-#define MESSAGE_BYTES 1024  /* longest log message, final zero included; longer ones are cut */
+#define MESSAGE_BYTES 1024 /* longest log message, final zero included; longer ones are cut */
 
 /* The states of both standards' state machines, as bits: a function's allowed states are a mask. */
 typedef enum {
@@ -55,8 +55,8 @@ struct Instance {
 
     Model *model;
     const PlantFile *file;
-    size_t n_states, n_indicators; /* Model Exchange */
-    FmuState *fmu_states;          /* those that the importer has not freed */
+    size_t n_states, n_indicators;       /* Model Exchange */
+    FmuState *fmu_states;                /* those that the importer has not freed */
     const Variable **unknowns, **knowns; /* room for all variables, for derivatives */
 
     bool stop_defined;

@@ -39,7 +39,7 @@ static bool check_counts(const int64_t *ints, uint64_t n, Tables *tables)
                              ACTUATOR_INT * ints[C_ACTUATORS],
                              SENSOR_INT * ints[C_SENSORS],
                              ints[C_PARTS]};
-    const int64_t **const starts[] = {&tables->counts, &tables->topo,    &tables->node_row, &tables->dof,
+    const int64_t **const starts[] = {&tables->counts,    &tables->topo,    &tables->node_row, &tables->dof,
                                       &tables->actuators, &tables->sensors, &tables->part_body};
     uint64_t at = 0;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -151,8 +151,14 @@ const char *kernels_refuse(const int64_t *ints, uint64_t n)
     static const struct {
         bool (*check)(const Tables *tables);
         const char *name;
-    } checks[] = {{check_topo, "topology"},       {check_nodes, "nodes"},     {check_dofs, "velocities"},
-                  {check_actuators, "actuators"}, {check_sensors, "sensors"}, {check_parts, "bodies with mass"}};
+    } checks[] = {
+        {check_topo,      "topology"        },
+        {check_nodes,     "nodes"           },
+        {check_dofs,      "velocities"      },
+        {check_actuators, "actuators"       },
+        {check_sensors,   "sensors"         },
+        {check_parts,     "bodies with mass"}
+    };
     Tables tables = {0};
     if (!check_counts(ints, n, &tables))
         return "counts";

@@ -55,11 +55,13 @@ static bool check_step(Instance *instance, const char *function, double time, do
     else if (!(fabs(time - instance->time) <= slack(instance, instance->time)))
         instance_log(instance, STATUS_ERROR, NULL,
                      "%s: the current communication point is %.17g s, but the model stands at %.17g s; steps must "
-                     "follow each other, and going back needs a saved state.", function, time, instance->time);
+                     "follow each other, and going back needs a saved state.",
+                     function, time, instance->time);
     else if (instance->stop_defined && time + h > instance->stop + slack(instance, instance->stop))
         instance_log(instance, STATUS_ERROR, NULL,
                      "%s: a step of %.17g s from %.17g s goes past the stop time %.17g s; shorten the last step, or "
-                     "set up the experiment with a later stop time or none.", function, h, time, instance->stop);
+                     "set up the experiment with a later stop time or none.",
+                     function, h, time, instance->stop);
     else
         return true;
     return false;

@@ -14,9 +14,9 @@
 #endif
 
 #define MEND "unpack the FMU again, or export it again"
-#define MOST_BYTES (1u << 30)  /* of a file; a model of ten thousand bodies needs a few megabytes */
+#define MOST_BYTES (1u << 30)   /* of a file; a model of ten thousand bodies needs a few megabytes */
 #define MOST_NUMBERS (1u << 30) /* of a vector that the file only names the length of */
-#define MOST_SUBSTEPS 1000u    /* engine/simulation.py */
+#define MOST_SUBSTEPS 1000u     /* engine/simulation.py */
 
 _Static_assert(sizeof(PlantFileHeader) == 264, "the header's layout is the file's");
 _Static_assert(sizeof(Variable) == 64, "a variable's layout is the file's");
@@ -56,8 +56,10 @@ static void *read_file(const char *path, size_t *size, const Message *message)
 {
     FILE *stream = open_file(path);
     if (!stream) {
-        refuse(message, "cannot open '%s': the model's data are missing there or not readable; %s, and check that the "
-                        "importer passes the path of its resources directory.", path, MEND);
+        refuse(message,
+               "cannot open '%s': the model's data are missing there or not readable; %s, and check that the "
+               "importer passes the path of its resources directory.",
+               path, MEND);
         return NULL;
     }
     char *bytes = NULL;
@@ -91,8 +93,10 @@ static int check_identity(const PlantFileHeader *header, size_t size, const char
     if (memcmp(header->magic, PLANT_FILE_MAGIC, sizeof PLANT_FILE_MAGIC) != 0)
         return refuse(message, "'%s' does not start like a model's data; %s.", path, MEND);
     if (header->version != PLANT_FILE_VERSION || header->header_bytes != sizeof(PlantFileHeader))
-        return refuse(message, "'%s' has format %u, this binary reads format %d: binary and data come from different "
-                               "exports; %s.", path, (unsigned)header->version, PLANT_FILE_VERSION, MEND);
+        return refuse(message,
+                      "'%s' has format %u, this binary reads format %d: binary and data come from different "
+                      "exports; %s.",
+                      path, (unsigned)header->version, PLANT_FILE_VERSION, MEND);
     if (header->file_bytes != size)
         return refuse(message, "'%s' has %llu bytes instead of %llu: it was cut or extended; %s.", path,
                       (unsigned long long)size, (unsigned long long)header->file_bytes, MEND);
@@ -189,8 +193,8 @@ static int check_texts(const PlantFile *file, const Message *message)
         return refuse(message, "%s: its texts have no end; %s.", PLANT_FILE_NAME, MEND);
     for (uint64_t i = 0; i < h->n_q + h->n_v; i++)
         if (file->labels[i] >= h->texts_bytes)
-            return refuse(message, "%s: label %llu lies outside its texts; %s.", PLANT_FILE_NAME,
-                          (unsigned long long)i, MEND);
+            return refuse(message, "%s: label %llu lies outside its texts; %s.", PLANT_FILE_NAME, (unsigned long long)i,
+                          MEND);
     return 1;
 }
 

@@ -30,7 +30,13 @@ enum {
 enum { SETTING_ENDPOINT = 0, SETTING_KEYS = 1, SETTING_COMMAND = 2, SETTING_TIMEOUT = 3 };
 
 enum { TYPE_FLOAT64 = 0, TYPE_TEXT = 1 };
-enum { CAUSALITY_INDEPENDENT = 0, CAUSALITY_PARAMETER = 1, CAUSALITY_INPUT = 2, CAUSALITY_OUTPUT = 3, CAUSALITY_LOCAL = 4 };
+enum {
+    CAUSALITY_INDEPENDENT = 0,
+    CAUSALITY_PARAMETER = 1,
+    CAUSALITY_INPUT = 2,
+    CAUSALITY_OUTPUT = 3,
+    CAUSALITY_LOCAL = 4
+};
 enum {
     FLAG_START = 1,   /* has a start value: may be set until initialisation ends */
     FLAG_TUNABLE = 2, /* may be set between steps as well */
@@ -76,7 +82,7 @@ typedef struct {
     const PlantFileHeader *header;
     const int64_t *ints;
     const double *floats;
-    const double *state;   /* the start state [t, steps, q, v, command]; process coupling: the same */
+    const double *state; /* the start state [t, steps, q, v, command]; process coupling: the same */
     const Variable *variables;
     const uint32_t *labels; /* n_q + n_v offsets into texts: "coordinate 'elbow' of body 'forearm'", … */
     const char *texts;      /* zero-terminated UTF-8 */

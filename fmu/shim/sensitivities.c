@@ -18,8 +18,10 @@ static bool look_up(Instance *instance, const char *function, const ValueReferen
         if (!variables[i])
             return false;
         if (variables[i]->type != TYPE_FLOAT64) {
-            instance_log(instance, STATUS_ERROR, NULL, "%s: variable '%s' is a text and has no derivatives; leave it "
-                         "out.", function, instance->file->texts + variables[i]->name);
+            instance_log(instance, STATUS_ERROR, NULL,
+                         "%s: variable '%s' is a text and has no derivatives; leave it "
+                         "out.",
+                         function, instance->file->texts + variables[i]->name);
             return false;
         }
         *elements += variables[i]->count;
@@ -32,8 +34,10 @@ static bool check_length(Instance *instance, const char *function, const char *w
 {
     if (given == needed)
         return needed == 0 || instance_has(instance, function, numbers, what);
-    instance_log(instance, STATUS_ERROR, NULL, "%s: %s has %zu numbers instead of %zu, the sum of the variables' "
-                 "sizes.", function, what, given, needed);
+    instance_log(instance, STATUS_ERROR, NULL,
+                 "%s: %s has %zu numbers instead of %zu, the sum of the variables' "
+                 "sizes.",
+                 function, what, given, needed);
     return false;
 }
 

@@ -72,8 +72,8 @@ Status values_get(Instance *instance, const char *function, const ValueReference
 }
 
 /* The states in which a variable may be set: FMI 2.0.4, section 2.2.7; FMI 3.0.2, section 2.3. One liberty: Model
- * Exchange takes single states and tunable parameters in Continuous-Time Mode too, where the standards let importers set
- * inputs and all states at once only. Tools that differentiate (CasADi) do so, and it harms nothing. */
+ * Exchange takes single states and tunable parameters in Continuous-Time Mode too, where the standards let importers
+ * set inputs and all states at once only. Tools that differentiate (CasADi) do so, and it harms nothing. */
 static unsigned settable_phases(const Variable *variable)
 {
     const unsigned start = PHASE_INSTANTIATED | PHASE_INITIALIZATION, exchange = PHASE_EVENT | PHASE_CONTINUOUS;
@@ -97,7 +97,8 @@ static bool check_settable(Instance *instance, const char *function, const Varia
     else if (!phases)
         instance_log(instance, STATUS_ERROR, NULL,
                      "%s: variable '%s' is computed by the model and cannot be set; set inputs, parameters or start "
-                     "values of states.", function, name_of(instance, variable));
+                     "values of states.",
+                     function, name_of(instance, variable));
     else
         instance_log(instance, STATUS_ERROR, NULL,
                      "%s: variable '%s' can only be set before the initialisation ends; reset the instance to set it.",
@@ -165,7 +166,7 @@ Status values_none(Instance *instance, const char *function, const ValueReferenc
     const Variable *variable = values_variable(instance, function, references[0]);
     if (variable)
         instance_log(instance, STATUS_ERROR, NULL, "%s: variable '%s' is a %s, no %s; use the function of its type.",
-                     function, name_of(instance, variable),
-                     variable->type == TYPE_TEXT ? "String" : "Float64 (Real)", type);
+                     function, name_of(instance, variable), variable->type == TYPE_TEXT ? "String" : "Float64 (Real)",
+                     type);
     return STATUS_ERROR;
 }

@@ -169,8 +169,8 @@ void description_free(Description *description)
 {
     free(description->variables);
     free(description->starts);
-    Group *groups[] = {&description->inputs, &description->outputs, &description->parameters,
-                       &description->cycle_set, &description->cycle_get};
+    Group *groups[] = {&description->inputs, &description->outputs, &description->parameters, &description->cycle_set,
+                       &description->cycle_get};
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
         free(groups[i]->references);
 }

@@ -112,9 +112,9 @@ Status instance_completed(Instance *instance, bool *enter_event, bool *terminate
     return status;
 }
 
-Status instance_directional(Instance *instance, const Reference *unknowns, size_t n_unknowns,
-                            const Reference *knowns, size_t n_knowns, const double *seed, size_t n_seed,
-                            double *sensitivity, size_t n_sensitivity)
+Status instance_directional(Instance *instance, const Reference *unknowns, size_t n_unknowns, const Reference *knowns,
+                            size_t n_knowns, const double *seed, size_t n_seed, double *sensitivity,
+                            size_t n_sensitivity)
 {
     if (TWO(instance))
         return instance->fmu->two.GetDirectionalDerivative(C(instance), unknowns, n_unknowns, knowns, n_knowns, seed,

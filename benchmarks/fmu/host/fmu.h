@@ -9,8 +9,8 @@ typedef enum { CO_SIMULATION, MODEL_EXCHANGE } Kind;
 
 typedef struct {
     Reference reference;
-    size_t count;       /* numbers it has */
-    bool real, started; /* Float64 or Real; and with a start value */
+    size_t count;        /* numbers it has */
+    bool real, started;  /* Float64 or Real; and with a start value */
     bool tunable, fixed; /* of a parameter */
     char causality[24];
     double minimum, maximum;

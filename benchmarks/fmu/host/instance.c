@@ -54,8 +54,8 @@ static Component open2(Instance *instance, const Opening *opening)
 {
     int type = instance->kind == CO_SIMULATION ? FMI2_CO_SIMULATION : FMI2_MODEL_EXCHANGE;
     instance->callbacks = (Callbacks2){log2_line, calloc, free, NULL, &instance->log};
-    return instance->fmu->two.Instantiate(opening->name, type, opening->token, opening->resources,
-                                          &instance->callbacks, 0, opening->logging);
+    return instance->fmu->two.Instantiate(opening->name, type, opening->token, opening->resources, &instance->callbacks,
+                                          0, opening->logging);
 }
 
 static Component open3(Instance *instance, const Opening *opening)

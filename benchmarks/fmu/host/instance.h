@@ -73,8 +73,8 @@ Status instance_get_indicators(Instance *instance, double *indicators, size_t n)
 Status instance_get_nominals(Instance *instance, double *nominals, size_t n);
 Status instance_completed(Instance *instance, bool *enter_event, bool *terminate);
 
-Status instance_directional(Instance *instance, const Reference *unknowns, size_t n_unknowns,
-                            const Reference *knowns, size_t n_knowns, const double *seed, size_t n_seed,
-                            double *sensitivity, size_t n_sensitivity);
+Status instance_directional(Instance *instance, const Reference *unknowns, size_t n_unknowns, const Reference *knowns,
+                            size_t n_knowns, const double *seed, size_t n_seed, double *sensitivity,
+                            size_t n_sensitivity);
 
 #endif

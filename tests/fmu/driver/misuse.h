@@ -32,17 +32,17 @@ void expect_refused(Test *test, const Instance *instance, size_t errors_before, 
 
 #define EXPECT(test, condition) expect(test, condition, #condition)
 #define GOOD(test, instance, call) expect_ok(test, instance, (call), #call)
-#define REFUSED(test, instance, call)                                              \
-    do {                                                                           \
-        size_t errors_before_ = (instance)->log.errors;                            \
-        Status status_ = (call);                                                   \
-        expect_refused(test, instance, errors_before_, status_, #call);            \
+#define REFUSED(test, instance, call)                                   \
+    do {                                                                \
+        size_t errors_before_ = (instance)->log.errors;                 \
+        Status status_ = (call);                                        \
+        expect_refused(test, instance, errors_before_, status_, #call); \
     } while (0)
 /* Refused, after which the instance is started anew. */
-#define REFUSED_ANEW(test, instance, call)                                         \
-    do {                                                                           \
-        REFUSED(test, instance, call);                                             \
-        start_anew(test, instance);                                                \
+#define REFUSED_ANEW(test, instance, call) \
+    do {                                   \
+        REFUSED(test, instance, call);     \
+        start_anew(test, instance);        \
     } while (0)
 
 /* Opens; ends the program when even that fails. */

@@ -109,9 +109,9 @@ static void directions(Test *test)
 }
 
 const Check exchange_checks[] = {
-    {"arrays", arrays, false, true, false},
-    {"not_finite_states", not_finite_states, false, true, false},
-    {"event_mode", event_mode, false, true, false},
-    {"directions", directions, true, true, false},
-    {NULL, NULL, false, false, false},
+    {"arrays",            arrays,            false, true,  false},
+    {"not_finite_states", not_finite_states, false, true,  false},
+    {"event_mode",        event_mode,        false, true,  false},
+    {"directions",        directions,        true,  true,  false},
+    {NULL,                NULL,              false, false, false},
 };

@@ -209,14 +209,14 @@ static void logging(Test *test)
 }
 
 const Check life_checks[] = {
-    {"lives", lives, true, true, false},
-    {"siblings", siblings, true, false, false},
-    {"threads", threads, true, true, false},
-    {"reset", reset, true, true, false},
-    {"reset_forgets", reset_forgets, true, true, false},
-    {"free_anywhere", free_anywhere, true, true, false},
-    {"opening", opening, true, true, false},
-    {"opening_without_resources", opening_without_resources, true, true, false},
-    {"logging", logging, true, true, false},
-    {NULL, NULL, false, false, false},
+    {"lives",                     lives,                     true,  true,  false},
+    {"siblings",                  siblings,                  true,  false, false},
+    {"threads",                   threads,                   true,  true,  false},
+    {"reset",                     reset,                     true,  true,  false},
+    {"reset_forgets",             reset_forgets,             true,  true,  false},
+    {"free_anywhere",             free_anywhere,             true,  true,  false},
+    {"opening",                   opening,                   true,  true,  false},
+    {"opening_without_resources", opening_without_resources, true,  true,  false},
+    {"logging",                   logging,                   true,  true,  false},
+    {NULL,                        NULL,                      false, false, false},
 };

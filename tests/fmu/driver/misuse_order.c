@@ -16,10 +16,10 @@ static void refused_fresh(Test *test, Instance *instance, size_t errors_before, 
     GOOD(test, instance, instance_reset(instance));
 }
 
-#define REFUSED_FRESH(test, instance, call)                                        \
-    do {                                                                           \
-        size_t before_ = (instance)->log.errors;                                   \
-        refused_fresh(test, instance, before_, (call), "fresh: " #call);           \
+#define REFUSED_FRESH(test, instance, call)                              \
+    do {                                                                 \
+        size_t before_ = (instance)->log.errors;                         \
+        refused_fresh(test, instance, before_, (call), "fresh: " #call); \
     } while (0)
 
 static void order_fresh(Test *test)
@@ -169,8 +169,8 @@ static void events3(Test *test)
 {
     const Fmi3 *three = &test->fmu->three;
     const Description *description = test->fmu->description;
-    Component none = three->InstantiateScheduledExecution("x", description->token, description->resources, false,
-                                                          false, NULL, NULL, NULL, NULL, NULL);
+    Component none = three->InstantiateScheduledExecution("x", description->token, description->resources, false, false,
+                                                          NULL, NULL, NULL, NULL, NULL);
     expect(test, none == NULL, "there is no scheduled execution");
     none = three->InstantiateCoSimulation("x", description->token, description->resources, false, false, true, false,
                                           NULL, 0, NULL, NULL, NULL);
@@ -179,21 +179,21 @@ static void events3(Test *test)
 
 static void not_offered(Test *test)
 {
-    expect(test, test->fmu->description->version == 2 ||
-                     test->fmu->three.GetVersion()[0] == '3', "fmi3GetVersion begins with 3");
-    expect(test, test->fmu->description->version == 3 ||
-                     test->fmu->two.GetVersion()[0] == '2', "fmi2GetVersion begins with 2");
+    expect(test, test->fmu->description->version == 2 || test->fmu->three.GetVersion()[0] == '3',
+           "fmi3GetVersion begins with 3");
+    expect(test, test->fmu->description->version == 3 || test->fmu->two.GetVersion()[0] == '2',
+           "fmi2GetVersion begins with 2");
     if (test->fmu->description->version == 3)
         events3(test);
 }
 
 const Check order_checks[] = {
-    {"order_fresh", order_fresh, true, true, false},
-    {"order_initialising", order_initialising, true, true, false},
-    {"order_running", order_running, true, true, false},
-    {"order_ended", order_ended, true, true, false},
-    {"after_error", after_error, true, true, false},
-    {"unsupported", unsupported, true, true, false},
-    {"not_offered", not_offered, true, false, false},
-    {NULL, NULL, false, false, false},
+    {"order_fresh",        order_fresh,        true,  true,  false},
+    {"order_initialising", order_initialising, true,  true,  false},
+    {"order_running",      order_running,      true,  true,  false},
+    {"order_ended",        order_ended,        true,  true,  false},
+    {"after_error",        after_error,        true,  true,  false},
+    {"unsupported",        unsupported,        true,  true,  false},
+    {"not_offered",        not_offered,        true,  false, false},
+    {NULL,                 NULL,               false, false, false},
 };

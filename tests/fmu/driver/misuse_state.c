@@ -158,9 +158,9 @@ static void state_pointers(Test *test)
 }
 
 const Check state_checks[] = {
-    {"come_back", come_back, true, false, true},
-    {"move_over", move_over, true, false, true},
-    {"damaged", damaged, true, true, true},
-    {"state_pointers", state_pointers, true, true, true},
-    {NULL, NULL, false, false, false},
+    {"come_back",      come_back,      true,  false, true },
+    {"move_over",      move_over,      true,  false, true },
+    {"damaged",        damaged,        true,  true,  true },
+    {"state_pointers", state_pointers, true,  true,  true },
+    {NULL,             NULL,           false, false, false},
 };

@@ -111,9 +111,9 @@ static void tuned_in_between(Test *test)
 }
 
 const Check step_checks[] = {
-    {"wrong_steps", wrong_steps, true, false, false},
-    {"odd_steps", odd_steps, true, false, false},
-    {"extreme_inputs", extreme_inputs, true, false, false},
-    {"tuned_in_between", tuned_in_between, true, false, false},
-    {NULL, NULL, false, false, false},
+    {"wrong_steps",      wrong_steps,      true,  false, false},
+    {"odd_steps",        odd_steps,        true,  false, false},
+    {"extreme_inputs",   extreme_inputs,   true,  false, false},
+    {"tuned_in_between", tuned_in_between, true,  false, false},
+    {NULL,               NULL,             false, false, false},
 };

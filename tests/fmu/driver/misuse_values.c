@@ -53,8 +53,8 @@ static void null_pointers(Test *test)
     REFUSED_ANEW(test, &instance, instance_set(&instance, NULL, 1, values, count));
     REFUSED_ANEW(test, &instance, instance_set(&instance, &reference, 1, NULL, count));
     if (description->version == 3 && test->kind == CO_SIMULATION) {
-        Status status = test->fmu->three.DoStep(instance.component, 0.0, description->step, true, NULL, NULL, NULL,
-                                                NULL);
+        Status status =
+            test->fmu->three.DoStep(instance.component, 0.0, description->step, true, NULL, NULL, NULL, NULL);
         expect(test, status == FMI_ERROR, "fmi3DoStep without room for its answers");
         start_anew(test, &instance);
     }
@@ -217,14 +217,14 @@ static void counts(Test *test)
 }
 
 const Check value_checks[] = {
-    {"null_component", null_component, true, true, false},
-    {"null_pointers", null_pointers, true, true, false},
-    {"not_finite", not_finite, true, true, false},
-    {"out_of_limits", out_of_limits, true, true, false},
-    {"references", references, true, true, false},
-    {"wrong_type_or_cause", wrong_type_or_cause, true, true, false},
-    {"computed", computed, true, true, false},
-    {"fixed_parameters", fixed_parameters, true, true, false},
-    {"counts", counts, true, true, false},
-    {NULL, NULL, false, false, false},
+    {"null_component",      null_component,      true,  true,  false},
+    {"null_pointers",       null_pointers,       true,  true,  false},
+    {"not_finite",          not_finite,          true,  true,  false},
+    {"out_of_limits",       out_of_limits,       true,  true,  false},
+    {"references",          references,          true,  true,  false},
+    {"wrong_type_or_cause", wrong_type_or_cause, true,  true,  false},
+    {"computed",            computed,            true,  true,  false},
+    {"fixed_parameters",    fixed_parameters,    true,  true,  false},
+    {"counts",              counts,              true,  true,  false},
+    {NULL,                  NULL,                false, false, false},
 };

@@ -9,7 +9,7 @@ void *calloc(size_t count, size_t size);
 void free(void *memory);
 
 __attribute__((visibility("default"))) long toy_allocations, toy_blocks; /* ever made; not yet freed */
-__attribute__((visibility("default"))) long toy_budget = -1;             /* allocations until memory "ends"; -1: never */
+__attribute__((visibility("default"))) long toy_budget = -1; /* allocations until memory "ends"; -1: never */
 
 static void *counted(void *memory)
 {
