@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from limberjack.benchmarks.engines import STEP_SECONDS
+from limberjack.engine.derivatives import inverse_slopes
+from limberjack.engine.derivatives_forward import forward_slopes, write_slopes
+from limberjack.engine.derivatives_layout import slopes_view
 from limberjack.engine.forward_dynamics import forward_dynamics
 from limberjack.engine.integrate import OK, SEMI_IMPLICIT, step
 from limberjack.engine.inverse_dynamics import inverse_dynamics
@@ -32,6 +35,29 @@ def mass_matrix_loop(calls, ints, floats, work, q, out):
     plant, scratch = plant_view(ints, floats), work_view(ints, work)
     for i in range(calls):
         mass_matrix(plant, scratch, q[i % q.shape[0]], out)
+
+
+@entry
+def inverse_slopes_loop(calls, ints, floats, work, slopes, q, v, vdot, spare, out):
+    """spare (2, nv): for the forces that come along."""
+    plant, scratch, room = plant_view(ints, floats), work_view(ints, work), slopes_view(ints, slopes)
+    for i in range(calls):
+        k = i % q.shape[0]
+        inverse_dynamics(plant, scratch, q[k], v[k], vdot[k], 1.0, False, spare[0])
+        inverse_slopes(plant, scratch, room, v[k], vdot[k])
+        write_slopes(room, out)
+
+
+@entry
+def forward_slopes_loop(calls, ints, floats, work, slopes, q, v, tau, spare, out):
+    """spare (2, nv): for the accelerations that come along, and zeros."""
+    plant, scratch, room = plant_view(ints, floats), work_view(ints, work), slopes_view(ints, slopes)
+    for i in range(calls):
+        k = i % q.shape[0]
+        forward_dynamics(plant, scratch, q[k], v[k], tau[k], plant.armature, False, spare[0])
+        inverse_slopes(plant, scratch, room, v[k], spare[0])
+        forward_slopes(plant, scratch, room, spare[1], spare[1])
+        write_slopes(room, out)
 
 
 @entry
