@@ -27,10 +27,7 @@ typedef struct {
     size_t size;
 } Message;
 
-#if defined(__GNUC__)
-__attribute__((format(printf, 2, 3)))
-#endif
-static int refuse(const Message *message, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static int refuse(const Message *message, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
