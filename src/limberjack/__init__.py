@@ -18,6 +18,7 @@ from limberjack.engine.errors import (
 )
 from limberjack.engine.linear_model import LinearModel, Mode
 from limberjack.engine.linearize import linearize
+from limberjack.engine.operators.workbench import Operators
 from limberjack.engine.simulation import Simulation
 from limberjack.engine.system.load import load
 from limberjack.engine.system.system import System
@@ -39,6 +40,7 @@ __all__ = [
     "Mode",
     "ModelError",
     "ModelWarning",
+    "Operators",
     "Simulation",
     "SimulationError",
     "System",
