@@ -187,7 +187,9 @@ static bool is_unit(const Model *model)
            !(model->instance->phase & (PHASE_INSTANTIATED | PHASE_INITIALIZATION));
 }
 
-double *embedded_evaluation_state(Model *model)
+/* The state to evaluate at. Importers set the components of a quaternion freely, and Model Exchange integrates them so:
+ * a quaternion of any length means the unit quaternion along it. */
+static double *evaluation_state(Model *model)
 {
     embedded_settle(model);
     if (is_unit(model))
@@ -203,8 +205,7 @@ double *embedded_evaluation_state(Model *model)
 const double *embedded_observed(Model *model)
 {
     if (!(model->fresh & FRESH_OBSERVED))
-        model->kernels->observe(model->ints, model->floats, model->work, embedded_evaluation_state(model),
-                                model->observed);
+        model->kernels->observe(model->ints, model->floats, model->work, evaluation_state(model), model->observed);
     model->fresh |= FRESH_OBSERVED;
     return model->observed;
 }
@@ -212,8 +213,7 @@ const double *embedded_observed(Model *model)
 static const double *surveyed(Model *model)
 {
     if (!(model->fresh & FRESH_SURVEYED))
-        model->kernels->survey(model->ints, model->floats, model->work, embedded_evaluation_state(model),
-                               model->surveyed);
+        model->kernels->survey(model->ints, model->floats, model->work, evaluation_state(model), model->surveyed);
     model->fresh |= FRESH_SURVEYED;
     return model->surveyed;
 }
@@ -230,7 +230,7 @@ const double *embedded_rates(Model *model)
 const double *embedded_switches(Model *model)
 {
     if (!(model->fresh & FRESH_SWITCHES))
-        model->kernels->switches(model->ints, model->floats, embedded_evaluation_state(model), model->switches);
+        model->kernels->switches(model->ints, model->floats, evaluation_state(model), model->switches);
     model->fresh |= FRESH_SWITCHES;
     return model->switches;
 }

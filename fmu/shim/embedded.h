@@ -32,9 +32,6 @@ struct Model {
 void embedded_changed(Model *model, bool parameters);
 /* Brings what depends on parameters up to date. */
 void embedded_settle(Model *model);
-/* The state to evaluate at. Importers set the components of a quaternion freely, and Model Exchange integrates them so:
- * a quaternion of any length means the unit quaternion along it. */
-double *embedded_evaluation_state(Model *model);
 /* Vectors that are computed when they are asked for. */
 const double *embedded_observed(Model *model);
 const double *embedded_rates(Model *model);
