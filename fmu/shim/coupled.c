@@ -122,6 +122,13 @@ static void default_settings(Model *model)
     }
 }
 
+/* An engine of this instance's own may have died since it last answered. */
+static bool is_lost(Model *model)
+{
+    char why[MESSAGE_BYTES];
+    return model->link && (link_broken(model->link) || (model->engine && engine_ended(model->engine, why, sizeof why)));
+}
+
 Status model_reset(Model *model)
 {
     const PlantFileHeader *h = model->file.header;
@@ -131,7 +138,7 @@ Status model_reset(Model *model)
     memcpy(model->start, state, model->shape.tau * sizeof(double));
     memcpy(model->command, state + model->shape.tau, (size_t)h->n_commands * sizeof(double));
     model->started = model->current = false;
-    if (model->link && link_broken(model->link))
+    if (is_lost(model))
         coupled_disconnect(model);
     return STATUS_OK;
 }

@@ -106,7 +106,8 @@ static Status lost(Link *link, const char *what)
 }
 
 static const char encryption[] =
-    "the encrypted connection failed: one side has keys and the other has none, or server.key is another engine's; set "
+    "no connection came about: what listens there is no Limberjack engine, or the encrypted connection failed because "
+    "one side has keys and the other has none, or server.key is another engine's; correct engine.endpoint, or set "
     "engine.keys to a folder with the engine's server.key, or leave it empty where the engine runs without --keys.";
 
 /* Why no reply came, as far as can be known. */

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 import shutil
 import signal
+import socket
 import struct
 import tempfile
 import threading
@@ -115,6 +117,21 @@ def fails_fast(unit):
 
 
 # ---- engines of one's own
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_killed_while_nobody_asks(fmu, version):
+    """The reset finds out, so that the next start does not fail first."""
+    unit = fmu(version)
+    assert unit.start() == OK, unit.log
+    victim = children()[0]
+    os.kill(victim, signal.SIGKILL)
+    os.waitid(os.P_PID, victim, os.WEXITED | os.WNOWAIT)  # it is dead, and the FMU can still ask how it ended
+    assert unit.call("Reset") == OK
+    assert unit.set_text("engine.command", COMMAND) == OK
+    assert unit.start() == OK, unit.log
+    assert unit.step(0.0, 0.01)[0] == OK
+    assert victim not in children()
 
 
 @pytest.mark.parametrize("version", [2, 3])
@@ -455,6 +472,29 @@ def test_keys_for_an_engine_without(fmu, engine, address, tmp_path):
     unit = fmu(endpoint=address, keys=str(tmp_path))
     assert unit.assign("engine.timeout", 1.0) == OK
     fails(unit, "the encrypted connection failed", within=5.0)
+
+
+def test_something_else_listens(fmu):
+    """A program that closes the connection, as a web server does: keys are not the only thing that may be wrong."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=_close_each, args=(listener,), daemon=True)
+        thread.start()
+        unit = fmu(endpoint=f"tcp://127.0.0.1:{listener.getsockname()[1]}")
+        assert unit.assign("engine.timeout", 1.0) == OK
+        fails(unit, "what listens there is no Limberjack engine", "correct engine.endpoint", within=5.0)
+        listener.shutdown(socket.SHUT_RDWR)
+        thread.join(WAIT_S)
+
+
+def _close_each(listener):
+    """Answers every connection with something that no engine says, until the listener is shut down."""
+    while True:
+        try:
+            connection, _ = listener.accept()
+        except OSError:
+            return
+        with connection, contextlib.suppress(OSError):
+            connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
 
 
 # ---- settings
