@@ -314,10 +314,23 @@ def float_attributes(variable: Variable) -> dict[str, str]:
     return attributes
 
 
-def dependency_attributes(known: Mapping[int, str], first: int) -> dict[str, str]:
-    """Dependencies of an unknown and their kinds, in ascending order; `first` is the number of the first variable."""
-    places = sorted(known)
-    return {
-        "dependencies": " ".join(str(at + first) for at in places),
-        "dependenciesKind": " ".join(known[at] for at in places),
-    }
+class DependencyWriter:
+    """Writes dependencies and their kinds, in ascending order; `first` is the number of the first variable.
+
+    Many unknowns share one mapping, of hundreds of knowns: each is written once.
+    """
+
+    def __init__(self, first: int) -> None:
+        self._first = first
+        self._written: dict[int, tuple[Mapping[int, str], dict[str, str]]] = {}
+
+    def attributes(self, known: Mapping[int, str]) -> dict[str, str]:
+        """The attributes of an <Unknown>, or of one of FMI 3's elements."""
+        if id(known) not in self._written:  # kept with its mapping, so that no other one gets its id
+            places = sorted(known)
+            listed = {
+                "dependencies": " ".join(str(at + self._first) for at in places),
+                "dependenciesKind": " ".join(known[at] for at in places),
+            }
+            self._written[id(known)] = known, listed
+        return self._written[id(known)][1]

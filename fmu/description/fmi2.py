@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 from limberjack.fmu.description.content import (
     Content,
     Dependencies,
-    dependency_attributes,
+    DependencyWriter,
     experiment_element,
     flag,
     float_attributes,
@@ -101,6 +101,7 @@ def _add_variable(parent: ElementTree.Element, content: Content, at: int, variab
 def _add_structure(root: ElementTree.Element, content: Content) -> None:
     """<ModelStructure>: the order of the state derivatives here is that of the states in the binary."""
     structure = ElementTree.SubElement(root, "ModelStructure")
+    writer = DependencyWriter(_FIRST)
     lists: tuple[tuple[str, tuple[int, ...], Dependencies], ...] = (
         ("Outputs", content.outputs, content.dependencies),
         ("Derivatives", content.derivatives, content.dependencies),
@@ -111,5 +112,5 @@ def _add_structure(root: ElementTree.Element, content: Content) -> None:
             continue  # an empty list is not allowed
         element = ElementTree.SubElement(structure, name)
         for at in unknowns:
-            attributes = {"index": str(at + _FIRST)} | dependency_attributes(dependencies[at], _FIRST)
+            attributes = {"index": str(at + _FIRST)} | writer.attributes(dependencies[at])
             ElementTree.SubElement(element, "Unknown", attributes)

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 from limberjack.fmu.description.content import (
     Content,
     Dependencies,
-    dependency_attributes,
+    DependencyWriter,
     experiment_element,
     flag,
     float_attributes,
@@ -105,6 +105,7 @@ def _add_variable(parent: ElementTree.Element, content: Content, at: int, variab
 def _add_structure(root: ElementTree.Element, content: Content) -> None:
     """<ModelStructure>: the order of the state derivatives here is that of the states in the binary."""
     structure = ElementTree.SubElement(root, "ModelStructure")
+    writer = DependencyWriter(0)
     lists: tuple[tuple[str, tuple[int, ...], Dependencies], ...] = (
         ("Output", content.outputs, content.dependencies),
         ("ContinuousStateDerivative", content.derivatives, content.dependencies),
@@ -113,5 +114,5 @@ def _add_structure(root: ElementTree.Element, content: Content) -> None:
     )
     for name, unknowns, dependencies in lists:
         for at in unknowns:
-            attributes = {"valueReference": str(at)} | dependency_attributes(dependencies[at], 0)
+            attributes = {"valueReference": str(at)} | writer.attributes(dependencies[at])
             ElementTree.SubElement(structure, name, attributes)
