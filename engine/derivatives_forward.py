@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from limberjack.engine.derivatives import inverse_slopes
 from limberjack.engine.derivatives_layout import slopes_view
-from limberjack.engine.derivatives_solve import prepare_gains, solve_block
+from limberjack.engine.derivatives_solve import prepare_gains, solve_columns
 from limberjack.engine.kernel import entry, kernel
 from limberjack.engine.lanes import load_lanes, store_lanes
 from limberjack.engine.layout import LANES, plant_view, vector_view, work_view
@@ -38,8 +38,8 @@ def forward_slopes(plant, work, slopes, stiffness, damping):
     blocks = slopes.lanes.shape[0]
     _right_hand_sides(slopes.square, blocks, stiffness, damping)
     prepare_gains(plant, work, slopes)
-    for b in range(3 * blocks):
-        solve_block(plant, slopes, slopes.square[b], LANES * (b % blocks), b >= 2 * blocks)
+    for b in range(blocks):
+        solve_columns(plant, slopes, b)
 
 
 @kernel

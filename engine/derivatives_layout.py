@@ -24,6 +24,8 @@ SLOPE_BLOCK = 21 * LANES
 # slopes.square (3 blocks, 8 nv): three (nv, nv) matrices by blocks of columns: column j of row m of matrix i at
 # [i blocks + j // LANES, LANES m + j % LANES]. Then rows that are worked on together lie at known distances.
 
+# slopes.force, slopes.motion (3 (bodies + 1), 48): z and α of body k for eight columns of matrix i at row 3 (k + 1) + i
+
 # slopes.body (bodies + 1, 56): row k + 1, as in Work
 Y_R = 0  # 9: R_(T, k)
 Y_P = 9  # 3: position of O_k
@@ -52,8 +54,8 @@ def slope_sections(n: int, nv: int) -> Sections:
         ("square", 3 * (padded(nv) // LANES), LANES * nv),
         ("body", n + 1, SLOPE_BODY),
         ("column", nv, SLOPE_COLUMN),
-        ("force", n + 1, 6 * LANES),
-        ("motion", n + 1, 6 * LANES),
+        ("force", 3 * (n + 1), 6 * LANES),
+        ("motion", 3 * (n + 1), 6 * LANES),
     ]
 
 
@@ -66,12 +68,12 @@ def slopes_view(ints, slopes):
     body = square + 3 * blocks * LANES * nv
     column = body + SLOPE_BODY * (n + 1)
     force = column + SLOPE_COLUMN * nv
-    motion = force + 6 * LANES * (n + 1)
+    motion = force + 18 * LANES * (n + 1)
     return Slopes(
         matrix_view(slopes, 0, blocks, SLOPE_BLOCK),
         matrix_view(slopes, square, 3 * blocks, LANES * nv),
         matrix_view(slopes, body, n + 1, SLOPE_BODY),
         matrix_view(slopes, column, nv, SLOPE_COLUMN),
-        matrix_view(slopes, force, n + 1, 6 * LANES),
-        matrix_view(slopes, motion, n + 1, 6 * LANES),
+        matrix_view(slopes, force, 3 * (n + 1), 6 * LANES),
+        matrix_view(slopes, motion, 3 * (n + 1), 6 * LANES),
     )

@@ -217,14 +217,14 @@ def _inward_many(x, rows, j, leaf, z_row, up, first, spare):
 
 
 @kernel
-def _inward(topo, slopes, k, rows):
-    """D⁻¹ ε of body k's velocities in place of T, and z⁺ handed to its parent."""
-    j, nv, z, up = topo[VI], topo[NV], slopes.force[k + 1], slopes.force[topo[UP]]
+def _inward(topo, slopes, k, i, rows):
+    """D⁻¹ ε of body k's velocities in place of T, and z⁺ handed to its parent, for matrix i."""
+    j, nv, z, up = topo[VI], topo[NV], slopes.force[3 * (k + 1) + i], slopes.force[3 * topo[UP] + i]
     x = slopes.column[j : j + nv]
     if topo[PATH] == PATH_BASE:
         _inward_base(x, rows, j, z)
     elif nv != 1:
-        _inward_many(x, rows, j, topo[LEAF], z, up, topo[FIRST], slopes.motion[k + 1])
+        _inward_many(x, rows, j, topo[LEAF], z, up, topo[FIRST], slopes.motion[3 * (k + 1) + i])
     else:
         e, G = load_lanes(rows, LANES * j), load6(x[0], X_G)
         if topo[LEAF]:
@@ -237,13 +237,13 @@ def _inward(topo, slopes, k, rows):
 
 
 @kernel
-def _outward(topo, slopes, k, rows):
-    """x = D⁻¹ ε - G* α(parent) of body k's velocities in place of D⁻¹ ε, and α(k) = α(parent) + H* x."""
+def _outward(topo, slopes, k, i, rows):
+    """x = D⁻¹ ε - G* α(parent) of body k's velocities in place of D⁻¹ ε, and α(k) = α(parent) + H* x, for matrix i."""
     j, nv, leaf = topo[VI], topo[NV], topo[LEAF]
     if topo[PATH] == PATH_BASE:
-        _store(slopes.motion[k + 1], _load(vector_view(rows, LANES * j, 6 * LANES)))
+        _store(slopes.motion[3 * (k + 1) + i], _load(vector_view(rows, LANES * j, 6 * LANES)))
         return
-    up = _load(slopes.motion[topo[UP]])
+    up = _load(slopes.motion[3 * topo[UP] + i])
     a = up
     for c in range(j, j + nv):
         x = load_lanes(rows, LANES * c) - dot6(load6(slopes.column[c], X_G), up)
@@ -251,35 +251,38 @@ def _outward(topo, slopes, k, rows):
         if not leaf:
             a = add6(a, _times(load6(slopes.column[c], X_S), x))
     if not leaf:
-        _store(slopes.motion[k + 1], a)
+        _store(slopes.motion[3 * (k + 1) + i], a)
 
 
 @kernel
-def _reach(topo, at, nv, unit):
-    """One past the last velocity on which the columns at … at + LANES - 1 act."""
+def _reach(topo, at, nv):
+    """One past the last velocity of the subtrees that the velocities at … at + LANES - 1 move."""
     stop = min(at + LANES, nv)
-    if not unit:
-        for k in range(topo.shape[0]):
-            if at < topo[k, VI] + topo[k, NV] and topo[k, VI] < at + LANES:
-                stop = max(stop, topo[k, VEND])
+    for k in range(topo.shape[0]):
+        if at < topo[k, VI] + topo[k, NV] and topo[k, VI] < at + LANES:
+            stop = max(stop, topo[k, VEND])
     return stop
 
 
 @kernel
-def solve_block(plant, slopes, rows, at, unit):
-    """Columns at … at + LANES - 1 of X ← M⁻¹ X; rows (LANES nv,) is a block of slopes.square.
+def solve_columns(plant, slopes, b):
+    """Columns of block b of X ← M⁻¹ X for the three matrices of slopes.square, the last of which is the unit matrix.
 
-    X has the zeros of a derivative of inverse dynamics: row m of column j is zero unless one of m and j lies towards
-    the base of the other. `unit` says that X is the unit matrix.
+    The first two have the zeros of derivatives of inverse dynamics: row m of column j is zero unless one of m and j
+    lies towards the base of the other. The three run side by side: a body's results are soon waited for by the next.
     """
-    n, topo = plant.topo.shape[0], plant.topo
-    stop = _reach(topo, at, rows.shape[0] // LANES, unit)
-    _zero(slopes.motion[0])
-    for i in range(n):
-        k = n - 1 - i
-        if topo[k, VI] < stop and at < topo[k, VEND]:
-            _inward(topo[k], slopes, k, rows)
-        elif topo[k, FIRST]:
-            _zero(slopes.force[topo[k, UP]])
+    n, topo, blocks = plant.topo.shape[0], plant.topo, slopes.lanes.shape[0]
+    at = LANES * b
+    reach = _reach(topo, at, plant.dof.shape[0])
+    for i in range(3):
+        _zero(slopes.motion[i])
+    for step in range(n):
+        k = n - 1 - step
+        for i in range(3):
+            if at < topo[k, VEND] and topo[k, VI] < (reach if i < 2 else at + LANES):
+                _inward(topo[k], slopes, k, i, slopes.square[i * blocks + b])
+            elif topo[k, FIRST]:
+                _zero(slopes.force[3 * topo[k, UP] + i])
     for k in range(n):
-        _outward(topo[k], slopes, k, rows)
+        for i in range(3):
+            _outward(topo[k], slopes, k, i, slopes.square[i * blocks + b])
