@@ -3,20 +3,25 @@ trees of every hinge type, and against what mechanics says they must be."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from llvmlite import binding
 
 import limberjack as lj
-from limberjack.engine import layout
+from limberjack.engine import kernel, layout
 from limberjack.engine.derivatives_layout import Slopes, slope_sections, slopes_view
+from limberjack.engine.entries import entries
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.system.system import Body, Hinge, Inertia, System
 from limberjack.engine.system.validate import validate
 from tests.engine.motions import move
 from tests.engine.random_systems import ALL_TYPES, MOVING, random_state, random_system, trees
+from tests.engine.test_allocation import MATHEMATICS, reachable
 from tests.engine.test_layout import corners
 
 #: eighth-order central difference: offset in steps → weight
@@ -191,3 +196,17 @@ def test_scratch_sections_agree_with_the_compiled_view():
     for i, (name, rows, columns) in enumerate(sections):
         assert tuple(out[i]) == (start, rows, columns), name
         start += rows * columns
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["slopes", "output_slopes", "force_slopes"])
+def test_machine_code_calls_nothing_but_mathematics(name):
+    """No allocator, no run-time of numba or Python."""
+    entry = getattr(entries(), name)
+    square = {"force_slopes": {"drives": "f8[:,::1]"}}.get(name, {"out": "f8[:,:,::1]"})
+    types = {"ints": "i8[::1]"} | square
+    signature = ", ".join(types.get(argument, "f8[::1]") for argument in inspect.signature(entry.py_func).parameters)
+    fresh = numba.njit(f"void({signature})", **kernel.OPTIONS)(entry.py_func)
+    (compiled,) = fresh.overloads.values()
+    called = reachable(binding.parse_assembly(compiled.library.get_llvm_str()), compiled.fndesc.mangled_name)
+    assert {callee for callee in called if not callee.startswith("llvm.")} <= MATHEMATICS
