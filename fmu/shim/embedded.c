@@ -260,6 +260,14 @@ static Status no_such(Model *model, const Variable *variable, const char *what)
     return STATUS_ERROR;
 }
 
+/* FMI 2 lets Model Exchange alone discard values, and no derivatives: 2.0.5, section 2.1.3. */
+static Status discard_of_values(const Model *model)
+{
+    const bool may =
+        model->instance->version == 3 || (model->instance->interface == MODEL_EXCHANGE && !model->perturbed);
+    return may ? STATUS_DISCARD : STATUS_ERROR;
+}
+
 Status model_get(Model *model, const Variable *variable, double *values)
 {
     const double *from = vector(model, variable->region);
@@ -272,11 +280,12 @@ Status model_get(Model *model, const Variable *variable, double *values)
     }
     if (finite || variable->region < REGION_OBSERVED) /* parameters may be infinite */
         return STATUS_OK;
-    instance_log(model->instance, STATUS_DISCARD, NULL,
+    const Status status = discard_of_values(model);
+    instance_log(model->instance, status, NULL,
                  "At %.9g s variable '%s' is no finite number: the states are too large, or a quaternion is zero; "
                  "check them, and the solver's step.",
                  model->instance->time, model->file.texts + variable->name);
-    return STATUS_DISCARD;
+    return status;
 }
 
 static bool check_value(Model *model, const Variable *variable, uint32_t element, double value)

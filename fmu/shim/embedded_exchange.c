@@ -54,7 +54,15 @@ Status model_get_derivatives(Model *model, double *derivatives)
 Status model_get_indicators(Model *model, double *indicators)
 {
     const double *switches = embedded_switches(model);
-    for (size_t i = 0; i < model->instance->n_indicators; i++)
+    for (size_t i = 0; i < model->instance->n_indicators; i++) {
         indicators[i] = switches[model->indicators[i]];
+        if (isfinite(indicators[i]))
+            continue;
+        instance_log(model->instance, STATUS_DISCARD, NULL,
+                     "At %.9g s event indicator %zu is no finite number: the states are too large; reduce the solver's "
+                     "step.",
+                     model->instance->time, i + 1);
+        return STATUS_DISCARD;
+    }
     return STATUS_OK;
 }

@@ -6,7 +6,8 @@
 
 #include "layout.h"
 
-#define MOST ((int64_t)1 << 30) /* of any count: no sum or product below can overflow */
+#define MOST ((int64_t)1 << 30)               /* of any count: no sum or product below can overflow */
+enum { MOST_COMMANDS = 3, MOST_OUTPUTS = 6 }; /* of one actuator, of one sensor */
 
 /* ints, and where its tables begin. */
 typedef struct {
@@ -32,6 +33,10 @@ static bool check_counts(const int64_t *ints, uint64_t n, Tables *tables)
     for (int i = C_BODIES; i <= C_PARTS; i++)
         if (!is_in(ints[i], 0, MOST))
             return false;
+    /* what no table lists: bounded by the table that needs it, so that a small file cannot ask for much memory */
+    if (ints[C_GENERAL] > ints[C_BODIES] || ints[C_COMMANDS] > MOST_COMMANDS * ints[C_ACTUATORS] ||
+        ints[C_OUTPUTS] > MOST_OUTPUTS * ints[C_SENSORS])
+        return false;
     const int64_t sizes[] = {HEADER,
                              TOPO * ints[C_BODIES],
                              ints[C_NODES],

@@ -168,15 +168,17 @@ static int is_scaled(const Variable *variable)
 static int check_variables(const PlantFile *file, const Message *message)
 {
     const PlantFileHeader *h = file->header;
+    uint64_t indicators = 0;
     for (uint64_t i = 0; i < h->n_variables; i++) {
         const Variable *variable = &file->variables[i];
         uint64_t length = region_length(h, variable->region);
+        indicators += variable->region == REGION_SWITCH ? variable->count : 0;
         if (variable->count < 1 || variable->count > length || variable->offset > length - variable->count)
             return refuse(message, "%s: the place of variable %llu lies outside the model; %s.", PLANT_FILE_NAME,
                           (unsigned long long)i, MEND);
         if (variable->type > TYPE_TEXT || variable->causality > CAUSALITY_LOCAL || !(variable->min <= variable->max) ||
             variable->name >= h->texts_bytes || variable->start_text >= h->texts_bytes || !is_scaled(variable) ||
-            (variable->type == TYPE_TEXT && variable->count != 1))
+            (variable->type == TYPE_TEXT && variable->count != 1) || indicators > h->n_switches)
             return refuse(message, "%s: variable %llu makes no sense; %s.", PLANT_FILE_NAME, (unsigned long long)i,
                           MEND);
     }

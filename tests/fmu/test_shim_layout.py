@@ -139,6 +139,13 @@ def test_impossible_counts(refuse, count, value):
     assert refuse(ints) == "counts"
 
 
+@pytest.mark.parametrize("count", [layout.C_GENERAL, layout.C_COMMANDS, layout.C_OUTPUTS])
+def test_counts_that_no_table_bears_out(refuse, count):
+    ints = plants()[0].ints.copy()
+    ints[count] = 10**6
+    assert refuse(ints) == "counts"
+
+
 def test_counts_whose_sum_only_fits_by_overflow(refuse):
     ints = plants()[0].ints.copy()
     ints[layout.C_BODIES] += 2**63 // layout.TOPO * 2  # TOPO times this is a few more than 2**64

@@ -328,6 +328,36 @@ def test_outputs_that_are_no_numbers_are_discarded(opened):
     assert fmu.value("top.length") == 1.0
 
 
+def test_co_simulation_discards_no_values_in_fmi_2(opened, version):
+    fmu = opened(CO_SIMULATION)
+    assert fmu.enter() == OK
+    assert fmu.set([REFERENCE[f"top.{c}"] for c in "wxyz"], [0.0] * 4) == OK
+    assert fmu.get(REFERENCE["top.length"])[0] == fmu.log[-1][0] == (ERROR if version == 2 else 2)
+
+
+def test_derivatives_that_are_no_numbers(opened, version):
+    fmu = opened(MODEL_EXCHANGE)
+    assert fmu.start() == OK
+    assert fmu.set_states([0.0] * 9) == OK  # a quaternion without a direction
+    status = fmu.derivative([REFERENCE["top.length"]], [REFERENCE["angle"]], [1.0], 1)[0]
+    assert status == fmu.log[-1][0] == (ERROR if version == 2 else 2)
+
+
+def test_event_indicators_that_are_no_numbers_are_discarded(shim_library, tmp_path, version):
+    floats = [*toy.FLOATS]
+    floats[toy.UPPER] = -1e308
+    folder = toy.PlantData(floats=tuple(floats)).write(tmp_path / "far")
+    fmu = Fmu(shim_library, version, MODEL_EXCHANGE, location(folder, version))
+    assert fmu.assign("lower", -1.5e308) == OK
+    assert fmu.start() == OK
+    assert fmu.numbers("GetEventIndicators", 4)[0] == OK
+    assert fmu.set_states([1.7e308, 1.0] + [0.0] * 7) == OK
+    assert fmu.numbers("GetEventIndicators", 4)[0] == 2
+    assert fmu.log[-1][:2] == (2, "logStatusDiscard")
+    assert "event indicator 1" in fmu.log[-1][2]
+    fmu.free()
+
+
 def test_a_long_message_is_cut_between_characters(shim_library, version):
     fmu = Fmu(shim_library, version, CO_SIMULATION, "/" + "ä" * 1500)
     assert fmu.c is None

@@ -101,6 +101,7 @@ WRONG = {
     "count": (with_row("q", count=6), "lies outside the model"),
     "no count": (with_row("angle", count=0), "variable 1"),
     "parameter": (with_row("mass", offset=len(toy.FLOATS)), "lies outside the model"),
+    "indicators twice": (with_row("energy", region=toy.SWITCH, offset=0, count=8), "makes no sense"),
     "causality": (with_row("angle", causality=5), "makes no sense"),
     "range": (with_row("mass", low=2.0, high=1.0), "makes no sense"),
     "nominal": (with_row("angle", nominal=0.0), "makes no sense"),
