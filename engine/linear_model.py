@@ -132,10 +132,13 @@ class LinearModel:
         head = f"{self.name}: {len(self.states)} states, {len(self.inputs)} inputs, {len(self.outputs)} outputs; {at}"
         rows = [("pole, 1/s", "frequency, Hz", "damping", "moves most")]
         for mode in self.modes():
-            real, imaginary = mode.pole.real, mode.pole.imag
-            pole = f"{real:.4g} ± {imaginary:.4g}j" if imaginary else f"{real:.4g}"
-            damping = "rigid" if mode.rigid else f"{mode.damping:.4f}"
-            rows.append((pole, f"{mode.hertz:.4g}", damping, ", ".join(self.leading_states(mode))))
+            if not mode.rigid:
+                real, imaginary = mode.pole.real, mode.pole.imag
+                pole = f"{real:.4g} ± {imaginary:.4g}j" if imaginary else f"{real:.4g}"
+                rows.append((pole, f"{mode.hertz:.4g}", f"{mode.damping:.4f}", ", ".join(self.leading_states(mode))))
+        rigid = sum(1 + (mode.pole.imag != 0.0) for mode in self.modes() if mode.rigid)
+        if rigid:
+            rows.append(("0", "0", "–", f"{rigid} poles: rigid motion"))
         widths = [max(len(row[i]) for row in rows) for i in range(3)]
         lines = ["  ".join([*(cell.rjust(w) for cell, w in zip(row, widths)), row[3]]) for row in rows]
         return "\n".join([head, *lines])
