@@ -16,6 +16,7 @@ from pathlib import Path
 
 import platformdirs
 
+from limberjack.engine.errors import ArgumentError
 from limberjack.engine.kernel import cache_directory
 from limberjack.fmu.native.link import SHIM, LinkError, link
 from limberjack.fmu.native.targets import Target
@@ -31,7 +32,8 @@ Report = Callable[[str], None]
 def binaries(targets: Iterable[Target], coupling: str, report: Report = lambda _: None) -> dict[str, Path]:
     """Path of each target's shared library (coupling "embedded" or "process"), built if it is not in the cache.
 
-    Raises LinkError where a compiler fails, MissingExtraError where none is there.
+    Raises LinkError where a compiler fails, MissingExtraError where none is there, ArgumentError where the cache cannot
+    be written.
     """
     folder = _cache_folder() / _key(coupling)
     found = {}
@@ -39,13 +41,23 @@ def binaries(targets: Iterable[Target], coupling: str, report: Report = lambda _
         path = folder / f"{target.name}{target.suffix}"
         if not path.is_file():
             report(f"building the FMU binary for {target.name} (first time only)")
-            _build(target, coupling, path)
+            try:
+                _build(target, coupling, path)
+            except OSError as error:
+                raise _unwritable(error) from error
         found[target.name] = path
     return found
 
 
 def _cache_folder() -> Path:
     return Path(platformdirs.user_cache_dir("limberjack")) / "fmu"
+
+
+def _unwritable(error: OSError) -> ArgumentError:
+    return ArgumentError(
+        f"FMU binaries are kept in {_cache_folder()}, which cannot be written ({error.strerror or error}); make room, "
+        "get the right to write there, or set XDG_CACHE_HOME (Linux) to another folder."
+    )
 
 
 def _digest(salt: str, sources: Iterable[Path], packages: Iterable[str]) -> str:

@@ -177,3 +177,11 @@ def test_a_build_from_nothing_gives_the_same_bytes(monkeypatch, tmp_path):
     kept = build.binaries(targets.chosen("host"), "embedded")[targets.host()].read_bytes()
     monkeypatch.setattr(build, "_cache_folder", lambda: tmp_path / "cache")
     assert build.binaries(targets.chosen("host"), "embedded")[targets.host()].read_bytes() == kept
+
+
+def test_a_cache_that_cannot_be_written(monkeypatch, tmp_path):
+    """The folder is none of the caller's paths: the message says what it is for, and how to have another."""
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr(build.platformdirs, "user_cache_dir", lambda name: str(tmp_path / "file" / name))
+    with pytest.raises(ArgumentError, match=r"FMU binaries are kept in .*file.limberjack.fmu, .*XDG_CACHE_HOME"):
+        build.binaries(targets.chosen("host"), "embedded")
