@@ -18,7 +18,7 @@ from limberjack.benchmarks.engines import Engine, Timer, pinned
 from limberjack.benchmarks.loops import forward_slopes_loop, inverse_slopes_loop
 from limberjack.benchmarks.measure import BATCH_SECONDS, Timing, compare
 from limberjack.benchmarks.models import ROBOTS, models
-from limberjack.benchmarks.peer_build import version_of
+from limberjack.benchmarks.peer_build import PeerUnavailableError, version_of
 from limberjack.benchmarks.pinocchio_peer import MATRICES, CompiledPinocchio
 from limberjack.benchmarks.report import ratio_text
 from limberjack.benchmarks.states import COUNT, States, random_states
@@ -124,7 +124,9 @@ def main(
 
 if __name__ == "__main__":
     given = sys.argv[1:]
-    if given:
-        main([name for name in given if not name.isdigit()], [int(name) for name in given if name.isdigit()])
-    else:
-        main()
+    robots = [name for name in given if not name.isdigit()] if given else tuple(ROBOTS)
+    chains = [int(name) for name in given if name.isdigit()] if given else CHAINS
+    try:
+        main(robots, chains)
+    except (LimberjackError, PeerUnavailableError) as error:
+        sys.exit(str(error))
