@@ -1,7 +1,8 @@
 /* resources/plant.bin: the model's data, its variables and its texts. Written by fmu/plant_file.py.
  *
  * Little-endian; every section starts at a multiple of 8 bytes. The file is read once, at instantiation, and checked:
- * magic, version, length, checksum, and that every section, offset and text lies inside it.
+ * magic, version, length, checksum, and that every section, offset and text lies inside it. The indices in ints are for
+ * kernels_check.c.
  */
 #ifndef LIMBERJACK_PLANT_FILE_H
 #define LIMBERJACK_PLANT_FILE_H
