@@ -170,6 +170,7 @@ void embedded_changed(Model *model, bool parameters)
 {
     model->fresh = 0;
     model->refresh_needed = model->refresh_needed || parameters;
+    model->unchecked = model->unchecked || parameters;
 }
 
 void embedded_settle(Model *model)

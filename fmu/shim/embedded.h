@@ -25,6 +25,7 @@ struct Model {
     uint64_t *indicators;               /* places of the event indicators in `switches` */
     unsigned fresh;
     bool refresh_needed; /* a parameter changed */
+    bool unchecked;      /* and whether it goes with the others has not been looked at */
     bool perturbed;      /* sensitivities are being computed */
 };
 

@@ -29,6 +29,7 @@ Status model_restore(Model *model, const void *bytes, size_t size)
     memcpy(model->floats, bytes, floats);
     memcpy(model->state, (const char *)bytes + floats, size - floats);
     model->refresh_needed = false;
+    model->unchecked = true;
     embedded_changed(model, false);
     return STATUS_OK;
 }

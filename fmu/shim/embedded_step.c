@@ -9,36 +9,42 @@
 #define STEP_TOLERANCE 1e-9 /* relative: how far a communication step may be from whole internal steps */
 #define STRETCH 1e-6        /* relative: how much longer than dt equal steps may be, rather than one more of them */
 
-/* Tells what `check` found; `place` is its second number. */
-static void tell(Model *model, int64_t status, int64_t place)
+/* Tells what `check` found, and what the model cannot do therefore; `place` is its second number. */
+static void tell(Model *model, const char *verb, int64_t status, int64_t place)
 {
     const int64_t n_q = (int64_t)model->file.header->n_q;
     if (status == CHECK_LIMITS_CROSSED)
         instance_log(model->instance, STATUS_ERROR, NULL,
-                     "The model cannot start: the stops of %s are crossed, the lower one lies above the upper; set "
-                     "them in order.",
-                     embedded_label(model, place));
+                     "The model cannot %s: the stops of %s are crossed, the lower one lies above the upper; set them "
+                     "in order.",
+                     verb, embedded_label(model, place));
     else if (status == CHECK_QUATERNION)
         instance_log(model->instance, STATUS_ERROR, NULL,
-                     "The model cannot start: the quaternion (w, x, y, z) that begins with %s does not have length 1; "
+                     "The model cannot %s: the quaternion (w, x, y, z) that begins with %s does not have length 1; "
                      "scale its start values.",
-                     embedded_label(model, -1 - place));
+                     verb, embedded_label(model, -1 - place));
     else
         instance_log(model->instance, STATUS_ERROR, NULL,
-                     "The model cannot start: the start value of %s is no finite number; set one.",
+                     "The model cannot %s: the start value of %s is no finite number; set one.", verb,
                      embedded_label(model, place < n_q ? -1 - place : place - n_q));
+}
+
+static Status check(Model *model, const char *verb)
+{
+    embedded_settle(model);
+    int64_t report[2] = {CHECK_OK, 0};
+    model->kernels->check(model->ints, model->floats, model->state, report);
+    model->unchecked = report[0] != CHECK_OK;
+    if (!model->unchecked)
+        return STATUS_OK;
+    tell(model, verb, report[0], report[1]);
+    return STATUS_ERROR;
 }
 
 Status model_start(Model *model)
 {
-    embedded_settle(model);
     model->fresh = 0;
-    int64_t report[2] = {CHECK_OK, 0};
-    model->kernels->check(model->ints, model->floats, model->state, report);
-    if (report[0] == CHECK_OK)
-        return STATUS_OK;
-    tell(model, report[0], report[1]);
-    return STATUS_ERROR;
+    return check(model, "start");
 }
 
 /* Internal steps of a communication step: as many of dt as fit, or the fewest equal ones that are no longer. An
@@ -79,6 +85,8 @@ Status model_step(Model *model, double time, double h, double *reached)
                      MOST_STEPS, model->file.header->dt);
         return STATUS_ERROR;
     }
+    if (model->unchecked && check(model, "go on") != STATUS_OK) /* single parameters may pass where two disagree */
+        return STATUS_ERROR;
     embedded_settle(model);
     memcpy(model->before, model->state, (size_t)model->file.header->n_state * sizeof(double));
     int64_t report[3] = {ADVANCE_OK, 0, 0};
