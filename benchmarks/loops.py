@@ -45,7 +45,7 @@ def inverse_slopes_loop(calls, ints, floats, work, slopes, q, v, vdot, spare, ou
         k = i % q.shape[0]
         inverse_dynamics(plant, scratch, q[k], v[k], vdot[k], 1.0, False, spare[0])
         inverse_slopes(plant, scratch, room, v[k], vdot[k])
-        write_slopes(room, out)
+        write_slopes(room, plant.dof.shape[0], 2, vector_view(out, 0, out.size))
 
 
 @entry
@@ -57,7 +57,7 @@ def forward_slopes_loop(calls, ints, floats, work, slopes, q, v, tau, spare, out
         forward_dynamics(plant, scratch, q[k], v[k], tau[k], plant.armature, False, spare[0])
         inverse_slopes(plant, scratch, room, v[k], spare[0])
         forward_slopes(plant, scratch, room, spare[1], spare[1])
-        write_slopes(room, out)
+        write_slopes(room, plant.dof.shape[0], 3, vector_view(out, 0, out.size))
 
 
 @entry

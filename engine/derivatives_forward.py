@@ -10,7 +10,7 @@ from limberjack.engine.derivatives_layout import slopes_view
 from limberjack.engine.derivatives_solve import prepare_gains, solve_columns
 from limberjack.engine.kernel import entry, kernel
 from limberjack.engine.lanes import load_lanes, store_lanes
-from limberjack.engine.layout import LANES, plant_view, vector_view, work_view
+from limberjack.engine.layout import C_V, LANES, plant_view, vector_view, work_view
 
 
 @kernel
@@ -43,32 +43,30 @@ def forward_slopes(plant, work, slopes, stiffness, damping):
 
 
 @kernel
-def write_slopes(slopes, out):
-    """out (matrices, nv, nv), row by row, from slopes.square."""
-    blocks, nv = slopes.lanes.shape[0], out.shape[1]
-    flat = vector_view(out, 0, out.size)
-    whole = (out.size - (LANES - 1)) if nv else 0
-    for i in range(out.shape[0]):
+def write_slopes(slopes, nv, matrices, out):
+    """out (matrices nv nv,), row by row, from slopes.square."""
+    blocks, size = slopes.lanes.shape[0], matrices * nv * nv
+    for i in range(matrices):
         for m in range(nv):
             for b in range(blocks):
                 at, rows = nv * (nv * i + m) + LANES * b, slopes.square[i * blocks + b]
-                if at < whole:
+                if at + LANES <= size:
                     # The last block of a row runs over into the next row, which is written after it.
-                    store_lanes(flat, at, load_lanes(rows, LANES * m))
+                    store_lanes(out, at, load_lanes(rows, LANES * m))
                 else:
-                    for lane in range(out.size - at):
-                        flat[at + lane] = rows[LANES * m + lane]
+                    for lane in range(size - at):
+                        out[at + lane] = rows[LANES * m + lane]
 
 
 @entry
-def slopes_entry(ints, floats, work, slopes, v, vdot, stiffness, damping, out):
-    """Derivatives at the state for which `forward_dynamics` or `inverse_dynamics` just ran on Work.
+def slopes_entry(ints, floats, work, slopes, v, vdot, stiffness, damping, forward, out):
+    """Derivatives at the state for which forward or inverse dynamics just ran on Work; v, vdot … (nv,).
 
-    out (2, nv, nv): ∂T/∂q, ∂T/∂v. out (3, nv, nv), after forward dynamics only: ∂(dβ/dt)/∂q, ∂(dβ/dt)/∂v and
-    ∂(dβ/dt)/∂τ = M⁻¹, with forces that have this stiffness and damping (nv,).
+    forward 0: out (2, nv, nv) flat, ∂T/∂q and ∂T/∂v. forward 1, after forward dynamics only: out (3, nv, nv) flat,
+    ∂(dβ/dt)/∂q, ∂(dβ/dt)/∂v and ∂(dβ/dt)/∂τ = M⁻¹, with forces that have this stiffness and damping.
     """
-    plant, scratch, room = plant_view(ints, floats), work_view(ints, work), slopes_view(ints, slopes)
+    plant, scratch, room, nv = plant_view(ints, floats), work_view(ints, work), slopes_view(ints, slopes), ints[C_V]
     inverse_slopes(plant, scratch, room, v, vdot)
-    if out.shape[0] == 3:
-        forward_slopes(plant, scratch, room, stiffness, damping)
-    write_slopes(room, out)
+    if forward:
+        forward_slopes(plant, scratch, room, vector_view(stiffness, 0, nv), damping)
+    write_slopes(room, nv, 3 if forward else 2, out)

@@ -1,4 +1,4 @@
-"""Derivatives of sensors that look at nodes and hinges, and of the actuators' forces in the commands.
+"""Derivatives of sensors that look at nodes and hinges.
 
 With the derivatives of V, α and f that `derivatives.py` states, for velocity j on the way from the sensor's body to
 the base, p the node in T, δθ = S_angular, δp = S_linear + S_angular × p:
@@ -30,19 +30,10 @@ from limberjack.engine.derivatives_layout import (
     Y_W,
     slopes_view,
 )
-from limberjack.engine.forces import actuator_forces, drive_force, hinge_forces
 from limberjack.engine.kernel import entry, kernel
 from limberjack.engine.layout import (
-    A_KD,
-    A_KP,
-    A_LIMIT,
-    AI_COMMAND,
-    AI_MODE,
-    AI_Q,
-    AI_V,
+    C_V,
     LANES,
-    MODE_SERVO,
-    MODE_TORQUE,
     NV,
     SI_OUTPUT,
     SI_TARGET,
@@ -50,6 +41,7 @@ from limberjack.engine.layout import (
     UP,
     VEND,
     VI,
+    matrix_view,
     plant_view,
     work_view,
 )
@@ -157,14 +149,13 @@ def _node(plant, work, slopes, sensor, row, node, at, out):
         topo = plant.topo[row - 1]
         for j in range(topo[VI], topo[VI] + topo[NV]):
             for kind in range(3):
-                d = _node_slope(sensor, slopes.column[j], V, A, p, kind)
+                d, row_of = _node_slope(sensor, slopes.column[j], V, A, p, kind), kind * plant.noutput + at
                 if sensor == NODE_ORIENTATION:
                     d4 = _half_turn(rot(R_T, d), Q)
-                    out[kind, at, j], out[kind, at + 1, j] = d4[0], d4[1]
-                    out[kind, at + 2, j], out[kind, at + 3, j] = d4[2], d4[3]
+                    out[row_of, j], out[row_of + 1, j], out[row_of + 2, j], out[row_of + 3, j] = d4
                 else:
                     d = unrot(R, d) if sensor == GYRO or sensor == ACCELEROMETER else rot(R_T, d)
-                    out[kind, at, j], out[kind, at + 1, j], out[kind, at + 2, j] = d
+                    out[row_of, j], out[row_of + 1, j], out[row_of + 2, j] = d
         row = topo[UP]
 
 
@@ -204,54 +195,31 @@ def _reaction(plant, slopes, frame, row, at, out):
             block, lane = slopes.lanes[j // LANES], LANES * component + j % LANES
             n = block[lane], block[lane + LANES], block[lane + 2 * LANES]
             f = block[lane + 3 * LANES], block[lane + 4 * LANES], block[lane + 5 * LANES]
-            _put_force(R, p, frame, n, f, out[kind], at, j)
+            _put_force(R, p, frame, n, f, out, kind * plant.noutput + at, j)
     while up > 0:
         topo = plant.topo[up - 1]
         for j in range(topo[VI], topo[VI] + topo[NV]):
             for kind in range(3):
                 n, f = _own_force(slopes.column[j], y, kind)
-                _put_force(R, p, frame, n, f, out[kind], at, j)
+                _put_force(R, p, frame, n, f, out, kind * plant.noutput + at, j)
         up = topo[UP]
 
 
 @entry
 def output_slopes_entry(ints, floats, work, slopes, out):
-    """Rows of node sensors and reactions in out (3, outputs, nv), zero on entry: along the velocities, in the
-    velocities and in the accelerations; other rows stay. Work and slopes as `slopes_entry` left them."""
+    """Rows of node sensors and reactions in out (3 outputs, nv): along the velocities, in the velocities and in the
+    accelerations; rows of other sensors are zero. Work and slopes as `slopes_entry` left them."""
     plant, scratch, room = plant_view(ints, floats), work_view(ints, work), slopes_view(ints, slopes)
+    nv = ints[C_V]
+    rows = matrix_view(out, 0, 3 * plant.noutput, nv)
+    for i in range(3 * plant.noutput * nv):
+        out[i] = 0.0
     for s in range(plant.sensor_int.shape[0]):
         sensor = plant.sensor_int[s]
         kind, target, at = sensor[SI_TYPE], sensor[SI_TARGET], sensor[SI_OUTPUT]
         if kind == REACTION:
-            _reaction(plant, room, load9(plant.sensor[s], 0), target, at, out)
+            _reaction(plant, room, load9(plant.sensor[s], 0), target, at, rows)
         elif kind >= NODE_POSITION:
             row = plant.node_row[target]
             if row > 0:
-                _node(plant, scratch, room, kind, row, target, at, out)
-
-
-@kernel
-def drive_slopes(plant, q, v, command, out):
-    """out (nv, commands), zero on entry: ∂τ/∂command; an actuator at its limit has none."""
-    for a in range(plant.actuator.shape[0]):
-        drive, values = plant.actuator_int[a], plant.actuator[a]
-        mode, j, c = drive[AI_MODE], drive[AI_V], drive[AI_COMMAND]
-        x = q[drive[AI_Q]] if mode == MODE_SERVO else 0.0
-        force = drive_force(mode, values, x, v[j], command, c)[0]
-        if abs(force) > values[A_LIMIT]:
-            continue
-        if mode == MODE_TORQUE:
-            out[j, c] = 1.0
-        elif mode == MODE_SERVO:
-            out[j, c], out[j, c + 1], out[j, c + 2] = values[A_KP], values[A_KD], 1.0
-        else:
-            out[j, c], out[j, c + 1] = values[A_KD], 1.0
-
-
-@entry
-def force_slopes_entry(ints, floats, q, v, command, tau, stiffness, damping, drives):
-    """Hinge and actuator forces tau (nv,), their -∂τ/∂q and -∂τ/∂v (nv,), and drives = ∂τ/∂command, zero on entry."""
-    plant = plant_view(ints, floats)
-    hinge_forces(plant, q, v, tau, stiffness, damping)
-    actuator_forces(plant, q, v, command, tau, stiffness, damping)
-    drive_slopes(plant, q, v, command, drives)
+                _node(plant, scratch, room, kind, row, target, at, rows)

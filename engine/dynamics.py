@@ -19,7 +19,7 @@ from limberjack.engine import arguments
 from limberjack.engine.derivatives_layout import slope_sections
 from limberjack.engine.entries import entries
 from limberjack.engine.errors import ArgumentError
-from limberjack.engine.layout import C_BODIES, total
+from limberjack.engine.layout import C_BODIES, S_Q, total
 from limberjack.engine.system.build import build
 from limberjack.engine.system.plant import aligned_zeros
 from limberjack.engine.system.system import System
@@ -51,13 +51,7 @@ class Dynamics:
         with self._lock:
             acts = self._spread(q, external)
             entries().forward_dynamics(*self._model, q, v, tau, acts, out)
-        bad = np.nonzero(~np.isfinite(out))[0]
-        if bad.size:
-            raise ArgumentError(
-                f"the accelerations are not finite at '{self.system.velocity_names[bad[0]]}': the mass matrix is "
-                "singular there, or the arguments are too large; give massless bodies mass or armature, and keep a "
-                "gimbal's middle angle off ±90 degrees."
-            )
+        _finite_accelerations(self.system, out)
         return out
 
     def inverse(self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, external: External = None) -> np.ndarray:
@@ -91,7 +85,7 @@ class Dynamics:
         q, v, tau = self._q(q), self._v("v", v), self._v("tau", tau)
         out = np.full((3, self.system.nv, self.system.nv), np.nan)
         with self._lock:
-            self.slopes(v, self.forward(q, v, tau), self._no_rates, self._no_rates, out)
+            self._derive(v, self.forward(q, v, tau), self._no_rates, self._no_rates, out)
         _in_range(out, "the derivatives of the accelerations")
         return out[0], out[1], out[2]
 
@@ -104,23 +98,34 @@ class Dynamics:
         out = np.full((2, self.system.nv, self.system.nv), np.nan)
         with self._lock:
             self.inverse(q, v, vdot)
-            self.slopes(v, vdot, self._no_rates, self._no_rates, out)
+            self._derive(v, vdot, self._no_rates, self._no_rates, out)
         _in_range(out, "the derivatives of the generalized forces")
         return out[0], out[1]
 
-    def slopes(
-        self, v: np.ndarray, vdot: np.ndarray, stiffness: np.ndarray, damping: np.ndarray, out: np.ndarray
-    ) -> None:
-        """`derivatives_forward.slopes_entry` on what `forward` or `inverse` just left, under the same lock."""
+    def at_state(self, state: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """For `linearize`: -∂τ/∂q, -∂τ/∂v (nv,), ∂τ/∂command (nv, nu) of hinge and actuator forces at a State vector
+        and (3, nv, nv) derivatives of the accelerations under them."""
+        nv, nu = self.system.nv, len(self.system.command_names)
+        forces, out = np.full((4 + nu) * nv, np.nan), np.full((3, nv, nv), np.nan)
         with self._lock:
-            entries().slopes(*self._model, self._slopes, v, vdot, stiffness, damping, out)
+            entries().force_slopes(*self._model, state, forces)
+            _, stiffness, damping, vdot = forces[: 4 * nv].reshape(4, nv)
+            _finite_accelerations(self.system, vdot)
+            v = state[S_Q + self.system.nq : S_Q + self.system.nq + nv]
+            self._derive(v, vdot, stiffness, damping, out)
+        return stiffness, damping, forces[4 * nv :].reshape(nv, nu), _in_range(out, "the derivatives")
 
     def output_slopes(self, outputs: int) -> np.ndarray:
-        """`derivatives_outputs.output_slopes_entry` on what `slopes` just left: (3, outputs, nv)."""
-        out = np.zeros((3, outputs, self.system.nv))
-        with self._lock:
-            entries().output_slopes(*self._model, self._slopes, out)
+        """`derivatives_outputs.output_slopes_entry` after `at_state`: (3, outputs, nv)."""
+        out = np.empty((3, outputs, self.system.nv))
+        self._evaluate(entries().output_slopes, self._slopes, out.reshape(-1))
         return out
+
+    def _derive(
+        self, v: np.ndarray, vdot: np.ndarray, stiffness: np.ndarray, damping: np.ndarray, out: np.ndarray
+    ) -> None:
+        """`derivatives_forward.slopes_entry` on what the dynamics just left in Work; out (2 or 3, nv, nv)."""
+        entries().slopes(*self._model, self._slopes, v, vdot, stiffness, damping, int(len(out) == 3), out.reshape(-1))
 
     @cached_property
     def _slopes(self) -> np.ndarray:
@@ -233,6 +238,17 @@ class Dynamics:
         """One compiled call; the scratch vector belongs to one thread at a time."""
         with self._lock:
             entry(*self._model, *rest)
+
+
+def _finite_accelerations(system: System, vdot: np.ndarray) -> None:
+    """ArgumentError that names the velocity of the first acceleration that is no number."""
+    bad = np.nonzero(~np.isfinite(vdot))[0]
+    if bad.size:
+        raise ArgumentError(
+            f"the accelerations are not finite at '{system.velocity_names[bad[0]]}': the mass matrix is "
+            "singular there, or the arguments are too large; give massless bodies mass or armature, and keep a "
+            "gimbal's middle angle off ±90 degrees."
+        )
 
 
 def _in_range(values: np.ndarray, what: str) -> np.ndarray:

@@ -39,6 +39,7 @@ class Entries:
 def entries() -> Entries:
     """The compiled entries; each is compiled, or read from the cache, at its first call."""
     from limberjack.engine import (
+        derivatives_forces,
         derivatives_forward,
         derivatives_outputs,
         forces,
@@ -60,7 +61,7 @@ def entries() -> Entries:
         mass_matrix=mass_matrix.mass_matrix_entry,
         slopes=derivatives_forward.slopes_entry,
         output_slopes=derivatives_outputs.output_slopes_entry,
-        force_slopes=derivatives_outputs.force_slopes_entry,
+        force_slopes=derivatives_forces.force_slopes_entry,
         node_pose=kinematics.node_pose_entry,
         node_motion=kinematics.node_motion_entry,
         jacobian=kinematics.jacobian_entry,

@@ -82,16 +82,10 @@ def _driven_by_forces(system: System, tau: np.ndarray) -> System:
 
 
 def _model(simulation: Simulation) -> LinearModel:
-    system, q, v = simulation.system, simulation.q, simulation.v
+    system, v = simulation.system, simulation.v
     nv, nu = system.nv, len(system.command_names)
-    tau, stiffness, damping = np.zeros((3, nv))
-    drives, slopes = np.zeros((nv, nu)), np.full((3, nv, nv), np.nan)
-    plant, dynamics = simulation.plant, simulation.dynamics
-    command = simulation.command_vector
-    entries().force_slopes(plant.ints, plant.floats, q, v, command, tau, stiffness, damping, drives)
-    vdot = dynamics.forward(q, v, tau)
-    dynamics.slopes(v, vdot, stiffness, damping, slopes)
-    seen = dynamics.output_slopes(len(simulation.output_names))
+    stiffness, damping, drives, slopes = simulation.dynamics.at_state(simulation.state)
+    seen = simulation.dynamics.output_slopes(len(simulation.output_names))
     A = np.block([[_kinematics(system, v), np.eye(nv)], [slopes[0], slopes[1]]])
     B = np.vstack([np.zeros((nv, nu)), slopes[2] @ drives])
     C, D = np.hstack([seen[0], seen[1]]) + seen[2] @ A[nv:], seen[2] @ B[nv:]
@@ -103,7 +97,7 @@ def _model(simulation: Simulation) -> LinearModel:
         C, D = np.eye(2 * nv), np.zeros((2 * nv, nu))
     return LinearModel(
         A, B, C, D, states, system.command_names, outputs, units, _input_units(system), output_units,
-        system.name, q, v, command, vdot, y,
+        system.name, simulation.q, v, simulation.command_vector, simulation.vdot, y,
     )  # fmt: skip
 
 
