@@ -28,6 +28,8 @@ from limberjack.fmu.variables.listing import Coupling, Variant, variables_of
 from limberjack.fmu.variables.naming import model_identifier
 
 COUPLINGS = ("embedded", "process")
+#: stands where the token will be while the token, a hash of the rest, is not known
+_NO_TOKEN = "{00000000-0000-0000-0000-000000000000}"
 _FMI = {"3.0": "3.0", "3": "3.0", "2.0": "2.0", "2": "2.0"}
 
 
@@ -148,11 +150,13 @@ def _files(choice: _Choice, content: Content, report: Callable[[str], None]) -> 
     """Every file of the FMU, name → bytes."""
     built = native.binaries(choice.targets, choice.coupling, report)
     document = description_fmi2.document if content.fmi == "2.0" else description_fmi3.document
-    content = content.with_token(token_of([document(content), _data(choice, content)]))
+    written = document(content.with_token(_NO_TOKEN))
+    token = token_of([written, _data(choice, content)])
+    content = content.with_token(token)
     computed, drawn = reference.compute(content), icon.skeleton(choice.system)
     picture = icon.icon_png(drawn)
     files = {
-        "modelDescription.xml": document(content),
+        "modelDescription.xml": written.replace(_attribute(content, _NO_TOKEN), _attribute(content, token), 1),
         "resources/plant.bin": _data(choice, content),
         **{archive.binary_name(content.fmi, name, content.identifier): p.read_bytes() for name, p in built.items()},
         **documentation.files(content, computed, icon.diagram_png(drawn)),
@@ -169,6 +173,11 @@ def _files(choice: _Choice, content: Content, report: Callable[[str], None]) -> 
         "terminalsAndIcons/terminalsAndIcons.xml": terminals.document(content),
         "terminalsAndIcons/icon.png": picture,
     }
+
+
+def _attribute(content: Content, token: str) -> bytes:
+    """The token as it stands in the model description."""
+    return f'{"guid" if content.fmi == "2.0" else "instantiationToken"}="{token}"'.encode()
 
 
 def _data(choice: _Choice, content: Content) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import replace
 
 from limberjack.engine.system.plant import Plant
@@ -92,7 +93,9 @@ def _actuator(plant: Plant, index: int, word: str, drive: Actuator, velocity: Ve
 
 def _body(plant: Plant, index: int, body: str) -> Candidate:
     said = f"mass of body '{body}'"
-    return _parameter(plant, index, place("body", body, "mass"), said, "Mass", bool(plant.floats[index] > 0.0))
+    found = _parameter(plant, index, place("body", body, "mass"), said, "Mass", bool(plant.floats[index] > 0.0))
+    # 0 would leave a hinge without inertia; bounds are inclusive, so the least mass is the least normal number
+    return replace(found, variable=replace(found.variable, minimum=sys.float_info.min))
 
 
 def _gravity(offers: Offers, index: int) -> list[Candidate]:

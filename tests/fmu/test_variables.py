@@ -383,3 +383,11 @@ def test_order_of_states_is_that_of_the_state_vector():
     states = [variable for variable in listed(system) if variable.is_state]
     start = lj.Simulation(system).state[layout.S_Q : layout.S_Q + system.nq + system.nv]
     assert [variable.start[0] for variable in states] == list(start)
+
+
+def test_a_mass_of_zero_is_out_of_range():
+    """0 kg would leave the hinge without inertia; `Simulation` refuses it too."""
+    system = arm()
+    masses = [v for v in variables_of(system, build(system), "scalar") if v.name.endswith(".mass")]
+    assert masses
+    assert all(0.0 < variable.minimum < 1e-300 for variable in masses)
