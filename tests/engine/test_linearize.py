@@ -163,6 +163,12 @@ def test_a_free_body_has_rigid_modes_only():
     assert "rigid" in str(model)
 
 
+def test_a_model_that_does_not_move_has_an_empty_model():
+    model = lj.linearize(random_system(["fixed"], np.random.default_rng(0), merge=False))
+    assert (model.A.shape, model.modes(), len(model.poles)) == ((0, 0), (), 0)
+    assert "0 states" in str(model)
+
+
 def test_the_table_tells_what_it_is_about():
     text = str(lj.linearize(cart(), tau=[4.0]))
     assert "2 states, 1 inputs, 3 outputs" in text
