@@ -26,6 +26,8 @@ class Entries:
     passive_forces: Callable[..., None]
     advance: Callable[..., None]
     observe: Callable[..., None]
+    forces: Callable[..., None]
+    state_slopes: Callable[..., None]
     survey: Callable[..., None]
     rates: Callable[..., None]
     normalise: Callable[..., None]
@@ -42,17 +44,18 @@ def entries() -> Entries:
         derivatives_forces,
         derivatives_forward,
         derivatives_outputs,
+        derivatives_state,
         forces,
         forward_dynamics,
         integrate,
         inverse_dynamics,
         kinematics,
-        layout,
         manifold,
         mass_matrix,
         masses,
         outputs,
         readiness,
+        sizes,
     )
 
     return Entries(
@@ -71,11 +74,13 @@ def entries() -> Entries:
         passive_forces=forces.passive_forces_entry,
         advance=integrate.advance_entry,
         observe=outputs.observe_entry,
+        forces=forces.forces_entry,
+        state_slopes=derivatives_state.state_slopes_entry,
         survey=outputs.survey_entry,
         rates=manifold.rates_entry,
         normalise=manifold.normalise_entry,
         switches=forces.switches_entry,
         refresh=masses.refresh_entry,
         check=readiness.check_entry,
-        sizes=layout.sizes_entry,
+        sizes=sizes.sizes_entry,
     )

@@ -152,6 +152,21 @@ def switches_entry(ints, floats, state, out):
 
 
 @entry
+def forces_entry(ints, floats, work, state, tau):
+    """Hinge and actuator forces tau (nv,) at State: what `outputs.observe_entry` gives, without the dynamics."""
+    plant, scratch = plant_view(ints, floats), work_view(ints, work)
+    nq, nv = ints[C_Q], ints[C_V]
+    q, v = vector_view(state, S_Q, nq), vector_view(state, S_Q + nq, nv)
+    command, stiffness, damping = (
+        vector_view(state, S_Q + nq + nv, plant.ncommand),
+        scratch.vstage[0],
+        scratch.vstage[1],
+    )
+    hinge_forces(plant, q, v, tau, stiffness, damping)
+    actuator_forces(plant, q, v, command, tau, stiffness, damping)
+
+
+@entry
 def passive_forces_entry(ints, floats, work, q, v, tau):
     """The hinges' own forces tau (nv,), for Python callers."""
     plant, scratch = plant_view(ints, floats), work_view(ints, work)

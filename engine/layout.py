@@ -15,7 +15,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np import arrayobj
 
-from limberjack.engine.kernel import entry, kernel
+from limberjack.engine.kernel import kernel
 
 FORMAT_VERSION = 2
 
@@ -327,17 +327,6 @@ def vector_sizes(ints):
     bodies = (n + 1) * (ROW + ACC + POSE + 6) + GEN * ints[C_GENERAL]
     work = BLOCK * (padded(nv) // LANES) + bodies + 3 * padded(nq) + (4 + V_STAGES) * nv + Q_STAGES * nq
     return size_ints, floats, work, S_Q + nq + nv + ints[C_COMMANDS]
-
-
-@entry
-def sizes_entry(ints, out):
-    """out (8,) int64: lengths of ints, floats, work, state, observed, surveyed, switches and commands."""
-    out[0], out[1], out[2], out[3] = vector_sizes(ints)
-    nv = ints[C_V]
-    out[4] = 2 * nv + ints[C_OUTPUTS]
-    out[5] = SURVEY_HEAD + SURVEY_NODE * ints[C_NODES]
-    out[6] = 2 * nv + 2 * ints[C_ACTUATORS]
-    out[7] = ints[C_COMMANDS]
 
 
 def state_sections(nq: int, nv: int, commands: int) -> Sections:

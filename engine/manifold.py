@@ -134,11 +134,16 @@ def rates_entry(ints, floats, state, out):
     )
 
 
-@entry
-def normalise_entry(ints, floats, state):
-    """Bring the quaternions in State to unit length."""
-    plant, q = plant_view(ints, floats), vector_view(state, S_Q, ints[C_Q])
+@kernel
+def unit_quaternions(plant, q):
+    """Bring the quaternions in q to unit length."""
     for k in range(plant.topo.shape[0]):
         kind = plant.topo[k, KIND]
         if kind == SPHERICAL or kind == FREE or kind == CUSTOM:
             _unit_length(q, plant.topo[k, QI])
+
+
+@entry
+def normalise_entry(ints, floats, state):
+    """Bring the quaternions in State to unit length."""
+    unit_quaternions(plant_view(ints, floats), vector_view(state, S_Q, ints[C_Q]))

@@ -26,4 +26,6 @@ KERNELS: dict[str, tuple[Type, ...]] = {
     "switches": (INTS, FLOATS, FLOATS, FLOATS),
     "refresh": (INTS, FLOATS),
     "check": (INTS, FLOATS, FLOATS, INTS),
+    "forces": (INTS, FLOATS, FLOATS, FLOATS, FLOATS),
+    "state_slopes": (INTS, FLOATS, FLOATS, FLOATS, FLOATS, FLOATS),
 }

@@ -8,6 +8,7 @@
 #include "layout.h"
 
 #define CACHE_LINE 64
+#define MOST_SLOPES ((uint64_t)1 << 24) /* numbers, 128 MB: models with more take differences */
 
 static bool check_tables(Model *model)
 {
@@ -24,7 +25,7 @@ static bool check_tables(Model *model)
 static bool check_sizes(Model *model)
 {
     const PlantFileHeader *h = model->file.header;
-    int64_t sizes[8] = {0};
+    int64_t sizes[10] = {0};
     if (h->n_ints >= HEADER)
         model->kernels->sizes(model->file.ints, sizes);
     const uint64_t given[8] = {h->n_ints,     h->n_floats,   h->n_work,     h->n_state,
@@ -33,6 +34,7 @@ static bool check_sizes(Model *model)
         h->n_ints >= HEADER && model->file.ints[C_Q] == (int64_t)h->n_q && model->file.ints[C_V] == (int64_t)h->n_v;
     for (int i = 0; i < 8; i++)
         same = same && sizes[i] >= 0 && (uint64_t)sizes[i] == given[i];
+    model->n_room = (uint64_t)sizes[8], model->n_slopes = (uint64_t)sizes[9];
     if (!same)
         instance_log(model->instance, STATUS_ERROR, NULL,
                      "resources/%s and this binary disagree on the lengths of the model's vectors: they come from "
@@ -73,6 +75,10 @@ static size_t lay_out(Model *model, char *block)
     model->saved_state = cut(block, &used, h->n_state);
     model->scratch = cut(block, &used, longest);
     model->indicators = cut(block, &used, indicators);
+    if (model->n_room + model->n_slopes <= MOST_SLOPES) { /* last: pages that nobody needs stay untouched */
+        model->room = cut(block, &used, model->n_room);
+        model->slopes = cut(block, &used, model->n_slopes);
+    }
     return used;
 }
 
@@ -211,6 +217,14 @@ const double *embedded_observed(Model *model)
     return model->observed;
 }
 
+const double *embedded_forces(Model *model)
+{
+    if (!(model->fresh & (FRESH_OBSERVED | FRESH_FORCES)))
+        model->kernels->forces(model->ints, model->floats, model->work, evaluation_state(model), model->observed);
+    model->fresh |= FRESH_FORCES;
+    return model->observed;
+}
+
 static const double *surveyed(Model *model)
 {
     if (!(model->fresh & FRESH_SURVEYED))
@@ -236,17 +250,18 @@ const double *embedded_switches(Model *model)
     return model->switches;
 }
 
-/* The vector that a region's offsets count in, up to date; NULL for one that the embedded model does not have. */
-static const double *vector(Model *model, uint32_t region)
+/* The vector that a variable's offset counts in, up to date; NULL for one that the embedded model does not have. */
+static const double *vector(Model *model, const Variable *variable)
 {
     const PlantFileHeader *header = model->file.header;
-    switch (region) {
+    switch (variable->region) {
     case REGION_TIME: return &model->instance->time;
     case REGION_PARAMETER: return model->floats;
     case REGION_Q: return model->state + STATE_Q;
     case REGION_V: return model->state + STATE_Q + header->n_q;
     case REGION_COMMAND: return model->state + STATE_Q + header->n_q + header->n_v;
-    case REGION_OBSERVED: return embedded_observed(model);
+    case REGION_OBSERVED:
+        return variable->offset + variable->count <= header->n_v ? embedded_forces(model) : embedded_observed(model);
     case REGION_SURVEYED: return surveyed(model);
     case REGION_RATE: return embedded_rates(model);
     case REGION_SWITCH: return embedded_switches(model);
@@ -269,9 +284,19 @@ static Status discard_of_values(const Model *model)
     return may ? STATUS_DISCARD : STATUS_ERROR;
 }
 
+Status embedded_not_finite(Model *model, const Variable *variable)
+{
+    const Status status = discard_of_values(model);
+    instance_log(model->instance, status, NULL,
+                 "At %.9g s variable '%s' is no finite number: the states are too large, or a quaternion is zero; "
+                 "check them, and the solver's step.",
+                 model->instance->time, model->file.texts + variable->name);
+    return status;
+}
+
 Status model_get(Model *model, const Variable *variable, double *values)
 {
-    const double *from = vector(model, variable->region);
+    const double *from = vector(model, variable);
     if (!from)
         return no_such(model, variable, "read");
     bool finite = true;
@@ -281,12 +306,7 @@ Status model_get(Model *model, const Variable *variable, double *values)
     }
     if (finite || variable->region < REGION_OBSERVED) /* parameters may be infinite */
         return STATUS_OK;
-    const Status status = discard_of_values(model);
-    instance_log(model->instance, status, NULL,
-                 "At %.9g s variable '%s' is no finite number: the states are too large, or a quaternion is zero; "
-                 "check them, and the solver's step.",
-                 model->instance->time, model->file.texts + variable->name);
-    return status;
+    return embedded_not_finite(model, variable);
 }
 
 static bool check_value(Model *model, const Variable *variable, uint32_t element, double value)

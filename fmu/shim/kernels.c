@@ -19,71 +19,85 @@
 typedef void *Unused;
 
 /* The functions of one code path, and a Kernels table of them. */
-#define CODE_PATH(path)                                                                                         \
-    int32_t limberjack_sizes_##path(Unused *, Unused *, ARRAY, ARRAY);                                          \
-    int32_t limberjack_advance_##path(Unused *, Unused *, ARRAY, ARRAY, ARRAY, ARRAY, double, int64_t, int64_t, \
-                                      int64_t, ARRAY);                                                          \
-    int32_t limberjack_observe_##path(Unused *, Unused *, ARRAY, ARRAY, ARRAY, ARRAY, ARRAY, ARRAY, ARRAY);     \
-    int32_t limberjack_survey_##path(Unused *, Unused *, ARRAY, ARRAY, ARRAY, ARRAY, ARRAY);                    \
-    int32_t limberjack_rates_##path(Unused *, Unused *, ARRAY, ARRAY, ARRAY, ARRAY);                            \
-    int32_t limberjack_normalise_##path(Unused *, Unused *, ARRAY, ARRAY, ARRAY);                               \
-    int32_t limberjack_switches_##path(Unused *, Unused *, ARRAY, ARRAY, ARRAY, ARRAY);                         \
-    int32_t limberjack_refresh_##path(Unused *, Unused *, ARRAY, ARRAY);                                        \
-    int32_t limberjack_check_##path(Unused *, Unused *, ARRAY, ARRAY, ARRAY, ARRAY);                            \
-                                                                                                                \
-    static void sizes_##path(const int64_t *ints, int64_t *sizes)                                               \
-    {                                                                                                           \
-        Unused result = NULL, exception = NULL;                                                                 \
-        limberjack_sizes_##path(&result, &exception, PASS(ints), PASS(sizes));                                  \
-    }                                                                                                           \
-    static void advance_##path(int64_t *ints, double *floats, double *work, double *state, double dt,           \
-                               int64_t integrator, int64_t substeps, int64_t steps, int64_t *report)            \
-    {                                                                                                           \
-        Unused result = NULL, exception = NULL;                                                                 \
-        limberjack_advance_##path(&result, &exception, PASS(ints), PASS(floats), PASS(work), PASS(state), dt,   \
-                                  integrator, substeps, steps, PASS(report));                                   \
-    }                                                                                                           \
-    static void observe_##path(int64_t *ints, double *floats, double *work, double *state, double *observed)    \
-    {                                                                                                           \
-        Unused result = NULL, exception = NULL;                                                                 \
-        const int64_t nv = ints[C_V];                                                                           \
-        limberjack_observe_##path(&result, &exception, PASS(ints), PASS(floats), PASS(work), PASS(state),       \
-                                  PASS(observed), PASS(observed + nv), PASS(observed + 2 * nv));                \
-    }                                                                                                           \
-    static void survey_##path(int64_t *ints, double *floats, double *work, double *state, double *surveyed)     \
-    {                                                                                                           \
-        Unused result = NULL, exception = NULL;                                                                 \
-        limberjack_survey_##path(&result, &exception, PASS(ints), PASS(floats), PASS(work), PASS(state),        \
-                                 PASS(surveyed));                                                               \
-    }                                                                                                           \
-    static void rates_##path(int64_t *ints, double *floats, double *state, double *qdot)                        \
-    {                                                                                                           \
-        Unused result = NULL, exception = NULL;                                                                 \
-        limberjack_rates_##path(&result, &exception, PASS(ints), PASS(floats), PASS(state), PASS(qdot));        \
-    }                                                                                                           \
-    static void normalise_##path(int64_t *ints, double *floats, double *state)                                  \
-    {                                                                                                           \
-        Unused result = NULL, exception = NULL;                                                                 \
-        limberjack_normalise_##path(&result, &exception, PASS(ints), PASS(floats), PASS(state));                \
-    }                                                                                                           \
-    static void switches_##path(int64_t *ints, double *floats, double *state, double *switches)                 \
-    {                                                                                                           \
-        Unused result = NULL, exception = NULL;                                                                 \
-        limberjack_switches_##path(&result, &exception, PASS(ints), PASS(floats), PASS(state), PASS(switches)); \
-    }                                                                                                           \
-    static void refresh_##path(int64_t *ints, double *floats)                                                   \
-    {                                                                                                           \
-        Unused result = NULL, exception = NULL;                                                                 \
-        limberjack_refresh_##path(&result, &exception, PASS(ints), PASS(floats));                               \
-    }                                                                                                           \
-    static void check_##path(int64_t *ints, double *floats, double *state, int64_t *report)                     \
-    {                                                                                                           \
-        Unused result = NULL, exception = NULL;                                                                 \
-        limberjack_check_##path(&result, &exception, PASS(ints), PASS(floats), PASS(state), PASS(report));      \
-    }                                                                                                           \
-    static const Kernels kernels_##path = {                                                                     \
-        sizes_##path,     advance_##path,  observe_##path, survey_##path, rates_##path,                         \
-        normalise_##path, switches_##path, refresh_##path, check_##path,                                        \
+#define CODE_PATH(path)                                                                                              \
+    int32_t limberjack_sizes_##path(Unused *, Unused *, ARRAY, ARRAY);                                               \
+    int32_t limberjack_advance_##path(Unused *, Unused *, ARRAY, ARRAY, ARRAY, ARRAY, double, int64_t, int64_t,      \
+                                      int64_t, ARRAY);                                                               \
+    int32_t limberjack_observe_##path(Unused *, Unused *, ARRAY, ARRAY, ARRAY, ARRAY, ARRAY, ARRAY, ARRAY);          \
+    int32_t limberjack_survey_##path(Unused *, Unused *, ARRAY, ARRAY, ARRAY, ARRAY, ARRAY);                         \
+    int32_t limberjack_rates_##path(Unused *, Unused *, ARRAY, ARRAY, ARRAY, ARRAY);                                 \
+    int32_t limberjack_normalise_##path(Unused *, Unused *, ARRAY, ARRAY, ARRAY);                                    \
+    int32_t limberjack_switches_##path(Unused *, Unused *, ARRAY, ARRAY, ARRAY, ARRAY);                              \
+    int32_t limberjack_refresh_##path(Unused *, Unused *, ARRAY, ARRAY);                                             \
+    int32_t limberjack_check_##path(Unused *, Unused *, ARRAY, ARRAY, ARRAY, ARRAY);                                 \
+    int32_t limberjack_forces_##path(Unused *, Unused *, ARRAY, ARRAY, ARRAY, ARRAY, ARRAY);                         \
+    int32_t limberjack_state_slopes_##path(Unused *, Unused *, ARRAY, ARRAY, ARRAY, ARRAY, ARRAY, ARRAY);            \
+                                                                                                                     \
+    static void sizes_##path(const int64_t *ints, int64_t *sizes)                                                    \
+    {                                                                                                                \
+        Unused result = NULL, exception = NULL;                                                                      \
+        limberjack_sizes_##path(&result, &exception, PASS(ints), PASS(sizes));                                       \
+    }                                                                                                                \
+    static void advance_##path(int64_t *ints, double *floats, double *work, double *state, double dt,                \
+                               int64_t integrator, int64_t substeps, int64_t steps, int64_t *report)                 \
+    {                                                                                                                \
+        Unused result = NULL, exception = NULL;                                                                      \
+        limberjack_advance_##path(&result, &exception, PASS(ints), PASS(floats), PASS(work), PASS(state), dt,        \
+                                  integrator, substeps, steps, PASS(report));                                        \
+    }                                                                                                                \
+    static void observe_##path(int64_t *ints, double *floats, double *work, double *state, double *observed)         \
+    {                                                                                                                \
+        Unused result = NULL, exception = NULL;                                                                      \
+        const int64_t nv = ints[C_V];                                                                                \
+        limberjack_observe_##path(&result, &exception, PASS(ints), PASS(floats), PASS(work), PASS(state),            \
+                                  PASS(observed), PASS(observed + nv), PASS(observed + 2 * nv));                     \
+    }                                                                                                                \
+    static void survey_##path(int64_t *ints, double *floats, double *work, double *state, double *surveyed)          \
+    {                                                                                                                \
+        Unused result = NULL, exception = NULL;                                                                      \
+        limberjack_survey_##path(&result, &exception, PASS(ints), PASS(floats), PASS(work), PASS(state),             \
+                                 PASS(surveyed));                                                                    \
+    }                                                                                                                \
+    static void rates_##path(int64_t *ints, double *floats, double *state, double *qdot)                             \
+    {                                                                                                                \
+        Unused result = NULL, exception = NULL;                                                                      \
+        limberjack_rates_##path(&result, &exception, PASS(ints), PASS(floats), PASS(state), PASS(qdot));             \
+    }                                                                                                                \
+    static void normalise_##path(int64_t *ints, double *floats, double *state)                                       \
+    {                                                                                                                \
+        Unused result = NULL, exception = NULL;                                                                      \
+        limberjack_normalise_##path(&result, &exception, PASS(ints), PASS(floats), PASS(state));                     \
+    }                                                                                                                \
+    static void switches_##path(int64_t *ints, double *floats, double *state, double *switches)                      \
+    {                                                                                                                \
+        Unused result = NULL, exception = NULL;                                                                      \
+        limberjack_switches_##path(&result, &exception, PASS(ints), PASS(floats), PASS(state), PASS(switches));      \
+    }                                                                                                                \
+    static void refresh_##path(int64_t *ints, double *floats)                                                        \
+    {                                                                                                                \
+        Unused result = NULL, exception = NULL;                                                                      \
+        limberjack_refresh_##path(&result, &exception, PASS(ints), PASS(floats));                                    \
+    }                                                                                                                \
+    static void check_##path(int64_t *ints, double *floats, double *state, int64_t *report)                          \
+    {                                                                                                                \
+        Unused result = NULL, exception = NULL;                                                                      \
+        limberjack_check_##path(&result, &exception, PASS(ints), PASS(floats), PASS(state), PASS(report));           \
+    }                                                                                                                \
+    static void forces_##path(int64_t *ints, double *floats, double *work, double *state, double *tau)               \
+    {                                                                                                                \
+        Unused result = NULL, exception = NULL;                                                                      \
+        limberjack_forces_##path(&result, &exception, PASS(ints), PASS(floats), PASS(work), PASS(state), PASS(tau)); \
+    }                                                                                                                \
+    static void state_slopes_##path(int64_t *ints, double *floats, double *work, double *room, double *state,        \
+                                    double *slopes)                                                                  \
+    {                                                                                                                \
+        Unused result = NULL, exception = NULL;                                                                      \
+        limberjack_state_slopes_##path(&result, &exception, PASS(ints), PASS(floats), PASS(work), PASS(room),        \
+                                       PASS(state), PASS(slopes));                                                   \
+    }                                                                                                                \
+    static const Kernels kernels_##path = {                                                                          \
+        sizes_##path,    advance_##path, observe_##path, survey_##path, rates_##path,        normalise_##path,       \
+        switches_##path, refresh_##path, check_##path,   forces_##path, state_slopes_##path,                         \
     };
 
 #if defined(__x86_64__)

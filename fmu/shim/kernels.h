@@ -15,7 +15,8 @@ enum { CHECK_OK = 0, CHECK_LIMITS_CROSSED = 1, CHECK_QUATERNION = 2, CHECK_NOT_F
 
 typedef struct {
     /* Lengths that the counts at the head of ints ask for:
-     * sizes[8] = ints, floats, work, state, observed, surveyed, switches, commands. Reads ints[0..15] only. */
+     * sizes[10] = ints, floats, work, state, observed, surveyed, switches, commands, and room and slopes of
+     * `state_slopes`. Reads ints[0..15] only. */
     void (*sizes)(const int64_t *ints, int64_t *sizes);
     /* `steps` steps of dt; report[3] = status, velocity index j or -1 - coordinate index, steps done.
      * A step that fails leaves the state at the last good one. */
@@ -40,6 +41,12 @@ typedef struct {
     /* Are parameters and state fit to run? report[2] = status; velocity index (limits), first coordinate of the
      * quaternion whose length is off by more than 1e-6, or coordinate / nq + velocity index that is not finite. */
     void (*check)(int64_t *ints, double *floats, double *state, int64_t *report);
+    /* tau (nv) at state and commands, with the bits that `observe` gives, and without the dynamics */
+    void (*forces)(int64_t *ints, double *floats, double *work, double *state, double *tau);
+    /* slopes (2 nv + ny + 1, nq + nv + nu), row by row: derivatives of `observed` in [q | v | command] of state, whose
+     * quaternions may have any length but 0. The last row has 1 over a column that is known, 0 where it is not, over
+     * coordinates of custom hinges. `room` is scratch. */
+    void (*state_slopes)(int64_t *ints, double *floats, double *work, double *room, double *state, double *slopes);
 } Kernels;
 
 /* The fastest code that this processor runs; `name` gets "x86-64-v3", "x86-64-v2", "aarch64", … or NULL when the

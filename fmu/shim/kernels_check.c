@@ -136,7 +136,7 @@ static bool check_sensors(const Tables *tables)
     for (int64_t s = 0; s < counts[C_SENSORS]; s++) {
         const int64_t *sensor = tables->sensors + SENSOR_INT * s;
         if (!is_in(sensor[SI_TYPE], 0, SENSOR_TYPES) ||
-            !is_in(sensor[SI_TARGET], 0, targets(counts, sensor[SI_TYPE])) ||
+            !is_in(sensor[SI_TARGET], sensor[SI_TYPE] == REACTION, targets(counts, sensor[SI_TYPE])) ||
             !fits(sensor[SI_OUTPUT], outputs[sensor[SI_TYPE]], counts[C_OUTPUTS]))
             return false;
     }

@@ -9,6 +9,7 @@ from numba import types
 from numba.extending import overload
 
 from limberjack.engine import layout
+from limberjack.engine.derivatives_layout import slope_sections
 from limberjack.engine.entries import entries
 from limberjack.engine.kernel import OPTIONS
 from limberjack.engine.system.build import SENSOR_CODES, build, new_state
@@ -120,10 +121,13 @@ def test_header_has_room_and_a_version(plant):
 
 
 def test_compiled_sizes_are_those_of_the_vectors(plant):
-    out = np.zeros(8, dtype=np.int64)
+    out = np.zeros(10, dtype=np.int64)
     entries().sizes(plant.ints, out)
     expected = [len(plant.ints), len(plant.floats), plant.work_size, plant.state_size]
     expected += [plant.observed_size, plant.surveyed_size, plant.switches_size, plant.count(layout.C_COMMANDS)]
+    nq, nv, ny = (plant.count(count) for count in (layout.C_Q, layout.C_V, layout.C_OUTPUTS))
+    scratch = layout.total(slope_sections(plant.count(layout.C_BODIES), nv))
+    expected += [scratch + 3 * ny * nv, (2 * nv + ny + 1) * (nq + nv + plant.count(layout.C_COMMANDS))]
     assert out.tolist() == expected
 
 

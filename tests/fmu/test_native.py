@@ -51,7 +51,7 @@ def library(folder) -> ctypes.CDLL:
 class Kernels:
     """One code path, called as the C shim calls it."""
 
-    NAMES = ("sizes", "advance", "observe", "survey", "rates", "normalise", "switches", "refresh", "check")
+    NAMES = ("sizes", "advance", "observe", "survey", "rates", "normalise", "switches", "refresh", "check", "forces", "state_slopes")
 
     def __init__(self, library: ctypes.CDLL, path: str) -> None:
         table = getattr(library, f"table_{path}")
@@ -119,9 +119,16 @@ def test_every_kernel_gives_what_the_python_engine_gives(library):
     call("observe", plant.ints, plant.floats, work, state, observed)
     entries().observe(plant.ints, plant.floats, work, state, *parts, outputs)
     assert np.array_equal(observed, np.concatenate([*parts, outputs]))
-    sizes, report = np.zeros(8, dtype=np.int64), np.zeros(2, dtype=np.int64)
+    sizes, report = np.zeros(10, dtype=np.int64), np.zeros(2, dtype=np.int64)
     call("sizes", plant.ints, sizes)
     assert sizes[:4].tolist() == [len(plant.ints), len(plant.floats), plant.work_size, plant.state_size]
+    forces = np.full(simulation.system.nv, np.nan)
+    call("forces", plant.ints, plant.floats, work, state, forces)
+    assert np.array_equal(forces, observed[: simulation.system.nv])
+    room, ours, theirs = np.full(sizes[8], np.nan), np.full(sizes[9], np.nan), np.full(sizes[9], np.nan)
+    call("state_slopes", plant.ints, plant.floats, work, room, state, ours)
+    entries().state_slopes(plant.ints, plant.floats, work, room, state, theirs)
+    assert np.array_equal(ours, theirs)
     call("check", plant.ints, plant.floats, state, report)
     assert report.tolist() == [0, -1]
     state[2:6] = 2.0, 0.0, 0.0, 0.0

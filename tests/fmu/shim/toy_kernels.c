@@ -12,15 +12,16 @@
 #include "../../../fmu/shim/kernels.h"
 
 enum { STIFFNESS, DAMPING, MASS, INVERSE, LOWER, UPPER, LIMIT, FLOATS };
-enum { INTS = 16, WORK = 24, NQ = 5, NV = 4, NU = 1, NY = 2 };
+enum { INTS = 16, WORK = 24, NQ = 5, NV = 4, NU = 1, NY = 2, ROOM = 3, COLUMNS = NQ + NV + NU };
 enum { Q = 2, V = Q + NQ, U = V + NV };
 static const double fastest = 1e3;
 
 static void sizes(const int64_t *ints, int64_t *out)
 {
     const int64_t fit = ints[2] == NQ && ints[3] == NV;
-    const int64_t all[8] = {INTS, FLOATS, WORK, Q + NQ + NV + NU, 2 * NV + NY, 9 + 13, 2 * NV + 2, NU};
-    for (int i = 0; i < 8; i++)
+    const int64_t all[10] = {INTS,       FLOATS, WORK, Q + NQ + NV + NU,           2 * NV + NY, 9 + 13,
+                             2 * NV + 2, NU,     ROOM, (2 * NV + NY + 1) * COLUMNS};
+    for (int i = 0; i < 10; i++)
         out[i] = fit ? all[i] : -1;
 }
 
@@ -138,7 +139,32 @@ static void check(int64_t *ints, double *floats, double *state, int64_t *report)
         report[0] = CHECK_QUATERNION, report[1] = 1;
 }
 
-static const Kernels kernels = {sizes, advance, observe, survey, rates, normalise, switches, refresh, check};
+static void forces(int64_t *ints, double *floats, double *work, double *state, double *tau)
+{
+    (void)ints, (void)work;
+    memset(tau, 0, NV * sizeof *tau);
+    tau[0] = torque(floats, state);
+}
+
+/* The top's quaternion plays a custom hinge: its columns are not known. */
+static void state_slopes(int64_t *ints, double *floats, double *work, double *room, double *state, double *slopes)
+{
+    (void)ints, (void)work;
+    memset(room, 0, ROOM * sizeof *room);
+    memset(slopes, 0, (2 * NV + NY + 1) * COLUMNS * sizeof *slopes);
+    double *tau = slopes, *vdot = slopes + NV * COLUMNS;
+    tau[NQ] = -floats[DAMPING];
+    tau[NQ + NV] = fabs(state[U]) < floats[LIMIT] ? 1.0 : 0.0;
+    for (int c = 0; c < COLUMNS; c++)
+        vdot[c] = tau[c] * floats[INVERSE];
+    vdot[0] = -floats[STIFFNESS] * cos(state[Q]) * floats[INVERSE];
+    slopes[2 * NV * COLUMNS] = 1.0;
+    for (int c = 0; c < COLUMNS; c++)
+        slopes[(2 * NV + NY) * COLUMNS + c] = c >= 1 && c < NQ ? 0.0 : 1.0;
+}
+
+static const Kernels kernels = {sizes,    advance, observe, survey, rates,       normalise,
+                                switches, refresh, check,   forces, state_slopes};
 
 const Kernels *kernels_for_this_processor(const char **name)
 {
