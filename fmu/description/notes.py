@@ -45,8 +45,9 @@ def numerics(content: Content) -> str:
             "Quaternions (w x y z) are brought to unit length before each evaluation: a solver's drift does no harm.",
             f"Event indicators ({len(content.indicators)}) change sign where a stop begins or ceases to act, or the "
             "limit of a drive. States are never reinitialised.",
-            "Directional and adjoint derivatives are computed by central differences. The dependencies in the model "
-            "structure list every influence that is not identically zero.",
+            "Directional and adjoint derivatives of accelerations, forces and sensors in states and inputs are "
+            "analytic (but for coordinates of custom hinges), all others central differences. The dependencies in the "
+            "model structure list every influence that is not identically zero.",
             "Outputs are computed when they are read, once for each state.",
         ]
     )

@@ -1,4 +1,4 @@
-/* The engine inside the FMU: sensitivities by central differences.
+/* The engine inside the FMU: sensitivities, by central differences where the matrix of embedded_slopes.c has none.
  *
  * J s = (f(x + e s) - f(x - e s)) / 2e + O(e²): with e near the cube root of the rounding unit, truncation and
  * rounding are both about 1e-11 of the model's scale.
@@ -37,13 +37,17 @@ static double scale(const Variable *known, double value)
     return fmax(1.0, fabs(value));
 }
 
-static void save(Model *model)
+/* The state from which differences are taken, and the matrix of slopes there. */
+static void begin(Model *model, const Variable *const *unknowns, size_t n_unknowns, const Variable *const *knowns,
+                  size_t n_knowns)
 {
     embedded_settle(model);
+    embedded_prepare_slopes(model, unknowns, n_unknowns, knowns, n_knowns);
+    model->kept = model->fresh & FRESH_SLOPES;
     memcpy(model->saved_floats, model->floats, (size_t)model->file.header->n_floats * sizeof(double));
     memcpy(model->saved_state, model->state, (size_t)model->file.header->n_state * sizeof(double));
     model->perturbed = true;
-    model->fresh = 0;
+    model->fresh = model->kept;
 }
 
 /* What depended on parameters is restored with them. */
@@ -52,7 +56,7 @@ static void restore(Model *model)
     memcpy(model->floats, model->saved_floats, (size_t)model->file.header->n_floats * sizeof(double));
     memcpy(model->state, model->saved_state, (size_t)model->file.header->n_state * sizeof(double));
     model->refresh_needed = false;
-    model->fresh = 0;
+    model->fresh = model->kept;
 }
 
 static void finish(Model *model)
@@ -61,15 +65,21 @@ static void finish(Model *model)
     model->perturbed = false;
 }
 
-/* Adds `by` times the seed to the knowns. */
-static void shift(Model *model, const Variable *const *knowns, size_t n, const double *seed, double by)
+/* Must differences do for this known? `rows`: of unknowns that the matrix has. */
+static bool is_left(const Model *model, bool rows, const Variable *known, uint32_t i)
+{
+    return !rows || !embedded_has_column(model, known, i);
+}
+
+/* Adds `by` times the seed to the knowns that are left. */
+static void shift(Model *model, bool rows, const Variable *const *knowns, size_t n, const double *seed, double by)
 {
     for (size_t k = 0; k < n; seed += knowns[k]->count, k++) {
         double *place = NULL;
         if (!known_place(model, knowns[k], &place) || !place)
             continue;
         for (uint32_t i = 0; i < knowns[k]->count; i++)
-            place[i] += by * seed[i];
+            place[i] += is_left(model, rows, knowns[k], i) ? by * seed[i] : 0.0;
         embedded_changed(model, knowns[k]->region == REGION_PARAMETER);
     }
 }
@@ -85,35 +95,55 @@ static bool check_seed(Model *model, const Variable *variable, const double *see
     return true;
 }
 
-/* The e of the differences, 0 when the seed is zero (or too small for 1 / seed); false after a log line. */
-static bool choose_step(Model *model, const Variable *const *knowns, size_t n, const double *seed, double *step)
+static bool check_knowns(Model *model, const Variable *const *knowns, size_t n)
+{
+    double *place = NULL;
+    for (size_t k = 0; k < n; k++)
+        if (!known_place(model, knowns[k], &place))
+            return false;
+    return true;
+}
+
+static bool check_seeds(Model *model, const Variable *const *variables, size_t n, const double *seed)
+{
+    for (size_t k = 0; k < n; seed += variables[k]->count, k++)
+        if (!check_seed(model, variables[k], seed))
+            return false;
+    return true;
+}
+
+/* The e of the differences, 0 when the seed of what is left is zero (or too small for 1 / seed). */
+static double choose_step(Model *model, bool rows, const Variable *const *knowns, size_t n, const double *seed)
 {
     double largest = 0.0;
     for (size_t k = 0; k < n; seed += knowns[k]->count, k++) {
         double *place = NULL;
-        if (!known_place(model, knowns[k], &place) || !check_seed(model, knowns[k], seed))
-            return false;
-        for (uint32_t i = 0; place && i < knowns[k]->count; i++)
-            largest = fmax(largest, fabs(seed[i]) / scale(knowns[k], place[i]));
+        if (!known_place(model, knowns[k], &place) || !place)
+            continue;
+        for (uint32_t i = 0; i < knowns[k]->count; i++)
+            if (seed[i] != 0.0 && is_left(model, rows, knowns[k], i))
+                largest = fmax(largest, fabs(seed[i]) / scale(knowns[k], place[i]));
     }
-    *step = largest > DBL_MIN ? cbrt(DBL_EPSILON) / largest : 0.0;
-    return true;
+    return largest > DBL_MIN ? cbrt(DBL_EPSILON) / largest : 0.0;
 }
 
-/* Values of the unknowns one after the other. */
-static Status read(Model *model, const Variable *const *unknowns, size_t n, double *values)
+/* Values of the unknowns that the matrix has, or of those that it has not, at their places. */
+static Status read(Model *model, bool rows, const Variable *const *unknowns, size_t n, double *values)
 {
     Status status = STATUS_OK;
     for (size_t k = 0; k < n && status == STATUS_OK; values += unknowns[k]->count, k++)
-        status = model_get(model, unknowns[k], values);
+        if (embedded_has_rows(model, unknowns[k]) == rows)
+            status = model_get(model, unknowns[k], values);
     return status;
 }
 
-/* values = (values - what the unknowns are now) / width */
-static Status subtract(Model *model, const Variable *const *unknowns, size_t n, double width, double *values)
+/* values = (values - what the same unknowns are now) / width */
+static Status subtract(Model *model, bool rows, const Variable *const *unknowns, size_t n, double width, double *values)
 {
     Status status = STATUS_OK;
     for (size_t k = 0; k < n && status == STATUS_OK; values += unknowns[k]->count, k++) {
+        if (embedded_has_rows(model, unknowns[k]) != rows)
+            continue;
         status = model_get(model, unknowns[k], model->scratch);
         for (uint32_t i = 0; i < unknowns[k]->count; i++)
             values[i] = (values[i] - model->scratch[i]) / width;
@@ -129,33 +159,59 @@ static size_t elements(const Variable *const *variables, size_t n)
     return count;
 }
 
+/* Is any of the unknowns in the matrix, or any not? */
+static bool have(const Model *model, bool rows, const Variable *const *unknowns, size_t n)
+{
+    for (size_t k = 0; k < n; k++)
+        if (embedded_has_rows(model, unknowns[k]) == rows)
+            return true;
+    return false;
+}
+
+/* Differences for the unknowns that the matrix has, over what is left, or for those that it has not, over all. */
+static Status differences(Model *model, bool rows, const Variable *const *unknowns, size_t n_unknowns,
+                          const Variable *const *knowns, size_t n_knowns, const double *seed, double *sensitivity)
+{
+    if (!have(model, rows, unknowns, n_unknowns))
+        return STATUS_OK;
+    const double step = choose_step(model, rows, knowns, n_knowns, seed);
+    if (step == 0.0)
+        return STATUS_OK;
+    shift(model, rows, knowns, n_knowns, seed, step);
+    Status status = read(model, rows, unknowns, n_unknowns, sensitivity);
+    restore(model);
+    shift(model, rows, knowns, n_knowns, seed, -step);
+    if (status == STATUS_OK)
+        status = subtract(model, rows, unknowns, n_unknowns, 2.0 * step, sensitivity);
+    restore(model);
+    return status;
+}
+
 Status model_directional(Model *model, const Variable *const *unknowns, size_t n_unknowns,
                          const Variable *const *knowns, size_t n_knowns, const double *seed, double *sensitivity)
 {
-    double step = 0.0;
-    if (!choose_step(model, knowns, n_knowns, seed, &step))
+    if (!check_knowns(model, knowns, n_knowns) || !check_seeds(model, knowns, n_knowns, seed))
         return STATUS_ERROR;
-    if (step == 0.0) {
-        memset(sensitivity, 0, elements(unknowns, n_unknowns) * sizeof(double));
-        return STATUS_OK;
-    }
-    save(model);
-    shift(model, knowns, n_knowns, seed, step);
-    Status status = read(model, unknowns, n_unknowns, sensitivity);
-    restore(model);
-    shift(model, knowns, n_knowns, seed, -step);
+    memset(sensitivity, 0, elements(unknowns, n_unknowns) * sizeof(double));
+    begin(model, unknowns, n_unknowns, knowns, n_knowns);
+    Status status = differences(model, false, unknowns, n_unknowns, knowns, n_knowns, seed, sensitivity);
     if (status == STATUS_OK)
-        status = subtract(model, unknowns, n_unknowns, 2.0 * step, sensitivity);
+        status = differences(model, true, unknowns, n_unknowns, knowns, n_knowns, seed, sensitivity);
+    if (status == STATUS_OK)
+        status = embedded_add_directional(model, unknowns, n_unknowns, knowns, n_knowns, seed, sensitivity);
     finish(model);
     return status;
 }
 
-/* Sum of seed times unknown, over all elements. */
-static Status project(Model *model, const Variable *const *unknowns, size_t n, const double *seed, double *sum)
+/* Sum of seed times unknown, over all elements; without unknowns that the matrix has, if it has the known. */
+static Status project(Model *model, bool column, const Variable *const *unknowns, size_t n, const double *seed,
+                      double *sum)
 {
     Status status = STATUS_OK;
     *sum = 0.0;
     for (size_t k = 0; k < n && status == STATUS_OK; seed += unknowns[k]->count, k++) {
+        if (column && embedded_has_rows(model, unknowns[k]))
+            continue;
         status = model_get(model, unknowns[k], model->scratch);
         for (uint32_t i = 0; i < unknowns[k]->count; i++)
             *sum += seed[i] * model->scratch[i];
@@ -163,23 +219,26 @@ static Status project(Model *model, const Variable *const *unknowns, size_t n, c
     return status;
 }
 
-/* The projected unknowns' derivative in one element of a known. */
-static Status element(Model *model, const Variable *const *unknowns, size_t n, const double *seed,
+/* The projected unknowns' derivative in one element of a known, apart from what is in the matrix. */
+static Status element(Model *model, bool rows, const Variable *const *unknowns, size_t n, const double *seed,
                       const Variable *known, uint32_t i, double *result)
 {
     double *place = NULL, above = 0.0, below = 0.0;
     *result = 0.0;
     if (!known_place(model, known, &place) || !place)
         return STATUS_OK;
+    const bool column = rows && embedded_has_column(model, known, i);
+    if (column && !have(model, false, unknowns, n))
+        return STATUS_OK;
     const double value = place[i], step = cbrt(DBL_EPSILON) * scale(known, value);
     place[i] = value + step;
     embedded_changed(model, known->region == REGION_PARAMETER);
-    Status status = project(model, unknowns, n, seed, &above);
+    Status status = project(model, column, unknowns, n, seed, &above);
     restore(model);
     place[i] = value - step;
     embedded_changed(model, known->region == REGION_PARAMETER);
     if (status == STATUS_OK)
-        status = project(model, unknowns, n, seed, &below);
+        status = project(model, column, unknowns, n, seed, &below);
     restore(model);
     *result = (above - below) / (2.0 * step);
     return status;
@@ -188,19 +247,17 @@ static Status element(Model *model, const Variable *const *unknowns, size_t n, c
 Status model_adjoint(Model *model, const Variable *const *unknowns, size_t n_unknowns, const Variable *const *knowns,
                      size_t n_knowns, const double *seed, double *sensitivity)
 {
-    double *place = NULL;
-    for (size_t k = 0; k < n_knowns; k++)
-        if (!known_place(model, knowns[k], &place))
-            return STATUS_ERROR;
-    const double *rest = seed;
-    for (size_t k = 0; k < n_unknowns; rest += unknowns[k]->count, k++)
-        if (!check_seed(model, unknowns[k], rest))
-            return STATUS_ERROR;
-    save(model);
+    if (!check_knowns(model, knowns, n_knowns) || !check_seeds(model, unknowns, n_unknowns, seed))
+        return STATUS_ERROR;
+    begin(model, unknowns, n_unknowns, knowns, n_knowns);
+    const bool rows = have(model, true, unknowns, n_unknowns);
     Status status = STATUS_OK;
+    double *next = sensitivity;
     for (size_t k = 0; k < n_knowns; k++)
         for (uint32_t i = 0; i < knowns[k]->count && status == STATUS_OK; i++)
-            status = element(model, unknowns, n_unknowns, seed, knowns[k], i, sensitivity++);
+            status = element(model, rows, unknowns, n_unknowns, seed, knowns[k], i, next++);
+    if (status == STATUS_OK)
+        status = embedded_add_adjoint(model, unknowns, n_unknowns, knowns, n_knowns, seed, sensitivity);
     finish(model);
     return status;
 }

@@ -51,7 +51,10 @@ def library(folder) -> ctypes.CDLL:
 class Kernels:
     """One code path, called as the C shim calls it."""
 
-    NAMES = ("sizes", "advance", "observe", "survey", "rates", "normalise", "switches", "refresh", "check", "forces", "state_slopes")
+    NAMES = (
+        *("sizes", "advance", "observe", "survey", "rates", "normalise", "switches", "refresh", "check"),
+        *("forces", "state_slopes"),
+    )
 
     def __init__(self, library: ctypes.CDLL, path: str) -> None:
         table = getattr(library, f"table_{path}")

@@ -10,7 +10,18 @@ from ctypes import byref, c_bool, c_double, c_int, c_size_t
 import pytest
 
 from tests.fmu import shim_model as toy
-from tests.fmu.shim_build import CO_SIMULATION, DISCARD, ERROR, MODEL_EXCHANGE, OK, Fmu
+from tests.fmu.shim_build import (
+    CO_SIMULATION,
+    DISCARD,
+    ERROR,
+    MODEL_EXCHANGE,
+    OK,
+    TOY,
+    Fmu,
+    compile_c,
+    location,
+    shared_sources,
+)
 from tests.fmu.shim_model import DT, REFERENCE
 
 
@@ -243,6 +254,39 @@ def test_directional_derivatives(opened, kind):
     total = sum(s * expected["der(v0)", n] for s, n in zip(seed, knowns))
     assert (status, values) == (OK, [pytest.approx(total, rel=1e-8)])
     assert fmu.derivative([REFERENCE["der(v0)"]], [REFERENCE["angle"]], [0.0], 1) == (OK, [0.0])
+
+
+@pytest.mark.parametrize("kind", [CO_SIMULATION, MODEL_EXCHANGE])
+def test_derivatives_of_a_model_too_large_for_a_matrix(kind, version, tmp_path):
+    """All are differences then; the kernel, which would write nowhere, is not called."""
+    sources = [*shared_sources(), TOY / "toy_kernels.c"]
+    library = compile_c(tmp_path / "large.so", sources, "-shared", "-fPIC", "-DROOM=(1 << 24)")
+    fmu = Fmu(library, version, kind, location(toy.PlantData().write(tmp_path / "resources"), version))
+    assert fmu.start() == OK
+    expected = analytic(0.0, fmu.value("angle"), fmu.value("rate"))
+    for (unknown, known), slope in expected.items():
+        status, values = fmu.derivative([REFERENCE[unknown]], [REFERENCE[known]], [1.0], 1)
+        assert (status, values) == (OK, [pytest.approx(slope, rel=2e-9, abs=1e-9)]), (unknown, known)
+        if version == 3:
+            status, values = fmu.derivative([REFERENCE[unknown]], [REFERENCE[known]], [1.0], 1, adjoint=True)
+            assert (status, values) == (OK, [pytest.approx(slope, rel=2e-9, abs=1e-9)]), (unknown, known)
+    fmu.free()
+
+
+@pytest.mark.parametrize("adjoint", [False, True])
+def test_derivatives_beyond_the_range_of_numbers(opened, adjoint):
+    """FMI 2 has no discarded derivatives. What comes next is right again."""
+    fmu = opened(MODEL_EXCHANGE)
+    if adjoint and fmu.version == 2:
+        pytest.skip("FMI 2 has no adjoint derivatives")
+    assert fmu.start() == OK
+    slope = analytic(0.0, fmu.value("angle"), fmu.value("rate"))["der(v0)", "angle"]
+    unknowns, knowns = [REFERENCE["der(v0)"]], [REFERENCE["angle"]]
+    status, _ = fmu.derivative(unknowns, knowns, [1e308], 1, adjoint=adjoint)
+    assert status == (ERROR if fmu.version == 2 else DISCARD)
+    assert "variable 'der(v0)' is no finite number" in fmu.log[-1][2]
+    if fmu.version == 3:
+        assert fmu.derivative(unknowns, knowns, [2.0], 1, adjoint=adjoint) == (OK, [pytest.approx(2.0 * slope)])
 
 
 def test_derivatives_leave_no_trace(opened):
