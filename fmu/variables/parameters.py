@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from dataclasses import replace
 
 from limberjack.engine.system.plant import Plant
@@ -14,6 +13,8 @@ from limberjack.fmu.variables.offers import Offers, spread, typed
 from limberjack.fmu.variables.selection import Candidate
 from limberjack.fmu.variables.variable import Region, Variable
 
+#: kg; what a mass may be tuned down to
+LEAST_MASS = 1e-300
 #: last word of a hinge's parameter → words, declared type of an angle's, of a distance's, lowest value
 _HINGE = {
     "damping": ("viscous damping", "AngularDamping", "LinearDamping", 0.0),
@@ -94,8 +95,8 @@ def _actuator(plant: Plant, index: int, word: str, drive: Actuator, velocity: Ve
 def _body(plant: Plant, index: int, body: str) -> Candidate:
     said = f"mass of body '{body}'"
     found = _parameter(plant, index, place("body", body, "mass"), said, "Mass", bool(plant.floats[index] > 0.0))
-    # 0 would leave a hinge without inertia; bounds are inclusive, so the least mass is the least normal number
-    return replace(found, variable=replace(found.variable, minimum=sys.float_info.min))
+    # 0 would leave a hinge without inertia, and bounds are inclusive
+    return replace(found, variable=replace(found.variable, minimum=LEAST_MASS))
 
 
 def _gravity(offers: Offers, index: int) -> list[Candidate]:
