@@ -311,10 +311,14 @@ def test_errors_without_logging_as_the_version_of_the_standard_has_it(opened, ve
 def test_seeds_too_small_for_a_difference_give_zero(opened):
     fmu = opened(CO_SIMULATION)
     assert fmu.start() == OK
-    assert fmu.derivative([REFERENCE["der(v0)"]], [REFERENCE["angle"]], [1e-310], 1) == (OK, [0.0])
-    exact = -9.0 * math.cos(toy.START[2]) / 2.0
-    status, (slope,) = fmu.derivative([REFERENCE["der(v0)"]], [REFERENCE["angle"]], [1e-300], 1)
-    assert (status, slope) == (OK, pytest.approx(1e-300 * exact, rel=1e-8))
+    assert fmu.derivative([REFERENCE["der(v0)"]], [REFERENCE["mass"]], [1e-310], 1) == (OK, [0.0])
+    in_mass = -toy.Toy().acceleration() / toy.FLOATS[toy.MASS]
+    status, (slope,) = fmu.derivative([REFERENCE["der(v0)"]], [REFERENCE["mass"]], [1e-300], 1)
+    assert (status, slope) == (OK, pytest.approx(1e-300 * in_mass, rel=1e-8))
+    in_angle = -9.0 * math.cos(toy.START[2]) / 2.0  # no difference
+    for seed in (1e-300, 1e-306):
+        status, (slope,) = fmu.derivative([REFERENCE["der(v0)"]], [REFERENCE["angle"]], [seed], 1)
+        assert (status, slope) == (OK, pytest.approx(seed * in_angle, rel=1e-14, abs=0.0))
 
 
 def test_outputs_that_are_no_numbers_are_discarded(opened):
