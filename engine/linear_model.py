@@ -89,7 +89,7 @@ class LinearModel:
 
         Raises ArgumentError for a frequency at which A has an undamped pole.
         """
-        given = np.atleast_1d(np.asarray(frequencies, dtype=float))
+        given = np.atleast_1d(np.asarray(frequencies))
         omega = arguments.vector("frequencies", given, given.shape)
         if omega.ndim != 1:
             raise ArgumentError(f"frequencies has shape {omega.shape}; give one row of numbers.")

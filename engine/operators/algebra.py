@@ -8,6 +8,7 @@ added at once, which keeps D = H P H* block-diagonal and K = E_phi G as sparse a
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from functools import cached_property
 from numbers import Number
@@ -19,12 +20,8 @@ from numpy.typing import ArrayLike
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.operators.graph import Space
 from limberjack.engine.operators.naming import bracketed, marked, sum_name
-from limberjack.engine.operators.vectors import Row, StackedVector
-
-#: identities hold to this, relative to the largest entry that takes part
-TOLERANCE = 1e-10
-#: an inverse is refused when the matrix is this close to singular
-SMALLEST_RECIPROCAL_CONDITION = 1e-15
+from limberjack.engine.operators.rounding import TOLERANCE, inverted, largest, ratio
+from limberjack.engine.operators.vectors import Row, StackedVector, reciprocal
 
 
 class Operator(ABC):
@@ -42,6 +39,8 @@ class Operator(ABC):
     multiple: Any = None
     #: whether the inverse is stored as sparse blocks, as 1 - E is for phi
     recursive = False
+    #: how much larger the terms of the sums in it are than these sums, against which products are rounded
+    cancellation = 1.0
 
     @abstractmethod
     def apply(self, x: np.ndarray) -> np.ndarray:
@@ -59,6 +58,9 @@ class Operator(ABC):
     def to_array(self) -> np.ndarray:
         """The dense matrix (rows.size, columns.size), fresh."""
         return self.apply(np.eye(self.columns.size))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.asarray(self.to_array(), dtype=dtype)
 
     def inverse(self) -> Operator:
         """The inverse.
@@ -83,7 +85,10 @@ class Operator(ABC):
         return self
 
     def __getitem__(self, key: str | tuple[str, str]) -> np.ndarray:
-        row, column = (key, key) if isinstance(key, str) else key
+        pair = (key, key) if isinstance(key, str) else key
+        if not (isinstance(pair, tuple) and len(pair) == 2):
+            raise ArgumentError(f"{self.name}[{key!r:.60}] is no block; give the names of its row and its column.")
+        row, column = pair
         return self.block(self.rows.place(row), self.columns.place(column))
 
     def block(self, i: int, j: int) -> np.ndarray:
@@ -121,8 +126,8 @@ class Operator(ABC):
 
     __rmatmul__ = __rmul__
 
-    def __truediv__(self, factor: complex) -> Operator:
-        return self.scaled(1 / factor)
+    def __truediv__(self, factor: Any) -> Operator:
+        return self.scaled(reciprocal(factor, self.name))
 
     def __neg__(self) -> Operator:
         return self.scaled(-1.0)
@@ -133,7 +138,9 @@ class Operator(ABC):
     def __radd__(self, other: complex) -> Operator:
         if isinstance(other, Number) and complex(other) == 0:  # the start of sum()
             return self
-        raise ArgumentError(f"{other!r:.60} and {self.name} cannot be added; give two operators.")
+        raise ArgumentError(f"{other!r:.60} and {self.name} cannot be added; give two operators, I for the identity.")
+
+    __rsub__ = __radd__
 
     def __sub__(self, other: Operator) -> Operator:
         return add(self, other, -1.0)
@@ -158,6 +165,8 @@ class Operator(ABC):
 
     def equals(self, other: Operator, tolerance: float = TOLERANCE) -> bool:
         """Whether both have the same entries, relative to the largest one."""
+        if not isinstance(other, Operator):
+            raise ArgumentError(f"{self.name} cannot be compared with {other!r:.60}; give an operator.")
         _same_spaces(self, other, "be compared with")
         a, b = self.to_array(), other.to_array()
         return largest(a - b) <= tolerance * max(largest(a), largest(b))
@@ -202,7 +211,7 @@ class Transposed(Operator):
         self.original = original
         self.rows, self.columns = original.columns, original.rows
         self.name = marked(original.name, "*")
-        self.recursive = original.recursive
+        self.recursive, self.cancellation = original.recursive, original.cancellation
 
     @property
     def T(self) -> Operator:
@@ -231,6 +240,15 @@ class Product(Operator):
         self.factors = factors
         self.rows, self.columns = factors[0].rows, factors[-1].columns
         self.name = " ".join(bracketed(factor.name) for factor in factors)
+
+    @cached_property
+    def cancellation(self) -> float:  # type: ignore[override]
+        return math.prod(factor.cancellation for factor in self.factors)
+
+    @cached_property
+    def scale(self) -> float:
+        """A factor whose terms cancel leaves their rounding, which the other factors carry on."""
+        return largest(self.to_array()) * self.cancellation
 
     @property
     def T(self) -> Operator:
@@ -300,6 +318,10 @@ class Sum(Operator):
     def scale(self) -> float:
         return float(max(abs(factor) * term.scale for factor, term in self.terms))
 
+    @cached_property
+    def cancellation(self) -> float:  # type: ignore[override]
+        return ratio(self.scale, largest(self.to_array()))
+
 
 class DenseOperator(Operator):
     """One dense matrix (rows.size, columns.size): an inverse that has no recursion."""
@@ -338,7 +360,7 @@ def multiply(left: Operator, right: Operator) -> Operator:
 def add(left: Operator, right: Any, sign: float) -> Operator:
     """left + sign right; an identity takes the space of its partner."""
     if not isinstance(right, Operator):
-        raise ArgumentError(f"{left.name} and {right!r:.60} cannot be added; give two operators.")
+        raise ArgumentError(f"{left.name} and {right!r:.60} cannot be added; give two operators, I for the identity.")
     _same_graph(left, right)
     left, right = left.like(right), right.like(left)
     _same_spaces(left, right, "be added to")
@@ -346,24 +368,6 @@ def add(left: Operator, right: Any, sign: float) -> Operator:
     if merged is not None:
         return merged
     return Sum(_terms(left) + [(sign * factor, term) for factor, term in _terms(right)])
-
-
-def inverted(array: np.ndarray, what: str) -> np.ndarray:
-    """The inverse of a square matrix; ArgumentError that names it when it is singular."""
-    try:
-        inverse = np.linalg.inv(array)
-    except np.linalg.LinAlgError:
-        inverse = np.full_like(array, np.inf)
-    if not largest(array) * largest(inverse) <= 1 / SMALLEST_RECIPROCAL_CONDITION:
-        raise ArgumentError(
-            f"{what} is singular, so it has no inverse (in D: a hinge moves no mass, or its directions coincide)."
-        )
-    return inverse
-
-
-def largest(array: np.ndarray) -> float:
-    """Largest absolute entry; 0 of an empty array."""
-    return float(np.max(np.abs(array), initial=0.0))
 
 
 def _factors(operator: Operator) -> list[Operator]:

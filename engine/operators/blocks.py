@@ -10,14 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any, overload
+from typing import Any, TypeGuard, overload
 
 import numpy as np
 
 from limberjack.engine.errors import ArgumentError
-from limberjack.engine.operators.algebra import Operator, inverted, largest
+from limberjack.engine.operators.algebra import Operator
 from limberjack.engine.operators.graph import Space
 from limberjack.engine.operators.naming import bracketed, marked, scaled_name, sum_name
+from limberjack.engine.operators.rounding import inverted, largest, ratio
 from limberjack.engine.operators.vectors import StackedVector
 
 Blocks = dict[tuple[int, int], np.ndarray]
@@ -106,7 +107,16 @@ class BlockOperator(Operator):
 
     @cached_property
     def scale(self) -> float:
-        return max([self._scale, *(largest(block) for block in self.blocks.values())])
+        return max(self._scale, self._size)
+
+    @cached_property
+    def _size(self) -> float:
+        """Of the largest entry."""
+        return max([0.0, *(largest(block) for block in self.blocks.values())])
+
+    @cached_property
+    def cancellation(self) -> float:  # type: ignore[override]
+        return ratio(self.scale, self._size)
 
     def scaled(self, factor: Any) -> BlockOperator:
         if factor == 1:
@@ -126,7 +136,10 @@ class BlockOperator(Operator):
         for (i, j), block in self.blocks.items():
             for k, other in by_row.get(j, []):
                 _accumulate(out, (i, k), block @ other)
-        return BlockOperator(self.rows, right.columns, out, f"{bracketed(self.name)} {bracketed(right.name)}")
+        product = BlockOperator(self.rows, right.columns, out, f"{bracketed(self.name)} {bracketed(right.name)}")
+        if self._scale or right._scale:  # one of them is a sum, whose terms may cancel
+            product._scale = product._size * self.cancellation * right.cancellation
+        return product
 
     def merged(self, right: Operator, sign: float) -> BlockOperator | None:
         """self + sign right of two operators stored as blocks; remembers how large the terms were."""
@@ -141,7 +154,7 @@ class BlockOperator(Operator):
     def inverse(self) -> Operator:
         """Block by block for a block-diagonal operator, the propagation operator for 1 - E, otherwise dense."""
         self.need_square("be inverted")
-        if all(i == j for i, j in self.blocks):
+        if _is_diagonal(self):
             names, blocks = self.rows.names, [self.block(k, k) for k in range(len(self.rows.names))]
             inverses = [inverted(block, f"{self.name}['{name}']") for name, block in zip(names, blocks)]
             return BlockOperator.diagonal(self.rows, self.columns, inverses, marked(self.name, "^-1"))
@@ -204,10 +217,12 @@ class BlockOperator(Operator):
         M : spatial inertias; H : joint map; J : armature, block-diagonal over the velocities (None: zero).
         """
         P = [block.astype(np.result_type(block, self.dtype)) for block in self._diagonal_of(M)]
-        if not isinstance(H, BlockOperator) or H.columns != self.rows:
-            raise ArgumentError(f"{H.name} cannot be the joint map of a recursion over {self.rows}; use H.")
-        if J is not None and (J.rows, J.columns) != (H.rows, H.rows):
-            raise ArgumentError(f"{J.name} cannot be the armature: it must map {H.rows} to themselves.")
+        if not _is_diagonal(H) or H.columns != self.rows:
+            raise ArgumentError(f"{_called(H)} cannot be the joint map of a recursion over {self.rows}; use H.")
+        if J is not None and (not _is_diagonal(J) or (J.rows, J.columns) != (H.rows, H.rows)):
+            raise ArgumentError(
+                f"{_called(J)} cannot be the armature: it must map {H.rows} to themselves, block by block; use J."
+            )
         after = _after_hinge(H, J)
         for to, start, E in self.sweep:
             P[to] = P[to] + E @ after(start, P[start]) @ E.T
@@ -216,9 +231,9 @@ class BlockOperator(Operator):
     def _diagonal_of(self, X: Operator) -> list[np.ndarray]:
         if not isinstance(X, BlockOperator) or (X.rows, X.columns) != (self.rows, self.columns):
             raise ArgumentError(
-                f"{X.name} cannot enter a recursion of {self.name}: it must be block-diagonal over its rows."
+                f"{_called(X)} cannot enter a recursion of {self.name}: it must be block-diagonal over its rows."
             )
-        if any(i != j for i, j in X.blocks):
+        if not _is_diagonal(X):
             raise ArgumentError(f"{X.name} cannot enter a recursion of {self.name}: it is not block-diagonal.")
         return [X.block(k, k) for k in range(len(self.rows.names))]
 
@@ -288,6 +303,15 @@ class PropagationOperator(Operator):
 
 def _accumulate(blocks: Blocks, place: tuple[int, int], block: np.ndarray) -> None:
     blocks[place] = blocks[place] + block if place in blocks else block
+
+
+def _is_diagonal(X: object) -> TypeGuard[BlockOperator]:
+    return isinstance(X, BlockOperator) and all(i == j for i, j in X.blocks)
+
+
+def _called(X: object) -> str:
+    """The name of an operator; what was given in its place."""
+    return X.name if isinstance(X, Operator) else f"{X!r:.60}"
 
 
 def _after_hinge(H: BlockOperator, J: Operator | None) -> Callable[[int, np.ndarray], np.ndarray]:

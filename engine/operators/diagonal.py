@@ -23,7 +23,7 @@ from limberjack.engine.operators.hinge_motion import displaced
 from limberjack.engine.operators.sensitivities import Sensitivity
 from limberjack.engine.operators.spatial import force_cross
 from limberjack.engine.operators.vectors import StackedVector
-from limberjack.engine.operators.workbench import Operators
+from limberjack.engine.operators.workbench import Operators, operators_of
 from limberjack.engine.system.system import System
 
 
@@ -35,7 +35,7 @@ class DiagonalDynamics:
     """
 
     def __init__(self, ops: Operators) -> None:
-        self.ops = ops
+        self.ops = operators_of(ops)
 
     @cached_property
     def root(self) -> BlockOperator:

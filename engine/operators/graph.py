@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -60,7 +60,7 @@ def sub_graph(system: System, bodies: Sequence[str] | None) -> SubGraph:
     arguments.system_of(system)
     if bodies is None:
         return SubGraph(system, tuple(range(len(system.bodies))))
-    if isinstance(bodies, str) or not bodies:
+    if isinstance(bodies, str) or not isinstance(bodies, Iterable) or len(bodies := list(bodies)) == 0:
         raise ArgumentError(f"bodies is {bodies!r:.60}; give a list with at least one body name.")
     places = sorted({arguments.index_of("body", name, system.body_names) for name in bodies})
     graph = SubGraph(system, tuple(places))

@@ -26,7 +26,7 @@ from limberjack.engine.operators.algebra import Operator
 from limberjack.engine.operators.blocks import BlockOperator
 from limberjack.engine.operators.spatial import force_cross, motion_cross, skew
 from limberjack.engine.operators.vectors import StackedVector
-from limberjack.engine.operators.workbench import Operators
+from limberjack.engine.operators.workbench import Operators, operators_of
 
 
 class Sensitivity:
@@ -40,7 +40,7 @@ class Sensitivity:
     """
 
     def __init__(self, ops: Operators, along: str | StackedVector | ArrayLike) -> None:
-        self.ops = ops
+        self.ops = operators_of(ops)
         if isinstance(along, str):
             unit = arguments.index_of("velocity", along, ops.velocity_names)
             along = np.eye(ops.velocity_space.size)[unit]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -59,15 +60,15 @@ class StackedVector:
     def __neg__(self) -> StackedVector:
         return StackedVector(self.space, -self._array, scaled_name(-1, self.name))
 
-    def __mul__(self, factor: complex) -> StackedVector:
-        if not np.isscalar(factor):
+    def __mul__(self, factor: Any) -> StackedVector:
+        if not isinstance(factor, Number):
             raise ArgumentError(f"{self.name} is a column; write {self.name}.T on the left of an operator or vector.")
         return StackedVector(self.space, self._array * factor, scaled_name(factor, self.name))
 
     __rmul__ = __mul__
 
-    def __truediv__(self, factor: complex) -> StackedVector:
-        return self * (1 / factor)
+    def __truediv__(self, factor: Any) -> StackedVector:
+        return self.__mul__(reciprocal(factor, self.name))
 
     def _combined(self, other: Any, ufunc: Callable[..., np.ndarray], sign: str) -> StackedVector:
         if not isinstance(other, StackedVector):
@@ -89,8 +90,29 @@ class Row:
     def __init__(self, column: StackedVector) -> None:
         self.T = column
 
+    def to_array(self) -> np.ndarray:
+        """The numbers, a fresh array (size,)."""
+        return self.T.to_array()
+
+    def __repr__(self) -> str:
+        return f"transpose of {self.T!r}"
+
+    def __add__(self, other: Row) -> Row:
+        return Row(self.T + _column(other, self))
+
+    def __sub__(self, other: Row) -> Row:
+        return Row(self.T - _column(other, self))
+
+    def __neg__(self) -> Row:
+        return Row(-self.T)
+
+    def __truediv__(self, factor: Any) -> Row:
+        return Row(self.T / factor)
+
     def __mul__(self, other: Any) -> Any:
         column = self.T
+        if isinstance(other, Number):
+            return Row(column * other)
         if isinstance(other, np.ndarray | list | tuple):
             other = StackedVector(column.space, other, "the array")
         if not isinstance(other, StackedVector):
@@ -103,3 +125,17 @@ class Row:
 
     def __rmul__(self, factor: complex) -> Row:
         return (factor * self.T).T
+
+
+def reciprocal(factor: Any, name: str) -> Any:
+    """1 / factor, by which `name` is multiplied."""
+    number: Any = factor if isinstance(factor, Number) else 0
+    if number == 0:
+        raise ArgumentError(f"{name} cannot be divided by {factor!r:.60}; give a number other than 0.")
+    return 1 / number
+
+
+def _column(row: object, beside: Row) -> StackedVector:
+    if not isinstance(row, Row):
+        raise ArgumentError(f"{beside.T.name}* is a row; it can be added to another row only.")
+    return row.T

@@ -59,6 +59,9 @@ class Operators:
         """Names of the generalized velocities, in order."""
         return self.graph.velocity_names
 
+    def __repr__(self) -> str:
+        return f"<Operators of {self.graph}: {len(self.body_names)} bodies, {len(self.velocity_names)} velocities>"
+
     # Kinematics
 
     @cached_property
@@ -112,7 +115,7 @@ class Operators:
         """
         if axes not in ("node", "inertial"):
             raise ArgumentError(f"axes is {axes!r:.40}; give 'node' or 'inertial'.")
-        if not nodes or len(set(nodes)) < len(nodes):
+        if not nodes or not all(isinstance(name, str) for name in nodes) or len(set(nodes)) < len(nodes):
             raise ArgumentError(f"B needs node or body names, each of them once; got {nodes!r:.80}.")
         space = Space(self.graph, "nodes", tuple(nodes), (6,) * len(nodes), axes)
         blocks = {}
@@ -237,6 +240,8 @@ class Operators:
 
     def diagonal(self, blocks: Mapping[str, ArrayLike], name: str = "X") -> BlockOperator:
         """Your own block-diagonal operator over the bodies: (6, 6) blocks by body name, zero elsewhere."""
+        if not isinstance(blocks, Mapping):
+            raise ArgumentError(f"{name} needs its blocks as a mapping from body names, got {blocks!r:.60}.")
         stored = {}
         for body, block in blocks.items():
             k = self.body_space.place(body)
@@ -291,6 +296,13 @@ class Operators:
         """A block operator under the name that the papers give it."""
         assert isinstance(operator, BlockOperator)
         return BlockOperator(operator.rows, operator.columns, operator.blocks, name, operator.scale)
+
+
+def operators_of(value: object) -> Operators:
+    """`value`, if it is an Operators."""
+    if not isinstance(value, Operators):
+        raise ArgumentError(f"an Operators is needed, got {type(value).__name__}; make one with Operators(system, q).")
+    return value
 
 
 def _coordinates(system: System, q: ArrayLike) -> np.ndarray:

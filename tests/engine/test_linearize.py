@@ -194,6 +194,10 @@ def test_misuse_is_told():
         lj.linearize(undamped).response(2.0)
     with pytest.raises(ArgumentError, match="frequencies"):
         lj.linearize(system).response([[1.0]])
+    with pytest.raises(ArgumentError, match="frequencies must be numbers"):
+        lj.linearize(system).response("fast")
+    with pytest.raises(UnknownNameError, match="no command is called 'push'; there is none"):
+        lj.linearize(cart(), command={"push": 0.0})
 
 
 def spring() -> Hinge:

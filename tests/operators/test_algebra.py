@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.operators import BlockOperator, Operators, PropagationOperator
+from limberjack.engine.operators import BlockOperator, DiagonalDynamics, Operators, PropagationOperator, Sensitivity
 from limberjack.engine.operators.algebra import Product, Sum
 from limberjack.engine.operators.spatial import force_cross, motion_cross, phi, skew
 from tests.engine.random_systems import pose, random_state, random_system
@@ -184,6 +184,24 @@ MISFITS = {
     "node twice": (lambda o: o.B("n1", "n1"), "each of them once"),
     "own block": (lambda o: o.diagonal({"b1": np.eye(5)}), r"X\['b1'\] has shape \(5, 5\)"),
     "comparison": (lambda o: o.H.equals(o.M), "M cannot be compared with H"),
+    "comparison with a number": (lambda o: o.H.equals(3), "H cannot be compared with 3; give an operator"),
+    "number minus operator": (lambda o: 1 - o.H, "1 and H cannot be added; give two operators, I for the identity"),
+    "division by zero": (lambda o: o.phi / 0, "phi cannot be divided by 0"),
+    "division by operator": (lambda o: o.phi / o.M, "phi cannot be divided by <M: the 6 bodies"),
+    "vector by zero": (lambda o: o.V / 0, "V cannot be divided by 0"),
+    "vector by text": (lambda o: o.V * "x", "V is a column"),
+    "row and column": (lambda o: o.V.T + o.V, r"V\* is a row"),
+    "index": (lambda o: o.phi[3], r"phi\[3\] is no block; give the names of its row and its column"),
+    "three indices": (lambda o: o.phi["b0", "b1", "b2"], "is no block"),
+    "number in a recursion": (lambda o: o.E_phi.lyapunov(3), "3 cannot enter a recursion of E_phi"),
+    "number as joint map": (lambda o: o.E_phi.riccati(o.M, 3), "3 cannot be the joint map"),
+    "number as armature": (lambda o: o.E_phi.riccati(o.M, o.H, 3), "3 cannot be the armature"),
+    "full armature": (lambda o: o.E_phi.riccati(o.M, o.H, o.H * o.phi * o.H.T), r"H phi H\* cannot be the armature"),
+    "full joint map": (lambda o: o.E_phi.riccati(o.M, o.H * o.E_phi), "H E_phi cannot be the joint map"),
+    "list of nodes": (lambda o: o.B(["n1", "n2"]), "B needs node or body names"),
+    "list of blocks": (lambda o: o.diagonal([np.eye(6)]), "X needs its blocks as a mapping from body names"),
+    "sensitivity of a system": (lambda o: Sensitivity(o.system, "h1"), "an Operators is needed, got System"),
+    "diagonal dynamics of a system": (lambda o: DiagonalDynamics(o.system), "an Operators is needed, got System"),
 }
 
 
@@ -272,3 +290,34 @@ def test_products_with_propagation_operators_take_one_block_a_body(bodies):
         Counted.products = 0
         A * np.ones(6 * bodies)
         assert Counted.products == bodies - 1
+
+
+def test_an_identity_holds_as_a_factor_too(o):
+    left = o.M - (o.R - o.E_phi * o.R * o.E_phi.T)
+    lazy = (o.I - o.H * o.psi * o.K) * o.H * o.phi - o.H * o.psi
+    for zero in (left, o.H * left * o.H.T, 3 * left.T * o.M, lazy * o.M, o.D * lazy, (lazy * o.M).T, lazy.T * o.D):
+        assert zero.is_zero()
+    for other in (o.M, o.H * o.M * o.H.T, (o.I - o.tau) * o.P, (o.psi - o.phi) * o.M):
+        assert not other.is_zero()
+    assert not ((left + 1e-7 * o.M) * o.P).is_zero()
+
+
+def test_numpy_takes_an_operator_as_its_matrix(o):
+    assert np.asarray(o.M).shape == (36, 36)
+    assert np.allclose(o.phi.T * o.M, o.phi.to_array().T @ o.M.to_array())
+    assert np.isclose(np.linalg.det(o.phi), 1.0)
+
+
+def test_rows(o):
+    row, numbers = o.V.T * o.M, o.M.to_array().T @ o.V.to_array()
+    same(row, numbers)
+    same(-2 * row * 3 + row / 2 - row, -6.5 * numbers)
+    assert repr(row).startswith("transpose of <M* V: the 6 bodies")
+    assert repr(o) == "<Operators of 'random': 6 bodies, 13 velocities>"
+
+
+def test_bodies_may_come_as_any_collection(o):
+    for bodies in (np.array(["b1", "b2"]), {"b2", "b1"}, ("b1", "b2"), (name for name in ("b2", "b1"))):
+        assert Operators(o.system, o.q, bodies=bodies).body_names == ("b1", "b2")
+    with pytest.raises(lj.ArgumentError, match="bodies is 5; give a list"):
+        Operators(o.system, o.q, bodies=5)
