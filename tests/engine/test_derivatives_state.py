@@ -23,10 +23,20 @@ def model(seed: int) -> System:
     return full_model() if seed == 0 else driven_tree(seed)
 
 
+def pushed(system: System) -> np.ndarray:
+    """Coordinates from which many stops push back: they are 0.3 or less from the start."""
+    q = system.q0.copy()
+    for hinge, i, _ in hinges(system):
+        if hinge.type in ("revolute", "prismatic", "helical", "cylindrical", "planar"):
+            q[i] += 0.35 * (-1.0) ** np.arange(i.stop - i.start)
+    return q
+
+
 def at(seed: int) -> tuple[lj.Simulation, np.ndarray]:
-    """A simulation and a State of it, near its start where stops act, with random velocities."""
+    """A simulation and a State of it where stops act, with random velocities."""
     simulation, rng = lj.Simulation(model(seed)), np.random.default_rng(seed)
     system, state = simulation.system, simulation.state
+    state[layout.S_Q :][: system.nq] = pushed(system)
     state[layout.S_Q + system.nq :][: system.nv] = 0.5 * random_state(system, rng)[1]
     return simulation, state
 
@@ -70,6 +80,16 @@ def test_slopes_are_those_of_what_is_observed(seed):
         expected = (4.0 * slope(place, 1e-4) - slope(place, 2e-4)) / 3.0
         assert np.abs(matrix[:, column] - expected).max(initial=0.0) <= 1e-7 * scale.max(), column
         assert (np.abs(matrix[:, column] - expected) <= 1e-6 * scale).all(), column
+
+
+def test_stops_and_drives_at_their_limits_are_among_the_states():
+    simulation, state = at(0)
+    switches = np.empty(simulation.plant.switches_size)
+    entries().switches(simulation.plant.ints, simulation.plant.floats, state, switches)
+    stops, drives = np.split(switches > 0.0, [2 * simulation.system.nv])
+    assert stops.any()
+    assert drives.any()
+    assert not drives.all()
 
 
 @pytest.mark.parametrize("seed", SEEDS)

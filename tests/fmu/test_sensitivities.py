@@ -17,7 +17,7 @@ from limberjack.engine.system.hinge_types import CUSTOM, FREE, SPHERICAL
 from limberjack.fmu.native import targets
 from limberjack.fmu.variables.listing import variables_of
 from limberjack.fmu.variables.variable import Region, Variable
-from tests.engine.test_derivatives_state import model, slopes
+from tests.engine.test_derivatives_state import model, pushed, slopes
 from tests.fmu.shim_build import CO_SIMULATION, MODEL_EXCHANGE, OK, Fmu, location
 
 pytestmark = pytest.mark.skipif(targets.host() not in targets.TARGETS, reason="no FMU binary for this platform")
@@ -95,7 +95,7 @@ def bring_to_a_state(case: Case, rng: np.random.Generator) -> None:
         simulation.step(5)
         case.state = simulation.state
         return
-    states = np.concatenate([system.q0, 0.3 * rng.normal(size=nv)])
+    states = np.concatenate([pushed(system), 0.3 * rng.normal(size=nv)])
     for body in simulation.plant.sections["topo"]:
         if body[layout.KIND] in (SPHERICAL, FREE, CUSTOM):
             states[body[layout.QI] :][:4] *= 1.2
