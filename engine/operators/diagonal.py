@@ -54,17 +54,17 @@ class DiagonalDynamics:
 
     def diagonal_velocities(self, v: StackedVector | ArrayLike) -> StackedVector:
         """ν = m* v."""
-        return self.factor.T * self._vector("v", v)
+        return self._named("nu", self.factor.T * self._vector("v", v))
 
     def velocities(self, nu: StackedVector | ArrayLike) -> StackedVector:
         """Back again: v = m⁻* ν."""
-        return self.factor_inverse.T * self._vector("nu", nu)
+        return self._named("v", self.factor_inverse.T * self._vector("nu", nu))
 
     def forces(self, tau: StackedVector | ArrayLike) -> StackedVector:
         """ε = m⁻¹ (T - H φ M φ* g), with m⁻¹ H φ = D^-½ H ψ for the weight, √J/s."""
         H, phi, psi, M = self.ops.H, self.ops.phi, self.ops.psi, self.ops.M
         weight = self.root.inverse() * H * psi * M * phi.T * self.ops.g
-        return self.factor_inverse * self._vector("tau", tau) - weight
+        return self._named("eps", self.factor_inverse * self._vector("tau", tau) - weight)
 
     def coriolis(self, nu: StackedVector | ArrayLike) -> StackedVector:
         """C = D^-½ H ψ (M α + b) - (dm/dt)* v, √J/s, at v = m⁻* ν.
@@ -76,11 +76,11 @@ class DiagonalDynamics:
         V = phi.T * d.h
         alpha = phi.T * (d.H_star * v + d.Delta.T * (V - d.h))
         forces = np.concatenate([force_cross(V[k]) @ M[k] @ V[k] for k in self.ops.body_names])
-        return self.root.inverse() * H * psi * (M * alpha + forces) - self._factor_rate(d).T * v
+        return self._named("C", self.root.inverse() * H * psi * (M * alpha + forces) - self._factor_rate(d).T * v)
 
     def accelerations(self, nu: StackedVector | ArrayLike, tau: StackedVector | ArrayLike) -> StackedVector:
         """ν̇ = ε - C."""
-        return self.forces(tau) - self.coriolis(nu)
+        return self._named("dnu/dt", self.forces(tau) - self.coriolis(nu))
 
     def _factor_rate(self, d: Sensitivity) -> Operator:
         """[m]_θ = [I + H φ K]_θ D^½ + [I + H φ K] [D^½]_θ."""
@@ -90,6 +90,10 @@ class DiagonalDynamics:
 
     def _blocks(self, blocks: list[np.ndarray], name: str) -> BlockOperator:
         return BlockOperator.diagonal(self.ops.velocity_space, self.ops.velocity_space, blocks, name)
+
+    @staticmethod
+    def _named(name: str, x: StackedVector) -> StackedVector:
+        return StackedVector(x.space, x.to_array(), name)
 
     def _vector(self, name: str, value: StackedVector | ArrayLike) -> StackedVector:
         if isinstance(value, StackedVector):

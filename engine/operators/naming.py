@@ -4,15 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
+#: letters of a name as a part of another one; names would double with each turn of a loop like X = X + X A
+LONGEST = 200
+
 
 def bracketed(name: str) -> str:
     """The name as a factor of a product."""
+    name = shortened(name)
     outer = _outside_brackets(name)
     return f"({name})" if " + " in outer or " - " in outer or outer.startswith("-") else name
 
 
+def shortened(name: str) -> str:
+    """The name without the middle of a very long one."""
+    return name if len(name) <= LONGEST else f"{name[: LONGEST // 2]} … {name[-LONGEST // 4 :]}"
+
+
 def marked(name: str, mark: str) -> str:
     """The name under a star or as an inverse; twice starred is plain."""
+    name = shortened(name)
     if " " in _outside_brackets(name):
         return f"({name}){mark}"
     return name[:-1] if mark == "*" and name.endswith("*") else name + mark
@@ -36,7 +46,7 @@ def sum_name(terms: list[tuple[Any, str]]) -> str:
     text = ""
     for factor, name in terms:
         if factor == 1:
-            text += f" + {name}" if text else name
+            text += f" + {shortened(name)}" if text else shortened(name)
         elif factor == -1:
             text += f" - {bracketed(name)}" if text else f"-{bracketed(name)}"
         else:

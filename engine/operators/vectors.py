@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.operators.graph import Space
-from limberjack.engine.operators.naming import scaled_name
+from limberjack.engine.operators.naming import scaled_name, sum_name
 
 
 class StackedVector:
@@ -75,7 +75,8 @@ class StackedVector:
             other = StackedVector(self.space, other, "the array")
         if other.space != self.space:
             raise ArgumentError(f"{self.name} {sign} {other.name} does not fit: {self.space}; {other.space}.")
-        return StackedVector(self.space, ufunc(self._array, other._array), f"{self.name} {sign} {other.name}")
+        name = sum_name([(1, self.name), (1 if sign == "+" else -1, other.name)])
+        return StackedVector(self.space, ufunc(self._array, other._array), name)
 
     def __repr__(self) -> str:
         lines = [f"  {name}: {self._array[s]}" for name, s in zip(self.space.names, self.space.slices)]

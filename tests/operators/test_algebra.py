@@ -321,3 +321,12 @@ def test_bodies_may_come_as_any_collection(o):
         assert Operators(o.system, o.q, bodies=bodies).body_names == ("b1", "b2")
     with pytest.raises(lj.ArgumentError, match="bodies is 5; give a list"):
         Operators(o.system, o.q, bodies=5)
+
+
+def test_names_stay_short_in_a_loop(o):
+    x, X = o.V, 0.5 * o.D_inverse
+    for _ in range(40):
+        x = x - 1e-9 * (o.M * x)
+        X = 2 * X - X * o.D * X  # Newton's iteration for the inverse
+    assert max(len(x.name), len(X.name)) < 1000
+    assert X.equals(o.D_inverse)
