@@ -10,6 +10,7 @@ from pathlib import Path
 
 from limberjack.engine.errors import ArgumentError
 from limberjack.fmu.native.targets import TARGETS
+from limberjack.fmu.native.universal import universal
 
 #: dates in a ZIP archive start here
 _OLDEST = (1980, 1, 1, 0, 0, 0)
@@ -18,6 +19,7 @@ _FILE, _BINARY = 0o100644, 0o100755
 _MADE_ON_UNIX = 3
 
 
+_MACOS = ("x86_64-darwin", "aarch64-darwin")
 #: FMI 2's folders for binaries; for other processors FMI 2.0.4 (section 2.3) takes the names of FMI 3
 _FMI2_FOLDERS = {"x86_64-linux": "linux64", "x86_64-windows": "win64", "x86_64-darwin": "darwin64"}
 
@@ -26,6 +28,18 @@ def binary_name(fmi: str, platform: str, identifier: str) -> str:
     """Path inside the FMU of the binary for a platform of `native.targets.TARGETS`."""
     folder = _FMI2_FOLDERS.get(platform, platform) if fmi == "2.0" else platform
     return f"binaries/{folder}/{identifier}{TARGETS[platform].suffix}"
+
+
+def binaries(fmi: str, identifier: str, built: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Path inside the FMU → content, of the libraries of each platform.
+
+    FMI 2 has one folder for macOS, darwin64: with both of its processors the library there is a universal one.
+    """
+    files = {binary_name(fmi, platform, identifier): content for platform, content in built.items()}
+    if fmi == "2.0" and built.keys() >= set(_MACOS):
+        files[binary_name(fmi, _MACOS[0], identifier)] = universal([built[platform] for platform in _MACOS])
+        del files[binary_name(fmi, _MACOS[1], identifier)]
+    return files
 
 
 def check_target(path: str | os.PathLike[str]) -> Path:

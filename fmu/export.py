@@ -158,7 +158,7 @@ def _files(choice: _Choice, content: Content, report: Callable[[str], None]) -> 
     files = {
         "modelDescription.xml": written.replace(_attribute(content, _NO_TOKEN), _attribute(content, token), 1),
         "resources/plant.bin": _data(choice, content),
-        **{archive.binary_name(content.fmi, name, content.identifier): p.read_bytes() for name, p in built.items()},
+        **archive.binaries(content.fmi, content.identifier, {name: path.read_bytes() for name, path in built.items()}),
         **documentation.files(content, computed, icon.diagram_png(drawn)),
         f"{reference.FOLDER}/{reference.RESULT_NAME}": computed.csv,
         f"{reference.FOLDER}/{reference.MANIFEST_NAME}": reference.manifest(computed),

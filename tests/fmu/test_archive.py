@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+import struct
 import subprocess
 import sys
 import zipfile
@@ -114,3 +115,27 @@ def test_bad_targets_are_refused_with_a_mend(tmp_path):
 def test_places_of_the_binaries(fmi, names):
     places = [archive.binary_name(fmi, platform, "m") for platform in TARGETS]
     assert places == [f"binaries/{name}" for name in [*names, "aarch64-darwin/m.dylib"]]
+
+
+def macho(processor: int, content: bytes) -> bytes:
+    """The head of a thin 64-bit library, and something behind it."""
+    return struct.pack("<III", 0xFEEDFACF, processor, 3) + content
+
+
+def test_fmi_2_has_one_universal_library_for_both_processors_of_macos():
+    built = {"x86_64-darwin": macho(0x01000007, b"intel" * 9000), "aarch64-darwin": macho(0x0100000C, b"arm" * 99)}
+    files = archive.binaries("2.0", "m", {"x86_64-linux": b"elf", **built})
+    assert sorted(files) == ["binaries/darwin64/m.dylib", "binaries/linux64/m.so"]
+    library = files["binaries/darwin64/m.dylib"]
+    assert struct.unpack_from(">II", library) == (0xCAFEBABE, 2)
+    for i, (platform, processor) in enumerate({"x86_64-darwin": 0x01000007, "aarch64-darwin": 0x0100000C}.items()):
+        found, kind, offset, size, alignment = struct.unpack_from(">IIIII", library, 8 + 20 * i)
+        assert (found, kind, alignment) == (processor, 3, 14)
+        assert offset % (1 << alignment) == 0
+        assert library[offset : offset + size] == built[platform]
+
+
+def test_one_processor_of_macos_keeps_its_own_folder():
+    thin = {"aarch64-darwin": macho(0x0100000C, b"arm")}
+    assert archive.binaries("2.0", "m", thin) == {"binaries/aarch64-darwin/m.dylib": thin["aarch64-darwin"]}
+    assert set(archive.binaries("3.0", "m", thin)) == {"binaries/aarch64-darwin/m.dylib"}
