@@ -28,7 +28,6 @@ from tests.fmu.coupled_fmu import (
     COMMAND,
     CoupledFmu,
     FakeEngine,
-    build_library,
     children,
     load_arm,
     message,
@@ -39,36 +38,6 @@ from tests.fmu.shim_build import ERROR, OK
 WAIT_S = 20.0  # bound on every wait; reached only when something is broken
 COUNTS = {"q": 10, "v": 9, "tau": 9, "outputs": 9, "command": 4}
 NUMBERS = sum(COUNTS.values())
-
-
-@pytest.fixture(scope="module")
-def arm():
-    return load_arm()
-
-
-@pytest.fixture(scope="module")
-def place(arm):
-    folder = Path(tempfile.mkdtemp(prefix="ljt"))
-    build_library(folder)
-    write_resources(folder, arm)
-    yield folder
-    shutil.rmtree(folder)
-
-
-@pytest.fixture
-def fmu(place, arm):
-    """Makes instances, which are freed at the end; no engine may then be left."""
-    made = []
-
-    def make(version=3, **settings):
-        made.append(CoupledFmu(place / "coupled.so", place / "resources", arm, version, **settings))
-        return made[-1]
-
-    yield make
-    for instance in made:
-        if instance.c:
-            instance.free()
-    assert children() == []
 
 
 @pytest.fixture

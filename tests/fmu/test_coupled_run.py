@@ -19,42 +19,11 @@ from limberjack.bridge.keys import keygen
 from limberjack.bridge.server import Server
 from limberjack.bridge.settings import Settings
 from limberjack.fmu.variables.variable import Region
-from tests.fmu.coupled_fmu import CoupledFmu, build_library, children, load_arm, write_resources
+from tests.fmu.coupled_fmu import CoupledFmu, children, write_resources
 from tests.fmu.shim_build import DISCARD, ERROR, OK
 
 WAIT_S = 20.0  # bound on every wait; reached only when something is broken
 H = 0.01
-
-
-@pytest.fixture(scope="module")
-def arm():
-    return load_arm()
-
-
-@pytest.fixture(scope="module")
-def place(arm):
-    """A folder with the library and the resources, short enough for local sockets."""
-    folder = Path(tempfile.mkdtemp(prefix="ljt"))
-    build_library(folder)
-    write_resources(folder, arm)
-    yield folder
-    shutil.rmtree(folder)
-
-
-@pytest.fixture
-def fmu(place, arm):
-    """Makes instances, which are freed at the end; no engine may then be left."""
-    made = []
-
-    def make(version=3, **settings):
-        made.append(CoupledFmu(place / "coupled.so", place / "resources", arm, version, **settings))
-        return made[-1]
-
-    yield make
-    for instance in made:
-        if instance.c:
-            instance.free()
-    assert children() == []
 
 
 @pytest.fixture
