@@ -33,14 +33,13 @@ fmi3Status fmi3SetDebugLogging(fmi3Instance c, fmi3Boolean on, size_t n, const f
     return instance ? done(instance, instance_set_logging(instance, __func__, on, n, categories)) : fmi3Error;
 }
 
-fmi3Instance fmi3InstantiateModelExchange(fmi3String name, fmi3String token, fmi3String resources, fmi3Boolean visible,
-                                          fmi3Boolean logging, fmi3InstanceEnvironment environment,
-                                          fmi3LogMessageCallback log_message)
+static fmi3Instance open_instance(Interface interface, fmi3String name, fmi3String token, fmi3String resources,
+                                  fmi3Boolean logging, fmi3InstanceEnvironment environment,
+                                  fmi3LogMessageCallback log_message)
 {
-    (void)visible;
     const InstanceOptions options = {
         .version = 3,
-        .interface = MODEL_EXCHANGE,
+        .interface = interface,
         .name = name,
         .token = token,
         .resources = resources,
@@ -52,6 +51,14 @@ fmi3Instance fmi3InstantiateModelExchange(fmi3String name, fmi3String token, fmi
     return instance_open(&options);
 }
 
+fmi3Instance fmi3InstantiateModelExchange(fmi3String name, fmi3String token, fmi3String resources, fmi3Boolean visible,
+                                          fmi3Boolean logging, fmi3InstanceEnvironment environment,
+                                          fmi3LogMessageCallback log_message)
+{
+    (void)visible;
+    return open_instance(MODEL_EXCHANGE, name, token, resources, logging, environment, log_message);
+}
+
 fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String token, fmi3String resources, fmi3Boolean visible,
                                          fmi3Boolean logging, fmi3Boolean event_mode_used,
                                          fmi3Boolean early_return_allowed, const fmi3ValueReference intermediate[],
@@ -61,19 +68,8 @@ fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String token, fmi3
 {
     /* the FMU never returns early and never asks for intermediate values; importers may offer both */
     (void)visible, (void)early_return_allowed, (void)intermediate, (void)n_intermediate, (void)intermediate_update;
-    const InstanceOptions options = {
-        .version = 3,
-        .interface = CO_SIMULATION,
-        .name = name,
-        .token = token,
-        .resources = resources,
-        .logging = logging,
-        .sink = log_line,
-        .logger = (void (*)(void))log_message,
-        .environment = environment,
-    };
     if (!event_mode_used)
-        return instance_open(&options);
+        return open_instance(CO_SIMULATION, name, token, resources, logging, environment, log_message);
     if (log_message)
         log_message(environment, fmi3Error, CATEGORY_ERROR,
                     "Instantiation refused: eventModeUsed is true, but this FMU has no Event Mode in Co-Simulation "
