@@ -25,10 +25,11 @@ from limberjack.benchmarks.states import COUNT, States, random_states
 from limberjack.benchmarks.trees import tree_of
 from limberjack.engine.derivatives_layout import slope_sections
 from limberjack.engine.errors import LimberjackError
-from limberjack.engine.layout import C_BODIES, total
+from limberjack.engine.layout import C_BODIES
 from limberjack.engine.system.build import build
 from limberjack.engine.system.plant import aligned_zeros
 from limberjack.engine.system.system import System
+from limberjack.engine.views import total
 
 OPERATIONS = {
     "inverse_derivatives": "derivatives of inverse dynamics",

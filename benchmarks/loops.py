@@ -10,8 +10,9 @@ from limberjack.engine.forward_dynamics import forward_dynamics
 from limberjack.engine.integrate import OK, SEMI_IMPLICIT, step
 from limberjack.engine.inverse_dynamics import inverse_dynamics
 from limberjack.engine.kernel import entry
-from limberjack.engine.layout import C_Q, C_V, S_Q, plant_view, vector_view, work_view
+from limberjack.engine.layout import C_Q, C_V, S_Q, plant_view, work_view
 from limberjack.engine.mass_matrix import mass_matrix
+from limberjack.engine.views import vector_view
 
 
 @entry

@@ -62,7 +62,7 @@ from limberjack.engine.derivatives_layout import (
 )
 from limberjack.engine.kernel import kernel
 from limberjack.engine.lanes import between_lanes, load_lanes, store_lanes
-from limberjack.engine.layout import KIND, LANES, NV, UP, VEND, VI
+from limberjack.engine.layout import KIND, NV, UP, VEND, VI
 from limberjack.engine.spatial import (
     add,
     add_cross,
@@ -78,6 +78,7 @@ from limberjack.engine.spatial import (
     sub,
     unrot,
 )
+from limberjack.engine.views import LANES
 
 
 @kernel

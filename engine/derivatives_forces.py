@@ -18,11 +18,10 @@ from limberjack.engine.layout import (
     MODE_SERVO,
     MODE_TORQUE,
     S_Q,
-    matrix_view,
     plant_view,
-    vector_view,
     work_view,
 )
+from limberjack.engine.views import matrix_view, vector_view
 
 
 @kernel

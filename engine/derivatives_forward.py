@@ -10,7 +10,8 @@ from limberjack.engine.derivatives_layout import slopes_view
 from limberjack.engine.derivatives_solve import prepare_gains, solve_columns
 from limberjack.engine.kernel import entry, kernel
 from limberjack.engine.lanes import load_lanes, store_lanes
-from limberjack.engine.layout import C_V, LANES, plant_view, vector_view, work_view
+from limberjack.engine.layout import C_V, plant_view, work_view
+from limberjack.engine.views import LANES, vector_view
 
 
 @kernel

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections import namedtuple
 
 from limberjack.engine.kernel import kernel
-from limberjack.engine.layout import C_BODIES, C_V, LANES, Sections, matrix_view, padded
+from limberjack.engine.layout import C_BODIES, C_V
+from limberjack.engine.views import LANES, Sections, matrix_view, padded
 
 Slopes = namedtuple("Slopes", "lanes square body column force motion")
 

@@ -31,20 +31,7 @@ from limberjack.engine.derivatives_layout import (
     slopes_view,
 )
 from limberjack.engine.kernel import entry, kernel
-from limberjack.engine.layout import (
-    C_V,
-    LANES,
-    NV,
-    SI_OUTPUT,
-    SI_TARGET,
-    SI_TYPE,
-    UP,
-    VEND,
-    VI,
-    matrix_view,
-    plant_view,
-    work_view,
-)
+from limberjack.engine.layout import C_V, NV, SI_OUTPUT, SI_TARGET, SI_TYPE, UP, VEND, VI, plant_view, work_view
 from limberjack.engine.outputs import (
     ACCELEROMETER,
     GYRO,
@@ -71,6 +58,7 @@ from limberjack.engine.spatial import (
     unrot,
 )
 from limberjack.engine.tree import hinge_frame
+from limberjack.engine.views import LANES, matrix_view
 
 # The matrices of `output_slopes`: along the velocities at fixed accelerations, in the velocities, in accelerations.
 ALONG, IN_V, IN_VDOT = range(3)

@@ -28,7 +28,6 @@ from limberjack.engine.layout import (
     FIRST,
     G_L,
     G_U,
-    LANES,
     LEAF,
     NV,
     PATH,
@@ -40,9 +39,9 @@ from limberjack.engine.layout import (
     VI,
     W_DINV,
     W_U,
-    vector_view,
 )
 from limberjack.engine.spatial import add6, add9, dot6, force_out, load3, load6, load9, rigid, scale, store3, store6
+from limberjack.engine.views import LANES, vector_view
 
 
 @kernel

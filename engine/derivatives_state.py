@@ -28,7 +28,6 @@ from limberjack.engine.layout import (
     C_V,
     DI_Q,
     KIND,
-    LANES,
     NV,
     QI,
     S_Q,
@@ -36,16 +35,14 @@ from limberjack.engine.layout import (
     SI_TARGET,
     SI_TYPE,
     VI,
-    matrix_view,
-    padded,
     plant_view,
-    vector_view,
     work_view,
 )
 from limberjack.engine.manifold import coordinate_rates, unit_quaternions
 from limberjack.engine.outputs import EFFORT, POSITION, RATE
 from limberjack.engine.spatial import add_cross, dot, load3, quaternion_matrix, rot, scale, store3
 from limberjack.engine.system.hinge_types import CUSTOM, FREE, SPHERICAL
+from limberjack.engine.views import LANES, matrix_view, padded, vector_view
 
 # rows of work.vstage and work.qstage
 _STIFFNESS, _DAMPING, _ROW = range(3)

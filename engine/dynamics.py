@@ -19,10 +19,11 @@ from limberjack.engine import arguments
 from limberjack.engine.derivatives_layout import slope_sections
 from limberjack.engine.entries import entries
 from limberjack.engine.errors import ArgumentError
-from limberjack.engine.layout import C_BODIES, S_Q, total
+from limberjack.engine.layout import C_BODIES, S_Q
 from limberjack.engine.system.build import build
 from limberjack.engine.system.plant import aligned_zeros
 from limberjack.engine.system.system import System
+from limberjack.engine.views import total
 
 External = Mapping[str, ArrayLike] | ArrayLike | None
 

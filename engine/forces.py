@@ -36,9 +36,9 @@ from limberjack.engine.layout import (
     MODE_VELOCITY,
     S_Q,
     plant_view,
-    vector_view,
     work_view,
 )
+from limberjack.engine.views import vector_view
 
 
 @kernel

@@ -12,8 +12,9 @@ from __future__ import annotations
 from limberjack.engine.forces import actuator_forces, hinge_forces
 from limberjack.engine.forward_dynamics import forward_dynamics
 from limberjack.engine.kernel import entry, kernel
-from limberjack.engine.layout import C_Q, C_V, S_Q, S_STEPS, S_TIME, plant_view, vector_view, work_view
+from limberjack.engine.layout import C_Q, C_V, S_Q, S_STEPS, S_TIME, plant_view, work_view
 from limberjack.engine.manifold import chart_rates, retract
+from limberjack.engine.views import vector_view
 
 INTEGRATORS = {"rk4": 0, "semi_implicit": 1, "implicit": 2}
 RK4, SEMI_IMPLICIT, IMPLICIT = range(3)

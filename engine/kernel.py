@@ -37,16 +37,16 @@ kernel: Callable[[Callable], Callable] = numba.njit(forceinline=True, **OPTIONS)
 def kernel_sources() -> list[Path]:
     """The modules that kernels are made of: this one, those that use it, and the table of hinge types."""
     root = Path(__file__).resolve().parent
-    made = [path for path in sorted(root.glob("*.py")) if b"limberjack.engine.kernel import" in path.read_bytes()]
+    made = [path for path in sorted(root.rglob("*.py")) if b"limberjack.engine.kernel import" in path.read_bytes()]
     return [root / "kernel.py", root / "system" / "hinge_types.py", *made]
 
 
 @lru_cache(maxsize=1)
 def cache_directory() -> Path:
     """Where compiled entries are kept: one directory for each state of the sources that kernels are made of."""
-    digest = hashlib.sha256()
+    digest, root = hashlib.sha256(), Path(__file__).resolve().parent
     for source in kernel_sources():
-        digest.update(source.name.encode())
+        digest.update(source.relative_to(root).as_posix().encode())
         digest.update(source.read_bytes())
     return Path(platformdirs.user_cache_dir("limberjack")) / "kernels" / digest.hexdigest()[:16]
 

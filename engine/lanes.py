@@ -16,7 +16,7 @@ from numba.extending import intrinsic, lower_builtin, models, register_model
 from numba.np import arrayobj
 
 from limberjack.engine.kernel import OPTIONS
-from limberjack.engine.layout import LANES
+from limberjack.engine.views import LANES
 
 _DOUBLE = ir.DoubleType()
 _VECTOR = ir.VectorType(_DOUBLE, LANES)

@@ -8,19 +8,29 @@ follow from the counts at the head of `ints`, so compiled code (and an exported 
 from __future__ import annotations
 
 from collections import namedtuple
+from collections.abc import Sequence
 
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
-from numba.np import arrayobj
+import numpy as np
 
 from limberjack.engine.kernel import kernel
+from limberjack.engine.loops.layout import (
+    C_SWITCHES,
+    SWITCH,
+    loop_float_sections,
+    loop_floats_size,
+    loop_int_sections,
+    loop_ints_size,
+    loop_plant_view,
+    loop_work_sections,
+    loop_work_size,
+    loop_work_view,
+)
+from limberjack.engine.views import BLOCK, LANES, Sections, matrix_view, padded, vector_view
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 
-# ints[0:HEADER]: counts
-HEADER = 16
+# ints[0:HEADER]: counts; those of closed loops follow in loops/layout.py
+HEADER = 32
 (
     C_VERSION,
     C_BODIES,
@@ -36,8 +46,8 @@ HEADER = 16
     C_PARTS,
 ) = range(12)
 
-# topo (bodies, 14): topology of body k, counted base to tip; the bodies of a subtree are neighbours
-TOPO = 14
+# topo (bodies, 16): topology of body k, counted base to tip; the bodies of a subtree are neighbours
+TOPO = 16
 UP = 0  # row of the parent in per-body work arrays: parent + 1; 0 is the ground row
 PATH = 1  # which code path a sweep takes, below
 KIND = 2  # hinge type code, `system/hinge_types.py`
@@ -50,6 +60,8 @@ LEAF = 9  # 1 for a body without children
 FIRST = 10  # 1 for the child that a tip-to-base sweep meets first: it writes the parent's sums, others add
 GROUNDED = 11  # 1 for a body that only unmerged fixed hinges join to the ground: it does not count as moving mass
 VEND = 12  # one past the last velocity of the body's subtree, which are VI … VEND - 1
+GROUP = 13  # group of embedded loops that the body belongs to, or -1
+MEMBER = 14  # its rank in the group's list of bodies; 0 is the first that a base-to-tip sweep meets
 
 # code paths of the sweeps
 PATH_REVOLUTE, PATH_PRISMATIC, PATH_GENERAL, PATH_BASE = range(4)
@@ -65,10 +77,11 @@ B_H = 13  # 3: first moment m c, kg·m
 B_I = 16  # 6: rotational inertia about O_k (xx, yy, zz, xy, xz, yz), kg·m²
 B_X = 22  # hinge parameter: pitch (m/rad), radius (m) or handedness of a gimbal (±1)
 
-# dof_int (nv, 2), dof (nv, 12)
-DOF_INT = 2
+# dof_int (nv, 3), dof (nv, 12)
+DOF_INT = 3
 DI_Q = 0  # coordinate whose rate this velocity is, or -1 for a quasi-velocity
 DI_BODY = 1  # body whose hinge it belongs to
+DI_MEMBER = 2  # its rank in the group's list of velocities, or -1
 DOF = 12
 (D_STIFFNESS, D_REST, D_DAMPING, D_FRICTION, D_FRICTION_RATE, D_LOWER, D_UPPER, D_LIMIT_K, D_LIMIT_C) = range(9)
 
@@ -94,8 +107,6 @@ NODE_POSE = 12  # R (9) body ← node, p (3) of the node in the body frame, m
 
 # work.columns (blocks, 48): a spatial force for each velocity j, LANES to a block, component by component:
 # component i at [j // LANES, LANES i + j % LANES]. First in Work, so that blocks start on cache lines.
-LANES = 8
-BLOCK = 6 * LANES
 
 # work.rows (bodies + 1, 32): what the sweeps know of body k, row k + 1; row 0 is the ground
 ROW = 32
@@ -134,59 +145,55 @@ V_STAGES, Q_STAGES = 8, 8
 Plant = namedtuple(
     "Plant",
     "gravity topo body maps node_row node_pose dof_int dof armature angle_offset actuator_int actuator sensor_int "
-    "sensor part_body part ncommand noutput",
+    "sensor part_body part ncommand noutput loops",
 )
-Work = namedtuple("Work", "columns rows acc gen pose wrench angle sine cosine tau vdot inertia_add zeros vstage qstage")
+Work = namedtuple(
+    "Work", "columns rows acc gen pose wrench angle sine cosine tau vdot inertia_add zeros vstage qstage loops"
+)
 
 
-#: (name, rows, columns) of consecutive parts of a vector
-Sections = list[tuple[str, int, int]]
-
-
-@kernel
-def padded(n):
-    """n rounded up to whole vector registers, so that loops over coordinates have no remainder."""
-    return (n + LANES - 1) // LANES * LANES
-
-
-def int_sections(n: int, nv: int, nodes: int, actuators: int, sensors: int, parts: int) -> Sections:
-    """(name, rows, columns) of every section of Plant.ints, in order."""
+def int_sections(ints: Sequence[int] | np.ndarray) -> Sections:
+    """(name, rows, columns) of every section of Plant.ints, in order, for the counts at the head of ints."""
+    c = [int(count) for count in ints[:HEADER]]
     return [
         ("header", 1, HEADER),
-        ("topo", n, TOPO),
-        ("node_row", nodes, 1),
-        ("dof_int", nv, DOF_INT),
-        ("actuator_int", actuators, ACTUATOR_INT),
-        ("sensor_int", sensors, SENSOR_INT),
-        ("part_body", parts, 1),
+        ("topo", c[C_BODIES], TOPO),
+        ("node_row", c[C_NODES], 1),
+        ("dof_int", c[C_V], DOF_INT),
+        ("actuator_int", c[C_ACTUATORS], ACTUATOR_INT),
+        ("sensor_int", c[C_SENSORS], SENSOR_INT),
+        ("part_body", c[C_PARTS], 1),
+        *loop_int_sections(c),
     ]
 
 
-def float_sections(
-    n: int, nq: int, nv: int, nodes: int, actuators: int, sensors: int, maps: int, parts: int
-) -> Sections:
-    """(name, rows, columns) of every section of Plant.floats, in order."""
+def float_sections(ints: Sequence[int] | np.ndarray) -> Sections:
+    """(name, rows, columns) of every section of Plant.floats, in order, for the counts at the head of ints."""
+    c = [int(count) for count in ints[:HEADER]]
     return [
         ("gravity", 1, 4),
-        ("body", n, BODY),
-        ("maps", maps, 36),
-        ("node_pose", nodes, NODE_POSE),
-        ("dof", nv, DOF),
-        ("armature", nv, 1),
-        ("angle_offset", nq, 1),
-        ("actuator", actuators, ACTUATOR),
-        ("sensor", sensors, SENSOR),
-        ("part", parts, PART),
+        ("body", c[C_BODIES], BODY),
+        ("maps", c[C_MAPS], 36),
+        ("node_pose", c[C_NODES], NODE_POSE),
+        ("dof", c[C_V], DOF),
+        ("armature", c[C_V], 1),
+        ("angle_offset", c[C_Q], 1),
+        ("actuator", c[C_ACTUATORS], ACTUATOR),
+        ("sensor", c[C_SENSORS], SENSOR),
+        ("part", c[C_PARTS], PART),
+        *loop_float_sections(c),
     ]
 
 
-def work_sections(n: int, nq: int, nv: int, general: int) -> Sections:
-    """(name, rows, columns) of every section of Work, in order."""
+def work_sections(ints: Sequence[int] | np.ndarray) -> Sections:
+    """(name, rows, columns) of every section of Work, in order, for the counts at the head of ints."""
+    c = [int(count) for count in ints[:HEADER]]
+    n, nq, nv = c[C_BODIES], c[C_Q], c[C_V]
     return [
         ("columns", padded(nv) // LANES, BLOCK),
         ("rows", n + 1, ROW),
         ("acc", n + 1, ACC),
-        ("gen", general, GEN),
+        ("gen", c[C_GENERAL], GEN),
         ("pose", n + 1, POSE),
         ("wrench", n + 1, 6),
         ("angle", padded(nq), 1),
@@ -198,47 +205,15 @@ def work_sections(n: int, nq: int, nv: int, general: int) -> Sections:
         ("zeros", nv, 1),
         ("vstage", V_STAGES, nv),
         ("qstage", Q_STAGES, nq),
+        *loop_work_sections(c, n, nv),
     ]
 
 
-def total(sections: Sections) -> int:
-    """Length of the vector that holds these sections."""
-    return sum(rows * columns for _, rows, columns in sections)
-
-
-@intrinsic
-def matrix_view(typingctx, a, start, rows, columns):
-    """A (rows, columns) view of a contiguous vector from element `start`; owns nothing, so costs no reference."""
-    return _view_signature(a, (start, rows, columns), 2)
-
-
-@intrinsic
-def vector_view(typingctx, a, start, size):
-    """A (size,) view of a contiguous vector from element `start`."""
-    return _view_signature(a, (start, size), 1)
-
-
-def _view_signature(a: types.Array, arguments: tuple, ndim: int) -> tuple:
-    result = types.Array(a.dtype, ndim, "C")
-
-    def codegen(context, builder, signature, args):
-        source = arrayobj.make_array(signature.args[0])(context, builder, args[0])
-        out = arrayobj.make_array(result)(context, builder)
-        word = ir.IntType(context.address_size)
-        itemsize = ir.Constant(word, context.get_abi_sizeof(context.get_data_type(a.dtype)))
-        shape = list(args[2:])
-        strides = [builder.mul(shape[1], itemsize), itemsize] if ndim == 2 else [itemsize]
-        arrayobj.populate_array(
-            out,
-            data=cgutils.pointer_add(builder, source.data, builder.mul(args[1], itemsize)),
-            shape=shape,
-            strides=strides,
-            itemsize=itemsize,
-            meminfo=None,
-        )
-        return out._getvalue()
-
-    return result(a, *(types.intp for _ in arguments)), codegen
+def state_sections(ints: Sequence[int] | np.ndarray) -> Sections:
+    """(name, rows, columns) of every section of State, in order, for the counts at the head of ints."""
+    c = [int(count) for count in ints[:HEADER]]
+    sizes = ("q", c[C_Q]), ("v", c[C_V]), ("command", c[C_COMMANDS])
+    return [("time", 1, 1), ("steps", 1, 1), *((name, n, 1) for name, n in sizes), ("switch", c[C_SWITCHES], SWITCH)]
 
 
 @kernel
@@ -276,6 +251,9 @@ def plant_view(ints, floats):
         matrix_view(floats, sensor + SENSOR * sensors, parts, PART),
         ints[C_COMMANDS],
         ints[C_OUTPUTS],
+        loop_plant_view(
+            ints, floats, sensor_int + SENSOR_INT * sensors + parts, sensor + SENSOR * sensors + PART * parts
+        ),
     )
 
 
@@ -309,10 +287,11 @@ def work_view(ints, work):
         vector_view(work, tau + 3 * nv, nv),
         matrix_view(work, stage, V_STAGES, nv),
         matrix_view(work, stage + V_STAGES * nv, Q_STAGES, nq),
+        loop_work_view(ints, work, stage + V_STAGES * nv + Q_STAGES * nq, n, nv),
     )
 
 
-# State: t, steps, q (nq), v (nv), commands held by the actuators
+# State: t, steps, q (nq), v (nv), commands held by the actuators, switches of loops (loops/layout.py)
 S_TIME, S_STEPS, S_Q = 0, 1, 2
 
 
@@ -322,13 +301,10 @@ def vector_sizes(ints):
     n, nq, nv, nodes = ints[C_BODIES], ints[C_Q], ints[C_V], ints[C_NODES]
     actuators, sensors, maps, parts = ints[C_ACTUATORS], ints[C_SENSORS], ints[C_MAPS], ints[C_PARTS]
     size_ints = HEADER + TOPO * n + nodes + DOF_INT * nv + ACTUATOR_INT * actuators + SENSOR_INT * sensors + parts
+    size_ints += loop_ints_size(ints)
     floats = 4 + BODY * n + 36 * maps + NODE_POSE * nodes + (DOF + 1) * nv + nq
-    floats += ACTUATOR * actuators + SENSOR * sensors + PART * parts
+    floats += ACTUATOR * actuators + SENSOR * sensors + PART * parts + loop_floats_size(ints)
     bodies = (n + 1) * (ROW + ACC + POSE + 6) + GEN * ints[C_GENERAL]
     work = BLOCK * (padded(nv) // LANES) + bodies + 3 * padded(nq) + (4 + V_STAGES) * nv + Q_STAGES * nq
-    return size_ints, floats, work, S_Q + nq + nv + ints[C_COMMANDS]
-
-
-def state_sections(nq: int, nv: int, commands: int) -> Sections:
-    """(name, rows, columns) of every section of State, in order."""
-    return [("time", 1, 1), ("steps", 1, 1), ("q", nq, 1), ("v", nv, 1), ("command", commands, 1)]
+    work += loop_work_size(ints, n, nv)
+    return size_ints, floats, work, S_Q + nq + nv + ints[C_COMMANDS] + SWITCH * ints[C_SWITCHES]

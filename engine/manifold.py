@@ -13,10 +13,11 @@ from __future__ import annotations
 import math
 
 from limberjack.engine.kernel import entry, kernel
-from limberjack.engine.layout import C_Q, C_V, KIND, MAP, NV, QI, S_Q, VI, plant_view, vector_view
+from limberjack.engine.layout import C_Q, C_V, KIND, MAP, NV, QI, S_Q, VI, plant_view
 from limberjack.engine.spatial import add, add_scaled, cross, load3, quaternion_matrix, rot, store3
 from limberjack.engine.system.hinge_types import CUSTOM, FREE, SPHERICAL
 from limberjack.engine.trig import sine_cosine
+from limberjack.engine.views import vector_view
 
 
 @kernel

@@ -24,7 +24,6 @@ from limberjack.engine.layout import (
     B_I,
     B_M,
     G_H,
-    LANES,
     NV,
     PATH,
     PATH_BASE,
@@ -56,6 +55,7 @@ from limberjack.engine.spatial import (
     turn_sym,
 )
 from limberjack.engine.tree import begin_sweep, hinge_frame, place_prismatic
+from limberjack.engine.views import LANES
 
 # A composite body in work.acc: I at A_I, h at A_Z, m at A_Z + 3.
 _C_H, _C_M = A_Z, A_Z + 3

@@ -20,11 +20,11 @@ from limberjack.engine.layout import (
     SURVEY_NODE,
     W_F,
     plant_view,
-    vector_view,
     work_view,
 )
 from limberjack.engine.spatial import load3, load9, rot, store3, unrot
 from limberjack.engine.tree import sweep_velocities
+from limberjack.engine.views import vector_view
 
 # Codes: the order of SENSOR_TYPES in system/system.py.
 (

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from limberjack.engine.kernel import entry, kernel
-from limberjack.engine.layout import C_Q, C_V, D_LIMIT_K, D_LOWER, D_UPPER, KIND, QI, S_Q, plant_view, vector_view
+from limberjack.engine.layout import C_Q, C_V, D_LIMIT_K, D_LOWER, D_UPPER, KIND, QI, S_Q, plant_view
 from limberjack.engine.system.hinge_types import CUSTOM, FREE, SPHERICAL
+from limberjack.engine.views import vector_view
 
 READY, LIMITS_CROSSED, NOT_A_ROTATION, NOT_A_NUMBER = range(4)
 #: how far the square of a quaternion's length may be from 1, as `arguments.coordinates` allows

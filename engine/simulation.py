@@ -111,10 +111,9 @@ class Simulation:
     def state_layout(self) -> dict[str, tuple[int, int]]:
         """Name → (start, length) of each part of the State vector."""
         parts, start = {}, 0
-        sizes = layout.state_sections(self.system.nq, self.system.nv, len(self.system.command_names))
-        for name, rows, _ in sizes:
-            parts[name] = start, rows
-            start += rows
+        for name, rows, columns in layout.state_sections(self.plant.ints):
+            parts[name] = start, rows * columns
+            start += rows * columns
         return parts
 
     @property

@@ -32,16 +32,17 @@ def build(system: System) -> Plant:
     links = frames.links
     maps = [link for link in links if link.body.hinge.map is not None]
     nodes = [Node(name, name) for name in system.body_names] + list(system.nodes)
-    plant = empty_plant(
-        len(links),
-        system.nq,
-        system.nv,
-        len(nodes),
-        len(system.actuators),
-        len(system.sensors),
-        len(maps),
-        sum(len(link.parts) for link in links),
-    )
+    counts = {
+        at.C_BODIES: len(links),
+        at.C_Q: system.nq,
+        at.C_V: system.nv,
+        at.C_NODES: len(nodes),
+        at.C_ACTUATORS: len(system.actuators),
+        at.C_SENSORS: len(system.sensors),
+        at.C_MAPS: len(maps),
+        at.C_PARTS: sum(len(link.parts) for link in links),
+    }
+    plant = empty_plant(counts)
     plant.ints[at.C_COMMANDS] = len(system.command_names)
     damped = {a.coordinate for a in system.actuators if a.mode != "torque"}
     _fill_bodies(plant, links, maps, damped)
@@ -112,6 +113,7 @@ def _fill_bodies(plant: Plant, links: list[Link], maps: list[Link], damped: set[
         plant.hinge_rows[hinge.name] = k + 1, link.canonical.T
         q, v = q + hinge.kind.nq, v + hinge.nv
     plant.ints[at.C_GENERAL] = general
+    topo[:, at.GROUP] = topo[:, at.MEMBER] = -1
     _mark_subtrees(topo)
 
 
@@ -158,7 +160,7 @@ def _fill_dofs(plant: Plant, system: System, links: list[Link]) -> None:
         hinge = link.body.hinge
         for i, name in enumerate(hinge.velocity_names):
             spec = hinge.dofs[i] if hinge.dofs else Dof()
-            dof_int[v] = (-1 if hinge.kind.quasi else q + i), k
+            dof_int[v] = (-1 if hinge.kind.quasi else q + i), k, -1
             dof[v, : at.D_UPPER + 1] = [
                 spec.stiffness,
                 spec.rest,

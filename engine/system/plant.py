@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from limberjack.engine import layout
+from limberjack.engine.views import total
 
 
 def aligned_zeros(size: int) -> np.ndarray:
@@ -39,24 +41,18 @@ class Plant:
     @cached_property
     def sections(self) -> dict[str, np.ndarray]:
         """Named views of every section, (rows, columns)."""
-        counts = (layout.C_BODIES, layout.C_Q, layout.C_V, layout.C_NODES)
-        n, nq, nv, nodes = (self.count(c) for c in counts)
-        counts = (layout.C_ACTUATORS, layout.C_SENSORS, layout.C_MAPS, layout.C_PARTS)
-        actuators, sensors, maps, parts = (self.count(c) for c in counts)
-        views = _split(self.ints, layout.int_sections(n, nv, nodes, actuators, sensors, parts))
-        return views | _split(self.floats, layout.float_sections(n, nq, nv, nodes, actuators, sensors, maps, parts))
+        views = _split(self.ints, layout.int_sections(self.ints))
+        return views | _split(self.floats, layout.float_sections(self.ints))
 
     @property
     def work_size(self) -> int:
         """Length of the Work vector that kernels need for this model."""
-        counts = (self.count(c) for c in (layout.C_BODIES, layout.C_Q, layout.C_V, layout.C_GENERAL))
-        return layout.total(layout.work_sections(*counts))
+        return total(layout.work_sections(self.ints))
 
     @property
     def state_size(self) -> int:
         """Length of the State vector."""
-        counts = (self.count(c) for c in (layout.C_Q, layout.C_V, layout.C_COMMANDS))
-        return layout.total(layout.state_sections(*counts))
+        return total(layout.state_sections(self.ints))
 
     @property
     def observed_size(self) -> int:
@@ -92,12 +88,12 @@ def _split(vector: np.ndarray, sections: list[tuple[str, int, int]]) -> dict[str
     return views
 
 
-def empty_plant(n: int, nq: int, nv: int, nodes: int, actuators: int, sensors: int, maps: int, parts: int) -> Plant:
-    """A zeroed Plant of the given sizes, with these counts set."""
-    ints = np.zeros(layout.total(layout.int_sections(n, nv, nodes, actuators, sensors, parts)), dtype=np.int64)
-    floats = aligned_zeros(layout.total(layout.float_sections(n, nq, nv, nodes, actuators, sensors, maps, parts)))
-    ints[layout.C_VERSION] = layout.FORMAT_VERSION
-    ints[layout.C_BODIES], ints[layout.C_Q], ints[layout.C_V], ints[layout.C_NODES] = n, nq, nv, nodes
-    ints[layout.C_ACTUATORS], ints[layout.C_SENSORS], ints[layout.C_MAPS] = actuators, sensors, maps
-    ints[layout.C_PARTS] = parts
-    return Plant(ints, floats)
+def empty_plant(counts: Mapping[int, int]) -> Plant:
+    """A zeroed Plant of the sizes that the counts C_… ask for, with these counts set."""
+    head = np.zeros(layout.HEADER, dtype=np.int64)
+    head[layout.C_VERSION] = layout.FORMAT_VERSION
+    for which, count in counts.items():
+        head[which] = count
+    ints = np.zeros(total(layout.int_sections(head)), dtype=np.int64)
+    ints[: layout.HEADER] = head
+    return Plant(ints, aligned_zeros(total(layout.float_sections(head))))

@@ -1,4 +1,4 @@
-"""What the user wrote, validated and immutable: bodies, hinges, nodes, actuators, sensors, with names and units.
+"""What the user wrote, validated and immutable: bodies, hinges, loops, actuators, sensors, with names and units.
 
 Readers (YAML, URDF, MJCF) make a `System`; `build` turns it into the flat arrays that kernels read.
 Lengths are metres, masses kilograms, angles radians, times seconds. ``R_AB`` takes components in B to
@@ -200,7 +200,88 @@ SENSOR_TYPES: dict[str, tuple[str, tuple[str, ...], str]] = {
     "node_linear_velocity": ("node", (".x", ".y", ".z"), "m/s"),
     "gyro": ("node", (".x", ".y", ".z"), "rad/s"),
     "accelerometer": ("node", (".x", ".y", ".z"), "m/s²"),
+    "loop_wrench": ("joining loop", (".nx", ".ny", ".nz", ".fx", ".fy", ".fz"), "N·m, N"),
+    "loop_force": ("loop", ("",), "N·m or N"),
+    "loop_residual": ("loop", ("",), "m or rad"),
+    "loop_closed": ("loop", ("",), "1"),
+    "loop_energy_loss": ("loop", ("",), "J"),
 }
+
+
+#: what a loop may be → how many scalar constraints, before redundant ones are dropped (None: by the hinge)
+LOOP_TYPES: dict[str, int | None] = {"hinge": None, "point": 3, "weld": 6, "distance": 1, "coupling": 1, "lock": None}
+#: types that join two frames; the others constrain coordinates
+JOINING = ("hinge", "point", "weld", "distance")
+METHODS = ("embed", "force")
+
+
+@dataclass(frozen=True)
+class Term:
+    """One coordinate's share in a coupling: ``factors[0] q + factors[1] q² + …`` (at most four factors)."""
+
+    coordinate: str
+    factors: tuple[float, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Loop:
+    """One constraint on the tree of bodies.
+
+    type : a key of LOOP_TYPES
+        "hinge"     the frames move to each other as across ``hinge`` (any hinge type), a hinge that the tree cuts
+        "point"     the frames' origins coincide (``hinge`` spherical);  "weld": the frames coincide (``hinge`` fixed)
+        "distance"  the frames' origins keep the distance ``length``, m (``hinge`` free): a rigid rod
+        "coupling"  Σ terms = ``offset``: gears, differentials, belts
+        "lock"      the hinge named ``locked`` does not move
+    hinge : for types that join two frames; its ``parent`` and ``inboard`` are the first frame, its ``outboard`` is
+        the second, on ``body``. Its name is the loop's, its dofs, q0 and v0 are empty
+    body : the body of the second frame, None for the inertial frame
+    method : "embed" (minimal coordinates, constraint embedding), "force" (constraint forces), None: chosen from the
+        graph when the model is built
+    independent : velocities that shall stay independent when this loop is embedded, () to choose by conditioning
+    switchable : may be closed and released while running; closed with the first command ``closed``; always by force.
+        It holds the frames, length, offset or coordinates as they are when it closes
+    reach : a switchable loop that joins frames closes only while their origins are nearer than this, m
+    driven : takes the commands ``<name>.position``, ``.velocity``, ``.acceleration`` (distance and coupling): the
+        length or offset is as given plus this position
+    stabilisation : rate at which errors of a loop by force fade, 1/s (Baumgarte); 0 none
+    projection : bring a loop by force back onto its constraint after each step
+    """
+
+    name: str
+    type: str
+    hinge: Hinge | None = None
+    body: str | None = None
+    length: float = 0.0
+    terms: tuple[Term, ...] = ()
+    offset: float = 0.0
+    locked: str = ""
+    method: str | None = None
+    independent: tuple[str, ...] = ()
+    closed: bool = True
+    switchable: bool = False
+    reach: float = math.inf
+    driven: bool = False
+    stabilisation: float = 0.0
+    projection: bool = True
+    where: str = field(default="", compare=False)
+
+    @property
+    def joins(self) -> bool:
+        """Whether it joins two frames."""
+        return self.type in JOINING
+
+    @property
+    def command_names(self) -> tuple[str, ...]:
+        """The commands this loop takes: whether it is closed (1 or 0), and the prescribed motion."""
+        switch = (f"{self.name}.closed",) if self.switchable else ()
+        drive = tuple(f"{self.name}.{word}" for word in ("position", "velocity", "acceleration")) if self.driven else ()
+        return switch + drive
+
+    @property
+    def first_commands(self) -> tuple[float, ...]:
+        """Initial values of the commands."""
+        return (float(self.closed),) * self.switchable + (0.0, 0.0, 0.0) * self.driven
 
 
 @dataclass(frozen=True)
@@ -228,6 +309,7 @@ class System:
     nodes: tuple[Node, ...] = ()
     actuators: tuple[Actuator, ...] = ()
     sensors: tuple[Sensor, ...] = ()
+    loops: tuple[Loop, ...] = ()
     gravity: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, -9.80665]))
     dt: float = 1e-3
     integrator: str = "rk4"
@@ -264,7 +346,7 @@ class System:
 
     @cached_property
     def command_names(self) -> tuple[str, ...]:
-        return tuple(name for actuator in self.actuators for name in actuator.command_names)
+        return tuple(name for taker in (*self.actuators, *self.loops) for name in taker.command_names)
 
     @cached_property
     def mass(self) -> float:

@@ -190,7 +190,7 @@ def test_scratch_sections_agree_with_the_compiled_view():
     plant = lj.Dynamics(random_system(["free", *["revolute"] * 5], rng)).plant
     n, nv = plant.count(layout.C_BODIES), plant.count(layout.C_V)
     sections, start = slope_sections(n, nv), 0
-    slopes = np.arange(layout.total(sections), dtype=float)
+    slopes = np.arange(total(sections), dtype=float)
     out = corners(slopes_view, plant.ints, slopes, Slopes._fields)
     assert tuple(name for name, _, _ in sections) == Slopes._fields
     for i, (name, rows, columns) in enumerate(sections):

@@ -126,7 +126,7 @@ def test_compiled_sizes_are_those_of_the_vectors(plant):
     expected = [len(plant.ints), len(plant.floats), plant.work_size, plant.state_size]
     expected += [plant.observed_size, plant.surveyed_size, plant.switches_size, plant.count(layout.C_COMMANDS)]
     nq, nv, ny = (plant.count(count) for count in (layout.C_Q, layout.C_V, layout.C_OUTPUTS))
-    scratch = layout.total(slope_sections(plant.count(layout.C_BODIES), nv))
+    scratch = total(slope_sections(plant.count(layout.C_BODIES), nv))
     expected += [scratch + 3 * ny * nv, (2 * nv + ny + 1) * (nq + nv + plant.count(layout.C_COMMANDS))]
     assert out.tolist() == expected
 

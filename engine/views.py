@@ -1,0 +1,65 @@
+"""Views into flat vectors, and the width of the blocks that kernels work on."""
+
+from __future__ import annotations
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+from numba.np import arrayobj
+
+from limberjack.engine.kernel import kernel
+
+#: (name, rows, columns) of consecutive parts of a vector
+Sections = list[tuple[str, int, int]]
+
+#: numbers that one vector instruction works on; a block holds LANES spatial vectors, component by component:
+#: component i of vector j at [LANES i + j]
+LANES = 8
+BLOCK = 6 * LANES
+
+
+def total(sections: Sections) -> int:
+    """Length of the vector that holds these sections."""
+    return sum(rows * columns for _, rows, columns in sections)
+
+
+@kernel
+def padded(n):
+    """n rounded up to whole vector registers, so that loops over coordinates have no remainder."""
+    return (n + LANES - 1) // LANES * LANES
+
+
+@intrinsic
+def matrix_view(typingctx, a, start, rows, columns):
+    """A (rows, columns) view of a contiguous vector from element `start`; owns nothing, so costs no reference."""
+    return _view_signature(a, (start, rows, columns), 2)
+
+
+@intrinsic
+def vector_view(typingctx, a, start, size):
+    """A (size,) view of a contiguous vector from element `start`."""
+    return _view_signature(a, (start, size), 1)
+
+
+def _view_signature(a: types.Array, arguments: tuple, ndim: int) -> tuple:
+    result = types.Array(a.dtype, ndim, "C")
+
+    def codegen(context, builder, signature, args):
+        source = arrayobj.make_array(signature.args[0])(context, builder, args[0])
+        out = arrayobj.make_array(result)(context, builder)
+        word = ir.IntType(context.address_size)
+        itemsize = ir.Constant(word, context.get_abi_sizeof(context.get_data_type(a.dtype)))
+        shape = list(args[2:])
+        strides = [builder.mul(shape[1], itemsize), itemsize] if ndim == 2 else [itemsize]
+        arrayobj.populate_array(
+            out,
+            data=cgutils.pointer_add(builder, source.data, builder.mul(args[1], itemsize)),
+            shape=shape,
+            strides=strides,
+            itemsize=itemsize,
+            meminfo=None,
+        )
+        return out._getvalue()
+
+    return result(a, *(types.intp for _ in arguments)), codegen
