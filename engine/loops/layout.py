@@ -50,18 +50,18 @@ L_FORCE_ROW = 19  # first of its rows among those by force, or -1
 # L_KIND beyond the hinge types
 DISTANCE, COUPLING, LOCK = 100, 101, 102
 
-# loop (loops, 28)
-LOOP = 28
+# loop (loops, 80)
+LOOP = 80
 LP_A = 0  # 12: R (9) body A ← frame a, p (3) of a in body A, m
 LP_B = 12  # 12: the same of frame b on body B; frames have canonical hinge axes
 LP_X = 24  # pitch (m/rad), radius (m), length (m) or offset
 LP_FADE = 25  # rate of stabilisation, 1/s
 LP_REACH = 26  # largest distance of the frames at which a switched loop closes, m
+LP_ROWS = 32  # 48: a of every row as a block, row i in lane i: component c at LP_ROWS + LANES c + i; a is 0 where it
+#     depends on the configuration (universal's fourth row, distance) and for coupling and lock
 
-# row (rows, 8)
-ROW_FLOATS = 8
-RW_A = 0  # 6: a; all 0 where it depends on the configuration (universal's fourth row, distance, coupling, lock)
-RW_SCALE = 6  # what makes the row's numbers of order one: 1 / (largest coefficient at the initial state)
+# row (rows, 1): what makes a row's numbers of order one: 1 / (largest coefficient at the initial state)
+ROW_FLOATS = 1
 
 # term_int (terms, 3), term (terms, 4)
 TERM_INT, TERM = 3, 4
@@ -93,9 +93,9 @@ F_W = 12  # 6: velocity [w; u] of b relative to a, axes of a
 F_TWIST_B = 18  # 6: [R ω; R v] of frame b in the axes of a
 F_TWIST_A = 24  # 6: [ω; v] of frame a in its axes
 
-# work.row (rows, 4): each row's residual r, rate dr/dt, acceleration or right-hand side, constraint force
-ROW_WORK = 4
-R_RESIDUAL, R_RATE, R_ACCEL, R_FORCE = range(4)
+# work.row (loops, 32), row i of the loop in lane i: residual r, rate dr/dt, acceleration or right-hand side, force
+ROW_WORK = 4 * LANES
+R_RESIDUAL, R_RATE, R_ACCEL, R_FORCE = range(0, ROW_WORK, LANES)
 
 # work.coblock (loops, 96): forces of the rows on body A and on body B, at O in body axes, a block each, row i in lane i
 COBLOCK = 2 * BLOCK
@@ -141,7 +141,7 @@ def loop_work_sections(c: list[int], n: int, nv: int) -> Sections:
         ("switch", c[C_SWITCHES], SWITCH),
         ("drive", c[C_DRIVES], 3),
         ("frame", c[C_LOOPS], FRAME),
-        ("row_work", c[C_ROWS], ROW_WORK),
+        ("row_work", c[C_LOOPS], ROW_WORK),
         ("coblock", c[C_LOOPS], COBLOCK),
         ("cross", (n + 1) * (c[C_FORCED] > 0), BLOCK),
         ("path", c[C_FORCED], LANES * nv),
@@ -169,8 +169,8 @@ def loop_work_size(ints, n, nv):
     """Length of the scratch of loops."""
     forced = ints[C_FORCE_ROWS]
     cross = (n + 1) * BLOCK if ints[C_FORCED] > 0 else 0
-    size = SWITCH * ints[C_SWITCHES] + 3 * ints[C_DRIVES] + (FRAME + COBLOCK) * ints[C_LOOPS]
-    size += ROW_WORK * ints[C_ROWS] + cross + LANES * nv * ints[C_FORCED]
+    size = SWITCH * ints[C_SWITCHES] + 3 * ints[C_DRIVES] + (FRAME + ROW_WORK + COBLOCK) * ints[C_LOOPS]
+    size += cross + LANES * nv * ints[C_FORCED]
     return size + 2 * forced * (padded(forced) + LANES) + ints[C_GROUP_WORK]
 
 
@@ -209,12 +209,12 @@ def loop_plant_view(ints, floats, i, f):
 def loop_work_view(ints, work, at, n, nv):
     """The scratch of loops, which begins at work[at]."""
     loops, forced, width = ints[C_LOOPS], ints[C_FORCED], padded(ints[C_FORCE_ROWS]) + LANES
-    switches, drives, rows, force_rows = ints[C_SWITCHES], ints[C_DRIVES], ints[C_ROWS], ints[C_FORCE_ROWS]
+    switches, drives, force_rows = ints[C_SWITCHES], ints[C_DRIVES], ints[C_FORCE_ROWS]
     crossed = n + 1 if forced > 0 else 0
     drive = at + SWITCH * switches
     frame = drive + 3 * drives
     row = frame + FRAME * loops
-    coblock = row + ROW_WORK * rows
+    coblock = row + ROW_WORK * loops
     cross = coblock + COBLOCK * loops
     path = cross + BLOCK * crossed
     admittance = path + LANES * nv * forced
@@ -223,7 +223,7 @@ def loop_work_view(ints, work, at, n, nv):
         matrix_view(work, at, switches, SWITCH),
         matrix_view(work, drive, drives, 3),
         matrix_view(work, frame, loops, FRAME),
-        matrix_view(work, row, rows, ROW_WORK),
+        matrix_view(work, row, loops, ROW_WORK),
         matrix_view(work, coblock, loops, COBLOCK),
         matrix_view(work, cross, crossed, BLOCK),
         matrix_view(work, path, forced, LANES * nv),
