@@ -1,4 +1,4 @@
-"""A model that uses every part of a step: all hinge types, passive forces, actuators of each mode, every sensor."""
+"""A model that uses every part of a tree's step: all hinge types, passive forces, actuators, every sensor."""
 
 from __future__ import annotations
 
@@ -36,6 +36,6 @@ def full_model() -> System:
         Actuator(f"drive {name}", name, limit=5.0, initial=0.3, **gains[i % 3]) for i, name in enumerate(driven)
     )
     targets = {"coordinate": "h2", "velocity": "h2", "hinge": "h0", "node": "n5"}
-    sensors = [Sensor(name, name, targets[kind]) for name, (kind, _, _) in SENSOR_TYPES.items()]
+    sensors = [Sensor(name, name, targets[kind]) for name, (kind, _, _) in SENSOR_TYPES.items() if kind in targets]
     sensors.append(Sensor("weld", "reaction", next(b.hinge.name for b in bodies if b.hinge.type == "fixed")))
     return validate(replace(system, bodies=bodies, actuators=actuators, sensors=tuple(sensors)))

@@ -12,9 +12,11 @@ from limberjack.engine import layout
 from limberjack.engine.derivatives_layout import slope_sections
 from limberjack.engine.entries import entries
 from limberjack.engine.kernel import OPTIONS
+from limberjack.engine.loops import layout as loops
 from limberjack.engine.system.build import SENSOR_CODES, build, new_state
 from limberjack.engine.system.hinge_types import HINGE_TYPES
 from limberjack.engine.system.plant import Plant
+from limberjack.engine.views import Sections, total
 from tests.engine.full_model import full_model
 
 plant_view, work_view = layout.plant_view, layout.work_view
@@ -58,45 +60,99 @@ def plant() -> Plant:
     return build(full_model())
 
 
+#: counts of loops for which no table and no scratch is empty
+LOOPS = {
+    loops.C_LOOPS: 3,
+    loops.C_ROWS: 7,
+    loops.C_TERMS: 2,
+    loops.C_WALK: 9,
+    loops.C_GROUPS: 1,
+    loops.C_LISTED: 11,
+    loops.C_GROUP_WORK: 13,
+    loops.C_SWITCHES: 2,
+    loops.C_DRIVES: 1,
+    loops.C_FORCED: 2,
+    loops.C_FORCE_ROWS: 5,
+}
+
+
 def numbered(plant: Plant) -> Plant:
-    """The same counts, every other element replaced by its own index."""
-    ints, floats = np.arange(len(plant.ints)), np.arange(len(plant.floats), dtype=float)
-    ints[: layout.HEADER] = plant.ints[: layout.HEADER]
-    return Plant(ints, floats)
+    """The same counts and those of loops, every other element replaced by its own index."""
+    head = plant.ints[: layout.HEADER].copy()
+    for which, count in LOOPS.items():
+        head[which] = count
+    ints = np.arange(total(layout.int_sections(head)))
+    ints[: layout.HEADER] = head
+    return Plant(ints, np.arange(total(layout.float_sections(head)), dtype=float))
+
+
+def fields(view: type, nested: type) -> tuple[str, ...]:
+    """Names of the arrays of a view, those of loops as loops.name."""
+    return (*view._fields[:-1], *(f"loops.{name}" for name in nested._fields))
+
+
+def places(sections: Sections) -> dict[str, tuple[int, int, int]]:
+    """Name → (first element, rows, columns)."""
+    found, start = {}, 0
+    for name, rows, columns in sections:
+        found[name] = start, rows, columns
+        start += rows * columns
+    return found
 
 
 def test_plant_sections_agree_with_the_compiled_view(plant):
     marked = numbered(plant)
-    out = corners(plant_view, marked.ints, marked.floats, layout.Plant._fields)
-    for i, name in enumerate(layout.Plant._fields[:-2]):
-        section = marked.sections[name]
-        columns = 3 if name == "gravity" else section.shape[1]  # the fourth place of gravity is padding
-        rows, columns = (columns, 1) if name == "gravity" else (section.shape[0], columns)
-        assert section.size > 0, name
-        assert tuple(out[i]) == (section[0, 0], rows, columns), name
-    assert out[-2, 0] == plant.count(layout.C_COMMANDS) > 0
-    assert out[-1, 0] == plant.count(layout.C_OUTPUTS) > 0
+    seen = fields(layout.Plant, loops.LoopPlant)
+    out = dict(zip(seen, corners(plant_view, marked.ints, marked.floats, seen)))
+    assert out.pop("ncommand")[0] == plant.count(layout.C_COMMANDS) > 0
+    assert out.pop("noutput")[0] == plant.count(layout.C_OUTPUTS) > 0
+    expected = places(layout.int_sections(marked.ints)) | places(layout.float_sections(marked.ints))
+    del expected["header"]
+    expected["gravity"] = 0, 3, 1  # the fourth place of gravity is padding
+    assert {name.removeprefix("loops.") for name in out} == set(expected)
+    for name, corner in out.items():
+        assert corner[1] * corner[2] > 0, name
+        assert tuple(corner) == expected[name.removeprefix("loops.")], name
 
 
-def test_work_sections_agree_with_the_compiled_view(plant):
-    work = np.arange(plant.work_size, dtype=float)
-    out = corners(work_view, plant.ints, work, layout.Work._fields)
-    counts = (plant.count(c) for c in (layout.C_BODIES, layout.C_Q, layout.C_V, layout.C_GENERAL))
-    start = 0
-    sections = layout.work_sections(*counts)
-    assert tuple(name for name, _, _ in sections) == layout.Work._fields
-    for i, (name, rows, columns) in enumerate(sections):
-        assert tuple(out[i]) == (start, rows, columns), name
-        start += rows * columns
-    assert start == plant.work_size
+@pytest.mark.parametrize("looped", [False, True])
+def test_work_sections_agree_with_the_compiled_view(plant, looped):
+    ints = numbered(plant).ints if looped else plant.ints
+    sections = layout.work_sections(ints)
+    work = np.arange(total(sections), dtype=float)
+    seen = fields(layout.Work, loops.LoopWork)
+    out = corners(work_view, ints, work, seen)
+    names = ["row_work" if name == "loops.row" else name.removeprefix("loops.") for name in seen]
+    assert [name for name, _, _ in sections] == names
+    for corner, (name, place) in zip(out, places(sections).items()):
+        assert corner[1] * corner[2] == place[1] * place[2], name
+        assert not corner[1] * corner[2] or tuple(corner) == place, name
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 2), (4, 3, 3), (9, 8, 5), (17, 5, 6)])
+def test_a_groups_scratch_is_what_its_view_covers(shape):
+    n, m, bodies = shape
+    group = np.zeros(loops.GROUP_INT, dtype=np.int64)
+    for column, value in ((loops.GI_DOFS, n), (loops.GI_RANK, m), (loops.GI_BODIES, bodies), (loops.GI_WORK, 5)):
+        group[column] = value
+    size = numba.njit(lambda n, m, b: loops.group_work_size(n, m, b))(n, m, bodies)
+    work = np.arange(5.0 + size)
+    at = 5
+    for start, rows, columns in corners(loops.group_view, group, work, loops.GroupWork._fields):
+        assert start == at
+        at += int(rows * columns)
+    assert at == len(work)
 
 
 def test_state_sections(plant):
     system = full_model()
     state = new_state(plant, system)
-    assert len(state) == plant.state_size == layout.S_Q + system.nq + system.nv + len(system.command_names)
-    names = [name for name, _, _ in layout.state_sections(1, 1, 1)]
-    assert names == ["time", "steps", "q", "v", "command"]
+    assert [name for name, _, _ in layout.state_sections(plant.ints)][:5] == ["time", "steps", "q", "v", "command"]
+    ends = {
+        name: at + rows * columns for name, (at, rows, columns) in places(layout.state_sections(plant.ints)).items()
+    }
+    assert ends["command"] == layout.S_Q + system.nq + system.nv + len(system.command_names)
+    assert len(state) == plant.state_size == ends["switch"]
     assert np.array_equal(state[layout.S_Q : layout.S_Q + system.nq], system.q0)
 
 
@@ -117,7 +173,9 @@ def test_codes_of_hinges_and_sensors_are_those_of_the_kernels():
 
 def test_header_has_room_and_a_version(plant):
     assert plant.count(layout.C_VERSION) == layout.FORMAT_VERSION
-    assert layout.C_PARTS < layout.HEADER
+    counts = [value for where in (layout, loops) for name, value in vars(where).items() if name.startswith("C_")]
+    assert sorted(set(counts)) == list(range(len(set(counts))))
+    assert max(counts) < layout.HEADER
 
 
 def test_compiled_sizes_are_those_of_the_vectors(plant):

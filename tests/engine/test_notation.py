@@ -68,9 +68,8 @@ class Swept:
         entries().inverse_dynamics(*model, self.inverse, self.q, self.v, self.vdot, False, self.tau.copy())
 
     def section(self, work: np.ndarray, name: str) -> np.ndarray:
-        p, start = self.plant, 0
-        counts = (p.count(c) for c in (layout.C_BODIES, layout.C_Q, layout.C_V, layout.C_GENERAL))
-        for section, rows, columns in layout.work_sections(*counts):
+        start = 0
+        for section, rows, columns in layout.work_sections(self.plant.ints):
             if section == name:
                 return work[start : start + rows * columns].reshape(rows, columns)
             start += rows * columns
