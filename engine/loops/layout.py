@@ -30,11 +30,11 @@ from limberjack.engine.views import BLOCK, LANES, Sections, matrix_view, padded,
     C_FORCE_ROWS,  # rows of the loops by force
 ) = range(12, 23)
 
-# loop_int (loops, 20)
+# loop_int (loops, 20); the last is free
 LOOP_INT = 20
 L_KIND = 0  # hinge type code, or one of those below
 L_A, L_B = 1, 2  # rows (k + 1) of the bodies of frames a and b; 0 is the ground
-L_ROW, L_ROWS = 3, 4  # slice of row; the loop's rows that are kept
+L_ROW, L_ROWS = 3, 4  # first of its rows among those of its group (by force: of all loops by force), and their number
 L_TERM, L_TERMS = 5, 6  # slice of term: coupled coordinates; the velocities of a locked hinge
 L_GROUP = 7  # group, or -1 for a loop by force
 L_SWITCH = 8  # row of the State's switches, or -1 for a loop that is always closed
@@ -45,23 +45,22 @@ L_PROJECT = 12  # 1 for a loop by force that is brought back after each step
 L_CHAIN_A, L_CHAIN_AS = 13, 14  # slice of walk: bodies from A down to the last common body of A and B, exclusive
 L_CHAIN_B, L_CHAIN_BS = 15, 16  # the same from B
 L_WALK, L_WALKS = 17, 18  # slice of walk, loops by force: bodies, tip to base, that a force of the loop moves
-L_FORCE_ROW = 19  # first of its rows among those by force, or -1
 
 # L_KIND beyond the hinge types
 DISTANCE, COUPLING, LOCK = 100, 101, 102
 
-# loop (loops, 80)
-LOOP = 80
+# loop (loops, 88)
+LOOP = 88
 LP_A = 0  # 12: R (9) body A ← frame a, p (3) of a in body A, m
 LP_B = 12  # 12: the same of frame b on body B; frames have canonical hinge axes
-LP_X = 24  # pitch (m/rad), radius (m), length (m) or offset
+LP_X = 24  # pitch (m/rad), radius (m), length (m), offset; universal: lane of its fourth row, -1 if it was dropped
 LP_FADE = 25  # rate of stabilisation, 1/s
 LP_REACH = 26  # largest distance of the frames at which a switched loop closes, m
 LP_ROWS = 32  # 48: a of every row as a block, row i in lane i: component c at LP_ROWS + LANES c + i; a is 0 where it
 #     depends on the configuration (universal's fourth row, distance) and for coupling and lock
-
-# row (rows, 1): what makes a row's numbers of order one: 1 / (largest coefficient at the initial state)
-ROW_FLOATS = 1
+LP_SCALE = (
+    80  # 8: what makes row i's numbers of order one, 1 / (largest scaled coefficient at the initial state), lane i
+)
 
 # term_int (terms, 3), term (terms, 4)
 TERM_INT, TERM = 3, 4
@@ -93,9 +92,10 @@ F_W = 12  # 6: velocity [w; u] of b relative to a, axes of a
 F_TWIST_B = 18  # 6: [R ω; R v] of frame b in the axes of a
 F_TWIST_A = 24  # 6: [ω; v] of frame a in its axes
 
-# work.row (loops, 32), row i of the loop in lane i: residual r, rate dr/dt, acceleration or right-hand side, force
-ROW_WORK = 4 * LANES
-R_RESIDUAL, R_RATE, R_ACCEL, R_FORCE = range(0, ROW_WORK, LANES)
+# work.row (loops, 40), row i of the loop in lane i: residual r, rate dr/dt, its derivative d²r/dt², that derivative's
+# part without accelerations, constraint force
+ROW_WORK = 5 * LANES
+R_RESIDUAL, R_RATE, R_ACCEL, R_QUAD, R_FORCE = range(0, ROW_WORK, LANES)
 
 # work.coblock (loops, 96): forces of the rows on body A and on body B, at O in body axes, a block each, row i in lane i
 COBLOCK = 2 * BLOCK
@@ -104,13 +104,14 @@ COBLOCK = 2 * BLOCK
 GROUP_HEAD = 8  # number of independent velocities now; smallest pivot; 1 where the chosen set was left
 GH_FREE, GH_PIVOT, GH_SWITCHED = range(3)
 
-LoopPlant = namedtuple("LoopPlant", "loop_int loop row term_int term walk group_int listed scale")
+LoopPlant = namedtuple("LoopPlant", "loop_int loop term_int term walk group_int listed scale")
 LoopWork = namedtuple("LoopWork", "switch drive frame row coblock cross path admittance factor group")
-#: head (8,); pick (n,): positions in the group's list, dependent ones first; y (m, P + LANES): rows over velocities,
-#: then a right-hand side; x (n, P): X; bias (n,): accelerations without those of the independent ones; d (n, P): factor
-#: of D; eps (P,); a, f (b, blocks, BLOCK): columns of X seen at each body, and their forces; u (blocks, BLOCK) at the
-#: parent
-GroupWork = namedtuple("GroupWork", "head pick y x bias d eps a f u")
+#: head (8,); pick (n,): ranks of the velocities in the group's list, dependent ones first; pair (n,): the row that gives
+#: each dependent one; y (n + 1, padded(m) + LANES): rows (in lanes) over velocities, at last their right-hand sides;
+#: x (n, P): X; bias (n,): accelerations without those of the independent velocities; d (n, P): factor L of D, diagonal
+#: inverted; eps (P,): L⁻¹ε; a, f (b blocks, BLOCK): columns of X seen at each body, and their forces; u (blocks, BLOCK):
+#: U L⁻* at the parent
+GroupWork = namedtuple("GroupWork", "head pick pair y x bias d eps a f u")
 
 
 def loop_int_sections(c: list[int]) -> Sections:
@@ -128,7 +129,6 @@ def loop_float_sections(c: list[int]) -> Sections:
     """(name, rows, columns) of the tables of loops in Plant.floats; scale goes with listed: typical velocities."""
     return [
         ("loop", c[C_LOOPS], LOOP),
-        ("row", c[C_ROWS], ROW_FLOATS),
         ("term", c[C_TERMS], TERM),
         ("scale", c[C_LISTED], 1),
     ]
@@ -161,7 +161,7 @@ def loop_ints_size(ints):
 @kernel
 def loop_floats_size(ints):
     """Length of the tables of loops in Plant.floats."""
-    return LOOP * ints[C_LOOPS] + ROW_FLOATS * ints[C_ROWS] + TERM * ints[C_TERMS] + ints[C_LISTED]
+    return LOOP * ints[C_LOOPS] + TERM * ints[C_TERMS] + ints[C_LISTED]
 
 
 @kernel
@@ -179,23 +179,21 @@ def group_work_size(n, m, bodies):
     """Length of the scratch of a group of n velocities, m rows and so many bodies."""
     width = padded(n)
     blocks = width // LANES * BLOCK
-    return GROUP_HEAD + n + m * (width + LANES) + 2 * n * width + n + width + (2 * bodies + 1) * blocks
+    return GROUP_HEAD + 3 * n + (n + 1) * (padded(m) + LANES) + (2 * n + 1) * width + (2 * bodies + 1) * blocks
 
 
 @kernel
 def loop_plant_view(ints, floats, i, f):
     """The tables of loops, which begin at ints[i] and floats[f]."""
-    loops, rows, terms = ints[C_LOOPS], ints[C_ROWS], ints[C_TERMS]
+    loops, terms = ints[C_LOOPS], ints[C_TERMS]
     term_int = i + LOOP_INT * loops
     walk = term_int + TERM_INT * terms
     group = walk + ints[C_WALK]
     listed = group + GROUP_INT * ints[C_GROUPS]
-    row = f + LOOP * loops
-    term = row + ROW_FLOATS * rows
+    term = f + LOOP * loops
     return LoopPlant(
         matrix_view(ints, i, loops, LOOP_INT),
         matrix_view(floats, f, loops, LOOP),
-        matrix_view(floats, row, rows, ROW_FLOATS),
         matrix_view(ints, term_int, terms, TERM_INT),
         matrix_view(floats, term, terms, TERM),
         vector_view(ints, walk, ints[C_WALK]),
@@ -240,8 +238,8 @@ def group_view(group, work):
     width = padded(n)
     blocks = width // LANES
     pick = at + GROUP_HEAD
-    y = pick + n
-    x = y + m * (width + LANES)
+    y = pick + 2 * n
+    x = y + (n + 1) * (padded(m) + LANES)
     bias = x + n * width
     d = bias + n
     eps = d + n * width
@@ -250,7 +248,8 @@ def group_view(group, work):
     return GroupWork(
         vector_view(work, at, GROUP_HEAD),
         vector_view(work, pick, n),
-        matrix_view(work, y, m, width + LANES),
+        vector_view(work, pick + n, n),
+        matrix_view(work, y, n + 1, padded(m) + LANES),
         matrix_view(work, x, n, width),
         vector_view(work, bias, n),
         matrix_view(work, d, n, width),
