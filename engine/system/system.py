@@ -236,9 +236,10 @@ class Loop:
     hinge : for types that join two frames; its ``parent`` and ``inboard`` are the first frame, its ``outboard`` is
         the second, on ``body``. Its name is the loop's, its dofs, q0 and v0 are empty
     body : the body of the second frame, None for the inertial frame
+    length : of a distance; NaN means as the initial coordinates have it, which `validate` fills in
     method : "embed" (minimal coordinates, constraint embedding), "force" (constraint forces), None: chosen from the
         graph when the model is built
-    independent : velocities that shall stay independent when this loop is embedded, () to choose by conditioning
+    independent : velocities that shall stay independent, () to choose by conditioning; the loop is then embedded
     switchable : may be closed and released while running; closed with the first command ``closed``; always by force.
         It holds the frames, length, offset or coordinates as they are when it closes
     reach : a switchable loop that joins frames closes only while their origins are nearer than this, m
@@ -252,7 +253,7 @@ class Loop:
     type: str
     hinge: Hinge | None = None
     body: str | None = None
-    length: float = 0.0
+    length: float = math.nan
     terms: tuple[Term, ...] = ()
     offset: float = 0.0
     locked: str = ""
@@ -301,7 +302,9 @@ class System:
     """A validated model. Bodies are ordered base to tip: a parent comes before its children.
 
     Make one with `limberjack.load`, or by hand and then `validate` it. ``warnings`` lists, one text each, what was
-    kept although it breaks a physical rule, and what of the file is ignored.
+    kept although it breaks a physical rule, and what of the file is ignored. ``held`` and ``held_rates`` name the
+    coordinates and velocities whose initial values the user gave: of a model with loops the others are a guess, which
+    is moved until the loops close.
     """
 
     name: str
@@ -316,6 +319,8 @@ class System:
     source: str = ""
     warnings: tuple[str, ...] = ()
     interface: Interface = Interface()
+    held: tuple[str, ...] = ()
+    held_rates: tuple[str, ...] = ()
 
     @cached_property
     def nq(self) -> int:
@@ -343,6 +348,10 @@ class System:
     @cached_property
     def velocity_names(self) -> tuple[str, ...]:
         return tuple(name for body in self.bodies for name in body.hinge.velocity_names)
+
+    @cached_property
+    def loop_names(self) -> tuple[str, ...]:
+        return tuple(loop.name for loop in self.loops)
 
     @cached_property
     def command_names(self) -> tuple[str, ...]:
