@@ -1,7 +1,8 @@
 """How the engine is compiled: one place for the jit options, the cache and the first-use message.
 
-`kernel` marks a function that only other kernels call; `entry` marks one that Python calls, kept in an on-disk
-cache. numba's cache does not see edits in other modules, so its directory carries a hash of the kernels' sources.
+`kernel` marks a function that only other kernels call and that becomes part of each of them; `routine` marks one that
+stays a function of its own, for long code that several kernels call; `entry` marks one that Python calls, kept in an
+on-disk cache. numba's cache does not see edits in other modules, so its directory carries a hash of the kernels' sources.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ OPTIONS: dict[str, Any] = {
 config: Any = numba.config
 
 kernel: Callable[[Callable], Callable] = numba.njit(forceinline=True, **OPTIONS)
+routine: Callable[[Callable], Callable] = numba.njit(**OPTIONS)
 
 
 def kernel_sources() -> list[Path]:

@@ -1,7 +1,7 @@
 """Eight float64 numbers as one value of compiled code: a vector register, or as many as the processor needs.
 
 `load_lanes(a, i)` takes a[i] … a[i + 7]; sums, differences and products work lane by lane, also with a plain number on
-the left. Loops over arrays leave it to the compiler to see that rows do not overlap; here nothing is left to see.
+either side. Loops over arrays leave it to the compiler to see that rows do not overlap; here nothing is left to see.
 """
 
 from __future__ import annotations
@@ -73,6 +73,16 @@ def store_lanes(typingctx, a, i, x):
 
 
 @intrinsic
+def equal_lanes(typingctx, x):
+    """The number x in every lane."""
+
+    def codegen(context, builder, signature, args):
+        return _splat(builder, args[0])
+
+    return lanes_type(types.float64), codegen
+
+
+@intrinsic
 def between_lanes(typingctx, x, start, stop):
     """x in the lanes start … stop - 1, 0 in the others; start and stop may lie outside."""
 
@@ -94,7 +104,7 @@ class _LanesOperator(AbstractTemplate):
     """Lanes with Lanes, or a number with Lanes."""
 
     def generic(self, args: Any, kws: Any) -> Any:
-        if len(args) == 2 and args[1] == lanes_type and args[0] in (lanes_type, types.float64):
+        if len(args) == 2 and lanes_type in args and all(arg in (lanes_type, types.float64) for arg in args):
             return signature(lanes_type, *args)
         return None
 
@@ -103,11 +113,11 @@ def _register(symbol: Any, method: str) -> None:
     infer_global(symbol)(type(f"_Lanes{method}", (_LanesOperator,), {}))
 
     def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        left = args[0] if sig.args[0] == lanes_type else _splat(builder, args[0])
-        return getattr(builder, method)(left, args[1], flags=_FLAGS)
+        left, right = (x if t == lanes_type else _splat(builder, x) for t, x in zip(sig.args, args))
+        return getattr(builder, method)(left, right, flags=_FLAGS)
 
-    lower_builtin(symbol, lanes_type, lanes_type)(lower)
-    lower_builtin(symbol, types.float64, lanes_type)(lower)
+    for pair in ((lanes_type, lanes_type), (types.float64, lanes_type), (lanes_type, types.float64)):
+        lower_builtin(symbol, *pair)(lower)
 
 
 for _symbol, _method in ((operator.add, "fadd"), (operator.sub, "fsub"), (operator.mul, "fmul")):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from limberjack.engine.forward_dynamics import forward_dynamics
 from limberjack.engine.integrate import applied_forces
 from limberjack.engine.inverse_dynamics import inverse_dynamics
@@ -22,7 +20,7 @@ from limberjack.engine.layout import (
     plant_view,
     work_view,
 )
-from limberjack.engine.spatial import load3, load9, rot, store3, unrot
+from limberjack.engine.spatial import load3, load9, matrix_quaternion, rot, store3, unrot
 from limberjack.engine.tree import sweep_velocities
 from limberjack.engine.views import vector_view
 
@@ -39,31 +37,6 @@ from limberjack.engine.views import vector_view
     GYRO,
     ACCELEROMETER,
 ) = range(10)
-
-
-@kernel
-def matrix_quaternion(R):
-    """Unit quaternion (w ≥ 0) of a rotation matrix, from the largest of its four squares."""
-    t = (
-        1.0 + R[0] + R[4] + R[8],
-        1.0 + R[0] - R[4] - R[8],
-        1.0 - R[0] + R[4] - R[8],
-        1.0 - R[0] - R[4] + R[8],
-    )
-    a, b, c = R[7] - R[5], R[2] - R[6], R[3] - R[1]
-    d, e, f = R[1] + R[3], R[2] + R[6], R[5] + R[7]
-    if t[0] >= t[1] and t[0] >= t[2] and t[0] >= t[3]:
-        q, s = (t[0], a, b, c), t[0]
-    elif t[1] >= t[2] and t[1] >= t[3]:
-        q, s = (a, t[1], d, e), t[1]
-    elif t[2] >= t[3]:
-        q, s = (b, d, t[2], f), t[2]
-    else:
-        q, s = (c, e, f, t[3]), t[3]
-    s = 0.5 / math.sqrt(s)
-    if q[0] < 0.0:
-        s = -s
-    return s * q[0], s * q[1], s * q[2], s * q[3]
 
 
 @kernel

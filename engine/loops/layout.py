@@ -18,7 +18,7 @@ from limberjack.engine.views import BLOCK, LANES, Sections, matrix_view, padded,
 # counts at the head of Plant.ints
 (
     C_LOOPS,
-    C_ROWS,  # rows of all loops
+    C_ROWS,  # rows of all loops, those that are kept
     C_TERMS,  # terms of couplings
     C_WALK,  # length of walk
     C_GROUPS,
@@ -106,11 +106,11 @@ GH_FREE, GH_PIVOT, GH_SWITCHED = range(3)
 
 LoopPlant = namedtuple("LoopPlant", "loop_int loop term_int term walk group_int listed scale")
 LoopWork = namedtuple("LoopWork", "switch drive frame row coblock cross path admittance factor group")
-#: head (8,); pick (n,): ranks of the velocities in the group's list, dependent ones first; pair (n,): the row that gives
-#: each dependent one; y (n + 1, padded(m) + LANES): rows (in lanes) over velocities, at last their right-hand sides;
-#: x (n, P): X; bias (n,): accelerations without those of the independent velocities; d (n, P): factor L of D, diagonal
-#: inverted; eps (P,): L⁻¹ε; a, f (b blocks, BLOCK): columns of X seen at each body, and their forces; u (blocks, BLOCK):
-#: U L⁻* at the parent
+#: head (8,); pick (n,): ranks of the velocities in the group's list, dependent ones first; pair (n,): the row that
+#: gives each dependent one; y (n + 1, padded(m) + LANES): rows (in lanes) over velocities, at last their right-hand
+#: sides; x (n, P): X; bias (n,): accelerations without those of the independent velocities; d (n, P): factor L of D,
+#: diagonal inverted; eps (P,): L⁻¹ε; a, f (b blocks, BLOCK): columns of X seen at each body, and their forces;
+#: u (blocks, BLOCK): U L⁻* at the parent
 GroupWork = namedtuple("GroupWork", "head pick pair y x bias d eps a f u")
 
 

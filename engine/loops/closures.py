@@ -1,0 +1,324 @@
+"""Where the two frames of a loop are, how they move, and the forces that its rows put on its two bodies.
+
+    R, d                     frame b in frame a (loops/layout.py); rows a: a · [w; u] = 0
+    r = a · [e; d]           residual; e the rotation that is left, as far as the rows forbid it
+    dr/dt = J v = a · [w; u],   w = R ω_b - ω_a,   u = R v_b - v_a - ω_a × d
+    d²r/dt² = J dv/dt + a · [w × R ω_b; w × R v_b - ω_a × u] + (da/dt) · [w; u]
+
+in the axes of a. The rows are exact for the velocities; the residual has their rates where it vanishes, and that is
+where a loop is kept. J is used as the forces that the rows put on bodies A and B (their coblocks): J v is their power.
+"""
+
+from __future__ import annotations
+
+import math
+
+from limberjack.engine.kernel import kernel, routine
+from limberjack.engine.lanes import between_lanes, equal_lanes, load_lanes, store_lanes
+from limberjack.engine.layout import W_ALPHA, W_V
+from limberjack.engine.loops.couplings import accelerate_coupling, move_coupling, place_coupling
+from limberjack.engine.loops.layout import (
+    COUPLING,
+    DISTANCE,
+    F_D,
+    F_R,
+    L_A,
+    L_B,
+    L_CHAIN_A,
+    L_CHAIN_AS,
+    L_CHAIN_B,
+    L_CHAIN_BS,
+    L_DRIVE,
+    L_KIND,
+    L_SWITCH,
+    LP_A,
+    LP_B,
+    LP_ROWS,
+    LP_X,
+    R_ACCEL,
+    R_QUAD,
+    R_RATE,
+    R_RESIDUAL,
+    SW_HELD,
+)
+from limberjack.engine.spatial import (
+    ZERO,
+    add,
+    add_cross,
+    cross,
+    dot,
+    load3,
+    load9,
+    matrix_quaternion,
+    mul,
+    neg,
+    rot,
+    store3,
+    store9,
+    sub,
+    unrot,
+)
+from limberjack.engine.system.hinge_types import (
+    CUSTOM,
+    CYLINDRICAL,
+    FIXED,
+    HELICAL,
+    PLANAR,
+    PRISMATIC,
+    REVOLUTE,
+    ROLLING,
+    UNIVERSAL,
+)
+from limberjack.engine.tree import hinge_frame
+from limberjack.engine.views import BLOCK, LANES
+
+_TURN = 2.0 * math.pi
+
+
+@kernel
+def frame_b(plant, work, l):
+    """R and p of frame b on body B: as built, or as a switched loop holds it."""
+    s = plant.loops.loop_int[l, L_SWITCH]
+    if s >= 0 and plant.loops.loop_int[l, L_KIND] < DISTANCE:
+        held = work.loops.switch[s]
+        return load9(held, SW_HELD), load3(held, SW_HELD + 9)
+    loop = plant.loops.loop[l]
+    return load9(loop, LP_B), load3(loop, LP_B + 9)
+
+
+@kernel
+def _length(plant, work, l):
+    """The length of a rod, its rate and acceleration."""
+    ints = plant.loops.loop_int[l]
+    length, rate, acceleration = plant.loops.loop[l, LP_X], 0.0, 0.0
+    if ints[L_SWITCH] >= 0:
+        length = work.loops.switch[ints[L_SWITCH], SW_HELD]
+    if ints[L_DRIVE] >= 0:
+        drive = work.loops.drive[ints[L_DRIVE]]
+        length, rate, acceleration = length + drive[0], drive[1], drive[2]
+    return length, rate, acceleration
+
+
+@kernel
+def _seen_below(plant, work, start, count, R, p):
+    """A frame (R, p) on the first body of a chain, in the frame below its last."""
+    for i in range(start, start + count):
+        Rk, pk = hinge_frame(plant, work, plant.loops.walk[i])
+        R, p = mul(Rk, R), add(pk, rot(Rk, p))
+    return R, p
+
+
+@kernel
+def _tilt(R):
+    """Rotation vector that tilts e_z to R e_z, of length 2 sin(θ/2)."""
+    s = math.sqrt(2.0 / max(1.0 + R[8], 1e-9))
+    return -s * R[5], s * R[2], 0.0
+
+
+@kernel
+def _angle(R, near):
+    """The angle about z, with as many whole turns as bring it closest to `near`."""
+    angle = math.atan2(R[3] - R[1], R[0] + R[4])
+    return angle + _TURN * math.floor((near - angle) / _TURN + 0.5)
+
+
+@kernel
+def _turned(kind, x, R, d):
+    """e: the rotation of b against a, in the directions that the rows of this kind forbid."""
+    if kind == FIXED or kind == PRISMATIC:
+        w = matrix_quaternion(R)
+        return 2.0 * w[1], 2.0 * w[2], 2.0 * w[3]
+    if kind == REVOLUTE or kind == CYLINDRICAL or kind == PLANAR:
+        return _tilt(R)
+    if kind == HELICAL:
+        e = _tilt(R)
+        return e[0], e[1], _angle(R, d[2] / x)
+    if kind == ROLLING:
+        e = _tilt(R)
+        return e[0], e[1], _angle(R, -d[0] / x)
+    return ZERO
+
+
+@kernel
+def _only(i, x):
+    """The number x in lane i."""
+    return between_lanes(equal_lanes(x), i, i + 1)
+
+
+@kernel
+def _add_only(lanes, i, x):
+    """lanes + (x in lane i), each of three."""
+    return lanes[0] + _only(i, x[0]), lanes[1] + _only(i, x[1]), lanes[2] + _only(i, x[2])
+
+
+@kernel
+def _constant_rows(plant, l):
+    """(angular, linear) parts of the rows a that do not depend on the configuration, in lanes."""
+    loop = plant.loops.loop[l]
+    n = (
+        load_lanes(loop, LP_ROWS),
+        load_lanes(loop, LP_ROWS + LANES),
+        load_lanes(loop, LP_ROWS + 2 * LANES),
+    )
+    f = (
+        load_lanes(loop, LP_ROWS + 3 * LANES),
+        load_lanes(loop, LP_ROWS + 4 * LANES),
+        load_lanes(loop, LP_ROWS + 5 * LANES),
+    )
+    return n, f
+
+
+@kernel
+def _rows(plant, l, R, d):
+    """(angular, linear) parts of all rows a, in lanes.
+
+    universal: y = R e_y stays normal to e_z, d(y · e_z)/dt = w · (y × e_z);  distance: a = [0; d / L];
+    custom: rows are given in the axes of b.
+    """
+    n, f = _constant_rows(plant, l)
+    kind, x = plant.loops.loop_int[l, L_KIND], plant.loops.loop[l, LP_X]
+    if kind == UNIVERSAL and x >= 0.0:
+        n = _add_only(n, int(x), (R[4], -R[1], 0.0))
+    elif kind == DISTANCE:
+        f = _add_only(f, 0, (d[0] / x, d[1] / x, d[2] / x))
+    elif kind == CUSTOM:
+        n, f = rot(R, n), rot(R, f)
+    return n, f
+
+
+@kernel
+def _store_block(block, at, n, f):
+    for c in range(3):
+        store_lanes(block, at + LANES * c, n[c])
+        store_lanes(block, at + LANES * (c + 3), f[c])
+
+
+@kernel
+def _store_coblock(plant, work, l, R, d, n, f):
+    """Forces of the rows on A and on B, at O in body axes: -[n; f] at b's origin on A, [n; f] on B."""
+    loop, coblock = plant.loops.loop[l], work.loops.coblock[l]
+    Ra, pa = load9(loop, LP_A), load3(loop, LP_A + 9)
+    m, g = rot(Ra, add(n, cross(d, f))), rot(Ra, f)
+    m = add(m, cross(pa, g))
+    _store_block(coblock, 0, (-1.0 * m[0], -1.0 * m[1], -1.0 * m[2]), (-1.0 * g[0], -1.0 * g[1], -1.0 * g[2]))
+    Rb, pb = frame_b(plant, work, l)
+    m, g = rot(Rb, unrot(R, n)), rot(Rb, unrot(R, f))
+    _store_block(coblock, BLOCK, add(m, cross(pb, g)), g)
+
+
+@kernel
+def _residual(plant, work, l, R, d):
+    """r = a · [e; d] in lanes; the rod (d² - L²) / 2 L; a custom hinge has no positions to keep."""
+    kind, x = plant.loops.loop_int[l, L_KIND], plant.loops.loop[l, LP_X]
+    if kind == DISTANCE:
+        length = _length(plant, work, l)[0]
+        return _only(0, 0.5 * (dot(d, d) - length * length) / x)
+    if kind == CUSTOM:
+        return equal_lanes(0.0)
+    n, f = _constant_rows(plant, l)
+    e = _turned(kind, x, R, d)
+    r = e[0] * n[0] + e[1] * n[1] + e[2] * n[2] + d[0] * f[0] + d[1] * f[1] + d[2] * f[2]
+    if kind == UNIVERSAL and x >= 0.0:
+        r = r + _only(int(x), R[7])
+    return r
+
+
+@routine
+def place_loop(plant, work, l, q):
+    """Frames, residual and coblocks of loop l, whose bodies are placed."""
+    ints, loop = plant.loops.loop_int[l], plant.loops.loop[l]
+    if ints[L_KIND] >= COUPLING:
+        place_coupling(plant, work, l, q)
+        return
+    Ra, pa = load9(loop, LP_A), load3(loop, LP_A + 9)
+    Ra, pa = _seen_below(plant, work, ints[L_CHAIN_A], ints[L_CHAIN_AS], Ra, pa)
+    Rb, pb = frame_b(plant, work, l)
+    Rb, pb = _seen_below(plant, work, ints[L_CHAIN_B], ints[L_CHAIN_BS], Rb, pb)
+    R, d = mul((Ra[0], Ra[3], Ra[6], Ra[1], Ra[4], Ra[7], Ra[2], Ra[5], Ra[8]), Rb), unrot(Ra, sub(pb, pa))
+    store9(work.loops.frame[l], F_R, R)
+    store3(work.loops.frame[l], F_D, d)
+    n, f = _rows(plant, l, R, d)
+    _store_coblock(plant, work, l, R, d, n, f)
+    store_lanes(work.loops.row[l], R_RESIDUAL, _residual(plant, work, l, R, d))
+
+
+@kernel
+def _power(block, at, w, u):
+    """Power of a block of forces at a motion [w; u]: one number a row, in lanes."""
+    s = w[0] * load_lanes(block, at) + w[1] * load_lanes(block, at + LANES) + w[2] * load_lanes(block, at + 2 * LANES)
+    at += 3 * LANES
+    s = s + u[0] * load_lanes(block, at) + u[1] * load_lanes(block, at + LANES)
+    return s + u[2] * load_lanes(block, at + 2 * LANES)
+
+
+@kernel
+def _row_rates(plant, work, l, column):
+    """J times the motions that rows of work hold at `column` (V or α), in lanes."""
+    ints, coblock = plant.loops.loop_int[l], work.loops.coblock[l]
+    a, b = work.rows[ints[L_A]], work.rows[ints[L_B]]
+    s = _power(coblock, 0, load3(a, column), load3(a, column + 3))
+    return s + _power(coblock, BLOCK, load3(b, column), load3(b, column + 3))
+
+
+@kernel
+def _frame_velocity(row, R, p):
+    """[ω; v] of a frame (R, p) on a body, in the frame's axes."""
+    w, u = load3(row, W_V), load3(row, W_V + 3)
+    return unrot(R, w), unrot(R, add_cross(u, w, p))
+
+
+@kernel
+def _dot_lanes(x, lanes):
+    """x · lanes of a number triple and a triple of lanes."""
+    return x[0] * lanes[0] + x[1] * lanes[1] + x[2] * lanes[2]
+
+
+@kernel
+def _velocity_terms(plant, work, l):
+    """d²r/dt² without accelerations, in lanes; before a rod's prescribed motion."""
+    ints, loop, frame = plant.loops.loop_int[l], plant.loops.loop[l], work.loops.frame[l]
+    kind, x = ints[L_KIND], loop[LP_X]
+    R, d = load9(frame, F_R), load3(frame, F_D)
+    wa, va = _frame_velocity(work.rows[ints[L_A]], load9(loop, LP_A), load3(loop, LP_A + 9))
+    Rb, pb = frame_b(plant, work, l)
+    wb, vb = _frame_velocity(work.rows[ints[L_B]], Rb, pb)
+    wb, vb = rot(R, wb), rot(R, vb)
+    w, u = sub(wb, wa), sub(sub(vb, va), cross(wa, d))
+    h, g = cross(w, wb), sub(cross(w, vb), cross(wa, u))
+    if kind == CUSTOM:
+        g = sub(g, cross(w, u))  # rates in the axes of b, where its rows are constant
+    n, f = _rows(plant, l, R, d)
+    s = _dot_lanes(h, n) + _dot_lanes(g, f)
+    if kind == UNIVERSAL and x >= 0.0:
+        y = cross(w, (R[1], R[4], R[7]))
+        s = s + _only(int(x), w[0] * y[1] - w[1] * y[0])
+    elif kind == DISTANCE:
+        s = s + _only(0, dot(u, u) / x)
+    return s
+
+
+@routine
+def move_loop(plant, work, l, q, v):
+    """dr/dt and the velocity terms of d²r/dt² of loop l, placed before, from V of its bodies."""
+    row = work.loops.row[l]
+    if plant.loops.loop_int[l, L_KIND] >= COUPLING:
+        move_coupling(plant, work, l, q, v)
+        return
+    rate, quad = _row_rates(plant, work, l, W_V), _velocity_terms(plant, work, l)
+    if plant.loops.loop_int[l, L_KIND] == DISTANCE:
+        x = plant.loops.loop[l, LP_X]
+        length, speed, acceleration = _length(plant, work, l)
+        rate = rate - _only(0, length * speed / x)
+        quad = quad - _only(0, (speed * speed + length * acceleration) / x)
+    store_lanes(row, R_RATE, rate)
+    store_lanes(row, R_QUAD, quad)
+
+
+@routine
+def accelerate_loop(plant, work, l, q, vdot):
+    """d²r/dt² of loop l, moved before, from α of its bodies: the constraint is that it vanishes."""
+    row = work.loops.row[l]
+    if plant.loops.loop_int[l, L_KIND] >= COUPLING:
+        accelerate_coupling(plant, work, l, q, vdot)
+        return
+    store_lanes(row, R_ACCEL, load_lanes(row, R_QUAD) + _row_rates(plant, work, l, W_ALPHA))
