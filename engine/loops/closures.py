@@ -51,7 +51,6 @@ from limberjack.engine.spatial import (
     load9,
     matrix_quaternion,
     mul,
-    neg,
     rot,
     store3,
     store9,

@@ -1,6 +1,6 @@
 """Loops that constrain coordinates instead of joining frames: couplings and locks.
 
-coupling   r = Σ p_i(q_i) - offset,   p(q) = c1 q + c2 q² + c3 q³ + c4 q⁴      (001 §8, "direct joint-level constraints")
+coupling   r = Σ p_i(q_i) - offset,   p(q) = c1 q + c2 q² + c3 q³ + c4 q⁴   (001 §8: direct joint-level constraints)
 lock       r_i = q_i - held q_i       (nothing to keep where a velocity is not the rate of a coordinate)
 """
 
