@@ -1,28 +1,21 @@
 /* Is every index in ints inside the vector that it leads into? The kernels do not ask: they trust the file. */
-#include "kernels.h"
+#include "kernels_check.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
-#include "layout.h"
+#include "kernels.h"
 
-#define MOST ((int64_t)1 << 30)               /* of any count: no sum or product below can overflow */
-enum { MOST_COMMANDS = 3, MOST_OUTPUTS = 6 }; /* of one actuator, of one sensor */
+#define MOST ((int64_t)1 << 30) /* of any count: no sum or product below can overflow */
+/* commands of one actuator and of one loop, outputs of one sensor, rows of one loop */
+enum { MOST_COMMANDS = 3, MOST_LOOP_COMMANDS = 4, MOST_OUTPUTS = 6, MOST_ROWS = 6 };
 
-/* ints, and where its tables begin. */
-typedef struct {
-    const int64_t *counts, *topo, *node_row, *dof, *actuators, *sensors, *part_body;
-} Tables;
-
-static bool is_in(int64_t value, int64_t first, int64_t end)
+/* What no table lists is bounded by the table that needs it, so that a small file cannot ask for much memory. */
+static bool check_unlisted(const int64_t *c)
 {
-    return value >= first && value < end;
-}
-
-/* Do `size` numbers from `start` lie in a vector of `count`? */
-static bool fits(int64_t start, int64_t size, int64_t count)
-{
-    return start >= 0 && size >= 0 && size <= count && start <= count - size;
+    return c[C_GENERAL] <= c[C_BODIES] && c[C_OUTPUTS] <= MOST_OUTPUTS * c[C_SENSORS] &&
+           c[C_COMMANDS] <= MOST_COMMANDS * c[C_ACTUATORS] + MOST_LOOP_COMMANDS * c[C_LOOPS] &&
+           c[C_ROWS] <= MOST_ROWS * c[C_LOOPS] && c[C_SWITCHES] <= c[C_LOOPS] && c[C_DRIVES] <= c[C_LOOPS] &&
+           c[C_FORCED] <= c[C_LOOPS] && c[C_FORCE_ROWS] <= c[C_ROWS];
 }
 
 /* The counts are possible and ask for n numbers. */
@@ -30,12 +23,10 @@ static bool check_counts(const int64_t *ints, uint64_t n, Tables *tables)
 {
     if (n < HEADER || ints[C_VERSION] != FORMAT_VERSION)
         return false;
-    for (int i = C_BODIES; i <= C_PARTS; i++)
+    for (int i = C_BODIES; i <= C_FORCE_ROWS; i++)
         if (!is_in(ints[i], 0, MOST))
             return false;
-    /* what no table lists: bounded by the table that needs it, so that a small file cannot ask for much memory */
-    if (ints[C_GENERAL] > ints[C_BODIES] || ints[C_COMMANDS] > MOST_COMMANDS * ints[C_ACTUATORS] ||
-        ints[C_OUTPUTS] > MOST_OUTPUTS * ints[C_SENSORS])
+    if (!check_unlisted(ints))
         return false;
     const int64_t sizes[] = {HEADER,
                              TOPO * ints[C_BODIES],
@@ -43,9 +34,15 @@ static bool check_counts(const int64_t *ints, uint64_t n, Tables *tables)
                              DOF_INT * ints[C_V],
                              ACTUATOR_INT * ints[C_ACTUATORS],
                              SENSOR_INT * ints[C_SENSORS],
-                             ints[C_PARTS]};
-    const int64_t **const starts[] = {&tables->counts,    &tables->topo,    &tables->node_row, &tables->dof,
-                                      &tables->actuators, &tables->sensors, &tables->part_body};
+                             ints[C_PARTS],
+                             LOOP_INT * ints[C_LOOPS],
+                             TERM_INT * ints[C_TERMS],
+                             ints[C_WALK],
+                             GROUP_INT * ints[C_GROUPS],
+                             ints[C_LISTED]};
+    const int64_t **const starts[] = {&tables->counts,    &tables->topo,    &tables->node_row,  &tables->dof,
+                                      &tables->actuators, &tables->sensors, &tables->part_body, &tables->loops,
+                                      &tables->terms,     &tables->walk,    &tables->groups,    &tables->listed};
     uint64_t at = 0;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         *starts[i] = at <= n ? ints + at : ints;
@@ -65,6 +62,8 @@ static bool check_hinge(const int64_t *counts, const int64_t *body)
         return false;
     if (path == PATH_GENERAL ? !is_in(body[SLOT], 0, counts[C_GENERAL]) : kind != fast[path])
         return false;
+    if (path == PATH_BASE && counts[C_LOOPS] > 0)
+        return false;
     if (kind == CUSTOM ? !is_in(body[NV], 0, n_v[CUSTOM] + 1) || !is_in(body[MAP], 0, counts[C_MAPS])
                        : body[NV] != n_v[kind])
         return false;
@@ -78,7 +77,7 @@ static bool check_topo(const Tables *tables)
         const int64_t *body = tables->topo + TOPO * k;
         if (!is_in(body[UP], 0, k + 1) || !check_hinge(counts, body)) /* parents first: no sweep runs in a ring */
             return false;
-        if (!is_in(body[VEND], body[VI] + body[NV], counts[C_V] + 1))
+        if (!is_in(body[VEND], body[VI] + body[NV], counts[C_V] + 1) || !check_body_group(tables, k))
             return false;
     }
     return true;
@@ -96,7 +95,8 @@ static bool check_dofs(const Tables *tables)
 {
     for (int64_t j = 0; j < tables->counts[C_V]; j++) {
         const int64_t *dof = tables->dof + DOF_INT * j;
-        if (!is_in(dof[DI_Q], -1, tables->counts[C_Q]) || !is_in(dof[DI_BODY], 0, tables->counts[C_BODIES]))
+        if (!is_in(dof[DI_Q], -1, tables->counts[C_Q]) || !is_in(dof[DI_BODY], 0, tables->counts[C_BODIES]) ||
+            !check_dof_group(tables, j))
             return false;
     }
     return true;
@@ -125,13 +125,18 @@ static int64_t targets(const int64_t *counts, int64_t type)
     case RATE:
     case EFFORT: return counts[C_V];
     case REACTION: return counts[C_BODIES] + 1;
+    case LOOP_WRENCH:
+    case LOOP_FORCE:
+    case LOOP_RESIDUAL:
+    case LOOP_CLOSED:
+    case LOOP_ENERGY_LOSS: return counts[C_LOOPS];
     default: return counts[C_NODES];
     }
 }
 
 static bool check_sensors(const Tables *tables)
 {
-    static const int8_t outputs[SENSOR_TYPES] = {1, 1, 1, 6, 3, 4, 3, 3, 3, 3};
+    static const int8_t outputs[SENSOR_TYPES] = {1, 1, 1, 6, 3, 4, 3, 3, 3, 3, 6, 1, 1, 1, 1};
     const int64_t *counts = tables->counts;
     for (int64_t s = 0; s < counts[C_SENSORS]; s++) {
         const int64_t *sensor = tables->sensors + SENSOR_INT * s;
@@ -157,12 +162,17 @@ const char *kernels_refuse(const int64_t *ints, uint64_t n)
         bool (*check)(const Tables *tables);
         const char *name;
     } checks[] = {
-        {check_topo,      "topology"        },
-        {check_nodes,     "nodes"           },
-        {check_dofs,      "velocities"      },
-        {check_actuators, "actuators"       },
-        {check_sensors,   "sensors"         },
-        {check_parts,     "bodies with mass"}
+        {check_groups,    "groups of loops"    }, /* before what points into them */
+        {check_topo,      "topology"           },
+        {check_nodes,     "nodes"              },
+        {check_dofs,      "velocities"         },
+        {check_actuators, "actuators"          },
+        {check_sensors,   "sensors"            },
+        {check_parts,     "bodies with mass"   },
+        {check_terms,     "coupled coordinates"},
+        {check_walk,      "paths of loops"     },
+        {check_loops,     "loops"              },
+        {check_members,   "groups of loops"    }
     };
     Tables tables = {0};
     if (!check_counts(ints, n, &tables))

@@ -1,31 +1,42 @@
-/* Where numbers are in ints, the whole numbers of a model: engine/layout.py, which tests/fmu/test_shim_layout.py
- * compares with this file.
+/* Where numbers are in ints, the whole numbers of a model: engine/layout.py and engine/loops/layout.py, which
+ * tests/fmu/test_shim_layout.py compares with this file.
  */
 #ifndef LIMBERJACK_LAYOUT_H
 #define LIMBERJACK_LAYOUT_H
 
-enum { FORMAT_VERSION = 2 };
+enum { FORMAT_VERSION = 3 };
 
 /* clang-format off */
 
 /* counts, the first HEADER numbers */
 enum { C_VERSION, C_BODIES, C_Q, C_V, C_GENERAL, C_NODES, C_ACTUATORS, C_COMMANDS, C_SENSORS, C_OUTPUTS, C_MAPS,
-       C_PARTS, HEADER = 16 };
+       C_PARTS, C_LOOPS, C_ROWS, C_TERMS, C_WALK, C_GROUPS, C_LISTED, C_GROUP_WORK, C_SWITCHES, C_DRIVES, C_FORCED,
+       C_FORCE_ROWS, HEADER = 32 };
 
-/* tables that follow, in this order: topo, node_row, dof_int, actuator_int, sensor_int, part_body */
-enum { UP, PATH, KIND, QI, VI, NV, SLOT, MAP, TURN, LEAF, FIRST, GROUNDED, VEND, TOPO = 14 };
-enum { DI_Q, DI_BODY, DOF_INT };
+/* tables that follow, in this order: topo, node_row, dof_int, actuator_int, sensor_int, part_body, loop_int, term_int,
+ * walk, group_int, listed */
+enum { UP, PATH, KIND, QI, VI, NV, SLOT, MAP, TURN, LEAF, FIRST, GROUNDED, VEND, GROUP, MEMBER, TOPO = 16 };
+enum { DI_Q, DI_BODY, DI_MEMBER, DOF_INT };
 enum { AI_MODE, AI_V, AI_Q, AI_COMMAND, ACTUATOR_INT };
 enum { SI_TYPE, SI_TARGET, SI_OUTPUT, SI_SIZE, SENSOR_INT };
+enum { L_KIND, L_A, L_B, L_ROW, L_ROWS, L_TERM, L_TERMS, L_GROUP, L_SWITCH, L_DRIVE, L_COMMAND, L_FORCED, L_PROJECT,
+       L_CHAIN_A, L_CHAIN_AS, L_CHAIN_B, L_CHAIN_BS, L_WALK, L_WALKS, LOOP_INT = 20 };
+enum { TI_Q, TI_V, TI_BODY, TERM_INT };
+enum { GI_BODY, GI_BODIES, GI_DOF, GI_DOFS, GI_RANK, GI_LOOP, GI_LOOPS, GI_PARENT, GI_WORK, GROUP_INT = 10 };
+
+/* widths of scratch: engine/views.py, engine/loops/layout.py */
+enum { LANES = 8, BLOCK = 48, GROUP_HEAD = 8 };
 
 enum { PATH_REVOLUTE, PATH_PRISMATIC, PATH_GENERAL, PATH_BASE };
 enum { MODE_TORQUE, MODE_VELOCITY, MODE_SERVO };
 /* engine/system/hinge_types.py */
 enum { FIXED, REVOLUTE, PRISMATIC, HELICAL, CYLINDRICAL, UNIVERSAL, GIMBAL, SPHERICAL, PLANAR, ROLLING, FREE, CUSTOM,
        HINGE_TYPES };
+/* L_KIND beyond the hinge types */
+enum { DISTANCE = 100, COUPLING, LOCK };
 /* engine/outputs.py */
 enum { POSITION, RATE, EFFORT, REACTION, NODE_POSITION, NODE_ORIENTATION, NODE_ANGULAR_VELOCITY, NODE_LINEAR_VELOCITY,
-       GYRO, ACCELEROMETER, SENSOR_TYPES };
+       GYRO, ACCELEROMETER, LOOP_WRENCH, LOOP_FORCE, LOOP_RESIDUAL, LOOP_CLOSED, LOOP_ENERGY_LOSS, SENSOR_TYPES };
 /* clang-format on */
 
 #endif

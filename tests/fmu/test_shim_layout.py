@@ -14,17 +14,21 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine import layout, outputs
+from limberjack.engine import layout, outputs, views
+from limberjack.engine.loops import layout as loops
 from limberjack.engine.system import hinge_types, system
 from limberjack.engine.system.plant import Plant
 from limberjack.fmu.native import targets
 from tests.engine.full_model import full_model
 from tests.engine.random_systems import MOVING, random_system
+from tests.fmu.looped import looped
 from tests.fmu.shim_build import CO_SIMULATION, OK, SHIM, Fmu, compile_c
 from tests.fmu.shim_model import sealed
 
 #: columns of topo that no kernel uses as an index
-_FLAGS = (layout.TURN, layout.LEAF, layout.FIRST, layout.GROUNDED, 13)
+_FLAGS = (layout.TURN, layout.LEAF, layout.FIRST, layout.GROUNDED, 15)
+#: columns of the tables of loops that no kernel uses as an index
+_LOOP_FLAGS = {"loop_int": (loops.L_PROJECT, 19), "group_int": (9,)}
 _ENDLESS = 2**62
 
 
@@ -33,7 +37,7 @@ def refuse(tmp_path_factory):
     """kernels_refuse: the wrong table of ints, or None."""
     output = tmp_path_factory.mktemp("check") / "check.so"
     options = ("-shared", "-fPIC", "-g", "-fvisibility=default")
-    function = ctypes.CDLL(str(compile_c(output, [SHIM / "kernels_check.c"], *options))).kernels_refuse
+    function = ctypes.CDLL(str(compile_c(output, sorted(SHIM.glob("kernels_check*.c")), *options))).kernels_refuse
     function.restype = c_char_p
 
     def refuse_(ints: np.ndarray) -> str | None:
@@ -48,10 +52,11 @@ def refuse(tmp_path_factory):
 def plants() -> list[Plant]:
     """Models with every kind of hinge, drive and sensor."""
     made = [full_model(), *(random_system(MOVING, np.random.default_rng(seed)) for seed in range(3))]
-    return [lj.Simulation(model).plant for model in made]
+    trees = [lj.Simulation(model).plant for model in made]
+    return [*trees, looped(trees[1]), looped(trees[2])]
 
 
-@pytest.fixture(scope="module", params=range(4))
+@pytest.fixture(scope="module", params=range(6))
 def plant(request) -> Plant:
     return plants()[request.param]
 
@@ -75,7 +80,7 @@ def test_the_constants_are_the_engines():
             owner = hinge_types if name == "HINGE_TYPES" else system
             assert value == len(getattr(owner, name))
         else:
-            places = [place for place in (layout, hinge_types, outputs) if hasattr(place, name)]
+            places = [place for place in (layout, loops, hinge_types, outputs, views) if hasattr(place, name)]
             assert [getattr(place, name) for place in places][:1] == [value], name
 
 
@@ -100,11 +105,11 @@ def test_examples_pass(refuse):
 
 def test_no_index_outside_passes(refuse, plant):
     names = {"topo": "topology", "node_row": "nodes", "dof_int": "velocities", "actuator_int": "actuators"}
-    names |= {"sensor_int": "sensors", "part_body": "bodies with mass"}
+    names |= {"sensor_int": "sensors", "part_body": "bodies with mass", "loop_int": "loops"}
+    names |= {"term_int": "coupled coordinates", "walk": "paths of loops"}
+    names |= {"group_int": "groups of loops", "listed": "groups of loops"}
     start = layout.HEADER
-    counts = [plant.count(c) for c in (layout.C_BODIES, layout.C_V, layout.C_NODES)]
-    more = [plant.count(c) for c in (layout.C_ACTUATORS, layout.C_SENSORS, layout.C_PARTS)]
-    for name, rows, columns in layout.int_sections(counts[0], counts[1], counts[2], *more)[1:]:
+    for name, rows, columns in layout.int_sections(plant.ints)[1:]:
         for row in range(rows):
             for column in range(columns):
                 place = start + row * columns + column
@@ -126,12 +131,14 @@ def is_index(plant: Plant, name: str, row: int, column: int) -> bool:
         if column in (layout.SLOT, layout.MAP):
             return bool(general if column == layout.SLOT else custom)
         return column not in _FLAGS
+    if column in _LOOP_FLAGS.get(name, ()):
+        return False
     if name == "actuator_int" and column == layout.AI_Q:
         return line[layout.AI_MODE] == layout.MODE_SERVO
     return not (name == "sensor_int" and column == layout.SI_SIZE)
 
 
-@pytest.mark.parametrize("count", range(layout.C_VERSION, layout.C_PARTS + 1))
+@pytest.mark.parametrize("count", range(layout.C_VERSION, loops.C_FORCE_ROWS + 1))
 @pytest.mark.parametrize("value", [-1, 2**30, _ENDLESS, -_ENDLESS])
 def test_impossible_counts(refuse, count, value):
     ints = plants()[0].ints.copy()
@@ -139,11 +146,64 @@ def test_impossible_counts(refuse, count, value):
     assert refuse(ints) == "counts"
 
 
-@pytest.mark.parametrize("count", [layout.C_GENERAL, layout.C_COMMANDS, layout.C_OUTPUTS])
-def test_counts_that_no_table_bears_out(refuse, count):
-    ints = plants()[0].ints.copy()
+@pytest.mark.parametrize("place", [0, 4])
+@pytest.mark.parametrize("count", [layout.C_GENERAL, layout.C_COMMANDS, layout.C_OUTPUTS, loops.C_ROWS])
+def test_counts_that_no_table_bears_out(refuse, count, place):
+    ints = plants()[place].ints.copy()
     ints[count] = 10**6
     assert refuse(ints) == "counts"
+
+
+@pytest.mark.parametrize("count", [loops.C_SWITCHES, loops.C_DRIVES, loops.C_FORCED, loops.C_FORCE_ROWS])
+def test_counts_that_no_loop_bears_out(refuse, count):
+    ints = plants()[4].ints.copy()
+    ints[count] = ints[loops.C_ROWS] + 1
+    assert refuse(ints) == "counts"
+
+
+def test_scratch_of_groups_is_what_they_need(refuse):
+    ints = plants()[4].ints.copy()
+    for wrong in (-1, 1):
+        ints[loops.C_GROUP_WORK] += wrong
+        assert refuse(ints) == "groups of loops"
+        ints[loops.C_GROUP_WORK] -= wrong
+
+
+@pytest.mark.parametrize(
+    "section, row, column, value, told",
+    [
+        ("topo", 0, layout.GROUP, 0, "topology"),  # no member of the group
+        ("dof_int", 0, layout.DI_MEMBER, 0, "velocities"),
+        ("group_int", 0, loops.GI_PARENT, 0, "groups of loops"),  # its first body hangs on another one
+        ("loop_int", 0, loops.L_GROUP, -1, "loops"),  # in no group, and not by force
+        ("loop_int", 1, loops.L_ROWS, 7, "loops"),
+        ("loop_int", 1, loops.L_COMMAND, -1, "loops"),  # switched by a command that it does not have
+        ("loop_int", 2, loops.L_TERMS, 0, "loops"),  # more rows than velocities
+        ("loop_int", 3, loops.L_KIND, 99, "loops"),
+    ],
+)
+def test_tables_of_loops_that_contradict_each_other(refuse, section, row, column, value, told):
+    plant = plants()[4]
+    forged = Plant(plant.ints.copy(), plant.floats)
+    forged.sections[section][row, column] = value
+    assert refuse(forged.ints) == told
+
+
+def test_a_coupling_of_a_quasi_velocity(refuse):
+    plant = plants()[4]
+    forged = Plant(plant.ints.copy(), plant.floats)
+    coupling = forged.sections["loop_int"][3]
+    assert coupling[loops.L_KIND] == loops.COUPLING
+    forged.sections["term_int"][coupling[loops.L_TERM], loops.TI_Q] = -1
+    assert refuse(forged.ints) == "loops"
+
+
+def test_no_hinge_of_a_model_with_loops_takes_the_path_of_a_free_base(refuse):
+    ints = plants()[0].ints.copy()
+    assert ints[layout.HEADER + layout.PATH] == layout.PATH_BASE
+    forged = looped(plants()[0])
+    forged.ints[layout.HEADER + layout.PATH] = layout.PATH_BASE
+    assert refuse(forged.ints) == "topology"
 
 
 def test_counts_whose_sum_only_fits_by_overflow(refuse):
