@@ -96,8 +96,13 @@ def _rebase(system: System, base: Base | None) -> System:
         what = f"base={base!r} is ambiguous: several bodies hang on the world ({named})"
         raise ModelError(what, where=system.source, mend="Load with base=None")
     (root,) = roots
-    bodies = tuple(_rebased(root, base) if body is root else body for body in system.bodies)
-    return replace(system, bodies=bodies)
+    changed = _rebased(root, base)
+    if changed is root:
+        return system
+    bodies = tuple(changed if body is root else body for body in system.bodies)
+    held = tuple(name for name in system.held if name not in root.hinge.coordinate_names)
+    rates = tuple(name for name in system.held_rates if name not in root.hinge.velocity_names)
+    return replace(system, bodies=bodies, held=held, held_rates=rates)
 
 
 def _rebased(root: Body, base: Base) -> Body:

@@ -212,6 +212,8 @@ SENSOR_TYPES: dict[str, tuple[str, tuple[str, ...], str]] = {
 LOOP_TYPES: dict[str, int | None] = {"hinge": None, "point": 3, "weld": 6, "distance": 1, "coupling": 1, "lock": None}
 #: types that join two frames; the others constrain coordinates
 JOINING = ("hinge", "point", "weld", "distance")
+#: type of ``Loop.hinge`` for those that leave no choice
+JOINED_AS = {"point": "spherical", "weld": "fixed", "distance": "free"}
 METHODS = ("embed", "force")
 
 
@@ -355,7 +357,8 @@ class System:
 
     @cached_property
     def command_names(self) -> tuple[str, ...]:
-        return tuple(name for taker in (*self.actuators, *self.loops) for name in taker.command_names)
+        takers: tuple[Actuator | Loop, ...] = (*self.actuators, *self.loops)
+        return tuple(name for taker in takers for name in taker.command_names)
 
     @cached_property
     def mass(self) -> float:

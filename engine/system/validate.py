@@ -12,7 +12,14 @@ import numpy as np
 from limberjack.engine.errors import ModelError, ModelWarning
 from limberjack.engine.system.checks.hinge import check_hinge, check_pose
 from limberjack.engine.system.checks.inertia import check_inertia, check_leaves, inertia_fault
-from limberjack.engine.system.checks.interfaces import check_actuators, check_interface, check_sensors
+from limberjack.engine.system.checks.interfaces import (
+    check_actuators,
+    check_commands,
+    check_held,
+    check_interface,
+    check_sensors,
+)
+from limberjack.engine.system.checks.loops import check_loops
 from limberjack.engine.system.graph import order_bodies, some_names
 from limberjack.engine.system.hinge_types import HINGE_TYPES
 from limberjack.engine.system.numbers import usable
@@ -50,7 +57,10 @@ def examine(system: System, inertia: InertiaPolicy, locate: Locate) -> System:
     findings = [*_inertia_findings(ordered, inertia, locate), *_range_findings(ordered)]
     check_leaves(ordered, locate)
     checked = replace(system, bodies=ordered, warnings=(*system.warnings, *findings))
+    checked = replace(checked, loops=check_loops(checked, locate))
     check_actuators(checked, locate)
+    check_commands(checked, locate)
+    check_held(checked)
     check_sensors(checked, locate)
     check_interface(checked)
     return checked
@@ -70,13 +80,14 @@ def _check_globals(system: System) -> None:
 
 
 def _check_names(system: System, locate: Locate) -> None:
-    """One namespace each: bodies with nodes, hinges, actuators, sensors."""
+    """One namespace each: bodies with nodes, hinges, actuators, sensors, loops."""
     hinges = [body.hinge for body in system.bodies]
     groups: tuple[tuple[str, Iterable[Item]], ...] = (
         ("bodies and nodes", (*system.bodies, *system.nodes)),
         ("hinges", hinges),
         ("actuators", system.actuators),
         ("sensors", system.sensors),
+        ("loops", system.loops),
     )
     for group, items in groups:
         seen: dict[str, Item] = {}

@@ -1,4 +1,4 @@
-"""Checks of actuators and sensors against the bodies and hinges they name, and of an FMU's patterns."""
+"""Checks of actuators, commands and sensors against what they name, and of an FMU's patterns."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from limberjack.engine.system.graph import some_names
 from limberjack.engine.system.numbers import usable
 from limberjack.engine.system.patterns import PATTERN_MEND, pattern_fault
 from limberjack.engine.system.places import Locate, refuse
-from limberjack.engine.system.system import SENSOR_TYPES, Actuator, System
+from limberjack.engine.system.system import SENSOR_TYPES, Actuator, Loop, System
 
+_KINDS = {"joining loop": "loop that joins two frames"}
 MODES = ("torque", "servo", "velocity")
 
 
 def check_actuators(system: System, locate: Locate) -> None:
-    """Refuse unknown coordinates, wrong modes or gains, and clashing command names."""
+    """Refuse unknown coordinates, wrong modes or gains."""
     quasi = {name for body in system.bodies if body.hinge.kind.quasi for name in body.hinge.velocity_names}
-    seen: dict[str, str] = {}
     for actuator in system.actuators:
         if actuator.coordinate not in system.velocity_names:
             what = f"actuator '{actuator.name}' drives '{actuator.coordinate}', which is no velocity coordinate"
@@ -24,11 +24,29 @@ def check_actuators(system: System, locate: Locate) -> None:
         if actuator.mode == "servo" and actuator.coordinate in quasi:
             what = f"servo '{actuator.name}': the quasi-velocity '{actuator.coordinate}' has no position"
             refuse(actuator, "mode", what, "Use mode torque or velocity", locate)
-        for command in actuator.command_names:
+
+
+def check_commands(system: System, locate: Locate) -> None:
+    """Refuse actuators and loops that take commands of the same name."""
+    seen: dict[str, Actuator | Loop] = {}
+    takers: tuple[Actuator | Loop, ...] = (*system.actuators, *system.loops)
+    for taker in takers:
+        for command in taker.command_names:
             if command in seen:
-                what = f"actuators '{seen[command]}' and '{actuator.name}' both take the command '{command}'"
-                refuse(actuator, "name", what, "Rename one of the actuators", locate)
-            seen[command] = actuator.name
+                first, second = (f"{type(item).__name__.lower()} '{item.name}'" for item in (seen[command], taker))
+                what = f"{first} and {second} both take the command '{command}'"
+                refuse(taker, "name", what, "Rename one of them", locate)
+            seen[command] = taker
+
+
+def check_held(system: System) -> None:
+    """Refuse names of held coordinates and velocities that the model does not have."""
+    where = system.source or f"system '{system.name}'"
+    for field, known in (("held", system.coordinate_names), ("held_rates", system.velocity_names)):
+        for name in getattr(system, field):
+            if name not in known:
+                what = f"'{name}' is to be held, but is no {'coordinate' if field == 'held' else 'velocity'}"
+                raise ModelError(what, where=f"{where}, {field}", mend=_choose(known))
 
 
 def _check_mode(actuator: Actuator, locate: Locate) -> None:
@@ -66,6 +84,8 @@ def check_sensors(system: System, locate: Locate) -> None:
         "velocity": system.velocity_names,
         "node": system.node_names,
         "hinge": tuple(body.hinge.name for body in system.bodies),
+        "loop": system.loop_names,
+        "joining loop": tuple(loop.name for loop in system.loops if loop.joins),
     }
     seen: dict[str, str] = {}
     for sensor in system.sensors:
@@ -74,7 +94,8 @@ def check_sensors(system: System, locate: Locate) -> None:
             refuse(sensor, "type", what, f"Use one of: {', '.join(SENSOR_TYPES)}", locate)
         kind, suffixes, _ = SENSOR_TYPES[sensor.type]
         if sensor.target not in targets[kind]:
-            what = f"sensor '{sensor.name}' of type {sensor.type} measures '{sensor.target}', which is no {kind}"
+            missing = _KINDS.get(kind, kind)
+            what = f"sensor '{sensor.name}' of type {sensor.type} measures '{sensor.target}', which is no {missing}"
             refuse(sensor, "target", what, _choose(targets[kind]), locate)
         for suffix in suffixes:
             output = sensor.name + suffix

@@ -11,6 +11,7 @@ from typing import Literal
 from pydantic import Field
 
 from limberjack.engine.system.readers.schema_hinges import HingeSpec
+from limberjack.engine.system.readers.schema_loops import LoopSpec
 from limberjack.engine.system.readers.schema_values import (
     Frame,
     InertiaMatrix,
@@ -80,8 +81,15 @@ class SensorSpec(Model):
         "node_linear_velocity",
         "gyro",
         "accelerometer",
+        "loop_wrench",
+        "loop_force",
+        "loop_residual",
+        "loop_closed",
+        "loop_energy_loss",
     ]
-    target: Name = Field(description="a coordinate (position), velocity (rate, effort), hinge (reaction) or node")
+    target: Name = Field(
+        description="a coordinate (position), velocity (rate, effort), hinge (reaction), loop (loop_…) or node"
+    )
 
 
 class InterfaceSpec(Model):
@@ -114,6 +122,7 @@ class ModelSpec(Model):
     simulation: SimulationSpec = SimulationSpec()
     bodies: list[BodySpec] = Field(min_length=1)
     nodes: list[NodeSpec] = Field(default=[])
+    loops: list[LoopSpec] = Field(default=[])
     actuators: list[ActuatorSpec] = Field(default=[])
     sensors: list[SensorSpec] = Field(default=[])
     fmu: InterfaceSpec = InterfaceSpec()

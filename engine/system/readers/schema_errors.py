@@ -13,6 +13,7 @@ from limberjack.engine.errors import ModelError
 from limberjack.engine.system.hinge_types import HINGE_TYPES
 from limberjack.engine.system.patterns import PATTERN_MEND
 from limberjack.engine.system.readers.yaml_document import Document
+from limberjack.engine.system.system import LOOP_TYPES
 
 MAX_SHOWN = 5
 Path = tuple[str | int, ...]
@@ -56,7 +57,13 @@ def _path(detail: ErrorDetails, document: Document) -> Path:
         absent_is_the_finding = i == len(parts) - 1 and detail["type"] == "missing"
         if absent_is_the_finding or document.has((*path, part)):
             path = (*path, part)
-    return (*path, "type") if detail["type"].startswith("union_tag") else path
+    return (*path, _discriminator(detail)) if detail["type"].startswith("union_tag") else path
+
+
+def _discriminator(detail: ErrorDetails) -> str:
+    """The field that says which branch of a union is meant: "hinge" of cut hinges, else "type"."""
+    given = str(detail.get("ctx", {}).get("discriminator", "")).strip("'")
+    return given if given.isidentifier() else "type"
 
 
 def _words(detail: ErrorDetails, path: Path, document: Document) -> tuple[str, str]:
@@ -68,13 +75,10 @@ def _words(detail: ErrorDetails, path: Path, document: Document) -> tuple[str, s
         return _unknown_field(field, path, document)
     if kind in _TYPES:
         return f"{_shown(detail['input'])} is not {_TYPES[kind]}", f"Give {_TYPES[kind]}" + _quote(detail)
-    if kind in ("literal_error", "union_tag_invalid"):
-        expected = context.get("expected") or context.get("expected_tags", "")
-        shown = repr(context["tag"]) if "tag" in context else _shown(detail["input"])
-        path_type = "hinge type" if kind == "union_tag_invalid" else field
-        return f"unknown {path_type} {shown}", f"Use one of: {expected}".replace(" or ", ", ")
-    if kind == "union_tag_not_found":
-        return "'type' is missing", f"Give the hinge type, one of: {', '.join(HINGE_TYPES)}"
+    if kind == "literal_error":
+        return f"unknown {field} {_shown(detail['input'])}", f"Use one of: {context['expected']}".replace(" or ", ", ")
+    if kind.startswith("union_tag"):
+        return _unknown_branch(context.get("tag"), path)
     if kind in ("too_short", "too_long"):
         return f"{context.get('actual_length')} entries", _length(context)
     if kind in _RANGES:
@@ -90,6 +94,24 @@ def _words(detail: ErrorDetails, path: Path, document: Document) -> tuple[str, s
     return f"{_shown(detail['input'])}: {detail['msg'][:1].lower()}{detail['msg'][1:]}", "Correct the value"
 
 
+def _unknown_branch(tag: Any, path: Path) -> tuple[str, str]:
+    """About a type that does not exist or is not given."""
+    loop, field = path[0] == "loops", str(path[-1])
+    known = list(LOOP_TYPES if loop and field == "type" else HINGE_TYPES)
+    subject = "loop type" if loop and field == "type" else "hinge type"
+    if loop and field == "hinge":
+        known.remove("free")
+        if tag == "free":
+            return "a free hinge forbids nothing, so that this loop constrains nothing", f"Use one of: {_list(known)}"
+    if tag is None:
+        return f"'{field}' is missing", f"Give the {subject}, one of: {_list(known)}"
+    return f"unknown {subject} {_shown(tag)}", f"Use one of: {_list(known)}"
+
+
+def _list(names: list[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names)
+
+
 def _unknown_field(field: str, path: Path, document: Document) -> tuple[str, str]:
     owner = document.root.plain()
     for part in path[:-1]:
@@ -99,6 +121,9 @@ def _unknown_field(field: str, path: Path, document: Document) -> tuple[str, str
         what = f"a {hinge_type} hinge has quasi-velocities, not rates of coordinates, so it has no '{field}'"
         return what, f"Remove {field}; damping, friction and armature are possible"
     close = difflib.get_close_matches(field, _all_fields(), 1)
+    if path[0] == "loops" and len(path) == 3:
+        kind = f"{owner.get('hinge')} hinge loop" if owner.get("type") == "hinge" else f"{owner.get('type')} loop"
+        return f"'{field}' is no field of a {kind}", _meant(field, close)
     if hinge_type in HINGE_TYPES:
         return f"'{field}' is no field of a {hinge_type} hinge", _meant(field, close)
     return f"unknown field '{field}'", _meant(field, close)

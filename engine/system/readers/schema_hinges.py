@@ -109,8 +109,15 @@ class SeveralDofs(QuasiDof):
 Axis = Annotated[Vector3, Field(description="direction in the hinge frame; its length does not matter")]
 
 
-def _axes(count: int, meaning: str) -> Any:
+def axes_field(count: int, meaning: str) -> Any:
+    """A field of so many axes."""
     return Field(min_length=count, max_length=count, description=meaning)
+
+
+MapRows = Annotated[
+    list[Annotated[list[Number], Field(min_length=1, max_length=6)]],
+    axes_field(6, "6 rows [angular; linear] of r numbers: the body's velocity in hinge-frame axes for each velocity"),
+]
 
 
 class Fixed(HingeBase):
@@ -139,7 +146,7 @@ class Helical(OneDof):
 
 class Rolling(OneDof):
     type: Literal["rolling"]
-    axes: list[Vector3] = _axes(2, "spin axis; direction of travel for positive rotation, orthogonal to it")
+    axes: list[Vector3] = axes_field(2, "spin axis; direction of travel for positive rotation, orthogonal to it")
     radius: Positive = Field(description="m")
 
 
@@ -150,17 +157,17 @@ class Cylindrical(SeveralDofs):
 
 class Universal(SeveralDofs):
     type: Literal["universal"]
-    axes: list[Vector3] = _axes(2, "first axis (on the parent), second axis, orthogonal")
+    axes: list[Vector3] = axes_field(2, "first axis (on the parent), second axis, orthogonal")
 
 
 class Gimbal(SeveralDofs):
     type: Literal["gimbal"]
-    axes: list[Vector3] = _axes(3, "three successive turning axes, mutually orthogonal")
+    axes: list[Vector3] = axes_field(3, "three successive turning axes, mutually orthogonal")
 
 
 class Planar(SeveralDofs):
     type: Literal["planar"]
-    axes: list[Vector3] = _axes(2, "normal of the plane; x direction in the plane")
+    axes: list[Vector3] = axes_field(2, "normal of the plane; x direction in the plane")
 
 
 class Spherical(QuasiDof):
@@ -175,10 +182,7 @@ class Free(QuasiDof):
 
 class Custom(QuasiDof):
     type: Literal["custom"]
-    map: list[Annotated[list[Number], Field(min_length=1, max_length=6)]] = _axes(
-        6,
-        "6 rows [angular; linear] of r numbers: the body's velocity in hinge-frame axes for each velocity",
-    )
+    map: MapRows
     initial: InitialFree = Field(default=InitialFree(), description="start (default: zero, at rest)")
 
 

@@ -37,7 +37,7 @@ def make_hinge(
 ) -> Hinge:
     """The Hinge of body ``body``; ``carrier`` is the parent body and the pose of the named frame on it."""
     kind = HINGE_TYPES[spec.type]
-    matrix = np.array(_map_rows(spec, document, body_path), dtype=float) if isinstance(spec, Custom) else None
+    matrix = map_matrix(spec.map, document, (*body_path, "hinge", "map")) if isinstance(spec, Custom) else None
     names = kind.v if matrix is None else tuple(str(i + 1) for i in range(matrix.shape[1]))
     spread = _Spread(document, (*body_path, "hinge"), names, kind.angular or (None,) * len(names))
     given: Any = spec
@@ -61,11 +61,12 @@ def make_hinge(
     )
 
 
-def _map_rows(spec: Custom, document: Document, body_path: tuple[str, int]) -> list[list[float]]:
-    if len({len(row) for row in spec.map}) > 1:
-        where = document.place((*body_path, "hinge", "map"))
+def map_matrix(rows: list[list[float]], document: Document, path: tuple[str | int, ...]) -> np.ndarray:
+    """The map (6, r) of a custom hinge."""
+    if len({len(row) for row in rows}) > 1:
+        where = document.place(path)
         raise ModelError("the rows of the map differ in length", where=where, mend="Give 6 rows of r numbers")
-    return spec.map
+    return np.array(rows, dtype=float)
 
 
 class _Spread:
@@ -146,3 +147,31 @@ def _initial(spec: Any, spread: _Spread, coordinates: tuple[str, ...]) -> tuple[
         return to_quaternion(initial.matrix()), v0
     assert len(coordinates) == len(spread.names)  # positions and velocities of these types go by the same names
     return np.array(spread.numbers("initial.position", initial.position, 0.0)), v0
+
+
+def given_initials(spec: HingeSpec, body: str, nv: int) -> tuple[list[str], list[str]]:
+    """Names of the coordinates and of the velocities whose initial values the file gives."""
+    initial = getattr(spec, "initial", None)
+    if initial is None:
+        return [], []
+    kind, name, given = HINGE_TYPES[spec.type], spec.name or body, initial.model_fields_set
+    positions = _given(initial, "position", kind.q)
+    if kind.q[:1] == ("qw",):
+        turned = given & {"rpy", "quaternion", "rotation"}
+        positions = (*(kind.q[:4] if turned else ()), *(kind.q[4:] if "position" in given else ()))
+    velocities = kind.v or tuple(str(i + 1) for i in range(nv))
+    return [_full(name, suffix) for suffix in positions], [
+        _full(name, suffix) for suffix in _given(initial, "velocity", velocities)
+    ]
+
+
+def _given(initial: Any, field: str, suffixes: tuple[str, ...]) -> tuple[str, ...]:
+    """Which coordinates a number, list or mapping gives."""
+    if field not in initial.model_fields_set:
+        return ()
+    value = getattr(initial, field)
+    return tuple(suffix for suffix in suffixes if suffix in value) if isinstance(value, dict) else suffixes
+
+
+def _full(hinge: str, suffix: str) -> str:
+    return f"{hinge}.{suffix}" if suffix else hinge

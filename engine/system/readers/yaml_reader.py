@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from pydantic import ValidationError
 
 from limberjack.engine.errors import ModelError
-from limberjack.engine.system.graph import some_names
 from limberjack.engine.system.places import Locate, plain_locate
-from limberjack.engine.system.readers.schema import ActuatorSpec, BodySpec, ModelSpec, NodeSpec
+from limberjack.engine.system.readers.schema import ActuatorSpec, BodySpec, ModelSpec
 from limberjack.engine.system.readers.schema_errors import model_error
 from limberjack.engine.system.readers.yaml_document import Document, read_document
-from limberjack.engine.system.readers.yaml_hinges import make_hinge
-from limberjack.engine.system.system import Actuator, Body, Inertia, Node, Pose, Sensor, System
+from limberjack.engine.system.readers.yaml_frames import WORLD, Carriers
+from limberjack.engine.system.readers.yaml_hinges import given_initials, make_hinge
+from limberjack.engine.system.readers.yaml_loops import make_loop
+from limberjack.engine.system.system import Actuator, Body, Inertia, Node, Sensor, System
 
-WORLD = "world"
 #: fields of the System that have another name in the file
 _FIELDS = {"inboard": "position", "q0": "initial", "v0": "initial"}
+_LOOP_FIELDS = {"inboard": "from", "parent": "from", "outboard": "to", "body": "to", "locked": "hinge"}
 
 
 def read_yaml(path: Path) -> tuple[System, Locate]:
@@ -38,10 +38,12 @@ def read_yaml(path: Path) -> tuple[System, Locate]:
 
 
 def _system(spec: ModelSpec, document: Document) -> System:
-    frames = _frames(spec, document)
+    carriers = Carriers(spec, document)
+    bodies = tuple(_body(i, body, carriers, document) for i, body in enumerate(spec.bodies))
+    given = [given_initials(body.hinge, body.name, made.hinge.nv) for body, made in zip(spec.bodies, bodies)]
     return System(
         name=spec.name,
-        bodies=tuple(_body(i, body, frames, document) for i, body in enumerate(spec.bodies)),
+        bodies=bodies,
         nodes=tuple(
             Node(
                 node.name,
@@ -58,37 +60,21 @@ def _system(spec: ModelSpec, document: Document) -> System:
             Sensor(sensor.name, sensor.type, sensor.target, document.place(("sensors", i)))
             for i, sensor in enumerate(spec.sensors)
         ),
+        loops=tuple(make_loop(i, loop, carriers, document) for i, loop in enumerate(spec.loops)),
         gravity=np.array(spec.gravity, dtype=float),
         dt=spec.simulation.dt,
         integrator=spec.simulation.integrator,
         source=document.file,
         interface=spec.fmu.interface(),
+        held=tuple(name for positions, _ in given for name in positions),
+        held_rates=tuple(name for _, velocities in given for name in velocities),
     )
 
 
-def _frames(spec: ModelSpec, document: Document) -> dict[str, tuple[str | None, Pose]]:
-    """What a hinge can hang on: name → (body or None for the world, pose on it)."""
-    named: tuple[tuple[str, Sequence[BodySpec | NodeSpec]], ...] = (
-        ("bodies", spec.bodies),
-        ("nodes", spec.nodes),
-    )
-    for group, items in named:
-        for i, item in enumerate(items):
-            if item.name == WORLD:
-                where = document.place((group, i, "name"))
-                raise ModelError("the name 'world' is the inertial frame's", where=where, mend="Choose another name")
-    frames: dict[str, tuple[str | None, Pose]] = {WORLD: (None, Pose())}
-    frames |= {node.name: (None if node.body == WORLD else node.body, node.pose()) for node in spec.nodes}
-    return frames | {body.name: (body.name, Pose()) for body in spec.bodies}
-
-
-def _body(index: int, spec: BodySpec, frames: dict[str, tuple[str | None, Pose]], document: Document) -> Body:
+def _body(index: int, spec: BodySpec, carriers: Carriers, document: Document) -> Body:
     path = ("bodies", index)
-    if spec.hinge.parent not in frames:
-        what = f"body '{spec.name}' hangs on '{spec.hinge.parent}', which is no body or node of the model"
-        where = document.place((*path, "hinge", "parent"))
-        raise ModelError(what, where=where, mend=f"Use 'world' or one of: {some_names(set(frames) - {WORLD})}")
-    hinge = make_hinge(spec.hinge, spec.name, frames[spec.hinge.parent], document, path)
+    carrier = carriers.find(spec.hinge.parent, f"body '{spec.name}' hangs on", (*path, "hinge", "parent"))
+    hinge = make_hinge(spec.hinge, spec.name, carrier, document, path)
     return Body(spec.name, _inertia(spec, document, path), hinge, document.place(path))
 
 
@@ -114,8 +100,8 @@ def _actuator(spec: ActuatorSpec, where: str) -> Actuator:
 def _locator(document: Document, spec: ModelSpec) -> Locate:
     """Turns "arm.yaml:12, bodies[1]" and a field into the line of that field."""
     paths: dict[str, tuple[str | int, ...]] = {}
-    for group, items in (("nodes", spec.nodes), ("actuators", spec.actuators), ("sensors", spec.sensors)):
-        paths |= {document.place((group, i)): (group, i) for i in range(len(items))}
+    for group in ("nodes", "actuators", "sensors", "loops"):
+        paths |= {document.place((group, i)): (group, i) for i in range(len(getattr(spec, group)))}
     for i in range(len(spec.bodies)):
         paths |= {document.place(path): path for path in (("bodies", i), ("bodies", i, "hinge"))}
 
@@ -123,7 +109,10 @@ def _locator(document: Document, spec: ModelSpec) -> Locate:
         if where not in paths:
             return plain_locate(where, field)
         path = paths[where]
-        name = "axis" if field == "axes" and document.has((*path, "axis")) else _FIELDS.get(field, field)
+        renamed = _LOOP_FIELDS if path[0] == "loops" else _FIELDS
+        if field.startswith("terms."):
+            return document.place((*path, "terms", field.removeprefix("terms.")))
+        name = "axis" if field == "axes" and document.has((*path, "axis")) else renamed.get(field, field)
         return document.place((*path, name))
 
     return locate
