@@ -9,8 +9,10 @@ import numpy as np
 from limberjack.engine import layout as at
 from limberjack.engine.entries import entries
 from limberjack.engine.errors import ModelError
-from limberjack.engine.system.frames import Frames, Link, assemble, hinge_parameter, split_turns
+from limberjack.engine.system.frames import Frames, Link, assemble, canonical_rotation, hinge_parameter, split_turns
 from limberjack.engine.system.hinge_types import CUSTOM, FIXED, FREE, PRISMATIC, REVOLUTE
+from limberjack.engine.system.loops.fill import Tables, first_switches
+from limberjack.engine.system.loops.plan import plan
 from limberjack.engine.system.plant import Plant, aligned_zeros, empty_plant
 from limberjack.engine.system.system import SENSOR_TYPES, Dof, Node, Sensor, System
 
@@ -42,12 +44,15 @@ def build(system: System) -> Plant:
         at.C_MAPS: len(maps),
         at.C_PARTS: sum(len(link.parts) for link in links),
     }
-    plant = empty_plant(counts)
+    tables = Tables(plan(system, frames)) if system.loops else None
+    plant = empty_plant(counts | (tables.counts() if tables else {}))
     plant.ints[at.C_COMMANDS] = len(system.command_names)
     damped = {a.coordinate for a in system.actuators if a.mode != "torque"}
-    _fill_bodies(plant, links, maps, damped)
+    _fill_bodies(plant, links, maps, None if tables else damped)
     _fill_parts(plant, links)
     _fill_dofs(plant, system, links)
+    if tables:
+        tables.fill(plant)
     _fill_nodes(plant, nodes, frames)
     _fill_actuators(plant, system)
     _fill_sensors(plant, system)
@@ -73,11 +78,11 @@ def _require_depth_first(system: System) -> None:
         branch.append(body.name)
 
 
-def _path(link: Link, damped: set[str]) -> int:
+def _path(link: Link, damped: set[str] | None) -> int:
     """The code path of a hinge: the general one unless a faster one fits.
 
     damped : velocities whose drives depend on rate or position; what an implicit integrator adds to their inertia has
-    no place on the path of a free base.
+    no place on the path of a free base. None: a model with loops, which has no such path.
     """
     hinge = link.body.hinge
     code = hinge.kind.code
@@ -86,12 +91,12 @@ def _path(link: Link, damped: set[str]) -> int:
     if code == PRISMATIC:
         return at.PATH_PRISMATIC
     clean = all(d.armature == d.damping == d.friction == 0.0 for d in hinge.dofs)
-    if code == FREE and link.parent == 0 and clean and damped.isdisjoint(hinge.velocity_names):
+    if code == FREE and link.parent == 0 and clean and damped is not None and damped.isdisjoint(hinge.velocity_names):
         return at.PATH_BASE
     return at.PATH_GENERAL
 
 
-def _fill_bodies(plant: Plant, links: list[Link], maps: list[Link], damped: set[str]) -> None:
+def _fill_bodies(plant: Plant, links: list[Link], maps: list[Link], damped: set[str] | None) -> None:
     topo, body = plant.sections["topo"], plant.sections["body"]
     q = v = general = 0
     for k, link in enumerate(links):
@@ -219,6 +224,8 @@ def _fill_sensors(plant: Plant, system: System) -> None:
         "coordinate": list(system.coordinate_names),
         "velocity": list(system.velocity_names),
         "node": list(system.node_names),
+        "loop": list(system.loop_names),
+        "joining loop": list(system.loop_names),
     }
     start = 0
     for i, sensor in enumerate(system.sensors):
@@ -228,6 +235,8 @@ def _fill_sensors(plant: Plant, system: System) -> None:
             plant.sections["sensor"][i] = R.T.ravel()
         else:
             target = places[target_kind].index(sensor.target)
+        if target_kind == "joining loop":
+            plant.sections["sensor"][i] = canonical_rotation(system.loops[target].hinge).ravel()
         plant.sections["sensor_int"][i] = SENSOR_CODES[sensor.type], target, start, len(suffixes)
         start += len(suffixes)
     plant.ints[at.C_OUTPUTS] = start
@@ -274,12 +283,13 @@ def _effective_inertia(plant: Plant, system: System) -> np.ndarray:
 
 
 def new_state(plant: Plant, system: System) -> np.ndarray:
-    """The initial State vector: time 0, q0, v0, the actuators' first commands."""
+    """The initial State vector: time 0, q0, v0, first commands of actuators and loops, and what loops hold."""
     state = aligned_zeros(plant.state_size)
     first = [
         value
         for actuator in system.actuators
         for value in (actuator.initial, *(0.0,) * (len(actuator.command_names) - 1))
     ]
-    state[at.S_Q :] = np.concatenate([system.q0, system.v0, first])
+    first += [value for loop in system.loops for value in loop.first_commands]
+    state[at.S_Q :] = np.concatenate([system.q0, system.v0, first, first_switches(system).ravel()])
     return state

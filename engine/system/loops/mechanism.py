@@ -1,0 +1,109 @@
+"""Some loops with the bodies that they move against each other, apart from the rest of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from limberjack.engine.system.frames import skew
+from limberjack.engine.system.loops.closure import (
+    Closure,
+    coordinate_residual,
+    coordinate_rows,
+    joined_residual,
+    joined_rows,
+)
+from limberjack.engine.system.loops.kinematics import Tree, move, place
+from limberjack.engine.system.system import Pose
+
+
+class Mechanism:
+    """Loops and their bodies: residuals r(q) and rows Y(q) over the bodies' velocities, Y v = dr/dt where r = 0.
+
+    Coordinates q are always those of the whole model (nq,); velocities are the mechanism's own, `dofs` says which.
+    The bodies must be complete: all between each loop's bodies and the last that carries the loop.
+    """
+
+    def __init__(self, tree: Tree, loops: Sequence[Closure]) -> None:
+        self.tree = tree
+        self.loops = list(loops)
+        self.rows = sorted({row for loop in loops for row in loop.above})
+        self.joints = [tree.joints[row - 1] for row in self.rows]
+        self.dofs = [joint.vi + i for joint in self.joints for i in range(joint.nv)]
+        self.place_of = {v: i for i, v in enumerate(self.dofs)}
+        firsts = np.cumsum([0, *(joint.nv for joint in self.joints)])
+        self.slices = {row: slice(start, end) for row, start, end in zip(self.rows, firsts, firsts[1:])}
+        self.starts = np.cumsum([0, *(len(loop.names) for loop in self.loops)])
+
+    @property
+    def count(self) -> int:
+        """Number of rows of all its loops."""
+        return int(self.starts[-1])
+
+    def poses(self, q: np.ndarray) -> tuple[dict[int, Pose], dict[int, tuple[np.ndarray, np.ndarray]]]:
+        """Pose and hinge axes of every body by row; relative to the body that carries it where that is outside."""
+        poses: dict[int, Pose] = {}
+        axes = {}
+        for row, joint in zip(self.rows, self.joints):
+            pose, w, u = place(joint, poses.get(joint.parent, Pose()), q)
+            poses[row], axes[row] = pose, (w, u)
+        return poses, axes
+
+    def relative(self, loop: Closure, poses: dict[int, Pose]) -> tuple[Pose, Pose]:
+        """Poses of the frames a and b; bodies outside the mechanism are at rest."""
+        return poses.get(loop.a, Pose()) @ loop.at_a, poses.get(loop.b, Pose()) @ loop.at_b
+
+    def evaluate(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Residuals (rows,) and rows over the mechanism's velocities (rows, velocities)."""
+        poses, axes = self.poses(q)
+        r, Y = np.zeros(self.count), np.zeros((self.count, len(self.dofs)))
+        for start, end, loop in zip(self.starts, self.starts[1:], self.loops):
+            if loop.joins:
+                r[start:end], Y[start:end] = self._joined(loop, poses, axes)
+                continue
+            r[start:end] = coordinate_residual(loop, q)
+            for i, v, factor in coordinate_rows(loop, q):
+                Y[start + i, self.place_of[v]] += factor
+        return r, Y
+
+    def _joined(
+        self, loop: Closure, poses: dict[int, Pose], axes: dict[int, tuple[np.ndarray, np.ndarray]]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Residuals and rows of a loop that joins frames.
+
+        A body's hinge moves b's origin p by u + w × (p - o) if it lies between B and the common body; if it lies on
+        A's side, it moves the frame a, and with it what a sees, the other way.
+        """
+        a, b = self.relative(loop, poses)
+        back = a.rotation.T
+        R, d = back @ b.rotation, back @ (b.position - a.position)
+        rows = joined_rows(loop, R, d)
+        Y = np.zeros((len(rows), len(self.dofs)))
+        for sign, chain in ((-1.0, loop.chain_a), (1.0, loop.chain_b)):
+            for row in chain:
+                w, u = axes[row]
+                lever = b.position - poses[row].position
+                seen = np.vstack([back @ w, back @ (u - skew(lever) @ w)])
+                Y[:, self.slices[row]] += sign * (rows @ seen)
+        return joined_residual(loop, R, d), Y
+
+    def moved(self, q: np.ndarray, step: np.ndarray) -> np.ndarray:
+        """Coordinates after the motion `step` (velocities,)."""
+        q = q.copy()
+        for row, joint in zip(self.rows, self.joints):
+            move(joint, q, step[self.slices[row]])
+        return q
+
+    def turning(self, v: int) -> bool:
+        """Whether a velocity of the model is an angular one."""
+        joint = self.tree.joint_of_velocity[v]
+        i = v - joint.vi
+        if joint.map is not None:
+            return bool(np.abs(joint.map[:3, i]).max() > 0.0)
+        return self.tree.frames.links[joint.body].body.hinge.kind.angular[i]
+
+    def extent(self, q: np.ndarray) -> float:
+        """Largest distance between origins of its bodies, m."""
+        poses, _ = self.poses(q)
+        return max((float(np.linalg.norm(pose.position)) for pose in poses.values()), default=0.0)
