@@ -100,12 +100,19 @@ R_RESIDUAL, R_RATE, R_ACCEL, R_QUAD, R_FORCE = range(0, ROW_WORK, LANES)
 # work.coblock (loops, 96): forces of the rows on body A and on body B, at O in body axes, a block each, row i in lane i
 COBLOCK = 2 * BLOCK
 
+# work.solve (7, padded rows by force + LANES): vectors over the rows by force, `admittance.py`
+SOLVE = 7
+S_SCALE = 0  # scale s of each row: s Λ s has a unit diagonal; 0 for rows that take no part
+S_END = 1  # one past the last column that is not zero in the row's upper triangle
+S_RIGHT, S_FORCE, S_REST, S_STEP = 2, 3, 4, 5  # right-hand side, forces, what they leave of it, their change
+S_MU = 6  # first: what was added to the diagonal before it was factored
+
 # scratch of a group of n velocities, m rows and b bodies, in this order; P = padded(n)
 GROUP_HEAD = 8  # number of independent velocities now; smallest pivot; 1 where the chosen set was left
 GH_FREE, GH_PIVOT, GH_SWITCHED = range(3)
 
 LoopPlant = namedtuple("LoopPlant", "loop_int loop term_int term walk group_int listed scale")
-LoopWork = namedtuple("LoopWork", "switch drive frame row coblock cross path admittance factor group")
+LoopWork = namedtuple("LoopWork", "switch drive frame row coblock cross path admittance factor solve group")
 #: head (8,); pick (n,): ranks of the velocities in the group's list, dependent ones first; pair (n,): the row that
 #: gives each dependent one; y (n + 1, padded(m) + LANES): rows (in lanes) over velocities, at last their right-hand
 #: sides; x (n, P): X; bias (n,): accelerations without those of the independent velocities; d (n, P): factor L of D,
@@ -147,6 +154,7 @@ def loop_work_sections(c: list[int], n: int, nv: int) -> Sections:
         ("path", c[C_FORCED], LANES * nv),
         ("admittance", forced, padded(forced) + LANES),
         ("factor", forced, padded(forced) + LANES),
+        ("solve", SOLVE * (forced > 0), padded(forced) + LANES),
         ("group", c[C_GROUP_WORK], 1),
     ]
 
@@ -171,7 +179,8 @@ def loop_work_size(ints, n, nv):
     cross = (n + 1) * BLOCK if ints[C_FORCED] > 0 else 0
     size = SWITCH * ints[C_SWITCHES] + 3 * ints[C_DRIVES] + (FRAME + ROW_WORK + COBLOCK) * ints[C_LOOPS]
     size += cross + LANES * nv * ints[C_FORCED]
-    return size + 2 * forced * (padded(forced) + LANES) + ints[C_GROUP_WORK]
+    solve = SOLVE if forced > 0 else 0
+    return size + (2 * forced + solve) * (padded(forced) + LANES) + ints[C_GROUP_WORK]
 
 
 @kernel
@@ -217,6 +226,8 @@ def loop_work_view(ints, work, at, n, nv):
     path = cross + BLOCK * crossed
     admittance = path + LANES * nv * forced
     factor = admittance + force_rows * width
+    solve = factor + force_rows * width
+    vectors = SOLVE if force_rows > 0 else 0
     return LoopWork(
         matrix_view(work, at, switches, SWITCH),
         matrix_view(work, drive, drives, 3),
@@ -227,7 +238,8 @@ def loop_work_view(ints, work, at, n, nv):
         matrix_view(work, path, forced, LANES * nv),
         matrix_view(work, admittance, force_rows, width),
         matrix_view(work, factor, force_rows, width),
-        vector_view(work, factor + force_rows * width, ints[C_GROUP_WORK]),
+        matrix_view(work, solve, vectors, width),
+        vector_view(work, solve + vectors * width, ints[C_GROUP_WORK]),
     )
 
 
