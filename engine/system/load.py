@@ -12,7 +12,8 @@ from limberjack.engine.errors import ModelError, ModelWarning
 from limberjack.engine.system.archive import SUFFIX as ARCHIVE
 from limberjack.engine.system.archive import read_archive
 from limberjack.engine.system.places import Locate, plain_locate
-from limberjack.engine.system.readers.urdf_reader import Mimic, read_urdf
+from limberjack.engine.system.readers.urdf_mimic import MIMICS, Mimic
+from limberjack.engine.system.readers.urdf_reader import read_urdf
 from limberjack.engine.system.readers.xml_document import read_xml
 from limberjack.engine.system.rotations import from_quaternion
 from limberjack.engine.system.system import Body, Pose, System
@@ -23,7 +24,7 @@ SUFFIXES = f".yaml, .yml, .urdf, .xml, {ARCHIVE}"
 
 
 def load(
-    path: str | os.PathLike[str], *, base: Base | None = None, strict: bool = False, mimic: Mimic = "refuse"
+    path: str | os.PathLike[str], *, base: Base | None = None, strict: bool = False, mimic: Mimic = "couple"
 ) -> System:
     """Read and check a model file.
 
@@ -34,8 +35,8 @@ def load(
     base : "fixed" holds the root body in the inertial frame, "free" lets it float; None does as the file says
         (URDF says nothing: fixed)
     strict : refuse what would only be warned of: inertias that no real body has, ignored parts of the file
-    mimic : what to do with URDF joints that mimic another: "refuse", or "independent" to let them move on
-        their own (Pinocchio's default), with a warning
+    mimic : what to do with URDF joints that mimic another: "couple" them, "independent" to let them move on their
+        own (Pinocchio's default), with a warning, or "refuse" the model
 
     Raises
     ------
@@ -46,8 +47,8 @@ def load(
     """
     if base not in (None, "fixed", "free"):
         raise ModelError(f"base is {base!r}", where="load", mend='Give "fixed", "free" or None')
-    if mimic not in ("refuse", "independent"):
-        raise ModelError(f"mimic is {mimic!r}", where="load", mend='Give "refuse" or "independent"')
+    if mimic not in MIMICS:
+        raise ModelError(f"mimic is {mimic!r}", where="load", mend='Give "couple", "independent" or "refuse"')
     if not isinstance(path, (str, os.PathLike)):
         raise ModelError(f"{path!r:.80} is not a path", where="load", mend="Give the path of a model file")
     system, policy, locate = _read(Path(path), mimic)

@@ -71,9 +71,9 @@ def _model_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--strict", action="store_true", help="refuse what is otherwise only warned of")
     parser.add_argument(
         "--mimic",
-        choices=("refuse", "independent"),
-        default="refuse",
-        help="URDF joints that mimic another: refuse the model, or let them move on their own",
+        choices=("couple", "independent", "refuse"),
+        default="couple",
+        help="URDF joints that mimic another: couple them (default), let them move on their own, or refuse the model",
     )
 
 

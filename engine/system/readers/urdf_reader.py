@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
+from limberjack.engine.system.readers.urdf_mimic import ONE_DOF_JOINTS, Follower, Mimic, read_mimics, start_of
 from limberjack.engine.system.readers.xml_document import Element
 from limberjack.engine.system.rotations import from_rpy
 from limberjack.engine.system.system import Actuator, Body, Dof, Hinge, Inertia, Pose, System
@@ -21,8 +22,6 @@ HINGE_OF_JOINT = {
     "floating": "free",
     "planar": "planar",
 }
-ONE_DOF_JOINTS = ("revolute", "continuous", "prismatic")
-Mimic = Literal["refuse", "independent"]
 
 # Known elements that say nothing about the dynamics of the tree, or nothing that a tree simulation uses.
 _IGNORED = {
@@ -37,7 +36,7 @@ _READ = {
 }
 
 
-def read_urdf(root: Element, source: str, mimic: Mimic = "refuse") -> System:
+def read_urdf(root: Element, source: str, mimic: Mimic) -> System:
     """The System of a <robot> element, its root link fixed to the world. Not yet validated."""
     _refuse_xacro(root)
     links = _by_name(root.all("link"))
@@ -49,15 +48,17 @@ def read_urdf(root: Element, source: str, mimic: Mimic = "refuse") -> System:
     if len(roots) > 1:
         named = ", ".join(f"'{link.text('name')}'" for link in roots[:6])
         roots[1].fail(f"several links have no parent joint: {named}", "Join them to one root link")
-    mimicking = _mimicking(joints.values(), mimic)
-    hinges = {name: _hinge(joint) for name, joint in inboard.items()}
+    followers, mimicking = read_mimics(joints, mimic)
+    hinges = _started({name: _hinge(joint) for name, joint in inboard.items()}, followers)
     hinges |= {link.text("name"): _root_hinge(link, joints) for link in roots}
     bodies = [_body(link, hinges[name]) for name, link in links.items()]
+    drives = [joint for name, joint in joints.items() if name not in followers]
     findings = [*_unknown_elements(root), *mimicking, *_unlimited(joints.values())]
     return System(
         name=root.attributes.get("name", "").strip() or Path(source).stem,
         bodies=tuple(bodies),
-        actuators=tuple(_actuator(joint) for joint in joints.values() if joint.text("type") in ONE_DOF_JOINTS),
+        actuators=tuple(_actuator(joint) for joint in drives if joint.text("type") in ONE_DOF_JOINTS),
+        loops=tuple(follower.loop() for follower in followers.values()),
         source=source,
         warnings=tuple(findings),
     )
@@ -203,6 +204,17 @@ def _initial_position(dof: Dof) -> float:
     return 0.0 if dof.lower <= 0.0 <= dof.upper else 0.5 * (dof.lower + dof.upper)
 
 
+def _started(hinges: dict[str, Hinge], followers: dict[str, Follower]) -> dict[str, Hinge]:
+    """The hinges, those that mimic another at the start where it puts them."""
+    starts = {hinge.name: float(hinge.q0[0]) for hinge in hinges.values() if len(hinge.q0) == 1}
+    return {
+        link: replace(hinge, q0=np.array([start_of(hinge.name, followers, starts)]))
+        if hinge.name in followers
+        else hinge
+        for link, hinge in hinges.items()
+    }
+
+
 def _actuator(joint: Element) -> Actuator:
     """The torque actuator of a 1-dof joint, limited to the joint's effort; 0 or none given means no limit."""
     name, limit = joint.text("name"), joint.one("limit")
@@ -225,16 +237,6 @@ def _unlimited(joints: Iterable[Element]) -> list[str]:
     effort = "effort limit 0 is read as no limit, for the joints " + ", ".join(efforts)
     equal = "lower limit equal to upper (or none given) is read as no limits, for the joints " + ", ".join(ranges)
     return [effort] * bool(efforts) + [equal] * bool(ranges)
-
-
-def _mimicking(joints: Iterable[Element], mimic: Mimic) -> list[str]:
-    """Refuse joints that mimic another, or list those that are let free."""
-    mimicking = [joint for joint in joints if joint.one("mimic") is not None]
-    if mimicking and mimic == "refuse":
-        name = mimicking[0].text("name")
-        what = f"joint '{name}' mimics another joint; coordinate couplings are not supported yet"
-        mimicking[0].fail(what, "Remove <mimic>, make the joint fixed, or load with mimic='independent'")
-    return [f"{joint.place}, {joint.label}: <mimic> is ignored, the joint moves on its own" for joint in mimicking]
 
 
 def _unknown_elements(root: Element) -> list[str]:
