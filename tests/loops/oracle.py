@@ -139,11 +139,11 @@ class Oracle:
                 out.append(np.array([sum(polys) - loop.offset - shift]))
         return np.concatenate(out)
 
-    def solve(self, q, v, tau, external=None, drives=None) -> Solution:
-        """Constrained accelerations and forces."""
+    def solve(self, q, v, tau, external=None, drives=None, rank: int | None = None) -> Solution:
+        """Constrained accelerations and forces; `rank` of the rows where it is known better than from q."""
         M, rows = self.dynamics.mass_matrix(q), self.rows(q, v, drives)
         free = tau - self.dynamics.bias(q, v) + self._applied(q, external)
-        pseudo, N = split(rows.C)
+        pseudo, N = split(rows.C, rank)
         particular = pseudo @ rows.c
         vdot = particular + N @ np.linalg.solve(N.T @ M @ N, N.T @ (free - M @ particular))
         force = M @ vdot - free
@@ -191,13 +191,14 @@ class Oracle:
         """q, v (times, …) of an integration of the null-space equations, eighth order, relative tolerance 1e-12.
 
         `tau` (q, v) → (nv,) are the forces at the hinges. The loops are not closed again: what they open is the error.
+        The rank stays as at the start: redundant rows of a linkage in space are so only where it is exactly closed.
         """
-        nq = self.system.nq
+        nq, rank = self.system.nq, self.rank(q)
 
         def slope(_t: float, y: np.ndarray) -> np.ndarray:
             q, v = unit_quaternions(self.tree, y[:nq]), y[nq:]
             forces = np.zeros(self.system.nv) if tau is None else tau(q, v)
-            return np.concatenate([rates(self.tree, y[:nq], v), self.solve(q, v, forces).vdot])
+            return np.concatenate([rates(self.tree, y[:nq], v), self.solve(q, v, forces, rank=rank).vdot])
 
         times = [until] if at is None else at
         y0, options = np.concatenate([q, v]), {"rtol": 1e-12, "atol": 1e-12, "t_eval": times}
@@ -205,10 +206,11 @@ class Oracle:
         return y[:, :nq], y[:, nq:]
 
 
-def split(C: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def split(C: np.ndarray, rank: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Pseudo-inverse (nv, m) and null space (nv, nv - rank) of C (m, nv)."""
     U, s, Vt = np.linalg.svd(C)
-    rank = int(np.sum(s > RANK * s[0])) if len(s) else 0
+    if rank is None:
+        rank = int(np.sum(s > RANK * s[0])) if len(s) else 0
     return (Vt[:rank].T / s[:rank]) @ U[:, :rank].T, Vt[rank:].T
 
 
