@@ -28,6 +28,7 @@ class Names:
         self._frames: set[str] = set()
         self._hinges: set[str] = set()
         self._drives: set[str] = set()
+        self._loops: set[str] = set()
         bodies = range(model.nbody)
         self._bodies = {i: self._take("BODY", i, f"body_{i}", self._frames) for i in bodies if i}
         self._joints = {j: self._take("JOINT", j, self._joint_name(j), self._hinges) for j in range(model.njnt)}
@@ -53,6 +54,10 @@ class Names:
     def actuator(self, index: int, joint: str) -> str:
         """Name of an actuator; its joint's if the file gives none."""
         return self._take("ACTUATOR", index, joint, self._drives)
+
+    def equality(self, index: int) -> str:
+        """Name of an equality constraint's loop."""
+        return self._take("EQUALITY", index, f"equality_{index}", self._loops)
 
     def weld(self, body: str) -> str:
         """Name for the fixed hinge of a body without joints."""

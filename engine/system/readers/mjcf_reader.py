@@ -14,6 +14,7 @@ import numpy as np
 
 from limberjack.engine.errors import MissingExtraError, ModelError
 from limberjack.engine.system.readers.mjcf_actuators import read_actuators
+from limberjack.engine.system.readers.mjcf_equality import read_equalities
 from limberjack.engine.system.readers.mjcf_names import Names, Place
 from limberjack.engine.system.readers.mjcf_size import check_size
 from limberjack.engine.system.readers.mjcf_unsupported import ignored_parts, refuse_unsupported
@@ -37,7 +38,7 @@ def read_mjcf(path: Path) -> System:
 
     Raises ModelError for a file that expands beyond the bounds of `mjcf_size`, with MuJoCo's own message for one
     that MuJoCo refuses, and for parts that change the
-    motion and have no counterpart (equality constraints, actuators other than motor, position, velocity, …);
+    motion and have no counterpart (deformable bodies, actuators other than motor, position, velocity, …);
     MissingExtraError if the package ``mujoco`` is not installed.
     """
     check_size(path)
@@ -48,15 +49,17 @@ def read_mjcf(path: Path) -> System:
     refuse_unsupported(model, names, place)
     bodies = [part for i in range(1, model.nbody) for part in _bodies(model, i, names, place)]
     actuators, findings = read_actuators(model, mujoco, names, place)
+    loops, softness = read_equalities(model, mujoco, names, place)
     sites = tuple(_site(model, i, names, place) for i in range(model.nsite))
     disabled = int(model.opt.disableflags)
     gravity_off = disabled & int(mujoco.mjtDisableBit.mjDSBL_GRAVITY)
-    remarks = (*spoken, *names.changed, *ignored_parts(model, mujoco), *findings)
+    remarks = (*spoken, *names.changed, *ignored_parts(model, mujoco), *findings, *softness)
     return System(
         name=names.model(path.stem),
         bodies=tuple(bodies),
         nodes=sites,
         actuators=tuple(actuators),
+        loops=tuple(loops),
         gravity=np.zeros(3) if gravity_off else np.array(model.opt.gravity, dtype=float),
         dt=float(model.opt.timestep),
         integrator=_integrator(model, mujoco),

@@ -18,12 +18,6 @@ _DOF_FIELDS = {"dof_dampingpoly": "polynomial dampers"}
 def refuse_unsupported(model: Any, names: Names, place: Place) -> None:
     """Raise ModelError for what changes the motion and cannot be represented."""
     source = place.of("model", names.model("model"))
-    if model.neq:
-        _refuse(
-            source,
-            f"{model.neq} equality constraints; closed chains are not supported yet",
-            "Remove <equality>",
-        )
     if model.nflex:
         _refuse(source, "deformable bodies (flex) are not supported", "Remove them")
     for j in range(model.njnt):
