@@ -9,11 +9,12 @@ from dataclasses import replace
 import numpy as np
 
 from limberjack.engine.system.checks.hinge import check_hinge
+from limberjack.engine.system.frames import assemble
 from limberjack.engine.system.graph import some_names
+from limberjack.engine.system.loops.kinematics import Tree, place
 from limberjack.engine.system.numbers import usable
 from limberjack.engine.system.places import Locate, refuse
-from limberjack.engine.system.poses import body_poses
-from limberjack.engine.system.system import JOINED_AS, LOOP_TYPES, METHODS, Body, Hinge, Loop, System, Term
+from limberjack.engine.system.system import JOINED_AS, LOOP_TYPES, METHODS, Hinge, Loop, Pose, System, Term
 
 MOST_FACTORS = 4
 _EMPTY = np.zeros(0)
@@ -24,7 +25,7 @@ def check_loops(system: System, locate: Locate) -> tuple[Loop, ...]:
 
     The system is otherwise checked, its bodies base to tip.
     """
-    tree = _Tree(system.bodies)
+    tree = _Tree(system)
     checked = []
     for loop in system.loops:
         if loop.type not in LOOP_TYPES:
@@ -46,12 +47,13 @@ def check_loops(system: System, locate: Locate) -> tuple[Loop, ...]:
 class _Tree:
     """What loops ask of the checked bodies."""
 
-    def __init__(self, bodies: Sequence[Body]) -> None:
+    def __init__(self, system: System) -> None:
+        bodies = system.bodies
         self.hinges = {body.hinge.name: body.hinge for body in bodies}
         self.names = {body.name for body in bodies}
         self.rates = tuple(n for body in bodies if not body.hinge.kind.quasi for n in body.hinge.coordinate_names)
         self.quasi = {n for body in bodies if body.hinge.kind.quasi for n in body.hinge.coordinate_names}
-        self._bodies = bodies
+        self._system = system
         self._carrier: dict[str | None, str | None] = {None: None}
         for body in bodies:
             folded = body.hinge.type == "fixed" and body.hinge.merge
@@ -63,9 +65,15 @@ class _Tree:
 
     def distance(self, loop: Loop, hinge: Hinge) -> float:
         """Distance of the frames' origins at the initial coordinates, m."""
-        poses = body_poses(self._bodies, np.concatenate([_EMPTY, *(body.hinge.q0 for body in self._bodies)]))
-        first, second = poses[hinge.parent] @ hinge.inboard, poses[loop.body] @ hinge.outboard
-        return float(np.linalg.norm(second.position - first.position))
+        frames = assemble(self._system)
+        poses = [Pose()]
+        for joint in Tree(frames).joints:
+            poses.append(place(joint, poses[joint.parent], self._system.q0)[0])
+        ends = []
+        for body, pose in ((hinge.parent, hinge.inboard), (loop.body, hinge.outboard)):
+            row, fixed = frames.of_body[body]
+            ends.append((poses[row] @ fixed @ pose).position)
+        return float(np.linalg.norm(ends[1] - ends[0]))
 
 
 def _refuse_foreign_fields(loop: Loop, locate: Locate) -> None:
