@@ -1,7 +1,7 @@
 // MuJoCo as the peer of the benchmarks: calls its C functions in a loop and times them.
 //
-// The model and data are made in Python (benchmarks/mujoco_peer.py), which hands over their addresses; contacts,
-// constraints, passive forces, actuators and sensors are disabled there.
+// The model and data are made in Python (benchmarks/mujoco_peer.py), which hands over their addresses; contacts, limits,
+// passive forces, actuators and sensors are disabled there. Closed loops are equality constraints.
 
 #include <mujoco/mujoco.h>
 
@@ -10,7 +10,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-enum { FORWARD, INVERSE, MASS_MATRIX, STEP, OPERATION_COUNT };
+enum { FORWARD, INVERSE, MASS_MATRIX, STEP, FORWARD_LOOPS, OPERATION_COUNT };
 
 static double cpu_seconds(void)
 {
@@ -38,6 +38,22 @@ static void forward(const mjModel *m, mjData *d, const mjtNum *u)
     mj_solveM(m, d, d->qacc, d->qfrc_smooth, 1);
 }
 
+// The same with equality constraints, by the model's own solver: what of mj_forward such a model needs.
+static void forward_loops(const mjModel *m, mjData *d, const mjtNum *u)
+{
+    memcpy(d->qfrc_applied, u, sizeof(mjtNum) * (size_t)m->nv);
+    position_stage(m, d);
+    mj_makeM(m, d);
+    mj_factorM(m, d);
+    mj_makeConstraint(m, d);
+    mj_projectConstraint(m, d);
+    mj_comVel(m, d);
+    mj_referenceConstraint(m, d);
+    mj_rne(m, d, 0, d->qfrc_bias);
+    mj_fwdAcceleration(m, d);
+    mj_fwdConstraint(m, d);
+}
+
 static void inverse(const mjModel *m, mjData *d, const mjtNum *vdot)
 {
     memcpy(d->qacc, vdot, sizeof(mjtNum) * (size_t)m->nv);
@@ -54,6 +70,7 @@ static void call(const mjModel *m, mjData *d, int operation, const mjtNum *q, co
     memcpy(d->qvel, v, sizeof(mjtNum) * (size_t)m->nv);
     switch (operation) {
     case FORWARD: forward(m, d, u); break;
+    case FORWARD_LOOPS: forward_loops(m, d, u); break;
     case INVERSE: inverse(m, d, u); break;
     case MASS_MATRIX:
         position_stage(m, d);

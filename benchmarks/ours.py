@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from limberjack.benchmarks.engines import Timer
+from limberjack.benchmarks.engines import OPERATIONS, Timer
 from limberjack.benchmarks.loops import forward_loop, inverse_loop, mass_matrix_loop, step_loop
 from limberjack.benchmarks.peer_build import version_of
 from limberjack.benchmarks.states import COUNT, States
@@ -21,25 +21,25 @@ from limberjack.engine.system.system import System
 class Limberjack:
     """The engine's kernels, numba-compiled, called in a compiled loop."""
 
-    name = "Limberjack"
-
-    def __init__(self, system: System, states: States) -> None:
+    def __init__(
+        self, system: System, states: States, operations: Sequence[str] = tuple(OPERATIONS), name: str = "Limberjack"
+    ) -> None:
         plant = build(system)
-        self._plant, self._states = plant, states
-        self._command = np.ascontiguousarray(states.tau[:, system.nv - len(system.actuators) :])
+        self._states, self.name = states, name
+        self._command = np.ascontiguousarray(states.tau[:, driven_velocities(system)])
         self._state, work = new_state(plant, system), plant.new_work()
         self._vector, self._matrix = np.empty(system.nv), np.empty((system.nv, system.nv))
         model, s = (plant.ints, plant.floats, work), states
-        self._loops: dict[str, tuple[Callable[..., Any], tuple[Any, ...], np.ndarray]] = {
+        loops: dict[str, tuple[Callable[..., Any], tuple[Any, ...], np.ndarray]] = {
             "forward": (forward_loop, (s.q, s.v, s.tau), self._vector),
             "inverse": (inverse_loop, (s.q, s.v, s.vdot), self._vector),
             "mass_matrix": (mass_matrix_loop, (s.q,), self._matrix),
             "step": (step_loop, (s.q, s.v, self._command), self._state),
         }
-        self._model = model
-        for name in self._loops:  # compile before anything is timed
-            self._run(name, COUNT)
-        self.timers: dict[str, Timer] = {name: partial(self._time, name) for name in self._loops}
+        self._model, self._loops = model, {operation: loops[operation] for operation in operations}
+        for operation in operations:  # compile before anything is timed
+            self._run(operation, COUNT)
+        self.timers: dict[str, Timer] = {operation: partial(self._time, operation) for operation in operations}
         self.note = f"numba {version_of('numba')}, LLVM of llvmlite {version_of('llvmlite')}"
 
     def _run(self, operation: str, calls: int, k: int | None = None) -> None:
@@ -59,3 +59,8 @@ class Limberjack:
             nq, nv = self._states.q.shape[1], self._states.v.shape[1]
             return self._state[S_Q : S_Q + nq + nv].copy()
         return np.array(self._loops[operation][2])
+
+
+def driven_velocities(system: System) -> list[int]:
+    """The velocity that each actuator acts on."""
+    return [system.velocity_names.index(drive.coordinate) for drive in system.actuators]

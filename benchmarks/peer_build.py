@@ -72,6 +72,8 @@ def load_peer(
 
 def _place(source: str, packages: Sequence[str], flags: Sequence[str]) -> Path:
     digest = hashlib.sha256((HERE / source).read_bytes())
+    for header in sorted(HERE.glob("*.h")):
+        digest.update(header.read_bytes())
     versions = [f"{package}={version_of(package)}" for package in packages]
     digest.update("\n".join([*versions, *FLAGS, *flags, processor()]).encode())
     stem = source.partition(".")[0]

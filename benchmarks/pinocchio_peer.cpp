@@ -1,23 +1,9 @@
 // Pinocchio as the peer of the benchmarks: loads a tree from text, runs its algorithms in a loop, times them.
 //
-// Header-only use (no library of the wheel is linked, so its C++ runtime does not matter). The tree comes as text
-// from benchmarks/trees.py, joints in depth-first order: Pinocchio's composite-body algorithm needs that order.
 // Every call takes the next of several states, so that nothing can be hoisted out of the loop.
 
-#include <unsupported/Eigen/CXX11/Tensor>
+#include "pinocchio_tree.h"
 
-// Pinocchio's Data zeroes five dense nv × nv × nv tensors for second derivatives: 34 GB for 1000 bodies, and nothing
-// here reads them. An empty stand-in takes their place, so that long chains fit; no timed code changes.
-template <>
-class Eigen::Tensor<double, 3, 0, Eigen::DenseIndex> {
- public:
-  template <typename... Sizes>
-  explicit Tensor(Sizes...) {}
-  Tensor() = default;
-  void setZero() {}
-};
-
-#include <pinocchio/multibody.hpp>
 #include <pinocchio/algorithm/aba-derivatives.hpp>
 #include <pinocchio/algorithm/aba.hpp>
 #include <pinocchio/algorithm/crba.hpp>
@@ -25,15 +11,8 @@ class Eigen::Tensor<double, 3, 0, Eigen::DenseIndex> {
 #include <pinocchio/algorithm/rnea-derivatives.hpp>
 #include <pinocchio/algorithm/rnea.hpp>
 
-#include <time.h>
-
 #include <cstdio>
-#include <sstream>
-#include <stdexcept>
-#include <string>
 #include <vector>
-
-namespace pin = pinocchio;
 
 namespace {
 
@@ -59,51 +38,6 @@ struct Peer {
   double dt = 1e-3;
 };
 
-double number(std::istream &in) {
-  std::string word;  // std::stod reads what repr() wrote to the last bit; operator>> need not
-  if (!(in >> word)) throw std::runtime_error("tree text ends too early");
-  return std::stod(word);
-}
-
-template <int Rows, int Cols>
-Eigen::Matrix<double, Rows, Cols> matrix(std::istream &in) {
-  Eigen::Matrix<double, Rows, Cols> out;
-  for (int i = 0; i < Rows; ++i)
-    for (int j = 0; j < Cols; ++j) out(i, j) = number(in);
-  return out;
-}
-
-pin::JointModel joint_of(const std::string &kind, const Eigen::Vector3d &axis) {
-  if (kind == "RX") return pin::JointModelRX();
-  if (kind == "RY") return pin::JointModelRY();
-  if (kind == "RZ") return pin::JointModelRZ();
-  if (kind == "RU") return pin::JointModelRevoluteUnaligned(axis);
-  if (kind == "PX") return pin::JointModelPX();
-  if (kind == "PY") return pin::JointModelPY();
-  if (kind == "PZ") return pin::JointModelPZ();
-  if (kind == "PU") return pin::JointModelPrismaticUnaligned(axis);
-  if (kind == "FF") return pin::JointModelFreeFlyer();
-  throw std::runtime_error("unknown joint kind " + kind);
-}
-
-void add_body(pin::Model &model, std::istream &in, int index) {
-  const int parent = static_cast<int>(number(in));
-  std::string kind;
-  in >> kind;
-  const Eigen::Vector3d axis = matrix<3, 1>(in);
-  const Eigen::Matrix3d R = matrix<3, 3>(in);
-  const Eigen::Vector3d p = matrix<3, 1>(in);
-  const double mass = number(in);
-  const Eigen::Vector3d com = matrix<3, 1>(in);
-  const Eigen::Matrix3d about_com = matrix<3, 3>(in);
-  const auto id = model.addJoint(parent + 1, joint_of(kind, axis), pin::SE3(R, p), "j" + std::to_string(index));
-  const Eigen::Matrix<double, 6, 1> packed{about_com(0, 0), about_com(0, 1), about_com(1, 1),
-                                           about_com(0, 2), about_com(1, 2), about_com(2, 2)};
-  const double armature = number(in);
-  if (kind != "FF") model.armature[model.joints[id].idx_v()] = armature;
-  model.appendBodyToJoint(id, pin::Inertia(mass, com, pin::Symmetric3(packed)), pin::SE3::Identity());
-}
-
 // Symplectic Euler on the manifold from state k.
 void step(Peer &peer, size_t k, pin::Convention convention) {
   const auto &a = pin::aba(peer.model, peer.data, peer.q[k], peer.v[k], peer.u[k], convention);
@@ -126,12 +60,6 @@ void call(Peer &peer, int operation, size_t k) {
     case RNEA_DERIVATIVES: pin::computeRNEADerivatives(model, data, q[k], v[k], u[k]); break;
     default: throw std::runtime_error("unknown operation");
   }
-}
-
-double cpu_seconds() {
-  timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
 // Matrices one behind the other, each row by row.
@@ -164,16 +92,12 @@ Eigen::VectorXd result(Peer &peer, int operation, size_t k) {
 
 }  // namespace
 
-#define EXPORT extern "C" __attribute__((visibility("default")))
-
 // A new peer from tree text, or null with a message.
 EXPORT Peer *peer_create(const char *text, char *message, int message_size) {
   try {
     std::istringstream in(text);
-    const int bodies = static_cast<int>(number(in));
     auto peer = new Peer;
-    peer->model.gravity.linear() = matrix<3, 1>(in);
-    for (int i = 0; i < bodies; ++i) add_body(peer->model, in, i);
+    read_tree(peer->model, in);
     peer->data = pin::Data(peer->model);
     peer->q_next.setZero(peer->model.nq);
     peer->v_next.setZero(peer->model.nv);

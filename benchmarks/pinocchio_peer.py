@@ -43,11 +43,12 @@ LARGEST_WHEEL_NV = 200
 _doubles = np.ctypeslib.ndpointer(dtype=np.float64, flags="C_CONTIGUOUS")
 
 
-def _library(say: Callable[[str], None]) -> ctypes.CDLL:
+def compiled(source: str, say: Callable[[str], None]) -> ctypes.CDLL:
+    """The library of one source that includes Pinocchio's headers, with the calls that all of them have."""
     require(PACKAGES)
     include = package_folder("cmeel").parent / "cmeel.prefix" / "include"
     flags = [*DEFINES, f"-I{include}", f"-I{include / 'eigen3'}"]
-    library = load_peer("pinocchio_peer.cpp", PACKAGES, flags, say)
+    library = load_peer(source, PACKAGES, flags, say)
     library.peer_create.restype = ctypes.c_void_p
     library.peer_create.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int]
     library.peer_destroy.argtypes = [ctypes.c_void_p]
@@ -64,7 +65,7 @@ class CompiledPinocchio:
     name = "Pinocchio"
 
     def __init__(self, tree: Tree, states: States, say: Callable[[str], None]) -> None:
-        self._library = _library(say)
+        self._library = compiled("pinocchio_peer.cpp", say)
         self._tree = tree
         message = ctypes.create_string_buffer(300)
         handle = self._library.peer_create(pinocchio_text(tree).encode(), message, len(message))
@@ -170,7 +171,7 @@ def _wheel_model(pin: Any, tree: Tree) -> Any:
     model.gravity.linear = tree.gravity
     for i, link in enumerate(tree.links):
         kind = pinocchio_kind(link)
-        joint = _wheel_joint(pin, kind, link.axis)
+        joint = _wheel_joint(pin, kind, link.axes)
         place = pin.SE3(link.pose.rotation, link.pose.position)
         index = model.addJoint(link.parent + 1, joint, place, f"j{i}")
         model.appendBodyToJoint(index, pin.Inertia(link.mass, link.com, link.about_com), pin.SE3.Identity())
@@ -181,13 +182,13 @@ def _wheel_model(pin: Any, tree: Tree) -> Any:
     return model
 
 
-def _wheel_joint(pin: Any, kind: str, axis: np.ndarray) -> Any:
+def _wheel_joint(pin: Any, kind: str, axes: np.ndarray) -> Any:
     if kind == "FF":
         return pin.JointModelFreeFlyer()
     if kind == "RU":
-        return pin.JointModelRevoluteUnaligned(axis)
+        return pin.JointModelRevoluteUnaligned(axes[0])
     if kind == "PU":
-        return pin.JointModelPrismaticUnaligned(axis)
+        return pin.JointModelPrismaticUnaligned(axes[0])
     return getattr(pin, f"JointModel{kind}")()
 
 

@@ -45,8 +45,6 @@ def random_states(tree: Tree, seed: int = 7) -> States:
 
 def to_pinocchio(tree: Tree, states: States) -> States:
     """The same states in Pinocchio's order."""
-    if not tree.free:
-        return states
     nq, nv = pinocchio_orders(tree)
     return States(states.q[:, nq], states.v[:, nv], states.tau[:, nv], states.vdot[:, nv])
 
@@ -54,49 +52,56 @@ def to_pinocchio(tree: Tree, states: States) -> States:
 def pinocchio_orders(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
     """Index vectors: Pinocchio's q is ours[first], its v ours[second]; the second is its own inverse."""
     q, v = np.arange(tree.nq), np.arange(tree.nv)
-    if tree.free:
-        q[:7], v[:6] = (4, 5, 6, 1, 2, 3, 0), (3, 4, 5, 0, 1, 2)
+    for kind, i, j in tree.coordinates():
+        if kind == "free":
+            q[i : i + 7], v[j : j + 6] = i + np.array([4, 5, 6, 1, 2, 3, 0]), j + np.array([3, 4, 5, 0, 1, 2])
+        elif kind == "spherical":
+            q[i : i + 4] = i + np.array([1, 2, 3, 0])
     return q, v
+
+
+def _free_joints(tree: Tree) -> list[tuple[int, int]]:
+    """First coordinate and first velocity of every free joint: the only ones that MuJoCo has otherwise."""
+    return [(i, j) for kind, i, j in tree.coordinates() if kind == "free"]
 
 
 def to_mujoco(tree: Tree, states: States) -> States:
     """The same states in MuJoCo's order and axes."""
-    if not tree.free:
-        return states
-    q = np.hstack([states.q[:, 4:7], states.q[:, :4], states.q[:, 7:]])
-    v, tau, vdot = states.v.copy(), states.tau.copy(), states.vdot.copy()
+    q, v, tau, vdot = (np.array(a) for a in (states.q, states.v, states.tau, states.vdot))
     for k in range(COUNT):
-        R, ours = from_quaternion(states.q[k, :4]), states.v[k]
-        coriolis = np.cross(ours[:3], ours[3:6])
-        v[k, :6] = np.concatenate([R @ ours[3:6], ours[:3]])
-        tau[k, :6] = np.concatenate([R @ states.tau[k, 3:6], states.tau[k, :3]])
-        vdot[k, :6] = np.concatenate([R @ (states.vdot[k, 3:6] + coriolis), states.vdot[k, :3]])
+        for i, j in _free_joints(tree):
+            ours, forces, rates = (a[k, j : j + 6] for a in (states.v, states.tau, states.vdot))
+            q[k, i : i + 7] = states.q[k, [i + 4, i + 5, i + 6, i, i + 1, i + 2, i + 3]]
+            R, coriolis = from_quaternion(states.q[k, i : i + 4]), np.cross(ours[:3], ours[3:])
+            v[k, j : j + 6] = np.concatenate([R @ ours[3:], ours[:3]])
+            tau[k, j : j + 6] = np.concatenate([R @ forces[3:], forces[:3]])
+            vdot[k, j : j + 6] = np.concatenate([R @ (rates[3:] + coriolis), rates[:3]])
     return States(q, v, tau, vdot)
 
 
 def from_mujoco_vdot(tree: Tree, states: States, k: int, vdot: np.ndarray) -> np.ndarray:
     """MuJoCo's acceleration in state k in our order and axes."""
-    if not tree.free:
-        return vdot
-    out, ours = vdot.copy(), states.v[k]
-    linear = from_quaternion(states.q[k, :4]).T @ vdot[:3] - np.cross(ours[:3], ours[3:6])
-    out[:6] = np.concatenate([vdot[3:6], linear])
+    out = vdot.copy()
+    for i, j in _free_joints(tree):
+        ours, R = states.v[k, j : j + 6], from_quaternion(states.q[k, i : i + 4])
+        linear = R.T @ vdot[j : j + 3] - np.cross(ours[:3], ours[3:])
+        out[j : j + 6] = np.concatenate([vdot[j + 3 : j + 6], linear])
     return out
 
 
 def from_mujoco_tau(tree: Tree, states: States, k: int, tau: np.ndarray) -> np.ndarray:
     """MuJoCo's generalized force in state k in our order and axes."""
-    if not tree.free:
-        return tau
     out = tau.copy()
-    out[:6] = np.concatenate([tau[3:6], from_quaternion(states.q[k, :4]).T @ tau[:3]])
+    for i, j in _free_joints(tree):
+        R = from_quaternion(states.q[k, i : i + 4])
+        out[j : j + 6] = np.concatenate([tau[j + 3 : j + 6], R.T @ tau[j : j + 3]])
     return out
 
 
 def mujoco_axes(tree: Tree, q: np.ndarray) -> np.ndarray:
     """T (nv, nv) with v_mujoco = T v_ours at our q; so M_ours = Tᵀ M_mujoco T."""
     T = np.eye(tree.nv)
-    if tree.free:
-        T[:6, :6] = 0.0
-        T[:3, 3:6], T[3:6, :3] = from_quaternion(q[:4]), np.eye(3)
+    for i, j in _free_joints(tree):
+        T[j : j + 6, j : j + 6] = 0.0
+        T[j : j + 3, j + 3 : j + 6], T[j + 3 : j + 6, j : j + 3] = from_quaternion(q[i : i + 4]), np.eye(3)
     return T
