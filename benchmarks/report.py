@@ -94,7 +94,7 @@ def _draw_ratios(axes: Any, result: BenchResult, operation: str) -> None:
         bars = [[r.median - r.q1 for r in ratios], [r.q3 - r.median for r in ratios]]
         axes.bar(at, medians, width, yerr=bars if ratios else None, label=peer, color=COLOURS[peer], capsize=2)
     axes.axhline(1.0, color="black", linewidth=0.8)
-    _plain_log(axes.yaxis)
+    plain_log(axes.yaxis)
     axes.set_xticks(range(len(names)), names, rotation=60, ha="right", fontsize=7)
     axes.set_title(OPERATIONS[operation], fontsize=9)
     if operation == "forward":
@@ -110,15 +110,15 @@ def _draw_chains(axes: Any, chains: Sequence[ModelResult], result: BenchResult, 
             bodies = np.array([n for n, _ in points], dtype=float)
             ns = [1e3 * us.median / n for n, us in points]
             axes.plot(bodies, ns, "o-", label=engine, color=COLOURS[engine], markersize=3)
-    _plain_log(axes.xaxis)
-    _plain_log(axes.yaxis)
+    plain_log(axes.xaxis)
+    plain_log(axes.yaxis)
     axes.set_xlabel("bodies in the chain", fontsize=8)
     axes.grid(True, which="both", linewidth=0.3)
     if operation == "forward":
         axes.set_ylabel("ns a body", fontsize=8)
 
 
-def _plain_log(axis: Any) -> None:
+def plain_log(axis: Any) -> None:
     """A logarithmic axis with ticks 1, 2, 5, 10 … written as plain numbers."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 

@@ -55,7 +55,7 @@ class BenchResult:
         for model in self.models:
             entry: dict[str, Any] = {"bodies": model.bodies, "nv": model.nv}
             for t in model.timings:
-                us, ratio = _short(t.us.median), [_short(x) for x in (t.ratio.median, t.ratio.q1, t.ratio.q3)]
+                us, ratio = short(t.us.median), [short(x) for x in (t.ratio.median, t.ratio.q1, t.ratio.q3)]
                 entry.setdefault(t.operation, {})[t.engine] = {"us": us, "ratio": ratio}
             models[model.name] = entry
         line: dict[str, Any] = {"commit": self.commit, "date": when, "machine": self.machine, "repeats": self.repeats}
@@ -63,5 +63,6 @@ class BenchResult:
         return line | ({"round_trip": self.round_trip} if self.round_trip else {})
 
 
-def _short(x: float) -> float:
+def short(x: float) -> float:
+    """`x` to four digits."""
     return float(f"{x:.4g}")

@@ -13,6 +13,7 @@ mesh n         n + 1 pendulums in a row, each tied to the next by a coupler: n l
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -53,13 +54,13 @@ def _floating(height: float) -> Hinge:
     return Hinge("floating", "free", None, q0=np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, height]))
 
 
-def _pin(name: str, parent: str | None, place: Pose, body: str, end: Pose, method: str) -> Loop:
+def _pin(name: str, parent: str | None, place: Pose, body: str, end: Pose) -> Loop:
     hinge = Hinge(name, "revolute", parent, inboard=place, outboard=end, axes=Z[None])
-    return Loop(name, "hinge", hinge, body, method=method)
+    return Loop(name, "hinge", hinge, body)
 
 
-def _ball(name: str, parent: str, body: str, end: Pose, method: str) -> Loop:
-    return Loop(name, "point", Hinge(name, "spherical", parent, outboard=end), body, method=method)
+def _ball(name: str, parent: str, body: str, end: Pose) -> Loop:
+    return Loop(name, "point", Hinge(name, "spherical", parent, outboard=end), body)
 
 
 def _system(name: str, bodies: list[Body], loops: list[Loop]) -> System:
@@ -69,7 +70,7 @@ def _system(name: str, bodies: list[Body], loops: list[Loop]) -> System:
     return validate(System(name, tuple(bodies), actuators=drives, loops=tuple(loops)))
 
 
-def four_bars(count: int, method: str) -> System:
+def four_bars(count: int) -> System:
     """A chain of four-bars in one tree, depth first: cranks and couplers outwards, rockers on the way back."""
     if count < 1:
         raise ModelError(f"{count} four-bars", where="bench", mend="Give at least 1")
@@ -83,12 +84,12 @@ def four_bars(count: int, method: str) -> System:
         bodies.append(Body(crank, _rod(CRANK), _revolute(f"a{i}", parent, place, 1.0)))
         bodies.append(Body(coupler, _rod(COUPLER), _revolute(f"b{i}", crank, _at(CRANK), -0.4)))
         rockers.append(Body(rocker, _rod(ROCKER), _revolute(f"c{i}", parent, place @ _at(GROUND), 1.4)))
-        loops.append(_pin(f"pin{i}", coupler, _at(COUPLER), rocker, _at(ROCKER), method))
+        loops.append(_pin(f"pin{i}", coupler, _at(COUPLER), rocker, _at(ROCKER)))
         parent, place = coupler, tilt
     return _system("four-bar" if count == 1 else f"{count} four-bars", bodies + rockers[::-1], loops)
 
 
-def four_bar_cut_at_ground(method: str) -> System:
+def four_bar_cut_at_ground() -> System:
     """The same four-bar as a serial chain whose end is pinned to the ground."""
     bodies = [
         Body("crank", _rod(CRANK), _revolute("a", None, UPRIGHT, 1.0)),
@@ -96,7 +97,7 @@ def four_bar_cut_at_ground(method: str) -> System:
         Body("rocker", _rod(ROCKER), _revolute("c", "coupler", _at(COUPLER) @ TURNED, 0.8)),
     ]
     pin = Hinge("pin", "revolute", None, inboard=UPRIGHT @ _at(GROUND), outboard=_at(ROCKER), axes=Z[None])
-    return _system("four-bar, cut at the ground", bodies, [Loop("pin", "hinge", pin, "rocker", method=method)])
+    return _system("four-bar, cut at the ground", bodies, [Loop("pin", "hinge", pin, "rocker")])
 
 
 def _leg_frames() -> list[tuple[Pose, float, np.ndarray]]:
@@ -115,7 +116,7 @@ def _leg_frames() -> list[tuple[Pose, float, np.ndarray]]:
     return legs
 
 
-def stewart(method: str, free: bool = False) -> System:
+def stewart(free: bool = False) -> System:
     """Gough-Stewart platform; free: the platform is a free body, else it hangs on the first leg's ball."""
     disc = Inertia(6.0, np.array([0.0, 0.0, 0.02]), np.diag([0.2, 0.2, 0.4]))
     bodies: list[Body] = []
@@ -130,7 +131,7 @@ def stewart(method: str, free: bool = False) -> System:
             hinge = Hinge("s0", "spherical", "upper0", outboard=Pose(foot.rotation, ball))
             bodies.append(Body("platform", disc, hinge))
         else:
-            loops.append(_ball(f"s{i}", f"upper{i}", "platform", Pose(position=ball), method))
+            loops.append(_ball(f"s{i}", f"upper{i}", "platform", Pose(position=ball)))
     return _system("stewart free" if free else "stewart", bodies, loops)
 
 
@@ -145,7 +146,7 @@ def _arm(name: str, base: Pose) -> list[Body]:
     return bodies
 
 
-def grasp(method: str) -> System:
+def grasp() -> System:
     """Two arms that hold one object by welds."""
     bodies = _arm("left", _at(-0.5, 0.0, ARM[0][1])) + _arm("right", _at(0.5, 0.0, ARM[0][1]) @ TURNED)
     box = Inertia(1.5, np.array([0.01, 0.02, 0.03]), np.diag([0.01, 0.03, 0.03]))
@@ -154,11 +155,11 @@ def grasp(method: str) -> System:
     for name, side in (("left", -1.0), ("right", 1.0)):
         grip = Pose(from_axis_angle(np.array([0.0, 1.0, 0.0]), -0.5 * np.pi * side), np.array([0.15 * side, 0.0, 0.0]))
         hinge = Hinge(f"{name} grip", "fixed", f"{name}6", inboard=_at(0.0, 0.0, 0.12), outboard=grip)
-        loops.append(Loop(f"{name} grip", "weld", hinge, "object", method=method))
+        loops.append(Loop(f"{name} grip", "weld", hinge, "object"))
     return _system("grasp", bodies, loops)
 
 
-def bars(count: int, method: str) -> System:
+def bars(count: int) -> System:
     """One plane loop of `count` bars, the ground among them: two branches from the ground that meet."""
     if count < 4:
         raise ModelError(f"a loop of {count} bars", where="bench", mend="Give at least 4: fewer do not move")
@@ -171,11 +172,11 @@ def bars(count: int, method: str) -> System:
             hinge = _revolute(f"{name}.j{i}", parent, place, bend if i else start + bend)
             bodies.append(Body(f"{name}{i}", _rod(length), hinge))
             parent, place = f"{name}{i}", _at(length)
-    loop = _pin("pin", f"left{half - 1}", _at(length), f"right{count - 2 - half}", _at(length), method)
+    loop = _pin("pin", f"left{half - 1}", _at(length), f"right{count - 2 - half}", _at(length))
     return _system(f"{count}-bar", bodies, [loop])
 
 
-def mesh(count: int, method: str) -> System:
+def mesh(count: int) -> System:
     """A row of pendulums of slightly different lengths, neighbours tied by couplers: `count` loops in one mesh."""
     if count < 1:
         raise ModelError(f"a mesh of {count} loops", where="bench", mend="Give at least 1")
@@ -188,13 +189,21 @@ def mesh(count: int, method: str) -> System:
         if i < count:
             bodies.append(Body(f"coupler{i}", _rod(0.3), _revolute(f"b{i}", f"pendulum{i}", _at(length), 1.2)))
         if i > 0:
-            loops.append(_pin(f"pin{i}", f"coupler{i - 1}", _at(0.3), f"pendulum{i}", _at(length), method))
+            loops.append(_pin(f"pin{i}", f"coupler{i - 1}", _at(0.3), f"pendulum{i}", _at(length)))
     return _system(f"mesh {count}", bodies, loops)
 
 
-#: main models beside the chains of four-bars: name → maker
-MECHANISMS: dict[str, Callable[[str], System]] = {
+#: name → maker of the main models
+MECHANISMS: dict[str, Callable[[], System]] = {
+    "four-bar": lambda: four_bars(1),
+    "four-bar, cut at the ground": four_bar_cut_at_ground,
+    "10 four-bars": lambda: four_bars(10),
     "stewart": stewart,
-    "stewart free": lambda method: stewart(method, free=True),
+    "stewart free": lambda: stewart(free=True),
     "grasp": grasp,
 }
+
+
+def by_method(system: System, method: str) -> System:
+    """The System with all loops by one method, "embed" or "force"."""
+    return replace(system, loops=tuple(replace(loop, method=method) for loop in system.loops))

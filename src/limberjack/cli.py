@@ -211,7 +211,9 @@ def _bench(commands: Any) -> None:
 
     parser = _command(commands, "bench", work, "time the kernels beside Pinocchio and MuJoCo in one run")
     parser.add_argument("--quick", action="store_true", help="small models, few repeats: a smoke test")
-    parser.add_argument("--fmu", action="store_true", help="time FMUs from a C host instead, beside PythonFMU's")
+    subject = parser.add_mutually_exclusive_group()
+    subject.add_argument("--fmu", action="store_true", help="time FMUs from a C host instead, beside PythonFMU's")
+    subject.add_argument("--loops", action="store_true", help="time closed chains instead of trees")
     parser.add_argument("--out", type=Path, default=Path("results/bench"), help="plot folder (default: %(default)s)")
     parser.add_argument("--history", type=Path, help="append one JSON line to this file")
     parser.add_argument("--core", type=int, help="processor to stay on (default: chosen)")

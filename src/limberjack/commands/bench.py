@@ -15,11 +15,12 @@ def bench(options: argparse.Namespace) -> None:
     if options.history is not None:
         options.history.parent.mkdir(parents=True, exist_ok=True)
     from limberjack.benchmarks import run
+    from limberjack.benchmarks.closed_chains import run as loops_run
     from limberjack.benchmarks.fmu import run as fmu_run
     from limberjack.engine.kernel import announce_compilation
 
     announce_compilation()
-    measure = fmu_run.bench if options.fmu else run.bench
+    measure = fmu_run.bench if options.fmu else loops_run.bench if options.loops else run.bench
     measure(
         quick=options.quick,
         out=options.out,
