@@ -9,6 +9,7 @@ from limberjack.engine.operators.algebra import Operator
 from limberjack.engine.operators.blocks import BlockOperator, PropagationOperator
 from limberjack.engine.operators.compliance import ComplianceOperator
 from limberjack.engine.operators.diagonal import DiagonalDynamics
+from limberjack.engine.operators.loop_forces import LoopForces
 from limberjack.engine.operators.sensitivities import Sensitivity
 from limberjack.engine.operators.vectors import StackedVector
 from limberjack.engine.operators.workbench import Operators
@@ -17,6 +18,7 @@ __all__ = [
     "BlockOperator",
     "ComplianceOperator",
     "DiagonalDynamics",
+    "LoopForces",
     "Operator",
     "Operators",
     "PropagationOperator",

@@ -88,8 +88,8 @@ class Operator(ABC):
         pair = (key, key) if isinstance(key, str) else key
         if not (isinstance(pair, tuple) and len(pair) == 2):
             raise ArgumentError(f"{self.name}[{key!r:.60}] is no block; give the names of its row and its column.")
-        row, column = pair
-        return self.block(self.rows.place(row), self.columns.place(column))
+        (i, rows), (j, columns) = self.rows.locate(pair[0]), self.columns.locate(pair[1])
+        return self.block(i, j)[rows, columns]
 
     def block(self, i: int, j: int) -> np.ndarray:
         """Block (i, j) by place, a fresh array."""

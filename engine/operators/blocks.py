@@ -301,6 +301,12 @@ class PropagationOperator(Operator):
         return out if i == j else np.zeros((self.rows.sizes[i], out.shape[1]))
 
 
+def renamed(operator: Operator, name: str) -> BlockOperator:
+    """A block operator under the name that the papers give it."""
+    assert isinstance(operator, BlockOperator)
+    return BlockOperator(operator.rows, operator.columns, operator.blocks, name, operator.scale)
+
+
 def _accumulate(blocks: Blocks, place: tuple[int, int], block: np.ndarray) -> None:
     blocks[place] = blocks[place] + block if place in blocks else block
 

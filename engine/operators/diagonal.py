@@ -40,7 +40,7 @@ class DiagonalDynamics:
     @cached_property
     def root(self) -> BlockOperator:
         """D^½, lower triangular in each block."""
-        return self._blocks([np.linalg.cholesky(self.ops.D[name]) for name in self.ops.body_names], "D^1/2")
+        return self._blocks([np.linalg.cholesky(self.ops.D[name]) for name in self.ops.block_names], "D^1/2")
 
     @cached_property
     def factor(self) -> Operator:

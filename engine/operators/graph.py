@@ -79,12 +79,18 @@ def _check_connected(graph: SubGraph) -> None:
         )
 
 
+#: kind of a space → what its blocks are called in messages
+_CALLED = {"bodies": "body", "velocities": "body", "nodes": "node", "frames": "frame of a loop", "rows": "loop"}
+
+
 @dataclass(frozen=True)
 class Space:
     """Rows or columns of an operator: one block for each name.
 
-    kind : "bodies" (6 numbers a body), "velocities" (as many as the body's hinge has), or "nodes" (6 a node)
+    kind : "bodies" (6 numbers a body), "velocities" (as many as the body's hinge has), "nodes" (6 a node), "frames"
+        (6 for each end of a loop) or "rows" (as many as the loop has)
     axes : of nodes, "node" or "inertial"
+    parts : names of the equal parts of each block, of a tree whose bodies are aggregated: bodies or velocities
     """
 
     graph: SubGraph
@@ -92,6 +98,7 @@ class Space:
     names: tuple[str, ...]
     sizes: tuple[int, ...]
     axes: str = ""
+    parts: tuple[tuple[str, ...], ...] = ()
 
     @cached_property
     def slices(self) -> tuple[slice, ...]:
@@ -104,9 +111,27 @@ class Space:
 
     def place(self, name: str) -> int:
         """Which block this name is; UnknownNameError with the nearest spelling."""
-        return arguments.index_of("node" if self.kind == "nodes" else "body", name, self.names)
+        return arguments.index_of(_CALLED[self.kind], name, self.names)
+
+    def locate(self, name: str) -> tuple[int, slice]:
+        """Block and numbers within it of a block or of a part of one; UnknownNameError with the nearest spelling."""
+        for k, parts in enumerate(self.parts):
+            if name in parts and name not in self.names:
+                size = self.sizes[k] // len(parts)
+                start = size * parts.index(name)
+                return k, slice(start, start + size)
+        if self.parts:
+            single = {name for parts in self.parts for name in parts}
+            arguments.index_of(_CALLED[self.kind], name, dict.fromkeys((*self.names, *sorted(single))))
+        return self.place(name), slice(None)
 
     def __str__(self) -> str:
-        count = self.size if self.kind == "velocities" else len(self.names)
+        count = self.size if self.kind in ("velocities", "rows") else len(self.names)
         axes = f", {self.axes} axes," if self.axes else ""
-        return f"the {count} {self.kind}{axes} of {self.graph}"
+        if not self.parts:
+            return f"the {count} {self.kind}{axes} of {self.graph}"
+        if self.kind == "bodies":
+            return f"the {sum(map(len, self.parts))} bodies in {count} nodes of {self.graph}"
+        names = [name for parts in self.parts for name in parts]
+        shown = ", ".join(names[:4]) + (", …" if len(names) > 4 else "")
+        return f"the {count} independent velocities of {self.graph} ({shown})"

@@ -26,7 +26,7 @@ from limberjack.engine.operators.algebra import Operator
 from limberjack.engine.operators.blocks import BlockOperator
 from limberjack.engine.operators.spatial import force_cross, motion_cross, skew
 from limberjack.engine.operators.vectors import StackedVector
-from limberjack.engine.operators.workbench import Operators, operators_of
+from limberjack.engine.operators.workbench import Operators, tree_operators_of
 
 
 class Sensitivity:
@@ -36,11 +36,12 @@ class Sensitivity:
     along : θ: the name of a generalized velocity, or numbers (nv of the sub-graph,) that combine all of them
 
     Each is made when first asked for, at the cost of one sweep; numbers are in body axes, per rad or m (or per the
-    unit of `along`). Raises UnknownNameError for a name that is not there, ArgumentError for the wrong shape.
+    unit of `along`). Raises UnknownNameError for a name that is not there, ArgumentError for the wrong shape and where
+    loops are embedded.
     """
 
     def __init__(self, ops: Operators, along: str | StackedVector | ArrayLike) -> None:
-        self.ops = operators_of(ops)
+        self.ops = tree_operators_of(ops, "sensitivities")
         if isinstance(along, str):
             unit = arguments.index_of("velocity", along, ops.velocity_names)
             along = np.eye(ops.velocity_space.size)[unit]

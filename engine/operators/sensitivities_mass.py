@@ -13,7 +13,7 @@ import numpy as np
 
 from limberjack.engine.operators.spatial import force_cross, motion_cross
 from limberjack.engine.operators.vectors import StackedVector
-from limberjack.engine.operators.workbench import Operators
+from limberjack.engine.operators.workbench import Operators, tree_operators_of
 
 
 def mass_matrix_gradient(ops: Operators) -> np.ndarray:
@@ -21,6 +21,7 @@ def mass_matrix_gradient(ops: Operators) -> np.ndarray:
 
     With A = φ M φ* H* each is X + X*, X = (N* + H φ Δ) A, where Δ and N have one block, that of the hinge.
     """
+    tree_operators_of(ops, "gradients of the mass matrix")
     nv, A, H_phi = ops.velocity_space.size, _momenta(ops), (ops.H * ops.phi).to_array()
     gradient = np.zeros((nv, nv, nv))
     for i, k, Delta, N in _directions(ops):
@@ -57,7 +58,7 @@ def log_det(ops: Operators) -> float:
 
     This is the Fixman potential U of (47); in a simulation at temperature T it acts with the weight ½ k_B T.
     """
-    return float(sum(np.linalg.slogdet(ops.D[name])[1] for name in ops.body_names))
+    return float(sum(np.linalg.slogdet(ops.D[name])[1] for name in ops.block_names))
 
 
 def log_det_gradient(ops: Operators) -> np.ndarray:
@@ -66,6 +67,7 @@ def log_det_gradient(ops: Operators) -> np.ndarray:
     2 trace(Υ Δ P) + 2 trace((D⁻¹ H - G* U tau_bar) P N), U = φ*(parent, k) Υ(parent) φ(parent, k), blocks of the hinge;
     N = 0 and Δ = h~ leave the papers' 2 trace(P Υ H~).
     """
+    tree_operators_of(ops, "gradients of the mass matrix")
     gradient = np.zeros(ops.velocity_space.size)
     P, D_inverse, H, G, tau_bar = ops.P, ops.D.inverse(), ops.H, ops.G, ops.tau_bar
     for i, k, Delta, N in _directions(ops):

@@ -39,7 +39,8 @@ class StackedVector:
         return self.space.size
 
     def __getitem__(self, name: str) -> np.ndarray:
-        return self._array[self.space.slices[self.space.place(name)]].copy()
+        block, part = self.space.locate(name)
+        return self._array[self.space.slices[block]][part].copy()
 
     @property
     def T(self) -> Row:

@@ -2,48 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from limberjack.engine import arguments
 from limberjack.engine.errors import ArgumentError
-from limberjack.engine.operators.algebra import Operator
-from limberjack.engine.operators.blocks import BlockOperator, Identity, PropagationOperator
-from limberjack.engine.operators.compliance import ComplianceOperator
+from limberjack.engine.operators.blocks import BlockOperator, Identity, renamed
+from limberjack.engine.operators.embedded_model import EmbeddedModel
+from limberjack.engine.operators.embedding import Embedding
 from limberjack.engine.operators.graph import Space, sub_graph
-from limberjack.engine.operators.hinge_motion import HingeMotion, hinge_motion
-from limberjack.engine.operators.spatial import force_cross, motion_cross, phi, spatial_inertia
-from limberjack.engine.operators.vectors import StackedVector
+from limberjack.engine.operators.hinge_motion import HingeMotion
+from limberjack.engine.operators.loop_choice import LoopChoice, embedding
+from limberjack.engine.operators.model_operators import ModelOperators
+from limberjack.engine.operators.tree_model import TreeModel
 from limberjack.engine.system.system import Pose, System
 
 
-class Operators:
+class Operators(ModelOperators):
     """Spatial operators of a tree, named as in the papers; each is made when first asked for.
 
     system : what to analyse; every body is a node of the tree, also behind a fixed hinge (0 velocities)
     q : coordinates (nq,) of the whole system; complex ones are taken too, for derivatives by complex steps
-    v : generalized velocities (nv,) of the whole system; needed by `V`, `a` and `b` only
-    bodies : names of a connected part, in any order; it is then analysed as if its base stood still where it is
+    v : generalized velocities (nv,) of the whole system; needed by `V`, `a`, `b` and `c` only
+    bodies : names of a connected part, in any order; it is then analysed as if its base stood still where it is, and
+        loops that lead out of it were open
+    embed : names of the loops to embed; None for those that the model embeds, () for the spanning tree
+    closed : names of the switchable loops that are closed; None for those that are closed at the start
 
     Body k's frame is the outboard frame O_k of its hinge, which readers put at the body's own frame; blocks are
     in its axes, spatial vectors [angular; linear]. Blocks are numbered base to tip, so phi is upper triangular.
     The mass matrix is ``H * phi * M * phi.T * H.T + J``; J is reflected rotor inertia, zero in the papers.
 
-    Raises ArgumentError for arrays of the wrong shape and bodies that are not connected, UnknownNameError for names.
+    The bodies of embedded loops are one block, "crank+coupler+rocker", and the velocities are the independent ones;
+    q and v must close these loops. Loops that are not embedded act by force, see `LoopForces`: here they are open.
+
+    Raises ArgumentError for arrays of the wrong shape, bodies that are not connected and loops that q or v leave open,
+    UnknownNameError for names.
     """
 
     def __init__(
-        self, system: System, q: ArrayLike, v: ArrayLike | None = None, *, bodies: Sequence[str] | None = None
+        self,
+        system: System,
+        q: ArrayLike,
+        v: ArrayLike | None = None,
+        *,
+        bodies: Sequence[str] | None = None,
+        embed: Iterable[str] | None = None,
+        closed: Iterable[str] | None = None,
     ) -> None:
         self.graph = sub_graph(system, bodies)
         self.q = _coordinates(system, q)
-        self._v = None if v is None else arguments.vector("v", v, (system.nv,))
-        names = self.graph.names
-        self.body_space = Space(self.graph, "bodies", names, (6,) * len(names))
-        self.velocity_space = Space(self.graph, "velocities", names, tuple(b.hinge.nv for b in self.graph.bodies))
+        v = None if v is None else arguments.vector("v", v, (system.nv,))
+        self.spanning_tree = TreeModel(self.graph, self.q, v)
+        self.loops = LoopChoice(self.spanning_tree, embed, closed)
+        super().__init__(self._model())
+
+    def _model(self) -> TreeModel | EmbeddedModel:
+        if not self.loops.embedded:
+            return self.spanning_tree
+        nodes = self.loops.nodes()
+        made = {i: embedding(self.spanning_tree, group) for i, group in nodes.groups.items()}
+        return EmbeddedModel(self.spanning_tree, nodes, made)
 
     @property
     def system(self) -> System:
@@ -51,62 +72,61 @@ class Operators:
 
     @property
     def body_names(self) -> tuple[str, ...]:
-        """Names of the blocks, base to tip."""
+        """Names of the bodies, base to tip."""
         return self.graph.names
 
     @property
     def velocity_names(self) -> tuple[str, ...]:
-        """Names of the generalized velocities, in order."""
-        return self.graph.velocity_names
+        """Names of the generalized velocities, in order; of the independent ones where loops are embedded."""
+        if not self.velocity_space.parts:
+            return self.graph.velocity_names
+        return tuple(name for names in self.velocity_space.parts for name in names)
 
     def __repr__(self) -> str:
-        return f"<Operators of {self.graph}: {len(self.body_names)} bodies, {len(self.velocity_names)} velocities>"
+        counts = f"{len(self.body_names)} bodies, {len(self.velocity_names)} velocities"
+        return f"<Operators of {self.graph}: {counts}{self._closed_by()}>"
 
-    # Kinematics
+    def _closed_by(self) -> str:
+        loops = len(self.loops.embedded)
+        return f" that keep {loops} {'loop' if loops == 1 else 'loops'} closed" if loops else ""
 
-    @cached_property
+    @property
     def hinge_motions(self) -> tuple[HingeMotion, ...]:
         """Pose, H* and dH* of the hinge of each body of the sub-graph."""
-        return tuple(self._all_motions[i] for i in self.graph.places)
+        return self.spanning_tree.hinge_motions
 
-    @cached_property
+    @property
     def inward_poses(self) -> tuple[Pose, ...]:
         """Pose of O_k in the parent's O (in the ground for a body that hangs from it), for each body."""
-        return tuple(self._all_inward_poses[i] for i in self.graph.places)
+        return self.spanning_tree.inward_poses
 
-    @cached_property
-    def H(self) -> BlockOperator:
-        """Joint map, velocities × bodies; its transpose H* takes β to the relative velocities of the hinges. (6)"""
-        blocks = [motion.H_star.T for motion in self.hinge_motions]
-        return BlockOperator.diagonal(self.velocity_space, self.body_space, blocks, "H")
+    # Constraint embedding
 
-    @cached_property
-    def E_phi(self) -> BlockOperator:
-        """Spatial kernel operator: φ(parent, k) at (parent, k). (7)"""
-        blocks = {(p, k): phi(self.inward_poses[k]) for k, p in enumerate(self.graph.parents) if p >= 0}
-        return BlockOperator(self.body_space, self.body_space, blocks, "E_phi")
+    @property
+    def embeddings(self) -> tuple[Embedding, ...]:
+        """Y1, Y2, X and the choice of velocities of each aggregated node, base to tip."""
+        return tuple(self.model.embeddings.values()) if isinstance(self.model, EmbeddedModel) else ()
 
-    @cached_property
-    def phi(self) -> PropagationOperator:
-        """(I - E_phi)⁻¹. (9)"""
-        return PropagationOperator(self.E_phi, "phi")
+    @property
+    def X(self) -> BlockOperator:
+        """θ̇ = X θ̇_R, velocities of the spanning tree × independent ones; the identity without embedded loops. (25)"""
+        if isinstance(self.model, EmbeddedModel):
+            return self.model.X
+        return renamed(Identity(self.velocity_space), "X")
 
-    @cached_property
-    def M(self) -> BlockOperator:
-        """Spatial inertia of each body about O_k. (15)"""
-        blocks = [spatial_inertia(body.inertia, body.hinge.outboard) for body in self.graph.bodies]
-        return BlockOperator.diagonal(self.body_space, self.body_space, blocks, "M")
+    @property
+    def X_dot(self) -> BlockOperator:
+        """dX/dt. (61)"""
+        if isinstance(self.model, EmbeddedModel):
+            return self.model.X_dot
+        return renamed(Identity(self.velocity_space) * 0.0, "X_dot")
 
-    @cached_property
-    def J(self) -> BlockOperator:
-        """Armature: reflected rotor inertia, diagonal over the velocities, kg·m² or kg."""
-        blocks = [np.diag(np.array([dof.armature for dof in body.hinge.dofs])) for body in self.graph.bodies]
-        return BlockOperator.diagonal(self.velocity_space, self.velocity_space, blocks, "J")
+    @property
+    def H_a(self) -> BlockOperator:
+        """H φ_S, joint map of the aggregated tree before its loops are closed: H = X* H_a. (001 eq. 7, 26)"""
+        return self.model.H_a if isinstance(self.model, EmbeddedModel) else renamed(self.H, "H_a")
 
-    @cached_property
-    def I(self) -> Identity:  # noqa: E743
-        """The identity; in sums and products it takes the space of its partner."""
-        return Identity(self.body_space)
+    # Nodes
 
     def B(self, *nodes: str, axes: str = "node") -> BlockOperator:
         """Pick-off, bodies × nodes: B* V are the velocities of these bodies' own frames or named nodes. (12)
@@ -118,184 +138,49 @@ class Operators:
         if not nodes or not all(isinstance(name, str) for name in nodes) or len(set(nodes)) < len(nodes):
             raise ArgumentError(f"B needs node or body names, each of them once; got {nodes!r:.80}.")
         space = Space(self.graph, "nodes", tuple(nodes), (6,) * len(nodes), axes)
-        blocks = {}
-        for column, name in enumerate(nodes):
-            k, pose = self._on_body(name)
+        frames = []
+        for name in nodes:
+            k, pose = self.spanning_tree.frame(*self._on_body(name))
             turn = self.pose(name).rotation.T if axes == "inertial" else np.eye(3)
-            blocks[k, column] = phi(pose @ Pose(turn))
-        return BlockOperator(self.body_space, space, blocks, f"B({','.join(nodes)})")
+            frames.append((k, pose @ Pose(turn)))
+        return self.model.gathered(self.spanning_tree.B(space, frames, f"B({','.join(nodes)})"))
 
     def pose(self, name: str) -> Pose:
         """Pose of a body's own frame or of a node in the inertial frame."""
-        k, pose = self._on_body(name)
-        return self._inertial_poses[self.graph.places[k]] @ pose
-
-    # Composite and articulated bodies
-
-    @cached_property
-    def R(self) -> BlockOperator:
-        """Composite inertia of each body with all beyond it, forward Lyapunov. (19)"""
-        return self._named(self.E_phi.lyapunov(self.M), "R")
-
-    @cached_property
-    def P(self) -> BlockOperator:
-        """Articulated inertia, Riccati. (23)"""
-        return self.E_phi.riccati(self.M, self.H, self.J)
-
-    @cached_property
-    def D(self) -> BlockOperator:
-        """H P H* + J, the inertia that each hinge feels. (24)"""
-        return self._named(self.H * self.P * self.H.T + self.J, "D")
-
-    @cached_property
-    def D_inverse(self) -> BlockOperator:
-        """D⁻¹, block-diagonal."""
-        return self._named(self.D.inverse(), "D^-1")
-
-    @cached_property
-    def G(self) -> BlockOperator:
-        """P H* D⁻¹, the Kalman gain. (24)"""
-        return self._named(self.P * self.H.T * self.D_inverse, "G")
-
-    @cached_property
-    def K(self) -> BlockOperator:
-        """E_phi G. (24)"""
-        return self._named(self.E_phi * self.G, "K")
-
-    @cached_property
-    def tau(self) -> BlockOperator:
-        """G H. (24)"""
-        return self._named(self.G * self.H, "tau")
-
-    @cached_property
-    def tau_bar(self) -> BlockOperator:
-        """I - G H. (24)"""
-        return self._named(self.I - self.tau, "tau_bar")
-
-    @cached_property
-    def P_plus(self) -> BlockOperator:
-        """P⁺ = tau_bar P, articulated inertia before its hinge. (24)"""
-        return self._named(self.tau_bar * self.P, "P_plus")
-
-    @cached_property
-    def E_psi(self) -> BlockOperator:
-        """E_phi tau_bar. (24)"""
-        return self._named(self.E_phi * self.tau_bar, "E_psi")
-
-    @cached_property
-    def psi(self) -> PropagationOperator:
-        """(I - E_psi)⁻¹."""
-        return PropagationOperator(self.E_psi, "psi")
-
-    @cached_property
-    def Upsilon(self) -> BlockOperator:
-        """Diagonal of Omega, backward Lyapunov. (36)"""
-        return self._named(self.E_psi.T.lyapunov(self._hinge_compliance), "Upsilon")
-
-    @cached_property
-    def Omega(self) -> ComplianceOperator:
-        """Operational-space compliance ψ* H* D⁻¹ H ψ. (34)"""
-        return ComplianceOperator(self.psi, self._hinge_compliance, self.Upsilon)
-
-    # Motion
-
-    @cached_property
-    def beta(self) -> StackedVector:
-        """The generalized velocities of the sub-graph, θ̇ of the papers."""
-        if self._v is None:
-            raise ArgumentError("these operators were made without velocities; write Operators(system, q, v).")
-        ends = np.cumsum([0, *(body.hinge.nv for body in self.system.bodies)])
-        parts = [self._v[ends[i] : ends[i + 1]] for i in self.graph.places]
-        return StackedVector(self.velocity_space, np.concatenate([np.zeros(0), *parts]), "beta")
-
-    @cached_property
-    def V(self) -> StackedVector:
-        """Spatial velocities φ* H* β, rad/s and m/s. (10)"""
-        return StackedVector(self.body_space, self.phi.T * self.H.T * self.beta, "V")
-
-    @cached_property
-    def a(self) -> StackedVector:
-        """Coriolis accelerations V~ ΔV + (dH*/dt) β, body-frame derivatives; gravity is `g`, apart. (17)"""
-        parts = []
-        for name, motion in zip(self.body_names, self.hinge_motions):
-            rate = np.einsum("i,iaj->aj", self.beta[name], motion.dH_star)
-            parts.append(motion_cross(self.V[name]) @ motion.H_star @ self.beta[name] + rate @ self.beta[name])
-        return self._stacked(parts, "a")
-
-    @cached_property
-    def b(self) -> StackedVector:
-        """Gyroscopic forces V × (M V), N·m and N. (17)"""
-        parts = [force_cross(self.V[name]) @ self.M[name] @ self.V[name] for name in self.body_names]
-        return self._stacked(parts, "b")
-
-    @cached_property
-    def g(self) -> StackedVector:
-        """Gravity as an acceleration -g of what the sub-graph stands on: `a + g` takes the place of a in (17), (31)."""
-        parts = [np.zeros(6) for _ in self.body_names]
-        for k, parent in enumerate(self.graph.parents):
-            if parent < 0:
-                R = self._inertial_poses[self.graph.places[k]].rotation
-                parts[k] = np.concatenate([np.zeros(3), -R.T @ self.system.gravity])
-        return self._stacked(parts, "g")
+        return self.spanning_tree.inertial_pose(*self._on_body(name))
 
     def diagonal(self, blocks: Mapping[str, ArrayLike], name: str = "X") -> BlockOperator:
         """Your own block-diagonal operator over the bodies: (6, 6) blocks by body name, zero elsewhere."""
         if not isinstance(blocks, Mapping):
             raise ArgumentError(f"{name} needs its blocks as a mapping from body names, got {blocks!r:.60}.")
-        stored = {}
+        space, stored = self.body_space, dict[tuple[int, int], np.ndarray]()
         for body, block in blocks.items():
-            k = self.body_space.place(body)
-            stored[k, k] = arguments.vector(f"{name}['{body}']", block, (6, 6))
-        return BlockOperator(self.body_space, self.body_space, stored, name)
+            arguments.index_of("body", body, self.body_names)
+            k, part = space.locate(body)
+            whole = stored.setdefault((k, k), np.zeros((space.sizes[k], space.sizes[k])))
+            whole[part, part] = arguments.vector(f"{name}['{body}']", block, (6, 6))
+        return BlockOperator(space, space, stored, name)
 
-    # Parts
-
-    @cached_property
-    def _all_motions(self) -> tuple[HingeMotion, ...]:
-        ends = np.cumsum([0, *(body.hinge.kind.nq for body in self.system.bodies)])
-        return tuple(
-            hinge_motion(body.hinge, self.q[ends[i] : ends[i + 1]]) for i, body in enumerate(self.system.bodies)
-        )
-
-    @cached_property
-    def _all_inward_poses(self) -> tuple[Pose, ...]:
-        outboard = {None: Pose()} | {body.name: body.hinge.outboard for body in self.system.bodies}
-        return tuple(
-            outboard[body.hinge.parent].inverse() @ body.hinge.inboard @ motion.pose
-            for body, motion in zip(self.system.bodies, self._all_motions)
-        )
-
-    @cached_property
-    def _inertial_poses(self) -> tuple[Pose, ...]:
-        """Pose of every O_k of the system in the inertial frame."""
-        of_body: dict[str | None, Pose] = {None: Pose()}
-        for body, inward in zip(self.system.bodies, self._all_inward_poses):
-            of_body[body.name] = of_body[body.hinge.parent] @ inward
-        return tuple(of_body[body.name] for body in self.system.bodies)
-
-    @cached_property
-    def _hinge_compliance(self) -> BlockOperator:
-        """H* D⁻¹ H."""
-        return self._named(self.H.T * self.D_inverse * self.H, "H* D^-1 H")
-
-    def _on_body(self, name: str) -> tuple[int, Pose]:
-        """Place of the body that carries a node (or is named so), and the node's pose in O_k."""
+    def _on_body(self, name: str) -> tuple[str, Pose]:
+        """The body that carries a node (or is named so), and the node's pose in the body's own frame."""
         arguments.index_of("body or node", name, self.system.node_names)
         node = next((node for node in self.system.nodes if node.name == name), None)
         body, pose = (name, Pose()) if node is None else (node.body, node.pose)
-        if body not in self.body_names:
+        if body is None or body not in self.body_names:
             raise ArgumentError(f"node '{name}' is on {body or 'the ground'}, which is not one of these bodies.")
-        k = self.body_space.place(body)
-        return k, self.graph.bodies[k].hinge.outboard.inverse() @ pose
+        return body, pose
 
-    def _stacked(self, parts: list[np.ndarray], name: str) -> StackedVector:
-        return StackedVector(self.body_space, np.concatenate(parts), name)
 
-    @staticmethod
-    def _named(operator: Operator, name: str) -> BlockOperator:
-        """A block operator under the name that the papers give it."""
-        assert isinstance(operator, BlockOperator)
-        return BlockOperator(operator.rows, operator.columns, operator.blocks, name, operator.scale)
+def tree_operators_of(value: object, what: str) -> Operators:
+    """`value`, if it is an Operators without embedded loops; `what` is only known for those."""
+    ops = operators_of(value)
+    if ops.embeddings:
+        names = ", ".join(loop.name for loop in ops.loops.embedded)
+        raise ArgumentError(
+            f"{what} are those of a tree of hinges, each of which depends on its own coordinates only; the joint map "
+            f"of an aggregated node depends on all of its loop's ({names}). Open the loops with embed=()."
+        )
+    return ops
 
 
 def operators_of(value: object) -> Operators:

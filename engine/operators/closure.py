@@ -1,0 +1,164 @@
+"""What loops forbid, as operators: A (B* V) + C θ̇ = 0, in the axes the user writes (000 eq. 0.20).
+
+A loop that joins frame a on one body with frame b on another forbids directions of [w; u], the velocity of b relative
+to a in the axes of a: w the relative angular velocity, u = dd/dt, d the position of b's origin in a. With R the
+rotation of b in a and V̂ the velocities of both frames in their own axes, [w; u] = diag(R, R) (V̂_b - φ*(a, b) V̂_a).
+Loops that constrain coordinates have rows C over the velocities instead. All of it is analytic in q, so that a complex
+step along v gives the rates of the rows to rounding.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from limberjack.engine.operators.algebra import Operator
+from limberjack.engine.operators.blocks import BlockOperator
+from limberjack.engine.operators.graph import Space
+from limberjack.engine.operators.spatial import phi
+from limberjack.engine.operators.tree_model import TreeModel, hinge_slices, moved_coordinates
+from limberjack.engine.system.frames import canonical_rotation
+from limberjack.engine.system.system import Hinge, Loop, Pose
+
+#: step along a motion whose imaginary part is the derivative; its square is below rounding
+STEP = 1e-100
+#: directions, in canonical hinge axes [wx wy wz ux uy uz], that a hinge forbids whatever its configuration
+_FORBIDDEN = {
+    "fixed": (0, 1, 2, 3, 4, 5),
+    "revolute": (0, 1, 3, 4, 5),
+    "prismatic": (0, 1, 2, 3, 4),
+    "helical": (0, 1, 3, 4),
+    "cylindrical": (0, 1, 3, 4),
+    "universal": (3, 4, 5),
+    "gimbal": (3, 4, 5),
+    "spherical": (3, 4, 5),
+    "planar": (0, 1, 5),
+    "rolling": (0, 1, 4, 5),
+    "free": (),
+}
+
+
+class Closure:
+    """The rows of some loops over a tree at one state; frames on bodies outside of the tree stand still."""
+
+    def __init__(self, tree: TreeModel, loops: Sequence[Loop]) -> None:
+        self.tree, self.loops = tree, tuple(loops)
+        self.joining = {loop.name: loop.hinge for loop in self.loops if loop.joins and loop.hinge is not None}
+        self.poses = {loop.name: relative_pose(tree, loop) for loop in self.loops if loop.joins}
+        blocks = [self._own_rows(loop) for loop in self.loops]
+        names = tuple(loop.name for loop in self.loops)
+        self.row_space = Space(tree.graph, "rows", names, tuple(len(next(iter(own.values()))) for own in blocks))
+        ends = tuple(f"{name}.{end}" for name in self.poses for end in "ab")
+        self.frame_space = Space(tree.graph, "frames", ends, (6,) * len(ends))
+        self._blocks = blocks
+
+    @cached_property
+    def A(self) -> BlockOperator:
+        """Rows × frames: A V̂ = 0. (000 eq. 0.20)"""
+        blocks, columns = {}, {name: 2 * i for i, name in enumerate(self.poses)}
+        for i, loop in enumerate(self.loops):
+            if loop.joins:
+                pose, column = self.poses[loop.name], columns[loop.name]
+                turned = self._blocks[i][0] @ np.kron(np.eye(2), pose.rotation)
+                blocks[i, column], blocks[i, column + 1] = -turned @ phi(pose).T, turned
+        return BlockOperator(self.row_space, self.frame_space, blocks, "A")
+
+    @cached_property
+    def B(self) -> BlockOperator:
+        """Pick-off, bodies × frames: V̂ = B* V are the velocities of the frames in their own axes. (000 eq. 0.18)"""
+        tree, frames = self.tree, []
+        for loop in self.loops:
+            for body, pose in _ends(loop) if loop.joins else ():
+                carried = body is not None and body in tree.graph.names
+                frames.append(tree.frame(str(body), pose) if carried else (-1, pose))
+        return tree.B(self.frame_space, frames, "B")
+
+    @cached_property
+    def C(self) -> BlockOperator:
+        """Rows × velocities, of loops that constrain coordinates; zero for those that join frames."""
+        blocks = {
+            (i, k): block
+            for i, (loop, own) in enumerate(zip(self.loops, self._blocks))
+            for k, block in own.items()
+            if not loop.joins
+        }
+        return BlockOperator(self.row_space, self.tree.velocity_space, blocks, "C")
+
+    @cached_property
+    def Y(self) -> Operator:
+        """A B* φ* H* + C, rows × velocities: Y θ̇ = 0. (001 eq. 59)"""
+        return self.A * self.B.T * self.tree.phi.T * self.tree.H.T + self.C
+
+    def rate(self, v: np.ndarray) -> np.ndarray:
+        """dY/dt (rows, velocities) along v (nv of the system,)."""
+        system = self.tree.system
+        q = moved_coordinates(system, self.tree.q, STEP * 1j * v)
+        return Closure(TreeModel(self.tree.graph, q, None), self.loops).Y.to_array().imag / STEP
+
+    def _own_rows(self, loop: Loop) -> dict[int, np.ndarray]:
+        """Forbidden directions of [w; u] (m, 6) under 0, or rows over the velocities by place of the body."""
+        if loop.type == "distance":
+            d = self.poses[loop.name].position
+            return {0: np.concatenate([np.zeros(3), d / loop.length])[None]}
+        if loop.hinge is not None:
+            return {0: forbidden(loop.hinge, self.poses[loop.name].rotation)}
+        return self._coordinate_rows(loop)
+
+    def _coordinate_rows(self, loop: Loop) -> dict[int, np.ndarray]:
+        """Of a coupling Σ (c1 q + c2 q² + …) = offset, or a hinge that does not move."""
+        rows: dict[int, np.ndarray] = {}
+        slices = hinge_slices(self.tree.system)
+        for k, (i, body) in enumerate(zip(self.tree.graph.places, self.tree.graph.bodies)):
+            hinge, own_q = body.hinge, slices[i][0]
+            if loop.type == "lock" and hinge.name == loop.locked:
+                rows[k] = np.eye(hinge.nv)
+            for term in loop.terms:
+                if term.coordinate in hinge.coordinate_names:
+                    j = hinge.coordinate_names.index(term.coordinate)
+                    x = self.tree.q[own_q][j]
+                    slope = sum((n + 1) * factor * x**n for n, factor in enumerate(term.factors))
+                    rows[k] = rows.get(k, 0.0) + slope * np.eye(hinge.nv)[j : j + 1]
+        return rows
+
+
+def relative_pose(tree: TreeModel, loop: Loop) -> Pose:
+    """Pose of frame b in frame a of a joining loop."""
+    (body_a, a), (body_b, b) = _ends(loop)
+    return tree.inertial_pose(body_a, a).inverse() @ tree.inertial_pose(body_b, b)
+
+
+def forbidden(hinge: Hinge, R: np.ndarray) -> np.ndarray:
+    """Directions of [w; u] (m, 6) that a cut hinge forbids, axes of frame a; R turns axes of b to those of a."""
+    if hinge.map is not None:  # what is normal to the map, which holds in the axes of b
+        U, s, _ = np.linalg.svd(hinge.map)
+        return np.asarray(U[:, np.count_nonzero(s > 1e-12 * s[0]) :].T @ np.kron(np.eye(2), R.T))
+    rows = np.eye(6, dtype=R.dtype)[list(_FORBIDDEN[hinge.type])]
+    canonical = canonical_rotation(hinge)
+    if hinge.type == "helical":
+        rows = np.vstack([rows, [0, 0, -hinge.pitch, 0, 0, 1]])
+    elif hinge.type == "rolling":
+        rows = np.vstack([rows, [0, 0, hinge.radius, 1, 0, 0]])
+    elif hinge.type == "universal":  # b's y axis stays normal to a's z axis
+        y = canonical.T @ R @ canonical[:, 1]
+        rows = np.vstack([rows, [y[1], -y[0], 0, 0, 0, 0]])
+    return np.asarray(rows @ np.kron(np.eye(2), canonical.T))
+
+
+def held(tree: TreeModel, loop: Loop) -> Loop:
+    """A switched loop as it holds what is there when it closes here: its frame b, length or offset."""
+    if loop.type == "distance":
+        return dataclasses.replace(loop, length=float(np.linalg.norm(relative_pose(tree, loop).position)))
+    if loop.hinge is None:
+        return loop  # a row over velocities does not depend on the offset
+    a = tree.inertial_pose(loop.hinge.parent, loop.hinge.inboard)
+    outboard = tree.inertial_pose(loop.body, Pose()).inverse() @ a
+    return dataclasses.replace(loop, hinge=dataclasses.replace(loop.hinge, outboard=outboard))
+
+
+def _ends(loop: Loop) -> tuple[tuple[str | None, Pose], tuple[str | None, Pose]]:
+    hinge = loop.hinge
+    assert hinge is not None
+    return (hinge.parent, hinge.inboard), (loop.body, hinge.outboard)
