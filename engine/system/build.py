@@ -235,8 +235,8 @@ def _fill_sensors(plant: Plant, system: System) -> None:
             plant.sections["sensor"][i] = R.T.ravel()
         else:
             target = places[target_kind].index(sensor.target)
-        if target_kind == "joining loop":
-            plant.sections["sensor"][i] = canonical_rotation(system.loops[target].hinge).ravel()
+        if target_kind == "joining loop" and (cut := system.loops[target].hinge):
+            plant.sections["sensor"][i] = canonical_rotation(cut).ravel()
         plant.sections["sensor_int"][i] = SENSOR_CODES[sensor.type], target, start, len(suffixes)
         start += len(suffixes)
     plant.ints[at.C_OUTPUTS] = start

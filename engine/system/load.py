@@ -11,6 +11,7 @@ from typing import Literal
 from limberjack.engine.errors import ModelError, ModelWarning
 from limberjack.engine.system.archive import SUFFIX as ARCHIVE
 from limberjack.engine.system.archive import read_archive
+from limberjack.engine.system.loops.assembly import assemble_initial
 from limberjack.engine.system.places import Locate, plain_locate
 from limberjack.engine.system.readers.urdf_mimic import MIMICS, Mimic
 from limberjack.engine.system.readers.urdf_reader import read_urdf
@@ -55,7 +56,7 @@ def load(
     rebased = _rebase(system, base)
     checked = rebased
     if rebased is not system or Path(path).suffix.lower() != ARCHIVE:  # an archive holds what was checked before
-        checked = examine(rebased, policy, locate)
+        checked = assemble_initial(examine(rebased, policy, locate))
     if checked.warnings and strict:
         what = "refused because of strict: " + "; ".join(checked.warnings)
         raise ModelError(what, where=str(path), mend="Mend the file, or load it without strict")

@@ -54,7 +54,8 @@ def examine(system: System, inertia: InertiaPolicy, locate: Locate) -> System:
     for node in system.nodes:
         _check_node(node, set(system.body_names), locate)
     ordered = order_bodies(bodies, locate)
-    findings = [*_inertia_findings(ordered, inertia, locate), *_range_findings(ordered)]
+    findings = _inertia_findings(ordered, inertia, locate)
+    findings += [] if system.loops else range_findings(ordered)  # with loops the initial positions are a guess
     check_leaves(ordered, locate)
     checked = replace(system, bodies=ordered, warnings=(*system.warnings, *findings))
     checked = replace(checked, loops=check_loops(checked, locate))
@@ -143,7 +144,7 @@ def _inertia_findings(bodies: Iterable[Body], policy: InertiaPolicy, locate: Loc
     return findings
 
 
-def _range_findings(bodies: Iterable[Body]) -> list[str]:
+def range_findings(bodies: Iterable[Body]) -> list[str]:
     """Initial positions beyond a limit: the stop pushes from the first step."""
     findings = []
     for body in bodies:

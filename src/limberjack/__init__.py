@@ -21,6 +21,7 @@ from limberjack.engine.linearize import linearize
 from limberjack.engine.operators.workbench import Operators
 from limberjack.engine.simulation import Simulation
 from limberjack.engine.system.load import load
+from limberjack.engine.system.loops.assembly import assemble
 from limberjack.engine.system.system import System
 from limberjack.fmu.controller.controller import FmuController
 from limberjack.fmu.controller.errors import FmuError, FmuWarning
@@ -46,6 +47,7 @@ __all__ = [
     "System",
     "UnknownNameError",
     "__version__",
+    "assemble",
     "cosimulate",
     "export_fmu",
     "linearize",

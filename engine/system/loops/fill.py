@@ -8,10 +8,11 @@ from limberjack.engine import layout as at
 from limberjack.engine.loops import layout as lp
 from limberjack.engine.system.frames import assemble
 from limberjack.engine.system.hinge_types import UNIVERSAL
+from limberjack.engine.system.loops.aggregate import Group
 from limberjack.engine.system.loops.closure import Closure, captured, closures, coupled_sum
 from limberjack.engine.system.loops.kinematics import Tree
 from limberjack.engine.system.loops.mechanism import Mechanism
-from limberjack.engine.system.loops.plan import GroupPlan, LoopPlan, Plan
+from limberjack.engine.system.loops.plan import LoopPlan, Plan
 from limberjack.engine.system.plant import Plant
 from limberjack.engine.system.system import Pose, System
 from limberjack.engine.views import LANES
@@ -37,7 +38,7 @@ class Tables:
     def counts(self) -> dict[int, int]:
         """Counts of loops at the head of Plant.ints."""
         loops = self.plan.loops
-        forced = [loops[i] for i in self.plan.forced]
+        forced = self.plan.forced
         return {
             lp.C_LOOPS: len(loops),
             lp.C_ROWS: sum(len(loop.kept) for loop in loops),
@@ -74,7 +75,7 @@ class Tables:
         self.scale += scale or [0.0] * len(numbers)
         return start, len(numbers)
 
-    def _add_group(self, number: int, group: GroupPlan) -> None:
+    def _add_group(self, number: int, group: Group) -> None:
         row = self.group_int[number]
         row[lp.GI_BODY], row[lp.GI_BODIES] = self._list([body - 1 for body in group.bodies])
         row[lp.GI_DOF], row[lp.GI_DOFS] = self._list(group.dependent + group.independent, group.scale)

@@ -1,29 +1,39 @@
 """Closing loops: the nearest coordinates at which all residuals vanish.
 
 Levenberg's method on the manifold of coordinates, with velocities and rows brought to the same size. The damping
-μ = c |r|² lets it converge fast where rows are redundant or singular too (least-norm steps); every loop is bounded.
+μ = c |r|² lets it converge fast where rows are redundant too (least-norm steps); every loop is bounded.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from limberjack.engine.system.loops.mechanism import Mechanism
 
-#: a closed loop's scaled residual; what rounding allows is reached by a few more steps
-CLOSED = 1e-11
-STEPS, FINISH = 80, 3
+#: a closed loop's scaled residual, and what is as good as none
+CLOSED, NOTHING = 1e-11, 1e-14
+#: what redundant rows may stay open by: models write their numbers rounded
+ROUNDING = 1e-5
+#: singular values below this share of the largest count as zero
+RANK_TOLERANCE = 1e-5
+#: steps at most
+STEPS = 80
 #: the longest step of any velocity, in units of `Sizes`
 LONGEST = 0.4
+
+#: coordinates → (velocities, free): scaled motions that may be made; None: all
+Basis = Callable[[np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
 class Sizes:
     """What is of order one: `velocity` (velocities,) of the mechanism, `row` (rows,) factors of its rows.
 
-    Angles count in radians, lengths in the mechanism's own; a row between coordinates by its largest factor.
+    Angles count in radians, lengths in the mechanism's own, `length` (m); a row between coordinates by its largest
+    factor.
     """
 
     velocity: np.ndarray
@@ -32,7 +42,50 @@ class Sizes:
 
     def scaled(self, Y: np.ndarray) -> np.ndarray:
         """Rows with numbers of order one."""
-        return self.row[:, None] * Y * self.velocity
+        return np.asarray(self.row[:, None] * Y * self.velocity)
+
+
+@dataclass(frozen=True, eq=False)
+class Closing:
+    """Residuals at coordinates q (nq,), and how they change.
+
+    residual : (rows,), m, rad or the coupling's unit; error : the same scaled; Z : motions that may be made;
+    U, s, Vt : singular values of the rows over these motions, those that count
+    """
+
+    q: np.ndarray
+    residual: np.ndarray
+    error: np.ndarray
+    Z: np.ndarray
+    U: np.ndarray
+    s: np.ndarray
+    Vt: np.ndarray
+
+    @property
+    def total(self) -> float:
+        """Length of the scaled residual."""
+        return float(np.linalg.norm(self.error))
+
+    @property
+    def reachable(self) -> float:
+        """Length of its part that the motions can lessen."""
+        return float(np.linalg.norm(self.U.T @ self.error))
+
+    @property
+    def closed(self) -> bool:
+        """Whether the loops are closed, up to what rounded numbers leave in redundant rows."""
+        return self.reachable <= CLOSED and self.total <= ROUNDING
+
+    def better(self, other: Closing) -> bool:
+        """Whether this is closer to closed."""
+        return self.total < other.total or (self.total <= ROUNDING and self.reachable < other.reachable)
+
+    def step(self, damping: float) -> np.ndarray:
+        """The scaled motion Z x that minimises |A x + error|² + μ |x|², no longer than LONGEST."""
+        mu = damping * self.total**2 + 1e-30
+        motion = -self.Z @ (self.Vt.T @ (self.s / (self.s**2 + mu) * (self.U.T @ self.error)))
+        longest = float(np.abs(motion).max(initial=0.0))
+        return np.asarray(motion * min(1.0, LONGEST / longest) if longest else motion)
 
 
 def sizes(mechanism: Mechanism, q: np.ndarray) -> Sizes:
@@ -44,44 +97,38 @@ def sizes(mechanism: Mechanism, q: np.ndarray) -> Sizes:
     levers = np.abs(Y[np.ix_(joins & ~angular, turning)])
     length = float(levers.max(initial=0.0)) or mechanism.extent(q) or 1.0
     velocity = np.where(turning, 1.0, length)
+    coupled = np.abs(Y[~joins] * velocity)
+    shares = (coupled / np.maximum(coupled.max(axis=1, initial=0.0), 1e-300)[:, None]).max(axis=0, initial=0.0)
+    alone = (shares > 0.0) & ~np.any(Y[joins] != 0.0, axis=0)  # a motor turns as much faster as its gear says
+    velocity = velocity / np.where(alone, np.maximum(shares, 1e-6), 1.0)
     largest = np.abs(Y * velocity).max(axis=1, initial=0.0)
-    between = np.where(largest > 0.0, 1.0 / np.where(largest > 0.0, largest, 1.0), 1.0)
+    between = 1.0 / np.where(largest > 0.0, largest, 1.0)
     row = np.where(joins, np.where(angular, 1.0, 1.0 / length), between)
     return Sizes(velocity, row, length)
 
 
-def close(
-    mechanism: Mechanism, q: np.ndarray, size: Sizes, free: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Coordinates near q with small residuals, and these residuals (rows,), unscaled.
-
-    free : (velocities,) which of the mechanism's velocities may move, None for all.
-    """
-    moving = size.velocity if free is None else np.where(free, size.velocity, 0.0)
-    damping, finishing = 1e-2, FINISH
+def look(mechanism: Mechanism, q: np.ndarray, size: Sizes, basis: Basis | None = None) -> Closing:
+    """Residuals at q and how the motions that `basis` spans change them."""
     r, Y = mechanism.evaluate(q)
+    Z = np.eye(len(mechanism.dofs)) if basis is None else basis(q)
+    U, s, Vt = np.linalg.svd(size.scaled(Y) @ Z, full_matrices=False)
+    count = int(np.sum(s > RANK_TOLERANCE * s[0])) if s.size and s[0] > 0.0 else 0
+    return Closing(q, r, size.row * r, Z, U[:, :count], s[:count], Vt[:count])
+
+
+def close(mechanism: Mechanism, q: np.ndarray, size: Sizes, basis: Basis | None = None) -> Closing:
+    """Coordinates near q at which the loops are closed, if any are found by motions that `basis` spans."""
+    here, damping = look(mechanism, q, size, basis), 1e-2
     for _ in range(STEPS):
-        error = size.row * r
-        norm = float(np.linalg.norm(error))
-        if norm == 0.0 or (np.abs(error).max() <= CLOSED and finishing == 0):
+        if here.reachable <= NOTHING:
             break
-        finishing -= np.abs(error).max() <= CLOSED
-        step = _damped_step(size.row[:, None] * Y * moving, error, damping)
-        there = mechanism.moved(q, moving * step)
-        r_there, Y_there = mechanism.evaluate(there)
-        if np.linalg.norm(size.row * r_there) < norm:
-            q, r, Y, damping = there, r_there, Y_there, max(0.2 * damping, 1e-8)
-        elif damping > 1e12:
-            break
+        there = look(mechanism, mechanism.moved(here.q, size.velocity * here.step(damping)), size, basis)
+        if there.better(here):
+            stalled = there.closed and there.reachable > 0.5 * here.reachable
+            here, damping = there, max(0.2 * damping, 1e-8)
         else:
+            stalled = here.closed or damping > 1e12
             damping *= 8.0
-    return q, r
-
-
-def _damped_step(A: np.ndarray, error: np.ndarray, damping: float) -> np.ndarray:
-    """The step that minimises |A x + error|² + μ |x|², no longer than LONGEST."""
-    U, s, Vt = np.linalg.svd(A, full_matrices=False)
-    mu = damping * float(error @ error) + 1e-30
-    step = -Vt.T @ (s / (s * s + mu) * (U.T @ error))
-    longest = float(np.abs(step).max(initial=0.0))
-    return np.asarray(step * min(1.0, LONGEST / longest) if longest else step)
+        if stalled:
+            break
+    return here

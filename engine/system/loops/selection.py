@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from limberjack.engine.system.loops.newton import RANK_TOLERANCE
 from limberjack.engine.system.loops.samples import rank
 
 _TINY = 1e-12
 #: a dependent velocity may be chosen for its place in the mechanism while it moves the rows this share of the best
 SHARES = (0.1, 0.3, 1.0)
-#: largest scaled entry of X that such a choice may cause
-GROWTH = 20.0
+#: the share of the best set's smallest singular value, at the worst configuration, that is good enough
+ENOUGH = 0.2
 
 
 def generic(rows: Sequence[np.ndarray]) -> tuple[int, list[np.ndarray]]:
@@ -51,16 +52,26 @@ def independent_rows(rows: Sequence[np.ndarray]) -> list[int]:
 
 
 def dependent_columns(rows: Sequence[np.ndarray], order: Sequence[tuple], free: set[int]) -> list[int]:
-    """As many columns as there are rows (all independent), which the other columns then determine.
+    """As many columns as there are rows, which the other columns then determine; fewer if that cannot be.
+
+    Of the sets found by pivoting over all configurations and over each, the first that is nearly as well conditioned
+    as the best where it is worst: those come first that heed `order`.
 
     order : a key for each column; where several would do, the one of lowest key becomes dependent.
-    free : columns that must stay independent. Fewer columns are returned where these leave too few.
+    free : columns that must stay independent.
     """
-    for share in SHARES:
-        chosen = _pivots(rows, order, free, share)
-        if len(chosen) < len(rows[0]) or growth(rows, chosen) <= GROWTH:
-            break
-    return chosen
+    found = [_pivots(rows, order, free, share) for share in SHARES]
+    found += [_pivots([Y], order, free, 1.0) for Y in rows]
+    full = [chosen for chosen in found if len(chosen) == len(rows[0])]
+    if not full:
+        return found[0]
+    worth = [min(smallest(Y[:, chosen]) for Y in rows) for chosen in full]
+    return full[next(i for i, value in enumerate(worth) if value >= ENOUGH * max(worth))]
+
+
+def smallest(A: np.ndarray) -> float:
+    """The smallest singular value, infinite of an empty matrix."""
+    return float(np.linalg.svd(A, compute_uv=False).min(initial=np.inf))
 
 
 def _pivots(rows: Sequence[np.ndarray], order: Sequence[tuple], free: set[int], share: float) -> list[int]:
@@ -69,20 +80,10 @@ def _pivots(rows: Sequence[np.ndarray], order: Sequence[tuple], free: set[int], 
         score = _remainders(left)
         score[[*free, *chosen]] = -np.inf
         best = float(score.max(initial=-np.inf))
-        if best <= np.log(1e-7):
+        if best <= np.log(RANK_TOLERANCE):
             break
-        candidates = np.flatnonzero(score >= best + np.log(share) - 1e-6)
-        pivot = int(min(candidates, key=lambda j: (order[j], -round(score[j], 6), j)))
+        candidates = np.flatnonzero(score >= best + np.log(share) - 1e-6).tolist()
+        pivot: int = min(candidates, key=lambda j: (order[j], -round(float(score[j]), 6), j))
         chosen.append(pivot)
         left = [_remove(A, pivot) for A in left]
     return chosen
-
-
-def growth(rows: Sequence[np.ndarray], chosen: Sequence[int]) -> float:
-    """Median over the configurations of the largest entry of X = -Y1⁻¹ Y2."""
-    largest = []
-    for Y in rows:
-        rest = [j for j in range(Y.shape[1]) if j not in set(chosen)]
-        X = np.linalg.lstsq(Y[:, list(chosen)], Y[:, rest], rcond=None)[0]
-        largest.append(float(np.abs(X).max(initial=0.0)))
-    return float(np.median(largest))

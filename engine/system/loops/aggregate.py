@@ -1,0 +1,131 @@
+"""One aggregated node: its redundant rows dropped, its dependent velocities chosen, everything brought to one size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from limberjack.engine.errors import ModelError
+from limberjack.engine.system.graph import some_names
+from limberjack.engine.system.loops.choice import where_is
+from limberjack.engine.system.loops.closure import Closure
+from limberjack.engine.system.loops.kinematics import Tree
+from limberjack.engine.system.loops.mechanism import Mechanism
+from limberjack.engine.system.loops.newton import Sizes, sizes
+from limberjack.engine.system.loops.samples import sampled_rows
+from limberjack.engine.system.loops.selection import dependent_columns, generic, independent_rows
+from limberjack.engine.system.system import System
+
+#: typical velocities differ from those of `Sizes` at most by this factor: a hinge that moves a loop little is slow,
+#: not typical
+MOST_TYPICAL = 10.0
+
+
+@dataclass(eq=False)
+class Group:
+    """Loops that are embedded together, and their bodies.
+
+    bodies : their rows (k + 1), ascending; parent : row of the body that carries them; loops : indices in the model
+    kept : for each loop the indices of its rows that are kept; row_scale : their factors
+    dependent, independent : velocities of the model; scale : their typical sizes, dependent ones first
+    """
+
+    bodies: list[int]
+    parent: int
+    loops: list[int]
+    kept: list[list[int]]
+    row_scale: list[list[float]]
+    dependent: list[int]
+    independent: list[int]
+    scale: list[float]
+
+
+def aggregate(system: System, tree: Tree, loops: Sequence[Closure], members: list[int]) -> Group:
+    """The group of some embedded loops. Raises ModelError for independent velocities that cannot be."""
+    mechanism = Mechanism(tree, [loops[i] for i in members])
+    size = sizes(mechanism, system.q0)
+    matrices = sampled_rows(mechanism, system.q0, size)
+    kept = independent_rows(matrices)
+    rows = [Y[kept] for Y in generic(matrices)[1]]
+    dependent = _dependent(system, mechanism, rows)
+    dependent.sort(key=lambda j: _first_row(rows, j))
+    independent = [j for j in range(len(mechanism.dofs)) if j not in set(dependent)]
+    velocity, row = _equilibrated(rows, size, kept)
+    slices = [[j for j, r in enumerate(kept) if a <= r < b] for a, b in zip(mechanism.starts, mechanism.starts[1:])]
+    return Group(
+        bodies=mechanism.rows,
+        parent=min(loops[i].common for i in members),
+        loops=members,
+        kept=[[int(kept[j] - start) for j in own] for own, start in zip(slices, mechanism.starts)],
+        row_scale=[[float(row[j]) for j in own] for own in slices],
+        dependent=[mechanism.dofs[j] for j in dependent],
+        independent=[mechanism.dofs[j] for j in independent],
+        scale=[float(velocity[j]) for j in dependent + independent],
+    )
+
+
+def _dependent(system: System, mechanism: Mechanism, rows: list[np.ndarray]) -> list[int]:
+    order = _preferences(system, mechanism)
+    asked = _asked(system, mechanism)
+    chosen = dependent_columns(rows, order, {mechanism.place_of[v] for v in asked})
+    count = len(rows[0])
+    if len(chosen) == count:
+        return chosen
+    best = set(dependent_columns(rows, order, set()))
+    names = [system.velocity_names[v] for v in mechanism.dofs]
+    other = [name for j, name in enumerate(names) if j not in best]
+    owner = next(loop.loop for loop in mechanism.loops if loop.loop.independent)
+    wanted = ", ".join(f"'{system.velocity_names[v]}'" for v in asked)
+    freedom = len(names) - count
+    what = f"{wanted} cannot all be independent in the loops that '{owner.name}' moves with: " + (
+        f"these have {freedom} degree{'s' * (freedom != 1)} of freedom" if len(asked) > freedom else "one fixes another"
+    )
+    raise ModelError(what, where=where_is(owner), mend=f"Name others; these can be: {some_names(other)}")
+
+
+def _asked(system: System, mechanism: Mechanism) -> list[int]:
+    """Velocities that the loops name as independent. Raises ModelError for those that are not the mechanism's."""
+    asked = []
+    for loop in (closure.loop for closure in mechanism.loops):
+        for name in loop.independent:
+            v = system.velocity_names.index(name)
+            if v not in mechanism.place_of:
+                what = f"loop '{loop.name}' does not move '{name}', so that it has no say whether it is independent"
+                others = [system.velocity_names[v] for v in mechanism.dofs]
+                raise ModelError(what, where=where_is(loop), mend=f"Name some of: {some_names(others)}")
+            asked.append(v)
+    return list(dict.fromkeys(asked))
+
+
+def _preferences(system: System, mechanism: Mechanism) -> list[tuple]:
+    """Keys of the velocities: those of one loop become dependent first, so that its rows stay a block of their own.
+
+    Then those without a drive, then those of few loops.
+    """
+    count = np.zeros(len(mechanism.dofs), dtype=int)
+    for loop in mechanism.loops:
+        rows = {*loop.chain_a, *loop.chain_b} if loop.joins else {term.row for term in loop.terms}
+        for row in rows:
+            count[mechanism.slices[row]] += 1
+    driven = {actuator.coordinate for actuator in system.actuators}
+    actuated = [system.velocity_names[v] in driven for v in mechanism.dofs]
+    return [(count[j] > 1, actuated[j], int(count[j])) for j in range(len(count))]
+
+
+def _first_row(rows: list[np.ndarray], column: int) -> int:
+    """The first row that a velocity takes part in."""
+    largest = np.max([np.abs(Y[:, column]) for Y in rows], axis=0)
+    return int(np.argmax(largest > 1e-9 * largest.max(initial=0.0)))
+
+
+def _equilibrated(rows: list[np.ndarray], size: Sizes, kept: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Typical velocities and row factors that bring rows and columns to a largest entry of about one."""
+    A = np.max([np.abs(Y) for Y in rows], axis=0)
+    column, row = np.ones(A.shape[1]), np.ones(A.shape[0])
+    for _ in range(3):
+        row /= np.maximum((A * column * row[:, None]).max(axis=1, initial=0.0), 1e-12)
+        largest = (A * row[:, None]).max(axis=0, initial=0.0)
+        column = 1.0 / np.clip(largest, 1.0 / MOST_TYPICAL, MOST_TYPICAL)
+    return column * size.velocity, row * size.row[kept]

@@ -1,0 +1,172 @@
+"""Loop-consistent initial coordinates and velocities from a guess."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from limberjack.engine.arguments import coordinates, system_of, vector
+from limberjack.engine.errors import ModelError
+from limberjack.engine.loops.layout import COUPLING
+from limberjack.engine.system import frames
+from limberjack.engine.system.loops.closure import closures
+from limberjack.engine.system.loops.groups import united
+from limberjack.engine.system.loops.holds import Holds, basis, holds, named
+from limberjack.engine.system.loops.kinematics import Tree
+from limberjack.engine.system.loops.mechanism import Mechanism
+from limberjack.engine.system.loops.newton import NOTHING, RANK_TOLERANCE, ROUNDING, Basis, Closing, Sizes, close, sizes
+from limberjack.engine.system.system import System
+from limberjack.engine.system.validate import range_findings
+
+#: starts beside the guess: how far the coordinates that are not held are moved at random, in units of `Sizes`
+RESTARTS = (0.1, 0.3, 0.3, 0.6, 0.6, 1.0, 1.0, 2.0, 2.0, 3.0)
+
+
+def assemble(
+    system: System, q: ArrayLike | None = None, v: ArrayLike | None = None, hold: Iterable[str] = ()
+) -> System:
+    """The system with initial coordinates and velocities at which its loops are closed.
+
+    Parameters
+    ----------
+    q, v : guess (nq,), (nv,); None: the system's own q0, v0. What is not held moves as little as is needed: first the
+        coordinates until the loops close, then the velocities until they stay closed. Loops that start open do not
+        count, nor where a switchable loop stands: it holds what is there.
+    hold : names of coordinates, velocities or hinges that keep their values; a name that is both a coordinate's and
+        a velocity's holds both. Of a quaternion all four components are held or none.
+
+    Raises
+    ------
+    ModelError : the loops cannot be closed; names the loop that stays most open, by how much, and what is held
+    ArgumentError, UnknownNameError : shapes, numbers, names
+    """
+    system = system_of(system)
+    guess_q = system.q0 if q is None else coordinates(system, q)
+    guess_v = system.v0 if v is None else vector("v", v, (system.nv,))
+    names = [hold] if isinstance(hold, str) else list(hold)
+    return _assembled(_with_state(system, guess_q, guess_v), named(system, names))
+
+
+def assemble_initial(system: System) -> System:
+    """The system, checked, with its initial values made consistent; those that the user gave stay."""
+    if not system.loops:
+        return system
+    closed = _assembled(system, holds(system, system.held, system.held_rates))
+    return replace(closed, warnings=(*closed.warnings, *range_findings(closed.bodies)))
+
+
+def _assembled(system: System, held: Holds) -> System:
+    tree = Tree(frames.assemble(system))
+    loops = [loop for loop in closures(system, tree) if loop.loop.closed]
+    q = system.q0
+    lasting = [loop for loop in loops if not loop.loop.switchable and loop.names]
+    for members in united([loop.above for loop in lasting]):
+        mechanism = Mechanism(tree, [lasting[i] for i in members])
+        q = _close(system, mechanism, q, held)
+    v = system.v0
+    for members in united([loop.above for loop in loops]):
+        mechanism = Mechanism(tree, [loops[i] for i in members])
+        v = _project(system, mechanism, q, v, held)
+    return _with_state(system, q, v)
+
+
+def _with_state(system: System, q: np.ndarray, v: np.ndarray) -> System:
+    bodies, i, j = [], 0, 0
+    for body in system.bodies:
+        hinge = body.hinge
+        nq, nv = hinge.kind.nq, hinge.nv
+        bodies.append(replace(body, hinge=replace(hinge, q0=q[i : i + nq].copy(), v0=v[j : j + nv].copy())))
+        i, j = i + nq, j + nv
+    return replace(system, bodies=tuple(bodies))
+
+
+def _close(system: System, mechanism: Mechanism, q: np.ndarray, held: Holds) -> np.ndarray:
+    """Close the loops of one mechanism, from the guess and, if that fails, from places around it."""
+    size = sizes(mechanism, q)
+    allowed = basis(mechanism, held, size)
+    best = close(mechanism, q, size, allowed)
+    for start in _starts(mechanism, q, size, allowed):
+        if best.closed:
+            return best.q
+        tried = close(mechanism, start, size, allowed)
+        best = tried if tried.closed or tried.better(best) else best
+    if best.closed:
+        return best.q
+    raise _cannot_close(system, mechanism, best, size, held)
+
+
+def _starts(mechanism: Mechanism, q: np.ndarray, size: Sizes, allowed: Basis | None) -> Iterator[np.ndarray]:
+    """Coordinates around q that differ by allowed motions; the same ones every time."""
+    random = np.random.default_rng(2)
+    Z = np.eye(len(mechanism.dofs)) if allowed is None else allowed(q)
+    for distance in RESTARTS:
+        yield mechanism.moved(q, size.velocity * (Z @ random.uniform(-distance, distance, Z.shape[1])))
+
+
+def _cannot_close(system: System, mechanism: Mechanism, best: Closing, size: Sizes, held: Holds) -> ModelError:
+    names = system.coordinate_names
+    own = [joint.qi + i for joint in mechanism.joints for i in range(joint.nq)]
+    kept = [f"'{names[i]}'" for i in own if i in held.coordinates]
+    worst = _worst(mechanism, best.error)
+    what = f"the loops cannot be closed: {_open_by(mechanism, best.residual, worst)}"
+    mend = "Change lengths, frames, or the initial positions from which the loops are closed"
+    if kept:
+        what += (
+            f", while {', '.join(kept)} keep their values" if len(kept) > 1 else f", while {kept[0]} keeps its value"
+        )
+        apart = any(close(mechanism, start, size).closed for start in (best.q, *_starts(mechanism, best.q, size, None)))
+        mend = "Give fewer initial positions, or others" + (": without them the loops close" if apart else "")
+    loop = mechanism.loops[worst[0]].loop
+    return ModelError(what, where=loop.where or system.source or f"loop '{loop.name}'", mend=mend)
+
+
+def _keep(names: list[str]) -> str:
+    return f"{', '.join(names)} keep their values" if len(names) > 1 else f"{names[0]} keeps its value"
+
+
+def _worst(mechanism: Mechanism, error: np.ndarray) -> tuple[int, int]:
+    """Loop and row of the largest scaled error."""
+    row = int(np.argmax(np.abs(error)))
+    i = int(np.searchsorted(mechanism.starts, row, side="right")) - 1
+    return i, row - int(mechanism.starts[i])
+
+
+def _open_by(mechanism: Mechanism, residual: np.ndarray, worst: tuple[int, int], rate: bool = False) -> str:
+    """The worst loop, how far it is open, and in which direction."""
+    loop, row = mechanism.loops[worst[0]], worst[1]
+    unit = (" rad" if loop.angular[row] else " m") if loop.kind != COUPLING else " in the units of its terms"
+    unit += ("/s" if loop.kind != COUPLING else " a second") if rate else ""
+    value = abs(residual[mechanism.starts[worst[0]] + row])
+    return f"loop '{loop.loop.name}' stays open by {value:.3g}{unit} ({loop.names[row]})"
+
+
+def _project(system: System, mechanism: Mechanism, q: np.ndarray, v: np.ndarray, held: Holds) -> np.ndarray:
+    """The velocities next to v at which the loops stay closed, Y v = 0, while those held keep their values."""
+    size = sizes(mechanism, q)
+    Y = mechanism.evaluate(q)[1]
+    own = np.array(mechanism.dofs, dtype=int)
+    free = np.array([j not in held.velocities for j in mechanism.dofs], dtype=bool)
+    scaled = size.scaled(Y)
+    error = size.row * (Y @ v[own])
+    if np.abs(error).max(initial=0.0) <= NOTHING:
+        return v
+    change = -np.linalg.lstsq(scaled[:, free], error, rcond=RANK_TOLERANCE)[0]
+    v = v.copy()
+    v[own[free]] += size.velocity[free] * change
+    left = size.row * (Y @ v[own])
+    if np.abs(left).max(initial=0.0) > max(1e-9, ROUNDING * float(np.abs(error).max())):
+        raise _cannot_move(system, mechanism, Y @ v[own], left, held)
+    return v
+
+
+def _cannot_move(system: System, mechanism: Mechanism, rates: np.ndarray, error: np.ndarray, held: Holds) -> ModelError:
+    kept = [f"'{system.velocity_names[j]}'" for j in mechanism.dofs if j in held.velocities]
+    worst = _worst(mechanism, error)
+    loop = mechanism.loops[worst[0]].loop
+    what = f"the initial velocities break a loop: {_open_by(mechanism, rates, worst, rate=True)}"
+    what += f", while {_keep(kept)}" if kept else ""
+    mend = "Give fewer initial velocities, or such as the loops allow together"
+    return ModelError(what, where=loop.where or system.source or f"loop '{loop.name}'", mend=mend)

@@ -1,0 +1,58 @@
+"""Embedded or by force: the method of every loop, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from limberjack.engine.errors import ModelError
+from limberjack.engine.system.loops.closure import Closure
+from limberjack.engine.system.loops.groups import united
+from limberjack.engine.system.loops.kinematics import Tree
+from limberjack.engine.system.system import Loop
+
+#: loops whose model leaves the method open are embedded up to this many velocities in their group: what a group costs
+#: grows with the cube of its size, what constraint forces cost with the length of the chains and the number of rows
+EMBED_MOST = 24
+
+
+@dataclass
+class Choice:
+    """Method of one loop, the reason for messages, and whether the model itself asks for it."""
+
+    method: str
+    why: str
+    given: bool
+
+
+def where_is(loop: Loop) -> str:
+    """Where a loop was written."""
+    return loop.where or f"loop '{loop.name}'"
+
+
+def choose(loops: Sequence[Closure], tree: Tree) -> list[Choice]:
+    """The model's choice, else by the size of the group that would come of it."""
+    choices = [_given(closure.loop) for closure in loops]
+    candidates = [i for i, choice in enumerate(choices) if choice.method != "force"]
+    for members in united([loops[i].above for i in candidates]):
+        group = [candidates[i] for i in members]
+        count = sum(tree.joints[row - 1].nv for row in {row for i in group for row in loops[i].above})
+        small = count <= EMBED_MOST
+        for i in group:
+            if not choices[i].method:
+                why = f"its group has {count} velocities, {'at most' if small else 'more than'} {EMBED_MOST}"
+                choices[i] = Choice("embed" if small else "force", why, False)
+    return choices
+
+
+def _given(loop: Loop) -> Choice:
+    """The method that the loop itself asks for; "" where the graph decides."""
+    fixed = "it can be switched" if loop.switchable else "it locks a hinge" if loop.type == "lock" else ""
+    if fixed and (loop.method == "embed" or loop.independent):
+        what = f"loop '{loop.name}' cannot be embedded because {fixed}"
+        raise ModelError(what, where=where_is(loop), mend="Remove 'method: embed' and 'independent'")
+    if fixed:
+        return Choice("force", fixed, True)
+    if loop.independent:
+        return Choice("embed", "it names independent velocities", True)
+    return Choice(loop.method or "", "the model says so", loop.method is not None)

@@ -1,0 +1,87 @@
+"""Coordinates and velocities that keep their values while loops are closed."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from limberjack.engine.errors import UnknownNameError
+from limberjack.engine.system.hinge_types import SPHERICAL
+from limberjack.engine.system.loops.kinematics import Joint
+from limberjack.engine.system.loops.mechanism import Mechanism
+from limberjack.engine.system.loops.newton import Basis, Sizes
+from limberjack.engine.system.rotations import from_quaternion
+from limberjack.engine.system.system import System
+
+
+@dataclass(frozen=True)
+class Holds:
+    """Indices of the coordinates and of the velocities that are held."""
+
+    coordinates: frozenset[int] = frozenset()
+    velocities: frozenset[int] = frozenset()
+
+
+def holds(system: System, coordinates: Iterable[str], velocities: Iterable[str]) -> Holds:
+    """What names of coordinates and of velocities mean."""
+    q = {name: i for i, name in enumerate(system.coordinate_names)}
+    v = {name: i for i, name in enumerate(system.velocity_names)}
+    return Holds(frozenset(q[name] for name in coordinates), frozenset(v[name] for name in velocities))
+
+
+def named(system: System, names: Iterable[str]) -> Holds:
+    """What names of coordinates, velocities or hinges mean; all that bear the name. Raises UnknownNameError."""
+    hinges = {body.hinge.name: body.hinge for body in system.bodies}
+    coordinates, velocities = list[str](), list[str]()
+    for name in names:
+        hinge = hinges.get(name)
+        found_q = hinge.coordinate_names if hinge else [n for n in system.coordinate_names if n == name]
+        found_v = hinge.velocity_names if hinge else [n for n in system.velocity_names if n == name]
+        if not (found_q or found_v):
+            near = difflib.get_close_matches(str(name), [*hinges, *system.coordinate_names, *system.velocity_names], 1)
+            hint = f"; did you mean '{near[0]}'?" if near else "."
+            raise UnknownNameError(f"hold: no coordinate, velocity or moving hinge is called '{name}'{hint}")
+        coordinates += found_q
+        velocities += found_v
+    return holds(system, coordinates, velocities)
+
+
+def basis(mechanism: Mechanism, held: Holds, size: Sizes) -> Basis | None:
+    """The scaled motions that leave the held coordinates as they are; None if none is held.
+
+    Of a quaternion all four or none are held.
+    """
+    touched = [
+        (joint, [i for i in range(joint.nq) if joint.qi + i in held.coordinates])
+        for joint in mechanism.joints
+        if any(joint.qi + i in held.coordinates for i in range(joint.nq))
+    ]
+    if not touched:
+        return None
+
+    def motions(q: np.ndarray) -> np.ndarray:
+        Z = np.eye(len(mechanism.dofs))
+        for joint, indices in touched:
+            part = mechanism.slices[joint.body + 1]
+            Z[part, part] = 0.0
+            kept = _left(joint, indices, q) * (1.0 / size.velocity[part])[:, None]
+            Z[part, part.start : part.start + kept.shape[1]] = kept
+        return Z
+
+    return motions
+
+
+def _left(joint: Joint, indices: list[int], q: np.ndarray) -> np.ndarray:
+    """Velocities (nv, free) of a hinge that leave some of its coordinates as they are."""
+    if not joint.turns:
+        return np.eye(joint.nv)[:, [i for i in range(joint.nv) if i not in indices]]
+    H = joint.map if joint.map is not None else np.eye(6)[:, : joint.nv]
+    R = from_quaternion(q[joint.qi : joint.qi + 4])
+    turned = H[:3] if min(indices) < 4 else np.zeros((0, joint.nv))
+    slid = R @ H[3:] if joint.code != SPHERICAL else np.zeros((3, joint.nv))
+    fixed = np.vstack([turned, slid[[i - 4 for i in indices if i >= 4]]])
+    _, s, Vt = np.linalg.svd(fixed)
+    return np.asarray(Vt[int(np.sum(s > 1e-9)) :].T)
