@@ -19,6 +19,7 @@ YAML_TOKENS = (
     "1e999", "-1", "0", "true", "'", '"', "? ", "---\n", "...\n", "%", "@", "`", "\x00", "\ufeff", "\ud7ff", "<<: ",
     "world", "base", "type: custom", "map: [[1]]", "9" * 500, "0x", "parent: hand", "type: planar", "limits: {}",
 )  # fmt: skip
+LINKAGE = (Path(__file__).parent / "linkage.yaml").read_text()
 XML_TOKENS = (
     "<", ">", "/>", "</", '"', "'", "&", "&amp;", "&#0;", "<!--", "-->", "<![CDATA[", "]]>", "<?x?>", "<!DOCTYPE a>",
     "nan", "inf", "1e999", "-1", "0 0", "", " ", "floating", "planar", "<joint>", "<inertial/>", "<mimic/>", "\x00",
@@ -87,6 +88,19 @@ WORDS = (
 @given(text=swaps(ARM, WORDS))
 def test_yaml_words(text, tmp_path):
     outcome(tmp_path / "m.yaml", text)
+
+
+LOOP_WORDS = (
+    *WORDS, "pin", "rod", "gear", "crank", "knee", "joint", "joint.angle", "mast", "hinge", "point", "weld", "distance",
+    "coupling", "lock", "embed", "force", "switchable", "closed", "independent", "from", "to", "terms", "length",
+    "reach",
+)  # fmt: skip
+
+
+@ROUNDS
+@given(text=swaps(LINKAGE[LINKAGE.index("loops:") :], LOOP_WORDS))
+def test_words_of_loops(text, tmp_path):
+    outcome(tmp_path / "m.yaml", LINKAGE[: LINKAGE.index("loops:")] + text)
 
 
 @ROUNDS

@@ -211,7 +211,6 @@ def test_base_free_and_fixed(write):
     np.testing.assert_allclose(held.bodies[0].hinge.inboard.rotation, R, atol=1e-12)
 
 
-EQUALITY = '<equality><joint joint1="j"/></equality>'
 TENDON = '<tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon>'
 BALL = '<joint name="k" type="ball"{}/>'
 
@@ -219,7 +218,6 @@ BALL = '<joint name="k" type="ball"{}/>'
 @pytest.mark.parametrize(
     ("body", "more", "words"),
     [
-        ("", EQUALITY, "1 equality constraints; closed chains are not supported yet"),
         ("", f'{TENDON}<actuator><motor tendon="t"/></actuator>', "it acts on a tendon, not on a joint"),
         ("", '<actuator><intvelocity joint="j" actrange="-1 1"/></actuator>', "dynamics 'integrator'"),
         ("", '<actuator><position joint="j" timeconst="1"/></actuator>', "activation dynamics"),

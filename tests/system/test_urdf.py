@@ -118,14 +118,6 @@ def test_warned_of_kept_and_refused_when_strict(old, new, words, write):
         load(path, strict=True)
 
 
-def test_mimic_can_be_let_free(write):
-    path = write(ROBOT.replace("<dynamics", '<mimic joint="slide"/><dynamics'))
-    with pytest.raises(ModelError, match="joint 'elbow' mimics another joint"):
-        load(path)
-    with pytest.warns(ModelWarning, match="joint 'elbow': <mimic> is ignored"):
-        assert load(path, mimic="independent").nv == 2
-
-
 CASES = [
     ('mass value="2"', 'mass value="-2"', 'link name="arm"', "mass of body 'arm' is -2.0 kg"),
     ('mass value="2"', 'mass value="2kg"', 'value="2kg"', "attribute 'value' is \"2kg\", not one finite number"),

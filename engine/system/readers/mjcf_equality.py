@@ -11,7 +11,7 @@ joint    y - y0 = a0 + a1 (x - x0) + … + a4 (x - x0)⁴, a = data[0:5]; withou
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.polynomial import Polynomial
@@ -55,12 +55,12 @@ def _loop(model: Any, mujoco: Any, i: int, names: Names, place: Place) -> Loop:
     if disabled or not model.eq_active0[i]:
         fields |= {"switchable": True, "closed": False}
     if kind == kinds.mjEQ_JOINT:
-        terms, offset = _coupling(model, i, names, where)
+        terms, offset = _coupling(model, i, names)
         return Loop(name, "coupling", terms=terms, offset=offset, **fields)
     if kind not in (kinds.mjEQ_CONNECT, kinds.mjEQ_WELD):
         word = kind.name.removeprefix("mjEQ_").lower()
         what = f"equality constraints of type '{word}' are not supported"
-        _refuse(where, what, "Use connect, weld or joint, or remove it")
+        raise ModelError(what, where=where, mend="Use connect, weld or joint, or remove it")
     weld = kind == kinds.mjEQ_WELD
     (parent, inboard), (body, outboard) = _frames(model, mujoco, i, weld, names)
     loop_type = "weld" if weld and model.eq_data[i][_TORQUE_SCALE] != 0.0 else "point"
@@ -90,7 +90,7 @@ def _site_frame(model: Any, site: int, names: Names) -> Frame:
     return names.body(owner) if owner else None, pose
 
 
-def _coupling(model: Any, i: int, names: Names, where: str) -> tuple[tuple[Term, ...], float]:
+def _coupling(model: Any, i: int, names: Names) -> tuple[tuple[Term, ...], float]:
     """Terms and offset of y - (a0 - a1 x0 + …) - (…) x - … = y0."""
     follower, leader = int(model.eq_obj1id[i]), int(model.eq_obj2id[i])
     a = np.array(model.eq_data[i][:5], dtype=float)
@@ -101,11 +101,5 @@ def _coupling(model: Any, i: int, names: Names, where: str) -> tuple[tuple[Term,
     x0 = float(model.qpos0[model.jnt_qposadr[leader]])
     c = Polynomial(a)(Polynomial([-x0, 1.0])).coef  # in powers of x
     factors = tuple(float(-value) for value in np.trim_zeros(c[1:], "b"))
-    if leader == follower:
-        _refuse(where, "a joint is coupled with itself", "Name another joint2, or none")
     share = (Term(names.joint(leader), factors),) if factors else ()
     return (own, *share), start + float(c[0])
-
-
-def _refuse(where: str, what: str, mend: str) -> NoReturn:
-    raise ModelError(what, where=where, mend=mend)
