@@ -23,6 +23,8 @@ from limberjack.engine.layout import (
     G_L,
     G_U,
     NV,
+    PATH,
+    PATH_REVOLUTE,
     TURN,
     UP,
     VI,
@@ -79,7 +81,7 @@ def _hand_in(topo, up, P, n, f):
 
 
 @kernel
-def _rank_one(P, ua, ul, s):
+def rank_one(P, ua, ul, s):
     """P - s [ua; ul] [ua; ul]*."""
     I, H, M = P
     a, l = (s * ua[0], s * ua[1], s * ua[2]), (s * ul[0], s * ul[1], s * ul[2])
@@ -159,18 +161,24 @@ def _revolute_flat(topo, body, row, up, P, n, f, dinv, eps, rate):
 
 
 @kernel
-def _revolute_full(topo, body, row, up, P, n, f, dinv, eps, rate):
-    """A z-turning hinge with armature (or what an implicit integrator adds): P⁺ is full."""
-    ua, ul = load3(row, W_U), load3(row, W_U + 3)
-    P = _rank_one(P, ua, ul, dinv)
-    w, u = load3(row, W_V), load3(row, W_V + 3)
-    pn, pf = inertia_mul(P, (w[1] * rate, -w[0] * rate, 0.0), (u[1] * rate, -u[0] * rate, 0.0))
-    n, f = add_scaled(add(n, pn), eps * dinv, ua), add_scaled(add(f, pf), eps * dinv, ul)
+def _hand_turned(topo, body, row, up, P, n, f):
+    """φ P φ* and φ z across a z-turning hinge."""
     n, f = revolute_out(topo, body, row, n, f)
     P = tilt(body[B_TILT], body[B_TILT + 1], spin(row[W_C], row[W_C + 1], P))
     if topo[TURN]:
         P = spin(body[B_TURN], body[B_TURN + 1], P)
     _hand_in(topo, up, shift(P, load3(body, B_P)), n, f)
+
+
+@kernel
+def _revolute_full(topo, body, row, up, P, n, f, dinv, eps, rate):
+    """A z-turning hinge with armature (or what an implicit integrator adds): P⁺ is full."""
+    ua, ul = load3(row, W_U), load3(row, W_U + 3)
+    P = rank_one(P, ua, ul, dinv)
+    w, u = load3(row, W_V), load3(row, W_V + 3)
+    pn, pf = inertia_mul(P, (w[1] * rate, -w[0] * rate, 0.0), (u[1] * rate, -u[0] * rate, 0.0))
+    n, f = add_scaled(add(n, pn), eps * dinv, ua), add_scaled(add(f, pf), eps * dinv, ul)
+    _hand_turned(topo, body, row, up, P, n, f)
 
 
 @kernel
@@ -209,7 +217,7 @@ def inward_prismatic(topo, row, up, P, n, f, tau, add_inertia, rate):
     row[W_DINV], row[W_EPS] = dinv, eps
     if topo[UP] == 0:
         return
-    P = _rank_one(P, ua, ul, dinv)
+    P = rank_one(P, ua, ul, dinv)
     w = load3(row, W_V)
     pn, pf = inertia_mul(P, (0.0, 0.0, 0.0), (w[1] * rate, -w[0] * rate, 0.0))
     n, f = add_scaled(add(n, pn), eps * dinv, ua), add_scaled(add(f, pf), eps * dinv, ul)
@@ -282,7 +290,7 @@ def inward_general(topo, row, up, P, n, f, g, tau, add_inertia):
     for c in range(nv):
         a, l = _hinge_column(g, G_U, c)
         eps = g[G_EPS + c]
-        P = _rank_one(P, a, l, 1.0)
+        P = rank_one(P, a, l, 1.0)
         n, f = add_scaled(n, eps, a), add_scaled(f, eps, l)
     pn, pf = inertia_mul(P, load3(g, G_A), load3(g, G_A + 3))
     _hand_inward(topo, row, up, P, add(n, pn), add(f, pf))
@@ -302,3 +310,16 @@ def outward_general(g, vdot, j, nv, w, u):
         a, l = _hinge_column(g, G_H, c)
         w, u = add_scaled(w, vdot[j + c], a), add_scaled(u, vdot[j + c], l)
     return w, u
+
+
+@kernel
+def hand_whole(plant, work, k, P, n, f):
+    """φ P φ* and φ z of body k, its hinge not reduced, to its parent; nothing to the ground."""
+    topo, row = plant.topo[k], work.rows[k + 1]
+    if topo[UP] == 0:
+        return
+    up = work.acc[topo[UP]]
+    if topo[PATH] == PATH_REVOLUTE:
+        _hand_turned(topo, plant.body[k], row, up, P, n, f)
+    else:
+        _hand_inward(topo, row, up, P, n, f)

@@ -13,6 +13,7 @@ class Entries:
 
     forward_dynamics: Callable[..., None]
     inverse_dynamics: Callable[..., None]
+    embedding: Callable[..., None]
     mass_matrix: Callable[..., None]
     slopes: Callable[..., None]
     output_slopes: Callable[..., None]
@@ -57,10 +58,12 @@ def entries() -> Entries:
         readiness,
         sizes,
     )
+    from limberjack.engine.loops import embedding
 
     return Entries(
         forward_dynamics=forward_dynamics.forward_dynamics_entry,
         inverse_dynamics=inverse_dynamics.inverse_dynamics_entry,
+        embedding=embedding.embedding_entry,
         mass_matrix=mass_matrix.mass_matrix_entry,
         slopes=derivatives_forward.slopes_entry,
         output_slopes=derivatives_outputs.output_slopes_entry,

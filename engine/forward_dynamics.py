@@ -27,6 +27,7 @@ from limberjack.engine.layout import (
     B_I,
     B_M,
     G_A,
+    GROUP,
     LEAF,
     NV,
     PATH,
@@ -46,6 +47,8 @@ from limberjack.engine.layout import (
     work_view,
 )
 from limberjack.engine.linear import solve6
+from limberjack.engine.loops.aggregated import inward_member, outward_member
+from limberjack.engine.loops.embedding import embed_groups
 from limberjack.engine.spatial import (
     add,
     add6,
@@ -89,6 +92,9 @@ def _inward(plant, work, k, v, tau, add_inertia, external):
     row, up = work.rows[k + 1], work.acc[topo[UP]]
     path, j = topo[PATH], topo[VI]
     P, n, f = _gather(plant, work, k, external)
+    if topo[GROUP] >= 0:
+        inward_member(plant, work, k, P, n, f, tau, add_inertia)
+        return
     if path == PATH_REVOLUTE:
         inward_revolute(topo, body, row, up, P, n, f, tau[j], add_inertia[j], v[j])
     elif path == PATH_PRISMATIC:
@@ -117,6 +123,9 @@ def _solve_hinge(row, w, u):
 def _outward(plant, work, k, v, vdot):
     """α⁺, dβ/dt and α of body k."""
     topo, row = plant.topo[k], work.rows[k + 1]
+    if topo[GROUP] >= 0:
+        outward_member(plant, work, k, v, vdot)
+        return
     up = work.rows[topo[UP]]
     path, j = topo[PATH], topo[VI]
     w, u = hinge_in(plant, work, k, load3(up, W_ALPHA), load3(up, W_ALPHA + 3))
@@ -155,6 +164,7 @@ def forward_dynamics(plant, work, q, v, tau, add_inertia, external, vdot):
     begin_sweep(plant, work, q, 1.0)
     for k in range(n):
         place_body(plant, work, k, q, v)
+    embed_groups(plant, work, q, v, vdot)
     for i in range(n):
         _inward(plant, work, n - 1 - i, v, tau, add_inertia, external)
     for k in range(n):

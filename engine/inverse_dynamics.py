@@ -41,12 +41,10 @@ from limberjack.engine.tree import begin_sweep, hinge_in, hinge_out, place_body
 
 
 @kernel
-def accelerate_body(plant, work, k, v, vdot, Vw, Vu):
-    """α(k) from the parent's, with V(k) given; returns it as (angular, linear)."""
+def hinge_acceleration(plant, work, k, v, vdot, Vw, Vu, w, u):
+    """α(k) = α⁺ + a + H* dβ/dt for [w; u] = φ* α(parent), with V(k) given."""
     topo = plant.topo[k]
-    row, up = work.rows[k + 1], work.rows[topo[UP]]
     path, j = topo[PATH], topo[VI]
-    w, u = hinge_in(plant, work, k, load3(up, W_ALPHA), load3(up, W_ALPHA + 3))
     if path == PATH_REVOLUTE:
         rate = v[j]
         w = (w[0] + Vw[1] * rate, w[1] - Vw[0] * rate, w[2] + vdot[j])
@@ -60,6 +58,15 @@ def accelerate_body(plant, work, k, v, vdot, Vw, Vu):
         g = work.gen[topo[SLOT]]
         dw, du = relative_velocity(g, vdot, j, topo[NV])
         w, u = add(add(w, load3(g, G_A)), dw), add(add(u, load3(g, G_A + 3)), du)
+    return w, u
+
+
+@kernel
+def accelerate_body(plant, work, k, v, vdot, Vw, Vu):
+    """α(k) from the parent's, with V(k) given; returns it as (angular, linear)."""
+    row, up = work.rows[k + 1], work.rows[plant.topo[k, UP]]
+    w, u = hinge_in(plant, work, k, load3(up, W_ALPHA), load3(up, W_ALPHA + 3))
+    w, u = hinge_acceleration(plant, work, k, v, vdot, Vw, Vu, w, u)
     store3(row, W_ALPHA, w)
     store3(row, W_ALPHA + 3, u)
     return w, u

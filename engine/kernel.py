@@ -2,7 +2,8 @@
 
 `kernel` marks a function that only other kernels call and that becomes part of each of them; `routine` marks one that
 stays a function of its own, for long code that several kernels call; `entry` marks one that Python calls, kept in an
-on-disk cache. numba's cache does not see edits in other modules, so its directory carries a hash of the kernels' sources.
+on-disk cache. numba's cache does not see edits in other modules, so its directory carries a hash of the kernels'
+sources.
 """
 
 from __future__ import annotations

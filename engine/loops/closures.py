@@ -16,6 +16,7 @@ import math
 from limberjack.engine.kernel import kernel, routine
 from limberjack.engine.lanes import between_lanes, equal_lanes, load_lanes, store_lanes
 from limberjack.engine.layout import W_ALPHA, W_V
+from limberjack.engine.loops.blocks import load_block, store_block
 from limberjack.engine.loops.couplings import accelerate_coupling, move_coupling, place_coupling
 from limberjack.engine.loops.layout import (
     COUPLING,
@@ -69,7 +70,7 @@ from limberjack.engine.system.hinge_types import (
     UNIVERSAL,
 )
 from limberjack.engine.tree import hinge_frame
-from limberjack.engine.views import BLOCK, LANES
+from limberjack.engine.views import BLOCK
 
 _TURN = 2.0 * math.pi
 
@@ -153,18 +154,7 @@ def _add_only(lanes, i, x):
 @kernel
 def _constant_rows(plant, l):
     """(angular, linear) parts of the rows a that do not depend on the configuration, in lanes."""
-    loop = plant.loops.loop[l]
-    n = (
-        load_lanes(loop, LP_ROWS),
-        load_lanes(loop, LP_ROWS + LANES),
-        load_lanes(loop, LP_ROWS + 2 * LANES),
-    )
-    f = (
-        load_lanes(loop, LP_ROWS + 3 * LANES),
-        load_lanes(loop, LP_ROWS + 4 * LANES),
-        load_lanes(loop, LP_ROWS + 5 * LANES),
-    )
-    return n, f
+    return load_block(plant.loops.loop[l], LP_ROWS)
 
 
 @kernel
@@ -186,23 +176,22 @@ def _rows(plant, l, R, d):
 
 
 @kernel
-def _store_block(block, at, n, f):
-    for c in range(3):
-        store_lanes(block, at + LANES * c, n[c])
-        store_lanes(block, at + LANES * (c + 3), f[c])
-
-
-@kernel
 def _store_coblock(plant, work, l, R, d, n, f):
     """Forces of the rows on A and on B, at O in body axes: -[n; f] at b's origin on A, [n; f] on B."""
     loop, coblock = plant.loops.loop[l], work.loops.coblock[l]
     Ra, pa = load9(loop, LP_A), load3(loop, LP_A + 9)
     m, g = rot(Ra, add(n, cross(d, f))), rot(Ra, f)
     m = add(m, cross(pa, g))
-    _store_block(coblock, 0, (-1.0 * m[0], -1.0 * m[1], -1.0 * m[2]), (-1.0 * g[0], -1.0 * g[1], -1.0 * g[2]))
+    store_block(coblock, 0, (-1.0 * m[0], -1.0 * m[1], -1.0 * m[2]), (-1.0 * g[0], -1.0 * g[1], -1.0 * g[2]))
     Rb, pb = frame_b(plant, work, l)
     m, g = rot(Rb, unrot(R, n)), rot(Rb, unrot(R, f))
-    _store_block(coblock, BLOCK, add(m, cross(pb, g)), g)
+    store_block(coblock, BLOCK, add(m, cross(pb, g)), g)
+
+
+@kernel
+def _dot_lanes(x, lanes):
+    """x · lanes of a number triple and a triple of lanes."""
+    return x[0] * lanes[0] + x[1] * lanes[1] + x[2] * lanes[2]
 
 
 @kernel
@@ -216,7 +205,7 @@ def _residual(plant, work, l, R, d):
         return equal_lanes(0.0)
     n, f = _constant_rows(plant, l)
     e = _turned(kind, x, R, d)
-    r = e[0] * n[0] + e[1] * n[1] + e[2] * n[2] + d[0] * f[0] + d[1] * f[1] + d[2] * f[2]
+    r = _dot_lanes(e, n) + _dot_lanes(d, f)
     if kind == UNIVERSAL and x >= 0.0:
         r = r + _only(int(x), R[7])
     return r
@@ -244,10 +233,8 @@ def place_loop(plant, work, l, q):
 @kernel
 def _power(block, at, w, u):
     """Power of a block of forces at a motion [w; u]: one number a row, in lanes."""
-    s = w[0] * load_lanes(block, at) + w[1] * load_lanes(block, at + LANES) + w[2] * load_lanes(block, at + 2 * LANES)
-    at += 3 * LANES
-    s = s + u[0] * load_lanes(block, at) + u[1] * load_lanes(block, at + LANES)
-    return s + u[2] * load_lanes(block, at + 2 * LANES)
+    n, f = load_block(block, at)
+    return _dot_lanes(w, n) + _dot_lanes(u, f)
 
 
 @kernel
@@ -264,12 +251,6 @@ def _frame_velocity(row, R, p):
     """[ω; v] of a frame (R, p) on a body, in the frame's axes."""
     w, u = load3(row, W_V), load3(row, W_V + 3)
     return unrot(R, w), unrot(R, add_cross(u, w, p))
-
-
-@kernel
-def _dot_lanes(x, lanes):
-    """x · lanes of a number triple and a triple of lanes."""
-    return x[0] * lanes[0] + x[1] * lanes[1] + x[2] * lanes[2]
 
 
 @kernel
@@ -321,3 +302,17 @@ def accelerate_loop(plant, work, l, q, vdot):
         accelerate_coupling(plant, work, l, q, vdot)
         return
     store_lanes(row, R_ACCEL, load_lanes(row, R_QUAD) + _row_rates(plant, work, l, W_ALPHA))
+
+
+@kernel
+def bias_loop(plant, work, l):
+    """d²r/dt² of an embedded loop, moved before, from α' of its group's bodies; others stand still."""
+    ints, row, coblock = plant.loops.loop_int[l], work.loops.row[l], work.loops.coblock[l]
+    s = load_lanes(row, R_QUAD)
+    if ints[L_CHAIN_AS] > 0:
+        a = work.rows[ints[L_A]]
+        s = s + _power(coblock, 0, load3(a, W_ALPHA), load3(a, W_ALPHA + 3))
+    if ints[L_CHAIN_BS] > 0:
+        b = work.rows[ints[L_B]]
+        s = s + _power(coblock, BLOCK, load3(b, W_ALPHA), load3(b, W_ALPHA + 3))
+    store_lanes(row, R_ACCEL, s)

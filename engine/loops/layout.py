@@ -114,11 +114,11 @@ GH_FREE, GH_PIVOT, GH_SWITCHED = range(3)
 LoopPlant = namedtuple("LoopPlant", "loop_int loop term_int term walk group_int listed scale")
 LoopWork = namedtuple("LoopWork", "switch drive frame row coblock cross path admittance factor solve group")
 #: head (8,); pick (n,): ranks of the velocities in the group's list, dependent ones first; pair (n,): the row that
-#: gives each dependent one; y (n + 1, padded(m) + LANES): rows (in lanes) over velocities, at last their right-hand
-#: sides; x (n, P): X; bias (n,): accelerations without those of the independent velocities; d (n, P): factor L of D,
-#: diagonal inverted; eps (P,): L⁻¹ε; a, f (b blocks, BLOCK): columns of X seen at each body, and their forces;
-#: u (blocks, BLOCK): U L⁻* at the parent
-GroupWork = namedtuple("GroupWork", "head pick pair y x bias d eps a f u")
+#: gives each dependent one; y (n + 2, padded(m) + LANES): rows (in lanes) over velocities, then their right-hand
+#: sides, then which are solved; x (n, P): X; bias (n,): accelerations without those of the independent velocities;
+#: d (n, P): factor L of D, diagonal inverted; eps (P,): L⁻¹ε; free (P,): accelerations of the independent velocities;
+#: a, f (b blocks, BLOCK): columns of X seen at each body, and their forces; u (blocks, BLOCK): U L⁻* at the parent
+GroupWork = namedtuple("GroupWork", "head pick pair y x bias d eps free a f u")
 
 
 def loop_int_sections(c: list[int]) -> Sections:
@@ -188,7 +188,7 @@ def group_work_size(n, m, bodies):
     """Length of the scratch of a group of n velocities, m rows and so many bodies."""
     width = padded(n)
     blocks = width // LANES * BLOCK
-    return GROUP_HEAD + 3 * n + (n + 1) * (padded(m) + LANES) + (2 * n + 1) * width + (2 * bodies + 1) * blocks
+    return GROUP_HEAD + 3 * n + (n + 2) * (padded(m) + LANES) + (2 * n + 2) * width + (2 * bodies + 1) * blocks
 
 
 @kernel
@@ -251,21 +251,22 @@ def group_view(group, work):
     blocks = width // LANES
     pick = at + GROUP_HEAD
     y = pick + 2 * n
-    x = y + (n + 1) * (padded(m) + LANES)
+    x = y + (n + 2) * (padded(m) + LANES)
     bias = x + n * width
     d = bias + n
     eps = d + n * width
-    a = eps + width
+    a = eps + 2 * width
     f = a + bodies * blocks * BLOCK
     return GroupWork(
         vector_view(work, at, GROUP_HEAD),
         vector_view(work, pick, n),
         vector_view(work, pick + n, n),
-        matrix_view(work, y, n + 1, padded(m) + LANES),
+        matrix_view(work, y, n + 2, padded(m) + LANES),
         matrix_view(work, x, n, width),
         vector_view(work, bias, n),
         matrix_view(work, d, n, width),
         vector_view(work, eps, width),
+        vector_view(work, eps + width, width),
         matrix_view(work, a, bodies * blocks, BLOCK),
         matrix_view(work, f, bodies * blocks, BLOCK),
         matrix_view(work, f + bodies * blocks * BLOCK, blocks, BLOCK),

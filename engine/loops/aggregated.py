@@ -1,0 +1,173 @@
+"""Tip-to-base and base-to-tip steps of aggregated nodes; equations and symbols: `embedding.py`."""
+
+from __future__ import annotations
+
+import math
+
+from limberjack.engine.articulated import hand_whole, pivot, rank_one
+from limberjack.engine.inverse_dynamics import accelerate_body
+from limberjack.engine.kernel import kernel, routine
+from limberjack.engine.lanes import load_lanes, store_lanes
+from limberjack.engine.layout import A_H, A_I, A_M, A_Z, GROUP, MEMBER, UP, W_ALPHA, W_V
+from limberjack.engine.loops.blocks import load_block, store_block
+from limberjack.engine.loops.embedding import block_count, is_inside
+from limberjack.engine.loops.layout import GH_FREE, GI_DOF, GI_DOFS, GI_PARENT, group_view
+from limberjack.engine.spatial import add, add_scaled, inertia_mul, load3, load6, load9, store3, store6, store9
+from limberjack.engine.tree import hinge_out
+from limberjack.engine.views import LANES
+
+
+@kernel
+def _add_triples(a, b):
+    return a[0] + b[0], a[1] + b[1], a[2] + b[2]
+
+
+@kernel
+def _member_block(parts, member, b, free, P, n, f):
+    """F = P A + Σ φ F(children) of eight columns; A* P A is added to D, A* z' taken from ε."""
+    stride = parts.u.shape[0]
+    w, u = load_block(parts.a[stride * member + b], 0)
+    fw, fu = inertia_mul(P, w, u)
+    e = n[0] * w[0] + n[1] * w[1] + n[2] * w[2] + f[0] * u[0] + f[1] * u[1] + f[2] * u[2]
+    store_lanes(parts.eps, LANES * b, load_lanes(parts.eps, LANES * b) - e)
+    for r in range(free):
+        own, i = parts.a[stride * member + r // LANES], r % LANES
+        s = own[i] * fw[0] + own[LANES + i] * fw[1] + own[2 * LANES + i] * fw[2]
+        s = s + own[3 * LANES + i] * fu[0] + own[4 * LANES + i] * fu[1] + own[5 * LANES + i] * fu[2]
+        store_lanes(parts.d[r], LANES * b, load_lanes(parts.d[r], LANES * b) + s)
+    gw, gu = load_block(parts.f[stride * member + b], 0)
+    return _add_triples(fw, gw), _add_triples(fu, gu)
+
+
+@kernel
+def _add_to_block(block, w, u):
+    hw, hu = load_block(block, 0)
+    store_block(block, 0, _add_triples(hw, w), _add_triples(hu, u))
+
+
+@routine
+def inward_member(plant, work, k, P, n, f, tau, add_inertia):
+    """One body of a group, whose P = (I, H, M) and z = [n; f] hold its children's shares."""
+    topo, row = plant.topo[k], work.rows[k + 1]
+    g, up, member = topo[GROUP], topo[UP], topo[MEMBER]
+    parts = group_view(plant.loops.group_int[g], work.loops.group)
+    free, stride = int(parts.head[GH_FREE]), parts.u.shape[0]
+    pn, pf = inertia_mul(P, load3(row, W_ALPHA), load3(row, W_ALPHA + 3))
+    n, f = add(n, pn), add(f, pf)
+    for b in range(block_count(free)):
+        fw, fu = _member_block(parts, member, b, free, P, n, f)
+        fw, fu = hinge_out(plant, work, k, fw, fu)
+        if is_inside(plant, up, g):
+            _add_to_block(parts.f[stride * plant.topo[up - 1, MEMBER] + b], fw, fu)
+        else:
+            _add_to_block(parts.u[b], fw, fu)
+    hand_whole(plant, work, k, P, n, f)
+    if member == 0:
+        _reduce(plant, work, g, parts, free, tau, add_inertia)
+
+
+@kernel
+def _add_generalized(plant, g, parts, free, tau, add_inertia):
+    """ε += X* (T - armature β), D += X* armature X."""
+    group = plant.loops.group_int[g]
+    for i in range(group[GI_DOFS]):
+        j = plant.loops.listed[group[GI_DOF] + i]
+        force, x = tau[j] - add_inertia[j] * parts.bias[i], parts.x[i]
+        for b in range(block_count(free)):
+            columns = load_lanes(x, LANES * b)
+            store_lanes(parts.eps, LANES * b, load_lanes(parts.eps, LANES * b) + force * columns)
+            if add_inertia[j] != 0.0:
+                for r in range(free):
+                    s = add_inertia[j] * x[r]
+                    store_lanes(parts.d[r], LANES * b, load_lanes(parts.d[r], LANES * b) + s * columns)
+
+
+@kernel
+def _factor(d, free):
+    """Cholesky factor of D in place, diagonal inverted."""
+    for i in range(free):
+        for j in range(i + 1):
+            s = d[i, j]
+            for e in range(j):
+                s -= d[i, e] * d[j, e]
+            if i == j:
+                d[i, i] = 1.0 / math.sqrt(pivot(s, d[i, i]))
+            else:
+                d[i, j] = s * d[j, j]
+
+
+@kernel
+def _whiten(parts, free):
+    """ε ← L⁻¹ ε,  U ← U L⁻*."""
+    d, u, eps = parts.d, parts.u, parts.eps
+    for r in range(free):
+        block, i, s = u[r // LANES], r % LANES, eps[r]
+        for e in range(r):
+            s -= d[r, e] * eps[e]
+        eps[r] = s * d[r, r]
+        for c in range(0, 6 * LANES, LANES):
+            x = block[c + i]
+            for e in range(r):
+                x -= d[r, e] * u[e // LANES, c + e % LANES]
+            block[c + i] = x * d[r, r]
+
+
+@kernel
+def u_column(parts, r):
+    """Column r of the whitened U as (moment, force)."""
+    block, i = parts.u[r // LANES], r % LANES
+    n = block[i], block[LANES + i], block[2 * LANES + i]
+    return n, (block[3 * LANES + i], block[4 * LANES + i], block[5 * LANES + i])
+
+
+@routine
+def _reduce(plant, work, g, parts, free, tau, add_inertia):
+    """P(parent) -= U D⁻¹ U*, z(parent) += U D⁻¹ ε, once all bodies of the group have handed in theirs."""
+    _add_generalized(plant, g, parts, free, tau, add_inertia)
+    _factor(parts.d, free)
+    _whiten(parts, free)
+    up = plant.loops.group_int[g, GI_PARENT]
+    if up == 0:
+        return
+    acc = work.acc[up]
+    P = load6(acc, A_I), load9(acc, A_H), load6(acc, A_M)
+    n, f = load3(acc, A_Z), load3(acc, A_Z + 3)
+    for r in range(free):
+        a, l = u_column(parts, r)
+        P = rank_one(P, a, l, 1.0)
+        n, f = add_scaled(n, parts.eps[r], a), add_scaled(f, parts.eps[r], l)
+    store6(acc, A_I, P[0])
+    store9(acc, A_H, P[1])
+    store6(acc, A_M, P[2])
+    store3(acc, A_Z, n)
+    store3(acc, A_Z + 3, f)
+
+
+@kernel
+def _solve(plant, work, g, parts, vdot, bias):
+    """θ̈_R = L⁻* (L⁻¹ε - U* α(parent)), θ̈ = X θ̈_R + β (β left out with bias 0)."""
+    group = plant.loops.group_int[g]
+    row, free, rates = work.rows[group[GI_PARENT]], int(parts.head[GH_FREE]), parts.free
+    w, u = load3(row, W_ALPHA), load3(row, W_ALPHA + 3)
+    for i in range(free):
+        r = free - 1 - i
+        a, l = u_column(parts, r)
+        s = parts.eps[r] - a[0] * w[0] - a[1] * w[1] - a[2] * w[2] - l[0] * u[0] - l[1] * u[1] - l[2] * u[2]
+        for e in range(r + 1, free):
+            s -= parts.d[e, r] * rates[e]
+        rates[r] = s * parts.d[r, r]
+    for i in range(group[GI_DOFS]):
+        s = parts.bias[i] if bias else 0.0
+        for r in range(free):
+            s += parts.x[i, r] * rates[r]
+        vdot[plant.loops.listed[group[GI_DOF] + i]] = s
+
+
+@routine
+def outward_member(plant, work, k, v, vdot):
+    """α of one body of a group; its first body solves for the accelerations of them all."""
+    topo, row = plant.topo[k], work.rows[k + 1]
+    if topo[MEMBER] == 0:
+        parts = group_view(plant.loops.group_int[topo[GROUP]], work.loops.group)
+        _solve(plant, work, topo[GROUP], parts, vdot, True)
+    accelerate_body(plant, work, k, v, vdot, load3(row, W_V), load3(row, W_V + 3))

@@ -1,0 +1,23 @@
+"""Eight spatial vectors at a time: a block of LANES vectors, component by component (views.py)."""
+
+from __future__ import annotations
+
+from limberjack.engine.kernel import kernel
+from limberjack.engine.lanes import load_lanes, store_lanes
+from limberjack.engine.views import LANES
+
+
+@kernel
+def load_block(block, at):
+    """A block of spatial vectors from block[at] as (angular, linear) triples of lanes."""
+    w = load_lanes(block, at), load_lanes(block, at + LANES), load_lanes(block, at + 2 * LANES)
+    at += 3 * LANES
+    return w, (load_lanes(block, at), load_lanes(block, at + LANES), load_lanes(block, at + 2 * LANES))
+
+
+@kernel
+def store_block(block, at, w, u):
+    """A block of spatial vectors from (angular, linear) triples of lanes."""
+    for c in range(3):
+        store_lanes(block, at + LANES * c, w[c])
+        store_lanes(block, at + LANES * (c + 3), u[c])

@@ -1,0 +1,214 @@
+"""Constraint embedding (001 §4, §7, §8): the bodies of embedded loops as one node with independent velocities θ̇_R.
+
+    θ̇ = X θ̇_R,    θ̈ = X θ̈_R + β,    β = Ẋ θ̇_R (and prescribed motion)
+    base to tip   A(k) = φ* A(parent) + H*(k) X(k),   α'(k) = φ* α'(parent) + a(k) + H*(k) β(k), 0 at the group's parent
+    tip to base   D = Σ A* P A + X* (armature) X,    U = Σ φ P A,    ε = X* (T - armature β) - Σ A* (z + P α')
+                  P(parent) += Σ φ P φ* - U D⁻¹ U*,   z(parent) += Σ φ (z + P α') + U D⁻¹ ε      (001 eqs. 50 to 55)
+    base to tip   θ̈_R = D⁻¹ (ε - U* α(parent)),   θ̈ = X θ̈_R + β                                  (001 eqs. 56, 57)
+
+A(k), the columns of φ* H* X (k), lie in lanes: eight independent velocities to a vector instruction. Bodies of a group
+hand their articulated inertia on unreduced; the reduction by U D⁻¹ U* is made once, at the group's first body.
+"""
+
+from __future__ import annotations
+
+from limberjack.engine.inverse_dynamics import hinge_acceleration
+from limberjack.engine.kernel import entry, kernel, routine
+from limberjack.engine.lanes import equal_lanes, load_lanes, store_lanes
+from limberjack.engine.layout import (
+    DI_MEMBER,
+    G_H,
+    GROUP,
+    MEMBER,
+    NV,
+    PATH,
+    PATH_PRISMATIC,
+    PATH_REVOLUTE,
+    SLOT,
+    UP,
+    VI,
+    W_ALPHA,
+    W_V,
+    plant_view,
+    work_view,
+)
+from limberjack.engine.loops.blocks import load_block, store_block
+from limberjack.engine.loops.closures import bias_loop, move_loop, place_loop
+from limberjack.engine.loops.elimination import KEEP, eliminate, read_solution
+from limberjack.engine.loops.group_rows import fill_rows
+from limberjack.engine.loops.layout import (
+    GH_FREE,
+    GH_PIVOT,
+    GI_BODIES,
+    GI_BODY,
+    GI_DOF,
+    GI_DOFS,
+    GI_LOOP,
+    GI_LOOPS,
+    GI_RANK,
+    R_ACCEL,
+    group_view,
+)
+from limberjack.engine.spatial import ZERO, load3, load6, store3
+from limberjack.engine.tree import hinge_in, sweep_velocities
+from limberjack.engine.views import LANES
+
+
+@routine
+def solve_group(plant, work, g, q, which):
+    """X, and as bias the velocities' answer to the right-hand sides -work.loops.row[l, which + i].
+
+    The rows' coblocks and hinge frames are those of the last `place_loop`.
+    """
+    group = plant.loops.group_int[g]
+    parts = group_view(group, work.loops.group)
+    n, m = group[GI_DOFS], group[GI_RANK]
+    fill_rows(plant, work, group, parts, q, which)
+    eliminate(parts, n, m, False)
+    if parts.head[GH_PIVOT] < KEEP and m > 0:
+        fill_rows(plant, work, group, parts, q, which)
+        eliminate(parts, n, m, True)
+    read_solution(parts, n, plant.loops.scale, group[GI_DOF])
+
+
+@kernel
+def group_correction(plant, work, g, delta):
+    """Write the group's share of delta (nv,): what `solve_group` found, 0 for independent velocities."""
+    group = plant.loops.group_int[g]
+    parts = group_view(group, work.loops.group)
+    for i in range(group[GI_DOFS]):
+        delta[plant.loops.listed[group[GI_DOF] + i]] = parts.bias[i]
+
+
+@kernel
+def is_inside(plant, up, g):
+    """Whether the parent in row `up` belongs to group g."""
+    return up > 0 and plant.topo[up - 1, GROUP] == g
+
+
+@kernel
+def _bias_accelerations(plant, work, g, v, vdot):
+    """α' of the group's bodies for the accelerations vdot of its velocities, with α' = 0 at its parent."""
+    group = plant.loops.group_int[g]
+    for i in range(group[GI_BODY], group[GI_BODY] + group[GI_BODIES]):
+        k = plant.loops.listed[i]
+        row, up = work.rows[k + 1], plant.topo[k, UP]
+        w, u = ZERO, ZERO
+        if is_inside(plant, up, g):
+            w, u = hinge_in(plant, work, k, load3(work.rows[up], W_ALPHA), load3(work.rows[up], W_ALPHA + 3))
+        w, u = hinge_acceleration(plant, work, k, v, vdot, load3(row, W_V), load3(row, W_V + 3), w, u)
+        store3(row, W_ALPHA, w)
+        store3(row, W_ALPHA + 3, u)
+
+
+@kernel
+def _add_hinge_columns(plant, work, k, x, at, w, u):
+    """[w; u] + H*(k) X(k) for the eight independent velocities from `at`."""
+    topo, dof = plant.topo[k], plant.dof_int
+    j = topo[VI]
+    if topo[PATH] == PATH_REVOLUTE:
+        return (w[0], w[1], w[2] + load_lanes(x[dof[j, DI_MEMBER]], at)), u
+    if topo[PATH] == PATH_PRISMATIC:
+        return w, (u[0], u[1], u[2] + load_lanes(x[dof[j, DI_MEMBER]], at))
+    g = work.gen[topo[SLOT]]
+    for c in range(topo[NV]):
+        column = load_lanes(x[dof[j + c, DI_MEMBER]], at)
+        h = load6(g, G_H + 6 * c)
+        w = w[0] + h[0] * column, w[1] + h[1] * column, w[2] + h[2] * column
+        u = u[0] + h[3] * column, u[1] + h[4] * column, u[2] + h[5] * column
+    return w, u
+
+
+@kernel
+def block_count(free):
+    """Blocks that hold so many columns."""
+    return (free + LANES - 1) // LANES
+
+
+@kernel
+def _columns(plant, work, g, parts):
+    """A(k) of the group's bodies; force columns and D begin at zero."""
+    group, zero = plant.loops.group_int[g], equal_lanes(0.0)
+    free, stride = int(parts.head[GH_FREE]), parts.u.shape[0]
+    for i in range(group[GI_BODIES]):
+        k = plant.loops.listed[group[GI_BODY] + i]
+        up = plant.topo[k, UP]
+        for b in range(block_count(free)):
+            w, u = (zero, zero, zero), (zero, zero, zero)
+            store_block(parts.f[stride * i + b], 0, w, u)
+            if is_inside(plant, up, g):
+                w, u = load_block(parts.a[stride * plant.topo[up - 1, MEMBER] + b], 0)
+                w, u = hinge_in(plant, work, k, w, u)
+            w, u = _add_hinge_columns(plant, work, k, parts.x, LANES * b, w, u)
+            store_block(parts.a[stride * i + b], 0, w, u)
+    for b in range(block_count(free)):
+        store_block(parts.u[b], 0, (zero, zero, zero), (zero, zero, zero))
+        store_lanes(parts.eps, LANES * b, zero)
+        for r in range(free):
+            store_lanes(parts.d[r], LANES * b, zero)
+
+
+@kernel
+def _set_group(plant, g, x, parts, vdot):
+    """vdot of the group's velocities: x times their bias."""
+    group = plant.loops.group_int[g]
+    for i in range(group[GI_DOFS]):
+        vdot[plant.loops.listed[group[GI_DOF] + i]] = x * parts.bias[i] if x != 0.0 else 0.0
+
+
+@routine
+def _embed(plant, work, g, q, v, vdot):
+    """X, β, A and α' of a group whose bodies are placed; vdot (nv,) is scratch."""
+    group = plant.loops.group_int[g]
+    parts = group_view(group, work.loops.group)
+    _set_group(plant, g, 0.0, parts, vdot)
+    _bias_accelerations(plant, work, g, v, vdot)
+    for i in range(group[GI_LOOP], group[GI_LOOP] + group[GI_LOOPS]):
+        l = plant.loops.listed[i]
+        place_loop(plant, work, l, q)
+        move_loop(plant, work, l, q, v)
+        bias_loop(plant, work, l)
+    solve_group(plant, work, g, q, R_ACCEL)
+    _set_group(plant, g, 1.0, parts, vdot)
+    _bias_accelerations(plant, work, g, v, vdot)
+    _columns(plant, work, g, parts)
+
+
+@kernel
+def embed_groups(plant, work, q, v, vdot):
+    """Every group of a model whose bodies are placed; vdot (nv,) is scratch."""
+    for g in range(plant.loops.group_int.shape[0]):
+        _embed(plant, work, g, q, v, vdot)
+
+
+@entry
+def embedding_entry(ints, floats, work, q, v, x, bias, pick):
+    """X (nv, nv), a column for each velocity that is independent now, and β (nv,): dv/dt = X (dv/dt)_R + β.
+
+    pick (nv,): 1 for independent velocities, whose rows and columns are those of the identity outside of groups.
+    """
+    plant, scratch = plant_view(ints, floats), work_view(ints, work)
+    nv = v.shape[0]
+    sweep_velocities(plant, scratch, q, v)
+    embed_groups(plant, scratch, q, v, bias)
+    for j in range(nv):
+        bias[j], pick[j] = 0.0, 1.0
+        for i in range(nv):
+            x[j, i] = 1.0 if i == j else 0.0
+    for g in range(plant.loops.group_int.shape[0]):
+        _write_group(plant, scratch, g, x, bias, pick)
+
+
+@kernel
+def _write_group(plant, work, g, x, bias, pick):
+    """A group's share of X, β and pick."""
+    group, listed = plant.loops.group_int[g], plant.loops.listed
+    parts, n, at = group_view(group, work.loops.group), group[GI_DOFS], group[GI_DOF]
+    free = int(parts.head[GH_FREE])
+    for i in range(n):
+        row = listed[at + i]
+        x[row, row], bias[row] = 0.0, parts.bias[i]
+        for r in range(free):
+            x[row, listed[at + int(parts.pick[n - free + r])]] = parts.x[i, r]
+    for s in range(n - free):
+        pick[listed[at + int(parts.pick[s])]] = 0.0
