@@ -67,10 +67,10 @@ def pivot(D, scale):
 
 
 @kernel
-def _hand_in(topo, up, P, n, f):
+def _hand_in(first, up, P, n, f):
     """Parent's sums of φ P⁺ φ* and φ z⁺: the first child writes them, others add."""
     I, H, M = P
-    if not topo[FIRST]:
+    if not first:
         I, H, M = add6(load6(up, A_I), I), add9(load9(up, A_H), H), add6(load6(up, A_M), M)
         n, f = add(load3(up, A_Z), n), add(load3(up, A_Z + 3), f)
     store6(up, A_I, I)
@@ -157,17 +157,17 @@ def _revolute_flat(topo, body, row, up, P, n, f, dinv, eps, rate):
     P = tilt_flat(body[B_TILT], body[B_TILT + 1], xx, yy, xy, Hp, M)
     if topo[TURN]:
         P = spin(body[B_TURN], body[B_TURN + 1], P)
-    _hand_in(topo, up, shift(P, load3(body, B_P)), n, f)
+    _hand_in(topo[FIRST], up, shift(P, load3(body, B_P)), n, f)
 
 
 @kernel
-def _hand_turned(topo, body, row, up, P, n, f):
+def _hand_turned(topo, body, row, first, up, P, n, f):
     """φ P φ* and φ z across a z-turning hinge."""
     n, f = revolute_out(topo, body, row, n, f)
     P = tilt(body[B_TILT], body[B_TILT + 1], spin(row[W_C], row[W_C + 1], P))
     if topo[TURN]:
         P = spin(body[B_TURN], body[B_TURN + 1], P)
-    _hand_in(topo, up, shift(P, load3(body, B_P)), n, f)
+    _hand_in(first, up, shift(P, load3(body, B_P)), n, f)
 
 
 @kernel
@@ -178,7 +178,7 @@ def _revolute_full(topo, body, row, up, P, n, f, dinv, eps, rate):
     w, u = load3(row, W_V), load3(row, W_V + 3)
     pn, pf = inertia_mul(P, (w[1] * rate, -w[0] * rate, 0.0), (u[1] * rate, -u[0] * rate, 0.0))
     n, f = add_scaled(add(n, pn), eps * dinv, ua), add_scaled(add(f, pf), eps * dinv, ul)
-    _hand_turned(topo, body, row, up, P, n, f)
+    _hand_turned(topo, body, row, topo[FIRST], up, P, n, f)
 
 
 @kernel
@@ -198,11 +198,11 @@ def inward_revolute(topo, body, row, up, P, n, f, tau, add_inertia, rate):
 
 
 @kernel
-def _hand_inward(topo, row, up, P, n, f):
+def _hand_inward(first, row, up, P, n, f):
     """φ P⁺ φ* and φ z⁺ for a hinge that keeps its rotation matrix."""
     R, p = load9(row, W_R), load3(row, W_P)
     n, f = force_out(R, p, n, f)
-    _hand_in(topo, up, shift(turn(R, P), p), n, f)
+    _hand_in(first, up, shift(turn(R, P), p), n, f)
 
 
 @kernel
@@ -221,7 +221,7 @@ def inward_prismatic(topo, row, up, P, n, f, tau, add_inertia, rate):
     w = load3(row, W_V)
     pn, pf = inertia_mul(P, (0.0, 0.0, 0.0), (w[1] * rate, -w[0] * rate, 0.0))
     n, f = add_scaled(add(n, pn), eps * dinv, ua), add_scaled(add(f, pf), eps * dinv, ul)
-    _hand_inward(topo, row, up, P, n, f)
+    _hand_inward(topo[FIRST], row, up, P, n, f)
 
 
 @kernel
@@ -293,7 +293,7 @@ def inward_general(topo, row, up, P, n, f, g, tau, add_inertia):
         P = rank_one(P, a, l, 1.0)
         n, f = add_scaled(n, eps, a), add_scaled(f, eps, l)
     pn, pf = inertia_mul(P, load3(g, G_A), load3(g, G_A + 3))
-    _hand_inward(topo, row, up, P, add(n, pn), add(f, pf))
+    _hand_inward(topo[FIRST], row, up, P, add(n, pn), add(f, pf))
 
 
 @kernel
@@ -313,13 +313,10 @@ def outward_general(g, vdot, j, nv, w, u):
 
 
 @kernel
-def hand_whole(plant, work, k, P, n, f):
-    """φ P φ* and φ z of body k, its hinge not reduced, to its parent; nothing to the ground."""
+def hand_whole(plant, work, k, first, up, P, n, f):
+    """φ P φ* and φ z of body k, its hinge not reduced, into the sums `up` of its parent; first: it writes them."""
     topo, row = plant.topo[k], work.rows[k + 1]
-    if topo[UP] == 0:
-        return
-    up = work.acc[topo[UP]]
     if topo[PATH] == PATH_REVOLUTE:
-        _hand_turned(topo, plant.body[k], row, up, P, n, f)
+        _hand_turned(topo, plant.body[k], row, first, up, P, n, f)
     else:
-        _hand_inward(topo, row, up, P, n, f)
+        _hand_inward(first, row, up, P, n, f)

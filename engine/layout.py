@@ -25,7 +25,7 @@ from limberjack.engine.loops.layout import (
     loop_work_size,
     loop_work_view,
 )
-from limberjack.engine.views import BLOCK, LANES, Sections, matrix_view, padded, vector_view
+from limberjack.engine.views import ACC, BLOCK, LANES, Sections, matrix_view, padded, vector_view
 
 FORMAT_VERSION = 3
 
@@ -120,8 +120,7 @@ W_DINV = 30  # D⁻¹
 W_EPS = 31  # innovation ε
 W_F = 24  # 6: spatial force f(k), inverse dynamics (shares the place of U)
 
-# work.acc (bodies + 1, 28): what children hand to their parent
-ACC = 28
+# work.acc (bodies + 1, ACC): what children hand to their parent
 A_I, A_H, A_M = 0, 6, 15  # articulated (or composite) inertia P = [[I, H], [H*, M]]
 A_Z = 21  # 6: residual force z
 

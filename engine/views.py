@@ -18,6 +18,9 @@ Sections = list[tuple[str, int, int]]
 LANES = 8
 BLOCK = 6 * LANES
 
+#: numbers of what children hand to their parent (work.acc, layout.py)
+ACC = 28
+
 
 def total(sections: Sections) -> int:
     """Length of the vector that holds these sections."""

@@ -8,11 +8,23 @@ from limberjack.engine.articulated import hand_whole, pivot, rank_one
 from limberjack.engine.inverse_dynamics import accelerate_body
 from limberjack.engine.kernel import kernel, routine
 from limberjack.engine.lanes import load_lanes, store_lanes
-from limberjack.engine.layout import A_H, A_I, A_M, A_Z, GROUP, MEMBER, UP, W_ALPHA, W_V
+from limberjack.engine.layout import A_H, A_I, A_M, A_Z, FIRST, GROUP, MEMBER, UP, W_ALPHA, W_V
 from limberjack.engine.loops.blocks import load_block, store_block
 from limberjack.engine.loops.embedding import block_count, is_inside
 from limberjack.engine.loops.layout import GH_FREE, GI_DOF, GI_DOFS, GI_PARENT, group_view
-from limberjack.engine.spatial import add, add_scaled, inertia_mul, load3, load6, load9, store3, store6, store9
+from limberjack.engine.spatial import (
+    add,
+    add6,
+    add9,
+    add_scaled,
+    inertia_mul,
+    load3,
+    load6,
+    load9,
+    store3,
+    store6,
+    store9,
+)
 from limberjack.engine.tree import hinge_out
 from limberjack.engine.views import LANES
 
@@ -45,9 +57,22 @@ def _add_to_block(block, w, u):
     store_block(block, 0, _add_triples(hw, w), _add_triples(hu, u))
 
 
+@kernel
+def _hand_on(plant, work, k, parts, inside, P, n, f):
+    """P and z of a body and of those in its group that it carries, to its parent; nothing to the ground."""
+    topo, whole = plant.topo[k], parts.whole[plant.topo[k, MEMBER]]
+    I, H, M = P
+    P = add6(load6(whole, A_I), I), add9(load9(whole, A_H), H), add6(load6(whole, A_M), M)
+    n, f = add(n, load3(whole, A_Z)), add(f, load3(whole, A_Z + 3))
+    if inside:
+        hand_whole(plant, work, k, 0, parts.whole[plant.topo[topo[UP] - 1, MEMBER]], P, n, f)
+    elif topo[UP] > 0:
+        hand_whole(plant, work, k, topo[FIRST], work.acc[topo[UP]], P, n, f)
+
+
 @routine
 def inward_member(plant, work, k, P, n, f, tau, add_inertia):
-    """One body of a group, whose P = (I, H, M) and z = [n; f] hold its children's shares."""
+    """One body of a group; its P = (I, H, M) and z = [n; f] hold the shares of the children outside the group."""
     topo, row = plant.topo[k], work.rows[k + 1]
     g, up, member = topo[GROUP], topo[UP], topo[MEMBER]
     parts = group_view(plant.loops.group_int[g], work.loops.group)
@@ -61,7 +86,7 @@ def inward_member(plant, work, k, P, n, f, tau, add_inertia):
             _add_to_block(parts.f[stride * plant.topo[up - 1, MEMBER] + b], fw, fu)
         else:
             _add_to_block(parts.u[b], fw, fu)
-    hand_whole(plant, work, k, P, n, f)
+    _hand_on(plant, work, k, parts, is_inside(plant, up, g), P, n, f)
     if member == 0:
         _reduce(plant, work, g, parts, free, tau, add_inertia)
 

@@ -51,7 +51,7 @@ from limberjack.engine.loops.layout import (
 )
 from limberjack.engine.spatial import ZERO, load3, load6, store3
 from limberjack.engine.tree import hinge_in, sweep_velocities
-from limberjack.engine.views import LANES
+from limberjack.engine.views import ACC, LANES
 
 
 @routine
@@ -127,12 +127,14 @@ def block_count(free):
 
 @kernel
 def _columns(plant, work, g, parts):
-    """A(k) of the group's bodies; force columns and D begin at zero."""
+    """A(k) of the group's bodies; what the tip-to-base sweep adds up begins at zero."""
     group, zero = plant.loops.group_int[g], equal_lanes(0.0)
     free, stride = int(parts.head[GH_FREE]), parts.u.shape[0]
     for i in range(group[GI_BODIES]):
         k = plant.loops.listed[group[GI_BODY] + i]
         up = plant.topo[k, UP]
+        for c in range(ACC):
+            parts.whole[i, c] = work.acc[k + 1, c] = 0.0
         for b in range(block_count(free)):
             w, u = (zero, zero, zero), (zero, zero, zero)
             store_block(parts.f[stride * i + b], 0, w, u)

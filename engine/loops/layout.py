@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import namedtuple
 
 from limberjack.engine.kernel import kernel
-from limberjack.engine.views import BLOCK, LANES, Sections, matrix_view, padded, vector_view
+from limberjack.engine.views import ACC, BLOCK, LANES, Sections, matrix_view, padded, vector_view
 
 # counts at the head of Plant.ints
 (
@@ -117,8 +117,9 @@ LoopWork = namedtuple("LoopWork", "switch drive frame row coblock cross path adm
 #: gives each dependent one; y (n + 2, padded(m) + LANES): rows (in lanes) over velocities, then their right-hand
 #: sides, then which are solved; x (n, P): X; bias (n,): accelerations without those of the independent velocities;
 #: d (n, P): factor L of D, diagonal inverted; eps (P,): L⁻¹ε; free (P,): accelerations of the independent velocities;
-#: a, f (b blocks, BLOCK): columns of X seen at each body, and their forces; u (blocks, BLOCK): U L⁻* at the parent
-GroupWork = namedtuple("GroupWork", "head pick pair y x bias d eps free a f u")
+#: a, f (b blocks, BLOCK): columns of X seen at each body, and their forces; u (blocks, BLOCK): U L⁻* at the parent;
+#: whole (b, 28): what bodies of the group hand to each other, as work.acc
+GroupWork = namedtuple("GroupWork", "head pick pair y x bias d eps free a f u whole")
 
 
 def loop_int_sections(c: list[int]) -> Sections:
@@ -188,7 +189,14 @@ def group_work_size(n, m, bodies):
     """Length of the scratch of a group of n velocities, m rows and so many bodies."""
     width = padded(n)
     blocks = width // LANES * BLOCK
-    return GROUP_HEAD + 3 * n + (n + 2) * (padded(m) + LANES) + (2 * n + 2) * width + (2 * bodies + 1) * blocks
+    return (
+        GROUP_HEAD
+        + 3 * n
+        + (n + 2) * (padded(m) + LANES)
+        + (2 * n + 2) * width
+        + (2 * bodies + 1) * blocks
+        + ACC * bodies
+    )
 
 
 @kernel
@@ -270,4 +278,5 @@ def group_view(group, work):
         matrix_view(work, a, bodies * blocks, BLOCK),
         matrix_view(work, f, bodies * blocks, BLOCK),
         matrix_view(work, f + bodies * blocks * BLOCK, blocks, BLOCK),
+        matrix_view(work, f + (bodies + 1) * blocks * BLOCK, bodies, ACC),
     )
