@@ -253,13 +253,13 @@ def solar_array(folder: Path) -> str:
     angles = {name: coordinate(name) for name in ("root", "fold_1", "fold_2", "fold_3")}
     seen = {name: output(name) for name in ("cable_tension", "latched", "latch_shock")}
     seen |= {"tip": output("tip", 3), "rate": output("satellite_rate", 3), "energy": _kinetic}
-    run = record(lj.Simulation(system), 60.0, 0.02, drive, **angles, **seen)
+    run = record(lj.Simulation(system), 40.0, 0.02, drive, **angles, **seen)
     latched = float(run["time"][np.argmax(run["latched"] > 0.5)])
     figure, axes = panels(
         "Solar array: springs unfold four panels, cables keep their pace, a latch catches the root", 2, 2
     )
     for name in angles:
-        axes[0].plot(run["time"], np.rad2deg(run[name]), label=name)
+        axes[0].plot(run["time"], np.rad2deg(run[name]), label=name, ls="--" if name == "fold_3" else "-")
     label(axes[0], "hinges", "deg")
     axes[1].plot(run["time"], np.rad2deg(run["rate"][:, 2]))
     label(axes[1], "the satellite turns the other way, and stops with the array", "deg/s")
