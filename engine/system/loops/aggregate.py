@@ -99,7 +99,7 @@ def _asked(system: System, mechanism: Mechanism) -> list[int]:
     return list(dict.fromkeys(asked))
 
 
-def _preferences(system: System, mechanism: Mechanism) -> list[tuple]:
+def _preferences(system: System, mechanism: Mechanism) -> list[tuple[int, ...]]:
     """Keys of the velocities: those of one loop become dependent first, so that its rows stay a block of their own.
 
     Then those without a drive, then those of few loops.
@@ -111,7 +111,7 @@ def _preferences(system: System, mechanism: Mechanism) -> list[tuple]:
             count[mechanism.slices[row]] += 1
     driven = {actuator.coordinate for actuator in system.actuators}
     actuated = [system.velocity_names[v] in driven for v in mechanism.dofs]
-    return [(count[j] > 1, actuated[j], int(count[j])) for j in range(len(count))]
+    return [(int(count[j] > 1), int(actuated[j]), int(count[j])) for j in range(len(count))]
 
 
 def _first_row(rows: list[np.ndarray], column: int) -> int:
