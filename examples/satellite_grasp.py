@@ -167,8 +167,8 @@ class Log:
         return after - 1, after
 
 
-def fly(system: lj.System, step: Step, duration: float = DURATION) -> Log:
-    """The mission in an engine that stands at its start."""
+def fly(system: lj.System, step: Step, duration: float = DURATION, heard: Callable[[float], None] | None = None) -> Log:
+    """The mission in an engine that stands at its start; `heard` gets the share that is done."""
     mission, cycle = Mission(system), round(PERIOD / system.dt)
     sample, rows, begins = step(0, {}), [], {APPROACH: 0.0}
     for _ in range(round(duration / PERIOD)):
@@ -176,6 +176,8 @@ def fly(system: lj.System, step: Step, duration: float = DURATION) -> Log:
         command = mission.command(sample)
         begins.setdefault(mission.phase, sample.time)
         sample = step(cycle, command)
+        if heard:
+            heard(sample.time / duration)
     rows.append(_row(mission, sample))
     return Log({name: np.array([row[name] for row in rows]) for name in rows[0]}, begins)
 
