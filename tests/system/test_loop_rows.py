@@ -27,7 +27,7 @@ def mechanism_of(system) -> Mechanism:
 def graph_of(kind: str, seed: int):
     """A random tree of all twelve hinge types with one loop of this kind, closed."""
     rng = np.random.default_rng(seed)
-    types = [str(name) for name in rng.permutation([name for name in ALL_TYPES for _ in range(2)])][:8] + ["gimbal"]
+    types = [*map(str, rng.permutation([*ALL_TYPES, *ALL_TYPES])[:8]), "gimbal"]
     tree = random_system(types, rng)
     graph = close_tree(tree, random_state(tree, rng)[0], [kind], rng)
     assert len(graph.system.loops) == 1
