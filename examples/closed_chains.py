@@ -200,6 +200,7 @@ def delta_robot(folder: Path) -> str:
     label(axes[1], "tool from above", "y / mm", "x / mm")
     tilt = 2.0 * np.arcsin(np.linalg.norm(run["turn"][:, 1:], axis=1))
     axes[2].semilogy(run["time"], size(tilt))
+    axes[2].set_ylim(1e-16, 1e-8)
     label(axes[2], "turn of the platform", "rad")
     figure.savefig(folder / "closed_chains_delta_robot.png", dpi=100)
     return f"delta robot: the platform turns by at most {tilt.max():.1e} rad while the tool moves {_span(run):.0f} mm"
