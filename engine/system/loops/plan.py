@@ -83,9 +83,8 @@ def _groups(system: System, tree: Tree, loops: Sequence[Closure], choices: Seque
 
 def _all_rows(system: System, tree: Tree, closure: Closure) -> tuple[list[int], list[float]]:
     """Loops by force keep every row: the solver copes with redundant ones."""
-    _, Y = Mechanism(tree, [closure]).evaluate(system.q0)
-    largest = np.abs(Y).max(axis=1, initial=0.0)
-    return list(range(len(largest))), [float(1.0 / x) if x > 0.0 else 1.0 for x in largest]
+    size = sizes(Mechanism(tree, [closure]), system.q0)
+    return list(range(len(size.row))), [float(x) for x in size.row]
 
 
 def _check_closed(system: System, tree: Tree, closure: Closure) -> None:
