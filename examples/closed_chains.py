@@ -274,7 +274,7 @@ def solar_array(folder: Path) -> str:
     angles = {name: coordinate(name) for name in ("root", "fold_1", "fold_2", "fold_3")}
     seen = {name: output(name) for name in ("cable_tension", "latched", "latch_shock")}
     seen |= {"tip": output("tip", 3), "rate": output("satellite_rate", 3), "energy": _kinetic}
-    run = record(lj.Simulation(system), 40.0, 0.02, angles | seen, drive)
+    run = record(lj.Simulation(system), 25.0, 0.02, angles | seen, drive)
     latched = float(run["time"][np.argmax(run["latched"] > 0.5)])
     figure, axes = panels(
         "Solar array: springs unfold four panels, cables keep their pace, a latch catches the root", 2, 2
