@@ -36,7 +36,8 @@ class LoopChoice:
         system, graph = tree.system, tree.graph
         on = _switched_on(system, closed)
         loops = [loop for loop in system.loops if lies_in(graph, loop) and (loop.name in on or not loop.switchable)]
-        self.loops = tuple(held(tree, loop) if loop.switchable else loop for loop in loops)
+        there = TreeModel(graph, tree.q.real, None)
+        self.loops = tuple(held(there, loop) if loop.switchable else loop for loop in loops)
         names = self._embedded_names(embed)
         self.embedded = tuple(loop for loop in self.loops if loop.name in names)
         self.forced = tuple(loop for loop in self.loops if loop.name not in names)
