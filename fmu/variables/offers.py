@@ -302,6 +302,8 @@ class Offers:
             said, angle, distance = _LOOP_SENSORS[sensor.type]
             (loop,) = (loop for loop in self.system.loops if loop.name == sensor.target)
             turns = turning(loop, self.system)
+            if sensor.type == "loop_force" and loop.joins:
+                turns = False  # the size of the force between its bodies
             return (("", said, 1, "" if turns is None else angle if turns else distance),)
         return _SENSOR_PARTS[sensor.type]
 
