@@ -9,8 +9,7 @@ import numpy as np
 
 from limberjack.engine.errors import ModelError
 from limberjack.engine.system.graph import some_names
-from limberjack.engine.system.loops.choice import where_is
-from limberjack.engine.system.loops.closure import Closure
+from limberjack.engine.system.loops.closure import Closure, where_is
 from limberjack.engine.system.loops.kinematics import Tree
 from limberjack.engine.system.loops.mechanism import Mechanism
 from limberjack.engine.system.loops.newton import Sizes, sizes
