@@ -156,6 +156,7 @@ def test_loops_by_name():
     system = ladder()
     assert nodes(system, embed=["lower"]) == {"left+plate+right", "left2", "plate2", "right2", "tail"}
     assert nodes(system, embed=[]) == set(system.body_names)
+    assert nodes(system, embed=(name for name in ["upper"])) == nodes(system, embed=["upper"])
     assert [loop.name for loop in Operators(system, system.q0, embed=["lower"]).loops.forced] == ["upper"]
 
 
