@@ -1,7 +1,7 @@
 """The mechanisms of the benchmarks of closed chains, each made by hand as a System with loops.
 
 four-bar       crank, coupler, rocker; the pin between coupler and rocker closes the loop
-four-bar, cut at the ground   the rocker hangs on the coupler and its ground pin closes the loop
+four-bar, ground cut   the rocker hangs on the coupler and its ground pin closes the loop
 n four-bars    each stands on the coupler of the one before, out of its plane
 stewart        Gough-Stewart platform on six universal-prismatic-spherical legs; the first leg carries the platform
 stewart free   the same; the platform floats and all six legs are closed by loops
@@ -97,7 +97,7 @@ def four_bar_cut_at_ground() -> System:
         Body("rocker", _rod(ROCKER), _revolute("c", "coupler", _at(COUPLER) @ TURNED, 0.8)),
     ]
     pin = Hinge("pin", "revolute", None, inboard=UPRIGHT @ _at(GROUND), outboard=_at(ROCKER), axes=Z[None])
-    return _system("four-bar, cut at the ground", bodies, [Loop("pin", "hinge", pin, "rocker")])
+    return _system("four-bar, ground cut", bodies, [Loop("pin", "hinge", pin, "rocker")])
 
 
 def _leg_frames() -> list[tuple[Pose, float, np.ndarray]]:
@@ -196,7 +196,7 @@ def mesh(count: int) -> System:
 #: name → maker of the main models
 MECHANISMS: dict[str, Callable[[], System]] = {
     "four-bar": lambda: four_bars(1),
-    "four-bar, cut at the ground": four_bar_cut_at_ground,
+    "four-bar, ground cut": four_bar_cut_at_ground,
     "10 four-bars": lambda: four_bars(10),
     "stewart": stewart,
     "stewart free": lambda: stewart(free=True),

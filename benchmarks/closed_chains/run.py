@@ -6,6 +6,7 @@ import datetime
 import json
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -44,9 +45,9 @@ Say = Callable[[str], None]
 def cases(chains: Sequence[int], bar_counts: Sequence[int], meshes: Sequence[int]) -> list[Case]:
     """The main models, chains of four-bars, and what embedding and forces are compared on."""
     found: list[Case] = [(name, "mechanisms", 0, make) for name, make in MECHANISMS.items()]
-    for family, maker, sizes in (("four-bars", four_bars, chains), ("bars", bars, bar_counts), ("mesh", mesh, meshes)):
-        found += [(f"{n} {family}", family, n, lambda n=n, maker=maker: maker(n)) for n in sizes]  # type: ignore[misc]
-    return found
+    found += [(f"{n} four-bars", "four-bars", n, partial(four_bars, n)) for n in chains]
+    found += [(f"{n} bars", "bars", n, partial(bars, n)) for n in bar_counts]
+    return found + [(f"mesh of {n}", "mesh", n, partial(mesh, n)) for n in meshes]
 
 
 def bench(

@@ -17,7 +17,7 @@ from limberjack.engine.errors import ModelError
 
 FREE = {
     "four-bar": 1,
-    "four-bar, cut at the ground": 1,
+    "four-bar, ground cut": 1,
     "10 four-bars": 10,
     "stewart": 6,
     "stewart free": 6,
