@@ -1,13 +1,13 @@
 """The mechanisms of the benchmarks of closed chains, each made by hand as a System with loops.
 
-four-bar       crank, coupler, rocker; the pin between coupler and rocker closes the loop
-four-bar, ground cut   the rocker hangs on the coupler and its ground pin closes the loop
-n four-bars    each stands on the coupler of the one before, out of its plane
-stewart        Gough-Stewart platform on six universal-prismatic-spherical legs; the first leg carries the platform
-stewart free   the same; the platform floats and all six legs are closed by loops
-grasp          two arms of seven hinges and a floating object that is welded to both hands
-n-bar          one plane loop of n links, cut in the middle
-mesh n         n + 1 pendulums in a row, each tied to the next by a coupler: n loops that share bodies
+four-bar              crank, coupler, rocker; the pin between coupler and rocker closes the loop
+four-bar, ground cut  the rocker hangs on the coupler and its ground pin closes the loop
+n four-bars           each stands on the coupler of the one before, out of its plane
+stewart               platform on six universal-prismatic-spherical legs; the first leg carries the platform
+stewart free          the same; the platform floats and all six legs are closed by loops
+grasp                 two arms of seven hinges and a floating object that is welded to both hands
+n-bar                 one plane loop of n links, cut in the middle
+mesh n                n + 1 pendulums in a row, each tied to the next by a coupler: n loops that share bodies
 """
 
 from __future__ import annotations
