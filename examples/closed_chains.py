@@ -99,7 +99,7 @@ def wishbone(folder: Path) -> str:
     """The rig clamps the body and moves the wheel: camber, toe and track over travel. Then a bump, body free."""
     system = model("wishbone")
     standing = system.actuators[1].initial
-    seen = {"hub": output("hub", 3), "wheel": output("wheel", 4), "heave": coordinate("heave")}
+    seen = {"hub": output("hub"), "wheel": output("wheel"), "heave": coordinate("heave")}
 
     def sweep(simulation: lj.Simulation) -> None:
         simulation.command["clamp.closed"] = 1.0
@@ -162,7 +162,7 @@ def stewart_platform(folder: Path) -> str:
             simulation.command[name], simulation.command[f"{name}.rate"] = length, rate
             simulation.command[f"{name}.torque"] = WEIGHT
 
-    seen = {"load": output("ball_1_load", 6), "gap": output("ball_1_gap"), "place": output("position", 3)}
+    seen = {"load": output("ball_1_load"), "gap": output("ball_1_gap"), "place": output("position")}
     run = record(lj.Simulation(system), 6.0, 0.005, seen | {name: coordinate(name) for name in struts}, drive)
     wanted = np.array([circle(time)[0] for time in run["time"]])
     figure, axes = panels("Gough-Stewart platform: six struts follow a path of the platform", 2, 2)
@@ -191,7 +191,7 @@ def delta_robot(folder: Path) -> str:
             reach, phase = smooth(simulation.time, 0.5)[0], 2.0 * np.pi * (simulation.time + i / 3.0)
             simulation.command[actuator.name] = actuator.initial + 0.25 * reach * np.sin(phase)
 
-    seen = {"tool": output("tool", 3), "turn": output("turn", 4), "rod": output("rod_1_left_force")}
+    seen = {"tool": output("tool"), "turn": output("turn"), "rod": output("rod_1_left_force")}
     arms = {actuator.name: coordinate(actuator.name) for actuator in system.actuators}
     run = record(lj.Simulation(system), 3.0, 0.005, seen | arms, drive)
     figure, axes = panels("Delta robot: three arms, a platform that does not turn", 1, 3, 3.8)
@@ -230,7 +230,7 @@ def dual_arm_grasp(folder: Path) -> str:
         for name, angle, rate in zip(joints, reference.tolist(), rates.tolist(), strict=True):
             simulation.command[name], simulation.command[f"{name}.rate"] = angle, rate
 
-    seen = {"box": output("box_position", 3), "left": output("left_hold", 6), "right": output("right_hold", 6)}
+    seen = {"box": output("box_position"), "left": output("left_hold"), "right": output("right_hold")}
     base = {f"base.{c}": coordinate(f"base.{c}") for c in "xyz"}
     run = record(lj.Simulation(system), 7.0, 0.01, seen | base | {"momentum": output("momentum")}, drive)
     figure, axes = panels("Two arms on a free base move one box", 2, 2)
@@ -273,7 +273,7 @@ def solar_array(folder: Path) -> str:
 
     angles = {name: coordinate(name) for name in ("root", "fold_1", "fold_2", "fold_3")}
     seen = {name: output(name) for name in ("cable_tension", "latched", "latch_shock")}
-    seen |= {"tip": output("tip", 3), "rate": output("satellite_rate", 3), "energy": _kinetic}
+    seen |= {"tip": output("tip"), "rate": output("satellite_rate"), "energy": _kinetic}
     run = record(lj.Simulation(system), 25.0, 0.02, angles | seen, drive)
     latched = float(run["time"][np.argmax(run["latched"] > 0.5)])
     figure, axes = panels(

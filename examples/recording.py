@@ -49,12 +49,9 @@ def coordinate(name: str) -> Row:
     return lambda simulation: simulation.q[simulation.system.coordinate_names.index(name)]
 
 
-def output(name: str, size: int = 0) -> Row:
-    """A sensor by name; with a size, the vector of its components."""
-    suffixes = {3: (".x", ".y", ".z"), 4: (".w", ".x", ".y", ".z"), 6: (".nx", ".ny", ".nz", ".fx", ".fy", ".fz")}
-    if not size:
-        return lambda simulation: simulation.output[name]
-    return lambda simulation: [simulation.output[name + suffix] for suffix in suffixes[size]]
+def output(name: str) -> Row:
+    """An output by name: a number, or the vector of a sensor's components."""
+    return lambda simulation: simulation.output[name]
 
 
 def energy(simulation: lj.Simulation) -> float:

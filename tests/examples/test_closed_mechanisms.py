@@ -91,10 +91,10 @@ def test_weld_inside_the_coupler_carries_its_internal_load() -> None:
     simulation.step(37)
     q, v, vdot = simulation.q, simulation.v, simulation.vdot
     oracle = Oracle(system).solve(q, v, simulation.tau)
-    carried = [simulation.output[f"coupler_load.{part}"] for part in ("nx", "ny", "nz", "fx", "fy", "fz")]
+    carried = simulation.output["coupler_load"]
     # in the plane of the linkage nothing is redundant: moment about y, forces along x and z
     scale = float(np.abs(oracle.loop["cut"]).max())
-    np.testing.assert_allclose(np.array(carried)[[1, 3, 5]], oracle.loop["cut"][[1, 3, 5]], rtol=0, atol=1e-9 * scale)
+    np.testing.assert_allclose(carried[[1, 3, 5]], oracle.loop["cut"][[1, 3, 5]], rtol=0, atol=1e-9 * scale)
     np.testing.assert_allclose(vdot, oracle.vdot, rtol=0, atol=1e-9 * np.abs(oracle.vdot).max())
 
 
@@ -172,7 +172,7 @@ def test_clamp_holds_the_body_while_the_wheel_travels() -> None:
     simulation.command["shaker"] = 0.05
     simulation.step(500)
     assert simulation.q[place(system, "heave")] == pytest.approx(heave, abs=1e-9)
-    assert simulation.output["hub.z"] - 0.31 > 0.03
+    assert simulation.output["hub"][2] - 0.31 > 0.03
     assert gap(Oracle(system), simulation.q) < 1e-10
 
 
