@@ -52,10 +52,11 @@ def test_stays_closed(name: str, method: str) -> None:
 
 
 def test_four_bar_cut_at_a_hinge_and_cut_inside_a_body_move_alike() -> None:
-    terminal, internal = (lj.Simulation(load(name)) for name in ("four_bar", "four_bar_internal"))
+    """They differ by the integrator's error in the coordinates that only one of them has, which falls with dt⁴."""
+    terminal, internal = (lj.Simulation(load(name), dt=2.5e-4) for name in ("four_bar", "four_bar_internal"))
     for _ in range(100):
-        terminal.step(10)
-        internal.step(10)
+        terminal.step(40)
+        internal.step(40)
         np.testing.assert_allclose(internal.q[:3], terminal.q, rtol=0, atol=1e-9)
         np.testing.assert_allclose(internal.v[:3], terminal.v, rtol=0, atol=1e-9 * np.abs(terminal.v).max())
 
@@ -68,7 +69,7 @@ def test_four_bar_moves_alike_whichever_coordinate_is_independent() -> None:
     for _ in range(100):
         crank.step(10)
         rocker.step(10)
-        np.testing.assert_allclose(rocker.q, crank.q, rtol=0, atol=1e-6)
+        np.testing.assert_allclose(rocker.q, crank.q, rtol=0, atol=1e-9)
     assert crank.q[0] > 2.0 * np.pi
 
 
