@@ -101,7 +101,8 @@ def _all_rows(system: System, tree: Tree, closure: Closure) -> tuple[list[int], 
     """Loops by force keep every row: the solver copes with redundant ones."""
     _, Y = Mechanism(tree, [closure]).evaluate(system.q0)
     largest = np.abs(Y).max(axis=1, initial=0.0)
-    return list(range(len(largest))), [float(1.0 / x) if x > 0.0 else 1.0 for x in largest]
+    least = 1e-9 * largest.max(initial=0.0) + 1e-12  # below it the row moves nothing but by rounding
+    return list(range(len(largest))), [float(1.0 / x) if x > least else 1.0 for x in largest]
 
 
 def _check_closed(system: System, tree: Tree, closure: Closure) -> None:
