@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,7 +18,7 @@ MODELS = Path(__file__).resolve().parent
 #: what is zero is drawn here on a logarithmic axis
 FLOOR = 1e-17
 
-Row = Callable[[lj.Simulation], object]
+Row = Callable[[lj.Simulation], Any]
 Rows = dict[str, np.ndarray]
 Drive = Callable[[lj.Simulation], None]
 
@@ -28,10 +28,12 @@ def model(name: str) -> lj.System:
     return lj.load(MODELS / f"{name}.yaml")
 
 
-def record(simulation: lj.Simulation, duration: float, period: float, drive: Drive | None = None, **rows: Row) -> Rows:
+def record(
+    simulation: lj.Simulation, duration: float, period: float, rows: Mapping[str, Row], drive: Drive | None = None
+) -> Rows:
     """Step for a duration; each period set commands and keep what `rows` see."""
     steps = round(period / simulation.dt)
-    kept: dict[str, list[object]] = {name: [] for name in ("time", *rows)}
+    kept: dict[str, list[Any]] = {name: [] for name in ("time", *rows)}
     for cycle in range(round(duration / period) + 1):
         simulation.step(steps if cycle else 0)
         kept["time"].append(simulation.time)
@@ -88,10 +90,10 @@ def label(axis: Axes, title: str, y: str, x: str = "time / s", legend: bool = Tr
 
 def size(values: np.ndarray) -> np.ndarray:
     """Magnitudes for a logarithmic axis."""
-    return np.maximum(np.abs(values), FLOOR)
+    return np.asarray(np.maximum(np.abs(values), FLOOR))
 
 
 def turned(angle: np.ndarray) -> np.ndarray:
     """Angles within half a turn, degrees, with a break where they jump."""
     degrees = (np.rad2deg(angle) + 180.0) % 360.0 - 180.0
-    return np.where(np.abs(np.diff(degrees, prepend=degrees[0])) > 90.0, np.nan, degrees)
+    return np.asarray(np.where(np.abs(np.diff(degrees, prepend=degrees[0])) > 90.0, np.nan, degrees))

@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 MODEL = Path(__file__).resolve().parent / "satellite_grasp.yaml"
 #: a controller cycle and the whole mission, s
 PERIOD, DURATION = 0.02, 64.0
-#: the approach: largest speed (m/s) and turning rate (rad/s), gain (1/s), how far before the fixture it waits (m)
-FASTEST, TURNING, GAIN, STANDOFF = 0.10, 0.05, 0.6, 0.30
+#: the approach: largest speed (m/s) and turning rate (rad/s), time to get there (s), gain (1/s), how far before the
+#: fixture it waits (m)
+FASTEST, TURNING, START, GAIN, STANDOFF = 0.10, 0.05, 3.0, 0.6, 0.30
 #: speed of the last stretch, m/s, and the distance at which the weld is told to close, m
 CLOSING, CONTACT = 0.030, 0.010
 #: durations of braking, of the swing and of the push, s; speed of the push, m/s
@@ -122,9 +123,10 @@ class Mission:
         if np.linalg.norm(p_t - p) < CONTACT:
             self.closed = True
             self._enter(BRAKING, sample.time)
-        ff = fixture[3:] + np.cross(fixture[:3], p + ahead - p_t) + inward * R_t[:, 0]
-        wanted = np.concatenate([fixture[:3] + limited(GAIN * turn, TURNING), ff + limited(GAIN * ahead, FASTEST)])
-        return np.asarray(np.linalg.pinv(self._free_base_jacobian(q)) @ wanted)
+        carried = fixture[3:] + np.cross(fixture[:3], p + ahead - p_t) + inward * R_t[:, 0]
+        turning, speed = fixture[:3] + limited(GAIN * turn, TURNING), carried + limited(GAIN * ahead, FASTEST)
+        started = min(1.0, sample.time / START)
+        return np.asarray(started * np.linalg.pinv(self._free_base_jacobian(q)) @ np.concatenate([turning, speed]))
 
     def _free_base_jacobian(self, q: np.ndarray) -> np.ndarray:
         """J_g (6, 7) of the grasp point: the base gives way, M_bb v_b + M_bm dθ/dt = 0."""
@@ -167,8 +169,8 @@ class Log:
         return after - 1, after
 
 
-def fly(system: lj.System, step: Step, duration: float = DURATION) -> Log:
-    """The mission in an engine that stands at its start."""
+def fly(system: lj.System, step: Step, duration: float = DURATION, heard: Callable[[float], None] | None = None) -> Log:
+    """The mission in an engine that stands at its start; `heard` gets the share that is done."""
     mission, cycle = Mission(system), round(PERIOD / system.dt)
     sample, rows, begins = step(0, {}), [], {APPROACH: 0.0}
     for _ in range(round(duration / PERIOD)):
@@ -176,6 +178,8 @@ def fly(system: lj.System, step: Step, duration: float = DURATION) -> Log:
         command = mission.command(sample)
         begins.setdefault(mission.phase, sample.time)
         sample = step(cycle, command)
+        if heard:
+            heard(sample.time / duration)
     rows.append(_row(mission, sample))
     return Log({name: np.array([row[name] for row in rows]) for name in rows[0]}, begins)
 

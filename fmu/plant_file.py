@@ -19,9 +19,9 @@ from limberjack.fmu.variables.coordinates import labels
 from limberjack.fmu.variables.listing import Coupling
 from limberjack.fmu.variables.variable import Region, Variable
 
-MAGIC, VERSION = b"LJPLANT\0", 1
+MAGIC, VERSION = b"LJPLANT\0", 2
 COUPLINGS = {"embedded": 0, "process": 1}
-TYPE_FLOAT64, TYPE_TEXT = 0, 1
+TYPE_FLOAT64, TYPE_TEXT, TYPE_BOOLEAN = range(3)
 CAUSALITIES = {"independent": 0, "parameter": 1, "input": 2, "output": 3, "local": 4}
 FLAG_START, FLAG_TUNABLE, FLAG_FIXED = 1, 2, 4
 MAX_TOKEN = 39
@@ -49,6 +49,7 @@ _HEADER = (
     ("n_q", "Q"),
     ("n_v", "Q"),
     ("n_commands", "Q"),
+    ("n_loops", "Q"),
     ("n_variables", "Q"),
     ("texts_bytes", "Q"),
     ("at_ints", "Q"),
@@ -126,6 +127,7 @@ def plant_file(
         "n_q": system.nq,
         "n_v": system.nv,
         "n_commands": len(system.command_names),
+        "n_loops": len(system.loops),
         "n_variables": len(variables),
         "texts_bytes": len(texts.content),
     }
@@ -165,7 +167,7 @@ def _row(variable: Variable, offset: int, start_texts: tuple[str, ...], texts: T
         variable.region,
         variable.size,
         offset,
-        TYPE_TEXT if variable.text else TYPE_FLOAT64,
+        TYPE_TEXT if variable.text else TYPE_BOOLEAN if variable.boolean else TYPE_FLOAT64,
         CAUSALITIES[variable.causality],
         _flags(variable),
         texts.place(variable.name),
@@ -231,7 +233,7 @@ def read_plant_file(content: bytes) -> PlantFileContent:
         _VARIABLE.unpack_from(content, header["at_variables"] + _VARIABLE.size * i)
         for i in range(header["n_variables"])
     ]
-    named = np.frombuffer(content, "<u4", header["n_q"] + header["n_v"], header["at_labels"])
+    named = np.frombuffer(content, "<u4", sum(header[f"n_{part}"] for part in ("q", "v", "loops")), header["at_labels"])
 
     def numbers(name: str, form: str) -> np.ndarray:
         return np.frombuffer(content, form, header[f"n_{name}"], header[f"at_{name}"])

@@ -75,10 +75,10 @@ def _worst(plant, work, which):
 @kernel
 def _has_forces(plant, work):
     """Whether any loop acts by force."""
+    found = False
     for l in range(plant.loops.loop_int.shape[0]):
-        if acts(plant, work, l):
-            return True
-    return False
+        found = found or acts(plant, work, l)
+    return found
 
 
 @kernel

@@ -19,9 +19,10 @@ from numpy.typing import ArrayLike
 from limberjack.engine import arguments
 from limberjack.engine.operators.algebra import Operator
 from limberjack.engine.operators.blocks import BlockOperator
-from limberjack.engine.operators.hinge_motion import displaced
+from limberjack.engine.operators.closure import STEP
 from limberjack.engine.operators.sensitivities import Sensitivity
 from limberjack.engine.operators.spatial import force_cross
+from limberjack.engine.operators.tree_model import moved_coordinates, system_velocities
 from limberjack.engine.operators.vectors import StackedVector
 from limberjack.engine.operators.workbench import Operators, operators_of
 from limberjack.engine.system.system import System
@@ -69,9 +70,12 @@ class DiagonalDynamics:
     def coriolis(self, nu: StackedVector | ArrayLike) -> StackedVector:
         """C = D^-½ H ψ (M α + b) - (dm/dt)* v, √J/s, at v = m⁻* ν.
 
-        α = d(φ* H*)/dt v are the accelerations at constant v, b = -V~* M V; the rates are sensitivities along v.
+        α = d(φ* H*)/dt v are the accelerations at constant v, b = -V~* M V; the rates are sensitivities along v, where
+        loops are embedded complex steps.
         """
         v = self.velocities(nu)
+        if self.ops.embeddings:
+            return self._named("C", self._embedded_coriolis(v))
         H, phi, psi, M, d = self.ops.H, self.ops.phi, self.ops.psi, self.ops.M, Sensitivity(self.ops, v)
         V = phi.T * d.h
         alpha = phi.T * (d.H_star * v + d.Delta.T * (V - d.h))
@@ -81,6 +85,17 @@ class DiagonalDynamics:
     def accelerations(self, nu: StackedVector | ArrayLike, tau: StackedVector | ArrayLike) -> StackedVector:
         """ν̇ = ε - C."""
         return self._named("dnu/dt", self.forces(tau) - self.coriolis(nu))
+
+    def _embedded_coriolis(self, v: StackedVector) -> StackedVector:
+        """C with α = φ* a and the rates of m by a complex step along v; rotors add m⁻¹ X* J dX/dt v."""
+        ops, at, moved = self.ops, self.ops.at_velocities(v), self.ops.displaced(v)
+        gyroscopic = self.root.inverse() * ops.H * ops.psi * (ops.M * ops.phi.T * at.a + at.b)
+        root_rates = [_root_rate(self.root[name], moved.D[name].imag / STEP) for name in ops.block_names]
+        factor = ops.I + ops.H * ops.phi * ops.K
+        factor_rate = (moved.I + moved.H * moved.phi * moved.K).to_array().imag / STEP
+        rate = factor_rate @ self.root.to_array() + (factor * self._blocks(root_rates, "[D^1/2]")).to_array()
+        C: StackedVector = gyroscopic + self.factor_inverse * at.c - rate.T @ v.to_array()
+        return C
 
     def _factor_rate(self, d: Sensitivity) -> Operator:
         """[m]_θ = [I + H φ K]_θ D^½ + [I + H φ K] [D^½]_θ."""
@@ -109,7 +124,7 @@ def diagonal_step(
 
     def rates(q: np.ndarray, nu: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         dynamics = DiagonalDynamics(Operators(system, _with_unit_quaternions(system, q)))
-        v = dynamics.velocities(nu).to_array()
+        v = system_velocities(dynamics.ops.X * dynamics.velocities(nu))
         return _coordinate_rates(system, q, v), dynamics.accelerations(nu, tau).to_array()
 
     k1 = rates(q, nu)
@@ -129,12 +144,7 @@ def _root_rate(L: np.ndarray, D_rate: np.ndarray) -> np.ndarray:
 
 def _coordinate_rates(system: System, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """dq/dt (nq,): the first-order motion along v, which a complex step yields to rounding."""
-    step, parts, i, j = 1e-100, [np.zeros(0)], 0, 0
-    for hinge in (body.hinge for body in system.bodies):
-        nq, nv = hinge.kind.nq, hinge.nv
-        parts.append(displaced(hinge, q[i : i + nq] + 0j, step * 1j * v[j : j + nv]).imag / step)
-        i, j = i + nq, j + nv
-    return np.concatenate(parts)
+    return moved_coordinates(system, q, STEP * 1j * v).imag / STEP
 
 
 def _with_unit_quaternions(system: System, q: np.ndarray) -> np.ndarray:

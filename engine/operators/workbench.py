@@ -10,13 +10,15 @@ from numpy.typing import ArrayLike
 from limberjack.engine import arguments
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.operators.blocks import BlockOperator, Identity, renamed
+from limberjack.engine.operators.closure import STEP
 from limberjack.engine.operators.embedded_model import EmbeddedModel
 from limberjack.engine.operators.embedding import Embedding
 from limberjack.engine.operators.graph import Space, sub_graph
 from limberjack.engine.operators.hinge_motion import HingeMotion
 from limberjack.engine.operators.loop_choice import LoopChoice, embedding
 from limberjack.engine.operators.model_operators import ModelOperators
-from limberjack.engine.operators.tree_model import TreeModel
+from limberjack.engine.operators.tree_model import TreeModel, moved_coordinates, system_velocities
+from limberjack.engine.operators.vectors import StackedVector
 from limberjack.engine.system.system import Pose, System
 
 
@@ -57,14 +59,17 @@ class Operators(ModelOperators):
         v = None if v is None else arguments.vector("v", v, (system.nv,))
         self.spanning_tree = TreeModel(self.graph, self.q, v)
         self.loops = LoopChoice(self.spanning_tree, embed, closed)
-        super().__init__(self._model())
+        self._nodes = self.loops.nodes()
+        found = {i: embedding(self.spanning_tree, group) for i, group in self._nodes.groups.items()}
+        self._chosen = {i: of_node.chosen for i, of_node in found.items()}
+        super().__init__(EmbeddedModel(self.spanning_tree, self._nodes, found) if found else self.spanning_tree)
 
-    def _model(self) -> TreeModel | EmbeddedModel:
-        if not self.loops.embedded:
-            return self.spanning_tree
-        nodes = self.loops.nodes()
-        made = {i: embedding(self.spanning_tree, group) for i, group in nodes.groups.items()}
-        return EmbeddedModel(self.spanning_tree, nodes, made)
+    def _model(self, tree: TreeModel) -> TreeModel | EmbeddedModel:
+        """The same aggregation and choice of velocities on another state."""
+        if not self._chosen:
+            return tree
+        made = {i: embedding(tree, group, self._chosen[i]) for i, group in self._nodes.groups.items()}
+        return EmbeddedModel(tree, self._nodes, made)
 
     @property
     def system(self) -> System:
@@ -125,6 +130,16 @@ class Operators(ModelOperators):
     def H_a(self) -> BlockOperator:
         """H φ_S, joint map of the aggregated tree before its loops are closed: H = X* H_a. (001 eq. 7, 26)"""
         return self.model.H_a if isinstance(self.model, EmbeddedModel) else renamed(self.H, "H_a")
+
+    def at_velocities(self, v: StackedVector) -> ModelOperators:
+        """The operators of these bodies at the generalized velocities v, as stacked as `beta`."""
+        moving = TreeModel(self.graph, self.q, system_velocities(self.X * v))
+        return ModelOperators(self._model(moving))
+
+    def displaced(self, v: StackedVector) -> ModelOperators:
+        """The operators after a complex step along v: their imaginary parts over `closure.STEP` are d/dt along v."""
+        step = STEP * 1j * system_velocities(self.X * v)
+        return ModelOperators(self._model(TreeModel(self.graph, moved_coordinates(self.system, self.q, step), None)))
 
     # Nodes
 

@@ -96,8 +96,9 @@ class Content:
 
     @property
     def has_model_exchange(self) -> bool:
-        """Whether an importer's own solver can integrate the model: only where the engine is inside."""
-        return self.coupling == "embedded"
+        """Whether an importer's own solver can integrate the model: where the engine is inside, and no loop is closed
+        that it would let drift apart."""
+        return self.coupling == "embedded" and not self.system.loops
 
     @property
     def outputs(self) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from limberjack.engine.system.system import System
-from limberjack.fmu.description.content import Content, text, tool
+from limberjack.fmu.description.content import Content, flag, text, tool
 from limberjack.fmu.description.notes import (
     external_dependencies,
     licence_notes,
@@ -86,6 +86,7 @@ def _glance(content: Content) -> str:
     rows = [
         ("Bodies", f"{len(system.bodies)}, on {moving} moving hinges"),
         ("Coordinates, velocities", f"{system.nq}, {system.nv}"),
+        *([("Closed loops", str(len(system.loops)))] if system.loops else []),
         ("Mass", f"{system.mass:.6g} kg"),
         ("Gravity", f"[{gravity}] m/s²"),
         ("Inputs, outputs, parameters", ", ".join(str(count) for count in by_causality.values())),
@@ -136,7 +137,12 @@ def _variables(content: Content) -> list[str]:
 def _variable_row(at: int, variable: Variable) -> tuple[str, ...]:
     name = f"{variable.name}[{variable.size}]" if variable.array else variable.name
     unit = escape(variable.unit) + (f" ({escape(variable.display_unit)})" if variable.display_unit else "")
-    start = ", ".join(f"{value:g}" if isinstance(value, float) else text(value) for value in variable.start[:4])
+    if variable.boolean:
+        unit = "Boolean"
+    if variable.boolean:
+        start = "".join(flag(bool(value)) for value in variable.start)
+    else:
+        start = ", ".join(f"{value:g}" if isinstance(value, float) else text(value) for value in variable.start[:4])
     if len(variable.start) > 4:
         start += ", …"
     low, high = variable.minimum, variable.maximum
@@ -148,7 +154,7 @@ def _variable_row(at: int, variable: Variable) -> tuple[str, ...]:
 def _usage(content: Content) -> str:
     name, experiment = f"{content.identifier}.fmu", content.experiment
     other = "" if not content.has_model_exchange else "  # or fmi_type='ModelExchange'"
-    scalars = [v for v in content.variables if v.causality == "input" and not v.array]
+    scalars = [v for v in content.variables if v.causality == "input" and not (v.array or v.boolean)]
     given = f"start_values={{'{scalars[0].name}': 0.1}}, " if scalars and "'" not in scalars[0].name else ""
     lines = [
         "from fmpy import simulate_fmu",

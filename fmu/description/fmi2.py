@@ -90,6 +90,10 @@ def _add_variable(parent: ElementTree.Element, content: Content, at: int, variab
     if variable.text:
         ElementTree.SubElement(scalar, "String", start=text(str(variable.start[0])))
         return
+    if variable.boolean:
+        given = {"start": flag(bool(variable.start[0]))} if variable.start else {}
+        ElementTree.SubElement(scalar, "Boolean", given)
+        return
     real = float_attributes(variable)
     if variable.start:
         real["start"] = number(float(variable.start[0]))

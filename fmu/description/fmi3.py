@@ -92,6 +92,10 @@ def _add_variable(parent: ElementTree.Element, content: Content, at: int, variab
         element = ElementTree.SubElement(parent, "String", attributes)
         ElementTree.SubElement(element, "Start", value=text(str(variable.start[0])))
         return
+    if variable.boolean:
+        attributes |= {"start": flag(bool(variable.start[0]))} if variable.start else {}
+        ElementTree.SubElement(parent, "Boolean", attributes)
+        return
     attributes |= float_attributes(variable)
     if variable.start:
         attributes["start"] = numbers([float(value) for value in variable.start])

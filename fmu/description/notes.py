@@ -35,8 +35,10 @@ def numerics(content: Content) -> str:
         "Equal inputs and equal steps give equal results, to the last bit on the same kind of processor; so does a "
         "saved and restored state. Between kinds of processors the last digits differ.",
     ]
-    if not content.has_model_exchange:
+    if content.coupling == "process":
         return _listed([*items, "Each communication step is one request to the engine process and one reply."])
+    if content.system.loops:
+        return _listed([*items, *_loops(content)])
     return _listed(
         [
             *items,
@@ -51,6 +53,25 @@ def numerics(content: Content) -> str:
             "Outputs are computed when they are read, once for each state.",
         ]
     )
+
+
+def _loops(content: Content) -> list[str]:
+    """What closed loops change."""
+    switched = [loop.name for loop in content.system.loops if loop.switchable]
+    items = [
+        "The model has closed loops, which each step closes again after its motion. An importer's own solver would let "
+        "them drift apart, so there is no Model Exchange. Start values of coordinates should fit the loops.",
+        "Directional and adjoint derivatives are central differences.",
+    ]
+    if switched:
+        items.insert(
+            1,
+            "Boolean inputs close and release loops at the beginning of the next step of the engine: "
+            f"{escape(text(', '.join(switched)))}. Closing keeps the momentum; the kinetic energy that the impact "
+            "takes is an output where the model has a sensor for it. A loop out of reach stays open until it is within "
+            "reach.",
+        )
+    return items
 
 
 def limits(content: Content) -> str:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from xml.etree import ElementTree
 
-from limberjack.engine.system.system import Hinge
+from limberjack.engine.system.system import Hinge, Loop
 from limberjack.fmu.description.content import Content, serialised, text
 from limberjack.fmu.variables.naming import place
 from limberjack.fmu.variables.variable import Region, Variable
 
 #: the schema of this file belongs to FMI 3; FMI 2 takes it as it is (FMI 3.0.2, section 2.4.9)
 _SCHEMA_VERSION = "3.0"
-#: kinds of terminals: a joint of a hinge type, and the whole machine as vectors
-JOINT_KIND, MACHINE_KIND = "org.limberjack.hinge", "org.limberjack.machine"
+#: kinds of terminals: a joint of a hinge type, a loop, and the whole machine as vectors
+JOINT_KIND, LOOP_KIND, MACHINE_KIND = "org.limberjack.hinge", "org.limberjack.loop", "org.limberjack.machine"
 #: name of the terminal with the vectors q, v, tau and command
 MACHINE = "machine"
 #: a terminal's members carry signals, and those only these causalities (FMI 3.0.2, section 2.4.9.2.3)
@@ -31,6 +31,8 @@ def document(content: Content) -> bytes:
     terminals = ElementTree.Element("Terminals")
     for body in content.system.bodies:
         _add_joint(terminals, content, body.hinge)
+    for loop in content.system.loops:
+        _add_loop(terminals, content, loop)
     _add_machine(terminals, content)
     if len(terminals):  # an empty list is not allowed
         root.append(terminals)
@@ -51,6 +53,14 @@ def _add_joint(terminals: ElementTree.Element, content: Content, hinge: Hinge) -
             members.append((variable, variable.name))
     kind = f"{JOINT_KIND}.{hinge.type}"
     _add_terminal(terminals, stem.removesuffix("."), kind, f"Joint '{hinge.name}' ({hinge.type})", members)
+
+
+def _add_loop(terminals: ElementTree.Element, content: Content, loop: Loop) -> None:
+    """The commands of a loop."""
+    stem = f"{place('loop', loop.name)}."
+    members = [(v, v.name.removeprefix(stem)) for v in content.variables if v.name.startswith(stem)]
+    kind = f"{LOOP_KIND}.{loop.type}"
+    _add_terminal(terminals, stem.removesuffix("."), kind, f"Loop '{loop.name}' ({loop.type})", members)
 
 
 def _add_machine(terminals: ElementTree.Element, content: Content) -> None:

@@ -30,8 +30,8 @@ static bool check_sizes(Model *model)
         model->kernels->sizes(model->file.ints, sizes);
     const uint64_t given[8] = {h->n_ints,     h->n_floats,   h->n_work,     h->n_state,
                                h->n_observed, h->n_surveyed, h->n_switches, h->n_commands};
-    bool same =
-        h->n_ints >= HEADER && model->file.ints[C_Q] == (int64_t)h->n_q && model->file.ints[C_V] == (int64_t)h->n_v;
+    bool same = h->n_ints >= HEADER && model->file.ints[C_Q] == (int64_t)h->n_q &&
+                model->file.ints[C_V] == (int64_t)h->n_v && model->file.ints[C_LOOPS] == (int64_t)h->n_loops;
     for (int i = 0; i < 8; i++)
         same = same && sizes[i] >= 0 && (uint64_t)sizes[i] == given[i];
     model->n_room = (uint64_t)sizes[8], model->n_slopes = (uint64_t)sizes[9];
@@ -75,7 +75,9 @@ static size_t lay_out(Model *model, char *block)
     model->saved_state = cut(block, &used, h->n_state);
     model->scratch = cut(block, &used, longest);
     model->indicators = cut(block, &used, indicators);
-    if (model->n_room + model->n_slopes <= MOST_SLOPES) { /* last: pages that nobody needs stay untouched */
+    /* closed loops: differences */
+    if (h->n_loops == 0 &&
+        model->n_room + model->n_slopes <= MOST_SLOPES) { /* last: pages that nobody needs stay untouched */
         model->room = cut(block, &used, model->n_room);
         model->slopes = cut(block, &used, model->n_slopes);
     }
@@ -359,4 +361,12 @@ const char *embedded_label(const Model *model, int64_t place)
     const int64_t n_q = (int64_t)model->file.header->n_q, n_v = (int64_t)model->file.header->n_v;
     int64_t label = place >= 0 ? n_q + place : -1 - place;
     return label >= 0 && label < n_q + n_v ? model->file.texts + model->file.labels[label] : "a coordinate";
+}
+
+const char *embedded_loop_label(const Model *model, int64_t loop)
+{
+    const PlantFileHeader *header = model->file.header;
+    if (loop < 0 || loop >= (int64_t)header->n_loops)
+        return "a loop";
+    return model->file.texts + model->file.labels[header->n_q + header->n_v + (uint64_t)loop];
 }

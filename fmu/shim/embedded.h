@@ -5,7 +5,7 @@
 #include "instance.h"
 #include "kernels.h"
 
-enum { STATE_TIME = 0, STATE_Q = 2 }; /* engine/layout.py: [t, steps, q, v, command] */
+enum { STATE_TIME = 0, STATE_Q = 2 }; /* engine/layout.py: [t, steps, q, v, command, switches] */
 
 /* what was computed since the last change of state, commands or parameters */
 enum {
@@ -65,5 +65,7 @@ Status embedded_add_adjoint(Model *model, const Variable *const *unknowns, size_
                             const Variable *const *knowns, size_t n_knowns, const double *seed, double *sensitivity);
 /* "rate 'elbow' of body …" of velocity j, or the coordinate -1 - j. */
 const char *embedded_label(const Model *model, int64_t place);
+/* "loop 'grasp'" */
+const char *embedded_loop_label(const Model *model, int64_t loop);
 
 #endif

@@ -123,9 +123,9 @@ fmi2Status fmi2GetInteger(fmi2Component c, const fmi2ValueReference vr[], size_t
 
 fmi2Status fmi2GetBoolean(fmi2Component c, const fmi2ValueReference vr[], size_t n, fmi2Boolean value[])
 {
-    (void)value;
     Instance *instance = instance_begin(c, __func__, READABLE);
-    return instance ? done(instance, values_none(instance, __func__, vr, n, "Boolean")) : fmi2Error;
+    return instance ? done(instance, values_get_booleans(instance, __func__, vr, n, value, sizeof *value, n))
+                    : fmi2Error;
 }
 
 fmi2Status fmi2GetString(fmi2Component c, const fmi2ValueReference vr[], size_t n, fmi2String value[])
@@ -149,9 +149,9 @@ fmi2Status fmi2SetInteger(fmi2Component c, const fmi2ValueReference vr[], size_t
 
 fmi2Status fmi2SetBoolean(fmi2Component c, const fmi2ValueReference vr[], size_t n, const fmi2Boolean value[])
 {
-    (void)value;
     Instance *instance = instance_begin(c, __func__, SETTABLE);
-    return instance ? done(instance, values_none(instance, __func__, vr, n, "Boolean")) : fmi2Error;
+    return instance ? done(instance, values_set_booleans(instance, __func__, vr, n, value, sizeof *value, n))
+                    : fmi2Error;
 }
 
 fmi2Status fmi2SetString(fmi2Component c, const fmi2ValueReference vr[], size_t n, const fmi2String value[])

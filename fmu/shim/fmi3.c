@@ -142,6 +142,24 @@ fmi3Status fmi3SetFloat64(fmi3Instance c, const fmi3ValueReference vr[], size_t 
     return instance ? done(instance, values_set(instance, __func__, vr, n, values, n_values)) : fmi3Error;
 }
 
+fmi3Status fmi3GetBoolean(fmi3Instance c, const fmi3ValueReference vr[], size_t n, fmi3Boolean values[],
+                          size_t n_values)
+{
+    Instance *instance = instance_begin(c, __func__, READABLE);
+    if (!instance)
+        return fmi3Error;
+    return done(instance, values_get_booleans(instance, __func__, vr, n, values, sizeof *values, n_values));
+}
+
+fmi3Status fmi3SetBoolean(fmi3Instance c, const fmi3ValueReference vr[], size_t n, const fmi3Boolean values[],
+                          size_t n_values)
+{
+    Instance *instance = instance_begin(c, __func__, SETTABLE);
+    if (!instance)
+        return fmi3Error;
+    return done(instance, values_set_booleans(instance, __func__, vr, n, values, sizeof *values, n_values));
+}
+
 fmi3Status fmi3GetString(fmi3Instance c, const fmi3ValueReference vr[], size_t n, fmi3String values[], size_t n_values)
 {
     Instance *instance = instance_begin(c, __func__, READABLE);

@@ -38,7 +38,6 @@ NO_TYPE(Int32)
 NO_TYPE(UInt32)
 NO_TYPE(Int64)
 NO_TYPE(UInt64)
-NO_TYPE(Boolean)
 
 fmi3Status fmi3GetBinary(fmi3Instance c, const fmi3ValueReference vr[], size_t n, size_t sizes[], fmi3Binary values[],
                          size_t n_values)

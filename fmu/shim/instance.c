@@ -224,6 +224,11 @@ static Instance *open_model(Instance *instance, const InstanceOptions *options)
     if (instance->file->header->coupling == COUPLING_PROCESS && options->interface == MODEL_EXCHANGE)
         return refused(instance, "an FMU coupled to an engine process has no Model Exchange",
                        "instantiate it for Co-Simulation, or export it with the embedded coupling");
+    if (instance->file->header->n_loops > 0 && options->interface == MODEL_EXCHANGE)
+        return refused(
+            instance,
+            "a model with closed loops has no Model Exchange: an importer's solver would let them drift apart",
+            "instantiate it for Co-Simulation");
     count_states(instance);
     size_t variables = (size_t)instance->file->header->n_variables;
     instance->unknowns = calloc(2 * variables + 1, sizeof *instance->unknowns);

@@ -29,9 +29,9 @@ static int64_t padded(int64_t n)
 /* `group_work_size` of engine/loops/layout.py */
 static int64_t group_work_size(const int64_t *group)
 {
-    const int64_t n = group[GI_DOFS], width = padded(n), blocks = width / LANES * BLOCK;
-    return GROUP_HEAD + 3 * n + (n + 1) * (padded(group[GI_RANK]) + LANES) + (2 * n + 1) * width +
-           (2 * group[GI_BODIES] + 1) * blocks;
+    const int64_t n = group[GI_DOFS], bodies = group[GI_BODIES], width = padded(n), blocks = width / LANES * BLOCK;
+    return GROUP_HEAD + 3 * n + (n + 2) * (padded(group[GI_RANK]) + LANES) + (2 * n + 2) * width +
+           (2 * bodies + 1) * blocks + ACC * bodies;
 }
 
 bool check_groups(const Tables *tables)

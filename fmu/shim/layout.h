@@ -25,7 +25,7 @@ enum { TI_Q, TI_V, TI_BODY, TERM_INT };
 enum { GI_BODY, GI_BODIES, GI_DOF, GI_DOFS, GI_RANK, GI_LOOP, GI_LOOPS, GI_PARENT, GI_WORK, GROUP_INT = 10 };
 
 /* widths of scratch: engine/views.py, engine/loops/layout.py */
-enum { LANES = 8, BLOCK = 48, GROUP_HEAD = 8 };
+enum { LANES = 8, BLOCK = 48, ACC = 28, GROUP_HEAD = 8 };
 
 enum { PATH_REVOLUTE, PATH_PRISMATIC, PATH_GENERAL, PATH_BASE };
 enum { MODE_TORQUE, MODE_VELOCITY, MODE_SERVO };

@@ -17,8 +17,9 @@
 #define MOST_BYTES (1u << 30)   /* of a file; a model of ten thousand bodies needs a few megabytes */
 #define MOST_NUMBERS (1u << 30) /* of a vector that the file only names the length of */
 #define MOST_SUBSTEPS 1000u     /* engine/simulation.py */
+#define SWITCH 16u              /* numbers of a switch in the state, engine/loops/layout.py */
 
-_Static_assert(sizeof(PlantFileHeader) == 264, "the header's layout is the file's");
+_Static_assert(sizeof(PlantFileHeader) == 272, "the header's layout is the file's");
 _Static_assert(sizeof(Variable) == 64, "a variable's layout is the file's");
 
 /* The place where a failure is told. */
@@ -113,8 +114,11 @@ static int check_section(const PlantFileHeader *header, uint64_t at, uint64_t co
 
 static int check_sections(const PlantFileHeader *h, const Message *message)
 {
-    if (h->n_q > MOST_NUMBERS || h->n_v > MOST_NUMBERS || h->n_commands > MOST_NUMBERS ||
-        h->n_state != 2 + h->n_q + h->n_v + h->n_commands)
+    const uint64_t all = h->n_loops * SWITCH; /* of the switches; only some loops have one */
+    if (h->n_q > MOST_NUMBERS || h->n_v > MOST_NUMBERS || h->n_commands > MOST_NUMBERS || h->n_loops > MOST_NUMBERS)
+        return refuse(message, "%s: the lengths of its state are impossible; %s.", PLANT_FILE_NAME, MEND);
+    const uint64_t motion = 2 + h->n_q + h->n_v + h->n_commands;
+    if (h->n_state < motion || h->n_state - motion > all || (h->n_state - motion) % SWITCH != 0)
         return refuse(message, "%s: the lengths of its state do not fit each other; %s.", PLANT_FILE_NAME, MEND);
     if (h->n_work > MOST_NUMBERS || h->n_observed > MOST_NUMBERS || h->n_surveyed > MOST_NUMBERS ||
         h->n_switches > MOST_NUMBERS)
@@ -125,7 +129,7 @@ static int check_sections(const PlantFileHeader *h, const Message *message)
            check_section(h, h->at_floats, h->n_floats, sizeof(double), "floats", message) &&
            check_section(h, h->at_state, h->n_state, sizeof(double), "state", message) &&
            check_section(h, h->at_variables, h->n_variables, sizeof(Variable), "variables", message) &&
-           check_section(h, h->at_labels, h->n_q + h->n_v, sizeof(uint32_t), "labels", message) &&
+           check_section(h, h->at_labels, h->n_q + h->n_v + h->n_loops, sizeof(uint32_t), "labels", message) &&
            check_section(h, h->at_texts, h->texts_bytes, 1, "texts", message);
 }
 
@@ -165,6 +169,14 @@ static int is_scaled(const Variable *variable)
     return !state || (variable->nominal > 0.0 && isfinite(variable->nominal));
 }
 
+/* Has it a type that its place and size go with? */
+static int is_typed(const Variable *variable)
+{
+    if (variable->type == TYPE_BOOLEAN)
+        return variable->count == 1 && (variable->region == REGION_COMMAND || variable->region == REGION_OBSERVED);
+    return variable->type == TYPE_FLOAT64 || (variable->type == TYPE_TEXT && variable->count == 1);
+}
+
 static int check_variables(const PlantFile *file, const Message *message)
 {
     const PlantFileHeader *h = file->header;
@@ -176,9 +188,9 @@ static int check_variables(const PlantFile *file, const Message *message)
         if (variable->count < 1 || variable->count > length || variable->offset > length - variable->count)
             return refuse(message, "%s: the place of variable %llu lies outside the model; %s.", PLANT_FILE_NAME,
                           (unsigned long long)i, MEND);
-        if (variable->type > TYPE_TEXT || variable->causality > CAUSALITY_LOCAL || !(variable->min <= variable->max) ||
+        if (!is_typed(variable) || variable->causality > CAUSALITY_LOCAL || !(variable->min <= variable->max) ||
             variable->name >= h->texts_bytes || variable->start_text >= h->texts_bytes || !is_scaled(variable) ||
-            (variable->type == TYPE_TEXT && variable->count != 1) || indicators > h->n_switches)
+            indicators > h->n_switches)
             return refuse(message, "%s: variable %llu makes no sense; %s.", PLANT_FILE_NAME, (unsigned long long)i,
                           MEND);
     }
@@ -190,7 +202,7 @@ static int check_texts(const PlantFile *file, const Message *message)
     const PlantFileHeader *h = file->header;
     if (h->texts_bytes < 1 || file->texts[h->texts_bytes - 1] != 0)
         return refuse(message, "%s: its texts have no end; %s.", PLANT_FILE_NAME, MEND);
-    for (uint64_t i = 0; i < h->n_q + h->n_v; i++)
+    for (uint64_t i = 0; i < h->n_q + h->n_v + h->n_loops; i++)
         if (file->labels[i] >= h->texts_bytes)
             return refuse(message, "%s: label %llu lies outside its texts; %s.", PLANT_FILE_NAME, (unsigned long long)i,
                           MEND);

@@ -12,7 +12,7 @@
 
 #define PLANT_FILE_NAME "plant.bin"
 #define PLANT_FILE_MAGIC "LJPLANT"
-#define PLANT_FILE_VERSION 1
+#define PLANT_FILE_VERSION 2
 
 /* Where a variable's numbers live; `offset` counts from the start of that vector. */
 enum {
@@ -30,7 +30,8 @@ enum {
 /* offsets in REGION_SETTING: texts, but for the time-out in s */
 enum { SETTING_ENDPOINT = 0, SETTING_KEYS = 1, SETTING_COMMAND = 2, SETTING_TIMEOUT = 3 };
 
-enum { TYPE_FLOAT64 = 0, TYPE_TEXT = 1 };
+/* a Boolean is a number too: true where it is above 0.5 */
+enum { TYPE_FLOAT64 = 0, TYPE_TEXT = 1, TYPE_BOOLEAN = 2 };
 enum {
     CAUSALITY_INDEPENDENT = 0,
     CAUSALITY_PARAMETER = 1,
@@ -48,7 +49,7 @@ enum {
  * its other elements where count > 1, each zero-terminated. */
 enum { COUPLING_EMBEDDED = 0, COUPLING_PROCESS = 1 };
 
-typedef struct { /* 264 bytes */
+typedef struct { /* 272 bytes */
     char magic[8];
     uint32_t version;
     uint32_t header_bytes;
@@ -61,7 +62,7 @@ typedef struct { /* 264 bytes */
     uint32_t integrator, substeps;
     uint64_t n_ints, n_floats, n_work, n_state; /* lengths of vectors, in numbers */
     uint64_t n_observed, n_surveyed, n_switches;
-    uint64_t n_q, n_v, n_commands;
+    uint64_t n_q, n_v, n_commands, n_loops;
     uint64_t n_variables, texts_bytes;
     uint64_t at_ints, at_floats, at_state, at_variables, at_labels, at_texts; /* from the file's start, in bytes */
 } PlantFileHeader;
@@ -83,9 +84,9 @@ typedef struct {
     const PlantFileHeader *header;
     const int64_t *ints;
     const double *floats;
-    const double *state; /* the start state [t, steps, q, v, command]; process coupling: the same */
+    const double *state; /* the start state [t, steps, q, v, command, switches]; process coupling: the same */
     const Variable *variables;
-    const uint32_t *labels; /* n_q + n_v offsets into texts: "coordinate 'elbow' of body 'forearm'", … */
+    const uint32_t *labels; /* n_q + n_v + n_loops offsets into texts: "coordinate 'elbow' of body 'forearm'", … */
     const char *texts;      /* zero-terminated UTF-8 */
     void *bytes;            /* what was read; freed by plant_file_close */
 } PlantFile;

@@ -17,13 +17,18 @@ const Variable *values_variable(Instance *instance, const char *function, ValueR
     return NULL;
 }
 
+static const char *type_name(const Variable *variable)
+{
+    return variable->type == TYPE_TEXT ? "String" : variable->type == TYPE_BOOLEAN ? "Boolean" : "Float64 (Real)";
+}
+
 static const Variable *typed(Instance *instance, const char *function, ValueReference reference, uint32_t type)
 {
     const Variable *variable = values_variable(instance, function, reference);
     if (!variable || variable->type == type)
         return variable;
     instance_log(instance, STATUS_ERROR, NULL, "%s: variable '%s' is a %s; use the function of that type.", function,
-                 name_of(instance, variable), variable->type == TYPE_TEXT ? "String" : "Float64 (Real)");
+                 name_of(instance, variable), type_name(variable));
     return NULL;
 }
 
@@ -125,6 +130,54 @@ Status values_set(Instance *instance, const char *function, const ValueReference
     return check_end(instance, function, at, n_values);
 }
 
+static bool boolean_at(const void *values, size_t width, size_t i)
+{
+    return width == sizeof(bool) ? ((const bool *)values)[i] : ((const int *)values)[i] != 0;
+}
+
+static void put_boolean(void *values, size_t width, size_t i, bool value)
+{
+    if (width == sizeof(bool))
+        ((bool *)values)[i] = value;
+    else
+        ((int *)values)[i] = value;
+}
+
+Status values_get_booleans(Instance *instance, const char *function, const ValueReference references[], size_t n,
+                           void *values, size_t width, size_t n_values)
+{
+    if (!has_arrays(instance, function, references, values, n) ||
+        check_end(instance, function, n, n_values) != STATUS_OK)
+        return STATUS_ERROR;
+    Status status = STATUS_OK;
+    for (size_t i = 0; i < n && status <= STATUS_WARNING; i++) {
+        const Variable *variable = typed(instance, function, references[i], TYPE_BOOLEAN);
+        double value = 0.0;
+        if (!variable)
+            return STATUS_ERROR;
+        status = model_get(instance->model, variable, &value);
+        put_boolean(values, width, i, value > 0.5);
+    }
+    return status;
+}
+
+Status values_set_booleans(Instance *instance, const char *function, const ValueReference references[], size_t n,
+                           const void *values, size_t width, size_t n_values)
+{
+    if (!has_arrays(instance, function, references, values, n) ||
+        check_end(instance, function, n, n_values) != STATUS_OK)
+        return STATUS_ERROR;
+    Status status = STATUS_OK;
+    for (size_t i = 0; i < n && status <= STATUS_WARNING; i++) {
+        const Variable *variable = typed(instance, function, references[i], TYPE_BOOLEAN);
+        if (!variable || !check_settable(instance, function, variable))
+            return STATUS_ERROR;
+        const double value = boolean_at(values, width, i);
+        status = model_set(instance->model, variable, &value);
+    }
+    return status;
+}
+
 Status values_get_texts(Instance *instance, const char *function, const ValueReference references[], size_t n,
                         const char *texts[], size_t n_texts)
 {
@@ -166,7 +219,6 @@ Status values_none(Instance *instance, const char *function, const ValueReferenc
     const Variable *variable = values_variable(instance, function, references[0]);
     if (variable)
         instance_log(instance, STATUS_ERROR, NULL, "%s: variable '%s' is a %s, no %s; use the function of its type.",
-                     function, name_of(instance, variable), variable->type == TYPE_TEXT ? "String" : "Float64 (Real)",
-                     type);
+                     function, name_of(instance, variable), type_name(variable), type);
     return STATUS_ERROR;
 }

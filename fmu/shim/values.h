@@ -13,6 +13,11 @@ Status values_get(Instance *instance, const char *function, const ValueReference
                   double values[], size_t n_values);
 Status values_set(Instance *instance, const char *function, const ValueReference references[], size_t n,
                   const double values[], size_t n_values);
+/* Booleans, `width` bytes each: bool, or int as FMI 2 has it. */
+Status values_get_booleans(Instance *instance, const char *function, const ValueReference references[], size_t n,
+                           void *values, size_t width, size_t n_values);
+Status values_set_booleans(Instance *instance, const char *function, const ValueReference references[], size_t n,
+                           const void *values, size_t width, size_t n_values);
 Status values_get_texts(Instance *instance, const char *function, const ValueReference references[], size_t n,
                         const char *texts[], size_t n_texts);
 Status values_set_texts(Instance *instance, const char *function, const ValueReference references[], size_t n,

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from limberjack.engine.system.hinge_types import CUSTOM
-from limberjack.engine.system.system import Actuator, Dof, Hinge, System
+from limberjack.engine.system.system import Actuator, Dof, Hinge, Loop, System
 from limberjack.fmu.variables.naming import place
 
 
@@ -72,13 +72,20 @@ class Velocity:
 
 @dataclass(frozen=True)
 class Command:
-    """One of the commands: name, words, declared type and first value. `role` is "position", "rate" or "force"."""
+    """One of the commands: name, words, declared type and first value; `boolean` for a truth value.
+
+    `role` is "position", "rate", "force", "acceleration" or "switch".
+    """
 
     name: str
     said: str
     type_name: str
     start: float
     role: str
+
+    @property
+    def boolean(self) -> bool:
+        return self.role == "switch"
 
 
 def _choose(angular: bool | None, turning: str, sliding: str, mixed: str = "") -> str:
@@ -162,8 +169,9 @@ def _nominal(dof: Dof) -> float:
 def commands_of(system: System) -> list[Command]:
     """The nu commands in the order of System.command_names.
 
-    They are named by what they command (hinge.elbow.torque_command); where several drives act on one coordinate, by
-    the drive (actuator.motor.torque_command).
+    Those of drives are named by what they command (hinge.elbow.torque_command); where several drives act on one
+    coordinate, by the drive (actuator.motor.torque_command). Those of loops are loop.grasp.closed and
+    loop.rod.position_command, …
     """
     drives = Counter(actuator.coordinate for actuator in system.actuators)
     velocities = dict(zip(system.velocity_names, velocities_of(system)))
@@ -174,7 +182,7 @@ def commands_of(system: System) -> list[Command]:
         alone = drives[actuator.coordinate] == 1
         for i, role in enumerate(_roles(actuator)):
             listed.append(_command(actuator, role, velocity, position, alone, actuator.initial if i == 0 else 0.0))
-    return listed
+    return listed + [command for loop in system.loops for command in _loop_commands(loop, system)]
 
 
 def _roles(actuator: Actuator) -> tuple[str, ...]:
@@ -197,10 +205,45 @@ def _command(
     return Command(f"{name}_command", said, type_name, start, role)
 
 
+def turning(loop: Loop, system: System) -> bool | None:
+    """True where a loop is measured as an angle, False as a distance, None where some of it is either."""
+    if loop.joins:
+        return False if loop.type in ("point", "distance") else None
+    angular = dict(zip(system.velocity_names, (velocity.angular for velocity in velocities_of(system))))
+    if loop.type == "lock":
+        (hinge,) = (body.hinge for body in system.bodies if body.hinge.name == loop.locked)
+        kinds = {angular[name] for name in hinge.velocity_names}
+    else:
+        kinds = {angular[term.coordinate] for term in loop.terms}
+    return kinds.pop() if len(kinds) == 1 else None
+
+
+def _loop_commands(loop: Loop, system: System) -> list[Command]:
+    """Whether a loop is closed, and the motion that is prescribed to it."""
+    first = dict(zip(loop.command_names, loop.first_commands, strict=True))
+    types = {
+        "position": ("Angle", "Distance"),
+        "velocity": ("AngularVelocity", "Velocity"),
+        "acceleration": ("AngularAcceleration", "Acceleration"),
+    }
+    listed = []
+    for name, start in first.items():
+        word = name.removeprefix(f"{loop.name}.")
+        if word == "closed":
+            said = f"true closes loop '{loop.name}' as soon as it is within reach, false releases it"
+            listed.append(Command(place("loop", loop.name, "closed"), said, "", start, "switch"))
+        else:
+            role = "rate" if word == "velocity" else word
+            said = f"prescribed {word} of loop '{loop.name}'"
+            kind = _choose(turning(loop, system), *types[word])
+            listed.append(Command(place("loop", loop.name, f"{word}_command"), said, kind, start, role))
+    return listed
+
+
 def labels(system: System) -> list[str]:
-    """Texts for log lines: what each of the nq coordinates, then each of the nv velocities is."""
+    """Texts for log lines: what each of the nq coordinates, then each of the nv velocities, then each loop is."""
     listed = []
     for word, attribute in (("coordinate", "coordinate_names"), ("velocity", "velocity_names")):
         for body in system.bodies:
             listed += [f"{word} '{name}' of body '{body.name}'" for name in getattr(body.hinge, attribute)]
-    return listed
+    return listed + [f"loop '{loop.name}'" for loop in system.loops]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from limberjack.engine import layout as at
 from limberjack.engine.system.plant import Plant
 from limberjack.engine.system.system import SENSOR_TYPES, System
-from limberjack.fmu.variables.influences import Influences, Known, Knowns, union
+from limberjack.fmu.variables.influences import NOTHING, Influences, Known, Knowns, union
 from limberjack.fmu.variables.variable import Region, Variable
 
 #: unknown → {known: kind}, places in the list of variables; kind "dependent" or "constant" (a constant factor)
@@ -136,6 +136,10 @@ def _sensor_outputs(influences: Influences) -> Sequence[tuple[Knowns, bool]]:
         elif target == "velocity":
             j = system.velocity_names.index(sensor.target)
             knowns = frozenset({(Region.V, j)}) if plain else influences.applied(j)
+        elif sensor.type in ("loop_closed", "loop_energy_loss"):
+            knowns = NOTHING  # they change with the steps
+        elif target in ("loop", "joining loop"):
+            knowns = influences.loop([loop.name for loop in system.loops].index(sensor.target))
         elif target == "hinge":
             knowns = influences.reaction(influences.plant.hinge_rows[sensor.target][0])
         else:

@@ -1,8 +1,8 @@
 """What each computed number of a model depends on, from the tree of hinges: state, commands, parameters.
 
 Every set is a superset of the truth. It is tight where the structure says so: trees that hang on the ground are
-independent of each other; a node moves with the hinges on its path; where the first hinge of a tree only shifts it,
-its place changes no acceleration, and its uniform speed neither (gravity is uniform).
+independent of each other, but for those that loops join; a node moves with the hinges on its path; where the first
+hinge of a tree only shifts it, its place changes no acceleration, and its uniform speed neither (gravity is uniform).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from limberjack.engine import layout as at
+from limberjack.engine.loops import layout as lp
 from limberjack.engine.system.hinge_types import (
     CUSTOM,
     CYLINDRICAL,
@@ -71,6 +72,20 @@ class Influences:
             self._drives.setdefault(int(row[at.AI_V]), []).append(a)
         self._links = len(self._topo)
         self._root = [self._root_of(k) for k in range(self._links)]
+        self._join_loops()
+
+    def _join_loops(self) -> None:
+        """Trees that loops join count as one, under the root of the first of them."""
+        touched = [{self._root[k] for k in self._links_of(row)} - {-1} for row in self.plant.sections["loop_int"]]
+        for roots in touched:
+            joined = {self._root[root] for root in roots}
+            self._root = [min(joined) if root in joined else root for root in self._root]
+        self._loop_roots = [self._root[min(roots)] if roots else -1 for roots in touched]
+
+    def _links_of(self, loop: np.ndarray) -> list[int]:
+        """The links whose frames a loop joins, or whose coordinates it couples."""
+        terms = self.plant.sections["term_int"][loop[lp.L_TERM] : loop[lp.L_TERM] + loop[lp.L_TERMS], lp.TI_BODY]
+        return [int(row) - 1 for row in (loop[lp.L_A], loop[lp.L_B], *terms) if row > 0]
 
     def _root_of(self, k: int) -> int:
         """The link that carries the tree of link k and hangs on the ground; -1 for what is fixed to the ground."""
@@ -198,13 +213,27 @@ class Influences:
         """What the accelerations of a tree depend on; the same for all of it, seen from its bodies."""
         if root not in self._trees:
             members = self._members(root)
-            moving = union(self.q(k) | self.v(k) for k in members) - self._unfelt(root)
+            unfelt = NOTHING if root in self._loop_roots else self._unfelt(root)  # a loop may reach the ground
+            moving = (union(self.q(k) | self.v(k) for k in members) - unfelt) | self._prescribed(root)
             velocities = [j for k in members for j in self._velocities(k)]
             names = (f"hinge.{self.system.velocity_names[j]}.armature" for j in velocities)
             masses = union(self._masses.get(k, NOTHING) for k in members)
             forces = union(self.applied(j) for j in velocities)
             self._trees[root] = union([moving, forces, self._named(names), masses, self.gravity])
         return self._trees[root]
+
+    def _prescribed(self, root: int) -> Knowns:
+        """The motion prescribed to the loops of a tree; whether they are closed is a state of their own."""
+        found: set[Known] = set()
+        for row, at_root in zip(self.plant.sections["loop_int"], self._loop_roots):
+            if at_root == root and row[lp.L_DRIVE] >= 0:
+                first = int(row[lp.L_COMMAND]) + (row[lp.L_SWITCH] >= 0)
+                found |= {(Region.COMMAND, int(first) + i) for i in range(3)}
+        return frozenset(found)
+
+    def loop(self, l: int) -> Knowns:
+        """What the force and the residual of a loop depend on."""
+        return NOTHING if self._loop_roots[l] < 0 else self.motion(self._loop_roots[l])
 
     def _velocities(self, k: int) -> range:
         _, _, _, v, nv = self._row(k)

@@ -52,8 +52,9 @@ def variables_of(
         if coupling == "process":
             others[f"{group} of the embedded coupling only"] = full.outputs() if group == "outputs" else []
         chosen[group] = choose(patterns_of(group, given[group], system), candidates, others)
-    if variant == "arrays" and len(chosen["inputs"]) == len(offers.commands) > 0:
-        chosen["inputs"] = [offers.whole_command()]
+    drives = offers.drive_commands
+    if variant == "arrays" and drives and sum(each.offset < drives for each in chosen["inputs"]) == drives:
+        chosen["inputs"] = [offers.whole_command(), *chosen["inputs"][drives:]]
     settings = [] if coupling == "embedded" else _settings()
     listed = [_time(), *chosen["parameters"], *chosen["inputs"], *chosen["outputs"], *offers.indicators(), *settings]
     _require_unique(listed)

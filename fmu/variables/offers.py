@@ -20,6 +20,7 @@ from limberjack.fmu.variables.coordinates import (
     Velocity,
     commands_of,
     coordinates_of,
+    turning,
     velocities_of,
 )
 from limberjack.fmu.variables.naming import derivative, element, place
@@ -36,6 +37,14 @@ _SENSOR_PARTS: dict[str, tuple[tuple[str, str, int, str], ...]] = {
     "node_linear_velocity": (("", "velocity", 3, "Velocity"),),
     "gyro": (("", "angular velocity in its own axes", 3, "AngularVelocity"),),
     "accelerometer": (("", "specific force in its own axes", 3, "Acceleration"),),
+    "loop_wrench": (("moment", "moment", 3, "Torque"), ("force", "force", 3, "Force")),
+}
+#: sensor type of a loop → words, declared types of an angle's and of a distance's
+_LOOP_SENSORS = {
+    "loop_force": ("constraint force", "Torque", "Force"),
+    "loop_residual": ("largest residual", "Angle", "Distance"),
+    "loop_closed": ("whether it is closed,", "", ""),
+    "loop_energy_loss": ("kinetic energy lost when it last closed,", "Energy", "Energy"),
 }
 #: leaf, words, components, declared type, place in the node's row of `survey`, shown by default
 _NODE_PARTS = (
@@ -96,12 +105,20 @@ def spread(whole: Variable, arrays: bool, default: bool) -> list[Candidate]:
 
 @dataclass
 class Offers:
-    """The candidates of one model. arrays : vectors stay whole; embedded : the engine is inside the FMU."""
+    """The candidates of one model. arrays : vectors stay whole; embedded : the engine is inside the FMU.
+
+    Only a model without closed loops can be integrated by an importer's solver, so only it has states and indicators.
+    """
 
     system: System
     plant: Plant
     arrays: bool
     embedded: bool
+
+    @property
+    def exchange(self) -> bool:
+        """Whether there is Model Exchange."""
+        return self.embedded and not self.system.loops
 
     @cached_property
     def coordinates(self) -> list[Coordinate]:
@@ -129,7 +146,9 @@ class Offers:
                     Region.COMMAND,
                     i,
                     causality="input",
+                    variability="discrete" if command.boolean else "continuous",
                     start=(command.start,),
+                    boolean=command.boolean,
                     **typed(command.type_name),
                 ),
                 ("command",),
@@ -138,19 +157,24 @@ class Offers:
             for i, command in enumerate(self.commands)
         ]
 
+    @cached_property
+    def drive_commands(self) -> int:
+        """Number of commands of the drives, which come before those of the loops."""
+        return sum(len(actuator.command_names) for actuator in self.system.actuators)
+
     def whole_command(self) -> Variable:
-        """All commands as one array."""
-        names = ", ".join(self.system.command_names)
+        """All commands of the drives as one array."""
+        commands, names = self.commands[: self.drive_commands], self.system.command_names[: self.drive_commands]
         return Variable(
             "command",
-            f"all commands: {names}",
+            f"all commands: {', '.join(names)}",
             Region.COMMAND,
             0,
-            size=len(self.commands),
+            size=len(commands),
             array=True,
             causality="input",
-            start=tuple(command.start for command in self.commands),
-            **typed(common_type(command.type_name for command in self.commands)),
+            start=tuple(command.start for command in commands),
+            **typed(common_type(command.type_name for command in commands)),
         )
 
     def outputs(self) -> list[Candidate]:
@@ -185,7 +209,7 @@ class Offers:
             said = "all coordinates" if region is Region.Q else "all velocities"
             variable = Variable(whole, said, region, 0, len(rows), True, "output", start=start, **kind)
             elements = tuple(element(whole, i) for i in range(len(rows)))
-            return [Candidate(variable, elements, True, self.embedded)] if rows else []
+            return [Candidate(variable, elements, True, self.exchange)] if rows else []
         return [
             Candidate(
                 Variable(
@@ -200,13 +224,13 @@ class Offers:
                 ),
                 (whole,),
                 True,
-                self.embedded,
+                self.exchange,
             )
             for i, (name, said, kind, _, nominal, stops) in enumerate(rows)
         ]
 
     def _rates(self, region: Region) -> list[Candidate]:
-        """The derivatives of the states: always there, outputs only if selected."""
+        """The derivatives of the states: always there with Model Exchange, outputs only if selected."""
         rows = self._state_rows(region)
         whole = "q" if region is Region.Q else "v"
         if not self.arrays:
@@ -230,10 +254,10 @@ class Offers:
             size,
             self.arrays,
             causality="output",
-            derivative_of=name,
+            derivative_of=name if self.exchange else "",
             **kind,
         )
-        return Candidate(variable, answers, needed=True)
+        return Candidate(variable, answers, needed=self.exchange)
 
     def _aliases(self) -> Iterator[Candidate]:
         """With whole vectors, every coordinate and velocity under its own name as well."""
@@ -260,6 +284,8 @@ class Offers:
                 said = f"sensor '{sensor.name}': {said} of '{sensor.target}'"
                 name = place("sensor", sensor.name, leaf)
                 whole = Variable(name, said, Region.OBSERVED, offset, size, causality="output", **typed(kind))
+                if sensor.type == "loop_closed":
+                    whole = replace(whole, variability="discrete", boolean=True)
                 yield from [Candidate(whole, default=True)] if size == 1 else spread(whole, self.arrays, True)
                 offset += size
 
@@ -272,6 +298,11 @@ class Offers:
             velocity = self.velocities[self.system.velocity_names.index(sensor.target)]
             effort = sensor.type == "effort"
             return (("", "effort" if effort else "rate", 1, velocity.force_type if effort else velocity.type_name),)
+        if sensor.type in _LOOP_SENSORS:
+            said, angle, distance = _LOOP_SENSORS[sensor.type]
+            (loop,) = (loop for loop in self.system.loops if loop.name == sensor.target)
+            turns = turning(loop, self.system)
+            return (("", said, 1, "" if turns is None else angle if turns else distance),)
         return _SENSOR_PARTS[sensor.type]
 
     def _nodes(self) -> Iterator[Candidate]:
@@ -291,7 +322,7 @@ class Offers:
 
     def indicators(self) -> list[Variable]:
         """Event indicators of the stops and of the drives that have a limit."""
-        if not self.embedded:
+        if not self.exchange:
             return []
         nv, drives = self.system.nv, self.system.actuators
         dof, actuator = self.plant.sections["dof"], self.plant.sections["actuator"]

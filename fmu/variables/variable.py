@@ -30,13 +30,14 @@ class Variable:
     region, offset, size : `size` numbers of that vector from `offset`; `array` says that it is a vector even with
         size 1 (FMI 3 with arrays only)
     causality : "independent", "parameter", "input", "output", "local"
-    variability : "continuous", "tunable", "fixed"
+    variability : "continuous", "tunable", "fixed", "discrete" (truth values)
     start : numbers (or one text) where it has a start value, else empty; `exact` states have one too
     unit, display_unit : names of `units.py`, "" for none
     type_name : declared type, "" for none
     minimum, maximum, nominal : per element; infinite where open
     derivative_of : name of the variable whose time derivative this is, "" for none
-    text : True for a text (settings of the process coupling)
+    text : True for a text (settings of the process coupling); boolean : True for a truth value, 1.0 or 0.0 in its
+        region
     """
 
     name: str
@@ -56,6 +57,7 @@ class Variable:
     nominal: float = 1.0
     derivative_of: str = ""
     text: bool = False
+    boolean: bool = False
 
     @property
     def is_state(self) -> bool:

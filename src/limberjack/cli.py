@@ -90,9 +90,15 @@ def _demo(commands: Any) -> None:
     def work(options: argparse.Namespace) -> None:
         from limberjack.commands.run import demo
 
-        demo(options.out)
+        demo(options.out, options.part)
 
-    parser = _command(commands, "demo", work, "drive the shipped space manipulator over ZeroMQ and plot what happens")
+    text = (
+        "drive the shipped space manipulator over ZeroMQ, as an FMU too, let it grasp a tumbling satellite, and plot "
+        "what happens"
+    )
+    parser = _command(commands, "demo", work, text)
+    parts = ("all", "arm", "grasp")
+    parser.add_argument("part", nargs="?", choices=parts, default="all", help="which part to do (default: all)")
     parser.add_argument("--out", type=Path, default=Path("results/demo"), help="results folder (default: %(default)s)")
 
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 TOKEN = "{toy-model}"
 DT = 0.01
-NQ, NV, NU, NY = 5, 4, 1, 2
+NQ, NV, NU, NY = 5, 4, 2, 3
 STIFFNESS, DAMPING, MASS, INVERSE, LOWER, UPPER, LIMIT = range(7)
 FLOATS = (9.0, 0.25, 2.0, 0.5, -2.0, 2.0, 5.0)
-START = (0.0, 0.0, 0.5, 0.6, 0.0, 0.8, 0.0, 0.1, 0.3, -0.2, 0.4, 0.0)
+START = (0.0, 0.0, 0.5, 0.6, 0.0, 0.8, 0.0, 0.1, 0.3, -0.2, 0.4, 0.0, 0.0)
 
 (TIME, PARAMETER, Q, V, COMMAND, OBSERVED, SURVEYED, RATE, SWITCH, SETTING) = range(10)
 INDEPENDENT, PARAM, INPUT, OUTPUT, LOCAL = range(5)
@@ -33,6 +33,7 @@ class Row:
     low: float = -math.inf
     high: float = math.inf
     text: bool = False
+    boolean: bool = False
     nominal: float = 1.0
 
 
@@ -65,6 +66,8 @@ def table() -> list[Row]:
         Row("q", Q, 0, OUTPUT, HAS_START, count=NQ),
         Row("v", V, 0, OUTPUT, count=NV),
         Row("tau", OBSERVED, 0, OUTPUT, count=NV),
+        Row("latch", COMMAND, 1, INPUT, HAS_START, boolean=True),
+        Row("latched", OBSERVED, 2 * NV + 2, OUTPUT, boolean=True),
         Row("note#1 at 100%", SETTING, 0, PARAM, HAS_START | FIXED, text=True),
     ]
 
@@ -75,7 +78,7 @@ _FIRST_DERIVATIVE = REFERENCE["der(q0)"]
 DERIVATIVES = list(range(_FIRST_DERIVATIVE, _FIRST_DERIVATIVE + NQ + NV))
 LABELS = [f"coordinate {i} of the toy" for i in range(NQ)] + [f"velocity {j} of the toy" for j in range(NV)]
 
-_HEADER = struct.Struct("<8sIIQII32s40sdII18Q")
+_HEADER = struct.Struct("<8sIIQII32s40sdII19Q")
 _VARIABLE = struct.Struct("<IIQIIIIIIddd")
 _CRC_AT = 24
 HEADER_BYTES = _HEADER.size
@@ -86,28 +89,38 @@ class PlantData:
     """What goes into plant.bin; tests replace fields to make wrong files with right checksums."""
 
     magic: bytes = b"LJPLANT\0"
-    version: int = 1
+    version: int = 2
     coupling: int = 0
     token: bytes = TOKEN.encode()
     dt: float = DT
     integrator: int = 0
     substeps: int = 1
-    ints: tuple[int, ...] = (1, 2, NQ, NV, 0, 1, 1, NU, 2, NY, 0, 0, 0, 0, 0, 0)
+    loops: int = 0
+    ints: tuple[int, ...] = ()
     floats: tuple[float, ...] = FLOATS
     state: tuple[float, ...] = START
     rows: tuple[Row, ...] = field(default_factory=lambda: tuple(table()))
     counts: dict[str, int] = field(default_factory=dict)  # overrides of header counts and places
     texts_end: bytes = b"\0"
 
+    def __post_init__(self) -> None:
+        if not self.ints:
+            object.__setattr__(self, "ints", (1, 2, NQ, NV, 0, 1, 1, NU, 2, NY, 0, 0, self.loops, *(0,) * 19))
+
+    @property
+    def labels(self) -> list[str]:
+        """Of coordinates, velocities and loops."""
+        return LABELS + [f"loop {i} of the toy" for i in range(self.loops)]
+
     def packed(self) -> bytes:
         """The bytes of the file."""
         texts, places = bytearray(b"\0"), []
-        for text in [row.name for row in self.rows] + LABELS:
+        for text in [row.name for row in self.rows] + self.labels:
             places.append(len(texts))
             texts += text.encode() + b"\0"
         texts = texts[:-1] + self.texts_end
         variables = b"".join(self._row(row, at) for row, at in zip(self.rows, places))
-        labels = struct.pack(f"<{len(LABELS)}I", *places[len(self.rows) :])
+        labels = struct.pack(f"<{len(self.labels)}I", *places[len(self.rows) :])
         parts = {
             "ints": struct.pack(f"<{len(self.ints)}q", *self.ints),
             "floats": struct.pack(f"<{len(self.floats)}d", *self.floats),
@@ -119,7 +132,7 @@ class PlantData:
         return self._assembled(parts)
 
     def _row(self, row: Row, name: int) -> bytes:
-        kind = 1 if row.text else 0
+        kind = 1 if row.text else 2 if row.boolean else 0
         return _VARIABLE.pack(
             row.region,
             row.count,
@@ -151,6 +164,7 @@ class PlantData:
             "n_q": NQ,
             "n_v": NV,
             "n_commands": NU,
+            "n_loops": self.loops,
             "n_variables": len(self.rows),
             "texts_bytes": len(parts["texts"]),
             **at,

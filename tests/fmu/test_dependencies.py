@@ -74,7 +74,7 @@ def driven_tree(seed: int) -> System:
         Sensor(f"{name} {i}", name, str(rng.choice(targets[kind])))
         for name, (kind, _, _) in SENSOR_TYPES.items()
         for i in range(2)
-        if len(targets[kind])
+        if len(targets.get(kind, ()))
     ]
     drives = some_drives(system, rng)
     return validate(replace(system, actuators=tuple(drives), sensors=tuple(sensors)))

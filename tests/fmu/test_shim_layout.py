@@ -170,7 +170,7 @@ def test_scratch_of_groups_is_what_they_need(refuse):
 
 
 @pytest.mark.parametrize(
-    "section, row, column, value, told",
+    ("section", "row", "column", "value", "told"),
     [
         ("topo", 0, layout.GROUP, 0, "topology"),  # no member of the group
         ("dof_int", 0, layout.DI_MEMBER, 0, "velocities"),

@@ -89,7 +89,7 @@ def test_the_end_of_memory_is_an_error(counted, tmp_path, version):
 
 def test_refused_files_leave_no_memory_behind(counted, tmp_path, version):
     counts = Counts(counted)
-    for data in (toy.PlantData(version=2), toy.PlantData(ints=(1, 2)), toy.with_row("angle", offset=9)):
+    for data in (toy.PlantData(version=1), toy.PlantData(ints=(1, 2)), toy.with_row("angle", offset=9)):
         fmu = Fmu(counted, version, CO_SIMULATION, location(data.write(tmp_path / "resources"), version))
         assert fmu.c is None
         assert counts.blocks == 0

@@ -1,5 +1,6 @@
 """Loops of the YAML format: every field arrives, and every wrong one is named with its line."""
 
+import dataclasses
 import json
 import math
 import re
@@ -8,21 +9,26 @@ import sys
 from pathlib import Path
 
 import jsonschema
+import msgpack
 import numpy as np
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 import limberjack as lj
 from limberjack.engine.errors import ModelError
+from limberjack.engine.system import archive
 from limberjack.engine.system.archive import from_bytes, to_bytes
 from limberjack.engine.system.hinge_types import HINGE_TYPES
 from limberjack.engine.system.load import load
+from limberjack.engine.system.places import plain_locate
 from limberjack.engine.system.readers.schema import json_schema
 from limberjack.engine.system.readers.yaml_reader import read_yaml
 from limberjack.engine.system.system import LOOP_TYPES, System, Term
 from limberjack.engine.system.validate import examine
-from tests.system.test_archive import same
+from tests.system.test_archive import forged, same
 
 HERE = Path(__file__).parent
 LINKAGE = (HERE / "linkage.yaml").read_text()
@@ -33,6 +39,9 @@ def checked(path: Path) -> System:
     """The system of a file before its loops are brought to close."""
     system, locate = read_yaml(path)
     return examine(system, "refuse", locate)
+
+
+GOOD = to_bytes(checked(HERE / "linkage.yaml"))
 
 
 @pytest.fixture(scope="module")
@@ -115,6 +124,31 @@ def test_the_archive_keeps_loops_to_the_last_bit(linkage):
     back = from_bytes(to_bytes(linkage), "linkage.ljm")
     assert same(linkage, back)
     assert back.loops[1].length == linkage.loops[1].length
+
+
+def columns(kind):
+    return [field.name for field in dataclasses.fields(kind)]
+
+
+JUNK = st.sampled_from([None, True, -1, 1.5, math.nan, 1e300, "", "pin", "lock", "embed", b"", [], [1], {}, 2**63])
+
+
+@given(st.data())
+def test_a_forged_loop_is_refused_or_gives_a_checked_model(data):
+    """Any one value of an archive's loops exchanged for junk: ModelError, or a model that passes the checks."""
+    _, content = msgpack.unpackb(GOOD[archive._HEADER.size :])
+    node = content[columns(System).index("loops")]
+    while True:
+        place = data.draw(st.integers(0, len(node) - 1))
+        if type(node[place]) is not list or not node[place] or data.draw(st.booleans()):
+            break
+        node = node[place]
+    node[place] = data.draw(JUNK)
+    try:
+        system = from_bytes(forged(content), "model.ljm")
+    except ModelError:
+        return
+    assert examine(system, "refuse", plain_locate).loop_names == system.loop_names
 
 
 CUTS = {

@@ -25,7 +25,7 @@ MOST_TYPICAL = 10.0
 
 @dataclass(eq=False)
 class Group:
-    """Loops that are embedded together, and their bodies.
+    """Loops that are embedded together, and their bodies. Loops that leave no motion have no independent velocities.
 
     bodies : their rows (k + 1), ascending; parent : row of the body that carries them; loops : indices in the model
     kept : for each loop the indices of its rows that are kept; row_scale : their factors
@@ -82,7 +82,8 @@ def _dependent(system: System, mechanism: Mechanism, rows: list[np.ndarray]) -> 
     what = f"{wanted} cannot all be independent in the loops that '{owner.name}' moves with: " + (
         f"these have {freedom} degree{'s' * (freedom != 1)} of freedom" if len(asked) > freedom else "one fixes another"
     )
-    raise ModelError(what, where=where_is(owner), mend=f"Name others; these can be: {some_names(other)}")
+    mend = f"Name others; these can be: {some_names(other)}" if other else "Remove 'independent'"
+    raise ModelError(what, where=where_is(owner), mend=mend)
 
 
 def _asked(system: System, mechanism: Mechanism) -> list[int]:
@@ -99,7 +100,7 @@ def _asked(system: System, mechanism: Mechanism) -> list[int]:
     return list(dict.fromkeys(asked))
 
 
-def _preferences(system: System, mechanism: Mechanism) -> list[tuple]:
+def _preferences(system: System, mechanism: Mechanism) -> list[tuple[int, ...]]:
     """Keys of the velocities: those of one loop become dependent first, so that its rows stay a block of their own.
 
     Then those without a drive, then those of few loops.
@@ -111,7 +112,7 @@ def _preferences(system: System, mechanism: Mechanism) -> list[tuple]:
             count[mechanism.slices[row]] += 1
     driven = {actuator.coordinate for actuator in system.actuators}
     actuated = [system.velocity_names[v] in driven for v in mechanism.dofs]
-    return [(count[j] > 1, actuated[j], int(count[j])) for j in range(len(count))]
+    return [(int(count[j] > 1), int(actuated[j]), int(count[j])) for j in range(len(count))]
 
 
 def _first_row(rows: list[np.ndarray], column: int) -> int:

@@ -12,9 +12,10 @@ from limberjack.engine.arguments import coordinates, system_of, vector
 from limberjack.engine.errors import ModelError
 from limberjack.engine.loops.layout import COUPLING
 from limberjack.engine.system import frames
+from limberjack.engine.system.loops.choice import where_is
 from limberjack.engine.system.loops.closure import closures
 from limberjack.engine.system.loops.groups import united
-from limberjack.engine.system.loops.holds import Holds, basis, holds, named
+from limberjack.engine.system.loops.holds import Holds, Limits, basis, holds, named
 from limberjack.engine.system.loops.kinematics import Tree
 from limberjack.engine.system.loops.mechanism import Mechanism
 from limberjack.engine.system.loops.newton import NOTHING, RANK_TOLERANCE, ROUNDING, Basis, Closing, Sizes, close, sizes
@@ -23,6 +24,9 @@ from limberjack.engine.system.validate import range_findings
 
 #: starts beside the guess: how far the coordinates that are not held are moved at random, in units of `Sizes`
 RESTARTS = (0.1, 0.3, 0.3, 0.6, 0.6, 1.0, 1.0, 2.0, 2.0, 3.0)
+
+#: scaled residuals below this are not worth a word
+EXACT = 1e-9
 
 
 def assemble(
@@ -36,7 +40,8 @@ def assemble(
         coordinates until the loops close, then the velocities until they stay closed. Loops that start open do not
         count, nor where a switchable loop stands: it holds what is there.
     hold : names of coordinates, velocities or hinges that keep their values; a name that is both a coordinate's and
-        a velocity's holds both. Of a quaternion all four components are held or none.
+        a velocity's holds both. Of a quaternion all four components are held or none. What is not held begins within
+        its hinge's limits and ends there where the loops can close so.
 
     Raises
     ------
@@ -47,30 +52,39 @@ def assemble(
     guess_q = system.q0 if q is None else coordinates(system, q)
     guess_v = system.v0 if v is None else vector("v", v, (system.nv,))
     names = [hold] if isinstance(hold, str) else list(hold)
-    return _assembled(_with_state(system, guess_q, guess_v), named(system, names))
+    return _assembled(_with_state(system, guess_q, guess_v), named(system, names), rounded=False)
 
 
 def assemble_initial(system: System) -> System:
-    """The system, checked, with its initial values made consistent; those that the user gave stay."""
+    """The system, checked, with its initial values made consistent; those that the user gave stay.
+
+    Files hold rounded numbers: given positions with which the loops all but close are moved as well, with a warning.
+    """
     if not system.loops:
         return system
-    closed = _assembled(system, holds(system, system.held, system.held_rates))
+    closed = _assembled(system, holds(system, system.held, system.held_rates), rounded=True)
     return replace(closed, warnings=(*closed.warnings, *range_findings(closed.bodies)))
 
 
-def _assembled(system: System, held: Holds) -> System:
+def _assembled(system: System, held: Holds, rounded: bool) -> System:
+    """Close the loops, then make the velocities fit; rounded: held positions may be rounded numbers."""
     tree = Tree(frames.assemble(system))
     loops = [loop for loop in closures(system, tree) if loop.loop.closed]
     q = system.q0
     lasting = [loop for loop in loops if not loop.loop.switchable and loop.names]
+    warnings = list(system.warnings)
     for members in united([loop.above for loop in lasting]):
         mechanism = Mechanism(tree, [lasting[i] for i in members])
-        q = _close(system, mechanism, q, held)
+        found, size = _close(system, mechanism, q, held)
+        if found.total > EXACT:
+            found = _without_rounding(system, mechanism, found, size, held, rounded)
+            warnings += _findings(system, mechanism, found, q, held)
+        q = found.q
     v = system.v0
     for members in united([loop.above for loop in loops]):
         mechanism = Mechanism(tree, [loops[i] for i in members])
         v = _project(system, mechanism, q, v, held)
-    return _with_state(system, q, v)
+    return replace(_with_state(system, q, v), warnings=tuple(dict.fromkeys(warnings)))
 
 
 def _with_state(system: System, q: np.ndarray, v: np.ndarray) -> System:
@@ -83,19 +97,56 @@ def _with_state(system: System, q: np.ndarray, v: np.ndarray) -> System:
     return replace(system, bodies=tuple(bodies))
 
 
-def _close(system: System, mechanism: Mechanism, q: np.ndarray, held: Holds) -> np.ndarray:
-    """Close the loops of one mechanism, from the guess and, if that fails, from places around it."""
+def _close(system: System, mechanism: Mechanism, q: np.ndarray, held: Holds) -> tuple[Closing, Sizes]:
+    """Close the loops of one mechanism within the hinges' limits, else anywhere.
+
+    From the guess and, if that fails, from places around it: the first that closes within limits, or the first at all.
+    """
+    limits = Limits(mechanism, held)
+    q = limits.clipped(q)
     size = sizes(mechanism, q)
     allowed = basis(mechanism, held, size)
     best = close(mechanism, q, size, allowed)
     for start in _starts(mechanism, q, size, allowed):
-        if best.closed:
-            return best.q
+        if best.closed and limits.hold(best.q):
+            break
         tried = close(mechanism, start, size, allowed)
-        best = tried if tried.closed or tried.better(best) else best
+        better = not best.closed and (tried.closed or tried.better(best))
+        best = tried if better or (tried.closed and limits.hold(tried.q)) else best
     if best.closed:
-        return best.q
+        return best, size
     raise _cannot_close(system, mechanism, best, size, held)
+
+
+def _without_rounding(
+    system: System, mechanism: Mechanism, found: Closing, size: Sizes, held: Holds, rounded: bool
+) -> Closing:
+    """Of loops that all but close: closed, if that takes moving what is held, where it may be rounded numbers."""
+    if not any(joint.qi + i in held.coordinates for joint in mechanism.joints for i in range(joint.nq)):
+        return found
+    apart = close(mechanism, found.q, size)
+    if apart.total > 0.5 * found.total:  # what is held is not to blame
+        return found
+    if not rounded:
+        raise _cannot_close(system, mechanism, found, size, held)
+    return apart
+
+
+def _findings(system: System, mechanism: Mechanism, found: Closing, guess: np.ndarray, held: Holds) -> list[str]:
+    """What to say of given positions that were moved, and of loops that close only up to rounding."""
+    findings = []
+    own = [joint.qi + i for joint in mechanism.joints for i in range(joint.nq) if joint.qi + i in held.coordinates]
+    moved = [f"'{system.coordinate_names[i]}' by {found.q[i] - guess[i]:.2g}" for i in own if found.q[i] != guess[i]]
+    worst = _worst(mechanism, found.error)
+    where = where_is(mechanism.loops[worst[0]].loop)
+    if moved:
+        findings.append(
+            f"{where}: the given initial positions are rounded; moved to close the loop: {', '.join(moved)}"
+        )
+    if found.total > EXACT:
+        how = _open_by(mechanism, found.residual, worst)
+        findings.append(f"{where}: {how}: other rows make this one redundant, but the model's numbers are rounded")
+    return findings
 
 
 def _starts(mechanism: Mechanism, q: np.ndarray, size: Sizes, allowed: Basis | None) -> Iterator[np.ndarray]:
@@ -114,13 +165,11 @@ def _cannot_close(system: System, mechanism: Mechanism, best: Closing, size: Siz
     what = f"the loops cannot be closed: {_open_by(mechanism, best.residual, worst)}"
     mend = "Change lengths, frames, or the initial positions from which the loops are closed"
     if kept:
-        what += (
-            f", while {', '.join(kept)} keep their values" if len(kept) > 1 else f", while {kept[0]} keeps its value"
-        )
+        what += f", while {_keep(kept)}"
         apart = any(close(mechanism, start, size).closed for start in (best.q, *_starts(mechanism, best.q, size, None)))
         mend = "Give fewer initial positions, or others" + (": without them the loops close" if apart else "")
     loop = mechanism.loops[worst[0]].loop
-    return ModelError(what, where=loop.where or system.source or f"loop '{loop.name}'", mend=mend)
+    return ModelError(what, where=where_is(loop), mend=mend)
 
 
 def _keep(names: list[str]) -> str:
@@ -169,4 +218,4 @@ def _cannot_move(system: System, mechanism: Mechanism, rates: np.ndarray, error:
     what = f"the initial velocities break a loop: {_open_by(mechanism, rates, worst, rate=True)}"
     what += f", while {_keep(kept)}" if kept else ""
     mend = "Give fewer initial velocities, or such as the loops allow together"
-    return ModelError(what, where=loop.where or system.source or f"loop '{loop.name}'", mend=mend)
+    return ModelError(what, where=where_is(loop), mend=mend)

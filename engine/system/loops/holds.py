@@ -85,3 +85,29 @@ def _left(joint: Joint, indices: list[int], q: np.ndarray) -> np.ndarray:
     fixed = np.vstack([turned, slid[[i - 4 for i in indices if i >= 4]]])
     _, s, Vt = np.linalg.svd(fixed)
     return np.asarray(Vt[int(np.sum(s > 1e-9)) :].T)
+
+
+class Limits:
+    """Limits of the hinges of a mechanism, for the coordinates that are not held."""
+
+    def __init__(self, mechanism: Mechanism, held: Holds) -> None:
+        self._places: list[int] = []
+        bounds: list[tuple[float, float]] = []
+        for joint in mechanism.joints:
+            hinge = mechanism.tree.frames.links[joint.body].body.hinge
+            for i, dof in enumerate(() if joint.quasi else hinge.dofs):
+                if joint.qi + i not in held.coordinates:
+                    self._places.append(joint.qi + i)
+                    bounds.append((dof.lower, dof.upper))
+        self._lower, self._upper = np.array(bounds).reshape(-1, 2).T
+
+    def clipped(self, q: np.ndarray) -> np.ndarray:
+        """The coordinates, moved into the limits."""
+        inside = q.copy()
+        inside[self._places] = np.clip(q[self._places], self._lower, self._upper)
+        return inside
+
+    def hold(self, q: np.ndarray) -> bool:
+        """Whether the coordinates are within the limits."""
+        own = q[self._places]
+        return bool(np.all((own >= self._lower) & (own <= self._upper)))

@@ -73,42 +73,29 @@ def plan(system: System, frames: Frames) -> Plan:
     return Plan(system, tree, plans, groups)
 
 
-def _groups(system: System, tree: Tree, loops: Sequence[Closure], choices: list[Choice]) -> list[Group]:
-    """The aggregated nodes, base to tip. Loops that leave no motion at all go by force."""
+def _groups(system: System, tree: Tree, loops: Sequence[Closure], choices: Sequence[Choice]) -> list[Group]:
+    """The aggregated nodes, base to tip."""
     embedded = [i for i, choice in enumerate(choices) if choice.method == "embed"]
-    groups = []
-    for members in united([loops[i].above for i in embedded]):
-        group = aggregate(system, tree, loops, [embedded[i] for i in members])
-        if group.independent:
-            groups.append(group)
-            continue
-        for i in group.loops:
-            choices[i] = _rigid(system, loops[i], choices[i], group)
+    sets = united([loops[i].above for i in embedded])
+    groups = [aggregate(system, tree, loops, [embedded[i] for i in members]) for members in sets]
     return sorted(groups, key=lambda group: group.bodies[0])
-
-
-def _rigid(system: System, closure: Closure, choice: Choice, group: Group) -> Choice:
-    """Loops that leave their bodies no motion have no independent velocities to embed them with."""
-    if choice.given:
-        names = ", ".join(f"'{system.loops[i].name}'" for i in group.loops)
-        what = f"loop '{closure.loop.name}' cannot be embedded: the loops {names} leave their bodies no motion"
-        mend = "Remove 'method: embed' and 'independent', or make the bodies' hinges fixed instead"
-        raise ModelError(what, where=where_is(closure.loop), mend=mend)
-    return Choice("force", "its group has no motion left", False)
 
 
 def _all_rows(system: System, tree: Tree, closure: Closure) -> tuple[list[int], list[float]]:
     """Loops by force keep every row: the solver copes with redundant ones."""
-    _, Y = Mechanism(tree, [closure]).evaluate(system.q0)
-    largest = np.abs(Y).max(axis=1, initial=0.0)
-    least = 1e-9 * largest.max(initial=0.0) + 1e-12  # below it the row moves nothing but by rounding
-    return list(range(len(largest))), [float(1.0 / x) if x > least else 1.0 for x in largest]
+    size = sizes(Mechanism(tree, [closure]), system.q0)
+    return list(range(len(size.row))), [float(x) for x in size.row]
 
 
 def _check_closed(system: System, tree: Tree, closure: Closure) -> None:
-    """Refuse an initial state that the first step would have to mend by a jump."""
+    """Refuse an initial state that the first step would have to mend by a jump, and loops within rigid bodies."""
     loop = closure.loop
     mechanism = Mechanism(tree, [closure])
+    if not mechanism.dofs:
+        what = f"loop '{loop.name}' joins bodies that cannot move against each other"
+        raise ModelError(
+            what, where=where_is(loop), mend="Remove the loop, or give the bodies between hinges that move"
+        )
     if not loop.closed or not mechanism.count:
         return
     size = sizes(mechanism, system.q0)

@@ -7,8 +7,8 @@ import numpy as np
 from limberjack.engine.system.loops.mechanism import Mechanism
 from limberjack.engine.system.loops.newton import RANK_TOLERANCE, Sizes, close
 
-#: configurations beside the initial one, and attempts to find them
-SAMPLES, TRIES = 7, 16
+#: walks from the initial configuration, more if it is singular; configurations on each, and attempts to reach them
+WALKS, WALKS_OF_SINGULAR, WALK, TRIES = 2, 8, 3, 6
 #: how far a random motion along the constraints goes, in units of `Sizes`
 STRIDE = 0.7
 
@@ -27,20 +27,35 @@ def null_space(A: np.ndarray) -> np.ndarray:
 def sampled_rows(mechanism: Mechanism, q: np.ndarray, size: Sizes) -> list[np.ndarray]:
     """Scaled rows where the loops are closed: at q itself, and where random motions from there lead.
 
-    The same for the same mechanism; fewer where it cannot move.
+    The same for the same mechanism; fewer where it cannot move. Where q is singular several branches of motion may
+    begin there, on which different numbers of rows are independent: then more walks look for them.
     """
     random = np.random.default_rng(1)
-    rows, here, stride = [size.scaled(mechanism.evaluate(q)[1])], q, STRIDE
-    first = last = null_space(rows[0])
-    for _ in range(TRIES):
-        if len(rows) > SAMPLES or not last.shape[1]:
+    rows = [size.scaled(mechanism.evaluate(q)[1])]
+    first = rank(rows[0])
+    for walk in range(WALKS_OF_SINGULAR):
+        if walk >= WALKS and all(rank(Y) == first for Y in rows):
             break
-        motion = last @ random.standard_normal(last.shape[1])
+        rows += _walk(mechanism, q, size, random, rows[0])
+    return rows
+
+
+def _walk(
+    mechanism: Mechanism, q: np.ndarray, size: Sizes, random: np.random.Generator, Y: np.ndarray
+) -> list[np.ndarray]:
+    """Rows along a random walk on the constraints from q, where they are Y."""
+    rows: list[np.ndarray] = []
+    stride = STRIDE
+    for _ in range(TRIES):
+        N = null_space(Y)
+        if len(rows) == WALK or not N.shape[1]:
+            break
+        motion = N @ random.standard_normal(N.shape[1])
         motion *= stride / max(float(np.abs(motion).max()), 1e-12)
-        there = close(mechanism, mechanism.moved(here, size.velocity * motion), size)
+        there = close(mechanism, mechanism.moved(q, size.velocity * motion), size)
         if there.closed:
-            rows.append(size.scaled(mechanism.evaluate(there.q)[1]))
-            here, last, stride = there.q, null_space(rows[-1]), STRIDE
+            q, Y, stride = there.q, size.scaled(mechanism.evaluate(there.q)[1]), STRIDE
+            rows.append(Y)
         else:
-            here, last, stride = q, first, 0.5 * stride
+            stride *= 0.5
     return rows

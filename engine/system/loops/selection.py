@@ -51,13 +51,13 @@ def independent_rows(rows: Sequence[np.ndarray]) -> list[int]:
     return sorted(kept)
 
 
-def dependent_columns(rows: Sequence[np.ndarray], order: Sequence[tuple], free: set[int]) -> list[int]:
+def dependent_columns(rows: Sequence[np.ndarray], order: Sequence[tuple[int, ...]], free: set[int]) -> list[int]:
     """As many columns as there are rows, which the other columns then determine; fewer if that cannot be.
 
-    Of the sets found by pivoting over all configurations and over each, the first that is nearly as well conditioned
-    as the best where it is worst: those come first that heed `order`.
+    Of the sets found by pivoting over all configurations and over each, those that are nearly as well conditioned as
+    the best where they are worst; of these the one that heeds `order` best.
 
-    order : a key for each column; where several would do, the one of lowest key becomes dependent.
+    order : numbers for each column; where several would do, the one of lowest numbers becomes dependent.
     free : columns that must stay independent.
     """
     found = [_pivots(rows, order, free, share) for share in SHARES]
@@ -66,7 +66,9 @@ def dependent_columns(rows: Sequence[np.ndarray], order: Sequence[tuple], free: 
     if not full:
         return found[0]
     worth = [min(smallest(Y[:, chosen]) for Y in rows) for chosen in full]
-    return full[next(i for i, value in enumerate(worth) if value >= ENOUGH * max(worth))]
+    cost = [tuple(sum(order[j][c] for j in chosen) for c in range(len(order[0]))) for chosen in full]
+    good = [i for i, value in enumerate(worth) if value >= ENOUGH * max(worth)]
+    return full[min(good, key=lambda i: (cost[i], -worth[i], i))]
 
 
 def smallest(A: np.ndarray) -> float:
@@ -74,7 +76,7 @@ def smallest(A: np.ndarray) -> float:
     return float(np.linalg.svd(A, compute_uv=False).min(initial=np.inf))
 
 
-def _pivots(rows: Sequence[np.ndarray], order: Sequence[tuple], free: set[int], share: float) -> list[int]:
+def _pivots(rows: Sequence[np.ndarray], order: Sequence[tuple[int, ...]], free: set[int], share: float) -> list[int]:
     left, chosen = list(rows), list[int]()
     for _ in range(len(rows[0])):
         score = _remainders(left)

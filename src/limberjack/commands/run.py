@@ -22,19 +22,27 @@ from limberjack.engine.errors import ArgumentError, MissingExtraError
 from limberjack.engine.kernel import announce_compilation
 from limberjack.engine.system.load import load
 
-DEMO_MODEL, DEMO_SECONDS = "space_manipulator.yaml", 30.0
+DEMO_MODEL, DEMO_SECONDS, GRASP_MODEL = "space_manipulator.yaml", 30.0, "satellite_grasp.yaml"
 PICTURES = (".png", ".pdf", ".svg")
 
 
-def demo(folder: Path) -> None:
-    """Drive the shipped space manipulator in an engine process, then export it and drive the FMU in the same way."""
+def demo(folder: Path, part: str = "all") -> None:
+    """Drive the shipped space manipulator in an engine process, then export it and drive the FMU in the same way;
+    then let it grasp a satellite. part : "arm", "grasp" or "all"."""
+    from limberjack.commands.grasp import demo_grasp
+
     announce_compilation()
     console = open_console()
     with ExitStack() as stack:
-        model = stack.enter_context(as_file(files("limberjack.examples") / DEMO_MODEL))
-        job = Job(model, folder, DEMO_SECONDS)
-        run_job(job, console)
-        _demo_fmu(job, console)
+        arm, grasp = (
+            stack.enter_context(as_file(files("limberjack.examples") / name)) for name in (DEMO_MODEL, GRASP_MODEL)
+        )
+        if part != "grasp":
+            job = Job(arm, folder, DEMO_SECONDS)
+            run_job(job, console)
+            _demo_fmu(job, console)
+        if part != "arm":
+            demo_grasp(grasp, folder, console)
 
 
 def _demo_fmu(job: Job, console: Console) -> None:

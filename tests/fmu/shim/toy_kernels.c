@@ -1,8 +1,8 @@
 /* A model small enough to be written twice: here as kernels, in shim_model.py as the oracle.
  *
  * A damped pendulum with a stop and a bounded motor, and a top that turns freely without torques:
- *   q = [angle, w, x, y, z], v = [rate, wx, wy, wz], one command (torque), outputs [angle, distance of work from a
- *   cache line in bytes].
+ *   q = [angle, w, x, y, z], v = [rate, wx, wy, wz], commands [torque, latch], outputs [angle, distance of work from a
+ *   cache line in bytes, latch].
  *   floats = [stiffness, damping, mass, 1/mass, lower, upper, limit]
  * Semi-implicit Euler: the new rate moves the angle, so that C and Python round alike.
  */
@@ -15,7 +15,7 @@ enum { STIFFNESS, DAMPING, MASS, INVERSE, LOWER, UPPER, LIMIT, FLOATS };
 #ifndef ROOM
 #define ROOM 3 /* a test defines one that the shim finds too large */
 #endif
-enum { INTS = 16, WORK = 24, NQ = 5, NV = 4, NU = 1, NY = 2, COLUMNS = NQ + NV + NU };
+enum { INTS = 32, WORK = 24, NQ = 5, NV = 4, NU = 2, NY = 3, COLUMNS = NQ + NV + NU };
 enum { Q = 2, V = Q + NQ, U = V + NV };
 static const double fastest = 1e3;
 
@@ -99,6 +99,7 @@ static void observe(int64_t *ints, double *floats, double *work, double *state, 
     observed[NV] = acceleration(floats, state);
     observed[2 * NV] = state[Q];
     observed[2 * NV + 1] = (double)((uintptr_t)work % 64);
+    observed[2 * NV + 2] = state[U + 1];
 }
 
 /* Potential energy also tells of the quaternion's length, which is 1 wherever this is asked. */
