@@ -36,8 +36,8 @@ from limberjack.engine.tree import begin_sweep, place_body
 
 #: scaled residual (of the order of a coordinate, rad or m) at which a loop is closed
 CLOSED = 1e-12
-#: scaled residual that may stay where steps bring it down no further: rounding of long levers, a singular configuration
-BEARABLE = 1e-6
+#: scaled residual that may stay where no motion lessens it: rows that a model repeats with rounded numbers
+BEARABLE = 1e-4
 #: most steps, for coordinates and for velocities
 STEPS = 10
 #: a step that leaves more than this share asks for new factors, and one with new factors that leaves this much for none
@@ -137,6 +137,16 @@ def _apply(plant, work, q, v, which, delta):
 
 
 @kernel
+def _largest(delta):
+    """The largest change of a velocity or coordinate; what no change lessens stays."""
+    size = 0.0
+    for j in range(delta.shape[0]):
+        if not abs(delta[j]) <= size:
+            size = abs(delta[j]) if delta[j] == delta[j] else math.inf
+    return size
+
+
+@kernel
 def _measure(plant, work, q, v, which, placed):
     """The largest scaled residual or rate at q, v, and its loop; leaves bodies and loops placed."""
     if not placed:
@@ -167,6 +177,8 @@ def _close(plant, work, q, v, which, limit, forces, stale):
             worst, loop = _measure(plant, work, q, v, which, False)
         stale = _correction(plant, work, q, which, forces, delta)
         renewed = renewed or not forces
+        if _largest(delta) <= 0.1 * CLOSED:
+            break
         _apply(plant, work, q, v, which, delta)
         before = worst
         worst, loop = _measure(plant, work, q, v, which, False)
