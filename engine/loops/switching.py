@@ -46,6 +46,7 @@ from limberjack.engine.loops.layout import (
 )
 from limberjack.engine.loops.multipliers import answer, clear_right, set_right
 from limberjack.engine.loops.paths import acts
+from limberjack.engine.loops.reactions import largest_residual
 from limberjack.engine.loops.response import refresh
 from limberjack.engine.spatial import add, dot, load3, load9, mul_t, neg, rot, store3, store9
 from limberjack.engine.tree import sweep_velocities
@@ -112,14 +113,6 @@ def _distance(plant, work, l):
     """How far the frames' origins are apart; 0 for loops that join none."""
     d = load3(work.loops.frame[l], F_D)
     return math.sqrt(dot(d, d)) if plant.loops.loop_int[l, L_KIND] <= DISTANCE else 0.0
-
-
-@kernel
-def _largest_residual(plant, work, l):
-    worst = 0.0
-    for i in range(plant.loops.loop_int[l, L_ROWS]):
-        worst = max(worst, abs(work.loops.row[l, R_RESIDUAL + i]))
-    return worst
 
 
 @kernel
@@ -248,7 +241,7 @@ def switch_entry(ints, floats, work, state, loop, close, report):
     sweep_velocities(plant, scratch, q, v)
     near = _is_near(plant, scratch, loop, q)
     report[RP_DISTANCE], report[RP_ROWS] = _distance(plant, scratch, loop), plant.loops.loop_int[loop, L_ROWS]
-    report[RP_RESIDUAL] = _largest_residual(plant, scratch, loop)
+    report[RP_RESIDUAL] = largest_residual(plant, scratch, loop)
     closed = held[SW_CLOSED] > 0.5
     if close and not closed and not near:
         report[RP_STATUS] = SWITCH_FAR
