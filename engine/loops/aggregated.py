@@ -6,7 +6,7 @@ import math
 
 from limberjack.engine.articulated import hand_whole, pivot, rank_one
 from limberjack.engine.inverse_dynamics import accelerate_body
-from limberjack.engine.kernel import kernel, routine
+from limberjack.engine.kernel import kernel
 from limberjack.engine.lanes import load_lanes, store_lanes
 from limberjack.engine.layout import A_H, A_I, A_M, A_Z, FIRST, GROUP, MEMBER, UP, W_ALPHA, W_V
 from limberjack.engine.loops.blocks import load_block, store_block
@@ -70,7 +70,7 @@ def _hand_on(plant, work, k, parts, inside, P, n, f):
         hand_whole(plant, work, k, topo[FIRST], work.acc[topo[UP]], P, n, f)
 
 
-@routine
+@kernel
 def inward_member(plant, work, k, P, n, f, tau, add_inertia):
     """One body of a group; its P = (I, H, M) and z = [n; f] hold the shares of the children outside the group."""
     topo, row = plant.topo[k], work.rows[k + 1]
@@ -145,7 +145,7 @@ def u_column(parts, r):
     return n, (block[3 * LANES + i], block[4 * LANES + i], block[5 * LANES + i])
 
 
-@routine
+@kernel
 def _reduce(plant, work, g, parts, free, tau, add_inertia):
     """P(parent) -= U D⁻¹ U*, z(parent) += U D⁻¹ ε, once all bodies of the group have handed in theirs."""
     _add_generalized(plant, g, parts, free, tau, add_inertia)
@@ -188,7 +188,7 @@ def _solve(plant, work, g, parts, vdot, bias):
         vdot[plant.loops.listed[group[GI_DOF] + i]] = s
 
 
-@routine
+@kernel
 def outward_member(plant, work, k, v, vdot):
     """α of one body of a group; its first body solves for the accelerations of them all."""
     topo, row = plant.topo[k], work.rows[k + 1]

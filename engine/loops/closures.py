@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 
-from limberjack.engine.kernel import kernel, routine
+from limberjack.engine.kernel import kernel
 from limberjack.engine.lanes import between_lanes, equal_lanes, load_lanes, store_lanes
 from limberjack.engine.layout import W_ALPHA, W_V
 from limberjack.engine.loops.blocks import load_block, store_block
@@ -211,7 +211,7 @@ def _residual(plant, work, l, R, d):
     return r
 
 
-@routine
+@kernel
 def place_loop(plant, work, l, q):
     """Frames, residual and coblocks of loop l, whose bodies are placed."""
     ints, loop = plant.loops.loop_int[l], plant.loops.loop[l]
@@ -277,7 +277,7 @@ def _velocity_terms(plant, work, l):
     return s
 
 
-@routine
+@kernel
 def move_loop(plant, work, l, q, v):
     """dr/dt and the velocity terms of d²r/dt² of loop l, placed before, from V of its bodies."""
     row = work.loops.row[l]
@@ -294,7 +294,7 @@ def move_loop(plant, work, l, q, v):
     store_lanes(row, R_QUAD, quad)
 
 
-@routine
+@kernel
 def accelerate_loop(plant, work, l, q, vdot):
     """d²r/dt² of loop l, moved before, from α of its bodies: the constraint is that it vanishes."""
     row = work.loops.row[l]

@@ -10,7 +10,7 @@ complete pivoting, whose pivots never make X larger than need be. The motion doe
 
 from __future__ import annotations
 
-from limberjack.engine.kernel import kernel, routine
+from limberjack.engine.kernel import kernel
 from limberjack.engine.lanes import between_lanes, equal_lanes, load_lanes, store_lanes
 from limberjack.engine.loops.layout import GH_FREE, GH_PIVOT, GH_SWITCHED
 from limberjack.engine.views import LANES
@@ -27,7 +27,7 @@ def _lane_of(i, x):
     return between_lanes(equal_lanes(x), i, i + 1)
 
 
-@routine
+@kernel
 def _solve_row(y, n, d, i):
     """Row i solved for velocity d, and d taken out of all other rows."""
     inverse, pivot = 1.0 / y[d, i], y[d]
@@ -56,7 +56,7 @@ def _largest(y, n, m, d):
     return best, size
 
 
-@routine
+@kernel
 def eliminate(parts, n, m, freely):
     """Rows solved one after the other; head then says how many velocities are left free and the smallest pivot.
 
@@ -84,7 +84,7 @@ def eliminate(parts, n, m, freely):
     head[GH_FREE], head[GH_PIVOT], head[GH_SWITCHED] = n - solved, smallest if solved == m else 0.0, 1.0 * freely
 
 
-@routine
+@kernel
 def read_solution(parts, n, scale, at):
     """X and bias from the solved rows: θ̇ = X θ̇_R + bias, scales taken out; scale[at + j] is that of velocity j."""
     y, x, pick, pair = parts.y, parts.x, parts.pick, parts.pair

@@ -55,6 +55,15 @@ from limberjack.engine.views import ACC, LANES
 
 
 @routine
+def _choose_anew(plant, work, g, q, which):
+    """The group's rows solved for the velocities that suit the present configuration best."""
+    group = plant.loops.group_int[g]
+    parts = group_view(group, work.loops.group)
+    fill_rows(plant, work, group, parts, q, which)
+    eliminate(parts, group[GI_DOFS], group[GI_RANK], True)
+
+
+@kernel
 def solve_group(plant, work, g, q, which):
     """X, and as bias the velocities' answer to the right-hand sides -work.loops.row[l, which + i].
 
@@ -66,8 +75,7 @@ def solve_group(plant, work, g, q, which):
     fill_rows(plant, work, group, parts, q, which)
     eliminate(parts, n, m, False)
     if parts.head[GH_PIVOT] < KEEP and m > 0:
-        fill_rows(plant, work, group, parts, q, which)
-        eliminate(parts, n, m, True)
+        _choose_anew(plant, work, g, q, which)
     read_solution(parts, n, plant.loops.scale, group[GI_DOF])
 
 
@@ -158,7 +166,7 @@ def _set_group(plant, g, x, parts, vdot):
         vdot[plant.loops.listed[group[GI_DOF] + i]] = x * parts.bias[i] if x != 0.0 else 0.0
 
 
-@routine
+@kernel
 def _embed(plant, work, g, q, v, vdot):
     """X, β, A and α' of a group whose bodies are placed; vdot (nv,) is scratch."""
     group = plant.loops.group_int[g]

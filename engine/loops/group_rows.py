@@ -6,7 +6,7 @@ velocity's hinge sees of them is its coefficient in the rows: Y = H φ (coblock)
 
 from __future__ import annotations
 
-from limberjack.engine.kernel import kernel, routine
+from limberjack.engine.kernel import kernel
 from limberjack.engine.lanes import equal_lanes, load_lanes, store_lanes
 from limberjack.engine.layout import DI_MEMBER, G_H, NV, PATH, PATH_PRISMATIC, PATH_REVOLUTE, SLOT, VI
 from limberjack.engine.loops.blocks import load_block
@@ -78,7 +78,7 @@ def _fill_terms(plant, l, q, y, first, at):
         y[member, first] = scale * coefficient(plant, l, t, q) * plant.loops.scale[at + member]
 
 
-@routine
+@kernel
 def fill_rows(plant, work, group, parts, q, which):
     """y: all rows of the group, with the right-hand sides -work.loops.row[l, which + i].
 
