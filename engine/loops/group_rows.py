@@ -17,6 +17,7 @@ from limberjack.engine.loops.layout import (
     GI_DOFS,
     GI_LOOP,
     GI_LOOPS,
+    GI_RANK,
     L_CHAIN_A,
     L_CHAIN_AS,
     L_CHAIN_B,
@@ -85,8 +86,8 @@ def fill_rows(plant, work, group, parts, q, which):
     Loops come in the order of their rows, since eight lanes are stored for however few rows a loop has.
     """
     y, at, n = parts.y, group[GI_DOF], group[GI_DOFS]
-    for j in range(y.shape[0]):
-        for b in range(0, y.shape[1], LANES):
+    for j in range(n + 2):
+        for b in range(0, group[GI_RANK], LANES):
             store_lanes(y[j], b, equal_lanes(0.0))
     for i in range(group[GI_LOOP], group[GI_LOOP] + group[GI_LOOPS]):
         l = plant.loops.listed[i]
