@@ -323,6 +323,9 @@ def bias_loop(plant, work, l):
     """d²r/dt² of an embedded loop, moved before, from α' of its group's bodies and of the ground; others have none."""
     ints, row, coblock = plant.loops.loop_int[l], work.loops.row[l], work.loops.coblock[l]
     s = load_lanes(row, R_QUAD)
+    if ints[L_KIND] >= COUPLING:
+        store_lanes(row, R_ACCEL, s)
+        return
     if not _is_still(plant, ints[L_A], ints[L_GROUP]):
         a = work.rows[ints[L_A]]
         s = s + _power(coblock, 0, load3(a, W_ALPHA), load3(a, W_ALPHA + 3))
