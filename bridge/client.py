@@ -11,7 +11,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import zmq
@@ -19,8 +19,10 @@ import zmq
 from limberjack.bridge.endpoints import DEFAULT_ENDPOINT, as_seen_from
 from limberjack.bridge.errors import BridgeError, EngineTimeoutError, LeaseError
 from limberjack.bridge.link import ClientKeys, Link
+from limberjack.bridge.messages import FLOAT64
 from limberjack.bridge.state import Description, State
 from limberjack.engine.errors import ArgumentError
+from limberjack.engine.impact import Impact
 
 Commands = Mapping[str, float] | np.ndarray | Sequence[float]
 
@@ -119,9 +121,34 @@ class Client:
                     raise
             time.sleep(_ACQUIRE_PAUSE_S)
 
-    def release(self) -> None:
-        """Give the command lease up."""
-        self._link.request("release")
+    def attach(self, loop: str, *, timeout_s: float | None = None) -> Impact:
+        """Close a loop that can be switched, now, as `Simulation.attach`; needs the lease."""
+        return self._switch("attach", loop, timeout_s)
+
+    @overload
+    def release(self) -> None: ...
+    @overload
+    def release(self, loop: str, *, timeout_s: float | None = None) -> Impact: ...
+    def release(self, loop: str | None = None, *, timeout_s: float | None = None) -> Impact | None:
+        """Open a loop that can be switched, as `Simulation.release`; without a name give the command lease up."""
+        if loop is not None:
+            return self._switch("release", loop, timeout_s)
+        self._link.request("release", None, timeout_s)
+        return None
+
+    def lock(self, hinge: str, *, timeout_s: float | None = None) -> Impact:
+        """Stop a hinge that has a lock, and hold it; needs the lease."""
+        return self._switch("lock", hinge, timeout_s)
+
+    def unlock(self, hinge: str, *, timeout_s: float | None = None) -> Impact:
+        """Let a locked hinge move again; needs the lease."""
+        return self._switch("unlock", hinge, timeout_s)
+
+    def _switch(self, kind: str, name: str, timeout_s: float | None) -> Impact:
+        reply = self._link.request(kind, name, timeout_s)
+        body, impulse = reply.body, np.frombuffer(reply.body["impulse"], FLOAT64)
+        told = float(impulse[0]) if len(impulse) == 1 else impulse
+        return Impact(body["loop"], reply.time, body["energy_loss"], told, body["distance"])
 
     def shutdown(self) -> None:
         """End the engine process."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from limberjack.bridge.messages import PROTOCOL_VERSION
 from limberjack.bridge.settings import Settings
 from limberjack.engine.simulation import Simulation
-from limberjack.engine.system.system import System
+from limberjack.engine.system.system import Loop, System
 from limberjack.version import __version__
 
 
@@ -47,7 +48,21 @@ def describe(simulation: Simulation, settings: Settings) -> dict[str, dict[str, 
             "bodies": list(system.body_names),
             "nodes": list(system.node_names),
             "parameters": list(sim.parameters),
+            "loops": [_loop(loop) for loop in system.loops],
         },
+    }
+
+
+def _loop(loop: Loop) -> dict[str, Any]:
+    """What a client needs to know of a closed loop."""
+    reach = float(loop.reach) if math.isfinite(loop.reach) else None
+    return {
+        "name": loop.name,
+        "type": loop.type,
+        "switchable": loop.switchable,
+        "driven": loop.driven,
+        "reach": reach,
+        "hinge": loop.locked or None,
     }
 
 

@@ -12,10 +12,11 @@ import numpy as np
 
 from limberjack.bridge.description import describe
 from limberjack.bridge.errors import Code
-from limberjack.bridge.messages import Message, Refusal, StateFrame, decode, encode, read_vector
+from limberjack.bridge.messages import FLOAT64, Message, Refusal, StateFrame, decode, encode, read_vector
 from limberjack.bridge.sessions import Session, Sessions
 from limberjack.bridge.settings import Settings
 from limberjack.engine.errors import ArgumentError, SimulationError
+from limberjack.engine.impact import Impact
 from limberjack.engine.simulation import Simulation
 
 log = logging.getLogger("limberjack.bridge")
@@ -25,7 +26,7 @@ Reply = bytes | memoryview
 #: Steps taken between two looks at the stop flag.
 _CHUNK = 1000
 _STEPS_END = 2**53  # step counts are whole numbers in a float64
-_COMMANDING = frozenset({"step", "command", "restore", "reset", "shutdown", "acquire"})
+_COMMANDING = frozenset({"step", "command", "restore", "reset", "shutdown", "acquire", "attach", "lock", "unlock"})
 
 
 class Service:
@@ -41,6 +42,7 @@ class Service:
         self.frame = StateFrame({"q": nq, "v": nv, "tau": nv, "outputs": ny, "command": nu})
         self._targets = self.frame.vector[: nq + nv], self.frame.parts["tau"], self.frame.parts["outputs"]
         self._sampled = False  # the frame holds the present state
+        self._switchable = [loop.name for loop in sim.system.loops if loop.switchable]
         self.size_max = max(65536, len(sim.snapshot()) + 1024, 16 * nu + 1024)
         self.about = {"size_max": self.size_max, "endpoints": {}}
         self._description = describe(sim, settings)
@@ -60,6 +62,9 @@ class Service:
             "restore": self._restore,
             "reset": self._reset,
             "parameter": self._parameter,
+            "attach": self._attach,
+            "lock": self._lock,
+            "unlock": self._unlock,
             "heartbeat": self._heartbeat,
             "acquire": self._heartbeat,
             "release": self._release,
@@ -254,7 +259,35 @@ class Service:
         status["lease_s"] = self.sessions.remaining(session, self._clock())
         return self._reply(message, status)
 
+    def _attach(self, message: Message, session: Session) -> bytes:
+        return self._switch(message, session, self.simulation.attach)
+
+    def _lock(self, message: Message, session: Session) -> bytes:
+        return self._switch(message, session, self.simulation.lock)
+
+    def _unlock(self, message: Message, session: Session) -> bytes:
+        return self._switch(message, session, self.simulation.unlock)
+
+    def _switch(self, message: Message, session: Session, switch: Callable[[str], Impact]) -> bytes:
+        """Close or release a loop, or lock or unlock a hinge; the answer tells what the impact did."""
+        if type(message.body) is not str:
+            raise Refusal(Code.MALFORMED, f"the body of '{message.type}' is a name, text.")
+        impact = switch(message.body)
+        self.fresh, self._sampled = True, False
+        closed = self.simulation.closed(impact.loop)
+        self.events.append({"event": "loop", "loop": impact.loop, "closed": closed, "client": session.name})
+        body = {
+            "loop": impact.loop,
+            "energy_loss": impact.energy_loss,
+            "impulse": np.atleast_1d(impact.impulse).astype(FLOAT64).tobytes(),
+            "distance": impact.distance,
+        }
+        return self._reply(message, body)
+
     def _release(self, message: Message, session: Session) -> bytes:
+        if message.body is not None:
+            self._authorize(message, session, self._clock())
+            return self._switch(message, session, self.simulation.release)
         if self.sessions.release(session):
             self.events.append({"event": "lease", "client": None})
         return self._reply(message, None)
@@ -273,6 +306,7 @@ class Service:
             "failure": self.failure,
             "mode": self.settings.mode,
             "step_count": self.simulation.step_count,
+            "closed": {name: self.simulation.closed(name) for name in self._switchable},
             "lease": self.sessions.holder(self._clock()),
             "received": self.received,
             "refused": dict(self.refused),

@@ -49,7 +49,7 @@ class Description:
     """What the engine told about itself.
 
     names, units : by part ("q", "v", "tau", "outputs", "command"), in the order of the vectors
-    bodies, nodes, parameters : names; raw : the whole message as sent (docs/protocol.md)
+    bodies, nodes, parameters, loops : names; raw : the whole message as sent (docs/protocol.md)
     """
 
     model: str
@@ -62,6 +62,7 @@ class Description:
     bodies: tuple[str, ...]
     nodes: tuple[str, ...]
     parameters: tuple[str, ...]
+    loops: tuple[str, ...]
     raw: dict[str, Any]
 
     @classmethod
@@ -72,6 +73,7 @@ class Description:
             fields[key] = {part: tuple(each) for part, each in raw[key].items()}
         for key in ("bodies", "nodes", "parameters"):
             fields[key] = tuple(raw[key])
+        fields["loops"] = tuple(loop["name"] for loop in raw["loops"])
         return cls(**fields, raw=raw)
 
     @cached_property

@@ -4,6 +4,11 @@
 
 Only the bodies, gravity and reflected rotor inertia count here; springs, dampers, friction, stops and actuators
 act in `Simulation` (see `passive` for their forces).
+
+With closed loops the coordinates and velocities stay those of the tree of bodies, of full size. `forward` gives the
+accelerations of all of them with the loops closed, `loop_forces` what the loops pass, `minimal` the equations in
+independent velocities; all else here is of the tree, as if its loops were cut. Loops that can be switched are as they
+are at the start, and prescribed motions stand still.
 """
 
 from __future__ import annotations
@@ -19,9 +24,12 @@ from limberjack.engine import arguments
 from limberjack.engine.derivatives_layout import slope_sections
 from limberjack.engine.entries import entries
 from limberjack.engine.errors import ArgumentError
-from limberjack.engine.layout import C_BODIES, S_Q
+from limberjack.engine.layout import C_BODIES, S_Q, work_sections
+from limberjack.engine.loops.layout import L_GROUP, L_ROWS, R_RESIDUAL
+from limberjack.engine.minimal import MOST_OPEN, MinimalDynamics
 from limberjack.engine.system.build import build
-from limberjack.engine.system.plant import aligned_zeros
+from limberjack.engine.system.loops.fill import first_switches
+from limberjack.engine.system.plant import aligned_zeros, split
 from limberjack.engine.system.system import System
 from limberjack.engine.views import total
 
@@ -40,10 +48,12 @@ class Dynamics:
         self._lock = threading.RLock()
         self.plant = build(system)
         self._work = self.plant.new_work()
+        self._scratch = split(self._work, work_sections(self.plant.ints))
+        self._scratch["switch"][:] = first_switches(system)
         self._no_rates = np.zeros(system.nv)
 
     def forward(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: External = None) -> np.ndarray:
-        """Accelerations dv/dt (nv,), O(N) articulated bodies.
+        """Accelerations dv/dt (nv,), O(N) articulated bodies, with the forces that keep closed loops closed.
 
         q (nq,), v (nv,), tau (nv,) N·m or N; external: {node: [moment; force]} or (nodes, 6), inertial axes.
         """
@@ -82,7 +92,14 @@ class Dynamics:
 
         Column j of the first is the rate of dv/dt while the coordinates move with velocity j at one unit: the partial
         derivative where v is the rate of q; for free and spherical hinges along δR = R δθ~, δp = R δx in body axes.
+
+        Raises ArgumentError for a model with loops, of which single coordinates cannot move by themselves.
         """
+        if self.system.loops:
+            raise ArgumentError(
+                "the model has closed loops, and `forward_derivatives` are of trees: a coordinate of a loop cannot "
+                "move by itself. Use `limberjack.linearize` for the motions that the loops allow."
+            )
         q, v, tau = self._q(q), self._v("v", v), self._v("tau", tau)
         out = np.full((3, self.system.nv, self.system.nv), np.nan)
         with self._lock:
@@ -103,18 +120,56 @@ class Dynamics:
         _in_range(out, "the derivatives of the generalized forces")
         return out[0], out[1]
 
+    @cached_property
+    def minimal(self) -> MinimalDynamics:
+        """The equations of motion in the independent velocities that embedded loops leave."""
+        return MinimalDynamics(self)
+
+    def embedding(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[int]]:
+        """For `minimal`: X (nv, n_R), Ẋ v_R (nv,), and the places of the n_R independent velocities.
+
+        Raises ArgumentError where an embedded loop is open at q.
+        """
+        nv = self.system.nv
+        X, rate, pick = np.zeros((nv, nv)), np.zeros(nv), np.zeros(nv)
+        with self._lock:
+            entries().embedding(*self._model, q, v, X, rate, pick)
+            self._require_closed()
+        independent = [j for j in range(nv) if pick[j] > 0.0]
+        return _in_range(X[:, independent], "X"), _in_range(rate, "the rates of X"), independent
+
+    def _require_closed(self) -> None:
+        """ArgumentError that names the embedded loop that is open the most, if one is, at what was just embedded."""
+        worst, most = "", MOST_OPEN
+        for loop, row, work in zip(self.system.loops, self.plant.sections["loop_int"], self._scratch["row_work"]):
+            rest = float(np.abs(work[R_RESIDUAL : R_RESIDUAL + row[L_ROWS]]).max(initial=0.0))
+            if row[L_GROUP] >= 0 and not rest <= most:
+                worst, most = loop.name, rest
+        if worst:
+            raise ArgumentError(
+                f"at this q loop '{worst}' is open by {most:.3g} (m or rad): it is no position of the mechanism. "
+                "`limberjack.assemble` finds one near it."
+            )
+
     def at_state(self, state: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """For `linearize`: -∂τ/∂q, -∂τ/∂v (nv,), ∂τ/∂command (nv, nu) of hinge and actuator forces at a State vector
         and (3, nv, nv) derivatives of the accelerations under them."""
-        nv, nu = self.system.nv, len(self.system.command_names)
-        forces, out = np.full((4 + nu) * nv, np.nan), np.full((3, nv, nv), np.nan)
+        nv, out = self.system.nv, np.full((3, self.system.nv, self.system.nv), np.nan)
         with self._lock:
-            entries().force_slopes(*self._model, state, forces)
-            _, stiffness, damping, vdot = forces[: 4 * nv].reshape(4, nv)
-            _finite_accelerations(self.system, vdot)
+            stiffness, damping, drives, vdot = self.force_slopes(state)
             v = state[S_Q + self.system.nq : S_Q + self.system.nq + nv]
             self._derive(v, vdot, stiffness, damping, out)
-        return stiffness, damping, forces[4 * nv :].reshape(nv, nu), _in_range(out, "the derivatives")
+        return stiffness, damping, drives, _in_range(out, "the derivatives")
+
+    def force_slopes(self, state: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """For `linearize`: -∂τ/∂q, -∂τ/∂v (nv,), ∂τ/∂command (nv, nu) of hinge and actuator forces at a State vector,
+        and the accelerations (nv,) there."""
+        nv, nu = self.system.nv, len(self.system.command_names)
+        forces = np.full((4 + nu) * nv, np.nan)
+        self._evaluate(entries().force_slopes, state, forces)
+        _, stiffness, damping, vdot = forces[: 4 * nv].reshape(4, nv)
+        _finite_accelerations(self.system, vdot)
+        return stiffness, damping, forces[4 * nv :].reshape(nv, nu), vdot
 
     def output_slopes(self, outputs: int) -> np.ndarray:
         """`derivatives_outputs.output_slopes_entry` after `at_state`: (3, outputs, nv)."""

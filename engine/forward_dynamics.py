@@ -165,7 +165,7 @@ def forward_dynamics(plant, work, q, v, tau, add_inertia, external, vdot):
     begin_sweep(plant, work, q, 1.0)
     for k in range(n):
         place_body(plant, work, k, q, v)
-    embed_groups(plant, work, q, v, vdot)
+    embed_groups(plant, work, q, v)
     for i in range(n):
         _inward(plant, work, n - 1 - i, v, tau, add_inertia, external)
     for again in range(2):

@@ -44,8 +44,9 @@ class Mode:
 class LinearModel:
     """dx/dt = f + A x + B (u - u₀), y = y₀ + C x + D (u - u₀) for small x = [δq; δv] about a state.
 
-    A (n, n), B (n, nu), C (ny, n), D (ny, nu), with n = 2 nv; names and units of states, inputs and outputs
-    q (nq,), v (nv,), u (nu,), y (ny,) : the state, inputs and outputs it is about; vdot (nv,) : the accelerations there
+    A (n, n), B (n, nu), C (ny, n), D (ny, nu); names and units of states, inputs and outputs. n = 2 nv; with closed
+    loops twice the number of independent velocities
+    q (nq,), v (n/2,), u (nu,), y (ny,) : the state, inputs and outputs it is about; vdot (n/2,) : the accelerations
     """
 
     A: np.ndarray

@@ -8,6 +8,9 @@ in the axes of the body. Then
     d(δv)/dt = ∂(dv/dt)/∂q δq + ∂(dv/dt)/∂v δv + M⁻¹ ∂τ/∂u δu
 
 with springs, dampers, friction, stops and actuators as `Simulation` has them, each at its slope there.
+
+With closed loops δq and δv are along the independent velocities only, n_R of them, and the loops give the rest; the
+slopes are then central differences (`linearize_loops.py`), good to about 1e-11 of the largest.
 """
 
 from __future__ import annotations
@@ -18,12 +21,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from limberjack.engine import arguments, layout
+from limberjack.engine import arguments, layout, linearize_loops
 from limberjack.engine.entries import entries
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.linear_model import LinearModel
 from limberjack.engine.simulation import Simulation
-from limberjack.engine.system.system import SENSOR_TYPES, Actuator, Hinge, System
+from limberjack.engine.system.system import SENSOR_TYPES, Actuator, Hinge, Loop, System
 
 #: the names of δq beside a hinge's quasi-velocities
 _DISPLACEMENTS = {"wx": "rx", "wy": "ry", "wz": "rz", "vx": "x", "vy": "y", "vz": "z"}
@@ -50,10 +53,12 @@ def linearize(
     command : without tau, the actuators' commands, by name or (nu,), the initial ones by default; the inputs are then
         the commands. A model without actuators is taken with tau = 0.
 
-    Outputs are the model's sensors; the state itself where it has none.
+    Outputs are the model's sensors; the state itself where it has none. Loops that can be switched are as they are at
+    the start; the commands that switch them have no slope.
 
     Raises ArgumentError for arguments of the wrong shape, a singular mass matrix, both tau and command, or motion
-    across a custom hinge whose map is not closed under V₀ × (linearise such a hinge at rest).
+    across a custom hinge whose map is not closed under V₀ × (linearise such a hinge at rest); with closed loops also
+    for q or v at which one is not closed, a singular configuration, and a loop that cuts a custom hinge.
     """
     arguments.system_of(system)
     if tau is not None and command is not None:
@@ -83,6 +88,8 @@ def _driven_by_forces(system: System, tau: np.ndarray) -> System:
 
 def _model(simulation: Simulation) -> LinearModel:
     system, v = simulation.system, simulation.v
+    if system.loops:
+        return _closed_model(simulation)
     nv, nu = system.nv, len(system.command_names)
     stiffness, damping, drives, slopes = simulation.dynamics.at_state(simulation.state)
     seen = simulation.dynamics.output_slopes(len(simulation.output_names))
@@ -98,6 +105,29 @@ def _model(simulation: Simulation) -> LinearModel:
     return LinearModel(
         A, B, C, D, states, system.command_names, outputs, units, _input_units(system), output_units,
         system.name, simulation.q, v, simulation.command_vector, simulation.vdot, y,
+    )  # fmt: skip
+
+
+def _closed_model(simulation: Simulation) -> LinearModel:
+    """The same with closed loops: states along the independent velocities."""
+    system, found = simulation.system, linearize_loops.slopes(simulation)
+    own, nv = found.independent, system.nv
+    n, nu = len(own), len(system.command_names)
+    turned = (_kinematics(system, simulation.v) @ found.moved)[own]
+    A = np.vstack([turned[:, : 2 * n] + np.eye(n, 2 * n, n), found.seen[own, : 2 * n]])
+    B = np.vstack([turned[:, 2 * n :], found.seen[own, 2 * n :]])
+    C, D = found.seen[nv:, : 2 * n], found.seen[nv:, 2 * n :]
+    names, all_units = _states(system)
+    places = [*own, *(nv + j for j in own)]
+    states, units = tuple(names[i] for i in places), tuple(all_units[i] for i in places)
+    v, vdot = simulation.v[own], simulation.vdot[own]
+    outputs, output_units, y = simulation.output_names, simulation.output_units, simulation.output_vector
+    if not system.sensors:
+        outputs, output_units, y = states, units, np.concatenate([np.zeros(n), v])
+        C, D = np.eye(2 * n), np.zeros((2 * n, nu))
+    return LinearModel(
+        A, B, C, D, states, system.command_names, outputs, units, _input_units(system), output_units,
+        system.name, simulation.q, v, simulation.command_vector, vdot, y,
     )  # fmt: skip
 
 
@@ -205,4 +235,11 @@ def _input_units(system: System) -> tuple[str, ...]:
         force = {"rad": "N·m", "m": "N"}.get(unit, "1")
         reference = {"torque": [], "velocity": [f"{unit}/s"], "servo": [unit, f"{unit}/s"]}[actuator.mode]
         found += [*reference, force]
-    return tuple(found)
+    return tuple(found + [unit for loop in system.loops for unit in _loop_units(loop, system, units)])
+
+
+def _loop_units(loop: Loop, system: System, units: tuple[str, ...]) -> list[str]:
+    """1 for whether a loop is closed; those of the prescribed motion."""
+    kinds = {units[system.velocity_names.index(term.coordinate)] for term in loop.terms}
+    unit = "m" if loop.type == "distance" else kinds.pop() if len(kinds) == 1 else "1"
+    return ["1"] * loop.switchable + [unit, f"{unit}/s", f"{unit}/s²"] * loop.driven

@@ -32,6 +32,8 @@ from limberjack.examples.recording import (
 )
 
 IMAGES = MODELS.parent / "docs" / "images"
+#: what each strut of the Stewart platform carries at rest, N
+WEIGHT = 280.0
 
 
 def four_bar(folder: Path) -> str:
@@ -158,6 +160,7 @@ def stewart_platform(folder: Path) -> str:
         here, there = (strut_lengths(system, *circle(simulation.time + h)) for h in (0.0, 1e-4))
         for name, length, rate in zip(struts, here, (there - here) / 1e-4, strict=True):
             simulation.command[name], simulation.command[f"{name}.rate"] = length, rate
+            simulation.command[f"{name}.torque"] = WEIGHT
 
     seen = {"load": output("ball_1_load", 6), "gap": output("ball_1_gap"), "place": output("position", 3)}
     run = record(lj.Simulation(system), 6.0, 0.005, seen | {name: coordinate(name) for name in struts}, drive)
@@ -211,20 +214,25 @@ def _span(run: Rows) -> float:
 
 
 def dual_arm_grasp(folder: Path) -> str:
-    """Both arms move the box up and towards the body; the free base answers, the hands share the load."""
+    """The arms carry the box aside, in and up, and turn it; the free base answers, the hands share the load."""
     system = model("dual_arm_grasp")
-    way = {"shoulder_pitch": 0.5, "elbow": -0.8, "hand_roll": 0.3}
+    joints = [actuator.name for actuator in system.actuators]
+    reference = np.zeros(len(joints))
 
     def drive(simulation: lj.Simulation) -> None:
-        place, rate = smooth(simulation.time, 4.0)
-        for side in ("left", "right"):
-            for joint, angle in way.items():
-                simulation.command[f"{side}_{joint}"] = angle * place
-                simulation.command[f"{side}_{joint}.rate"] = angle * rate
+        rates = smooth(simulation.time, 5.0)[1] * np.concatenate(
+            [
+                _carrying_rates(simulation, side, turn=0.4, way=np.array([-0.12, 0.12, 0.08]))
+                for side in ("left", "right")
+            ]
+        )
+        reference[:] += 0.01 * rates
+        for name, angle, rate in zip(joints, reference.tolist(), rates.tolist(), strict=True):
+            simulation.command[name], simulation.command[f"{name}.rate"] = angle, rate
 
     seen = {"box": output("box_position", 3), "left": output("left_hold", 6), "right": output("right_hold", 6)}
     base = {f"base.{c}": coordinate(f"base.{c}") for c in "xyz"}
-    run = record(lj.Simulation(system), 6.0, 0.01, seen | base | {"momentum": output("momentum")}, drive)
+    run = record(lj.Simulation(system), 7.0, 0.01, seen | base | {"momentum": output("momentum")}, drive)
     figure, axes = panels("Two arms on a free base move one box", 2, 2)
     for i, name in enumerate("xyz"):
         axes[0].plot(run["time"], run["box"][:, i], color=f"C{i}", label=f"box {name}")
@@ -242,6 +250,18 @@ def dual_arm_grasp(folder: Path) -> str:
     return f"dual-arm grasp: momentum at most {np.abs(run['momentum']).max():.1e} N·s or N·m·s"
 
 
+def _carrying_rates(simulation: lj.Simulation, side: str, turn: float, way: np.ndarray) -> np.ndarray:
+    """Rates of one arm (7,) at which its hand moves with a box that turns about the base's z axis and goes its way."""
+    dynamics, q, names = simulation.dynamics, simulation.q, simulation.system.velocity_names
+    R, _ = dynamics.pose("base", q)
+    _, centre = dynamics.pose("box", q)
+    _, hand = dynamics.pose(f"{side}_grip", q)
+    turning = turn * R[:, 2]
+    twist = np.concatenate([turning, R @ way + np.cross(turning, hand - centre)])
+    arm = [i for i, name in enumerate(names) if name.startswith(f"{side}_")]
+    return np.asarray(np.linalg.pinv(dynamics.jacobian(f"{side}_grip", q)[:, arm]) @ twist)
+
+
 def solar_array(folder: Path) -> str:
     """Hold-down opens, springs unfold the array, the latch closes when the root has turned by 90 degrees."""
     system = model("solar_array")
@@ -254,7 +274,7 @@ def solar_array(folder: Path) -> str:
     angles = {name: coordinate(name) for name in ("root", "fold_1", "fold_2", "fold_3")}
     seen = {name: output(name) for name in ("cable_tension", "latched", "latch_shock")}
     seen |= {"tip": output("tip", 3), "rate": output("satellite_rate", 3), "energy": _kinetic}
-    run = record(lj.Simulation(system), 40.0, 0.02, angles | seen, drive)
+    run = record(lj.Simulation(system), 25.0, 0.02, angles | seen, drive)
     latched = float(run["time"][np.argmax(run["latched"] > 0.5)])
     figure, axes = panels(
         "Solar array: springs unfold four panels, cables keep their pace, a latch catches the root", 2, 2

@@ -15,6 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
+from limberjack.engine.errors import ArgumentError
 from limberjack.engine.operators.algebra import Operator
 from limberjack.engine.operators.blocks import BlockOperator
 from limberjack.engine.operators.graph import Space
@@ -93,8 +94,10 @@ class Closure:
         return self.A * self.B.T * self.tree.phi.T * self.tree.H.T + self.C
 
     def rate(self, v: np.ndarray) -> np.ndarray:
-        """dY/dt (rows, velocities) along v (nv of the system,)."""
+        """dY/dt (rows, velocities) along v (nv of the system,); ArgumentError where q is complex already."""
         system = self.tree.system
+        if np.iscomplexobj(self.tree.q):
+            raise ArgumentError("rates of loops are complex steps themselves: q has to be real for them.")
         q = moved_coordinates(system, self.tree.q, STEP * 1j * v)
         return Closure(TreeModel(self.tree.graph, q, None), self.loops).Y.to_array().imag / STEP
 

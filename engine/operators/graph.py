@@ -129,7 +129,8 @@ class Space:
         count = self.size if self.kind in ("velocities", "rows") else len(self.names)
         axes = f", {self.axes} axes," if self.axes else ""
         if not self.parts:
-            return f"the {count} {self.kind}{axes} of {self.graph}"
+            loops = f" ({', '.join(self.names[:4])}{', …' if len(self.names) > 4 else ''})"
+            return f"the {count} {self.kind}{loops if self.kind == 'rows' else axes} of {self.graph}"
         if self.kind == "bodies":
             return f"the {sum(map(len, self.parts))} bodies in {count} nodes of {self.graph}"
         names = [name for parts in self.parts for name in parts]

@@ -36,7 +36,8 @@ class LoopChoice:
         system, graph = tree.system, tree.graph
         on = _switched_on(system, closed)
         loops = [loop for loop in system.loops if lies_in(graph, loop) and (loop.name in on or not loop.switchable)]
-        self.loops = tuple(held(tree, loop) if loop.switchable else loop for loop in loops)
+        there = TreeModel(graph, tree.q.real, None)
+        self.loops = tuple(held(there, loop) if loop.switchable else loop for loop in loops)
         names = self._embedded_names(embed)
         self.embedded = tuple(loop for loop in self.loops if loop.name in names)
         self.forced = tuple(loop for loop in self.loops if loop.name not in names)
@@ -51,24 +52,20 @@ class LoopChoice:
         if embed is None:
             plans = _plan(self.tree.system).loops if self.loops else []
             return {plan.closure.loop.name for plan in plans if plan.method == "embed"} & set(present)
-        for name in _names("embed", embed):
-            arguments.index_of("closed loop of these bodies", name, present)
-        return set(embed)
+        return _names("embed", embed, "closed loop of these bodies", present)
 
 
 def embedding(tree: TreeModel, group: Group, chosen: Elimination | None = None) -> Embedding:
     """X of an aggregated node, with the dependent velocities that the model prefers."""
     graph = SubGraph(tree.system, tuple(tree.graph.places[k] for k in group.bodies))
-    alone = TreeModel(graph, tree.q, None)
-    names = tree.system.velocity_names
-    size = {
-        names[j]: x for node in _plan(tree.system).groups for j, x in zip(node.dependent + node.independent, node.scale)
-    }
-    depend = {names[j] for node in _plan(tree.system).groups for j in node.dependent}
-    own = graph.velocity_names
-    scale = np.array([size.get(name, 1.0) for name in own])
+    names, own = tree.system.velocity_names, graph.velocity_names
+    size, depend = dict[str, float](), set[str]()
+    for node in _plan(tree.system).groups:
+        size |= {names[j]: x for j, x in zip(node.dependent + node.independent, node.scale)}
+        depend |= {names[j] for j in node.dependent}
     preferred = [j for j, name in enumerate(own) if name in depend]
-    return Embedding(Closure(alone, group.loops), scale, preferred, chosen)
+    scale = np.array([size.get(name, 1.0) for name in own])
+    return Embedding(Closure(TreeModel(graph, tree.q, None), group.loops), scale, preferred, chosen)
 
 
 def check_closed(tree: TreeModel, loops: Sequence[Loop]) -> None:
@@ -98,12 +95,14 @@ def _switched_on(system: System, closed: Iterable[str] | None) -> set[str]:
     switchable = [loop.name for loop in system.loops if loop.switchable]
     if closed is None:
         return {loop.name for loop in system.loops if loop.switchable and loop.closed}
-    for name in _names("closed", closed):
-        arguments.index_of("switchable loop", name, switchable)
-    return set(closed)
+    return _names("closed", closed, "switchable loop", switchable)
 
 
-def _names(what: str, given: Iterable[str]) -> list[str]:
+def _names(what: str, given: Iterable[str], kind: str, known: Sequence[str]) -> set[str]:
+    """The names given for the argument `what`, each of which must be known."""
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise ArgumentError(f"{what} is {given!r:.60}; give a list of names of loops, [] for none.")
-    return list(given)
+    names = list(given)
+    for name in names:
+        arguments.index_of(kind, name, known)
+    return set(names)

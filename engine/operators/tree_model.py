@@ -175,7 +175,7 @@ def hinge_slices(system: System) -> list[tuple[slice, slice]]:
 def system_velocities(of_bodies: StackedVector) -> np.ndarray:
     """Velocities of the hinges of a sub-graph's bodies in the places of the system's (nv,), zero elsewhere."""
     graph = of_bodies.space.graph
-    v, slices = np.zeros(graph.system.nv), hinge_slices(graph.system)
+    v, slices = np.zeros(graph.system.nv, dtype=np.asarray(of_bodies).dtype), hinge_slices(graph.system)
     for i, name in zip(graph.places, graph.names):
         v[slices[i][1]] = of_bodies[name]
     return v

@@ -60,7 +60,7 @@ class Operators(ModelOperators):
         self.spanning_tree = TreeModel(self.graph, self.q, v)
         self.loops = LoopChoice(self.spanning_tree, embed, closed)
         self._nodes = self.loops.nodes()
-        found = {i: embedding(self.spanning_tree, group) for i, group in self._nodes.groups.items()}
+        found = {i: embedding(self.spanning_tree, group) for i, group in sorted(self._nodes.groups.items())}
         self._chosen = {i: of_node.chosen for i, of_node in found.items()}
         super().__init__(EmbeddedModel(self.spanning_tree, self._nodes, found) if found else self.spanning_tree)
 

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from limberjack.engine import layout
-from limberjack.engine.views import total
+from limberjack.engine.views import Sections, total
 
 
 def aligned_zeros(size: int) -> np.ndarray:
@@ -41,8 +41,8 @@ class Plant:
     @cached_property
     def sections(self) -> dict[str, np.ndarray]:
         """Named views of every section, (rows, columns)."""
-        views = _split(self.ints, layout.int_sections(self.ints))
-        return views | _split(self.floats, layout.float_sections(self.ints))
+        views = split(self.ints, layout.int_sections(self.ints))
+        return views | split(self.floats, layout.float_sections(self.ints))
 
     @property
     def work_size(self) -> int:
@@ -80,7 +80,8 @@ class Plant:
         return digest.hexdigest()
 
 
-def _split(vector: np.ndarray, sections: list[tuple[str, int, int]]) -> dict[str, np.ndarray]:
+def split(vector: np.ndarray, sections: Sections) -> dict[str, np.ndarray]:
+    """Name → view (rows, columns) of consecutive parts of a vector."""
     views, start = {}, 0
     for name, rows, columns in sections:
         views[name] = vector[start : start + rows * columns].reshape(rows, columns)

@@ -65,6 +65,14 @@ static double divide(const Model *model, double time, double h, double *step)
 static Status diverged(Model *model, const int64_t *report, double time, double step, double *reached)
 {
     *reached = time + (double)report[2] * step;
+    if (report[0] == ADVANCE_LOOP_OPEN) {
+        instance_log(model->instance, STATUS_DISCARD, NULL,
+                     "At %.9g s %s cannot be closed again: the mechanism came to the end of its reach, or start values "
+                     "do not fit it. Check commands and start values, or reduce the step with which the FMU was "
+                     "exported (%g s).",
+                     *reached, embedded_loop_label(model, report[1]), model->file.header->dt);
+        return STATUS_DISCARD;
+    }
     instance_log(model->instance, STATUS_DISCARD, NULL,
                  "At %.9g s %s %s. Reduce the step with which the FMU was exported (%g s), or check stiffnesses, gains "
                  "and commands.",

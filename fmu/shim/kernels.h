@@ -1,7 +1,7 @@
 /* The engine's compiled kernels as C sees them: object code made from the same functions that Python runs.
  *
  * Every pointer is to memory of the instance; no kernel allocates. `ints` and `floats` are the Plant, `work` its
- * scratch, `state` is [t, steps, q (nq), v (nv), command (nu)]: see engine/layout.py.
+ * scratch, `state` is [t, steps, q (nq), v (nv), command (nu), switches]: see engine/layout.py.
  */
 #ifndef LIMBERJACK_KERNELS_H
 #define LIMBERJACK_KERNELS_H
@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* status of `advance`, first number of its report */
-enum { ADVANCE_OK = 0, ADVANCE_NOT_FINITE = 1, ADVANCE_DIVERGED = 2 };
+enum { ADVANCE_OK = 0, ADVANCE_NOT_FINITE = 1, ADVANCE_DIVERGED = 2, ADVANCE_LOOP_OPEN = 3 };
 /* status of `check`, first number of its report */
 enum { CHECK_OK = 0, CHECK_LIMITS_CROSSED = 1, CHECK_QUATERNION = 2, CHECK_NOT_FINITE = 3 };
 
@@ -18,7 +18,7 @@ typedef struct {
      * sizes[10] = ints, floats, work, state, observed, surveyed, switches, commands, and room and slopes of
      * `state_slopes`. Reads ints[0..31] only. */
     void (*sizes)(const int64_t *ints, int64_t *sizes);
-    /* `steps` steps of dt; report[3] = status, velocity index j or -1 - coordinate index, steps done.
+    /* `steps` steps of dt; report[3] = status, velocity index j or -1 - coordinate index or loop, steps done.
      * A step that fails leaves the state at the last good one. */
     void (*advance)(int64_t *ints, double *floats, double *work, double *state, double dt, int64_t integrator,
                     int64_t substeps, int64_t steps, int64_t *report);

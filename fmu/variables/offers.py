@@ -39,12 +39,12 @@ _SENSOR_PARTS: dict[str, tuple[tuple[str, str, int, str], ...]] = {
     "accelerometer": (("", "specific force in its own axes", 3, "Acceleration"),),
     "loop_wrench": (("moment", "moment", 3, "Torque"), ("force", "force", 3, "Force")),
 }
-#: sensor type of a loop → words, declared types of an angle's and of a distance's
+#: sensor type of a loop → words, declared types where it measures angles, distances, or either
 _LOOP_SENSORS = {
-    "loop_force": ("constraint force", "Torque", "Force"),
-    "loop_residual": ("largest residual", "Angle", "Distance"),
-    "loop_closed": ("whether it is closed,", "", ""),
-    "loop_energy_loss": ("kinetic energy lost when it last closed,", "Energy", "Energy"),
+    "loop_force": ("constraint force", "Torque", "Force", ""),
+    "loop_residual": ("largest residual", "Angle", "Distance", ""),
+    "loop_closed": ("whether it is closed,", "", "", ""),
+    "loop_energy_loss": ("kinetic energy lost when it last closed,", "Energy", "Energy", "Energy"),
 }
 #: leaf, words, components, declared type, place in the node's row of `survey`, shown by default
 _NODE_PARTS = (
@@ -299,10 +299,12 @@ class Offers:
             effort = sensor.type == "effort"
             return (("", "effort" if effort else "rate", 1, velocity.force_type if effort else velocity.type_name),)
         if sensor.type in _LOOP_SENSORS:
-            said, angle, distance = _LOOP_SENSORS[sensor.type]
+            said, angle, distance, either = _LOOP_SENSORS[sensor.type]
             (loop,) = (loop for loop in self.system.loops if loop.name == sensor.target)
             turns = turning(loop, self.system)
-            return (("", said, 1, "" if turns is None else angle if turns else distance),)
+            if sensor.type == "loop_force" and loop.joins:
+                turns = False  # the size of the force between its bodies
+            return (("", said, 1, either if turns is None else angle if turns else distance),)
         return _SENSOR_PARTS[sensor.type]
 
     def _nodes(self) -> Iterator[Candidate]:

@@ -139,9 +139,12 @@ def _info(commands: Any) -> None:
     def work(options: argparse.Namespace) -> None:
         from limberjack.commands.info import info
 
-        info(options.model, _load_options(options))
+        info(options.model, _load_options(options), options.graph)
 
-    _model_options(_command(commands, "info", work, "what a model holds: tree, coordinates, masses, drives, sensors"))
+    text = "what a model holds: tree, loops and aggregated nodes, coordinates, masses, drives, sensors"
+    parser = _command(commands, "info", work, text)
+    _model_options(parser)
+    parser.add_argument("--graph", type=Path, metavar="SVG", help="also draw spanning tree, cut edges and groups")
 
 
 def _check(commands: Any) -> None:

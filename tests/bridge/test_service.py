@@ -80,6 +80,15 @@ def talk(service):
         ("parameter", [{}, None], "malformed"),
         ("parameter", ["gravity.w", None], "argument"),
         ("parameter", "gravity.z", "malformed"),
+        ("attach", "shoulder", "argument"),
+        ("attach", None, "malformed"),
+        ("attach", ["shoulder"], "malformed"),
+        ("release", "shoulder", "argument"),
+        ("release", 7, "malformed"),
+        ("lock", "shoulder", "argument"),
+        ("lock", b"shoulder", "malformed"),
+        ("unlock", "nowhere", "argument"),
+        ("unlock", {}, "malformed"),
         ("explode", None, "unknown_type"),
         ("error", None, "unknown_type"),
         ("hello", {"name": ""}, "malformed"),
@@ -183,6 +192,7 @@ VALID = st.sampled_from(
         ("heartbeat", None), ("step", [1, None, ONES]),
         ("step", [3, struct.pack("<I", 1), ONES[:8]]), ("command", [None, ONES]),
         ("parameter", ["gravity.z", None]), ("release", None), ("acquire", None),
+        ("attach", "loop"), ("release", "loop"), ("lock", "shoulder"), ("unlock", "j1"),
     ]
 )  # fmt: skip
 
@@ -229,7 +239,9 @@ BODIES = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=8,
 )
-KINDS = st.sampled_from(["step", "command", "restore", "parameter", "hello", "describe", "heartbeat"])
+KINDS = st.sampled_from(
+    ["step", "command", "restore", "parameter", "hello", "describe", "heartbeat", "attach", "release", "lock", "unlock"]
+)
 
 
 @settings(max_examples=200, deadline=None)

@@ -11,11 +11,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import zmq
-from bridge_helpers import WAIT_S, until
+from bridge_helpers import WAIT_S, make_dock, until
 
 from limberjack.bridge import Client
 from limberjack.bridge.errors import Code
 from limberjack.bridge.messages import StateFrame, decode, encode
+from limberjack.bridge.service import Service
+from limberjack.bridge.settings import Settings
+from limberjack.engine.impact import Impact
 from limberjack.engine.simulation import Simulation
 
 PROTOCOL = Path(__file__).parents[2] / "docs" / "protocol.md"
@@ -128,6 +131,17 @@ def test_documented_reply_is_what_the_code_packs():
     frame = StateFrame({"q": 1, "v": 1, "tau": 1, "outputs": 0, "command": 1})
     frame.vector[:] = [0.5, -0.25, 1.5, 1.5]
     assert documented("state reply") == bytes(frame.stamp(3, 0.26, 0x1122334455667788, 260))
+
+
+def test_documented_topology_is_what_the_code_packs(monkeypatch):
+    """The request as `Client` sends it, and the reply as the service makes it of such an impact."""
+    assert documented("attach request") == encode("attach", 5, 0.26, 0x1122334455667788, "dock")
+    impulse = np.array([0.0, 0.0, 0.0, -4.0, 0.0, 0.0])
+    service = Service(Simulation(make_dock()), Settings())
+    monkeypatch.setattr(Simulation, "attach", lambda sim, loop: Impact(loop, 0.26, 2.5, impulse, 0.125))
+    monkeypatch.setattr(Simulation, "time", 0.26)
+    service.handle(encode("hello", 1, 0.0, 0x1122334455667788, {"name": "x"}))
+    assert documented("attach reply") == bytes(service.handle(documented("attach request")))
 
 
 def test_documented_error_is_what_the_code_packs():

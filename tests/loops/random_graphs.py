@@ -131,9 +131,20 @@ def close_tree(
 
 def _moves(system: lj.System, q: np.ndarray, loops: tuple[Loop, ...]) -> bool:
     """Whether the rows are independent, not nearly dependent (both sides lose the digits of the condition number),
-    and leave a freedom."""
-    C = Oracle(replace(system, loops=loops)).rows(q, np.zeros(system.nv)).C
-    return len(C) == 0 or (len(C) < system.nv and float(np.linalg.cond(C)) < _WORST)
+    and something of what each loop holds can still move, as embedding asks."""
+    oracle = Oracle(replace(system, loops=loops))
+    rows = oracle.rows(q, np.zeros(system.nv))
+    C = rows.C
+    if len(C) and (len(C) >= system.nv or float(np.linalg.cond(C)) > _WORST):
+        return False
+    N = oracle.null_space(q)
+    held = [np.any(np.abs(C[part]) > 1e-9, axis=0) for name, part in rows.of.items() if _joined(loops, name)]
+    return all(np.abs(N[columns]).max(initial=0.0) > 1e-6 for columns in held)
+
+
+def _joined(loops: tuple[Loop, ...], name: str) -> bool:
+    """Whether the loop is no lock, which holds all of its hinge."""
+    return next(loop for loop in loops if loop.name == name).type != "lock"
 
 
 def random_closed(
@@ -171,3 +182,19 @@ def graphs(
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     tree = random_system(types, rng, parents=parents)
     return close_tree(tree, random_state(tree, rng)[0], wanted, rng, twice=twice)
+
+
+def held(system: lj.System, loop: Loop, q: np.ndarray) -> Loop:
+    """The loop as it holds what is there when it closes at q: frame b on frame a, or the length or offset there is."""
+    if loop.type == "coupling":
+        at = {name: q[i] for i, name in enumerate(system.coordinate_names)}
+        polys = (np.polynomial.Polynomial([0.0, *term.factors])(at[term.coordinate]) for term in loop.terms)
+        return replace(loop, offset=float(sum(polys)), closed=True)
+    if loop.hinge is None:
+        return replace(loop, closed=True)
+    X_a = _body_pose(system, loop.hinge.parent, q) @ loop.hinge.inboard
+    X_B = _body_pose(system, loop.body, q)
+    if loop.type == "distance":
+        ends = X_B @ loop.hinge.outboard
+        return replace(loop, length=float(np.linalg.norm(ends.position - X_a.position)), closed=True)
+    return replace(loop, hinge=replace(loop.hinge, outboard=X_B.inverse() @ X_a), closed=True)

@@ -186,6 +186,21 @@ def test_primary_and_secondary_system():
     close(f, whole.forces(tau).to_array(), 1e-9)
 
 
+def test_elimination_of_the_primary_system():
+    """000 solves for β̇_S with [𝓜_S + J_S* A_S* (A_P Λ_P A_P*)⁻¹ A_S J_S]; a matrix on the way has J_S without star."""
+    system, q, v = arm_and_satellite()
+    f = LoopForces(Operators(system, q, v))
+    tau, n = np.linspace(-2.0, 3.0, system.nv), system.nv - 6
+    o, C, U = f.ops, rows(f), f.U.to_array()
+    mass, T = (o.H * o.phi * o.M * o.phi.T * o.H.T + o.J).to_array(), f.bias_free(tau).to_array()
+    AJ_P, AJ_S, alpha = C[:, :n], C[:, n:], C[:, :n] @ np.linalg.solve(mass[:n, :n], T[:n])
+    inverse = np.linalg.inv(AJ_P @ np.linalg.solve(mass[:n, :n], AJ_P.T))
+    left = mass[n:, n:] + AJ_S.T @ inverse @ AJ_S
+    secondary = np.linalg.solve(left, T[n:] - AJ_S.T @ inverse @ (alpha - U))
+    close(secondary, f.accelerations(tau).to_array()[n:], 1e-9)
+    close(inverse @ (alpha + AJ_S @ secondary - U), f.forces(tau).to_array(), 1e-9)
+
+
 def test_singular_position_of_a_loop_by_force():
     """Flat parallelogram: rows fall in rank, forces stay finite and solve the equations."""
     system = parallelogram("force")

@@ -152,3 +152,22 @@ def test_kinetic_energy(drawn: Drawn):
     assert 0.5 * (o.V.T * o.M * o.V + o.beta.T * o.J * o.beta) == pytest.approx(of_tree, rel=1e-10)
     mass = o.H * o.phi * o.M * o.phi.T * o.H.T + o.J
     assert 0.5 * o.beta.T * mass * o.beta == pytest.approx(of_tree, rel=1e-10)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(COUNT, 150))
+def test_many_more_graphs(seed):
+    more = embedded(seed)
+    for check in (
+        test_aggregation_changes_no_velocity,
+        test_joint_map,
+        test_propagation_is_the_resolvent,
+        test_operator_identities,
+        test_mass_matrix_in_minimal_coordinates_four_ways,
+        test_inverse_of_the_mass_matrix,
+        test_operational_space,
+        test_jacobians_are_those_of_the_tree_times_X,
+        test_forward_and_inverse_dynamics_are_the_oracles,
+        test_kinetic_energy,
+    ):
+        check(more)

@@ -142,10 +142,21 @@ def test_parts():
     same(*blocks)
 
 
+def test_complex_steps():
+    """Operators are analytic in q, X too: its rate from (61) and from a complex step along the motion."""
+    system, step = four_bar("embed", theta=0.8, rate=1.5), 1e-30
+    o = Operators(system, system.q0, system.v0)
+    moved = Operators(system, system.q0 + 1j * step * system.v0)
+    rate = moved.X.to_array().imag / step
+    same(rate, o.X_dot)
+    assert moved.velocity_names == o.velocity_names
+
+
 def test_loops_by_name():
     system = ladder()
     assert nodes(system, embed=["lower"]) == {"left+plate+right", "left2", "plate2", "right2", "tail"}
     assert nodes(system, embed=[]) == set(system.body_names)
+    assert nodes(system, embed=(name for name in ["upper"])) == nodes(system, embed=["upper"])
     assert [loop.name for loop in Operators(system, system.q0, embed=["lower"]).loops.forced] == ["upper"]
 
 
@@ -169,6 +180,11 @@ def inconsistent_velocities():
     _ = Operators(system, system.q0, system.v0 + np.array([0.0, 0.5, 0.0])).beta
 
 
+def rates_of_rates():
+    system = four_bar("embed", rate=1.0)
+    _ = Operators(system, system.q0 + 0j, system.v0).X_dot
+
+
 def other_velocities():
     system = ladder()
     one = Operators(system, system.q0)
@@ -178,6 +194,7 @@ def other_velocities():
 MESSAGES = {
     "open": (open_loop, r"q leaves loop 'pin' open by .* m: give coordinates that close it, .* embed=\(\)"),
     "velocities": (inconsistent_velocities, "the velocities open the loops: .* limberjack.assemble"),
+    "complex": (rates_of_rates, "q has to be real"),
     "names": (lambda: nodes(four_bar("embed"), embed=["pim"]), "no closed loop of these bodies is called 'pim'; did"),
     "text": (lambda: nodes(four_bar("embed"), embed="pin"), "embed is 'pin'; give a list of names of loops"),
     "outside": (lambda: nodes(ladder(), embed=["upper"], bodies=["left", "plate", "right"]), "called 'upper'"),

@@ -15,7 +15,7 @@ from limberjack.engine.errors import ModelError, ModelWarning, UnknownNameError
 from limberjack.engine.loops.layout import C_ROWS
 from limberjack.engine.system.build import build, new_state
 from limberjack.engine.system.rotations import from_axis_angle, to_quaternion
-from limberjack.engine.system.system import Hinge, Loop, Pose
+from limberjack.engine.system.system import Hinge, Loop, Pose, Term
 from limberjack.engine.system.validate import validate
 from tests.engine.motions import move
 from tests.engine.random_systems import random_system
@@ -268,3 +268,25 @@ def test_overconstrained_linkages_close_exactly():
         closed = lj.assemble(validate(system), start)
         np.testing.assert_allclose(oracle.gaps(closed.q0), 0.0, atol=1e-11)
         assert oracle.rank(closed.q0) == oracle.rank(system.q0)
+
+
+def test_far_away_loops_close_to_what_rounding_leaves():
+    """Two satellites 7000 km from the origin, docked: positions have nine digits after the point."""
+    system = random_system(["free", "free"], np.random.default_rng(3), parents=[None, None])
+    first, second = (replace(b, hinge=Hinge(b.hinge.name, "free", None)) for b in system.bodies)
+    ends = (Pose(position=np.array([x, 0.0, 0.0])) for x in (1.0, -1.0))
+    dock = Loop("dock", "weld", Hinge("dock", "fixed", first.name, *ends), second.name)
+    system = validate(replace(system, bodies=(first, second), loops=(dock,)))
+    guess = np.array([1, 0, 0, 0, 7e6, 0, 1e6, 1, 0, 0, 0, 7e6 + 2.1, 0.1, 1e6])
+    closed = lj.assemble(system, guess, hold=(first.hinge.name,))
+    np.testing.assert_array_equal(closed.q0[:7], guess[:7])
+    np.testing.assert_allclose(closed.q0[11:], [7e6 + 2.0, 0.0, 1e6], rtol=0, atol=1e-8)
+    build(closed)
+
+
+def test_numbers_too_large_are_refused():
+    system = four_bar()
+    coupling = Loop("huge", "coupling", terms=(Term("crank", (1e30, 0.0, 0.0, 1e30)), Term("rocker", (1.0,))))
+    system = replace(system, loops=(validate(replace(system, loops=(coupling,))).loops[0],))
+    with pytest.raises(ModelError, match="loop 'huge' has numbers too large to compute with"):
+        lj.assemble(system, [1e30, 0.0, 0.0])

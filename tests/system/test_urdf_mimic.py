@@ -68,8 +68,9 @@ def test_a_chain_of_mimics_starts_where_the_first_puts_it(write):
 
 
 def test_a_start_beyond_the_limits_is_told(write):
-    with pytest.warns(ModelWarning, match="'second' starts at 1.9, outside its limits"):
-        load(write(HAND.replace('lower="-9" upper="9"', 'lower="-1" upper="1"', 1)))
+    """No position of the first joint's range, 0.2 to 1.2, puts the second one below 0.9."""
+    with pytest.warns(ModelWarning, match=r"'second' starts at \d.*, outside its limits \[-9, 0\]"):
+        load(write(HAND.replace('lower="-9" upper="9"', 'lower="-9" upper="0"', 1)))
 
 
 def test_a_multiplier_of_zero_holds_the_joint(write):

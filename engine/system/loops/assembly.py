@@ -12,8 +12,7 @@ from limberjack.engine.arguments import coordinates, system_of, vector
 from limberjack.engine.errors import ModelError
 from limberjack.engine.loops.layout import COUPLING
 from limberjack.engine.system import frames
-from limberjack.engine.system.loops.choice import where_is
-from limberjack.engine.system.loops.closure import closures
+from limberjack.engine.system.loops.closure import closures, where_is
 from limberjack.engine.system.loops.groups import united
 from limberjack.engine.system.loops.holds import Holds, Limits, basis, holds, named
 from limberjack.engine.system.loops.kinematics import Tree
@@ -76,7 +75,7 @@ def _assembled(system: System, held: Holds, rounded: bool) -> System:
     for members in united([loop.above for loop in lasting]):
         mechanism = Mechanism(tree, [lasting[i] for i in members])
         found, size = _close(system, mechanism, q, held)
-        if found.total > EXACT:
+        if found.total > max(EXACT, 10.0 * size.closed):
             found = _without_rounding(system, mechanism, found, size, held, rounded)
             warnings += _findings(system, mechanism, found, q, held)
         q = found.q
@@ -206,7 +205,7 @@ def _project(system: System, mechanism: Mechanism, q: np.ndarray, v: np.ndarray,
     v = v.copy()
     v[own[free]] += size.velocity[free] * change
     left = size.row * (Y @ v[own])
-    if np.abs(left).max(initial=0.0) > max(1e-9, ROUNDING * float(np.abs(error).max())):
+    if np.abs(left).max() > max(EXACT, ROUNDING * float(np.abs(error).max())):
         raise _cannot_move(system, mechanism, Y @ v[own], left, held)
     return v
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from limberjack.engine.errors import ModelError
-from limberjack.engine.system.loops.closure import Closure
+from limberjack.engine.system.loops.closure import Closure, where_is
 from limberjack.engine.system.loops.groups import united
 from limberjack.engine.system.loops.kinematics import Tree
 from limberjack.engine.system.system import Loop
@@ -23,11 +23,6 @@ class Choice:
     method: str
     why: str
     given: bool
-
-
-def where_is(loop: Loop) -> str:
-    """Where a loop was written."""
-    return loop.where or f"loop '{loop.name}'"
 
 
 def choose(loops: Sequence[Closure], tree: Tree) -> list[Choice]:

@@ -101,6 +101,11 @@ class Closure:
         return self.kind != CUSTOM
 
 
+def where_is(loop: Loop) -> str:
+    """Where a loop was written."""
+    return loop.where or f"loop '{loop.name}'"
+
+
 def closures(system: System, tree: Tree) -> list[Closure]:
     """Every loop of the model, in order."""
     return [_joining(loop, tree) if loop.joins else _between_coordinates(loop, system, tree) for loop in system.loops]

@@ -79,6 +79,7 @@ class Tables:
         row = self.group_int[number]
         row[lp.GI_BODY], row[lp.GI_BODIES] = self._list([body - 1 for body in group.bodies])
         row[lp.GI_DOF], row[lp.GI_DOFS] = self._list(group.dependent + group.independent, group.scale)
+        self._list(group.pairs)
         row[lp.GI_LOOP], row[lp.GI_LOOPS] = self._list(group.loops)
         row[lp.GI_RANK], row[lp.GI_PARENT], row[lp.GI_WORK] = len(group.dependent), group.parent, self.group_work
         sizes = len(group.scale), len(group.dependent), len(group.bodies)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from limberjack.engine.errors import ModelError
 from limberjack.engine.system.frames import skew
 from limberjack.engine.system.loops.closure import (
     Closure,
@@ -13,8 +14,10 @@ from limberjack.engine.system.loops.closure import (
     coordinate_rows,
     joined_residual,
     joined_rows,
+    where_is,
 )
 from limberjack.engine.system.loops.kinematics import Tree, move, place
+from limberjack.engine.system.numbers import LARGEST
 from limberjack.engine.system.system import Pose
 
 
@@ -55,17 +58,33 @@ class Mechanism:
         return poses.get(loop.a, Pose()) @ loop.at_a, poses.get(loop.b, Pose()) @ loop.at_b
 
     def evaluate(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Residuals (rows,) and rows over the mechanism's velocities (rows, velocities)."""
-        poses, axes = self.poses(q)
+        """Residuals (rows,) and rows over the mechanism's velocities (rows, velocities).
+
+        Raises ModelError where they are no numbers any more.
+        """
         r, Y = np.zeros(self.count), np.zeros((self.count, len(self.dofs)))
-        for start, end, loop in zip(self.starts, self.starts[1:], self.loops):
-            if loop.joins:
-                r[start:end], Y[start:end] = self._joined(loop, poses, axes)
-                continue
-            r[start:end] = coordinate_residual(loop, q)
-            for i, v, factor in coordinate_rows(loop, q):
-                Y[start + i, self.place_of[v]] += factor
+        with np.errstate(over="ignore", invalid="ignore"):
+            poses, axes = self.poses(q)
+            for start, end, loop in zip(self.starts, self.starts[1:], self.loops):
+                if loop.joins:
+                    r[start:end], Y[start:end] = self._joined(loop, poses, axes)
+                    continue
+                r[start:end] = coordinate_residual(loop, q)
+                for i, v, factor in coordinate_rows(loop, q):
+                    Y[start + i, self.place_of[v]] += factor
+        self._require_numbers(r, Y)
         return r, Y
+
+    def _require_numbers(self, r: np.ndarray, Y: np.ndarray) -> None:
+        size = np.abs(r) + np.abs(Y).max(axis=1, initial=0.0)
+        if np.all(size <= LARGEST**2):
+            return
+        row = int(np.argmin(size <= LARGEST**2))
+        loop = self.loops[int(np.searchsorted(self.starts, row, side="right")) - 1].loop
+        what = f"loop '{loop.name}' has numbers too large to compute with"
+        raise ModelError(
+            what, where=where_is(loop), mend="Use SI units, and initial positions near those that close it"
+        )
 
     def _joined(
         self, loop: Closure, poses: dict[int, Pose], axes: dict[int, tuple[np.ndarray, np.ndarray]]

@@ -15,6 +15,8 @@ from limberjack.engine.system.loops.mechanism import Mechanism
 
 #: a closed loop's scaled residual, and what is as good as none
 CLOSED, NOTHING = 1e-11, 1e-14
+#: what rounding makes of positions, a share of the largest
+NOISE = 1e-14
 #: what redundant rows may stay open by: models write their numbers rounded
 ROUNDING = 1e-5
 #: singular values below this share of the largest count as zero
@@ -33,12 +35,13 @@ class Sizes:
     """What is of order one: `velocity` (velocities,) of the mechanism, `row` (rows,) factors of its rows.
 
     Angles count in radians, lengths in the mechanism's own, `length` (m); a row between coordinates by its largest
-    factor.
+    factor. closed : scaled residuals up to this are none, for bodies as far away as these are.
     """
 
     velocity: np.ndarray
     row: np.ndarray
     length: float
+    closed: float
 
     def scaled(self, Y: np.ndarray) -> np.ndarray:
         """Rows with numbers of order one."""
@@ -50,16 +53,19 @@ class Closing:
     """Residuals at coordinates q (nq,), and how they change.
 
     residual : (rows,), m, rad or the coupling's unit; error : the same scaled; Z : motions that may be made;
-    U, s, Vt : singular values of the rows over these motions, those that count
+    rows : scaled (rows, velocities); U, s, Vt : their singular values over these motions, those that count;
+    tolerance : scaled residuals up to this are none
     """
 
     q: np.ndarray
     residual: np.ndarray
     error: np.ndarray
+    rows: np.ndarray
     Z: np.ndarray
     U: np.ndarray
     s: np.ndarray
     Vt: np.ndarray
+    tolerance: float
 
     @property
     def total(self) -> float:
@@ -74,7 +80,7 @@ class Closing:
     @property
     def closed(self) -> bool:
         """Whether the loops are closed, up to what rounded numbers leave in redundant rows."""
-        return self.reachable <= CLOSED and self.total <= ROUNDING
+        return self.reachable <= self.tolerance and self.total <= ROUNDING
 
     def better(self, other: Closing) -> bool:
         """Whether this is closer to closed."""
@@ -95,7 +101,8 @@ def sizes(mechanism: Mechanism, q: np.ndarray) -> Sizes:
     angular = np.array([angular for loop in mechanism.loops for angular in loop.angular], dtype=bool)
     joins = np.array([loop.joins for loop in mechanism.loops for _ in loop.names], dtype=bool)
     levers = np.abs(Y[np.ix_(joins & ~angular, turning)])
-    length = float(levers.max(initial=0.0)) or mechanism.extent(q) or 1.0
+    extent = mechanism.extent(q)
+    length = float(levers.max(initial=0.0)) or extent or 1.0
     velocity = np.where(turning, 1.0, length)
     coupled = np.abs(Y[~joins] * velocity)
     shares = (coupled / np.maximum(coupled.max(axis=1, initial=0.0), 1e-300)[:, None]).max(axis=0, initial=0.0)
@@ -104,16 +111,17 @@ def sizes(mechanism: Mechanism, q: np.ndarray) -> Sizes:
     largest = np.abs(Y * velocity).max(axis=1, initial=0.0)
     between = 1.0 / np.where(largest > 0.0, largest, 1.0)
     row = np.where(joins, np.where(angular, 1.0, 1.0 / length), between)
-    return Sizes(velocity, row, length)
+    return Sizes(velocity, row, length, max(CLOSED, NOISE * extent / length))
 
 
 def look(mechanism: Mechanism, q: np.ndarray, size: Sizes, basis: Basis | None = None) -> Closing:
     """Residuals at q and how the motions that `basis` spans change them."""
     r, Y = mechanism.evaluate(q)
     Z = np.eye(len(mechanism.dofs)) if basis is None else basis(q)
-    U, s, Vt = np.linalg.svd(size.scaled(Y) @ Z, full_matrices=False)
+    rows = size.scaled(Y)
+    U, s, Vt = np.linalg.svd(rows @ Z, full_matrices=False)
     count = int(np.sum(s > RANK_TOLERANCE * s[0])) if s.size and s[0] > 0.0 else 0
-    return Closing(q, r, size.row * r, Z, U[:, :count], s[:count], Vt[:count])
+    return Closing(q, r, size.row * r, rows, Z, U[:, :count], s[:count], Vt[:count], size.closed)
 
 
 def close(mechanism: Mechanism, q: np.ndarray, size: Sizes, basis: Basis | None = None) -> Closing:

@@ -10,12 +10,12 @@ import numpy as np
 from limberjack.engine.errors import ModelError
 from limberjack.engine.system.frames import Frames
 from limberjack.engine.system.loops.aggregate import Group, aggregate
-from limberjack.engine.system.loops.choice import Choice, choose, where_is
-from limberjack.engine.system.loops.closure import Closure, closures
+from limberjack.engine.system.loops.choice import Choice, choose
+from limberjack.engine.system.loops.closure import Closure, closures, where_is
 from limberjack.engine.system.loops.groups import united
 from limberjack.engine.system.loops.kinematics import Tree
 from limberjack.engine.system.loops.mechanism import Mechanism
-from limberjack.engine.system.loops.newton import ROUNDING, sizes
+from limberjack.engine.system.loops.newton import ROUNDING, Sizes, sizes
 from limberjack.engine.system.system import System
 
 
@@ -57,14 +57,16 @@ def plan(system: System, frames: Frames) -> Plan:
     """
     tree = Tree(frames)
     loops = closures(system, tree)
-    for closure in loops:
-        _check_closed(system, tree, closure)
+    factors = [_checked(system, tree, closure) for closure in loops]
     choices = choose(loops, tree)
     groups = _groups(system, tree, loops, choices)
     group_of = {i: number for number, group in enumerate(groups) for i in group.loops}
     plans = []
     for i, closure in enumerate(loops):
-        kept, scale = _all_rows(system, tree, closure)
+        kept, scale = (
+            list(range(len(factors[i]))),
+            factors[i],
+        )  # by force all rows: the solver copes with redundant ones
         if i in group_of:
             group = groups[group_of[i]]
             at = group.loops.index(i)
@@ -81,29 +83,30 @@ def _groups(system: System, tree: Tree, loops: Sequence[Closure], choices: Seque
     return sorted(groups, key=lambda group: group.bodies[0])
 
 
-def _all_rows(system: System, tree: Tree, closure: Closure) -> tuple[list[int], list[float]]:
-    """Loops by force keep every row: the solver copes with redundant ones."""
-    size = sizes(Mechanism(tree, [closure]), system.q0)
-    return list(range(len(size.row))), [float(x) for x in size.row]
-
-
-def _check_closed(system: System, tree: Tree, closure: Closure) -> None:
-    """Refuse an initial state that the first step would have to mend by a jump, and loops within rigid bodies."""
+def _checked(system: System, tree: Tree, closure: Closure) -> list[float]:
+    """Factors of a loop's rows. Refuses loops within rigid bodies, and an initial state that would need a jump."""
     loop = closure.loop
     mechanism = Mechanism(tree, [closure])
     if not mechanism.dofs:
         what = f"loop '{loop.name}' joins bodies that cannot move against each other"
-        raise ModelError(
-            what, where=where_is(loop), mend="Remove the loop, or give the bodies between hinges that move"
-        )
-    if not loop.closed or not mechanism.count:
-        return
+        mend = "Remove the loop, or give the bodies between hinges that move"
+        raise ModelError(what, where=where_is(loop), mend=mend)
     size = sizes(mechanism, system.q0)
+    if loop.closed and mechanism.count:
+        _require_closed(system, mechanism, size)
+    return [float(x) for x in size.row]
+
+
+def _require_closed(system: System, mechanism: Mechanism, size: Sizes) -> None:
+    """Refuse a loop that the first step would have to close."""
+    loop = mechanism.loops[0].loop
     r, Y = mechanism.evaluate(system.q0)
     v = system.v0[mechanism.dofs]
     gap = 0.0 if loop.switchable else float(np.abs(size.row * r).max())
     speed = float(np.abs(size.row * (Y @ v)).max())
-    if gap <= ROUNDING and speed <= ROUNDING * max(1.0, float(np.abs(v / size.velocity).max(initial=0.0))):
+    if gap <= max(ROUNDING, size.closed) and speed <= ROUNDING * max(
+        1.0, float(np.abs(v / size.velocity).max(initial=0.0))
+    ):
         return
     how = f"open by {np.abs(r).max():.3g}" if gap > ROUNDING else f"opening at {np.abs(Y @ v).max():.3g} a second"
     what = f"loop '{loop.name}' is {how} at the initial state"

@@ -54,7 +54,7 @@ def _walk(
         motion *= stride / max(float(np.abs(motion).max()), 1e-12)
         there = close(mechanism, mechanism.moved(q, size.velocity * motion), size)
         if there.closed:
-            q, Y, stride = there.q, size.scaled(mechanism.evaluate(there.q)[1]), STRIDE
+            q, Y, stride = there.q, there.rows, STRIDE
             rows.append(Y)
         else:
             stride *= 0.5

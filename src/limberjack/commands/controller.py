@@ -2,7 +2,8 @@
 
 Servo drives get position and rate; torque drives get the torque that the equations of motion ask for,
     tau = M dv/dt + bias - passive(reference),   dv/dt = reference + 2 w (rate error) + w² (position error),
-with the accelerations of all undriven coordinates (a free base) solved from their own rows.
+with the accelerations of all undriven coordinates (a free base) solved from their own rows. In a model with loops the
+drives share the work: the same accelerations are asked of the forward dynamics, which knows the loops.
 """
 
 from __future__ import annotations
@@ -70,16 +71,30 @@ class Controller:
         return np.array(values), reference
 
     def _torque(self, q: np.ndarray, v: np.ndarray, reference: Reference) -> np.ndarray:
-        M = self.dynamics.mass_matrix(q)
-        h = self.dynamics.bias(q, v) - self._friction(q, v, reference)
-        vdot = np.zeros(self.system.nv)
+        passive = self._friction(q, v, reference)
         error, rate_error = reference.position - q[self.places], reference.rate - v[self.rows]
-        vdot[self.rows] = reference.acceleration + 2.0 * BANDWIDTH * rate_error + BANDWIDTH**2 * error
+        wanted = reference.acceleration + 2.0 * BANDWIDTH * rate_error + BANDWIDTH**2 * error
+        if self.system.loops:
+            return self._closed_torque(q, v, passive, wanted)
+        M = self.dynamics.mass_matrix(q)
+        h = self.dynamics.bias(q, v) - passive
+        vdot = np.zeros(self.system.nv)
+        vdot[self.rows] = wanted
         rest = np.setdiff1d(np.arange(self.system.nv), self.rows)
         if rest.size:
             known = M[np.ix_(rest, self.rows)] @ vdot[self.rows] + h[rest]
             vdot[rest] = -np.linalg.solve(M[np.ix_(rest, rest)], known)
         return np.asarray((M @ vdot + h)[self.rows])
+
+    def _closed_torque(self, q: np.ndarray, v: np.ndarray, passive: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+        """Least torques that come nearest to the wanted accelerations: dv/dt = free + A tau with any loops."""
+        free = self.dynamics.forward(q, v, passive)
+        A = np.empty((len(self.rows), len(self.rows)))
+        for i, row in enumerate(self.rows):
+            pushed = passive.copy()
+            pushed[row] += 1.0
+            A[:, i] = (self.dynamics.forward(q, v, pushed) - free)[self.rows]
+        return np.asarray(np.linalg.lstsq(A, wanted - free[self.rows], rcond=1e-9)[0])
 
     def _friction(self, q: np.ndarray, v: np.ndarray, reference: Reference) -> np.ndarray:
         """Passive forces where the reference is: fed back at the measured rate, dry friction would chatter."""

@@ -7,18 +7,20 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.tree import Tree
 
 from limberjack.commands.console import open_console
+from limberjack.commands.graph import write_graph
+from limberjack.commands.info_loops import group_labels, plan_of, print_loops
+from limberjack.commands.tables import new_table
 from limberjack.engine.errors import ModelWarning
 from limberjack.engine.system.load import load
 from limberjack.engine.system.system import Body, Dof, System
 
 
-def info(model: Path, load_options: dict[str, Any]) -> None:
-    """Print the tree of bodies and the tables of coordinates, actuators and sensors."""
+def info(model: Path, load_options: dict[str, Any], graph: Path | None = None) -> None:
+    """Print the tree of bodies, its loops and the tables of coordinates, actuators and sensors; draw the graph."""
     system = load(model, **load_options)
     console = open_console()
     gravity = " ".join(f"{g:g}" for g in system.gravity)
@@ -26,13 +28,19 @@ def info(model: Path, load_options: dict[str, Any]) -> None:
         f"[bold]{system.name}[/]: {len(system.bodies)} bodies, {system.nq} coordinates, {system.nv} velocities, "
         f"mass {system.mass:g} kg, gravity {gravity} m/s², step {system.dt:g} s, {system.integrator}"
     )
-    console.print(_tree(system))
+    made = plan_of(system)
+    console.print(_tree(system, group_labels(made)))
+    if system.loops:
+        print_loops(console, made)
     if system.nv:
         console.print(_coordinates(system))
     if system.actuators:
         console.print(_actuators(system))
     if system.sensors:
         console.print(_sensors(system))
+    if graph is not None:
+        write_graph(made, graph)
+        console.print(f"graph: {graph}")
 
 
 def check(model: Path, load_options: dict[str, Any]) -> int:
@@ -47,32 +55,25 @@ def check(model: Path, load_options: dict[str, Any]) -> int:
     return 0
 
 
-def _tree(system: System) -> Tree:
+def _tree(system: System, labels: dict[str, str]) -> Tree:
     root = Tree("inertial frame")
     places: dict[str | None, Tree] = {None: root}
     for body in system.bodies:
-        places[body.name] = places[body.hinge.parent].add(_body_line(body))
+        places[body.name] = places[body.hinge.parent].add(_body_line(body, labels.get(body.name, "")))
     for node in system.nodes:
         places[node.body].add(f"[dim]node {node.name}[/]")
     return root
 
 
-def _body_line(body: Body) -> str:
+def _body_line(body: Body, label: str) -> str:
     hinge = body.hinge
     kept = " (merged)" if hinge.type == "fixed" and hinge.merge else ""
     name = f" '{hinge.name}'" if hinge.name != body.name else ""
-    return f"{body.name}  [dim]{hinge.type}{name}{kept}, {body.inertia.mass:g} kg[/]"
-
-
-def _table(title: str, *columns: str) -> Table:
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD)
-    for column in columns:
-        table.add_column(column, no_wrap=True)
-    return table
+    return f"{body.name}  [dim]{hinge.type}{name}{kept}, {body.inertia.mass:g} kg[/]" + f"  {label}" * bool(label)
 
 
 def _coordinates(system: System) -> Table:
-    table = _table("velocities", "name", "hinge", "limits", "stiffness", "damping", "friction", "armature")
+    table = new_table("velocities", "name", "hinge", "limits", "stiffness", "damping", "friction", "armature")
     table.caption = "limits marked * have a stop whose stiffness is chosen at build"
     for body in system.bodies:
         for i, name in enumerate(body.hinge.velocity_names):
@@ -89,7 +90,7 @@ def _limits(dof: Dof) -> str:
 
 
 def _actuators(system: System) -> Table:
-    table = _table("actuators", "name", "drives", "mode", "kp", "kd", "limit", "commands")
+    table = new_table("actuators", "name", "drives", "mode", "kp", "kd", "limit", "commands")
     for a in system.actuators:
         table.add_row(
             a.name, a.coordinate, a.mode, f"{a.kp:g}", f"{a.kd:g}", f"{a.limit:g}", ", ".join(a.command_names)
@@ -98,7 +99,7 @@ def _actuators(system: System) -> Table:
 
 
 def _sensors(system: System) -> Table:
-    table = _table("sensors", "name", "type", "target")
+    table = new_table("sensors", "name", "type", "target")
     for sensor in system.sensors:
         table.add_row(sensor.name, sensor.type, sensor.target)
     return table

@@ -1,0 +1,129 @@
+"""`linearize` for models with closed loops: small motions along the independent velocities, by differences.
+
+States are displacements δξ along the independent velocities I and changes δν of them (`mobility.py`): q(ξ), v(ξ, ν).
+
+    d(δξ)/dt = δν - [V₀ × X δξ]_I
+    [dv/dt; outputs] = G(q, v, τ, u),    δτ = -K δq - C δv + E δu
+
+G is the engine itself on the model without what acts along its hinges: rigid bodies and loops, which are smooth. Hinge
+forces and drives, of which friction and stops are not, enter by their own slopes K, C, E, and forces are linear. In
+positions slopes are central differences of fourth order; in velocities everything is quadratic, so that central
+differences of any step are exact. What is left is rounding and STEP⁴ times a fifth derivative: about 1e-11 of the
+largest slope where the mechanism is not near a singular configuration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from limberjack.engine.mobility import Mobility
+from limberjack.engine.simulation import Simulation
+from limberjack.engine.system.system import Actuator, Body, Dof, System
+
+#: step of the differences in positions, rad, or times the mechanism's extent
+STEP = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Slopes:
+    """independent : places of the n velocities that the states go along
+    seen (nv + ny, 2 n + nu) : slopes of dv/dt and of the outputs in ξ, ν and the commands
+    moved (nv, 2 n + nu) : those of the displacement along all velocities
+    """
+
+    independent: list[int]
+    seen: np.ndarray
+    moved: np.ndarray
+
+
+def slopes(simulation: Simulation) -> Slopes:
+    """All slopes at a simulation's state.
+
+    Raises ArgumentError where the state does not fit the loops, or no tangent describes their motions.
+    """
+    system, q, v, u = simulation.system, simulation.q, simulation.v, simulation.command_vector
+    preferred = simulation.dynamics.embedding(q, np.zeros(system.nv))[2]
+    mobility = Mobility(system, q, u, preferred)
+    mobility.require_velocity(v)
+    tau, nv = simulation.tau, system.nv
+    engine = _Bare(system, mobility)
+    stiffness, damping, drives, _ = simulation.dynamics.force_slopes(simulation.state)
+    at = np.concatenate([np.zeros(len(mobility.independent)), v[mobility.independent], u])
+    found = _columns(lambda x: engine.at(x, tau), at, engine.steps())
+    in_tau = _columns(lambda t: engine.at(at, t), tau, [(max(1.0, float(np.abs(tau).max())), False)] * nv)
+    step, rate, seen = found[:nv], found[nv : 2 * nv], found[2 * nv :]
+    forces = -stiffness[:, None] * step - damping[:, None] * rate
+    forces[:, 2 * len(mobility.independent) :] += drives
+    return Slopes(mobility.independent, seen + in_tau[2 * nv :] @ forces, step)
+
+
+class _Bare:
+    """The model without springs, dampers, friction, stops and drives, under given forces."""
+
+    def __init__(self, system: System, mobility: Mobility) -> None:
+        self._system, self._mobility, self._n = system, mobility, len(mobility.independent)
+        self._drives = sum(len(actuator.command_names) for actuator in system.actuators)
+        drives = tuple(Actuator(name, name) for name in system.velocity_names)
+        bodies = tuple(map(_without_forces, system.bodies))
+        self._simulation = Simulation(replace(system, bodies=bodies, actuators=drives))
+
+    def at(self, x: np.ndarray, tau: np.ndarray) -> np.ndarray:
+        """[displacement along the velocities, v, dv/dt, outputs] for x = [ξ; ν; commands] and forces tau (nv,)."""
+        n, sim = self._n, self._simulation
+        u = x[2 * n :]
+        q, step = self._mobility.displaced(x[:n], u)
+        v = self._mobility.velocity(q, x[n : 2 * n], u)
+        sim.part("q")[:], sim.part("v")[:] = q, v
+        sim.command_vector = np.concatenate([tau, u[self._drives :]])
+        return np.concatenate([step, v, sim.vdot, sim.output_vector])
+
+    def steps(self) -> list[tuple[float, bool]]:
+        """Step of the differences in each of x, and whether it needs the fourth order."""
+        extent = self._mobility.extent()
+        turning = [t for body in self._system.bodies for t in body.hinge.kind.angular or (True,) * body.hinge.nv]
+        listed = [(STEP * (1.0 if turning[j] else extent), True) for j in self._mobility.independent]
+        listed += [(1.0, False)] * self._n + [(0.0, False)] * self._drives
+        return listed + self._loop_steps(extent)
+
+    def _loop_steps(self, extent: float) -> list[tuple[float, bool]]:
+        """Those of the loops' commands; a truth value has no slope."""
+        listed: list[tuple[float, bool]] = []
+        for loop in self._system.loops:
+            listed += [(0.0, False)] * loop.switchable
+            if loop.driven:
+                listed += [(STEP * (1.0 if loop.type == "coupling" else extent), True), (1.0, False), (1.0, False)]
+        return listed
+
+
+def _without_forces(body: Body) -> Body:
+    """Only the rotors' inertia is left of what acts along its hinge."""
+    dofs = tuple(Dof(armature=dof.armature) for dof in body.hinge.dofs)
+    return replace(body, hinge=replace(body.hinge, dofs=dofs))
+
+
+def _columns(
+    function: Callable[[np.ndarray], np.ndarray], x: np.ndarray, steps: Iterable[tuple[float, bool]]
+) -> np.ndarray:
+    """Slopes of a function, a column for each of x; zero for a step of zero."""
+    columns = [_slope(function, x, i, h, fourth) for i, (h, fourth) in enumerate(steps)]
+    return np.column_stack([np.zeros((len(function(x)), 0)), *columns])
+
+
+def _slope(function: Callable[[np.ndarray], np.ndarray], x: np.ndarray, i: int, h: float, fourth: bool) -> np.ndarray:
+    """(8 (f(h) - f(-h)) - f(2h) + f(-2h)) / 12 h, or (f(h) - f(-h)) / 2 h."""
+
+    def at(step: float) -> np.ndarray:
+        moved = x.copy()
+        moved[i] += step
+        return function(moved)
+
+    if h == 0.0:
+        return np.zeros_like(function(x))
+    central = (at(h) - at(-h)) / (2.0 * h)
+    if not fourth:
+        return np.asarray(central)
+    wide = (at(2.0 * h) - at(-2.0 * h)) / (4.0 * h)
+    return np.asarray((4.0 * central - wide) / 3.0)

@@ -1,0 +1,231 @@
+"""Which motions closed loops leave about a position: independent velocities, X, and the positions along them.
+
+    Y(q) v = b    rows of all closed loops, embedded and by force, over all velocities; b of prescribed motions
+    v = X v_I + v_b,    X_I = 1,    Y_D X_D = -Y_I,    Y_D v_b = b
+
+for independent velocities I and dependent ones D. A displacement ξ along I moves the coordinates by X ξ to first order,
+and beyond it by what closes the loops again with D alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from limberjack.engine.errors import ArgumentError
+from limberjack.engine.loops.layout import COUPLING, DISTANCE, LOCK
+from limberjack.engine.system.frames import assemble
+from limberjack.engine.system.hinge_types import CUSTOM
+from limberjack.engine.system.loops.closure import Closure, closures
+from limberjack.engine.system.loops.fill import held_data
+from limberjack.engine.system.loops.kinematics import Tree, move
+from limberjack.engine.system.loops.mechanism import Mechanism
+from limberjack.engine.system.loops.selection import dependent_columns
+from limberjack.engine.system.system import Pose, System
+
+#: displacement, rad or m, that tells a singular configuration from others
+_BESIDE = 1e-3
+#: residual (rad, m) and rates (rad/s, m/s) at which a state does not fit its loops
+MOST_OPEN, MOST_FAST = 1e-6, 1e-6
+#: singular values below this share of the largest count as zero
+_RANK = 1e-7
+#: corrections that close the loops again after a small displacement: each one squares the error
+_CORRECTIONS = 8
+#: corrections below this, m or rad, are rounding
+_CLOSED = 1e-15
+
+
+def rank(Y: np.ndarray) -> int:
+    """Number of independent rows."""
+    values = np.linalg.svd(Y, compute_uv=False)
+    return int(np.sum(values > _RANK * values.max(initial=0.0)))
+
+
+@dataclass(frozen=True, eq=False)
+class Drive:
+    """The motion prescribed to a loop: the first of its three commands, its row among all, and length or 0."""
+
+    command: int
+    row: int
+    length: float
+
+
+class Mobility:
+    """The motions that the closed loops of a system leave about q: which velocities are independent, X, q(ξ), v(ξ, ν).
+
+    Raises ArgumentError where a loop is open at q, or cuts a custom hinge, and at singular configurations.
+    """
+
+    def __init__(self, system: System, q: np.ndarray, command: np.ndarray, preferred: list[int]) -> None:
+        self.system, self.q, self.command = system, q, command
+        tree = Tree(assemble(system))
+        self._joints = tree.joints
+        loops = [_as_held(loop, tree, system) for loop in closures(system, tree) if loop.loop.closed]
+        for loop in loops:
+            _refuse_custom(loop)
+        self._mechanism = Mechanism(tree, loops)
+        self._drives = _drives(system, self._mechanism)
+        self._require_closed()
+        _, Y = self._rows(q, command)
+        self._rank = rank(Y)
+        self.dependent = self._choose(Y, preferred)
+        self.independent = [j for j in range(system.nv) if j not in self.dependent]
+        self.X = self.basis(q, command)
+        self._require_regular()
+
+    def displaced(self, xi: np.ndarray, command: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """q(ξ) for a displacement (n,) along the independent velocities, and that along all of them (nv,)."""
+        q, whole = self.q.copy(), self.X @ xi
+        self._move(q, whole)
+        for _ in range(_CORRECTIONS if self.dependent else 0):
+            r, Y = self._rows(q, command)
+            correction = np.zeros(self.system.nv)
+            correction[self.dependent] = -_solve(Y[:, self.dependent], r)
+            self._move(q, correction)
+            whole = whole + correction
+            if np.abs(correction).max() < _CLOSED:
+                break
+        return q, whole
+
+    def basis(self, q: np.ndarray, command: np.ndarray) -> np.ndarray:
+        """X(q) (nv, n)."""
+        _, Y = self._rows(q, command)
+        X = np.zeros((self.system.nv, len(self.independent)))
+        X[self.independent] = np.eye(len(self.independent))
+        X[self.dependent] = -_solve(Y[:, self.dependent], Y[:, self.independent])
+        return X
+
+    def velocity(self, q: np.ndarray, v: np.ndarray, command: np.ndarray) -> np.ndarray:
+        """All velocities (nv,) for independent ones (n,), with prescribed motions."""
+        _, Y = self._rows(q, command)
+        whole = self.basis(q, command) @ v
+        whole[self.dependent] += _solve(Y[:, self.dependent], self._prescribed(len(Y), command))
+        return np.asarray(whole)
+
+    def extent(self) -> float:
+        """Size of the mechanism, m."""
+        return self._mechanism.extent(self.q) or 1.0
+
+    def require_velocity(self, v: np.ndarray) -> None:
+        """ArgumentError where v does not keep the loops closed."""
+        _, Y = self._rows(self.q, self.command)
+        rest = np.abs(Y @ v - self._prescribed(len(Y), self.command))
+        if rest.max(initial=0.0) > MOST_FAST * max(1.0, float(np.abs(v).max(initial=0.0))):
+            name = self._loop_of(int(np.argmax(rest)))
+            raise ArgumentError(
+                f"with this v loop '{name}' opens at {rest.max():.3g} (m/s or rad/s); limberjack.assemble(system, q, "
+                "v) finds velocities that fit the loops."
+            )
+
+    def _rows(self, q: np.ndarray, command: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Residuals, with prescribed positions, and rows over all velocities."""
+        r, Y = self._mechanism.evaluate(q)
+        whole = np.zeros((len(Y), self.system.nv))
+        whole[:, self._mechanism.dofs] = Y
+        for drive in self._drives:
+            x = command[drive.command]
+            r[drive.row] -= x + 0.5 * x * x / drive.length if drive.length else x
+        return r, whole
+
+    def _prescribed(self, rows: int, command: np.ndarray) -> np.ndarray:
+        """b: the rates of the rows that the prescribed motions ask for."""
+        b = np.zeros(rows)
+        for drive in self._drives:
+            x, rate = command[drive.command : drive.command + 2]
+            b[drive.row] = rate * (1.0 + x / drive.length) if drive.length else rate
+        return b
+
+    def _move(self, q: np.ndarray, step: np.ndarray) -> None:
+        for joint in self._joints:
+            move(joint, q, step[joint.vi : joint.vi + joint.nv])
+
+    def _choose(self, Y: np.ndarray, preferred: list[int]) -> list[int]:
+        """Dependent velocities: those of embedded loops as the engine has them, those of others by pivoting."""
+        given = [j for j in range(self.system.nv) if j not in preferred]
+        left, chosen = Y.copy(), list[int]()
+        for j in given:
+            left = _without(left, j)
+            chosen.append(j)
+        count = self._rank - len(chosen)
+        if count > 0:
+            kept = _independent(left, count)
+            chosen += dependent_columns([kept], [(0,)] * Y.shape[1], set(chosen))
+        return sorted(chosen)
+
+    def _require_closed(self) -> None:
+        r, _ = self._rows(self.q, self.command)
+        if np.abs(r).max(initial=0.0) > MOST_OPEN:
+            worst = int(np.argmax(np.abs(r)))
+            raise ArgumentError(
+                f"at this q loop '{self._loop_of(worst)}' is open by {abs(r[worst]):.3g} (m or rad); "
+                "limberjack.assemble(system, q) finds a position near it."
+            )
+
+    def _require_regular(self) -> None:
+        """Beside a singular configuration the rows have a higher rank than in it."""
+        direction = np.random.default_rng(0).normal(size=len(self.independent))
+        for step in (_BESIDE, -_BESIDE) if direction.size else ():
+            q, _ = self.displaced(step * direction / np.linalg.norm(direction), self.command)
+            r, Y = self._rows(q, self.command)
+            if np.abs(r).max(initial=0.0) > MOST_OPEN or rank(Y) != self._rank:
+                raise ArgumentError(
+                    "the loops are in a singular configuration: motions begin here that the velocities do not tell "
+                    "apart. Linearise beside it."
+                )
+
+    def _loop_of(self, row: int) -> str:
+        i = int(np.searchsorted(self._mechanism.starts, row, side="right")) - 1
+        return self._mechanism.loops[i].loop.name
+
+
+def _solve(A: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The solution of rows that may be redundant."""
+    return np.asarray(np.linalg.lstsq(A, b, rcond=_RANK)[0]) if A.shape[1] else np.zeros((0, *b.shape[1:]))
+
+
+def _without(Y: np.ndarray, column: int) -> np.ndarray:
+    """What rows say once this velocity is determined by one of them."""
+    pivot = int(np.argmax(np.abs(Y[:, column])))
+    if Y[pivot, column] == 0.0:
+        return Y
+    left = Y - np.outer(Y[:, column] / Y[pivot, column], Y[pivot])
+    left[pivot], left[:, column] = 0.0, 0.0
+    return np.asarray(left)
+
+
+def _independent(Y: np.ndarray, count: int) -> np.ndarray:
+    """So many orthonormal combinations of the rows, which span them."""
+    return np.asarray(np.linalg.svd(Y)[2][:count])
+
+
+def _as_held(loop: Closure, tree: Tree, system: System) -> Closure:
+    """A switchable loop holds what was there when it closed, at the start."""
+    if not loop.loop.switchable or loop.kind == LOCK:
+        return loop
+    held = held_data(loop, tree, system.q0)
+    if loop.kind in (DISTANCE, COUPLING):
+        return replace(loop, x=float(held[0]))
+    return replace(loop, at_b=Pose(held[:9].reshape(3, 3), held[9:12]))
+
+
+def _refuse_custom(loop: Closure) -> None:
+    if loop.kind == CUSTOM:
+        raise ArgumentError(
+            f"loop '{loop.loop.name}' cuts a hinge with a map of its own, which constrains velocities and no "
+            "positions: small motions about a state need more displacements than velocities. Use another hinge type "
+            "there."
+        )
+
+
+def _drives(system: System, mechanism: Mechanism) -> list[Drive]:
+    """Prescribed motions of the loops of a mechanism."""
+    found, command = [], sum(len(actuator.command_names) for actuator in system.actuators)
+    rows = {loop.loop.name: (int(start), loop) for start, loop in zip(mechanism.starts, mechanism.loops)}
+    for loop in system.loops:
+        if loop.driven and loop.name in rows:
+            row, closure = rows[loop.name]
+            length = closure.x if closure.kind == DISTANCE else 0.0
+            found.append(Drive(command + loop.switchable, row, length))
+        command += len(loop.command_names)
+    return found

@@ -1,0 +1,96 @@
+"""What `limberjack info` says of closed loops: cut edges with method and reason, aggregated nodes, freedoms."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+
+from limberjack.commands.tables import new_table
+from limberjack.engine.system.frames import assemble
+from limberjack.engine.system.loops.closure import Closure
+from limberjack.engine.system.loops.freedom import freedoms
+from limberjack.engine.system.loops.plan import LoopPlan, Plan, plan
+from limberjack.engine.system.system import Loop, System
+
+
+def plan_of(system: System) -> Plan:
+    """What `build` would make of the loops."""
+    return plan(system, assemble(system))
+
+
+def group_labels(made: Plan) -> dict[str, str]:
+    """Body name → "group 2" for the bodies of aggregated nodes."""
+    numbers = {row: number for number, group in enumerate(made.groups, start=1) for row in group.bodies}
+    links = made.tree.frames.links
+    return {links[row - 1].body.name: f"group {number}" for row, number in numbers.items()}
+
+
+def print_loops(console: Console, made: Plan) -> None:
+    """Tables of loops and groups, and the count of freedoms."""
+    console.print(_loops(made))
+    if made.groups:
+        console.print(_groups(made))
+    console.print(_freedoms(made))
+
+
+def _freedoms(made: Plan) -> str:
+    dependent = sum(len(group.dependent) for group in made.groups)
+    after = freedoms(made)
+    parts = [f"{made.system.nv} velocities in the tree"]
+    if dependent:
+        parts.append(f"{dependent} of them dependent in {len(made.groups)} group{'s' * (len(made.groups) != 1)}")
+    taken = made.system.nv - dependent - after
+    if taken or made.forced:
+        parts.append(f"{taken} taken by constraint forces at the start")
+    return f"[bold]degrees of freedom[/]: {after} ({', '.join(parts)})"
+
+
+def _loops(made: Plan) -> Table:
+    table = new_table("loops", "name", "type", "joins", "method", "because", "rows", "state")
+    for loop in made.loops:
+        written = loop.closure.loop
+        joins = _joins(written)
+        table.add_row(
+            written.name, _type(written), joins, loop.method, loop.choice.why, _rows(loop), _state(loop.closure)
+        )
+    return table
+
+
+def _type(loop: Loop) -> str:
+    return f"cut {loop.hinge.type}" if loop.type == "hinge" and loop.hinge else loop.type
+
+
+def _joins(loop: Loop) -> str:
+    if loop.joins and loop.hinge:
+        return f"{loop.hinge.parent or 'world'} – {loop.body or 'world'}"
+    return loop.locked or ", ".join(term.coordinate for term in loop.terms)
+
+
+def _rows(loop: LoopPlan) -> str:
+    """How many rows are kept, and which where some are redundant."""
+    names = loop.closure.names
+    if len(loop.kept) == len(names):
+        return str(len(names))
+    kept = " ".join(names[i] for i in loop.kept)
+    return f"{len(loop.kept)} of {len(names)}" + (f": {kept}" if kept else ", redundant")
+
+
+def _state(closure: Closure) -> str:
+    loop = closure.loop
+    words = ["closed" if loop.closed else "open"]
+    return ", ".join(words + ["switchable"] * loop.switchable + ["driven"] * loop.driven)
+
+
+def _groups(made: Plan) -> Table:
+    lists = "bodies", "independent", "dependent"
+    table = new_table("aggregated nodes", "group", "carried by", "velocities", "rows", *lists)
+    for column in table.columns[-len(lists) :]:
+        column.no_wrap = False
+    links, names = made.tree.frames.links, made.system.velocity_names
+    for number, group in enumerate(made.groups, start=1):
+        bodies = ", ".join(links[row - 1].body.name for row in group.bodies)
+        carrier = links[group.parent - 1].body.name if group.parent else "world"
+        counts = str(len(group.dependent) + len(group.independent)), str(len(group.dependent))
+        independent, dependent = (", ".join(names[v] for v in part) for part in (group.independent, group.dependent))
+        table.add_row(str(number), carrier, *counts, bodies, independent or "none", dependent)
+    return table
