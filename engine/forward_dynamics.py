@@ -17,7 +17,7 @@ from limberjack.engine.articulated import (
     inward_revolute,
     outward_general,
 )
-from limberjack.engine.kernel import entry, kernel, routine
+from limberjack.engine.kernel import entry, kernel
 from limberjack.engine.layout import (
     A_H,
     A_I,
@@ -171,11 +171,11 @@ def forward_dynamics(plant, work, q, v, tau, add_inertia, external, vdot):
     for again in range(2):
         for k in range(n):
             _outward(plant, work, k, v, vdot)
-        if again == 1 or plant.loops.loop_int.shape[0] == 0 or not constrain(plant, work, q, v, vdot):
+        if again == 1 or not constrain(plant, work, q, v, vdot):
             break
 
 
-@routine
+@kernel
 def settle(plant, work, q, spare):
     """P, D, G and X of all bodies at rest at q, with the model's own armature; spare (nv,) is overwritten."""
     n = plant.topo.shape[0]

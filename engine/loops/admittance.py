@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 
-from limberjack.engine.kernel import kernel, routine
+from limberjack.engine.kernel import kernel
 from limberjack.engine.lanes import equal_lanes, load_lanes, store_lanes, sum_lanes
 from limberjack.engine.layout import NV, VI
 from limberjack.engine.loops.layout import (
@@ -191,7 +191,7 @@ def _factor(work, n, mu):
     return True
 
 
-@routine
+@kernel
 def factor_admittance(plant, work):
     """Λ of the loops that act by force, whose `trace` is done, and its factor."""
     n = _assemble(plant, work)
@@ -254,7 +254,7 @@ def _improve(work, n, c, f):
         f[i] -= STEPS / mu * rest[i]
 
 
-@routine
+@kernel
 def solve_admittance(work):
     """f in S_FORCE with Λ f = c, c in S_RIGHT, by the last factor; both without the rows' scales."""
     solve, n = work.loops.solve, work.loops.admittance.shape[0]

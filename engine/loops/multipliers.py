@@ -29,10 +29,12 @@ from limberjack.engine.layout import (
     W_DINV,
     W_EPS,
     W_U,
+    plant_view,
+    work_view,
 )
 from limberjack.engine.loops.admittance import factor_admittance, solve_admittance
 from limberjack.engine.loops.aggregated import solve_node
-from limberjack.engine.loops.closures import accelerate_loop, move_loop, place_loop
+from limberjack.engine.loops.calls import accelerate_one, vectors
 from limberjack.engine.loops.layout import (
     L_ROW,
     L_ROWS,
@@ -84,29 +86,61 @@ def _ask(plant, work, l):
 
 
 @routine
+def _prepare(ints, floats, vector, q):
+    plant, work = plant_view(ints, floats), work_view(ints, vector)
+    for l in range(plant.loops.loop_int.shape[0]):
+        if acts(plant, work, l):
+            trace(plant, work, l, q)
+    factor_admittance(plant, work)
+
+
+@kernel
+def prepare(plant, work, q):
+    """STEP C: Λ and its factor, of the loops that act by force and are placed."""
+    ints, floats, vector = vectors(plant, work)
+    _prepare(ints, floats, vector, q)
+
+
+@routine
+def _solve(ints, floats, vector):
+    plant, work = plant_view(ints, floats), work_view(ints, vector)
+    solve_admittance(work)
+    for l in range(plant.loops.loop_int.shape[0]):
+        read_forces(plant, work, l)
+        if acts(plant, work, l):
+            push(plant, work, l)
+
+
+@kernel
+def solve(plant, work):
+    """STEPs D and E: R_FORCE of all loops by force, 0 of those that do not act, and ε += e f."""
+    ints, floats, vector = vectors(plant, work)
+    _solve(ints, floats, vector)
+
+
+@routine
+def _constrain(ints, floats, vector, q, v, vdot):
+    plant, work, found = plant_view(ints, floats), work_view(ints, vector), False
+    clear_right(work)
+    for l in range(plant.loops.loop_int.shape[0]):
+        if acts(plant, work, l):
+            found = True
+            accelerate_one(plant, work, l, q, v, vdot)
+            _ask(plant, work, l)
+    if found:
+        prepare(plant, work, q)
+        solve(plant, work)
+    return found
+
+
+@kernel
 def constrain(plant, work, q, v, vdot):
     """STEPs B to E after the free accelerations vdot; whether the sweep base to tip is to be repeated.
 
     Leaves R_FORCE of every loop by force; of one that is open, 0.
     """
-    found = False
-    clear_right(work)
-    for l in range(plant.loops.loop_int.shape[0]):
-        if acts(plant, work, l):
-            found = True
-            place_loop(plant, work, l, q)
-            move_loop(plant, work, l, q, v)
-            accelerate_loop(plant, work, l, q, vdot)
-            _ask(plant, work, l)
-            trace(plant, work, l, q)
-    if found:
-        factor_admittance(plant, work)
-        solve_admittance(work)
-        for l in range(plant.loops.loop_int.shape[0]):
-            read_forces(plant, work, l)
-            if acts(plant, work, l):
-                push(plant, work, l)
-    return found
+    ints, floats, vector = vectors(plant, work)
+    return plant.loops.loop_int.shape[0] > 0 and _constrain(ints, floats, vector, q, v, vdot)
 
 
 @kernel
@@ -142,7 +176,7 @@ def _carry(plant, work, k, out, w, u):
 
 
 @kernel
-def _answer(plant, work, k, out):
+def _answer_body(plant, work, k, out):
     """The answer of body k's velocities to ε, and its motion in the place of α."""
     topo, row = plant.topo[k], work.rows[k + 1]
     up, j = work.rows[topo[UP]], topo[VI]
@@ -162,15 +196,18 @@ def _answer(plant, work, k, out):
 
 
 @routine
-def answer(plant, work, out):
-    """out (nv,) = M⁻¹ J* f for the forces f of the last `solve_admittance`; R_FORCE keeps them."""
-    solve_admittance(work)
+def _answer_all(ints, floats, vector, out):
+    plant, work = plant_view(ints, floats), work_view(ints, vector)
     _clear_innovations(plant, work)
-    for l in range(plant.loops.loop_int.shape[0]):
-        read_forces(plant, work, l)
-        if acts(plant, work, l):
-            push(plant, work, l)
+    solve(plant, work)
     store3(work.rows[0], W_ALPHA, ZERO)
     store3(work.rows[0], W_ALPHA + 3, ZERO)
     for k in range(plant.topo.shape[0]):
-        _answer(plant, work, k, out)
+        _answer_body(plant, work, k, out)
+
+
+@kernel
+def answer(plant, work, out):
+    """out (nv,) = M⁻¹ J* f, the forces f solved for the right-hand sides as they are; R_FORCE keeps them."""
+    ints, floats, vector = vectors(plant, work)
+    _answer_all(ints, floats, vector, out)

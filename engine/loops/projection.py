@@ -13,7 +13,8 @@ from __future__ import annotations
 import math
 
 from limberjack.engine.kernel import kernel, routine
-from limberjack.engine.loops.closures import move_loop, place_loop
+from limberjack.engine.layout import plant_view, work_view
+from limberjack.engine.loops.calls import move_one, place_one, vectors
 from limberjack.engine.loops.embedding import solve_group
 from limberjack.engine.loops.layout import (
     GH_SWITCHED,
@@ -154,18 +155,15 @@ def _measure(plant, work, q, v, which, placed):
     for l in range(plant.loops.loop_int.shape[0]):
         if _belongs(plant, work, l):
             if which == R_RESIDUAL:
-                place_loop(plant, work, l, q)
+                place_one(plant, work, l, q)
             else:
-                move_loop(plant, work, l, q, v)
+                move_one(plant, work, l, q, v)
     return _worst(plant, work, which)
 
 
 @routine
-def _close(plant, work, q, v, which, limit, forces, stale):
-    """Steps until the largest residual or rate is below limit or falls no further.
-
-    stale: the factors do not fit. Returns (that largest number, its loop, stale); bodies are placed for q, v.
-    """
+def _close_all(ints, floats, vector, q, v, which, limit, forces, stale):
+    plant, work = plant_view(ints, floats), work_view(ints, vector)
     delta, before, renewed = work.vstage[0], math.inf, False
     worst, loop = _measure(plant, work, q, v, which, which == R_RATE)
     for _ in range(STEPS):
@@ -185,7 +183,17 @@ def _close(plant, work, q, v, which, limit, forces, stale):
     return worst, loop, stale
 
 
-@routine
+@kernel
+def _close(plant, work, q, v, which, limit, forces, stale):
+    """Steps until the largest residual or rate is below limit or falls no further.
+
+    stale: the factors do not fit. Returns (that largest number, its loop, stale); bodies are placed for q, v.
+    """
+    ints, floats, vector = vectors(plant, work)
+    return _close_all(ints, floats, vector, q, v, which, limit, forces, stale)
+
+
+@kernel
 def close_loops(plant, work, q, v):
     """q and v brought back onto all closed loops after a step; returns the loop that stays open, or -1.
 

@@ -16,6 +16,7 @@ from limberjack.engine.kernel import entry, kernel, routine
 from limberjack.engine.lanes import equal_lanes, load_lanes, store_lanes, sum_lanes
 from limberjack.engine.layout import plant_view, work_view
 from limberjack.engine.loops.blocks import load_block
+from limberjack.engine.loops.calls import vectors
 from limberjack.engine.loops.closures import frame_b
 from limberjack.engine.loops.couplings import coefficient
 from limberjack.engine.loops.group_rows import fill_rows
@@ -110,7 +111,7 @@ def _solve_rows(y, n, m, right, done, forces):
             forces[c] = y[i, right] / y[i, c]
 
 
-@routine
+@kernel
 def _group_forces(plant, work, g, q, missing):
     """R_FORCE of a group's loops from the hinge forces `missing` (nv,) that nothing else gives."""
     group = plant.loops.group_int[g]
@@ -138,10 +139,8 @@ def _clear_wrenches(work):
 
 
 @routine
-def find_forces(plant, work, q, v, tau, vdot, external, spare):
-    """R_FORCE of all loops at the accelerations vdot, which the forces tau gave; work.wrench then holds their wrenches,
-    with `external` on top of those that it holds already. spare (nv,) is overwritten; so are U and ε of all hinges.
-    """
+def _find_forces(ints, floats, vector, q, v, tau, vdot, external, spare):
+    plant, work = plant_view(ints, floats), work_view(ints, vector)
     if not external:
         _clear_wrenches(work)
     for l in range(plant.loops.loop_int.shape[0]):
@@ -160,6 +159,15 @@ def find_forces(plant, work, q, v, tau, vdot, external, spare):
     for l in range(plant.loops.loop_int.shape[0]):
         if plant.loops.loop_int[l, L_GROUP] >= 0:
             _spread(plant, work, l)
+
+
+@kernel
+def find_forces(plant, work, q, v, tau, vdot, external, spare):
+    """R_FORCE of all loops at the accelerations vdot, which the forces tau gave; work.wrench then holds their wrenches,
+    with `external` on top of those that it holds already. spare (nv,) is overwritten; so are U and ε of all hinges.
+    """
+    ints, floats, vector = vectors(plant, work)
+    _find_forces(ints, floats, vector, q, v, tau, vdot, external, spare)
 
 
 @kernel

@@ -16,7 +16,7 @@ import math
 
 from limberjack.engine.kernel import entry, kernel, routine
 from limberjack.engine.layout import C_COMMANDS, C_Q, C_V, S_Q, plant_view, work_view
-from limberjack.engine.loops.closures import move_loop, place_loop
+from limberjack.engine.loops.calls import move_one, place_one, vectors
 from limberjack.engine.loops.layout import (
     C_SWITCHES,
     COUPLING,
@@ -118,7 +118,7 @@ def _distance(plant, work, l):
 @kernel
 def _is_near(plant, work, l, q):
     """Whether open loop l, whose bodies are placed, is within reach; places it."""
-    place_loop(plant, work, l, q)
+    place_one(plant, work, l, q)
     return _distance(plant, work, l) <= plant.loops.loop[l, LP_REACH]
 
 
@@ -129,8 +129,8 @@ def _release(plant, work, l):
     _hold_model(plant, l, held)
 
 
-@routine
-def impact(plant, work, q, v):
+@kernel
+def _impact(plant, work, q, v):
     """v ← v⁺ of all closed loops at q; R_FORCE then holds the impulses, R_RATE dr/dt before."""
     delta = work.vstage[0]
     refresh(plant, work, q, delta)
@@ -138,7 +138,7 @@ def impact(plant, work, q, v):
     clear_right(work)
     for l in range(plant.loops.loop_int.shape[0]):
         if acts(plant, work, l):
-            move_loop(plant, work, l, q, v)
+            move_one(plant, work, l, q, v)
             set_right(plant, work, l, R_RATE)
     answer(plant, work, delta)
     for j in range(v.shape[0]):
@@ -170,6 +170,23 @@ def _follow(plant, work, l, q, wanted):
 
 
 @routine
+def _strike_all(ints, floats, vector, q, v):
+    plant, work = plant_view(ints, floats), work_view(ints, vector)
+    _impact(plant, work, q, v)
+    for l in range(plant.loops.loop_int.shape[0]):
+        s = plant.loops.loop_int[l, L_SWITCH]
+        if s >= 0 and work.loops.switch[s, SW_LOSS] < 0.0:
+            work.loops.switch[s, SW_LOSS] = max(0.0, _loss(plant, work, l))
+
+
+@kernel
+def _strike(plant, work, q, v):
+    """The impact of the loops that have just closed, and what each of them took."""
+    ints, floats, vector = vectors(plant, work)
+    _strike_all(ints, floats, vector, q, v)
+
+
+@kernel
 def follow_commands(plant, work, q, v, command):
     """At the start of a step: loops close and open as commanded; v changes where one closes."""
     swept, struck = False, False
@@ -184,16 +201,6 @@ def follow_commands(plant, work, q, v, command):
         struck = _follow(plant, work, l, q, wanted) or struck
     if struck:
         _strike(plant, work, q, v)
-
-
-@kernel
-def _strike(plant, work, q, v):
-    """The impact of the loops that have just closed, and what each of them took."""
-    impact(plant, work, q, v)
-    for l in range(plant.loops.loop_int.shape[0]):
-        s = plant.loops.loop_int[l, L_SWITCH]
-        if s >= 0 and work.loops.switch[s, SW_LOSS] < 0.0:
-            work.loops.switch[s, SW_LOSS] = max(0.0, _loss(plant, work, l))
 
 
 @kernel
