@@ -200,8 +200,8 @@ def _reduce(plant, work, g, parts, free, tau, add_inertia):
 
 
 @kernel
-def _solve(plant, work, g, parts, vdot):
-    """θ̈_R = L⁻* (L⁻¹ε - U* α(parent)), θ̈ = X θ̈_R + β."""
+def solve_node(plant, work, g, parts, vdot, bias):
+    """θ̈_R = L⁻* (L⁻¹ε - U* α(parent)), θ̈ = X θ̈_R + β (β left out with bias 0)."""
     group = plant.loops.group_int[g]
     row, free, rates = work.rows[group[GI_PARENT]], int(parts.head[GH_FREE]), parts.free
     w, u = load3(row, W_ALPHA), load3(row, W_ALPHA + 3)
@@ -215,7 +215,7 @@ def _solve(plant, work, g, parts, vdot):
             s -= parts.d[e, r] * rates[e]
         rates[r] = s * parts.d[r, r]
     for i in range(group[GI_DOFS]):
-        s = parts.bias[i]
+        s = parts.bias[i] if bias else 0.0
         for r in range(free):
             s += parts.x[i, r] * rates[r]
         vdot[plant.loops.listed[group[GI_DOF] + i]] = s
@@ -227,5 +227,5 @@ def outward_member(plant, work, k, v, vdot):
     topo, row = plant.topo[k], work.rows[k + 1]
     if topo[MEMBER] == 0:
         parts = group_view(plant.loops.group_int[topo[GROUP]], work.loops.group)
-        _solve(plant, work, topo[GROUP], parts, vdot)
+        solve_node(plant, work, topo[GROUP], parts, vdot, True)
     accelerate_body(plant, work, k, v, vdot, load3(row, W_V), load3(row, W_V + 3))
