@@ -171,7 +171,7 @@ def _close_all(ints, floats, vector, q, v, which, limit, forces, stale):
             break
         renewed = forces and (stale or worst > SLOW * before)
         if renewed:
-            refresh(plant, work, q, delta)
+            refresh(plant, work, q)
             worst, loop = _measure(plant, work, q, v, which, False)
         stale = _correction(plant, work, q, which, forces, delta)
         renewed = renewed or not forces

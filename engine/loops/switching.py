@@ -133,7 +133,7 @@ def _release(plant, work, l):
 def _impact(plant, work, q, v):
     """v ← v⁺ of all closed loops at q; R_FORCE then holds the impulses, R_RATE dr/dt before."""
     delta = work.vstage[0]
-    refresh(plant, work, q, delta)
+    refresh(plant, work, q)
     sweep_velocities(plant, work, q, v)
     clear_right(work)
     for l in range(plant.loops.loop_int.shape[0]):
