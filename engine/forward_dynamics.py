@@ -175,15 +175,9 @@ def forward_dynamics(plant, work, q, v, tau, add_inertia, external, vdot):
             break
 
 
-<<<<<<< HEAD
 @kernel
-def settle(plant, work, q, spare):
-    """P, D, G and X of all bodies at rest at q, with the model's own armature; spare (nv,) is overwritten."""
-=======
-@routine
 def settle(plant, work, q):
     """P, D, G and X of all bodies at rest at q, with the model's own armature."""
->>>>>>> a197e143a639167402dc828451ef7abc83a95f67
     n = plant.topo.shape[0]
     begin_sweep(plant, work, q, 0.0)
     for k in range(n):

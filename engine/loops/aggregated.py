@@ -200,13 +200,8 @@ def _reduce(plant, work, g, parts, free, tau, add_inertia):
 
 
 @kernel
-<<<<<<< HEAD
-def solve_node(plant, work, g, parts, vdot, biased):
-    """θ̈_R = L⁻* (L⁻¹ε - U* α(parent)), θ̈ = X θ̈_R + β (without β if not `biased`)."""
-=======
 def solve_node(plant, work, g, parts, vdot, bias):
     """θ̈_R = L⁻* (L⁻¹ε - U* α(parent)), θ̈ = X θ̈_R + β (β left out with bias 0)."""
->>>>>>> a197e143a639167402dc828451ef7abc83a95f67
     group = plant.loops.group_int[g]
     row, free, rates = work.rows[group[GI_PARENT]], int(parts.head[GH_FREE]), parts.free
     w, u = load3(row, W_ALPHA), load3(row, W_ALPHA + 3)
@@ -220,11 +215,7 @@ def solve_node(plant, work, g, parts, vdot, bias):
             s -= parts.d[e, r] * rates[e]
         rates[r] = s * parts.d[r, r]
     for i in range(group[GI_DOFS]):
-<<<<<<< HEAD
-        s = parts.bias[i] if biased else 0.0
-=======
         s = parts.bias[i] if bias else 0.0
->>>>>>> a197e143a639167402dc828451ef7abc83a95f67
         for r in range(free):
             s += parts.x[i, r] * rates[r]
         vdot[plant.loops.listed[group[GI_DOF] + i]] = s

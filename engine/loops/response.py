@@ -11,9 +11,9 @@ from limberjack.engine.loops.paths import acts
 
 
 @routine
-def _refresh(ints, floats, vector, q, spare):
+def _refresh(ints, floats, vector, q):
     plant, work = plant_view(ints, floats), work_view(ints, vector)
-    settle(plant, work, q, spare)
+    settle(plant, work, q)
     for l in range(plant.loops.loop_int.shape[0]):
         if acts(plant, work, l):
             place_one(plant, work, l, q)
@@ -21,10 +21,10 @@ def _refresh(ints, floats, vector, q, spare):
 
 
 @kernel
-def refresh(plant, work, q, spare):
-    """D, U and X of all hinges and groups at q, and Λ of the loops that act by force; spare (nv,) is overwritten.
+def refresh(plant, work, q):
+    """D, U and X of all hinges and groups at q, and Λ of the loops that act by force.
 
     Velocities in Work are 0 afterwards.
     """
     ints, floats, vector = vectors(plant, work)
-    _refresh(ints, floats, vector, q, spare)
+    _refresh(ints, floats, vector, q)
