@@ -40,7 +40,6 @@ from limberjack.engine.outputs import (
     NODE_ORIENTATION,
     NODE_POSITION,
     REACTION,
-    matrix_quaternion,
 )
 from limberjack.engine.spatial import (
     ZERO,
@@ -50,6 +49,7 @@ from limberjack.engine.spatial import (
     load3,
     load6,
     load9,
+    matrix_quaternion,
     motion_cross,
     mul,
     rigid_mul,

@@ -49,6 +49,7 @@ from limberjack.engine.layout import (
 from limberjack.engine.linear import solve6
 from limberjack.engine.loops.aggregated import inward_member, outward_member
 from limberjack.engine.loops.embedding import embed_groups
+from limberjack.engine.loops.multipliers import constrain
 from limberjack.engine.spatial import (
     add,
     add6,
@@ -164,11 +165,26 @@ def forward_dynamics(plant, work, q, v, tau, add_inertia, external, vdot):
     begin_sweep(plant, work, q, 1.0)
     for k in range(n):
         place_body(plant, work, k, q, v)
-    embed_groups(plant, work, q, v, vdot)
+    embed_groups(plant, work, q, v)
     for i in range(n):
         _inward(plant, work, n - 1 - i, v, tau, add_inertia, external)
+    for again in range(2):
+        for k in range(n):
+            _outward(plant, work, k, v, vdot)
+        if again == 1 or not constrain(plant, work, q, v, vdot):
+            break
+
+
+@kernel
+def settle(plant, work, q):
+    """P, D, G and X of all bodies at rest at q, with the model's own armature."""
+    n = plant.topo.shape[0]
+    begin_sweep(plant, work, q, 0.0)
     for k in range(n):
-        _outward(plant, work, k, v, vdot)
+        place_body(plant, work, k, q, work.zeros)
+    embed_groups(plant, work, q, work.zeros)
+    for i in range(n):
+        _inward(plant, work, n - 1 - i, work.zeros, work.zeros, plant.armature, False)
 
 
 @entry

@@ -5,6 +5,9 @@ semi_implicit  v⁺ = v + h a(q, v),  q⁺ = q ⊕ h v⁺
 implicit       (M + h C + h² K) a = T - h K v - bias,  v⁺ = v + h a,  q⁺ = q ⊕ h v⁺
                with C, K the hinge-diagonal damping and stiffness of `forces.py`: they join the armature inside
                the articulated inertia, so the cost stays O(N)
+
+Loops are switched as commanded before a step (`loops/switching.py`) and closed again after each of its parts
+(`loops/projection.py`).
 """
 
 from __future__ import annotations
@@ -13,13 +16,15 @@ from limberjack.engine.forces import actuator_forces, hinge_forces
 from limberjack.engine.forward_dynamics import forward_dynamics
 from limberjack.engine.kernel import entry, kernel
 from limberjack.engine.layout import C_Q, C_V, S_Q, S_STEPS, S_TIME, plant_view, work_view
+from limberjack.engine.loops.projection import close_loops
+from limberjack.engine.loops.switching import copy_switches, follow_commands, set_drives, switches_of, take_state
 from limberjack.engine.manifold import chart_rates, retract
 from limberjack.engine.views import vector_view
 
 INTEGRATORS = {"rk4": 0, "semi_implicit": 1, "implicit": 2}
 RK4, SEMI_IMPLICIT, IMPLICIT = range(3)
 
-OK, NOT_FINITE, DIVERGED = range(3)
+OK, NOT_FINITE, DIVERGED, LOOP_OPEN = range(4)
 #: velocities beyond this (rad/s or m/s) count as divergence
 FASTEST = 1e10
 
@@ -37,8 +42,9 @@ def applied_forces(plant, work, q, v, command):
 
 
 @kernel
-def _accelerate(plant, work, q, v, command, out):
-    """Accelerations (nv,) from state and commands."""
+def _accelerate(plant, work, q, v, command, time, out):
+    """Accelerations (nv,) from state and commands, `time` after the step's start."""
+    set_drives(plant, work, command, time)
     applied_forces(plant, work, q, v, command)
     forward_dynamics(plant, work, q, v, work.tau, plant.armature, False, out)
 
@@ -55,8 +61,8 @@ def _stage(plant, work, q, v, h, stage):
 
 
 @kernel
-def _step_rk4(plant, work, q, v, command, h):
-    """One step; the new state is left in work.qstage[_QNEW], work.vstage[_V]."""
+def _step_rk4(plant, work, q, v, command, start, h):
+    """One part of a step, from `start` on; the new state is left in work.qstage[_QNEW], work.vstage[_V]."""
     sigma = work.qstage[_SIGMA]
     for i in range(q.shape[0]):
         sigma[i] = 0.0
@@ -64,11 +70,12 @@ def _step_rk4(plant, work, q, v, command, h):
     for j in range(v.shape[0]):
         work.vstage[_V, j] = v[j]
     for stage in range(4):
+        part = 0.0 if stage == 0 else (h if stage == 3 else 0.5 * h)
         if stage > 0:
-            _stage(plant, work, q, v, h if stage == 3 else 0.5 * h, stage - 1)
+            _stage(plant, work, q, v, part, stage - 1)
         qs, vs = work.qstage[_QS], work.vstage[_V]
         chart_rates(plant, qs, sigma, vs, work.qstage[_RATE + stage])
-        _accelerate(plant, work, qs, vs, command, work.vstage[_A + stage])
+        _accelerate(plant, work, qs, vs, command, start + part, work.vstage[_A + stage])
     r, a, w = work.qstage, work.vstage, h / 6.0
     for i in range(q.shape[0]):
         sigma[i] = w * (r[0, i] + 2.0 * (r[1, i] + r[2, i]) + r[3, i])
@@ -78,8 +85,9 @@ def _step_rk4(plant, work, q, v, command, h):
 
 
 @kernel
-def _step_euler(plant, work, q, v, command, h, implicit):
-    """One step of the two first-order methods; result as for `_step_rk4`."""
+def _step_euler(plant, work, q, v, command, start, h, implicit):
+    """One part of a step of the two first-order methods; result as for `_step_rk4`."""
+    set_drives(plant, work, command, start)
     applied_forces(plant, work, q, v, command)
     a, new = work.vstage[_A], work.vstage[_V]
     add = work.inertia_add
@@ -120,17 +128,35 @@ def _copy(source, target):
 
 
 @kernel
+def _part(plant, work, q, v, command, start, h, integrator):
+    """One part of a step, its loops closed again; returns (status, velocity, coordinate or loop index)."""
+    if integrator == RK4:
+        _step_rk4(plant, work, q, v, command, start, h)
+    else:
+        _step_euler(plant, work, q, v, command, start, h, integrator == IMPLICIT)
+    q_new, v_new = work.qstage[_QNEW], work.vstage[_V]
+    status, index = _health(q_new, v_new)
+    if status == OK and plant.loops.loop_int.shape[0] > 0:
+        set_drives(plant, work, command, start + h)
+        loop = close_loops(plant, work, q_new, v_new)
+        if loop >= 0:
+            return LOOP_OPEN, loop
+        return _health(q_new, v_new)
+    return status, index
+
+
+@kernel
 def step(plant, work, state, q, v, command, dt, integrator, substeps):
-    """One step of dt in `substeps` equal parts; returns (status, velocity index). A bad step changes nothing."""
+    """One step of dt in `substeps` equal parts; returns (status, index as `_part`). A bad step changes nothing but
+    the switches in Work."""
     h = dt / substeps
     _copy(q, work.qstage[_QSTART])
     _copy(v, work.vstage[_VSTART])
-    for _ in range(substeps):
-        if integrator == RK4:
-            _step_rk4(plant, work, q, v, command, h)
-        else:
-            _step_euler(plant, work, q, v, command, h, integrator == IMPLICIT)
-        status, index = _health(work.qstage[_QNEW], work.vstage[_V])
+    if work.loops.switch.shape[0] > 0:
+        set_drives(plant, work, command, 0.0)
+        follow_commands(plant, work, q, v, command)
+    for i in range(substeps):
+        status, index = _part(plant, work, q, v, command, i * h, h, integrator)
         if status != OK:
             _copy(work.qstage[_QSTART], q)
             _copy(work.vstage[_VSTART], v)
@@ -144,15 +170,21 @@ def step(plant, work, state, q, v, command, dt, integrator, substeps):
 
 @entry
 def advance_entry(ints, floats, work, state, dt, integrator, substeps, steps, report):
-    """Advance State by `steps` steps of dt. report (3,) int64: status, velocity index, steps done."""
+    """Advance State by `steps` steps of dt. report (3,) int64: status, index, steps done.
+
+    The index is that of the velocity j (or -1 - coordinate) that is not finite or too fast, or of the loop that stays
+    open.
+    """
     plant, scratch = plant_view(ints, floats), work_view(ints, work)
     nq, nv = ints[C_Q], ints[C_V]
     q, v = vector_view(state, S_Q, nq), vector_view(state, S_Q + nq, nv)
     command = vector_view(state, S_Q + nq + nv, plant.ncommand)
     report[0], report[1], report[2] = OK, 0, 0
+    take_state(ints, plant, scratch, state)
     for _ in range(steps):
         status, index = step(plant, scratch, state, q, v, command, dt, integrator, substeps)
         if status != OK:
             report[0], report[1] = status, index
             return
+        copy_switches(scratch.loops.switch, switches_of(ints, state))
         report[2] += 1

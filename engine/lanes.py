@@ -100,6 +100,21 @@ def between_lanes(typingctx, x, start, stop):
     return lanes_type(lanes_type, types.int64, types.int64), codegen
 
 
+@intrinsic
+def sum_lanes(typingctx, x):
+    """The sum of the lanes, by halves."""
+
+    def codegen(context, builder, signature, args):
+        total = args[0]
+        for step in (4, 2, 1):
+            order = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [(i + step) % LANES for i in range(LANES)])
+            turned = builder.shuffle_vector(total, ir.Constant(_VECTOR, ir.Undefined), order)
+            total = builder.fadd(total, turned, flags=_FLAGS)
+        return builder.extract_element(total, ir.Constant(ir.IntType(32), 0))
+
+    return types.float64(x), codegen
+
+
 class _LanesOperator(AbstractTemplate):
     """Lanes with Lanes, or a number with Lanes."""
 

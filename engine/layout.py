@@ -56,12 +56,14 @@ NV = 5  # number of velocities
 SLOT = 6  # row in work.gen for hinges on the general path, else -1
 MAP = 7  # row in plant.maps for custom hinges, else -1
 TURN = 8  # 1 for a z-turning hinge whose B_TURN is not the identity
-LEAF = 9  # 1 for a body without children
-FIRST = 10  # 1 for the child that a tip-to-base sweep meets first: it writes the parent's sums, others add
+LEAF = 9  # 1 for a body to which no children outside its group hand their sums
+FIRST = 10  # 1 for the child that a tip-to-base sweep meets first: it writes the parent's sums, others add; children in
+# the parent's group have sums of their own
 GROUNDED = 11  # 1 for a body that only unmerged fixed hinges join to the ground: it does not count as moving mass
 VEND = 12  # one past the last velocity of the body's subtree, which are VI … VEND - 1
 GROUP = 13  # group of embedded loops that the body belongs to, or -1
 MEMBER = 14  # its rank in the group's list of bodies; 0 is the first that a base-to-tip sweep meets
+CARRIER = 15  # 1 for a body that carries others of its group
 
 # code paths of the sweeps
 PATH_REVOLUTE, PATH_PRISMATIC, PATH_GENERAL, PATH_BASE = range(4)

@@ -45,6 +45,16 @@ def vector_view(typingctx, a, start, size):
     return _view_signature(a, (start, size), 1)
 
 
+def _opaque(builder: ir.IRBuilder, number: ir.Value) -> ir.Value:
+    """The same number, of which the compiler does not know how it came about.
+
+    Where a view begins is a sum of many products; LLVM's strength reduction tries ways to split it in every loop that
+    uses the view, which takes seconds each.
+    """
+    kind = ir.FunctionType(number.type, [number.type])
+    return builder.asm(kind, "", "=r,0", [number], side_effect=False)
+
+
 def _view_signature(a: types.Array, arguments: tuple, ndim: int) -> tuple:
     result = types.Array(a.dtype, ndim, "C")
 
@@ -57,7 +67,7 @@ def _view_signature(a: types.Array, arguments: tuple, ndim: int) -> tuple:
         strides = [builder.mul(shape[1], itemsize), itemsize] if ndim == 2 else [itemsize]
         arrayobj.populate_array(
             out,
-            data=cgutils.pointer_add(builder, source.data, builder.mul(args[1], itemsize)),
+            data=cgutils.pointer_add(builder, source.data, builder.mul(_opaque(builder, args[1]), itemsize)),
             shape=shape,
             strides=strides,
             itemsize=itemsize,

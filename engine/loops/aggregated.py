@@ -6,17 +6,18 @@ import math
 
 from limberjack.engine.articulated import hand_whole, pivot, rank_one
 from limberjack.engine.inverse_dynamics import accelerate_body
-from limberjack.engine.kernel import kernel, routine
+from limberjack.engine.kernel import kernel
 from limberjack.engine.lanes import load_lanes, store_lanes
-from limberjack.engine.layout import A_H, A_I, A_M, A_Z, FIRST, GROUP, MEMBER, UP, W_ALPHA, W_V
+from limberjack.engine.layout import A_H, A_I, A_M, A_Z, CARRIER, FIRST, GROUP, MEMBER, UP, W_ALPHA, W_V
 from limberjack.engine.loops.blocks import load_block, store_block
 from limberjack.engine.loops.embedding import block_count, is_inside
-from limberjack.engine.loops.layout import GH_FREE, GI_DOF, GI_DOFS, GI_PARENT, group_view
+from limberjack.engine.loops.layout import GH_FREE, GI_BODIES, GI_DOF, GI_DOFS, GI_PARENT, group_view
 from limberjack.engine.spatial import (
     add,
     add6,
     add9,
     add_scaled,
+    dot,
     inertia_mul,
     load3,
     load6,
@@ -35,58 +36,80 @@ def _add_triples(a, b):
 
 
 @kernel
-def _member_block(parts, member, b, free, P, n, f):
-    """F = P A + Σ φ F(children) of eight columns; A* P A is added to D, A* z' taken from ε."""
-    stride = parts.u.shape[0]
+def _member_block(parts, member, b, free, fresh, P, n, f):
+    """F = P A of eight columns; A* P A is added to D, which is fresh at the first body, and A* z' taken from ε."""
+    stride, at = parts.u.shape[0], LANES * b
     w, u = load_block(parts.a[stride * member + b], 0)
     fw, fu = inertia_mul(P, w, u)
     e = n[0] * w[0] + n[1] * w[1] + n[2] * w[2] + f[0] * u[0] + f[1] * u[1] + f[2] * u[2]
-    store_lanes(parts.eps, LANES * b, load_lanes(parts.eps, LANES * b) - e)
+    store_lanes(parts.eps, at, load_lanes(parts.eps, at) - e)
     for r in range(free):
         own, i = parts.a[stride * member + r // LANES], r % LANES
         s = own[i] * fw[0] + own[LANES + i] * fw[1] + own[2 * LANES + i] * fw[2]
         s = s + own[3 * LANES + i] * fu[0] + own[4 * LANES + i] * fu[1] + own[5 * LANES + i] * fu[2]
-        store_lanes(parts.d[r], LANES * b, load_lanes(parts.d[r], LANES * b) + s)
-    gw, gu = load_block(parts.f[stride * member + b], 0)
-    return _add_triples(fw, gw), _add_triples(fu, gu)
+        store_lanes(parts.d[r], at, s if fresh else load_lanes(parts.d[r], at) + s)
+    return fw, fu
 
 
 @kernel
-def _add_to_block(block, w, u):
+def _add_block(block, w, u):
     hw, hu = load_block(block, 0)
-    store_block(block, 0, _add_triples(hw, w), _add_triples(hu, u))
+    return _add_triples(hw, w), _add_triples(hu, u)
+
+
+@kernel
+def _column(parts, member, r):
+    """Column r of A of a body as (angular, linear)."""
+    block, i = parts.a[parts.u.shape[0] * member + r // LANES], r % LANES
+    w = block[i], block[LANES + i], block[2 * LANES + i]
+    return w, (block[3 * LANES + i], block[4 * LANES + i], block[5 * LANES + i])
+
+
+@kernel
+def _hand_columns(plant, work, k, parts, b, inside, w, u):
+    """Σ φ F of body k and those that it carries, one block, to its parent in the group, or to U."""
+    topo, stride = plant.topo[k], parts.u.shape[0]
+    if topo[CARRIER]:
+        w, u = _add_block(parts.f[stride * topo[MEMBER] + b], w, u)
+    w, u = hinge_out(plant, work, k, w, u)
+    to = parts.f[stride * plant.topo[topo[UP] - 1, MEMBER] + b] if inside else parts.u[b]
+    if not inside or not topo[FIRST]:
+        w, u = _add_block(to, w, u)
+    store_block(to, 0, w, u)
 
 
 @kernel
 def _hand_on(plant, work, k, parts, inside, P, n, f):
-    """P and z of a body and of those in its group that it carries, to its parent; nothing to the ground."""
-    topo, whole = plant.topo[k], parts.whole[plant.topo[k, MEMBER]]
-    I, H, M = P
-    P = add6(load6(whole, A_I), I), add9(load9(whole, A_H), H), add6(load6(whole, A_M), M)
-    n, f = add(n, load3(whole, A_Z)), add(f, load3(whole, A_Z + 3))
+    """P and z of a body and of those in its group that it carries, to its parent."""
+    topo = plant.topo[k]
+    if topo[CARRIER]:
+        whole = parts.whole[topo[MEMBER]]
+        I, H, M = P
+        P = add6(load6(whole, A_I), I), add9(load9(whole, A_H), H), add6(load6(whole, A_M), M)
+        n, f = add(n, load3(whole, A_Z)), add(f, load3(whole, A_Z + 3))
     if inside:
-        hand_whole(plant, work, k, 0, parts.whole[plant.topo[topo[UP] - 1, MEMBER]], P, n, f)
-    elif topo[UP] > 0:
+        hand_whole(plant, work, k, topo[FIRST], parts.whole[plant.topo[topo[UP] - 1, MEMBER]], P, n, f)
+    else:
         hand_whole(plant, work, k, topo[FIRST], work.acc[topo[UP]], P, n, f)
 
 
-@routine
+@kernel
 def inward_member(plant, work, k, P, n, f, tau, add_inertia):
     """One body of a group; its P = (I, H, M) and z = [n; f] hold the shares of the children outside the group."""
     topo, row = plant.topo[k], work.rows[k + 1]
-    g, up, member = topo[GROUP], topo[UP], topo[MEMBER]
-    parts = group_view(plant.loops.group_int[g], work.loops.group)
-    free, stride = int(parts.head[GH_FREE]), parts.u.shape[0]
-    pn, pf = inertia_mul(P, load3(row, W_ALPHA), load3(row, W_ALPHA + 3))
+    g, member = topo[GROUP], topo[MEMBER]
+    group = plant.loops.group_int[g]
+    parts, inside = group_view(group, work.loops.group), is_inside(plant, topo[UP], g)
+    free, fresh = int(parts.head[GH_FREE]), member == group[GI_BODIES] - 1
+    bw, bu = _column(parts, member, free)
+    pn, pf = inertia_mul(P, add(load3(row, W_ALPHA), bw), add(load3(row, W_ALPHA + 3), bu))
     n, f = add(n, pn), add(f, pf)
-    for b in range(block_count(free)):
-        fw, fu = _member_block(parts, member, b, free, P, n, f)
-        fw, fu = hinge_out(plant, work, k, fw, fu)
-        if is_inside(plant, up, g):
-            _add_to_block(parts.f[stride * plant.topo[up - 1, MEMBER] + b], fw, fu)
-        else:
-            _add_to_block(parts.u[b], fw, fu)
-    _hand_on(plant, work, k, parts, is_inside(plant, up, g), P, n, f)
+    for b in range(block_count(parts)):
+        w, u = _member_block(parts, member, b, free, fresh, P, n, f)
+        if group[GI_PARENT] > 0:
+            _hand_columns(plant, work, k, parts, b, inside, w, u)
+    if group[GI_PARENT] > 0:
+        _hand_on(plant, work, k, parts, inside, P, n, f)
     if member == 0:
         _reduce(plant, work, g, parts, free, tau, add_inertia)
 
@@ -98,7 +121,7 @@ def _add_generalized(plant, g, parts, free, tau, add_inertia):
     for i in range(group[GI_DOFS]):
         j = plant.loops.listed[group[GI_DOF] + i]
         force, x = tau[j] - add_inertia[j] * parts.bias[i], parts.x[i]
-        for b in range(block_count(free)):
+        for b in range(block_count(parts)):
             columns = load_lanes(x, LANES * b)
             store_lanes(parts.eps, LANES * b, load_lanes(parts.eps, LANES * b) + force * columns)
             if add_inertia[j] != 0.0:
@@ -123,13 +146,20 @@ def _factor(d, free):
 
 @kernel
 def _whiten(parts, free):
-    """ε ← L⁻¹ ε,  U ← U L⁻*."""
-    d, u, eps = parts.d, parts.u, parts.eps
+    """ε ← L⁻¹ ε."""
     for r in range(free):
-        block, i, s = u[r // LANES], r % LANES, eps[r]
+        s = parts.eps[r]
         for e in range(r):
-            s -= d[r, e] * eps[e]
-        eps[r] = s * d[r, r]
+            s -= parts.d[r, e] * parts.eps[e]
+        parts.eps[r] = s * parts.d[r, r]
+
+
+@kernel
+def _whiten_forces(parts, free):
+    """U ← U L⁻*."""
+    d, u = parts.d, parts.u
+    for r in range(free):
+        block, i = u[r // LANES], r % LANES
         for c in range(0, 6 * LANES, LANES):
             x = block[c + i]
             for e in range(r):
@@ -145,7 +175,7 @@ def u_column(parts, r):
     return n, (block[3 * LANES + i], block[4 * LANES + i], block[5 * LANES + i])
 
 
-@routine
+@kernel
 def _reduce(plant, work, g, parts, free, tau, add_inertia):
     """P(parent) -= U D⁻¹ U*, z(parent) += U D⁻¹ ε, once all bodies of the group have handed in theirs."""
     _add_generalized(plant, g, parts, free, tau, add_inertia)
@@ -154,6 +184,7 @@ def _reduce(plant, work, g, parts, free, tau, add_inertia):
     up = plant.loops.group_int[g, GI_PARENT]
     if up == 0:
         return
+    _whiten_forces(parts, free)
     acc = work.acc[up]
     P = load6(acc, A_I), load9(acc, A_H), load6(acc, A_M)
     n, f = load3(acc, A_Z), load3(acc, A_Z + 3)
@@ -169,15 +200,17 @@ def _reduce(plant, work, g, parts, free, tau, add_inertia):
 
 
 @kernel
-def _solve(plant, work, g, parts, vdot, bias):
+def solve_node(plant, work, g, parts, vdot, bias):
     """θ̈_R = L⁻* (L⁻¹ε - U* α(parent)), θ̈ = X θ̈_R + β (β left out with bias 0)."""
     group = plant.loops.group_int[g]
     row, free, rates = work.rows[group[GI_PARENT]], int(parts.head[GH_FREE]), parts.free
     w, u = load3(row, W_ALPHA), load3(row, W_ALPHA + 3)
     for i in range(free):
         r = free - 1 - i
-        a, l = u_column(parts, r)
-        s = parts.eps[r] - a[0] * w[0] - a[1] * w[1] - a[2] * w[2] - l[0] * u[0] - l[1] * u[1] - l[2] * u[2]
+        s = parts.eps[r]
+        if group[GI_PARENT] > 0:
+            a, l = u_column(parts, r)
+            s -= dot(a, w) + dot(l, u)
         for e in range(r + 1, free):
             s -= parts.d[e, r] * rates[e]
         rates[r] = s * parts.d[r, r]
@@ -188,11 +221,11 @@ def _solve(plant, work, g, parts, vdot, bias):
         vdot[plant.loops.listed[group[GI_DOF] + i]] = s
 
 
-@routine
+@kernel
 def outward_member(plant, work, k, v, vdot):
     """α of one body of a group; its first body solves for the accelerations of them all."""
     topo, row = plant.topo[k], work.rows[k + 1]
     if topo[MEMBER] == 0:
         parts = group_view(plant.loops.group_int[topo[GROUP]], work.loops.group)
-        _solve(plant, work, topo[GROUP], parts, vdot, True)
+        solve_node(plant, work, topo[GROUP], parts, vdot, True)
     accelerate_body(plant, work, k, v, vdot, load3(row, W_V), load3(row, W_V + 3))

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import math
 
-from limberjack.engine.kernel import kernel, routine
+from limberjack.engine.kernel import kernel
 from limberjack.engine.lanes import between_lanes, equal_lanes, load_lanes, store_lanes
-from limberjack.engine.layout import W_ALPHA, W_V
+from limberjack.engine.layout import GROUP, W_ALPHA, W_V
 from limberjack.engine.loops.blocks import load_block, store_block
 from limberjack.engine.loops.couplings import accelerate_coupling, move_coupling, place_coupling
 from limberjack.engine.loops.layout import (
@@ -30,6 +30,7 @@ from limberjack.engine.loops.layout import (
     L_CHAIN_B,
     L_CHAIN_BS,
     L_DRIVE,
+    L_GROUP,
     L_KIND,
     L_SWITCH,
     LP_A,
@@ -211,13 +212,10 @@ def _residual(plant, work, l, R, d):
     return r
 
 
-@routine
-def place_loop(plant, work, l, q):
-    """Frames, residual and coblocks of loop l, whose bodies are placed."""
+@kernel
+def place_rows(plant, work, l):
+    """Frames and coblocks of a loop that joins frames, whose bodies are placed; returns R and d."""
     ints, loop = plant.loops.loop_int[l], plant.loops.loop[l]
-    if ints[L_KIND] >= COUPLING:
-        place_coupling(plant, work, l, q)
-        return
     Ra, pa = load9(loop, LP_A), load3(loop, LP_A + 9)
     Ra, pa = _seen_below(plant, work, ints[L_CHAIN_A], ints[L_CHAIN_AS], Ra, pa)
     Rb, pb = frame_b(plant, work, l)
@@ -227,7 +225,17 @@ def place_loop(plant, work, l, q):
     store3(work.loops.frame[l], F_D, d)
     n, f = _rows(plant, l, R, d)
     _store_coblock(plant, work, l, R, d, n, f)
-    store_lanes(work.loops.row[l], R_RESIDUAL, _residual(plant, work, l, R, d))
+    return R, d
+
+
+@kernel
+def place_loop(plant, work, l, q):
+    """Frames, coblocks and residual of loop l, whose bodies are placed."""
+    if plant.loops.loop_int[l, L_KIND] >= COUPLING:
+        place_coupling(plant, work, l, q)
+    else:
+        R, d = place_rows(plant, work, l)
+        store_lanes(work.loops.row[l], R_RESIDUAL, _residual(plant, work, l, R, d))
 
 
 @kernel
@@ -277,7 +285,7 @@ def _velocity_terms(plant, work, l):
     return s
 
 
-@routine
+@kernel
 def move_loop(plant, work, l, q, v):
     """dr/dt and the velocity terms of d²r/dt² of loop l, placed before, from V of its bodies."""
     row = work.loops.row[l]
@@ -294,7 +302,7 @@ def move_loop(plant, work, l, q, v):
     store_lanes(row, R_QUAD, quad)
 
 
-@routine
+@kernel
 def accelerate_loop(plant, work, l, q, vdot):
     """d²r/dt² of loop l, moved before, from α of its bodies: the constraint is that it vanishes."""
     row = work.loops.row[l]
@@ -305,14 +313,23 @@ def accelerate_loop(plant, work, l, q, vdot):
 
 
 @kernel
+def _is_still(plant, row, g):
+    """Whether a body's α' is left out: it is neither the ground nor one of group g, but carries the group."""
+    return row > 0 and plant.topo[row - 1, GROUP] != g
+
+
+@kernel
 def bias_loop(plant, work, l):
-    """d²r/dt² of an embedded loop, moved before, from α' of its group's bodies; others stand still."""
+    """d²r/dt² of an embedded loop, moved before, from α' of its group's bodies and of the ground; others have none."""
     ints, row, coblock = plant.loops.loop_int[l], work.loops.row[l], work.loops.coblock[l]
     s = load_lanes(row, R_QUAD)
-    if ints[L_CHAIN_AS] > 0:
+    if ints[L_KIND] >= COUPLING:
+        store_lanes(row, R_ACCEL, s)
+        return
+    if not _is_still(plant, ints[L_A], ints[L_GROUP]):
         a = work.rows[ints[L_A]]
         s = s + _power(coblock, 0, load3(a, W_ALPHA), load3(a, W_ALPHA + 3))
-    if ints[L_CHAIN_BS] > 0:
+    if not _is_still(plant, ints[L_B], ints[L_GROUP]):
         b = work.rows[ints[L_B]]
         s = s + _power(coblock, BLOCK, load3(b, W_ALPHA), load3(b, W_ALPHA + 3))
     store_lanes(row, R_ACCEL, s)

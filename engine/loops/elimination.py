@@ -4,46 +4,45 @@
 
 y[j] holds the coefficients of velocity j in all rows, one a lane, so that one vector instruction works on eight rows;
 y[n] holds the right-hand sides c. The pivots are the dependent velocities that were chosen when the model was built,
-each in the row where it counts most; where that set is close to singular, rows and velocities are chosen anew by
-complete pivoting, whose pivots never make X larger than need be. The motion does not depend on the choice.
+each in the row that was paired with it, or where that is small in the row where it counts most; where the set is close
+to singular, rows and velocities are chosen anew by complete pivoting, whose pivots never make X larger than need be.
+The motion does not depend on the choice.
 """
 
 from __future__ import annotations
 
-from limberjack.engine.kernel import kernel, routine
+from limberjack.engine.kernel import kernel
 from limberjack.engine.lanes import between_lanes, equal_lanes, load_lanes, store_lanes
 from limberjack.engine.loops.layout import GH_FREE, GH_PIVOT, GH_SWITCHED
-from limberjack.engine.views import LANES
+from limberjack.engine.views import LANES, padded
 
 #: below this pivot of scaled rows the built choice of dependent velocities is left
 KEEP = 1e-2
+#: a pivot of scaled rows that needs no search for a larger one
+GOOD = 0.1
 #: below this pivot of scaled rows a row says nothing (rank drops, as in a singular configuration)
 RANK = 1e-9
 
 
 @kernel
-def _lane_of(i, x):
-    """The number x in lane i, if that is one of the eight."""
-    return between_lanes(equal_lanes(x), i, i + 1)
+def _solve_row(y, n, width, d, i):
+    """Row i solved for velocity d, and d taken out of all other rows; the first `width` lanes hold rows.
 
-
-@routine
-def _solve_row(y, n, d, i):
-    """Row i solved for velocity d, and d taken out of all other rows."""
-    inverse, pivot = 1.0 / y[d, i], y[d]
+    y[j] ← y[j] - (y[j, i] / p) y[d] in all lanes but i, where y[j, i] / p is wanted: with p - 1 in place of the pivot
+    p = y[d, i] that is what comes out there too.
+    """
+    pivot = y[d]
+    inverse = 1.0 / pivot[i]
+    pivot[i] -= 1.0
     for j in range(n + 1):
-        share = y[j, i]
-        if j == d or share == 0.0:
-            continue
-        share *= inverse
         row = y[j]
-        for b in range(0, row.shape[0], LANES):
-            x, p = load_lanes(row, b), load_lanes(pivot, b)
-            x = x - between_lanes(x, i - b, i - b + 1)
-            p = p - between_lanes(p, i - b, i - b + 1) - _lane_of(i - b, 1.0)
-            store_lanes(row, b, x - share * p)
-    for b in range(0, pivot.shape[0], LANES):
-        store_lanes(pivot, b, _lane_of(i - b, 1.0))
+        if j == d or row[i] == 0.0:
+            continue
+        share = row[i] * inverse
+        for b in range(0, width, LANES):
+            store_lanes(row, b, load_lanes(row, b) - share * load_lanes(pivot, b))
+    for b in range(0, width, LANES):
+        store_lanes(pivot, b, between_lanes(equal_lanes(1.0), i - b, i - b + 1))
 
 
 @kernel
@@ -56,48 +55,60 @@ def _largest(y, n, m, d):
     return best, size
 
 
-@routine
-def eliminate(parts, n, m, freely):
+@kernel
+def _find_pivot(parts, n, m, s, row, freely):
+    """Place in pick, row and size of pivot s: the listed velocity in the given row if it is good, else the largest."""
+    y, pick = parts.y, parts.pick
+    d = int(pick[s])
+    if not freely and y[n + 1, row] == 0.0 and abs(y[d, row]) > GOOD:
+        return s, row, abs(y[d, row])
+    at, (row, size) = s, _largest(y, n, m, d)
+    if freely:
+        for c in range(s + 1, n):
+            other, larger = _largest(y, n, m, int(pick[c]))
+            if larger > size:
+                at, row, size = c, other, larger
+    return at, row, size
+
+
+@kernel
+def eliminate(parts, listed, start, n, m, freely):
     """Rows solved one after the other; head then says how many velocities are left free and the smallest pivot.
 
-    freely: velocities are chosen by their size, not as listed.
+    listed[start + n + s]: row that is paired with dependent velocity s; freely: velocities are chosen by their size,
+    not as listed.
     """
     y, pick, pair = parts.y, parts.pick, parts.pair
     for c in range(n):
         pick[c] = c
     solved, smallest = 0, 1e300
     for s in range(m):
-        at = s
-        row, size = _largest(y, n, m, int(pick[s]))
-        if freely:
-            for c in range(s + 1, n):
-                other, larger = _largest(y, n, m, int(pick[c]))
-                if larger > size:
-                    at, row, size = c, other, larger
+        at, row, size = _find_pivot(parts, n, m, s, listed[start + n + s], freely)
         if not size > RANK:
             break
         pick[s], pick[at] = pick[at], pick[s]
         pair[s], y[n + 1, row] = row, 1.0
-        _solve_row(y, n, int(pick[s]), row)
+        _solve_row(y, n, padded(m), int(pick[s]), row)
         solved, smallest = s + 1, min(smallest, size)
     head = parts.head
     head[GH_FREE], head[GH_PIVOT], head[GH_SWITCHED] = n - solved, smallest if solved == m else 0.0, 1.0 * freely
 
 
-@routine
+@kernel
 def read_solution(parts, n, scale, at):
-    """X and bias from the solved rows: θ̇ = X θ̇_R + bias, scales taken out; scale[at + j] is that of velocity j."""
+    """X and β from the solved rows: θ̇ = X θ̇_R + β, scales taken out; scale[at + j] is that of velocity j."""
     y, x, pick, pair = parts.y, parts.x, parts.pick, parts.pair
     free = int(parts.head[GH_FREE])
     for j in range(n):
         parts.bias[j] = 0.0
-        for b in range(0, x.shape[1], LANES):
+        for b in range(0, free + 1, LANES):
             store_lanes(x[j], b, equal_lanes(0.0))
-    for r in range(free):
-        x[int(pick[n - free + r]), r] = 1.0
     for s in range(n - free):
-        d, i = int(pick[s]), int(pair[s])
-        parts.bias[d] = scale[at + d] * y[n, i]
-        for r in range(free):
-            j = int(pick[n - free + r])
-            x[d, r] = -scale[at + d] * y[j, i] / scale[at + j]
+        d = int(pick[s])
+        parts.bias[d] = x[d, free] = scale[at + d] * y[n, int(pair[s])]
+    for r in range(free):
+        j = int(pick[n - free + r])
+        x[j, r], size = 1.0, 1.0 / scale[at + j]
+        for s in range(n - free):
+            d = int(pick[s])
+            x[d, r] = -scale[at + d] * y[j, int(pair[s])] * size

@@ -7,7 +7,8 @@
     base to tip   θ̈_R = D⁻¹ (ε - U* α(parent)),   θ̈ = X θ̈_R + β                                  (001 eqs. 56, 57)
 
 A(k), the columns of φ* H* X (k), lie in lanes: eight independent velocities to a vector instruction. Bodies of a group
-hand their articulated inertia on unreduced; the reduction by U D⁻¹ U* is made once, at the group's first body.
+hand their articulated inertia on unreduced; the reduction by U D⁻¹ U* is made once, at the group's first body. A group
+on the ground hands on nothing: there α' begins with -g, and U is not needed.
 """
 
 from __future__ import annotations
@@ -33,10 +34,11 @@ from limberjack.engine.layout import (
     work_view,
 )
 from limberjack.engine.loops.blocks import load_block, store_block
-from limberjack.engine.loops.closures import bias_loop, move_loop, place_loop
+from limberjack.engine.loops.closures import bias_loop, move_loop, place_rows
 from limberjack.engine.loops.elimination import KEEP, eliminate, read_solution
 from limberjack.engine.loops.group_rows import fill_rows
 from limberjack.engine.loops.layout import (
+    COUPLING,
     GH_FREE,
     GH_PIVOT,
     GI_BODIES,
@@ -46,15 +48,25 @@ from limberjack.engine.loops.layout import (
     GI_LOOP,
     GI_LOOPS,
     GI_RANK,
+    L_KIND,
     R_ACCEL,
     group_view,
 )
 from limberjack.engine.spatial import ZERO, load3, load6, store3
 from limberjack.engine.tree import hinge_in, sweep_velocities
-from limberjack.engine.views import ACC, LANES
+from limberjack.engine.views import LANES
 
 
 @routine
+def _choose_anew(plant, work, g, q, which):
+    """The group's rows solved for the velocities that suit the present configuration best."""
+    group = plant.loops.group_int[g]
+    parts = group_view(group, work.loops.group)
+    fill_rows(plant, work, group, parts, q, which)
+    eliminate(parts, plant.loops.listed, group[GI_DOF], group[GI_DOFS], group[GI_RANK], True)
+
+
+@kernel
 def solve_group(plant, work, g, q, which):
     """X, and as bias the velocities' answer to the right-hand sides -work.loops.row[l, which + i].
 
@@ -64,10 +76,9 @@ def solve_group(plant, work, g, q, which):
     parts = group_view(group, work.loops.group)
     n, m = group[GI_DOFS], group[GI_RANK]
     fill_rows(plant, work, group, parts, q, which)
-    eliminate(parts, n, m, False)
+    eliminate(parts, plant.loops.listed, group[GI_DOF], n, m, False)
     if parts.head[GH_PIVOT] < KEEP and m > 0:
-        fill_rows(plant, work, group, parts, q, which)
-        eliminate(parts, n, m, True)
+        _choose_anew(plant, work, g, q, which)
     read_solution(parts, n, plant.loops.scale, group[GI_DOF])
 
 
@@ -87,16 +98,19 @@ def is_inside(plant, up, g):
 
 
 @kernel
-def _bias_accelerations(plant, work, g, v, vdot):
-    """α' of the group's bodies for the accelerations vdot of its velocities, with α' = 0 at its parent."""
+def _bias_accelerations(plant, work, g, v, still):
+    """α' of the group's bodies before β is known: with all its velocities steady and its parent not accelerated.
+
+    On the ground they begin with what stands for gravity: no U is then needed.
+    """
     group = plant.loops.group_int[g]
     for i in range(group[GI_BODY], group[GI_BODY] + group[GI_BODIES]):
         k = plant.loops.listed[i]
         row, up = work.rows[k + 1], plant.topo[k, UP]
         w, u = ZERO, ZERO
-        if is_inside(plant, up, g):
+        if up == 0 or is_inside(plant, up, g):
             w, u = hinge_in(plant, work, k, load3(work.rows[up], W_ALPHA), load3(work.rows[up], W_ALPHA + 3))
-        w, u = hinge_acceleration(plant, work, k, v, vdot, load3(row, W_V), load3(row, W_V + 3), w, u)
+        w, u = hinge_acceleration(plant, work, k, v, still, load3(row, W_V), load3(row, W_V + 3), w, u)
         store3(row, W_ALPHA, w)
         store3(row, W_ALPHA + 3, u)
 
@@ -120,67 +134,51 @@ def _add_hinge_columns(plant, work, k, x, at, w, u):
 
 
 @kernel
-def block_count(free):
-    """Blocks that hold so many columns."""
-    return (free + LANES - 1) // LANES
+def block_count(parts):
+    """Blocks that hold the columns of X and the one of β."""
+    return int(parts.head[GH_FREE]) // LANES + 1
 
 
 @kernel
 def _columns(plant, work, g, parts):
-    """A(k) of the group's bodies; what the tip-to-base sweep adds up begins at zero."""
+    """A(k) of the group's bodies, and as one column more what β adds to their α'; U and ε begin at zero."""
     group, zero = plant.loops.group_int[g], equal_lanes(0.0)
-    free, stride = int(parts.head[GH_FREE]), parts.u.shape[0]
+    blocks, stride = block_count(parts), parts.u.shape[0]
     for i in range(group[GI_BODIES]):
         k = plant.loops.listed[group[GI_BODY] + i]
         up = plant.topo[k, UP]
-        for c in range(ACC):
-            parts.whole[i, c] = work.acc[k + 1, c] = 0.0
-        for b in range(block_count(free)):
+        for b in range(blocks):
             w, u = (zero, zero, zero), (zero, zero, zero)
-            store_block(parts.f[stride * i + b], 0, w, u)
             if is_inside(plant, up, g):
                 w, u = load_block(parts.a[stride * plant.topo[up - 1, MEMBER] + b], 0)
                 w, u = hinge_in(plant, work, k, w, u)
             w, u = _add_hinge_columns(plant, work, k, parts.x, LANES * b, w, u)
             store_block(parts.a[stride * i + b], 0, w, u)
-    for b in range(block_count(free)):
+    for b in range(blocks):
         store_block(parts.u[b], 0, (zero, zero, zero), (zero, zero, zero))
         store_lanes(parts.eps, LANES * b, zero)
-        for r in range(free):
-            store_lanes(parts.d[r], LANES * b, zero)
 
 
 @kernel
-def _set_group(plant, g, x, parts, vdot):
-    """vdot of the group's velocities: x times their bias."""
+def _embed(plant, work, g, q, v):
+    """X, β, A and α' of a group whose bodies are placed."""
     group = plant.loops.group_int[g]
-    for i in range(group[GI_DOFS]):
-        vdot[plant.loops.listed[group[GI_DOF] + i]] = x * parts.bias[i] if x != 0.0 else 0.0
-
-
-@routine
-def _embed(plant, work, g, q, v, vdot):
-    """X, β, A and α' of a group whose bodies are placed; vdot (nv,) is scratch."""
-    group = plant.loops.group_int[g]
-    parts = group_view(group, work.loops.group)
-    _set_group(plant, g, 0.0, parts, vdot)
-    _bias_accelerations(plant, work, g, v, vdot)
+    _bias_accelerations(plant, work, g, v, work.zeros)
     for i in range(group[GI_LOOP], group[GI_LOOP] + group[GI_LOOPS]):
         l = plant.loops.listed[i]
-        place_loop(plant, work, l, q)
+        if plant.loops.loop_int[l, L_KIND] < COUPLING:
+            place_rows(plant, work, l)
         move_loop(plant, work, l, q, v)
         bias_loop(plant, work, l)
     solve_group(plant, work, g, q, R_ACCEL)
-    _set_group(plant, g, 1.0, parts, vdot)
-    _bias_accelerations(plant, work, g, v, vdot)
-    _columns(plant, work, g, parts)
+    _columns(plant, work, g, group_view(group, work.loops.group))
 
 
 @kernel
-def embed_groups(plant, work, q, v, vdot):
-    """Every group of a model whose bodies are placed; vdot (nv,) is scratch."""
+def embed_groups(plant, work, q, v):
+    """Every group of a model whose bodies are placed."""
     for g in range(plant.loops.group_int.shape[0]):
-        _embed(plant, work, g, q, v, vdot)
+        _embed(plant, work, g, q, v)
 
 
 @entry
@@ -192,7 +190,7 @@ def embedding_entry(ints, floats, work, q, v, x, bias, pick):
     plant, scratch = plant_view(ints, floats), work_view(ints, work)
     nv = v.shape[0]
     sweep_velocities(plant, scratch, q, v)
-    embed_groups(plant, scratch, q, v, bias)
+    embed_groups(plant, scratch, q, v)
     for j in range(nv):
         bias[j], pick[j] = 0.0, 1.0
         for i in range(nv):

@@ -6,7 +6,7 @@ velocity's hinge sees of them is its coefficient in the rows: Y = H φ (coblock)
 
 from __future__ import annotations
 
-from limberjack.engine.kernel import kernel, routine
+from limberjack.engine.kernel import kernel
 from limberjack.engine.lanes import equal_lanes, load_lanes, store_lanes
 from limberjack.engine.layout import DI_MEMBER, G_H, NV, PATH, PATH_PRISMATIC, PATH_REVOLUTE, SLOT, VI
 from limberjack.engine.loops.blocks import load_block
@@ -17,6 +17,7 @@ from limberjack.engine.loops.layout import (
     GI_DOFS,
     GI_LOOP,
     GI_LOOPS,
+    GI_RANK,
     L_CHAIN_A,
     L_CHAIN_AS,
     L_CHAIN_B,
@@ -78,15 +79,15 @@ def _fill_terms(plant, l, q, y, first, at):
         y[member, first] = scale * coefficient(plant, l, t, q) * plant.loops.scale[at + member]
 
 
-@routine
+@kernel
 def fill_rows(plant, work, group, parts, q, which):
     """y: all rows of the group, with the right-hand sides -work.loops.row[l, which + i].
 
     Loops come in the order of their rows, since eight lanes are stored for however few rows a loop has.
     """
     y, at, n = parts.y, group[GI_DOF], group[GI_DOFS]
-    for j in range(y.shape[0]):
-        for b in range(0, y.shape[1], LANES):
+    for j in range(n + 2):
+        for b in range(0, group[GI_RANK], LANES):
             store_lanes(y[j], b, equal_lanes(0.0))
     for i in range(group[GI_LOOP], group[GI_LOOP] + group[GI_LOOPS]):
         l = plant.loops.listed[i]

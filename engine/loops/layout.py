@@ -71,7 +71,10 @@ TI_BODY = 2  # row (k + 1) of the hinge's body
 # group_int (groups, 10)
 GROUP_INT = 10
 GI_BODY, GI_BODIES = 0, 1  # slice of listed: the group's bodies k, ascending
-GI_DOF, GI_DOFS = 2, 3  # slice of listed: its velocities, the GI_RANK dependent ones first
+GI_DOF, GI_DOFS = (
+    2,
+    3,
+)  # slice of listed: its velocities, the GI_RANK dependent ones first; their rows follow
 GI_RANK = 4  # number of its rows, and of dependent velocities
 GI_LOOP, GI_LOOPS = 5, 6  # slice of listed: its loops; their rows in this order are the group's
 GI_PARENT = 7  # row (k + 1) of the body that carries the group, 0 the ground
@@ -107,7 +110,7 @@ S_END = 1  # one past the last column that is not zero in the row's upper triang
 S_RIGHT, S_FORCE, S_REST, S_STEP = 2, 3, 4, 5  # right-hand side, forces, what they leave of it, their change
 S_MU = 6  # first: what was added to the diagonal before it was factored
 
-# scratch of a group of n velocities, m rows and b bodies, in this order; P = padded(n)
+# scratch of a group of n velocities, m rows and b bodies, in this order; P = padded(n + 1)
 GROUP_HEAD = 8  # number of independent velocities now; smallest pivot; 1 where the chosen set was left
 GH_FREE, GH_PIVOT, GH_SWITCHED = range(3)
 
@@ -115,7 +118,7 @@ LoopPlant = namedtuple("LoopPlant", "loop_int loop term_int term walk group_int 
 LoopWork = namedtuple("LoopWork", "switch drive frame row coblock cross path admittance factor solve group")
 #: head (8,); pick (n,): ranks of the velocities in the group's list, dependent ones first; pair (n,): the row that
 #: gives each dependent one; y (n + 2, padded(m) + LANES): rows (in lanes) over velocities, then their right-hand
-#: sides, then which are solved; x (n, P): X; bias (n,): accelerations without those of the independent velocities;
+#: sides, then which are solved; x (n, P): X, then β; bias (n,): β, what accelerations are without the independent ones;
 #: d (n, P): factor L of D, diagonal inverted; eps (P,): L⁻¹ε; free (P,): accelerations of the independent velocities;
 #: a, f (b blocks, BLOCK): columns of X seen at each body, and their forces; u (blocks, BLOCK): U L⁻* at the parent;
 #: whole (b, 28): what bodies of the group hand to each other, as work.acc
@@ -187,7 +190,7 @@ def loop_work_size(ints, n, nv):
 @kernel
 def group_work_size(n, m, bodies):
     """Length of the scratch of a group of n velocities, m rows and so many bodies."""
-    width = padded(n)
+    width = padded(n + 1)
     blocks = width // LANES * BLOCK
     return (
         GROUP_HEAD
@@ -255,7 +258,7 @@ def loop_work_view(ints, work, at, n, nv):
 def group_view(group, work):
     """Scratch of one group, a row of group_int; work is work.loops.group."""
     n, m, bodies, at = group[GI_DOFS], group[GI_RANK], group[GI_BODIES], group[GI_WORK]
-    width = padded(n)
+    width = padded(n + 1)
     blocks = width // LANES
     pick = at + GROUP_HEAD
     y = pick + 2 * n

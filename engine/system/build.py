@@ -53,6 +53,7 @@ def build(system: System) -> Plant:
     _fill_dofs(plant, system, links)
     if tables:
         tables.fill(plant)
+    _mark_sums(plant.sections["topo"])
     _fill_nodes(plant, nodes, frames)
     _fill_actuators(plant, system)
     _fill_sensors(plant, system)
@@ -137,15 +138,24 @@ def _fill_parts(plant: Plant, links: list[Link]) -> None:
 
 
 def _mark_subtrees(topo: np.ndarray) -> None:
-    """Leaves, the child that tip-to-base sweeps meet first, ground, and where each subtree's velocities end."""
+    """Bodies that are ground, and where each subtree's velocities end."""
     last_child = {int(topo[k, at.UP]): k for k in range(len(topo))}
     for k in range(len(topo)):
         up = int(topo[k, at.UP])
-        topo[k, at.LEAF], topo[k, at.FIRST] = k + 1 not in last_child, last_child[up] == k
         topo[k, at.GROUNDED] = topo[k, at.KIND] == FIXED and (up == 0 or topo[up - 1, at.GROUNDED])
     for k in reversed(range(len(topo))):
         last = last_child.get(k + 1)
         topo[k, at.VEND] = topo[k, at.VI] + topo[k, at.NV] if last is None else topo[last, at.VEND]
+
+
+def _mark_sums(topo: np.ndarray) -> None:
+    """Who writes whose sums in a tip-to-base sweep: bodies of a group keep apart what they hand to each other."""
+    group = [-1, *topo[:, at.GROUP].tolist()]
+    inside = [g >= 0 and g == group[up] for g, up in zip(group[1:], topo[:, at.UP].tolist())]
+    last = {(int(topo[k, at.UP]), inside[k]): k for k in range(len(topo))}
+    for k in range(len(topo)):
+        topo[k, at.FIRST] = last[int(topo[k, at.UP]), inside[k]] == k
+        topo[k, at.LEAF], topo[k, at.CARRIER] = (k + 1, False) not in last, (k + 1, True) in last
 
 
 def _fill_turns(row: np.ndarray, link: Link) -> tuple[bool, float]:

@@ -29,6 +29,7 @@ class Group:
     bodies : their rows (k + 1), ascending; parent : row of the body that carries them; loops : indices in the model
     kept : for each loop the indices of its rows that are kept; row_scale : their factors
     dependent, independent : velocities of the model; scale : their typical sizes, dependent ones first
+    pairs : for each dependent velocity the row, counted over all kept ones, that is solved for it
     """
 
     bodies: list[int]
@@ -39,6 +40,7 @@ class Group:
     dependent: list[int]
     independent: list[int]
     scale: list[float]
+    pairs: list[int]
 
 
 def aggregate(system: System, tree: Tree, loops: Sequence[Closure], members: list[int]) -> Group:
@@ -62,6 +64,7 @@ def aggregate(system: System, tree: Tree, loops: Sequence[Closure], members: lis
         dependent=[mechanism.dofs[j] for j in dependent],
         independent=[mechanism.dofs[j] for j in independent],
         scale=[float(velocity[j]) for j in dependent + independent],
+        pairs=_pairs((rows[0] * velocity * row[:, None])[:, dependent]),
     )
 
 
@@ -112,6 +115,19 @@ def _preferences(system: System, mechanism: Mechanism) -> list[tuple[int, ...]]:
     driven = {actuator.coordinate for actuator in system.actuators}
     actuated = [system.velocity_names[v] in driven for v in mechanism.dofs]
     return [(int(count[j] > 1), int(actuated[j]), int(count[j])) for j in range(len(count))]
+
+
+def _pairs(A: np.ndarray) -> list[int]:
+    """The row for each column in turn where elimination finds it largest."""
+    left, found = A.copy(), list[int]()
+    for column in range(A.shape[1]):
+        size = np.abs(left[:, column])
+        size[found] = -1.0
+        pivot = int(np.argmax(size))
+        found.append(pivot)
+        if size[pivot] > 0.0:
+            left -= np.outer(left[:, column] / left[pivot, column], left[pivot])
+    return found
 
 
 def _first_row(rows: list[np.ndarray], column: int) -> int:

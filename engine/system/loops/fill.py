@@ -79,6 +79,7 @@ class Tables:
         row = self.group_int[number]
         row[lp.GI_BODY], row[lp.GI_BODIES] = self._list([body - 1 for body in group.bodies])
         row[lp.GI_DOF], row[lp.GI_DOFS] = self._list(group.dependent + group.independent, group.scale)
+        self._list(group.pairs)
         row[lp.GI_LOOP], row[lp.GI_LOOPS] = self._list(group.loops)
         row[lp.GI_RANK], row[lp.GI_PARENT], row[lp.GI_WORK] = len(group.dependent), group.parent, self.group_work
         sizes = len(group.scale), len(group.dependent), len(group.bodies)
@@ -113,7 +114,7 @@ class Tables:
     def _add_walks(self, row: np.ndarray, closure: Closure, forced: bool) -> None:
         for where, chain in ((lp.L_CHAIN_A, closure.chain_a), (lp.L_CHAIN_B, closure.chain_b)):
             row[where], row[where + 1] = self._walk(list(chain))
-        row[lp.L_WALK], row[lp.L_WALKS] = self._walk(_moved(closure, self.plan.tree) if forced else [])
+        row[lp.L_WALK], row[lp.L_WALKS] = self._walk(_moved(closure, self.plan) if forced else [])
 
     def _walk(self, rows: list[int]) -> tuple[int, int]:
         start = len(self.walk)
@@ -121,10 +122,12 @@ class Tables:
         return start, len(rows)
 
 
-def _moved(closure: Closure, tree: Tree) -> list[int]:
-    """Rows of all bodies that a force of the loop moves, tip to base: its own and all that carry them."""
+def _moved(closure: Closure, plan: Plan) -> list[int]:
+    """Rows of all bodies that a force of the loop moves, tip to base: its own, all that carry them, whole groups."""
     tips = [closure.a, closure.b] if closure.joins else [term.row for term in closure.terms]
-    return sorted({row for tip in tips for row in tree.path(tip)}, reverse=True)
+    moved = {row for tip in tips for row in plan.tree.path(tip)}
+    moved.update(row for group in plan.groups if moved.intersection(group.bodies) for row in group.bodies)
+    return sorted(moved, reverse=True)
 
 
 def _fill_numbers(row: np.ndarray, plan: LoopPlan) -> None:

@@ -1,0 +1,209 @@
+"""Loops closed again after a step: first the coordinates, then the velocities.
+
+    embedded    Newton on the dependent velocities, the independent ones held:   Y1 δ_D = -r
+    by force    the least change, measured by the mass matrix:                   δ = -M⁻¹ J* Λ⁻¹ r
+    velocities  the same with dr/dt in the place of r
+
+The factors of D and Λ are those of the last accelerations, which were found close by; they are made anew where that
+does not bring the loops closer fast enough. The changes are steps on the manifold of the coordinates.
+"""
+
+from __future__ import annotations
+
+import math
+
+from limberjack.engine.kernel import kernel, routine
+from limberjack.engine.layout import plant_view, work_view
+from limberjack.engine.loops.calls import move_one, place_one, vectors
+from limberjack.engine.loops.embedding import solve_group
+from limberjack.engine.loops.layout import (
+    GH_SWITCHED,
+    GI_DOF,
+    GI_DOFS,
+    L_FORCED,
+    L_GROUP,
+    L_PROJECT,
+    L_ROWS,
+    LP_SCALE,
+    R_RATE,
+    R_RESIDUAL,
+    group_view,
+)
+from limberjack.engine.loops.multipliers import answer, clear_right, set_right
+from limberjack.engine.loops.paths import acts
+from limberjack.engine.loops.response import refresh
+from limberjack.engine.manifold import chart_rates, retract
+from limberjack.engine.tree import begin_sweep, place_body
+
+#: scaled residual (of the order of a coordinate, rad or m) at which a loop is closed
+CLOSED = 1e-12
+#: scaled residual that may stay where no motion lessens it: rows that a model repeats with rounded numbers
+BEARABLE = 1e-4
+#: most steps, for coordinates and for velocities
+STEPS = 10
+#: a step that leaves more than this share asks for new factors, and one with new factors that leaves this much for none
+SLOW, STUCK = 0.1, 0.9
+
+
+@kernel
+def _belongs(plant, work, l):
+    """Whether loop l is brought back: embedded, or by force, closed and to be projected."""
+    ints = plant.loops.loop_int[l]
+    return ints[L_GROUP] >= 0 or (ints[L_PROJECT] > 0 and acts(plant, work, l))
+
+
+@kernel
+def _place(plant, work, q, v):
+    """Hinges and velocities of all bodies."""
+    begin_sweep(plant, work, q, 0.0)
+    for k in range(plant.topo.shape[0]):
+        place_body(plant, work, k, q, v)
+
+
+@kernel
+def _worst(plant, work, which):
+    """The largest scaled number at `which` of the rows that are brought back, and its loop."""
+    worst, loop = 0.0, 0
+    for l in range(plant.loops.loop_int.shape[0]):
+        if _belongs(plant, work, l):
+            for i in range(plant.loops.loop_int[l, L_ROWS]):
+                size = abs(plant.loops.loop[l, LP_SCALE + i] * work.loops.row[l, which + i])
+                if not size <= worst:
+                    worst, loop = (size if size == size else math.inf), l
+    return worst, loop
+
+
+@kernel
+def _has_forces(plant, work):
+    """Whether any loop acts by force."""
+    found = False
+    for l in range(plant.loops.loop_int.shape[0]):
+        found = found or acts(plant, work, l)
+    return found
+
+
+@kernel
+def _correct_by_force(plant, work, which, delta):
+    """delta = -M⁻¹ J* Λ⁻¹ of the rows' numbers at `which`; rows that are not projected stay as they are."""
+    clear_right(work)
+    for l in range(plant.loops.loop_int.shape[0]):
+        if plant.loops.loop_int[l, L_FORCED] >= 0 and _belongs(plant, work, l):
+            set_right(plant, work, l, which)
+    answer(plant, work, delta)
+
+
+@kernel
+def _correct_groups(plant, work, q, which, delta):
+    """Adds the groups' corrections; returns whether one of them may have changed its independent velocities."""
+    changed = False
+    for g in range(plant.loops.group_int.shape[0]):
+        group = plant.loops.group_int[g]
+        parts = group_view(group, work.loops.group)
+        before = parts.head[GH_SWITCHED]
+        solve_group(plant, work, g, q, which)
+        changed = changed or before + parts.head[GH_SWITCHED] > 0.0
+        for i in range(group[GI_DOFS]):
+            delta[plant.loops.listed[group[GI_DOF] + i]] += parts.bias[i]
+    return changed
+
+
+@kernel
+def _correction(plant, work, q, which, forces, delta):
+    """delta (nv,) that takes the numbers at `which` away; returns whether the factors no longer fit."""
+    for j in range(delta.shape[0]):
+        delta[j] = 0.0
+    if forces:
+        _correct_by_force(plant, work, which, delta)
+    return _correct_groups(plant, work, q, which, delta) and forces
+
+
+@kernel
+def _move(plant, work, q, delta):
+    """q ← q ⊕ delta."""
+    rate, origin = work.qstage[0], work.qstage[1]
+    for i in range(q.shape[0]):
+        origin[i] = 0.0
+    chart_rates(plant, q, origin, delta, rate)
+    retract(plant, q, rate, q)
+
+
+@kernel
+def _apply(plant, work, q, v, which, delta):
+    """The change of the coordinates or of the velocities."""
+    if which == R_RESIDUAL:
+        _move(plant, work, q, delta)
+        return
+    for j in range(v.shape[0]):
+        v[j] += delta[j]
+
+
+@kernel
+def _largest(delta):
+    """The largest change of a velocity or coordinate; what no change lessens stays."""
+    size = 0.0
+    for j in range(delta.shape[0]):
+        if not abs(delta[j]) <= size:
+            size = abs(delta[j]) if delta[j] == delta[j] else math.inf
+    return size
+
+
+@kernel
+def _measure(plant, work, q, v, which, placed):
+    """The largest scaled residual or rate at q, v, and its loop; leaves bodies and loops placed."""
+    if not placed:
+        _place(plant, work, q, v)
+    for l in range(plant.loops.loop_int.shape[0]):
+        if _belongs(plant, work, l):
+            if which == R_RESIDUAL:
+                place_one(plant, work, l, q)
+            else:
+                move_one(plant, work, l, q, v)
+    return _worst(plant, work, which)
+
+
+@routine
+def _close_all(ints, floats, vector, q, v, which, limit, forces, stale):
+    plant, work = plant_view(ints, floats), work_view(ints, vector)
+    delta, before, renewed = work.vstage[0], math.inf, False
+    worst, loop = _measure(plant, work, q, v, which, which == R_RATE)
+    for _ in range(STEPS):
+        if worst <= limit or (renewed and worst > STUCK * before):
+            break
+        renewed = forces and (stale or worst > SLOW * before)
+        if renewed:
+            refresh(plant, work, q)
+            worst, loop = _measure(plant, work, q, v, which, False)
+        stale = _correction(plant, work, q, which, forces, delta)
+        renewed = renewed or not forces
+        if _largest(delta) <= 0.1 * CLOSED:
+            break
+        _apply(plant, work, q, v, which, delta)
+        before = worst
+        worst, loop = _measure(plant, work, q, v, which, False)
+    return worst, loop, stale
+
+
+@kernel
+def _close(plant, work, q, v, which, limit, forces, stale):
+    """Steps until the largest residual or rate is below limit or falls no further.
+
+    stale: the factors do not fit. Returns (that largest number, its loop, stale); bodies are placed for q, v.
+    """
+    ints, floats, vector = vectors(plant, work)
+    return _close_all(ints, floats, vector, q, v, which, limit, forces, stale)
+
+
+@kernel
+def close_loops(plant, work, q, v):
+    """q and v brought back onto all closed loops after a step; returns the loop that stays open, or -1.
+
+    Needs the factors of the last accelerations in Work; uses the first two rows of work.vstage and work.qstage.
+    """
+    forces, fastest = _has_forces(plant, work), 1.0
+    worst, loop, stale = _close(plant, work, q, v, R_RESIDUAL, CLOSED, forces, False)
+    if not worst <= BEARABLE:
+        return loop
+    for j in range(v.shape[0]):
+        fastest = max(fastest, abs(v[j]))
+    _close(plant, work, q, v, R_RATE, CLOSED * fastest, forces, stale)
+    return -1

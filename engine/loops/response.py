@@ -1,0 +1,30 @@
+"""Everything that answers to impulses, at given coordinates: D, U and X at rest, Λ and its factor."""
+
+from __future__ import annotations
+
+from limberjack.engine.forward_dynamics import settle
+from limberjack.engine.kernel import kernel, routine
+from limberjack.engine.layout import plant_view, work_view
+from limberjack.engine.loops.calls import place_one, vectors
+from limberjack.engine.loops.multipliers import prepare
+from limberjack.engine.loops.paths import acts
+
+
+@routine
+def _refresh(ints, floats, vector, q):
+    plant, work = plant_view(ints, floats), work_view(ints, vector)
+    settle(plant, work, q)
+    for l in range(plant.loops.loop_int.shape[0]):
+        if acts(plant, work, l):
+            place_one(plant, work, l, q)
+    prepare(plant, work, q)
+
+
+@kernel
+def refresh(plant, work, q):
+    """D, U and X of all hinges and groups at q, and Λ of the loops that act by force.
+
+    Velocities in Work are 0 afterwards.
+    """
+    ints, floats, vector = vectors(plant, work)
+    _refresh(ints, floats, vector, q)
