@@ -17,7 +17,7 @@ from limberjack.engine.forward_dynamics import forward_dynamics
 from limberjack.engine.kernel import entry, kernel
 from limberjack.engine.layout import C_Q, C_V, S_Q, S_STEPS, S_TIME, plant_view, work_view
 from limberjack.engine.loops.projection import close_loops
-from limberjack.engine.loops.switching import copy_switches, follow_commands, set_drives, switches_of, take_state
+from limberjack.engine.loops.switching import follow_commands, keep_switches, set_drives, take_state
 from limberjack.engine.manifold import chart_rates, retract
 from limberjack.engine.views import vector_view
 
@@ -186,5 +186,5 @@ def advance_entry(ints, floats, work, state, dt, integrator, substeps, steps, re
         if status != OK:
             report[0], report[1] = status, index
             return
-        copy_switches(scratch.loops.switch, switches_of(ints, state))
+        keep_switches(ints, scratch, state)
         report[2] += 1

@@ -204,14 +204,13 @@ def follow_commands(plant, work, q, v, command):
 
 
 @kernel
-def switches_of(ints, state):
-    """The switches (switches, SWITCH) that a State holds."""
-    at = S_Q + ints[C_Q] + ints[C_V] + ints[C_COMMANDS]
-    return matrix_view(state, at, ints[C_SWITCHES], SWITCH)
+def _switch_start(ints):
+    """Where the switches (switches, SWITCH) of a State begin."""
+    return S_Q + ints[C_Q] + ints[C_V] + ints[C_COMMANDS]
 
 
 @kernel
-def copy_switches(source, target):
+def _copy_switches(source, target):
     """Between State and Work."""
     for s in range(source.shape[0]):
         for i in range(SWITCH):
@@ -221,8 +220,14 @@ def copy_switches(source, target):
 @kernel
 def take_state(ints, plant, work, state):
     """Work gets the State's switches, and its prescribed motions as they are now."""
-    copy_switches(switches_of(ints, state), work.loops.switch)
+    _copy_switches(matrix_view(state, _switch_start(ints), ints[C_SWITCHES], SWITCH), work.loops.switch)
     set_drives(plant, work, vector_view(state, S_Q + ints[C_Q] + ints[C_V], plant.ncommand), 0.0)
+
+
+@kernel
+def keep_switches(ints, work, state):
+    """The State gets the switches as they are in Work."""
+    _copy_switches(work.loops.switch, matrix_view(state, _switch_start(ints), ints[C_SWITCHES], SWITCH))
 
 
 @kernel
@@ -258,7 +263,7 @@ def switch_entry(ints, floats, work, state, loop, close, report):
     if _follow(plant, scratch, loop, q, close):
         _strike(plant, scratch, q, v)
         _fill_report(plant, scratch, loop, report)
-    copy_switches(scratch.loops.switch, switches_of(ints, state))
+    keep_switches(ints, scratch, state)
 
 
 @entry
