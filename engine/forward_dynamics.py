@@ -17,7 +17,7 @@ from limberjack.engine.articulated import (
     inward_revolute,
     outward_general,
 )
-from limberjack.engine.kernel import entry, kernel
+from limberjack.engine.kernel import entry, kernel, routine
 from limberjack.engine.layout import (
     A_H,
     A_I,
@@ -48,6 +48,7 @@ from limberjack.engine.layout import (
 )
 from limberjack.engine.linear import solve6
 from limberjack.engine.loops.aggregated import inward_member, outward_member
+from limberjack.engine.loops.calls import vectors
 from limberjack.engine.loops.embedding import embed_groups
 from limberjack.engine.loops.multipliers import constrain
 from limberjack.engine.spatial import (
@@ -93,9 +94,6 @@ def _inward(plant, work, k, v, tau, add_inertia, external):
     row, up = work.rows[k + 1], work.acc[topo[UP]]
     path, j = topo[PATH], topo[VI]
     P, n, f = _gather(plant, work, k, external)
-    if topo[GROUP] >= 0:
-        inward_member(plant, work, k, P, n, f, tau, add_inertia)
-        return
     if path == PATH_REVOLUTE:
         inward_revolute(topo, body, row, up, P, n, f, tau[j], add_inertia[j], v[j])
     elif path == PATH_PRISMATIC:
@@ -124,9 +122,6 @@ def _solve_hinge(row, w, u):
 def _outward(plant, work, k, v, vdot):
     """α⁺, dβ/dt and α of body k."""
     topo, row = plant.topo[k], work.rows[k + 1]
-    if topo[GROUP] >= 0:
-        outward_member(plant, work, k, v, vdot)
-        return
     up = work.rows[topo[UP]]
     path, j = topo[PATH], topo[VI]
     w, u = hinge_in(plant, work, k, load3(up, W_ALPHA), load3(up, W_ALPHA + 3))
@@ -155,36 +150,72 @@ def _outward(plant, work, k, v, vdot):
 
 
 @kernel
+def _inward_closed(plant, work, v, tau, add_inertia, external):
+    """The sweep tip to base of a model with loops."""
+    n = plant.topo.shape[0]
+    for i in range(n):
+        k = n - 1 - i
+        if plant.topo[k, GROUP] >= 0:
+            P, m, f = _gather(plant, work, k, external)
+            inward_member(plant, work, k, P, m, f, tau, add_inertia)
+        else:
+            _inward(plant, work, k, v, tau, add_inertia, external)
+
+
+@kernel
+def _outward_closed(plant, work, v, vdot):
+    """The sweep base to tip of a model with loops."""
+    for k in range(plant.topo.shape[0]):
+        if plant.topo[k, GROUP] >= 0:
+            outward_member(plant, work, k, v, vdot)
+        else:
+            _outward(plant, work, k, v, vdot)
+
+
+@routine
+def _closed(ints, floats, vector, q, v, tau, add_inertia, external, vdot):
+    """`forward_dynamics` of a model with loops; the second sweep base to tip counts the constraint forces."""
+    plant, work = plant_view(ints, floats), work_view(ints, vector)
+    begin_sweep(plant, work, q, 1.0)
+    for k in range(plant.topo.shape[0]):
+        place_body(plant, work, k, q, v)
+    embed_groups(plant, work, q, v)
+    _inward_closed(plant, work, v, tau, add_inertia, external)
+    for again in range(2):
+        _outward_closed(plant, work, v, vdot)
+        if again == 1 or not constrain(plant, work, q, v, vdot):
+            break
+
+
+@kernel
 def forward_dynamics(plant, work, q, v, tau, add_inertia, external, vdot):
     """Accelerations dβ/dt (nv,) from q, v and generalized forces tau (nv,).
 
     add_inertia (nv,) is the armature, plus what an implicit integrator adds to it; external says whether
     work.wrench holds spatial forces on the bodies. Leaves V and α of every body in work.rows.
     """
+    if plant.loops.loop_int.shape[0] > 0:
+        ints, floats, vector = vectors(plant, work)
+        _closed(ints, floats, vector, q, v, tau, add_inertia, external, vdot)
+        return
     n = plant.topo.shape[0]
     begin_sweep(plant, work, q, 1.0)
     for k in range(n):
         place_body(plant, work, k, q, v)
-    embed_groups(plant, work, q, v)
     for i in range(n):
         _inward(plant, work, n - 1 - i, v, tau, add_inertia, external)
-    for again in range(2):
-        for k in range(n):
-            _outward(plant, work, k, v, vdot)
-        if again == 1 or not constrain(plant, work, q, v, vdot):
-            break
+    for k in range(n):
+        _outward(plant, work, k, v, vdot)
 
 
 @kernel
 def settle(plant, work, q):
     """P, D, G and X of all bodies at rest at q, with the model's own armature."""
-    n = plant.topo.shape[0]
     begin_sweep(plant, work, q, 0.0)
-    for k in range(n):
+    for k in range(plant.topo.shape[0]):
         place_body(plant, work, k, q, work.zeros)
     embed_groups(plant, work, q, work.zeros)
-    for i in range(n):
-        _inward(plant, work, n - 1 - i, work.zeros, work.zeros, plant.armature, False)
+    _inward_closed(plant, work, work.zeros, work.zeros, plant.armature, False)
 
 
 @entry

@@ -20,6 +20,11 @@ from limberjack.engine.layout import (
     plant_view,
     work_view,
 )
+from limberjack.engine.loops.calls import place_one
+from limberjack.engine.loops.layout import L_SWITCH, SW_LOSS
+from limberjack.engine.loops.paths import is_closed
+from limberjack.engine.loops.reactions import find_forces, largest_residual, loop_force, loop_wrench
+from limberjack.engine.loops.switching import take_state
 from limberjack.engine.spatial import load3, load9, matrix_quaternion, rot, store3, unrot
 from limberjack.engine.tree import sweep_velocities
 from limberjack.engine.views import vector_view
@@ -36,7 +41,12 @@ from limberjack.engine.views import vector_view
     NODE_LINEAR_VELOCITY,
     GYRO,
     ACCELEROMETER,
-) = range(10)
+    LOOP_WRENCH,
+    LOOP_FORCE,
+    LOOP_RESIDUAL,
+    LOOP_CLOSED,
+    LOOP_ENERGY_LOSS,
+) = range(15)
 
 
 @kernel
@@ -58,15 +68,39 @@ def _node_output(plant, work, kind, node, out, at):
 
 
 @kernel
-def _reactions(plant, work, q, v, out):
-    """Forces across hinges: needs one pass of inverse dynamics over the accelerations in work.vdot."""
-    found = False
+def _loop_output(plant, work, kind, l, R, q, out, at):
+    """What a sensor of loop l shows; its force is known. R: from canonical axes to the user's."""
+    switch = plant.loops.loop_int[l, L_SWITCH]
+    if kind == LOOP_WRENCH:
+        n, f = loop_wrench(plant, work, l)
+        store3(out, at, rot(R, n))
+        store3(out, at + 3, rot(R, f))
+    elif kind == LOOP_FORCE:
+        out[at] = loop_force(plant, work, l)
+    elif kind == LOOP_RESIDUAL:
+        place_one(plant, work, l, q)
+        out[at] = largest_residual(plant, work, l)
+    elif kind == LOOP_CLOSED:
+        out[at] = 1.0 if is_closed(plant, work, l) else 0.0
+    else:
+        out[at] = work.loops.switch[switch, SW_LOSS] if switch >= 0 else 0.0
+
+
+@kernel
+def _forces_between(plant, work, q, v, out):
+    """Outputs that need the forces of loops and, by one pass of inverse dynamics with these, of hinges."""
+    closed, spare = plant.loops.loop_int.shape[0] > 0, work.vstage[0]
+    if closed:
+        find_forces(plant, work, q, v, work.tau, work.vdot, False, spare)
+    for s in range(plant.sensor_int.shape[0]):
+        sensor = plant.sensor_int[s]
+        if sensor[SI_TYPE] >= LOOP_WRENCH:
+            R = load9(plant.sensor[s], 0)
+            _loop_output(plant, work, sensor[SI_TYPE], sensor[SI_TARGET], R, q, out, sensor[SI_OUTPUT])
+    inverse_dynamics(plant, work, q, v, work.vdot, 1.0, closed, spare)
     for s in range(plant.sensor_int.shape[0]):
         sensor = plant.sensor_int[s]
         if sensor[SI_TYPE] == REACTION:
-            if not found:
-                inverse_dynamics(plant, work, q, v, work.vdot, 1.0, False, work.vstage[0])
-                found = True
             row, at, R = work.rows[sensor[SI_TARGET]], sensor[SI_OUTPUT], load9(plant.sensor[s], 0)
             store3(out, at, rot(R, load3(row, W_F)))
             store3(out, at + 3, rot(R, load3(row, W_F + 3)))
@@ -78,6 +112,7 @@ def observe(plant, work, q, v, command, out):
     applied_forces(plant, work, q, v, command)
     forward_dynamics(plant, work, q, v, work.tau, plant.armature, False, work.vdot)
     sweep_poses(plant, work)
+    between = False
     for s in range(plant.sensor_int.shape[0]):
         sensor = plant.sensor_int[s]
         kind, target, at = sensor[SI_TYPE], sensor[SI_TARGET], sensor[SI_OUTPUT]
@@ -87,9 +122,12 @@ def observe(plant, work, q, v, command, out):
             out[at] = v[target]
         elif kind == EFFORT:
             out[at] = work.tau[target]
-        elif kind != REACTION:
+        elif kind == REACTION or kind >= LOOP_WRENCH:
+            between = True
+        else:
             _node_output(plant, work, kind, target, out, at)
-    _reactions(plant, work, q, v, out)
+    if between:
+        _forces_between(plant, work, q, v, out)
 
 
 @entry
@@ -98,6 +136,7 @@ def observe_entry(ints, floats, work, state, tau, vdot, out):
     plant, scratch = plant_view(ints, floats), work_view(ints, work)
     nq, nv = ints[C_Q], ints[C_V]
     q, v = vector_view(state, S_Q, nq), vector_view(state, S_Q + nq, nv)
+    take_state(ints, plant, scratch, state)
     observe(plant, scratch, q, v, vector_view(state, S_Q + nq + nv, plant.ncommand), out)
     for j in range(nv):
         tau[j], vdot[j] = scratch.tau[j], scratch.vdot[j]
