@@ -173,15 +173,18 @@ def _outward_closed(plant, work, v, vdot):
 
 
 @routine
-def _closed(ints, floats, vector, q, v, tau, add_inertia, external, vdot):
-    """`forward_dynamics` of a model with loops; the second sweep base to tip counts the constraint forces."""
+def _closed(ints, floats, vector, q, v, tau, add_inertia, external, vdot, moving):
+    """`forward_dynamics` of a model with loops; the second sweep base to tip counts the constraint forces.
+
+    moving: 1; with 0 gravity is left out and the sweeps base to tip are too.
+    """
     plant, work = plant_view(ints, floats), work_view(ints, vector)
-    begin_sweep(plant, work, q, 1.0)
+    begin_sweep(plant, work, q, 1.0 * moving)
     for k in range(plant.topo.shape[0]):
         place_body(plant, work, k, q, v)
     embed_groups(plant, work, q, v)
     _inward_closed(plant, work, v, tau, add_inertia, external)
-    for again in range(2):
+    for again in range(2 * moving):
         _outward_closed(plant, work, v, vdot)
         if again == 1 or not constrain(plant, work, q, v, vdot):
             break
@@ -196,7 +199,7 @@ def forward_dynamics(plant, work, q, v, tau, add_inertia, external, vdot):
     """
     if plant.loops.loop_int.shape[0] > 0:
         ints, floats, vector = vectors(plant, work)
-        _closed(ints, floats, vector, q, v, tau, add_inertia, external, vdot)
+        _closed(ints, floats, vector, q, v, tau, add_inertia, external, vdot, 1)
         return
     n = plant.topo.shape[0]
     begin_sweep(plant, work, q, 1.0)
@@ -210,12 +213,10 @@ def forward_dynamics(plant, work, q, v, tau, add_inertia, external, vdot):
 
 @kernel
 def settle(plant, work, q):
-    """P, D, G and X of all bodies at rest at q, with the model's own armature."""
-    begin_sweep(plant, work, q, 0.0)
-    for k in range(plant.topo.shape[0]):
-        place_body(plant, work, k, q, work.zeros)
-    embed_groups(plant, work, q, work.zeros)
-    _inward_closed(plant, work, work.zeros, work.zeros, plant.armature, False)
+    """P, D, G and X of all bodies of a model with loops, at rest at q, with the model's own armature."""
+    ints, floats, vector = vectors(plant, work)
+    still = work.zeros
+    _closed(ints, floats, vector, q, still, still, plant.armature, False, still, 0)
 
 
 @entry

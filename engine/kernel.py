@@ -33,8 +33,13 @@ OPTIONS: dict[str, Any] = {
 # numba makes the module's settings at run time, out of a type checker's sight.
 config: Any = numba.config
 
-kernel: Callable[[Callable], Callable] = numba.njit(forceinline=True, **OPTIONS)
-routine: Callable[[Callable], Callable] = numba.njit(**OPTIONS)
+# Compiled code alone calls these: without the shells for calls from Python and C, which take every array of a Plant
+# apart.
+_INNER: dict[str, Any] = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+kernel: Callable[[Callable], Callable] = numba.njit(forceinline=True, **_INNER)
+routine: Callable[[Callable], Callable] = numba.njit(**_INNER)
+#: a kernel that Python calls as well
+formula: Callable[[Callable], Callable] = numba.njit(forceinline=True, **OPTIONS)
 
 
 def kernel_sources() -> list[Path]:

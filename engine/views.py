@@ -8,7 +8,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np import arrayobj
 
-from limberjack.engine.kernel import kernel
+from limberjack.engine.kernel import formula
 
 #: (name, rows, columns) of consecutive parts of a vector
 Sections = list[tuple[str, int, int]]
@@ -27,7 +27,7 @@ def total(sections: Sections) -> int:
     return sum(rows * columns for _, rows, columns in sections)
 
 
-@kernel
+@formula
 def padded(n):
     """n rounded up to whole vector registers, so that loops over coordinates have no remainder."""
     return (n + LANES - 1) // LANES * LANES

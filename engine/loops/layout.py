@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 
-from limberjack.engine.kernel import kernel
+from limberjack.engine.kernel import formula, kernel
 from limberjack.engine.views import ACC, BLOCK, LANES, Sections, matrix_view, padded, vector_view
 
 # counts at the head of Plant.ints
@@ -187,7 +187,7 @@ def loop_work_size(ints, n, nv):
     return size + (2 * forced + solve) * (padded(forced) + LANES) + ints[C_GROUP_WORK]
 
 
-@kernel
+@formula
 def group_work_size(n, m, bodies):
     """Length of the scratch of a group of n velocities, m rows and so many bodies."""
     width = padded(n + 1)
