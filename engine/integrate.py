@@ -42,11 +42,17 @@ def applied_forces(plant, work, q, v, command):
 
 
 @kernel
-def _accelerate(plant, work, q, v, command, time, out):
-    """Accelerations (nv,) from state and commands, `time` after the step's start."""
-    set_drives(plant, work, command, time)
+def _accelerate(plant, work, q, v, command, h, implicit, out):
+    """Accelerations (nv,) from state and commands; implicit: those of the linearly implicit method for a step h."""
     applied_forces(plant, work, q, v, command)
-    forward_dynamics(plant, work, q, v, work.tau, plant.armature, False, out)
+    add = work.inertia_add
+    for j in range(v.shape[0]):
+        add[j] = plant.armature[j]
+        if implicit:
+            k, c = work.vstage[_K, j], work.vstage[_C, j]
+            add[j] += h * (c + h * k)
+            work.tau[j] -= h * k * v[j]
+    forward_dynamics(plant, work, q, v, work.tau, add, False, out)
 
 
 @kernel
@@ -61,22 +67,9 @@ def _stage(plant, work, q, v, h, stage):
 
 
 @kernel
-def _step_rk4(plant, work, q, v, command, start, h):
-    """One part of a step, from `start` on; the new state is left in work.qstage[_QNEW], work.vstage[_V]."""
-    sigma = work.qstage[_SIGMA]
-    for i in range(q.shape[0]):
-        sigma[i] = 0.0
-        work.qstage[_QS, i] = q[i]
-    for j in range(v.shape[0]):
-        work.vstage[_V, j] = v[j]
-    for stage in range(4):
-        part = 0.0 if stage == 0 else (h if stage == 3 else 0.5 * h)
-        if stage > 0:
-            _stage(plant, work, q, v, part, stage - 1)
-        qs, vs = work.qstage[_QS], work.vstage[_V]
-        chart_rates(plant, qs, sigma, vs, work.qstage[_RATE + stage])
-        _accelerate(plant, work, qs, vs, command, start + part, work.vstage[_A + stage])
-    r, a, w = work.qstage, work.vstage, h / 6.0
+def _finish_rk4(plant, work, q, v, h):
+    """The new state from four stages."""
+    sigma, r, a, w = work.qstage[_SIGMA], work.qstage, work.vstage, h / 6.0
     for i in range(q.shape[0]):
         sigma[i] = w * (r[0, i] + 2.0 * (r[1, i] + r[2, i]) + r[3, i])
     for j in range(v.shape[0]):
@@ -85,28 +78,39 @@ def _step_rk4(plant, work, q, v, command, start, h):
 
 
 @kernel
-def _step_euler(plant, work, q, v, command, start, h, implicit):
-    """One part of a step of the two first-order methods; result as for `_step_rk4`."""
-    set_drives(plant, work, command, start)
-    applied_forces(plant, work, q, v, command)
-    a, new = work.vstage[_A], work.vstage[_V]
-    add = work.inertia_add
-    for j in range(v.shape[0]):
-        add[j] = plant.armature[j]
-        if implicit:
-            k, c = work.vstage[_K, j], work.vstage[_C, j]
-            add[j] += h * (c + h * k)
-            work.tau[j] -= h * k * v[j]
-    forward_dynamics(plant, work, q, v, work.tau, add, False, a)
+def _finish_euler(plant, work, q, v, h):
+    """The new state from one stage: v⁺ = v + h a, q⁺ = q ⊕ h v⁺."""
+    a, new, rate, sigma = work.vstage[_A], work.vstage[_V], work.qstage[_RATE], work.qstage[_SIGMA]
     for j in range(v.shape[0]):
         new[j] = v[j] + h * a[j]
-    rate, sigma = work.qstage[_RATE], work.qstage[_SIGMA]
-    for i in range(q.shape[0]):
-        sigma[i] = 0.0
     chart_rates(plant, q, sigma, new, rate)
     for i in range(q.shape[0]):
         sigma[i] = h * rate[i]
     retract(plant, q, sigma, work.qstage[_QNEW])
+
+
+@kernel
+def _integrate(plant, work, q, v, command, start, h, integrator):
+    """One part of a step, from `start` on; the new state is left in work.qstage[_QNEW], work.vstage[_V]."""
+    sigma = work.qstage[_SIGMA]
+    for i in range(q.shape[0]):
+        sigma[i] = 0.0
+        work.qstage[_QS, i] = q[i]
+    for j in range(v.shape[0]):
+        work.vstage[_V, j] = v[j]
+    for stage in range(4 if integrator == RK4 else 1):
+        part = 0.0 if stage == 0 else (h if stage == 3 else 0.5 * h)
+        if stage > 0:
+            _stage(plant, work, q, v, part, stage - 1)
+        qs, vs = work.qstage[_QS], work.vstage[_V]
+        if integrator == RK4:
+            chart_rates(plant, qs, sigma, vs, work.qstage[_RATE + stage])
+        set_drives(plant, work, command, start + part)
+        _accelerate(plant, work, qs, vs, command, h, integrator == IMPLICIT, work.vstage[_A + stage])
+    if integrator == RK4:
+        _finish_rk4(plant, work, q, v, h)
+    else:
+        _finish_euler(plant, work, q, v, h)
 
 
 @kernel
@@ -130,10 +134,7 @@ def _copy(source, target):
 @kernel
 def _part(plant, work, q, v, command, start, h, integrator):
     """One part of a step, its loops closed again; returns (status, velocity, coordinate or loop index)."""
-    if integrator == RK4:
-        _step_rk4(plant, work, q, v, command, start, h)
-    else:
-        _step_euler(plant, work, q, v, command, start, h, integrator == IMPLICIT)
+    _integrate(plant, work, q, v, command, start, h, integrator)
     q_new, v_new = work.qstage[_QNEW], work.vstage[_V]
     status, index = _health(q_new, v_new)
     if status == OK and plant.loops.loop_int.shape[0] > 0:

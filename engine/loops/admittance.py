@@ -9,7 +9,7 @@ factored instead and f improved by proximal steps
     f ← f + (Λ + μ)⁻¹ (c - Λ f),
 
 which end at the forces of least norm; directions in which Λ vanishes keep none of c (k steps leave k/μ of the rest r
-there, and k/μ r is taken off at last). Which rows take part, what is scaled and what is factored stays in
+there, and k/μ r is taken off at last, after what rounding left of r elsewhere was damped away). Which rows take part, what is scaled and what is factored stays in
 work.loops.solve for further right-hand sides.
 """
 
@@ -44,6 +44,8 @@ IDLE = 1e-24
 PIVOT = 1e-7
 #: μ of the proximal steps, their greatest number, and the rest at which they end, as a share of c
 MU, STEPS, REST = 1e-7, 10, 1e-14
+#: how often r is damped by μ (Λ + μ)⁻¹, which keeps it only where Λ vanishes
+DAMPINGS = 4
 
 
 @kernel
@@ -236,6 +238,15 @@ def _rest(work, n, c, f, rest):
 
 
 @kernel
+def _most(x, n):
+    """The largest of n numbers, in magnitude."""
+    most = 0.0
+    for i in range(n):
+        most = max(most, abs(x[i]))
+    return most
+
+
+@kernel
 def _improve(work, n, c, f):
     """Proximal steps from f = 0."""
     mu, rest, step = work.loops.solve[S_MU, 0], work.loops.solve[S_REST], work.loops.solve[S_STEP]
@@ -248,8 +259,12 @@ def _improve(work, n, c, f):
         for i in range(n):
             f[i] += step[i]
         most, size = _rest(work, n, c, f, rest)
-        if most <= REST * size:
+        if most <= REST * (size + _most(f, n)):
             return
+    for _ in range(DAMPINGS):
+        _back(work, n, rest)
+        for i in range(n):
+            rest[i] *= mu
     for i in range(n):
         f[i] -= STEPS / mu * rest[i]
 
