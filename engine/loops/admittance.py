@@ -8,9 +8,9 @@ factored instead and f improved by proximal steps
 
     f ← f + (Λ + μ)⁻¹ (c - Λ f),
 
-which end at the forces of least norm; directions in which Λ vanishes keep none of c (k steps leave k/μ of the rest r
-there, and k/μ r is taken off at last, after what rounding left of r elsewhere was damped away). Which rows take part, what is scaled and what is factored stays in
-work.loops.solve for further right-hand sides.
+which end at the forces of least norm; directions in which Λ vanishes keep none of c: k steps leave k/μ of the rest r
+there, and k/μ r is taken off at last, after what rounding left of r elsewhere was damped away. Which rows take part,
+what is scaled and what is factored stays in work.loops.solve for further right-hand sides.
 """
 
 from __future__ import annotations
@@ -278,7 +278,7 @@ def solve_admittance(work):
         c[i] *= scale[i]
         f[i] = c[i]
     for i in range(n, solve.shape[1]):
-        f[i], solve[S_STEP, i] = 0.0, 0.0
+        f[i], solve[S_STEP, i], solve[S_REST, i] = 0.0, 0.0, 0.0
     if solve[S_MU, 0] == 0.0:
         _back(work, n, f)
     else:
