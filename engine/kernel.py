@@ -20,6 +20,8 @@ import numba
 import platformdirs
 from numba.core import event
 
+from limberjack.engine.inner_code import InnerCompiler
+
 # Contraction to fused multiply-add is allowed, reassociation is not: results do not depend on vector width.
 OPTIONS: dict[str, Any] = {
     "error_model": "numpy",
@@ -33,9 +35,10 @@ OPTIONS: dict[str, Any] = {
 # numba makes the module's settings at run time, out of a type checker's sight.
 config: Any = numba.config
 
-# Compiled code alone calls these: without the shells for calls from Python and C, which take every array of a Plant
-# apart.
+# Compiled code alone calls kernels: without the shells for calls from Python and C, which take every array apart, and
+# without machine code of their own (inner_code.py).
 _INNER: dict[str, Any] = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_INNER["pipeline_class"] = InnerCompiler
 kernel: Callable[[Callable], Callable] = numba.njit(forceinline=True, **_INNER)
 routine: Callable[[Callable], Callable] = numba.njit(**_INNER)
 #: a kernel that Python calls as well
@@ -46,7 +49,7 @@ def kernel_sources() -> list[Path]:
     """The modules that kernels are made of: this one, those that use it, and the table of hinge types."""
     root = Path(__file__).resolve().parent
     made = [path for path in sorted(root.rglob("*.py")) if b"limberjack.engine.kernel import" in path.read_bytes()]
-    return [root / "kernel.py", root / "system" / "hinge_types.py", *made]
+    return [root / "kernel.py", root / "inner_code.py", root / "system" / "hinge_types.py", *made]
 
 
 @lru_cache(maxsize=1)
