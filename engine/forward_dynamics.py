@@ -186,7 +186,7 @@ def _closed(ints, floats, vector, q, v, tau, add_inertia, external, vdot, moving
     _inward_closed(plant, work, v, tau, add_inertia, external)
     for again in range(2 * moving):
         _outward_closed(plant, work, v, vdot)
-        if again == 1 or not constrain(plant, work, q, v, vdot):
+        if again == 1 or work.loops.path.shape[0] == 0 or not constrain(plant, work, q, v, vdot):
             break
 
 
