@@ -26,6 +26,7 @@ from limberjack.engine.entries import entries
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.layout import C_BODIES, S_Q, work_sections
 from limberjack.engine.loops.layout import L_GROUP, L_ROWS, R_RESIDUAL
+from limberjack.engine.loops.wrenches import in_axes
 from limberjack.engine.minimal import MOST_OPEN, MinimalDynamics
 from limberjack.engine.system.build import build
 from limberjack.engine.system.loops.fill import first_switches
@@ -73,6 +74,27 @@ class Dynamics:
             acts = self._spread(q, external)
             entries().inverse_dynamics(*self._model, q, v, vdot, acts, out)
         return _in_range(out, "the generalized forces")
+
+    def loop_forces(
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: External = None
+    ) -> dict[str, np.ndarray | float]:
+        """What each closed loop passes while `forward` is the motion, by name; 0 for an open one.
+
+        Of a loop that joins frames [moment; force] (6,), N·m and N, on the second frame's body, at that frame's origin
+        in the axes of the first; else the force along what it holds, N·m or N: a number, or for a lock of several
+        velocities one each. Where loops share what they hold, those by force carry the least together.
+        """
+        q, v, tau = self._q(q), self._v("v", v), self._v("tau", tau)
+        out = np.full((len(self.system.loops), 6), np.nan)
+        with self._lock:
+            acts = self._spread(q, external)
+            entries().loop_forces(*self._model, q, v, tau, acts, out)
+        _in_range(out, "the forces of the loops")
+        counts = self.plant.sections["loop_int"][:, L_ROWS]
+        return {
+            loop.name: in_axes(loop, row) if loop.joins else float(row[0]) if count == 1 else row[:count].copy()
+            for loop, row, count in zip(self.system.loops, out, counts, strict=True)
+        }
 
     def mass_matrix(self, q: ArrayLike) -> np.ndarray:
         """Mass matrix M (nv, nv), symmetric, by composite bodies."""

@@ -35,6 +35,8 @@ class Entries:
     switches: Callable[..., None]
     refresh: Callable[..., None]
     check: Callable[..., None]
+    switch: Callable[..., None]
+    loop_forces: Callable[..., None]
     sizes: Callable[..., None]
 
 
@@ -58,7 +60,7 @@ def entries() -> Entries:
         readiness,
         sizes,
     )
-    from limberjack.engine.loops import embedding
+    from limberjack.engine.loops import embedding, reactions, switching
 
     return Entries(
         forward_dynamics=forward_dynamics.forward_dynamics_entry,
@@ -85,5 +87,7 @@ def entries() -> Entries:
         switches=forces.switches_entry,
         refresh=masses.refresh_entry,
         check=readiness.check_entry,
+        switch=switching.switch_entry,
+        loop_forces=reactions.loop_forces_entry,
         sizes=sizes.sizes_entry,
     )

@@ -17,10 +17,13 @@ from limberjack.engine import arguments, layout
 from limberjack.engine.dynamics import Dynamics
 from limberjack.engine.entries import entries
 from limberjack.engine.errors import ArgumentError, SimulationError
-from limberjack.engine.integrate import DIVERGED, FASTEST, INTEGRATORS
+from limberjack.engine.impact import Impact
+from limberjack.engine.integrate import DIVERGED, FASTEST, INTEGRATORS, LOOP_OPEN
+from limberjack.engine.loops.layout import SW_CLOSED, SWITCH
 from limberjack.engine.named_values import Commands, Outputs, Parameters
 from limberjack.engine.system.build import new_state
 from limberjack.engine.system.system import SENSOR_TYPES, Hinge, System
+from limberjack.engine.topology import Topology
 
 #: most substeps of one step
 MOST_SUBSTEPS = 1000
@@ -74,6 +77,7 @@ class Simulation:
         self._survey = np.zeros(self.plant.surveyed_size)
         self._observed = self._surveyed = False
         self._command, self._parameters, self._output = Commands(self), Parameters(self), Outputs(self)
+        self._topology = Topology(self, self._work, self._state)
         self._lock = threading.RLock()
         self.output_names, self.output_units = _output_names(system)
 
@@ -192,8 +196,8 @@ class Simulation:
     def step(self, n: int = 1) -> None:
         """Advance n steps of dt.
 
-        Raises SimulationError where a coordinate or velocity is no longer finite or exceeds FASTEST; the
-        simulation then stands at the last good step.
+        Raises SimulationError where a coordinate or velocity is no longer finite or exceeds FASTEST, or a loop cannot
+        be closed again; the simulation then stands at the last good step.
         """
         count = arguments.count("the number of steps", n, 0, MOST_STEPS)
         self.changed()
@@ -217,6 +221,41 @@ class Simulation:
             )
             if self._report[0]:
                 raise SimulationError(self._blame(int(self._report[0]), int(self._report[1])))
+
+    def attach(self, loop: str) -> Impact:
+        """Close a loop that can be switched, now, holding its frames, length, offset or coordinates as they are.
+
+        The velocities that it forbids end at a stroke, with an impulse that keeps all momentum. Its command follows.
+        ArgumentError if it is unknown, always closed, closed already, or out of reach; nothing changes then.
+        """
+        return self._switch(loop, True)
+
+    def release(self, loop: str) -> Impact:
+        """Open a loop that can be switched, now; its command follows. ArgumentError as for `attach`."""
+        return self._switch(loop, False)
+
+    def lock(self, hinge: str) -> Impact:
+        """Stop a hinge for which the model has a lock, and hold it where it is; as `attach` of the lock."""
+        return self._switch(self._topology.lock_of(hinge), True)
+
+    def unlock(self, hinge: str) -> Impact:
+        """Let a locked hinge move again; as `release` of its lock."""
+        return self._switch(self._topology.lock_of(hinge), False)
+
+    def closed(self, loop: str) -> bool:
+        """Whether a loop is closed now. One that was told to close stays open until it is within reach."""
+        return self._topology.closed(loop)
+
+    @property
+    def impacts(self) -> dict[str, float]:
+        """Loop that can be switched → kinetic energy that it took when it last closed while running, J."""
+        return self._topology.losses()
+
+    def _switch(self, loop: str, close: bool) -> Impact:
+        with self._lock:
+            impact = self._topology.switch(loop, close)
+            self.changed()
+            return impact
 
     def snapshot(self) -> bytes:
         """The state as bytes, for `restore` in any simulation of the same model."""
@@ -248,6 +287,9 @@ class Simulation:
             raise ArgumentError(f"the snapshot is damaged: {steps:g} steps of {dt:g} s are not its time.")
         start, length = self.state_layout["q"]
         arguments.coordinates(self.system, state[start : start + length])
+        start, length = self.state_layout["switch"]
+        if not np.all(np.isin(state[start + SW_CLOSED : start + length : SWITCH], (0.0, 1.0))):
+            raise ArgumentError("the snapshot is damaged: a loop in it is neither closed nor open.")
         return state
 
     def reset(self) -> None:
@@ -256,7 +298,7 @@ class Simulation:
         self.changed()
 
     def part(self, name: str) -> np.ndarray:
-        """A view of one part of the State vector: "q", "v" or "command"."""
+        """A view of one part of the State vector: "q", "v", "command" or "switch" (`loops/layout.py`)."""
         return self._parts[name]
 
     def changed(self) -> None:
@@ -280,6 +322,12 @@ class Simulation:
                 self._observed = True
 
     def _blame(self, status: int, index: int) -> str:
+        if status == LOOP_OPEN:
+            return (
+                f"{self._topology.why_open(index)} in the step after t = {self.time:.6g} s ({self.integrator}, dt = "
+                f"{self.dt:g} s); take a smaller dt or substeps, or look at the commands: the mechanism may have come "
+                "to the end of its reach, or coordinates were set that do not fit its loops."
+            )
         what = f"is beyond {FASTEST:g} (diverged)" if status == DIVERGED else "is no longer a finite number"
         if index < 0:
             where = f"coordinate '{self.system.coordinate_names[-1 - index]}'"

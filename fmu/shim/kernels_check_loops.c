@@ -29,7 +29,7 @@ static int64_t padded(int64_t n)
 /* `group_work_size` of engine/loops/layout.py */
 static int64_t group_work_size(const int64_t *group)
 {
-    const int64_t n = group[GI_DOFS], bodies = group[GI_BODIES], width = padded(n), blocks = width / LANES * BLOCK;
+    const int64_t n = group[GI_DOFS], bodies = group[GI_BODIES], width = padded(n + 1), blocks = width / LANES * BLOCK;
     return GROUP_HEAD + 3 * n + (n + 2) * (padded(group[GI_RANK]) + LANES) + (2 * n + 2) * width +
            (2 * bodies + 1) * blocks + ACC * bodies;
 }
@@ -42,6 +42,7 @@ bool check_groups(const Tables *tables)
         const int64_t *group = group_row(tables, g);
         if (!check_list(tables, group[GI_BODY], group[GI_BODIES], counts[C_BODIES]) ||
             !check_list(tables, group[GI_DOF], group[GI_DOFS], counts[C_V]) ||
+            !check_list(tables, group[GI_DOF] + group[GI_DOFS], group[GI_RANK], group[GI_RANK]) || /* their rows */
             !check_list(tables, group[GI_LOOP], group[GI_LOOPS], counts[C_LOOPS]))
             return false;
         if (!is_in(group[GI_RANK], 0, group[GI_DOFS] + 1) || !is_in(group[GI_PARENT], 0, counts[C_BODIES] + 1) ||

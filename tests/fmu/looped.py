@@ -18,10 +18,10 @@ def looped(tree: Plant) -> Plant:
     parent = int(topo[-1, layout.UP])
     members = [k for k in range(len(topo)) if topo[k, layout.UP] == parent]
     dofs = [j for k in members for j in range(topo[k, layout.VI], topo[k, layout.VI] + topo[k, layout.NV])]
-    listed = [*members, *dofs, 0]
+    rank = min(5, len(dofs))
+    listed = [*members, *dofs, *range(rank), 0]
     terms = _terms(tree)
     walk = [*members, 0]
-    rank = min(5, len(dofs))
     head = {which: tree.count(which) for which in range(layout.C_BODIES, loops.C_FORCE_ROWS + 1)}
     head |= {
         layout.C_COMMANDS: tree.count(layout.C_COMMANDS) + 4,
@@ -47,7 +47,7 @@ def looped(tree: Plant) -> Plant:
     made.sections["term_int"][:] = terms
     made.sections["walk"][:, 0], made.sections["listed"][:, 0] = walk, listed
     b, d = len(members), len(dofs)
-    made.sections["group_int"][0] = 0, b, b, d, rank, b + d, 1, parent, 0, 0
+    made.sections["group_int"][0] = 0, b, b, d, rank, b + d + rank, 1, parent, 0, 0
     made.sections["loop_int"][:] = _loops(tree.count(layout.C_COMMANDS), rank, len(terms), b)
     return made
 

@@ -17,16 +17,24 @@ def booleans(version: int, values: list[int]):
     return ((c_bool if version == 3 else c_int32) * len(values))(*values)
 
 
-def boolean(fmu: Fmu, name: str) -> tuple[int, bool]:
-    """Status and value of a Boolean variable."""
+def boolean_place(fmu: Fmu, place: int) -> tuple[int, bool]:
+    """Status and value of a Boolean variable, by value reference."""
     value = booleans(fmu.version, [0])
     more = (c_size_t(1),) if fmu.version == 3 else ()
-    return fmu.call("GetBoolean", vector([REFERENCE[name]]), c_size_t(1), value, *more), bool(value[0])
+    return fmu.call("GetBoolean", vector([place]), c_size_t(1), value, *more), bool(value[0])
+
+
+def assign_place(fmu: Fmu, place: int, value: int) -> int:
+    more = (c_size_t(1),) if fmu.version == 3 else ()
+    return fmu.call("SetBoolean", vector([place]), c_size_t(1), booleans(fmu.version, [value]), *more)
+
+
+def boolean(fmu: Fmu, name: str) -> tuple[int, bool]:
+    return boolean_place(fmu, REFERENCE[name])
 
 
 def assign(fmu: Fmu, name: str, value: int) -> int:
-    more = (c_size_t(1),) if fmu.version == 3 else ()
-    return fmu.call("SetBoolean", vector([REFERENCE[name]]), c_size_t(1), booleans(fmu.version, [value]), *more)
+    return assign_place(fmu, REFERENCE[name], value)
 
 
 @pytest.mark.parametrize("kind", [CO_SIMULATION, MODEL_EXCHANGE])
