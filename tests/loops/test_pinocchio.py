@@ -78,6 +78,8 @@ def peer_forward(graph: Closed, tau: np.ndarray) -> np.ndarray:
 Solver = Callable[[Closed, np.ndarray], np.ndarray]
 SOLVERS: dict[str, Solver] = {
     "reference": lambda graph, tau: graph.oracle.solve(graph.q, graph.v, tau).vdot,
+    "embed": lambda graph, tau: lj.Dynamics(graph.by("embed")).forward(graph.q, graph.v, tau),
+    "force": lambda graph, tau: lj.Dynamics(graph.by("force")).forward(graph.q, graph.v, tau),
 }
 
 
