@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import _dynfunc
+from numba import _dynfunc  # type: ignore[attr-defined]
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
@@ -23,7 +23,7 @@ class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]
         pass
 
     def _finalize_final_module(self) -> None:
-        self._finalize_dynamic_globals()
+        self._finalize_dynamic_globals()  # type: ignore[no-untyped-call]
         self._finalized = True
 
     def get_pointer_to_function(self, name: str) -> int:
@@ -33,7 +33,8 @@ class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]
 def _without_code(library: Any, description: Any, env: Any) -> Any:
     """What stands for the function where numba wants something to call."""
     name = description.qualname.split(".")[-1]
-    return _dynfunc.make_function(description.lookup_module(), name, "inner function", 0, env, (library,))
+    module = description.lookup_module()
+    return _dynfunc.make_function(module, name, "inner function", 0, env, (library,))  # type: ignore[no-untyped-call]
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
@@ -44,10 +45,11 @@ class _InnerLowering(NativeLowering):  # type: ignore[misc]
 
     def run_pass(self, state: Any) -> bool:
         context = state.targetctx
-        state["library"] = _InnerLibrary(context.codegen(), state.func_id.func_qualname)
+        library = _InnerLibrary(context.codegen(), state.func_id.func_qualname)  # type: ignore[no-untyped-call]
+        state["library"] = library
         context.get_executable = _without_code
         try:
-            return bool(super().run_pass(state))
+            return bool(super().run_pass(state))  # type: ignore[no-untyped-call]
         finally:
             del context.get_executable
 
@@ -56,7 +58,7 @@ class InnerCompiler(CompilerBase):  # type: ignore[misc]
     """numba's compiler with that last step."""
 
     def define_pipelines(self) -> list[Any]:
-        pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state, "inner")
+        pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state, "inner")  # type: ignore[no-untyped-call]
         pipeline.passes = [(_InnerLowering if step is NativeLowering else step, why) for step, why in pipeline.passes]
         pipeline.finalize()
         return [pipeline]

@@ -19,6 +19,7 @@ from limberjack.engine.entries import entries
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.system.system import Body, Hinge, Inertia, System
 from limberjack.engine.system.validate import validate
+from limberjack.engine.views import total
 from tests.engine.motions import move
 from tests.engine.random_systems import ALL_TYPES, MOVING, random_state, random_system, trees
 from tests.engine.test_allocation import MATHEMATICS, reachable
