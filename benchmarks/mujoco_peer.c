@@ -1,8 +1,7 @@
 // MuJoCo as the peer of the benchmarks: calls its C functions in a loop and times them.
 //
 // The model and data are made in Python (benchmarks/mujoco_peer.py), which hands over their addresses; contacts,
-// limits,
-// passive forces, actuators and sensors are disabled there. Closed loops are equality constraints.
+// limits, passive forces, actuators and sensors are disabled there. Closed loops are equality constraints.
 
 #include <mujoco/mujoco.h>
 

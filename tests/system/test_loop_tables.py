@@ -71,12 +71,12 @@ def test_slices_of_the_loops(mixed):
 
 
 def test_chains_and_walks(mixed):
-    """Bodies count from 0: chains end before the last common body, walks go on to the base."""
+    """Bodies count from 0: chains end before the last common body, walks go on to the base and take in whole groups."""
     plant = build(mixed)
     loops = plant.sections["loop_int"]
     assert (walked(plant, loops[1], lp.L_CHAIN_A), walked(plant, loops[1], lp.L_CHAIN_B)) == ([2, 1, 0], [5])
     assert walked(plant, loops[1], lp.L_WALK) == [5, 2, 1, 0]
-    assert walked(plant, loops[2], lp.L_WALK) == [1, 0]
+    assert walked(plant, loops[2], lp.L_WALK) == [2, 1, 0]
     assert walked(plant, loops[4], lp.L_WALK) == [4, 3, 1, 0]
     assert [walked(plant, loops[i], lp.L_WALK) for i in (0, 3)] == [[], []]
 
