@@ -77,7 +77,7 @@ def test_chains_and_walks(mixed):
     assert (walked(plant, loops[1], lp.L_CHAIN_A), walked(plant, loops[1], lp.L_CHAIN_B)) == ([2, 1, 0], [5])
     assert walked(plant, loops[1], lp.L_WALK) == [5, 2, 1, 0]
     assert walked(plant, loops[2], lp.L_WALK) == [2, 1, 0]
-    assert walked(plant, loops[4], lp.L_WALK) == [4, 3, 1, 0]
+    assert walked(plant, loops[4], lp.L_WALK) == [4, 3, 2, 1, 0]
     assert [walked(plant, loops[i], lp.L_WALK) for i in (0, 3)] == [[], []]
 
 

@@ -1,0 +1,115 @@
+"""Steps of closed chains: loops stay closed, energy is kept to the integrator's order, bits repeat."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import limberjack as lj
+from tests.loops.agreement import one_loop
+from tests.loops.oracle import Oracle
+from tests.loops.random_graphs import EMBEDDABLE, KINDS, Closed, random_closed, set_state
+
+CASES = [
+    (kind, method) for kind in KINDS for method in ("embed", "force") if not (kind == "lock" and method == "embed")
+]
+CLOSED = {"embed": 1e-10, "force": 1e-8}
+#: errors of a velocity constraint after a step, m/s or rad/s
+KEPT = 1e-9
+
+
+def slowed(graph: Closed) -> lj.System:
+    """The same at a third of the speed, so that RK4 resolves it well."""
+    return set_state(graph.system, graph.q, graph.v / 3.0)
+
+
+def energy(sim: lj.Simulation) -> float:
+    return sum(sim.dynamics.energy(sim.q, sim.v))
+
+
+def by(system: lj.System, method: str) -> lj.System:
+    return Closed(system, system.q0, system.v0, Oracle(system), np.random.default_rng(0)).by(method)
+
+
+@pytest.mark.parametrize(("kind", "method"), CASES)
+def test_loops_stay_closed(kind, method):
+    graph = one_loop(kind, 400)
+    sim = lj.Simulation(by(slowed(graph), method))
+    for _ in range(10):
+        sim.step(30)
+        assert np.abs(graph.oracle.gaps(sim.q)).max(initial=0.0) < CLOSED[method]
+        rows = graph.oracle.rows(sim.q, sim.v)
+        assert np.abs(rows.C @ sim.v).max() < KEPT * max(1.0, np.abs(sim.v).max())
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "semi_implicit", "implicit"])
+@pytest.mark.parametrize("method", ["embed", "force"])
+def test_every_integrator_keeps_loops_closed(integrator, method):
+    graph = random_closed(np.random.default_rng(21), bodies=7, kinds=EMBEDDABLE, loops=3)
+    sim = lj.Simulation(by(slowed(graph), method), integrator=integrator)
+    for _ in range(10):
+        sim.step(20)
+        assert np.abs(graph.oracle.gaps(sim.q)).max() < CLOSED[method]
+        rows = graph.oracle.rows(sim.q, sim.v)
+        assert np.abs(rows.C @ sim.v).max() < KEPT * max(1.0, np.abs(sim.v).max())
+
+
+@pytest.mark.parametrize(("kind", "method"), CASES)
+def test_motion_is_the_reference_motion(kind, method):
+    """A tenth of a second; both integrate at fourth order or better, so that halving the step divides the error."""
+    graph = one_loop(kind, 410)
+    system = by(slowed(graph), method)
+    q, v = graph.oracle.motion(system.q0, system.v0, 0.1)
+    error = []
+    for dt in (2e-3, 1e-3):
+        sim = lj.Simulation(system, dt=dt)
+        sim.step(round(0.1 / dt))
+        error.append(max(np.abs(sim.q - q[-1]).max(), np.abs(sim.v - v[-1]).max()))
+    assert error[1] < 1e-6
+    assert error[1] < 1e-10 or error[0] / error[1] > 8.0
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("method", ["embed", "force"])
+def test_energy_is_kept(method, seed):
+    graph = random_closed(np.random.default_rng(500 + seed), bodies=6, kinds=EMBEDDABLE, loops=2)
+    drift = []
+    for dt in (1e-3, 5e-4):
+        sim = lj.Simulation(by(slowed(graph), method), dt=dt)
+        start = energy(sim)
+        sim.step(round(0.3 / dt))
+        drift.append(abs(energy(sim) - start) / max(1.0, sim.dynamics.energy(sim.q, sim.v)[0]))
+    assert drift[1] < 1e-7
+    assert drift[1] < 1e-11 or drift[0] / drift[1] > 8.0
+
+
+@pytest.mark.parametrize("method", ["embed", "force"])
+def test_repeats_have_equal_bits(method):
+    graph = random_closed(np.random.default_rng(31), bodies=7, kinds=EMBEDDABLE, loops=3)
+    system = by(slowed(graph), method)
+    first, second = lj.Simulation(system), lj.Simulation(system)
+    first.step(60)
+    snapshot = first.snapshot()
+    first.step(60)
+    second._work[:] = np.nan
+    for _ in range(120):
+        second.step()
+    assert np.array_equal(first.state, second.state)
+    second.restore(snapshot)
+    second.step(60)
+    assert np.array_equal(first.state, second.state)
+    first.reset()
+    second.reset()
+    assert np.array_equal(first.state, second.state)
+
+
+@pytest.mark.parametrize("method", ["embed", "force"])
+def test_looking_does_not_change_the_motion(method):
+    graph = random_closed(np.random.default_rng(32), bodies=6, kinds=EMBEDDABLE, loops=2)
+    system = by(slowed(graph), method)
+    seen, unseen = lj.Simulation(system), lj.Simulation(system)
+    unseen.step(40)
+    for _ in range(40):
+        seen.step()
+        assert np.all(np.isfinite(seen.vdot))
+    assert np.array_equal(seen.state, unseen.state)
