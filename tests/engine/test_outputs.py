@@ -36,7 +36,7 @@ def test_every_type_of_sensor(sim):
     R, p = dynamics.pose(node, q)
     velocity = dynamics.velocity(node, q, v)
     acceleration = dynamics.acceleration(node, q, v, sim.vdot)
-    assert set(SENSOR_TYPES) <= set(out)
+    assert {kind for kind in SENSOR_TYPES if not kind.startswith("loop_")} <= set(out)
     assert out["position"] == q[sim.system.coordinate_names.index(coordinate)]
     assert out["rate"] == v[j]
     assert out["effort"] == sim.tau[j]
