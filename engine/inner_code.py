@@ -9,11 +9,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from llvmlite import binding
 from numba import _dynfunc  # type: ignore[attr-defined]
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NativeLowering
+
+# Names of values grow with every call that is taken in; LLVM reads back its own text only up to a length.
+binding.set_option("limberjack", "--non-global-value-max-name-size=1000000")
 
 
 class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]
