@@ -36,7 +36,6 @@ class Service:
         self.simulation, self.settings, self._clock = simulation, settings, clock
         self.sessions = Sessions(settings.lease_s)
         sim = simulation
-        sim.step(0)  # compiles, on first use, before anyone waits for a reply
         self._command = sim.part("command")
         nq, nv, ny, nu = sim.system.nq, sim.system.nv, len(sim.output_names), len(self._command)
         self.frame = StateFrame({"q": nq, "v": nv, "tau": nv, "outputs": ny, "command": nu})

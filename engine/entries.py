@@ -42,7 +42,7 @@ class Entries:
 
 @cache
 def entries() -> Entries:
-    """The compiled entries; each is compiled, or read from the cache, at its first call."""
+    """The compiled entries; each is compiled, or read from the cache, by `prepare` or at its first call."""
     from limberjack.engine import (
         derivatives_forces,
         derivatives_forward,
@@ -91,3 +91,10 @@ def entries() -> Entries:
         loop_forces=reactions.loop_forces_entry,
         sizes=sizes.sizes_entry,
     )
+
+
+def prepare(entry: Callable[..., None], *arguments: object) -> None:
+    """Compile an entry for arguments like these, or read it from the cache, without a call: the first is not slow."""
+    from numba import typeof
+
+    entry.compile(tuple(map(typeof, arguments)))  # type: ignore[attr-defined]

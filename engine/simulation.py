@@ -1,7 +1,7 @@
 """`Simulation`: a System stepped in fixed steps, with commands in and outputs out.
 
-All storage is allocated here, once; `step` only runs compiled code. A snapshot is the State vector and nothing
-else: restored under the same parameters, it continues with the same bits.
+All storage is allocated and all code compiled when it is made; `step` and `attach` only run it. A snapshot is the
+State vector and nothing else: restored under the same parameters, it continues with the same bits.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from limberjack.engine import arguments, layout
 from limberjack.engine.dynamics import Dynamics
-from limberjack.engine.entries import entries
+from limberjack.engine.entries import entries, prepare
 from limberjack.engine.errors import ArgumentError, SimulationError
 from limberjack.engine.impact import Impact
 from limberjack.engine.integrate import DIVERGED, FASTEST, INTEGRATORS, LOOP_OPEN
@@ -71,6 +71,8 @@ class Simulation:
         self._start = self._state.copy()
         self._motion = self._state[layout.S_Q : layout.S_Q + system.nq + system.nv]
         self._parts = {name: self._state[at : at + size] for name, (at, size) in self.state_layout.items()}
+        self._model = self.plant.ints, self.plant.floats, self._work, self._state
+        self._stepping = *self._model, self._dt, INTEGRATORS[self._integrator], self._substeps
         self._report = np.zeros(3, dtype=np.int64)
         self._tau, self._vdot = np.zeros(system.nv), np.zeros(system.nv)
         self._outputs = np.zeros(self.plant.count(layout.C_OUTPUTS))
@@ -80,6 +82,14 @@ class Simulation:
         self._topology = Topology(self, self._work, self._state)
         self._lock = threading.RLock()
         self.output_names, self.output_units = _output_names(system)
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Compile, or read from the cache, all that a running simulation calls."""
+        prepare(entries().advance, *self._stepping, 1, self._report)
+        prepare(entries().observe, *self._model, self._tau, self._vdot, self._outputs)
+        prepare(entries().survey, *self._model, self._survey)
+        self._topology.prepare()
 
     @property
     def dt(self) -> float:
@@ -202,23 +212,13 @@ class Simulation:
         count = arguments.count("the number of steps", n, 0, MOST_STEPS)
         self.changed()
         portion = _PORTION // (self._substeps * max(self.system.nv, 1)) + 1
-        for start in range(0, max(count, 1), portion):  # step(0) still compiles
+        for start in range(0, count, portion):
             self._advance(min(portion, count - start))
 
     def _advance(self, n: int) -> None:
         """n steps in one compiled call."""
         with self._lock:
-            entries().advance(
-                self.plant.ints,
-                self.plant.floats,
-                self._work,
-                self._state,
-                self._dt,
-                INTEGRATORS[self._integrator],
-                self._substeps,
-                n,
-                self._report,
-            )
+            entries().advance(*self._stepping, n, self._report)
             if self._report[0]:
                 raise SimulationError(self._blame(int(self._report[0]), int(self._report[1])))
 
@@ -309,16 +309,14 @@ class Simulation:
         """Energy, momentum and the nodes' motion at the present state, as `outputs.survey_entry` lays them out."""
         with self._lock:
             if not self._surveyed:
-                entries().survey(self.plant.ints, self.plant.floats, self._work, self._state, self._survey)
+                entries().survey(*self._model, self._survey)
                 self._surveyed = True
             return self._survey.copy()
 
     def _observe(self) -> None:
         with self._lock:
             if not self._observed:
-                entries().observe(
-                    self.plant.ints, self.plant.floats, self._work, self._state, self._tau, self._vdot, self._outputs
-                )
+                entries().observe(*self._model, self._tau, self._vdot, self._outputs)
                 self._observed = True
 
     def _blame(self, status: int, index: int) -> str:

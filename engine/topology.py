@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from limberjack.engine import arguments, layout
-from limberjack.engine.entries import entries
+from limberjack.engine.entries import entries, prepare
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.impact import Impact
 from limberjack.engine.loops import layout as lp
@@ -38,6 +38,11 @@ class Topology:
         self._scratch = split(work, layout.work_sections(simulation.plant.ints))
         self._loops = {loop.name: i for i, loop in enumerate(simulation.system.loops)}
         self._report = np.zeros(REPORT)
+
+    def prepare(self) -> None:
+        """Compile what `switch` calls, if there is a loop to switch."""
+        if any(loop.switchable for loop in self._simulation.system.loops):
+            prepare(entries().switch, *self._model, 0, True, self._report)
 
     def closed(self, name: str) -> bool:
         """Whether a loop is closed now."""
