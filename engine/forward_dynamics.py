@@ -17,7 +17,7 @@ from limberjack.engine.articulated import (
     inward_revolute,
     outward_general,
 )
-from limberjack.engine.kernel import entry, kernel, routine
+from limberjack.engine.kernel import entry, kernel
 from limberjack.engine.layout import (
     A_H,
     A_I,
@@ -51,6 +51,7 @@ from limberjack.engine.loops.aggregated import inward_member, outward_member
 from limberjack.engine.loops.calls import vectors
 from limberjack.engine.loops.embedding import embed_groups
 from limberjack.engine.loops.multipliers import constrain
+from limberjack.engine.routine import FLAG, FLOATS, WHOLE, routine
 from limberjack.engine.spatial import (
     add,
     add6,
@@ -172,8 +173,8 @@ def _outward_closed(plant, work, v, vdot):
             _outward(plant, work, k, v, vdot)
 
 
-@routine
-def _closed(ints, floats, vector, q, v, tau, add_inertia, external, vdot, moving):
+@routine(FLOATS, FLOATS, FLOATS, FLOATS, FLAG, FLOATS, WHOLE)
+def closed_routine(ints, floats, vector, q, v, tau, add_inertia, external, vdot, moving):
     """`forward_dynamics` of a model with loops; the second sweep base to tip counts the constraint forces.
 
     moving: 1; with 0 gravity is left out and the sweeps base to tip are too.
@@ -199,7 +200,7 @@ def forward_dynamics(plant, work, q, v, tau, add_inertia, external, vdot):
     """
     if plant.loops.loop_int.shape[0] > 0:
         ints, floats, vector = vectors(plant, work)
-        _closed(ints, floats, vector, q, v, tau, add_inertia, external, vdot, 1)
+        closed_routine(ints, floats, vector, q, v, tau, add_inertia, external, vdot, 1)
         return
     n = plant.topo.shape[0]
     begin_sweep(plant, work, q, 1.0)
@@ -216,7 +217,7 @@ def settle(plant, work, q):
     """P, D, G and X of all bodies of a model with loops, at rest at q, with the model's own armature."""
     ints, floats, vector = vectors(plant, work)
     still = work.zeros
-    _closed(ints, floats, vector, q, still, still, plant.armature, False, still, 0)
+    closed_routine(ints, floats, vector, q, still, still, plant.armature, False, still, 0)
 
 
 @entry

@@ -1,9 +1,8 @@
 """How the engine is compiled: one place for the jit options, the cache and the first-use message.
 
-`kernel` marks a function that only other kernels call and that becomes part of each of them; `routine` marks one that
-stays a function of its own, for long code that several kernels call; `entry` marks one that Python calls, kept in an
-on-disk cache. numba's cache does not see edits in other modules, so its directory carries a hash of the kernels'
-sources.
+`kernel` marks a function that only other kernels call and that becomes part of each of them; `entry` marks one that
+Python calls, kept in an on-disk cache; `routine.py` has a third kind, for long code that several entries call. numba's
+cache does not see edits in other modules, so its directory carries a hash of the kernels' sources.
 """
 
 from __future__ import annotations
@@ -40,7 +39,6 @@ config: Any = numba.config
 _INNER: dict[str, Any] = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 _INNER["pipeline_class"] = InnerCompiler
 kernel: Callable[[Callable], Callable] = numba.njit(forceinline=True, **_INNER)
-routine: Callable[[Callable], Callable] = numba.njit(**_INNER)
 #: a kernel that Python calls as well
 formula: Callable[[Callable], Callable] = numba.njit(forceinline=True, **OPTIONS)
 
@@ -49,7 +47,7 @@ def kernel_sources() -> list[Path]:
     """The modules that kernels are made of: this one, those that use it, and the table of hinge types."""
     root = Path(__file__).resolve().parent
     made = [path for path in sorted(root.rglob("*.py")) if b"limberjack.engine.kernel import" in path.read_bytes()]
-    return [root / "kernel.py", root / "inner_code.py", root / "system" / "hinge_types.py", *made]
+    return [root / "kernel.py", root / "inner_code.py", root / "routine.py", root / "system" / "hinge_types.py", *made]
 
 
 @lru_cache(maxsize=1)
@@ -62,16 +60,21 @@ def cache_directory() -> Path:
     return Path(platformdirs.user_cache_dir("limberjack")) / "kernels" / digest.hexdigest()[:16]
 
 
-def entry(function: Callable) -> Callable:
-    """Compile `function` for calls from Python, cached on disk under `cache_directory`."""
+def cached(function: Callable, **options: Any) -> Any:
+    """numba's dispatcher of `function`, with its code cached on disk under `cache_directory`."""
     # numba reads its cache directory while decorating and offers no argument for it.
     before = config.CACHE_DIR
     config.CACHE_DIR = str(cache_directory())
     try:
-        compiled: Callable = numba.njit(cache=True, **OPTIONS)(function)
-        return compiled
+        return numba.njit(cache=True, **OPTIONS, **options)(function)
     finally:
         config.CACHE_DIR = before
+
+
+def entry(function: Callable) -> Callable:
+    """Compile `function` for calls from Python."""
+    compiled: Callable = cached(function)
+    return compiled
 
 
 class _CompileNotice(event.Listener):

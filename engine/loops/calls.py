@@ -5,9 +5,10 @@ A call hands over every array with its shape; the compiler is slow with a thousa
 
 from __future__ import annotations
 
-from limberjack.engine.kernel import kernel, routine
+from limberjack.engine.kernel import kernel
 from limberjack.engine.layout import HEADER, plant_view, work_view
-from limberjack.engine.loops.closures import accelerate_loop, move_loop, place_loop
+from limberjack.engine.loops.closures import move_loop, place_loop
+from limberjack.engine.routine import FLOATS, WHOLE, routine
 from limberjack.engine.views import vector_view
 
 
@@ -17,8 +18,8 @@ def vectors(plant, work):
     return vector_view(plant.topo, -HEADER, 0), vector_view(plant.gravity, 0, 0), vector_view(work.columns, 0, 0)
 
 
-@routine
-def _place(ints, floats, vector, l, q):
+@routine(WHOLE, FLOATS)
+def place_one_routine(ints, floats, vector, l, q):
     place_loop(plant_view(ints, floats), work_view(ints, vector), l, q)
 
 
@@ -26,11 +27,11 @@ def _place(ints, floats, vector, l, q):
 def place_one(plant, work, l, q):
     """`closures.place_loop` as a call."""
     ints, floats, vector = vectors(plant, work)
-    _place(ints, floats, vector, l, q)
+    place_one_routine(ints, floats, vector, l, q)
 
 
-@routine
-def _move(ints, floats, vector, l, q, v):
+@routine(WHOLE, FLOATS, FLOATS)
+def move_one_routine(ints, floats, vector, l, q, v):
     move_loop(plant_view(ints, floats), work_view(ints, vector), l, q, v)
 
 
@@ -38,19 +39,4 @@ def _move(ints, floats, vector, l, q, v):
 def move_one(plant, work, l, q, v):
     """`closures.move_loop` as a call."""
     ints, floats, vector = vectors(plant, work)
-    _move(ints, floats, vector, l, q, v)
-
-
-@routine
-def _accelerate(ints, floats, vector, l, q, v, vdot):
-    plant, work = plant_view(ints, floats), work_view(ints, vector)
-    place_loop(plant, work, l, q)
-    move_loop(plant, work, l, q, v)
-    accelerate_loop(plant, work, l, q, vdot)
-
-
-@kernel
-def accelerate_one(plant, work, l, q, v, vdot):
-    """`closures.place_loop`, `move_loop` and `accelerate_loop` as one call."""
-    ints, floats, vector = vectors(plant, work)
-    _accelerate(ints, floats, vector, l, q, v, vdot)
+    move_one_routine(ints, floats, vector, l, q, v)

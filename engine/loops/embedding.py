@@ -14,7 +14,7 @@ on the ground hands on nothing: there α' begins with -g, and U is not needed.
 from __future__ import annotations
 
 from limberjack.engine.inverse_dynamics import hinge_acceleration
-from limberjack.engine.kernel import entry, kernel, routine
+from limberjack.engine.kernel import entry, kernel
 from limberjack.engine.lanes import equal_lanes, load_lanes, store_lanes
 from limberjack.engine.layout import (
     DI_MEMBER,
@@ -34,6 +34,7 @@ from limberjack.engine.layout import (
     work_view,
 )
 from limberjack.engine.loops.blocks import load_block, store_block
+from limberjack.engine.loops.calls import vectors
 from limberjack.engine.loops.closures import bias_loop, move_loop, place_rows
 from limberjack.engine.loops.elimination import KEEP, eliminate, read_solution
 from limberjack.engine.loops.group_rows import fill_rows
@@ -52,14 +53,16 @@ from limberjack.engine.loops.layout import (
     R_ACCEL,
     group_view,
 )
+from limberjack.engine.routine import FLOATS, WHOLE, routine
 from limberjack.engine.spatial import ZERO, load3, load6, store3
 from limberjack.engine.tree import hinge_in, sweep_velocities
 from limberjack.engine.views import LANES
 
 
-@routine
-def _choose_anew(plant, work, g, q, which):
+@routine(WHOLE, FLOATS, WHOLE)
+def choose_routine(ints, floats, vector, g, q, which):
     """The group's rows solved for the velocities that suit the present configuration best."""
+    plant, work = plant_view(ints, floats), work_view(ints, vector)
     group = plant.loops.group_int[g]
     parts = group_view(group, work.loops.group)
     fill_rows(plant, work, group, parts, q, which)
@@ -78,7 +81,8 @@ def solve_group(plant, work, g, q, which):
     fill_rows(plant, work, group, parts, q, which)
     eliminate(parts, plant.loops.listed, group[GI_DOF], n, m, False)
     if parts.head[GH_PIVOT] < KEEP and m > 0:
-        _choose_anew(plant, work, g, q, which)
+        ints, floats, vector = vectors(plant, work)
+        choose_routine(ints, floats, vector, g, q, which)
     read_solution(parts, n, plant.loops.scale, group[GI_DOF])
 
 

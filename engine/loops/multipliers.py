@@ -11,7 +11,7 @@ f is what body A puts on body B along a row: v changes by M⁻¹ J* f.
 from __future__ import annotations
 
 from limberjack.engine.articulated import outward_general
-from limberjack.engine.kernel import kernel, routine
+from limberjack.engine.kernel import kernel
 from limberjack.engine.lanes import equal_lanes, store_lanes
 from limberjack.engine.layout import (
     G_EPS,
@@ -34,7 +34,8 @@ from limberjack.engine.layout import (
 )
 from limberjack.engine.loops.admittance import factor_admittance, solve_admittance
 from limberjack.engine.loops.aggregated import solve_node
-from limberjack.engine.loops.calls import accelerate_one, vectors
+from limberjack.engine.loops.calls import vectors
+from limberjack.engine.loops.closures import accelerate_loop, move_loop, place_loop
 from limberjack.engine.loops.layout import (
     L_ROW,
     L_ROWS,
@@ -48,6 +49,7 @@ from limberjack.engine.loops.layout import (
     group_view,
 )
 from limberjack.engine.loops.paths import acts, push, trace
+from limberjack.engine.routine import FLAG, FLOATS, routine
 from limberjack.engine.spatial import ZERO, add_scaled, dot, load3, store3
 from limberjack.engine.tree import hinge_in
 
@@ -85,8 +87,8 @@ def _ask(plant, work, l):
         work.loops.solve[S_RIGHT, plant.loops.loop_int[l, L_ROW] + i] = -c
 
 
-@routine
-def _prepare(ints, floats, vector, q):
+@routine(FLOATS)
+def prepare_routine(ints, floats, vector, q):
     plant, work = plant_view(ints, floats), work_view(ints, vector)
     for l in range(plant.loops.loop_int.shape[0]):
         if acts(plant, work, l):
@@ -98,11 +100,11 @@ def _prepare(ints, floats, vector, q):
 def prepare(plant, work, q):
     """STEP C: Λ and its factor, of the loops that act by force and are placed."""
     ints, floats, vector = vectors(plant, work)
-    _prepare(ints, floats, vector, q)
+    prepare_routine(ints, floats, vector, q)
 
 
-@routine
-def _solve(ints, floats, vector):
+@routine()
+def solve_routine(ints, floats, vector):
     plant, work = plant_view(ints, floats), work_view(ints, vector)
     solve_admittance(work)
     for l in range(plant.loops.loop_int.shape[0]):
@@ -115,17 +117,19 @@ def _solve(ints, floats, vector):
 def solve(plant, work):
     """STEPs D and E: R_FORCE of all loops by force, 0 of those that do not act, and ε += e f."""
     ints, floats, vector = vectors(plant, work)
-    _solve(ints, floats, vector)
+    solve_routine(ints, floats, vector)
 
 
-@routine
-def _constrain(ints, floats, vector, q, v, vdot):
+@routine(FLOATS, FLOATS, FLOATS, returns=FLAG)
+def constrain_routine(ints, floats, vector, q, v, vdot):
     plant, work, found = plant_view(ints, floats), work_view(ints, vector), False
     clear_right(work)
     for l in range(plant.loops.loop_int.shape[0]):
         if acts(plant, work, l):
             found = True
-            accelerate_one(plant, work, l, q, v, vdot)
+            place_loop(plant, work, l, q)
+            move_loop(plant, work, l, q, v)
+            accelerate_loop(plant, work, l, q, vdot)
             _ask(plant, work, l)
     if found:
         prepare(plant, work, q)
@@ -140,7 +144,7 @@ def constrain(plant, work, q, v, vdot):
     Leaves R_FORCE of every loop by force; of one that is open, 0.
     """
     ints, floats, vector = vectors(plant, work)
-    return plant.loops.loop_int.shape[0] > 0 and _constrain(ints, floats, vector, q, v, vdot)
+    return plant.loops.loop_int.shape[0] > 0 and constrain_routine(ints, floats, vector, q, v, vdot)
 
 
 @kernel
@@ -195,8 +199,8 @@ def _answer_body(plant, work, k, out):
     store3(row, W_ALPHA + 3, u)
 
 
-@routine
-def _answer_all(ints, floats, vector, out):
+@routine(FLOATS)
+def answer_routine(ints, floats, vector, out):
     plant, work = plant_view(ints, floats), work_view(ints, vector)
     _clear_innovations(plant, work)
     solve(plant, work)
@@ -210,4 +214,4 @@ def _answer_all(ints, floats, vector, out):
 def answer(plant, work, out):
     """out (nv,) = M⁻¹ J* f, the forces f solved for the right-hand sides as they are; R_FORCE keeps them."""
     ints, floats, vector = vectors(plant, work)
-    _answer_all(ints, floats, vector, out)
+    answer_routine(ints, floats, vector, out)

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import math
 
-from limberjack.engine.kernel import kernel, routine
+from limberjack.engine.kernel import kernel
 from limberjack.engine.layout import plant_view, work_view
-from limberjack.engine.loops.calls import move_one, place_one, vectors
+from limberjack.engine.loops.calls import vectors
+from limberjack.engine.loops.closures import move_loop, place_loop
 from limberjack.engine.loops.embedding import solve_group
 from limberjack.engine.loops.layout import (
     GH_SWITCHED,
@@ -33,13 +34,14 @@ from limberjack.engine.loops.multipliers import answer, clear_right, set_right
 from limberjack.engine.loops.paths import acts
 from limberjack.engine.loops.response import refresh
 from limberjack.engine.manifold import chart_rates, retract
+from limberjack.engine.routine import FLAG, FLOATS, WHOLE, routine
 from limberjack.engine.tree import begin_sweep, place_body
 
 #: scaled residual (of the order of a coordinate, rad or m) at which a loop is closed
 CLOSED = 1e-12
 #: scaled residual that may stay where no motion lessens it: rows that a model repeats with rounded numbers
 BEARABLE = 1e-4
-#: most steps, for coordinates and for velocities
+#: most steps, for coordinates and for velocities, with new factors and without
 STEPS = 10
 #: a step that leaves more than this share asks for new factors, and one with new factors that leaves this much for none
 SLOW, STUCK = 0.1, 0.9
@@ -155,42 +157,51 @@ def _measure(plant, work, q, v, which, placed):
     for l in range(plant.loops.loop_int.shape[0]):
         if _belongs(plant, work, l):
             if which == R_RESIDUAL:
-                place_one(plant, work, l, q)
+                place_loop(plant, work, l, q)
             else:
-                move_one(plant, work, l, q, v)
+                move_loop(plant, work, l, q, v)
     return _worst(plant, work, which)
 
 
-@routine
-def _close_all(ints, floats, vector, q, v, which, limit, forces, stale):
-    plant, work = plant_view(ints, floats), work_view(ints, vector)
-    delta, before, renewed = work.vstage[0], math.inf, False
-    worst, loop = _measure(plant, work, q, v, which, which == R_RATE)
-    for _ in range(STEPS):
-        if worst <= limit or (renewed and worst > STUCK * before):
-            break
-        renewed = forces and (stale or worst > SLOW * before)
-        if renewed:
-            refresh(plant, work, q)
-            worst, loop = _measure(plant, work, q, v, which, False)
-        stale = _correction(plant, work, q, which, forces, delta)
-        renewed = renewed or not forces
-        if _largest(delta) <= 0.1 * CLOSED:
-            break
-        _apply(plant, work, q, v, which, delta)
-        before = worst
-        worst, loop = _measure(plant, work, q, v, which, False)
-    return worst, loop, stale
-
-
 @kernel
-def _close(plant, work, q, v, which, limit, forces, stale):
-    """Steps until the largest residual or rate is below limit or falls no further.
+def _fastest(v):
+    """What rates are compared with: the largest velocity, at least 1."""
+    fastest = 1.0
+    for j in range(v.shape[0]):
+        fastest = max(fastest, abs(v[j]))
+    return fastest
 
-    stale: the factors do not fit. Returns (that largest number, its loop, stale); bodies are placed for q, v.
+
+@routine(FLOATS, FLOATS, FLAG, returns=WHOLE)
+def close_routine(ints, floats, vector, q, v, forces):
+    """`close_loops` as a call; forces: whether any loop acts by force.
+
+    Velocities of embedded loops are right after one step: their equations are linear and their factors fresh.
     """
-    ints, floats, vector = vectors(plant, work)
-    return _close_all(ints, floats, vector, q, v, which, limit, forces, stale)
+    plant, work = plant_view(ints, floats), work_view(ints, vector)
+    delta, stale = work.vstage[0], False
+    for which in (R_RESIDUAL, R_RATE):
+        limit = CLOSED if which == R_RESIDUAL else CLOSED * _fastest(v)
+        placed, renewed, tried, before, worst, loop = which == R_RATE, False, False, math.inf, math.inf, 0
+        for _ in range(2 * STEPS):
+            worst, loop = _measure(plant, work, q, v, which, placed)
+            placed = False
+            if worst <= limit or (tried and worst > STUCK * before):
+                break
+            if forces and not renewed and (stale or worst > SLOW * before):
+                refresh(plant, work, q)
+                renewed = True
+                continue
+            stale = _correction(plant, work, q, which, forces, delta)
+            if _largest(delta) <= 0.1 * CLOSED:
+                break
+            _apply(plant, work, q, v, which, delta)
+            tried, renewed, before = renewed or not forces, False, worst
+            if which == R_RATE and not forces:
+                break
+        if which == R_RESIDUAL and not worst <= BEARABLE:
+            return loop
+    return -1
 
 
 @kernel
@@ -199,11 +210,5 @@ def close_loops(plant, work, q, v):
 
     Needs the factors of the last accelerations in Work; uses the first two rows of work.vstage and work.qstage.
     """
-    forces, fastest = _has_forces(plant, work), 1.0
-    worst, loop, stale = _close(plant, work, q, v, R_RESIDUAL, CLOSED, forces, False)
-    if not worst <= BEARABLE:
-        return loop
-    for j in range(v.shape[0]):
-        fastest = max(fastest, abs(v[j]))
-    _close(plant, work, q, v, R_RATE, CLOSED * fastest, forces, stale)
-    return -1
+    ints, floats, vector = vectors(plant, work)
+    return close_routine(ints, floats, vector, q, v, _has_forces(plant, work))

@@ -12,7 +12,7 @@ import math
 
 from limberjack.engine.forward_dynamics import forward_dynamics
 from limberjack.engine.inverse_dynamics import inverse_dynamics
-from limberjack.engine.kernel import entry, kernel, routine
+from limberjack.engine.kernel import entry, kernel
 from limberjack.engine.lanes import equal_lanes, load_lanes, store_lanes, sum_lanes
 from limberjack.engine.layout import plant_view, work_view
 from limberjack.engine.loops.blocks import load_block
@@ -44,6 +44,7 @@ from limberjack.engine.loops.layout import (
     group_view,
 )
 from limberjack.engine.loops.paths import acts
+from limberjack.engine.routine import FLAG, FLOATS, routine
 from limberjack.engine.spatial import ZERO, add, add_cross, dot, load3, load9, rot, store3, unrot
 from limberjack.engine.views import BLOCK, LANES
 
@@ -138,8 +139,8 @@ def _clear_wrenches(work):
         store3(work.wrench[k], 3, ZERO)
 
 
-@routine
-def _find_forces(ints, floats, vector, q, v, tau, vdot, external, spare):
+@routine(FLOATS, FLOATS, FLOATS, FLOATS, FLAG, FLOATS)
+def forces_routine(ints, floats, vector, q, v, tau, vdot, external, spare):
     plant, work = plant_view(ints, floats), work_view(ints, vector)
     if not external:
         _clear_wrenches(work)
@@ -167,7 +168,7 @@ def find_forces(plant, work, q, v, tau, vdot, external, spare):
     with `external` on top of those that it holds already. spare (nv,) is overwritten; so are U and ε of all hinges.
     """
     ints, floats, vector = vectors(plant, work)
-    _find_forces(ints, floats, vector, q, v, tau, vdot, external, spare)
+    forces_routine(ints, floats, vector, q, v, tau, vdot, external, spare)
 
 
 @kernel

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from limberjack.engine.forward_dynamics import settle
-from limberjack.engine.kernel import kernel, routine
+from limberjack.engine.kernel import kernel
 from limberjack.engine.layout import plant_view, work_view
 from limberjack.engine.loops.calls import place_one, vectors
 from limberjack.engine.loops.multipliers import prepare
 from limberjack.engine.loops.paths import acts
+from limberjack.engine.routine import FLOATS, routine
 
 
-@routine
-def _refresh(ints, floats, vector, q):
+@routine(FLOATS)
+def refresh_routine(ints, floats, vector, q):
     plant, work = plant_view(ints, floats), work_view(ints, vector)
     settle(plant, work, q)
     for l in range(plant.loops.loop_int.shape[0]):
@@ -27,4 +28,4 @@ def refresh(plant, work, q):
     Velocities in Work are 0 afterwards.
     """
     ints, floats, vector = vectors(plant, work)
-    _refresh(ints, floats, vector, q)
+    refresh_routine(ints, floats, vector, q)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 
-from limberjack.engine.kernel import entry, kernel, routine
+from limberjack.engine.kernel import entry, kernel
 from limberjack.engine.layout import C_COMMANDS, C_Q, C_V, S_Q, plant_view, work_view
 from limberjack.engine.loops.calls import move_one, place_one, vectors
 from limberjack.engine.loops.layout import (
@@ -48,6 +48,7 @@ from limberjack.engine.loops.multipliers import answer, clear_right, set_right
 from limberjack.engine.loops.paths import acts
 from limberjack.engine.loops.reactions import largest_residual
 from limberjack.engine.loops.response import refresh
+from limberjack.engine.routine import FLOATS, routine
 from limberjack.engine.spatial import add, dot, load3, load9, mul_t, neg, rot, store3, store9
 from limberjack.engine.tree import sweep_velocities
 from limberjack.engine.views import matrix_view, vector_view
@@ -169,8 +170,8 @@ def _follow(plant, work, l, q, wanted):
     return True
 
 
-@routine
-def _strike_all(ints, floats, vector, q, v):
+@routine(FLOATS, FLOATS)
+def strike_routine(ints, floats, vector, q, v):
     plant, work = plant_view(ints, floats), work_view(ints, vector)
     _impact(plant, work, q, v)
     for l in range(plant.loops.loop_int.shape[0]):
@@ -183,24 +184,31 @@ def _strike_all(ints, floats, vector, q, v):
 def _strike(plant, work, q, v):
     """The impact of the loops that have just closed, and what each of them took."""
     ints, floats, vector = vectors(plant, work)
-    _strike_all(ints, floats, vector, q, v)
+    strike_routine(ints, floats, vector, q, v)
 
 
-@kernel
-def follow_commands(plant, work, q, v, command):
-    """At the start of a step: loops close and open as commanded; v changes where one closes."""
+@routine(FLOATS, FLOATS, FLOATS)
+def follow_routine(ints, floats, vector, q, v, command):
+    plant, work = plant_view(ints, floats), work_view(ints, vector)
     swept, struck = False, False
     for l in range(plant.loops.loop_int.shape[0]):
-        ints = plant.loops.loop_int[l]
-        if ints[L_SWITCH] < 0:
+        loop = plant.loops.loop_int[l]
+        if loop[L_SWITCH] < 0:
             continue
-        wanted = command[ints[L_COMMAND]] > 0.5
-        if wanted and not swept and work.loops.switch[ints[L_SWITCH], SW_CLOSED] < 0.5:
+        wanted = command[loop[L_COMMAND]] > 0.5
+        if wanted and not swept and work.loops.switch[loop[L_SWITCH], SW_CLOSED] < 0.5:
             sweep_velocities(plant, work, q, v)
             swept = True
         struck = _follow(plant, work, l, q, wanted) or struck
     if struck:
         _strike(plant, work, q, v)
+
+
+@kernel
+def follow_commands(plant, work, q, v, command):
+    """At the start of a step: loops close and open as commanded; v changes where one closes."""
+    ints, floats, vector = vectors(plant, work)
+    follow_routine(ints, floats, vector, q, v, command)
 
 
 @kernel

@@ -9,6 +9,7 @@ import numpy as np
 from limberjack.engine import layout as at
 from limberjack.engine.entries import entries
 from limberjack.engine.errors import ModelError
+from limberjack.engine.routine import prepare_routines
 from limberjack.engine.system.frames import Frames, Link, assemble, canonical_rotation, hinge_parameter, split_turns
 from limberjack.engine.system.hinge_types import CUSTOM, FIXED, FREE, PRISMATIC, REVOLUTE
 from limberjack.engine.system.loops.fill import Tables, first_switches
@@ -45,6 +46,8 @@ def build(system: System) -> Plant:
         at.C_PARTS: sum(len(link.parts) for link in links),
     }
     tables = Tables(plan(system, frames)) if system.loops else None
+    if tables:
+        prepare_routines()
     plant = empty_plant(counts | (tables.counts() if tables else {}))
     plant.ints[at.C_COMMANDS] = len(system.command_names)
     damped = {a.coordinate for a in system.actuators if a.mode != "torque"}
