@@ -106,8 +106,6 @@ def _scratch(parent: Path) -> Iterator[Path]:
 
 def _bitcode() -> dict[str, bytes]:
     """Optimised bitcode of every kernel, from the cache or compiled in a process of its own."""
-    from limberjack.fmu.native.kernels import KERNELS
-
     folder = _cache_folder() / f"bitcode-{_bitcode_key()}"
     if not folder.is_dir():
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -118,7 +116,7 @@ def _bitcode() -> dict[str, bytes]:
             except OSError:
                 if not folder.is_dir():  # else another process was first, with the same bytes
                     raise
-    return {name: (folder / f"{name}.bc").read_bytes() for name in KERNELS}
+    return {file.stem: file.read_bytes() for file in sorted(folder.glob("*.bc"))}
 
 
 def _lower(folder: Path) -> None:

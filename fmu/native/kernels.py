@@ -7,13 +7,13 @@ go. `shim/kernels.c` declares the same.
 
 from __future__ import annotations
 
-from numba import types
+from collections.abc import Callable
+from typing import Any
+
 from numba.core.types import Type
 
-INTS = types.Array(types.int64, 1, "C")
-FLOATS = types.Array(types.float64, 1, "C")
-WHOLE = types.int64
-REAL = types.float64
+from limberjack.engine.entries import entries
+from limberjack.engine.routine import FLOATS, INTS, REAL, ROUTINES, WHOLE
 
 #: kernel → argument types, in the order of the entry of that name
 KERNELS: dict[str, tuple[Type, ...]] = {
@@ -29,3 +29,9 @@ KERNELS: dict[str, tuple[Type, ...]] = {
     "forces": (INTS, FLOATS, FLOATS, FLOATS, FLOATS),
     "state_slopes": (INTS, FLOATS, FLOATS, FLOATS, FLOATS, FLOATS),
 }
+
+
+def sources() -> dict[str, tuple[Callable[..., Any], tuple[Type, ...]]]:
+    """All that an FMU compiles, by name: functions as written, and their types; routines that kernels call included."""
+    written = {name: (getattr(entries(), name).py_func, types) for name, types in KERNELS.items()}
+    return written | {name: (routine.function, routine.arguments) for name, routine in ROUTINES.items()}

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import platform
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import llvmlite.binding as llvm
 import numba
 
-from limberjack.engine.entries import entries
-from limberjack.engine.kernel import OPTIONS
-from limberjack.fmu.native.kernels import KERNELS
+from numba.core.types import Type
 
-PREFIX = "limberjack_"
+from limberjack.engine.kernel import OPTIONS
+from limberjack.engine.routine import PREFIX
+from limberjack.fmu.native.kernels import sources
 
 
 def environment() -> dict[str, str]:
@@ -28,10 +30,9 @@ def environment() -> dict[str, str]:
     return {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": "", "NUMBA_DISABLE_JIT": "0"}
 
 
-def bitcode(name: str) -> bytes:
+def bitcode(name: str, function: Callable[..., Any], signature: tuple[Type, ...]) -> bytes:
     """One kernel's optimised code, alone in its module under the name limberjack_<name>."""
-    signature = KERNELS[name]
-    dispatcher = numba.njit(**OPTIONS)(getattr(entries(), name).py_func)
+    dispatcher = numba.njit(**OPTIONS)(function)
     dispatcher.compile(signature)
     result = dispatcher.overloads[signature]
     context = llvm.create_context()
@@ -62,8 +63,8 @@ def main(folder: Path) -> None:
     """Write <kernel>.bc for every kernel."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    for name in KERNELS:
-        (folder / f"{name}.bc").write_bytes(bitcode(name))
+    for name, (function, signature) in sources().items():
+        (folder / f"{name}.bc").write_bytes(bitcode(name, function, signature))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import llvmlite.binding as llvm
 
-from limberjack.fmu.native.lower import PREFIX
+from limberjack.engine.routine import PREFIX
 from limberjack.fmu.native.targets import Target
 
 
@@ -18,8 +18,11 @@ def _start_llvm() -> None:
     llvm.initialize_all_asmprinters()
 
 
-def object_code(bitcode: bytes, kernel: str, target: Target, path: str) -> bytes:
-    """Code of one kernel for one of the target's processors, under the name limberjack_<kernel>_<path>."""
+def object_code(bitcode: bytes, target: Target, path: str) -> bytes:
+    """Code of one kernel <name> for one of the target's processors, under the name limberjack_<name>_<path>.
+
+    Routines that it calls get that ending as well.
+    """
     _start_llvm()
     machine = llvm.Target.from_triple(target.triple).create_target_machine(
         cpu=target.processors[path], features="", opt=3, reloc="pic", codemodel="default"
@@ -30,7 +33,10 @@ def object_code(bitcode: bytes, kernel: str, target: Target, path: str) -> bytes
     text = re.sub(r'^target datalayout = ".*"$', f'target datalayout = "{machine.target_data}"', text, flags=re.M)
     text = re.sub(r'^target triple = ".*"$', f'target triple = "{target.triple}"', text, flags=re.M)
     module = llvm.parse_assembly(text, context)
-    module.get_function(PREFIX + kernel).name = f"{PREFIX}{kernel}_{path}"
+    for function in module.functions:
+        if function.name.startswith(PREFIX):
+            function.name = f"{function.name}_{path}"
+            function.visibility = "hidden"
     return bytes(machine.emit_object(module))
 
 
@@ -40,6 +46,6 @@ def write_objects(bitcode: dict[str, bytes], target: Target, folder: Path) -> li
     for path in target.processors:
         for kernel, code in bitcode.items():
             file = folder / f"{kernel}_{path}.o"
-            file.write_bytes(object_code(code, kernel, target, path))
+            file.write_bytes(object_code(code, target, path))
             paths.append(file)
     return paths
