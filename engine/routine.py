@@ -15,7 +15,7 @@ from typing import Any
 
 from llvmlite import binding
 from numba import types
-from numba.core import cgutils, typing
+from numba.core import cgutils
 from numba.core.registry import cpu_target
 from numba.core.types import Type
 from numba.extending import intrinsic
@@ -90,12 +90,13 @@ def _caller(known: Routine) -> Any:
     """What compiled code calls: numba's own call of a compiled function, to a name outside of the module."""
 
     def call(typingctx: Any, *given: Any) -> Any:
-        signature = typing.signature(known.returns, *known.arguments)
+        signature = known.returns(*known.arguments)
 
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             convention = context.call_conv
             prototype = convention.get_function_type(signature.return_type, signature.args)
-            function = cgutils.get_or_insert_function(builder.module, prototype, known.symbol)
+            insert: Any = cgutils.get_or_insert_function
+            function = insert(builder.module, prototype, known.symbol)
             return convention.call_function(builder, function, signature.return_type, signature.args, args)[1]
 
         return signature, codegen

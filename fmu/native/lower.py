@@ -15,7 +15,6 @@ from typing import Any
 
 import llvmlite.binding as llvm
 import numba
-
 from numba.core.types import Type
 
 from limberjack.engine.kernel import OPTIONS
@@ -37,12 +36,12 @@ def bitcode(name: str, function: Callable[..., Any], signature: tuple[Type, ...]
     result = dispatcher.overloads[signature]
     context = llvm.create_context()
     module = llvm.parse_assembly(result.library.get_llvm_str(), context)
-    for function in module.functions:
-        if function.name == result.fndesc.llvm_func_name:
-            function.name = PREFIX + name
-            function.visibility = "hidden"
-        elif not function.is_declaration:
-            function.linkage = "internal"  # the wrappers for Python callers
+    for compiled in module.functions:
+        if compiled.name == result.fndesc.llvm_func_name:
+            compiled.name = PREFIX + name
+            compiled.visibility = "hidden"
+        elif not compiled.is_declaration:
+            compiled.linkage = "internal"  # the wrappers for Python callers
     for variable in module.global_variables:
         if not variable.is_declaration:
             variable.linkage = "internal"
