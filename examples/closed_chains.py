@@ -52,7 +52,7 @@ def four_bar(folder: Path) -> str:
     figure, axes = panels("Four-bar linkage, crank and rocker", 2, 2)
     for joint in ("crank", "elbow", "rocker"):
         axes[0].plot(first["time"], turned(first[joint]), label=joint)
-    label(axes[0], "angles from the assembled start", "deg")
+    label(axes[0], "angles from the assembled start", "deg", columns=3)
     for name, run in list(runs.items())[1:]:
         axes[1].semilogy(run["time"], size(run["crank"] - first["crank"]), label=name)
     label(axes[1], "crank: difference to the cut at a hinge", "rad")
@@ -84,10 +84,10 @@ def geared_arm(folder: Path) -> str:
     figure, axes = panels("Geared arm: rotors as bodies, a differential wrist", 1, 3, 3.6)
     for joint in joints:
         axes[0].plot(run["time"], np.rad2deg(run[joint]), label=joint)
-    label(axes[0], "joints", "deg")
+    label(axes[0], "joints", "deg", columns=2)
     for motor in motors:
         axes[1].plot(run["time"], run[motor] / (2.0 * np.pi), label=motor)
-    label(axes[1], "motors", "turns")
+    label(axes[1], "motors", "turns", columns=2)
     axes[2].plot(run["time"], run["tooth"])
     label(axes[2], "torque of the elbow's gear on its rotor", "N·m")
     figure.savefig(folder / "closed_chains_geared_arm.png", dpi=100)
@@ -168,11 +168,11 @@ def stewart_platform(folder: Path) -> str:
     figure, axes = panels("Gough-Stewart platform: six struts follow a path of the platform", 2, 2)
     for name in struts:
         axes[0].plot(run["time"], 1e3 * run[name], label=name)
-    label(axes[0], "struts", "mm")
+    label(axes[0], "struts", "mm", columns=3)
     for i, name in enumerate("xyz"):
         axes[1].plot(run["time"], 1e3 * (run["place"][:, i] - [0.0, 0.0, 0.6][i]), color=f"C{i}", label=name)
         axes[1].plot(run["time"], 1e3 * (wanted[:, i] - [0.0, 0.0, 0.6][i]), "k", lw=0.8, dashes=(4, 4))
-    label(axes[1], "platform (dashed: asked for)", "mm")
+    label(axes[1], "platform (dashed: asked for)", "mm", columns=3)
     axes[2].plot(run["time"], np.linalg.norm(run["load"][:, 3:], axis=1))
     label(axes[2], "force of ball joint 1", "N")
     axes[3].semilogy(run["time"], size(run["gap"]))
@@ -197,7 +197,7 @@ def delta_robot(folder: Path) -> str:
     figure, axes = panels("Delta robot: three arms, a platform that does not turn", 1, 3, 3.8)
     for name in arms:
         axes[0].plot(run["time"], np.rad2deg(run[name]), label=name)
-    label(axes[0], "arms", "deg")
+    label(axes[0], "arms", "deg", columns=2)
     axes[1].plot(1e3 * run["tool"][:, 0], 1e3 * run["tool"][:, 1])
     axes[1].set_aspect("equal", adjustable="datalim")
     label(axes[1], "tool from above", "y / mm", "x / mm")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -77,11 +78,16 @@ def panels(title: str, rows: int, columns: int, height: float = 3.2) -> tuple[Fi
     return figure, axes
 
 
-def label(axis: Axes, title: str, y: str, x: str = "time / s", legend: bool = True) -> None:
-    """Title at the left, units, a legend if lines have names."""
+def label(axis: Axes, title: str, y: str, x: str = "time / s", columns: int = 0) -> None:
+    """Title at the left, units, a legend if lines have names: in that many columns above them, or (0) where it fits."""
     axis.set_title(title, loc="left", fontsize=11)
     axis.set(xlabel=x, ylabel=y)
-    if legend and axis.get_legend_handles_labels()[0]:
+    names = axis.get_legend_handles_labels()[0]
+    if columns:
+        low, high = axis.get_ylim()
+        axis.set_ylim(low, high + (0.02 + 0.09 * math.ceil(len(names) / columns)) * (high - low))
+        axis.legend(fontsize=9, ncols=columns, loc="upper center")
+    elif names:
         axis.legend(fontsize=9)
 
 

@@ -308,7 +308,8 @@ def _relative(panel: Axes, log: Log) -> None:
         panel.semilogy(log["time"], np.maximum(log[name], 1e-17), color=style, label=label)
     panel.set_title("fixture relative to gripper", loc="left")
     panel.set_ylabel("m, m/s, rad/s")
-    panel.legend(loc="center left", fontsize=9)
+    panel.set_ylim(1e-16, 1e4)
+    panel.legend(loc="lower left", fontsize=9)
 
 
 def _load(panel: Axes, log: Log) -> None:
@@ -325,7 +326,7 @@ def _gap(panel: Axes, log: Log) -> None:
     panel.semilogy(log["time"], np.where(held, np.maximum(log["gap"], 1e-18), np.nan), color="C2")
     panel.set_title("gap of the closed weld", loc="left")
     panel.set_ylabel("m or rad")
-    panel.set_ylim(1e-18, 1e-7)
+    panel.set_ylim(1e-15, 1e-9)
 
 
 def _energy(panel: Axes, log: Log) -> None:
@@ -350,6 +351,7 @@ def _momentum(panel: Axes, log: Log) -> None:
         panel.semilogy(log["time"][1:], np.maximum(np.linalg.norm(change[1:, part], axis=1), 1e-17), label=label)
     panel.set_title("change of total momentum", loc="left")
     panel.set_ylabel("magnitude")
+    panel.set_ylim(1e-13, 1e-6)
     panel.legend(loc="lower right", fontsize=9)
 
 

@@ -141,7 +141,7 @@ def constrain_routine(ints, floats, vector, q, v, vdot):
 def constrain(plant, work, q, v, vdot):
     """STEPs B to E after the free accelerations vdot; whether the sweep base to tip is to be repeated.
 
-    Leaves R_FORCE of every loop by force; of one that is open, 0.
+    Leaves R_FORCE of every loop that acts.
     """
     ints, floats, vector = vectors(plant, work)
     return plant.loops.loop_int.shape[0] > 0 and constrain_routine(ints, floats, vector, q, v, vdot)

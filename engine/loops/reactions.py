@@ -147,6 +147,8 @@ def forces_routine(ints, floats, vector, q, v, tau, vdot, external, spare):
     for l in range(plant.loops.loop_int.shape[0]):
         if acts(plant, work, l):
             _spread(plant, work, l)
+        else:
+            store_lanes(work.loops.row[l], R_FORCE, equal_lanes(0.0))
     if plant.loops.group_int.shape[0] == 0:
         return
     inverse_dynamics(plant, work, q, v, vdot, 1.0, True, spare)

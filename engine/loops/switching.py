@@ -272,9 +272,3 @@ def switch_entry(ints, floats, work, state, loop, close, report):
         _strike(plant, scratch, q, v)
         _fill_report(plant, scratch, loop, report)
     keep_switches(ints, scratch, state)
-
-
-@entry
-def hold_switches_entry(ints, floats, work, state):
-    """Work gets the switches and prescribed motions of State, for calls that take none: what is closed, and how."""
-    take_state(ints, plant_view(ints, floats), work_view(ints, work), state)

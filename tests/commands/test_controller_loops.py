@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import limberjack as lj
 from limberjack.commands.controller import Controller
+from tests.fmu.closed_model import docking
 
 LINK = (
     '<link name="{0}"><inertial><origin xyz="0.1 0 0"/><mass value="1"/>'
@@ -44,3 +47,16 @@ def test_coupled_joints_follow_their_commands(finger):
         simulation.step(1)
     assert np.abs(errors).max() < 5e-3
     assert np.abs(open_by).max() < 1e-12
+
+
+def test_loops_that_take_commands_stay_as_they_start():
+    """The controller's command vector is the engine's: drives, then what switches and moves the loops."""
+    system = docking()
+    grasp = replace(system.loops[0], closed=True)
+    simulation = lj.Simulation(lj.assemble(replace(system, loops=(grasp, *system.loops[1:]))))
+    controller = Controller(simulation.system, 1.0)
+    simulation.command_vector = controller.commands(simulation)[0]
+    assert simulation.command["grasp.closed"] == 1.0
+    assert simulation.command["brake.closed"] == simulation.command["rod.position"] == 0.0
+    simulation.step(20)
+    assert simulation.closed("grasp")

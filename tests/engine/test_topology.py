@@ -193,6 +193,35 @@ def test_snapshots_and_resets(sim):
     assert np.array_equal(sim.state, lj.Simulation(docking()).state)
 
 
+def test_outputs_follow_from_the_state_alone(sim):
+    """Whatever was closed before: an open loop carries nothing, and a simulation made anew shows the same bits."""
+    for change in ("attach", "release"):
+        sim.step(10)
+        getattr(sim, change)("grasp")
+        for _ in range(2):
+            other = lj.Simulation(docking())
+            other.restore(sim.snapshot())
+            assert sim.output_vector.tobytes() == other.output_vector.tobytes()
+            assert (sim.tau.tobytes(), sim.vdot.tobytes()) == (other.tau.tobytes(), other.vdot.tobytes())
+            assert np.any(sim.output["load"]) == sim.closed("grasp")
+            sim.step(10)
+
+
+def only_the_grasp() -> lj.System:
+    """The docking model without loops that are always closed, so that none at all is after a release."""
+    system = docking()
+    return replace(system, loops=system.loops[:1], sensors=system.sensors[:3], actuators=())
+
+
+def test_the_last_loop_that_opens_carries_nothing_more():
+    sim = lj.Simulation(only_the_grasp())
+    sim.attach("grasp")
+    sim.step(5)
+    assert np.any(sim.output["load"])
+    sim.release("grasp")
+    assert not np.any(sim.output["load"])
+
+
 def test_a_loop_that_stays_open_is_named(sim):
     """The rod is told to be 5 cm long; the slider runs a metre beside its end."""
     sim.command["rod.position"] = -1.2

@@ -3,7 +3,8 @@
 Servo drives get position and rate; torque drives get the torque that the equations of motion ask for,
     tau = M dv/dt + bias - passive(reference),   dv/dt = reference + 2 w (rate error) + w² (position error),
 with the accelerations of all undriven coordinates (a free base) solved from their own rows. In a model with loops the
-drives share the work: the same accelerations are asked of the forward dynamics, which knows the loops.
+drives share the work: the same accelerations are asked of the forward dynamics, which knows the loops. Loops that take
+commands stay as they start.
 """
 
 from __future__ import annotations
@@ -53,6 +54,7 @@ class Controller:
         self.places = np.array([system.coordinate_names.index(name) for name in self.driven], dtype=int)
         self.trajectory = for_system(system, duration_s)
         self.needs_torque = any(a.mode == "torque" for a in system.actuators)
+        self.held = [value for loop in system.loops for value in loop.first_commands]
 
     def commands(self, state: Motion) -> tuple[np.ndarray, Reference]:
         """The command vector for a state, and the reference it follows."""
@@ -68,7 +70,7 @@ class Controller:
             values += {"torque": [float(torque[i])], "servo": [position, rate, 0.0], "velocity": [rate, 0.0]}[
                 actuator.mode
             ]
-        return np.array(values), reference
+        return np.array([*values, *self.held]), reference
 
     def _torque(self, q: np.ndarray, v: np.ndarray, reference: Reference) -> np.ndarray:
         passive = self._friction(q, v, reference)

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ from limberjack.commands.record import read_csv, tracking_errors
 from limberjack.commands.trajectory import drivable, resting
 from limberjack.engine.errors import ArgumentError, LimberjackError
 from limberjack.engine.system.load import load
-from limberjack.engine.system.system import Actuator, System
+from limberjack.engine.system.system import Actuator, Loop, System
 
 #: how long a controller may say nothing, beyond the simulated time between two of its reports, s
 PATIENCE_S = 300.0
@@ -97,11 +97,14 @@ def _check_drives(job: Job, system: System, console: Console) -> None:
     ):
         if drives:
             console.print(f"{what}: {_names(drives)}", markup=False)
+    loops = [loop for loop in system.loops if loop.command_names]
+    if loops:
+        console.print(f"loops that stay as they start: {_names(loops)}", markup=False)
 
 
-def _names(drives: list[Actuator] | tuple[Actuator, ...]) -> str:
-    more = f" and {len(drives) - 12} more" if len(drives) > 12 else ""
-    return ", ".join(a.name for a in drives[:12]) + more
+def _names(named: Sequence[Actuator] | Sequence[Loop]) -> str:
+    more = f" and {len(named) - 12} more" if len(named) > 12 else ""
+    return ", ".join(each.name for each in named[:12]) + more
 
 
 def _control(job: Job, engine: EngineProcess, dt: float, console: Console) -> float:
