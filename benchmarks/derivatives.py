@@ -23,7 +23,7 @@ from limberjack.benchmarks.pinocchio_peer import MATRICES, CompiledPinocchio
 from limberjack.benchmarks.report import ratio_text
 from limberjack.benchmarks.states import COUNT, States, random_states
 from limberjack.benchmarks.trees import tree_of
-from limberjack.engine.derivatives_layout import slope_sections
+from limberjack.engine.derivatives.layout import slope_sections
 from limberjack.engine.errors import LimberjackError
 from limberjack.engine.layout import C_BODIES
 from limberjack.engine.system.build import build

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from limberjack.benchmarks.engines import STEP_SECONDS
-from limberjack.engine.derivatives import inverse_slopes
-from limberjack.engine.derivatives_forward import forward_slopes, write_slopes
-from limberjack.engine.derivatives_layout import slopes_view
+from limberjack.engine.derivatives.forward import forward_slopes, write_slopes
+from limberjack.engine.derivatives.inverse import inverse_slopes
+from limberjack.engine.derivatives.layout import slopes_view
 from limberjack.engine.forward_dynamics import forward_dynamics
 from limberjack.engine.integrate import OK, SEMI_IMPLICIT, step
 from limberjack.engine.inverse_dynamics import inverse_dynamics

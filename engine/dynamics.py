@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from limberjack.engine import arguments
-from limberjack.engine.derivatives_layout import slope_sections
+from limberjack.engine.derivatives.layout import slope_sections
 from limberjack.engine.entries import entries
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.layout import C_BODIES, S_Q, work_sections
@@ -194,7 +194,7 @@ class Dynamics:
         return stiffness, damping, forces[4 * nv :].reshape(nv, nu), vdot
 
     def output_slopes(self, outputs: int) -> np.ndarray:
-        """`derivatives_outputs.output_slopes_entry` after `at_state`: (3, outputs, nv)."""
+        """`derivatives.outputs.output_slopes_entry` after `at_state`: (3, outputs, nv)."""
         out = np.empty((3, outputs, self.system.nv))
         self._evaluate(entries().output_slopes, self._slopes, out.reshape(-1))
         return out
@@ -202,7 +202,7 @@ class Dynamics:
     def _derive(
         self, v: np.ndarray, vdot: np.ndarray, stiffness: np.ndarray, damping: np.ndarray, out: np.ndarray
     ) -> None:
-        """`derivatives_forward.slopes_entry` on what the dynamics just left in Work; out (2 or 3, nv, nv)."""
+        """`derivatives.forward.slopes_entry` on what the dynamics just left in Work; out (2 or 3, nv, nv)."""
         entries().slopes(*self._model, self._slopes, v, vdot, stiffness, damping, int(len(out) == 3), out.reshape(-1))
 
     @cached_property

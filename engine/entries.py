@@ -44,10 +44,6 @@ class Entries:
 def entries() -> Entries:
     """The compiled entries; each is compiled, or read from the cache, by `prepare` or at its first call."""
     from limberjack.engine import (
-        derivatives_forces,
-        derivatives_forward,
-        derivatives_outputs,
-        derivatives_state,
         forces,
         forward_dynamics,
         integrate,
@@ -60,6 +56,10 @@ def entries() -> Entries:
         readiness,
         sizes,
     )
+    from limberjack.engine.derivatives import forces as force_derivatives
+    from limberjack.engine.derivatives import forward as forward_derivatives
+    from limberjack.engine.derivatives import outputs as output_derivatives
+    from limberjack.engine.derivatives import state as state_derivatives
     from limberjack.engine.loops import embedding, reactions, switching
 
     return Entries(
@@ -67,9 +67,9 @@ def entries() -> Entries:
         inverse_dynamics=inverse_dynamics.inverse_dynamics_entry,
         embedding=embedding.embedding_entry,
         mass_matrix=mass_matrix.mass_matrix_entry,
-        slopes=derivatives_forward.slopes_entry,
-        output_slopes=derivatives_outputs.output_slopes_entry,
-        force_slopes=derivatives_forces.force_slopes_entry,
+        slopes=forward_derivatives.slopes_entry,
+        output_slopes=output_derivatives.output_slopes_entry,
+        force_slopes=force_derivatives.force_slopes_entry,
         node_pose=kinematics.node_pose_entry,
         node_motion=kinematics.node_motion_entry,
         jacobian=kinematics.jacobian_entry,
@@ -80,7 +80,7 @@ def entries() -> Entries:
         advance=integrate.advance_entry,
         observe=outputs.observe_entry,
         forces=forces.forces_entry,
-        state_slopes=derivatives_state.state_slopes_entry,
+        state_slopes=state_derivatives.state_slopes_entry,
         survey=outputs.survey_entry,
         rates=manifold.rates_entry,
         normalise=manifold.normalise_entry,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from limberjack.engine.derivatives_state import state_slopes_sizes
+from limberjack.engine.derivatives.state import state_slopes_sizes
 from limberjack.engine.kernel import entry
 from limberjack.engine.layout import (
     C_ACTUATORS,
@@ -19,7 +19,7 @@ from limberjack.engine.layout import (
 @entry
 def sizes_entry(ints, out):
     """out (10,) int64: lengths of ints, floats, work, state, observed, surveyed, switches and commands, and of slopes
-    and out of `derivatives_state.state_slopes_entry`."""
+    and out of `derivatives.state.state_slopes_entry`."""
     out[0], out[1], out[2], out[3] = vector_sizes(ints)
     nv = ints[C_V]
     out[4] = 2 * nv + ints[C_OUTPUTS]

@@ -14,7 +14,7 @@ from llvmlite import binding
 
 import limberjack as lj
 from limberjack.engine import kernel, layout
-from limberjack.engine.derivatives_layout import Slopes, slope_sections, slopes_view
+from limberjack.engine.derivatives.layout import Slopes, slope_sections, slopes_view
 from limberjack.engine.entries import entries
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.system.system import Body, Hinge, Inertia, System

@@ -9,7 +9,7 @@ from numba import types
 from numba.extending import overload
 
 from limberjack.engine import layout
-from limberjack.engine.derivatives_layout import slope_sections
+from limberjack.engine.derivatives.layout import slope_sections
 from limberjack.engine.entries import entries
 from limberjack.engine.kernel import OPTIONS
 from limberjack.engine.loops import layout as loops

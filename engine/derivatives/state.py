@@ -12,11 +12,11 @@ dQ/dt = ½ Q ∘ ω, so that g · δθ has the row 2 / |Q|² (-g · p, a g - g �
 
 from __future__ import annotations
 
-from limberjack.engine.derivatives import inverse_slopes
-from limberjack.engine.derivatives_forces import drive_slopes
-from limberjack.engine.derivatives_forward import forward_slopes
-from limberjack.engine.derivatives_layout import SLOPE_BLOCK, SLOPE_BODY, SLOPE_COLUMN, slopes_view
-from limberjack.engine.derivatives_outputs import output_slopes_entry
+from limberjack.engine.derivatives.forces import drive_slopes
+from limberjack.engine.derivatives.forward import forward_slopes
+from limberjack.engine.derivatives.inverse import inverse_slopes
+from limberjack.engine.derivatives.layout import SLOPE_BLOCK, SLOPE_BODY, SLOPE_COLUMN, slopes_view
+from limberjack.engine.derivatives.outputs import output_slopes_entry
 from limberjack.engine.forces import actuator_forces, hinge_forces
 from limberjack.engine.forward_dynamics import forward_dynamics
 from limberjack.engine.kernel import entry, kernel
@@ -51,7 +51,7 @@ _UNIT, _RATES = range(2)
 
 @kernel
 def _scratch_size(ints):
-    """Length of what `derivatives_layout.slope_sections` lists."""
+    """Length of what `layout.slope_sections` lists."""
     n, nv = ints[C_BODIES], ints[C_V]
     blocks = padded(nv) // LANES
     return blocks * (SLOPE_BLOCK + 3 * LANES * nv) + SLOPE_COLUMN * nv + (n + 1) * (SLOPE_BODY + 36 * LANES)

@@ -4,7 +4,7 @@
 ∂T/∂q has nv columns, also for quaternions (δR = R δθ~, δp = R δx in body axes for a free hinge). Where velocities are
 rates of coordinates ∂_j is the ordinary partial derivative.
 
-All vectors are seen in the tree frame T of `derivatives_layout.py`, at rest, so that V(k) = V(p) + Σ S_j β_j over the
+All vectors are seen in the tree frame T of `layout.py`, at rest, so that V(k) = V(p) + Σ S_j β_j over the
 hinge's columns S_j of φ* H*, and α(k) - α(p) = Σ S_j dβ_j/dt + V(p) × ΔV + (dH*/dt) β (p: the parent of k; the vectors
 α are the body-frame derivatives of the numbers V, so they move between frames as V does). Moving along j turns the
 subtree of hinge k rigidly with S_j and changes the hinge's own map. With
@@ -40,9 +40,9 @@ velocities to a block; a hinge then writes its rows and columns of both matrices
 
 from __future__ import annotations
 
-from limberjack.engine.derivatives_columns import sweep_columns
-from limberjack.engine.derivatives_hinges import has_changing_map, map_gradient
-from limberjack.engine.derivatives_layout import (
+from limberjack.engine.derivatives.columns import sweep_columns
+from limberjack.engine.derivatives.hinges import has_changing_map, map_gradient
+from limberjack.engine.derivatives.layout import (
     L_B,
     L_M,
     L_Q,

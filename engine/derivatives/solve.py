@@ -1,7 +1,7 @@
 """M⁻¹ times many columns at once by the articulated-body recursion, O(N) a column (000 "mass matrix inverse", 002).
 
 With the bodies at rest and without gravity, forward dynamics is M⁻¹; P, D and G do not depend on the right-hand side
-and are taken from the run of `forward_dynamics` before. For a column T, seen in the tree frame T of `derivatives.py`,
+and are taken from the run of `forward_dynamics` before. For a column T, seen in the tree frame T of `inverse.py`,
 
     tip to base   ε = T - H z,   z⁺ = z + G ε,   z(parent) = Σ z⁺
     base to tip   x = D⁻¹ ε - G* α(parent),   α = α(parent) + H* x
@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 
 from limberjack.engine.articulated import pivot
-from limberjack.engine.derivatives_layout import X_D, X_G, X_S, Y_P, Y_R
+from limberjack.engine.derivatives.layout import X_D, X_G, X_S, Y_P, Y_R
 from limberjack.engine.kernel import kernel
 from limberjack.engine.lanes import load_lanes, store_lanes
 from limberjack.engine.layout import (

@@ -5,9 +5,9 @@ T(q, v, dβ/dt(q, v, τ)) = τ gives ∂(dβ/dt)/∂q = -M⁻¹ ∂T/∂q, the s
 
 from __future__ import annotations
 
-from limberjack.engine.derivatives import inverse_slopes
-from limberjack.engine.derivatives_layout import slopes_view
-from limberjack.engine.derivatives_solve import prepare_gains, solve_columns
+from limberjack.engine.derivatives.inverse import inverse_slopes
+from limberjack.engine.derivatives.layout import slopes_view
+from limberjack.engine.derivatives.solve import prepare_gains, solve_columns
 from limberjack.engine.kernel import entry, kernel
 from limberjack.engine.lanes import load_lanes, store_lanes
 from limberjack.engine.layout import C_V, plant_view, work_view

@@ -1,6 +1,6 @@
 """Derivatives of sensors that look at nodes and hinges.
 
-With the derivatives of V, α and f that `derivatives.py` states, for velocity j on the way from the sensor's body to
+With the derivatives of V, α and f that `inverse.py` states, for velocity j on the way from the sensor's body to
 the base, p the node in T, δθ = S_angular, δp = S_linear + S_angular × p:
 
     velocity of the node     u_N = V_linear + ω × p,             ∂u_N = ∂V_linear + ∂ω × p + ω × δp
@@ -11,7 +11,7 @@ the base, p the node in T, δθ = S_angular, δp = S_linear + S_angular × p:
 
 from __future__ import annotations
 
-from limberjack.engine.derivatives_layout import (
+from limberjack.engine.derivatives.layout import (
     L_M,
     L_Q,
     L_V,

@@ -1,12 +1,12 @@
 """Base to tip: every body in the tree frame T, and what each velocity does to the motion of its subtree.
 
-Equations and symbols: `derivatives.py`.
+Equations and symbols: `inverse.py`.
 """
 
 from __future__ import annotations
 
-from limberjack.engine.derivatives_hinges import has_changing_map, map_curvature, map_gradient
-from limberjack.engine.derivatives_layout import (
+from limberjack.engine.derivatives.hinges import has_changing_map, map_curvature, map_gradient
+from limberjack.engine.derivatives.layout import (
     X_PHI,
     X_PSI,
     X_PSI2,
