@@ -21,7 +21,8 @@ def find(index: Mapping[str, int], name: str, what: str) -> int:
         return index[name]
     except KeyError:
         near = difflib.get_close_matches(name, list(index), n=3) if isinstance(name, str) else []
-        hint = f" Did you mean {' or '.join(repr(n) for n in near)}?" if near else ""
+        some = ", ".join(list(index)[:8]) + (", …" if len(index) > 8 else "")
+        hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else f" It has {some or 'none'}."
         raise ArgumentError(f"the engine has no {what} named {name!r}.{hint}") from None
 
 

@@ -84,7 +84,8 @@ def index_of(kind: str, name: str, names: Collection[str]) -> int:
     if name in listed:
         return listed.index(name)
     near = difflib.get_close_matches(str(name), listed, n=1)
-    all_of_them = f"there are {len(listed)}: {_shorten(listed)}" if listed else "there is none"
+    verb = "is" if len(listed) == 1 else "are"
+    all_of_them = f"there {verb} {len(listed)}: {_shorten(listed)}" if listed else "there is none"
     hint = f"; did you mean '{near[0]}'?" if near else f"; {all_of_them}."
     raise UnknownNameError(f"no {kind} is called '{name}'{hint}")
 

@@ -21,6 +21,7 @@ from limberjack.engine.views import LANES
 _DOUBLE = ir.DoubleType()
 _VECTOR = ir.VectorType(_DOUBLE, LANES)
 _FLAGS = tuple(sorted(OPTIONS["fastmath"]))
+_UNFUSED = tuple(flag for flag in _FLAGS if flag != "contract")
 
 
 class LanesType(types.Type):
@@ -102,14 +103,17 @@ def between_lanes(typingctx, x, start, stop):
 
 @intrinsic
 def sum_lanes(typingctx, x):
-    """The sum of the lanes, by halves."""
+    """The sum of the lanes, by halves.
+
+    No product is fused into it: where the lanes fill one register that is not possible, where they fill two it is.
+    """
 
     def codegen(context, builder, signature, args):
         total = args[0]
         for step in (4, 2, 1):
             order = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [(i + step) % LANES for i in range(LANES)])
             turned = builder.shuffle_vector(total, ir.Constant(_VECTOR, ir.Undefined), order)
-            total = builder.fadd(total, turned, flags=_FLAGS)
+            total = builder.fadd(total, turned, flags=_UNFUSED)
         return builder.extract_element(total, ir.Constant(ir.IntType(32), 0))
 
     return types.float64(x), codegen

@@ -231,7 +231,10 @@ class Simulation:
         return self._switch(loop, True)
 
     def release(self, loop: str) -> Impact:
-        """Open a loop that can be switched, now; its command follows. ArgumentError as for `attach`."""
+        """Open a loop that can be switched, now; its command follows. ArgumentError as for `attach`.
+
+        One that was told to close and waits for its reach waits no longer.
+        """
         return self._switch(loop, False)
 
     def lock(self, hinge: str) -> Impact:

@@ -19,7 +19,6 @@ from limberjack.engine.loops.switching import (
     RP_ROWS,
     RP_STATUS,
     SWITCH_FAR,
-    SWITCH_SAME,
 )
 from limberjack.engine.loops.wrenches import in_axes, row_wrench
 from limberjack.engine.system.plant import split
@@ -54,14 +53,17 @@ class Topology:
         return {name: float(row[lp.SW_LOSS]) for name in self._loops if (row := self._row(name)) is not None}
 
     def switch(self, name: str, close: bool) -> Impact:
-        """Close or release a loop at once, and set its command to that. A refusal changes nothing."""
+        """Close or release a loop at once, and set its command to that. A refusal changes nothing.
+
+        Where it is so already and its command says otherwise, only the command changes.
+        """
         place, report = self._place(name), self._report
         if self._row(name) is None:
             raise ArgumentError(
                 f"loop '{name}' is always closed and cannot be {'attached' if close else 'released'}; write "
                 "'switchable: true' at the loop."
             )
-        if close == self.closed(name):
+        if close == self.closed(name) and close == self._told(place):
             raise ArgumentError(f"loop '{name}' is {'closed' if close else 'open'} already.")
         entries().switch(*self._model, place, close, report)
         loop = self._simulation.system.loops[place]
@@ -70,7 +72,6 @@ class Topology:
                 f"loop '{name}' is out of reach: its frames are {report[RP_DISTANCE]:.6g} m apart and it closes within "
                 f"{loop.reach:g} m. Bring them nearer, or give the loop more 'reach'."
             )
-        assert report[RP_STATUS] != SWITCH_SAME
         return Impact(
             name,
             self._simulation.time,
@@ -102,6 +103,11 @@ class Topology:
         if not isinstance(name, str) or name not in self._loops:
             arguments.index_of("loop", name, self._loops)
         return self._loops[name]
+
+    def _told(self, place: int) -> bool:
+        """Whether the command of a loop that can be switched asks to close it."""
+        command = int(self._simulation.plant.sections["loop_int"][place, lp.L_COMMAND])
+        return bool(self._simulation.part("command")[command] > 0.5)
 
     def _row(self, name: str) -> np.ndarray | None:
         """The loop's part of the State, a view; None for one that is always closed."""

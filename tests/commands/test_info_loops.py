@@ -43,8 +43,14 @@ def test_info_shows_cut_edges_rows_groups_and_freedoms(capsys):
 def test_info_shows_forces_switches_and_reasons(capsys):
     out = told(capsys, str(EXAMPLES / "solar_array.yaml"))
     assert "cable_2 coupling fold_2, fold_1 embed its group has 4 velocities, at most 24 1 closed" in out
-    assert "latch lock root force it can be switched 1 open, switchable" in out
+    assert "rows state commands" in out
+    assert "latch lock root force it can be switched 1 open, switchable latch.closed" in out
     assert "degrees of freedom: 6 (10 velocities in the tree, 3 of them dependent in 1 group, 1 taken by" in out
+
+
+def test_info_shows_reach(capsys):
+    out = told(capsys, str(EXAMPLES / "satellite_grasp.yaml"))
+    assert "it can be switched 6 open, switchable, reach 0.05 m grasp.closed" in out
 
 
 def test_info_counts_redundant_rows_by_force_once(capsys):

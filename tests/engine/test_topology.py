@@ -159,6 +159,25 @@ def test_twice_is_refused(sim):
         sim.attach("grasp")
 
 
+def test_a_call_withdraws_a_command_that_has_not_been_followed():
+    """The grasp waits for its reach, or its release for the next step: the call that says otherwise counts."""
+    system = docking()
+    sim = lj.Simulation(replace(system, loops=(replace(system.loops[0], reach=1e-3), *system.loops[1:])))
+    sim.command["grasp.closed"] = 1.0
+    sim.step(2)
+    assert not sim.closed("grasp")
+    impact = sim.release("grasp")
+    assert (impact.energy_loss, sim.command["grasp.closed"]) == (0.0, 0.0)
+    assert impact.distance > 1e-3
+    with pytest.raises(lj.ArgumentError, match="open already"):
+        sim.release("grasp")
+    sim.lock("elbow")
+    sim.command["brake.closed"] = 0.0
+    assert sim.lock("elbow").energy_loss == 0.0
+    sim.step(2)
+    assert sim.closed("brake")
+
+
 def test_call_and_command_give_the_same_bits(sim):
     told = lj.Simulation(docking())
     sim.step(10)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 from rich.console import Console
 from rich.table import Table
 
 from limberjack.commands.tables import new_table
 from limberjack.engine.system.frames import assemble
-from limberjack.engine.system.loops.closure import Closure
 from limberjack.engine.system.loops.freedom import freedoms
 from limberjack.engine.system.loops.plan import LoopPlan, Plan, plan
 from limberjack.engine.system.system import Loop, System
@@ -46,13 +47,13 @@ def _freedoms(made: Plan) -> str:
 
 
 def _loops(made: Plan) -> Table:
-    table = new_table("loops", "name", "type", "joins", "method", "because", "rows", "state")
+    commanded = any(loop.closure.loop.command_names for loop in made.loops)
+    heads = "name", "type", "joins", "method", "because", "rows", "state", *(("commands",) if commanded else ())
+    table = new_table("loops", *heads)
     for loop in made.loops:
         written = loop.closure.loop
-        joins = _joins(written)
-        table.add_row(
-            written.name, _type(written), joins, loop.method, loop.choice.why, _rows(loop), _state(loop.closure)
-        )
+        row = written.name, _type(written), _joins(written), loop.method, loop.choice.why, _rows(loop), _state(written)
+        table.add_row(*row, *((", ".join(written.command_names),) if commanded else ()))
     return table
 
 
@@ -75,10 +76,9 @@ def _rows(loop: LoopPlan) -> str:
     return f"{len(loop.kept)} of {len(names)}" + (f": {kept}" if kept else ", redundant")
 
 
-def _state(closure: Closure) -> str:
-    loop = closure.loop
-    words = ["closed" if loop.closed else "open"]
-    return ", ".join(words + ["switchable"] * loop.switchable + ["driven"] * loop.driven)
+def _state(loop: Loop) -> str:
+    words = ["closed" if loop.closed else "open"] + ["switchable"] * loop.switchable + ["driven"] * loop.driven
+    return ", ".join(words + [f"reach {loop.reach:g} m"] * math.isfinite(loop.reach))
 
 
 def _groups(made: Plan) -> Table:

@@ -1,0 +1,29 @@
+"""Sums over lanes have the same bits on every processor."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from limberjack.engine.kernel import OPTIONS
+from limberjack.engine.lanes import load_lanes, sum_lanes
+
+
+@numba.njit(**OPTIONS)
+def _summed_products(a, b):
+    return sum_lanes(load_lanes(a, 0) * load_lanes(b, 0))
+
+
+def test_no_product_is_fused_into_a_sum_of_lanes():
+    """Products are rounded, then added by halves. Fused, as two registers of four lanes would allow, they differ."""
+    rng, fused = np.random.default_rng(0), 0
+    for _ in range(200):
+        a, b = rng.normal(size=(2, 8))
+        products = a * b
+        halves = products[:4] + products[4:]
+        expected = (halves[0] + halves[2]) + (halves[1] + halves[3])
+        assert _summed_products(a, b) == expected
+        exact = np.longdouble(a) * np.longdouble(b)
+        halves = (exact[:4] + products[4:]).astype(float)
+        fused += (halves[0] + halves[2]) + (halves[1] + halves[3]) != expected
+    assert fused > 20
