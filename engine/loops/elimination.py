@@ -16,8 +16,9 @@ from limberjack.engine.lanes import between_lanes, equal_lanes, load_lanes, stor
 from limberjack.engine.loops.layout import GH_FREE, GH_PIVOT, GH_SWITCHED
 from limberjack.engine.views import LANES, padded
 
-#: below this pivot of scaled rows the built choice of dependent velocities is left
-KEEP = 1e-2
+#: below this pivot of scaled rows the built choice of dependent velocities is left: errors of the independent ones
+#: count 1 / pivot times in them
+KEEP = 0.05
 #: a pivot of scaled rows that needs no search for a larger one
 GOOD = 0.1
 #: below this pivot of scaled rows a row says nothing (rank drops, as in a singular configuration)

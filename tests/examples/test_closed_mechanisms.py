@@ -62,13 +62,16 @@ def test_four_bar_cut_at_a_hinge_and_cut_inside_a_body_move_alike() -> None:
 
 
 def test_four_bar_moves_alike_whichever_coordinate_is_independent() -> None:
-    """The rocker has two dead points a turn: there another coordinate takes its place."""
+    """The rocker has two dead points a turn: there another coordinate takes its place.
+
+    Beside them the integrator's error in the rocker counts twenty times in the crank; it falls with dt⁴.
+    """
     system = load("four_bar")
-    crank = lj.Simulation(system)
-    rocker = lj.Simulation(replace(system, loops=(replace(system.loops[0], independent=("rocker",)),)))
+    of_rocker = replace(system, loops=(replace(system.loops[0], independent=("rocker",)),))
+    crank, rocker = (lj.Simulation(each, dt=2.5e-4) for each in (system, of_rocker))
     for _ in range(100):
-        crank.step(10)
-        rocker.step(10)
+        crank.step(40)
+        rocker.step(40)
         np.testing.assert_allclose(rocker.q, crank.q, rtol=0, atol=1e-9)
     assert crank.q[0] > 2.0 * np.pi
 
