@@ -1,0 +1,235 @@
+"""Modal data of a flexible body: nodes with their masses, mode shapes at the nodes, modal mass and stiffness.
+
+The finite-element body is a set of nodal rigid bodies (003, eqs. 1, 2) whose small deformation is Π η (003, eq. 3).
+All quantities are SI and in the axes of the data's frame unless a field says "node axes".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from limberjack.engine.arguments import index_of
+from limberjack.engine.errors import ArgumentError, ModelError
+from limberjack.engine.system.numbers import LARGEST
+
+KINDS = ("cantilever", "craig-bampton", "free-free")
+#: largest relative asymmetry of a matrix that must be symmetric
+SYMMETRY = 1e-6
+#: smallest eigenvalue of a matrix that must not be negative, relative to its largest
+NEGATIVE = 1e-9
+
+
+@dataclass(frozen=True)
+class Stress:
+    """Geometric (stress) stiffness of the body under unit loads, in modal coordinates; each (n, n) block symmetric.
+
+    Loads are nodal forces, m the nodal mass, r the position in the data's frame, e the unit vectors:
+
+    acceleration : (3, n, n), N/(m/s²): loads m e_i
+    angular : (3, n, n): loads m e_i × r
+    centrifugal : (3, 3, n, n): loads m (δ_ij r - ½ (e_i r_j + e_j r_i))
+    nodes : (k,) indices of the nodes that carry a unit force each
+    force : (k, 3, n, n): load e_i at these nodes
+    """
+
+    acceleration: np.ndarray
+    angular: np.ndarray
+    centrifugal: np.ndarray
+    nodes: np.ndarray
+    force: np.ndarray
+
+
+@dataclass(frozen=True)
+class ModalData:
+    """What a modal-data file holds. N nodes, n modes; ModelError where the parts do not fit.
+
+    name, source : the body; where the modes come from, in words
+    kind : "cantilever" (held at `inboard`), "craig-bampton" (held at `inboard`, with static modes of the interface)
+        or "free-free"
+    inboard : name of the node that the modes hold, "" for free-free modes
+    interface : names of the nodes where other bodies may be attached
+    node_ids : (N,) int64, unique;  node_names : N names, unique, "" for nodes that only have an id
+    positions : (N, 3) m;  axes : (N, 3, 3), R (data ← node)
+    masses : (N,) kg;  centres : (N, 3) m, centre of mass from the node, node axes
+    inertias : (N, 3, 3) kg·m², about the node, node axes
+    shapes : (N, 6, n), Π of every node: [rotation; translation] per unit modal coordinate, data axes
+    mass, stiffness : (n, n) modal mass and stiffness M_ff, K;  damping : (n,) ratios of the eigenmodes of (K, M_ff)
+    rigid, participation : (6, 6), (6, n) or None: spatial inertia about the data's origin and B M Π (003, eq. 25) of a
+        mass matrix that was not lumped; they replace the nodal sums of zeroth order
+    foreshortening : (N, 3, n, n) or None: G, second-order displacement ½ η* G η of every node, symmetric in η
+    stress : stress stiffness of unit loads instead of foreshortening, or None
+    """
+
+    name: str
+    source: str
+    kind: str
+    inboard: str
+    interface: tuple[str, ...]
+    node_ids: np.ndarray
+    node_names: tuple[str, ...]
+    positions: np.ndarray
+    axes: np.ndarray
+    masses: np.ndarray
+    centres: np.ndarray
+    inertias: np.ndarray
+    shapes: np.ndarray
+    mass: np.ndarray
+    stiffness: np.ndarray
+    damping: np.ndarray
+    rigid: np.ndarray | None = None
+    participation: np.ndarray | None = None
+    foreshortening: np.ndarray | None = None
+    stress: Stress | None = None
+
+    def __post_init__(self) -> None:
+        _Check(self).all()
+
+    @property
+    def modes(self) -> int:
+        """Number of modes n."""
+        return int(self.shapes.shape[2])
+
+    def labels(self) -> list[str]:
+        """Name of every node, or its id as text."""
+        return [name or str(identity) for name, identity in zip(self.node_names, self.node_ids)]
+
+    def node(self, label: str) -> int:
+        """Index of the node with this name or id. UnknownNameError."""
+        return index_of("node of the modal data", str(label), self.labels())
+
+    def frequencies(self) -> np.ndarray:
+        """(n,) Hz, of the eigenmodes of (K, M_ff), ascending."""
+        return np.asarray(np.sqrt(np.maximum(self.eigenmodes()[0], 0.0)) / (2.0 * np.pi))
+
+    def eigenmodes(self) -> tuple[np.ndarray, np.ndarray]:
+        """ω² (n,) ascending and Φ (n, n) with Φ* M_ff Φ = 1, Φ* K Φ = ω²."""
+        inverse = np.linalg.inv(np.linalg.cholesky(self.mass))
+        squares, vectors = np.linalg.eigh(inverse @ self.stiffness @ inverse.T)
+        return squares, inverse.T @ vectors
+
+
+def selected_modes(selection: int | Sequence[int] | None, modes: int) -> np.ndarray:
+    """Indices of chosen modes: None is all, a number the first ones, a sequence their indices. ArgumentError."""
+    if selection is None:
+        return np.arange(modes)
+    if isinstance(selection, (int, np.integer)) and not isinstance(selection, bool):
+        if not 0 <= selection <= modes:
+            raise ArgumentError(f"modes is {selection}, but the data has {modes}; give 0 to {modes}.")
+        return np.arange(int(selection))
+    chosen = np.asarray(selection)
+    if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
+        raise ArgumentError(f"modes is {selection!r:.60}; give a number of modes or a list of indices.")
+    chosen = chosen.astype(np.int64)
+    wrong = [int(i) for i in chosen if not 0 <= i < modes]
+    if wrong or len(set(chosen.tolist())) < chosen.size:
+        what = f"mode {wrong[0]} does not exist" if wrong else "a mode is chosen twice"
+        raise ArgumentError(f"modes: {what}; the data has the modes 0 to {modes - 1}.")
+    return chosen
+
+
+class _Check:
+    """Every fault of modal data, with its field and index."""
+
+    def __init__(self, data: ModalData) -> None:
+        self._data = data
+
+    def all(self) -> None:
+        data = self._data
+        if data.kind not in KINDS:
+            self._fail("kind", f"unknown kind of modes {data.kind!r}", f"Use one of: {', '.join(KINDS)}")
+        self._shapes()
+        self._names()
+        for field in ("mass", "stiffness", "inertias", "rigid", "foreshortening"):
+            if getattr(data, field) is not None:
+                self._symmetric(field)
+        self._not_negative()
+        for i in range(len(data.masses)):
+            if np.abs(data.axes[i] @ data.axes[i].T - np.eye(3)).max() > 1e-6 or np.linalg.det(data.axes[i]) < 0.0:
+                self._fail(f"axes[{i}]", "is no rotation matrix", "Give right-handed orthonormal axes as columns")
+
+    def _fail(self, field: str, what: str, mend: str) -> None:
+        raise ModelError(what, where=f"modal data '{self._data.name}', {field}", mend=mend)
+
+    def _shapes(self) -> None:
+        data = self._data
+        if np.ndim(data.shapes) != 3 or not len(data.shapes):
+            self._fail("shapes", f"has the shape {np.shape(data.shapes)}", "Give (nodes, 6, modes), at least one node")
+        nodes, n = len(data.shapes), data.shapes.shape[2]
+        expected = {
+            "node_ids": (nodes,), "positions": (nodes, 3), "axes": (nodes, 3, 3), "masses": (nodes,),
+            "centres": (nodes, 3), "inertias": (nodes, 3, 3), "shapes": (nodes, 6, n), "mass": (n, n),
+            "stiffness": (n, n), "damping": (n,), "rigid": (6, 6), "participation": (6, n),
+            "foreshortening": (nodes, 3, n, n),
+        }  # fmt: skip
+        for field, shape in expected.items():
+            if getattr(data, field) is not None:
+                self._array(field, getattr(data, field), shape)
+        if (data.rigid is None) != (data.participation is None):
+            self._fail("rigid", "is given without participation, or the reverse", "Give both or neither")
+        if data.stress is not None:
+            k = len(np.atleast_1d(data.stress.nodes))
+            shapes = ((3, n, n), (3, n, n), (3, 3, n, n), (k,), (k, 3, n, n))
+            for item, shape in zip(fields(Stress), shapes):
+                self._array(f"stress.{item.name}", getattr(data.stress, item.name), shape)
+            if data.foreshortening is not None:
+                self._fail("stress", "is given beside foreshortening", "Keep one: both describe the same stiffening")
+
+    def _array(self, field: str, value: np.ndarray, shape: tuple[int, ...]) -> None:
+        if not isinstance(value, np.ndarray) or value.dtype.kind not in "iuf":
+            self._fail(field, "is no array of numbers", f"Give numbers of shape {shape}")
+        if value.shape != shape:
+            self._fail(field, f"has the shape {value.shape}", f"Give {shape}, as the mode shapes and the nodes ask for")
+        bad = np.argwhere(~(np.abs(value) <= LARGEST))
+        if len(bad):
+            place = ", ".join(map(str, bad[0]))
+            self._fail(f"{field}[{place}]", f"is {value[tuple(bad[0])]:g}", "Give finite numbers")
+
+    def _names(self) -> None:
+        data = self._data
+        if len(data.node_names) != len(data.shapes):
+            self._fail("node_names", f"has {len(data.node_names)} entries", f"Give {len(data.shapes)}, '' for no name")
+        labels = data.labels()
+        if len(set(labels)) < len(labels):
+            twice = next(label for i, label in enumerate(labels) if label in labels[:i])
+            self._fail("node_names", f"two nodes are called '{twice}'", "Give every node its own name and id")
+        for field, names in (("interface", data.interface), ("inboard", (data.inboard,) if data.inboard else ())):
+            for name in names:
+                if name not in labels:
+                    self._fail(field, f"there is no node '{name}'", "Name nodes of the data")
+        if data.stress is not None and np.any((data.stress.nodes < 0) | (data.stress.nodes >= len(labels))):
+            self._fail("stress.nodes", "is no index of a node", f"Give 0 to {len(labels) - 1}")
+
+    def _symmetric(self, field: str) -> None:
+        value = getattr(self._data, field)
+        difference = np.abs(value - np.swapaxes(value, -1, -2))
+        if difference.size and difference.max() > SYMMETRY * np.abs(value).max():
+            self._fail(field, "is not symmetric", "Symmetrise it, or look for rows in another order than columns")
+
+    def _not_negative(self) -> None:
+        data = self._data
+        least = np.linalg.eigvalsh(data.mass) if data.modes else np.ones(1)
+        if least[0] <= NEGATIVE * least[-1]:
+            mend = "Leave out modes that are combinations of others, and modes without mass"
+            self._fail("mass", f"is not positive definite (smallest eigenvalue {least[0]:.3g})", mend)
+        stiffness = np.linalg.eigvalsh(data.stiffness) if data.modes else np.ones(1)
+        if stiffness[0] < -1e-6 * abs(stiffness[-1]):
+            self._fail("stiffness", f"has the negative eigenvalue {stiffness[0]:.3g}", "Give a stable structure")
+        for field in ("masses", "damping"):
+            values = getattr(data, field)
+            if np.any(values < 0.0):
+                i = int(np.argmin(values))
+                self._fail(f"{field}[{i}]", f"is {values[i]:g}", "Give 0 or more")
+        for i, inertia in enumerate(central_inertias(data.masses, data.centres, data.inertias)):
+            least = np.linalg.eigvalsh(inertia)
+            if least[0] < -1e-9 * max(abs(data.inertias[i]).max(), abs(inertia).max(), 1e-300):
+                mend = "Give the inertia about the node, at least that of its mass at its centre"
+                self._fail(f"inertias[{i}]", "is smaller than that of the mass at its centre", mend)
+
+
+def central_inertias(masses: np.ndarray, centres: np.ndarray, inertias: np.ndarray) -> np.ndarray:
+    """(N, 3, 3) inertias about the centres of mass, J - m (c² 1 - c c*)."""
+    squares = np.einsum("ji,ji->j", centres, centres)[:, None, None] * np.eye(3)
+    return np.asarray(inertias - masses[:, None, None] * (squares - centres[:, :, None] * centres[:, None, :]))

@@ -1,0 +1,170 @@
+"""The modal-data file: a NumPy archive (.npz) of named arrays with its format, version and units inside.
+
+docs/modes.md lists every array. Nothing in the file is executed: arrays of objects are refused.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from limberjack.engine.errors import ModelError
+from limberjack.engine.modes.data import ModalData, Stress
+
+FORMAT, VERSION = "limberjack modal data", 1
+UNITS = {
+    "positions": "m",
+    "masses": "kg",
+    "centres": "m",
+    "inertias": "kg*m^2",
+    "shapes": "rad and m per unit modal coordinate",
+    "mass": "J*s^2 per unit modal coordinate squared",
+    "stiffness": "J per unit modal coordinate squared",
+    "damping": "1",
+}
+#: the largest file that is read, and the most bytes its arrays may unpack to
+MAX_BYTES = 2 * 1024**3
+
+_TEXTS = ("name", "source", "kind", "inboard")
+_NAMES = ("interface", "node_names")
+_OPTIONAL = ("rigid", "participation", "foreshortening", "node_names", "node_ids", "axes", "centres", "inertias")
+_STRESS = tuple(f"stress_{item.name}" for item in fields(Stress))
+_ARRAYS = tuple(item.name for item in fields(ModalData) if item.name not in (*_TEXTS, *_NAMES, "stress"))
+
+
+def write_modal_data(data: ModalData, path: str | Path) -> Path:
+    """Write the file; the whole file or none of it. Raises ModelError for another suffix than .npz, OSError."""
+    path = Path(path)
+    _check_suffix(path)
+    content: dict[str, Any] = {"format": FORMAT, "version": VERSION, "units": json.dumps(UNITS)}
+    content |= {name: getattr(data, name) for name in _TEXTS}
+    content |= {name: np.array(getattr(data, name), dtype=np.str_) for name in _NAMES}
+    content |= {name: getattr(data, name) for name in _ARRAYS if getattr(data, name) is not None}
+    if data.stress is not None:
+        content |= {f"stress_{item.name}": getattr(data.stress, item.name) for item in fields(Stress)}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with draft.open("wb") as stream:
+            np.savez_compressed(stream, **content)
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+    return path
+
+
+def read_modal_data(path: str | Path) -> ModalData:
+    """The modal data of a file. Raises ModelError with file, array, cause and mend for whatever does not fit."""
+    path = Path(path)
+    _check_suffix(path)
+    arrays = _arrays(path)
+    _check_header(path, arrays)
+    known = {"format", "version", "units", *_TEXTS, *_NAMES, *_ARRAYS, *_STRESS}
+    for name in arrays:
+        if name not in known:
+            _fail(path, name, "is no array of this format", "Remove it, or see docs/modes.md for the names")
+    for name in (*_TEXTS, *_NAMES, *_ARRAYS):
+        if name not in arrays and name not in _OPTIONAL:
+            _fail(path, name, "is missing", "Add this array; nothing is assumed for it")
+    given: dict[str, Any] = {name: _text(path, name, arrays[name]) for name in _TEXTS}
+    given |= {name: _names(path, name, arrays[name]) for name in _NAMES if name in arrays}
+    given |= {name: _numbers(path, name, arrays[name]) for name in _ARRAYS if name in arrays}
+    given["stress"] = _stress(path, arrays)
+    nodes = np.shape(given["shapes"])[0] if np.ndim(given["shapes"]) else 0
+    given.setdefault("node_ids", np.arange(1, nodes + 1))
+    given.setdefault("node_names", ("",) * nodes)
+    given.setdefault("axes", np.tile(np.eye(3), (nodes, 1, 1)))
+    given.setdefault("centres", np.zeros((nodes, 3)))
+    given.setdefault("inertias", np.zeros((nodes, 3, 3)))
+    try:
+        return ModalData(**given)
+    except ModelError as error:
+        field = error.where.removeprefix(f"modal data '{given['name']}', ")
+        raise ModelError(error.what, where=f"{path}, {field}", mend=error.mend) from None
+
+
+def _fail(path: Path, place: str, what: str, mend: str) -> NoReturn:
+    raise ModelError(what, where=f"{path}, {place}" if place else str(path), mend=mend)
+
+
+def _check_suffix(path: Path) -> None:
+    if path.suffix.lower() != ".npz":
+        _fail(path, "", "modal data are a NumPy archive", "Give a file name that ends in .npz")
+
+
+def _arrays(path: Path) -> dict[str, np.ndarray]:
+    if not path.is_file():
+        what = "is not a file" if path.exists() else "does not exist"
+        _fail(path, "", f"the file of modal data {what}", "Check the path; 'limberjack modes' makes such files")
+    try:
+        with zipfile.ZipFile(path) as archive:
+            size = sum(item.file_size for item in archive.infolist())
+        if size > MAX_BYTES:
+            _fail(path, "", f"unpacks to {size / 1e9:.1f} GB", f"Keep fewer nodes or modes: at most {MAX_BYTES} bytes")
+        with np.load(path, allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
+    except ModelError:
+        raise
+    except (zipfile.BadZipFile, ValueError, EOFError, KeyError, OSError, MemoryError, NotImplementedError) as error:
+        return _fail(path, "", f"is no readable NumPy archive: {error}", "Write it anew with 'limberjack modes'")
+    except Exception as error:  # zlib.error and struct.error of a damaged archive have no common base
+        return _fail(path, "", f"is a damaged NumPy archive: {error}", "Write it anew with 'limberjack modes'")
+
+
+def _check_header(path: Path, arrays: dict[str, np.ndarray]) -> None:
+    if "format" not in arrays or str(arrays["format"]) != FORMAT:
+        mend = f"Give a file of 'limberjack modes', or add format = '{FORMAT}' to a file that docs/modes.md describes"
+        _fail(path, "format", "the archive does not say that it holds modal data", mend)
+    if "version" not in arrays or str(arrays["version"]) != str(VERSION):
+        version = arrays.get("version", "none")
+        _fail(path, "version", f"is {version}, but this version reads {VERSION}", "Write the file anew")
+    if "units" not in arrays:
+        _fail(path, "units", "is missing", f"Add units as JSON text: {json.dumps(UNITS)}")
+    try:
+        units = json.loads(str(arrays["units"]))
+    except ValueError:
+        units = None
+    if not isinstance(units, dict):
+        _fail(path, "units", "is no JSON mapping of arrays to units", f"Write {json.dumps(UNITS)}")
+    for name, unit in UNITS.items():
+        if units.get(name) != unit:
+            what = f"{name} are said to be in {units.get(name)!r}, but must be in {unit!r}"
+            _fail(path, "units", what, "Convert the array to SI units, then say so here")
+
+
+def _text(path: Path, name: str, array: np.ndarray) -> str:
+    if array.dtype.kind != "U" or array.shape != ():
+        _fail(path, name, "is no text", "Give one text")
+    return str(array)
+
+
+def _names(path: Path, name: str, array: np.ndarray) -> tuple[str, ...]:
+    if array.ndim != 1 or (array.size and array.dtype.kind != "U"):
+        _fail(path, name, "is no list of names", "Give a one-dimensional array of texts")
+    return tuple(str(item) for item in array)
+
+
+def _numbers(path: Path, name: str, array: np.ndarray) -> np.ndarray:
+    if array.dtype.kind not in "iuf":
+        _fail(path, name, f"holds {array.dtype}, not numbers", "Give real numbers")
+    if name in ("node_ids", "stress_nodes"):
+        if array.dtype.kind == "f" and not np.all(array == np.round(array)):
+            _fail(path, name, "holds numbers that are not whole", "Give whole numbers")
+        return array.astype(np.int64)
+    return np.ascontiguousarray(array, dtype=np.float64)
+
+
+def _stress(path: Path, arrays: dict[str, np.ndarray]) -> Stress | None:
+    given = [name for name in _STRESS if name in arrays]
+    if not given:
+        return None
+    for name in _STRESS:
+        if name not in arrays:
+            _fail(path, name, "is missing, but other arrays of the stress stiffness are given", "Give all five or none")
+    return Stress(**{name.removeprefix("stress_"): _numbers(path, name, arrays[name]) for name in _STRESS})
