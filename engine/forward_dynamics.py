@@ -49,7 +49,7 @@ from limberjack.engine.layout import (
 from limberjack.engine.linear import solve6
 from limberjack.engine.loops.aggregated import inward_member, outward_member
 from limberjack.engine.loops.calls import vectors
-from limberjack.engine.loops.embedding import embed_groups
+from limberjack.engine.loops.embedding import embed_groups, rest_groups
 from limberjack.engine.loops.multipliers import constrain
 from limberjack.engine.routine import FLAG, FLOATS, WHOLE, routine
 from limberjack.engine.spatial import (
@@ -67,6 +67,9 @@ from limberjack.engine.spatial import (
     sub,
 )
 from limberjack.engine.tree import begin_sweep, hinge_in, place_body
+
+#: what `_closed` is for
+_MOVE, _SETTLE, _CHANGE = range(3)
 
 
 @kernel
@@ -174,20 +177,26 @@ def _outward_closed(plant, work, v, vdot):
 
 
 @routine(FLOATS, FLOATS, FLOATS, FLOATS, FLAG, FLOATS, WHOLE)
-def closed_routine(ints, floats, vector, q, v, tau, add_inertia, external, vdot, moving):
+def closed_routine(ints, floats, vector, q, v, tau, add_inertia, external, vdot, what):
     """`forward_dynamics` of a model with loops; the second sweep base to tip counts the constraint forces.
 
-    moving: 1; with 0 gravity is left out and the sweeps base to tip are too.
+    what: _MOVE; with _SETTLE gravity is left out and the sweeps base to tip are too; with _CHANGE gravity and
+    constraint forces are left out, and X and β are as they were solved before.
     """
     plant, work = plant_view(ints, floats), work_view(ints, vector)
-    begin_sweep(plant, work, q, 1.0 * moving)
+    begin_sweep(plant, work, q, 1.0 if what == _MOVE else 0.0)
     for k in range(plant.topo.shape[0]):
         place_body(plant, work, k, q, v)
-    embed_groups(plant, work, q, v)
+    if what == _CHANGE:
+        rest_groups(plant, work)
+    else:
+        embed_groups(plant, work, q, v)
     _inward_closed(plant, work, v, tau, add_inertia, external)
-    for again in range(2 * moving):
+    for again in range(2 if what != _SETTLE else 0):
         _outward_closed(plant, work, v, vdot)
-        if again == 1 or work.loops.path.shape[0] == 0 or not constrain(plant, work, q, v, vdot):
+        if again == 1 or what == _CHANGE or work.loops.path.shape[0] == 0:
+            break
+        if not constrain(plant, work, q, v, vdot):
             break
 
 
@@ -200,7 +209,7 @@ def forward_dynamics(plant, work, q, v, tau, add_inertia, external, vdot):
     """
     if plant.loops.loop_int.shape[0] > 0:
         ints, floats, vector = vectors(plant, work)
-        closed_routine(ints, floats, vector, q, v, tau, add_inertia, external, vdot, 1)
+        closed_routine(ints, floats, vector, q, v, tau, add_inertia, external, vdot, _MOVE)
         return
     n = plant.topo.shape[0]
     begin_sweep(plant, work, q, 1.0)
@@ -217,7 +226,16 @@ def settle(plant, work, q):
     """P, D, G and X of all bodies of a model with loops, at rest at q, with the model's own armature."""
     ints, floats, vector = vectors(plant, work)
     still = work.zeros
-    closed_routine(ints, floats, vector, q, still, still, plant.armature, False, still, 0)
+    closed_routine(ints, floats, vector, q, still, still, plant.armature, False, still, _SETTLE)
+
+
+@kernel
+def least_change(plant, work, q, out):
+    """out (nv,): what `solve_group` found for every group, and with it the change of the independent velocities and of
+    all others outside that makes the kinetic energy of the whole change least. Leaves P, D and G at q."""
+    ints, floats, vector = vectors(plant, work)
+    still = work.zeros
+    closed_routine(ints, floats, vector, q, still, still, plant.armature, False, out, _CHANGE)
 
 
 @entry

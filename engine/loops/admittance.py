@@ -3,14 +3,12 @@
     Λ = Σ e* D⁻¹ e over the velocities that two loops both move;   Λ f = c
 
 A block stays zero where two loops move no common body, and rows end where nothing follows but zeros; the Cholesky
-factor U* U keeps these ends. Rows are scaled to a unit diagonal. Where the rows depend on each other, Λ + μ 1 is
-factored instead and f improved by proximal steps
-
-    f ← f + (Λ + μ)⁻¹ (c - Λ f),
-
-which end at the forces of least norm; directions in which Λ vanishes keep none of c: k steps leave k/μ of the rest r
-there, and k/μ r is taken off at last, after what rounding left of r elsewhere was damped away. Which rows take part,
-what is scaled and what is factored stays in work.loops.solve for further right-hand sides.
+factor U* U keeps these ends. Rows are scaled to a unit diagonal. Rows that depend on those before them are left out of
+the factor: their pivots are too small. Where it is known from the mechanism how many depend on others, the pivots that
+are kept are as large as they can be, since next to closed loops such rows seem to be independent, and to ask for
+accelerations that the mechanism does not need. The forces of all rows that move the same and have least norm are found
+by conjugate gradients, which begin at zero and stay where Λ does not vanish. Which rows take part, what is scaled and
+what is factored stays in work.loops.solve for further right-hand sides.
 """
 
 from __future__ import annotations
@@ -22,14 +20,16 @@ from limberjack.engine.lanes import equal_lanes, load_lanes, store_lanes, sum_la
 from limberjack.engine.layout import NV, VI
 from limberjack.engine.loops.layout import (
     L_FORCED,
+    L_RANK,
     L_ROW,
     L_ROWS,
     L_WALK,
     L_WALKS,
+    LP_ROWS,
     LP_SCALE,
     S_END,
     S_FORCE,
-    S_MU,
+    S_LEFT,
     S_REST,
     S_RIGHT,
     S_SCALE,
@@ -40,12 +40,13 @@ from limberjack.engine.views import LANES
 
 #: a row moves nothing where Λ_ii is this small beside what a row of its size could move: e is rounding (squared)
 IDLE = 1e-24
-#: pivots of unit rows below this ask for proximal steps
-PIVOT = 1e-7
-#: μ of the proximal steps, their greatest number, and the rest at which they end, as a share of c
-MU, STEPS, REST = 1e-7, 10, 1e-14
-#: how often r is damped by μ (Λ + μ)⁻¹, which keeps it only where Λ vanishes
-DAMPINGS = 4
+#: a row is left out where its pivot, of unit rows, is not above this (the square of that in elimination.py), and where
+#: Λ_ii is not beside that of other rows of its loop: it vanishes
+RANK = 1e-10
+#: the first limit where rows depend on each other, what it is lowered by while too few are found, and how often
+SOUND, LOWER, TRIES = 0.5, 0.3, 12
+#: the square of the rest at which conjugate gradients end, as a share of that at their beginning
+REST = 1e-30
 
 
 @kernel
@@ -123,13 +124,36 @@ def _row_of_blocks(plant, work, a, end):
 
 
 @kernel
+def _is_linear(plant, l, i):
+    """Whether row i of loop l says something of distances."""
+    a = plant.loops.loop[l]
+    return a[LP_ROWS + 3 * LANES + i] != 0.0 or a[LP_ROWS + 4 * LANES + i] != 0.0 or a[LP_ROWS + 5 * LANES + i] != 0.0
+
+
+@kernel
+def _mobility(plant, work, l, i):
+    """Λ_ii of a row of loop l of its usual size."""
+    row, size = plant.loops.loop_int[l, L_ROW] + i, plant.loops.loop[l, LP_SCALE + i]
+    return work.loops.admittance[row, row] * size * size
+
+
+@kernel
 def _scale_rows(plant, work, l):
-    """Scales of loop l's rows, 0 for those that move nothing."""
-    row, least = plant.loops.loop_int[l, L_ROW], IDLE * largest_weight(plant, work, l)
-    for i in range(plant.loops.loop_int[l, L_ROWS]):
-        own, size = work.loops.admittance[row + i, row + i], plant.loops.loop[l, LP_SCALE + i]
-        found = own * size * size > least and own < math.inf
+    """Scales of loop l's rows, 0 for those that move nothing; returns how many move next to nothing."""
+    row, rows, vanishing = plant.loops.loop_int[l, L_ROW], plant.loops.loop_int[l, L_ROWS], 0
+    idle, linear, angular = IDLE * largest_weight(plant, work, l), 0.0, 0.0
+    for i in range(rows):
+        if _is_linear(plant, l, i):
+            linear = max(linear, _mobility(plant, work, l, i))
+        else:
+            angular = max(angular, _mobility(plant, work, l, i))
+    for i in range(rows):
+        own, moved = work.loops.admittance[row + i, row + i], _mobility(plant, work, l, i)
+        found = moved > idle and own < math.inf
+        if found and not moved > RANK * (linear if _is_linear(plant, l, i) else angular):
+            found, vanishing = False, vanishing + 1
         work.loops.solve[S_SCALE, row + i] = 1.0 / math.sqrt(own) if found else 0.0
+    return vanishing
 
 
 @kernel
@@ -145,18 +169,18 @@ def _apply_scales(work, n):
 
 @kernel
 def _assemble(plant, work):
-    """Λ in unit rows; returns the number of rows."""
-    loops, n, end = plant.loops.loop_int, work.loops.admittance.shape[0], 0
+    """Λ in unit rows; returns the number of rows, and of those that vanish."""
+    loops, n, end, vanishing = plant.loops.loop_int, work.loops.admittance.shape[0], 0, 0
     for l in range(loops.shape[0]):
         if loops[l, L_FORCED] >= 0:
             end = _row_of_blocks(plant, work, l, end)
             for i in range(loops[l, L_ROW], loops[l, L_ROW] + loops[l, L_ROWS]):
                 work.loops.solve[S_END, i] = end
-            _scale_rows(plant, work, l)
+            vanishing += _scale_rows(plant, work, l)
     for i in range(n, work.loops.solve.shape[1]):
         work.loops.solve[S_SCALE, i] = 0.0
     _apply_scales(work, n)
-    return n
+    return n, vanishing
 
 
 @kernel
@@ -174,33 +198,48 @@ def _eliminate(factor, k, stop):
 
 
 @kernel
-def _factor(work, n, mu):
-    """U with U* U = Λ + μ 1, diagonal inverted, 0 for rows that take no part; returns whether all pivots are sound."""
-    factor, scale, end = work.loops.factor, work.loops.solve[S_SCALE], work.loops.solve[S_END]
+def _factor(work, n, least):
+    """U with U* U = Λ, diagonal inverted, 0 for rows that take no part or whose pivots are not above `least`; returns
+    the number of the others."""
+    factor, scale, end, found = work.loops.factor, work.loops.solve[S_SCALE], work.loops.solve[S_END], 0
     for i in range(n):
         for j in range(i, int(end[i]), LANES):
             store_lanes(factor[i], j, load_lanes(work.loops.admittance[i], j))
         store_lanes(factor[i], int(end[i]), equal_lanes(0.0))
-        factor[i, i] += mu
     for k in range(n):
-        if scale[k] == 0.0:
+        if scale[k] == 0.0 or not factor[k, k] > least:
             factor[k, k] = 0.0
             continue
-        if mu == 0.0 and not factor[k, k] > PIVOT:
-            return False
-        factor[k, k] = 1.0 / math.sqrt(max(factor[k, k], 0.5 * mu))
+        factor[k, k] = 1.0 / math.sqrt(factor[k, k])
         _eliminate(factor, k, int(end[k]))
-    return True
+        found += 1
+    return found
+
+
+@kernel
+def _wanted(plant, work, vanishing):
+    """How many rows of the loops that act now are independent in general, and how many there are that move anything."""
+    wanted, rows = 0, vanishing
+    for l in range(plant.loops.loop_int.shape[0]):
+        if acts(plant, work, l):
+            wanted += plant.loops.loop_int[l, L_RANK]
+    for i in range(work.loops.admittance.shape[0]):
+        rows += 1 if work.loops.solve[S_SCALE, i] != 0.0 else 0
+    return min(wanted, rows), rows
 
 
 @kernel
 def factor_admittance(plant, work):
     """Λ of the loops that act by force, whose `trace` is done, and its factor."""
-    n = _assemble(plant, work)
-    work.loops.solve[S_MU, 0] = 0.0
-    if not _factor(work, n, 0.0):
-        work.loops.solve[S_MU, 0] = MU
-        _factor(work, n, MU)
+    n, vanishing = _assemble(plant, work)
+    wanted, rows = _wanted(plant, work, vanishing)
+    found, limit = 0, RANK if wanted == rows else SOUND
+    for i in range(TRIES):
+        found = _factor(work, n, limit)
+        if found >= wanted or limit <= RANK:
+            break
+        limit = LOWER * limit if i < TRIES - 2 else RANK
+    work.loops.solve[S_LEFT, 0] = max(0, wanted - found)
 
 
 @kernel
@@ -220,68 +259,83 @@ def _back(work, n, x):
 
 
 @kernel
-def _rest(work, n, c, f, rest):
-    """c - Λ f, in unit rows; returns the largest of the rest, and of c, in magnitude."""
-    matrix, end, scale = work.loops.admittance, work.loops.solve[S_END], work.loops.solve[S_SCALE]
+def _multiply(work, n, x, y):
+    """y = Λ x, in unit rows; returns x* Λ x."""
+    matrix, end, product = work.loops.admittance, work.loops.solve[S_END], 0.0
     for i in range(n):
-        rest[i] = c[i] if scale[i] != 0.0 else 0.0
+        y[i] = 0.0
     for i in range(n):
-        sums, y = matrix[i, i] * f[i], f[i]
+        sums = matrix[i, i] * x[i]
         for j in range(i + 1, int(end[i])):
-            sums += matrix[i, j] * f[j]
-            rest[j] -= matrix[i, j] * y
-        rest[i] -= sums
-    most, size = 0.0, 0.0
+            sums += matrix[i, j] * x[j]
+            y[j] += matrix[i, j] * x[i]
+        y[i] += sums
     for i in range(n):
-        most, size = max(most, abs(rest[i])), max(size, abs(c[i]))
-    return most, size
+        product += x[i] * y[i]
+    return product
 
 
 @kernel
-def _most(x, n):
-    """The largest of n numbers, in magnitude."""
-    most = 0.0
+def _square(n, x):
+    s = 0.0
     for i in range(n):
-        most = max(most, abs(x[i]))
-    return most
+        s += x[i] * x[i]
+    return s
 
 
 @kernel
-def _improve(work, n, c, f):
-    """Proximal steps from f = 0."""
-    mu, rest, step = work.loops.solve[S_MU, 0], work.loops.solve[S_REST], work.loops.solve[S_STEP]
+def _descend(work, n, x, rest):
+    """x = 0, improved by conjugate gradients: c - Λ x in the place of the c that rest holds."""
+    step, product = work.loops.solve[S_STEP], work.loops.solve[S_RIGHT]
     for i in range(n):
-        f[i], rest[i] = 0.0, c[i]
-    for _ in range(STEPS):
+        x[i], step[i] = 0.0, rest[i]
+    first = size = _square(n, rest)
+    for _ in range(2 * n):
+        curved = _multiply(work, n, step, product)
+        if not (size > REST * first and curved > 0.0):
+            break
+        share = size / curved
         for i in range(n):
-            step[i] = rest[i]
-        _back(work, n, step)
+            x[i] += share * step[i]
+            rest[i] -= share * product[i]
+        before, size = size, _square(n, rest)
         for i in range(n):
-            f[i] += step[i]
-        most, size = _rest(work, n, c, f, rest)
-        if most <= REST * (size + _most(f, n)):
-            return
-    for _ in range(DAMPINGS):
-        _back(work, n, rest)
-        for i in range(n):
-            rest[i] *= mu
+            step[i] = rest[i] + size / before * step[i]
+
+
+@kernel
+def least_forces(work):
+    """The forces in S_FORCE as those of least norm, in unit rows, that move the same; S_RIGHT is overwritten.
+
+    What conjugate gradients leave is added by the factor, so that what moves is the same to rounding.
+    """
+    solve, n = work.loops.solve, work.loops.admittance.shape[0]
+    scale, f, rest, dependent = solve[S_SCALE], solve[S_FORCE], solve[S_REST], False
     for i in range(n):
-        f[i] -= STEPS / mu * rest[i]
+        dependent = dependent or (scale[i] != 0.0 and work.loops.factor[i, i] == 0.0)
+    if not dependent:
+        return
+    for i in range(n):
+        solve[S_STEP, i] = f[i] / scale[i] if scale[i] != 0.0 else 0.0
+    _multiply(work, n, solve[S_STEP], rest)
+    _descend(work, n, f, rest)
+    for i in range(n, solve.shape[1]):
+        rest[i] = 0.0
+    _back(work, n, rest)
+    for i in range(n):
+        f[i] = scale[i] * (f[i] + rest[i])
 
 
 @kernel
 def solve_admittance(work):
-    """f in S_FORCE with Λ f = c, c in S_RIGHT, by the last factor; both without the rows' scales."""
+    """f in S_FORCE with Λ f = c, c in S_RIGHT, by the last factor; both without the rows' scales. Rows that are left
+    out have none."""
     solve, n = work.loops.solve, work.loops.admittance.shape[0]
     scale, c, f = solve[S_SCALE], solve[S_RIGHT], solve[S_FORCE]
     for i in range(n):
-        c[i] *= scale[i]
-        f[i] = c[i]
+        f[i] = c[i] * scale[i]
     for i in range(n, solve.shape[1]):
-        f[i], solve[S_STEP, i], solve[S_REST, i] = 0.0, 0.0, 0.0
-    if solve[S_MU, 0] == 0.0:
-        _back(work, n, f)
-    else:
-        _improve(work, n, c, f)
+        f[i] = 0.0
+    _back(work, n, f)
     for i in range(n):
         f[i] *= scale[i]

@@ -6,7 +6,8 @@ y[j] holds the coefficients of velocity j in all rows, one a lane, so that one v
 y[n] holds the right-hand sides c. The pivots are the dependent velocities that were chosen when the model was built,
 each in the row that was paired with it, or where that is small in the row where it counts most; where the set is close
 to singular, rows and velocities are chosen anew by complete pivoting, whose pivots never make X larger than need be.
-The motion does not depend on the choice.
+The motion does not depend on the choice. As many rows are solved as are independent in general: the others follow
+where the loops are closed, and next to that say nothing that could be trusted.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ from limberjack.engine.views import LANES, padded
 KEEP = 0.05
 #: a pivot of scaled rows that needs no search for a larger one
 GOOD = 0.1
-#: below this pivot of scaled rows a row says nothing (rank drops, as in a singular configuration)
-RANK = 1e-9
+#: below this pivot of scaled rows a row says nothing (rank drops, as in a singular configuration): loops that are
+#: closed to RANK² do not tell the branches of a mechanism apart there, and accelerations would be anything
+RANK = 1e-5
 
 
 @kernel
@@ -73,17 +75,18 @@ def _find_pivot(parts, n, m, s, row, freely):
 
 
 @kernel
-def eliminate(parts, listed, start, n, m, freely):
-    """Rows solved one after the other; head then says how many velocities are left free and the smallest pivot.
+def eliminate(parts, listed, start, n, m, rank, freely):
+    """Rows solved one after the other; head then says how many velocities are left free and the smallest pivot, 0
+    where the rank has dropped.
 
-    listed[start + n + s]: row that is paired with dependent velocity s; freely: velocities are chosen by their size,
-    not as listed.
+    listed[start + n + s]: row that is paired with dependent velocity s of `rank`; freely: velocities are chosen by
+    their size, not as listed.
     """
     y, pick, pair = parts.y, parts.pick, parts.pair
     for c in range(n):
         pick[c] = c
     solved, smallest = 0, 1e300
-    for s in range(m):
+    for s in range(rank):
         at, row, size = _find_pivot(parts, n, m, s, listed[start + n + s], freely)
         if not size > RANK:
             break
@@ -92,7 +95,7 @@ def eliminate(parts, listed, start, n, m, freely):
         _solve_row(y, n, padded(m), int(pick[s]), row)
         solved, smallest = s + 1, min(smallest, size)
     head = parts.head
-    head[GH_FREE], head[GH_PIVOT], head[GH_SWITCHED] = n - solved, smallest if solved == m else 0.0, 1.0 * freely
+    head[GH_FREE], head[GH_PIVOT], head[GH_SWITCHED] = n - solved, smallest if solved == rank else 0.0, 1.0 * freely
 
 
 @kernel

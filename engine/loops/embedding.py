@@ -49,6 +49,7 @@ from limberjack.engine.loops.layout import (
     GI_LOOP,
     GI_LOOPS,
     GI_RANK,
+    GI_ROWS,
     L_KIND,
     R_ACCEL,
     group_view,
@@ -66,7 +67,8 @@ def choose_routine(ints, floats, vector, g, q, which):
     group = plant.loops.group_int[g]
     parts = group_view(group, work.loops.group)
     fill_rows(plant, work, group, parts, q, which)
-    eliminate(parts, plant.loops.listed, group[GI_DOF], group[GI_DOFS], group[GI_RANK], True)
+    n, m, rank = group[GI_DOFS], group[GI_ROWS], group[GI_RANK]
+    eliminate(parts, plant.loops.listed, group[GI_DOF], n, m, rank, True)
 
 
 @kernel
@@ -77,22 +79,13 @@ def solve_group(plant, work, g, q, which):
     """
     group = plant.loops.group_int[g]
     parts = group_view(group, work.loops.group)
-    n, m = group[GI_DOFS], group[GI_RANK]
+    n, rank = group[GI_DOFS], group[GI_RANK]
     fill_rows(plant, work, group, parts, q, which)
-    eliminate(parts, plant.loops.listed, group[GI_DOF], n, m, False)
-    if parts.head[GH_PIVOT] < KEEP and m > 0:
+    eliminate(parts, plant.loops.listed, group[GI_DOF], n, group[GI_ROWS], rank, False)
+    if parts.head[GH_PIVOT] < KEEP and rank > 0:
         ints, floats, vector = vectors(plant, work)
         choose_routine(ints, floats, vector, g, q, which)
     read_solution(parts, n, plant.loops.scale, group[GI_DOF])
-
-
-@kernel
-def group_correction(plant, work, g, delta):
-    """Write the group's share of delta (nv,): what `solve_group` found, 0 for independent velocities."""
-    group = plant.loops.group_int[g]
-    parts = group_view(group, work.loops.group)
-    for i in range(group[GI_DOFS]):
-        delta[plant.loops.listed[group[GI_DOF] + i]] = parts.bias[i]
 
 
 @kernel
@@ -183,6 +176,18 @@ def embed_groups(plant, work, q, v):
     """Every group of a model whose bodies are placed."""
     for g in range(plant.loops.group_int.shape[0]):
         _embed(plant, work, g, q, v)
+
+
+@kernel
+def rest_groups(plant, work):
+    """A of every group as `solve_group` left X and β, and no α': the model rests at where its bodies are placed."""
+    for g in range(plant.loops.group_int.shape[0]):
+        group = plant.loops.group_int[g]
+        for i in range(group[GI_BODY], group[GI_BODY] + group[GI_BODIES]):
+            row = work.rows[plant.loops.listed[i] + 1]
+            store3(row, W_ALPHA, ZERO)
+            store3(row, W_ALPHA + 3, ZERO)
+        _columns(plant, work, g, group_view(group, work.loops.group))
 
 
 @entry

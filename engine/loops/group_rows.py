@@ -17,7 +17,7 @@ from limberjack.engine.loops.layout import (
     GI_DOFS,
     GI_LOOP,
     GI_LOOPS,
-    GI_RANK,
+    GI_ROWS,
     L_CHAIN_A,
     L_CHAIN_AS,
     L_CHAIN_B,
@@ -87,7 +87,7 @@ def fill_rows(plant, work, group, parts, q, which):
     """
     y, at, n = parts.y, group[GI_DOF], group[GI_DOFS]
     for j in range(n + 2):
-        for b in range(0, group[GI_RANK], LANES):
+        for b in range(0, group[GI_ROWS], LANES):
             store_lanes(y[j], b, equal_lanes(0.0))
     for i in range(group[GI_LOOP], group[GI_LOOP] + group[GI_LOOPS]):
         l = plant.loops.listed[i]

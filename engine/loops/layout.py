@@ -30,7 +30,7 @@ from limberjack.engine.views import ACC, BLOCK, LANES, Sections, matrix_view, pa
     C_FORCE_ROWS,  # rows of the loops by force
 ) = range(12, 23)
 
-# loop_int (loops, 20); the last is free
+# loop_int (loops, 20)
 LOOP_INT = 20
 L_KIND = 0  # hinge type code, or one of those below
 L_A, L_B = 1, 2  # rows (k + 1) of the bodies of frames a and b; 0 is the ground
@@ -45,6 +45,7 @@ L_PROJECT = 12  # 1 for a loop by force that is brought back after each step
 L_CHAIN_A, L_CHAIN_AS = 13, 14  # slice of walk: bodies from A down to the last common body of A and B, exclusive
 L_CHAIN_B, L_CHAIN_BS = 15, 16  # the same from B
 L_WALK, L_WALKS = 17, 18  # slice of walk, loops by force: bodies, tip to base, that a force of the loop moves
+L_RANK = 19  # loops by force: how many of its rows do not follow from others, other than at singular positions
 
 # L_KIND beyond the hinge types
 DISTANCE, COUPLING, LOCK = 100, 101, 102
@@ -75,10 +76,11 @@ GI_DOF, GI_DOFS = (
     2,
     3,
 )  # slice of listed: its velocities, the GI_RANK dependent ones first; their rows follow
-GI_RANK = 4  # number of its rows, and of dependent velocities
+GI_RANK = 4  # number of dependent velocities: of rows that do not follow from others
 GI_LOOP, GI_LOOPS = 5, 6  # slice of listed: its loops; their rows in this order are the group's
 GI_PARENT = 7  # row (k + 1) of the body that carries the group, 0 the ground
 GI_WORK = 8  # first place in work.group
+GI_ROWS = 9  # number of its rows; more than GI_RANK where other rows are independent at other configurations
 
 # switches of the State (switches, 16)
 SWITCH = 16
@@ -108,7 +110,7 @@ SOLVE = 7
 S_SCALE = 0  # scale s of each row: s Λ s has a unit diagonal; 0 for rows that take no part
 S_END = 1  # one past the last column that is not zero in the row's upper triangle
 S_RIGHT, S_FORCE, S_REST, S_STEP = 2, 3, 4, 5  # right-hand side, forces, what they leave of it, their change
-S_MU = 6  # first: what was added to the diagonal before it was factored
+S_LEFT = 6  # first: how many rows are missing in the factor that do not follow from others elsewhere
 
 # scratch of a group of n velocities, m rows and b bodies, in this order; P = padded(n + 1)
 GROUP_HEAD = 8  # number of independent velocities now; smallest pivot; 1 where the chosen set was left
@@ -257,7 +259,7 @@ def loop_work_view(ints, work, at, n, nv):
 @kernel
 def group_view(group, work):
     """Scratch of one group, a row of group_int; work is work.loops.group."""
-    n, m, bodies, at = group[GI_DOFS], group[GI_RANK], group[GI_BODIES], group[GI_WORK]
+    n, m, bodies, at = group[GI_DOFS], group[GI_ROWS], group[GI_BODIES], group[GI_WORK]
     width = padded(n + 1)
     blocks = width // LANES
     pick = at + GROUP_HEAD

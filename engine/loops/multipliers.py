@@ -32,11 +32,12 @@ from limberjack.engine.layout import (
     plant_view,
     work_view,
 )
-from limberjack.engine.loops.admittance import factor_admittance, solve_admittance
+from limberjack.engine.loops.admittance import factor_admittance, least_forces, solve_admittance
 from limberjack.engine.loops.aggregated import solve_node
 from limberjack.engine.loops.calls import vectors
 from limberjack.engine.loops.closures import accelerate_loop, move_loop, place_loop
 from limberjack.engine.loops.layout import (
+    L_FORCED,
     L_ROW,
     L_ROWS,
     LP_FADE,
@@ -145,6 +146,22 @@ def constrain(plant, work, q, v, vdot):
     """
     ints, floats, vector = vectors(plant, work)
     return plant.loops.loop_int.shape[0] > 0 and constrain_routine(ints, floats, vector, q, v, vdot)
+
+
+@kernel
+def share_forces(plant, work):
+    """R_FORCE of all loops by force: of least norm, where others move the same; 0 of those that do not act.
+
+    The forces are those solved last, and move what they moved.
+    """
+    found = False
+    for l in range(plant.loops.loop_int.shape[0]):
+        found = found or acts(plant, work, l)
+    if found:
+        least_forces(work)
+    for l in range(plant.loops.loop_int.shape[0]):
+        if plant.loops.loop_int[l, L_FORCED] >= 0:
+            read_forces(plant, work, l)
 
 
 @kernel

@@ -1,8 +1,10 @@
 """Loops closed again after a step: first the coordinates, then the velocities.
 
-    embedded    Newton on the dependent velocities, the independent ones held:   Y1 δ_D = -r
     by force    the least change, measured by the mass matrix:                   δ = -M⁻¹ J* Λ⁻¹ r
-    velocities  the same with dr/dt in the place of r
+    embedded    Newton on the dependent velocities, the independent ones held:   Y1 δ_D = -r
+                next to singular positions, where δ_D may be large, the least change as well
+    velocities  the least change, with dr/dt in the place of r: that is what impulses of the constraint forces do.
+                They conserve momentum, and take energy of second order only
 
 The factors of D and Λ are those of the last accelerations, which were found close by; they are made anew where that
 does not bring the loops closer fast enough. The changes are steps on the manifold of the coordinates.
@@ -12,12 +14,14 @@ from __future__ import annotations
 
 import math
 
+from limberjack.engine.forward_dynamics import least_change
 from limberjack.engine.kernel import kernel
 from limberjack.engine.layout import plant_view, work_view
 from limberjack.engine.loops.calls import vectors
 from limberjack.engine.loops.closures import move_loop, place_loop
 from limberjack.engine.loops.embedding import solve_group
 from limberjack.engine.loops.layout import (
+    GH_PIVOT,
     GH_SWITCHED,
     GI_DOF,
     GI_DOFS,
@@ -28,6 +32,7 @@ from limberjack.engine.loops.layout import (
     LP_SCALE,
     R_RATE,
     R_RESIDUAL,
+    S_LEFT,
     group_view,
 )
 from limberjack.engine.loops.multipliers import answer, clear_right, set_right
@@ -45,6 +50,8 @@ BEARABLE = 1e-4
 STEPS = 10
 #: a step that leaves more than this share asks for new factors, and one with new factors that leaves this much for none
 SLOW, STUCK = 0.1, 0.9
+#: below this pivot of scaled rows independent coordinates are not held
+NEAR = 0.1
 
 
 @kernel
@@ -96,14 +103,24 @@ def _correct_by_force(plant, work, which, delta):
 
 @kernel
 def _correct_groups(plant, work, q, which, delta):
-    """Adds the groups' corrections; returns whether one of them may have changed its independent velocities."""
-    changed = False
+    """Adds the groups' corrections; returns whether factors no longer fit: D, or independent velocities changed."""
+    changed, out = False, work.vstage[1]
+    near = which == R_RATE and plant.loops.group_int.shape[0] > 0
     for g in range(plant.loops.group_int.shape[0]):
         group = plant.loops.group_int[g]
         parts = group_view(group, work.loops.group)
         before = parts.head[GH_SWITCHED]
         solve_group(plant, work, g, q, which)
         changed = changed or before + parts.head[GH_SWITCHED] > 0.0
+        near = near or parts.head[GH_PIVOT] < NEAR
+    if near:
+        least_change(plant, work, q, out)
+        for j in range(delta.shape[0]):
+            delta[j] += out[j]
+        return True
+    for g in range(plant.loops.group_int.shape[0]):
+        group = plant.loops.group_int[g]
+        parts = group_view(group, work.loops.group)
         for i in range(group[GI_DOFS]):
             delta[plant.loops.listed[group[GI_DOF] + i]] += parts.bias[i]
     return changed
@@ -179,7 +196,7 @@ def close_routine(ints, floats, vector, q, v, forces):
     Velocities of embedded loops are right after one step: their equations are linear and their factors fresh.
     """
     plant, work = plant_view(ints, floats), work_view(ints, vector)
-    delta, stale = work.vstage[0], False
+    delta, stale = work.vstage[0], forces and work.loops.solve[S_LEFT, 0] > 0.0
     for which in (R_RESIDUAL, R_RATE):
         limit = CLOSED if which == R_RESIDUAL else CLOSED * _fastest(v)
         placed, renewed, tried, before, worst, loop = which == R_RATE, False, False, math.inf, math.inf, 0

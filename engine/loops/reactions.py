@@ -3,7 +3,7 @@
 Constraint embedding leaves the forces of its loops out. With T(dv/dt) the hinge forces that the accelerations ask of
 the tree alone and ε those that act,
 
-    Y* f = T(dv/dt) - ε - Σ J* f (loops by force)         at the group's dependent velocities, as many as rows.
+    Y* f = T(dv/dt) - ε - Σ J* f (loops by force)         at the group's dependent velocities, one a solved row.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ from limberjack.engine.loops.group_rows import fill_rows
 from limberjack.engine.loops.layout import (
     DISTANCE,
     F_R,
+    GH_FREE,
     GI_DOF,
     GI_DOFS,
     GI_LOOP,
     GI_LOOPS,
-    GI_RANK,
+    GI_ROWS,
     L_A,
     L_B,
     L_GROUP,
@@ -43,6 +44,7 @@ from limberjack.engine.loops.layout import (
     TI_V,
     group_view,
 )
+from limberjack.engine.loops.multipliers import share_forces
 from limberjack.engine.loops.paths import acts
 from limberjack.engine.routine import FLAG, FLOATS, routine
 from limberjack.engine.spatial import ZERO, add, add_cross, dot, load3, load9, rot, store3, unrot
@@ -86,12 +88,13 @@ def _take_coupled(plant, work, l, q, tau):
 
 
 @kernel
-def _solve_rows(y, n, m, right, done, forces):
-    """forces (m,) with Σ_c y[i, c] forces[c] = y[i, right] in all n equations, which agree; 0 where nothing is said."""
+def _solve_rows(y, n, m, pair, solved, right, done, forces):
+    """forces (m,) with Σ_c y[i, c] forces[c] = y[i, right] in all n equations, which agree; 0 where nothing is said,
+    and of rows that are not among the `solved` ones of pair."""
     for i in range(n):
         y[i, done] = -1.0
-    for c in range(m):
-        best, size = 0, 0.0
+    for s in range(solved):
+        c, best, size = int(pair[s]), 0, 0.0
         for i in range(n):
             if y[i, done] < 0.0 and abs(y[i, c]) > size:
                 best, size = i, abs(y[i, c])
@@ -117,13 +120,14 @@ def _group_forces(plant, work, g, q, missing):
     """R_FORCE of a group's loops from the hinge forces `missing` (nv,) that nothing else gives."""
     group = plant.loops.group_int[g]
     parts = group_view(group, work.loops.group)
-    n, m, y = group[GI_DOFS], group[GI_RANK], parts.y
+    n, m, y = group[GI_DOFS], group[GI_ROWS], parts.y
+    solved = n - int(parts.head[GH_FREE])
     right = y.shape[1] - LANES  # behind the rows: fill_rows stores eight lanes for however few rows
     fill_rows(plant, work, group, parts, q, R_FORCE)
     for i in range(n):
         at = group[GI_DOF] + i
         y[i, right] = plant.loops.scale[at] * missing[plant.loops.listed[at]]
-    _solve_rows(y, n, m, right, right + 1, y[n])
+    _solve_rows(y, n, m, parts.pair, solved, right, right + 1, y[n])
     for i in range(group[GI_LOOP], group[GI_LOOP] + group[GI_LOOPS]):
         l = plant.loops.listed[i]
         ints, row = plant.loops.loop_int[l], work.loops.row[l]
@@ -144,6 +148,7 @@ def forces_routine(ints, floats, vector, q, v, tau, vdot, external, spare):
     plant, work = plant_view(ints, floats), work_view(ints, vector)
     if not external:
         _clear_wrenches(work)
+    share_forces(plant, work)
     for l in range(plant.loops.loop_int.shape[0]):
         if acts(plant, work, l):
             _spread(plant, work, l)

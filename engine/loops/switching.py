@@ -44,7 +44,7 @@ from limberjack.engine.loops.layout import (
     SWITCH,
     TI_Q,
 )
-from limberjack.engine.loops.multipliers import answer, clear_right, set_right
+from limberjack.engine.loops.multipliers import answer, clear_right, set_right, share_forces
 from limberjack.engine.loops.paths import acts
 from limberjack.engine.loops.reactions import largest_residual
 from limberjack.engine.loops.response import refresh
@@ -142,6 +142,7 @@ def _impact(plant, work, q, v):
             move_one(plant, work, l, q, v)
             set_right(plant, work, l, R_RATE)
     answer(plant, work, delta)
+    share_forces(plant, work)
     for j in range(v.shape[0]):
         v[j] += delta[j]
 
@@ -227,7 +228,9 @@ def _copy_switches(source, target):
 
 @kernel
 def take_state(ints, plant, work, state):
-    """Work gets the State's switches, and its prescribed motions as they are now."""
+    """Work gets the State's switches, its prescribed motions as they are now, and its zeros."""
+    for j in range(work.zeros.shape[0]):
+        work.zeros[j] = 0.0
     _copy_switches(matrix_view(state, _switch_start(ints), ints[C_SWITCHES], SWITCH), work.loops.switch)
     set_drives(plant, work, vector_view(state, S_Q + ints[C_Q] + ints[C_V], plant.ncommand), 0.0)
 

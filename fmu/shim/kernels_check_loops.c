@@ -2,7 +2,7 @@
 #include "kernels_check.h"
 
 enum { MOST_LOCKED = 6 };                  /* velocities of one hinge */
-#define MOST_GROUP_DOFS ((int64_t)1 << 20) /* the scratch of a larger group could not be allocated */
+#define MOST_IN_GROUP ((int64_t)1 << 20) /* the scratch of a larger group could not be allocated */
 
 static const int64_t *group_row(const Tables *tables, int64_t group)
 {
@@ -30,7 +30,7 @@ static int64_t padded(int64_t n)
 static int64_t group_work_size(const int64_t *group)
 {
     const int64_t n = group[GI_DOFS], bodies = group[GI_BODIES], width = padded(n + 1), blocks = width / LANES * BLOCK;
-    return GROUP_HEAD + 3 * n + (n + 2) * (padded(group[GI_RANK]) + LANES) + (2 * n + 2) * width +
+    return GROUP_HEAD + 3 * n + (n + 2) * (padded(group[GI_ROWS]) + LANES) + (2 * n + 2) * width +
            (2 * bodies + 1) * blocks + ACC * bodies;
 }
 
@@ -42,11 +42,12 @@ bool check_groups(const Tables *tables)
         const int64_t *group = group_row(tables, g);
         if (!check_list(tables, group[GI_BODY], group[GI_BODIES], counts[C_BODIES]) ||
             !check_list(tables, group[GI_DOF], group[GI_DOFS], counts[C_V]) ||
-            !check_list(tables, group[GI_DOF] + group[GI_DOFS], group[GI_RANK], group[GI_RANK]) || /* their rows */
+            !check_list(tables, group[GI_DOF] + group[GI_DOFS], group[GI_RANK], group[GI_ROWS]) || /* their rows */
             !check_list(tables, group[GI_LOOP], group[GI_LOOPS], counts[C_LOOPS]))
             return false;
-        if (!is_in(group[GI_RANK], 0, group[GI_DOFS] + 1) || !is_in(group[GI_PARENT], 0, counts[C_BODIES] + 1) ||
-            group[GI_DOFS] > MOST_GROUP_DOFS || group[GI_WORK] != work)
+        if (!is_in(group[GI_RANK], 0, group[GI_DOFS] + 1) || !is_in(group[GI_ROWS], group[GI_RANK], MOST_IN_GROUP) ||
+            !is_in(group[GI_PARENT], 0, counts[C_BODIES] + 1) ||
+            group[GI_DOFS] > MOST_IN_GROUP || group[GI_WORK] != work)
             return false;
         work += group_work_size(group);
         if (work > counts[C_GROUP_WORK])
@@ -113,7 +114,7 @@ static bool check_rows(const Tables *tables, const int64_t *loop)
     if (!is_in(loop[L_ROWS], 0, most_rows(loop[L_KIND]) + 1) || !is_in(loop[L_GROUP], -1, counts[C_GROUPS]))
         return false;
     if (loop[L_GROUP] >= 0)
-        return loop[L_FORCED] == -1 && fits(loop[L_ROW], loop[L_ROWS], group_row(tables, loop[L_GROUP])[GI_RANK]);
+        return loop[L_FORCED] == -1 && fits(loop[L_ROW], loop[L_ROWS], group_row(tables, loop[L_GROUP])[GI_ROWS]);
     return is_in(loop[L_FORCED], 0, counts[C_FORCED]) && fits(loop[L_ROW], loop[L_ROWS], counts[C_FORCE_ROWS]);
 }
 

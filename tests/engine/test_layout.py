@@ -133,7 +133,7 @@ def test_work_sections_agree_with_the_compiled_view(plant, looped):
 def test_a_groups_scratch_is_what_its_view_covers(shape):
     n, m, bodies = shape
     group = np.zeros(loops.GROUP_INT, dtype=np.int64)
-    for column, value in ((loops.GI_DOFS, n), (loops.GI_RANK, m), (loops.GI_BODIES, bodies), (loops.GI_WORK, 5)):
+    for column, value in ((loops.GI_DOFS, n), (loops.GI_ROWS, m), (loops.GI_BODIES, bodies), (loops.GI_WORK, 5)):
         group[column] = value
     size = numba.njit(lambda n, m, b: loops.group_work_size(n, m, b))(n, m, bodies)
     work = np.arange(5.0 + size)

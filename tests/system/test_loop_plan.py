@@ -41,11 +41,21 @@ def kept_rows(made: Plan, group, q: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_redundant_rows_of_linkages_are_dropped(name):
-    """Planar linkages in three dimensions, Bennett's and Bricard's, which only their lengths make movable."""
+    """Of planar linkages in three dimensions. Of Bennett's and Bricard's, which only their lengths make movable, other
+    rows are independent at other configurations: those that follow from constant combinations are dropped."""
     system, rank, _ = MODELS[name]
     made = planned(system)
-    assert sum(len(loop.kept) for loop in made.loops) == rank
+    kept = {"Bennett": 4, "Bricard": 5}.get(name, rank)
+    assert sum(len(loop.kept) for loop in made.loops) == kept
     assert sum(len(group.dependent) for group in made.groups) == rank
+
+
+@pytest.mark.parametrize(("name", "rank"), [("Bennett", 2), ("Bricard", 4), ("four-bar", 2)])
+def test_the_rank_of_loops_by_force_is_known(name, rank):
+    system = MODELS[name][0]
+    made = planned(replace(system, loops=tuple(replace(loop, method="force") for loop in system.loops)))
+    assert sum(loop.rank for loop in made.loops) == rank
+    assert sum(len(loop.kept) for loop in made.loops) == 5
 
 
 def test_rows_of_a_planar_pin_that_are_kept():

@@ -1,4 +1,4 @@
-"""One aggregated node: its redundant rows dropped, its dependent velocities chosen, everything brought to one size."""
+"""One aggregated node: rows that are never needed dropped, dependent velocities chosen, all brought to one size."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from limberjack.engine.system.loops.kinematics import Tree
 from limberjack.engine.system.loops.mechanism import Mechanism
 from limberjack.engine.system.loops.newton import Sizes, sizes
 from limberjack.engine.system.loops.samples import sampled_rows
-from limberjack.engine.system.loops.selection import dependent_columns, generic, independent_rows
+from limberjack.engine.system.loops.selection import condensed, dependent_columns, generic, needed_rows
 from limberjack.engine.system.system import System
 
 #: typical velocities differ from those of `Sizes` at most by this factor: a hinge that moves a loop little is slow,
@@ -48,9 +48,10 @@ def aggregate(system: System, tree: Tree, loops: Sequence[Closure], members: lis
     mechanism = Mechanism(tree, [loops[i] for i in members])
     size = sizes(mechanism, system.q0)
     matrices = sampled_rows(mechanism, system.q0, size)
-    kept = independent_rows(matrices)
-    rows = [Y[kept] for Y in generic(matrices)[1]]
-    dependent = _dependent(system, mechanism, rows)
+    kept = needed_rows(matrices)
+    count, regular = generic(matrices)
+    rows = [Y[kept] for Y in regular]
+    dependent = _dependent(system, mechanism, [condensed(Y, count) for Y in rows])
     dependent.sort(key=lambda j: _first_row(rows, j))
     independent = [j for j in range(len(mechanism.dofs)) if j not in set(dependent)]
     velocity, row = _equilibrated(rows, size, kept)

@@ -82,12 +82,12 @@ class Tables:
         self._list(group.pairs)
         row[lp.GI_LOOP], row[lp.GI_LOOPS] = self._list(group.loops)
         row[lp.GI_RANK], row[lp.GI_PARENT], row[lp.GI_WORK] = len(group.dependent), group.parent, self.group_work
-        sizes = len(group.scale), len(group.dependent), len(group.bodies)
-        self.group_work += int(lp.group_work_size(*sizes))
         first = 0
         for i in group.loops:
             self.loop_int[i, lp.L_ROW] = first
             first += len(self.plan.loops[i].kept)
+        row[lp.GI_ROWS] = first
+        self.group_work += int(lp.group_work_size(len(group.scale), first, len(group.bodies)))
 
     def _add_loops(self) -> None:
         system = self.plan.system
@@ -103,7 +103,7 @@ class Tables:
             row[lp.L_COMMAND] = command if loop.command_names else -1
             row[lp.L_PROJECT] = plan.group is None and loop.projection
             if plan.group is None:
-                row[lp.L_FORCED], row[lp.L_ROW] = forced, forced_row
+                row[lp.L_FORCED], row[lp.L_ROW], row[lp.L_RANK] = forced, forced_row, plan.rank
                 forced, forced_row = forced + 1, forced_row + len(plan.kept)
             self._add_walks(row, closure, plan.group is None)
             _fill_numbers(self.loop[i], plan)

@@ -6,11 +6,8 @@ from limberjack.engine.system.loops.groups import united
 from limberjack.engine.system.loops.mechanism import Mechanism
 from limberjack.engine.system.loops.newton import sizes
 from limberjack.engine.system.loops.plan import Plan
-from limberjack.engine.system.loops.samples import rank, sampled_rows
+from limberjack.engine.system.loops.samples import MOST_SAMPLED, rank, sampled_rows
 from limberjack.engine.system.loops.selection import generic
-
-#: mechanisms of more velocities are not moved to look for singular positions
-MOST_SAMPLED = 100
 
 
 def freedoms(plan: Plan) -> int:

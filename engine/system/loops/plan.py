@@ -16,18 +16,24 @@ from limberjack.engine.system.loops.groups import united
 from limberjack.engine.system.loops.kinematics import Tree
 from limberjack.engine.system.loops.mechanism import Mechanism
 from limberjack.engine.system.loops.newton import ROUNDING, Sizes, sizes
+from limberjack.engine.system.loops.samples import MOST_SAMPLED, sampled_rows
+from limberjack.engine.system.loops.selection import generic
 from limberjack.engine.system.system import System
 
 
 @dataclass(eq=False)
 class LoopPlan:
-    """One loop: method and why, the rows that are kept and their factors; group is None for a loop by force."""
+    """One loop: method and why, the rows that are kept and their factors; group is None for a loop by force.
+
+    rank : by force, how many of its rows do not follow from others at most configurations
+    """
 
     closure: Closure
     choice: Choice
     kept: list[int]
     scale: list[float]
     group: int | None
+    rank: int = 0
 
     @property
     def method(self) -> str:
@@ -72,7 +78,25 @@ def plan(system: System, frames: Frames) -> Plan:
             at = group.loops.index(i)
             kept, scale = group.kept[at], group.row_scale[at]
         plans.append(LoopPlan(closure, choices[i], kept, scale, group_of.get(i)))
+    _rank(system, tree, plans, groups)
     return Plan(system, tree, plans, groups)
+
+
+def _rank(system: System, tree: Tree, plans: Sequence[LoopPlan], groups: Sequence[Group]) -> None:
+    """Ranks of the loops by force. Rows of loops that switch, and of mechanisms too large to be moved, all count."""
+    for plan in plans:
+        plan.rank = len(plan.kept) if plan.group is None else 0
+    fixed = [plan for plan in plans if not plan.closure.loop.switchable]
+    for members in united([plan.closure.above for plan in fixed]):
+        found = [fixed[i] for i in members]
+        mechanism = Mechanism(tree, [plan.closure for plan in found])
+        if all(plan.group is not None for plan in found) or len(mechanism.dofs) > MOST_SAMPLED:
+            continue
+        left = generic(sampled_rows(mechanism, system.q0, sizes(mechanism, system.q0)))[0]
+        left -= sum(len(groups[g].dependent) for g in {plan.group for plan in found if plan.group is not None})
+        for plan in found:
+            plan.rank = min(plan.rank, left)
+            left -= plan.rank
 
 
 def _groups(system: System, tree: Tree, loops: Sequence[Closure], choices: Sequence[Choice]) -> list[Group]:

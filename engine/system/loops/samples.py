@@ -9,6 +9,8 @@ from limberjack.engine.system.loops.newton import RANK_TOLERANCE, Sizes, close
 
 #: walks from the initial configuration, more if it is singular; configurations on each, and attempts to reach them
 WALKS, WALKS_OF_SINGULAR, WALK, TRIES = 2, 8, 3, 6
+#: mechanisms of more velocities are not moved to look for singular positions, except for embedding
+MOST_SAMPLED = 100
 #: how far a random motion along the constraints goes, in units of `Sizes`
 STRIDE = 0.7
 

@@ -51,6 +51,26 @@ def independent_rows(rows: Sequence[np.ndarray]) -> list[int]:
     return sorted(kept)
 
 
+def needed_rows(rows: Sequence[np.ndarray]) -> list[int]:
+    """Indices, ascending, of rows that span all others at every configuration.
+
+    As many as the generic rank where the same ones do everywhere, as in a plane. Of linkages that move in space only
+    because of their proportions any such set becomes singular somewhere: there more are kept, all but those that are
+    constant combinations of others.
+    """
+    everywhere = np.hstack(rows)
+    if rank(everywhere) > generic(rows)[0]:
+        return independent_rows([everywhere])
+    return independent_rows(rows)
+
+
+def condensed(Y: np.ndarray, count: int) -> np.ndarray:
+    """`count` orthonormal combinations of the rows that span them all; Y itself if it has no more."""
+    if len(Y) <= count:
+        return Y
+    return np.asarray(np.linalg.svd(Y)[0][:, :count].T @ Y)
+
+
 def dependent_columns(rows: Sequence[np.ndarray], order: Sequence[tuple[int, ...]], free: set[int]) -> list[int]:
     """As many columns as there are rows, which the other columns then determine; fewer if that cannot be.
 

@@ -6,7 +6,7 @@ import numpy as np
 
 import limberjack as lj
 from limberjack.engine.system.system import Body, Inertia, Loop, Node
-from tests.loops.mechanisms.parts import assembled, at, pin, rod, sliding, turning
+from tests.loops.mechanisms.parts import OneFreedom, assembled, at, pin, rod, sliding, turning
 
 
 def scott_russell(method: str | None = None, theta: float = 0.6, rate: float = 0.8) -> lj.System:
@@ -85,3 +85,14 @@ def scissor(method: str | None = None, cells: int = 3, angle: float = 0.5, rate:
         loops.append(pin(f"cross{i}", f"up{i}", (0.5, 0), f"down{i}", (0.5, 0)))
     nodes = (Node("top right", f"up{cells - 1}", at((1, 0))), Node("top left", f"down{cells - 1}", at((1, 0))))
     return assembled("scissor", bodies, loops, method, nodes=nodes)
+
+
+def scissor_freedom(cells: int = 3) -> OneFreedom:
+    """The same in the bars' angle: bars of cell i have their middle at (cos θ / 2, (i + 1/2) sin θ)."""
+    heights = np.arange(cells) + 0.5
+
+    def A(angle):
+        bars = 0.25 * np.sin(angle) ** 2 + heights**2 * np.cos(angle) ** 2 + 1.0 / 12.0
+        return 0.8 * np.sum(bars) + 0.1 * np.sin(angle) ** 2
+
+    return OneFreedom(A, lambda angle: 9.81 * 0.8 * np.sum(heights) * np.sin(angle))
