@@ -31,7 +31,7 @@ from limberjack.engine.minimal import MOST_OPEN, MinimalDynamics
 from limberjack.engine.system.build import build
 from limberjack.engine.system.loops.fill import first_switches
 from limberjack.engine.system.plant import aligned_zeros, split
-from limberjack.engine.system.system import System
+from limberjack.engine.system.system import Loop, System
 from limberjack.engine.views import total
 
 External = Mapping[str, ArrayLike] | ArrayLike | None
@@ -92,7 +92,7 @@ class Dynamics:
         _in_range(out, "the forces of the loops")
         counts = self.plant.sections["loop_int"][:, L_ROWS]
         return {
-            loop.name: in_axes(loop, row) if loop.joins else float(row[0]) if count == 1 else row[:count].copy()
+            loop.name: in_axes(loop, row) if loop.joins else _along(loop, row[:count])
             for loop, row, count in zip(self.system.loops, out, counts, strict=True)
         }
 
@@ -316,6 +316,13 @@ class Dynamics:
         """One compiled call; the scratch vector belongs to one thread at a time."""
         with self._lock:
             entry(*self._model, *rest)
+
+
+def _along(loop: Loop, forces: np.ndarray) -> np.ndarray | float:
+    """Forces of a coupling or a lock; a coupling has one, also where its row follows from others and is not kept."""
+    if loop.type == "coupling":
+        return float(forces.sum())
+    return float(forces[0]) if len(forces) == 1 else forces.copy()
 
 
 def _finite_accelerations(system: System, vdot: np.ndarray) -> None:

@@ -33,6 +33,7 @@ from limberjack.engine.loops.layout import (
     S_REST,
     S_RIGHT,
     S_SCALE,
+    S_SHARE,
     S_STEP,
 )
 from limberjack.engine.loops.paths import acts, largest_weight, weight
@@ -40,9 +41,9 @@ from limberjack.engine.views import LANES
 
 #: a row moves nothing where Λ_ii is this small beside what a row of its size could move: e is rounding (squared)
 IDLE = 1e-24
-#: a row is left out where its pivot, of unit rows, is not above this (the square of that in elimination.py), and where
-#: Λ_ii is not beside that of other rows of its loop: it vanishes
-RANK = 1e-10
+#: a row is left out where its pivot, of unit rows, or how much it moves beside other rows of its loop is not above
+#: RANK; in accelerations already where it moves not more than COAST. Squares of the limits in `elimination.py`
+RANK, COAST = 1e-10, 1e-9
 #: the first limit where rows depend on each other, what it is lowered by while too few are found, and how often
 SOUND, LOWER, TRIES = 0.5, 0.3, 12
 #: the square of the rest at which conjugate gradients end, as a share of that at their beginning
@@ -139,8 +140,8 @@ def _mobility(plant, work, l, i):
 
 @kernel
 def _scale_rows(plant, work, l):
-    """Scales of loop l's rows, 0 for those that move nothing; returns how many move next to nothing."""
-    row, rows, vanishing = plant.loops.loop_int[l, L_ROW], plant.loops.loop_int[l, L_ROWS], 0
+    """Scales of loop l's rows, 0 for those that move nothing, and how much they move beside the others."""
+    row, rows, solve = plant.loops.loop_int[l, L_ROW], plant.loops.loop_int[l, L_ROWS], work.loops.solve
     idle, linear, angular = IDLE * largest_weight(plant, work, l), 0.0, 0.0
     for i in range(rows):
         if _is_linear(plant, l, i):
@@ -150,10 +151,8 @@ def _scale_rows(plant, work, l):
     for i in range(rows):
         own, moved = work.loops.admittance[row + i, row + i], _mobility(plant, work, l, i)
         found = moved > idle and own < math.inf
-        if found and not moved > RANK * (linear if _is_linear(plant, l, i) else angular):
-            found, vanishing = False, vanishing + 1
-        work.loops.solve[S_SCALE, row + i] = 1.0 / math.sqrt(own) if found else 0.0
-    return vanishing
+        solve[S_SCALE, row + i] = 1.0 / math.sqrt(own) if found else 0.0
+        solve[S_SHARE, row + i] = moved / (linear if _is_linear(plant, l, i) else angular) if found else 0.0
 
 
 @kernel
@@ -169,18 +168,18 @@ def _apply_scales(work, n):
 
 @kernel
 def _assemble(plant, work):
-    """Λ in unit rows; returns the number of rows, and of those that vanish."""
-    loops, n, end, vanishing = plant.loops.loop_int, work.loops.admittance.shape[0], 0, 0
+    """Λ in unit rows; returns the number of rows."""
+    loops, n, end = plant.loops.loop_int, work.loops.admittance.shape[0], 0
     for l in range(loops.shape[0]):
         if loops[l, L_FORCED] >= 0:
             end = _row_of_blocks(plant, work, l, end)
             for i in range(loops[l, L_ROW], loops[l, L_ROW] + loops[l, L_ROWS]):
                 work.loops.solve[S_END, i] = end
-            vanishing += _scale_rows(plant, work, l)
+            _scale_rows(plant, work, l)
     for i in range(n, work.loops.solve.shape[1]):
         work.loops.solve[S_SCALE, i] = 0.0
     _apply_scales(work, n)
-    return n, vanishing
+    return n
 
 
 @kernel
@@ -198,16 +197,17 @@ def _eliminate(factor, k, stop):
 
 
 @kernel
-def _factor(work, n, least):
-    """U with U* U = Λ, diagonal inverted, 0 for rows that take no part or whose pivots are not above `least`; returns
-    the number of the others."""
+def _factor(work, n, limit, least):
+    """U with U* U = Λ, diagonal inverted, 0 for rows that take no part, whose pivots or shares are not above the limit,
+    or whose shares are not above `least`; returns the number of the others."""
     factor, scale, end, found = work.loops.factor, work.loops.solve[S_SCALE], work.loops.solve[S_END], 0
+    share = work.loops.solve[S_SHARE]
     for i in range(n):
         for j in range(i, int(end[i]), LANES):
             store_lanes(factor[i], j, load_lanes(work.loops.admittance[i], j))
         store_lanes(factor[i], int(end[i]), equal_lanes(0.0))
     for k in range(n):
-        if scale[k] == 0.0 or not factor[k, k] > least:
+        if scale[k] == 0.0 or not (factor[k, k] > limit and share[k] > max(limit, least)):
             factor[k, k] = 0.0
             continue
         factor[k, k] = 1.0 / math.sqrt(factor[k, k])
@@ -217,9 +217,9 @@ def _factor(work, n, least):
 
 
 @kernel
-def _wanted(plant, work, vanishing):
+def _wanted(plant, work):
     """How many rows of the loops that act now are independent in general, and how many there are that move anything."""
-    wanted, rows = 0, vanishing
+    wanted, rows = 0, 0
     for l in range(plant.loops.loop_int.shape[0]):
         if acts(plant, work, l):
             wanted += plant.loops.loop_int[l, L_RANK]
@@ -229,13 +229,13 @@ def _wanted(plant, work, vanishing):
 
 
 @kernel
-def factor_admittance(plant, work):
-    """Λ of the loops that act by force, whose `trace` is done, and its factor."""
-    n, vanishing = _assemble(plant, work)
-    wanted, rows = _wanted(plant, work, vanishing)
+def factor_admittance(plant, work, least):
+    """Λ of the loops that act by force, whose `trace` is done, and its factor, of rows with shares above `least`."""
+    n = _assemble(plant, work)
+    wanted, rows = _wanted(plant, work)
     found, limit = 0, RANK if wanted == rows else SOUND
     for i in range(TRIES):
-        found = _factor(work, n, limit)
+        found = _factor(work, n, limit, least)
         if found >= wanted or limit <= RANK:
             break
         limit = LOWER * limit if i < TRIES - 2 else RANK

@@ -22,9 +22,10 @@ from limberjack.engine.views import LANES, padded
 KEEP = 0.05
 #: a pivot of scaled rows that needs no search for a larger one
 GOOD = 0.1
-#: below this pivot of scaled rows a row says nothing (rank drops, as in a singular configuration): loops that are
-#: closed to RANK² do not tell the branches of a mechanism apart there, and accelerations would be anything
-RANK = 1e-5
+#: below this pivot of scaled rows a row says nothing (rank drops, as in a singular configuration). RANK where loops are
+#: closed again: a residual of RANK² does not tell the branches of a mechanism apart. COAST in accelerations: the stages
+#: of an integrator do not close the loops, and what a row then asks for grows with the inverse of its pivot
+RANK, COAST = 1e-5, 1e-4
 
 
 @kernel
@@ -75,9 +76,9 @@ def _find_pivot(parts, n, m, s, row, freely):
 
 
 @kernel
-def eliminate(parts, listed, start, n, m, rank, freely):
+def eliminate(parts, listed, start, n, m, rank, least, freely):
     """Rows solved one after the other; head then says how many velocities are left free and the smallest pivot, 0
-    where the rank has dropped.
+    where one was not above `least`.
 
     listed[start + n + s]: row that is paired with dependent velocity s of `rank`; freely: velocities are chosen by
     their size, not as listed.
@@ -88,7 +89,7 @@ def eliminate(parts, listed, start, n, m, rank, freely):
     solved, smallest = 0, 1e300
     for s in range(rank):
         at, row, size = _find_pivot(parts, n, m, s, listed[start + n + s], freely)
-        if not size > RANK:
+        if not size > least:
             break
         pick[s], pick[at] = pick[at], pick[s]
         pair[s], y[n + 1, row] = row, 1.0

@@ -36,7 +36,7 @@ from limberjack.engine.layout import (
 from limberjack.engine.loops.blocks import load_block, store_block
 from limberjack.engine.loops.calls import vectors
 from limberjack.engine.loops.closures import bias_loop, move_loop, place_rows
-from limberjack.engine.loops.elimination import KEEP, eliminate, read_solution
+from limberjack.engine.loops.elimination import COAST, KEEP, RANK, eliminate, read_solution
 from limberjack.engine.loops.group_rows import fill_rows
 from limberjack.engine.loops.layout import (
     COUPLING,
@@ -60,6 +60,12 @@ from limberjack.engine.tree import hinge_in, sweep_velocities
 from limberjack.engine.views import LANES
 
 
+@kernel
+def _least(which):
+    """Pivots at and below this say nothing."""
+    return COAST if which == R_ACCEL else RANK
+
+
 @routine(WHOLE, FLOATS, WHOLE)
 def choose_routine(ints, floats, vector, g, q, which):
     """The group's rows solved for the velocities that suit the present configuration best."""
@@ -68,7 +74,7 @@ def choose_routine(ints, floats, vector, g, q, which):
     parts = group_view(group, work.loops.group)
     fill_rows(plant, work, group, parts, q, which)
     n, m, rank = group[GI_DOFS], group[GI_ROWS], group[GI_RANK]
-    eliminate(parts, plant.loops.listed, group[GI_DOF], n, m, rank, True)
+    eliminate(parts, plant.loops.listed, group[GI_DOF], n, m, rank, _least(which), True)
 
 
 @kernel
@@ -81,7 +87,7 @@ def solve_group(plant, work, g, q, which):
     parts = group_view(group, work.loops.group)
     n, rank = group[GI_DOFS], group[GI_RANK]
     fill_rows(plant, work, group, parts, q, which)
-    eliminate(parts, plant.loops.listed, group[GI_DOF], n, group[GI_ROWS], rank, False)
+    eliminate(parts, plant.loops.listed, group[GI_DOF], n, group[GI_ROWS], rank, _least(which), False)
     if parts.head[GH_PIVOT] < KEEP and rank > 0:
         ints, floats, vector = vectors(plant, work)
         choose_routine(ints, floats, vector, g, q, which)

@@ -105,12 +105,13 @@ R_RESIDUAL, R_RATE, R_ACCEL, R_QUAD, R_FORCE = range(0, ROW_WORK, LANES)
 # work.coblock (loops, 96): forces of the rows on body A and on body B, at O in body axes, a block each, row i in lane i
 COBLOCK = 2 * BLOCK
 
-# work.solve (7, padded rows by force + LANES): vectors over the rows by force, `admittance.py`
-SOLVE = 7
+# work.solve (8, padded rows by force + LANES): vectors over the rows by force, `admittance.py`
+SOLVE = 8
 S_SCALE = 0  # scale s of each row: s Λ s has a unit diagonal; 0 for rows that take no part
 S_END = 1  # one past the last column that is not zero in the row's upper triangle
 S_RIGHT, S_FORCE, S_REST, S_STEP = 2, 3, 4, 5  # right-hand side, forces, what they leave of it, their change
-S_LEFT = 6  # first: how many rows are missing in the factor that do not follow from others elsewhere
+S_SHARE = 6  # how much a row moves beside the most mobile one of its loop
+S_LEFT = 7  # first: how many rows are missing in the factor that do not follow from others elsewhere
 
 # scratch of a group of n velocities, m rows and b bodies, in this order; P = padded(n + 1)
 GROUP_HEAD = 8  # number of independent velocities now; smallest pivot; 1 where the chosen set was left

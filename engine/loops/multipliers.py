@@ -32,7 +32,7 @@ from limberjack.engine.layout import (
     plant_view,
     work_view,
 )
-from limberjack.engine.loops.admittance import factor_admittance, least_forces, solve_admittance
+from limberjack.engine.loops.admittance import COAST, RANK, factor_admittance, least_forces, solve_admittance
 from limberjack.engine.loops.aggregated import solve_node
 from limberjack.engine.loops.calls import vectors
 from limberjack.engine.loops.closures import accelerate_loop, move_loop, place_loop
@@ -88,20 +88,20 @@ def _ask(plant, work, l):
         work.loops.solve[S_RIGHT, plant.loops.loop_int[l, L_ROW] + i] = -c
 
 
-@routine(FLOATS)
-def prepare_routine(ints, floats, vector, q):
+@routine(FLOATS, FLAG)
+def prepare_routine(ints, floats, vector, q, coast):
     plant, work = plant_view(ints, floats), work_view(ints, vector)
     for l in range(plant.loops.loop_int.shape[0]):
         if acts(plant, work, l):
             trace(plant, work, l, q)
-    factor_admittance(plant, work)
+    factor_admittance(plant, work, COAST if coast else RANK)
 
 
 @kernel
-def prepare(plant, work, q):
-    """STEP C: Λ and its factor, of the loops that act by force and are placed."""
+def prepare(plant, work, q, coast):
+    """STEP C: Λ and its factor, of the loops that act by force and are placed; coast: for accelerations."""
     ints, floats, vector = vectors(plant, work)
-    prepare_routine(ints, floats, vector, q)
+    prepare_routine(ints, floats, vector, q, coast)
 
 
 @routine()
@@ -133,7 +133,7 @@ def constrain_routine(ints, floats, vector, q, v, vdot):
             accelerate_loop(plant, work, l, q, vdot)
             _ask(plant, work, l)
     if found:
-        prepare(plant, work, q)
+        prepare(plant, work, q, True)
         solve(plant, work)
     return found
 

@@ -68,6 +68,13 @@ def test_loops_written_twice_share_their_force():
     close(forces["loop0"], forces["again"], scale=float(np.abs(forces["loop0"]).max()))
 
 
+def test_a_coupling_whose_row_is_dropped_shows_a_number():
+    graph = random_closed(np.random.default_rng(4), bodies=4, kinds=["coupling"], loops=1, twice=True)
+    forces = lj.Dynamics(graph.by("embed")).loop_forces(graph.q, graph.v, graph.rng.normal(size=graph.system.nv))
+    assert [np.shape(forces[name]) for name in ("loop0", "again")] == [(), ()]
+    assert 0.0 in forces.values()
+
+
 @settings(max_examples=25, deadline=None)
 @given(graphs(twice=True))
 def test_random_graphs(graph):
