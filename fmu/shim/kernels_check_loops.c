@@ -1,7 +1,7 @@
 /* Is every index in the tables of closed loops inside the vector that it leads into? engine/loops/layout.py */
 #include "kernels_check.h"
 
-enum { MOST_LOCKED = 6 };                  /* velocities of one hinge */
+enum { MOST_LOCKED = 6 };                /* velocities of one hinge */
 #define MOST_IN_GROUP ((int64_t)1 << 20) /* the scratch of a larger group could not be allocated */
 
 static const int64_t *group_row(const Tables *tables, int64_t group)
@@ -46,8 +46,8 @@ bool check_groups(const Tables *tables)
             !check_list(tables, group[GI_LOOP], group[GI_LOOPS], counts[C_LOOPS]))
             return false;
         if (!is_in(group[GI_RANK], 0, group[GI_DOFS] + 1) || !is_in(group[GI_ROWS], group[GI_RANK], MOST_IN_GROUP) ||
-            !is_in(group[GI_PARENT], 0, counts[C_BODIES] + 1) ||
-            group[GI_DOFS] > MOST_IN_GROUP || group[GI_WORK] != work)
+            !is_in(group[GI_PARENT], 0, counts[C_BODIES] + 1) || group[GI_DOFS] > MOST_IN_GROUP ||
+            group[GI_WORK] != work)
             return false;
         work += group_work_size(group);
         if (work > counts[C_GROUP_WORK])
