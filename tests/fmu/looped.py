@@ -47,7 +47,7 @@ def looped(tree: Plant) -> Plant:
     made.sections["term_int"][:] = terms
     made.sections["walk"][:, 0], made.sections["listed"][:, 0] = walk, listed
     b, d = len(members), len(dofs)
-    made.sections["group_int"][0] = 0, b, b, d, rank, b + d + rank, 1, parent, 0, 0
+    made.sections["group_int"][0] = 0, b, b, d, rank, b + d + rank, 1, parent, 0, rank
     made.sections["loop_int"][:] = _loops(tree.count(layout.C_COMMANDS), rank, len(terms), b)
     return made
 

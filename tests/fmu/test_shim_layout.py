@@ -28,7 +28,7 @@ from tests.fmu.shim_model import sealed
 #: columns of topo that no kernel uses as an index
 _FLAGS = (layout.TURN, layout.LEAF, layout.FIRST, layout.GROUNDED, 15)
 #: columns of the tables of loops that no kernel uses as an index
-_LOOP_FLAGS = {"loop_int": (loops.L_PROJECT, 19), "group_int": (9,)}
+_LOOP_FLAGS = {"loop_int": (loops.L_PROJECT, loops.L_RANK)}
 _ENDLESS = 2**62
 
 
