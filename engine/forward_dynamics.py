@@ -53,6 +53,7 @@ from limberjack.engine.loops.embedding import embed_groups, rest_groups
 from limberjack.engine.loops.multipliers import constrain
 from limberjack.engine.routine import FLAG, FLOATS, WHOLE, routine
 from limberjack.engine.spatial import (
+    ZERO,
     add,
     add6,
     add9,
@@ -176,20 +177,33 @@ def _outward_closed(plant, work, v, vdot):
             _outward(plant, work, k, v, vdot)
 
 
+@kernel
+def _rest(plant, work):
+    """V and Coriolis accelerations of all bodies 0."""
+    for k in range(plant.topo.shape[0]):
+        row, topo = work.rows[k + 1], plant.topo[k]
+        store3(row, W_V, ZERO)
+        store3(row, W_V + 3, ZERO)
+        if topo[PATH] == PATH_GENERAL:
+            store3(work.gen[topo[SLOT]], G_A, ZERO)
+            store3(work.gen[topo[SLOT]], G_A + 3, ZERO)
+
+
 @routine(FLOATS, FLOATS, FLOATS, FLOATS, FLAG, FLOATS, WHOLE)
 def closed_routine(ints, floats, vector, q, v, tau, add_inertia, external, vdot, what):
     """`forward_dynamics` of a model with loops; the second sweep base to tip counts the constraint forces.
 
     what: _MOVE; with _SETTLE gravity is left out and the sweeps base to tip are too; with _CHANGE gravity and
-    constraint forces are left out, and X and β are as they were solved before.
+    constraint forces are left out, bodies are placed already, and X and β are as they were solved before.
     """
     plant, work = plant_view(ints, floats), work_view(ints, vector)
-    begin_sweep(plant, work, q, 1.0 if what == _MOVE else 0.0)
-    for k in range(plant.topo.shape[0]):
-        place_body(plant, work, k, q, v)
     if what == _CHANGE:
+        _rest(plant, work)
         rest_groups(plant, work)
     else:
+        begin_sweep(plant, work, q, 1.0 if what == _MOVE else 0.0)
+        for k in range(plant.topo.shape[0]):
+            place_body(plant, work, k, q, v)
         embed_groups(plant, work, q, v)
     _inward_closed(plant, work, v, tau, add_inertia, external)
     for again in range(2 if what != _SETTLE else 0):
@@ -232,7 +246,8 @@ def settle(plant, work, q):
 @kernel
 def least_change(plant, work, q, out):
     """out (nv,): what `solve_group` found for every group, and with it the change of the independent velocities and of
-    all others outside that makes the kinetic energy of the whole change least. Leaves P, D and G at q."""
+    all others outside that makes the kinetic energy of the whole change least. Leaves P, D and G at q, where the bodies
+    are placed, and V = 0 there."""
     ints, floats, vector = vectors(plant, work)
     still = work.zeros
     closed_routine(ints, floats, vector, q, still, still, plant.armature, False, out, _CHANGE)

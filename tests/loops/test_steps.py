@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import limberjack as lj
+from limberjack.engine.system.system import Dof
+from limberjack.engine.system.validate import validate
+from tests.engine.random_systems import random_state, random_system
 from tests.loops.agreement import one_loop
 from tests.loops.oracle import Oracle
-from tests.loops.random_graphs import EMBEDDABLE, KINDS, Closed, random_closed, set_state
+from tests.loops.random_graphs import EMBEDDABLE, KINDS, Closed, joining_loop, random_closed, set_state
 
 CASES = [
     (kind, method) for kind in KINDS for method in ("embed", "force") if not (kind == "lock" and method == "embed")
@@ -113,3 +118,26 @@ def test_looking_does_not_change_the_motion(method):
         seen.step()
         assert np.all(np.isfinite(seen.vdot))
     assert np.array_equal(seen.state, unseen.state)
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "semi_implicit"])
+def test_closing_embedded_loops_keeps_the_momentum(integrator):
+    """What closes the velocities again are impulses between bodies of the model, which float freely: the momentum
+    changes by the integrator's error only, and by force and embedded alike."""
+    rng = np.random.default_rng(41)
+    tree = random_system(["free", *["revolute"] * 6], rng, parents=[None, 0, 1, 2, 0, 4, 5])
+    bodies = (replace(b, hinge=replace(b.hinge, dofs=tuple(Dof() for _ in b.hinge.dofs))) for b in tree.bodies)
+    tree = replace(tree, bodies=tuple(bodies))
+    q = random_state(tree, rng)[0]
+    closed = replace(tree, gravity=np.zeros(3), loops=(joining_loop("pin", "point", tree, q, ("b3", "b6"), rng),))
+    system = validate(set_state(closed, q, Oracle(closed).impulse(q, rng.normal(size=tree.nv))[0] / 3.0))
+    drift = {}
+    for method in ("embed", "force"):
+        for dt in (1e-3, 5e-4):
+            sim = lj.Simulation(by(system, method), dt=dt, integrator=integrator)
+            start = sim.dynamics.momentum(sim.q, sim.v)
+            sim.step(round(0.2 / dt))
+            drift[method, dt] = np.abs(sim.dynamics.momentum(sim.q, sim.v) - start).max()
+    for dt in (1e-3, 5e-4):
+        assert drift["embed", dt] == pytest.approx(drift["force", dt], rel=0.1, abs=1e-12)
+    assert drift["embed", 5e-4] < 1e-12 or drift["embed", 5e-4] < drift["embed", 1e-3] / 1.8
