@@ -10,7 +10,7 @@ import pytest
 import limberjack as lj
 from limberjack.engine.errors import ModelError
 from limberjack.engine.system.frames import assemble
-from limberjack.engine.system.loops.choice import EMBED_MOST
+from limberjack.engine.system.loops.choice import FREE_MOST
 from limberjack.engine.system.loops.mechanism import Mechanism
 from limberjack.engine.system.loops.plan import Plan, plan
 from limberjack.engine.system.system import Actuator, Hinge, Loop, Pose, Term
@@ -166,10 +166,10 @@ def long_loop(count: int, **options) -> lj.System:
 
 
 def test_method_by_size_of_the_group():
-    small, large = planned(long_loop(EMBED_MOST)), planned(long_loop(EMBED_MOST + 1))
+    small, large = planned(long_loop(FREE_MOST + 1)), planned(long_loop(FREE_MOST + 2))
     assert [small.loops[0].method, large.loops[0].method] == ["embed", "force"]
-    assert large.loops[0].choice.why == f"its group has {EMBED_MOST + 1} velocities, more than {EMBED_MOST}"
-    assert planned(long_loop(EMBED_MOST + 1, method="embed")).loops[0].method == "embed"
+    assert large.loops[0].choice.why == f"its group of {FREE_MOST + 2} velocities and 1 row is large"
+    assert planned(long_loop(FREE_MOST + 2, method="embed")).loops[0].method == "embed"
     assert planned(long_loop(3, method="force")).loops[0].method == "force"
 
 
@@ -181,7 +181,7 @@ def test_methods_mix_in_one_model():
     assert [group.bodies for group in made.groups] == [[2, 3], [5, 6]]
     assert [loop.choice.why for loop in made.loops][2:] == [
         "it can be switched",
-        f"its group has 2 velocities, at most {EMBED_MOST}",
+        "its group of 2 velocities and 1 row is small",
         "it locks a hinge",
     ]
 

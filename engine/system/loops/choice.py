@@ -14,6 +14,8 @@ from limberjack.engine.system.system import Loop
 #: loops whose model leaves the method open are embedded up to this many velocities in their group: what a group costs
 #: grows with the cube of its size, what constraint forces cost with the length of the chains and the number of rows
 EMBED_MOST = 24
+#: and while their rows leave at most so many free: the columns of one block of lanes (docs/benchmarks.md has the crossover)
+FREE_MOST = 8
 
 
 @dataclass
@@ -32,10 +34,11 @@ def choose(loops: Sequence[Closure], tree: Tree) -> list[Choice]:
     for members in united([loops[i].above for i in candidates]):
         group = [candidates[i] for i in members]
         count = sum(tree.joints[row - 1].nv for row in {row for i in group for row in loops[i].above})
-        small = count <= EMBED_MOST
+        rows = sum(len(loops[i].names) for i in group)
+        small = count <= EMBED_MOST and count - rows <= FREE_MOST
         for i in group:
             if not choices[i].method:
-                why = f"its group has {count} velocities, {'at most' if small else 'more than'} {EMBED_MOST}"
+                why = f"its group of {count} velocities and {rows} row{'' if rows == 1 else 's'} is {'small' if small else 'large'}"
                 choices[i] = Choice("embed" if small else "force", why, False)
     return choices
 
