@@ -16,10 +16,14 @@ from __future__ import annotations
 import math
 
 from limberjack.engine.kernel import kernel
-from limberjack.engine.lanes import equal_lanes, load_lanes, store_lanes, sum_lanes
+from limberjack.engine.lanes import between_lanes, equal_lanes, load_lanes, store_lanes, sum_lanes
 from limberjack.engine.layout import NV, VI
+from limberjack.engine.loops.closures import first_probe
 from limberjack.engine.loops.layout import (
+    DISTANCE,
+    F_MOBILE,
     L_FORCED,
+    L_KIND,
     L_RANK,
     L_ROW,
     L_ROWS,
@@ -106,6 +110,23 @@ def _store_block(matrix, row, rows, column, sums):
 
 
 @kernel
+def _element(lanes, i):
+    """The number in lane i."""
+    return sum_lanes(between_lanes(lanes, i, i + 1))
+
+
+@kernel
+def _note_probes(plant, work, l, sums):
+    """F_MOBILE of loop l, from Λ of the loop with itself."""
+    probe, most = first_probe(plant, l), 0.0
+    if probe == 1:
+        most = max(_element(sums[1], 1), _element(sums[2], 2), _element(sums[3], 3))
+    elif probe == 3:
+        most = max(_element(sums[3], 3), _element(sums[4], 4), _element(sums[5], 5))
+    work.loops.frame[l, F_MOBILE] = most
+
+
+@kernel
 def _row_of_blocks(plant, work, a, end):
     """Upper blocks of loop a's rows; returns where they end, at least `end`."""
     ints = plant.loops.loop_int
@@ -119,6 +140,8 @@ def _row_of_blocks(plant, work, a, end):
             found, sums = _block(plant, work, a, b)
             if found:
                 end = max(end, ints[b, L_ROW] + ints[b, L_ROWS])
+            if a == b:
+                _note_probes(plant, work, a, sums)
         if rows > 0:
             _store_block(work.loops.admittance, row, rows, ints[b, L_ROW], sums)
     return end
@@ -128,6 +151,8 @@ def _row_of_blocks(plant, work, a, end):
 def _is_linear(plant, l, i):
     """Whether row i of loop l says something of distances."""
     a = plant.loops.loop[l]
+    if plant.loops.loop_int[l, L_KIND] == DISTANCE:
+        return True
     return a[LP_ROWS + 3 * LANES + i] != 0.0 or a[LP_ROWS + 4 * LANES + i] != 0.0 or a[LP_ROWS + 5 * LANES + i] != 0.0
 
 
@@ -148,6 +173,9 @@ def _scale_rows(plant, work, l):
             linear = max(linear, _mobility(plant, work, l, i))
         else:
             angular = max(angular, _mobility(plant, work, l, i))
+    if rows > 0 and first_probe(plant, l) >= 0:
+        size = plant.loops.loop[l, LP_SCALE + rows - 1]
+        linear = max(linear, work.loops.frame[l, F_MOBILE] * size * size)
     for i in range(rows):
         own, moved = work.loops.admittance[row + i, row + i], _mobility(plant, work, l, i)
         found = moved > idle and own < math.inf

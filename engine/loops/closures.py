@@ -30,8 +30,10 @@ from limberjack.engine.loops.layout import (
     L_CHAIN_B,
     L_CHAIN_BS,
     L_DRIVE,
+    L_FORCED,
     L_GROUP,
     L_KIND,
+    L_ROWS,
     L_SWITCH,
     LP_A,
     LP_B,
@@ -177,6 +179,16 @@ def _rows(plant, l, R, d):
 
 
 @kernel
+def first_probe(plant, l):
+    """The lane behind the rows where a loop by force with a single row for distances has unit forces along the axes of
+    a, -1 for others: beside what they move it shows whether the row vanishes."""
+    ints = plant.loops.loop_int[l]
+    if ints[L_FORCED] < 0 or (ints[L_KIND] != DISTANCE and ints[L_KIND] != PLANAR):
+        return -1
+    return ints[L_ROWS]
+
+
+@kernel
 def _store_coblock(plant, work, l, R, d, n, f):
     """Forces of the rows on A and on B, at O in body axes: -[n; f] at b's origin on A, [n; f] on B."""
     loop, coblock = plant.loops.loop[l], work.loops.coblock[l]
@@ -224,6 +236,9 @@ def place_rows(plant, work, l):
     store9(work.loops.frame[l], F_R, R)
     store3(work.loops.frame[l], F_D, d)
     n, f = _rows(plant, l, R, d)
+    probe = first_probe(plant, l)
+    if probe >= 0:
+        f = f[0] + _only(probe, 1.0), f[1] + _only(probe + 1, 1.0), f[2] + _only(probe + 2, 1.0)
     _store_coblock(plant, work, l, R, d, n, f)
     return R, d
 

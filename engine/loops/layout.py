@@ -96,6 +96,7 @@ F_D = 9  # 3: d, position of b's origin in a, m
 F_W = 12  # 6: velocity [w; u] of b relative to a, axes of a
 F_TWIST_B = 18  # 6: [R ω; R v] of frame b in the axes of a
 F_TWIST_A = 24  # 6: [ω; v] of frame a in its axes
+F_MOBILE = 30  # by force: the largest Λ_ii of unit forces between the frames along the axes of a, where there are some
 
 # work.row (loops, 40), row i of the loop in lane i: residual r, rate dr/dt, its derivative d²r/dt², that derivative's
 # part without accelerations, constraint force

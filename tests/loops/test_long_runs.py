@@ -79,3 +79,12 @@ def test_the_parallelogram_never_folds(method):
             assert coordinate(sim, f"rocker{i}") == pytest.approx(angle, abs=1e-6)
         turns = max(turns, abs(angle) / (2 * np.pi))
     assert turns > 20.0
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("dt", [1e-3, 7e-4, 5e-4])
+def test_a_rod_whose_only_row_vanishes(dt, method):
+    """Steps of different sizes come differently close to the forty singular positions."""
+    worst, drift = minute(bars.rod_parallelogram(method), dt)
+    assert worst <= CLOSED[method]
+    assert drift < 1e-5

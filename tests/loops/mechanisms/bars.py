@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import limberjack as lj
-from limberjack.engine.system.system import Inertia
-from tests.loops.mechanisms.parts import OneFreedom, assembled, pin, rod, sliding, turning
+from limberjack.engine.system.system import Hinge, Inertia, Loop
+from tests.loops.mechanisms.parts import OneFreedom, assembled, at, pin, rod, sliding, turning
 
 
 def rocker_angle(theta: complex, links: tuple[float, float, float, float], branch: int = 1) -> tuple[complex, complex]:
@@ -91,6 +91,14 @@ def parallelogram(
         if i:
             loops.append(pin(f"pin{i}", f"coupler{i - 1}", (1, 0), f"rocker{i}", (1, 0), cut))
     return assembled("parallelogram", bodies, loops, method, **options)
+
+
+def rod_parallelogram(method: str | None = None, theta: float = 0.5 * np.pi, rate: float = -1.0) -> lj.System:
+    """Two rockers of 1 m and 1 kg whose ends a rod without mass ("distance") keeps 1 m apart: flat, its only row
+    vanishes."""
+    rockers = [turning(f"rocker{i}", None, (i, 0), rod(1.0, (1, 0)), theta, rate) for i in range(2)]
+    ends = Hinge("rod", "free", "rocker0", at((1, 0)), at((1, 0)))
+    return assembled("rods", rockers, [Loop("rod", "distance", ends, "rocker1", length=1.0)], method)
 
 
 def parallelogram_freedom(windows: int = 1) -> OneFreedom:
