@@ -14,7 +14,7 @@ from limberjack.engine.system.system import Loop
 #: loops whose model leaves the method open are embedded up to this many velocities in their group: what a group costs
 #: grows with the cube of its size, what constraint forces cost with the length of the chains and the number of rows
 EMBED_MOST = 24
-#: and while their rows leave at most so many free: the columns of one block of lanes (docs/benchmarks.md has the crossover)
+#: and while their rows leave at most so many free: one block of lanes (docs/benchmarks.md has the crossover)
 FREE_MOST = 8
 
 
@@ -38,7 +38,8 @@ def choose(loops: Sequence[Closure], tree: Tree) -> list[Choice]:
         small = count <= EMBED_MOST and count - rows <= FREE_MOST
         for i in group:
             if not choices[i].method:
-                why = f"its group of {count} velocities and {rows} row{'' if rows == 1 else 's'} is {'small' if small else 'large'}"
+                size, noun = "small" if small else "large", "row" if rows == 1 else "rows"
+                why = f"its group of {count} velocities and {rows} {noun} is {size}"
                 choices[i] = Choice("embed" if small else "force", why, False)
     return choices
 
