@@ -20,6 +20,7 @@ REQUIRED = {
     "limberjack/benchmarks/run.py",
     "limberjack/benchmarks/pinocchio_peer.cpp",
     "limberjack/examples/space_manipulator.yaml",
+    "limberjack/examples/modes/boom.yaml",
 }
 
 

@@ -61,6 +61,7 @@ class ModalData:
         mass matrix that was not lumped; they replace the nodal sums of zeroth order
     foreshortening : (N, 3, n, n) or None: G, second-order displacement ½ η* G η of every node, symmetric in η
     stress : stress stiffness of unit loads instead of foreshortening, or None
+    lines : (E, 2) indices of nodes that drawings join, or None
     """
 
     name: str
@@ -83,6 +84,7 @@ class ModalData:
     participation: np.ndarray | None = None
     foreshortening: np.ndarray | None = None
     stress: Stress | None = None
+    lines: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         _Check(self).all()
@@ -169,6 +171,8 @@ class _Check:
                 self._array(field, getattr(data, field), shape)
         if (data.rigid is None) != (data.participation is None):
             self._fail("rigid", "is given without participation, or the reverse", "Give both or neither")
+        if data.lines is not None:
+            self._lines(data.lines, nodes)
         if data.stress is not None:
             k = len(np.atleast_1d(data.stress.nodes))
             shapes = ((3, n, n), (3, n, n), (3, 3, n, n), (k,), (k, 3, n, n))
@@ -176,6 +180,11 @@ class _Check:
                 self._array(f"stress.{item.name}", getattr(data.stress, item.name), shape)
             if data.foreshortening is not None:
                 self._fail("stress", "is given beside foreshortening", "Keep one: both describe the same stiffening")
+
+    def _lines(self, lines: np.ndarray, nodes: int) -> None:
+        self._array("lines", lines, (len(np.atleast_1d(lines)), 2))
+        if lines.dtype.kind not in "iu" or np.any((lines < 0) | (lines >= nodes)):
+            self._fail("lines", "holds what is no index of a node", f"Give whole numbers from 0 to {nodes - 1}")
 
     def _array(self, field: str, value: np.ndarray, shape: tuple[int, ...]) -> None:
         if not isinstance(value, np.ndarray) or value.dtype.kind not in "iuf":

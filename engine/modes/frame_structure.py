@@ -112,6 +112,7 @@ def frame_structure(frame: Frame, mass: Literal["lumped", "consistent"] = "lumpe
         inertias=inertias,
         lumped=mass == "lumped",
         foreshortening=model.foreshortening,
+        lines=model.mesh.ends,
     )
 
 

@@ -33,7 +33,8 @@ MAX_BYTES = 2 * 1024**3
 
 _TEXTS = ("name", "source", "kind", "inboard")
 _NAMES = ("interface", "node_names")
-_OPTIONAL = ("rigid", "participation", "foreshortening", "node_names", "node_ids", "axes", "centres", "inertias")
+_WITH_DEFAULT = ("node_names", "node_ids", "axes", "centres", "inertias")
+_OPTIONAL = ("rigid", "participation", "foreshortening", "lines", *_WITH_DEFAULT)
 _STRESS = tuple(f"stress_{item.name}" for item in fields(Stress))
 _ARRAYS = tuple(item.name for item in fields(ModalData) if item.name not in (*_TEXTS, *_NAMES, "stress"))
 
@@ -153,7 +154,7 @@ def _names(path: Path, name: str, array: np.ndarray) -> tuple[str, ...]:
 def _numbers(path: Path, name: str, array: np.ndarray) -> np.ndarray:
     if array.dtype.kind not in "iuf":
         _fail(path, name, f"holds {array.dtype}, not numbers", "Give real numbers")
-    if name in ("node_ids", "stress_nodes"):
+    if name in ("node_ids", "stress_nodes", "lines"):
         if array.dtype.kind == "f" and not np.all(array == np.round(array)):
             _fail(path, name, "holds numbers that are not whole", "Give whole numbers")
         return array.astype(np.int64)

@@ -91,6 +91,7 @@ def modal_data(structure: Structure, how: Reduction, modes: np.ndarray, squares:
         rigid=rigid,
         participation=participation,
         foreshortening=G,
+        lines=structure.lines,
     )
 
 

@@ -32,6 +32,7 @@ class Structure:
     masses, centres, inertias : nodal bodies as in ModalData, node axes parallel to the frame's
     lumped : whether the mass matrix is that of the nodal bodies
     foreshortening : shapes (N, 6, n), anchor node -> G (N, 3, n, n), or None if it cannot be computed
+    lines : (E, 2) indices of nodes that drawings join, or None
     """
 
     name: str
@@ -48,6 +49,7 @@ class Structure:
     inertias: np.ndarray
     lumped: bool
     foreshortening: Callable[[np.ndarray, int], np.ndarray] | None = None
+    lines: np.ndarray | None = None
 
     def labels(self) -> list[str]:
         """Name of every node, or its id as text."""

@@ -54,7 +54,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="limberjack", description=__doc__.splitlines()[0])
     parser.add_argument("--version", action="version", version=f"limberjack {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for add in (_demo, _run, _info, _check, _export, _schema, _keygen, _bench, _plot):
+    for add in (_demo, _run, _info, _check, _export, _modes, _schema, _keygen, _bench, _plot):
         add(commands)
     return parser
 
@@ -189,6 +189,20 @@ def _export(commands: Any) -> None:
         )
     parser.add_argument("--stop-time", type=float, metavar="S", help="end of the default experiment, s")
     parser.add_argument("--step-size", type=float, metavar="S", help="communication step of the default experiment, s")
+
+
+def _modes(commands: Any) -> None:
+    def work(options: argparse.Namespace) -> None:
+        from limberjack.commands.modes import modes
+
+        modes(options)
+
+    text = "make the modal data of a flexible body from a description, and report on them; see docs/modes.md"
+    parser = _command(commands, "modes", work, text)
+    parser.add_argument("source", type=Path, metavar="FILE", help=".yaml description, or .npz modal data to report on")
+    parser.add_argument("-o", "--out", type=Path, metavar="NPZ", help="file to write (default: <description>.npz)")
+    parser.add_argument("--plot", type=Path, metavar="PNG", help="also draw the first mode shapes")
+    parser.add_argument("--table", type=Path, metavar="CSV", help="also write the report as a table")
 
 
 def _schema(commands: Any) -> None:

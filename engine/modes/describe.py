@@ -1,0 +1,147 @@
+"""A description file (YAML) to modal data: read, build the structure, reduce, select."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+from pydantic import ValidationError
+
+from limberjack.engine.errors import ArgumentError, ModelError
+from limberjack.engine.modes.data import ModalData
+from limberjack.engine.modes.description import (
+    BeamSpec,
+    DescriptionSpec,
+    FrameSpec,
+    MassSpec,
+    MaterialSpec,
+    NodeSpec,
+    SectionSpec,
+    TieSpec,
+    vector,
+)
+from limberjack.engine.modes.description_errors import description_error
+from limberjack.engine.modes.effective_mass import choose_modes
+from limberjack.engine.modes.frame import Beam, Frame, PointMass
+from limberjack.engine.modes.frame_structure import frame_structure
+from limberjack.engine.modes.matrices import matrix_structure
+from limberjack.engine.modes.reduction import Reduction, reduce_structure
+from limberjack.engine.modes.structure import Structure
+from limberjack.engine.system.readers.yaml_document import Document, read_document
+
+Named = TypeVar("Named", NodeSpec, MaterialSpec, SectionSpec)
+
+
+def read_description(path: str | Path) -> tuple[DescriptionSpec, Document]:
+    """The checked description and its lines. ModelError with file, line, field, cause and mend."""
+    document = read_document(Path(path))
+    content = document.root.plain()
+    if not isinstance(content, dict):
+        mend = "Begin with 'limberjack_modes: 1'; see docs/modes.md"
+        raise ModelError("the file is not a mapping of fields", where=document.place(()), mend=mend)
+    try:
+        return DescriptionSpec.model_validate(content), document
+    except ValidationError as error:
+        raise description_error(error, document) from None
+
+
+def modal_data_of(path: str | Path) -> ModalData:
+    """The modal data that a description asks for.
+
+    Raises ModelError for what the file or the files it names have wrong, MissingExtraError without SciPy.
+    """
+    spec, document = read_description(path)
+    structure = structure_of(spec, document)
+    how = spec.reduction
+    names = tuple(item.name if isinstance(item, TieSpec) else str(item) for item in spec.interface)
+    inboard = "" if how.inboard is None else str(how.inboard)
+    request = Reduction(how.kind, inboard, names, how.modes, how.damping)
+    try:
+        data = reduce_structure(structure, request)
+        if how.select.effective_mass > 0.0 or how.select.below is not None:
+            data = choose_modes(data, how.select.effective_mass, how.select.below or np.inf)
+    except ArgumentError as error:
+        raise ModelError(str(error).removesuffix("."), where=document.place(("reduction",))) from None
+    except ModelError as error:
+        raise _placed(error, document) from None
+    return data
+
+
+def structure_of(spec: DescriptionSpec, document: Document) -> Structure:
+    """The structure before reduction."""
+    try:
+        if spec.frame is not None:
+            _no_ties(spec, document)
+            return frame_structure(frame_of(spec.name, spec.frame, document), spec.frame.mass)
+        assert spec.matrices is not None
+        ties = [item for item in spec.interface if isinstance(item, TieSpec)]
+        return matrix_structure(spec.name, spec.matrices, ties, Path(document.file).parent)
+    except ModelError as error:
+        raise _placed(error, document) from None
+
+
+def _placed(error: ModelError, document: Document) -> ModelError:
+    """The error with the description's file in front, if it names no file itself."""
+    if not error.where.startswith(("frame '", "structure '", "interface", "mass matrix", "modal data '")):
+        return error
+    return ModelError(error.what, where=f"{document.file}, {error.where}", mend=error.mend)
+
+
+def _no_ties(spec: DescriptionSpec, document: Document) -> None:
+    for i, item in enumerate(spec.interface):
+        if isinstance(item, TieSpec):
+            what = "nodes of a frame turn themselves, so that no set of nodes needs to be tied"
+            raise ModelError(what, where=document.place(("interface", i)), mend="Name a node of the frame")
+
+
+def frame_of(name: str, spec: FrameSpec, document: Document) -> Frame:
+    """The frame with beams that know their lines. ModelError for names that are not there or given twice."""
+    for group in ("nodes", "materials", "sections"):
+        names = [item.name for item in getattr(spec, group)]
+        for i, item in enumerate(names):
+            if item in names[:i]:
+                where = document.place(("frame", group, i, "name"))
+                raise ModelError(f"two {group} are called '{item}'", where=where, mend="Rename one")
+    return Frame(
+        name,
+        tuple(node.name for node in spec.nodes),
+        np.array([node.position for node in spec.nodes], dtype=float),
+        tuple(_beam(i, beam, spec, document) for i, beam in enumerate(spec.beams)),
+        tuple(_mass(i, mass, spec, document) for i, mass in enumerate(spec.masses)),
+    )
+
+
+def _beam(i: int, beam: BeamSpec, spec: FrameSpec, document: Document) -> Beam:
+    place = ("frame", "beams", i)
+    section = _find(spec.sections, beam.section, "section", document.place((*place, "section"))).section()
+    material = _find(spec.materials, beam.material, "material", document.place((*place, "material"))).material()
+    ends = (
+        _find(spec.nodes, beam.inboard, "node", document.place((*place, "from"))),
+        _find(spec.nodes, beam.to, "node", document.place((*place, "to"))),
+    )
+    if beam.up is None and (section.y != section.z or section.shear_y != section.shear_z):
+        what = f"the section '{beam.section}' bends differently about its two axes, but 'up' is missing"
+        raise ModelError(what, where=document.place(place), mend="Give up: the direction of the section's z axis")
+    along = vector(ends[1].position) - vector(ends[0].position)
+    up = np.eye(3)[int(np.argmin(np.abs(along)))] if beam.up is None else vector(beam.up)
+    return Beam((ends[0].name, ends[1].name), section, material, up, beam.elements, document.place(place))
+
+
+def _find(items: Sequence[Named], name: str, kind: str, where: str) -> Named:
+    for item in items:
+        if item.name == name:
+            return item
+    mend = f"Use one of: {', '.join(item.name for item in items)}"
+    raise ModelError(f"there is no {kind} '{name}'", where=where, mend=mend)
+
+
+def _mass(i: int, mass: MassSpec, spec: FrameSpec, document: Document) -> PointMass:
+    place = ("frame", "masses", i)
+    _find(spec.nodes, mass.node, "node", document.place((*place, "node")))
+    inertia = vector(mass.inertia) if isinstance(mass.inertia, list) else mass.inertia.matrix()  # type: ignore[arg-type]
+    if np.abs(inertia - inertia.T).max() > 1e-9 * np.abs(inertia).max() or np.linalg.eigvalsh(inertia)[0] < -1e-12:
+        what = "the inertia is not that of a body: it must be symmetric, without negative principal moments"
+        raise ModelError(what, where=document.place((*place, "inertia")), mend="Correct the moments of inertia")
+    return PointMass(mass.node, mass.mass, vector(mass.com), inertia)

@@ -1,0 +1,185 @@
+"""Matrices and arrays from files: Matrix Market (.mtx), NumPy (.npz, .npy), HDF5 (.h5:dataset), tables (.csv)."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from limberjack.engine.errors import MissingExtraError, ModelError
+
+#: most rows of a matrix
+MOST_ROWS = 5_000_000
+
+
+def read_matrix(name: str, folder: Path) -> Any:
+    """A square symmetric sparse matrix (CSR, float64). ModelError with file, cause and mend.
+
+    `name` is "K.mtx", "K.npz" (scipy.sparse.save_npz, or one array), "model.npz:K" or "model.h5:group/K": a dense
+    dataset, or a group of data, indices, indptr (compressed sparse rows).
+    """
+    import scipy.sparse
+
+    path, part = _split(name, folder)
+    found = _guarded(path, lambda: _READERS[path.suffix.lower()](path, part))
+    matrix = scipy.sparse.csr_matrix(found)
+    if np.iscomplexobj(matrix) or matrix.dtype.kind not in "iuf":
+        _fail(path, part, f"holds {matrix.dtype}", "Give a real matrix")
+    if matrix.shape[0] != matrix.shape[1]:
+        _fail(path, part, f"has the shape {matrix.shape}", "Give a square matrix")
+    matrix = matrix.astype(np.float64)
+    if not np.all(np.isfinite(matrix.data)):
+        _fail(path, part, "holds numbers that are not finite", "Write it anew")
+    size = abs(matrix).max()
+    if abs(matrix - matrix.T).max() > 1e-8 * size:
+        mend = "Give the whole matrix, or a Matrix Market file that says 'symmetric'"
+        _fail(path, part, "is not symmetric", mend)
+    return (0.5 * (matrix + matrix.T)).tocsr()
+
+
+def read_nodes(name: str, folder: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Ids (N,) and positions (N, 3) of a .csv with columns id, x, y, z, or of an array (N, 3) with ids 1, 2, …"""
+    path, part = _split(name, folder)
+    if path.suffix.lower() == ".csv":
+        rows = _table(path, ("id", "x", "y", "z"))
+        table = np.array([[_number(path, i, value) for value in row] for i, row in enumerate(rows, start=2)])
+        ids, positions = table[:, 0], table[:, 1:]
+        if np.any(ids != np.round(ids)):
+            _fail(path, "", "an id is not a whole number", "Give whole numbers")
+    else:
+        positions = np.asarray(_guarded(path, lambda: _READERS[path.suffix.lower()](path, part)))
+        if positions.ndim != 2 or positions.shape[1] != 3 or positions.dtype.kind not in "iuf":
+            _fail(path, part, f"has the shape {positions.shape}", "Give numbers of shape (nodes, 3)")
+        ids = np.arange(1, len(positions) + 1)
+    if not np.all(np.isfinite(positions)) or len(set(ids.tolist())) < len(ids) or not len(ids):
+        _fail(path, part, "has an id twice, a number that is not finite, or no nodes", "Correct the nodes")
+    return ids.astype(np.int64), positions.astype(np.float64)
+
+
+def read_rows(name: str, folder: Path) -> list[tuple[int, str]]:
+    """Node id and freedom of every row: a .csv with columns node, freedom, or lines "node.1" to "node.6"."""
+    path, _ = _split(name, folder)
+    if path.suffix.lower() == ".csv":
+        return [(int(_number(path, i, a)), b.strip()) for i, (a, b) in enumerate(_table(path, ("node", "freedom")), 2)]
+    rows = []
+    for i, line in enumerate(_guarded(path, lambda: path.read_text(encoding="utf-8")).split(), start=1):
+        node, _, number = line.partition(".")
+        if not node.isdigit() or number not in tuple("123456"):
+            _fail(
+                path, f"line {i}", f"{line!r:.20} is no node and freedom", "Write node.1 to node.6: x, y, z, rx, ry, rz"
+            )
+        rows.append((int(node), ("x", "y", "z", "rx", "ry", "rz")[int(number) - 1]))
+    return rows
+
+
+def _split(name: str, folder: Path) -> tuple[Path, str]:
+    file, _, part = name.partition(":")
+    path = folder / file
+    if path.suffix.lower() not in (*_READERS, ".csv", ".dof"):
+        mend = f"Use one of: {', '.join(_READERS)}, or .csv for nodes and rows"
+        _fail(path, "", f"files that end in '{path.suffix}' are not known", mend)
+    if not path.is_file():
+        _fail(path, "", "is not a file" if path.exists() else "does not exist", "Check the path")
+    return path, part
+
+
+def _fail(path: Path, part: str, what: str, mend: str) -> NoReturn:
+    raise ModelError(what, where=f"{path}, {part}" if part else str(path), mend=mend)
+
+
+def _guarded(path: Path, read: Callable[[], Any]) -> Any:
+    """What a reader gives; its errors as a ModelError."""
+    try:
+        return read()
+    except (ModelError, MissingExtraError):
+        raise
+    except Exception as error:  # each library has its own errors for damaged files
+        text = str(error).splitlines()[0] if str(error) else type(error).__name__
+        return _fail(path, "", f"cannot be read: {text:.120}", "Write the file anew, or give another")
+
+
+def _market(path: Path, part: str) -> Any:
+    from scipy.io import mminfo, mmread
+
+    if part:
+        _fail(path, part, "a Matrix Market file has no parts", "Leave ':' and what follows out")
+    if max(mminfo(path)[:2]) > MOST_ROWS:
+        _fail(path, "", f"has more than {MOST_ROWS} rows", "Give a smaller model")
+    return mmread(path)
+
+
+def _numpy(path: Path, part: str) -> Any:
+    import scipy.sparse
+
+    loaded = np.load(path, allow_pickle=False)
+    if isinstance(loaded, np.ndarray):
+        return loaded
+    with loaded as archive:
+        if not part and "format" in archive.files and "data" in archive.files:
+            return scipy.sparse.load_npz(path)
+        return _one_of(path, part, archive.files, lambda name: archive[name])
+
+
+def _hdf5(path: Path, part: str) -> Any:
+    try:
+        import h5py
+    except ImportError:
+        raise MissingExtraError("reading HDF5 files", "h5py", "hdf5") from None
+    import scipy.sparse
+
+    with h5py.File(path, "r") as file:
+        if part and part not in file:
+            _fail(path, part, "is not in the file", f"Use one of: {', '.join(list(file)[:20])}")
+        item = file[part] if part else _one_of(path, part, list(file), lambda name: file[name])
+        if isinstance(item, h5py.Dataset):
+            return item[()]
+        missing = [name for name in ("data", "indices", "indptr") if name not in item]
+        if missing:
+            _fail(
+                path, part, f"the group has no {missing[0]}", "Give a dataset, or data, indices, indptr of sparse rows"
+            )
+        size = len(item["indptr"]) - 1
+        return scipy.sparse.csr_matrix((item["data"][()], item["indices"][()], item["indptr"][()]), (size, size))
+
+
+def _one_of(path: Path, part: str, names: list[str], get: Callable[[str], Any]) -> Any:
+    if not part and len(names) == 1:
+        return get(names[0])
+    if part not in names:
+        what = f"there is no array '{part}'" if part else "holds several arrays"
+        _fail(path, "", what, f"Add ':' and one of: {', '.join(names[:20])}")
+    return get(part)
+
+
+_READERS: dict[str, Callable[[Path, str], Any]] = {
+    ".mtx": _market,
+    ".npz": _numpy,
+    ".npy": _numpy,
+    ".h5": _hdf5,
+    ".hdf5": _hdf5,
+}
+
+
+def _table(path: Path, columns: tuple[str, ...]) -> list[list[str]]:
+    """Rows of a .csv file with a header, in the order of `columns`."""
+    lines = _guarded(path, lambda: path.read_text(encoding="utf-8-sig").splitlines())
+    rows = list(csv.reader(lines))
+    header = [cell.strip().lower() for cell in rows[0]] if rows else []
+    missing = [name for name in columns if name not in header]
+    if missing:
+        _fail(path, "line 1", f"there is no column '{missing[0]}'", f"Begin with the header {','.join(columns)}")
+    places = [header.index(name) for name in columns]
+    for i, row in enumerate(rows[1:], start=2):
+        if len(row) < len(header):
+            _fail(path, f"line {i}", f"has {len(row)} of {len(header)} cells", "Complete or remove the line")
+    return [[row[place] for place in places] for row in rows[1:]]
+
+
+def _number(path: Path, line: int, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return _fail(path, f"line {line}", f"{text!r:.30} is no number", "Give a number")

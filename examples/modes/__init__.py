@@ -1,0 +1,1 @@
+"""Descriptions of flexible bodies for `limberjack modes`."""
