@@ -78,6 +78,14 @@ def coordinates(system: System, value: ArrayLike) -> np.ndarray:
     return q
 
 
+def rigid(system: System, what: str) -> None:
+    """Refuse a system with flexible bodies; what: who does not take them ("`linearize`")."""
+    names = [body.hinge.parent or "" for body in system.bodies if body.hinge.modes is not None]
+    if names:
+        verb = "is" if len(names) == 1 else "are"
+        raise ArgumentError(f"{_shorten(names)} {verb} flexible, and {what} takes rigid bodies only so far.")
+
+
 def index_of(kind: str, name: str, names: Collection[str]) -> int:
     """Place of `name` among `names`; the error offers the nearest spelling."""
     listed = list(names)

@@ -198,7 +198,7 @@ def inward_revolute(topo, body, row, up, P, n, f, tau, add_inertia, rate):
 
 
 @kernel
-def _hand_inward(first, row, up, P, n, f):
+def hand_inward(first, row, up, P, n, f):
     """φ P⁺ φ* and φ z⁺ for a hinge that keeps its rotation matrix."""
     R, p = load9(row, W_R), load3(row, W_P)
     n, f = force_out(R, p, n, f)
@@ -221,7 +221,7 @@ def inward_prismatic(topo, row, up, P, n, f, tau, add_inertia, rate):
     w = load3(row, W_V)
     pn, pf = inertia_mul(P, (0.0, 0.0, 0.0), (w[1] * rate, -w[0] * rate, 0.0))
     n, f = add_scaled(add(n, pn), eps * dinv, ua), add_scaled(add(f, pf), eps * dinv, ul)
-    _hand_inward(topo[FIRST], row, up, P, n, f)
+    hand_inward(topo[FIRST], row, up, P, n, f)
 
 
 @kernel
@@ -293,7 +293,7 @@ def inward_general(topo, row, up, P, n, f, g, tau, add_inertia):
         P = rank_one(P, a, l, 1.0)
         n, f = add_scaled(n, eps, a), add_scaled(f, eps, l)
     pn, pf = inertia_mul(P, load3(g, G_A), load3(g, G_A + 3))
-    _hand_inward(topo[FIRST], row, up, P, add(n, pn), add(f, pf))
+    hand_inward(topo[FIRST], row, up, P, add(n, pn), add(f, pf))
 
 
 @kernel
@@ -319,4 +319,4 @@ def hand_whole(plant, work, k, first, up, P, n, f):
     if topo[PATH] == PATH_REVOLUTE:
         _hand_turned(topo, plant.body[k], row, first, up, P, n, f)
     else:
-        _hand_inward(first, row, up, P, n, f)
+        hand_inward(first, row, up, P, n, f)

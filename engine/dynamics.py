@@ -117,6 +117,7 @@ class Dynamics:
 
         Raises ArgumentError for a model with loops, of which single coordinates cannot move by themselves.
         """
+        arguments.rigid(self.system, "`forward_derivatives`")
         if self.system.loops:
             raise ArgumentError(
                 "the model has closed loops, and `forward_derivatives` are of trees: a coordinate of a loop cannot "
@@ -134,6 +135,7 @@ class Dynamics:
 
         Columns are those of `forward_derivatives`.
         """
+        arguments.rigid(self.system, "`inverse_derivatives`")
         q, v, vdot = self._q(q), self._v("v", v), self._v("vdot", vdot)
         out = np.full((2, self.system.nv, self.system.nv), np.nan)
         with self._lock:

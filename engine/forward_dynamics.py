@@ -17,22 +17,19 @@ from limberjack.engine.articulated import (
     inward_revolute,
     outward_general,
 )
+from limberjack.engine.bodies import gather
+from limberjack.engine.flexible.calls import inward_flexible, outward_flexible
 from limberjack.engine.kernel import entry, kernel
 from limberjack.engine.layout import (
-    A_H,
-    A_I,
-    A_M,
-    A_Z,
     B_H,
     B_I,
-    B_M,
     G_A,
     GROUP,
-    LEAF,
     NV,
     PATH,
     PATH_BASE,
     PATH_GENERAL,
+    PATH_MODAL,
     PATH_PRISMATIC,
     PATH_REVOLUTE,
     SLOT,
@@ -44,26 +41,20 @@ from limberjack.engine.layout import (
     W_U,
     W_V,
     plant_view,
+    vectors,
     work_view,
 )
 from limberjack.engine.linear import solve6
 from limberjack.engine.loops.aggregated import inward_member, outward_member
-from limberjack.engine.loops.calls import vectors
 from limberjack.engine.loops.embedding import embed_groups, rest_groups
 from limberjack.engine.loops.multipliers import constrain
 from limberjack.engine.routine import FLAG, FLOATS, WHOLE, routine
 from limberjack.engine.spatial import (
     ZERO,
     add,
-    add6,
-    add9,
     dot,
-    force_cross,
     load3,
     load6,
-    load9,
-    rigid,
-    rigid_mul,
     store3,
     sub,
 )
@@ -74,31 +65,15 @@ _MOVE, _SETTLE, _CHANGE = range(3)
 
 
 @kernel
-def _gather(plant, work, k, external):
-    """P = M + Σ φ P⁺ φ* and z = b - f_external + Σ φ z⁺ of body k, whose children have handed in theirs."""
-    topo, body = plant.topo[k], plant.body[k]
-    row, acc = work.rows[k + 1], work.acc[k + 1]
-    m, h, I = body[B_M], load3(body, B_H), load6(body, B_I)
-    w, u = load3(row, W_V), load3(row, W_V + 3)
-    L, p = rigid_mul(m, h, I, w, u)
-    n, f = force_cross(w, u, L, p)
-    if external:
-        wrench = work.wrench[k + 1]
-        n, f = sub(n, load3(wrench, 0)), sub(f, load3(wrench, 3))
-    P = rigid(m, h, I)
-    if topo[LEAF]:
-        return P, n, f
-    I, H, M = add6(P[0], load6(acc, A_I)), add9(P[1], load9(acc, A_H)), add6(P[2], load6(acc, A_M))
-    return (I, H, M), add(n, load3(acc, A_Z)), add(f, load3(acc, A_Z + 3))
-
-
-@kernel
 def _inward(plant, work, k, v, tau, add_inertia, external):
     """P⁺ and z⁺ of body k, handed to its parent."""
     topo, body = plant.topo[k], plant.body[k]
     row, up = work.rows[k + 1], work.acc[topo[UP]]
     path, j = topo[PATH], topo[VI]
-    P, n, f = _gather(plant, work, k, external)
+    if path >= PATH_MODAL:
+        inward_flexible(plant, work, k, tau, add_inertia, external)
+        return
+    P, n, f = gather(plant, work, k, load3(body, B_H), load6(body, B_I), external)
     if path == PATH_REVOLUTE:
         inward_revolute(topo, body, row, up, P, n, f, tau[j], add_inertia[j], v[j])
     elif path == PATH_PRISMATIC:
@@ -129,6 +104,9 @@ def _outward(plant, work, k, v, vdot):
     topo, row = plant.topo[k], work.rows[k + 1]
     up = work.rows[topo[UP]]
     path, j = topo[PATH], topo[VI]
+    if path >= PATH_MODAL:
+        outward_flexible(plant, work, k, vdot)
+        return
     w, u = hinge_in(plant, work, k, load3(up, W_ALPHA), load3(up, W_ALPHA + 3))
     if path == PATH_REVOLUTE:
         rate = v[j]
@@ -161,7 +139,8 @@ def _inward_closed(plant, work, v, tau, add_inertia, external):
     for i in range(n):
         k = n - 1 - i
         if plant.topo[k, GROUP] >= 0:
-            P, m, f = _gather(plant, work, k, external)
+            body = plant.body[k]
+            P, m, f = gather(plant, work, k, load3(body, B_H), load6(body, B_I), external)
             inward_member(plant, work, k, P, m, f, tau, add_inertia)
         else:
             _inward(plant, work, k, v, tau, add_inertia, external)

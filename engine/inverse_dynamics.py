@@ -6,17 +6,19 @@ tip to base   f = M α + b - f_external + Σ φ f(children),   T = H f + armatur
 
 from __future__ import annotations
 
+from limberjack.engine.bodies import body_force
+from limberjack.engine.flexible.calls import accelerate_flexible, force_flexible, project_flexible
 from limberjack.engine.hinges import relative_velocity
 from limberjack.engine.kernel import entry, kernel
 from limberjack.engine.layout import (
     B_H,
     B_I,
-    B_M,
     G_A,
     G_H,
     NV,
     PATH,
     PATH_BASE,
+    PATH_MODAL,
     PATH_PRISMATIC,
     PATH_REVOLUTE,
     SLOT,
@@ -29,13 +31,10 @@ from limberjack.engine.layout import (
 )
 from limberjack.engine.spatial import (
     add,
-    add_cross,
     dot,
     load3,
     load6,
-    rigid_mul,
     store3,
-    sub,
 )
 from limberjack.engine.tree import begin_sweep, hinge_in, hinge_out, place_body
 
@@ -65,6 +64,9 @@ def hinge_acceleration(plant, work, k, v, vdot, Vw, Vu, w, u):
 def accelerate_body(plant, work, k, v, vdot, Vw, Vu):
     """α(k) from the parent's, with V(k) given; returns it as (angular, linear)."""
     row, up = work.rows[k + 1], work.rows[plant.topo[k, UP]]
+    if plant.topo[k, PATH] >= PATH_MODAL:
+        accelerate_flexible(plant, work, k, vdot)
+        return load3(row, W_ALPHA), load3(row, W_ALPHA + 3)
     w, u = hinge_in(plant, work, k, load3(up, W_ALPHA), load3(up, W_ALPHA + 3))
     w, u = hinge_acceleration(plant, work, k, v, vdot, Vw, Vu, w, u)
     store3(row, W_ALPHA, w)
@@ -73,16 +75,13 @@ def accelerate_body(plant, work, k, v, vdot, Vw, Vu):
 
 
 @kernel
-def _body_force(plant, work, k, Vw, Vu, aw, au, external):
-    """f = M α + b - f_external."""
+def _force(plant, work, k, vdot, aw, au, external, tau):
+    """f(k) = M α + b - f_external, kept in work.rows; of a modal body τ of its modes as well."""
     body, row = plant.body[k], work.rows[k + 1]
-    m, h, I = body[B_M], load3(body, B_H), load6(body, B_I)
-    n, f = rigid_mul(m, h, I, aw, au)
-    L, p = rigid_mul(m, h, I, Vw, Vu)
-    n, f = add_cross(add_cross(n, Vw, L), Vu, p), add_cross(f, Vw, p)
-    if external:
-        wrench = work.wrench[k + 1]
-        n, f = sub(n, load3(wrench, 0)), sub(f, load3(wrench, 3))
+    if plant.topo[k, PATH] >= PATH_MODAL:
+        force_flexible(plant, work, k, vdot, external, tau)
+        return
+    n, f = body_force(plant, work, k, load3(body, B_H), load6(body, B_I), aw, au, external)
     store3(row, W_F, n)
     store3(row, W_F + 3, f)
 
@@ -92,6 +91,9 @@ def _project(plant, work, k, vdot, tau):
     """T = H f + armature dβ/dt, and φ f handed to the parent."""
     topo = plant.topo[k]
     row, j, path = work.rows[k + 1], topo[VI], topo[PATH]
+    if path >= PATH_MODAL:
+        project_flexible(plant, work, k, tau)
+        return
     n, f = load3(row, W_F), load3(row, W_F + 3)
     if path == PATH_REVOLUTE:
         tau[j] = n[2] + plant.armature[j] * vdot[j]
@@ -123,7 +125,7 @@ def inverse_dynamics(plant, work, q, v, vdot, gravity, external, tau):
     for k in range(n):
         Vw, Vu = place_body(plant, work, k, q, v)
         aw, au = accelerate_body(plant, work, k, v, vdot, Vw, Vu)
-        _body_force(plant, work, k, Vw, Vu, aw, au, external)
+        _force(plant, work, k, vdot, aw, au, external, tau)
     for i in range(n):
         _project(plant, work, n - 1 - i, vdot, tau)
 

@@ -5,6 +5,8 @@ All results are in inertial axes. Body-frame derivatives α become classical acc
 
 from __future__ import annotations
 
+from limberjack.engine.flexible.articulated import deformed_inertia, modal_momentum, node_column
+from limberjack.engine.flexible.nodes import node_map
 from limberjack.engine.inverse_dynamics import accelerate_body
 from limberjack.engine.kernel import entry, kernel
 from limberjack.engine.layout import (
@@ -16,6 +18,8 @@ from limberjack.engine.layout import (
     NV,
     PATH,
     PATH_BASE,
+    PATH_MODAL,
+    PATH_NODE,
     PATH_PRISMATIC,
     PATH_REVOLUTE,
     SLOT,
@@ -139,7 +143,12 @@ def jacobian(plant, work, q, node, J):
                 axis = (1.0 * (c == 0), 1.0 * (c == 1), 1.0 * (c == 2))
                 _write_column(J, j + c, pose, axis, ZERO, point)
                 _write_column(J, j + 3 + c, pose, ZERO, axis, point)
-        else:
+        elif path == PATH_NODE:
+            modes, _, up, h = node_map(plant, work, row - 1)
+            for r in range(modes):
+                w, u = node_column(work.modal, h, r)
+                _write_column(J, plant.topo[up, VI] + r, pose, w, u, point)
+        elif path != PATH_MODAL:
             g = work.gen[topo[SLOT]]
             for c in range(topo[NV]):
                 _write_column(J, j + c, pose, load3(g, G_H + 6 * c), load3(g, G_H + 6 * c + 3), point)
@@ -196,8 +205,15 @@ def totals(plant, work, out):
         body, pose, row = plant.body[k], work.pose[k + 1], work.rows[k + 1]
         m, h, I = body[B_M], load3(body, B_H), load6(body, B_I)
         w, u = load3(row, W_V), load3(row, W_V + 3)
+        modal = plant.topo[k, PATH] == PATH_MODAL
+        if modal:
+            h, I = deformed_inertia(plant, work, k, h, I)
         n, f = rigid_mul(m, h, I, w, u)
         kinetic += 0.5 * (dot(w, n) + dot(u, f))
+        if modal:
+            bent, moved = modal_momentum(plant, work, k)
+            kinetic += dot(w, bent) + dot(u, moved)
+            n, f = add(n, bent), add(f, moved)
         R, x = load9(pose, 0), load3(pose, 9)
         f = rot(R, f)
         p = add(p, f)

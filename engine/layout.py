@@ -12,6 +12,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from limberjack.engine.flexible.layout import (
+    C_MODAL_TABLE,
+    C_MODAL_WORK,
+    flexible_float_sections,
+    flexible_int_sections,
+    flexible_ints_size,
+    flexible_plant_view,
+    flexible_work_sections,
+)
 from limberjack.engine.kernel import kernel
 from limberjack.engine.loops.layout import (
     C_SWITCHES,
@@ -53,7 +62,7 @@ PATH = 1  # which code path a sweep takes, below
 KIND = 2  # hinge type code, `system/hinge_types.py`
 QI, VI = 3, 4  # first coordinate and first velocity of the hinge
 NV = 5  # number of velocities
-SLOT = 6  # row in work.gen for hinges on the general path, else -1
+SLOT = 6  # row in work.gen for hinges on the general path, in modal_int or attached_int for modal bodies, else -1
 MAP = 7  # row in plant.maps for custom hinges, else -1
 TURN = 8  # 1 for a z-turning hinge whose B_TURN is not the identity
 LEAF = 9  # 1 for a body to which no children outside its group hand their sums
@@ -66,7 +75,7 @@ MEMBER = 14  # its rank in the group's list of bodies; 0 is the first that a bas
 CARRIER = 15  # 1 for a body that carries others of its group
 
 # code paths of the sweeps
-PATH_REVOLUTE, PATH_PRISMATIC, PATH_GENERAL, PATH_BASE = range(4)
+PATH_REVOLUTE, PATH_PRISMATIC, PATH_GENERAL, PATH_BASE, PATH_MODAL, PATH_NODE = range(6)
 
 # body (bodies, 24): constants of body k, in its own frame O_k (= outboard hinge frame, axis along z)
 BODY = 24
@@ -146,10 +155,10 @@ V_STAGES, Q_STAGES = 8, 8
 Plant = namedtuple(
     "Plant",
     "gravity topo body maps node_row node_pose dof_int dof armature angle_offset actuator_int actuator sensor_int "
-    "sensor part_body part ncommand noutput loops",
+    "sensor part_body part ncommand noutput flexible loops",
 )
 Work = namedtuple(
-    "Work", "columns rows acc gen pose wrench angle sine cosine tau vdot inertia_add zeros vstage qstage loops"
+    "Work", "columns rows acc gen pose wrench angle sine cosine tau vdot inertia_add zeros vstage qstage modal loops"
 )
 
 
@@ -164,6 +173,7 @@ def int_sections(ints: Sequence[int] | np.ndarray) -> Sections:
         ("actuator_int", c[C_ACTUATORS], ACTUATOR_INT),
         ("sensor_int", c[C_SENSORS], SENSOR_INT),
         ("part_body", c[C_PARTS], 1),
+        *flexible_int_sections(c),
         *loop_int_sections(c),
     ]
 
@@ -182,6 +192,7 @@ def float_sections(ints: Sequence[int] | np.ndarray) -> Sections:
         ("actuator", c[C_ACTUATORS], ACTUATOR),
         ("sensor", c[C_SENSORS], SENSOR),
         ("part", c[C_PARTS], PART),
+        *flexible_float_sections(c),
         *loop_float_sections(c),
     ]
 
@@ -206,6 +217,7 @@ def work_sections(ints: Sequence[int] | np.ndarray) -> Sections:
         ("zeros", nv, 1),
         ("vstage", V_STAGES, nv),
         ("qstage", Q_STAGES, nq),
+        *flexible_work_sections(c),
         *loop_work_sections(c, n, nv),
     ]
 
@@ -233,6 +245,8 @@ def plant_view(ints, floats):
     armature = dof + DOF * nv
     actuator = armature + nv + nq
     sensor = actuator + ACTUATOR * actuators
+    part_body = sensor_int + SENSOR_INT * sensors
+    part = sensor + SENSOR * sensors
     return Plant(
         vector_view(floats, 0, 3),
         matrix_view(ints, HEADER, n, TOPO),
@@ -248,12 +262,16 @@ def plant_view(ints, floats):
         matrix_view(floats, actuator, actuators, ACTUATOR),
         matrix_view(ints, sensor_int, sensors, SENSOR_INT),
         matrix_view(floats, sensor, sensors, SENSOR),
-        vector_view(ints, sensor_int + SENSOR_INT * sensors, parts),
-        matrix_view(floats, sensor + SENSOR * sensors, parts, PART),
+        vector_view(ints, part_body, parts),
+        matrix_view(floats, part, parts, PART),
         ints[C_COMMANDS],
         ints[C_OUTPUTS],
+        flexible_plant_view(ints, floats, part_body + parts, part + PART * parts),
         loop_plant_view(
-            ints, floats, sensor_int + SENSOR_INT * sensors + parts, sensor + SENSOR * sensors + PART * parts
+            ints,
+            floats,
+            part_body + parts + flexible_ints_size(ints),
+            part + PART * parts + ints[C_MODAL_TABLE],
         ),
     )
 
@@ -272,6 +290,7 @@ def work_view(ints, work):
     lanes = padded(nq)
     tau = angle + 3 * lanes
     stage = tau + 4 * nv
+    modal = stage + V_STAGES * nv + Q_STAGES * nq
     return Work(
         matrix_view(work, 0, blocks, BLOCK),
         matrix_view(work, rows, n + 1, ROW),
@@ -288,8 +307,15 @@ def work_view(ints, work):
         vector_view(work, tau + 3 * nv, nv),
         matrix_view(work, stage, V_STAGES, nv),
         matrix_view(work, stage + V_STAGES * nv, Q_STAGES, nq),
-        loop_work_view(ints, work, stage + V_STAGES * nv + Q_STAGES * nq, n, nv),
+        vector_view(work, modal, ints[C_MODAL_WORK]),
+        loop_work_view(ints, work, modal + ints[C_MODAL_WORK], n, nv),
     )
+
+
+@kernel
+def vectors(plant, work):
+    """(ints, floats, work) that these are views of, for `plant_view` and `work_view`; their lengths are left out."""
+    return vector_view(plant.topo, -HEADER, 0), vector_view(plant.gravity, 0, 0), vector_view(work.columns, 0, 0)
 
 
 # State: t, steps, q (nq), v (nv), commands held by the actuators, switches of loops (loops/layout.py)
@@ -302,10 +328,10 @@ def vector_sizes(ints):
     n, nq, nv, nodes = ints[C_BODIES], ints[C_Q], ints[C_V], ints[C_NODES]
     actuators, sensors, maps, parts = ints[C_ACTUATORS], ints[C_SENSORS], ints[C_MAPS], ints[C_PARTS]
     size_ints = HEADER + TOPO * n + nodes + DOF_INT * nv + ACTUATOR_INT * actuators + SENSOR_INT * sensors + parts
-    size_ints += loop_ints_size(ints)
+    size_ints += flexible_ints_size(ints) + loop_ints_size(ints)
     floats = 4 + BODY * n + 36 * maps + NODE_POSE * nodes + (DOF + 1) * nv + nq
-    floats += ACTUATOR * actuators + SENSOR * sensors + PART * parts + loop_floats_size(ints)
+    floats += ACTUATOR * actuators + SENSOR * sensors + PART * parts + ints[C_MODAL_TABLE] + loop_floats_size(ints)
     bodies = (n + 1) * (ROW + ACC + POSE + 6) + GEN * ints[C_GENERAL]
     work = BLOCK * (padded(nv) // LANES) + bodies + 3 * padded(nq) + (4 + V_STAGES) * nv + Q_STAGES * nq
-    work += loop_work_size(ints, n, nv)
+    work += ints[C_MODAL_WORK] + loop_work_size(ints, n, nv)
     return size_ints, floats, work, S_Q + nq + nv + ints[C_COMMANDS] + SWITCH * ints[C_SWITCHES]

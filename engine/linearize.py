@@ -61,6 +61,7 @@ def linearize(
     for q or v at which one is not closed, a singular configuration, and a loop that cuts a custom hinge.
     """
     arguments.system_of(system)
+    arguments.rigid(system, "`linearize`")
     if tau is not None and command is not None:
         raise ArgumentError("both tau and command are given; the inputs are one or the other.")
     if tau is None and command is None and not system.actuators:

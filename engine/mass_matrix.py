@@ -15,6 +15,9 @@ their values, and row k is zero there.
 
 from __future__ import annotations
 
+from limberjack.engine.flexible.articulated import deformed_inertia
+from limberjack.engine.flexible.calls import composite_flexible
+from limberjack.engine.flexible.placing import place_flexible
 from limberjack.engine.hinges import hinge_map, place_frame
 from limberjack.engine.kernel import entry, kernel
 from limberjack.engine.layout import (
@@ -28,6 +31,7 @@ from limberjack.engine.layout import (
     PATH,
     PATH_BASE,
     PATH_GENERAL,
+    PATH_MODAL,
     PATH_PRISMATIC,
     PATH_REVOLUTE,
     QI,
@@ -65,21 +69,29 @@ _MOMENT_Z, _FORCE_Z = 2, 5
 
 
 @kernel
-def _place(plant, work, k, q, no_rate):
-    """Frames (and H* on the general path) of body k, and R(k) = M(k) before its children."""
+def _place(plant, work, k, q, no_rate, M):
+    """Frames (and H* on the general path) of body k, and R(k) = M(k) before its children; rows of modes are zero."""
     topo, body, row = plant.topo[k], plant.body[k], work.rows[k + 1]
     path = topo[PATH]
     if path == PATH_REVOLUTE:
         row[W_C], row[W_C + 1] = work.cosine[topo[QI]], work.sine[topo[QI]]
     elif path == PATH_PRISMATIC:
         place_prismatic(body, q[topo[QI]], row)
+    elif path >= PATH_MODAL:
+        place_flexible(plant, work, k, q, no_rate)
+        for r in range(topo[VI], topo[VI] + topo[NV]):
+            for c in range(topo[VI], M.shape[0]):
+                M[r, c] = 0.0
     else:
         place_frame(plant, work, k, q, row)
         if path == PATH_GENERAL:
             hinge_map(plant, work, k, no_rate, work.gen[topo[SLOT]])
+    h, I = load3(body, B_H), load6(body, B_I)
+    if path == PATH_MODAL:
+        h, I = deformed_inertia(plant, work, k, h, I)
     acc = work.acc[k + 1]
-    store6(acc, A_I, load6(body, B_I))
-    store3(acc, _C_H, load3(body, B_H))
+    store6(acc, A_I, I)
+    store3(acc, _C_H, h)
     acc[_C_M] = body[B_M]
 
 
@@ -256,6 +268,8 @@ def _inward(plant, work, k, M):
         _row(columns, start, stop, _FORCE_Z, new, f[2], M[v])
     elif topo[PATH] == PATH_BASE:
         _base(columns, start, stop, v, m, h, I, M)
+    elif topo[PATH] >= PATH_MODAL:
+        composite_flexible(plant, work, k, start, stop, m, acc[_C_H : _C_H + 3], acc[A_I : A_I + 6], M)
     else:
         _general(columns, start, stop, v, topo[NV], work.gen[topo[SLOT]], m, h, I, M)
     if topo[UP] > 0:
@@ -293,7 +307,7 @@ def mass_matrix(plant, work, q, M):
     n = plant.topo.shape[0]
     begin_sweep(plant, work, q, 0.0)
     for k in range(n):
-        _place(plant, work, k, q, work.zeros)
+        _place(plant, work, k, q, work.zeros, M)
     for i in range(n):
         _inward(plant, work, n - 1 - i, M)
     _mirror(M)

@@ -23,6 +23,7 @@ from numba.extending import intrinsic
 from limberjack.engine.kernel import cached
 
 INTS, FLOATS = types.Array(types.int64, 1, "C"), types.Array(types.float64, 1, "C")
+MATRIX = types.Array(types.float64, 2, "C")
 WHOLE, REAL, FLAG, NOTHING = types.int64, types.float64, types.boolean, types.none
 #: what every routine takes first: Plant.ints, Plant.floats, Work
 VECTORS = (INTS, FLOATS, FLOATS)

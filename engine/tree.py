@@ -5,6 +5,7 @@ V(k) = φ*(parent, k) V(parent) + H*(k) β(k)      (000 recursion for V; 002 "bo
 
 from __future__ import annotations
 
+from limberjack.engine.flexible.placing import place_flexible
 from limberjack.engine.hinges import place_frame, place_general
 from limberjack.engine.kernel import kernel
 from limberjack.engine.layout import (
@@ -14,6 +15,7 @@ from limberjack.engine.layout import (
     B_TURN,
     PATH,
     PATH_BASE,
+    PATH_MODAL,
     PATH_PRISMATIC,
     PATH_REVOLUTE,
     QI,
@@ -119,6 +121,9 @@ def place_body(plant, work, k, q, v):
     elif path == PATH_BASE:
         place_frame(plant, work, k, q, row)
         w, u = load3(v, j), load3(v, j + 3)
+    elif path >= PATH_MODAL:
+        place_flexible(plant, work, k, q, v)
+        return load3(row, W_V), load3(row, W_V + 3)
     else:
         return place_general(plant, work, k, q, v, row, up)
     store3(row, W_V, w)

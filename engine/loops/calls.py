@@ -6,16 +6,9 @@ A call hands over every array with its shape; the compiler is slow with a thousa
 from __future__ import annotations
 
 from limberjack.engine.kernel import kernel
-from limberjack.engine.layout import HEADER, plant_view, work_view
+from limberjack.engine.layout import plant_view, vectors, work_view
 from limberjack.engine.loops.closures import move_loop, place_loop
 from limberjack.engine.routine import FLOATS, WHOLE, routine
-from limberjack.engine.views import vector_view
-
-
-@kernel
-def vectors(plant, work):
-    """(ints, floats, work) that these are views of, for `plant_view` and `work_view`; their lengths are left out."""
-    return vector_view(plant.topo, -HEADER, 0), vector_view(plant.gravity, 0, 0), vector_view(work.columns, 0, 0)
 
 
 @routine(WHOLE, FLOATS)

@@ -31,10 +31,10 @@ from limberjack.engine.layout import (
     W_ALPHA,
     W_V,
     plant_view,
+    vectors,
     work_view,
 )
 from limberjack.engine.loops.blocks import load_block, store_block
-from limberjack.engine.loops.calls import vectors
 from limberjack.engine.loops.closures import bias_loop, move_loop, place_rows
 from limberjack.engine.loops.elimination import COAST, KEEP, RANK, eliminate, read_solution
 from limberjack.engine.loops.group_rows import fill_rows

@@ -30,11 +30,11 @@ from limberjack.engine.layout import (
     W_EPS,
     W_U,
     plant_view,
+    vectors,
     work_view,
 )
 from limberjack.engine.loops.admittance import COAST, RANK, factor_admittance, least_forces, solve_admittance
 from limberjack.engine.loops.aggregated import solve_node
-from limberjack.engine.loops.calls import vectors
 from limberjack.engine.loops.closures import accelerate_loop, move_loop, place_loop
 from limberjack.engine.loops.layout import (
     L_FORCED,

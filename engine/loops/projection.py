@@ -16,8 +16,7 @@ import math
 
 from limberjack.engine.forward_dynamics import least_change
 from limberjack.engine.kernel import kernel
-from limberjack.engine.layout import plant_view, work_view
-from limberjack.engine.loops.calls import vectors
+from limberjack.engine.layout import plant_view, vectors, work_view
 from limberjack.engine.loops.closures import move_loop, place_loop
 from limberjack.engine.loops.embedding import solve_group
 from limberjack.engine.loops.layout import (

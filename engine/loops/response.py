@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from limberjack.engine.forward_dynamics import settle
 from limberjack.engine.kernel import kernel
-from limberjack.engine.layout import plant_view, work_view
-from limberjack.engine.loops.calls import place_one, vectors
+from limberjack.engine.layout import plant_view, vectors, work_view
+from limberjack.engine.loops.calls import place_one
 from limberjack.engine.loops.multipliers import prepare
 from limberjack.engine.loops.paths import acts
 from limberjack.engine.routine import FLOATS, routine

@@ -15,8 +15,8 @@ from __future__ import annotations
 import math
 
 from limberjack.engine.kernel import entry, kernel
-from limberjack.engine.layout import C_COMMANDS, C_Q, C_V, S_Q, plant_view, work_view
-from limberjack.engine.loops.calls import move_one, place_one, vectors
+from limberjack.engine.layout import C_COMMANDS, C_Q, C_V, S_Q, plant_view, vectors, work_view
+from limberjack.engine.loops.calls import move_one, place_one
 from limberjack.engine.loops.layout import (
     C_SWITCHES,
     COUPLING,

@@ -10,57 +10,15 @@ Exp(Π^r η), which turns at the rate Π^r η̇ + ½ Π^r η × Π^r η̇.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from limberjack.engine.errors import ArgumentError, ModelError
 from limberjack.engine.modes.data import ModalData, central_inertias, selected_modes
 from limberjack.engine.modes.reference import cross_matrix, in_body_frame
+from limberjack.engine.system.modal import Attachment, Integrals
 
 VARIANTS = ("full", "linearized")
-
-
-@dataclass(frozen=True)
-class Attachment:
-    """A node where a hinge, force or sensor sits, in the body frame F, with n modes.
-
-    R0 : (3, 3), R (F ← node) undeformed;  p0 : (3,) m;  Pr, Pt : (3, n) rotation and translation per mode
-    G : (3, n, n) second-order displacement:  p = p0 + Pt η + ½ η* G η,  R = Exp(Pr η) R0
-    """
-
-    name: str
-    R0: np.ndarray
-    p0: np.ndarray
-    Pr: np.ndarray
-    Pt: np.ndarray
-    G: np.ndarray
-
-
-@dataclass(frozen=True)
-class Integrals:
-    """Modal integrals of a body about the origin of its frame F, in F's axes; n modes, SI.
-
-    m : kg;  s0 : (3,) kg·m;  J0 : (3, 3) kg·m²
-    S1 : (3, n);  S2 : (3, n, n) symmetric in the modes
-    J1 : (n, 3, 3);  J2 : (n, n, 3, 3)
-    N0 : (3, n);  N1 : (3, n, n), [:, r, s] for η̇_r and η_s
-    Mff, K, C : (n, n) modal mass, stiffness and damping
-    """
-
-    m: float
-    s0: np.ndarray
-    J0: np.ndarray
-    S1: np.ndarray
-    S2: np.ndarray
-    J1: np.ndarray
-    J2: np.ndarray
-    N0: np.ndarray
-    N1: np.ndarray
-    Mff: np.ndarray
-    K: np.ndarray
-    C: np.ndarray
-    attachments: tuple[Attachment, ...]
 
 
 def integrals(

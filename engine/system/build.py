@@ -10,8 +10,9 @@ from limberjack.engine import layout as at
 from limberjack.engine.entries import entries
 from limberjack.engine.errors import ModelError
 from limberjack.engine.routine import prepare_routines
+from limberjack.engine.system.flexible import FlexibleTables
 from limberjack.engine.system.frames import Frames, Link, assemble, canonical_rotation, hinge_parameter, split_turns
-from limberjack.engine.system.hinge_types import CUSTOM, FIXED, FREE, PRISMATIC, REVOLUTE
+from limberjack.engine.system.hinge_types import ATTACHED, CUSTOM, FIXED, FREE, MODAL, PRISMATIC, REVOLUTE
 from limberjack.engine.system.loops.fill import Tables, first_switches
 from limberjack.engine.system.loops.plan import plan
 from limberjack.engine.system.plant import Plant, aligned_zeros, empty_plant
@@ -46,12 +47,14 @@ def build(system: System) -> Plant:
         at.C_PARTS: sum(len(link.parts) for link in links),
     }
     tables = Tables(plan(system, frames)) if system.loops else None
-    if tables:
+    flexible = FlexibleTables(links)
+    if tables or flexible.table.size:
         prepare_routines()
-    plant = empty_plant(counts | (tables.counts() if tables else {}))
+    plant = empty_plant(counts | flexible.counts() | (tables.counts() if tables else {}))
     plant.ints[at.C_COMMANDS] = len(system.command_names)
     damped = {a.coordinate for a in system.actuators if a.mode != "torque"}
     _fill_bodies(plant, links, maps, None if tables else damped)
+    flexible.fill(plant)
     _fill_parts(plant, links)
     _fill_dofs(plant, system, links)
     if tables:
@@ -94,6 +97,8 @@ def _path(link: Link, damped: set[str] | None) -> int:
         return at.PATH_REVOLUTE
     if code == PRISMATIC:
         return at.PATH_PRISMATIC
+    if code in (MODAL, ATTACHED):
+        return at.PATH_MODAL if code == MODAL else at.PATH_NODE
     clean = all(d.armature == d.damping == d.friction == 0.0 for d in hinge.dofs)
     if code == FREE and link.parent == 0 and clean and damped is not None and damped.isdisjoint(hinge.velocity_names):
         return at.PATH_BASE

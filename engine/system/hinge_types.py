@@ -8,6 +8,8 @@ from dataclasses import dataclass
 (FIXED, REVOLUTE, PRISMATIC, HELICAL, CYLINDRICAL, UNIVERSAL, GIMBAL, SPHERICAL, PLANAR, ROLLING, FREE, CUSTOM) = range(
     12
 )
+# the modes of a body, and a node of it that something hangs on
+MODAL, ATTACHED = 12, 13
 
 _QUATERNION = ("qw", "qx", "qy", "qz")
 
@@ -70,3 +72,12 @@ HINGE_TYPES: dict[str, HingeType] = {
     ),
     "custom": HingeType(CUSTOM, (*_QUATERNION, "x", "y", "z"), (), 0, (), True),
 }
+
+
+def modal_type(modes: int) -> HingeType:
+    """The type of what n modes do: coordinates "panel.modes.1", …, m, that do not move their body's frame."""
+    names = tuple(str(i + 1) for i in range(modes))
+    return HingeType(MODAL, names, names, 0, (False,) * modes)
+
+
+ATTACHED_TYPE = HingeType(ATTACHED, (), ())

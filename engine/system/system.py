@@ -13,7 +13,8 @@ from functools import cached_property
 
 import numpy as np
 
-from limberjack.engine.system.hinge_types import HINGE_TYPES, HingeType
+from limberjack.engine.system.hinge_types import ATTACHED_TYPE, HINGE_TYPES, HingeType, modal_type
+from limberjack.engine.system.modal import Attachment, Integrals
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +73,7 @@ class Dof:
 class Hinge:
     """Connection of a body to its parent.
 
-    type : a key of HINGE_TYPES
+    type : a key of HINGE_TYPES; "modal" and "attached" for the links of a modal body (`flexible.py`)
     parent : name of the parent body, or None for the inertial frame
     inboard : pose of the hinge frame O+ in the parent body's frame
     outboard : pose of the hinge frame O in this body's frame; O and O+ coincide at q = 0
@@ -81,6 +82,7 @@ class Hinge:
         [normal, x direction]; rolling, [spin axis, direction of travel for positive rotation]
     pitch : helical, metres of travel a radian; radius : rolling, metres
     map : custom, H* (6, r) in hinge-frame axes, [angular; linear]
+    modes : modal, the integrals of the body, of unit modal mass; attachment : attached, where on the modal body
     dofs : one Dof for each velocity coordinate
     q0, v0 : initial coordinates (nq,) and velocities (nv,)
     merge : a fixed hinge is folded into its parent (no reaction is then reported) unless this is False
@@ -99,6 +101,8 @@ class Hinge:
     pitch: float = 0.0
     radius: float = 0.0
     map: np.ndarray | None = None
+    modes: Integrals | None = None
+    attachment: Attachment | None = None
     dofs: tuple[Dof, ...] = ()
     q0: np.ndarray = field(default_factory=lambda: np.zeros(0))
     v0: np.ndarray = field(default_factory=lambda: np.zeros(0))
@@ -108,7 +112,9 @@ class Hinge:
     @property
     def kind(self) -> HingeType:
         """Sizes and coordinate names of this hinge's type."""
-        return HINGE_TYPES[self.type]
+        if self.modes is not None:
+            return modal_type(len(self.modes.Mff))
+        return ATTACHED_TYPE if self.attachment is not None else HINGE_TYPES[self.type]
 
     @property
     def nv(self) -> int:

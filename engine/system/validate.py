@@ -118,7 +118,7 @@ def _check_derived_names(system: System, locate: Locate) -> None:
         seen: dict[str, str] = {}
         for body in system.bodies:
             hinge = body.hinge
-            for name in getattr(hinge, attribute) if hinge.type in HINGE_TYPES else ():
+            for name in getattr(hinge, attribute) if hinge.type in HINGE_TYPES or hinge.modes else ():
                 if name in seen:
                     what = f"hinges '{seen[name]}' and '{hinge.name}' both have the coordinate '{name}'"
                     refuse(hinge, "name", what, "Rename one of the hinges", locate)

@@ -26,6 +26,9 @@ static bool check_counts(const int64_t *ints, uint64_t n, Tables *tables)
     for (int i = C_BODIES; i <= C_FORCE_ROWS; i++)
         if (!is_in(ints[i], 0, MOST))
             return false;
+    for (int i = C_FORCE_ROWS + 1; i < HEADER; i++) /* flexible bodies, which FMUs do not hold */
+        if (ints[i] != 0)
+            return false;
     if (!check_unlisted(ints))
         return false;
     const int64_t sizes[] = {HEADER,

@@ -11,6 +11,7 @@ from numba.extending import overload
 from limberjack.engine import layout
 from limberjack.engine.derivatives.layout import slope_sections
 from limberjack.engine.entries import entries
+from limberjack.engine.flexible import layout as flexible
 from limberjack.engine.kernel import OPTIONS
 from limberjack.engine.loops import layout as loops
 from limberjack.engine.system.build import SENSOR_CODES, build, new_state
@@ -74,21 +75,32 @@ LOOPS = {
     loops.C_FORCED: 2,
     loops.C_FORCE_ROWS: 5,
 }
+#: and those of modal bodies
+FLEXIBLE = {flexible.C_MODAL: 2, flexible.C_ATTACHED: 3, flexible.C_MODAL_TABLE: 19, flexible.C_MODAL_WORK: 23}
 
 
 def numbered(plant: Plant) -> Plant:
-    """The same counts and those of loops, every other element replaced by its own index."""
+    """The same counts, those of loops and of modal bodies, every other element replaced by its own index."""
     head = plant.ints[: layout.HEADER].copy()
-    for which, count in LOOPS.items():
+    for which, count in (LOOPS | FLEXIBLE).items():
         head[which] = count
     ints = np.arange(total(layout.int_sections(head)))
     ints[: layout.HEADER] = head
     return Plant(ints, np.arange(total(layout.float_sections(head)), dtype=float))
 
 
-def fields(view: type, nested: type) -> tuple[str, ...]:
+def fields(view: type, **nested: type) -> tuple[str, ...]:
     """Names of the arrays of a view, those of loops as loops.name."""
-    return (*view._fields[:-1], *(f"loops.{name}" for name in nested._fields))
+    found: list[str] = []
+    for name in view._fields:
+        found += [f"{name}.{part}" for part in nested[name]._fields] if name in nested else [name]
+    return tuple(found)
+
+
+def plain(name: str) -> str:
+    """Name of the section that an array of a view shows."""
+    renamed = {"loops.row": "row_work", "flexible.table": "modal_table"}
+    return renamed.get(name, name.split(".")[-1])
 
 
 def places(sections: Sections) -> dict[str, tuple[int, int, int]]:
@@ -102,17 +114,17 @@ def places(sections: Sections) -> dict[str, tuple[int, int, int]]:
 
 def test_plant_sections_agree_with_the_compiled_view(plant):
     marked = numbered(plant)
-    seen = fields(layout.Plant, loops.LoopPlant)
+    seen = fields(layout.Plant, flexible=flexible.FlexiblePlant, loops=loops.LoopPlant)
     out = dict(zip(seen, corners(plant_view, marked.ints, marked.floats, seen)))
     assert out.pop("ncommand")[0] == plant.count(layout.C_COMMANDS) > 0
     assert out.pop("noutput")[0] == plant.count(layout.C_OUTPUTS) > 0
     expected = places(layout.int_sections(marked.ints)) | places(layout.float_sections(marked.ints))
     del expected["header"]
     expected["gravity"] = 0, 3, 1  # the fourth place of gravity is padding
-    assert {name.removeprefix("loops.") for name in out} == set(expected)
+    assert set(map(plain, out)) == set(expected)
     for name, corner in out.items():
         assert corner[1] * corner[2] > 0, name
-        assert tuple(corner) == expected[name.removeprefix("loops.")], name
+        assert tuple(corner) == expected[plain(name)], name
 
 
 @pytest.mark.parametrize("looped", [False, True])
@@ -120,10 +132,9 @@ def test_work_sections_agree_with_the_compiled_view(plant, looped):
     ints = numbered(plant).ints if looped else plant.ints
     sections = layout.work_sections(ints)
     work = np.arange(total(sections), dtype=float)
-    seen = fields(layout.Work, loops.LoopWork)
+    seen = fields(layout.Work, loops=loops.LoopWork)
     out = corners(work_view, ints, work, seen)
-    names = ["row_work" if name == "loops.row" else name.removeprefix("loops.") for name in seen]
-    assert [name for name, _, _ in sections] == names
+    assert [name for name, _, _ in sections] == list(map(plain, seen))
     for corner, (name, place) in zip(out, places(sections).items()):
         assert corner[1] * corner[2] == place[1] * place[2], name
         assert not corner[1] * corner[2] or tuple(corner) == place, name
@@ -139,6 +150,17 @@ def test_a_groups_scratch_is_what_its_view_covers(shape):
     work = np.arange(5.0 + size)
     at = 5
     for start, rows, columns in corners(loops.group_view, group, work, loops.GroupWork._fields):
+        assert start == at
+        at += int(rows * columns)
+    assert at == len(work)
+
+
+@pytest.mark.parametrize("n", [1, 8, 9, 17])
+def test_a_modal_links_scratch_is_what_its_view_covers(n):
+    modal = np.array([n, 0, 5, 1])
+    work = np.arange(5.0 + flexible.modal_work_size(n))
+    at = 5
+    for start, rows, columns in corners(flexible.modal_view, modal, work, flexible.ModalWork._fields):
         assert start == at
         at += int(rows * columns)
     assert at == len(work)
@@ -173,7 +195,9 @@ def test_codes_of_hinges_and_sensors_are_those_of_the_kernels():
 
 def test_header_has_room_and_a_version(plant):
     assert plant.count(layout.C_VERSION) == layout.FORMAT_VERSION
-    counts = [value for where in (layout, loops) for name, value in vars(where).items() if name.startswith("C_")]
+    counts = [
+        value for where in (layout, loops, flexible) for name, value in vars(where).items() if name.startswith("C_")
+    ]
     assert sorted(set(counts)) == list(range(len(set(counts))))
     assert max(counts) < layout.HEADER
 

@@ -19,7 +19,7 @@ RIGHT_ANGLE_TOLERANCE = 1e-6
 
 def check_hinge(hinge: Hinge, locate: Locate) -> Hinge:
     """The hinge with unit axes and filled-in defaults; ModelError for whatever the type cannot have."""
-    if hinge.type not in HINGE_TYPES:
+    if hinge.type not in (*HINGE_TYPES, "modal", "attached"):
         what = f"hinge '{hinge.name}' has the unknown type '{hinge.type}'"
         refuse(hinge, "type", what, f"Use one of: {', '.join(HINGE_TYPES)}", locate)
     for field, pose in (("inboard", hinge.inboard), ("outboard", hinge.outboard)):

@@ -68,6 +68,8 @@ def check_leaves(bodies: Sequence[Body], locate: Locate) -> None:
 
 def _check_leaf(body: Body, spatial: np.ndarray, locate: Locate) -> None:
     hinge = body.hinge
+    if hinge.modes is not None or hinge.nv == 0:
+        return
     H = map_at_zero(hinge)
     D = H.T @ _seen_from(hinge.outboard.inverse(), spatial) @ H + np.diag([dof.armature for dof in hinge.dofs])
     if np.linalg.eigvalsh(D)[0] > 1e-12 * np.trace(spatial[3:, 3:]) / 3.0:

@@ -6,9 +6,10 @@ Field meanings, units and defaults are in the descriptions; docs/model-format.md
 from __future__ import annotations
 
 import json
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from limberjack.engine.system.readers.schema_hinges import HingeSpec
 from limberjack.engine.system.readers.schema_loops import LoopSpec
@@ -33,18 +34,50 @@ class SimulationSpec(Model):
     integrator: Literal["rk4", "semi_implicit", "implicit"] = Field(default="rk4", description="default rk4")
 
 
+class FlexibleSpec(Model):
+    """Modes of a body, from a file of modal data (docs/modes.md)."""
+
+    file: Name = Field(description="modal data (.npz), beside the model file unless the path is absolute")
+    inboard: Name | None = Field(
+        default=None,
+        description="the node that the hinge holds: its frame is the body's (default: the node that the modes hold, "
+        "else the frame of the data)",
+    )
+    attachments: list[Name] | None = Field(
+        default=None, description="nodes to hang on, as <body>.<node> (default: the interface nodes of the file)"
+    )
+    modes: Annotated[int, Field(ge=1, le=1000)] | None = Field(default=None, description="how many (default: all)")
+    variant: Literal["full", "linearized"] = Field(
+        default="full", description="linearized: constant mass matrix, for slow rotation (default full)"
+    )
+    geometric: bool = Field(default=True, description="geometric stiffening, full only (default true)")
+    damping: NonNegative | None = Field(default=None, description="ratio of every mode (default: the file's)")
+
+
 class BodySpec(Model):
-    """A rigid body and the hinge that carries it."""
+    """A body and the hinge that carries it."""
 
     name: Name = Field(description="unique among bodies and nodes; not 'world'")
-    mass: NonNegative = Field(description="kg; 0 must be written")
+    mass: NonNegative = Field(default=0.0, description="kg; 0 must be written; not of a flexible body")
     com: Vector3 = Field(default=[0.0, 0.0, 0.0], description="centre of mass in the body frame, m (default [0, 0, 0])")
     inertia: InertiaMatrix | None = Field(
         default=None,
         description="about the centre of mass, body axes, kg·m²: matrix or xx, yy, zz, xy, xz, yz. "
         "Required unless the mass is 0 (which then means none)",
     )
+    flexible: FlexibleSpec | None = Field(
+        default=None, description="modes, which bring mass and inertia along (default: rigid)"
+    )
     hinge: HingeSpec = Field(description="how the body hangs on its parent")
+
+    @model_validator(mode="after")
+    def _mass_once(self) -> BodySpec:
+        given = self.model_fields_set
+        if self.flexible is None and "mass" not in given:
+            raise PydanticCustomError("mass_missing", "mass is missing")
+        if self.flexible is not None and given & {"mass", "com", "inertia"}:
+            raise PydanticCustomError("mass_twice", "mass is given twice")
+        return self
 
 
 class NodeSpec(Frame):

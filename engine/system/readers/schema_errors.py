@@ -57,6 +57,8 @@ def _path(detail: ErrorDetails, document: Document) -> Path:
         absent_is_the_finding = i == len(parts) - 1 and detail["type"] == "missing"
         if absent_is_the_finding or document.has((*path, part)):
             path = (*path, part)
+    if detail["type"] in ("mass_missing", "mass_twice"):
+        return (*path, "mass")
     return (*path, _discriminator(detail)) if detail["type"].startswith("union_tag") else path
 
 
@@ -69,7 +71,9 @@ def _discriminator(detail: ErrorDetails) -> str:
 def _words(detail: ErrorDetails, path: Path, document: Document) -> tuple[str, str]:
     kind, context = detail["type"], detail.get("ctx", {})
     field = str(path[-1]) if path else ""
-    if kind == "missing":
+    if kind == "mass_twice":
+        return "a flexible body has its mass from its modes", "Remove mass, com and inertia"
+    if kind in ("missing", "mass_missing"):
         return f"'{field}' is missing", f"Add {field}; nothing is assumed for it"
     if kind == "extra_forbidden":
         return _unknown_field(field, path, document)

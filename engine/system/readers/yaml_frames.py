@@ -30,6 +30,10 @@ class Carriers:
         self._frames |= {node.name: (None if node.body == WORLD else node.body, node.pose()) for node in spec.nodes}
         self._frames |= {body.name: (body.name, Pose()) for body in spec.bodies}
 
+    def add(self, name: str) -> None:
+        """Another frame that can carry: an attachment node of a flexible body."""
+        self._frames[name] = name, Pose()
+
     def find(self, name: str, who: str, path: Path) -> tuple[str | None, Pose]:
         """The frame of this name; ModelError at ``path`` about ``who`` ("body 'arm' hangs on") if there is none."""
         if name not in self._frames:

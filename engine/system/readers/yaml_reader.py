@@ -9,6 +9,8 @@ import numpy as np
 from pydantic import ValidationError
 
 from limberjack.engine.errors import ModelError
+from limberjack.engine.system.flexible import modal_bodies
+from limberjack.engine.system.modal import Integrals
 from limberjack.engine.system.places import Locate, plain_locate
 from limberjack.engine.system.readers.schema import ActuatorSpec, BodySpec, ModelSpec
 from limberjack.engine.system.readers.schema_errors import model_error
@@ -16,6 +18,7 @@ from limberjack.engine.system.readers.yaml_document import Document, read_docume
 from limberjack.engine.system.readers.yaml_frames import WORLD, Carriers
 from limberjack.engine.system.readers.yaml_hinges import given_initials, make_hinge
 from limberjack.engine.system.readers.yaml_loops import make_loop
+from limberjack.engine.system.readers.yaml_modes import read_modes
 from limberjack.engine.system.system import Actuator, Body, Inertia, Node, Sensor, System
 
 #: fields of the System that have another name in the file
@@ -39,8 +42,13 @@ def read_yaml(path: Path) -> tuple[System, Locate]:
 
 def _system(spec: ModelSpec, document: Document) -> System:
     carriers = Carriers(spec, document)
-    bodies = tuple(_body(i, body, carriers, document) for i, body in enumerate(spec.bodies))
-    given = [given_initials(body.hinge, body.name, made.hinge.nv) for body, made in zip(spec.bodies, bodies)]
+    modes = {i: read_modes(i, body, document) for i, body in enumerate(spec.bodies) if body.flexible is not None}
+    for i, made in modes.items():
+        for attachment in made.attachments:
+            carriers.add(f"{spec.bodies[i].name}.{attachment.name}")
+    rigid = [_body(i, body, carriers, document) for i, body in enumerate(spec.bodies)]
+    given = [given_initials(body.hinge, body.name, made.hinge.nv) for body, made in zip(spec.bodies, rigid)]
+    bodies = tuple(body for i, made in enumerate(rigid) for body in _with_modes(made, modes.get(i)))
     return System(
         name=spec.name,
         bodies=bodies,
@@ -69,6 +77,10 @@ def _system(spec: ModelSpec, document: Document) -> System:
         held=tuple(name for positions, _ in given for name in positions),
         held_rates=tuple(name for _, velocities in given for name in velocities),
     )
+
+
+def _with_modes(body: Body, modes: Integrals | None) -> list[Body]:
+    return [body] if modes is None else modal_bodies(body.name, body.hinge, modes, where=body.where)
 
 
 def _body(index: int, spec: BodySpec, carriers: Carriers, document: Document) -> Body:

@@ -1,0 +1,53 @@
+"""Inertia and inertial forces of one body, with what its children hand in."""
+
+from __future__ import annotations
+
+from limberjack.engine.kernel import kernel
+from limberjack.engine.layout import A_H, A_I, A_M, A_Z, B_M, LEAF, W_V
+from limberjack.engine.spatial import (
+    add,
+    add6,
+    add9,
+    add_cross,
+    force_cross,
+    load3,
+    load6,
+    load9,
+    rigid,
+    rigid_mul,
+    sub,
+)
+
+
+@kernel
+def gather(plant, work, k, h, I, external):
+    """P = M + Σ φ P⁺ φ* and z = b - f_external + Σ φ z⁺ of body k, whose children have handed in theirs.
+
+    h, I: its first moment and rotational inertia.
+    """
+    topo, row, acc, m = plant.topo[k], work.rows[k + 1], work.acc[k + 1], plant.body[k, B_M]
+    w, u = load3(row, W_V), load3(row, W_V + 3)
+    L, p = rigid_mul(m, h, I, w, u)
+    n, f = force_cross(w, u, L, p)
+    if external:
+        wrench = work.wrench[k + 1]
+        n, f = sub(n, load3(wrench, 0)), sub(f, load3(wrench, 3))
+    P = rigid(m, h, I)
+    if topo[LEAF]:
+        return P, n, f
+    I, H, M = add6(P[0], load6(acc, A_I)), add9(P[1], load9(acc, A_H)), add6(P[2], load6(acc, A_M))
+    return (I, H, M), add(n, load3(acc, A_Z)), add(f, load3(acc, A_Z + 3))
+
+
+@kernel
+def body_force(plant, work, k, h, I, aw, au, external):
+    """f = M α + b - f_external of body k, α = [aw; au]; h, I: its first moment and rotational inertia."""
+    m, row = plant.body[k, B_M], work.rows[k + 1]
+    w, u = load3(row, W_V), load3(row, W_V + 3)
+    n, f = rigid_mul(m, h, I, aw, au)
+    L, p = rigid_mul(m, h, I, w, u)
+    n, f = add_cross(add_cross(n, w, L), u, p), add_cross(f, w, p)
+    if external:
+        wrench = work.wrench[k + 1]
+        n, f = sub(n, load3(wrench, 0)), sub(f, load3(wrench, 3))
+    return n, f

@@ -1,0 +1,214 @@
+"""Articulated-body dynamics of modal bodies in two half-steps (003 eqs. 62, 63), Π at the body's own frame being zero.
+
+nodes      F = P H*,   D_f += H P H*,   μ += φ F,   ε_f -= H (z + P a),   P_rr += φ P φ*,   z_r += φ (z + P a)
+body       D_f = modal masses + Σ nodes,    μ = [N; S] + Σ nodes,   ε_f = τ - z_f
+           P_R = P_rr - μ D_f⁻¹ μ*,   z_R = z_r + μ D_f⁻¹ ε_f
+base→tip   η̈ = D_f⁻¹ (ε_f - μ* α),   α(node) = φ* α + H* η̈ + a
+"""
+
+from __future__ import annotations
+
+import math
+
+from limberjack.engine.articulated import hand_inward, pivot, rank_one
+from limberjack.engine.flexible.layout import MI_MODES, MR_BIAS, MR_J, MR_S, modal_view
+from limberjack.engine.flexible.nodes import node_coriolis, node_map, node_parts
+from limberjack.engine.kernel import kernel
+from limberjack.engine.lanes import load_lanes, store_lanes
+from limberjack.engine.layout import B_M, FIRST, LEAF, SLOT, UP, VI, W_P, W_R
+from limberjack.engine.loops.blocks import load_block, store_block
+from limberjack.engine.spatial import (
+    ZERO,
+    add,
+    add6,
+    add_scaled,
+    dot,
+    force_out,
+    inertia_mul,
+    load3,
+    load6,
+    load9,
+)
+from limberjack.engine.views import BLOCK, LANES
+
+
+@kernel
+def deformed_inertia(plant, work, k, h, I):
+    """First moment and rotational inertia of modal link k at its deformation, from those of the body at rest."""
+    rigid = modal_view(plant.flexible.modal_int[plant.topo[k, SLOT]], work.modal).rigid
+    return add(h, load3(rigid, MR_S)), add6(I, load6(rigid, MR_J))
+
+
+@kernel
+def deformation_bias(plant, work, k):
+    """Force on the frame of modal link k that its modes' rates ask for, as (moment, force)."""
+    rigid = modal_view(plant.flexible.modal_int[plant.topo[k, SLOT]], work.modal).rigid
+    return load3(rigid, MR_BIAS), load3(rigid, MR_BIAS + 3)
+
+
+@kernel
+def _power(w, u, n, f):
+    """[w; u] · [n; f], one of them of numbers, the other of lanes."""
+    return w[0] * n[0] + w[1] * n[1] + w[2] * n[2] + u[0] * f[0] + u[1] * f[1] + u[2] * f[2]
+
+
+@kernel
+def node_column(blocks, at, r):
+    """Column r of H* in work.modal as (angular, linear)."""
+    i = at + r // LANES * BLOCK + r % LANES
+    w = blocks[i], blocks[i + LANES], blocks[i + 2 * LANES]
+    return w, (blocks[i + 3 * LANES], blocks[i + 4 * LANES], blocks[i + 5 * LANES])
+
+
+@kernel
+def couple(work, parts, n, h, b, R, p, P):
+    """A block's share of F = P H*, D_f += H P H* and μ += φ F."""
+    w, u = load_block(work.modal, h + BLOCK * b)
+    a, l = inertia_mul(P, w, u)
+    for r in range(n):
+        hw, hu = node_column(work.modal, h, r)
+        s = load_lanes(parts.d[r], LANES * b) + _power(hw, hu, a, l)
+        store_lanes(parts.d[r], LANES * b, s)
+    a, l = force_out(R, p, a, l)
+    cw, cu = load_block(parts.coupling[b], 0)
+    store_block(
+        parts.coupling[b], 0, (cw[0] + a[0], cw[1] + a[1], cw[2] + a[2]), (cu[0] + l[0], cu[1] + l[1], cu[2] + l[2])
+    )
+
+
+@kernel
+def inward_node(plant, work, k, P, n, f):
+    """What hangs on attachment node k, handed to the modes and to the frame of its body."""
+    topo, row = plant.topo[k], work.rows[k + 1]
+    modes, blocks, _, h = node_map(plant, work, k)
+    parts = node_parts(plant, work, k)
+    aw, au = node_coriolis(plant, work, k)
+    pn, pf = inertia_mul(P, aw, au)
+    n, f = add(n, pn), add(f, pf)
+    R, p = load9(row, W_R), load3(row, W_P)
+    for b in range(blocks):
+        w, u = load_block(work.modal, h + BLOCK * b)
+        store_lanes(parts.eps, LANES * b, load_lanes(parts.eps, LANES * b) - _power(n, f, w, u))
+        if not topo[LEAF] or plant.body[k, B_M] > 0.0:
+            couple(work, parts, modes, h, b, R, p, P)
+    hand_inward(topo[FIRST], row, work.acc[topo[UP]], P, n, f)
+
+
+@kernel
+def _factor(d, n, scale):
+    """Cholesky factor of D in place, diagonal inverted."""
+    for i in range(n):
+        for j in range(i + 1):
+            s = d[i, j]
+            for e in range(j):
+                s -= d[i, e] * d[j, e]
+            if i == j:
+                d[i, i] = 1.0 / math.sqrt(pivot(s, scale))
+            else:
+                d[i, j] = s * d[j, j]
+
+
+@kernel
+def _whiten(parts, n):
+    """μ ← μ L⁻*, ε ← L⁻¹ ε."""
+    d, u = parts.d, parts.coupling
+    for r in range(n):
+        block, i, s = u[r // LANES], r % LANES, parts.eps[r]
+        for e in range(r):
+            s -= d[r, e] * parts.eps[e]
+        parts.eps[r] = s * d[r, r]
+        for c in range(0, 6 * LANES, LANES):
+            x = block[c + i]
+            for e in range(r):
+                x -= d[r, e] * u[e // LANES, c + e % LANES]
+            block[c + i] = x * d[r, r]
+
+
+@kernel
+def modal_column(coupling, r):
+    """Column r of μ as (moment, force)."""
+    block, i = coupling[r // LANES], r % LANES
+    n = block[i], block[LANES + i], block[2 * LANES + i]
+    return n, (block[3 * LANES + i], block[4 * LANES + i], block[5 * LANES + i])
+
+
+@kernel
+def inward_modal(plant, work, k, P, n, f, tau, add_inertia):
+    """P_R and z_R of a modal link, whose nodes have handed in theirs, to the link that carries it."""
+    topo, row = plant.topo[k], work.rows[k + 1]
+    modal = plant.flexible.modal_int[topo[SLOT]]
+    parts, modes, j = modal_view(modal, work.modal), modal[MI_MODES], topo[VI]
+    for r in range(modes):
+        parts.d[r, r] += add_inertia[j + r]
+        parts.eps[r] += tau[j + r]
+    _factor(parts.d, modes, 1.0)
+    _whiten(parts, modes)
+    if topo[UP] == 0:
+        return
+    for r in range(modes):
+        a, l = modal_column(parts.coupling, r)
+        P = rank_one(P, a, l, 1.0)
+        n, f = add_scaled(n, parts.eps[r], a), add_scaled(f, parts.eps[r], l)
+    hand_inward(topo[FIRST], row, work.acc[topo[UP]], P, n, f)
+
+
+@kernel
+def outward_modal(plant, work, k, vdot, w, u):
+    """η̈ of a modal link whose frame accelerates by [w; u]."""
+    topo = plant.topo[k]
+    modal = plant.flexible.modal_int[topo[SLOT]]
+    parts, modes, j = modal_view(modal, work.modal), modal[MI_MODES], topo[VI]
+    for i in range(modes):
+        r = modes - 1 - i
+        a, l = modal_column(parts.coupling, r)
+        s = parts.eps[r] - dot(a, w) - dot(l, u)
+        for e in range(r + 1, modes):
+            s -= parts.d[e, r] * vdot[j + e]
+        vdot[j + r] = s * parts.d[r, r]
+
+
+@kernel
+def node_change(plant, work, k, rates):
+    """H* rates of attachment node k, as (angular, linear); rates (nv,) of all velocities."""
+    modes, _, up, h = node_map(plant, work, k)
+    j, w, u = plant.topo[up, VI], ZERO, ZERO
+    for r in range(modes):
+        a, l = node_column(work.modal, h, r)
+        w, u = add_scaled(w, rates[j + r], a), add_scaled(u, rates[j + r], l)
+    return w, u
+
+
+@kernel
+def modal_forces(plant, work, k, vdot, w, u, tau):
+    """τ of the modes of link k, but for what hangs on its nodes, and what η̈ does to the force on its frame."""
+    topo = plant.topo[k]
+    modal = plant.flexible.modal_int[topo[SLOT]]
+    parts, modes, j = modal_view(modal, work.modal), modal[MI_MODES], topo[VI]
+    n, f = ZERO, ZERO
+    for r in range(modes):
+        a, l = modal_column(parts.coupling, r)
+        n, f = add_scaled(n, vdot[j + r], a), add_scaled(f, vdot[j + r], l)
+        tau[j + r] = dot(a, w) + dot(l, u) - parts.eps[r] + plant.armature[j + r] * vdot[j + r]
+    return n, f
+
+
+@kernel
+def node_forces(plant, work, k, n, f, tau):
+    """τ of the modes gets what a force on attachment node k asks of them."""
+    modes, _, up, h = node_map(plant, work, k)
+    j = plant.topo[up, VI]
+    for r in range(modes):
+        a, l = node_column(work.modal, h, r)
+        tau[j + r] += dot(a, n) + dot(l, f)
+
+
+@kernel
+def modal_momentum(plant, work, k):
+    """h and ṡ of modal link k: what the modes' rates add to the momentum of its frame."""
+    modal = plant.flexible.modal_int[plant.topo[k, SLOT]]
+    parts, modes = modal_view(modal, work.modal), modal[MI_MODES]
+    n, f = ZERO, ZERO
+    for r in range(modes):
+        a, l = modal_column(parts.coupling, r)
+        n, f = add_scaled(n, parts.rate[r], a), add_scaled(f, parts.rate[r], l)
+    return n, f

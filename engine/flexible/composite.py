@@ -1,0 +1,51 @@
+"""Rows and columns of the mass matrix that belong to the modes of a body (003 eq. 50).
+
+nodes   X(η) += φ R H*,   M(η, η) += H R H*,   M(η, c) = H X(c) of all that hangs on the node
+body    X(η) += [N; S],   M(η, η) += modal masses
+"""
+
+from __future__ import annotations
+
+from limberjack.engine.flexible.articulated import couple, modal_column, node_column
+from limberjack.engine.flexible.layout import MI_MODES, modal_view
+from limberjack.engine.flexible.nodes import node_map, node_parts
+from limberjack.engine.kernel import kernel
+from limberjack.engine.layout import SLOT, VI, W_P, W_R
+from limberjack.engine.spatial import dot, load3, load9, rigid
+from limberjack.engine.views import LANES
+
+
+@kernel
+def _lane(block, lane):
+    """One column X of a block, as (moment, force)."""
+    n = block[lane], block[LANES + lane], block[2 * LANES + lane]
+    return n, (block[3 * LANES + lane], block[4 * LANES + lane], block[5 * LANES + lane])
+
+
+@kernel
+def composite_node(plant, work, k, start, stop, m, h, I, M):
+    """What hangs on an attachment node joins its modes: H X in their rows, and the composite's share of μ and D."""
+    modes, blocks, up, at = node_map(plant, work, k)
+    row, parts, first = work.rows[k + 1], node_parts(plant, work, k), plant.topo[up, VI]
+    pad = LANES * work.columns.shape[0] - M.shape[0]
+    for c in range(start, stop):
+        n, f = _lane(work.columns[c // LANES], c % LANES)
+        for r in range(modes):
+            h_n, h_f = node_column(work.modal, at, r)
+            M[first + r, c - pad] = dot(h_n, n) + dot(h_f, f)
+    for b in range(blocks):
+        couple(work, parts, modes, at, b, load9(row, W_R), load3(row, W_P), rigid(m, h, I))
+
+
+@kernel
+def composite_modal(plant, work, k, start, M):
+    """Columns and rows of the modes of a body: μ, and what hangs on its nodes."""
+    modal = plant.flexible.modal_int[plant.topo[k, SLOT]]
+    parts, v = modal_view(modal, work.modal), plant.topo[k, VI]
+    for r in range(modal[MI_MODES]):
+        n, f = modal_column(parts.coupling, r)
+        block, lane = work.columns[(start + r) // LANES], (start + r) % LANES
+        block[lane], block[LANES + lane], block[2 * LANES + lane] = n
+        block[3 * LANES + lane], block[4 * LANES + lane], block[5 * LANES + lane] = f
+        for c in range(modal[MI_MODES]):
+            M[v + r, v + c] = parts.d[r, c]
