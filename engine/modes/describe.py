@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import ValidationError
 
 from limberjack.engine.errors import ArgumentError, ModelError
+from limberjack.engine.modes.calculix import calculix_results
 from limberjack.engine.modes.data import ModalData
 from limberjack.engine.modes.description import (
     BeamSpec,
@@ -27,7 +28,9 @@ from limberjack.engine.modes.effective_mass import choose_modes
 from limberjack.engine.modes.frame import Beam, Frame, PointMass
 from limberjack.engine.modes.frame_structure import frame_structure
 from limberjack.engine.modes.matrices import matrix_structure
+from limberjack.engine.modes.nastran import nastran_results
 from limberjack.engine.modes.reduction import Reduction, reduce_structure
+from limberjack.engine.modes.results import results_modal_data
 from limberjack.engine.modes.structure import Structure
 from limberjack.engine.system.readers.yaml_document import Document, read_document
 
@@ -53,13 +56,9 @@ def modal_data_of(path: str | Path) -> ModalData:
     Raises ModelError for what the file or the files it names have wrong, MissingExtraError without SciPy.
     """
     spec, document = read_description(path)
-    structure = structure_of(spec, document)
     how = spec.reduction
-    names = tuple(item.name if isinstance(item, TieSpec) else str(item) for item in spec.interface)
-    inboard = "" if how.inboard is None else str(how.inboard)
-    request = Reduction(how.kind, inboard, names, how.modes, how.damping)
     try:
-        data = reduce_structure(structure, request)
+        data = _reduced(spec, document)
         if how.select.effective_mass > 0.0 or how.select.below is not None:
             data = choose_modes(data, how.select.effective_mass, how.select.below or np.inf)
     except ArgumentError as error:
@@ -69,17 +68,27 @@ def modal_data_of(path: str | Path) -> ModalData:
     return data
 
 
-def structure_of(spec: DescriptionSpec, document: Document) -> Structure:
+def _reduced(spec: DescriptionSpec, document: Document) -> ModalData:
+    """All modes that are asked for, computed or read."""
+    how, folder = spec.reduction, Path(document.file).parent
+    names = tuple(item.name if isinstance(item, TieSpec) else str(item) for item in spec.interface)
+    ties = [item for item in spec.interface if isinstance(item, TieSpec)]
+    if spec.calculix is not None:
+        return results_modal_data(spec.name, calculix_results(spec.calculix, folder), ties, names, how)
+    if spec.nastran is not None:
+        return results_modal_data(spec.name, nastran_results(spec.nastran, folder), ties, names, how)
+    inboard = "" if how.inboard is None else str(how.inboard)
+    request = Reduction(how.kind, inboard, names, how.modes, how.damping)
+    return reduce_structure(_structure(spec, ties, document), request)
+
+
+def _structure(spec: DescriptionSpec, ties: list[TieSpec], document: Document) -> Structure:
     """The structure before reduction."""
-    try:
-        if spec.frame is not None:
-            _no_ties(spec, document)
-            return frame_structure(frame_of(spec.name, spec.frame, document), spec.frame.mass)
-        assert spec.matrices is not None
-        ties = [item for item in spec.interface if isinstance(item, TieSpec)]
-        return matrix_structure(spec.name, spec.matrices, ties, Path(document.file).parent)
-    except ModelError as error:
-        raise _placed(error, document) from None
+    if spec.frame is not None:
+        _no_ties(spec, document)
+        return frame_structure(frame_of(spec.name, spec.frame, document), spec.frame.mass)
+    assert spec.matrices is not None
+    return matrix_structure(spec.name, spec.matrices, ties, Path(document.file).parent)
 
 
 def _placed(error: ModelError, document: Document) -> ModelError:

@@ -177,6 +177,32 @@ class MatricesSpec(Model):
     units: UnitsSpec = UnitsSpec(length=1.0, mass=1.0)
 
 
+class CalculixSpec(Model):
+    """Modes that CalculiX has computed."""
+
+    results: Name = Field(description=".frd file of a *FREQUENCY step with *NODE FILE, U")
+    density: Positive | dict[str, Positive] | None = Field(
+        default=None, description="of the solids, kg/m³ in units of the file: one, or by name of the material"
+    )
+    masses: Name | None = Field(default=None, description="instead of density: .csv with node,mass")
+    units: UnitsSpec = UnitsSpec(length=1.0, mass=1.0)
+
+    @model_validator(mode="after")
+    def _one_mass(self) -> CalculixSpec:
+        if (self.density is None) == (self.masses is None):
+            raise ValueError("give density or masses, one of them")
+        return self
+
+
+class NastranSpec(Model):
+    """Modes that Nastran has computed."""
+
+    model: Name = Field(description=".bdf or .dat file: grid, masses")
+    results: Name = Field(description=".op2 file of SOL 103 with eigenvectors, normalised to the mass")
+    masses: Name | None = Field(default=None, description=".csv with node,mass (default: lumped from the model)")
+    units: UnitsSpec = UnitsSpec(length=1.0, mass=1.0)
+
+
 class TieSpec(Model):
     """An interface node that a set of nodes follows rigidly."""
 
@@ -211,6 +237,8 @@ class DescriptionSpec(Model):
     name: Name
     frame: FrameSpec | None = None
     matrices: MatricesSpec | None = None
+    calculix: CalculixSpec | None = None
+    nastran: NastranSpec | None = None
     interface: list[Name | int | TieSpec] = Field(
         default=[], description="nodes where other bodies attach: names, ids, or sets of nodes to tie"
     )
@@ -218,8 +246,8 @@ class DescriptionSpec(Model):
 
     @model_validator(mode="after")
     def _one_source(self) -> DescriptionSpec:
-        if (self.frame is None) == (self.matrices is None):
-            raise ValueError("the body needs one source: frame or matrices")
+        if sum(source is not None for source in (self.frame, self.matrices, self.calculix, self.nastran)) != 1:
+            raise ValueError("the body needs one source: frame, matrices, calculix or nastran")
         return self
 
 

@@ -138,8 +138,8 @@ def tied(structure: Structure, ties: Sequence[TieSpec]) -> Structure:
         return structure
     import scipy.sparse
 
-    nodes, index = len(structure.positions), {int(identity): j for j, identity in enumerate(structure.node_ids)}
-    groups = [_tied_nodes(structure, tie, index) for tie in ties]
+    nodes = len(structure.positions)
+    groups = [tied_nodes(structure.positions, structure.node_ids, tie) for tie in ties]
     followers = np.concatenate(groups)
     if len(set(followers.tolist())) < len(followers):
         raise ModelError("a node is tied to two interfaces", where="interface", mend="Tie every node once")
@@ -175,14 +175,22 @@ def tied(structure: Structure, ties: Sequence[TieSpec]) -> Structure:
     )
 
 
-def _tied_nodes(structure: Structure, tie: TieSpec, index: dict[int, int]) -> np.ndarray:
+def tied_nodes(positions: np.ndarray, ids: np.ndarray, tie: TieSpec) -> np.ndarray:
+    """Indices of the nodes of a tie. ModelError for unknown ids, or nodes in a line."""
+    index = {int(identity): j for j, identity in enumerate(ids)}
     absent = [identity for identity in tie.nodes if identity not in index]
     if absent:
         what = f"there is no node {absent[0]}"
         raise ModelError(what, where=f"interface '{tie.name}'", mend="Name ids of the node table")
     group = np.array(sorted({index[identity] for identity in tie.nodes}))
-    spread = np.linalg.svd(structure.positions[group] - structure.positions[group].mean(axis=0), compute_uv=False)
+    spread = np.linalg.svd(positions[group] - positions[group].mean(axis=0), compute_uv=False)
     if len(group) < 3 or spread[1] <= 1e-6 * spread[0]:
         what = "the tied nodes lie in a line, so that they do not hold the interface's turns"
         raise ModelError(what, where=f"interface '{tie.name}'", mend="Tie at least three nodes that span a surface")
     return group
+
+
+def lumped_diagonal(M: Any) -> np.ndarray:
+    """(N,) masses of a mass matrix of translations (N, N): its diagonal, scaled to the whole mass."""
+    diagonal = np.asarray(M.diagonal())
+    return np.asarray(diagonal * (M.sum() / diagonal.sum()))

@@ -41,7 +41,8 @@ def read_matrix(name: str, folder: Path) -> Any:
 
 
 def read_nodes(name: str, folder: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Ids (N,) and positions (N, 3) of a .csv with columns id, x, y, z, or of an array (N, 3) with ids 1, 2, …"""
+    """Ids (N,) and positions (N, 3) of a .csv with columns id, x, y, z, of the *NODE blocks of an .inp file, or of an
+    array (N, 3) with ids 1, 2, …"""
     path, part = _split(name, folder)
     if path.suffix.lower() == ".csv":
         rows = _table(path, ("id", "x", "y", "z"))
@@ -49,6 +50,8 @@ def read_nodes(name: str, folder: Path) -> tuple[np.ndarray, np.ndarray]:
         ids, positions = table[:, 0], table[:, 1:]
         if np.any(ids != np.round(ids)):
             _fail(path, "", "an id is not a whole number", "Give whole numbers")
+    elif path.suffix.lower() == ".inp":
+        ids, positions = _inp_nodes(path)
     else:
         positions = np.asarray(_guarded(path, lambda: _READERS[path.suffix.lower()](path, part)))
         if positions.ndim != 2 or positions.shape[1] != 3 or positions.dtype.kind not in "iuf":
@@ -75,11 +78,28 @@ def read_rows(name: str, folder: Path) -> list[tuple[int, str]]:
     return rows
 
 
+def read_masses(name: str, folder: Path, ids: np.ndarray) -> np.ndarray:
+    """(N,) masses of the nodes with these ids, from a .csv with the columns node, mass; 0 for nodes not in it."""
+    path, _ = _split(name, folder)
+    if path.suffix.lower() != ".csv":
+        _fail(path, "", "is no table", "Give a .csv file with the columns node,mass")
+    index = {int(identity): i for i, identity in enumerate(ids)}
+    masses = np.zeros(len(ids))
+    for line, (node, mass) in enumerate(_table(path, ("node", "mass")), start=2):
+        value, number = _number(path, line, mass), _number(path, line, node)
+        if number not in index or not 0.0 <= value < np.inf:
+            _fail(path, f"line {line}", f"node {node}, mass {mass}", "Give nodes of the mesh, and masses of 0 or more")
+        masses[index[int(number)]] += value
+    if not masses.any():
+        _fail(path, "", "holds no mass", "Give the masses of the nodes")
+    return masses
+
+
 def _split(name: str, folder: Path) -> tuple[Path, str]:
     file, _, part = name.partition(":")
     path = folder / file
-    if path.suffix.lower() not in (*_READERS, ".csv", ".dof"):
-        mend = f"Use one of: {', '.join(_READERS)}, or .csv for nodes and rows"
+    if path.suffix.lower() not in (*_READERS, ".csv", ".dof", ".inp"):
+        mend = f"Use one of: {', '.join(_READERS)}, or .csv, .inp for nodes, .csv, .dof for rows"
         _fail(path, "", f"files that end in '{path.suffix}' are not known", mend)
     if not path.is_file():
         _fail(path, "", "is not a file" if path.exists() else "does not exist", "Check the path")
@@ -154,12 +174,44 @@ def _one_of(path: Path, part: str, names: list[str], get: Callable[[str], Any]) 
     return get(part)
 
 
+def _triplets(path: Path, part: str) -> Any:
+    """CalculiX's .sti and .mas: lines "row column value" of one triangle, counted from 1."""
+    import scipy.sparse
+
+    if part:
+        _fail(path, part, "CalculiX's matrices have no parts", "Leave ':' and what follows out")
+    table = np.loadtxt(path, ndmin=2)
+    rows, columns = table[:, 0].astype(np.int64) - 1, table[:, 1].astype(np.int64) - 1
+    size = int(max(rows.max(), columns.max())) + 1
+    if min(rows.min(), columns.min()) < 0 or size > MOST_ROWS:
+        _fail(path, "", f"a row is not from 1 to {MOST_ROWS}", "Write the matrices by SOLVER=MATRIXSTORAGE")
+    triangle = scipy.sparse.csr_matrix((table[:, 2], (rows, columns)), shape=(size, size))
+    return triangle + triangle.T - scipy.sparse.diags(triangle.diagonal())
+
+
+def _inp_nodes(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Ids and positions of the *NODE blocks of a CalculiX (Abaqus) input file."""
+    rows, inside = [], False
+    for number, line in enumerate(_guarded(path, lambda: path.read_text(encoding="latin-1")).splitlines(), start=1):
+        if line.startswith("*"):
+            inside = inside if line.startswith("**") else line.split(",")[0].strip().upper() == "*NODE"
+        elif inside and line.strip():
+            cells = [cell for cell in line.split(",") if cell.strip()]
+            rows.append([_number(path, number, cell) for cell in (cells + ["0"] * 3)[:4]])
+    if not rows:
+        _fail(path, "", "has no *NODE block", "Name the file that holds the nodes")
+    table = np.array(rows)
+    return table[:, 0], table[:, 1:]
+
+
 _READERS: dict[str, Callable[[Path, str], Any]] = {
     ".mtx": _market,
     ".npz": _numpy,
     ".npy": _numpy,
     ".h5": _hdf5,
     ".hdf5": _hdf5,
+    ".sti": _triplets,
+    ".mas": _triplets,
 }
 
 
