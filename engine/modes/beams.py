@@ -22,7 +22,7 @@ _POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(5)
 STATIONS, WEIGHTS = 0.5 * (_POINTS + 1.0), 0.5 * _WEIGHTS
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Properties:
     """Of E elements, each (E,): length, bending and other stiffnesses, masses per length (SI)."""
 
@@ -38,7 +38,7 @@ class Properties:
     inertia_z: np.ndarray
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Fields:
     """Interpolation at the Gauss points: (E, Q, 3, 12) each, in beam axes.
 

@@ -24,7 +24,7 @@ from limberjack.engine.modes.structure import need_scipy
 MOST_BYTES = 4 * 1024**3
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FrdFile:
     """What is read of a .frd file, in its own units.
 
@@ -166,6 +166,14 @@ class _Reader:
             what = "holds no modes" if self._ids else "holds no mesh"
             mend = "Run a *FREQUENCY step with *NODE FILE and U"
             raise ModelError(what, where=str(self._path), mend=mend)
+        for what, values in (
+            ("positions", self._positions),
+            ("frequencies", self._frequencies),
+            ("modes", self._shapes),
+        ):
+            if not np.all(np.isfinite(np.asarray(values))):
+                mend = "Run the frequency step again and look at its messages"
+                raise ModelError(f"{what} are not finite numbers", where=str(self._path), mend=mend)
         names = [self._names.get(number, str(number)) for number in self._numbers]
         return FrdFile(
             np.array(self._ids),

@@ -22,7 +22,7 @@ SYMMETRY = 1e-6
 NEGATIVE = 1e-9
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Stress:
     """Geometric (stress) stiffness of the body under unit loads, in modal coordinates; each (n, n) block symmetric.
 
@@ -42,7 +42,7 @@ class Stress:
     force: np.ndarray
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ModalData:
     """What a modal-data file holds. N nodes, n modes; ModelError where the parts do not fit.
 

@@ -19,7 +19,7 @@ from limberjack.engine.modes.reference import shift
 DIRECTIONS = ("rx", "ry", "rz", "x", "y", "z")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class EffectiveMass:
     """About the inboard node (free-free: the centre of mass), data axes; eigenmodes ascending.
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from limberjack.engine.errors import ModelError
+from limberjack.engine.system.numbers import usable
 
 #: most elements of a frame
 MOST_ELEMENTS = 20_000
@@ -66,7 +67,7 @@ def box(width: float, height: float, wall: float, timoshenko: bool = False) -> S
     return Section(area, y, z, torsion, *webs)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Beam:
     """A straight member between two nodes, cut into equal elements.
 
@@ -81,7 +82,7 @@ class Beam:
     where: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PointMass:
     """A rigid body at a node: mass, kg; centre from the node (3,), m; inertia about the centre (3, 3), kg·m²."""
 
@@ -91,7 +92,7 @@ class PointMass:
     inertia: np.ndarray
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Frame:
     """Named nodes with positions (N, 3), m; beams between them; point masses."""
 
@@ -102,7 +103,7 @@ class Frame:
     masses: tuple[PointMass, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Mesh:
     """Elements of a frame. The frame's nodes come first; the nodes inside beams have no names.
 
@@ -125,6 +126,7 @@ def mesh(frame: Frame) -> Mesh:
         what = f"the frame has {count} elements" if frame.beams else "the frame has no beams"
         mend = f"Give 1 to {MOST_ELEMENTS}"
         raise ModelError(what, where=f"frame '{frame.name}', beams", mend=mend)
+    _check_numbers(frame)
     positions, ends, turns, owner = list(frame.positions), [], [], []
     for number, beam in enumerate(frame.beams):
         a, b = (_index(frame, beam, name) for name in beam.ends)
@@ -140,6 +142,19 @@ def mesh(frame: Frame) -> Mesh:
     _check_connected(frame, names, pairs)
     lengths = np.linalg.norm(nodes[pairs[:, 1]] - nodes[pairs[:, 0]], axis=1)
     return Mesh(names, nodes, pairs, lengths, np.array(turns), np.array(owner))
+
+
+def _check_numbers(frame: Frame) -> None:
+    """Positions must be finite, areas and moduli positive; moments of area too, unless a member is limp on purpose."""
+    if frame.positions.shape != (len(frame.node_names), 3) or not usable(frame.positions):
+        what = "the positions are not three finite numbers for every node"
+        raise ModelError(what, where=f"frame '{frame.name}', nodes", mend="Give (nodes, 3) finite numbers")
+    for beam in frame.beams:
+        s, m = beam.section, beam.material
+        numbers = (s.area, s.y, s.z, s.torsion, s.shear_y, s.shear_z, m.young, m.shear, m.density)
+        if not usable(numbers) or min(numbers) < 0.0 or s.area * m.young == 0.0 or beam.elements < 1:
+            what = f"the beam from '{beam.ends[0]}' to '{beam.ends[1]}' has a section or material that no beam has"
+            raise ModelError(what, where=beam.where or f"frame '{frame.name}'", mend="Give positive finite numbers")
 
 
 def _index(frame: Frame, beam: Beam, name: str) -> int:

@@ -14,7 +14,7 @@ from limberjack.engine.modes.reference import cross_matrix
 from limberjack.engine.modes.structure import Structure, need_scipy
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BeamModel:
     """The elements of a frame: mesh, properties, interpolation; stiffness assembled, sparse (6 N, 6 N)."""
 

@@ -21,7 +21,7 @@ FULL_TOLERANCE, LUMPED_TOLERANCE = 0.02, 0.2
 AT_REST = 1e-4
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Results:
     """Mass-normalised eigenmodes, SI.
 

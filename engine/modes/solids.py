@@ -20,7 +20,7 @@ _HEX_EDGES = ((0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 5), (2, 6), (3, 7), (4
 _TET_EDGES = ((0, 1), (1, 2), (2, 0), (0, 3), (1, 3), (2, 3))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Rule:
     """Shape functions (Q, k), their derivatives by the element's coordinates (Q, 3, k), weights (Q,), edges."""
 

@@ -21,7 +21,7 @@ def need_scipy() -> None:
         raise MissingExtraError("making modes from finite elements", "scipy", "modes") from None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Structure:
     """What is reduced to modes. N nodes, SI, one frame for all.
 
