@@ -102,7 +102,11 @@ def _no_ties(spec: DescriptionSpec, document: Document) -> None:
     for i, item in enumerate(spec.interface):
         if isinstance(item, TieSpec):
             what = "nodes of a frame turn themselves, so that no set of nodes needs to be tied"
-            raise ModelError(what, where=document.place(("interface", i)), mend="Name a node of the frame")
+            raise ModelError(
+                what,
+                where=document.place(("interface", i)),
+                mend="Name a node of the frame; join it to others by stiff beams",
+            )
 
 
 def frame_of(name: str, spec: FrameSpec, document: Document) -> Frame:
