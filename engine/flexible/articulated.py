@@ -88,45 +88,45 @@ def inward_node(plant, work, k, P, n, f):
     R, p = load9(row, W_R), load3(row, W_P)
     for b in range(blocks):
         w, u = load_block(work.modal, h + BLOCK * b)
-        store_lanes(parts.eps, LANES * b, load_lanes(parts.eps, LANES * b) - _power(n, f, w, u))
+        store_lanes(parts.left, LANES * b, load_lanes(parts.left, LANES * b) - _power(n, f, w, u))
         if not topo[LEAF] or plant.body[k, B_M] > 0.0:
             couple(work, parts, modes, h, b, R, p, P)
     hand_inward(topo[FIRST], row, work.acc[topo[UP]], P, n, f)
 
 
 @kernel
-def _factor(d, n, scale):
-    """Cholesky factor of D in place, diagonal inverted."""
+def _factor(d, factor, n, scale):
+    """Cholesky factor of D, diagonal inverted."""
     for i in range(n):
         for j in range(i + 1):
             s = d[i, j]
             for e in range(j):
-                s -= d[i, e] * d[j, e]
+                s -= factor[i, e] * factor[j, e]
             if i == j:
-                d[i, i] = 1.0 / math.sqrt(pivot(s, scale))
+                factor[i, i] = 1.0 / math.sqrt(pivot(s, scale))
             else:
-                d[i, j] = s * d[j, j]
+                factor[i, j] = s * factor[j, j]
 
 
 @kernel
 def _whiten(parts, n):
-    """μ ← μ L⁻*, ε ← L⁻¹ ε."""
-    d, u = parts.d, parts.coupling
+    """U = μ L⁻*, L⁻¹ ε."""
+    d, u = parts.factor, parts.u
     for r in range(n):
-        block, i, s = u[r // LANES], r % LANES, parts.eps[r]
+        block, i, s = r // LANES, r % LANES, parts.left[r]
         for e in range(r):
             s -= d[r, e] * parts.eps[e]
         parts.eps[r] = s * d[r, r]
         for c in range(0, 6 * LANES, LANES):
-            x = block[c + i]
+            x = parts.coupling[block, c + i]
             for e in range(r):
                 x -= d[r, e] * u[e // LANES, c + e % LANES]
-            block[c + i] = x * d[r, r]
+            u[block, c + i] = x * d[r, r]
 
 
 @kernel
 def modal_column(coupling, r):
-    """Column r of μ as (moment, force)."""
+    """Column r of μ or U as (moment, force)."""
     block, i = coupling[r // LANES], r % LANES
     n = block[i], block[LANES + i], block[2 * LANES + i]
     return n, (block[3 * LANES + i], block[4 * LANES + i], block[5 * LANES + i])
@@ -140,13 +140,13 @@ def inward_modal(plant, work, k, P, n, f, tau, add_inertia):
     parts, modes, j = modal_view(modal, work.modal), modal[MI_MODES], topo[VI]
     for r in range(modes):
         parts.d[r, r] += add_inertia[j + r]
-        parts.eps[r] += tau[j + r]
-    _factor(parts.d, modes, 1.0)
+        parts.left[r] += tau[j + r]
+    _factor(parts.d, parts.factor, modes, 1.0)
     _whiten(parts, modes)
     if topo[UP] == 0:
         return
     for r in range(modes):
-        a, l = modal_column(parts.coupling, r)
+        a, l = modal_column(parts.u, r)
         P = rank_one(P, a, l, 1.0)
         n, f = add_scaled(n, parts.eps[r], a), add_scaled(f, parts.eps[r], l)
     hand_inward(topo[FIRST], row, work.acc[topo[UP]], P, n, f)
@@ -160,11 +160,11 @@ def outward_modal(plant, work, k, vdot, w, u):
     parts, modes, j = modal_view(modal, work.modal), modal[MI_MODES], topo[VI]
     for i in range(modes):
         r = modes - 1 - i
-        a, l = modal_column(parts.coupling, r)
+        a, l = modal_column(parts.u, r)
         s = parts.eps[r] - dot(a, w) - dot(l, u)
         for e in range(r + 1, modes):
-            s -= parts.d[e, r] * vdot[j + e]
-        vdot[j + r] = s * parts.d[r, r]
+            s -= parts.factor[e, r] * vdot[j + e]
+        vdot[j + r] = s * parts.factor[r, r]
 
 
 @kernel
@@ -188,7 +188,7 @@ def modal_forces(plant, work, k, vdot, w, u, tau):
     for r in range(modes):
         a, l = modal_column(parts.coupling, r)
         n, f = add_scaled(n, vdot[j + r], a), add_scaled(f, vdot[j + r], l)
-        tau[j + r] = dot(a, w) + dot(l, u) - parts.eps[r] + plant.armature[j + r] * vdot[j + r]
+        tau[j + r] = dot(a, w) + dot(l, u) - parts.left[r] + plant.armature[j + r] * vdot[j + r]
     return n, f
 
 

@@ -82,7 +82,7 @@ def _plus(a, b):
 
 @kernel
 def take_modes(plant, work, k, q, v):
-    """η and η̇ of modal link k into its scratch; ε and D begin at zero."""
+    """η and η̇ of modal link k into its scratch; D begins at zero."""
     topo = plant.topo[k]
     modal = plant.flexible.modal_int[topo[SLOT]]
     parts = modal_view(modal, work.modal)
@@ -129,7 +129,7 @@ def _modal_bias(coupling, J, turning, w, u):
 
 @kernel
 def deform(plant, work, k, q, v):
-    """Scratch of modal link k, whose V is known: coupling, inertia and bias forces at η, η̇; ε = -modal bias."""
+    """Scratch of modal link k, whose V is known: coupling, inertia and bias forces at η, η̇."""
     modal = plant.flexible.modal_int[plant.topo[k, SLOT]]
     parts, table, at = modal_view(modal, work.modal), plant.flexible.table, modal[MI_TABLE]
     take_modes(plant, work, k, q, v)
@@ -141,7 +141,7 @@ def deform(plant, work, k, q, v):
         eta, rate = load_lanes(parts.eta, LANES * b), load_lanes(parts.rate, LANES * b)
         coupling, J, quick, turning = _deformed(table, at, full, n, blocks, b, parts.eta, parts.rate)
         store_block(parts.coupling[b], 0, coupling[0], coupling[1])
-        store_lanes(parts.eps, LANES * b, -1.0 * _modal_bias(coupling, J, turning, w, u))
+        store_lanes(parts.left, LANES * b, -1.0 * _modal_bias(coupling, J, turning, w, u))
         still = load_block(table, at + BLOCK * b), load_block(table, at + BLOCK * (blocks + b))
         moved = _plus(moved, _weigh(eta, *_half(coupling, still[0])))
         inertia = _plus(inertia, _weigh(eta, *_half(J, still[1])))

@@ -45,15 +45,16 @@ RIGID = 16
 MR_S = 0  # 3: what deformation adds to the first moment, kg·m
 MR_J = 3  # 6: and to the rotational inertia, kg·m²
 MR_BIAS = 9  # 6: force that holds the body's frame against the modes' rates, beyond that of a rigid body
-# then η (padded n), η̇ (padded n), ε (padded n): minus the modal bias forces, then innovations; μ (b, BLOCK): modal
-# coupling [N; S] to the motion of the frame, then columns of U; D (n, padded n)
+# then η (padded n), η̇ (padded n). What placing begins anew, and nodes add to: e (padded n), forces on the modes that are
+# left without their own; μ (b, BLOCK), coupling [N; S] to the motion of the frame; D (n, padded n). What solving leaves,
+# for further right-hand sides: L⁻¹ε (padded n), μ L⁻* (b, BLOCK), factor L of D with its diagonal inverted (n, padded n)
 
 # scratch of an attachment node: Coriolis acceleration (6), then H* (b, BLOCK) in the node's axes
 ATTACHED_A = 8
 
 FlexiblePlant = namedtuple("FlexiblePlant", "modal_int attached_int table")
 #: scratch of one modal link
-ModalWork = namedtuple("ModalWork", "rigid eta rate eps coupling d")
+ModalWork = namedtuple("ModalWork", "rigid eta rate left coupling d eps u factor")
 
 
 @formula
@@ -77,7 +78,7 @@ def attached_table_size(n: int, curved: bool) -> int:
 def modal_work_size(n: int) -> int:
     """Length of a modal link's scratch."""
     p = padded(n)
-    return int(RIGID + (3 + n) * p + p // LANES * BLOCK)
+    return int(RIGID + 2 * p + 2 * ((1 + n) * p + p // LANES * BLOCK))
 
 
 def attached_work_size(n: int) -> int:
@@ -124,6 +125,9 @@ def modal_view(modal, work):
     eta = at + RIGID
     coupling = eta + 3 * p
     d = coupling + p // LANES * BLOCK
+    eps = d + n * p
+    u = eps + p
+    factor = u + p // LANES * BLOCK
     return ModalWork(
         vector_view(work, at, RIGID),
         vector_view(work, eta, p),
@@ -131,4 +135,7 @@ def modal_view(modal, work):
         vector_view(work, eta + 2 * p, p),
         matrix_view(work, coupling, p // LANES, BLOCK),
         matrix_view(work, d, n, p),
+        vector_view(work, eps, p),
+        matrix_view(work, u, p // LANES, BLOCK),
+        matrix_view(work, factor, n, p),
     )

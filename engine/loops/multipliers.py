@@ -11,6 +11,8 @@ f is what body A puts on body B along a row: v changes by M⁻¹ J* f.
 from __future__ import annotations
 
 from limberjack.engine.articulated import outward_general
+from limberjack.engine.flexible.articulated import node_change, outward_modal
+from limberjack.engine.flexible.layout import modal_view
 from limberjack.engine.kernel import kernel
 from limberjack.engine.lanes import equal_lanes, store_lanes
 from limberjack.engine.layout import (
@@ -21,6 +23,8 @@ from limberjack.engine.layout import (
     NV,
     PATH,
     PATH_GENERAL,
+    PATH_MODAL,
+    PATH_NODE,
     PATH_REVOLUTE,
     SLOT,
     UP,
@@ -51,7 +55,7 @@ from limberjack.engine.loops.layout import (
 )
 from limberjack.engine.loops.paths import acts, push, trace
 from limberjack.engine.routine import FLAG, FLOATS, routine
-from limberjack.engine.spatial import ZERO, add_scaled, dot, load3, store3
+from limberjack.engine.spatial import ZERO, add, add_scaled, dot, load3, store3
 from limberjack.engine.tree import hinge_in
 
 
@@ -171,7 +175,11 @@ def _clear_innovations(plant, work):
         topo = plant.topo[k]
         if topo[PATH] < PATH_GENERAL:
             work.rows[k + 1, W_EPS] = 0.0
-        else:
+        elif topo[PATH] == PATH_MODAL:
+            modal = modal_view(plant.flexible.modal_int[topo[SLOT]], work.modal)
+            for r in range(modal.eps.shape[0]):
+                modal.eps[r] = 0.0
+        elif topo[PATH] != PATH_NODE:
             for c in range(topo[NV]):
                 work.gen[topo[SLOT], G_EPS + c] = 0.0
     for g in range(plant.loops.group_int.shape[0]):
@@ -210,6 +218,11 @@ def _answer_body(plant, work, k, out):
     elif topo[PATH] < PATH_GENERAL:
         out[j] = row[W_DINV] * (row[W_EPS] - dot(load3(row, W_U), w) - dot(load3(row, W_U + 3), u))
         w, u = _carry(plant, work, k, out, w, u)
+    elif topo[PATH] == PATH_MODAL:
+        outward_modal(plant, work, k, out, w, u)
+    elif topo[PATH] == PATH_NODE:
+        dw, du = node_change(plant, work, k, out)
+        w, u = add(w, dw), add(u, du)
     else:
         w, u = outward_general(work.gen[topo[SLOT]], out, j, topo[NV], w, u)
     store3(row, W_ALPHA, w)

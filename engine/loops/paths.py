@@ -5,12 +5,15 @@ A unit force of row i acts at the bodies of its loop (its coblock) and along cou
     e = H z + c,    z⁺ = z - U D⁻¹ e,    z(parent) += φ z⁺        (z⁺ = τ̄ z: 000 eq. 0.36 and ψ = φ τ̄)
 
 so that e, over all velocities, is H ψ B A* of 000, and Λ = Σ e* D⁻¹ e. A loop has at most LANES rows: all go at once,
-a lane each. Hinges with several velocities keep L⁻¹ e of D = L L* instead of e, groups of embedded loops L⁻¹ X* e at
-their independent velocities and 0 at the dependent ones: these count with the weight 1 instead of D⁻¹.
+a lane each. Hinges with several velocities and modes keep L⁻¹ e of D = L L* instead of e, groups of embedded loops
+L⁻¹ X* e at their independent velocities and 0 at the dependent ones: these count with the weight 1 instead of D⁻¹.
 """
 
 from __future__ import annotations
 
+from limberjack.engine.flexible.articulated import modal_column, node_column
+from limberjack.engine.flexible.layout import MI_MODES, modal_view
+from limberjack.engine.flexible.nodes import node_map
 from limberjack.engine.kernel import kernel
 from limberjack.engine.lanes import equal_lanes, load_lanes, store_lanes, sum_lanes
 from limberjack.engine.layout import (
@@ -23,6 +26,8 @@ from limberjack.engine.layout import (
     NV,
     PATH,
     PATH_GENERAL,
+    PATH_MODAL,
+    PATH_NODE,
     PATH_REVOLUTE,
     SLOT,
     UP,
@@ -176,6 +181,35 @@ def _cross_general(plant, work, k, path):
 
 
 @kernel
+def _cross_node(plant, work, k, path):
+    """An attachment node of a modal body: its modes get e += H z."""
+    modes, _, up, h = node_map(plant, work, k)
+    z, j = _load(work.loops.cross[k + 1], 0), plant.topo[up, VI]
+    for r in range(modes):
+        w, u = node_column(work.modal, h, r)
+        at = LANES * (j + r)
+        store_lanes(path, at, load_lanes(path, at) + dot6((w[0], w[1], w[2], u[0], u[1], u[2]), z))
+    _hand_on(plant, work, k, z)
+
+
+@kernel
+def _cross_modal(plant, work, k, path):
+    """A modal body, whose nodes have handed on theirs: y = L⁻¹ e, z⁺ = z - (μ L⁻*) y."""
+    modal = plant.flexible.modal_int[plant.topo[k, SLOT]]
+    parts, j = modal_view(modal, work.modal), plant.topo[k, VI]
+    left = _load(work.loops.cross[k + 1], 0)
+    for c in range(modal[MI_MODES]):
+        y = load_lanes(path, LANES * (j + c))
+        for e in range(c):
+            y = y - parts.factor[c, e] * load_lanes(path, LANES * (j + e))
+        y = parts.factor[c, c] * y
+        store_lanes(path, LANES * (j + c), y)
+        w, u = modal_column(parts.u, c)
+        left = _less(left, (w[0], w[1], w[2], u[0], u[1], u[2]), y)
+    _hand_on(plant, work, k, left)
+
+
+@kernel
 def _collect(plant, work, k, path):
     """A hinge inside a group: e stays as it is, and so does z."""
     topo = plant.topo[k]
@@ -242,6 +276,10 @@ def trace(plant, work, l, q):
                 _cross_group(plant, work, plant.topo[k, GROUP], path)
         elif plant.topo[k, PATH] < PATH_GENERAL:
             _cross_simple(plant, work, k, path)
+        elif plant.topo[k, PATH] == PATH_NODE:
+            _cross_node(plant, work, k, path)
+        elif plant.topo[k, PATH] == PATH_MODAL:
+            _cross_modal(plant, work, k, path)
         else:
             _cross_general(plant, work, k, path)
 
@@ -266,7 +304,11 @@ def largest_weight(plant, work, l):
                 most = max(most, parts.d[r, r] * parts.d[r, r])
         elif topo[PATH] < PATH_GENERAL:
             most = max(most, work.rows[k + 1, W_DINV])
-        else:
+        elif topo[PATH] == PATH_MODAL:
+            modal = modal_view(plant.flexible.modal_int[topo[SLOT]], work.modal)
+            for r in range(topo[NV]):
+                most = max(most, modal.factor[r, r] * modal.factor[r, r])
+        elif topo[PATH] != PATH_NODE:
             g = work.gen[topo[SLOT]]
             for c in range(topo[NV]):
                 most = max(most, g[G_L + 7 * c] * g[G_L + 7 * c])
@@ -280,6 +322,12 @@ def _push_hinge(plant, work, k, path, f):
     j = topo[VI]
     if topo[PATH] < PATH_GENERAL:
         work.rows[k + 1, W_EPS] += sum_lanes(load_lanes(path, LANES * j) * f)
+        return
+    if topo[PATH] >= PATH_MODAL:
+        if topo[PATH] == PATH_MODAL:
+            modal = modal_view(plant.flexible.modal_int[topo[SLOT]], work.modal)
+            for r in range(topo[NV]):
+                modal.eps[r] += sum_lanes(load_lanes(path, LANES * (j + r)) * f)
         return
     g = work.gen[topo[SLOT]]
     for c in range(topo[NV]):

@@ -155,11 +155,6 @@ def test_mistakes_in_the_model_are_told_with_their_place(folder, change, words):
         model(folder, MODEL.replace(*change))
 
 
-def test_loops_are_refused_with_flexible_bodies(folder):
-    loop = "\nloops:\n  - {name: tie, type: point, from: {body: camera}, to: {body: world, position: [4, 0, 0]}}\n"
-    with pytest.raises(lj.ModelError, match="loop 'tie' closes a model with flexible bodies"):
-        model(folder, MODEL + TIP + loop)
-
 
 def test_a_model_file_in_one_piece_holds_the_modes(folder):
     system = model(folder, MODEL + TIP)

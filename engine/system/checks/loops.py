@@ -25,9 +25,6 @@ def check_loops(system: System, locate: Locate) -> tuple[Loop, ...]:
 
     The system is otherwise checked, its bodies base to tip.
     """
-    if system.loops and any(body.hinge.modes is not None for body in system.bodies):
-        what = f"loop '{system.loops[0].name}' closes a model with flexible bodies, which is not supported so far"
-        refuse(system.loops[0], "name", what, "Remove the loops, or make the bodies rigid", locate)
     tree = _Tree(system)
     checked = []
     for loop in system.loops:

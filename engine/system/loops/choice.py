@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from limberjack.engine.errors import ModelError
+from limberjack.engine.system.hinge_types import ATTACHED, MODAL
 from limberjack.engine.system.loops.closure import Closure, where_is
 from limberjack.engine.system.loops.groups import united
 from limberjack.engine.system.loops.kinematics import Tree
-from limberjack.engine.system.system import Loop
 
 #: loops whose model leaves the method open are embedded up to this many velocities in their group: what a group costs
 #: grows with the cube of its size, what constraint forces cost with the length of the chains and the number of rows
@@ -29,7 +29,7 @@ class Choice:
 
 def choose(loops: Sequence[Closure], tree: Tree) -> list[Choice]:
     """The model's choice, else by the size of the group that would come of it."""
-    choices = [_given(closure.loop) for closure in loops]
+    choices = [_given(closure, tree) for closure in loops]
     candidates = [i for i, choice in enumerate(choices) if choice.method != "force"]
     for members in united([loops[i].above for i in candidates]):
         group = [candidates[i] for i in members]
@@ -44,9 +44,11 @@ def choose(loops: Sequence[Closure], tree: Tree) -> list[Choice]:
     return choices
 
 
-def _given(loop: Loop) -> Choice:
+def _given(closure: Closure, tree: Tree) -> Choice:
     """The method that the loop itself asks for; "" where the graph decides."""
+    loop, bent = closure.loop, any(tree.joints[row - 1].code in (MODAL, ATTACHED) for row in closure.above)
     fixed = "it can be switched" if loop.switchable else "it locks a hinge" if loop.type == "lock" else ""
+    fixed = fixed or ("a flexible body is in it" if bent else "")
     if fixed and (loop.method == "embed" or loop.independent):
         what = f"loop '{loop.name}' cannot be embedded because {fixed}"
         raise ModelError(what, where=where_is(loop), mend="Remove 'method: embed' and 'independent'")

@@ -124,8 +124,14 @@ def _joining(loop: Loop, tree: Tree) -> Closure:
     common = tree.common([a, b])
     chain_a, chain_b = tuple(tree.chain(a, common)), tuple(tree.chain(b, common))
     angular = tuple(not vector[3:].any() and name != "length" for vector, name in zip(vectors, names))
-    above = tuple(sorted({*chain_a, *chain_b}))
+    above = _with_modes({*chain_a, *chain_b}, tree)
     return Closure(loop, kind, a, b, at_a, at_b, x, vectors, names, angular, (), common, chain_a, chain_b, above)
+
+
+def _with_modes(rows: set[int], tree: Tree) -> tuple[int, ...]:
+    """Rows and those of modal bodies whose nodes are among them: nodes move by coordinates that stand there."""
+    nodes = (tree.joints[row - 1] for row in rows)
+    return tuple(sorted(rows | {joint.parent for joint in nodes if joint.attachment is not None}))
 
 
 def _frame(frames: Frames, body: str | None, pose: Pose) -> tuple[int, Pose]:

@@ -13,11 +13,13 @@ import numpy as np
 
 from limberjack.engine.system.frames import Frames, Link, about_z, hinge_parameter, skew
 from limberjack.engine.system.hinge_types import (
+    ATTACHED,
     CUSTOM,
     CYLINDRICAL,
     FREE,
     GIMBAL,
     HELICAL,
+    MODAL,
     PLANAR,
     PRISMATIC,
     REVOLUTE,
@@ -25,6 +27,7 @@ from limberjack.engine.system.hinge_types import (
     SPHERICAL,
     UNIVERSAL,
 )
+from limberjack.engine.system.modal import Attachment
 from limberjack.engine.system.rotations import from_quaternion
 from limberjack.engine.system.system import Pose
 
@@ -33,7 +36,10 @@ _Z = (0.0, 0.0, 1.0)
 
 @dataclass(frozen=True, eq=False)
 class Joint:
-    """The inboard hinge of body k: type, parameter, where its coordinates and velocities begin."""
+    """The inboard hinge of body k: type, parameter, where its coordinates and velocities begin.
+
+    attachment : of an attachment node of a modal body, whose coordinates begin at `bent`
+    """
 
     body: int
     parent: int
@@ -47,6 +53,8 @@ class Joint:
     nv: int
     nq: int
     quasi: bool
+    attachment: Attachment | None = None
+    bent: int = 0
 
     @property
     def turns(self) -> bool:
@@ -61,7 +69,7 @@ class Tree:
         self.joints: list[Joint] = []
         q = v = 0
         for k, link in enumerate(frames.links):
-            joint = _joint(k, link, q, v)
+            joint = _joint(k, link, q, v, self.joints)
             self.joints.append(joint)
             q, v = q + joint.nq, v + joint.nv
         self.nq, self.nv = q, v
@@ -91,13 +99,13 @@ class Tree:
         return path[: path.index(end)] if end else path
 
 
-def _joint(k: int, link: Link, q: int, v: int) -> Joint:
+def _joint(k: int, link: Link, q: int, v: int, before: list[Joint]) -> Joint:
     hinge = link.body.hinge
     map_ = None if hinge.map is None else np.asarray(hinge.map, dtype=float)
     sizes = q, v, hinge.nv, hinge.kind.nq
-    return Joint(
-        k, link.parent, link.code, hinge_parameter(hinge), link.plus, about_z(link.spin), map_, *sizes, hinge.kind.quasi
-    )
+    frame = link.code, hinge_parameter(hinge), link.plus, about_z(link.spin), map_
+    bent = before[link.parent - 1].qi if link.code == ATTACHED else 0
+    return Joint(k, link.parent, *frame, *sizes, hinge.kind.quasi, hinge.attachment, bent)
 
 
 def _about_y(angle: float) -> np.ndarray:
@@ -121,7 +129,7 @@ def hinge_pose(code: int, x: float, q: np.ndarray) -> tuple[np.ndarray, np.ndarr
     if code == PRISMATIC:
         p[2] = q[0]
         return np.eye(3), p
-    if not len(q):
+    if not len(q) or code == MODAL:
         return np.eye(3), p
     if code == HELICAL:
         p[2] = x * q[0]
@@ -148,7 +156,7 @@ def hinge_map(joint: Joint, q: np.ndarray) -> np.ndarray:
         H[:3, 0], H[:3, 1], H[0, 2] = Rx @ (_about_y(q[1]).T @ _Z), Rx[:, 1], x
     elif code == PRISMATIC:
         H[5, 0] = 1.0
-    elif joint.nv:
+    elif joint.nv and code != MODAL:
         H[2, 0] = 1.0
         back = about_z(q[0]).T
         if code == HELICAL:
@@ -167,6 +175,8 @@ def place(joint: Joint, parent: Pose, q: np.ndarray) -> tuple[Pose, np.ndarray, 
 
     All in the axes and from the origin that the parent's pose is given in; q are all coordinates of the model.
     """
+    if joint.attachment is not None:
+        return _place_attached(joint.attachment, parent @ joint.plus, q[joint.bent :])
     own = q[joint.qi : joint.qi + joint.nq]
     R, p = hinge_pose(joint.code, joint.x, own)
     pose = parent @ joint.plus @ Pose(R, p)
@@ -175,6 +185,24 @@ def place(joint: Joint, parent: Pose, q: np.ndarray) -> tuple[Pose, np.ndarray, 
     if joint.code == REVOLUTE:
         pose = Pose(pose.rotation @ joint.spin, pose.position)
     return pose, w, u
+
+
+def _place_attached(node: Attachment, body: Pose, q: np.ndarray) -> tuple[Pose, np.ndarray, np.ndarray]:
+    """`place` for an attachment node: p = p0 + Pt η + ½ η* G η, R = Exp(Pr η) R0; a unit of velocity is one of η."""
+    eta = q[: node.Pr.shape[1]]
+    theta, slope = node.Pr @ eta, node.Pt + node.G @ eta
+    pose = Pose(from_quaternion(_exponential(theta)) @ node.R0, node.p0 + 0.5 * (node.Pt + slope) @ eta)
+    return body @ pose, body.rotation @ (_left_jacobian(theta) @ node.Pr), body.rotation @ slope
+
+
+def _left_jacobian(t: np.ndarray) -> np.ndarray:
+    """J_l(θ) = 1 + a θ~ + b θ~ θ~: what turns dθ/dt into the angular velocity of Exp(θ)."""
+    x = float(t @ t)
+    angle = math.sqrt(x)
+    a = 0.5 - x / 24.0 + x * x / 720.0 if x < 1e-2 else (1.0 - math.cos(angle)) / x
+    b = 1.0 / 6.0 - x / 120.0 + x * x / 5040.0 if x < 1e-2 else (angle - math.sin(angle)) / (x * angle)
+    tilde = skew(t)
+    return np.asarray(np.eye(3) + a * tilde + b * tilde @ tilde)
 
 
 def _exponential(s: np.ndarray) -> np.ndarray:

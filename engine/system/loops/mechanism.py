@@ -36,7 +36,11 @@ class Mechanism:
         self.dofs = [joint.vi + i for joint in self.joints for i in range(joint.nv)]
         self.place_of = {v: i for i, v in enumerate(self.dofs)}
         firsts = np.cumsum([0, *(joint.nv for joint in self.joints)])
-        self.slices = {row: slice(start, end) for row, start, end in zip(self.rows, firsts, firsts[1:])}
+        own = {row: slice(start, end) for row, start, end in zip(self.rows, firsts, firsts[1:])}
+        self.slices = {
+            row: own[joint.parent if joint.attachment is not None else row]
+            for row, joint in zip(self.rows, self.joints)
+        }
         self.starts = np.cumsum([0, *(len(loop.names) for loop in self.loops)])
 
     @property
@@ -111,7 +115,8 @@ class Mechanism:
         """Coordinates after the motion `step` (velocities,)."""
         q = q.copy()
         for row, joint in zip(self.rows, self.joints):
-            move(joint, q, step[self.slices[row]])
+            if joint.nv:
+                move(joint, q, step[self.slices[row]])
         return q
 
     def turning(self, v: int) -> bool:
