@@ -45,9 +45,9 @@ RIGID = 16
 MR_S = 0  # 3: what deformation adds to the first moment, kg·m
 MR_J = 3  # 6: and to the rotational inertia, kg·m²
 MR_BIAS = 9  # 6: force that holds the body's frame against the modes' rates, beyond that of a rigid body
-# then η (padded n), η̇ (padded n). What placing begins anew, and nodes add to: e (padded n), forces on the modes that are
-# left without their own; μ (b, BLOCK), coupling [N; S] to the motion of the frame; D (n, padded n). What solving leaves,
-# for further right-hand sides: L⁻¹ε (padded n), μ L⁻* (b, BLOCK), factor L of D with its diagonal inverted (n, padded n)
+# then η (padded n), η̇ (padded n). What placing begins anew, and nodes add to: forces on the modes that are left without
+# their own (padded n); μ (b, BLOCK), coupling [N; S] to the motion of the frame; D (n, padded n). What solving leaves,
+# for further right-hand sides: L⁻¹ε (padded n); U = μ L⁻* (b, BLOCK); factor L of D, diagonal inverted (n, padded n)
 
 # scratch of an attachment node: Coriolis acceleration (6), then H* (b, BLOCK) in the node's axes
 ATTACHED_A = 8

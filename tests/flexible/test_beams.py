@@ -155,7 +155,6 @@ def test_mistakes_in_the_model_are_told_with_their_place(folder, change, words):
         model(folder, MODEL.replace(*change))
 
 
-
 def test_a_model_file_in_one_piece_holds_the_modes(folder):
     system = model(folder, MODEL + TIP)
     again = from_bytes(to_bytes(system), "boom.ljm")
