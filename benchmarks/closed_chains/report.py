@@ -88,6 +88,9 @@ def draw(result: LoopBenchResult, path: Path) -> None:
 
 
 def _draw_mechanisms(axes: Any, models: Sequence[LoopResult]) -> None:
+    if not models:
+        axes.set_axis_off()
+        return
     width = 0.8 / len(HEADINGS)
     for i, engine in enumerate(HEADINGS):
         found = [(x, model.of("forward")[engine].us) for x, model in enumerate(models) if engine in model.of("forward")]
@@ -105,6 +108,9 @@ def _draw_chains(axes: Any, result: LoopBenchResult) -> None:
     named = {"four-bar": 1, "10 four-bars": 10}
     short = [(named[model.name], model) for model in result.family("mechanisms") if model.name in named]
     models = sorted([*short, *((model.size, model) for model in result.family("four-bars"))], key=lambda pair: pair[0])
+    if not models:
+        axes.set_axis_off()
+        return
     for engine in HEADINGS:
         found = [(n, model.of("forward")[engine].us.median / n) for n, model in models if engine in model.of("forward")]
         if found:
@@ -117,6 +123,9 @@ def _draw_chains(axes: Any, result: LoopBenchResult) -> None:
 
 
 def _draw_sizes(axes: Any, models: Sequence[LoopResult], label: str) -> None:
+    if not models:
+        axes.set_axis_off()
+        return
     for engine in OURS:
         for operation, style in (("forward", "o-"), ("step", "o:")):
             times = [model.of(operation)[engine].us.median for model in models]
