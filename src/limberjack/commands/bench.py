@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 
 from limberjack.commands.arguments import check_processors
 from limberjack.commands.console import open_console
@@ -16,11 +17,17 @@ def bench(options: argparse.Namespace) -> None:
         options.history.parent.mkdir(parents=True, exist_ok=True)
     from limberjack.benchmarks import run
     from limberjack.benchmarks.closed_chains import run as loops_run
+    from limberjack.benchmarks.flexible import run as flexible_run
     from limberjack.benchmarks.fmu import run as fmu_run
     from limberjack.engine.kernel import announce_compilation
 
     announce_compilation()
-    measure = fmu_run.bench if options.fmu else loops_run.bench if options.loops else run.bench
+    special: dict[str, Callable[..., object]] = {
+        "fmu": fmu_run.bench,
+        "loops": loops_run.bench,
+        "flexible": flexible_run.bench,
+    }
+    measure = next((special[name] for name in special if getattr(options, name)), run.bench)
     measure(
         quick=options.quick,
         out=options.out,
