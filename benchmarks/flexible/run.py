@@ -25,7 +25,7 @@ MODES, QUICK_MODES = (0, 1, 2, 3, 5, 8, 10, 15, 20), (0, 2, 5)
 #: modes of one body for the growth of the articulated route
 GROWTH, QUICK_GROWTH = (1, 2, 4, 8, 16, 32, 64), (4, 16)
 REPEATS, QUICK_REPEATS = 31, 3
-#: both routes give the same accelerations to this share of the largest: mass matrices of slender chains lose seven digits
+#: both routes give the same accelerations to this share of the largest; slender chains cost seven digits
 AGREEMENT = 1e-7
 VARIANTS = ("full", "linearized")
 
