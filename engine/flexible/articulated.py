@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 from limberjack.engine.articulated import hand_inward, pivot, rank_one
-from limberjack.engine.flexible.layout import MI_MODES, MR_BIAS, MR_J, MR_S, modal_view
+from limberjack.engine.flexible.layout import MI_MODES, MR_BIAS, MR_J, MR_S, MS_EPS, modal_view
 from limberjack.engine.flexible.nodes import node_coriolis, node_map, node_parts
 from limberjack.engine.kernel import kernel
 from limberjack.engine.lanes import load_lanes, store_lanes
@@ -95,38 +95,46 @@ def inward_node(plant, work, k, P, n, f):
 
 
 @kernel
-def _factor(d, factor, n, scale):
-    """Cholesky factor of D, diagonal inverted."""
-    for i in range(n):
-        for j in range(i + 1):
-            s = d[i, j]
-            for e in range(j):
-                s -= factor[i, e] * factor[j, e]
-            if i == j:
-                factor[i, i] = 1.0 / math.sqrt(pivot(s, scale))
-            else:
-                factor[i, j] = s * factor[j, j]
+def _fill(parts, n, tau, add_inertia, j):
+    """Rows [μ* | ε | 0] of solved, D in factor."""
+    for r in range(n):
+        block, i = parts.coupling[r // LANES], r % LANES
+        for c in range(MS_EPS):
+            parts.solved[r, c] = block[LANES * c + i]
+        parts.solved[r, MS_EPS], parts.solved[r, MS_EPS + 1] = parts.left[r] + tau[j + r], 0.0
+        for b in range(0, parts.eta.shape[0], LANES):
+            store_lanes(parts.factor[r], b, load_lanes(parts.d[r], b))
+        parts.factor[r, r] += add_inertia[j + r]
 
 
 @kernel
-def _whiten(parts, n):
-    """U = μ L⁻*, L⁻¹ ε."""
-    d, u = parts.factor, parts.u
+def _eliminate(parts, n):
+    """D = L L* in factor, eight columns at a time, and with it solved ← L⁻¹ solved."""
+    width = parts.eta.shape[0]
     for r in range(n):
-        block, i, s = r // LANES, r % LANES, parts.left[r]
-        for e in range(r):
-            s -= d[r, e] * parts.eps[e]
-        parts.eps[r] = s * d[r, r]
-        for c in range(0, 6 * LANES, LANES):
-            x = parts.coupling[block, c + i]
-            for e in range(r):
-                x -= d[r, e] * u[e // LANES, c + e % LANES]
-            u[block, c + i] = x * d[r, r]
+        pivot_row, right = parts.factor[r], parts.solved[r]
+        s = 1.0 / math.sqrt(pivot(pivot_row[r], 1.0))
+        first = r // LANES * LANES
+        for b in range(first, width, LANES):
+            store_lanes(pivot_row, b, s * load_lanes(pivot_row, b))
+        store_lanes(right, 0, s * load_lanes(right, 0))
+        for i in range(r + 1, n):
+            f, row = pivot_row[i], parts.factor[i]
+            for b in range(i // LANES * LANES, width, LANES):
+                store_lanes(row, b, load_lanes(row, b) - f * load_lanes(pivot_row, b))
+            store_lanes(parts.solved[i], 0, load_lanes(parts.solved[i], 0) - f * load_lanes(right, 0))
+        pivot_row[r] = s
+
+
+@kernel
+def solved_column(solved, r):
+    """Row r of L⁻¹ μ* as (moment, force)."""
+    return load3(solved[r], 0), load3(solved[r], 3)
 
 
 @kernel
 def modal_column(coupling, r):
-    """Column r of μ or U as (moment, force)."""
+    """Column r of μ as (moment, force)."""
     block, i = coupling[r // LANES], r % LANES
     n = block[i], block[LANES + i], block[2 * LANES + i]
     return n, (block[3 * LANES + i], block[4 * LANES + i], block[5 * LANES + i])
@@ -138,17 +146,15 @@ def inward_modal(plant, work, k, P, n, f, tau, add_inertia):
     topo, row = plant.topo[k], work.rows[k + 1]
     modal = plant.flexible.modal_int[topo[SLOT]]
     parts, modes, j = modal_view(modal, work.modal), modal[MI_MODES], topo[VI]
-    for r in range(modes):
-        parts.d[r, r] += add_inertia[j + r]
-        parts.left[r] += tau[j + r]
-    _factor(parts.d, parts.factor, modes, 1.0)
-    _whiten(parts, modes)
+    _fill(parts, modes, tau, add_inertia, j)
+    _eliminate(parts, modes)
     if topo[UP] == 0:
         return
     for r in range(modes):
-        a, l = modal_column(parts.u, r)
+        a, l = solved_column(parts.solved, r)
         P = rank_one(P, a, l, 1.0)
-        n, f = add_scaled(n, parts.eps[r], a), add_scaled(f, parts.eps[r], l)
+        eps = parts.solved[r, MS_EPS]
+        n, f = add_scaled(n, eps, a), add_scaled(f, eps, l)
     hand_inward(topo[FIRST], row, work.acc[topo[UP]], P, n, f)
 
 
@@ -160,10 +166,10 @@ def outward_modal(plant, work, k, vdot, w, u):
     parts, modes, j = modal_view(modal, work.modal), modal[MI_MODES], topo[VI]
     for i in range(modes):
         r = modes - 1 - i
-        a, l = modal_column(parts.u, r)
-        s = parts.eps[r] - dot(a, w) - dot(l, u)
+        a, l = solved_column(parts.solved, r)
+        s = parts.solved[r, MS_EPS] - dot(a, w) - dot(l, u)
         for e in range(r + 1, modes):
-            s -= parts.factor[e, r] * vdot[j + e]
+            s -= parts.factor[r, e] * vdot[j + e]
         vdot[j + r] = s * parts.factor[r, r]
 
 

@@ -47,14 +47,16 @@ MR_J = 3  # 6: and to the rotational inertia, kg·m²
 MR_BIAS = 9  # 6: force that holds the body's frame against the modes' rates, beyond that of a rigid body
 # then η (padded n), η̇ (padded n). What placing begins anew, and nodes add to: forces on the modes that are left without
 # their own (padded n); μ (b, BLOCK), coupling [N; S] to the motion of the frame; D (n, padded n). What solving leaves,
-# for further right-hand sides: L⁻¹ε (padded n); U = μ L⁻* (b, BLOCK); factor L of D, diagonal inverted (n, padded n)
+# for further right-hand sides: solved (n, LANES), L⁻¹ [μ* | ε | 0] of D = L L*, a row for each mode; factor (n,
+# padded n), L* with its diagonal inverted
+MS_EPS = 6  # where L⁻¹ ε stands in a row of solved
 
 # scratch of an attachment node: Coriolis acceleration (6), then H* (b, BLOCK) in the node's axes
 ATTACHED_A = 8
 
 FlexiblePlant = namedtuple("FlexiblePlant", "modal_int attached_int table")
 #: scratch of one modal link
-ModalWork = namedtuple("ModalWork", "rigid eta rate left coupling d eps u factor")
+ModalWork = namedtuple("ModalWork", "rigid eta rate left coupling d solved factor")
 
 
 @formula
@@ -78,7 +80,7 @@ def attached_table_size(n: int, curved: bool) -> int:
 def modal_work_size(n: int) -> int:
     """Length of a modal link's scratch."""
     p = padded(n)
-    return int(RIGID + 2 * p + 2 * ((1 + n) * p + p // LANES * BLOCK))
+    return int(RIGID + (3 + 2 * n) * p + p // LANES * BLOCK + LANES * n)
 
 
 def attached_work_size(n: int) -> int:
@@ -125,9 +127,7 @@ def modal_view(modal, work):
     eta = at + RIGID
     coupling = eta + 3 * p
     d = coupling + p // LANES * BLOCK
-    eps = d + n * p
-    u = eps + p
-    factor = u + p // LANES * BLOCK
+    solved = d + n * p
     return ModalWork(
         vector_view(work, at, RIGID),
         vector_view(work, eta, p),
@@ -135,7 +135,6 @@ def modal_view(modal, work):
         vector_view(work, eta + 2 * p, p),
         matrix_view(work, coupling, p // LANES, BLOCK),
         matrix_view(work, d, n, p),
-        vector_view(work, eps, p),
-        matrix_view(work, u, p // LANES, BLOCK),
-        matrix_view(work, factor, n, p),
+        matrix_view(work, solved, n, LANES),
+        matrix_view(work, solved + LANES * n, n, p),
     )

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from limberjack.engine.articulated import outward_general
 from limberjack.engine.flexible.articulated import node_change, outward_modal
-from limberjack.engine.flexible.layout import modal_view
+from limberjack.engine.flexible.layout import MS_EPS, modal_view
 from limberjack.engine.kernel import kernel
 from limberjack.engine.lanes import equal_lanes, store_lanes
 from limberjack.engine.layout import (
@@ -177,8 +177,8 @@ def _clear_innovations(plant, work):
             work.rows[k + 1, W_EPS] = 0.0
         elif topo[PATH] == PATH_MODAL:
             modal = modal_view(plant.flexible.modal_int[topo[SLOT]], work.modal)
-            for r in range(modal.eps.shape[0]):
-                modal.eps[r] = 0.0
+            for r in range(topo[NV]):
+                modal.solved[r, MS_EPS] = 0.0
         elif topo[PATH] != PATH_NODE:
             for c in range(topo[NV]):
                 work.gen[topo[SLOT], G_EPS + c] = 0.0

@@ -11,8 +11,8 @@ L⁻¹ X* e at their independent velocities and 0 at the dependent ones: these c
 
 from __future__ import annotations
 
-from limberjack.engine.flexible.articulated import modal_column, node_column
-from limberjack.engine.flexible.layout import MI_MODES, modal_view
+from limberjack.engine.flexible.articulated import node_column, solved_column
+from limberjack.engine.flexible.layout import MI_MODES, MS_EPS, modal_view
 from limberjack.engine.flexible.nodes import node_map
 from limberjack.engine.kernel import kernel
 from limberjack.engine.lanes import equal_lanes, load_lanes, store_lanes, sum_lanes
@@ -201,10 +201,10 @@ def _cross_modal(plant, work, k, path):
     for c in range(modal[MI_MODES]):
         y = load_lanes(path, LANES * (j + c))
         for e in range(c):
-            y = y - parts.factor[c, e] * load_lanes(path, LANES * (j + e))
+            y = y - parts.factor[e, c] * load_lanes(path, LANES * (j + e))
         y = parts.factor[c, c] * y
         store_lanes(path, LANES * (j + c), y)
-        w, u = modal_column(parts.u, c)
+        w, u = solved_column(parts.solved, c)
         left = _less(left, (w[0], w[1], w[2], u[0], u[1], u[2]), y)
     _hand_on(plant, work, k, left)
 
@@ -327,7 +327,7 @@ def _push_hinge(plant, work, k, path, f):
         if topo[PATH] == PATH_MODAL:
             modal = modal_view(plant.flexible.modal_int[topo[SLOT]], work.modal)
             for r in range(topo[NV]):
-                modal.eps[r] += sum_lanes(load_lanes(path, LANES * (j + r)) * f)
+                modal.solved[r, MS_EPS] += sum_lanes(load_lanes(path, LANES * (j + r)) * f)
         return
     g = work.gen[topo[SLOT]]
     for c in range(topo[NV]):
