@@ -103,12 +103,13 @@ static int check_identity(const PlantFileHeader *header, size_t size, const char
     return 1;
 }
 
-/* Does a section of `count` items lie inside the file, on a multiple of 8 bytes? */
+/* Does a section of `count` items begin where the one before ends, and lie inside the file? *end is then its own end. */
 static int check_section(const PlantFileHeader *header, uint64_t at, uint64_t count, size_t item, const char *name,
-                         const Message *message)
+                         uint64_t *end, const Message *message)
 {
-    if (at % 8 != 0 || at < sizeof *header || at > header->file_bytes || count > (header->file_bytes - at) / item)
+    if (at != *end || at > header->file_bytes || count > (header->file_bytes - at) / item)
         return refuse(message, "%s: its section '%s' does not lie inside it; %s.", PLANT_FILE_NAME, name, MEND);
+    *end = at + (count * item + 7) / 8 * 8;
     return 1;
 }
 
@@ -125,12 +126,13 @@ static int check_sections(const PlantFileHeader *h, const Message *message)
         return refuse(message, "%s: the lengths of its vectors are impossible; %s.", PLANT_FILE_NAME, MEND);
     if (h->n_variables > UINT32_MAX || h->texts_bytes > UINT32_MAX)
         return refuse(message, "%s: it has too many variables or texts; %s.", PLANT_FILE_NAME, MEND);
-    return check_section(h, h->at_ints, h->n_ints, sizeof(int64_t), "ints", message) &&
-           check_section(h, h->at_floats, h->n_floats, sizeof(double), "floats", message) &&
-           check_section(h, h->at_state, h->n_state, sizeof(double), "state", message) &&
-           check_section(h, h->at_variables, h->n_variables, sizeof(Variable), "variables", message) &&
-           check_section(h, h->at_labels, h->n_q + h->n_v + h->n_loops, sizeof(uint32_t), "labels", message) &&
-           check_section(h, h->at_texts, h->texts_bytes, 1, "texts", message);
+    uint64_t end = sizeof *h;
+    return check_section(h, h->at_ints, h->n_ints, sizeof(int64_t), "ints", &end, message) &&
+           check_section(h, h->at_floats, h->n_floats, sizeof(double), "floats", &end, message) &&
+           check_section(h, h->at_state, h->n_state, sizeof(double), "state", &end, message) &&
+           check_section(h, h->at_variables, h->n_variables, sizeof(Variable), "variables", &end, message) &&
+           check_section(h, h->at_labels, h->n_q + h->n_v + h->n_loops, sizeof(uint32_t), "labels", &end, message) &&
+           check_section(h, h->at_texts, h->texts_bytes, 1, "texts", &end, message);
 }
 
 static int check_settings(const PlantFileHeader *h, const Message *message)

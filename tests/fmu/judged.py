@@ -36,8 +36,8 @@ def model(name: str) -> System:
 
 
 def example_names() -> list[str]:
-    """The shipped models."""
-    return sorted(path.stem for path in EXAMPLES.glob("*.yaml"))
+    """The shipped models whose FMUs have every interface: those without closed loops (they: test_loop_run.py)."""
+    return sorted(path.stem for path in EXAMPLES.glob("*.yaml") if not lj.load(path).loops)
 
 
 @dataclass(frozen=True)

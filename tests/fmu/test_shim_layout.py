@@ -18,6 +18,7 @@ from limberjack.engine import layout, outputs, views
 from limberjack.engine.loops import layout as loops
 from limberjack.engine.system import hinge_types, system
 from limberjack.engine.system.plant import Plant
+from limberjack.fmu import plant_file
 from limberjack.fmu.native import targets
 from tests.engine.full_model import full_model
 from tests.engine.random_systems import MOVING, random_system
@@ -30,6 +31,8 @@ _FLAGS = (layout.TURN, layout.LEAF, layout.FIRST, layout.GROUNDED, 15)
 #: columns of the tables of loops that no kernel uses as an index
 _LOOP_FLAGS = {"loop_int": (loops.L_PROJECT, loops.L_RANK)}
 _ENDLESS = 2**62
+#: where a plant file says where its ints begin: the sixth place before the end of its header
+AT_INTS = struct.calcsize("<" + "".join(form for _, form in plant_file._HEADER)) - 6 * 8
 
 
 @pytest.fixture(scope="module")
@@ -234,7 +237,7 @@ def test_an_fmu_with_a_forged_index_is_refused(tmp_path):
     file = tmp_path / "arm" / "resources" / "plant.bin"
     good = file.read_bytes()
     token = good[64:104].split(b"\0")[0].decode()
-    at_ints = struct.unpack_from("<Q", good, 264 - 48)[0]
+    at_ints = struct.unpack_from("<Q", good, AT_INTS)[0]
     fmu = Fmu(library, 3, CO_SIMULATION, f"{file.parent}/", token)
     assert fmu.start() == OK
     fmu.free()

@@ -50,7 +50,7 @@ def description(folder: Path, library: Path, version: int) -> Path:
         if version == 2 and (row.count > 1 or row.text):
             continue
         changes = {toy.TUNABLE: "tunable", toy.FIXED: "fixed"}.get(row.flags & ~toy.HAS_START, "continuous")
-        kind = "other" if row.text else "started" if row.flags & toy.HAS_START else "real"
+        kind = "other" if row.text or row.boolean else "started" if row.flags & toy.HAS_START else "real"
         facts = f"{place} {row.count} {CAUSALITIES[row.causality]} {changes} {kind} {row.low!r} {row.high!r}"
         lines.append(f"variable {facts} {row.name}")
     path = folder / f"toy{version}.txt"
