@@ -103,7 +103,7 @@ static int check_identity(const PlantFileHeader *header, size_t size, const char
     return 1;
 }
 
-/* Does a section of `count` items begin where the one before ends, and lie inside the file? *end is then its own end. */
+/* Does a section of `count` items begin where the one before ends, and lie in the file? Moves *end to its own end. */
 static int check_section(const PlantFileHeader *header, uint64_t at, uint64_t count, size_t item, const char *name,
                          uint64_t *end, const Message *message)
 {
