@@ -34,10 +34,10 @@ OPTIONS: dict[str, Any] = {
 # numba makes the module's settings at run time, out of a type checker's sight.
 config: Any = numba.config
 
-# Compiled code alone calls kernels: without the shells for calls from Python and C, which take every array apart, and
-# without machine code of their own (inner_code.py).
-_INNER: dict[str, Any] = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-_INNER["pipeline_class"] = InnerCompiler
+#: for what compiled code alone calls: no shells for calls from Python and C, which take every array apart
+UNWRAPPED: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+# Kernels have no machine code of their own (inner_code.py).
+_INNER: dict[str, Any] = {**OPTIONS, **UNWRAPPED, "pipeline_class": InnerCompiler}
 kernel: Callable[[Callable], Callable] = numba.njit(forceinline=True, **_INNER)
 #: a kernel that Python calls as well
 formula: Callable[[Callable], Callable] = numba.njit(forceinline=True, **OPTIONS)

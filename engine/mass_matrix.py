@@ -15,6 +15,7 @@ their values, and row k is zero there.
 
 from __future__ import annotations
 
+from limberjack.engine.blocks import block_lane, set_block_lane
 from limberjack.engine.flexible.articulated import deformed_inertia
 from limberjack.engine.flexible.calls import composite_flexible
 from limberjack.engine.flexible.placing import place_flexible
@@ -121,19 +122,6 @@ def _hand_composite(R, p, m, h, I, up):
 
 
 @kernel
-def _lane(block, lane):
-    """One column X of a block, as (moment, force)."""
-    n = block[lane], block[LANES + lane], block[2 * LANES + lane]
-    return n, (block[3 * LANES + lane], block[4 * LANES + lane], block[5 * LANES + lane])
-
-
-@kernel
-def _set_lane(block, lane, n, f):
-    block[lane], block[LANES + lane], block[2 * LANES + lane] = n
-    block[3 * LANES + lane], block[4 * LANES + lane], block[5 * LANES + lane] = f
-
-
-@kernel
 def _choose(condition, a, b):
     """a or b, without a jump."""
     return a[0] if condition else b[0], a[1] if condition else b[1], a[2] if condition else b[2]
@@ -143,9 +131,9 @@ def _choose(condition, a, b):
 def _carry_whole(block, R, p):
     """X ← φ X in every lane."""
     for lane in range(LANES):
-        n, f = _lane(block, lane)
+        n, f = block_lane(block, lane)
         n, f = force_out(R, p, n, f)
-        _set_lane(block, lane, n, f)
+        set_block_lane(block, lane, n, f)
 
 
 @kernel
@@ -155,10 +143,10 @@ def _carry_part(block, new, stop, n_new, f_new, R, p):
     The new column comes in registers: loading a block just after one lane was stored would wait for the store.
     """
     for lane in range(LANES):
-        n, f = _lane(block, lane)
+        n, f = block_lane(block, lane)
         n, f = _choose(lane == new, n_new, n), _choose(lane == new, f_new, f)
         n_out, f_out = force_out(R, p, n, f)
-        _set_lane(block, lane, _choose(lane < stop, n_out, n), _choose(lane < stop, f_out, f))
+        set_block_lane(block, lane, _choose(lane < stop, n_out, n), _choose(lane < stop, f_out, f))
 
 
 @kernel
@@ -206,7 +194,7 @@ def _row_general(columns, start, stop, h_n, h_f, row):
     """A row of M for any H: H X."""
     pad = _pad(columns, row.shape[0])
     for c in range(start - pad, row.shape[0]):
-        n, f = _lane(columns[(c + pad) // LANES], (c + pad) % LANES)
+        n, f = block_lane(columns[(c + pad) // LANES], (c + pad) % LANES)
         row[c] = dot(h_n, n) + dot(h_f, f) if c + pad < stop else 0.0
 
 
@@ -248,7 +236,7 @@ def _general(columns, start, stop, v, nv, g, m, h, I, M):
     """Columns and rows of a hinge with any number of velocities."""
     for c in range(nv):
         n, f = rigid_mul(m, h, I, load3(g, G_H + 6 * c), load3(g, G_H + 6 * c + 3))
-        _set_lane(columns[(start + c) // LANES], (start + c) % LANES, n, f)
+        set_block_lane(columns[(start + c) // LANES], (start + c) % LANES, n, f)
     for c in range(nv):
         _row_general(columns, start + c, stop, load3(g, G_H + 6 * c), load3(g, G_H + 6 * c + 3), M[v + c])
 

@@ -20,7 +20,7 @@ from numba.core.registry import cpu_target
 from numba.core.types import Type
 from numba.extending import intrinsic
 
-from limberjack.engine.kernel import cached
+from limberjack.engine.kernel import UNWRAPPED, cached
 
 INTS, FLOATS = types.Array(types.int64, 1, "C"), types.Array(types.float64, 1, "C")
 MATRIX = types.Array(types.float64, 2, "C")
@@ -111,9 +111,12 @@ def _caller(known: Routine) -> Any:
 
 def prepare_routines() -> None:
     """Compile all routines, or read them from the cache; models whose kernels call them need this once."""
+    from limberjack.engine.entries import entries
+
+    entries()  # imports every module that has routines
     for known in ROUTINES.values():
         if not known.slot.value:
-            dispatcher = cached(known.function)
+            dispatcher = cached(known.function, **UNWRAPPED)
             dispatcher.compile(known.arguments)
             result = dispatcher.overloads[known.arguments]
             known.slot.value = result.library.get_pointer_to_function(result.fndesc.llvm_func_name)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -19,8 +18,8 @@ from limberjack.engine.modes.frame import Beam, Frame, Material, rectangle
 from limberjack.engine.modes.frame_structure import frame_structure
 from limberjack.engine.modes.integrals import integrals
 from limberjack.engine.modes.reduction import Reduction, reduce_structure
-from limberjack.engine.system.flexible import modal_bodies
-from limberjack.engine.system.system import Body, Hinge, Inertia, Pose, System
+from limberjack.engine.system.flexible import modal_bodies, undeformed
+from limberjack.engine.system.system import Body, Hinge, Pose, System
 from limberjack.engine.system.validate import validate
 
 ALUMINIUM = Material(70e9, 26e9, 2700.0)
@@ -39,13 +38,9 @@ def chain(bodies: int, modes: int, variant: str = "full") -> System:
         parent = f"beam{k - 1}.tip" if k and modes else f"beam{k - 1}" if k else None
         axes = np.array([[0.0, 0.0, 1.0]] if k % 2 else [[0.0, 1.0, 0.0]])
         hinge = Hinge(f"hinge{k}", "revolute", parent, axes=axes)
-        links += modal_bodies(f"beam{k}", hinge, made) if modes else [Body(f"beam{k}", _rigid(made), _moved(hinge, k))]
+        rigid = [Body(f"beam{k}", undeformed(made), _moved(hinge, k))]
+        links += modal_bodies(f"beam{k}", hinge, made) if modes else rigid
     return validate(System(f"chain of {bodies}, {modes} modes each", tuple(links)))
-
-
-def _rigid(made: Any) -> Inertia:
-    c = made.s0 / made.m
-    return Inertia(made.m, c, made.J0 - made.m * ((c @ c) * np.eye(3) - np.outer(c, c)))
 
 
 def _moved(hinge: Hinge, k: int) -> Hinge:

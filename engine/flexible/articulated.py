@@ -11,12 +11,12 @@ from __future__ import annotations
 import math
 
 from limberjack.engine.articulated import hand_inward, pivot, rank_one
+from limberjack.engine.blocks import block_lane, load_block, store_block
 from limberjack.engine.flexible.layout import MI_MODES, MR_BIAS, MR_J, MR_S, MS_EPS, modal_view
 from limberjack.engine.flexible.nodes import node_coriolis, node_map, node_parts
 from limberjack.engine.kernel import kernel
 from limberjack.engine.lanes import load_lanes, store_lanes
 from limberjack.engine.layout import B_M, FIRST, LEAF, SLOT, UP, VI, W_P, W_R
-from limberjack.engine.loops.blocks import load_block, store_block
 from limberjack.engine.spatial import (
     ZERO,
     add,
@@ -55,9 +55,7 @@ def _power(w, u, n, f):
 @kernel
 def node_column(blocks, at, r):
     """Column r of H* in work.modal as (angular, linear)."""
-    i = at + r // LANES * BLOCK + r % LANES
-    w = blocks[i], blocks[i + LANES], blocks[i + 2 * LANES]
-    return w, (blocks[i + 3 * LANES], blocks[i + 4 * LANES], blocks[i + 5 * LANES])
+    return block_lane(blocks, at + r // LANES * BLOCK + r % LANES)
 
 
 @kernel
@@ -135,9 +133,7 @@ def solved_column(solved, r):
 @kernel
 def modal_column(coupling, r):
     """Column r of μ as (moment, force)."""
-    block, i = coupling[r // LANES], r % LANES
-    n = block[i], block[LANES + i], block[2 * LANES + i]
-    return n, (block[3 * LANES + i], block[4 * LANES + i], block[5 * LANES + i])
+    return block_lane(coupling[r // LANES], r % LANES)
 
 
 @kernel

@@ -111,11 +111,10 @@ def force_flexible_routine(ints, floats, vector, k, vdot, external, tau):
     plant, work = plant_view(ints, floats), work_view(ints, vector)
     row, h, I = work.rows[k + 1], load3(plant.body[k], B_H), load6(plant.body[k], B_I)
     w, u = load3(row, W_ALPHA), load3(row, W_ALPHA + 3)
-    if plant.topo[k, PATH] == PATH_NODE:
-        n, f = body_force(plant, work, k, h, I, w, u, external)
-    else:
+    if plant.topo[k, PATH] == PATH_MODAL:
         h, I = deformed_inertia(plant, work, k, h, I)
-        n, f = body_force(plant, work, k, h, I, w, u, external)
+    n, f = body_force(plant, work, k, h, I, w, u, external)
+    if plant.topo[k, PATH] == PATH_MODAL:
         bn, bf = deformation_bias(plant, work, k)
         mn, mf = modal_forces(plant, work, k, vdot, w, u, tau)
         n, f = add(add(n, bn), mn), add(add(f, bf), mf)

@@ -6,6 +6,7 @@ body    X(η) += [N; S],   M(η, η) += modal masses
 
 from __future__ import annotations
 
+from limberjack.engine.blocks import block_lane, set_block_lane
 from limberjack.engine.flexible.articulated import couple, modal_column, node_column
 from limberjack.engine.flexible.layout import MI_MODES, modal_view
 from limberjack.engine.flexible.nodes import node_map, node_parts
@@ -16,20 +17,13 @@ from limberjack.engine.views import LANES
 
 
 @kernel
-def _lane(block, lane):
-    """One column X of a block, as (moment, force)."""
-    n = block[lane], block[LANES + lane], block[2 * LANES + lane]
-    return n, (block[3 * LANES + lane], block[4 * LANES + lane], block[5 * LANES + lane])
-
-
-@kernel
 def composite_node(plant, work, k, start, stop, m, h, I, M):
     """What hangs on an attachment node joins its modes: H X in their rows, and the composite's share of μ and D."""
     modes, blocks, up, at = node_map(plant, work, k)
     row, parts, first = work.rows[k + 1], node_parts(plant, work, k), plant.topo[up, VI]
     pad = LANES * work.columns.shape[0] - M.shape[0]
     for c in range(start, stop):
-        n, f = _lane(work.columns[c // LANES], c % LANES)
+        n, f = block_lane(work.columns[c // LANES], c % LANES)
         for r in range(modes):
             h_n, h_f = node_column(work.modal, at, r)
             M[first + r, c - pad] = dot(h_n, n) + dot(h_f, f)
@@ -44,8 +38,6 @@ def composite_modal(plant, work, k, start, M):
     parts, v = modal_view(modal, work.modal), plant.topo[k, VI]
     for r in range(modal[MI_MODES]):
         n, f = modal_column(parts.coupling, r)
-        block, lane = work.columns[(start + r) // LANES], (start + r) % LANES
-        block[lane], block[LANES + lane], block[2 * LANES + lane] = n
-        block[3 * LANES + lane], block[4 * LANES + lane], block[5 * LANES + lane] = f
+        set_block_lane(work.columns[(start + r) // LANES], (start + r) % LANES, n, f)
         for c in range(modal[MI_MODES]):
             M[v + r, v + c] = parts.d[r, c]

@@ -15,6 +15,7 @@ second order in η, so that loads do work on them.
 
 from __future__ import annotations
 
+from limberjack.engine.blocks import load_block, store_block
 from limberjack.engine.flexible.layout import (
     HALF,
     MI_FULL,
@@ -31,7 +32,6 @@ from limberjack.engine.flexible.layout import (
 from limberjack.engine.kernel import kernel
 from limberjack.engine.lanes import equal_lanes, load_lanes, store_lanes, sum_lanes
 from limberjack.engine.layout import QI, SLOT, VI, W_V
-from limberjack.engine.loops.blocks import load_block, store_block
 from limberjack.engine.spatial import ZERO, add, add_scaled, cross, load3, store3, store6, sym_mul
 from limberjack.engine.views import BLOCK, LANES
 

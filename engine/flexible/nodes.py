@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 
+from limberjack.engine.blocks import load_block, store_block
 from limberjack.engine.flexible.layout import (
     AI_CURVED,
     AI_MODAL,
@@ -24,7 +25,6 @@ from limberjack.engine.flexible.layout import (
 from limberjack.engine.kernel import kernel
 from limberjack.engine.lanes import load_lanes, sum_lanes
 from limberjack.engine.layout import SLOT, UP, W_P, W_R, W_V
-from limberjack.engine.loops.blocks import load_block, store_block
 from limberjack.engine.spatial import (
     ZERO,
     add,

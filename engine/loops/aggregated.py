@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 from limberjack.engine.articulated import hand_whole, pivot, rank_one
+from limberjack.engine.blocks import block_lane, load_block, store_block
 from limberjack.engine.inverse_dynamics import accelerate_body
 from limberjack.engine.kernel import kernel
 from limberjack.engine.lanes import load_lanes, store_lanes
 from limberjack.engine.layout import A_H, A_I, A_M, A_Z, CARRIER, FIRST, GROUP, MEMBER, UP, W_ALPHA, W_V
-from limberjack.engine.loops.blocks import load_block, store_block
 from limberjack.engine.loops.embedding import block_count, is_inside
 from limberjack.engine.loops.layout import GH_FREE, GI_BODIES, GI_DOF, GI_DOFS, GI_PARENT, group_view
 from limberjack.engine.spatial import (
@@ -60,9 +60,7 @@ def _add_block(block, w, u):
 @kernel
 def _column(parts, member, r):
     """Column r of A of a body as (angular, linear)."""
-    block, i = parts.a[parts.u.shape[0] * member + r // LANES], r % LANES
-    w = block[i], block[LANES + i], block[2 * LANES + i]
-    return w, (block[3 * LANES + i], block[4 * LANES + i], block[5 * LANES + i])
+    return block_lane(parts.a[parts.u.shape[0] * member + r // LANES], r % LANES)
 
 
 @kernel
@@ -170,9 +168,7 @@ def _whiten_forces(parts, free):
 @kernel
 def u_column(parts, r):
     """Column r of the whitened U as (moment, force)."""
-    block, i = parts.u[r // LANES], r % LANES
-    n = block[i], block[LANES + i], block[2 * LANES + i]
-    return n, (block[3 * LANES + i], block[4 * LANES + i], block[5 * LANES + i])
+    return block_lane(parts.u[r // LANES], r % LANES)
 
 
 @kernel

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import math
 
+from limberjack.engine.blocks import load_block, store_block
 from limberjack.engine.kernel import kernel
 from limberjack.engine.lanes import between_lanes, equal_lanes, load_lanes, store_lanes
 from limberjack.engine.layout import GROUP, W_ALPHA, W_V
-from limberjack.engine.loops.blocks import load_block, store_block
 from limberjack.engine.loops.couplings import accelerate_coupling, move_coupling, place_coupling
 from limberjack.engine.loops.layout import (
     COUPLING,

@@ -13,6 +13,7 @@ on the ground hands on nothing: there α' begins with -g, and U is not needed.
 
 from __future__ import annotations
 
+from limberjack.engine.blocks import load_block, store_block
 from limberjack.engine.inverse_dynamics import hinge_acceleration
 from limberjack.engine.kernel import entry, kernel
 from limberjack.engine.lanes import equal_lanes, load_lanes, store_lanes
@@ -34,7 +35,6 @@ from limberjack.engine.layout import (
     vectors,
     work_view,
 )
-from limberjack.engine.loops.blocks import load_block, store_block
 from limberjack.engine.loops.closures import bias_loop, move_loop, place_rows
 from limberjack.engine.loops.elimination import COAST, KEEP, RANK, eliminate, read_solution
 from limberjack.engine.loops.group_rows import fill_rows

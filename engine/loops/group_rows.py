@@ -6,10 +6,10 @@ velocity's hinge sees of them is its coefficient in the rows: Y = H φ (coblock)
 
 from __future__ import annotations
 
+from limberjack.engine.blocks import load_block
 from limberjack.engine.kernel import kernel
 from limberjack.engine.lanes import equal_lanes, load_lanes, store_lanes
 from limberjack.engine.layout import DI_MEMBER, G_H, NV, PATH, PATH_PRISMATIC, PATH_REVOLUTE, SLOT, VI
-from limberjack.engine.loops.blocks import load_block
 from limberjack.engine.loops.couplings import coefficient
 from limberjack.engine.loops.layout import (
     COUPLING,

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import math
 
+from limberjack.engine.blocks import load_block
 from limberjack.engine.forward_dynamics import forward_dynamics
 from limberjack.engine.inverse_dynamics import inverse_dynamics
 from limberjack.engine.kernel import entry, kernel
 from limberjack.engine.lanes import equal_lanes, load_lanes, store_lanes, sum_lanes
 from limberjack.engine.layout import plant_view, vectors, work_view
-from limberjack.engine.loops.blocks import load_block
 from limberjack.engine.loops.closures import frame_b
 from limberjack.engine.loops.couplings import coefficient
 from limberjack.engine.loops.group_rows import fill_rows

@@ -13,10 +13,10 @@ import numpy as np
 
 from limberjack.engine.flexible import layout as fl
 from limberjack.engine.layout import SLOT
-from limberjack.engine.system.frames import Link
+from limberjack.engine.system.frames import Link, skew
 from limberjack.engine.system.modal import Attachment, Integrals
 from limberjack.engine.system.plant import Plant
-from limberjack.engine.system.system import Body, Dof, Hinge, Inertia, System
+from limberjack.engine.system.system import Body, Dof, Hinge, Inertia
 from limberjack.engine.views import LANES, padded
 
 _SYM = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
@@ -33,12 +33,9 @@ def modal_bodies(
     made = normalised(integrals)
     frequencies = np.diag(made.K)
     dofs = tuple(Dof(stiffness=float(k), damping=float(c), armature=1.0) for k, c in zip(frequencies, np.diag(made.C)))
-    centre = made.s0 / made.m
-    tilde = np.array([[0.0, -centre[2], centre[1]], [centre[2], 0.0, -centre[0]], [-centre[1], centre[0], 0.0]])
-    inertia = Inertia(made.m, centre, made.J0 + made.m * tilde @ tilde)
     bodies = [Body(name, Inertia(), hinge, where)]
     modes = Hinge(modes_of(name), "modal", name, modes=made, dofs=dofs, q0=np.asarray(q0, dtype=float), where=where)
-    bodies.append(Body(modes.name, inertia, modes, where))
+    bodies.append(Body(modes.name, undeformed(made), modes, where))
     for attachment in made.attachments:
         place = f"{name}.{attachment.name}"
         held = Hinge(place, "attached", modes.name, attachment=attachment, where=where)
@@ -46,14 +43,15 @@ def modal_bodies(
     return bodies
 
 
+def undeformed(integrals: Integrals) -> Inertia:
+    """The rigid body that it is at rest."""
+    centre = integrals.s0 / integrals.m
+    return Inertia(integrals.m, centre, integrals.J0 + integrals.m * skew(centre) @ skew(centre))
+
+
 def modes_of(name: str) -> str:
     """Name of the link, and of the hinge, that stands for the modes of a body."""
     return f"{name}.modes"
-
-
-def flexible_names(system: System) -> list[str]:
-    """Names of the modal bodies."""
-    return [body.hinge.parent or "" for body in system.bodies if body.hinge.modes is not None]
 
 
 def normalised(integrals: Integrals) -> Integrals:

@@ -21,3 +21,17 @@ def store_block(block, at, w, u):
     for c in range(3):
         store_lanes(block, at + LANES * c, w[c])
         store_lanes(block, at + LANES * (c + 3), u[c])
+
+
+@kernel
+def block_lane(block, i):
+    """One spatial vector of a block as (angular, linear); its first component is block[i]."""
+    w = block[i], block[i + LANES], block[i + 2 * LANES]
+    return w, (block[i + 3 * LANES], block[i + 4 * LANES], block[i + 5 * LANES])
+
+
+@kernel
+def set_block_lane(block, i, w, u):
+    """block[i], … = one spatial vector."""
+    block[i], block[i + LANES], block[i + 2 * LANES] = w
+    block[i + 3 * LANES], block[i + 4 * LANES], block[i + 5 * LANES] = u
