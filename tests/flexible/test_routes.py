@@ -1,0 +1,48 @@
+"""Articulated bodies against composite bodies and inverse dynamics: large random trees of many modes and nodes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.linalg import solve
+
+import limberjack as lj
+from limberjack.engine.system.flexible import modal_bodies
+from limberjack.engine.system.system import Body, System
+from limberjack.engine.system.validate import validate
+from tests.flexible.particles import cloud, hinge, random_state, rigid
+
+KINDS = ("revolute", "prismatic", "universal", "spherical", "free")
+
+
+def random_tree(rng: np.random.Generator, modes: list[int]) -> System:
+    """A floating flexible base; on its nodes and theirs flexible and rigid bodies in turn, anywhere."""
+    bodies, places = [], [None]
+    for k, n in enumerate(modes):
+        kind, parent = ("free", None) if k == 0 else (str(rng.choice(KINDS)), str(rng.choice(places)))
+        nodes = int(rng.integers(1, 5))
+        made = cloud(rng, n, nodes, 0.05).integrals()
+        bodies += modal_bodies(f"soft{k}", hinge(rng, f"hinge{k}", kind, parent), made)
+        places = [place for place in places if place] + [f"soft{k}.node{j}" for j in range(nodes)]
+        held = hinge(rng, f"grip{k}", str(rng.choice(KINDS[:4])), str(rng.choice(places)))
+        bodies.append(Body(f"rigid{k}", rigid(rng), held))
+        places.append(f"rigid{k}")
+    return validate(System("tree", tuple(bodies)))
+
+
+@pytest.mark.parametrize(
+    "modes", [[64, 64], [1, 7, 8, 9, 15, 16, 17], [33, 2, 64, 1, 5], [3] * 12, [24, 40, 48, 56]], ids=str
+)
+def test_accelerations_of_both_routes_agree_to_1e_9(modes):
+    rng = np.random.default_rng(sum(modes))
+    system = random_tree(rng, modes)
+    dynamics = lj.Dynamics(system)
+    for _ in range(3):
+        q, v = random_state(system, rng, 0.01)
+        tau = 10.0 * rng.normal(size=system.nv)
+        articulated = dynamics.forward(q, v, tau)
+        M, bias = dynamics.mass_matrix(q), dynamics.bias(q, v)
+        composite = solve(M, tau - bias, assume_a="pos")
+        size = np.abs(composite).max()
+        np.testing.assert_allclose(articulated, composite, rtol=0, atol=1e-9 * size)
+        np.testing.assert_allclose(dynamics.inverse(q, v, articulated), tau, rtol=0, atol=1e-9 * size)
