@@ -2,8 +2,9 @@
 
 The sub-graph of a loop that joins two frames holds the bodies on the ways from their bodies down to the last one that
 carries both, without that one; the sub-graph of a loop that constrains coordinates holds the bodies of their hinges
-too. Its bodies hang on one body, so aggregating them leaves a tree. Sub-graphs that share a body become one: what
-carries the one is in the other, or carries both.
+too. The modes of a flexible body move its nodes, so they are in it with them. Its bodies hang on one body, so
+aggregating them leaves a tree. Sub-graphs that share a body become one: what carries the one is in the other, or
+carries both.
 """
 
 from __future__ import annotations
@@ -65,7 +66,9 @@ def aggregated_bodies(graph: SubGraph, loop: Loop) -> set[int]:
     own = set() if loop.joins else {path[0] for path in paths}
     while own & shared:  # ends at the ground: the carrier of coupled hinges carries every body that they move
         shared -= {max(shared)}
-    return set().union(*paths) - shared
+    found = set().union(*paths) - shared
+    nodes = {k for k in found if graph.bodies[k].hinge.attachment is not None and graph.parents[k] >= 0}
+    return found | {graph.parents[k] for k in nodes}
 
 
 def connected_bodies(system: System, loop: Loop) -> tuple[str | None, ...]:

@@ -71,11 +71,11 @@ class DiagonalDynamics:
         """C = D^-½ H ψ (M α + b) - (dm/dt)* v, √J/s, at v = m⁻* ν.
 
         α = d(φ* H*)/dt v are the accelerations at constant v, b = -V~* M V; the rates are sensitivities along v, where
-        loops are embedded complex steps.
+        loops are embedded or bodies flexible complex steps.
         """
         v = self.velocities(nu)
-        if self.ops.embeddings:
-            return self._named("C", self._embedded_coriolis(v))
+        if self.ops.embeddings or self.ops.graph.modal_names:
+            return self._named("C", self._stepped_coriolis(v))
         H, phi, psi, M, d = self.ops.H, self.ops.phi, self.ops.psi, self.ops.M, Sensitivity(self.ops, v)
         V = phi.T * d.h
         alpha = phi.T * (d.H_star * v + d.Delta.T * (V - d.h))
@@ -86,7 +86,7 @@ class DiagonalDynamics:
         """ν̇ = ε - C."""
         return self._named("dnu/dt", self.forces(tau) - self.coriolis(nu))
 
-    def _embedded_coriolis(self, v: StackedVector) -> StackedVector:
+    def _stepped_coriolis(self, v: StackedVector) -> StackedVector:
         """C with α = φ* a and the rates of m by a complex step along v; rotors add m⁻¹ X* J dX/dt v."""
         ops, at, moved = self.ops, self.ops.at_velocities(v), self.ops.displaced(v)
         gyroscopic = self.root.inverse() * ops.H * ops.psi * (ops.M * ops.phi.T * at.a + at.b)

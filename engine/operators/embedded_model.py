@@ -41,8 +41,9 @@ class EmbeddedModel:
             embeddings[i].independent if i in embeddings else graph.bodies[node[0]].hinge.velocity_names
             for i, node in enumerate(nodes.nodes)
         )
-        sizes = tuple(6 * len(names) for names in bodies)
-        self.body_space = Space(graph, "bodies", nodes.names, sizes, parts=bodies)
+        rows = tuple(tuple(tree.body_space.sizes[k] for k in node) for node in nodes.nodes)
+        sizes = tuple(map(sum, rows))
+        self.body_space = Space(graph, "bodies", nodes.names, sizes, parts=bodies, part_sizes=rows)
         self.velocity_space = Space(graph, "velocities", nodes.names, tuple(map(len, free)), parts=free)
 
     # From the spanning tree to the aggregated one
@@ -51,7 +52,9 @@ class EmbeddedModel:
     def bundle(self) -> BlockOperator:
         """Bodies × nodes: takes the blocks of a node's bodies together."""
         blocks = {
-            (k, i): np.eye(6 * len(node))[rows] for i, node in enumerate(self.nodes.nodes) for k, rows in _in(node)
+            (k, i): np.eye(self.body_space.sizes[i])[rows]
+            for i, node in enumerate(self.nodes.nodes)
+            for k, rows in self._in(node)
         }
         return BlockOperator(self.tree.body_space, self.body_space, blocks, "bundle")
 
@@ -60,8 +63,8 @@ class EmbeddedModel:
         """Bodies × nodes: φ of the bodies within each node. (13)"""
         blocks: Blocks = {}
         for i, node in enumerate(self.nodes.nodes):
-            for k, _ in _in(node):
-                blocks[k, i] = np.hstack([self.tree.phi.block(k, j) if k <= j else np.zeros((6, 6)) for j in node])
+            for k in node:
+                blocks[k, i] = np.hstack([self._within(k, j) for j in node])
         return BlockOperator(self.tree.body_space, self.body_space, blocks, "phi_S")
 
     @cached_property
@@ -175,7 +178,12 @@ class EmbeddedModel:
     def _stacked(self, x: StackedVector, name: str) -> StackedVector:
         return StackedVector(self.body_space, x.to_array(), name)
 
+    def _in(self, node: tuple[int, ...]) -> list[tuple[int, slice]]:
+        """Body and its numbers within the node."""
+        ends = np.cumsum([0, *(self.tree.body_space.sizes[k] for k in node)])
+        return [(k, slice(a, b)) for k, a, b in zip(node, ends, ends[1:])]
 
-def _in(node: tuple[int, ...]) -> list[tuple[int, slice]]:
-    """Body and its numbers within the node."""
-    return [(k, slice(6 * j, 6 * j + 6)) for j, k in enumerate(node)]
+    def _within(self, k: int, j: int) -> np.ndarray:
+        """φ(k, j) of two bodies of a node."""
+        sizes = self.tree.body_space.sizes
+        return self.tree.phi.block(k, j) if k <= j else np.zeros((sizes[k], sizes[j]))

@@ -39,6 +39,11 @@ class SubGraph:
         return tuple(place.get(body.hinge.parent or "", -1) for body in self.bodies)
 
     @cached_property
+    def modal_names(self) -> tuple[str, ...]:
+        """Names of the links with the modes of modal bodies."""
+        return tuple(body.name for body in self.bodies if body.hinge.modes is not None)
+
+    @cached_property
     def velocity_names(self) -> tuple[str, ...]:
         return tuple(name for body in self.bodies for name in body.hinge.velocity_names)
 
@@ -58,15 +63,22 @@ class SubGraph:
 def sub_graph(system: System, bodies: Sequence[str] | None) -> SubGraph:
     """The whole system (None), or those bodies by name, in any order; ArgumentError unless they are connected."""
     arguments.system_of(system)
-    arguments.rigid(system, "the workbench")
     if bodies is None:
         return SubGraph(system, tuple(range(len(system.bodies))))
     if isinstance(bodies, str) or not isinstance(bodies, Iterable) or len(bodies := list(bodies)) == 0:
         raise ArgumentError(f"bodies is {bodies!r:.60}; give a list with at least one body name.")
-    places = sorted({arguments.index_of("body", name, system.body_names) for name in bodies})
-    graph = SubGraph(system, tuple(places))
+    places = {arguments.index_of("body", name, system.body_names) for name in bodies}
+    graph = SubGraph(system, tuple(sorted(places.union(_links_of_modal_bodies(system, places)))))
     _check_connected(graph)
     return graph
+
+
+def _links_of_modal_bodies(system: System, places: Iterable[int]) -> set[int]:
+    """Of the modal bodies among these, the links with their modes and those of their attachment nodes."""
+    names = {system.body_names[i] for i in places}
+    modal = {b.name for b in system.bodies if b.hinge.modes is not None and b.hinge.parent in names}
+    nodes = {b.name for b in system.bodies if b.hinge.attachment is not None and b.hinge.parent in modal}
+    return {i for i, name in enumerate(system.body_names) if name in modal | nodes}
 
 
 def _check_connected(graph: SubGraph) -> None:
@@ -88,10 +100,11 @@ _CALLED = {"bodies": "body", "velocities": "body", "nodes": "node", "frames": "f
 class Space:
     """Rows or columns of an operator: one block for each name.
 
-    kind : "bodies" (6 numbers a body), "velocities" (as many as the body's hinge has), "nodes" (6 a node), "frames"
-        (6 for each end of a loop) or "rows" (as many as the loop has)
+    kind : "bodies" (6 numbers a body, after the rates of its modes), "velocities" (as many as the body's hinge has),
+        "nodes" (6 a node), "frames" (6 for each end of a loop) or "rows" (as many as the loop has)
     axes : of nodes, "node" or "inertial"
-    parts : names of the equal parts of each block, of a tree whose bodies are aggregated: bodies or velocities
+    parts : names of the parts of each block, of a tree whose bodies are aggregated: bodies or velocities
+    part_sizes : of parts that are not of equal size
     """
 
     graph: SubGraph
@@ -100,6 +113,7 @@ class Space:
     sizes: tuple[int, ...]
     axes: str = ""
     parts: tuple[tuple[str, ...], ...] = ()
+    part_sizes: tuple[tuple[int, ...], ...] = ()
 
     @cached_property
     def slices(self) -> tuple[slice, ...]:
@@ -118,9 +132,9 @@ class Space:
         """Block and numbers within it of a block or of a part of one; UnknownNameError with the nearest spelling."""
         for k, parts in enumerate(self.parts):
             if name in parts and name not in self.names:
-                size = self.sizes[k] // len(parts)
-                start = size * parts.index(name)
-                return k, slice(start, start + size)
+                j = parts.index(name)
+                sizes = self.part_sizes[k] if self.part_sizes else (self.sizes[k] // len(parts),) * len(parts)
+                return k, slice(sum(sizes[:j]), sum(sizes[: j + 1]))
         if self.parts:
             single = {name for parts in self.parts for name in parts}
             arguments.index_of(_CALLED[self.kind], name, dict.fromkeys((*self.names, *sorted(single))))

@@ -8,11 +8,12 @@ import numpy as np
 
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.operators.blocks import BlockOperator, PropagationOperator
+from limberjack.engine.operators.flexible import ModalInertia, NodeMotion, modal_motion, node_motion, rows_of
 from limberjack.engine.operators.graph import Space, SubGraph
 from limberjack.engine.operators.hinge_motion import HingeMotion, displaced, hinge_motion
 from limberjack.engine.operators.spatial import force_cross, motion_cross, phi, spatial_inertia
 from limberjack.engine.operators.vectors import StackedVector
-from limberjack.engine.system.system import Pose, System
+from limberjack.engine.system.system import Body, Pose, System
 
 
 class TreeModel:
@@ -24,7 +25,7 @@ class TreeModel:
     def __init__(self, graph: SubGraph, q: np.ndarray, v: np.ndarray | None) -> None:
         self.graph, self.q, self.v = graph, q, v
         names = graph.names
-        self.body_space = Space(graph, "bodies", names, (6,) * len(names))
+        self.body_space = Space(graph, "bodies", names, tuple(rows_of(body.hinge) for body in graph.bodies))
         self.velocity_space = Space(graph, "velocities", names, tuple(body.hinge.nv for body in graph.bodies))
 
     @property
@@ -50,7 +51,7 @@ class TreeModel:
 
     @cached_property
     def E_phi(self) -> BlockOperator:
-        blocks = {(p, k): phi(self.inward_poses[k]) for k, p in enumerate(self.graph.parents) if p >= 0}
+        blocks = {(p, k): self._carried(k, p) for k, p in enumerate(self.graph.parents) if p >= 0}
         return BlockOperator(self.body_space, self.body_space, blocks, "E_phi")
 
     @cached_property
@@ -59,12 +60,19 @@ class TreeModel:
 
     @cached_property
     def M(self) -> BlockOperator:
-        blocks = [spatial_inertia(body.inertia, body.hinge.outboard) for body in self.graph.bodies]
+        blocks = [
+            self._modal[name].M if name in self._modal else spatial_inertia(body.inertia, body.hinge.outboard)
+            for name, body in zip(self.graph.names, self.graph.bodies)
+        ]
         return BlockOperator.diagonal(self.body_space, self.body_space, blocks, "M")
 
     @cached_property
     def J(self) -> BlockOperator:
-        blocks = [np.diag(np.array([dof.armature for dof in body.hinge.dofs])) for body in self.graph.bodies]
+        """Rotors; what stands there of modes are their masses, which are in M."""
+        blocks = [
+            np.diag([0.0 if body.hinge.modes else dof.armature for dof in body.hinge.dofs])
+            for body in self.graph.bodies
+        ]
         return BlockOperator.diagonal(self.velocity_space, self.velocity_space, blocks, "J")
 
     # Motion
@@ -89,23 +97,30 @@ class TreeModel:
     @cached_property
     def a(self) -> StackedVector:
         parts = []
-        for name, motion in zip(self.graph.names, self.hinge_motions):
-            rate = np.einsum("i,iaj->aj", self.beta[name], motion.dH_star)
-            parts.append(motion_cross(self.V[name]) @ motion.H_star @ self.beta[name] + rate @ self.beta[name])
+        for k, (name, motion) in enumerate(zip(self.graph.names, self.hinge_motions)):
+            across, rate = self._across(k, motion)
+            part = np.zeros(self.body_space.sizes[k], dtype=np.result_type(across, rate))
+            part[-6:] = motion_cross(self.V[name][-6:]) @ across + rate
+            parts.append(part)
         return self._stacked(parts, "a")
 
     @cached_property
     def b(self) -> StackedVector:
-        parts = [force_cross(self.V[name]) @ self.M[name] @ self.V[name] for name in self.graph.names]
+        parts = [
+            self._modal[name].bias(self.V[name])
+            if name in self._modal
+            else force_cross(self.V[name]) @ self.M[name] @ self.V[name]
+            for name in self.graph.names
+        ]
         return self._stacked(parts, "b")
 
     @cached_property
     def g(self) -> StackedVector:
-        parts = [np.zeros(6) for _ in self.graph.names]
+        parts = [np.zeros(size) for size in self.body_space.sizes]
         for k, parent in enumerate(self.graph.parents):
             if parent < 0:
                 R = self._inertial_poses[self.graph.places[k]].rotation
-                parts[k] = np.concatenate([np.zeros(3), -R.T @ self.system.gravity])
+                parts[k] = np.concatenate([parts[k][:-3], -R.T @ self.system.gravity])
         return self._stacked(parts, "g")
 
     @cached_property
@@ -120,7 +135,7 @@ class TreeModel:
 
     def B(self, space: Space, frames: list[tuple[int, Pose]], name: str) -> BlockOperator:
         """Pick-off, bodies × frames: of each frame its body's place (-1: stands still) and its pose in O_k."""
-        blocks = {(k, column): phi(pose) for column, (k, pose) in enumerate(frames) if k >= 0}
+        blocks = {(k, column): self._over_modes(k, phi(pose)) for column, (k, pose) in enumerate(frames) if k >= 0}
         return BlockOperator(self.body_space, space, blocks, name)
 
     def frame(self, body: str, pose: Pose) -> tuple[int, Pose]:
@@ -140,7 +155,65 @@ class TreeModel:
     @cached_property
     def _all_motions(self) -> tuple[HingeMotion, ...]:
         slices = hinge_slices(self.system)
-        return tuple(hinge_motion(body.hinge, self.q[own]) for body, (own, _) in zip(self.system.bodies, slices))
+        return tuple(self._link_motion(body, self.q[own]) for body, (own, _) in zip(self.system.bodies, slices))
+
+    def _link_motion(self, body: Body, q: np.ndarray) -> HingeMotion:
+        if body.hinge.modes is not None:
+            return modal_motion(len(q))
+        if body.hinge.attachment is not None:
+            return HingeMotion(self._nodes[body.name].pose, np.zeros((6, 0)), np.zeros((0, 6, 0)))
+        return hinge_motion(body.hinge, q)
+
+    # Modal bodies
+
+    @cached_property
+    def _eta(self) -> dict[str, np.ndarray]:
+        """Modal coordinates by modal link."""
+        slices = zip(self.system.bodies, hinge_slices(self.system))
+        return {body.name: self.q[own] for body, (own, _) in slices if body.hinge.modes is not None}
+
+    @cached_property
+    def _modal(self) -> dict[str, ModalInertia]:
+        """M_m by modal link of the sub-graph."""
+        return {
+            body.name: ModalInertia(
+                body.hinge.modes, np.array([dof.armature for dof in body.hinge.dofs]), self._eta[body.name]
+            )
+            for body in self.graph.bodies
+            if body.hinge.modes is not None
+        }
+
+    @cached_property
+    def _nodes(self) -> dict[str, NodeMotion]:
+        """Motions of the attachment nodes of the system, by link."""
+        hinges = {body.name: body.hinge for body in self.system.bodies if body.hinge.attachment is not None}
+        return {
+            name: node_motion(hinge.attachment, self._eta[hinge.parent or ""])
+            for name, hinge in hinges.items()
+            if hinge.attachment is not None
+        }
+
+    def _carried(self, k: int, parent: int) -> np.ndarray:
+        """Block of E_phi: φ; above it Π* of an attachment node, left of it nothing for the modal rates. (14), (17)"""
+        block = phi(self.inward_poses[k])
+        if self.graph.names[k] in self._nodes:
+            return np.vstack([self._nodes[self.graph.names[k]].Pi.T, block])
+        left = np.zeros((6, self.body_space.sizes[k] - 6))
+        return self._over_modes(parent, np.hstack([left, block]))
+
+    def _over_modes(self, k: int, block: np.ndarray) -> np.ndarray:
+        """Six rows under the modes of link k, which they do not move."""
+        return np.vstack([np.zeros((self.body_space.sizes[k] - 6, block.shape[1])), block])
+
+    def _across(self, k: int, motion: HingeMotion) -> tuple[np.ndarray, np.ndarray]:
+        """Velocity of link k against what carries it, and its rate at constant velocities but for V~ (6,)."""
+        name, parent = self.graph.names[k], self.graph.parents[k]
+        if name in self._modal or (name in self._nodes and parent < 0):
+            return np.zeros(6), np.zeros(6)
+        node = self._nodes.get(name)
+        rates = self.beta[name if node is None else self.graph.names[parent]]
+        H_star, dH_star = (motion.H_star, motion.dH_star) if node is None else (node.Pi, node.dPi)
+        return H_star @ rates, np.einsum("i,iaj,j->a", rates, dH_star, rates)
 
     @cached_property
     def _all_inward_poses(self) -> tuple[Pose, ...]:

@@ -29,13 +29,16 @@ class Operators(ModelOperators):
     q : coordinates (nq,) of the whole system; complex ones are taken too, for derivatives by complex steps
     v : generalized velocities (nv,) of the whole system; needed by `V`, `a`, `b` and `c` only
     bodies : names of a connected part, in any order; it is then analysed as if its base stood still where it is, and
-        loops that lead out of it were open
+        loops that lead out of it were open. A flexible body's name stands for its modes and nodes too
     embed : names of the loops to embed; None for those that the model embeds, () for the spanning tree
     closed : names of the switchable loops that are closed; None for those that are closed at the start
 
     Body k's frame is the outboard frame O_k of its hinge, which readers put at the body's own frame; blocks are
     in its axes, spatial vectors [angular; linear]. Blocks are numbered base to tip, so phi is upper triangular.
     The mass matrix is ``H * phi * M * phi.T * H.T + J``; J is reflected rotor inertia, zero in the papers.
+
+    A flexible body is a massless link "boom", the link "boom.modes" with its inertia, whose blocks have the rates of
+    its n modes before the six numbers of its frame, and a massless one for each of its attachment nodes, "boom.tip".
 
     The bodies of embedded loops are one block, "crank+coupler+rocker", and the velocities are the independent ones;
     q and v must close these loops. Loops that are not embedded act by force, see `LoopForces`: here they are open.
@@ -165,7 +168,10 @@ class Operators(ModelOperators):
         return self.spanning_tree.inertial_pose(*self._on_body(name))
 
     def diagonal(self, blocks: Mapping[str, ArrayLike], name: str = "X") -> BlockOperator:
-        """Your own block-diagonal operator over the bodies: (6, 6) blocks by body name, zero elsewhere."""
+        """Your own block-diagonal operator over the bodies: blocks by body name, zero elsewhere.
+
+        Blocks are (6, 6), of a link with n modes (n + 6, n + 6).
+        """
         if not isinstance(blocks, Mapping):
             raise ArgumentError(f"{name} needs its blocks as a mapping from body names, got {blocks!r:.60}.")
         space, stored = self.body_space, dict[tuple[int, int], np.ndarray]()
@@ -173,7 +179,7 @@ class Operators(ModelOperators):
             arguments.index_of("body", body, self.body_names)
             k, part = space.locate(body)
             whole = stored.setdefault((k, k), np.zeros((space.sizes[k], space.sizes[k])))
-            whole[part, part] = arguments.vector(f"{name}['{body}']", block, (6, 6))
+            whole[part, part] = arguments.vector(f"{name}['{body}']", block, whole[part, part].shape)
         return BlockOperator(space, space, stored, name)
 
     def _on_body(self, name: str) -> tuple[str, Pose]:
@@ -187,8 +193,15 @@ class Operators(ModelOperators):
 
 
 def tree_operators_of(value: object, what: str) -> Operators:
-    """`value`, if it is an Operators without embedded loops; `what` is only known for those."""
+    """`value`, if it is an Operators of rigid bodies without embedded loops; `what` is only known for those."""
     ops = operators_of(value)
+    if ops.graph.modal_names:
+        names = ", ".join(name.removesuffix(".modes") for name in ops.graph.modal_names[:4])
+        raise ArgumentError(
+            f"{what} are those of rigid bodies, and the inertia of a flexible one ({names}) depends on its "
+            "deformation. The operators of Operators.displaced(v) have their derivatives along v for imaginary parts, "
+            "times closure.STEP."
+        )
     if ops.embeddings:
         names = ", ".join(loop.name for loop in ops.loops.embedded)
         raise ArgumentError(

@@ -94,7 +94,7 @@ class FlexibleTables:
         tables: list[np.ndarray] = []
         at = 0
         for _, modes in self._modal:
-            n, full = len(modes.Mff), _is_full(modes)
+            n, full = len(modes.Mff), is_full(modes)
             self.modal_rows.append([n, total_size(tables), at, int(full)])
             tables.append(_modal_table(modes, full))
             at += fl.modal_work_size(n)
@@ -128,7 +128,7 @@ def total_size(tables: Sequence[np.ndarray]) -> int:
     return sum(len(table) for table in tables)
 
 
-def _is_full(modes: Integrals) -> bool:
+def is_full(modes: Integrals) -> bool:
     return any(np.any(part) for part in (modes.S2, modes.J1, modes.J2, modes.N1))
 
 

@@ -131,7 +131,6 @@ def test_what_does_not_take_flexible_bodies_says_so(folder):
         lambda: dynamics.forward_derivatives(system.q0, zero, zero),
         lambda: dynamics.inverse_derivatives(system.q0, zero, zero),
         lambda: lj.linearize(system),
-        lambda: lj.Operators(system, system.q0),
         lambda: lj.export_fmu(system, folder / "boom.fmu"),
     ):
         with pytest.raises(lj.ArgumentError, match="boom is flexible, and .* takes rigid bodies only so far"):
