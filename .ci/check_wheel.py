@@ -21,6 +21,7 @@ REQUIRED = {
     "limberjack/benchmarks/pinocchio_peer.cpp",
     "limberjack/examples/space_manipulator.yaml",
     "limberjack/examples/modes/boom.yaml",
+    "limberjack/examples/modes/cassini_bus.npz",
 }
 
 
