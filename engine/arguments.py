@@ -80,7 +80,7 @@ def coordinates(system: System, value: ArrayLike) -> np.ndarray:
 
 def rigid(system: System, what: str) -> None:
     """Refuse a system with flexible bodies; what: who does not take them ("`linearize`")."""
-    names = [body.hinge.parent or "" for body in system.bodies if body.hinge.modes is not None]
+    names = list(system.flexible_names)
     if names:
         verb = "is" if len(names) == 1 else "are"
         raise ArgumentError(f"{_shorten(names)} {verb} flexible, and {what} takes rigid bodies only so far.")

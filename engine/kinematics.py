@@ -13,6 +13,9 @@ from limberjack.engine.layout import (
     B_H,
     B_I,
     B_M,
+    D_REST,
+    D_STIFFNESS,
+    DI_Q,
     G_H,
     GROUNDED,
     NV,
@@ -234,6 +237,26 @@ def rotor_energy(plant, v):
     energy = 0.0
     for j in range(v.shape[0]):
         energy += 0.5 * plant.armature[j] * v[j] * v[j]
+    return energy
+
+
+@kernel
+def strain_energy(plant, q, k):
+    """½ Σ k (q - rest)² over the modes of link k."""
+    first, energy = plant.topo[k, VI], 0.0
+    for j in range(first, first + plant.topo[k, NV]):
+        x = q[plant.dof_int[j, DI_Q]] - plant.dof[j, D_REST]
+        energy += 0.5 * plant.dof[j, D_STIFFNESS] * x * x
+    return energy
+
+
+@kernel
+def strain_energies(plant, q):
+    """Of all modal bodies together."""
+    energy = 0.0
+    for k in range(plant.topo.shape[0]):
+        if plant.topo[k, PATH] == PATH_MODAL:
+            energy += strain_energy(plant, q, k)
     return energy
 
 

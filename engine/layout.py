@@ -145,9 +145,10 @@ G_EPS = 114  # 6: innovation ε, one a dof
 
 POSE = 12  # R (9) inertial ← body, p (3) of the body's origin, m
 
-# what `outputs.survey_entry` writes: kinetic, potential and total energy, momentum (6), then a row for each node:
+# what `outputs.survey_entry` writes: kinetic, potential and total energy, momentum (6), strain energy, then a row for
+# each node:
 # position (3), quaternion (4), angular and linear velocity (6), inertial axes
-SURVEY_HEAD, SURVEY_NODE = 9, 13
+SURVEY_HEAD, SURVEY_NODE = 10, 13
 
 # integrator scratch: rows of (nv,) and of (nq,), named in integrate.py
 V_STAGES, Q_STAGES = 8, 8

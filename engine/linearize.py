@@ -26,6 +26,7 @@ from limberjack.engine.entries import entries
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.linear_model import LinearModel
 from limberjack.engine.simulation import Simulation
+from limberjack.engine.system.flexible import modes_of
 from limberjack.engine.system.system import SENSOR_TYPES, Actuator, Hinge, Loop, System
 
 #: the names of δq beside a hinge's quasi-velocities
@@ -204,7 +205,19 @@ def _plain_sensors(
                 C[at, nv + j] = 1.0
             else:
                 C[at, j], C[at, nv + j], D[at] = -stiffness[j], -damping[j], drives[j]
+        elif sensor.type == "strain_energy":
+            _strain_row(simulation, sensor.target, C[at])
         at += len(SENSOR_TYPES[sensor.type][1])
+
+
+def _strain_row(simulation: Simulation, body: str, row: np.ndarray) -> None:
+    """∂E = k (q - rest) along the modes of a flexible body, of its strain energy ½ Σ k (q - rest)²."""
+    sections = simulation.plant.sections
+    link, _ = simulation.plant.hinge_rows[modes_of(body)]
+    first, count = (int(sections["topo"][link - 1, column]) for column in (layout.VI, layout.NV))
+    modes = slice(first, first + count)
+    x = simulation.q[sections["dof_int"][modes, layout.DI_Q]] - sections["dof"][modes, layout.D_REST]
+    row[modes] = sections["dof"][modes, layout.D_STIFFNESS] * x
 
 
 def _states(system: System) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, MutableMapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -105,7 +105,8 @@ class Outputs(Mapping[str, "float | np.ndarray"]):
     """Output name → value at the present state."""
 
     _NODE = ("position", "orientation", "velocity")
-    _ENERGIES = ("energy.kinetic", "energy.potential", "energy.total")
+    #: name → place in `Simulation.survey`
+    _ENERGIES: ClassVar = {"energy.kinetic": 0, "energy.potential": 1, "energy.total": 2, "energy.strain": 9}
     _WHOLE = (*_ENERGIES, "momentum")
 
     def __init__(self, simulation: Simulation) -> None:
@@ -133,7 +134,7 @@ class Outputs(Mapping[str, "float | np.ndarray"]):
 
     def _whole(self, name: str) -> float | np.ndarray:
         survey = self._simulation.survey()
-        return survey[3:9] if name == "momentum" else float(survey[self._ENERGIES.index(name)])
+        return survey[3:9] if name == "momentum" else float(survey[self._ENERGIES[name]])
 
     def _node(self, node: str, quantity: str) -> np.ndarray:
         place = self._simulation.system.node_names.index(node)

@@ -6,7 +6,16 @@ from limberjack.engine.forward_dynamics import forward_dynamics
 from limberjack.engine.integrate import applied_forces
 from limberjack.engine.inverse_dynamics import inverse_dynamics
 from limberjack.engine.kernel import entry, kernel
-from limberjack.engine.kinematics import node_acceleration, node_pose, node_velocity, rotor_energy, sweep_poses, totals
+from limberjack.engine.kinematics import (
+    node_acceleration,
+    node_pose,
+    node_velocity,
+    rotor_energy,
+    strain_energies,
+    strain_energy,
+    sweep_poses,
+    totals,
+)
 from limberjack.engine.layout import (
     C_Q,
     C_V,
@@ -41,12 +50,13 @@ from limberjack.engine.views import vector_view
     NODE_LINEAR_VELOCITY,
     GYRO,
     ACCELEROMETER,
+    STRAIN_ENERGY,
     LOOP_WRENCH,
     LOOP_FORCE,
     LOOP_RESIDUAL,
     LOOP_CLOSED,
     LOOP_ENERGY_LOSS,
-) = range(15)
+) = range(16)
 
 
 @kernel
@@ -122,6 +132,8 @@ def observe(plant, work, q, v, command, out):
             out[at] = v[target]
         elif kind == EFFORT:
             out[at] = work.tau[target]
+        elif kind == STRAIN_ENERGY:
+            out[at] = strain_energy(plant, q, target - 1)
         elif kind == REACTION or kind >= LOOP_WRENCH:
             between = True
         else:
@@ -151,7 +163,8 @@ def survey(plant, work, q, v, out):
     totals(plant, work, vector_view(out, 1, 12))
     out[0] = out[1] + rotor_energy(plant, v)
     out[1] = out[2]
-    out[2] = out[0] + out[1]
+    out[9] = strain_energies(plant, q)
+    out[2] = out[0] + out[1] + out[9]
     for node in range(plant.node_row.shape[0]):
         at = SURVEY_HEAD + SURVEY_NODE * node
         R, p = node_pose(plant, work, node)
@@ -165,7 +178,7 @@ def survey(plant, work, q, v, out):
 
 @entry
 def survey_entry(ints, floats, work, state, out):
-    """out (9 + 13 nodes,): kinetic (with rotors), potential, total energy; momentum (6); the nodes."""
+    """out (10 + 13 nodes,): kinetic (with rotors), potential, total energy; momentum (6); strain energy; the nodes."""
     plant, scratch = plant_view(ints, floats), work_view(ints, work)
     nq, nv = ints[C_Q], ints[C_V]
     survey(plant, scratch, vector_view(state, S_Q, nq), vector_view(state, S_Q + nq, nv), out)

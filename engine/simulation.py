@@ -49,7 +49,8 @@ class Simulation:
     ----------
     command : mapping of command name to value, held until changed
     output : mapping of output name to value at the present state: sensors, "<node>.position" (3,),
-        "<node>.orientation" (4,), "<node>.velocity" (6,), "energy.kinetic", "energy.potential", "momentum" (6,)
+        "<node>.orientation" (4,), "<node>.velocity" (6,), "energy.kinetic", "energy.potential", "energy.strain"
+        of flexible bodies, "energy.total", "momentum" (6,)
     parameters : mapping of parameter name to value, settable between steps ("hinge.elbow.damping", …)
     model_hash : 32 hexadecimal digits that name the model's constants as it was loaded
     """

@@ -207,7 +207,7 @@ def output_slopes_entry(ints, floats, work, slopes, out):
         kind, target, at = sensor[SI_TYPE], sensor[SI_TARGET], sensor[SI_OUTPUT]
         if kind == REACTION:
             _reaction(plant, room, load9(plant.sensor[s], 0), target, at, rows)
-        elif kind >= NODE_POSITION:
+        elif NODE_POSITION <= kind <= ACCELEROMETER:
             row = plant.node_row[target]
             if row > 0:
                 _node(plant, scratch, room, kind, row, target, at, rows)

@@ -26,6 +26,8 @@ from limberjack.engine.layout import (
     C_OUTPUTS,
     C_Q,
     C_V,
+    D_REST,
+    D_STIFFNESS,
     DI_Q,
     KIND,
     NV,
@@ -39,7 +41,7 @@ from limberjack.engine.layout import (
     work_view,
 )
 from limberjack.engine.manifold import coordinate_rates, unit_quaternions
-from limberjack.engine.outputs import EFFORT, POSITION, RATE
+from limberjack.engine.outputs import EFFORT, POSITION, RATE, STRAIN_ENERGY
 from limberjack.engine.spatial import add_cross, dot, load3, quaternion_matrix, rot, scale, store3
 from limberjack.engine.system.hinge_types import CUSTOM, FREE, SPHERICAL
 from limberjack.engine.views import LANES, matrix_view, padded, vector_view
@@ -104,6 +106,14 @@ def _coordinate_row(plant, work, q, i, row):
 
 
 @kernel
+def _strain_row(plant, q, k, row):
+    """∂E of a flexible body's strain energy along its modes."""
+    first = plant.topo[k, VI]
+    for j in range(first, first + plant.topo[k, NV]):
+        row[j] = plant.dof[j, D_STIFFNESS] * (q[plant.dof_int[j, DI_Q]] - plant.dof[j, D_REST])
+
+
+@kernel
 def _output_rows(plant, work, q, seen, rows):
     """Rows of the sensors; seen (3 ny, nv): what `output_slopes_entry` gives."""
     nq, nv, ny = q.shape[0], plant.dof.shape[0], plant.noutput
@@ -126,6 +136,8 @@ def _output_rows(plant, work, q, seen, rows):
         elif kind == EFFORT:
             for c in range(row.shape[0]):
                 row[c] = rows[target, c]
+        elif kind == STRAIN_ENERGY:
+            _strain_row(plant, q, target - 1, row)
 
 
 @kernel

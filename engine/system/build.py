@@ -10,13 +10,13 @@ from limberjack.engine import layout as at
 from limberjack.engine.entries import entries
 from limberjack.engine.errors import ModelError
 from limberjack.engine.routine import prepare_routines
-from limberjack.engine.system.flexible import FlexibleTables
+from limberjack.engine.system.flexible import FlexibleTables, modes_of
 from limberjack.engine.system.frames import Frames, Link, assemble, canonical_rotation, hinge_parameter, split_turns
 from limberjack.engine.system.hinge_types import ATTACHED, CUSTOM, FIXED, FREE, MODAL, PRISMATIC, REVOLUTE
 from limberjack.engine.system.loops.fill import Tables, first_switches
 from limberjack.engine.system.loops.plan import plan
 from limberjack.engine.system.plant import Plant, aligned_zeros, empty_plant
-from limberjack.engine.system.system import SENSOR_TYPES, Dof, Node, Sensor, System
+from limberjack.engine.system.system import SENSOR_TYPES, Dof, Hinge, Node, Sensor, System
 
 _SYM = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 _MODES = {"torque": at.MODE_TORQUE, "velocity": at.MODE_VELOCITY, "servo": at.MODE_SERVO}
@@ -140,7 +140,7 @@ def _fill_parts(plant: Plant, links: list[Link]) -> None:
         row[at.P_MASS] = row[at.P_M] = part.mass
         row[at.P_H : at.P_H + 3] = part.moment
         row[at.P_I : at.P_I + 6] = [part.inertia[i, j] for i, j in _SYM]
-        if part.mass > 0.0:
+        if part.mass > 0.0 and links[k].body.hinge.modes is None:  # modal integrals do not scale with a mass
             plant.parameters[f"body.{part.name}.mass"] = _index_of(plant, "part", i, at.P_MASS)
     entries().refresh(plant.ints, plant.floats)
 
@@ -197,7 +197,7 @@ def _fill_dofs(plant: Plant, system: System, links: list[Link]) -> None:
             dof[v, at.D_LIMIT_C] = math.nan if spec.limit_damping is None else spec.limit_damping
             armature[v] = spec.armature
             if plant.sections["topo"][k, at.PATH] != at.PATH_BASE:
-                _name_dof_parameters(plant, name, v, hinge.kind.quasi)
+                _name_dof_parameters(plant, name, v, hinge)
             v += 1
         q += hinge.kind.nq
 
@@ -208,9 +208,14 @@ def _index_of(plant: Plant, section: str, row: int, column: int) -> int:
     return int(start + row * view.shape[1] + column)
 
 
-def _name_dof_parameters(plant: Plant, name: str, v: int, quasi: bool) -> None:
+def _name_dof_parameters(plant: Plant, name: str, v: int, hinge: Hinge) -> None:
+    """What may be tuned of velocity v: of modes stiffness and damping, as their masses are part of the integrals."""
+    if hinge.modes is not None:
+        for word, column in (("damping", at.D_DAMPING), ("stiffness", at.D_STIFFNESS)):
+            plant.parameters[f"hinge.{name}.{word}"] = _index_of(plant, "dof", v, column)
+        return
     columns = {"damping": at.D_DAMPING, "friction": at.D_FRICTION}
-    if not quasi:
+    if not hinge.kind.quasi:
         columns |= {"stiffness": at.D_STIFFNESS, "rest": at.D_REST, "lower": at.D_LOWER, "upper": at.D_UPPER}
     for word, column in columns.items():
         plant.parameters[f"hinge.{name}.{word}"] = _index_of(plant, "dof", v, column)
@@ -251,6 +256,8 @@ def _fill_sensors(plant: Plant, system: System) -> None:
         if target_kind == "hinge":
             target, R = _reaction_row(plant, system, sensor)
             plant.sections["sensor"][i] = R.T.ravel()
+        elif target_kind == "flexible body":
+            target, _ = plant.hinge_rows[modes_of(sensor.target)]
         else:
             target = places[target_kind].index(sensor.target)
         if target_kind == "joining loop" and (cut := system.loops[target].hinge):

@@ -185,7 +185,8 @@ class Actuator:
 class Sensor:
     """An ideal measurement, computed with each output.
 
-    type : a key of SENSOR_TYPES; target : a coordinate or velocity name, a node, or a hinge (reaction).
+    type : a key of SENSOR_TYPES; target : a coordinate or velocity name, a node, a hinge (reaction), a flexible body
+    (strain_energy), or a loop.
     """
 
     name: str
@@ -206,6 +207,7 @@ SENSOR_TYPES: dict[str, tuple[str, tuple[str, ...], str]] = {
     "node_linear_velocity": ("node", (".x", ".y", ".z"), "m/s"),
     "gyro": ("node", (".x", ".y", ".z"), "rad/s"),
     "accelerometer": ("node", (".x", ".y", ".z"), "m/s²"),
+    "strain_energy": ("flexible body", ("",), "J"),
     "loop_wrench": ("joining loop", (".nx", ".ny", ".nz", ".fx", ".fy", ".fz"), "N·m, N"),
     "loop_force": ("loop", ("",), "N·m or N"),
     "loop_residual": ("loop", ("",), "m or rad"),
@@ -356,6 +358,16 @@ class System:
     @cached_property
     def velocity_names(self) -> tuple[str, ...]:
         return tuple(name for body in self.bodies for name in body.hinge.velocity_names)
+
+    @cached_property
+    def own_bodies(self) -> tuple[Body, ...]:
+        """The bodies without the further links of flexible ones (`flexible.py`)."""
+        return tuple(b for b in self.bodies if b.hinge.modes is None and b.hinge.attachment is None)
+
+    @cached_property
+    def flexible_names(self) -> tuple[str, ...]:
+        """Names of the flexible bodies."""
+        return tuple(str(body.hinge.parent) for body in self.bodies if body.hinge.modes is not None)
 
     @cached_property
     def loop_names(self) -> tuple[str, ...]:

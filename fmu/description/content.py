@@ -237,7 +237,7 @@ def root_attributes(content: Content) -> dict[str, str]:
     return {
         "fmiVersion": content.fmi,
         "modelName": text(system.name) or "model",
-        "description": f"Multibody model of {len(system.bodies)} bodies, {system.nv} degrees of freedom",
+        "description": f"Multibody model of {len(system.own_bodies)} bodies, {system.nv} degrees of freedom",
         "generationTool": text(tool()),
         **({"generationDateAndTime": date} if date else {}),
         "variableNamingConvention": "structured",

@@ -82,9 +82,10 @@ def _glance(content: Content) -> str:
         kind: sum(1 for variable in content.variables if variable.causality == kind)
         for kind in ("input", "output", "parameter")
     }
-    moving = sum(1 for body in system.bodies if body.hinge.nv)
+    moving = sum(1 for body in system.own_bodies if body.hinge.nv)
     rows = [
-        ("Bodies", f"{len(system.bodies)}, on {moving} moving hinges"),
+        ("Bodies", f"{len(system.own_bodies)}, on {moving} moving hinges"),
+        *([("Flexible bodies", str(len(system.flexible_names)))] if system.flexible_names else []),
         ("Coordinates, velocities", f"{system.nq}, {system.nv}"),
         *([("Closed loops", str(len(system.loops)))] if system.loops else []),
         ("Mass", f"{system.mass:.6g} kg"),

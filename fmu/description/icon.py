@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from limberjack.engine.dynamics import Dynamics
-from limberjack.engine.system.system import Body, System
+from limberjack.engine.system.system import Body, Hinge, System
 
 #: pixels of the square icon; of the diagram
 ICON_PIXELS, DIAGRAM_PIXELS = 256, (1200, 750)
@@ -60,7 +60,7 @@ def skeleton(system: System) -> Skeleton:
         ends = [position + rotation @ point for point in _far_points(system, body)]
         drawn.limbs.extend((at, start, end) for end in ends)
         attachment = _attachment(body, frames)
-        if body.hinge.nv:
+        if body.hinge.nv and body.hinge.modes is None:
             drawn.hinges.append((body.hinge.name, start))
         if body.hinge.type == "free":
             continue
@@ -74,16 +74,21 @@ def skeleton(system: System) -> Skeleton:
 def _far_points(system: System, body: Body) -> list[np.ndarray]:
     """Where a body's limbs end, in its frame: at its children's hinges and nodes, else beyond the centre of mass."""
     start = body.hinge.outboard.position
-    children = [other.hinge.inboard.position for other in system.bodies if other.hinge.parent == body.name]
+    children = [_inboard(other.hinge) for other in system.bodies if other.hinge.parent == body.name]
     nodes = [node.pose.position for node in system.nodes if node.body == body.name]
     if children or any(not np.allclose(node, start) for node in nodes):
         return children + nodes
     return [2.0 * body.inertia.com - start]
 
 
+def _inboard(hinge: Hinge) -> np.ndarray:
+    """Origin of the hinge frame in the parent's, the parent undeformed."""
+    return hinge.inboard.position if hinge.attachment is None else hinge.attachment.p0
+
+
 def _attachment(body: Body, frames: dict[str, tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
     """Origin of the hinge frame on the parent, in the inertial frame."""
-    inboard = body.hinge.inboard.position
+    inboard = _inboard(body.hinge)
     if body.hinge.parent is None:
         return inboard
     rotation, position = frames[body.hinge.parent]

@@ -12,8 +12,9 @@ from limberjack.fmu.variables.variable import Region, Variable
 
 #: the schema of this file belongs to FMI 3; FMI 2 takes it as it is (FMI 3.0.2, section 2.4.9)
 _SCHEMA_VERSION = "3.0"
-#: kinds of terminals: a joint of a hinge type, a loop, and the whole machine as vectors
+#: kinds of terminals: a joint of a hinge type, a loop, a flexible body, and the whole machine as vectors
 JOINT_KIND, LOOP_KIND, MACHINE_KIND = "org.limberjack.hinge", "org.limberjack.loop", "org.limberjack.machine"
+FLEXIBLE_KIND = "org.limberjack.flexible"
 #: name of the terminal with the vectors q, v, tau and command
 MACHINE = "machine"
 #: a terminal's members carry signals, and those only these causalities (FMI 3.0.2, section 2.4.9.2.3)
@@ -40,8 +41,8 @@ def document(content: Content) -> bytes:
 
 
 def _add_joint(terminals: ElementTree.Element, content: Content, hinge: Hinge) -> None:
-    """The variables of a hinge, and the commands of drives that share one of its coordinates."""
-    stem = f"{place('hinge', hinge.name)}."
+    """The variables of a hinge or of modes, and the commands of drives that share one of its coordinates."""
+    stem = f"{place('hinge', hinge.name) if hinge.modes is None else place('flexible', str(hinge.parent))}."
     coordinates = set(hinge.coordinate_names) | set(hinge.velocity_names)
     drives = [actuator.name for actuator in content.system.actuators if actuator.coordinate in coordinates]
     commands = tuple(f"{place('actuator', name)}." for name in drives)
@@ -51,8 +52,10 @@ def _add_joint(terminals: ElementTree.Element, content: Content, hinge: Hinge) -
             members.append((variable, variable.name.removeprefix(stem)))
         elif variable.causality == "input" and variable.name.startswith(commands):
             members.append((variable, variable.name))
-    kind = f"{JOINT_KIND}.{hinge.type}"
-    _add_terminal(terminals, stem.removesuffix("."), kind, f"Joint '{hinge.name}' ({hinge.type})", members)
+    kind, said = f"{JOINT_KIND}.{hinge.type}", f"Joint '{hinge.name}' ({hinge.type})"
+    if hinge.modes is not None:
+        kind, said = FLEXIBLE_KIND, f"Modes of flexible body '{hinge.parent}'"
+    _add_terminal(terminals, stem.removesuffix("."), kind, said, members)
 
 
 def _add_loop(terminals: ElementTree.Element, content: Content, loop: Loop) -> None:

@@ -24,7 +24,7 @@ typedef struct {
                     int64_t substeps, int64_t steps, int64_t *report);
     /* observed = [tau (nv) | vdot (nv) | sensor outputs (ny)] at state and commands */
     void (*observe)(int64_t *ints, double *floats, double *work, double *state, double *observed);
-    /* surveyed = [kinetic, potential, total energy | momentum (6) | a row of 13 a node: position (3),
+    /* surveyed = [kinetic, potential, total energy | momentum (6) | strain energy | a row of 13 a node: position (3),
      * quaternion w x y z (4), angular velocity (3), linear velocity (3), inertial axes] */
     void (*survey)(int64_t *ints, double *floats, double *work, double *state, double *surveyed);
     /* dq/dt (nq) at state, whose quaternions may have any length but 0. All other kernels want unit quaternions, as

@@ -23,10 +23,10 @@ static bool check_counts(const int64_t *ints, uint64_t n, Tables *tables)
 {
     if (n < HEADER || ints[C_VERSION] != FORMAT_VERSION)
         return false;
-    for (int i = C_BODIES; i <= C_FORCE_ROWS; i++)
+    for (int i = C_BODIES; i <= C_MODAL_WORK; i++)
         if (!is_in(ints[i], 0, MOST))
             return false;
-    for (int i = C_FORCE_ROWS + 1; i < HEADER; i++) /* flexible bodies, which FMUs do not hold */
+    for (int i = C_MODAL_WORK + 1; i < HEADER; i++)
         if (ints[i] != 0)
             return false;
     if (!check_unlisted(ints))
@@ -38,14 +38,17 @@ static bool check_counts(const int64_t *ints, uint64_t n, Tables *tables)
                              ACTUATOR_INT * ints[C_ACTUATORS],
                              SENSOR_INT * ints[C_SENSORS],
                              ints[C_PARTS],
+                             MODAL_INT * ints[C_MODAL],
+                             ATTACHED_INT * ints[C_ATTACHED],
                              LOOP_INT * ints[C_LOOPS],
                              TERM_INT * ints[C_TERMS],
                              ints[C_WALK],
                              GROUP_INT * ints[C_GROUPS],
                              ints[C_LISTED]};
     const int64_t **const starts[] = {&tables->counts,    &tables->topo,    &tables->node_row,  &tables->dof,
-                                      &tables->actuators, &tables->sensors, &tables->part_body, &tables->loops,
-                                      &tables->terms,     &tables->walk,    &tables->groups,    &tables->listed};
+                                      &tables->actuators, &tables->sensors, &tables->part_body, &tables->modal,
+                                      &tables->attached,  &tables->loops,   &tables->terms,     &tables->walk,
+                                      &tables->groups,    &tables->listed};
     uint64_t at = 0;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         *starts[i] = at <= n ? ints + at : ints;
@@ -78,7 +81,9 @@ static bool check_topo(const Tables *tables)
     const int64_t *counts = tables->counts;
     for (int64_t k = 0; k < counts[C_BODIES]; k++) {
         const int64_t *body = tables->topo + TOPO * k;
-        if (!is_in(body[UP], 0, k + 1) || !check_hinge(counts, body)) /* parents first: no sweep runs in a ring */
+        if (!is_in(body[UP], 0, k + 1)) /* parents first: no sweep runs in a ring */
+            return false;
+        if (body[PATH] >= PATH_MODAL ? !check_modal_link(tables, k) : !check_hinge(counts, body))
             return false;
         if (!is_in(body[VEND], body[VI] + body[NV], counts[C_V] + 1) || !check_body_group(tables, k))
             return false;
@@ -127,7 +132,8 @@ static int64_t targets(const int64_t *counts, int64_t type)
     case POSITION: return counts[C_Q];
     case RATE:
     case EFFORT: return counts[C_V];
-    case REACTION: return counts[C_BODIES] + 1;
+    case REACTION:
+    case STRAIN_ENERGY: return counts[C_BODIES] + 1;
     case LOOP_WRENCH:
     case LOOP_FORCE:
     case LOOP_RESIDUAL:
@@ -139,13 +145,15 @@ static int64_t targets(const int64_t *counts, int64_t type)
 
 static bool check_sensors(const Tables *tables)
 {
-    static const int8_t outputs[SENSOR_TYPES] = {1, 1, 1, 6, 3, 4, 3, 3, 3, 3, 6, 1, 1, 1, 1};
+    static const int8_t outputs[SENSOR_TYPES] = {1, 1, 1, 6, 3, 4, 3, 3, 3, 3, 1, 6, 1, 1, 1, 1};
     const int64_t *counts = tables->counts;
     for (int64_t s = 0; s < counts[C_SENSORS]; s++) {
-        const int64_t *sensor = tables->sensors + SENSOR_INT * s;
-        if (!is_in(sensor[SI_TYPE], 0, SENSOR_TYPES) ||
-            !is_in(sensor[SI_TARGET], sensor[SI_TYPE] == REACTION, targets(counts, sensor[SI_TYPE])) ||
-            !fits(sensor[SI_OUTPUT], outputs[sensor[SI_TYPE]], counts[C_OUTPUTS]))
+        const int64_t *sensor = tables->sensors + SENSOR_INT * s, type = sensor[SI_TYPE], target = sensor[SI_TARGET];
+        if (!is_in(type, 0, SENSOR_TYPES) ||
+            !is_in(target, type == REACTION || type == STRAIN_ENERGY, targets(counts, type)) ||
+            !fits(sensor[SI_OUTPUT], outputs[type], counts[C_OUTPUTS]))
+            return false;
+        if (type == STRAIN_ENERGY && tables->topo[TOPO * (target - 1) + PATH] != PATH_MODAL)
             return false;
     }
     return true;
@@ -166,6 +174,7 @@ const char *kernels_refuse(const int64_t *ints, uint64_t n)
         const char *name;
     } checks[] = {
         {check_groups,    "groups of loops"    }, /* before what points into them */
+        {check_modal,     "flexible bodies"    },
         {check_topo,      "topology"           },
         {check_nodes,     "nodes"              },
         {check_dofs,      "velocities"         },

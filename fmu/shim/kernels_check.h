@@ -1,4 +1,5 @@
-/* What kernels_check.c (the tree) and kernels_check_loops.c (closed loops) share. */
+/* What kernels_check.c (the tree), kernels_check_flexible.c (modal bodies) and kernels_check_loops.c (closed loops)
+ * share. */
 #ifndef LIMBERJACK_KERNELS_CHECK_H
 #define LIMBERJACK_KERNELS_CHECK_H
 
@@ -9,8 +10,8 @@
 
 /* ints, and where its tables begin. */
 typedef struct {
-    const int64_t *counts, *topo, *node_row, *dof, *actuators, *sensors, *part_body, *loops, *terms, *walk, *groups,
-        *listed;
+    const int64_t *counts, *topo, *node_row, *dof, *actuators, *sensors, *part_body, *modal, *attached, *loops, *terms,
+        *walk, *groups, *listed;
 } Tables;
 
 static inline bool is_in(int64_t value, int64_t first, int64_t end)
@@ -24,6 +25,16 @@ static inline bool fits(int64_t start, int64_t size, int64_t count)
     return start >= 0 && size >= 0 && size <= count && start <= count - size;
 }
 
+/* n rounded up to whole lanes */
+static inline int64_t padded(int64_t n)
+{
+    return (n + LANES - 1) / LANES * LANES;
+}
+
+/* Modes, and places of tables and scratch, of modal links and attachment nodes: one behind the other. */
+bool check_modal(const Tables *tables);
+/* Is the link of a modal body that its path makes it? After check_modal. */
+bool check_modal_link(const Tables *tables, int64_t body);
 /* Slices, ranges and scratch of the groups; what they list is in range. */
 bool check_groups(const Tables *tables);
 /* Is the body, or the velocity, in its group's list at the rank that it names? After check_groups. */

@@ -20,12 +20,6 @@ static bool check_list(const Tables *tables, int64_t start, int64_t size, int64_
     return true;
 }
 
-/* n rounded up to whole lanes */
-static int64_t padded(int64_t n)
-{
-    return (n + LANES - 1) / LANES * LANES;
-}
-
 /* `group_work_size` of engine/loops/layout.py */
 static int64_t group_work_size(const int64_t *group)
 {

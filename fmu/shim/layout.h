@@ -1,5 +1,5 @@
-/* Where numbers are in ints, the whole numbers of a model: engine/layout.py and engine/loops/layout.py, which
- * tests/fmu/test_shim_layout.py compares with this file.
+/* Where numbers are in ints, the whole numbers of a model: engine/layout.py, engine/loops/layout.py and
+ * engine/flexible/layout.py, which tests/fmu/test_shim_layout.py compares with this file.
  */
 #ifndef LIMBERJACK_LAYOUT_H
 #define LIMBERJACK_LAYOUT_H
@@ -11,33 +11,37 @@ enum { FORMAT_VERSION = 3 };
 /* counts, the first HEADER numbers */
 enum { C_VERSION, C_BODIES, C_Q, C_V, C_GENERAL, C_NODES, C_ACTUATORS, C_COMMANDS, C_SENSORS, C_OUTPUTS, C_MAPS,
        C_PARTS, C_LOOPS, C_ROWS, C_TERMS, C_WALK, C_GROUPS, C_LISTED, C_GROUP_WORK, C_SWITCHES, C_DRIVES, C_FORCED,
-       C_FORCE_ROWS, HEADER = 32 };
+       C_FORCE_ROWS, C_MODAL, C_ATTACHED, C_MODAL_TABLE, C_MODAL_WORK, HEADER = 32 };
 
-/* tables that follow, in this order: topo, node_row, dof_int, actuator_int, sensor_int, part_body, loop_int, term_int,
- * walk, group_int, listed */
+/* tables that follow, in this order: topo, node_row, dof_int, actuator_int, sensor_int, part_body, modal_int,
+ * attached_int, loop_int, term_int, walk, group_int, listed */
 enum { UP, PATH, KIND, QI, VI, NV, SLOT, MAP, TURN, LEAF, FIRST, GROUNDED, VEND, GROUP, MEMBER, TOPO = 16 };
 enum { DI_Q, DI_BODY, DI_MEMBER, DOF_INT };
 enum { AI_MODE, AI_V, AI_Q, AI_COMMAND, ACTUATOR_INT };
 enum { SI_TYPE, SI_TARGET, SI_OUTPUT, SI_SIZE, SENSOR_INT };
+enum { MI_MODES, MI_TABLE, MI_WORK, MI_FULL, MODAL_INT };
+enum { AI_MODAL, AI_TABLE, AI_WORK, AI_CURVED, ATTACHED_INT };
 enum { L_KIND, L_A, L_B, L_ROW, L_ROWS, L_TERM, L_TERMS, L_GROUP, L_SWITCH, L_DRIVE, L_COMMAND, L_FORCED, L_PROJECT,
        L_CHAIN_A, L_CHAIN_AS, L_CHAIN_B, L_CHAIN_BS, L_WALK, L_WALKS, L_RANK, LOOP_INT };
 enum { TI_Q, TI_V, TI_BODY, TERM_INT };
 enum { GI_BODY, GI_BODIES, GI_DOF, GI_DOFS, GI_RANK, GI_LOOP, GI_LOOPS, GI_PARENT, GI_WORK, GI_ROWS,
        GROUP_INT };
 
-/* widths of scratch: engine/views.py, engine/loops/layout.py */
+/* widths of scratch: engine/views.py, engine/loops/layout.py; of modal tables and scratch: engine/flexible/layout.py */
 enum { LANES = 8, BLOCK = 48, ACC = 28, GROUP_HEAD = 8 };
+enum { HALF = 24, PER_MODE = 120, ATTACHED_HEAD = 16, RIGID = 16, ATTACHED_A = 8 };
 
-enum { PATH_REVOLUTE, PATH_PRISMATIC, PATH_GENERAL, PATH_BASE };
+enum { PATH_REVOLUTE, PATH_PRISMATIC, PATH_GENERAL, PATH_BASE, PATH_MODAL, PATH_NODE };
 enum { MODE_TORQUE, MODE_VELOCITY, MODE_SERVO };
 /* engine/system/hinge_types.py */
 enum { FIXED, REVOLUTE, PRISMATIC, HELICAL, CYLINDRICAL, UNIVERSAL, GIMBAL, SPHERICAL, PLANAR, ROLLING, FREE, CUSTOM,
-       HINGE_TYPES };
+       MODAL, ATTACHED, HINGE_TYPES = 12 };
 /* L_KIND beyond the hinge types */
 enum { DISTANCE = 100, COUPLING, LOCK };
 /* engine/outputs.py */
 enum { POSITION, RATE, EFFORT, REACTION, NODE_POSITION, NODE_ORIENTATION, NODE_ANGULAR_VELOCITY, NODE_LINEAR_VELOCITY,
-       GYRO, ACCELEROMETER, LOOP_WRENCH, LOOP_FORCE, LOOP_RESIDUAL, LOOP_CLOSED, LOOP_ENERGY_LOSS, SENSOR_TYPES };
+       GYRO, ACCELEROMETER, STRAIN_ENERGY, LOOP_WRENCH, LOOP_FORCE, LOOP_RESIDUAL, LOOP_CLOSED, LOOP_ENERGY_LOSS,
+       SENSOR_TYPES };
 /* clang-format on */
 
 #endif

@@ -103,6 +103,8 @@ def velocities_of(system: System) -> list[Velocity]:
 
 
 def _coordinates(hinge: Hinge) -> list[Coordinate]:
+    if hinge.modes is not None:
+        return _modal_coordinates(hinge)
     kind = hinge.kind
     listed = []
     for i, suffix in enumerate(kind.q):
@@ -121,7 +123,32 @@ def _coordinates(hinge: Hinge) -> list[Coordinate]:
     return listed
 
 
+def _modal_coordinates(hinge: Hinge) -> list[Coordinate]:
+    """Those of a flexible body: metres at a modal mass of 1 kg."""
+    listed = []
+    for i in range(hinge.nv):
+        hertz = math.sqrt(_dof(hinge, i).stiffness) / math.tau
+        said = f"coordinate {_mode(i, hinge)} (modal mass 1 kg, {hertz:.4g} Hz)"
+        name = place("flexible", str(hinge.parent), f"mode{i + 1}")
+        listed.append(Coordinate(name, said, "Distance", "Velocity", word="distance"))
+    return listed
+
+
+def _modal_velocities(hinge: Hinge) -> list[Velocity]:
+    stems = [place("flexible", str(hinge.parent), f"mode{i + 1}_") for i in range(hinge.nv)]
+    return [
+        Velocity(f"{stem}rate", f"{stem}force", stem, _mode(i, hinge), _dof(hinge, i), False)
+        for i, stem in enumerate(stems)
+    ]
+
+
+def _mode(i: int, hinge: Hinge) -> str:
+    return f"of mode {i + 1} of flexible body '{hinge.parent}'"
+
+
 def _velocities(hinge: Hinge) -> list[Velocity]:
+    if hinge.modes is not None:
+        return _modal_velocities(hinge)
     kind = hinge.kind
     listed = []
     for i in range(hinge.nv):

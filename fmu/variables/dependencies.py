@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from limberjack.engine import layout as at
+from limberjack.engine.system.flexible import modes_of
 from limberjack.engine.system.plant import Plant
 from limberjack.engine.system.system import SENSOR_TYPES, System
 from limberjack.fmu.variables.influences import NOTHING, Influences, Known, Knowns, union
@@ -99,8 +100,8 @@ class _Numbers:
     def _surveyed(self, i: int) -> Knowns:
         known = self._influences
         if i < at.SURVEY_HEAD:
-            energies = [known.kinetic, known.potential, known.kinetic | known.potential]
-            return [*energies, *[known.angular_momentum] * 3, *[known.linear_momentum] * 3][i]
+            energies = [known.kinetic, known.potential, known.kinetic | known.potential | known.all_strain]
+            return [*energies, *[known.angular_momentum] * 3, *[known.linear_momentum] * 3, known.all_strain][i]
         node, place = divmod(i - at.SURVEY_HEAD, at.SURVEY_NODE)
         kind = "position" if place < 3 else "orientation" if place < 7 else "angular" if place < 10 else "linear"
         return self._node(node, kind)
@@ -140,6 +141,8 @@ def _sensor_outputs(influences: Influences) -> Sequence[tuple[Knowns, bool]]:
             knowns = NOTHING  # they change with the steps
         elif target in ("loop", "joining loop"):
             knowns = influences.loop([loop.name for loop in system.loops].index(sensor.target))
+        elif target == "flexible body":
+            knowns = influences.strain(influences.plant.hinge_rows[modes_of(sensor.target)][0] - 1)
         elif target == "hinge":
             knowns = influences.reaction(influences.plant.hinge_rows[sensor.target][0])
         else:

@@ -323,6 +323,16 @@ class Influences:
         rotors = self._named(f"hinge.{name}.armature" for name in self.system.velocity_names)
         return (self._all_q - union(placed)) | self._all_v | self._all_masses | rotors
 
+    def strain(self, k: int) -> Knowns:
+        """Of the strain energy of link k, which has modes."""
+        names = (self.system.velocity_names[j] for j in self._velocities(k))
+        return self.q(k) | self._named(f"hinge.{name}.stiffness" for name in names)
+
+    @cached_property
+    def all_strain(self) -> Knowns:
+        """Of the strain energy of all flexible bodies."""
+        return union(self.strain(k) for k in range(self._links) if self._topo[k, at.PATH] == at.PATH_MODAL)
+
     @cached_property
     def potential(self) -> Knowns:
         return NOTHING if self._weightless else self._all_q | self._all_masses | self.gravity

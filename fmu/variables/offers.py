@@ -28,7 +28,7 @@ from limberjack.fmu.variables.selection import Candidate
 from limberjack.fmu.variables.units import TYPES
 from limberjack.fmu.variables.variable import Region, Variable
 
-#: sensor type → parts (leaf, words, components, declared type); sensors of one number are not listed
+#: sensor type → parts (leaf, words, components, declared type); others of one number are not listed
 _SENSOR_PARTS: dict[str, tuple[tuple[str, str, int, str], ...]] = {
     "reaction": (("moment", "moment", 3, "Torque"), ("force", "force", 3, "Force")),
     "node_position": (("", "position", 3, "Distance"),),
@@ -37,6 +37,7 @@ _SENSOR_PARTS: dict[str, tuple[tuple[str, str, int, str], ...]] = {
     "node_linear_velocity": (("", "velocity", 3, "Velocity"),),
     "gyro": (("", "angular velocity in its own axes", 3, "AngularVelocity"),),
     "accelerometer": (("", "specific force in its own axes", 3, "Acceleration"),),
+    "strain_energy": (("", "strain energy", 1, "Energy"),),
     "loop_wrench": (("moment", "moment", 3, "Torque"), ("force", "force", 3, "Force")),
 }
 #: sensor type of a loop → words, declared types where it measures angles, distances, or either
@@ -53,10 +54,12 @@ _NODE_PARTS = (
     ("angular_velocity", "angular velocity", 3, "AngularVelocity", 7, False),
     ("linear_velocity", "velocity", 3, "Velocity", 10, False),
 )
+#: of models with flexible bodies
+_STRAIN = ("energy.strain", "strain energy of flexible bodies", 1, "Energy", 9, False)
 _WHOLE = (
     ("energy.kinetic", "kinetic energy", 1, "Energy", 0, False),
     ("energy.potential", "potential energy", 1, "Energy", 1, False),
-    ("energy.total", "kinetic and potential energy", 1, "Energy", 2, True),
+    ("energy.total", "kinetic, potential and strain energy", 1, "Energy", 2, True),
     ("momentum.angular", "angular momentum about the inertial origin", 3, "AngularMomentum", 3, False),
     ("momentum.linear", "linear momentum", 3, "Momentum", 6, False),
 )
@@ -190,7 +193,7 @@ class Offers:
             *self._forces(),
             *self._sensors(),
             *self._nodes(),
-            *(part for row in _WHOLE for part in self._surveyed(row[0], row, 0)),
+            *(part for row in self._whole for part in self._surveyed(row[0], row, 0)),
         ]
 
     def _state_rows(self, region: Region) -> list[tuple[str, str, str, str, float, str]]:
@@ -307,13 +310,19 @@ class Offers:
             return (("", said, 1, either if turns is None else angle if turns else distance),)
         return _SENSOR_PARTS[sensor.type]
 
+    @property
+    def _whole(self) -> tuple[tuple[str, str, int, str, int, bool], ...]:
+        return (*_WHOLE, _STRAIN) if self.system.flexible_names else _WHOLE
+
     def _nodes(self) -> Iterator[Candidate]:
         bodies = len(self.system.bodies)
+        attached = {body.name for body in self.system.bodies if body.hinge.attachment is not None}
         for i, node in enumerate(self.system.node_names):
+            shown = i >= bodies or node in attached
             for row in _NODE_PARTS:
                 yield from self._surveyed(
                     place("node", node, row[0]),
-                    (row[0], f"{row[1]} of node '{node}', inertial frame", *row[2:5], row[5] and i >= bodies),
+                    (row[0], f"{row[1]} of node '{node}', inertial frame", *row[2:5], row[5] and shown),
                     at.SURVEY_HEAD + at.SURVEY_NODE * i,
                 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -165,10 +166,15 @@ class Sums:
             name: [names.index(f"{name}.modes.{i + 1}") for i in range(c.P.shape[2])] for name, c in made.clouds.items()
         }
 
-    def points(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Masses (K,) and positions (K, 3) of particles that move as the system does; rigid bodies become eight."""
+    def points(self, q: np.ndarray, of: Collection[str] | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Masses (K,) and positions (K, 3) of particles that move as the system does; rigid bodies become six.
+
+        of : names of the bodies whose particles are asked for; all if None
+        """
         masses, places = [], []
         for body in self._made.system.bodies:
+            if of is not None and body.name not in of:
+                continue
             R, p = self._dynamics.pose(body.name, q)
             if body.hinge.modes is not None:
                 given = self._made.clouds[body.hinge.parent]

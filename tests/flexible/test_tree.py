@@ -45,8 +45,8 @@ def test_jacobians_are_those_of_the_motion(seed):
         )
 
 
-def moved(system: lj.System, q: np.ndarray, v: np.ndarray, t: float) -> np.ndarray:
-    """q after a time t at the velocities v, by the engine's own step without forces."""
+def coordinate_rates(system: lj.System, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """dq/dt."""
     from limberjack.engine.entries import entries
     from limberjack.engine.system.build import build
 
@@ -54,12 +54,22 @@ def moved(system: lj.System, q: np.ndarray, v: np.ndarray, t: float) -> np.ndarr
     state, rate = np.zeros(plant.state_size), np.zeros(system.nq)
     state[2 : 2 + system.nq], state[2 + system.nq : 2 + system.nq + system.nv] = q, v
     entries().rates(plant.ints, plant.floats, state, rate)
-    new, start = q + t * rate, 0
+    return rate
+
+
+def unit(system: lj.System, q: np.ndarray) -> np.ndarray:
+    """q with its quaternions made unit."""
+    new, start = q.copy(), 0
     for body in system.bodies:
         if body.hinge.kind.q[:1] == ("qw",):
             new[start : start + 4] /= np.linalg.norm(new[start : start + 4])
         start += body.hinge.kind.nq
     return new
+
+
+def moved(system: lj.System, q: np.ndarray, v: np.ndarray, t: float) -> np.ndarray:
+    """q after a time t at the velocities v, by the engine's own step without forces."""
+    return unit(system, q + t * coordinate_rates(system, q, v))
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -73,7 +73,7 @@ def test_the_shim_reads_the_embedded_model_that_was_written(model, reader, tmp_p
     assert found["label"] == labels(model)
     observed = 2 * model.nv + len(simulation.output_vector)
     switches = 2 * model.nv + 2 * len(model.actuators)
-    surveyed = 9 + 13 * len(model.node_names)
+    surveyed = 10 + 13 * len(model.node_names)
     lengths = [len(plant.ints), len(plant.floats), plant.work_size, len(simulation.state), observed, surveyed, switches]
     counts = [*lengths, model.nq, model.nv, len(model.command_names)]
     assert [int(x) for x in found["counts"][0].split()] == counts

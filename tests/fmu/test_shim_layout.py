@@ -15,6 +15,7 @@ import pytest
 
 import limberjack as lj
 from limberjack.engine import layout, outputs, views
+from limberjack.engine.flexible import layout as flexible
 from limberjack.engine.loops import layout as loops
 from limberjack.engine.system import hinge_types, system
 from limberjack.engine.system.plant import Plant
@@ -83,7 +84,8 @@ def test_the_constants_are_the_engines():
             owner = hinge_types if name == "HINGE_TYPES" else system
             assert value == len(getattr(owner, name))
         else:
-            places = [place for place in (layout, loops, hinge_types, outputs, views) if hasattr(place, name)]
+            owners = (layout, loops, flexible, hinge_types, outputs, views)
+            places = [place for place in owners if hasattr(place, name)]
             assert [getattr(place, name) for place in places][:1] == [value], name
 
 

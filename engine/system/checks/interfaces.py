@@ -84,6 +84,7 @@ def check_sensors(system: System, locate: Locate) -> None:
         "velocity": system.velocity_names,
         "node": system.node_names,
         "hinge": tuple(body.hinge.name for body in system.bodies),
+        "flexible body": system.flexible_names,
         "loop": system.loop_names,
         "joining loop": tuple(loop.name for loop in system.loops if loop.joins),
     }

@@ -114,6 +114,7 @@ class SensorSpec(Model):
         "node_linear_velocity",
         "gyro",
         "accelerometer",
+        "strain_energy",
         "loop_wrench",
         "loop_force",
         "loop_residual",
@@ -121,7 +122,8 @@ class SensorSpec(Model):
         "loop_energy_loss",
     ]
     target: Name = Field(
-        description="a coordinate (position), velocity (rate, effort), hinge (reaction), loop (loop_…) or node"
+        description="a coordinate (position), velocity (rate, effort), hinge (reaction), flexible body "
+        "(strain_energy), loop (loop_…) or node"
     )
 
 

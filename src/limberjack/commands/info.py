@@ -16,7 +16,7 @@ from limberjack.commands.info_loops import group_labels, plan_of, print_loops
 from limberjack.commands.tables import new_table
 from limberjack.engine.errors import ModelWarning
 from limberjack.engine.system.load import load
-from limberjack.engine.system.system import Body, Dof, System
+from limberjack.engine.system.system import Body, Dof, Hinge, System
 
 
 def info(model: Path, load_options: dict[str, Any], graph: Path | None = None) -> None:
@@ -25,7 +25,7 @@ def info(model: Path, load_options: dict[str, Any], graph: Path | None = None) -
     console = open_console()
     gravity = " ".join(f"{g:g}" for g in system.gravity)
     console.print(
-        f"[bold]{system.name}[/]: {len(system.bodies)} bodies, {system.nq} coordinates, {system.nv} velocities, "
+        f"[bold]{system.name}[/]: {_bodies(system)}, {system.nq} coordinates, {system.nv} velocities, "
         f"mass {system.mass:g} kg, gravity {gravity} m/s², step {system.dt:g} s, {system.integrator}"
     )
     made = plan_of(system)
@@ -51,8 +51,14 @@ def check(model: Path, load_options: dict[str, Any]) -> int:
     for text in system.warnings:
         print(f"warning: {text}")
     count = len(system.warnings)
-    print(f"{model}: good; {len(system.bodies)} bodies, {system.nv} velocities, {count} warning{'s' * (count != 1)}")
+    print(f"{model}: good; {_bodies(system)}, {system.nv} velocities, {count} warning{'s' * (count != 1)}")
     return 0
+
+
+def _bodies(system: System) -> str:
+    """How many there are."""
+    flexible = len(system.flexible_names)
+    return f"{len(system.own_bodies)} bodies" + (f" ({flexible} flexible)" if flexible else "")
 
 
 def _tree(system: System, labels: dict[str, str]) -> Tree:
@@ -67,9 +73,23 @@ def _tree(system: System, labels: dict[str, str]) -> Tree:
 
 def _body_line(body: Body, label: str) -> str:
     hinge = body.hinge
+    if hinge.modes is not None:
+        return f"{body.name}  [dim]{_modes(hinge)}, {body.inertia.mass:g} kg[/]"
+    if hinge.attachment is not None:
+        return f"{body.name}  [dim]node that moves with the modes[/]"
     kept = " (merged)" if hinge.type == "fixed" and hinge.merge else ""
     name = f" '{hinge.name}'" if hinge.name != body.name else ""
     return f"{body.name}  [dim]{hinge.type}{name}{kept}, {body.inertia.mass:g} kg[/]" + f"  {label}" * bool(label)
+
+
+def _modes(hinge: Hinge) -> str:
+    """How many modes a flexible body has, and their frequencies."""
+    hertz = sorted(math.sqrt(dof.stiffness) / math.tau for dof in hinge.dofs)
+    if not hertz:
+        return "no modes"
+    if len(hertz) == 1:
+        return f"1 mode, {hertz[0]:.4g} Hz"
+    return f"{len(hertz)} modes, {hertz[0]:.4g} … {hertz[-1]:.4g} Hz"
 
 
 def _coordinates(system: System) -> Table:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from limberjack.engine.system.hinge_types import HINGE_TYPES
 from limberjack.engine.system.system import Actuator, Dof, System
 
 #: excursions where no limit asks for less
@@ -100,7 +99,7 @@ def _dofs(system: System) -> dict[str, tuple[Dof, bool]]:
     table: dict[str, tuple[Dof, bool]] = {}
     for body in system.bodies:
         hinge = body.hinge
-        angular = HINGE_TYPES[hinge.type].angular or (True,) * hinge.nv
+        angular = hinge.kind.angular or (True,) * hinge.nv
         specs = hinge.dofs or (Dof(),) * hinge.nv
         table |= {name: (specs[i], angular[i]) for i, name in enumerate(hinge.velocity_names)}
     return table
