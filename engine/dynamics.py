@@ -24,11 +24,12 @@ from limberjack.engine import arguments
 from limberjack.engine.derivatives.layout import slope_sections
 from limberjack.engine.entries import entries
 from limberjack.engine.errors import ArgumentError
-from limberjack.engine.layout import C_BODIES, S_Q, work_sections
+from limberjack.engine.layout import C_BODIES, D_REST, D_STIFFNESS, DI_Q, NV, S_Q, VI, work_sections
 from limberjack.engine.loops.layout import L_GROUP, L_ROWS, R_RESIDUAL
 from limberjack.engine.loops.wrenches import in_axes
 from limberjack.engine.minimal import MOST_OPEN, MinimalDynamics
 from limberjack.engine.system.build import build
+from limberjack.engine.system.flexible import modes_of
 from limberjack.engine.system.loops.fill import first_switches
 from limberjack.engine.system.plant import aligned_zeros, split
 from limberjack.engine.system.system import Loop, System
@@ -249,9 +250,23 @@ class Dynamics:
         return self._totals(q, v)[2:8].copy()
 
     def energy(self, q: ArrayLike, v: ArrayLike) -> tuple[float, float]:
-        """Kinetic and potential energy, J, of all moving bodies; potential is −g · (mass × centre of mass)."""
+        """Kinetic and potential energy, J, of all moving bodies; potential is −g · (mass × centre of mass).
+
+        `strain_energy` is not in it, as no spring is.
+        """
         out = self._totals(q, v)
         return float(out[0]), float(out[1])
+
+    def strain_energy(self, q: ArrayLike) -> dict[str, float]:
+        """Flexible body → strain energy ½ Σ k (η - rest)², J."""
+        q, sections, found = self._q(q), self.plant.sections, {}
+        for body in self.system.flexible_names:
+            row, _ = self.plant.hinge_rows[modes_of(body)]
+            first, count = (int(sections["topo"][row - 1, column]) for column in (VI, NV))
+            modes = slice(first, first + count)
+            x = q[sections["dof_int"][modes, DI_Q]] - sections["dof"][modes, D_REST]
+            found[body] = float(0.5 * sections["dof"][modes, D_STIFFNESS] @ x**2)
+        return found
 
     def reaction(
         self, hinge: str, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, external: External = None

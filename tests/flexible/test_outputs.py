@@ -145,6 +145,7 @@ def test_strain_energy_is_that_of_each_body_and_part_of_the_total(seed):
     simulation.q, simulation.v = q, v
     out, each = simulation.output, [strain(found, body, q) for body in ("panel", "boom")]
     assert [out["panel_strain"], out["boom_strain"]] == pytest.approx(each, rel=1e-12)
+    assert simulation.dynamics.strain_energy(q) == pytest.approx(dict(zip(("panel", "boom"), each)), rel=1e-12)
     assert out["energy.strain"] == pytest.approx(sum(each), rel=1e-12)
     assert out["energy.total"] == pytest.approx(out["energy.kinetic"] + out["energy.potential"] + sum(each), rel=1e-12)
     eta = [i for i, name in enumerate(found.system.coordinate_names) if name == "boom.modes.1"]

@@ -8,6 +8,8 @@ from limberjack.engine.system.system import Dof, System
 
 #: column of a log that says whether momentum should stay: 1 or 0
 CONSERVED = "momentum.conserved"
+#: strain energy of flexible bodies, J; logs of other models have none
+STRAIN = "energy.strain"
 
 
 def momentum_conserved(system: System) -> bool:

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from limberjack.bridge import Client
-from limberjack.commands.conservation import CONSERVED, momentum_conserved
+from limberjack.commands.conservation import CONSERVED, STRAIN, momentum_conserved
 from limberjack.commands.record import Record
 from limberjack.commands.trajectory import Reference, drivable, for_system
 from limberjack.engine.dynamics import Dynamics
@@ -118,7 +118,14 @@ def columns(system: System, outputs: tuple[str, ...]) -> list[str]:
         CONSERVED,
         "energy.kinetic",
         "energy.potential",
+        *([STRAIN] if system.flexible_names else []),
     ]
+
+
+def _energies(dynamics: Dynamics, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Kinetic and potential energy, and with flexible bodies their strain energy."""
+    strain = dynamics.strain_energy(q)
+    return np.array([*dynamics.energy(q, v), *([sum(strain.values())] if strain else [])])
 
 
 def drive(client: Client, system: System, job: dict[str, Any]) -> None:
@@ -139,7 +146,7 @@ def drive(client: Client, system: System, job: dict[str, Any]) -> None:
     for cycle in range(cycles + 1):
         values, reference = controller.commands(state)
         if cycle % stride == 0 or cycle == cycles:
-            whole = dynamics.momentum(state.q, state.v), conserved, np.array(dynamics.energy(state.q, state.v))
+            whole = dynamics.momentum(state.q, state.v), conserved, _energies(dynamics, state.q, state.v)
             record.add(state.time, state.q, state.v, state.tau, reference.position, state.outputs, *whole)
             print(f"{cycle / cycles:.4f}", flush=True)
         if cycle < cycles:

@@ -15,7 +15,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from limberjack.commands.conservation import log_conserves, momentum_drift
+from limberjack.commands.conservation import STRAIN, log_conserves, momentum_drift
 from limberjack.commands.record import driven_names, tracking_errors
 
 Columns = dict[str, np.ndarray]
@@ -99,6 +99,8 @@ def _efforts(axis: Axes, log: Columns) -> None:
 def _energy(axis: Axes, log: Columns) -> None:
     axis.plot(log["time"], log["energy.kinetic"], label="kinetic")
     axis.plot(log["time"], log["energy.potential"] - log["energy.potential"][0], label="potential, change")
+    if STRAIN in log:
+        axis.plot(log["time"], log[STRAIN], label="strain")
     axis.set_title("energy", loc="left")
     axis.set_ylabel("J")
 
