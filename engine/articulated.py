@@ -206,6 +206,19 @@ def hand_inward(first, row, up, P, n, f):
 
 
 @kernel
+def hand_force(first, row, up, n, f):
+    """φ z of a link that hands no inertia to its parent."""
+    n, f = force_out(load9(row, W_R), load3(row, W_P), n, f)
+    if first:
+        for i in range(A_Z):
+            up[i] = 0.0
+    else:
+        n, f = add(load3(up, A_Z), n), add(load3(up, A_Z + 3), f)
+    store3(up, A_Z, n)
+    store3(up, A_Z + 3, f)
+
+
+@kernel
 def inward_prismatic(topo, row, up, P, n, f, tau, add_inertia, rate):
     """A hinge that slides along z: H P H* = M_zz."""
     _, H, M = P

@@ -5,8 +5,8 @@ All results are in inertial axes. Body-frame derivatives α become classical acc
 
 from __future__ import annotations
 
-from limberjack.engine.flexible.articulated import deformed_inertia, modal_momentum, node_column
-from limberjack.engine.flexible.nodes import node_map
+from limberjack.engine.flexible.articulated import deformed_inertia, modal_momentum
+from limberjack.engine.flexible.nodes import node_column, node_map
 from limberjack.engine.inverse_dynamics import accelerate_body
 from limberjack.engine.kernel import entry, kernel
 from limberjack.engine.layout import (

@@ -1,5 +1,8 @@
 """Articulated-body dynamics of modal bodies in two half-steps (003 eqs. 62, 63), Π at the body's own frame being zero.
 
+Bodies with more modes than what hangs on their nodes can tell apart go another way through the same equations
+(condensed.py).
+
 nodes      F = P H*,   D_f += H P H*,   μ += φ F,   ε_f -= H (z + P a),   P_rr += φ P φ*,   z_r += φ (z + P a)
 body       D_f = modal masses + Σ nodes,    μ = [N; S] + Σ nodes,   ε_f = τ - z_f
            P_R = P_rr - μ D_f⁻¹ μ*,   z_R = z_r + μ D_f⁻¹ ε_f
@@ -8,15 +11,26 @@ base→tip   η̈ = D_f⁻¹ (ε_f - μ* α),   α(node) = φ* α + H* η̈ + a
 
 from __future__ import annotations
 
-import math
-
-from limberjack.engine.articulated import hand_inward, pivot, rank_one
+from limberjack.engine.articulated import hand_force, hand_inward
 from limberjack.engine.blocks import block_lane, load_block, store_block
-from limberjack.engine.flexible.layout import MI_MODES, MR_BIAS, MR_J, MR_S, MS_EPS, modal_view
-from limberjack.engine.flexible.nodes import node_coriolis, node_map, node_parts
+from limberjack.engine.flexible.condensed import accelerate_condensed, condense, condense_node, weigh_modes
+from limberjack.engine.flexible.elimination import eliminate, products, reduce, store_rows, substitute
+from limberjack.engine.flexible.layout import (
+    AI_COLUMN,
+    AI_MODAL,
+    MI_CONDENSED,
+    MI_MODES,
+    MI_RANK,
+    MR_BIAS,
+    MR_J,
+    MR_S,
+    MS_EPS,
+    modal_view,
+)
+from limberjack.engine.flexible.nodes import node_column, node_coriolis, node_map
 from limberjack.engine.kernel import kernel
-from limberjack.engine.lanes import load_lanes, store_lanes
-from limberjack.engine.layout import B_M, FIRST, LEAF, SLOT, UP, VI, W_P, W_R
+from limberjack.engine.lanes import equal_lanes, load_lanes, store_lanes
+from limberjack.engine.layout import FIRST, SLOT, UP, VI, W_P, W_R
 from limberjack.engine.spatial import (
     ZERO,
     add,
@@ -53,20 +67,14 @@ def _power(w, u, n, f):
 
 
 @kernel
-def node_column(blocks, at, r):
-    """Column r of H* in work.modal as (angular, linear)."""
-    return block_lane(blocks, at + r // LANES * BLOCK + r % LANES)
-
-
-@kernel
-def couple(work, parts, n, h, b, R, p, P):
-    """A block's share of F = P H*, D_f += H P H* and μ += φ F."""
+def couple(work, parts, n, h, b, R, p, P, fresh):
+    """A block's share of F = P H*, D_f += H P H* (on and above its diagonal) and μ += φ F; fresh: D_f begins here."""
     w, u = load_block(work.modal, h + BLOCK * b)
     a, l = inertia_mul(P, w, u)
-    for r in range(n):
+    for r in range(min(n, LANES * (b + 1))):
         hw, hu = node_column(work.modal, h, r)
-        s = load_lanes(parts.d[r], LANES * b) + _power(hw, hu, a, l)
-        store_lanes(parts.d[r], LANES * b, s)
+        s = _power(hw, hu, a, l)
+        store_lanes(parts.d[r], LANES * b, s if fresh else load_lanes(parts.d[r], LANES * b) + s)
     a, l = force_out(R, p, a, l)
     cw, cu = load_block(parts.coupling[b], 0)
     store_block(
@@ -75,59 +83,47 @@ def couple(work, parts, n, h, b, R, p, P):
 
 
 @kernel
-def inward_node(plant, work, k, P, n, f):
-    """What hangs on attachment node k, handed to the modes and to the frame of its body."""
-    topo, row = plant.topo[k], work.rows[k + 1]
-    modes, blocks, _, h = node_map(plant, work, k)
-    parts = node_parts(plant, work, k)
-    aw, au = node_coriolis(plant, work, k)
-    pn, pf = inertia_mul(P, aw, au)
-    n, f = add(n, pn), add(f, pf)
-    R, p = load9(row, W_R), load3(row, W_P)
+def load_modes(work, parts, blocks, h, n, f):
+    """ε_f -= H [n; f]."""
     for b in range(blocks):
         w, u = load_block(work.modal, h + BLOCK * b)
         store_lanes(parts.left, LANES * b, load_lanes(parts.left, LANES * b) - _power(n, f, w, u))
-        if not topo[LEAF] or plant.body[k, B_M] > 0.0:
-            couple(work, parts, modes, h, b, R, p, P)
-    hand_inward(topo[FIRST], row, work.acc[topo[UP]], P, n, f)
 
 
 @kernel
-def _fill(parts, n, tau, add_inertia, j):
+def inward_node(plant, work, k, P, n, f):
+    """What hangs on attachment node k, handed to the modes and to the frame of its body."""
+    topo, row = plant.topo[k], work.rows[k + 1]
+    attached = plant.flexible.attached_int[topo[SLOT]]
+    modal, column = plant.flexible.modal_int[attached[AI_MODAL]], attached[AI_COLUMN]
+    modes, blocks, _, h = node_map(plant, work, k)
+    parts = modal_view(modal, work.modal)
+    aw, au = node_coriolis(plant, work, k)
+    pn, pf = inertia_mul(P, aw, au)
+    n, f = add(n, pn), add(f, pf)
+    load_modes(work, parts, blocks, h, n, f)
+    R, p, up = load9(row, W_R), load3(row, W_P), work.acc[topo[UP]]
+    if column < 0 or modal[MI_CONDENSED]:
+        if column >= 0:
+            condense_node(work, parts, modes, h, column, R, p, P)
+        hand_force(topo[FIRST], row, up, n, f)
+        return
+    for b in range(blocks):
+        couple(work, parts, modes, h, b, R, p, P, column == 0)
+    hand_inward(topo[FIRST], row, up, P, n, f)
+
+
+@kernel
+def _fill(parts, n, rank, tau, add_inertia, j):
     """Rows [μ* | ε | 0] of solved, D in factor."""
     for r in range(n):
         block, i = parts.coupling[r // LANES], r % LANES
         for c in range(MS_EPS):
             parts.solved[r, c] = block[LANES * c + i]
         parts.solved[r, MS_EPS], parts.solved[r, MS_EPS + 1] = parts.left[r] + tau[j + r], 0.0
-        for b in range(0, parts.eta.shape[0], LANES):
-            store_lanes(parts.factor[r], b, load_lanes(parts.d[r], b))
+        for b in range(r // LANES * LANES, parts.eta.shape[0], LANES):
+            store_lanes(parts.factor[r], b, load_lanes(parts.d[r], b) if rank > 0 else equal_lanes(0.0))
         parts.factor[r, r] += add_inertia[j + r]
-
-
-@kernel
-def _eliminate(parts, n):
-    """D = L L* in factor, eight columns at a time, and with it solved ← L⁻¹ solved."""
-    width = parts.eta.shape[0]
-    for r in range(n):
-        pivot_row, right = parts.factor[r], parts.solved[r]
-        s = 1.0 / math.sqrt(pivot(pivot_row[r], 1.0))
-        first = r // LANES * LANES
-        for b in range(first, width, LANES):
-            store_lanes(pivot_row, b, s * load_lanes(pivot_row, b))
-        store_lanes(right, 0, s * load_lanes(right, 0))
-        for i in range(r + 1, n):
-            f, row = pivot_row[i], parts.factor[i]
-            for b in range(i // LANES * LANES, width, LANES):
-                store_lanes(row, b, load_lanes(row, b) - f * load_lanes(pivot_row, b))
-            store_lanes(parts.solved[i], 0, load_lanes(parts.solved[i], 0) - f * load_lanes(right, 0))
-        pivot_row[r] = s
-
-
-@kernel
-def solved_column(solved, r):
-    """Row r of L⁻¹ μ* as (moment, force)."""
-    return load3(solved[r], 0), load3(solved[r], 3)
 
 
 @kernel
@@ -141,17 +137,21 @@ def inward_modal(plant, work, k, P, n, f, tau, add_inertia):
     """P_R and z_R of a modal link, whose nodes have handed in theirs, to the link that carries it."""
     topo, row = plant.topo[k], work.rows[k + 1]
     modal = plant.flexible.modal_int[topo[SLOT]]
-    parts, modes, j = modal_view(modal, work.modal), modal[MI_MODES], topo[VI]
-    _fill(parts, modes, tau, add_inertia, j)
-    _eliminate(parts, modes)
-    if topo[UP] == 0:
-        return
-    for r in range(modes):
-        a, l = solved_column(parts.solved, r)
-        P = rank_one(P, a, l, 1.0)
-        eps = parts.solved[r, MS_EPS]
-        n, f = add_scaled(n, eps, a), add_scaled(f, eps, l)
-    hand_inward(topo[FIRST], row, work.acc[topo[UP]], P, n, f)
+    parts, modes, rank, j = modal_view(modal, work.modal), modal[MI_MODES], modal[MI_RANK], topo[VI]
+    if modal[MI_CONDENSED]:
+        weigh_modes(parts, modes, tau, add_inertia, j)
+        store_rows(parts.whole, 0, 0, products(parts.rows, parts.weight, modes, 0, 0))
+        P, n, f = reduce(P, n, f, parts.whole, 1.0)
+        if rank > 0:
+            condense(parts, modes, rank)
+            eliminate(parts, rank)
+            P, n, f = reduce(P, n, f, parts.whole, -1.0)
+    else:
+        _fill(parts, modes, rank, tau, add_inertia, j)
+        eliminate(parts, modes)
+        P, n, f = reduce(P, n, f, parts.whole, 1.0)
+    if topo[UP] > 0:
+        hand_inward(topo[FIRST], row, work.acc[topo[UP]], P, n, f)
 
 
 @kernel
@@ -160,13 +160,10 @@ def outward_modal(plant, work, k, vdot, w, u):
     topo = plant.topo[k]
     modal = plant.flexible.modal_int[topo[SLOT]]
     parts, modes, j = modal_view(modal, work.modal), modal[MI_MODES], topo[VI]
-    for i in range(modes):
-        r = modes - 1 - i
-        a, l = solved_column(parts.solved, r)
-        s = parts.solved[r, MS_EPS] - dot(a, w) - dot(l, u)
-        for e in range(r + 1, modes):
-            s -= parts.factor[r, e] * vdot[j + e]
-        vdot[j + r] = s * parts.factor[r, r]
+    if modal[MI_CONDENSED]:
+        accelerate_condensed(parts, modes, modal[MI_RANK], w, u, vdot, j)
+    else:
+        substitute(parts, modes, w, u, vdot, j)
 
 
 @kernel

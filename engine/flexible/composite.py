@@ -7,9 +7,9 @@ body    X(η) += [N; S],   M(η, η) += modal masses
 from __future__ import annotations
 
 from limberjack.engine.blocks import block_lane, set_block_lane
-from limberjack.engine.flexible.articulated import couple, modal_column, node_column
-from limberjack.engine.flexible.layout import MI_MODES, modal_view
-from limberjack.engine.flexible.nodes import node_map, node_parts
+from limberjack.engine.flexible.articulated import couple, modal_column
+from limberjack.engine.flexible.layout import AI_COLUMN, AI_MODAL, MI_MODES, MI_RANK, modal_view
+from limberjack.engine.flexible.nodes import node_column, node_map
 from limberjack.engine.kernel import kernel
 from limberjack.engine.layout import SLOT, VI, W_P, W_R
 from limberjack.engine.spatial import dot, load3, load9, rigid
@@ -20,15 +20,18 @@ from limberjack.engine.views import LANES
 def composite_node(plant, work, k, start, stop, m, h, I, M):
     """What hangs on an attachment node joins its modes: H X in their rows, and the composite's share of μ and D."""
     modes, blocks, up, at = node_map(plant, work, k)
-    row, parts, first = work.rows[k + 1], node_parts(plant, work, k), plant.topo[up, VI]
+    row, first = work.rows[k + 1], plant.topo[up, VI]
+    attached = plant.flexible.attached_int[plant.topo[k, SLOT]]
+    parts, column = modal_view(plant.flexible.modal_int[attached[AI_MODAL]], work.modal), attached[AI_COLUMN]
     pad = LANES * work.columns.shape[0] - M.shape[0]
     for c in range(start, stop):
         n, f = block_lane(work.columns[c // LANES], c % LANES)
         for r in range(modes):
             h_n, h_f = node_column(work.modal, at, r)
             M[first + r, c - pad] = dot(h_n, n) + dot(h_f, f)
-    for b in range(blocks):
-        couple(work, parts, modes, at, b, load9(row, W_R), load3(row, W_P), rigid(m, h, I))
+    if column >= 0:
+        for b in range(blocks):
+            couple(work, parts, modes, at, b, load9(row, W_R), load3(row, W_P), rigid(m, h, I), column == 0)
 
 
 @kernel
@@ -40,4 +43,4 @@ def composite_modal(plant, work, k, start, M):
         n, f = modal_column(parts.coupling, r)
         set_block_lane(work.columns[(start + r) // LANES], (start + r) % LANES, n, f)
         for c in range(modal[MI_MODES]):
-            M[v + r, v + c] = parts.d[r, c]
+            M[v + r, v + c] = parts.d[min(r, c), max(r, c)] if modal[MI_RANK] > 0 else 0.0

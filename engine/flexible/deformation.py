@@ -82,15 +82,13 @@ def _plus(a, b):
 
 @kernel
 def take_modes(plant, work, k, q, v):
-    """η and η̇ of modal link k into its scratch; D begins at zero."""
+    """η and η̇ of modal link k into its scratch."""
     topo = plant.topo[k]
     modal = plant.flexible.modal_int[topo[SLOT]]
     parts = modal_view(modal, work.modal)
     for r in range(0, parts.eta.shape[0], LANES):
         store_lanes(parts.eta, r, equal_lanes(0.0))
         store_lanes(parts.rate, r, equal_lanes(0.0))
-        for s in range(modal[MI_MODES]):
-            store_lanes(parts.d[s], r, equal_lanes(0.0))
     for r in range(modal[MI_MODES]):
         parts.eta[r], parts.rate[r] = q[topo[QI] + r], v[topo[VI] + r]
 

@@ -18,18 +18,23 @@ from limberjack.engine.views import BLOCK, LANES, Sections, matrix_view, padded,
 # counts at the head of Plant.ints
 C_MODAL, C_ATTACHED, C_MODAL_TABLE, C_MODAL_WORK = range(23, 27)
 
-# modal_int (modal links, 4)
-MODAL_INT = 4
+# modal_int (modal links, 6)
+MODAL_INT = 6
 MI_MODES = 0  # n
-MI_TABLE = 1  # first place in plant.flexible.table
+MI_TABLE = 1  # first place in plant.flexible.table; equal bodies share theirs
 MI_WORK = 2  # first place in work.modal
 MI_FULL = 3  # 1: the mass matrix depends on the deformation; 0: ruthlessly linearised
+MI_RANK = 4  # what hangs on the nodes gives D at most this rank beside the modal masses: 6 for each loaded node
+MI_CONDENSED = 5  # 1: accelerations by this rank (condensed.py); 0: by all of D (articulated.py)
 
-# attached_int (attachment nodes, 4)
-ATTACHED_INT = 4
+# attached_int (attachment nodes, 5)
+ATTACHED_INT = 5
 AI_MODAL = 0  # row of modal_int
 AI_TABLE, AI_WORK = 1, 2
 AI_CURVED = 3  # 1: displacements are of second order in η
+AI_COLUMN = (
+    4  # the node's first column of V, in the order in which nodes hand inward; -1: nothing with mass hangs on it
+)
 
 # table of a modal link: N0 and S1 (blocks of [N0; S1]), J1 (blocks), then for each mode s, if the mass matrix depends
 # on the deformation: N1 and S2 (blocks of [N1_rs; S2_rs], r in lanes), J2 (blocks), N1_rs - N1_sr (half blocks)
@@ -48,15 +53,18 @@ MR_BIAS = 9  # 6: force that holds the body's frame against the modes' rates, be
 # then η (padded n), η̇ (padded n). What placing begins anew, and nodes add to: forces on the modes that are left without
 # their own (padded n); μ (b, BLOCK), coupling [N; S] to the motion of the frame; D (n, padded n). What solving leaves,
 # for further right-hand sides: solved (n, LANES), L⁻¹ [μ* | ε | 0] of D = L L*, a row for each mode; factor (n,
-# padded n), L* with its diagonal inverted
+# padded n), L* with its diagonal inverted; inverse (padded n), inverted pivots; whole (6, LANES), sums of products of
+# rows. Of condensed bodies also weight (padded n), inverse modal masses, and rows (n + 1, row_width), [N | ε | 0 | V]
+# of every mode and what they are multiplied with; solved and factor then belong to K (condensed.py)
 MS_EPS = 6  # where L⁻¹ ε stands in a row of solved
 
-# scratch of an attachment node: Coriolis acceleration (6), then H* (b, BLOCK) in the node's axes
+# scratch of an attachment node: Coriolis acceleration (6), then H* (b, BLOCK) in the node's axes, then L (6, LANES) of
+# what hangs on it, P = L L*
 ATTACHED_A = 8
 
 FlexiblePlant = namedtuple("FlexiblePlant", "modal_int attached_int table")
 #: scratch of one modal link
-ModalWork = namedtuple("ModalWork", "rigid eta rate left coupling d solved factor")
+ModalWork = namedtuple("ModalWork", "rigid eta rate left coupling d solved factor inverse whole weight rows")
 
 
 @formula
@@ -77,15 +85,22 @@ def attached_table_size(n: int, curved: bool) -> int:
     return int(ATTACHED_HEAD + b * (BLOCK + (n * HALF if curved else 0)))
 
 
-def modal_work_size(n: int) -> int:
+@formula
+def row_width(rank):
+    """Length of a row [N | ε | 0 | V]: every node's six columns are written eight at a time."""
+    return LANES + padded(rank + 2) if rank > 0 else LANES
+
+
+def modal_work_size(n: int, rank: int, condensed: bool) -> int:
     """Length of a modal link's scratch."""
     p = padded(n)
-    return int(RIGID + (3 + 2 * n) * p + p // LANES * BLOCK + LANES * n)
+    size = RIGID + (4 + 2 * n) * p + p // LANES * BLOCK + LANES * n + BLOCK
+    return int(size + (p + (n + 1) * row_width(rank) if condensed else 0))
 
 
 def attached_work_size(n: int) -> int:
     """Length of an attachment node's scratch."""
-    return int(ATTACHED_A + padded(n) // LANES * BLOCK)
+    return int(ATTACHED_A + padded(n) // LANES * BLOCK + BLOCK)
 
 
 def flexible_int_sections(c: list[int]) -> Sections:
@@ -128,6 +143,11 @@ def modal_view(modal, work):
     coupling = eta + 3 * p
     d = coupling + p // LANES * BLOCK
     solved = d + n * p
+    factor = solved + LANES * n
+    inverse = factor + n * p
+    whole = inverse + p
+    weight = whole + BLOCK
+    condensed, width = modal[MI_CONDENSED], row_width(modal[MI_RANK])
     return ModalWork(
         vector_view(work, at, RIGID),
         vector_view(work, eta, p),
@@ -136,5 +156,9 @@ def modal_view(modal, work):
         matrix_view(work, coupling, p // LANES, BLOCK),
         matrix_view(work, d, n, p),
         matrix_view(work, solved, n, LANES),
-        matrix_view(work, solved + LANES * n, n, p),
+        matrix_view(work, factor, n, p),
+        vector_view(work, inverse, p),
+        matrix_view(work, whole, 6, LANES),
+        vector_view(work, weight, condensed * p),
+        matrix_view(work, weight + condensed * p, condensed * (n + 1), width),
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from limberjack.engine.blocks import load_block, store_block
+from limberjack.engine.blocks import block_lane, load_block, store_block
 from limberjack.engine.flexible.layout import (
     AI_CURVED,
     AI_MODAL,
@@ -183,7 +183,6 @@ def node_coriolis(plant, work, k):
 
 
 @kernel
-def node_parts(plant, work, k):
-    """Scratch of the modal link that attachment node k belongs to."""
-    attached = plant.flexible.attached_int[plant.topo[k, SLOT]]
-    return modal_view(plant.flexible.modal_int[attached[AI_MODAL]], work.modal)
+def node_column(blocks, at, r):
+    """Column r of H* in work.modal as (angular, linear)."""
+    return block_lane(blocks, at + r // LANES * BLOCK + r % LANES)

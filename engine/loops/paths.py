@@ -11,9 +11,9 @@ L⁻¹ X* e at their independent velocities and 0 at the dependent ones: these c
 
 from __future__ import annotations
 
-from limberjack.engine.flexible.articulated import node_column, solved_column
+from limberjack.engine.flexible.elimination import solved_column
 from limberjack.engine.flexible.layout import MI_MODES, MS_EPS, modal_view
-from limberjack.engine.flexible.nodes import node_map
+from limberjack.engine.flexible.nodes import node_column, node_map
 from limberjack.engine.kernel import kernel
 from limberjack.engine.lanes import equal_lanes, load_lanes, store_lanes, sum_lanes
 from limberjack.engine.layout import (

@@ -47,7 +47,7 @@ def build(system: System) -> Plant:
         at.C_PARTS: sum(len(link.parts) for link in links),
     }
     tables = Tables(plan(system, frames)) if system.loops else None
-    flexible = FlexibleTables(links)
+    flexible = FlexibleTables(links, bool(system.loops))
     if tables or flexible.table.size:
         prepare_routines()
     plant = empty_plant(counts | flexible.counts() | (tables.counts() if tables else {}))

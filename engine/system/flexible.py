@@ -79,31 +79,41 @@ def normalised(integrals: Integrals) -> Integrals:
 
 
 class FlexibleTables:
-    """Sizes and contents of the Plant's tables of modal bodies."""
+    """Sizes and contents of the Plant's tables of modal bodies.
 
-    def __init__(self, links: Sequence[Link]) -> None:
-        self._modal = [(k, link.body.hinge.modes) for k, link in enumerate(links) if link.body.hinge.modes is not None]
-        self._attached = [
-            (k, link.parent - 1, link.body.hinge.attachment)
-            for k, link in enumerate(links)
-            if link.body.hinge.attachment is not None
-        ]
-        row_of = {k: row for row, (k, _) in enumerate(self._modal)}
-        self.modal_rows: list[list[int]] = []
-        self.attached_rows: list[list[int]] = []
-        tables: list[np.ndarray] = []
-        at = 0
-        for _, modes in self._modal:
-            n, full = len(modes.Mff), is_full(modes)
-            self.modal_rows.append([n, total_size(tables), at, int(full)])
-            tables.append(_modal_table(modes, full))
-            at += fl.modal_work_size(n)
-        for _, up, attachment in self._attached:
-            n, curved = attachment.Pr.shape[1], bool(np.any(attachment.G))
-            self.attached_rows.append([row_of[up], total_size(tables), at, int(curved)])
-            tables.append(_attached_table(attachment, curved))
-            at += fl.attached_work_size(n)
-        self.table, self.work = np.concatenate([np.zeros(0), *tables]), at
+    loops : whether the model has loops, whose forces need the whole factor of D
+    """
+
+    def __init__(self, links: Sequence[Link], loops: bool) -> None:
+        self._modal = [k for k, link in enumerate(links) if link.body.hinge.modes is not None]
+        self._attached = [k for k, link in enumerate(links) if link.body.hinge.attachment is not None]
+        columns = _columns(links, self._attached)
+        self._table, self.work = _Table(), 0
+        self.modal_rows = [self._modal_row(links[k].body.hinge, columns.get(k + 1, {}), loops) for k in self._modal]
+        self.attached_rows = []
+        for k in self._attached:
+            up = links[k].parent
+            self.attached_rows.append(
+                self._attached_row(links[k].body.hinge, self._modal.index(up - 1), columns[up][k])
+            )
+        self.table = self._table.content()
+
+    def _modal_row(self, hinge: Hinge, columns: dict[int, int], loops: bool) -> list[int]:
+        modes = hinge.modes
+        assert modes is not None
+        n, full, rank = len(modes.Mff), is_full(modes), 6 * sum(column >= 0 for column in columns.values())
+        condensed = not loops and n > rank
+        row = [n, self._table.place(_modal_table(modes, full)), self.work, int(full), rank, int(condensed)]
+        self.work += fl.modal_work_size(n, rank, condensed)
+        return row
+
+    def _attached_row(self, hinge: Hinge, modal: int, column: int) -> list[int]:
+        attachment = hinge.attachment
+        assert attachment is not None
+        n, curved = attachment.Pr.shape[1], bool(np.any(attachment.G))
+        row = [modal, self._table.place(_attached_table(attachment, curved)), self.work, int(curved), column]
+        self.work += fl.attached_work_size(n)
+        return row
 
     def counts(self) -> dict[int, int]:
         """The counts C_… of modal bodies."""
@@ -120,12 +130,43 @@ class FlexibleTables:
         ):
             for i, row in enumerate(rows):
                 sections[name][i] = row
-                sections["topo"][found[i][0], SLOT] = i
+                sections["topo"][found[i], SLOT] = i
 
 
-def total_size(tables: Sequence[np.ndarray]) -> int:
-    """Numbers in all tables so far."""
-    return sum(len(table) for table in tables)
+class _Table:
+    """One vector of all tables, in which equal ones stand once: equal bodies then share the processor's cache."""
+
+    def __init__(self) -> None:
+        self._places: dict[bytes, int] = {}
+        self._tables: list[np.ndarray] = []
+        self._size = 0
+
+    def place(self, table: np.ndarray) -> int:
+        """Where the table begins."""
+        key = table.tobytes()
+        if key not in self._places:
+            self._places[key] = self._size
+            self._tables.append(table)
+            self._size += len(table)
+        return self._places[key]
+
+    def content(self) -> np.ndarray:
+        """All of it."""
+        return np.concatenate([np.zeros(0), *self._tables])
+
+
+def _columns(links: Sequence[Link], attached: Sequence[int]) -> dict[int, dict[int, int]]:
+    """First column of V of every attachment node, by its modal link's place in `parent` and its own; -1: none.
+
+    Nodes take their columns in the order in which they hand inward, last link first.
+    """
+    carriers = {link.parent for link in links}
+    found: dict[int, dict[int, int]] = {}
+    for k in reversed(attached):
+        columns = found.setdefault(links[k].parent, {})
+        loaded = k + 1 in carriers or any(part.mass > 0.0 for part in links[k].parts)
+        columns[k] = 6 * sum(column >= 0 for column in columns.values()) if loaded else -1
+    return found
 
 
 def is_full(modes: Integrals) -> bool:

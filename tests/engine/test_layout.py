@@ -155,13 +155,14 @@ def test_a_groups_scratch_is_what_its_view_covers(shape):
     assert at == len(work)
 
 
-@pytest.mark.parametrize("n", [1, 8, 9, 17])
-def test_a_modal_links_scratch_is_what_its_view_covers(n):
-    modal = np.array([n, 0, 5, 1])
-    work = np.arange(5.0 + flexible.modal_work_size(n))
+@pytest.mark.parametrize("condensed", [0, 1])
+@pytest.mark.parametrize(("n", "rank"), [(1, 0), (8, 6), (9, 6), (17, 12), (25, 24)])
+def test_a_modal_links_scratch_is_what_its_view_covers(n, rank, condensed):
+    modal = np.array([n, 0, 5, 1, rank, condensed])
+    work = np.arange(5.0 + flexible.modal_work_size(n, rank, condensed > 0))
     at = 5
     for start, rows, columns in corners(flexible.modal_view, modal, work, flexible.ModalWork._fields):
-        assert start == at
+        assert start == at or rows * columns == 0
         at += int(rows * columns)
     assert at == len(work)
 
