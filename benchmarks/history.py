@@ -13,7 +13,19 @@ from typing import Any
 from limberjack.benchmarks.peer_build import version_of
 
 HERE = Path(__file__).resolve().parent
-PACKAGES = ("numpy", "numba", "llvmlite", "ziglang", "pin", "libpinocchio", "cmeel-eigen", "mujoco", "pyzmq")
+PACKAGES = (
+    "numpy",
+    "numba",
+    "llvmlite",
+    "ziglang",
+    "pin",
+    "libpinocchio",
+    "cmeel-eigen",
+    "mujoco",
+    "pyzmq",
+    "exudyn",
+    "bsk",
+)
 
 
 def machine() -> dict[str, Any]:

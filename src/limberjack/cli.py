@@ -237,7 +237,7 @@ def _bench(commands: Any) -> None:
     subject = parser.add_mutually_exclusive_group()
     subject.add_argument("--fmu", action="store_true", help="time FMUs from a C host instead, beside PythonFMU's")
     subject.add_argument("--loops", action="store_true", help="time closed chains instead of trees")
-    subject.add_argument("--flexible", action="store_true", help="time flexible bodies over their number of modes")
+    subject.add_argument("--flexible", action="store_true", help="time flexible bodies, beside Exudyn and Basilisk")
     parser.add_argument("--out", type=Path, default=Path("results/bench"), help="plot folder (default: %(default)s)")
     parser.add_argument("--history", type=Path, help="append one JSON line to this file")
     parser.add_argument("--core", type=int, help="processor to stay on (default: chosen)")

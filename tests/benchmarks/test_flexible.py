@@ -7,6 +7,7 @@ import json
 import pytest
 from rich.console import Console
 
+from limberjack.benchmarks.flexible import peers
 from limberjack.benchmarks.flexible.operations import articulated_body, composite_body
 from limberjack.benchmarks.flexible.run import AGREEMENT, bench
 
@@ -20,9 +21,30 @@ def test_counts_are_those_of_the_papers_figure():
 @pytest.mark.long
 def test_quick_run(tmp_path):
     pytest.importorskip("scipy", reason="modes need scipy")
-    points = bench(quick=True, out=tmp_path, console=Console(file=(tmp_path / "screen").open("w")))
-    assert {(p.bodies, p.modes) for p in points} == {(10, 0), (10, 2), (10, 5), (1, 4), (1, 16)}
-    assert all(p.error <= AGREEMENT and p.timings[0].us.least > 0.0 for p in points)
-    assert len(json.loads((tmp_path / "flexible.json").read_text())["points"]) == len(points)
+    results = bench(quick=True, out=tmp_path, console=Console(file=(tmp_path / "screen").open("w")))
+    assert {(p.bodies, p.modes) for p in results.points} == {(10, 0), (10, 2), (10, 5), (1, 4), (1, 16)}
+    assert all(p.error <= AGREEMENT and p.timings[0].us.least > 0.0 for p in results.points)
+    assert len(json.loads((tmp_path / "flexible.json").read_text())["points"]) == len(results.points)
     assert (tmp_path / "flexible.png").stat().st_size > 10_000
     assert not (tmp_path / "flexible-history.jsonl").exists()
+    assert all(length.error < 1e-9 for length in results.lengths)
+
+
+@pytest.mark.parametrize("modes", [1, 4, 8, 20])
+def test_accelerations_of_a_floating_beam_are_exudyns(modes):
+    """Its reduced-order floating frame, on the same particles and modes: to rounding."""
+    pytest.importorskip("exudyn", reason="Exudyn is not installed (extra bench)")
+    assert peers.floating_beam(modes, 1, 1e-4).error < 1e-12
+
+
+def test_a_hub_with_two_panels_moves_as_in_basilisk():
+    """A thousand RK4 steps of 1 ms: to rounding."""
+    pytest.importorskip("Basilisk", reason="Basilisk is not installed (extra bench)")
+    assert peers.hinged_panels(1, 1e-4).error < 1e-12
+
+
+def test_peers_that_are_missing_are_left_out_with_a_remark(monkeypatch):
+    monkeypatch.setattr(peers, "find_spec", lambda name: None)
+    compared, remarks = peers.beside_peers(True, 1, 1e-4)
+    assert not compared
+    assert remarks[0] == 'Basilisk is not installed and left out: pip install "limberjack[bench]"'
