@@ -10,8 +10,8 @@ import limberjack as lj
 from limberjack.engine.system.system import Dof
 from tests.examples.models import FOLDER
 
-SPACECRAFT = ("cassini",)
-DESCRIPTIONS = ("cassini_bus", "magnetometer_boom", "wire_antenna")
+SPACECRAFT = ("cassini", "solar_satellite", "long_arm")
+DESCRIPTIONS = ("cassini_bus", "magnetometer_boom", "wire_antenna", "solar_wing", "arm_boom")
 
 
 def load(name: str) -> lj.System:
