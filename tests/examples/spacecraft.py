@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 import limberjack as lj
-from limberjack.engine.system.system import Dof
+from limberjack.engine.system.system import Dof, Hinge
 from tests.examples.models import FOLDER
 
 SPACECRAFT = ("cassini", "solar_satellite", "long_arm")
@@ -41,12 +41,17 @@ def without_losses(system: lj.System) -> lj.System:
     bodies, at = [], 0
     for body in system.bodies:
         dofs = tuple(
-            Dof(stiffness=float(K[at + i]), rest=dof.rest, armature=dof.armature)
-            for i, dof in enumerate(body.hinge.dofs)
+            Dof(stiffness=float(K[at + i]), rest=rest, armature=dof.armature)
+            for i, (dof, rest) in enumerate(zip(body.hinge.dofs, rests(body.hinge)))
         )
         at += len(dofs)
         bodies.append(replace(body, hinge=replace(body.hinge, dofs=dofs)))
     return replace(system, bodies=tuple(bodies), actuators=())
+
+
+def rests(hinge: Hinge) -> list[float]:
+    """Where the springs of a hinge are without load: where it starts; free hinges have none."""
+    return [0.0] * hinge.nv if hinge.type == "free" else [float(q) for q in hinge.q0]
 
 
 def along(system: lj.System, shape: np.ndarray) -> np.ndarray:

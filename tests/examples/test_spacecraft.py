@@ -56,7 +56,7 @@ def test_frequencies_are_plausible_and_those_of_the_motion(name: str) -> None:
     omega, shapes = frequencies(system)
     moving = omega[omega > 1e-3 * HERTZ]
     assert 0.05 < moving[0] / HERTZ < 1.0
-    assert moving[-1] / HERTZ > 100.0
+    assert moving[-1] / HERTZ > 10.0
     for mode in (len(omega) - len(moving), len(omega) - len(moving) // 2):
         period = HERTZ / omega[mode]
         steps = max(2000, int(np.ceil(0.25 * period * omega[-1] / 0.5)))
@@ -70,19 +70,19 @@ def test_frequencies_are_plausible_and_those_of_the_motion(name: str) -> None:
 
 @pytest.mark.parametrize("name", SPACECRAFT)
 def test_energy_and_momentum_stay(name: str) -> None:
-    """Free of losses and loads: the drift is that of rk4, sixteen times less at half the step or nothing."""
+    """Free of losses and loads: what drifts over some fifty of its fastest oscillations is rk4's error, of fourth order."""
     system, drift = without_losses(load(name)), []
-    rng = np.random.default_rng(8)
-    v = 0.01 * rng.normal(size=system.nv)
-    for dt in (2e-4, 1e-4):
+    fastest = frequencies(system)[0][-1]
+    v = 0.01 * np.random.default_rng(8).normal(size=system.nv)
+    for dt in (0.3 / fastest, 0.15 / fastest):
         simulation = lj.Simulation(system, dt=dt, integrator="rk4")
         simulation.v = v
         energy, momentum = _energy(simulation), simulation.output["momentum"]
-        simulation.step(round(0.2 / dt))
+        simulation.step(round(300.0 / (fastest * dt)))
         moved = np.abs(simulation.output["momentum"] - momentum).max() / np.abs(momentum).max()
         drift.append((abs(_energy(simulation) / energy - 1.0), moved))
     (coarse, first), (fine, second) = drift
-    assert fine < 1e-5
+    assert fine < 1e-4
     assert fine < coarse / 8.0
     assert second < max(1e-9, first / 8.0)
 
