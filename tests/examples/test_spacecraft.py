@@ -70,7 +70,7 @@ def test_frequencies_are_plausible_and_those_of_the_motion(name: str) -> None:
 
 @pytest.mark.parametrize("name", SPACECRAFT)
 def test_energy_and_momentum_stay(name: str) -> None:
-    """Free of losses and loads: what drifts over some fifty of its fastest oscillations is rk4's error, of fourth order."""
+    """Free of losses and loads: what drifts over fifty of its fastest oscillations is rk4's error, of fourth order."""
     system, drift = without_losses(load(name)), []
     fastest = frequencies(system)[0][-1]
     v = 0.01 * np.random.default_rng(8).normal(size=system.nv)
