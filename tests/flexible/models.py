@@ -75,7 +75,7 @@ def tied() -> System:
     """A hand on two flexible bodies, tied to a wheel on one of them by force; modes damped."""
     system, *_ = looped(1, "weld")
     listed = (*sensors("hand", "spin", "boom"), Sensor("tie load", "loop_wrench", "tie"))
-    return validate(replace(system, sensors=listed))
+    return validate(replace(system, sensors=listed, actuators=(Actuator("spin", "spin", initial=0.3),)))
 
 
 MODELS = {"boom": boom, "flexible base": flexible_base, "tied": tied}

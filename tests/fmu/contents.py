@@ -23,6 +23,7 @@ from limberjack.fmu.variables.dependencies import dependencies_of
 from limberjack.fmu.variables.listing import Coupling, Variant, variables_of
 from limberjack.fmu.variables.naming import model_identifier
 from tests.engine.full_model import full_model
+from tests.flexible.models import boom
 from tests.fmu.closed_model import docking
 
 #: FMI version, variant, coupling
@@ -66,10 +67,11 @@ def model(name: str) -> System:
     """A model of the tests, by name."""
     if name == "space_manipulator":
         return load(str(packaged("limberjack.examples") / "space_manipulator.yaml"))
-    return {"full": full_model, "awkward": awkward, "plain": plain, "docking": docking}[name]()
+    made = {"full": full_model, "awkward": awkward, "plain": plain, "docking": docking, "boom": boom}
+    return made[name]()
 
 
-MODELS = ("space_manipulator", "full", "awkward", "plain")
+MODELS = ("space_manipulator", "full", "awkward", "plain", "boom")
 
 
 @cache

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import limberjack as lj
 from limberjack.benchmarks.fmu.host import HostBuildError, compile_host, describe, size, unpack
 from limberjack.engine.system.system import System
 from tests.engine.full_model import full_model
+from tests.flexible.models import MODELS as FLEXIBLE
 
 DRIVER = Path(__file__).resolve().parent / "driver"
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -31,18 +33,29 @@ SECONDS = 250.0
 
 
 def model(name: str) -> System:
-    """Model "full": every hinge type, drive and sensor; else the shipped example of that name."""
-    return full_model() if name == "full" else lj.load(EXAMPLES / f"{name}.yaml")
+    """Model "full": every hinge type, drive and sensor; flexible models of the tests; else the shipped example."""
+    made = {"full": full_model, **FLEXIBLE}
+    return made[name]() if name in made else lj.load(EXAMPLES / f"{name}.yaml")
 
 
 def example_names() -> list[str]:
     """The shipped models whose FMUs have every interface: rigid, without closed loops (they: test_loop_run.py)."""
-    found = {path.stem: lj.load(path) for path in EXAMPLES.glob("*.yaml")}
-    return sorted(name for name, system in found.items() if not system.loops and not _flexible(system))
+    return [name for name in _shipped() if not name.endswith(("(flexible)", "(loops)"))]
 
 
-def _flexible(system: System) -> bool:
-    return any(body.hinge.modes is not None for body in system.bodies)
+def flexible_names() -> list[str]:
+    """The shipped models with flexible bodies, and those of the tests."""
+    return [*(name.removesuffix(" (flexible)") for name in _shipped() if name.endswith("(flexible)")), *FLEXIBLE]
+
+
+@cache
+def _shipped() -> tuple[str, ...]:
+    """Names of the shipped models, with a word on those of which little is tested here."""
+    found = []
+    for path in sorted(EXAMPLES.glob("*.yaml")):
+        system = lj.load(path)
+        found.append(path.stem + (" (flexible)" if system.flexible_names else " (loops)" if system.loops else ""))
+    return tuple(found)
 
 
 @dataclass(frozen=True)

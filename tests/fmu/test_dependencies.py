@@ -19,6 +19,8 @@ from limberjack.fmu.variables.listing import variables_of
 from limberjack.fmu.variables.variable import Region, Variable
 from tests.engine.full_model import full_model
 from tests.engine.random_systems import MOVING, random_state, random_system
+from tests.flexible.models import MODELS as FLEXIBLE
+from tests.flexible.particles import random_state as flexible_state
 
 EVERYTHING = {"inputs": ["*"], "outputs": ["*"], "parameters": ["*"]}
 #: changes below this part of a number's size are rounding
@@ -121,21 +123,21 @@ class Model:
         }
 
 
-def effects(system: System, variables: list[Variable], seed: int, rounds: int = 2) -> np.ndarray:
-    """Whether unknown i moves when known j does (variables, variables), tried at several states."""
+def effects(system: System, variables: list[Variable], seed: int, rounds: int = 2, size: float = 1.0) -> np.ndarray:
+    """Whether unknown i moves when known j does (variables, variables), tried at several states; size: of changes."""
     rng = np.random.default_rng(seed)
     found = np.zeros((len(variables), len(variables)), dtype=bool)
     knowns = [j for j, x in enumerate(variables) if x.is_state or x.causality in ("input", "parameter")]
     for _ in range(rounds):
         model = Model(build(system), new_state(build(system), system))
-        q, v = random_state(system, rng)
+        q, v = flexible_state(system, rng, 0.003) if system.flexible_names else random_state(system, rng)
         model.state[layout.S_Q : layout.S_Q + system.nq + system.nv] = np.concatenate([q, v])
         model.state[layout.S_Q + system.nq + system.nv :] += rng.normal(size=len(system.command_names))
         before = values(variables, model.numbers(False))
         for j in knowns:
             vector, place = model.at(variables[j])
             kept = vector[place]
-            for change in (0.37, -0.23):
+            for change in (0.37 * size, -0.23 * size):
                 vector[place] = kept + change * (1.0 + abs(kept) * (variables[j].region is not Region.Q))
                 if vector[place] >= variables[j].minimum:
                     after = values(variables, model.numbers(False))
@@ -173,6 +175,27 @@ def test_nothing_outside_the_listed_dependencies_has_an_effect(seed, parameters)
     assert names_of(variables, hidden) == []
     states = [j for j, x in enumerate(variables) if x.is_state]
     assert found[np.ix_(computed, states)].sum() > 0.8 * given[np.ix_(computed, states)].sum()
+
+
+@pytest.mark.parametrize("name", ["boom", "flexible base"])
+def test_nothing_outside_the_listed_dependencies_of_flexible_bodies_has_an_effect(name):
+    """Small changes: far from its shape at rest a modal body is none."""
+    system = FLEXIBLE[name]()
+    variables = variables_of(system, build(system), "scalar", **EVERYTHING)
+    found, given = effects(system, variables, 0, 1, 0.005), listed(variables, system)
+    computed = [i for i, x in enumerate(variables) if x.causality == "output" or x.region is Region.SWITCH]
+    hidden = np.zeros_like(found)
+    hidden[computed] = found[computed] & ~given[computed]
+    assert names_of(variables, hidden) == []
+
+
+def test_strain_energy_depends_on_the_modes_of_its_body():
+    system = FLEXIBLE["flexible base"]()
+    variables = variables_of(system, build(system), "scalar", outputs=["energy.strain", "sensor.*"], parameters=[])
+    found = by_name(system, variables)
+    panel = {f"flexible.panel.mode{i + 1}" for i in range(9)}
+    assert set(found["sensor.strain_energy"]) == panel
+    assert set(found["energy.strain"]) == panel | {f"flexible.bus.mode{i + 1}" for i in range(5)}
 
 
 def by_name(system: System, variables: list[Variable], **options: bool) -> dict[str, dict[str, str]]:

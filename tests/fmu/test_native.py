@@ -17,6 +17,7 @@ from limberjack.engine.integrate import INTEGRATORS
 from limberjack.fmu.native import build, link, objects, targets
 from tests.engine.full_model import full_model
 from tests.engine.random_systems import MOVING, random_state, random_system
+from tests.flexible.models import MODELS as FLEXIBLE
 
 pytestmark = pytest.mark.skipif(targets.host() not in targets.TARGETS, reason="no FMU binary for this platform")
 
@@ -96,6 +97,22 @@ def test_steps_have_the_bits_of_the_python_engine(library, seed, integrator):
     state = Kernels(library, best_path()).advance(simulation, 100)
     simulation.step(100)
     assert np.array_equal(state, simulation.state)
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+@pytest.mark.parametrize("name", FLEXIBLE)
+def test_flexible_bodies_have_the_bits_of_the_python_engine(library, name, integrator):
+    simulation, call = lj.Simulation(FLEXIBLE[name](), integrator=integrator), Kernels(library, best_path())
+    state = call.advance(simulation, 100)
+    simulation.step(100)
+    assert np.array_equal(state, simulation.state)
+    plant, work = simulation.plant, simulation.plant.new_work()
+    observed, surveyed = np.full(plant.observed_size, np.nan), np.full(plant.surveyed_size, np.nan)
+    call("observe", plant.ints, plant.floats, work, state, observed)
+    assert np.array_equal(observed, np.concatenate([simulation.tau, simulation.vdot, simulation.output_vector]))
+    call("survey", plant.ints, plant.floats, work, state, surveyed)
+    assert np.array_equal(surveyed, simulation.survey())
+    assert simulation.output["energy.strain"] > 0.0
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -18,11 +18,13 @@ from limberjack.engine import layout, outputs, views
 from limberjack.engine.flexible import layout as flexible
 from limberjack.engine.loops import layout as loops
 from limberjack.engine.system import hinge_types, system
+from limberjack.engine.system.build import build
 from limberjack.engine.system.plant import Plant
 from limberjack.fmu import plant_file
 from limberjack.fmu.native import targets
 from tests.engine.full_model import full_model
 from tests.engine.random_systems import MOVING, random_system
+from tests.flexible.models import MODELS as FLEXIBLE
 from tests.fmu.looped import looped
 from tests.fmu.shim_build import CO_SIMULATION, OK, SHIM, Fmu, compile_c
 from tests.fmu.shim_model import sealed
@@ -57,10 +59,10 @@ def plants() -> list[Plant]:
     """Models with every kind of hinge, drive and sensor."""
     made = [full_model(), *(random_system(MOVING, np.random.default_rng(seed)) for seed in range(3))]
     trees = [lj.Simulation(model).plant for model in made]
-    return [*trees, looped(trees[1]), looped(trees[2])]
+    return [*trees, looped(trees[1]), looped(trees[2]), *(build(make()) for make in FLEXIBLE.values())]
 
 
-@pytest.fixture(scope="module", params=range(6))
+@pytest.fixture(scope="module", params=range(9))
 def plant(request) -> Plant:
     return plants()[request.param]
 
@@ -113,6 +115,7 @@ def test_no_index_outside_passes(refuse, plant):
     names |= {"sensor_int": "sensors", "part_body": "bodies with mass", "loop_int": "loops"}
     names |= {"term_int": "coupled coordinates", "walk": "paths of loops"}
     names |= {"group_int": "groups of loops", "listed": "groups of loops"}
+    names |= {"modal_int": "flexible bodies", "attached_int": "flexible bodies"}
     start = layout.HEADER
     for name, rows, columns in layout.int_sections(plant.ints)[1:]:
         for row in range(rows):
@@ -132,9 +135,9 @@ def is_index(plant: Plant, name: str, row: int, column: int) -> bool:
     """Is this number of a table an index or a size that some kernel relies on?"""
     line = plant.sections[name][row]
     if name == "topo":
-        general, custom = line[layout.PATH] == layout.PATH_GENERAL, line[layout.KIND] == hinge_types.CUSTOM
+        slotted = line[layout.PATH] in (layout.PATH_GENERAL, layout.PATH_MODAL, layout.PATH_NODE)
         if column in (layout.SLOT, layout.MAP):
-            return bool(general if column == layout.SLOT else custom)
+            return bool(slotted if column == layout.SLOT else line[layout.KIND] == hinge_types.CUSTOM)
         return column not in _FLAGS
     if column in _LOOP_FLAGS.get(name, ()):
         return False
@@ -143,7 +146,7 @@ def is_index(plant: Plant, name: str, row: int, column: int) -> bool:
     return not (name == "sensor_int" and column == layout.SI_SIZE)
 
 
-@pytest.mark.parametrize("count", range(layout.C_VERSION, loops.C_FORCE_ROWS + 1))
+@pytest.mark.parametrize("count", range(layout.C_VERSION, layout.HEADER))
 @pytest.mark.parametrize("value", [-1, 2**30, _ENDLESS, -_ENDLESS])
 def test_impossible_counts(refuse, count, value):
     ints = plants()[0].ints.copy()
@@ -192,6 +195,62 @@ def test_tables_of_loops_that_contradict_each_other(refuse, section, row, column
     forged = Plant(plant.ints.copy(), plant.floats)
     forged.sections[section][row, column] = value
     assert refuse(forged.ints) == told
+
+
+def base() -> tuple[Plant, int, int]:
+    """The plant of a free flexible body, to forge, and its first modal link and node."""
+    made = plants()[7]
+    topo = made.sections["topo"]
+    modal, node = (
+        int(np.flatnonzero(topo[:, layout.PATH] == path)[0]) for path in (layout.PATH_MODAL, layout.PATH_NODE)
+    )
+    return Plant(made.ints.copy(), made.floats), modal, node
+
+
+def test_tables_of_flexible_bodies_that_contradict_each_other(refuse):
+    forged, modal, node = base()
+    topo, bodies, nodes = (forged.sections[name] for name in ("topo", "modal_int", "attached_int"))
+    other = 1 - topo[modal, layout.SLOT]
+    assert bodies[0, flexible.MI_MODES] != bodies[1, flexible.MI_MODES]
+    cases = [
+        (topo, (modal, layout.SLOT), other, "topology"),  # another number of modes
+        (topo, (modal, layout.NV), topo[modal, layout.NV] - 1, "topology"),
+        (topo, (modal, layout.KIND), hinge_types.FREE, "topology"),
+        (topo, (modal, layout.PATH), layout.PATH_GENERAL, "topology"),
+        (topo, (modal, layout.QI), forged.count(layout.C_Q) - 1, "topology"),
+        (topo, (node, layout.UP), 0, "topology"),  # on no body
+        (topo, (node, layout.UP), modal, "topology"),  # on the link that the hinge moves
+        (topo, (node, layout.KIND), hinge_types.FIXED, "topology"),
+        (nodes, (0, flexible.AI_MODAL), 1 - nodes[0, flexible.AI_MODAL], "flexible bodies"),  # and other lengths
+        (nodes, (0, flexible.AI_CURVED), 0, "flexible bodies"),
+        (bodies, (0, flexible.MI_FULL), 0, "flexible bodies"),
+        (bodies, (0, flexible.MI_MODES), bodies[0, flexible.MI_MODES] + 8, "flexible bodies"),
+        (bodies, (1, flexible.MI_TABLE), 0, "flexible bodies"),  # two that share their scratch
+        (bodies, (1, flexible.MI_WORK), 0, "flexible bodies"),
+    ]
+    for table, place, value, told in cases:
+        kept = table[place]
+        table[place] = value
+        assert refuse(forged.ints) == told, (place, value)
+        table[place] = kept
+    assert refuse(forged.ints) is None
+
+
+@pytest.mark.parametrize("count", [flexible.C_MODAL_TABLE, flexible.C_MODAL_WORK])
+def test_tables_and_scratch_of_flexible_bodies_are_what_they_need(refuse, count):
+    ints = plants()[6].ints.copy()
+    for wrong in (-8, 8):
+        ints[count] += wrong
+        assert refuse(ints) == "flexible bodies"
+        ints[count] -= wrong
+
+
+def test_strain_is_of_flexible_bodies(refuse):
+    forged, _, _ = base()
+    sensors = forged.sections["sensor_int"]
+    (strain,) = np.flatnonzero(sensors[:, layout.SI_TYPE] == outputs.STRAIN_ENERGY)
+    sensors[strain, layout.SI_TARGET] = 1
+    assert refuse(forged.ints) == "sensors"
 
 
 def test_a_coupling_of_a_quasi_velocity(refuse):
