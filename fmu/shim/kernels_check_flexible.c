@@ -2,6 +2,8 @@
 #include "kernels_check.h"
 
 #define MOST_MODES ((int64_t)1 << 12) /* of one body: no size below can overflow */
+#define MOST_RANK ((int64_t)1 << 16)  /* of all nodes of one body */
+enum { NODE_RANK = 6 };
 
 static const int64_t *modal_row(const Tables *tables, int64_t slot)
 {
@@ -13,42 +15,68 @@ static bool is_flag(int64_t value)
     return value == 0 || value == 1;
 }
 
-/* The next `size` numbers of both vectors begin where a row says, and end within their counts. */
-static bool follows(const int64_t *counts, int64_t table, int64_t work, int64_t at[2], int64_t sizes[2])
+/* Where the next table and the next scratch begin, of what was seen so far. */
+typedef struct {
+    int64_t table, work;
+} Places;
+
+/* Scratch follows scratch; tables do too, but for one that is shared, among those before. */
+static bool follows(const int64_t *counts, Places *at, int64_t table, int64_t table_size, int64_t work,
+                    int64_t work_size)
 {
-    if (table != at[0] || work != at[1])
+    if (work != at->work || (table != at->table && !fits(table, table_size, at->table)))
         return false;
-    at[0] += sizes[0], at[1] += sizes[1];
-    return at[0] <= counts[C_MODAL_TABLE] && at[1] <= counts[C_MODAL_WORK];
+    at->table += table == at->table ? table_size : 0;
+    at->work += work_size;
+    return at->table <= counts[C_MODAL_TABLE] && at->work <= counts[C_MODAL_WORK];
+}
+
+/* `row_width` */
+static int64_t row_width(int64_t rank)
+{
+    return rank > 0 ? LANES + padded(rank + 2) : LANES;
+}
+
+/* Modes, and what their solution needs. Condensed, it has rows for rank columns in the place of those for n. */
+static bool check_solution(const int64_t *counts, const int64_t *row)
+{
+    const int64_t n = row[MI_MODES], rank = row[MI_RANK];
+    if (!is_in(n, 0, MOST_MODES + 1) || !is_flag(row[MI_FULL]) || !is_flag(row[MI_CONDENSED]))
+        return false;
+    if (!is_in(rank, 0, MOST_RANK + 1) || rank % NODE_RANK != 0)
+        return false;
+    return !row[MI_CONDENSED] || (rank < n && counts[C_LOOPS] == 0);
 }
 
 /* `modal_table_size` and `modal_work_size` */
-static bool check_bodies(const Tables *tables, int64_t at[2])
+static bool check_bodies(const Tables *tables, Places *at)
 {
     for (int64_t i = 0; i < tables->counts[C_MODAL]; i++) {
         const int64_t *row = modal_row(tables, i), n = row[MI_MODES];
-        if (!is_in(n, 0, MOST_MODES + 1) || !is_flag(row[MI_FULL]))
+        if (!check_solution(tables->counts, row))
             return false;
         const int64_t width = padded(n), blocks = width / LANES;
-        int64_t sizes[2] = {blocks * (2 * BLOCK + (row[MI_FULL] ? n * PER_MODE : 0)),
-                            RIGID + (3 + 2 * n) * width + blocks * BLOCK + LANES * n};
-        if (!follows(tables->counts, row[MI_TABLE], row[MI_WORK], at, sizes))
+        const int64_t table = blocks * (2 * BLOCK + (row[MI_FULL] ? n * PER_MODE : 0));
+        int64_t work = RIGID + (4 + 2 * n) * width + blocks * BLOCK + LANES * n + BLOCK;
+        work += row[MI_CONDENSED] ? width + (n + 1) * row_width(row[MI_RANK]) : 0;
+        if (!follows(tables->counts, at, row[MI_TABLE], table, row[MI_WORK], work))
             return false;
     }
     return true;
 }
 
 /* `attached_table_size` and `attached_work_size` */
-static bool check_nodes_of_bodies(const Tables *tables, int64_t at[2])
+static bool check_nodes_of_bodies(const Tables *tables, Places *at)
 {
     for (int64_t i = 0; i < tables->counts[C_ATTACHED]; i++) {
-        const int64_t *row = tables->attached + ATTACHED_INT * i;
+        const int64_t *row = tables->attached + ATTACHED_INT * i, column = row[AI_COLUMN];
         if (!is_in(row[AI_MODAL], 0, tables->counts[C_MODAL]) || !is_flag(row[AI_CURVED]))
             return false;
-        const int64_t n = modal_row(tables, row[AI_MODAL])[MI_MODES], blocks = padded(n) / LANES;
-        int64_t sizes[2] = {ATTACHED_HEAD + blocks * (BLOCK + (row[AI_CURVED] ? n * HALF : 0)),
-                            ATTACHED_A + blocks * BLOCK};
-        if (!follows(tables->counts, row[AI_TABLE], row[AI_WORK], at, sizes))
+        const int64_t *modal = modal_row(tables, row[AI_MODAL]), n = modal[MI_MODES], blocks = padded(n) / LANES;
+        if (column != -1 && (!fits(column, NODE_RANK, modal[MI_RANK]) || column % NODE_RANK != 0))
+            return false;
+        const int64_t table = ATTACHED_HEAD + blocks * (BLOCK + (row[AI_CURVED] ? n * HALF : 0));
+        if (!follows(tables->counts, at, row[AI_TABLE], table, row[AI_WORK], ATTACHED_A + blocks * BLOCK + BLOCK))
             return false;
     }
     return true;
@@ -57,9 +85,9 @@ static bool check_nodes_of_bodies(const Tables *tables, int64_t at[2])
 bool check_modal(const Tables *tables)
 {
     const int64_t *counts = tables->counts;
-    int64_t at[2] = {0, 0};
-    return check_bodies(tables, at) && check_nodes_of_bodies(tables, at) && at[0] == counts[C_MODAL_TABLE] &&
-           at[1] == counts[C_MODAL_WORK];
+    Places at = {0, 0};
+    return check_bodies(tables, &at) && check_nodes_of_bodies(tables, &at) && at.table == counts[C_MODAL_TABLE] &&
+           at.work == counts[C_MODAL_WORK];
 }
 
 /* A link with modes moves by as many coordinates as its row says. */

@@ -223,10 +223,20 @@ def test_tables_of_flexible_bodies_that_contradict_each_other(refuse):
         (topo, (node, layout.KIND), hinge_types.FIXED, "topology"),
         (nodes, (0, flexible.AI_MODAL), 1 - nodes[0, flexible.AI_MODAL], "flexible bodies"),  # and other lengths
         (nodes, (0, flexible.AI_CURVED), 0, "flexible bodies"),
+        (nodes, (0, flexible.AI_COLUMN), 3, "flexible bodies"),  # amid those of a node
+        (nodes, (0, flexible.AI_COLUMN), bodies[nodes[0, flexible.AI_MODAL], flexible.MI_RANK], "flexible bodies"),
+        (bodies, (0, flexible.MI_RANK), bodies[0, flexible.MI_RANK] + 1, "flexible bodies"),
+        (
+            bodies,
+            (1, flexible.MI_RANK),
+            bodies[1, flexible.MI_MODES] // 6 * 6 + 6,
+            "flexible bodies",
+        ),  # no fewer than modes
+        (bodies, (1, flexible.MI_CONDENSED), 1 - bodies[1, flexible.MI_CONDENSED], "flexible bodies"),
         (bodies, (0, flexible.MI_FULL), 0, "flexible bodies"),
         (bodies, (0, flexible.MI_MODES), bodies[0, flexible.MI_MODES] + 8, "flexible bodies"),
-        (bodies, (1, flexible.MI_TABLE), 0, "flexible bodies"),  # two that share their scratch
-        (bodies, (1, flexible.MI_WORK), 0, "flexible bodies"),
+        (bodies, (1, flexible.MI_TABLE), 0, "flexible bodies"),  # longer than the table there
+        (bodies, (1, flexible.MI_WORK), 0, "flexible bodies"),  # two that share their scratch
     ]
     for table, place, value, told in cases:
         kept = table[place]
