@@ -79,11 +79,14 @@ def coordinates(system: System, value: ArrayLike) -> np.ndarray:
 
 
 def rigid(system: System, what: str) -> None:
-    """Refuse a system with flexible bodies; what: who does not take them ("`linearize`")."""
+    """Refuse a system with flexible bodies; what: analytic derivatives that do not take them."""
     names = list(system.flexible_names)
     if names:
         verb = "is" if len(names) == 1 else "are"
-        raise ArgumentError(f"{_shorten(names)} {verb} flexible, and {what} takes rigid bodies only so far.")
+        raise ArgumentError(
+            f"{_shorten(names)} {verb} flexible, and `{what}` takes rigid bodies only so far. `limberjack.linearize` "
+            "gives the slopes of flexible ones."
+        )
 
 
 def index_of(kind: str, name: str, names: Collection[str]) -> int:

@@ -116,9 +116,10 @@ class Dynamics:
         Column j of the first is the rate of dv/dt while the coordinates move with velocity j at one unit: the partial
         derivative where v is the rate of q; for free and spherical hinges along δR = R δθ~, δp = R δx in body axes.
 
-        Raises ArgumentError for a model with loops, of which single coordinates cannot move by themselves.
+        Raises ArgumentError for a model with flexible bodies or with loops, of which single coordinates cannot move by
+        themselves.
         """
-        arguments.rigid(self.system, "`forward_derivatives`")
+        arguments.rigid(self.system, "forward_derivatives")
         if self.system.loops:
             raise ArgumentError(
                 "the model has closed loops, and `forward_derivatives` are of trees: a coordinate of a loop cannot "
@@ -134,9 +135,9 @@ class Dynamics:
     def inverse_derivatives(self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """Derivatives of `inverse` along q and in v, two (nv, nv); that in vdot is the mass matrix. O(N²), analytic.
 
-        Columns are those of `forward_derivatives`.
+        Columns are those of `forward_derivatives`. Raises ArgumentError for a model with flexible bodies.
         """
-        arguments.rigid(self.system, "`inverse_derivatives`")
+        arguments.rigid(self.system, "inverse_derivatives")
         q, v, vdot = self._q(q), self._v("v", v), self._v("vdot", vdot)
         out = np.full((2, self.system.nv, self.system.nv), np.nan)
         with self._lock:

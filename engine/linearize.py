@@ -9,8 +9,9 @@ in the axes of the body. Then
 
 with springs, dampers, friction, stops and actuators as `Simulation` has them, each at its slope there.
 
-With closed loops δq and δv are along the independent velocities only, n_R of them, and the loops give the rest; the
-slopes are then central differences (`linearize_loops.py`), good to about 1e-11 of the largest.
+With closed loops δq and δv are along the independent velocities only, n_R of them, and the loops give the rest. With
+loops or flexible bodies the slopes are central differences (`linearize_differences.py`), good to about 1e-11 of the
+largest.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from limberjack.engine import arguments, layout, linearize_loops
+from limberjack.engine import arguments, layout, linearize_differences
 from limberjack.engine.entries import entries
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.linear_model import LinearModel
@@ -62,7 +63,6 @@ def linearize(
     for q or v at which one is not closed, a singular configuration, and a loop that cuts a custom hinge.
     """
     arguments.system_of(system)
-    arguments.rigid(system, "`linearize`")
     if tau is not None and command is not None:
         raise ArgumentError("both tau and command are given; the inputs are one or the other.")
     if tau is None and command is None and not system.actuators:
@@ -90,8 +90,8 @@ def _driven_by_forces(system: System, tau: np.ndarray) -> System:
 
 def _model(simulation: Simulation) -> LinearModel:
     system, v = simulation.system, simulation.v
-    if system.loops:
-        return _closed_model(simulation)
+    if system.loops or any(body.hinge.modes is not None for body in system.bodies):
+        return _model_by_differences(simulation)
     nv, nu = system.nv, len(system.command_names)
     stiffness, damping, drives, slopes = simulation.dynamics.at_state(simulation.state)
     seen = simulation.dynamics.output_slopes(len(simulation.output_names))
@@ -110,10 +110,11 @@ def _model(simulation: Simulation) -> LinearModel:
     )  # fmt: skip
 
 
-def _closed_model(simulation: Simulation) -> LinearModel:
-    """The same with closed loops: states along the independent velocities."""
-    system, found = simulation.system, linearize_loops.slopes(simulation)
+def _model_by_differences(simulation: Simulation) -> LinearModel:
+    """The same with closed loops, whose states are along the independent velocities, or flexible bodies."""
+    system, found = simulation.system, linearize_differences.slopes(simulation)
     own, nv = found.independent, system.nv
+    _strain_rows(simulation, found.moved, found.seen[nv:])
     n, nu = len(own), len(system.command_names)
     turned = (_kinematics(system, simulation.v) @ found.moved)[own]
     A = np.vstack([turned[:, : 2 * n] + np.eye(n, 2 * n, n), found.seen[own, : 2 * n]])
@@ -205,19 +206,28 @@ def _plain_sensors(
                 C[at, nv + j] = 1.0
             else:
                 C[at, j], C[at, nv + j], D[at] = -stiffness[j], -damping[j], drives[j]
-        elif sensor.type == "strain_energy":
-            _strain_row(simulation, sensor.target, C[at])
         at += len(SENSOR_TYPES[sensor.type][1])
 
 
-def _strain_row(simulation: Simulation, body: str, row: np.ndarray) -> None:
-    """∂E = k (q - rest) along the modes of a flexible body, of its strain energy ½ Σ k (q - rest)²."""
+def _strain_rows(simulation: Simulation, moved: np.ndarray, rows: np.ndarray) -> None:
+    """Rows of the outputs that are strain energies; moved (nv, …): displacements along the velocities."""
+    at = 0
+    for sensor in simulation.system.sensors:
+        if sensor.type == "strain_energy":
+            rows[at] = _strain_slope(simulation, sensor.target) @ moved
+        at += len(SENSOR_TYPES[sensor.type][1])
+
+
+def _strain_slope(simulation: Simulation, body: str) -> np.ndarray:
+    """∂E (nv,) of the strain energy ½ Σ k (q - rest)² of a flexible body: k (q - rest) along its modes."""
     sections = simulation.plant.sections
     link, _ = simulation.plant.hinge_rows[modes_of(body)]
     first, count = (int(sections["topo"][link - 1, column]) for column in (layout.VI, layout.NV))
     modes = slice(first, first + count)
     x = simulation.q[sections["dof_int"][modes, layout.DI_Q]] - sections["dof"][modes, layout.D_REST]
+    row = np.zeros(simulation.system.nv)
     row[modes] = sections["dof"][modes, layout.D_STIFFNESS] * x
+    return row
 
 
 def _states(system: System) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -99,9 +99,8 @@ class TreeModel:
         parts = []
         for k, (name, motion) in enumerate(zip(self.graph.names, self.hinge_motions)):
             across, rate = self._across(k, motion)
-            part = np.zeros(self.body_space.sizes[k], dtype=np.result_type(across, rate))
-            part[-6:] = motion_cross(self.V[name][-6:]) @ across + rate
-            parts.append(part)
+            seen = motion_cross(self.V[name][-6:]) @ across + rate
+            parts.append(np.concatenate([np.zeros(self.body_space.sizes[k] - 6), seen]))
         return self._stacked(parts, "a")
 
     @cached_property

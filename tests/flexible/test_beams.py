@@ -130,10 +130,8 @@ def test_what_does_not_take_flexible_bodies_says_so(folder):
     for call in (
         lambda: dynamics.forward_derivatives(system.q0, zero, zero),
         lambda: dynamics.inverse_derivatives(system.q0, zero, zero),
-        lambda: lj.linearize(system),
-        lambda: lj.export_fmu(system, folder / "boom.fmu"),
     ):
-        with pytest.raises(lj.ArgumentError, match="boom is flexible, and .* takes rigid bodies only so far"):
+        with pytest.raises(lj.ArgumentError, match="boom is flexible, and .* takes rigid bodies only so far.*slopes"):
             call()
 
 

@@ -1,15 +1,16 @@
-"""`linearize` for models with closed loops: small motions along the independent velocities, by differences.
+"""`linearize` for models with closed loops or flexible bodies: small motions by differences.
 
 States are displacements δξ along the independent velocities I and changes δν of them (`mobility.py`): q(ξ), v(ξ, ν).
+Without loops these are all velocities.
 
     d(δξ)/dt = δν - [V₀ × X δξ]_I
     [dv/dt; outputs] = G(q, v, τ, u),    δτ = -K δq - C δv + E δu
 
-G is the engine itself on the model without what acts along its hinges: rigid bodies and loops, which are smooth. Hinge
-forces and drives, of which friction and stops are not, enter by their own slopes K, C, E, and forces are linear. In
-positions slopes are central differences of fourth order; in velocities everything is quadratic, so that central
-differences of any step are exact. What is left is rounding and STEP⁴ times a fifth derivative: about 1e-11 of the
-largest slope where the mechanism is not near a singular configuration.
+G is the engine itself on the model without what acts along its hinges: bodies and loops, which are smooth. Hinge
+forces and drives, of which friction and stops are not, and the springs and dampers of modes enter by their own slopes
+K, C, E, and forces are linear. In positions slopes are central differences of fourth order; in velocities everything is
+quadratic, so that central differences of any step are exact. What is left is rounding and STEP⁴ times a fifth
+derivative: about 1e-11 of the largest slope where the mechanism is not near a singular configuration.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ import numpy as np
 
 from limberjack.engine.mobility import Mobility
 from limberjack.engine.simulation import Simulation
+from limberjack.engine.system.modal import Integrals
 from limberjack.engine.system.system import Actuator, Body, Dof, System
 
-#: step of the differences in positions, rad, or times the mechanism's extent
+#: step of the differences in positions, rad, or times the model's extent
 STEP = 1e-3
 
 
@@ -45,14 +47,17 @@ def slopes(simulation: Simulation) -> Slopes:
     Raises ArgumentError where the state does not fit the loops, or no tangent describes their motions.
     """
     system, q, v, u = simulation.system, simulation.q, simulation.v, simulation.command_vector
-    preferred = simulation.dynamics.embedding(q, np.zeros(system.nv))[2]
+    preferred = [*range(system.nv)]
+    if system.loops:
+        preferred = simulation.dynamics.embedding(q, np.zeros(system.nv))[2]
     mobility = Mobility(system, q, u, preferred)
     mobility.require_velocity(v)
     tau, nv = simulation.tau, system.nv
     engine = _Bare(system, mobility)
     stiffness, damping, drives, _ = simulation.dynamics.force_slopes(simulation.state)
     at = np.concatenate([np.zeros(len(mobility.independent)), v[mobility.independent], u])
-    found = _columns(lambda x: engine.at(x, tau), at, engine.steps())
+    extent = mobility.extent() if system.loops else _extent(simulation)
+    found = _columns(lambda x: engine.at(x, tau), at, engine.steps(extent))
     in_tau = _columns(lambda t: engine.at(at, t), tau, [(max(1.0, float(np.abs(tau).max())), False)] * nv)
     step, rate, seen = found[:nv], found[nv : 2 * nv], found[2 * nv :]
     forces = -stiffness[:, None] * step - damping[:, None] * rate
@@ -80,11 +85,10 @@ class _Bare:
         sim.command_vector = np.concatenate([tau, u[self._drives :]])
         return np.concatenate([step, v, sim.vdot, sim.output_vector])
 
-    def steps(self) -> list[tuple[float, bool]]:
-        """Step of the differences in each of x, and whether it needs the fourth order."""
-        extent = self._mobility.extent()
-        turning = [t for body in self._system.bodies for t in body.hinge.kind.angular or (True,) * body.hinge.nv]
-        listed = [(STEP * (1.0 if turning[j] else extent), True) for j in self._mobility.independent]
+    def steps(self, extent: float) -> list[tuple[float, bool]]:
+        """Step of the differences in each of x, and whether it needs the fourth order; extent: of the model, m."""
+        sizes = [size for body in self._system.bodies for size in _sizes(body, extent)]
+        listed = [(STEP * sizes[j], True) for j in self._mobility.independent]
         listed += [(1.0, False)] * self._n + [(0.0, False)] * self._drives
         return listed + self._loop_steps(extent)
 
@@ -96,6 +100,32 @@ class _Bare:
             if loop.driven:
                 listed += [(STEP * (1.0 if loop.type == "coupling" else extent), True), (1.0, False), (1.0, False)]
         return listed
+
+
+def _extent(simulation: Simulation) -> float:
+    """Largest distance between nodes of the model on one axis, m; 1 for those in one place."""
+    dynamics, q = simulation.dynamics, simulation.q
+    places = np.array([dynamics.pose(name, q)[1] for name in simulation.system.node_names])
+    return float(np.ptp(places, axis=0).max(initial=0.0)) or 1.0
+
+
+def _sizes(body: Body, extent: float) -> list[float]:
+    """Displacements along the velocities of a hinge that change the model as one radian does."""
+    hinge = body.hinge
+    if hinge.modes is not None:
+        return _modal_sizes(hinge.modes)
+    return [1.0 if turning else extent for turning in hinge.kind.angular or (True,) * hinge.nv]
+
+
+def _modal_sizes(modes: Integrals) -> list[float]:
+    """Modal coordinates that turn a node by one radian, or change the body's inertia as much as it is."""
+    inertia, sizes = float(np.trace(modes.J0)), list[float]()
+    for r in range(len(modes.Mff)):
+        turning = [float(np.linalg.norm(node.Pr[:, r])) for node in modes.attachments]
+        swelling = max(abs(float(np.trace(modes.J2[r, r]))), 1.0)  # unit modal mass
+        slope = max([*turning, float(np.sqrt(swelling / inertia)) if inertia > 0.0 else 0.0])
+        sizes.append(1.0 / slope if slope > 0.0 else 1.0)
+    return sizes
 
 
 def _without_forces(body: Body) -> Body:
