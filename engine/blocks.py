@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from limberjack.engine.kernel import kernel
-from limberjack.engine.lanes import load_lanes, store_lanes
+from limberjack.engine.lanes import load_lanes, store_lanes, sum_lanes
 from limberjack.engine.views import LANES
 
 
@@ -35,3 +35,9 @@ def set_block_lane(block, i, w, u):
     """block[i], … = one spatial vector."""
     block[i], block[i + LANES], block[i + 2 * LANES] = w
     block[i + 3 * LANES], block[i + 4 * LANES], block[i + 5 * LANES] = u
+
+
+@kernel
+def sum_triple(a):
+    """The sums of lanes of a triple."""
+    return sum_lanes(a[0]), sum_lanes(a[1]), sum_lanes(a[2])

@@ -15,7 +15,7 @@ second order in η, so that loads do work on them.
 
 from __future__ import annotations
 
-from limberjack.engine.blocks import load_block, store_block
+from limberjack.engine.blocks import load_block, store_block, sum_triple
 from limberjack.engine.flexible.layout import (
     HALF,
     MI_FULL,
@@ -30,15 +30,15 @@ from limberjack.engine.flexible.layout import (
     modal_view,
 )
 from limberjack.engine.kernel import kernel
-from limberjack.engine.lanes import equal_lanes, load_lanes, store_lanes, sum_lanes
+from limberjack.engine.lanes import equal_lanes, load_lanes, store_lanes
 from limberjack.engine.layout import QI, SLOT, VI, W_V
-from limberjack.engine.spatial import ZERO, add, add_scaled, cross, load3, store3, store6, sym_mul
+from limberjack.engine.spatial import add, add_scaled, cross, load3, store3, store6, sym_mul
 from limberjack.engine.views import BLOCK, LANES
 
 
 @kernel
 def _take(x, w, u, block_w, block_u):
-    """[w; u] + x [block], lane by lane."""
+    """[w; u] + x [block], lane by lane; x: a number or lanes."""
     return (
         (w[0] + x * block_w[0], w[1] + x * block_w[1], w[2] + x * block_w[2]),
         (u[0] + x * block_u[0], u[1] + x * block_u[1], u[2] + x * block_u[2]),
@@ -46,12 +46,9 @@ def _take(x, w, u, block_w, block_u):
 
 
 @kernel
-def _weigh(lanes, w, u):
-    """Σ over the lanes of [w; u] times lanes."""
-    return (
-        (sum_lanes(w[0] * lanes), sum_lanes(w[1] * lanes), sum_lanes(w[2] * lanes)),
-        (sum_lanes(u[0] * lanes), sum_lanes(u[1] * lanes), sum_lanes(u[2] * lanes)),
-    )
+def _summed(a):
+    """The sums of lanes of a block."""
+    return sum_triple(a[0]), sum_triple(a[1])
 
 
 @kernel
@@ -73,11 +70,6 @@ def _dot(a, lanes):
 def _six(a):
     """Six numbers of two triples."""
     return a[0][0], a[0][1], a[0][2], a[1][0], a[1][1], a[1][2]
-
-
-@kernel
-def _plus(a, b):
-    return add(a[0], b[0]), add(a[1], b[1])
 
 
 @kernel
@@ -134,20 +126,22 @@ def deform(plant, work, k, q, v):
     n, blocks, full = modal[MI_MODES], blocks_of(modal[MI_MODES]), modal[MI_FULL] > 0
     row = work.rows[k + 1]
     w, u = load3(row, W_V), load3(row, W_V + 3)
-    moved, inertia, h, swelling, fast = (ZERO, ZERO), (ZERO, ZERO), (ZERO, ZERO), (ZERO, ZERO), (ZERO, ZERO)
+    zero = equal_lanes(0.0), equal_lanes(0.0), equal_lanes(0.0)
+    moved, inertia, h, swelling, fast = (zero, zero), (zero, zero), (zero, zero), (zero, zero), (zero, zero)
     for b in range(blocks):
         eta, rate = load_lanes(parts.eta, LANES * b), load_lanes(parts.rate, LANES * b)
         coupling, J, quick, turning = _deformed(table, at, full, n, blocks, b, parts.eta, parts.rate)
         store_block(parts.coupling[b], 0, coupling[0], coupling[1])
         store_lanes(parts.left, LANES * b, -1.0 * _modal_bias(coupling, J, turning, w, u))
         still = load_block(table, at + BLOCK * b), load_block(table, at + BLOCK * (blocks + b))
-        moved = _plus(moved, _weigh(eta, *_half(coupling, still[0])))
-        inertia = _plus(inertia, _weigh(eta, *_half(J, still[1])))
-        h = _plus(h, _weigh(rate, coupling[0], coupling[1]))
-        swelling = _plus(swelling, _weigh(rate, J[0], J[1]))
-        fast = _plus(fast, _weigh(rate, quick[0], quick[1]))
+        moved = _take(eta, moved[0], moved[1], *_half(coupling, still[0]))
+        inertia = _take(eta, inertia[0], inertia[1], *_half(J, still[1]))
+        h = _take(rate, h[0], h[1], coupling[0], coupling[1])
+        swelling = _take(rate, swelling[0], swelling[1], J[0], J[1])
+        fast = _take(rate, fast[0], fast[1], quick[0], quick[1])
     if full:
-        _store_rigid(parts.rigid, w, moved[1], inertia, h, swelling, fast)
+        sums = sum_triple(moved[1]), _summed(inertia), _summed(h), _summed(swelling), _summed(fast)
+        _store_rigid(parts.rigid, w, *sums)
     else:
         for i in range(RIGID):
             parts.rigid[i] = 0.0

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from limberjack.engine.blocks import block_lane, load_block, store_block
+from limberjack.engine.blocks import block_lane, load_block, store_block, sum_triple
 from limberjack.engine.flexible.layout import (
     AI_CURVED,
     AI_MODAL,
@@ -23,10 +23,9 @@ from limberjack.engine.flexible.layout import (
     modal_view,
 )
 from limberjack.engine.kernel import kernel
-from limberjack.engine.lanes import load_lanes, sum_lanes
+from limberjack.engine.lanes import equal_lanes, load_lanes
 from limberjack.engine.layout import SLOT, UP, W_P, W_R, W_V
 from limberjack.engine.spatial import (
-    ZERO,
     add,
     add_scaled,
     cross,
@@ -111,9 +110,9 @@ def _jacobian_rate(t, rate, b, da, db):
 
 
 @kernel
-def _sum(lanes, w):
-    """Σ over the lanes of a triple times lanes."""
-    return sum_lanes(w[0] * lanes), sum_lanes(w[1] * lanes), sum_lanes(w[2] * lanes)
+def _take3(x, a, lanes):
+    """x + a lanes, of triples x and a."""
+    return x[0] + lanes * a[0], x[1] + lanes * a[1], x[2] + lanes * a[2]
 
 
 @kernel
@@ -138,14 +137,17 @@ def place_node(plant, work, k, row, up):
     modal = plant.flexible.modal_int[attached[AI_MODAL]]
     parts, table, at = modal_view(modal, work.modal), plant.flexible.table, attached[AI_TABLE]
     n, blocks, h = modal[MI_MODES], blocks_of(modal[MI_MODES]), attached[AI_WORK] + ATTACHED_A
-    theta, turning, moved, speed, fast = ZERO, ZERO, ZERO, ZERO, ZERO
+    zero = equal_lanes(0.0), equal_lanes(0.0), equal_lanes(0.0)
+    theta, turning, moved, speed, fast = zero, zero, zero, zero, zero
     for b in range(blocks):
         eta, rate = load_lanes(parts.eta, LANES * b), load_lanes(parts.rate, LANES * b)
         w, flat, u, quick = _bent(table, at, attached[AI_CURVED] > 0, n, blocks, b, parts.eta, parts.rate)
         store_block(work.modal, h + BLOCK * b, w, u)
-        theta, turning = add(theta, _sum(eta, w)), add(turning, _sum(rate, w))
+        theta, turning = _take3(theta, w, eta), _take3(turning, w, rate)
         half = (0.5 * (flat[0] + u[0]), 0.5 * (flat[1] + u[1]), 0.5 * (flat[2] + u[2]))
-        moved, speed, fast = add(moved, _sum(eta, half)), add(speed, _sum(rate, u)), add(fast, _sum(rate, quick))
+        moved, speed, fast = _take3(moved, half, eta), _take3(speed, u, rate), _take3(fast, quick, rate)
+    theta, turning = sum_triple(theta), sum_triple(turning)
+    moved, speed, fast = sum_triple(moved), sum_triple(speed), sum_triple(fast)
     R0 = load9(table, at)
     a, b2, da, db = _coefficients(dot(theta, theta))
     R, p, Jr = mul(_exponential(theta, a, b2), R0), add(load3(table, at + 9), moved), _right_jacobian(theta, a, b2)
