@@ -27,6 +27,8 @@ from limberjack.engine.system.system import Actuator, Body, Dof, System
 
 #: step of the differences in positions, rad, or times the model's extent
 STEP = 1e-3
+#: share of it in modal coordinates, which bend slender bodies far beyond the least of their moments of inertia
+_MODAL = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +126,7 @@ def _modal_sizes(modes: Integrals) -> list[float]:
         turning = [float(np.linalg.norm(node.Pr[:, r])) for node in modes.attachments]
         swelling = max(abs(float(np.trace(modes.J2[r, r]))), 1.0)  # unit modal mass
         slope = max([*turning, float(np.sqrt(swelling / inertia)) if inertia > 0.0 else 0.0])
-        sizes.append(1.0 / slope if slope > 0.0 else 1.0)
+        sizes.append(_MODAL / slope if slope > 0.0 else _MODAL)
     return sizes
 
 

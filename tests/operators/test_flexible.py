@@ -108,6 +108,18 @@ def test_identities(seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+def test_the_smoother_gives_the_conditional_expectation(seed):
+    """f = z + P α is cov(x, T) 𝓜⁻¹ T for x = φ w with cov w = M, T = H x + n with cov n = J (docs/estimation.md)."""
+    o, _, _, _, T = drawn(seed)
+    M, H, phi = o.M.to_array(), o.H.to_array(), o.phi.to_array()
+    spread = phi @ M @ phi.T
+    expected = spread @ H.T @ np.linalg.solve(H @ spread @ H.T + o.J.to_array(), T)
+    z = o.psi * (o.K * T)
+    f = z + o.P * (o.psi.T * (o.H.T * (o.D_inverse * (T - o.H * z))))
+    close(f, expected)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_half_steps_of_the_paper(seed):
     """(62): the massless link has P_R = P_rr - g μ*, g = μ D_f⁻¹; nodes add 𝒜 P⁺ 𝒜* to M_m."""
     o, *_ = drawn(seed)
