@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from limberjack.engine import arguments
+from limberjack.engine.deformed import deformed_too_far
 from limberjack.engine.derivatives.layout import slope_sections
 from limberjack.engine.entries import entries
 from limberjack.engine.errors import ArgumentError
@@ -64,7 +65,7 @@ class Dynamics:
         with self._lock:
             acts = self._spread(q, external)
             entries().forward_dynamics(*self._model, q, v, tau, acts, out)
-        _finite_accelerations(self.system, out)
+        self._finite_accelerations(q, out)
         return out
 
     def inverse(self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, external: External = None) -> np.ndarray:
@@ -194,7 +195,7 @@ class Dynamics:
         forces = np.full((4 + nu) * nv, np.nan)
         self._evaluate(entries().force_slopes, state, forces)
         _, stiffness, damping, vdot = forces[: 4 * nv].reshape(4, nv)
-        _finite_accelerations(self.system, vdot)
+        self._finite_accelerations(state[S_Q : S_Q + self.system.nq], vdot)
         return stiffness, damping, forces[4 * nv :].reshape(nv, nu), vdot
 
     def output_slopes(self, outputs: int) -> np.ndarray:
@@ -319,6 +320,16 @@ class Dynamics:
         entries().spread_wrenches(*self._model, q, table)
         return True
 
+    def _finite_accelerations(self, q: ArrayLike, vdot: np.ndarray) -> None:
+        """ArgumentError that names the velocity of the first acceleration that is no number."""
+        bad = np.nonzero(~np.isfinite(vdot))[0]
+        if bad.size:
+            raise ArgumentError(
+                f"the accelerations are not finite at '{self.system.velocity_names[bad[0]]}': the mass matrix is "
+                "singular there, or the arguments are too large; give massless bodies mass or armature, and keep a "
+                f"gimbal's middle angle off ±90 degrees.{deformed_too_far(self.system, self._q(q), self.mass_matrix)}"
+            )
+
     def _motion(self, node: str, q: ArrayLike, v: ArrayLike, vdot: ArrayLike) -> np.ndarray:
         out = np.empty(12)
         q, v, vdot = self._q(q), self._v("v", v), self._v("vdot", vdot)
@@ -341,17 +352,6 @@ def _along(loop: Loop, forces: np.ndarray) -> np.ndarray | float:
     if loop.type == "coupling":
         return float(forces.sum())
     return float(forces[0]) if len(forces) == 1 else forces.copy()
-
-
-def _finite_accelerations(system: System, vdot: np.ndarray) -> None:
-    """ArgumentError that names the velocity of the first acceleration that is no number."""
-    bad = np.nonzero(~np.isfinite(vdot))[0]
-    if bad.size:
-        raise ArgumentError(
-            f"the accelerations are not finite at '{system.velocity_names[bad[0]]}': the mass matrix is "
-            "singular there, or the arguments are too large; give massless bodies mass or armature, and keep a "
-            "gimbal's middle angle off ±90 degrees."
-        )
 
 
 def _in_range(values: np.ndarray, what: str) -> np.ndarray:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from limberjack.engine import arguments, layout
+from limberjack.engine.deformed import deformed_too_far
 from limberjack.engine.dynamics import Dynamics
 from limberjack.engine.entries import entries, prepare
 from limberjack.engine.errors import ArgumentError, SimulationError
@@ -340,7 +341,7 @@ class Simulation:
         return (
             f"{where} of body '{body}' {what} in the step after t = {self.time:.6g} s ({self.integrator}, "
             f"dt = {self.dt:g} s); take a smaller dt or substeps, the 'implicit' integrator for stiff springs, or "
-            "look at the commands."
+            f"look at the commands.{deformed_too_far(self.system, self.q, Dynamics(self.system).mass_matrix)}"
         )
 
     def _body_of(self, index: int, size: Callable[[Hinge], int]) -> str:

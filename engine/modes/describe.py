@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -27,10 +28,11 @@ from limberjack.engine.modes.description_errors import description_error
 from limberjack.engine.modes.effective_mass import choose_modes
 from limberjack.engine.modes.frame import Beam, Frame, PointMass
 from limberjack.engine.modes.frame_structure import frame_structure
-from limberjack.engine.modes.matrices import matrix_structure
+from limberjack.engine.modes.matrices import matrix_structure, tied
+from limberjack.engine.modes.matrix_stress import deck_steps, matrix_stress, structure_loads
 from limberjack.engine.modes.nastran import nastran_results
 from limberjack.engine.modes.reduction import Reduction, reduce_structure
-from limberjack.engine.modes.results import results_modal_data
+from limberjack.engine.modes.results import result_loads, results_modal_data
 from limberjack.engine.modes.structure import Structure
 from limberjack.engine.system.readers.yaml_document import Document, read_document
 
@@ -68,6 +70,34 @@ def modal_data_of(path: str | Path) -> ModalData:
     return data
 
 
+def write_unit_loads(path: str | Path, out: str | Path) -> int:
+    """Write the static steps whose stresses a description's `stress` names; returns how many. ModelError, OSError."""
+    spec, document = read_description(path)
+    inboard = "" if spec.reduction.inboard is None else str(spec.reduction.inboard)
+    ties = [item for item in spec.interface if isinstance(item, TieSpec)]
+    folder = Path(document.file).parent
+    try:
+        if not inboard or (spec.calculix is None and spec.matrices is None):
+            what = "unit loads are those of a CalculiX mesh that is held at an inboard node"
+            mend = "Give results or matrices of CalculiX, and cantilever or Craig-Bampton modes"
+            raise ModelError(what, where=document.place(("reduction",)), mend=mend)
+        if spec.calculix is not None:
+            found = calculix_results(spec.calculix, folder)
+            assert found.deck is not None
+            steps, (names, loads) = found.deck, result_loads(found, ties, inboard)
+        else:
+            assert spec.matrices is not None
+            structure = matrix_structure(spec.name, spec.matrices, folder)
+            steps, (names, loads) = (
+                deck_steps(spec.matrices, structure, folder),
+                structure_loads(structure, ties, inboard),
+            )
+        steps.write(Path(out), names, loads)
+    except ModelError as error:
+        raise _placed(error, document) from None
+    return len(names)
+
+
 def _reduced(spec: DescriptionSpec, document: Document) -> ModalData:
     """All modes that are asked for, computed or read."""
     how, folder = spec.reduction, Path(document.file).parent
@@ -88,7 +118,10 @@ def _structure(spec: DescriptionSpec, ties: list[TieSpec], document: Document) -
         _no_ties(spec, document)
         return frame_structure(frame_of(spec.name, spec.frame, document), spec.frame.mass)
     assert spec.matrices is not None
-    return matrix_structure(spec.name, spec.matrices, ties, Path(document.file).parent)
+    folder, inboard = Path(document.file).parent, spec.reduction.inboard
+    loose = matrix_structure(spec.name, spec.matrices, folder)
+    stress = matrix_stress(spec.matrices, loose, ties, "" if inboard is None else str(inboard), folder)
+    return replace(tied(loose, ties), stress=stress)
 
 
 def _placed(error: ModelError, document: Document) -> ModelError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Literal
 
 import numpy as np
@@ -164,6 +165,38 @@ class UnitsSpec(Model):
     mass: Positive = Field(description="unit of mass, kg: 1000 for t")
 
 
+Three = Annotated[list[Name], Field(min_length=3, max_length=3)]
+
+
+class CentrifugalSpec(Model):
+    """Stress stiffness under the loads m (δ_ij r - ½ (e_i r_j + e_j r_i)), each a file."""
+
+    xx: Name
+    yy: Name
+    zz: Name
+    xy: Name
+    xz: Name
+    yz: Name
+
+    def files(self) -> list[str]:
+        """In the order of the unit loads."""
+        return [self.xx, self.yy, self.zz, self.xy, self.xz, self.yz]
+
+
+class StressSpec(Model):
+    """Stress stiffness matrices of the body, held at its inboard node under unit loads, in the matrices' units."""
+
+    acceleration: Three = Field(description="files for x, y, z: loads m e_i")
+    angular: Three = Field(description="files for x, y, z: loads m e_i × r, r from the origin")
+    centrifugal: CentrifugalSpec
+    forces: dict[Name, Three] = Field(default={}, description="by interface node: files for unit forces x, y, z")
+
+    def files(self) -> list[str]:
+        """All of them in the order of the unit loads."""
+        forces = [name for three in self.forces.values() for name in three]
+        return [*self.acceleration, *self.angular, *self.centrifugal.files(), *forces]
+
+
 class MatricesSpec(Model):
     """Mass and stiffness matrices of any program."""
 
@@ -173,6 +206,11 @@ class MatricesSpec(Model):
     freedoms: list[Freedom] | Name = Field(
         default_factory=lambda: list[Freedom](("x", "y", "z", "rx", "ry", "rz")),
         description="order at every node, or file with a node and a freedom for each row (default x, y, z, rx, ry, rz)",
+    )
+    stress: StressSpec | Name | None = Field(
+        default=None,
+        description="geometric stiffness: matrices, or the .dat file of CalculiX with the steps that "
+        "`limberjack modes --unit-loads` writes (default: no geometric data)",
     )
     units: UnitsSpec = UnitsSpec(length=1.0, mass=1.0)
 
@@ -185,6 +223,10 @@ class CalculixSpec(Model):
         default=None, description="of the solids, kg/m³ in units of the file: one, or by name of the material"
     )
     masses: Name | None = Field(default=None, description="instead of density: .csv with node,mass")
+    stress: Name | None = Field(
+        default=None,
+        description=".dat file of the steps that `limberjack modes --unit-loads` writes (default: no geometric data)",
+    )
     units: UnitsSpec = UnitsSpec(length=1.0, mass=1.0)
 
     @model_validator(mode="after")
@@ -249,6 +291,14 @@ class DescriptionSpec(Model):
         if sum(source is not None for source in (self.frame, self.matrices, self.calculix, self.nastran)) != 1:
             raise ValueError("the body needs one source: frame, matrices, calculix or nastran")
         return self
+
+
+def json_schema() -> str:
+    """The JSON Schema of the description, as the text of docs/modes.schema.json."""
+    schema = DescriptionSpec.model_json_schema()
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    schema["title"] = "Limberjack modal description"
+    return json.dumps(schema, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
 
 def vector(values: list[float]) -> np.ndarray:

@@ -21,8 +21,8 @@ PLACES = {"rx": 0, "ry": 1, "rz": 2, "x": 3, "y": 4, "z": 5}
 RIGID_FORCE = 1e-5
 
 
-def matrix_structure(name: str, spec: MatricesSpec, ties: Sequence[TieSpec], folder: Path) -> Structure:
-    """The structure of files. ModelError for files that cannot be read or do not fit together."""
+def matrix_structure(name: str, spec: MatricesSpec, folder: Path) -> Structure:
+    """The structure of files, no nodes tied. ModelError for files that cannot be read or do not fit together."""
     need_scipy()
     import scipy.sparse
 
@@ -36,8 +36,7 @@ def matrix_structure(name: str, spec: MatricesSpec, ties: Sequence[TieSpec], fol
     scale = scipy.sparse.diags(np.where(kept % 6 < 3, length, 1.0))
     K, M = ((mass * (scale @ matrix @ scale)).tocsr() for matrix in (K, M))
     source = f"matrices {Path(spec.stiffness).name}, {Path(spec.mass).name}"
-    made = sparse_structure(name, source, ids, length * positions, K, M, kept)
-    return tied(made, ties)
+    return sparse_structure(name, source, ids, length * positions, K, M, kept)
 
 
 def _kept(spec: MatricesSpec, ids: np.ndarray, rows: int, folder: Path) -> np.ndarray:

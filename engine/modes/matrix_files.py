@@ -189,6 +189,25 @@ def _triplets(path: Path, part: str) -> Any:
     return triangle + triangle.T - scipy.sparse.diags(triangle.diagonal())
 
 
+def read_element_numbers(name: str, folder: Path) -> np.ndarray:
+    """(E,) numbers of the elements of a CalculiX (Abaqus) input file. ModelError if there are none."""
+    path, _ = _split(name, folder)
+    if path.suffix.lower() != ".inp":
+        _fail(path, "", "holds no elements", "Name the deck itself as nodes: an .inp file")
+    numbers, inside, goes_on = [], False, False
+    lines = _guarded(path, lambda: path.read_text(encoding="latin-1")).splitlines()
+    for row, line in enumerate(lines, start=1):
+        if line.startswith("*"):
+            inside = inside if line.startswith("**") else line.split(",")[0].strip().upper() == "*ELEMENT"
+        elif inside and line.strip():
+            if not goes_on:
+                numbers.append(int(_number(path, row, line.split(",")[0])))
+            goes_on = line.rstrip().endswith(",")
+    if not numbers:
+        _fail(path, "", "has no *ELEMENT block", "Name the file that holds the elements")
+    return np.array(numbers)
+
+
 def _inp_nodes(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """Ids and positions of the *NODE blocks of a CalculiX (Abaqus) input file."""
     rows, inside = [], False

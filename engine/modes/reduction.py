@@ -91,6 +91,7 @@ def modal_data(structure: Structure, how: Reduction, modes: np.ndarray, squares:
         rigid=rigid,
         participation=participation,
         foreshortening=G,
+        stress=structure.stress(shapes) if structure.stress else None,
         lines=structure.lines,
     )
 
@@ -113,6 +114,10 @@ def _check(structure: Structure, how: Reduction) -> tuple[int | None, list[int]]
         raise ArgumentError(f"free-free modes hold no node, but inboard is '{how.inboard}'. Leave inboard out.")
     if how.kind != "free-free" and not how.inboard:
         raise ArgumentError(f"{how.kind} modes hold the inboard node. Name it, or take free-free modes.")
+    if structure.stress is not None and not how.inboard:
+        what = "stress stiffness under unit loads is that of a body held at its inboard node, but the modes are free"
+        mend = "Take cantilever or Craig-Bampton modes, or leave stress out"
+        raise ModelError(what, where=f"structure '{structure.name}'", mend=mend)
     interface = [structure.node(name) for name in how.interface]
     held = structure.node(how.inboard) if how.inboard else None
     outer = [node for node in interface if node != held]

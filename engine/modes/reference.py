@@ -28,16 +28,21 @@ class BodyFrameData:
     stress: dict[str, np.ndarray] | None
 
     def stress_displacements(self, nodes: list[int], data: ModalData) -> dict[int, np.ndarray]:
-        """G of nodes from the stress stiffness of unit forces at them: f·G = -K_g(f). ModelError if not given."""
+        """G of nodes from the stress stiffness of unit forces at them: f·G = -K_g(f); 0 for the node that is held.
+
+        ModelError if not given.
+        """
         assert self.stress is not None
         assert data.stress is not None
         rows = {int(node): row for row, node in enumerate(data.stress.nodes)}
+        held = data.node(data.inboard) if data.inboard else -1
         for node in nodes:
-            if node not in rows:
+            if node not in rows and node != held:
                 what = f"there is no stress stiffness of unit forces at the node '{data.labels()[node]}'"
                 mend = "Add the node to stress.nodes with its stiffness, or switch geometric stiffening off"
                 raise ModelError(what, where=f"modal data '{data.name}', stress.force", mend=mend)
-        return {node: -self.stress["force"][rows[node]] for node in nodes}
+        none = np.zeros_like(self.second_order[0])
+        return {node: none if node == held else -self.stress["force"][rows[node]] for node in nodes}
 
 
 def in_body_frame(data: ModalData, inboard: int | None, modes: np.ndarray) -> BodyFrameData:

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from limberjack.engine.errors import ModelError
-from limberjack.engine.modes.data import ModalData
+from limberjack.engine.modes.calculix_stress import LoadSteps
+from limberjack.engine.modes.data import ModalData, Stress
 from limberjack.engine.modes.description import ReductionSpec, TieSpec, vector
 from limberjack.engine.modes.matrices import tied_nodes
 from limberjack.engine.modes.reduction import RIGID, damping_ratios
 from limberjack.engine.modes.reference import cross_matrix
+from limberjack.engine.modes.unit_loads import fit, load_names, spread_forces, stress_of_loads, unit_loads
 
 #: how far a modal mass may be from 1: by a consistent mass matrix of the mesh, and by lumped masses
 FULL_TOLERANCE, LUMPED_TOLERANCE = 0.02, 0.2
@@ -29,6 +31,7 @@ class Results:
     masses : (N,) kg;  centres : (N, 3);  inertias : (N, 3, 3), as in ModalData
     full_mass : sparse (N, N) mass matrix of each translation, or None if the nodal bodies are all there is
     turns : whether the shapes have rotations;  lines : (E, 2) for drawings
+    deck : static steps under unit loads, of programs that have them
     """
 
     source: str
@@ -42,6 +45,7 @@ class Results:
     full_mass: Any
     turns: bool
     lines: np.ndarray | None
+    deck: LoadSteps | None = None
 
 
 def results_modal_data(
@@ -60,9 +64,7 @@ def results_modal_data(
     chosen = slice(first, first + how.modes)
     shapes, omega = found.shapes[:, :, chosen], 2.0 * np.pi * found.frequencies[chosen]
     mass, rigid, participation = _masses(found, shapes, where)
-    groups = [tied_nodes(found.positions, found.ids, tie) for tie in ties]
-    places = [found.positions[group].mean(axis=0) if tie.position is None else vector(tie.position)
-              for tie, group in zip(ties, groups)]  # fmt: skip
+    groups, places = _groups(found, ties)
     added = [fitted(found.positions[group] - place, shapes[group, 3:]) for group, place in zip(groups, places)]
     labels = [*map(str, found.ids), *(tie.name for tie in ties)]
     everywhere = np.concatenate([shapes, np.array(added).reshape(-1, 6, len(omega))])
@@ -90,8 +92,38 @@ def results_modal_data(
         damping=damping_ratios(how.damping, len(omega)),
         rigid=rigid,
         participation=participation,
+        stress=_stress(found, ties, inboard, shapes, where),
         lines=found.lines,
     )
+
+
+def _groups(found: Results, ties: Sequence[TieSpec]) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Nodes and place of every tie."""
+    groups = [tied_nodes(found.positions, found.ids, tie) for tie in ties]
+    places = [found.positions[group].mean(axis=0) if tie.position is None else vector(tie.position)
+              for tie, group in zip(ties, groups)]  # fmt: skip
+    return groups, places
+
+
+def result_loads(found: Results, ties: Sequence[TieSpec], inboard: str) -> tuple[list[str], np.ndarray]:
+    """Names and nodal forces (L, N, 3) of the unit loads; forces at the ties that are not held."""
+    groups, places = _groups(found, ties)
+    forces = [spread_forces(len(found.ids), group, found.positions[group] - place)
+              for tie, group, place in zip(ties, groups, places) if tie.name != inboard]  # fmt: skip
+    mass = found.full_mass
+    inertia = (lambda field: found.masses[:, None] * field) if mass is None else (lambda field: mass @ field)
+    return load_names([tie.name for tie in ties if tie.name != inboard]), unit_loads(inertia, found.positions, forces)
+
+
+def _stress(found: Results, ties: Sequence[TieSpec], inboard: str, shapes: np.ndarray, where: str) -> Stress | None:
+    """Stress stiffness under unit loads, where the deck has run them."""
+    if found.deck is None or found.deck.results is None:
+        return None
+    if not inboard:
+        what = "stresses under unit loads are those of a body held at its inboard node, but the modes are free-free"
+        raise ModelError(what, where=where, mend="Take cantilever modes, or leave stress out")
+    nodes = [len(found.ids) + i for i, tie in enumerate(ties) if tie.name != inboard]
+    return stress_of_loads(found.deck.stiffness(shapes[:, 3:], *result_loads(found, ties, inboard)), nodes)
 
 
 def _first_mode(found: Results, how: ReductionSpec, where: str) -> int:
@@ -141,7 +173,10 @@ def _check_modal_mass(mass: np.ndarray, tolerance: float, lumped: bool, where: s
     low = 1.0 - (np.median(mass) if lumped else mass.min())
     if mass.max() > 1.0 + tolerance or low > tolerance:
         what = f"with these masses mode {worst + 1} has the modal mass {mass[worst]:.4g} instead of 1"
-        raise ModelError(what, where=where, mend="Correct densities, masses and units, all of them of the same model")
+        mend = "Correct densities, masses and units, all of them of the same model"
+        if not lumped:
+            mend += "; coarse C3D8I, S4, S4R, B31, and full beside reduced integration, need masses or matrices"
+        raise ModelError(what, where=where, mend=mend)
 
 
 def _completed(mass: np.ndarray) -> np.ndarray:
@@ -152,8 +187,7 @@ def _completed(mass: np.ndarray) -> np.ndarray:
 
 def fitted(arms: np.ndarray, moved: np.ndarray) -> np.ndarray:
     """(6, n) rigid displacement of a point that fits those of the nodes at `arms` (k, 3) best; moved : (k, 3, n)."""
-    A = np.concatenate([-cross_matrix(arms), np.tile(np.eye(3), (len(arms), 1, 1))], axis=2).reshape(-1, 6)
-    return np.asarray(np.linalg.lstsq(A, moved.reshape(len(A), -1), rcond=None)[0])
+    return np.asarray(fit(arms) @ moved.reshape(3 * len(arms), -1))
 
 
 def _check_node(label: str, labels: list[str], found: Results, where: str) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from limberjack.engine.arguments import index_of
 from limberjack.engine.errors import MissingExtraError
+from limberjack.engine.modes.data import Stress
 from limberjack.engine.modes.reference import cross_matrix
 
 
@@ -32,6 +33,7 @@ class Structure:
     masses, centres, inertias : nodal bodies as in ModalData, node axes parallel to the frame's
     lumped : whether the mass matrix is that of the nodal bodies
     foreshortening : shapes (N, 6, n), anchor node -> G (N, 3, n, n), or None if it cannot be computed
+    stress : shapes (N, 6, n) that hold the inboard node -> stress stiffness under unit loads, or None
     lines : (E, 2) indices of nodes that drawings join, or None
     """
 
@@ -49,6 +51,7 @@ class Structure:
     inertias: np.ndarray
     lumped: bool
     foreshortening: Callable[[np.ndarray, int], np.ndarray] | None = None
+    stress: Callable[[np.ndarray], Stress] | None = None
     lines: np.ndarray | None = None
 
     def labels(self) -> list[str]:

@@ -203,15 +203,20 @@ def _modes(commands: Any) -> None:
     parser.add_argument("-o", "--out", type=Path, metavar="NPZ", help="file to write (default: <description>.npz)")
     parser.add_argument("--plot", type=Path, metavar="PNG", help="also draw the first mode shapes")
     parser.add_argument("--table", type=Path, metavar="CSV", help="also write the report as a table")
+    text = "only write the static steps under unit loads that give a CalculiX body its geometric stiffness"
+    parser.add_argument("--unit-loads", type=Path, metavar="INP", help=text)
 
 
 def _schema(commands: Any) -> None:
-    def work(_: argparse.Namespace) -> None:
-        from limberjack.engine.system.readers.schema import json_schema
+    def work(options: argparse.Namespace) -> None:
+        if options.modes:
+            from limberjack.engine.modes.description import json_schema
+        else:
+            from limberjack.engine.system.readers.schema import json_schema
+        print(json_schema(), end="")
 
-        print(json_schema())
-
-    _command(commands, "schema", work, "print the JSON Schema of the YAML model format, for editors")
+    parser = _command(commands, "schema", work, "print the JSON Schema of the YAML formats, for editors")
+    parser.add_argument("--modes", action="store_true", help="of descriptions for 'limberjack modes', not of models")
 
 
 def _keygen(commands: Any) -> None:

@@ -15,7 +15,7 @@ from limberjack.engine.modes import integrals
 from limberjack.engine.modes.calculix import read_frd
 from limberjack.engine.modes.describe import modal_data_of
 from limberjack.engine.modes.effective_mass import effective_mass
-from limberjack.engine.modes.solids import RULES, solid_mass
+from limberjack.engine.modes.solids import FULL, RULES, solid_mass
 
 needs_ccx = pytest.mark.skipif(shutil.which("ccx") is None, reason="CalculiX (ccx) is not installed")
 SIZE, DENSITY = np.array([1.0, 0.04, 0.06]), 2700.0
@@ -230,7 +230,7 @@ def test_faults_of_the_file(tmp_path):
 @pytest.mark.parametrize("count", [4, 8, 10, 20])
 def test_mass_of_a_distorted_solid(count):
     """Volume by the divergence theorem on the straight-sided element, centre by a finer split into tetrahedra."""
-    rule = RULES[count]
+    rule = RULES[count, FULL[count]]
     rng = np.random.default_rng(count)
     corners = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)] if count in (4, 10) else np.array(CORNERS) / 2.0)
     corners = corners @ (np.eye(3) + 0.3 * rng.normal(size=(3, 3)))  # an affine map keeps faces plane

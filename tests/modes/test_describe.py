@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,10 @@ from limberjack.cli import main
 from limberjack.engine.errors import ModelError
 from limberjack.engine.modes import read_modal_data
 from limberjack.engine.modes.describe import modal_data_of
+from limberjack.engine.modes.description import json_schema
+from limberjack.engine.system.readers.yaml_document import read_document
 
+DOCS = Path(__file__).parents[2] / "docs"
 GOOD = """limberjack_modes: 1
 name: mast
 frame:
@@ -136,3 +140,26 @@ def test_the_command_refuses_what_it_cannot_do(tmp_path, capsys):
     assert main(["modes", str(tmp_path / "mast.npz"), "-o", "b.npz"]) == 2
     assert "holds modal data already" in capsys.readouterr().err
     assert main(["modes", str(tmp_path / "mast.npz"), "--table", str(tmp_path / "a.txt")]) == 2
+
+
+def test_json_schema_file_is_up_to_date_and_accepts_descriptions(tmp_path, capsys):
+    jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
+    assert main(["schema", "--modes"]) == 0
+    text = capsys.readouterr().out
+    assert (DOCS / "modes.schema.json").read_text(encoding="utf-8") == text, (
+        "run: limberjack schema --modes > docs/modes.schema.json"
+    )
+    check = jsonschema.Draft202012Validator(json.loads(text))
+    example = Path(limberjack.examples.__file__).parent / "modes" / "boom.yaml"
+    for good in (example, written(tmp_path)):
+        check.validate(read_document(good).root.plain())
+    wrong = written(tmp_path, ("elements: 10", "elments: 10"))
+    assert not check.is_valid(read_document(wrong).root.plain())
+
+
+def test_docs_name_every_field_of_descriptions():
+    text = (DOCS / "modes.md").read_text(encoding="utf-8")
+    schema = json.loads(json_schema())
+    fields = {name for part in (schema, *schema["$defs"].values()) for name in part.get("properties", {})}
+    missing = {name for name in fields if f"{name}:" not in text and f"`{name}`" not in text}
+    assert not missing

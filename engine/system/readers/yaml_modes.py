@@ -16,8 +16,9 @@ from limberjack.engine.system.readers.schema import BodySpec, FlexibleSpec
 from limberjack.engine.system.readers.yaml_document import Document
 
 
-def read_modes(index: int, spec: BodySpec, document: Document) -> Integrals:
-    """The modal integrals of a body. ModelError for a file that cannot be read, and for nodes it does not have."""
+def read_modes(index: int, spec: BodySpec, document: Document) -> tuple[Integrals, list[str]]:
+    """The modal integrals of a body, and what to warn of. ModelError for a file that cannot be read, and for nodes it
+    does not have."""
     wanted, path = spec.flexible, ("bodies", index, "flexible")
     assert wanted is not None
     data = _read(wanted, document, path)
@@ -27,10 +28,26 @@ def read_modes(index: int, spec: BodySpec, document: Document) -> Integrals:
     if wanted.damping is not None:
         data = replace(data, damping=np.full(data.modes, wanted.damping))
     try:
-        return integrals(data, inboard, attachments, wanted.modes, wanted.variant, wanted.geometric)
+        made = integrals(data, inboard, attachments, wanted.modes, wanted.variant, wanted.geometric)
+        return made, _findings(wanted, data, spec.name, document, path)
     except ArgumentError as error:
         mend = f"'{wanted.file}' has {data.modes} modes, and the interface nodes {', '.join(data.interface) or 'none'}"
         raise ModelError(str(error).rstrip("."), where=document.place(path), mend=mend) from None
+
+
+def _findings(
+    wanted: FlexibleSpec, data: ModalData, name: str, document: Document, path: tuple[str | int, ...]
+) -> list[str]:
+    """Stiffening that is asked for, but of which the file says nothing."""
+    if not wanted.geometric or wanted.variant == "linearized" or not data.modes:
+        return []
+    if data.foreshortening is not None or data.stress is not None:
+        return []
+    return [
+        f"{document.place(path)}: '{name}' has no geometric stiffening: '{wanted.file}' holds no geometric data, so "
+        "that it softens where it spins or is loaded along itself. Give the description `stress` (docs/modes.md), or "
+        "say `geometric: false`."
+    ]
 
 
 def _read(wanted: FlexibleSpec, document: Document, path: tuple[str | int, ...]) -> ModalData:

@@ -42,7 +42,8 @@ def read_yaml(path: Path) -> tuple[System, Locate]:
 
 def _system(spec: ModelSpec, document: Document) -> System:
     carriers = Carriers(spec, document)
-    modes = {i: read_modes(i, body, document) for i, body in enumerate(spec.bodies) if body.flexible is not None}
+    found = {i: read_modes(i, body, document) for i, body in enumerate(spec.bodies) if body.flexible is not None}
+    modes = {i: made for i, (made, _) in found.items()}
     for i, made in modes.items():
         for attachment in made.attachments:
             carriers.add(f"{spec.bodies[i].name}.{attachment.name}")
@@ -76,6 +77,7 @@ def _system(spec: ModelSpec, document: Document) -> System:
         interface=spec.fmu.interface(),
         held=tuple(name for positions, _ in given for name in positions),
         held_rates=tuple(name for _, velocities in given for name in velocities),
+        warnings=tuple(text for _, findings in found.values() for text in findings),
     )
 
 

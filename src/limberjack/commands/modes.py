@@ -13,37 +13,50 @@ from limberjack.commands.modes_plot import plot_modes
 from limberjack.commands.tables import new_table
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.modes.data import ModalData
-from limberjack.engine.modes.describe import modal_data_of
+from limberjack.engine.modes.describe import modal_data_of, write_unit_loads
 from limberjack.engine.modes.effective_mass import DIRECTIONS, EffectiveMass, effective_mass
+from limberjack.engine.modes.inertia_range import CARRIER, Ranges, ranges
 from limberjack.engine.modes.modal_file import read_modal_data, write_modal_data
 
 
 def modes(options: argparse.Namespace) -> None:
     """Make modal data from a description, or read them; print the report, write file, table and picture."""
     source: Path = options.source
+    if options.unit_loads is not None:
+        _write_loads(source, options.unit_loads)
+        return
     if source.suffix.lower() == ".npz":
         if options.out is not None:
             raise ArgumentError(f"{source} holds modal data already. Leave --out out, or give a .yaml description.")
         data = read_modal_data(source)
     else:
         data = modal_data_of(source)
-    table = effective_mass(data)
-    report(data, table)
+    table, reach = effective_mass(data), ranges(data)
+    report(data, table, reach)
     console = open_console()
     if source.suffix.lower() != ".npz":
         path = write_modal_data(data, options.out or source.with_suffix(".npz"))
         size = path.stat().st_size / 1e3
         console.print(f"{path}: {data.modes} modes, {size:.0f} kB", highlight=False, soft_wrap=True)
     if options.table is not None:
-        write_table(table, options.table)
+        write_table(table, reach, options.table)
         console.print(f"{options.table}", highlight=False, soft_wrap=True)
     if options.plot is not None:
         plot_modes(data, options.plot)
         console.print(f"{options.plot}", highlight=False, soft_wrap=True)
 
 
-def report(data: ModalData, table: EffectiveMass) -> None:
-    """Frequencies, effective masses, participation and what the modes leave out, as tables."""
+def _write_loads(source: Path, out: Path) -> None:
+    """The steps of --unit-loads, and what to do with them."""
+    if source.suffix.lower() == ".npz":
+        raise ArgumentError(f"{source}: unit loads are made from a description. Give the .yaml file.")
+    count = write_unit_loads(source, out)
+    text = f"{out}: {count} steps; include them in the deck, run ccx, and name its .dat file as stress in {source.name}"
+    open_console().print(text, highlight=False, soft_wrap=True)
+
+
+def report(data: ModalData, table: EffectiveMass, reach: Ranges) -> None:
+    """Frequencies, effective masses, what the modes leave out, participation and range of deformation, as tables."""
     console = open_console()
     about = "the centre of mass" if data.kind == "free-free" else f"'{data.inboard}'"
     mass, m = table.rigid, table.rigid[3, 3]
@@ -53,6 +66,7 @@ def report(data: ModalData, table: EffectiveMass) -> None:
         highlight=False,
         soft_wrap=True,
     )
+    console.print(f"geometric stiffening: {_geometric(data)}", highlight=False, soft_wrap=True)
     shares = new_table("effective mass, % of the body's", "mode", "Hz", "damping", *DIRECTIONS)
     fractions = 100.0 * table.fractions()
     for r in range(data.modes):
@@ -64,18 +78,44 @@ def report(data: ModalData, table: EffectiveMass) -> None:
     shares.add_row("rest", "", "", *(f"{100.0 * value:.2f}" for value in rest))
     console.print(shares)
     units = [f"{name} / √kg" + "·m" * (i < 3) for i, name in enumerate(DIRECTIONS)]
-    factors = new_table("participation, per unit modal mass", "mode", *units)
+    factors = new_table(
+        "participation, per unit modal mass; range of `full`", "mode", *units, "alone / m", "carried / m"
+    )
+    carried = np.full(data.modes, np.nan) if reach.carried is None else reach.carried
+    noise = 1e-9 * np.sqrt(np.maximum(np.diag(table.rigid), 1e-300))
     for r in range(data.modes):
-        factors.add_row(str(r + 1), *(f"{value:.4g}" for value in _tidy(table.participation[:, r])))
+        column, turned = table.participation[:, r], bool(reach.turned[r])
+        numbers = (f"{value:.4g}" for value in np.where(np.abs(column) > noise, column, 0.0))
+        factors.add_row(str(r + 1), *numbers, _size(reach.alone[r], turned), _size(carried[r], turned))
+    factors.add_section()
+    together = (f"{reach.together[0]:.2g}", "" if reach.carried is None else f"{reach.together[1]:.2g}")
+    factors.add_row("ρ", *[""] * 6, *together)
     console.print(factors)
+    console.print(
+        "range: largest displacement (of twisting modes: rotation) for which the mass matrix of second order is "
+        f"positive definite, of the body alone, and with {100 * CARRIER:g} % of its own inertia where it is held; "
+        "several modes: Σ (share of the range)² < ρ². `variant: linearized` has none. See docs/modes.md.",
+        highlight=False,
+        soft_wrap=True,
+    )
 
 
-def _tidy(values: np.ndarray) -> np.ndarray:
-    """Rounding noise as 0."""
-    return np.where(np.abs(values) > 1e-9 * max(float(np.abs(values).max()), 1e-300), values, 0.0)
+def _geometric(data: ModalData) -> str:
+    """Where geometric stiffening comes from."""
+    if data.foreshortening is not None:
+        return "foreshortening at every node"
+    if data.stress is not None:
+        labels = data.labels()
+        nodes = ", ".join(labels[node] for node in data.stress.nodes) or "none"
+        return f"stress stiffness under unit accelerations and unit forces at: {nodes}"
+    return "none, there are no geometric data (docs/modes.md tells how to give them)"
 
 
-def write_table(table: EffectiveMass, path: Path) -> None:
+def _size(value: float, turned: bool) -> str:
+    return "" if np.isnan(value) else "any" if np.isinf(value) else f"{value:.3g}" + " rad" * turned
+
+
+def write_table(table: EffectiveMass, reach: Ranges, path: Path) -> None:
     """The report as a .csv file. Raises ArgumentError for another suffix, OSError."""
     if path.suffix.lower() != ".csv":
         raise ArgumentError(f"--table {path}: the table is comma-separated text; give a name that ends in .csv.")
@@ -86,10 +126,16 @@ def write_table(table: EffectiveMass, path: Path) -> None:
         "damping",
         *(f"effective_{name}" for name in DIRECTIONS),
         *(f"participation_{name}" for name in DIRECTIONS),
+        "range_alone",
+        "range_carried",
+        "range_unit",
     ]
+    carried = np.full(len(reach.alone), np.nan) if reach.carried is None else reach.carried
     with path.open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream)
         writer.writerow(header)
         for r, frequency in enumerate(table.frequencies):
             row = [frequency, table.damping[r], *table.effective[:, r], *table.participation[:, r]]
-            writer.writerow([r + 1, *(repr(float(value)) for value in row)])
+            row += [reach.alone[r], carried[r]]
+            unit = "rad" if reach.turned[r] else "m"
+            writer.writerow([r + 1, *(repr(float(value)) for value in row), unit])
