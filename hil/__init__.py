@@ -1,1 +1,1 @@
-"""Hardware-in-the-loop executive around the engine process (not part of this release)."""
+"""Hardware in the loop: a test bench around a running simulation."""

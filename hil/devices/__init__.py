@@ -1,0 +1,1 @@
+"""Links to controllers, drives and instruments, real or virtual."""

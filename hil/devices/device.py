@@ -1,0 +1,66 @@
+"""What a device is to the executive: signals go out, commands come in, once a frame and without waiting."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """Which numbers a device sees and sets, in the order of its vectors.
+
+    signals, signal_units : what it is sent each frame (`hil.signals` names)
+    commands : names of the commands that it sets
+    """
+
+    signals: tuple[str, ...]
+    signal_units: tuple[str, ...]
+    commands: tuple[str, ...]
+
+
+@dataclass
+class Link:
+    """Counts of one device's traffic, live.
+
+    sent, received : messages;  rejected : messages that were no valid ones, by reason;  dropped : not sent, its queue
+    was full;  last_time : simulated time of the last command received, s, -inf before
+    """
+
+    sent: int = 0
+    received: int = 0
+    dropped: int = 0
+    last_time: float = -np.inf
+    rejected: dict[str, int] = field(default_factory=dict)
+
+    def reject(self, reason: str) -> None:
+        """Count a refused message."""
+        self.rejected[reason] = self.rejected.get(reason, 0) + 1
+
+
+class Device(Protocol):
+    """A controller, drive or instrument on the bench; every call returns at once, but `answer` within its limit."""
+
+    name: str
+    link: Link
+
+    def open(self, wiring: Wiring) -> None:
+        """Connect or listen. ArgumentError or HilError with a mend when that is not possible."""
+
+    def send(self, frame: int, time: float, signals: np.ndarray) -> None:
+        """Send the signals (ns,) of a frame at simulated time, s. What cannot go at once is dropped and counted."""
+
+    def receive(self, time: float, commands: np.ndarray) -> bool:
+        """Write the newest commands into commands (nc,); whether any had come since the last call.
+
+        Entries that a message does not set keep their values. Messages that are not valid, or not finite, are counted
+        under `link.rejected` and change nothing.
+        """
+
+    def answer(self, time: float, commands: np.ndarray, limit_s: float) -> bool:
+        """As `receive`, but wait for the answer to the last `send`, at most limit_s of wall time (lockstep)."""
+
+    def close(self) -> None:
+        """Let go of everything; may be called twice."""

@@ -1,0 +1,69 @@
+"""Every number of a running simulation in one vector, by name: what devices send, records hold and criteria judge."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+
+import numpy as np
+
+from limberjack.engine import arguments
+from limberjack.engine.errors import UnknownNameError
+from limberjack.engine.simulation import Simulation
+from limberjack.engine.system.patterns import compiled
+from limberjack.engine.system.units import hinge_units
+
+
+class Signals:
+    """The present values of a simulation.
+
+    "time", then "q.<coordinate>", "v.<velocity>", "tau.<velocity>", "output.<output>" and "command.<command>".
+
+    names, units : (n,) text, "" where a unit is not known
+    vector : (n,) the values of the last `refresh`; the same array always
+    """
+
+    def __init__(self, simulation: Simulation) -> None:
+        self._simulation, system = simulation, simulation.system
+        units = hinge_units(system)
+        parts = [
+            ("q", system.coordinate_names, units["q"]),
+            ("v", system.velocity_names, units["v"]),
+            ("tau", system.velocity_names, units["tau"]),
+            ("output", simulation.output_names, simulation.output_units),
+            ("command", simulation.command_names, [""] * len(simulation.command_names)),
+        ]
+        self.names = ("time", *(f"{part}.{name}" for part, names, _ in parts for name in names))
+        self.units = ("s", *(unit for *_, found in parts for unit in found))
+        self.vector = np.zeros(len(self.names))
+        self._places = {name: i for i, name in enumerate(self.names)}
+        ends = np.cumsum([1, system.nq + system.nv, system.nv, len(simulation.output_names)])
+        self._motion, self._tau, self._outputs = (self.vector[a:b] for a, b in itertools.pairwise(ends))
+        self._commands = self.vector[ends[-1] :]
+
+    def refresh(self) -> np.ndarray:
+        """Read the simulation; returns `vector`."""
+        self.vector[0] = self._simulation.time
+        self._simulation.read(self._motion, self._tau, self._outputs)
+        self._commands[:] = self._simulation.part("command")
+        return self.vector
+
+    def index(self, name: str) -> int:
+        """Place of a signal. UnknownNameError with the nearest names."""
+        if name in self._places:
+            return self._places[name]
+        return arguments.index_of("signal", name, self.names)
+
+    def select(self, patterns: Iterable[str]) -> np.ndarray:
+        """Places (m,) of the signals that patterns (* and ?) match, in the order of `names`.
+
+        UnknownNameError for a pattern that matches nothing.
+        """
+        chosen = np.zeros(len(self.names), dtype=bool)
+        for pattern in patterns:
+            matches = np.array([compiled(pattern).match(name) is not None for name in self.names])
+            if not matches.any():
+                self.index(pattern)
+                raise UnknownNameError(f"no signal matches '{pattern}'.")
+            chosen |= matches
+        return np.flatnonzero(chosen)
