@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import fmpy
@@ -10,16 +12,108 @@ import pytest
 from fmpy.validation import validate_fmu
 
 import limberjack as lj
+from limberjack.engine.flexible.layout import (
+    AI_MODAL,
+    AI_TABLE,
+    ATTACHED_INT,
+    C_ATTACHED,
+    C_MODAL,
+    MI_MODES,
+    MI_WORK,
+    MODAL_INT,
+)
 from limberjack.engine.integrate import INTEGRATORS
 from limberjack.fmu.native import targets
 from tests.flexible.models import MODELS
 from tests.fmu.judged import VARIANTS, Judged, compiled, engine_rows, exported, flexible_names, random_commands
+from tests.fmu.shim_build import CO_SIMULATION, OK, Fmu, location
+from tests.fmu.shim_model import sealed
+from tests.fmu.test_loop_run import DT, Exported
+from tests.fmu.test_shim_layout import AT_INTS
 
 pytestmark = [
     pytest.mark.long,
     pytest.mark.skipif(targets.host() not in targets.TARGETS, reason="no FMU binary for this platform"),
 ]
 STEPS, INNER = 30, 5
+
+
+@pytest.fixture(scope="module", params=[2, 3])
+def boom(request, tmp_path_factory: pytest.TempPathFactory) -> Exported:
+    return Exported(MODELS["boom"](), tmp_path_factory.mktemp(f"fmi{request.param}"), request.param)
+
+
+@pytest.fixture
+def running(boom: Exported) -> Iterator[tuple[Fmu, lj.Simulation]]:
+    """An instance that has started, and a simulation that does the same."""
+    fmu = boom.open()
+    assert fmu.start() == OK, fmu.log
+    yield fmu, lj.Simulation(MODELS["boom"](), dt=DT)
+    fmu.free()
+
+
+def test_tuned_modes_have_the_bits_of_the_engine(boom: Exported, running: tuple[Fmu, lj.Simulation]) -> None:
+    fmu, sim = running
+    assert fmu.step(0.0, 10 * DT)[0] == OK
+    sim.step(10)
+    for word, factor in (("stiffness", 1.7), ("damping", 3.0)):
+        place, name = boom.places[f"flexible.boom.mode2_{word}"], f"hinge.boom.modes.2.{word}"
+        sim.parameters[name] *= factor
+        assert fmu.set([place], [sim.parameters[name]]) == OK, fmu.log
+    assert fmu.step(10 * DT, 30 * DT)[0] == OK
+    sim.step(30)
+    assert boom.state(fmu) == boom.expected(sim)
+
+
+def test_derivatives_are_differences(boom: Exported, running: tuple[Fmu, lj.Simulation]) -> None:
+    """Of accelerations and a load in a mode and in a command, against differences of the engine."""
+    fmu, sim = running
+    assert fmu.step(0.0, 10 * DT)[0] == OK
+    sim.step(10)
+    unknowns = [boom.places[name] for name in ("der(flexible.boom.mode1_rate)", "sensor.reaction.force[1]")]
+    seen = [sim.system.nv + 1, 2 * sim.system.nv + _output(sim, "reaction.fx")]
+    for known, change in (("flexible.boom.mode2", _mode), ("hinge.pan.torque_command", _command)):
+        status, found = fmu.derivative(unknowns, [boom.places[known]], [1.0], len(unknowns))
+        assert status == OK, fmu.log
+        ahead, behind = (_observed_after(sim, change, step)[seen] for step in (1e-5, -1e-5))
+        assert found == pytest.approx(list((ahead - behind) / 2e-5), rel=1e-5, abs=1e-6)
+
+
+def _output(sim: lj.Simulation, name: str) -> int:
+    return sim.output_names.index(name)
+
+
+def _mode(sim: lj.Simulation, step: float) -> None:
+    sim.part("q")[2] += step
+
+
+def _command(sim: lj.Simulation, step: float) -> None:
+    sim.command["pan"] += step
+
+
+def _observed_after(sim: lj.Simulation, change: Callable[[lj.Simulation, float], None], step: float) -> np.ndarray:
+    """Forces, accelerations and outputs with something changed; the simulation then goes on as it was."""
+    before = sim.snapshot()
+    change(sim, step)
+    sim.changed()
+    observed = np.concatenate([sim.tau, sim.vdot, sim.output_vector])
+    sim.restore(before)
+    return observed
+
+
+def test_forged_tables_of_flexible_bodies_are_refused(boom: Exported, tmp_path: Path) -> None:
+    """The checksum is right, the file is not: an error and a log line, no crash."""
+    good = (boom.resources / "plant.bin").read_bytes()
+    first = struct.unpack_from("<Q", good, AT_INTS)[0]
+    ints = boom.read.ints
+    start = len(ints) - MODAL_INT * ints[C_MODAL] - ATTACHED_INT * ints[C_ATTACHED]  # no loops follow
+    for place, value in ((MI_MODES, 7), (MI_WORK, 8), (MODAL_INT + AI_MODAL, 1), (MODAL_INT + AI_TABLE, 10**6)):
+        bad = bytearray(good)
+        struct.pack_into("<q", bad, first + 8 * (start + place), value)
+        (tmp_path / "plant.bin").write_bytes(sealed(bytes(bad)))
+        fmu = Fmu(boom.library, boom.version, CO_SIMULATION, location(tmp_path, boom.version), boom.token)
+        assert fmu.c is None
+        assert "its flexible bodies cannot be those of a model" in fmu.errors()[0]
 
 
 @pytest.fixture(scope="module")

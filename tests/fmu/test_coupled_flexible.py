@@ -1,0 +1,63 @@
+"""FMUs of the process coupling with flexible bodies: the bits of `Simulation`, also from a saved state."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import limberjack as lj
+from limberjack.engine.system.system import System
+from limberjack.fmu.variables.variable import Region
+from tests.flexible.models import MODELS
+from tests.fmu.coupled_fmu import CoupledFmu, build_library, children, write_resources
+from tests.fmu.shim_build import OK
+
+pytestmark = pytest.mark.long
+STEPS = 20
+
+
+def agree(unit: CoupledFmu, sim: lj.Simulation, system: System) -> None:
+    """Every number that the FMU shows is the simulation's."""
+    assert np.array_equal(unit.values(unit.names(Region.Q, system)), sim.q)
+    assert np.array_equal(unit.values(unit.names(Region.V, system)), sim.v)
+    observed = np.concatenate([sim.tau, sim.vdot, sim.output_vector])
+    assert np.array_equal(unit.values(unit.names(Region.OBSERVED, system)), observed[_shown(observed, system)])
+
+
+def _shown(observed: np.ndarray, system: System) -> np.ndarray:
+    """Forces and sensors: this coupling has no accelerations."""
+    places = np.arange(len(observed))
+    return places[(places < system.nv) | (places >= 2 * system.nv)]
+
+
+@pytest.mark.parametrize("version", [2, 3])
+@pytest.mark.parametrize("name", MODELS)
+def test_the_bits_of_a_simulation(name, version):
+    system, folder = MODELS[name](), Path(tempfile.mkdtemp(prefix="ljt"))
+    build_library(folder)
+    write_resources(folder, system)
+    unit, sim = CoupledFmu(folder / "coupled.so", folder / "resources", system, version), lj.Simulation(system)
+    try:
+        assert unit.start() == OK, unit.log
+        for command in unit.names(Region.COMMAND, system):
+            assert unit.assign(command, 0.2) == OK
+        sim.command_vector = np.full(len(system.command_names), 0.2)
+        status, time = unit.step(0.0, STEPS * sim.dt)
+        assert status == OK, unit.log
+        sim.step(STEPS)
+        agree(unit, sim, system)
+        status, saved = unit.save()
+        assert status == OK
+        unit.step(time, STEPS * sim.dt)
+        assert unit.restore(saved) == OK
+        assert unit.step(time, STEPS * sim.dt)[0] == OK
+        sim.step(STEPS)
+        agree(unit, sim, system)
+    finally:
+        unit.free()
+        shutil.rmtree(folder)
+    assert children() == []
