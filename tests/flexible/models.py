@@ -29,7 +29,8 @@ def strip() -> Integrals:
     data = reduce_structure(
         frame_structure(Frame("boom", ("root", "tip"), ends, (beam,))), Reduction("cantilever", "root", ("tip",), 6)
     )
-    return integrals(data, "root", ["tip"], None)
+    made = integrals(data, "root", ["tip"], None)
+    return replace(made, C=2e-4 * made.K)
 
 
 def boom() -> System:
@@ -45,7 +46,8 @@ def boom() -> System:
         Actuator("pan", "pan", limit=1.5, initial=0.2),
     )
     system = System("boom", (*modal_bodies("boom", drive, strip()), camera), (Node("eye", "camera", tip),), drives)
-    return validate(replace(system, sensors=sensors("eye", "pan", "boom"), dt=5e-4, integrator="implicit"))
+    system = replace(system, gravity=np.array([0.0, 0.0, -1.6]), dt=5e-4, integrator="implicit")
+    return validate(replace(system, sensors=sensors("eye", "pan", "boom")))
 
 
 def sensors(node: str, joint: str, flexible: str) -> tuple[Sensor, ...]:
