@@ -1,4 +1,4 @@
-"""`limberjack bench --flexible`: articulated against composite bodies (003 Fig. 2), growth, peers."""
+"""`limberjack bench --flexible`: articulated against composite bodies (003 Fig. 2), growth, peers, spacecraft."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from limberjack.benchmarks.flexible.lengths import Length, over_lengths
 from limberjack.benchmarks.flexible.peers import Comparison, beside_peers
 from limberjack.benchmarks.flexible.plots import draw
 from limberjack.benchmarks.flexible.point import Point
+from limberjack.benchmarks.flexible.spacecraft import RealTime, real_time, show
 from limberjack.benchmarks.measure import BATCH_SECONDS, QUICK_BATCH_SECONDS, compare
 from limberjack.benchmarks.states import COUNT
 from limberjack.engine.errors import LimberjackError
@@ -37,11 +38,12 @@ VARIANTS = ("full", "linearized")
 
 @dataclass(frozen=True)
 class Results:
-    """What a run found: chains by both routes, chains of many bodies, problems beside peers."""
+    """What a run found: chains by both routes, chains of many bodies, problems beside peers, spacecraft."""
 
     points: list[Point]
     lengths: list[Length]
     compared: list[Comparison]
+    spacecraft: list[RealTime]
 
 
 def bench(
@@ -70,10 +72,11 @@ def bench(
         points += [_measure("full", 1, modes, repeats, seconds) for modes in (QUICK_GROWTH if quick else GROWTH)]
         lengths = over_lengths(quick, repeats, seconds)
         compared, remarks = beside_peers(quick, repeats, PEER_BATCHES * seconds)
-    results = Results(points, lengths, compared)
+        spacecraft = real_time(repeats, seconds)
+    results = Results(points, lengths, compared, spacecraft)
     _print(results, remarks, console)
     out.mkdir(parents=True, exist_ok=True)
-    content = {"machine": history.machine(), "commit": history.commit(), **asdict(results)}
+    content: dict[str, Any] = {"machine": history.machine(), "commit": history.commit(), **asdict(results)}
     (out / "flexible.json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     draw(points, lengths, compared, BODIES, out / "flexible.png")
     if not quick:
@@ -120,6 +123,7 @@ def _print(results: Results, remarks: list[str], console: Console) -> None:
     console.print(table)
     for remark in remarks:
         console.print(remark, markup=False, highlight=False)
+    show(results.spacecraft, console)
 
 
 def _history_path() -> Path | None:
@@ -131,5 +135,6 @@ def _line(results: Results) -> dict[str, Any]:
     named = {f"{p.bodies} x {p.modes} {p.variant}": [t.us.median for t in p.timings] for p in results.points}
     named |= {f"{p.bodies} x {p.modes}, length": [p.us.median] for p in results.lengths}
     named |= {p.problem: [t.us.median for t in p.timings] for p in results.compared}
+    named |= {f"step of {one.model}": [one.us.median] for one in results.spacecraft}
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     return {"commit": history.commit(), "date": now, "machine": history.machine(), "us": named}

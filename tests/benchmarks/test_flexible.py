@@ -28,6 +28,8 @@ def test_quick_run(tmp_path):
     assert (tmp_path / "flexible.png").stat().st_size > 10_000
     assert not (tmp_path / "flexible-history.jsonl").exists()
     assert all(length.error < 1e-9 for length in results.lengths)
+    assert [one.model for one in results.spacecraft] == ["cassini", "solar_satellite", "long_arm"]
+    assert all(one.us.least > 0.0 for one in results.spacecraft)
 
 
 @pytest.mark.parametrize("modes", [1, 4, 8, 20])
