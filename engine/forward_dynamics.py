@@ -19,12 +19,14 @@ from limberjack.engine.articulated import (
 )
 from limberjack.engine.bodies import gather
 from limberjack.engine.flexible.calls import inward_flexible, outward_flexible
+from limberjack.engine.flexible.placing import place_flexible
 from limberjack.engine.kernel import entry, kernel
 from limberjack.engine.layout import (
     B_H,
     B_I,
     G_A,
     GROUP,
+    MEMBER,
     NV,
     PATH,
     PATH_BASE,
@@ -45,8 +47,9 @@ from limberjack.engine.layout import (
     work_view,
 )
 from limberjack.engine.linear import solve6
-from limberjack.engine.loops.aggregated import inward_member, outward_member
+from limberjack.engine.loops.aggregated import inward_member, outward_member, reduce_group
 from limberjack.engine.loops.embedding import embed_groups, rest_groups
+from limberjack.engine.loops.modal_member import inward_modal_member
 from limberjack.engine.loops.multipliers import constrain
 from limberjack.engine.routine import FLAG, FLOATS, WHOLE, routine
 from limberjack.engine.spatial import (
@@ -138,12 +141,17 @@ def _inward_closed(plant, work, v, tau, add_inertia, external):
     n = plant.topo.shape[0]
     for i in range(n):
         k = n - 1 - i
-        if plant.topo[k, GROUP] >= 0:
+        if plant.topo[k, GROUP] < 0:
+            _inward(plant, work, k, v, tau, add_inertia, external)
+            continue
+        if plant.topo[k, PATH] == PATH_MODAL:
+            inward_modal_member(plant, work, k, external)
+        else:
             body = plant.body[k]
             P, m, f = gather(plant, work, k, load3(body, B_H), load6(body, B_I), external)
-            inward_member(plant, work, k, P, m, f, tau, add_inertia)
-        else:
-            _inward(plant, work, k, v, tau, add_inertia, external)
+            inward_member(plant, work, k, P, m, f)
+        if plant.topo[k, MEMBER] == 0:
+            reduce_group(plant, work, plant.topo[k, GROUP], tau, add_inertia)
 
 
 @kernel
@@ -157,8 +165,8 @@ def _outward_closed(plant, work, v, vdot):
 
 
 @kernel
-def _rest(plant, work):
-    """V and Coriolis accelerations of all bodies 0."""
+def _rest(plant, work, q):
+    """V and Coriolis accelerations of all bodies 0; what sweeps add to in modal bodies begins anew."""
     for k in range(plant.topo.shape[0]):
         row, topo = work.rows[k + 1], plant.topo[k]
         store3(row, W_V, ZERO)
@@ -166,6 +174,8 @@ def _rest(plant, work):
         if topo[PATH] == PATH_GENERAL:
             store3(work.gen[topo[SLOT]], G_A, ZERO)
             store3(work.gen[topo[SLOT]], G_A + 3, ZERO)
+        elif topo[PATH] >= PATH_MODAL:
+            place_flexible(plant, work, k, q, work.zeros)
 
 
 @routine(FLOATS, FLOATS, FLOATS, FLOATS, FLAG, FLOATS, WHOLE)
@@ -177,7 +187,7 @@ def closed_routine(ints, floats, vector, q, v, tau, add_inertia, external, vdot,
     """
     plant, work = plant_view(ints, floats), work_view(ints, vector)
     if what == _CHANGE:
-        _rest(plant, work)
+        _rest(plant, work, q)
         rest_groups(plant, work)
     else:
         begin_sweep(plant, work, q, 1.0 if what == _MOVE else 0.0)

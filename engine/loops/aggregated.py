@@ -36,11 +36,9 @@ def _add_triples(a, b):
 
 
 @kernel
-def _member_block(parts, member, b, free, fresh, P, n, f):
-    """F = P A of eight columns; A* P A is added to D, which is fresh at the first body, and A* z' taken from ε."""
+def share_block(parts, member, b, free, fresh, w, u, fw, fu, n, f):
+    """A* F of eight columns [w; u] of A is added to D, which is fresh at the first body, and A* z' taken from ε."""
     stride, at = parts.u.shape[0], LANES * b
-    w, u = load_block(parts.a[stride * member + b], 0)
-    fw, fu = inertia_mul(P, w, u)
     e = n[0] * w[0] + n[1] * w[1] + n[2] * w[2] + f[0] * u[0] + f[1] * u[1] + f[2] * u[2]
     store_lanes(parts.eps, at, load_lanes(parts.eps, at) - e)
     for r in range(free):
@@ -48,6 +46,14 @@ def _member_block(parts, member, b, free, fresh, P, n, f):
         s = own[i] * fw[0] + own[LANES + i] * fw[1] + own[2 * LANES + i] * fw[2]
         s = s + own[3 * LANES + i] * fu[0] + own[4 * LANES + i] * fu[1] + own[5 * LANES + i] * fu[2]
         store_lanes(parts.d[r], at, s if fresh else load_lanes(parts.d[r], at) + s)
+
+
+@kernel
+def _member_block(parts, member, b, free, fresh, P, n, f):
+    """F = P A of eight columns, which is shared."""
+    w, u = load_block(parts.a[parts.u.shape[0] * member + b], 0)
+    fw, fu = inertia_mul(P, w, u)
+    share_block(parts, member, b, free, fresh, w, u, fw, fu, n, f)
     return fw, fu
 
 
@@ -58,13 +64,13 @@ def _add_block(block, w, u):
 
 
 @kernel
-def _column(parts, member, r):
+def member_column(parts, member, r):
     """Column r of A of a body as (angular, linear)."""
     return block_lane(parts.a[parts.u.shape[0] * member + r // LANES], r % LANES)
 
 
 @kernel
-def _hand_columns(plant, work, k, parts, b, inside, w, u):
+def hand_columns(plant, work, k, parts, b, inside, w, u):
     """Σ φ F of body k and those that it carries, one block, to its parent in the group, or to U."""
     topo, stride = plant.topo[k], parts.u.shape[0]
     if topo[CARRIER]:
@@ -77,7 +83,7 @@ def _hand_columns(plant, work, k, parts, b, inside, w, u):
 
 
 @kernel
-def _hand_on(plant, work, k, parts, inside, P, n, f):
+def hand_on(plant, work, k, parts, inside, P, n, f):
     """P and z of a body and of those in its group that it carries, to its parent."""
     topo = plant.topo[k]
     if topo[CARRIER]:
@@ -92,24 +98,22 @@ def _hand_on(plant, work, k, parts, inside, P, n, f):
 
 
 @kernel
-def inward_member(plant, work, k, P, n, f, tau, add_inertia):
+def inward_member(plant, work, k, P, n, f):
     """One body of a group; its P = (I, H, M) and z = [n; f] hold the shares of the children outside the group."""
     topo, row = plant.topo[k], work.rows[k + 1]
     g, member = topo[GROUP], topo[MEMBER]
     group = plant.loops.group_int[g]
     parts, inside = group_view(group, work.loops.group), is_inside(plant, topo[UP], g)
     free, fresh = int(parts.head[GH_FREE]), member == group[GI_BODIES] - 1
-    bw, bu = _column(parts, member, free)
+    bw, bu = member_column(parts, member, free)
     pn, pf = inertia_mul(P, add(load3(row, W_ALPHA), bw), add(load3(row, W_ALPHA + 3), bu))
     n, f = add(n, pn), add(f, pf)
     for b in range(block_count(parts)):
         w, u = _member_block(parts, member, b, free, fresh, P, n, f)
         if group[GI_PARENT] > 0:
-            _hand_columns(plant, work, k, parts, b, inside, w, u)
+            hand_columns(plant, work, k, parts, b, inside, w, u)
     if group[GI_PARENT] > 0:
-        _hand_on(plant, work, k, parts, inside, P, n, f)
-    if member == 0:
-        _reduce(plant, work, g, parts, free, tau, add_inertia)
+        hand_on(plant, work, k, parts, inside, P, n, f)
 
 
 @kernel
@@ -172,8 +176,10 @@ def u_column(parts, r):
 
 
 @kernel
-def _reduce(plant, work, g, parts, free, tau, add_inertia):
+def reduce_group(plant, work, g, tau, add_inertia):
     """P(parent) -= U D⁻¹ U*, z(parent) += U D⁻¹ ε, once all bodies of the group have handed in theirs."""
+    parts = group_view(plant.loops.group_int[g], work.loops.group)
+    free = int(parts.head[GH_FREE])
     _add_generalized(plant, g, parts, free, tau, add_inertia)
     _factor(parts.d, free)
     _whiten(parts, free)

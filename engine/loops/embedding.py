@@ -14,6 +14,8 @@ on the ground hands on nothing: there α' begins with -g, and U is not needed.
 from __future__ import annotations
 
 from limberjack.engine.blocks import load_block, store_block
+from limberjack.engine.flexible.articulated import node_column
+from limberjack.engine.flexible.nodes import node_coriolis, node_map
 from limberjack.engine.inverse_dynamics import hinge_acceleration
 from limberjack.engine.kernel import entry, kernel
 from limberjack.engine.lanes import equal_lanes, load_lanes, store_lanes
@@ -24,6 +26,8 @@ from limberjack.engine.layout import (
     MEMBER,
     NV,
     PATH,
+    PATH_MODAL,
+    PATH_NODE,
     PATH_PRISMATIC,
     PATH_REVOLUTE,
     SLOT,
@@ -55,7 +59,7 @@ from limberjack.engine.loops.layout import (
     group_view,
 )
 from limberjack.engine.routine import FLOATS, WHOLE, routine
-from limberjack.engine.spatial import ZERO, load3, load6, store3
+from limberjack.engine.spatial import ZERO, add, load3, load6, store3
 from limberjack.engine.tree import hinge_in, sweep_velocities
 from limberjack.engine.views import LANES
 
@@ -113,9 +117,26 @@ def _bias_accelerations(plant, work, g, v, still):
         w, u = ZERO, ZERO
         if up == 0 or is_inside(plant, up, g):
             w, u = hinge_in(plant, work, k, load3(work.rows[up], W_ALPHA), load3(work.rows[up], W_ALPHA + 3))
-        w, u = hinge_acceleration(plant, work, k, v, still, load3(row, W_V), load3(row, W_V + 3), w, u)
+        if plant.topo[k, PATH] < PATH_MODAL:
+            w, u = hinge_acceleration(plant, work, k, v, still, load3(row, W_V), load3(row, W_V + 3), w, u)
+        elif plant.topo[k, PATH] == PATH_NODE:
+            aw, au = node_coriolis(plant, work, k)
+            w, u = add(w, aw), add(u, au)
         store3(row, W_ALPHA, w)
         store3(row, W_ALPHA + 3, u)
+
+
+@kernel
+def _add_node_columns(plant, work, k, x, at, w, u):
+    """[w; u] + H*(k) X(η) of attachment node k, which its body's modes move."""
+    modes, _, up, h = node_map(plant, work, k)
+    j = plant.topo[up, VI]
+    for r in range(modes):
+        a, l = node_column(work.modal, h, r)
+        column = load_lanes(x[plant.dof_int[j + r, DI_MEMBER]], at)
+        w = w[0] + a[0] * column, w[1] + a[1] * column, w[2] + a[2] * column
+        u = u[0] + l[0] * column, u[1] + l[1] * column, u[2] + l[2] * column
+    return w, u
 
 
 @kernel
@@ -127,6 +148,10 @@ def _add_hinge_columns(plant, work, k, x, at, w, u):
         return (w[0], w[1], w[2] + load_lanes(x[dof[j, DI_MEMBER]], at)), u
     if topo[PATH] == PATH_PRISMATIC:
         return w, (u[0], u[1], u[2] + load_lanes(x[dof[j, DI_MEMBER]], at))
+    if topo[PATH] == PATH_NODE:
+        return _add_node_columns(plant, work, k, x, at, w, u)
+    if topo[PATH] == PATH_MODAL:
+        return w, u
     g = work.gen[topo[SLOT]]
     for c in range(topo[NV]):
         column = load_lanes(x[dof[j + c, DI_MEMBER]], at)

@@ -7,9 +7,22 @@ velocity's hinge sees of them is its coefficient in the rows: Y = H φ (coblock)
 from __future__ import annotations
 
 from limberjack.engine.blocks import load_block
+from limberjack.engine.flexible.articulated import node_column
+from limberjack.engine.flexible.nodes import node_map
 from limberjack.engine.kernel import kernel
 from limberjack.engine.lanes import equal_lanes, load_lanes, store_lanes
-from limberjack.engine.layout import DI_MEMBER, G_H, NV, PATH, PATH_PRISMATIC, PATH_REVOLUTE, SLOT, VI
+from limberjack.engine.layout import (
+    DI_MEMBER,
+    G_H,
+    NV,
+    PATH,
+    PATH_MODAL,
+    PATH_NODE,
+    PATH_PRISMATIC,
+    PATH_REVOLUTE,
+    SLOT,
+    VI,
+)
 from limberjack.engine.loops.couplings import coefficient
 from limberjack.engine.loops.layout import (
     COUPLING,
@@ -42,6 +55,17 @@ def _store_entry(plant, y, j, first, at, e):
 
 
 @kernel
+def _node_entries(plant, work, k, y, first, at, n, f):
+    """Coefficients of the modes that move attachment node k, which add to those of other nodes of the body."""
+    modes, _, up, h = node_map(plant, work, k)
+    for r in range(modes):
+        a, l = node_column(work.modal, h, r)
+        e = a[0] * n[0] + a[1] * n[1] + a[2] * n[2] + l[0] * f[0] + l[1] * f[1] + l[2] * f[2]
+        member = plant.dof_int[plant.topo[up, VI] + r, DI_MEMBER]
+        store_lanes(y[member], first, load_lanes(y[member], first) + plant.loops.scale[at + member] * e)
+
+
+@kernel
 def _hinge_entries(plant, work, k, y, first, at, n, f):
     """Coefficients H(k) [n; f] of the velocities of hinge k."""
     topo = plant.topo[k]
@@ -50,7 +74,9 @@ def _hinge_entries(plant, work, k, y, first, at, n, f):
         _store_entry(plant, y, j, first, at, n[2])
     elif topo[PATH] == PATH_PRISMATIC:
         _store_entry(plant, y, j, first, at, f[2])
-    else:
+    elif topo[PATH] == PATH_NODE:
+        _node_entries(plant, work, k, y, first, at, n, f)
+    elif topo[PATH] != PATH_MODAL:
         g = work.gen[topo[SLOT]]
         for c in range(topo[NV]):
             h = load6(g, G_H + 6 * c)

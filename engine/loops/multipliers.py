@@ -197,6 +197,11 @@ def _carry(plant, work, k, out, w, u):
         return (w[0], w[1], w[2] + out[j]), u
     if topo[PATH] < PATH_GENERAL:
         return w, (u[0], u[1], u[2] + out[j])
+    if topo[PATH] == PATH_NODE:
+        dw, du = node_change(plant, work, k, out)
+        return add(w, dw), add(u, du)
+    if topo[PATH] == PATH_MODAL:
+        return w, u
     g = work.gen[topo[SLOT]]
     for c in range(topo[NV]):
         h = G_H + 6 * c
@@ -221,8 +226,7 @@ def _answer_body(plant, work, k, out):
     elif topo[PATH] == PATH_MODAL:
         outward_modal(plant, work, k, out, w, u)
     elif topo[PATH] == PATH_NODE:
-        dw, du = node_change(plant, work, k, out)
-        w, u = add(w, dw), add(u, du)
+        w, u = _carry(plant, work, k, out, w, u)
     else:
         w, u = outward_general(work.gen[topo[SLOT]], out, j, topo[NV], w, u)
     store3(row, W_ALPHA, w)

@@ -213,11 +213,14 @@ def _cross_modal(plant, work, k, path):
 def _collect(plant, work, k, path):
     """A hinge inside a group: e stays as it is, and so does z."""
     topo = plant.topo[k]
+    if topo[PATH] == PATH_NODE:
+        _cross_node(plant, work, k, path)
+        return
     z, j = _load(work.loops.cross[k + 1], 0), topo[VI]
     if topo[PATH] < PATH_GENERAL:
         at = LANES * j
         store_lanes(path, at, load_lanes(path, at) + (z[2] if topo[PATH] == PATH_REVOLUTE else z[5]))
-    else:
+    elif topo[PATH] != PATH_MODAL:
         g = work.gen[topo[SLOT]]
         for c in range(topo[NV]):
             at = LANES * (j + c)

@@ -54,7 +54,7 @@ def aggregate(system: System, tree: Tree, loops: Sequence[Closure], members: lis
     dependent = _dependent(system, mechanism, [condensed(Y, count) for Y in rows])
     dependent.sort(key=lambda j: _first_row(rows, j))
     independent = [j for j in range(len(mechanism.dofs)) if j not in set(dependent)]
-    velocity, row = _equilibrated(rows, size, kept)
+    velocity, row = _equilibrated(rows, size, kept, mechanism.modal)
     slices = [[j for j, r in enumerate(kept) if a <= r < b] for a, b in zip(mechanism.starts, mechanism.starts[1:])]
     return Group(
         bodies=mechanism.rows,
@@ -106,16 +106,17 @@ def _asked(system: System, mechanism: Mechanism) -> list[int]:
 def _preferences(system: System, mechanism: Mechanism) -> list[tuple[int, ...]]:
     """Keys of the velocities: those of one loop become dependent first, so that its rows stay a block of their own.
 
-    Then those without a drive, then those of few loops.
+    Before all that modes stay independent: they are stiff. Then those without a drive become dependent, then those of
+    few loops.
     """
     count = np.zeros(len(mechanism.dofs), dtype=int)
     for loop in mechanism.loops:
         rows = {*loop.chain_a, *loop.chain_b} if loop.joins else {term.row for term in loop.terms}
-        for row in rows:
-            count[mechanism.slices[row]] += 1
+        count[sorted({j for row in rows for j in range(*mechanism.slices[row].indices(len(count)))})] += 1
     driven = {actuator.coordinate for actuator in system.actuators}
     actuated = [system.velocity_names[v] in driven for v in mechanism.dofs]
-    return [(int(count[j] > 1), int(actuated[j]), int(count[j])) for j in range(len(count))]
+    modal = mechanism.modal
+    return [(int(modal[j]), int(count[j] > 1), int(actuated[j]), int(count[j])) for j in range(len(count))]
 
 
 def _pairs(A: np.ndarray) -> list[int]:
@@ -137,12 +138,17 @@ def _first_row(rows: list[np.ndarray], column: int) -> int:
     return int(np.argmax(largest > 1e-9 * largest.max(initial=0.0)))
 
 
-def _equilibrated(rows: list[np.ndarray], size: Sizes, kept: list[int]) -> tuple[np.ndarray, np.ndarray]:
-    """Typical velocities and row factors that bring rows and columns to a largest entry of about one."""
+def _equilibrated(
+    rows: list[np.ndarray], size: Sizes, kept: list[int], modal: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Typical velocities and row factors that bring rows and columns to a largest entry of about one.
+
+    Those of modes stay small, so that complete pivoting leaves modes alone where hinges do.
+    """
     A = np.max([np.abs(Y) for Y in rows], axis=0)
     column, row = np.ones(A.shape[1]), np.ones(A.shape[0])
     for _ in range(3):
         row /= np.maximum((A * column * row[:, None]).max(axis=1, initial=0.0), 1e-12)
         largest = (A * row[:, None]).max(axis=0, initial=0.0)
-        column = 1.0 / np.clip(largest, 1.0 / MOST_TYPICAL, MOST_TYPICAL)
+        column = np.where(modal, 1.0, 1.0 / np.clip(largest, 1.0 / MOST_TYPICAL, MOST_TYPICAL))
     return column * size.velocity, row * size.row[kept]

@@ -12,6 +12,7 @@ from limberjack.engine.arguments import coordinates, system_of, vector
 from limberjack.engine.errors import ModelError
 from limberjack.engine.loops.layout import COUPLING
 from limberjack.engine.system import frames
+from limberjack.engine.system.hinge_types import MODAL
 from limberjack.engine.system.loops.closure import closures, where_is
 from limberjack.engine.system.loops.groups import united
 from limberjack.engine.system.loops.holds import Holds, Limits, basis, holds, named
@@ -78,6 +79,7 @@ def _assembled(system: System, held: Holds, rounded: bool) -> System:
         if found.total > max(EXACT, 10.0 * size.closed):
             found = _without_rounding(system, mechanism, found, size, held, rounded)
             warnings += _findings(system, mechanism, found, q, held)
+        warnings += _bends(system, mechanism, q, found.q)
         q = found.q
     v = system.v0
     for members in united([loop.above for loop in loops]):
@@ -97,13 +99,35 @@ def _with_state(system: System, q: np.ndarray, v: np.ndarray) -> System:
 
 
 def _close(system: System, mechanism: Mechanism, q: np.ndarray, held: Holds) -> tuple[Closing, Sizes]:
-    """Close the loops of one mechanism within the hinges' limits, else anywhere.
+    """Close the loops of one mechanism, its flexible bodies as they are if hinges can do it, else bent.
+
+    Raises ModelError where they cannot be closed.
+    """
+    size = sizes(mechanism, Limits(mechanism, held).clipped(q))
+    for kept in _stiff_first(mechanism, held):
+        best = _nearest(mechanism, q, size, kept)
+        if best.closed and (kept is held or best.total <= max(EXACT, 10.0 * size.closed)):
+            return best, size
+    raise _cannot_close(system, mechanism, best, size, held)
+
+
+def _stiff_first(mechanism: Mechanism, held: Holds) -> list[Holds]:
+    """What is held, first with all modes of the mechanism if it has any."""
+    modal = [joint for joint in mechanism.joints if joint.code == MODAL]
+    if not modal:
+        return [held]
+    q = {joint.qi + i for joint in modal for i in range(joint.nq)}
+    v = {joint.vi + i for joint in modal for i in range(joint.nv)}
+    return [Holds(held.coordinates | q, held.velocities | v), held]
+
+
+def _nearest(mechanism: Mechanism, q: np.ndarray, size: Sizes, held: Holds) -> Closing:
+    """The loops of one mechanism closed within the hinges' limits, else anywhere, or as closed as they come.
 
     From the guess and, if that fails, from places around it: the first that closes within limits, or the first at all.
     """
     limits = Limits(mechanism, held)
     q = limits.clipped(q)
-    size = sizes(mechanism, q)
     allowed = basis(mechanism, held, size)
     best = close(mechanism, q, size, allowed)
     for start in _starts(mechanism, q, size, allowed):
@@ -112,9 +136,7 @@ def _close(system: System, mechanism: Mechanism, q: np.ndarray, held: Holds) -> 
         tried = close(mechanism, start, size, allowed)
         better = not best.closed and (tried.closed or tried.better(best))
         best = tried if better or (tried.closed and limits.hold(tried.q)) else best
-    if best.closed:
-        return best, size
-    raise _cannot_close(system, mechanism, best, size, held)
+    return best
 
 
 def _without_rounding(
@@ -146,6 +168,17 @@ def _findings(system: System, mechanism: Mechanism, found: Closing, guess: np.nd
         how = _open_by(mechanism, found.residual, worst)
         findings.append(f"{where}: {how}: other rows make this one redundant, but the model's numbers are rounded")
     return findings
+
+
+def _bends(system: System, mechanism: Mechanism, before: np.ndarray, after: np.ndarray) -> list[str]:
+    """What to say of flexible bodies that hinges alone could not bring together."""
+    places = [joint.qi + i for joint in mechanism.joints if joint.code == MODAL for i in range(joint.nq)]
+    moved = {system.coordinate_names[i]: abs(float(after[i] - before[i])) for i in places}
+    if not any(moved.values()):
+        return []
+    name = max(moved, key=lambda name: moved[name])
+    where = where_is(mechanism.loops[0].loop)
+    return [f"{where}: closes only with flexible bodies bent at the start, most '{name}', by {moved[name]:.2g}"]
 
 
 def _starts(mechanism: Mechanism, q: np.ndarray, size: Sizes, allowed: Basis | None) -> Iterator[np.ndarray]:
@@ -192,22 +225,25 @@ def _open_by(mechanism: Mechanism, residual: np.ndarray, worst: tuple[int, int],
 
 
 def _project(system: System, mechanism: Mechanism, q: np.ndarray, v: np.ndarray, held: Holds) -> np.ndarray:
-    """The velocities next to v at which the loops stay closed, Y v = 0, while those held keep their values."""
+    """The velocities next to v at which the loops stay closed, Y v = 0, while those held keep their values.
+
+    Flexible bodies are not bent faster or slower if hinges can do it.
+    """
     size = sizes(mechanism, q)
     Y = mechanism.evaluate(q)[1]
     own = np.array(mechanism.dofs, dtype=int)
-    free = np.array([j not in held.velocities for j in mechanism.dofs], dtype=bool)
-    scaled = size.scaled(Y)
     error = size.row * (Y @ v[own])
     if np.abs(error).max(initial=0.0) <= NOTHING:
         return v
-    change = -np.linalg.lstsq(scaled[:, free], error, rcond=RANK_TOLERANCE)[0]
-    v = v.copy()
-    v[own[free]] += size.velocity[free] * change
-    left = size.row * (Y @ v[own])
-    if np.abs(left).max() > max(EXACT, ROUNDING * float(np.abs(error).max())):
-        raise _cannot_move(system, mechanism, Y @ v[own], left, held)
-    return v
+    for kept in _stiff_first(mechanism, held):
+        free = np.array([j not in kept.velocities for j in mechanism.dofs], dtype=bool)
+        change = -np.linalg.lstsq(size.scaled(Y)[:, free], error, rcond=RANK_TOLERANCE)[0]
+        found = v.copy()
+        found[own[free]] += size.velocity[free] * change
+        left = size.row * (Y @ found[own])
+        if np.abs(left).max() <= max(EXACT, ROUNDING * float(np.abs(error).max())):
+            return found
+    raise _cannot_move(system, mechanism, Y @ found[own], left, held)
 
 
 def _cannot_move(system: System, mechanism: Mechanism, rates: np.ndarray, error: np.ndarray, held: Holds) -> ModelError:

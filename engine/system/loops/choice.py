@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from limberjack.engine.errors import ModelError
-from limberjack.engine.system.hinge_types import ATTACHED, MODAL
 from limberjack.engine.system.loops.closure import Closure, where_is
 from limberjack.engine.system.loops.groups import united
 from limberjack.engine.system.loops.kinematics import Tree
@@ -29,7 +28,7 @@ class Choice:
 
 def choose(loops: Sequence[Closure], tree: Tree) -> list[Choice]:
     """The model's choice, else by the size of the group that would come of it."""
-    choices = [_given(closure, tree) for closure in loops]
+    choices = [_given(closure) for closure in loops]
     candidates = [i for i, choice in enumerate(choices) if choice.method != "force"]
     for members in united([loops[i].above for i in candidates]):
         group = [candidates[i] for i in members]
@@ -44,11 +43,10 @@ def choose(loops: Sequence[Closure], tree: Tree) -> list[Choice]:
     return choices
 
 
-def _given(closure: Closure, tree: Tree) -> Choice:
+def _given(closure: Closure) -> Choice:
     """The method that the loop itself asks for; "" where the graph decides."""
-    loop, bent = closure.loop, any(tree.joints[row - 1].code in (MODAL, ATTACHED) for row in closure.above)
+    loop = closure.loop
     fixed = "it can be switched" if loop.switchable else "it locks a hinge" if loop.type == "lock" else ""
-    fixed = fixed or ("a flexible body is in it" if bent else "")
     if fixed and (loop.method == "embed" or loop.independent):
         what = f"loop '{loop.name}' cannot be embedded because {fixed}"
         raise ModelError(what, where=where_is(loop), mend="Remove 'method: embed' and 'independent'")

@@ -125,6 +125,7 @@ def _joining(loop: Loop, tree: Tree) -> Closure:
     chain_a, chain_b = tuple(tree.chain(a, common)), tuple(tree.chain(b, common))
     angular = tuple(not vector[3:].any() and name != "length" for vector, name in zip(vectors, names))
     above = _with_modes({*chain_a, *chain_b}, tree)
+    common = _carrier(above, tree)
     return Closure(loop, kind, a, b, at_a, at_b, x, vectors, names, angular, (), common, chain_a, chain_b, above)
 
 
@@ -132,6 +133,11 @@ def _with_modes(rows: set[int], tree: Tree) -> tuple[int, ...]:
     """Rows and those of modal bodies whose nodes are among them: nodes move by coordinates that stand there."""
     nodes = (tree.joints[row - 1] for row in rows)
     return tuple(sorted(rows | {joint.parent for joint in nodes if joint.attachment is not None}))
+
+
+def _carrier(above: tuple[int, ...], tree: Tree) -> int:
+    """Row of the body that carries those of a loop: of nodes of one body alone, what carries that body's modes."""
+    return tree.joints[above[0] - 1].parent if above else 0
 
 
 def _frame(frames: Frames, body: str | None, pose: Pose) -> tuple[int, Pose]:
@@ -163,7 +169,7 @@ def _between_coordinates(loop: Loop, system: System, tree: Tree) -> Closure:
     rows = [term.row for term in terms]
     parents = [tree.joints[row - 1].parent for row in rows]
     common = tree.common(parents)
-    above = tuple(sorted({row for tip in rows for row in tree.chain(tip, common)}))
+    above = _with_modes({row for tip in rows for row in tree.chain(tip, common)}, tree)
     count = 1 if kind == COUPLING else len(terms)
     names = ("coupling",) if kind == COUPLING else tuple(system.velocity_names[term.v] for term in terms)
     angular = tuple(_angular(tree, term.v) for term in terms[:count])
@@ -179,7 +185,7 @@ def _between_coordinates(loop: Loop, system: System, tree: Tree) -> Closure:
         names,
         angular,
         terms,
-        common,
+        _carrier(above, tree),
         (),
         (),
         above,

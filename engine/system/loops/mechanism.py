@@ -8,6 +8,7 @@ import numpy as np
 
 from limberjack.engine.errors import ModelError
 from limberjack.engine.system.frames import skew
+from limberjack.engine.system.hinge_types import MODAL
 from limberjack.engine.system.loops.closure import (
     Closure,
     coordinate_residual,
@@ -42,6 +43,11 @@ class Mechanism:
             for row, joint in zip(self.rows, self.joints)
         }
         self.starts = np.cumsum([0, *(len(loop.names) for loop in self.loops)])
+
+    @property
+    def modal(self) -> np.ndarray:
+        """Which of its velocities are rates of modes (velocities,)."""
+        return np.array([joint.code == MODAL for joint in self.joints for _ in range(joint.nv)], dtype=bool)
 
     @property
     def count(self) -> int:

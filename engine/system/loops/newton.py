@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from limberjack.engine.system.hinge_types import MODAL
 from limberjack.engine.system.loops.mechanism import Mechanism
 
 #: a closed loop's scaled residual, and what is as good as none
@@ -25,6 +26,9 @@ RANK_TOLERANCE = 1e-5
 STEPS = 80
 #: the longest step of any velocity, in units of `Sizes`
 LONGEST = 0.4
+
+#: what the modes of a body move a loop by at most beside hinges: a stiff body bends little
+BENT = 0.1
 
 #: coordinates → (velocities, free): scaled motions that may be made; None: all
 Basis = Callable[[np.ndarray], np.ndarray]
@@ -108,10 +112,22 @@ def sizes(mechanism: Mechanism, q: np.ndarray) -> Sizes:
     shares = (coupled / np.maximum(coupled.max(axis=1, initial=0.0), 1e-300)[:, None]).max(axis=0, initial=0.0)
     alone = (shares > 0.0) & ~np.any(Y[joins] != 0.0, axis=0)  # a motor turns as much faster as its gear says
     velocity = velocity / np.where(alone, np.maximum(shares, 1e-6), 1.0)
+    velocity = _of_modes(mechanism, Y * np.where(angular, 1.0, 1.0 / length)[:, None], velocity)
     largest = np.abs(Y * velocity).max(axis=1, initial=0.0)
     between = 1.0 / np.where(largest > 0.0, largest, 1.0)
     row = np.where(joins, np.where(angular, 1.0, 1.0 / length), between)
     return Sizes(velocity, row, length, max(CLOSED, NOISE * extent / length))
+
+
+def _of_modes(mechanism: Mechanism, Y: np.ndarray, velocity: np.ndarray) -> np.ndarray:
+    """The sizes with those of modes: alike for all modes of a body, of which one moves a row, or lengths, by BENT."""
+    velocity = velocity.copy()
+    for row, joint in zip(mechanism.rows, mechanism.joints):
+        if joint.code == MODAL:
+            own = mechanism.slices[row]
+            largest = float(np.abs(Y[:, own]).max(initial=0.0))
+            velocity[own] = BENT / largest if largest > 0.0 else BENT
+    return velocity
 
 
 def look(mechanism: Mechanism, q: np.ndarray, size: Sizes, basis: Basis | None = None) -> Closing:
