@@ -30,7 +30,7 @@ from limberjack.engine.flexible.layout import (
 from limberjack.engine.flexible.nodes import node_column, node_coriolis, node_map
 from limberjack.engine.kernel import kernel
 from limberjack.engine.lanes import equal_lanes, load_lanes, store_lanes
-from limberjack.engine.layout import FIRST, SLOT, UP, VI, W_P, W_R
+from limberjack.engine.layout import FIRST, GROUP, SLOT, UP, VI, W_P, W_R
 from limberjack.engine.spatial import (
     ZERO,
     add,
@@ -108,8 +108,9 @@ def inward_node(plant, work, k, P, n, f):
             condense_node(work, parts, modes, h, column, R, p, P)
         hand_force(topo[FIRST], row, up, n, f)
         return
+    fresh = column == 0 and plant.topo[topo[UP] - 1, GROUP] < 0  # a group has cleared D: not all nodes hand in here
     for b in range(blocks):
-        couple(work, parts, modes, h, b, R, p, P, column == 0)
+        couple(work, parts, modes, h, b, R, p, P, fresh)
     hand_inward(topo[FIRST], row, up, P, n, f)
 
 

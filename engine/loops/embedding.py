@@ -14,8 +14,8 @@ on the ground hands on nothing: there α' begins with -g, and U is not needed.
 from __future__ import annotations
 
 from limberjack.engine.blocks import load_block, store_block
-from limberjack.engine.flexible.articulated import node_column
-from limberjack.engine.flexible.nodes import node_coriolis, node_map
+from limberjack.engine.flexible.layout import modal_view
+from limberjack.engine.flexible.nodes import node_column, node_coriolis, node_map
 from limberjack.engine.inverse_dynamics import hinge_acceleration
 from limberjack.engine.kernel import entry, kernel
 from limberjack.engine.lanes import equal_lanes, load_lanes, store_lanes
@@ -168,8 +168,17 @@ def block_count(parts):
 
 
 @kernel
+def _clear_shares(plant, work, k):
+    """D of modal link k begins at zero: nodes outside the group add to it."""
+    d = modal_view(plant.flexible.modal_int[plant.topo[k, SLOT]], work.modal).d
+    for r in range(d.shape[0]):
+        for b in range(0, d.shape[1], LANES):
+            store_lanes(d[r], b, equal_lanes(0.0))
+
+
+@kernel
 def _columns(plant, work, g, parts):
-    """A(k) of the group's bodies, and as one column more what β adds to their α'; U and ε begin at zero."""
+    """A(k) of the group's bodies, and as one column more what β adds to their α'; U, ε and D of modes begin at zero."""
     group, zero = plant.loops.group_int[g], equal_lanes(0.0)
     blocks, stride = block_count(parts), parts.u.shape[0]
     for i in range(group[GI_BODIES]):
@@ -182,6 +191,8 @@ def _columns(plant, work, g, parts):
                 w, u = hinge_in(plant, work, k, w, u)
             w, u = _add_hinge_columns(plant, work, k, parts.x, LANES * b, w, u)
             store_block(parts.a[stride * i + b], 0, w, u)
+        if plant.topo[k, PATH] == PATH_MODAL:
+            _clear_shares(plant, work, k)
     for b in range(blocks):
         store_block(parts.u[b], 0, (zero, zero, zero), (zero, zero, zero))
         store_lanes(parts.eps, LANES * b, zero)

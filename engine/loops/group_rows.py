@@ -7,8 +7,7 @@ velocity's hinge sees of them is its coefficient in the rows: Y = H φ (coblock)
 from __future__ import annotations
 
 from limberjack.engine.blocks import load_block
-from limberjack.engine.flexible.articulated import node_column
-from limberjack.engine.flexible.nodes import node_map
+from limberjack.engine.flexible.nodes import node_column, node_map
 from limberjack.engine.kernel import kernel
 from limberjack.engine.lanes import equal_lanes, load_lanes, store_lanes
 from limberjack.engine.layout import (

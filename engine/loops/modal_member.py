@@ -53,7 +53,7 @@ def _bias(plant, k, parts, modal, modes, w, u):
         n, f = add_scaled(n, rate, a), add_scaled(f, rate, l)
         e = dot(a, w) + dot(l, u) - modal.left[r]
         for s in range(modes):
-            e += modal.d[r, s] * parts.bias[_place_of(plant, k, s)]
+            e += modal.d[min(r, s), max(r, s)] * parts.bias[_place_of(plant, k, s)]
         modal.solved[r, MS_EPS] = e
     return n, f
 
@@ -77,8 +77,9 @@ def _share_modes(plant, k, parts, modal, modes, at, free, w, u):
         own = parts.x[_place_of(plant, k, r)]
         g = a[0] * w[0] + a[1] * w[1] + a[2] * w[2] + l[0] * u[0] + l[1] * u[1] + l[2] * u[2]
         for s in range(modes):
-            if modal.d[r, s] != 0.0:
-                g = g + modal.d[r, s] * load_lanes(parts.x[_place_of(plant, k, s)], at)
+            share = modal.d[min(r, s), max(r, s)]
+            if share != 0.0:
+                g = g + share * load_lanes(parts.x[_place_of(plant, k, s)], at)
         store_lanes(parts.eps, at, load_lanes(parts.eps, at) - modal.solved[r, MS_EPS] * load_lanes(own, at))
         for c in range(free):
             if own[c] != 0.0:

@@ -55,12 +55,18 @@ def closed(seed: int, places: list[tuple[str, str | None]], kind: str, base: str
         a = Pose(rotation(rng), 0.3 * rng.normal(size=3))
         place = Pose(*dynamics.pose(at, q)) @ a
         other = Pose(*dynamics.pose(to, q)) if to else Pose()
-        name = f"tie{i}"
+        name = f"tie{i + 1}" if i else "tie"
         cut = {"weld": "fixed", "point": "spherical", "pin": "revolute"}[kind]
         axes = np.array([[0.0, 0.0, 1.0]]) if kind == "pin" else np.zeros((0, 3))
         hinge = Hinge(name, cut, at, inboard=a, outboard=other.inverse() @ place, axes=axes)
         loops.append(Loop(name, "hinge" if kind == "pin" else kind, hinge, to))
     return Closed(validate(replace(starting_at(system, q), loops=tuple(loops))), q, v, rng)
+
+
+def looped(seed: int, kind: str) -> tuple[System, np.ndarray, np.ndarray, np.random.Generator]:
+    """One loop "tie": a hand on two flexible bodies is tied to a wheel on one of them or to the ground."""
+    made = closed(seed, [("hand", "wheel" if seed % 2 else None)], kind)
+    return made.system, made.q, made.v, made.rng
 
 
 def starting_at(system: System, q: np.ndarray) -> System:
@@ -134,9 +140,7 @@ def onto(J: np.ndarray, v: np.ndarray) -> np.ndarray:
     return v - np.linalg.pinv(J) @ (J @ v)
 
 
-def accelerations(
-    made: Closed, v: np.ndarray, tau: np.ndarray, add: np.ndarray | float = 0.0
-) -> np.ndarray:
+def accelerations(made: Closed, v: np.ndarray, tau: np.ndarray, add: np.ndarray | float = 0.0) -> np.ndarray:
     """dv/dt by the dense system; add (nv,): inertia that hinges have besides."""
     free, q = lj.Dynamics(made.open), made.q
     J = rows(made.system, free, q)

@@ -15,8 +15,8 @@ from limberjack.engine.system.flexible import modal_bodies
 from limberjack.engine.system.modal import Integrals
 from limberjack.engine.system.system import SENSOR_TYPES, Actuator, Body, Dof, Hinge, Node, Pose, Sensor, System
 from limberjack.engine.system.validate import validate
+from tests.flexible.closed import closed
 from tests.flexible.particles import cloud, hinge, rigid
-from tests.flexible.test_loops import looped
 
 Z = np.array([[0.0, 0.0, 1.0]])
 
@@ -74,8 +74,8 @@ def flexible_base() -> System:
 
 
 def tied() -> System:
-    """A hand on two flexible bodies, tied to a wheel on one of them by force; modes damped."""
-    system, *_ = looped(1, "weld")
+    """Two flexible bodies in two loops, one by force, one embedded; modes damped."""
+    system = closed(1, [("hand", "base"), ("wheel", "arm")], "point").by("force", "embed")
     listed = (*sensors("hand", "spin", "boom"), Sensor("tie load", "loop_wrench", "tie"))
     return validate(replace(system, sensors=listed, actuators=(Actuator("spin", "spin", initial=0.3),)))
 

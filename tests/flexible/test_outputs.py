@@ -10,8 +10,8 @@ import pytest
 import limberjack as lj
 from limberjack.engine.system.system import SENSOR_TYPES, Pose, Sensor, System
 from limberjack.engine.system.validate import validate
+from tests.flexible.closed import looped, onto, rows
 from tests.flexible.particles import Flexible, Sums, random_flexible, random_state
-from tests.flexible.test_loops import looped, onto, rows
 from tests.flexible.test_tree import coordinate_rates, moved, unit
 
 GRAVITY = np.array([0.3, -1.0, -9.0])

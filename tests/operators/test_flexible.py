@@ -17,8 +17,8 @@ from limberjack.engine.system.flexible import modal_bodies
 from limberjack.engine.system.modal import Integrals
 from limberjack.engine.system.system import Body, Dof, System
 from limberjack.engine.system.validate import validate
+from tests.flexible.closed import looped, onto, rows
 from tests.flexible.particles import cloud, hinge, random_flexible, random_state, rigid
-from tests.flexible.test_loops import looped, onto, rows
 from tests.operators.parts import same
 
 SEEDS = range(8)
