@@ -99,12 +99,14 @@ static bool check_modes(const int64_t *counts, const Tables *tables, const int64
     return body[NV] == n && fits(body[QI], n, counts[C_Q]) && fits(body[VI], n, counts[C_V]);
 }
 
-/* An attachment node hangs on the link whose modes move it, and has no coordinates. */
+/* An attachment node hangs on the link whose modes move it, and has no coordinates; in a group so are the modes. */
 static bool check_node(const int64_t *counts, const Tables *tables, const int64_t *body)
 {
     if (body[KIND] != ATTACHED || !is_in(body[SLOT], 0, counts[C_ATTACHED]) || body[UP] == 0 || body[NV] != 0)
         return false;
     const int64_t *up = tables->topo + TOPO * (body[UP] - 1);
+    if (body[GROUP] != -1 && up[GROUP] != body[GROUP])
+        return false;
     return up[PATH] == PATH_MODAL && up[SLOT] == tables->attached[ATTACHED_INT * body[SLOT] + AI_MODAL] &&
            fits(body[QI], 0, counts[C_Q]) && fits(body[VI], 0, counts[C_V]);
 }
@@ -112,8 +114,6 @@ static bool check_node(const int64_t *counts, const Tables *tables, const int64_
 bool check_modal_link(const Tables *tables, int64_t k)
 {
     const int64_t *body = tables->topo + TOPO * k;
-    if (body[GROUP] != -1) /* embedded loops are of rigid bodies */
-        return false;
     return body[PATH] == PATH_MODAL ? check_modes(tables->counts, tables, body)
                                     : body[PATH] == PATH_NODE && check_node(tables->counts, tables, body);
 }

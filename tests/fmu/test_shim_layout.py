@@ -255,6 +255,14 @@ def test_tables_and_scratch_of_flexible_bodies_are_what_they_need(refuse, count)
         ints[count] -= wrong
 
 
+def test_nodes_in_a_group_have_their_modes_there(refuse):
+    forged = Plant(plants()[8].ints.copy(), plants()[8].floats)
+    topo = forged.sections["topo"]
+    node = int(np.flatnonzero((topo[:, layout.PATH] == layout.PATH_NODE) & (topo[:, layout.GROUP] >= 0))[0])
+    topo[topo[node, layout.UP] - 1, [layout.GROUP, layout.MEMBER]] = -1
+    assert refuse(forged.ints) == "topology"
+
+
 def test_strain_is_of_flexible_bodies(refuse):
     forged, _, _ = base()
     sensors = forged.sections["sensor_int"]
