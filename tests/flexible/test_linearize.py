@@ -16,9 +16,9 @@ from limberjack.engine.system.system import Actuator, Hinge, Pose, Sensor, Syste
 from limberjack.engine.system.validate import validate
 from tests.engine.motions import move
 from tests.flexible.beams import Strip, hung, modal, on_a_hub, stiffness
+from tests.flexible.closed import looped, onto, rows
 from tests.flexible.particles import random_flexible, random_state
 from tests.flexible.test_frequencies import hub_and_beam, roots, spun
-from tests.flexible.test_loops import looped, onto, rows
 
 SEEDS = range(4)
 STRIP = Strip()
