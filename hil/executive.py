@@ -1,0 +1,259 @@
+"""The executive: frame by frame, commands in, one or more steps, signals out, each frame at its deadline."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from limberjack.engine import arguments
+from limberjack.engine.errors import ArgumentError, LimberjackError
+from limberjack.engine.simulation import Simulation
+from limberjack.hil.clock import Clock, MonotonicClock, measured_clock
+from limberjack.hil.events import Event, EventLog
+from limberjack.hil.frames import FrameLog
+from limberjack.hil.mounted import Mounted
+from limberjack.hil.overruns import MOST_FRAMES, OverrunPolicy, Overruns
+from limberjack.hil.parts import Recorder, Watchdog
+from limberjack.hil.placing import Placing, Right
+from limberjack.hil.signals import Signals
+from limberjack.hil.timeline import Bench, Timeline
+
+#: frames are not shorter than the clock resolves, nor longer than a day
+_SHORTEST_NS, _LONGEST_NS = 1_000, 86_400_000_000_000
+
+
+@dataclass
+class Outcome:
+    """How a run ended.
+
+    reason : "completed", "stopped" (Ctrl-C, `stop`), "tripped" (a watchdog), "overrun" (its limits) or "failed"
+    text : why, in words;  error : the exception of a failed run
+    frames : times of the frames;  log : events;  rights : what was asked of the machine
+    margin_ns : time spun before each deadline; 0 if unpaced
+    """
+
+    reason: str
+    text: str
+    frames: FrameLog
+    log: EventLog
+    rights: tuple[Right, ...] = ()
+    margin_ns: int = 0
+    error: Exception | None = field(default=None, repr=False)
+
+
+class Executive:
+    """Runs a simulation with devices.
+
+    Each frame, from 1: commands from the devices, timeline, watchdogs, steps, signals, signals to the devices, record;
+    then the next deadline is awaited. Before the first frame the initial signals are sent and recorded.
+
+    steps_per_frame : steps of the simulation in a frame
+    paced : at the pace of the clock; else in lockstep: each frame waits for the devices' answers
+    policy : what overruns mean, when paced
+    devices : from `mount`, in the order in which their commands are taken
+    timeline, watchdogs, recorder : none unless given
+    log : events are added to it
+    answer_limit_s : longest wait for an answer in lockstep, s of wall time. A device that left 3 frames in a row
+        unanswered is not waited for until it is heard again
+    placing : what is asked of the machine while it runs
+    clock : without, one whose margin is measured before the run
+    signals : the Signals to refresh; its own without
+    meta : texts and numbers that the recorder keeps beside its own
+    """
+
+    def __init__(
+        self,
+        simulation: Simulation,
+        *,
+        steps_per_frame: int = 1,
+        paced: bool = True,
+        policy: OverrunPolicy | None = None,
+        devices: Sequence[Mounted] = (),
+        timeline: Timeline | None = None,
+        watchdogs: Sequence[Watchdog] = (),
+        recorder: Recorder | None = None,
+        log: EventLog | None = None,
+        answer_limit_s: float = 1.0,
+        placing: Placing | None = None,
+        clock: Clock | None = None,
+        signals: Signals | None = None,
+        meta: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.simulation, self.devices, self.watchdogs = simulation, tuple(devices), tuple(watchdogs)
+        self.steps = arguments.count("steps_per_frame", steps_per_frame, 1, MOST_FRAMES)
+        self.paced, self.policy = paced, policy or OverrunPolicy()
+        self.timeline, self.recorder = timeline or Timeline(), recorder
+        self.signals, self.log = signals or Signals(simulation), log or EventLog()
+        self._limit_s = 0.0 if paced else arguments.positive("answer_limit_s", answer_limit_s)
+        self._placing, self._clock, self._meta = placing or Placing(), clock, dict(meta or {})
+        self.period = self.steps * simulation.dt
+        self.period_ns = round(1e9 * self.period)
+        if not _SHORTEST_NS <= self.period_ns <= _LONGEST_NS:
+            raise ArgumentError(
+                f"a frame of {self.period:g} s cannot be timed; give steps_per_frame and dt that make 1 µs to a day."
+            )
+        self.timeline.check(simulation)
+        self._bench = Bench(simulation, self.log, self.period)
+        self._commands = simulation.part("command")
+        self._overruns = Overruns(self.policy, self.period_ns)
+        self.frames = FrameLog(self.period_ns, 1)
+        self._ending: tuple[str, str] | None = None
+        self._error: Exception | None = None
+
+    def stop(self, text: str = "stopped on request.") -> None:
+        """Let the run end before its next frame; from any thread or signal handler."""
+        self._ending = self._ending or ("stopped", text)
+
+    def run(self, duration_s: float) -> Outcome:
+        """Run for so much simulated time, from where the simulation stands; what ends it is told, not raised.
+
+        Raises what the recorder and the devices raise when they are opened; all is closed again then.
+        """
+        count = self._count(duration_s)
+        self._begin(count)
+        with contextlib.ExitStack() as parts, _interrupts(self.stop):
+            self._open_recorder(parts)
+            rights = parts.enter_context(self._placing.held())
+            for mounted in self.devices:
+                parts.callback(self._close, f"device '{mounted.name}'", mounted.close)
+                mounted.open()
+            clock = self._clock or (measured_clock(self.period_ns) if self.paced else MonotonicClock(0))
+            self._guarded(count, clock)
+            reason, text = self._ending or ("completed", "")
+            self.log.add(Event(self.simulation.time, "end", reason, text, {"frames": self.frames.frames}))
+        margin = clock.margin_ns if self.paced and isinstance(clock, MonotonicClock) else 0
+        return Outcome(reason, text, self.frames, self.log, rights, margin, self._error)
+
+    def _count(self, duration_s: float) -> int:
+        """Frames in a duration: it is reached or passed by less than a frame."""
+        duration = arguments.positive("duration_s", duration_s)
+        return arguments.count("frames of the run", -int(-(duration / self.period - 1e-6) // 1), 1, MOST_FRAMES)
+
+    def _begin(self, count: int) -> None:
+        self._ending = self._error = None
+        self._bench = Bench(self.simulation, self.log, self.period, time=self.simulation.time)
+        self._overruns = Overruns(self.policy, self.period_ns)
+        self.frames = FrameLog(self.period_ns, count)
+        self.timeline.begin()
+
+    def _open_recorder(self, parts: contextlib.ExitStack) -> None:
+        """Open it first, so that its thread has none of the rights of the loop, and close it last."""
+        if self.recorder is None:
+            return
+        sim, record = self.simulation, self.recorder.event
+        meta = {
+            "model": sim.system.name,
+            "model_hash": sim.model_hash,
+            "dt": sim.dt,
+            "integrator": sim.integrator,
+            "substeps": sim.substeps,
+            "steps_per_frame": self.steps,
+            "paced": self.paced,
+            "policy": self.policy.policy,
+        }
+        parts.callback(self._close, "the recorder", self.recorder.close)
+        self.recorder.open(self.signals.names, self.signals.units, {**meta, **self._meta})
+        parts.callback(self.log.listeners.remove, record)
+        self.log.listeners.append(record)
+
+    def _guarded(self, count: int, clock: Clock) -> None:
+        """All frames; what is raised in them becomes the reason of the end."""
+        try:
+            self._loop(count, clock)
+        except LimberjackError as error:
+            self._ending, self._error = ("failed", str(error)), error
+        except Exception as error:
+            self._ending, self._error = ("failed", f"{type(error).__name__}: {error}"), error
+
+    def _loop(self, count: int, clock: Clock) -> None:
+        self._send_and_record(0)
+        frames, overruns, paced = self.frames, self._overruns, self.paced
+        deadline = clock.now_ns() + (self.period_ns if paced else 0)
+        for frame in range(1, count + 1):
+            start = clock.wait_until(deadline) if paced else clock.now_ns()
+            deadline = deadline if paced else start
+            if not self._frame(frame):
+                return
+            end = clock.now_ns()
+            slack = frames.add(deadline, start, end)
+            if paced:
+                self._judge(frame, slack)
+                deadline = overruns.next_deadline(deadline, end)
+                frames.skipped = overruns.skipped
+            frames.until_ns = deadline if paced and slack >= 0 else end
+
+    def _frame(self, frame: int) -> bool:
+        """One frame's work; whether it was done, False where the run ends before its step."""
+        bench, commands = self._bench, self._commands
+        bench.frame, bench.time = frame, self.simulation.time
+        for mounted in self.devices:
+            mounted.receive(bench.time, commands, self._limit_s)
+        self.timeline.fire(bench)
+        if bench.end_text:
+            self._ending = self._ending or ("completed", bench.end_text)
+        for watchdog in self.watchdogs:
+            for trip in watchdog.check(bench.time, self.signals, self.devices):
+                self.log.add(trip.event)
+                if trip.ends:
+                    self._ending = self._ending or ("tripped", trip.event.text)
+        if self._ending:
+            return False
+        self.simulation.step(self.steps)
+        self._send_and_record(frame)
+        return True
+
+    def _send_and_record(self, frame: int) -> None:
+        vector = self.signals.refresh()
+        for mounted in self.devices:
+            mounted.send(frame, vector[0], vector)
+        if self.recorder is not None:
+            self.recorder.row(vector)
+
+    def _judge(self, frame: int, slack: int) -> None:
+        """Count an overrun, log the first of several in a row, end the run beyond the limits."""
+        overruns, frames = self._overruns, self.frames
+        why = overruns.count(frame, slack)
+        if slack >= 0:
+            return
+        frames.overruns, frames.most_consecutive = overruns.total + overruns.start_up, overruns.most_consecutive
+        if overruns.consecutive == 1 or why:
+            text = f"frame {frame} ended {-1e-3 * slack:.1f} µs after its deadline."
+            self._bench.say("overrun", "executive", text, late_s=-1e-9 * slack)
+        if why:
+            self._ending = self._ending or ("overrun", why)
+
+    def _close(self, what: str, close: Callable[[], None]) -> None:
+        """Close a part; trouble is logged and does not keep the others open."""
+        try:
+            close()
+        except Exception as error:
+            self.log.add(Event(self.simulation.time, "device", what, f"could not be closed: {error}"))
+
+
+@contextlib.contextmanager
+def _interrupts(stop: Callable[[str], None]) -> Iterator[None]:
+    """SIGINT and SIGTERM end the run in order while this lasts; a second one is as without (main thread only)."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    numbers = signal.SIGINT, signal.SIGTERM
+    before = {number: signal.getsignal(number) for number in numbers}
+
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+    def ask(number: int, _: object) -> None:
+        restore()
+        stop(f"stopped by {signal.Signals(number).name}.")
+
+    for number in numbers:
+        signal.signal(number, ask)
+    try:
+        yield
+    finally:
+        restore()

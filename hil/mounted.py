@@ -1,0 +1,121 @@
+"""A device on the bench: which signals it is sent, which commands it sets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from limberjack.engine import arguments
+from limberjack.engine.errors import LimberjackError, UnknownNameError
+from limberjack.engine.simulation import Simulation
+from limberjack.engine.system.patterns import compiled
+from limberjack.hil.devices.device import Device, Wiring
+from limberjack.hil.errors import HilError
+from limberjack.hil.signals import Signals
+
+#: in lockstep, a device that left so many frames unanswered is not waited for until it is heard again
+PATIENCE = 3
+
+
+class Mounted:
+    """A device and its places among signals and commands; made by `mount`.
+
+    signals : places (ns,) of `Signals.vector`;  commands : places (nc,) of the command vector
+    every : frames from one `send` to the next;  unanswered : frames in a row that it did not answer in lockstep
+    """
+
+    def __init__(self, device: Device, wiring: Wiring, places: tuple[np.ndarray, np.ndarray], every: int) -> None:
+        self.device, self.wiring, self.every = device, wiring, every
+        self.signals, self.commands = places
+        self._outgoing, self._incoming = (np.zeros(len(part)) for part in places)
+        self._asked = False
+        self.unanswered = 0
+
+    @property
+    def name(self) -> str:
+        """The device's name."""
+        return self.device.name
+
+    def open(self) -> None:
+        """Connect."""
+        self._asked, self.unanswered = False, 0
+        self.device.open(self.wiring)
+
+    def close(self) -> None:
+        """Let go."""
+        self.device.close()
+
+    def send(self, frame: int, time: float, vector: np.ndarray) -> None:
+        """Send its signals of a frame, if it is its turn. HilError that names the device for whatever goes wrong."""
+        if frame % self.every:
+            return
+        np.take(vector, self.signals, out=self._outgoing, mode="clip")
+        self._asked = len(self.commands) > 0
+        try:
+            self.device.send(frame, time, self._outgoing)
+        except Exception as error:
+            raise self._failed("send signals", error) from error
+
+    def receive(self, time: float, commands: np.ndarray, limit_s: float) -> bool:
+        """Put the newest commands among those of the simulation (nu,); whether any had come.
+
+        limit_s : wait so long for the answer to the last `send`, s; 0: do not wait
+        """
+        if not len(self.commands):
+            return False
+        np.take(commands, self.commands, out=self._incoming, mode="clip")
+        try:
+            wait = limit_s > 0.0 and self._asked and self.unanswered < PATIENCE
+            device, incoming = self.device, self._incoming
+            came = device.answer(time, incoming, limit_s) if wait else device.receive(time, incoming)
+        except Exception as error:
+            raise self._failed("receive commands", error) from error
+        if came:
+            commands[self.commands] = self._incoming
+            self.unanswered = 0
+        elif limit_s > 0.0 and self._asked:
+            self.unanswered += 1
+        self._asked = self._asked and not came
+        return came
+
+    def _failed(self, what: str, error: Exception) -> HilError:
+        known = isinstance(error, (LimberjackError, OSError))
+        return HilError(f"device '{self.name}' could not {what}: {error if known else repr(error)}")
+
+
+def mount(
+    device: Device,
+    signals: Signals,
+    simulation: Simulation,
+    sent: Iterable[str],
+    commands: Iterable[str] = (),
+    every: int = 1,
+) -> Mounted:
+    """Wire a device, without opening it.
+
+    sent : patterns (* and ?) of the signals that it gets;  commands : patterns of the commands that it sets
+    every : frames from one sending to the next
+    Both in the order given, each name once. UnknownNameError for a pattern that matches nothing.
+    """
+    arguments.count("every", every, 1, 2**31)
+    sent_places = _ordered("signal", sent, signals.names)
+    command_places = _ordered("command", commands, simulation.command_names)
+    wiring = Wiring(
+        tuple(signals.names[i] for i in sent_places),
+        tuple(signals.units[i] for i in sent_places),
+        tuple(simulation.command_names[i] for i in command_places),
+    )
+    return Mounted(device, wiring, (sent_places, command_places), every)
+
+
+def _ordered(kind: str, patterns: Iterable[str], names: tuple[str, ...]) -> np.ndarray:
+    """Places of the names that patterns match, pattern by pattern: the order of a device's message."""
+    places: dict[int, None] = {}
+    for pattern in patterns:
+        matches = [i for i, name in enumerate(names) if compiled(pattern).match(name) is not None]
+        if not matches:
+            arguments.index_of(kind, pattern, names)
+            raise UnknownNameError(f"no {kind} matches '{pattern}'.")
+        places.update(dict.fromkeys(matches))
+    return np.array(list(places), dtype=np.intp)

@@ -1,0 +1,59 @@
+"""What the executive asks of recorders, faults and watchdogs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from limberjack.engine.simulation import Simulation
+from limberjack.hil.events import Event
+from limberjack.hil.signals import Signals
+
+if TYPE_CHECKING:
+    from limberjack.hil.mounted import Mounted
+
+
+class Recorder(Protocol):
+    """Keeps a run; neither `row` nor `event` waits for anything."""
+
+    def open(self, names: Sequence[str], units: Sequence[str], meta: Mapping[str, Any]) -> None:
+        """Begin a record of these signals; meta: plain texts and numbers about the run."""
+
+    def row(self, vector: np.ndarray) -> None:
+        """Keep the signals: once before the first frame, then once a frame. The array is used again."""
+
+    def event(self, event: Event) -> None:
+        """Keep an event."""
+
+    def close(self) -> None:
+        """Finish the record; may be called twice."""
+
+
+class Fault(Protocol):
+    """A named fault that is set and cleared on a running bench."""
+
+    name: str
+
+    def set(self, simulation: Simulation, time: float) -> None:
+        """Begin, at simulated time, s."""
+
+    def clear(self, simulation: Simulation, time: float) -> None:
+        """End."""
+
+
+@dataclass(frozen=True)
+class Trip:
+    """What a watchdog found; ends: whether the run is to end."""
+
+    event: Event
+    ends: bool = False
+
+
+class Watchdog(Protocol):
+    """Looks at every frame after commands have come and before the step; brings its actuators to their safe state."""
+
+    def check(self, time: float, signals: Signals, devices: Sequence[Mounted]) -> Sequence[Trip]:
+        """What tripped in this frame, simulated time, s; the signals are those of the state before the step."""

@@ -1,0 +1,275 @@
+"""What happens when: commands, ramps, faults, loops and locks, parameters, at times set before or on demand."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from limberjack.engine import arguments
+from limberjack.engine.errors import ArgumentError, LimberjackError
+from limberjack.engine.impact import Impact
+from limberjack.engine.loops.layout import SW_CLOSED, SWITCH
+from limberjack.engine.simulation import Simulation
+from limberjack.hil.errors import HilError
+from limberjack.hil.events import Event, EventLog
+from limberjack.hil.parts import Fault
+
+#: an action is due in a frame that begins this part of a frame before it, or later
+_TOLERANCE = 1e-6
+
+
+@dataclass
+class Bench:
+    """What an action acts on.
+
+    frame : number of the frame that begins, from 1;  time : simulated time at which it begins, s
+    end_text : why the run is to end now, before the frame's step; "" while it goes on
+    """
+
+    simulation: Simulation
+    log: EventLog
+    period: float
+    frame: int = 0
+    time: float = 0.0
+    end_text: str = ""
+
+    def say(self, kind: str, source: str, text: str, **data: Any) -> None:
+        """Log an event of this frame; data "frame": whose step is the first to feel it."""
+        self.log.add(Event(self.time, kind, source, text, {"frame": self.frame, **data}))
+
+
+#: does the rest of an action in each later frame; whether it goes on after that
+Rest = Callable[[Bench], bool]
+
+
+class Action(Protocol):
+    """Something that a timeline does."""
+
+    def check(self, simulation: Simulation) -> None:
+        """ArgumentError if it names what the model does not have, or a value that it cannot take."""
+
+    def begin(self, bench: Bench) -> Rest | None:
+        """Do it, log it; what is left for later frames."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """Set a command, held until something else sets it."""
+
+    name: str
+    value: float
+
+    def check(self, simulation: Simulation) -> None:
+        arguments.index_of("command", self.name, simulation.command_names)
+        arguments.vector(f"the value of command '{self.name}'", self.value, ())
+
+    def begin(self, bench: Bench) -> None:
+        bench.simulation.command[self.name] = self.value
+        bench.say("command", self.name, f"{self.value:g}", value=self.value)
+
+
+@dataclass(frozen=True)
+class Ramp:
+    """Move a command to a value in equal parts of a duration, s, from what it is then."""
+
+    name: str
+    value: float
+    duration: float
+
+    def check(self, simulation: Simulation) -> None:
+        Command(self.name, self.value).check(simulation)
+        arguments.positive(f"the duration of the ramp of '{self.name}'", self.duration)
+
+    def begin(self, bench: Bench) -> Rest | None:
+        start, first = bench.simulation.command[self.name], bench.time
+        data = {"start": start, "value": self.value, "duration": self.duration}
+        bench.say("command", self.name, f"{start:g} to {self.value:g} in {self.duration:g} s", **data)
+
+        def rest(bench: Bench) -> bool:
+            part = (bench.time - first) / self.duration + _TOLERANCE * bench.period / self.duration
+            value = self.value if part >= 1.0 else start + (self.value - start) * part
+            bench.simulation.command[self.name] = value
+            return part < 1.0
+
+        return rest if rest(bench) else None
+
+
+@dataclass(frozen=True)
+class SetParameter:
+    """Set a parameter of the model."""
+
+    name: str
+    value: float
+
+    def check(self, simulation: Simulation) -> None:
+        arguments.index_of("parameter", self.name, list(simulation.parameters))
+        arguments.vector(f"the value of parameter '{self.name}'", self.value, ())
+
+    def begin(self, bench: Bench) -> None:
+        bench.simulation.parameters[self.name] = self.value
+        bench.say("parameter", self.name, f"{self.value:g}", parameters={self.name: self.value})
+
+
+@dataclass(frozen=True)
+class SetFault:
+    """Begin a fault."""
+
+    fault: Fault
+
+    def check(self, simulation: Simulation) -> None:
+        pass
+
+    def begin(self, bench: Bench) -> None:
+        before = _Model(bench.simulation)
+        self.fault.set(bench.simulation, bench.time)
+        bench.say("fault", self.fault.name, "set", **before.changes())
+
+
+@dataclass(frozen=True)
+class ClearFault:
+    """End a fault."""
+
+    fault: Fault
+
+    def check(self, simulation: Simulation) -> None:
+        pass
+
+    def begin(self, bench: Bench) -> None:
+        before = _Model(bench.simulation)
+        self.fault.clear(bench.simulation, bench.time)
+        bench.say("clear", self.fault.name, "cleared", **before.changes())
+
+
+@dataclass(frozen=True)
+class Switch:
+    """Close or open a loop that can be switched, now.
+
+    what : "attach" or "release" of a loop by name, "lock" or "unlock" of a hinge by name
+    """
+
+    what: str
+    name: str
+
+    def check(self, simulation: Simulation) -> None:
+        if self.what not in ("attach", "release", "lock", "unlock"):
+            raise ArgumentError(f"'{self.what:.40}' is no switch; choose attach, release, lock or unlock.")
+        if self.what in ("attach", "release"):
+            arguments.index_of("loop", self.name, [loop.name for loop in simulation.system.loops])
+        else:
+            arguments.index_of("hinge", self.name, [body.hinge.name for body in simulation.system.bodies])
+
+    def begin(self, bench: Bench) -> None:
+        impact: Impact = getattr(bench.simulation, self.what)(self.name)
+        text = f"{impact.energy_loss:.6g} J lost" if self.what in ("attach", "lock") else "opened"
+        bench.say(self.what, self.name, text, loop=impact.loop, energy_loss=impact.energy_loss)
+
+
+@dataclass(frozen=True)
+class End:
+    """End the run as completed, before the step of the frame that begins then."""
+
+    def check(self, simulation: Simulation) -> None:
+        pass
+
+    def begin(self, bench: Bench) -> None:
+        bench.end_text = "the timeline ended the run."
+
+
+class _Model:
+    """Parameters and loops as they are now, to tell what a fault changed: what a replay must do again."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        self._simulation = simulation
+        self._floats, self._closed = simulation.plant.floats.copy(), self._switches()
+
+    def changes(self) -> dict[str, Any]:
+        """Data of an event: "parameters" name → new value, "attached" and "released" loops; only what changed."""
+        data: dict[str, Any] = {}
+        floats = self._simulation.plant.floats
+        changed = set(np.flatnonzero(floats != self._floats).tolist())
+        if changed:
+            places = self._simulation.plant.parameters.items()
+            data["parameters"] = {name: float(floats[place]) for name, place in places if place in changed}
+        now, loops = self._switches(), [loop.name for loop in self._simulation.system.loops if loop.switchable]
+        for word, flag in (("attached", True), ("released", False)):
+            names = [name for name, old, new in zip(loops, self._closed, now) if old != new and new == flag]
+            if names:
+                data[word] = names
+        return data
+
+    def _switches(self) -> list[bool]:
+        return [bool(row[SW_CLOSED] > 0.5) for row in self._simulation.part("switch").reshape(-1, SWITCH)]
+
+
+@dataclass(frozen=True)
+class At:
+    """An action and its simulated time, s; where: its place in a file, for messages."""
+
+    time: float
+    action: Action
+    where: str = field(default="", compare=False)
+
+
+class Timeline:
+    """Actions in the order of their times; those of one time in the order given.
+
+    An action happens in the first frame that begins at its time or later, after the commands of devices and before the
+    step. `post` adds one from any thread while the bench runs.
+    """
+
+    def __init__(self, entries: Iterable[At] = ()) -> None:
+        self.entries = sorted(entries, key=lambda entry: entry.time)
+        self._next = 0
+        self._rests: list[Rest] = []
+        self._posted: deque[Action] = deque()
+
+    def check(self, simulation: Simulation) -> None:
+        """Every action against the model, before anything runs. ArgumentError."""
+        for entry in self.entries:
+            arguments.vector(f"{_place(entry)}: the time", entry.time, ())
+            try:
+                entry.action.check(simulation)
+            except ArgumentError as error:
+                raise ArgumentError(f"{_place(entry)}: {error}") from None
+
+    def begin(self) -> None:
+        """Back to the start, for a new run; what was posted before it begins happens in its first frame."""
+        self._next = 0
+        self._rests.clear()
+
+    def post(self, action: Action) -> None:
+        """Let an action happen in the next frame. What the model refuses then is logged, and the run goes on."""
+        self._posted.append(action)
+
+    def fire(self, bench: Bench) -> None:
+        """Do what is due in the frame that begins. HilError if a timed action is refused."""
+        if self._rests:
+            self._rests = [rest for rest in self._rests if rest(bench)]
+        until = bench.time + _TOLERANCE * bench.period
+        while self._next < len(self.entries) and self.entries[self._next].time <= until:
+            entry = self.entries[self._next]
+            self._next += 1
+            try:
+                self._start(entry.action, bench)
+            except LimberjackError as error:
+                raise HilError(f"{_place(entry)}, t = {bench.time:.6g} s: {error}") from error
+        while self._posted:
+            action = self._posted.popleft()
+            try:
+                action.check(bench.simulation)
+                self._start(action, bench)
+            except LimberjackError as error:
+                bench.say("refused", type(action).__name__, str(error))
+
+    def _start(self, action: Action, bench: Bench) -> None:
+        rest = action.begin(bench)
+        if rest is not None:
+            self._rests.append(rest)
+
+
+def _place(entry: At) -> str:
+    return entry.where or f"timeline at {entry.time!r:.20} s"
