@@ -105,10 +105,10 @@ class _Bare:
 
 
 def _extent(simulation: Simulation) -> float:
-    """Largest distance between nodes of the model on one axis, m; 1 for those in one place."""
+    """Size of its smaller bodies, m: a tenth of the distance between nodes on one axis, 1 for those in one place."""
     dynamics, q = simulation.dynamics, simulation.q
     places = np.array([dynamics.pose(name, q)[1] for name in simulation.system.node_names])
-    return float(np.ptp(places, axis=0).max(initial=0.0)) or 1.0
+    return 0.1 * float(np.ptp(places, axis=0).max(initial=0.0)) or 1.0
 
 
 def _sizes(body: Body, extent: float) -> list[float]:

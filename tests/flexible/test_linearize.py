@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from tests.flexible.closed import looped, onto, rows
 from tests.flexible.particles import random_flexible, random_state
 from tests.flexible.test_frequencies import hub_and_beam, roots, spun
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 SEEDS = range(4)
 STRIP = Strip()
 
@@ -63,6 +65,15 @@ def test_a_hub_with_a_beam_has_the_frequencies_of_the_transcendental_equation():
     assert model.is_equilibrium()
 
 
+def with_dofs(system: System, **values: float) -> System:
+    """The system with these values in the data of all degrees of freedom."""
+    bodies = []
+    for body in system.bodies:
+        dofs = tuple(replace(dof, **values) for dof in body.hinge.dofs)
+        bodies.append(replace(body, hinge=replace(body.hinge, dofs=dofs)))
+    return replace(system, bodies=tuple(bodies))
+
+
 def exact(system: System, q: np.ndarray, v: np.ndarray, vdot: np.ndarray) -> np.ndarray:
     """(nv, 2 nv) slopes of dv/dt by complex steps through the workbench's [T]_θ, and in v by its quadratic form."""
     dynamics, n, units = lj.Dynamics(system), system.nv, np.eye(system.nv)
@@ -91,6 +102,18 @@ def test_slopes_are_those_of_complex_steps(seed):
         np.testing.assert_allclose(row, other, rtol=0, atol=1e-11 * np.abs(expected).max())
     M = lj.Dynamics(system).mass_matrix(q)
     np.testing.assert_allclose(M @ model.B[system.nv :], np.eye(system.nv), rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", ["long_arm", "solar_satellite"])
+def test_spacecraft_too(name):
+    system = lj.load(EXAMPLES / f"{name}.yaml")
+    rng = np.random.default_rng(1)
+    q, v = random_state(system, rng, 1e-4)
+    bare = replace(with_dofs(system, friction=0.0), actuators=(), sensors=())
+    v[modal(system)] *= 1e-3
+    model = lj.linearize(bare, q, v)
+    expected = exact(bare, q, v, model.vdot)
+    np.testing.assert_allclose(model.A[system.nv :], expected, rtol=0, atol=1e-10 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -146,7 +169,7 @@ def test_loops_by_force(kind):
 @pytest.mark.parametrize("spin", [0.0, 8.0])
 def test_the_slopes_of_a_spinning_beam_are_those_of_its_differential_equation(spin):
     """-M ∂v̇/∂η = K + ∂b/∂η: three frequencies in the plane of rotation; without damping no pole moves off the axis."""
-    system = _without_damping(on_a_hub(STRIP.data("cantilever", 12), 1.0, 0.5 * STRIP.length))
+    system = with_dofs(on_a_hub(STRIP.data("cantilever", 12), 1.0, 0.5 * STRIP.length), damping=0.0)
     model, places = lj.linearize(system, v=np.eye(system.nv)[0] * spin * STRIP.rate), modal(system)
     M = lj.Dynamics(system).mass_matrix(system.q0)
     stiffened = -(M @ model.A[system.nv :, : system.nv])[np.ix_(places, places)]
@@ -167,11 +190,3 @@ def test_a_beam_in_gravity_hangs_in_its_equilibrium():
     model = lj.linearize(system, sag)
     assert not lj.linearize(system).is_equilibrium()
     assert model.is_equilibrium()
-
-
-def _without_damping(system: System) -> System:
-    bodies = []
-    for body in system.bodies:
-        dofs = tuple(replace(dof, damping=0.0) for dof in body.hinge.dofs)
-        bodies.append(replace(body, hinge=replace(body.hinge, dofs=dofs)))
-    return replace(system, bodies=tuple(bodies))
