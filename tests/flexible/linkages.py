@@ -56,6 +56,19 @@ def four_bar(modes: int = 4, kind: str = "cantilever", method: str | None = None
     return lj.assemble(system, hold=["crank"])
 
 
+def parallelogram(method: str | None = None) -> System:
+    """Crank and rocker of 0.2 m with a flexible coupler of 0.4 m, no gravity: all bars align twice a turn."""
+    bodies = [
+        Body("crank", rod(1.0, 0.2), revolute("crank", None, (0, 0, 0), -1.2, 8.0)),
+        *modal_bodies("coupler", revolute("elbow", "crank", (0.2, 0, 0), 1.2), beam(0.4, 2, "craig-bampton", 0.02)),
+        Body("rocker", rod(0.5, 0.2), revolute("rocker", None, (0.4, 0, 0), -1.2)),
+    ]
+    pin = Hinge("pin", "revolute", "coupler.tip", axes=Y, outboard=Pose(position=np.array([0.2, 0, 0])))
+    loop = Loop("pin", "hinge", pin, "rocker", method=method)
+    system = validate(System("parallelogram", tuple(bodies), loops=(loop,), gravity=np.zeros(3)))
+    return lj.assemble(system, hold=["crank"])
+
+
 def two_arms(modes: int = 4, method: str | None = None, damping: float = 0.0) -> System:
     """Two arms of two flexible links each, 0.5 m apart on the ground, which hold one box of 3 kg by hinges."""
     bodies: list[Body] = []

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from limberjack.engine.errors import ModelError
+from limberjack.engine.system.hinge_types import MODAL
 from limberjack.engine.system.loops.closure import Closure, where_is
 from limberjack.engine.system.loops.groups import united
 from limberjack.engine.system.loops.kinematics import Tree
@@ -28,7 +29,7 @@ class Choice:
 
 def choose(loops: Sequence[Closure], tree: Tree) -> list[Choice]:
     """The model's choice, else by the size of the group that would come of it."""
-    choices = [_given(closure) for closure in loops]
+    choices = [_given(closure, tree) for closure in loops]
     candidates = [i for i, choice in enumerate(choices) if choice.method != "force"]
     for members in united([loops[i].above for i in candidates]):
         group = [candidates[i] for i in members]
@@ -43,8 +44,11 @@ def choose(loops: Sequence[Closure], tree: Tree) -> list[Choice]:
     return choices
 
 
-def _given(closure: Closure) -> Choice:
-    """The method that the loop itself asks for; "" where the graph decides."""
+def _given(closure: Closure, tree: Tree) -> Choice:
+    """The method that the loop itself asks for; "" where the graph decides.
+
+    With modes a group costs more than constraint forces at any size (docs/closed-chains.md has the figures).
+    """
     loop = closure.loop
     fixed = "it can be switched" if loop.switchable else "it locks a hinge" if loop.type == "lock" else ""
     if fixed and (loop.method == "embed" or loop.independent):
@@ -54,4 +58,6 @@ def _given(closure: Closure) -> Choice:
         return Choice("force", fixed, True)
     if loop.independent:
         return Choice("embed", "it names independent velocities", True)
+    if not loop.method and any(tree.joints[row - 1].code == MODAL for row in closure.above):
+        return Choice("force", "a flexible body is in it", False)
     return Choice(loop.method or "", "the model says so", loop.method is not None)

@@ -72,14 +72,18 @@ def _tree(system: System, labels: dict[str, str]) -> Tree:
 
 
 def _body_line(body: Body, label: str) -> str:
+    return f"{body.name}  [dim]{_what_it_is(body)}[/]" + f"  {label}" * bool(label)
+
+
+def _what_it_is(body: Body) -> str:
     hinge = body.hinge
     if hinge.modes is not None:
-        return f"{body.name}  [dim]{_modes(hinge)}, {body.inertia.mass:g} kg[/]"
+        return f"{_modes(hinge)}, {body.inertia.mass:g} kg"
     if hinge.attachment is not None:
-        return f"{body.name}  [dim]node that moves with the modes[/]"
+        return "node that moves with the modes"
     kept = " (merged)" if hinge.type == "fixed" and hinge.merge else ""
     name = f" '{hinge.name}'" if hinge.name != body.name else ""
-    return f"{body.name}  [dim]{hinge.type}{name}{kept}, {body.inertia.mass:g} kg[/]" + f"  {label}" * bool(label)
+    return f"{hinge.type}{name}{kept}, {body.inertia.mass:g} kg"
 
 
 def _modes(hinge: Hinge) -> str:
