@@ -19,6 +19,8 @@ from limberjack.engine.modes.structure import Structure, need_scipy
 PLACES = {"rx": 0, "ry": 1, "rz": 2, "x": 3, "y": 4, "z": 5}
 #: force of a unit rigid motion beside the sizes of its terms: rounding of files with few digits
 RIGID_FORCE = 1e-5
+#: coupled pairs of nodes, beside the nodes, of a structure that is drawn as members; solids and shells have more
+MOST_MEMBERS = 2.5
 
 
 def matrix_structure(name: str, spec: MatricesSpec, folder: Path) -> Structure:
@@ -81,9 +83,18 @@ def sparse_structure(
         centres=centres,
         inertias=inertias,
         lumped=lumped,
+        lines=_lines(K, kept, len(ids)),
     )
     _check_floats(made)
     return made
+
+
+def _lines(K: Any, kept: np.ndarray, nodes: int) -> np.ndarray | None:
+    """(E, 2) nodes that the stiffness couples, where these are few enough to be members; else None."""
+    coo = K.tocoo()
+    ends = np.sort(np.stack([kept[coo.row] // 6, kept[coo.col] // 6], axis=1), axis=1)
+    pairs = np.unique(ends[(ends[:, 0] < ends[:, 1]) & (coo.data != 0.0)], axis=0)
+    return pairs.astype(np.int64) if 0 < len(pairs) <= MOST_MEMBERS * nodes else None
 
 
 def _check_floats(structure: Structure) -> None:

@@ -90,6 +90,8 @@ def test_every_file_kind_gives_the_same_modes(tmp_path, beam, kind):
     np.testing.assert_allclose(data.inertias, direct.inertias, atol=1e-12)
     np.testing.assert_allclose(data.centres, direct.centres, atol=1e-12)
     assert data.rigid is None  # the mass matrix is that of nodal bodies
+    assert data.lines is not None  # members, for drawings: what the stiffness couples
+    assert set(map(tuple, data.lines.tolist())) == {tuple(sorted(pair)) for pair in direct.lines.tolist()}
 
 
 def test_units_of_millimetres_and_tonnes(tmp_path, beam):

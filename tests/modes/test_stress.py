@@ -17,12 +17,13 @@ from scipy.linalg import eigh
 
 from limberjack.cli import main
 from limberjack.engine.errors import ModelError
-from limberjack.engine.modes import ModalData, integrals, read_modal_data
+from limberjack.engine.modes import ModalData, integrals, read_modal_data, write_modal_data
 from limberjack.engine.modes.describe import modal_data_of, write_unit_loads
 from limberjack.engine.modes.frame import Beam, Frame, Material, rectangle
 from limberjack.engine.modes.frame_structure import beam_model, frame_structure
 from limberjack.engine.modes.reduction import Reduction, reduce_structure
 from limberjack.engine.modes.unit_loads import unit_loads
+from tests.flexible.test_beams import MODEL, model, squares
 from tests.modes.test_beams import straight
 from tests.modes.test_calculix import DENSITY, SIZE, Block, describe, needs_ccx, ties
 from tests.modes.test_calculix_elements import thick
@@ -110,6 +111,31 @@ def test_calculix_bar_stiffens_with_spin_as_published(solved, beam):
     assert southwell(data, 1 - flap) == pytest.approx(0.193, abs=SAME)
     for mode in range(4):
         assert southwell(data, mode) == pytest.approx(southwell(signed(beam), mode), abs=SAME * 6.5)
+
+
+@needs_ccx
+def test_a_calculix_body_spins_in_a_model_like_the_beam(solved, beam, tmp_path):
+    """ω² of the modes at a constant rate of a hinge across the bar, by the engine: bending in and out of the plane."""
+    folder, block = solved
+    write_modal_data(modal_data_of(describe(folder, RESULTS, ties(block, COUNT), modes=4)), tmp_path / "bar.npz")
+    write_modal_data(beam, tmp_path / "boom.npz")
+    text = MODEL.replace("name: spinner", "name: spinner\nsimulation: {dt: 1e-4}")
+    ours, theirs = model(tmp_path, text.replace("boom.npz", "bar.npz")), model(tmp_path, text)
+    assert ours.warnings == ()
+    for rate in (0.0, 200.0):
+        np.testing.assert_allclose(squares(ours, rate), squares(theirs, rate), rtol=0.03)
+    growth = [squares(system, 200.0) - squares(system, 0.0) for system in (ours, theirs)]
+    np.testing.assert_allclose(growth[0], growth[1], rtol=0.03, atol=0.01 * 200.0**2)
+    assert growth[0].max() > 200.0**2
+
+
+@needs_ccx
+def test_stresses_need_a_held_node(solved, tmp_path):
+    folder, block = solved
+    block.solve(tmp_path, held=False, modes=10)
+    (tmp_path / "loads.dat").write_bytes((folder / "loads.dat").read_bytes())
+    with pytest.raises(ModelError, match="body held at its inboard node, but the modes are free-free"):
+        modal_data_of(describe(tmp_path, RESULTS, ties(block, COUNT), "free-free", modes=4))
 
 
 @needs_ccx
