@@ -89,6 +89,17 @@ def rigid(system: System, what: str) -> None:
         )
 
 
+def without_elements(system: System, what: str) -> None:
+    """Refuse a system with a central field or rotors of constant momentum; what: who does not take them."""
+    found = ["a central field of gravity"] * (system.central is not None)
+    found += ["rotors of constant momentum"] * bool(system.rotors)
+    if found:
+        raise ArgumentError(
+            f"the model has {' and '.join(found)}, which {what} does not take. `limberjack.linearize` gives the slopes "
+            "of such models."
+        )
+
+
 def index_of(kind: str, name: str, names: Collection[str]) -> int:
     """Place of `name` among `names`; the error offers the nearest spelling."""
     listed = list(names)

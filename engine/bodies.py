@@ -5,11 +5,12 @@ from __future__ import annotations
 from limberjack.engine.kernel import kernel
 from limberjack.engine.layout import A_H, A_I, A_M, A_Z, B_M, LEAF, W_V
 from limberjack.engine.spatial import (
+    ZERO,
     add,
     add6,
     add9,
     add_cross,
-    force_cross,
+    cross,
     load3,
     load6,
     load9,
@@ -20,6 +21,14 @@ from limberjack.engine.spatial import (
 
 
 @kernel
+def _rigid_bias(n, m, h, I, w, u):
+    """(n, 0) + V × M V as (moment, force): u × m u is left out, which would leave rounding of an orbital speed, of a
+    size that turns small satellites."""
+    L, p = rigid_mul(m, h, I, w, u)
+    return add_cross(add_cross(n, w, L), u, cross(w, h)), cross(w, p)
+
+
+@kernel
 def gather(plant, work, k, h, I, external):
     """P = M + Σ φ P⁺ φ* and z = b - f_external + Σ φ z⁺ of body k, whose children have handed in theirs.
 
@@ -27,8 +36,7 @@ def gather(plant, work, k, h, I, external):
     """
     topo, row, acc, m = plant.topo[k], work.rows[k + 1], work.acc[k + 1], plant.body[k, B_M]
     w, u = load3(row, W_V), load3(row, W_V + 3)
-    L, p = rigid_mul(m, h, I, w, u)
-    n, f = force_cross(w, u, L, p)
+    n, f = _rigid_bias(ZERO, m, h, I, w, u)
     if external:
         wrench = work.wrench[k + 1]
         n, f = sub(n, load3(wrench, 0)), sub(f, load3(wrench, 3))
@@ -45,8 +53,8 @@ def body_force(plant, work, k, h, I, aw, au, external):
     m, row = plant.body[k, B_M], work.rows[k + 1]
     w, u = load3(row, W_V), load3(row, W_V + 3)
     n, f = rigid_mul(m, h, I, aw, au)
-    L, p = rigid_mul(m, h, I, w, u)
-    n, f = add_cross(add_cross(n, w, L), u, p), add_cross(f, w, p)
+    n, bf = _rigid_bias(n, m, h, I, w, u)
+    f = add(f, bf)
     if external:
         wrench = work.wrench[k + 1]
         n, f = sub(n, load3(wrench, 0)), sub(f, load3(wrench, 3))

@@ -121,6 +121,7 @@ class Dynamics:
         themselves.
         """
         arguments.rigid(self.system, "forward_derivatives")
+        arguments.without_elements(self.system, "`forward_derivatives`")
         if self.system.loops:
             raise ArgumentError(
                 "the model has closed loops, and `forward_derivatives` are of trees: a coordinate of a loop cannot "
@@ -139,6 +140,7 @@ class Dynamics:
         Columns are those of `forward_derivatives`. Raises ArgumentError for a model with flexible bodies.
         """
         arguments.rigid(self.system, "inverse_derivatives")
+        arguments.without_elements(self.system, "`inverse_derivatives`")
         q, v, vdot = self._q(q), self._v("v", v), self._v("vdot", vdot)
         out = np.full((2, self.system.nv, self.system.nv), np.nan)
         with self._lock:
@@ -252,7 +254,8 @@ class Dynamics:
         return self._totals(q, v)[2:8].copy()
 
     def energy(self, q: ArrayLike, v: ArrayLike) -> tuple[float, float]:
-        """Kinetic and potential energy, J, of all moving bodies; potential is −g · (mass × centre of mass).
+        """Kinetic and potential energy, J, of all moving bodies; potential is −g · (mass × centre of mass), and in a
+        central field that of `engine/elements/forces.py`.
 
         `strain_energy` is not in it, as no spring is.
         """

@@ -15,6 +15,7 @@ from limberjack.engine.layout import (
     A_KD,
     A_KP,
     A_LIMIT,
+    A_RATE,
     AI_COMMAND,
     AI_MODE,
     AI_Q,
@@ -93,8 +94,14 @@ def drive_force(mode, values, x, rate, command, i):
 
 
 @kernel
+def spent(values, rate, force):
+    """Whether an actuator is at its largest rate, and its force would lead beyond."""
+    return abs(rate) >= values[A_RATE] and force * rate > 0.0
+
+
+@kernel
 def actuator_forces(plant, q, v, command, tau, stiffness, damping):
-    """Add the actuators' forces; one at its limit adds no stiffness or damping."""
+    """Add the actuators' forces; one at a limit adds no stiffness or damping."""
     for a in range(plant.actuator.shape[0]):
         drive, values = plant.actuator_int[a], plant.actuator[a]
         j = drive[AI_V]
@@ -105,6 +112,8 @@ def actuator_forces(plant, q, v, command, tau, stiffness, damping):
             force, k, c = limit, 0.0, 0.0
         elif force < -limit:
             force, k, c = -limit, 0.0, 0.0
+        if spent(values, v[j], force):
+            force, k, c = 0.0, 0.0, 0.0
         tau[j] += force
         stiffness[j] += k
         damping[j] += c
@@ -117,6 +126,17 @@ def _stop_switch(dof, depth, rate):
         return -1.0
     # Both conditions at once: beyond the limit, and not yet pulled back faster than the spring pushes.
     return max(-1.0, min(depth, depth + dof[D_LIMIT_C] / dof[D_LIMIT_K] * rate))
+
+
+@kernel
+def _limit_switch(values, force, rate):
+    """Positive where an actuator has more force than its limit, or force beyond its largest rate; both towards plus."""
+    limit, fastest, over = values[A_LIMIT], values[A_RATE], -1.0
+    if limit - limit == 0.0:
+        over = force - limit
+    if fastest - fastest == 0.0:
+        over = max(over, min(force, rate - fastest))
+    return over
 
 
 @kernel
@@ -137,10 +157,8 @@ def switches(plant, q, v, command, out):
         drive, values = plant.actuator_int[a], plant.actuator[a]
         x = q[drive[AI_Q]] if drive[AI_MODE] == MODE_SERVO else 0.0
         force = drive_force(drive[AI_MODE], values, x, v[drive[AI_V]], command, drive[AI_COMMAND])[0]
-        limit = values[A_LIMIT]
-        finite = limit - limit == 0.0
-        out[2 * nv + a] = force - limit if finite else -1.0
-        out[2 * nv + na + a] = -limit - force if finite else -1.0
+        out[2 * nv + a] = _limit_switch(values, force, v[drive[AI_V]])
+        out[2 * nv + na + a] = _limit_switch(values, -force, -v[drive[AI_V]])
 
 
 @entry

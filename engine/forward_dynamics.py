@@ -18,6 +18,7 @@ from limberjack.engine.articulated import (
     outward_general,
 )
 from limberjack.engine.bodies import gather
+from limberjack.engine.elements.forces import has_elements, no_thrusts, put_elements, take_elements
 from limberjack.engine.flexible.calls import inward_flexible, outward_flexible
 from limberjack.engine.flexible.placing import place_flexible
 from limberjack.engine.kernel import entry, kernel
@@ -180,10 +181,10 @@ def _rest(plant, work, q):
 
 @routine(FLOATS, FLOATS, FLOATS, FLOATS, FLAG, FLOATS, WHOLE)
 def closed_routine(ints, floats, vector, q, v, tau, add_inertia, external, vdot, what):
-    """`forward_dynamics` of a model with loops; the second sweep base to tip counts the constraint forces.
+    """`forward_dynamics` of a model with loops or elements; a second sweep base to tip counts the constraint forces.
 
-    what: _MOVE; with _SETTLE gravity is left out and the sweeps base to tip are too; with _CHANGE gravity and
-    constraint forces are left out, bodies are placed already, and X and β are as they were solved before.
+    what: _MOVE; with _SETTLE gravity and elements are left out and the sweeps base to tip are too; with _CHANGE
+    these and constraint forces are left out, bodies are placed already, and X and β are as they were solved before.
     """
     plant, work = plant_view(ints, floats), work_view(ints, vector)
     if what == _CHANGE:
@@ -194,7 +195,12 @@ def closed_routine(ints, floats, vector, q, v, tau, add_inertia, external, vdot,
         for k in range(plant.topo.shape[0]):
             place_body(plant, work, k, q, v)
         embed_groups(plant, work, q, v)
-    _inward_closed(plant, work, v, tau, add_inertia, external)
+    driven = what == _MOVE and has_elements(plant)
+    if driven:
+        put_elements(plant, work, external)
+    _inward_closed(plant, work, v, tau, add_inertia, external or driven)
+    if driven:
+        take_elements(work)
     for again in range(2 if what != _SETTLE else 0):
         _outward_closed(plant, work, v, vdot)
         if again == 1 or what == _CHANGE or work.loops.path.shape[0] == 0:
@@ -210,7 +216,7 @@ def forward_dynamics(plant, work, q, v, tau, add_inertia, external, vdot):
     add_inertia (nv,) is the armature, plus what an implicit integrator adds to it; external says whether
     work.wrench holds spatial forces on the bodies. Leaves V and α of every body in work.rows.
     """
-    if plant.loops.loop_int.shape[0] > 0:
+    if plant.loops.loop_int.shape[0] > 0 or has_elements(plant):
         ints, floats, vector = vectors(plant, work)
         closed_routine(ints, floats, vector, q, v, tau, add_inertia, external, vdot, _MOVE)
         return
@@ -244,6 +250,7 @@ def least_change(plant, work, q, out):
 
 @entry
 def forward_dynamics_entry(ints, floats, work, q, v, tau, external, vdot):
-    """One evaluation of `forward_dynamics` with the model's own armature, for Python callers."""
+    """One evaluation of `forward_dynamics` with the model's own armature and thrusters off, for Python callers."""
     plant, scratch = plant_view(ints, floats), work_view(ints, work)
+    no_thrusts(plant, scratch)
     forward_dynamics(plant, scratch, q, v, tau, plant.armature, external, vdot)

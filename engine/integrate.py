@@ -12,6 +12,7 @@ Loops are switched as commanded before a step (`loops/switching.py`) and closed 
 
 from __future__ import annotations
 
+from limberjack.engine.elements.forces import set_thrusts
 from limberjack.engine.forces import actuator_forces, hinge_forces
 from limberjack.engine.forward_dynamics import forward_dynamics
 from limberjack.engine.kernel import entry, kernel
@@ -35,10 +36,11 @@ _RATE, _SIGMA, _QS, _QNEW, _QSTART = 0, 4, 5, 6, 7
 
 @kernel
 def applied_forces(plant, work, q, v, command):
-    """work.tau = all hinge and actuator forces; their derivatives in work.vstage rows K and C."""
+    """work.tau = all hinge and actuator forces; their derivatives in work.vstage rows K and C. Thrusts as well."""
     stiffness, damping = work.vstage[_K], work.vstage[_C]
     hinge_forces(plant, q, v, work.tau, stiffness, damping)
     actuator_forces(plant, q, v, command, work.tau, stiffness, damping)
+    set_thrusts(plant, work, command)
 
 
 @kernel

@@ -7,6 +7,7 @@ tip to base   f = M α + b - f_external + Σ φ f(children),   T = H f + armatur
 from __future__ import annotations
 
 from limberjack.engine.bodies import body_force
+from limberjack.engine.elements.forces import has_elements, no_thrusts, put_elements, take_elements
 from limberjack.engine.flexible.calls import accelerate_flexible, force_flexible, project_flexible
 from limberjack.engine.hinges import relative_velocity
 from limberjack.engine.kernel import entry, kernel
@@ -26,9 +27,12 @@ from limberjack.engine.layout import (
     VI,
     W_ALPHA,
     W_F,
+    W_V,
     plant_view,
+    vectors,
     work_view,
 )
+from limberjack.engine.routine import FLAG, FLOATS, routine
 from limberjack.engine.spatial import (
     add,
     dot,
@@ -114,12 +118,35 @@ def _project(plant, work, k, vdot, tau):
         store3(up, W_F + 3, add(load3(up, W_F + 3), f))
 
 
+@routine(FLOATS, FLOATS, FLOATS, FLAG, FLOATS)
+def driven_routine(ints, floats, vector, q, v, vdot, external, tau):
+    """`inverse_dynamics` with gravity of a model with elements."""
+    plant, work = plant_view(ints, floats), work_view(ints, vector)
+    n = plant.topo.shape[0]
+    begin_sweep(plant, work, q, 1.0)
+    for k in range(n):
+        place_body(plant, work, k, q, v)
+    put_elements(plant, work, external)
+    for k in range(n):
+        row = work.rows[k + 1]
+        aw, au = accelerate_body(plant, work, k, v, vdot, load3(row, W_V), load3(row, W_V + 3))
+        _force(plant, work, k, vdot, aw, au, True, tau)
+    take_elements(work)
+    for i in range(n):
+        _project(plant, work, n - 1 - i, vdot, tau)
+
+
 @kernel
 def inverse_dynamics(plant, work, q, v, vdot, gravity, external, tau):
-    """Generalized forces tau (nv,) for the accelerations vdot (nv,); gravity 1.0 counts it, 0.0 leaves it out.
+    """Generalized forces tau (nv,) for the accelerations vdot (nv,); gravity 1.0 counts it and what
+    elements do, 0.0 leaves both out.
 
     Leaves in work.rows the force f(k) that each hinge passes to its body, at O_k in body axes.
     """
+    if gravity != 0.0 and has_elements(plant):
+        ints, floats, vector = vectors(plant, work)
+        driven_routine(ints, floats, vector, q, v, vdot, external, tau)
+        return
     n = plant.topo.shape[0]
     begin_sweep(plant, work, q, gravity)
     for k in range(n):
@@ -132,8 +159,10 @@ def inverse_dynamics(plant, work, q, v, vdot, gravity, external, tau):
 
 @entry
 def inverse_dynamics_entry(ints, floats, work, q, v, vdot, external, tau):
-    """One evaluation of `inverse_dynamics` with gravity, for Python callers."""
-    inverse_dynamics(plant_view(ints, floats), work_view(ints, work), q, v, vdot, 1.0, external, tau)
+    """One evaluation of `inverse_dynamics` with gravity and thrusters off, for Python callers."""
+    plant, scratch = plant_view(ints, floats), work_view(ints, work)
+    no_thrusts(plant, scratch)
+    inverse_dynamics(plant, scratch, q, v, vdot, 1.0, external, tau)
 
 
 @entry

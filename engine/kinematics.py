@@ -5,6 +5,7 @@ All results are in inertial axes. Body-frame derivatives α become classical acc
 
 from __future__ import annotations
 
+from limberjack.engine.elements.forces import central_energy
 from limberjack.engine.flexible.articulated import deformed_inertia, modal_momentum
 from limberjack.engine.flexible.nodes import node_column, node_map
 from limberjack.engine.inverse_dynamics import accelerate_body
@@ -50,20 +51,7 @@ from limberjack.engine.spatial import (
     sub,
     unrot,
 )
-from limberjack.engine.tree import begin_sweep, hinge_frame, place_body, sweep_velocities
-
-
-@kernel
-def sweep_poses(plant, work):
-    """Pose of every body in the inertial frame, once the hinges are placed."""
-    store9(work.pose[0], 0, (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0))
-    store3(work.pose[0], 9, ZERO)
-    for k in range(plant.topo.shape[0]):
-        up = work.pose[plant.topo[k, UP]]
-        R, p = hinge_frame(plant, work, k)
-        R_up = load9(up, 0)
-        store9(work.pose[k + 1], 0, mul(R_up, R))
-        store3(work.pose[k + 1], 9, add(load3(up, 9), rot(R_up, p)))
+from limberjack.engine.tree import begin_sweep, place_body, sweep_poses, sweep_velocities
 
 
 @kernel
@@ -198,7 +186,8 @@ def node_motion_entry(ints, floats, work, q, v, vdot, node, out):
 def totals(plant, work, out):
     """out (12,): kinetic and potential energy, momentum (6) about the inertial origin, first moment (3), mass.
 
-    Of the moving bodies: what is fixed to the ground does not count, be its hinge merged or not.
+    Of the moving bodies: what is fixed to the ground does not count, be its hinge merged or not. Rotors of constant
+    momentum count in the momentum only: what their drives do to keep it so is no energy of the bodies.
     """
     kinetic, mass = 0.0, 0.0
     L, p, c = ZERO, ZERO, ZERO
@@ -224,7 +213,11 @@ def totals(plant, work, out):
         h = rot(R, h)
         c = (c[0] + h[0] + m * x[0], c[1] + h[1] + m * x[1], c[2] + h[2] + m * x[2])
         mass += m
+    for i in range(plant.elements.rotor.shape[0]):
+        L = add(L, rot(load9(work.pose[plant.elements.rotor_row[i]], 0), load3(plant.elements.rotor[i], 0)))
     out[0], out[1] = kinetic, -dot(load3(plant.gravity, 0), c)
+    if plant.elements.central.shape[0] > 0:
+        out[1] += central_energy(plant, work)
     store3(out, 2, L)
     store3(out, 5, p)
     store3(out, 8, c)

@@ -12,6 +12,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from limberjack.engine.elements.layout import (
+    element_float_sections,
+    element_floats_size,
+    element_int_sections,
+    element_ints_size,
+    element_plant_view,
+    element_work_sections,
+    element_work_size,
+    element_work_view,
+)
 from limberjack.engine.flexible.layout import (
     C_MODAL_TABLE,
     C_MODAL_WORK,
@@ -99,7 +109,7 @@ DOF = 12
 # actuator_int (actuators, 4), actuator (actuators, 4)
 ACTUATOR_INT, ACTUATOR = 4, 4
 AI_MODE, AI_V, AI_Q, AI_COMMAND = range(4)
-A_KP, A_KD, A_LIMIT = range(3)
+A_KP, A_KD, A_LIMIT, A_RATE = range(4)  # A_RATE: no force further from rest beyond this rate
 MODE_TORQUE, MODE_VELOCITY, MODE_SERVO = range(3)
 
 # sensor_int (sensors, 4); sensor (sensors, 9): rotation from engine axes to the axes a reaction is reported in
@@ -156,10 +166,11 @@ V_STAGES, Q_STAGES = 8, 8
 Plant = namedtuple(
     "Plant",
     "gravity topo body maps node_row node_pose dof_int dof armature angle_offset actuator_int actuator sensor_int "
-    "sensor part_body part ncommand noutput flexible loops",
+    "sensor part_body part ncommand noutput flexible loops elements",
 )
 Work = namedtuple(
-    "Work", "columns rows acc gen pose wrench angle sine cosine tau vdot inertia_add zeros vstage qstage modal loops"
+    "Work",
+    "columns rows acc gen pose wrench angle sine cosine tau vdot inertia_add zeros vstage qstage modal loops elements",
 )
 
 
@@ -176,6 +187,7 @@ def int_sections(ints: Sequence[int] | np.ndarray) -> Sections:
         ("part_body", c[C_PARTS], 1),
         *flexible_int_sections(c),
         *loop_int_sections(c),
+        *element_int_sections(c),
     ]
 
 
@@ -195,6 +207,7 @@ def float_sections(ints: Sequence[int] | np.ndarray) -> Sections:
         ("part", c[C_PARTS], PART),
         *flexible_float_sections(c),
         *loop_float_sections(c),
+        *element_float_sections(c),
     ]
 
 
@@ -220,6 +233,7 @@ def work_sections(ints: Sequence[int] | np.ndarray) -> Sections:
         ("qstage", Q_STAGES, nq),
         *flexible_work_sections(c),
         *loop_work_sections(c, n, nv),
+        *element_work_sections(c, n),
     ]
 
 
@@ -248,6 +262,8 @@ def plant_view(ints, floats):
     sensor = actuator + ACTUATOR * actuators
     part_body = sensor_int + SENSOR_INT * sensors
     part = sensor + SENSOR * sensors
+    loop_int = part_body + parts + flexible_ints_size(ints)
+    loop = part + PART * parts + ints[C_MODAL_TABLE]
     return Plant(
         vector_view(floats, 0, 3),
         matrix_view(ints, HEADER, n, TOPO),
@@ -268,12 +284,8 @@ def plant_view(ints, floats):
         ints[C_COMMANDS],
         ints[C_OUTPUTS],
         flexible_plant_view(ints, floats, part_body + parts, part + PART * parts),
-        loop_plant_view(
-            ints,
-            floats,
-            part_body + parts + flexible_ints_size(ints),
-            part + PART * parts + ints[C_MODAL_TABLE],
-        ),
+        loop_plant_view(ints, floats, loop_int, loop),
+        element_plant_view(ints, floats, loop_int + loop_ints_size(ints), loop + loop_floats_size(ints)),
     )
 
 
@@ -292,6 +304,7 @@ def work_view(ints, work):
     tau = angle + 3 * lanes
     stage = tau + 4 * nv
     modal = stage + V_STAGES * nv + Q_STAGES * nq
+    loops = modal + ints[C_MODAL_WORK]
     return Work(
         matrix_view(work, 0, blocks, BLOCK),
         matrix_view(work, rows, n + 1, ROW),
@@ -309,7 +322,8 @@ def work_view(ints, work):
         matrix_view(work, stage, V_STAGES, nv),
         matrix_view(work, stage + V_STAGES * nv, Q_STAGES, nq),
         vector_view(work, modal, ints[C_MODAL_WORK]),
-        loop_work_view(ints, work, modal + ints[C_MODAL_WORK], n, nv),
+        loop_work_view(ints, work, loops, n, nv),
+        element_work_view(ints, work, loops + loop_work_size(ints, n, nv), n),
     )
 
 
@@ -329,10 +343,11 @@ def vector_sizes(ints):
     n, nq, nv, nodes = ints[C_BODIES], ints[C_Q], ints[C_V], ints[C_NODES]
     actuators, sensors, maps, parts = ints[C_ACTUATORS], ints[C_SENSORS], ints[C_MAPS], ints[C_PARTS]
     size_ints = HEADER + TOPO * n + nodes + DOF_INT * nv + ACTUATOR_INT * actuators + SENSOR_INT * sensors + parts
-    size_ints += flexible_ints_size(ints) + loop_ints_size(ints)
+    size_ints += flexible_ints_size(ints) + loop_ints_size(ints) + element_ints_size(ints)
     floats = 4 + BODY * n + 36 * maps + NODE_POSE * nodes + (DOF + 1) * nv + nq
     floats += ACTUATOR * actuators + SENSOR * sensors + PART * parts + ints[C_MODAL_TABLE] + loop_floats_size(ints)
+    floats += element_floats_size(ints)
     bodies = (n + 1) * (ROW + ACC + POSE + 6) + GEN * ints[C_GENERAL]
     work = BLOCK * (padded(nv) // LANES) + bodies + 3 * padded(nq) + (4 + V_STAGES) * nv + Q_STAGES * nq
-    work += ints[C_MODAL_WORK] + loop_work_size(ints, n, nv)
+    work += ints[C_MODAL_WORK] + loop_work_size(ints, n, nv) + element_work_size(ints, n)
     return size_ints, floats, work, S_Q + nq + nv + ints[C_COMMANDS] + SWITCH * ints[C_SWITCHES]

@@ -51,9 +51,9 @@ def linearize(
     q (nq,), v (nv,) : the state; the model's initial one by default. It need not be an equilibrium: the result tells
         its rate there. Away from rest A belongs to this instant of the motion.
     tau (nv,) : N·m or N along the velocities, beside the hinges' own springs, dampers, friction and stops; the inputs
-        are then these forces, and actuators are left out
+        are then these forces, and actuators and thrusters are left out
     command : without tau, the actuators' commands, by name or (nu,), the initial ones by default; the inputs are then
-        the commands. A model without actuators is taken with tau = 0.
+        the commands. A model without actuators and thrusters is taken with tau = 0.
 
     Outputs are the model's sensors; the state itself where it has none. Loops that can be switched are as they are at
     the start; the commands that switch them have no slope.
@@ -65,7 +65,7 @@ def linearize(
     arguments.system_of(system)
     if tau is not None and command is not None:
         raise ArgumentError("both tau and command are given; the inputs are one or the other.")
-    if tau is None and command is None and not system.actuators:
+    if tau is None and command is None and not (system.actuators or system.thrusters):
         tau = np.zeros(system.nv)
     if tau is not None:
         system = _driven_by_forces(system, arguments.vector("tau", tau, (system.nv,)))
@@ -82,15 +82,16 @@ def linearize(
 
 
 def _driven_by_forces(system: System, tau: np.ndarray) -> System:
-    """The same with one torque drive for each velocity in place of its actuators."""
+    """The same with one torque drive for each velocity in place of its actuators and thrusters."""
     names = system.velocity_names
     drives = tuple(Actuator(name, name, initial=float(force)) for name, force in zip(names, tau, strict=True))
-    return replace(system, actuators=drives)
+    return replace(system, actuators=drives, thrusters=())
 
 
 def _model(simulation: Simulation) -> LinearModel:
     system, v = simulation.system, simulation.v
-    if system.loops or any(body.hinge.modes is not None for body in system.bodies):
+    elements = system.thrusters or system.rotors or system.central is not None
+    if system.loops or elements or any(body.hinge.modes is not None for body in system.bodies):
         return _model_by_differences(simulation)
     nv, nu = system.nv, len(system.command_names)
     stiffness, damping, drives, slopes = simulation.dynamics.at_state(simulation.state)
@@ -259,7 +260,8 @@ def _input_units(system: System) -> tuple[str, ...]:
         force = {"rad": "N·m", "m": "N"}.get(unit, "1")
         reference = {"torque": [], "velocity": [f"{unit}/s"], "servo": [unit, f"{unit}/s"]}[actuator.mode]
         found += [*reference, force]
-    return tuple(found + [unit for loop in system.loops for unit in _loop_units(loop, system, units)])
+    found += [unit for loop in system.loops for unit in _loop_units(loop, system, units)]
+    return (*found, *("N" for _ in system.thrusters))
 
 
 def _loop_units(loop: Loop, system: System, units: tuple[str, ...]) -> list[str]:

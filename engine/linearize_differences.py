@@ -25,6 +25,8 @@ from limberjack.engine.simulation import Simulation
 from limberjack.engine.system.modal import Integrals
 from limberjack.engine.system.system import Actuator, Body, Dof, System
 
+#: N, beyond any thruster's force
+_UNLIMITED = 1e30
 #: step of the differences in positions, rad, or times the model's extent
 STEP = 1e-3
 #: share of it in modal coordinates, which bend slender bodies far beyond the least of their moments of inertia
@@ -57,7 +59,7 @@ def slopes(simulation: Simulation) -> Slopes:
     tau, nv = simulation.tau, system.nv
     engine = _Bare(system, mobility)
     stiffness, damping, drives, _ = simulation.dynamics.force_slopes(simulation.state)
-    at = np.concatenate([np.zeros(len(mobility.independent)), v[mobility.independent], u])
+    at = np.concatenate([np.zeros(len(mobility.independent)), v[mobility.independent], _acting(system, u)])
     extent = mobility.extent() if system.loops else _extent(simulation)
     found = _columns(lambda x: engine.at(x, tau), at, engine.steps(extent))
     in_tau = _columns(lambda t: engine.at(at, t), tau, [(max(1.0, float(np.abs(tau).max())), False)] * nv)
@@ -72,10 +74,12 @@ class _Bare:
 
     def __init__(self, system: System, mobility: Mobility) -> None:
         self._system, self._mobility, self._n = system, mobility, len(mobility.independent)
+        self._commanded = _thrusts(system, mobility.command)
         self._drives = sum(len(actuator.command_names) for actuator in system.actuators)
         drives = tuple(Actuator(name, name) for name in system.velocity_names)
         bodies = tuple(map(_without_forces, system.bodies))
-        self._simulation = Simulation(replace(system, bodies=bodies, actuators=drives))
+        thrusters = tuple(replace(each, thrust=_UNLIMITED, minimum=-_UNLIMITED) for each in system.thrusters)
+        self._simulation = Simulation(replace(system, bodies=bodies, actuators=drives, thrusters=thrusters))
 
     def at(self, x: np.ndarray, tau: np.ndarray) -> np.ndarray:
         """[displacement along the velocities, v, dv/dt, outputs] for x = [ξ; ν; commands] and forces tau (nv,)."""
@@ -92,7 +96,14 @@ class _Bare:
         sizes = [size for body in self._system.bodies for size in _sizes(body, extent)]
         listed = [(STEP * sizes[j], True) for j in self._mobility.independent]
         listed += [(1.0, False)] * self._n + [(0.0, False)] * self._drives
-        return listed + self._loop_steps(extent)
+        return listed + self._loop_steps(extent) + self._thrust_steps()
+
+    def _thrust_steps(self) -> list[tuple[float, bool]]:
+        """Those of the thrusters' commands: none outside of their limits."""
+        return [
+            (1.0 if thruster.minimum <= force <= thruster.thrust else 0.0, False)
+            for thruster, force in zip(self._system.thrusters, self._commanded)
+        ]
 
     def _loop_steps(self, extent: float) -> list[tuple[float, bool]]:
         """Those of the loops' commands; a truth value has no slope."""
@@ -102,6 +113,20 @@ class _Bare:
             if loop.driven:
                 listed += [(STEP * (1.0 if loop.type == "coupling" else extent), True), (1.0, False), (1.0, False)]
         return listed
+
+
+def _thrusts(system: System, u: np.ndarray) -> np.ndarray:
+    """The commands of the thrusters, which come last."""
+    return u[len(u) - len(system.thrusters) :]
+
+
+def _acting(system: System, u: np.ndarray) -> np.ndarray:
+    """The commands with those of thrusters as the forces that they give."""
+    forces = [
+        min(force, thruster.thrust) if force >= thruster.minimum else 0.0
+        for thruster, force in zip(system.thrusters, _thrusts(system, u))
+    ]
+    return np.concatenate([u[: len(u) - len(forces)], forces])
 
 
 def _extent(simulation: Simulation) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from limberjack.engine.elements.forces import attraction
 from limberjack.engine.forward_dynamics import forward_dynamics
 from limberjack.engine.integrate import applied_forces
 from limberjack.engine.inverse_dynamics import inverse_dynamics
@@ -13,7 +14,6 @@ from limberjack.engine.kinematics import (
     rotor_energy,
     strain_energies,
     strain_energy,
-    sweep_poses,
     totals,
 )
 from limberjack.engine.layout import (
@@ -34,8 +34,8 @@ from limberjack.engine.loops.layout import L_SWITCH, SW_LOSS
 from limberjack.engine.loops.paths import is_closed
 from limberjack.engine.loops.reactions import find_forces, largest_residual, loop_force, loop_wrench
 from limberjack.engine.loops.switching import take_state
-from limberjack.engine.spatial import load3, load9, matrix_quaternion, rot, store3, unrot
-from limberjack.engine.tree import sweep_velocities
+from limberjack.engine.spatial import load3, load9, matrix_quaternion, rot, store3, sub, unrot
+from limberjack.engine.tree import sweep_poses, sweep_velocities
 from limberjack.engine.views import vector_view
 
 # Codes: the order of SENSOR_TYPES in system/system.py.
@@ -68,8 +68,11 @@ def _node_output(plant, work, kind, node, out, at):
         x = matrix_quaternion(R)
         out[at], out[at + 1], out[at + 2], out[at + 3] = x
     elif kind == ACCELEROMETER:
-        # α starts from -g at the ground, so this is the specific force.
-        store3(out, at, unrot(R, node_acceleration(plant, work, node)[1]))
+        # α starts from -g at the ground, so this is the specific force, but for a central field.
+        a = node_acceleration(plant, work, node)[1]
+        if plant.elements.central.shape[0] > 0:
+            a = sub(a, attraction(plant.elements.central[0], p))
+        store3(out, at, unrot(R, a))
     else:
         w, u = node_velocity(plant, work, node)
         if kind == GYRO:

@@ -30,12 +30,15 @@ from limberjack.engine.layout import (
 )
 from limberjack.engine.spatial import (
     ZERO,
+    add,
     add_cross,
     force_out,
     load3,
     load9,
     motion_in,
+    mul,
     neg,
+    rot,
     store3,
     store9,
 )
@@ -151,3 +154,16 @@ def sweep_velocities(plant, work, q, v):
     begin_sweep(plant, work, q, 0.0)
     for k in range(plant.topo.shape[0]):
         place_body(plant, work, k, q, v)
+
+
+@kernel
+def sweep_poses(plant, work):
+    """Pose of every body in the inertial frame, once the hinges are placed."""
+    store9(work.pose[0], 0, (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0))
+    store3(work.pose[0], 9, ZERO)
+    for k in range(plant.topo.shape[0]):
+        up = work.pose[plant.topo[k, UP]]
+        R, p = hinge_frame(plant, work, k)
+        R_up = load9(up, 0)
+        store9(work.pose[k + 1], 0, mul(R_up, R))
+        store3(work.pose[k + 1], 9, add(load3(up, 9), rot(R_up, p)))

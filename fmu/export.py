@@ -82,7 +82,8 @@ def export_fmu(
     MissingExtraError (no compiler for a platform) or LinkError; a failed export leaves no file.
     """
     target = archive.check_target(path)
-    choice = _choice(arguments.system_of(system), fmi, scalar, coupling, platforms, dt, integrator, substeps)
+    arguments.without_elements(arguments.system_of(system), "`export_fmu`", thrusters=True)
+    choice = _choice(system, fmi, scalar, coupling, platforms, dt, integrator, substeps)
     content = _content(choice, inputs, outputs, parameters, stop_time, step_size)
     return archive.write(target, _files(choice, content, report))
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from limberjack.engine.forces import actuator_forces, drive_force, hinge_forces
+from limberjack.engine.elements.forces import set_thrusts
+from limberjack.engine.forces import actuator_forces, drive_force, hinge_forces, spent
 from limberjack.engine.forward_dynamics import forward_dynamics
 from limberjack.engine.kernel import entry, kernel
 from limberjack.engine.layout import (
@@ -26,13 +27,13 @@ from limberjack.engine.views import matrix_view, vector_view
 
 @kernel
 def drive_slopes(plant, q, v, command, out):
-    """out (nv, commands), zero on entry: ∂τ/∂command; an actuator at its limit has none."""
+    """out (nv, commands), zero on entry: ∂τ/∂command; an actuator at a limit has none."""
     for a in range(plant.actuator.shape[0]):
         drive, values = plant.actuator_int[a], plant.actuator[a]
         mode, j, c = drive[AI_MODE], drive[AI_V], drive[AI_COMMAND]
         x = q[drive[AI_Q]] if mode == MODE_SERVO else 0.0
         force = drive_force(mode, values, x, v[j], command, c)[0]
-        if abs(force) > values[A_LIMIT]:
+        if abs(force) > values[A_LIMIT] or spent(values, v[j], force):
             continue
         if mode == MODE_TORQUE:
             out[j, c] = 1.0
@@ -56,6 +57,7 @@ def force_slopes_entry(ints, floats, work, state, out):
     tau, stiffness, damping = vector_view(out, 0, nv), vector_view(out, nv, nv), vector_view(out, 2 * nv, nv)
     hinge_forces(plant, q, v, tau, stiffness, damping)
     actuator_forces(plant, q, v, command, tau, stiffness, damping)
+    set_thrusts(plant, scratch, command)
     forward_dynamics(plant, scratch, q, v, tau, plant.armature, False, vector_view(out, 3 * nv, nv))
     for i in range(4 * nv, (4 + nu) * nv):
         out[i] = 0.0

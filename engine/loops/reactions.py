@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 
 from limberjack.engine.blocks import load_block
+from limberjack.engine.elements.forces import no_thrusts
 from limberjack.engine.forward_dynamics import forward_dynamics
 from limberjack.engine.inverse_dynamics import inverse_dynamics
 from limberjack.engine.kernel import entry, kernel
@@ -217,6 +218,7 @@ def loop_forces_entry(ints, floats, work, q, v, tau, external, out):
     of frame a; of couplings and locks the forces of their rows. external: `spread_wrenches_entry` came before."""
     plant, scratch = plant_view(ints, floats), work_view(ints, work)
     spare, vdot = scratch.vstage[0], scratch.vdot
+    no_thrusts(plant, scratch)
     forward_dynamics(plant, scratch, q, v, tau, plant.armature, external, vdot)
     find_forces(plant, scratch, q, v, tau, vdot, external, spare)
     for l in range(out.shape[0]):

@@ -63,6 +63,7 @@ class SubGraph:
 def sub_graph(system: System, bodies: Sequence[str] | None) -> SubGraph:
     """The whole system (None), or those bodies by name, in any order; ArgumentError unless they are connected."""
     arguments.system_of(system)
+    arguments.without_elements(system, "the workbench")
     if bodies is None:
         return SubGraph(system, tuple(range(len(system.bodies))))
     if isinstance(bodies, str) or not isinstance(bodies, Iterable) or len(bodies := list(bodies)) == 0:

@@ -10,6 +10,7 @@ from limberjack.engine import layout as at
 from limberjack.engine.entries import entries
 from limberjack.engine.errors import ModelError
 from limberjack.engine.routine import prepare_routines
+from limberjack.engine.system.element_tables import element_counts, fill_elements
 from limberjack.engine.system.flexible import FlexibleTables, modes_of
 from limberjack.engine.system.frames import Frames, Link, assemble, canonical_rotation, hinge_parameter, split_turns
 from limberjack.engine.system.hinge_types import ATTACHED, CUSTOM, FIXED, FREE, MODAL, PRISMATIC, REVOLUTE
@@ -48,9 +49,10 @@ def build(system: System) -> Plant:
     }
     tables = Tables(plan(system, frames)) if system.loops else None
     flexible = FlexibleTables(links, bool(system.loops))
-    if tables or flexible.table.size:
+    elements = element_counts(system)
+    if tables or flexible.table.size or any(elements.values()):
         prepare_routines()
-    plant = empty_plant(counts | flexible.counts() | (tables.counts() if tables else {}))
+    plant = empty_plant(counts | elements | flexible.counts() | (tables.counts() if tables else {}))
     plant.ints[at.C_COMMANDS] = len(system.command_names)
     damped = {a.coordinate for a in system.actuators if a.mode != "torque"}
     _fill_bodies(plant, links, maps, None if tables else damped)
@@ -63,6 +65,7 @@ def build(system: System) -> Plant:
     _fill_nodes(plant, nodes, frames)
     _fill_actuators(plant, system)
     _fill_sensors(plant, system)
+    fill_elements(plant, system, frames)
     plant.sections["gravity"][0, :3] = system.gravity
     for i, axis in enumerate("xyz"):
         plant.parameters[f"gravity.{axis}"] = i
@@ -236,7 +239,7 @@ def _fill_actuators(plant: Plant, system: System) -> None:
         v = system.velocity_names.index(actuator.coordinate)
         q = int(plant.sections["dof_int"][v, at.DI_Q])
         plant.sections["actuator_int"][i] = _MODES[actuator.mode], v, q, start
-        plant.sections["actuator"][i, :3] = actuator.kp, actuator.kd, actuator.limit
+        plant.sections["actuator"][i] = actuator.kp, actuator.kd, actuator.limit, actuator.max_rate
         for word, column in (("kp", at.A_KP), ("kd", at.A_KD), ("limit", at.A_LIMIT)):
             plant.parameters[f"actuator.{actuator.name}.{word}"] = _index_of(plant, "actuator", i, column)
         start += len(actuator.command_names)
@@ -316,5 +319,6 @@ def new_state(plant: Plant, system: System) -> np.ndarray:
         for value in (actuator.initial, *(0.0,) * (len(actuator.command_names) - 1))
     ]
     first += [value for loop in system.loops for value in loop.first_commands]
+    first += [thruster.initial for thruster in system.thrusters]
     state[at.S_Q :] = np.concatenate([system.q0, system.v0, first, first_switches(system).ravel()])
     return state

@@ -13,6 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
+from limberjack.engine.system.elements import CentralGravity, Rotor, Thruster
 from limberjack.engine.system.hinge_types import ATTACHED_TYPE, HINGE_TYPES, HingeType, modal_type
 from limberjack.engine.system.modal import Attachment, Integrals
 
@@ -162,7 +163,8 @@ class Actuator:
     mode "torque": force = command.
     mode "servo":  force = kp (position − q) + kd (rate − v) + torque; commands name, name.rate, name.torque.
     mode "velocity": force = kd (rate − v) + torque; commands name, name.torque.
-    The force (N·m or N) is clipped to ±limit. ``initial`` is the first command.
+    The force (N·m or N) is clipped to ±limit; at ±max_rate (rad/s or m/s) it does not drive the rate further.
+    ``initial`` is the first command.
     """
 
     name: str
@@ -172,6 +174,7 @@ class Actuator:
     kd: float = 0.0
     limit: float = math.inf
     initial: float = 0.0
+    max_rate: float = math.inf
     where: str = field(default="", compare=False)
 
     @property
@@ -323,7 +326,10 @@ class System:
     actuators: tuple[Actuator, ...] = ()
     sensors: tuple[Sensor, ...] = ()
     loops: tuple[Loop, ...] = ()
+    thrusters: tuple[Thruster, ...] = ()
+    rotors: tuple[Rotor, ...] = ()
     gravity: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, -9.80665]))
+    central: CentralGravity | None = None
     dt: float = 1e-3
     integrator: str = "rk4"
     source: str = ""
@@ -375,8 +381,12 @@ class System:
 
     @cached_property
     def command_names(self) -> tuple[str, ...]:
-        takers: tuple[Actuator | Loop, ...] = (*self.actuators, *self.loops)
-        return tuple(name for taker in takers for name in taker.command_names)
+        return tuple(name for taker in self.command_takers for name in taker.command_names)
+
+    @property
+    def command_takers(self) -> tuple[Actuator | Loop | Thruster, ...]:
+        """All that commands go to, in the order of the commands."""
+        return (*self.actuators, *self.loops, *self.thrusters)
 
     @cached_property
     def mass(self) -> float:

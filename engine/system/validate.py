@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from limberjack.engine.errors import ModelError, ModelWarning
+from limberjack.engine.system.checks.elements import check_elements
 from limberjack.engine.system.checks.hinge import check_hinge, check_pose
 from limberjack.engine.system.checks.inertia import check_inertia, check_leaves, inertia_fault
 from limberjack.engine.system.checks.interfaces import (
@@ -59,6 +60,7 @@ def examine(system: System, inertia: InertiaPolicy, locate: Locate) -> System:
     check_leaves(ordered, locate)
     checked = replace(system, bodies=ordered, warnings=(*system.warnings, *findings))
     checked = replace(checked, loops=check_loops(checked, locate))
+    checked = check_elements(checked, locate)
     check_actuators(checked, locate)
     check_commands(checked, locate)
     check_held(checked)
@@ -81,7 +83,7 @@ def _check_globals(system: System) -> None:
 
 
 def _check_names(system: System, locate: Locate) -> None:
-    """One namespace each: bodies with nodes, hinges, actuators, sensors, loops."""
+    """One namespace each: bodies with nodes, hinges, actuators, sensors, loops, …"""
     hinges = [body.hinge for body in system.bodies]
     groups: tuple[tuple[str, Iterable[Item]], ...] = (
         ("bodies and nodes", (*system.bodies, *system.nodes)),
@@ -89,6 +91,8 @@ def _check_names(system: System, locate: Locate) -> None:
         ("actuators", system.actuators),
         ("sensors", system.sensors),
         ("loops", system.loops),
+        ("thrusters", system.thrusters),
+        ("rotors", system.rotors),
     )
     for group, items in groups:
         seen: dict[str, Item] = {}

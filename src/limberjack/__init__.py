@@ -20,9 +20,11 @@ from limberjack.engine.linear_model import LinearModel, Mode
 from limberjack.engine.linearize import linearize
 from limberjack.engine.operators.workbench import Operators
 from limberjack.engine.simulation import Simulation
+from limberjack.engine.system.elements import CentralGravity, Rotor, Thruster
 from limberjack.engine.system.load import load
 from limberjack.engine.system.loops.assembly import assemble
 from limberjack.engine.system.system import System
+from limberjack.engine.system.wheels import Cmg, Wheel, equip
 from limberjack.fmu.controller.controller import FmuController
 from limberjack.fmu.controller.errors import FmuError, FmuWarning
 from limberjack.fmu.controller.schedule import cosimulate
@@ -31,6 +33,8 @@ from limberjack.version import __version__
 
 __all__ = [
     "ArgumentError",
+    "CentralGravity",
+    "Cmg",
     "Dynamics",
     "FmuController",
     "FmuError",
@@ -42,13 +46,17 @@ __all__ = [
     "ModelError",
     "ModelWarning",
     "Operators",
+    "Rotor",
     "Simulation",
     "SimulationError",
     "System",
+    "Thruster",
     "UnknownNameError",
+    "Wheel",
     "__version__",
     "assemble",
     "cosimulate",
+    "equip",
     "export_fmu",
     "linearize",
     "load",

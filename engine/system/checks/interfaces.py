@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from limberjack.engine.errors import ModelError
+from limberjack.engine.system.elements import Thruster
 from limberjack.engine.system.graph import some_names
 from limberjack.engine.system.numbers import usable
 from limberjack.engine.system.patterns import PATTERN_MEND, pattern_fault
@@ -27,10 +28,9 @@ def check_actuators(system: System, locate: Locate) -> None:
 
 
 def check_commands(system: System, locate: Locate) -> None:
-    """Refuse actuators and loops that take commands of the same name."""
-    seen: dict[str, Actuator | Loop] = {}
-    takers: tuple[Actuator | Loop, ...] = (*system.actuators, *system.loops)
-    for taker in takers:
+    """Refuse actuators, loops and thrusters that take commands of the same name."""
+    seen: dict[str, Actuator | Loop | Thruster] = {}
+    for taker in system.command_takers:
         for command in taker.command_names:
             if command in seen:
                 first, second = (f"{type(item).__name__.lower()} '{item.name}'" for item in (seen[command], taker))
@@ -67,6 +67,9 @@ def _check_mode(actuator: Actuator, locate: Locate) -> None:
     if not actuator.limit > 0:
         what = f"the limit of actuator '{name}' is {actuator.limit}"
         refuse(actuator, "limit", what, "Give a limit > 0, or none for no limit", locate)
+    if not actuator.max_rate > 0:
+        what = f"the largest rate of actuator '{name}' is {actuator.max_rate}"
+        refuse(actuator, "max_rate", what, "Give a rate > 0, or none for no limit", locate)
     used = {"torque": (), "velocity": ("kd",), "servo": ("kp", "kd")}[mode]
     for field in ("kp", "kd"):
         if getattr(actuator, field) and field not in used:

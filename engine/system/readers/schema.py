@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from limberjack.engine.system.readers.schema_elements import CmgSpec, Gravity, ThrusterSpec, WheelSpec
 from limberjack.engine.system.readers.schema_hinges import HingeSpec
 from limberjack.engine.system.readers.schema_loops import LoopSpec
 from limberjack.engine.system.readers.schema_values import (
@@ -96,6 +97,9 @@ class ActuatorSpec(Model):
     kp: NonNegative = Field(default=0.0, description="position gain, servo only (default 0)")
     kd: NonNegative = Field(default=0.0, description="rate gain, servo and velocity (default 0)")
     limit: Positive | None = Field(default=None, description="largest force, N·m or N (default: no limit)")
+    max_rate: Positive | None = Field(
+        default=None, description="beyond this rate it does not drive further, rad/s or m/s (default: no limit)"
+    )
     initial: Number = Field(default=0.0, description="first main command (default 0)")
 
 
@@ -153,12 +157,17 @@ class ModelSpec(Model):
 
     limberjack: Literal[1] = Field(description="version of this format")
     name: Name
-    gravity: Vector3 = Field(default=[0.0, 0.0, -9.80665], description="m/s² (default [0, 0, -9.80665])")
+    gravity: Gravity = Field(
+        default=[0.0, 0.0, -9.80665], description="m/s², or {central: {mu: …}} (default [0, 0, -9.80665])"
+    )
     simulation: SimulationSpec = SimulationSpec()
     bodies: list[BodySpec] = Field(min_length=1)
     nodes: list[NodeSpec] = Field(default=[])
     loops: list[LoopSpec] = Field(default=[])
     actuators: list[ActuatorSpec] = Field(default=[])
+    wheels: list[WheelSpec] = Field(default=[])
+    cmgs: list[CmgSpec] = Field(default=[])
+    thrusters: list[ThrusterSpec] = Field(default=[])
     sensors: list[SensorSpec] = Field(default=[])
     fmu: InterfaceSpec = InterfaceSpec()
 

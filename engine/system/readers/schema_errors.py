@@ -73,6 +73,8 @@ def _words(detail: ErrorDetails, path: Path, document: Document) -> tuple[str, s
     field = str(path[-1]) if path else ""
     if kind == "mass_twice":
         return "a flexible body has its mass from its modes", "Remove mass, com and inertia"
+    if kind == "given_twice":
+        return f"{context['one']} and {context['other']} are both given", f"Give {context['one']} or {context['other']}"
     if kind in ("missing", "mass_missing"):
         return f"'{field}' is missing", f"Add {field}; nothing is assumed for it"
     if kind == "extra_forbidden":

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from limberjack.engine.errors import ModelError
 from limberjack.engine.system.graph import some_names
 from limberjack.engine.system.readers.schema import BodySpec, ModelSpec, NodeSpec
+from limberjack.engine.system.readers.schema_elements import Spinning
 from limberjack.engine.system.readers.yaml_document import Document
 from limberjack.engine.system.system import Pose
 
@@ -18,7 +19,12 @@ class Carriers:
     """Frames by name: the body that carries each (None: the inertial frame) and its pose there."""
 
     def __init__(self, spec: ModelSpec, document: Document) -> None:
-        named: tuple[tuple[str, Sequence[BodySpec | NodeSpec]], ...] = (("bodies", spec.bodies), ("nodes", spec.nodes))
+        named: tuple[tuple[str, Sequence[BodySpec | NodeSpec | Spinning]], ...] = (
+            ("bodies", spec.bodies),
+            ("nodes", spec.nodes),
+            ("wheels", spec.wheels),
+            ("cmgs", spec.cmgs),
+        )
         for group, items in named:
             for i, item in enumerate(items):
                 if item.name == WORLD:
@@ -28,7 +34,8 @@ class Carriers:
         self._document = document
         self._frames: dict[str, tuple[str | None, Pose]] = {WORLD: (None, Pose())}
         self._frames |= {node.name: (None if node.body == WORLD else node.body, node.pose()) for node in spec.nodes}
-        self._frames |= {body.name: (body.name, Pose()) for body in spec.bodies}
+        bodies: Sequence[BodySpec | Spinning] = [*spec.bodies, *spec.wheels, *spec.cmgs]
+        self._frames |= {body.name: (body.name, Pose()) for body in bodies}
 
     def add(self, name: str) -> None:
         """Another frame that can carry: an attachment node of a flexible body."""

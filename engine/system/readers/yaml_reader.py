@@ -15,6 +15,7 @@ from limberjack.engine.system.places import Locate, plain_locate
 from limberjack.engine.system.readers.schema import ActuatorSpec, BodySpec, ModelSpec
 from limberjack.engine.system.readers.schema_errors import model_error
 from limberjack.engine.system.readers.yaml_document import Document, read_document
+from limberjack.engine.system.readers.yaml_elements import make_elements
 from limberjack.engine.system.readers.yaml_frames import WORLD, Carriers
 from limberjack.engine.system.readers.yaml_hinges import given_initials, make_hinge
 from limberjack.engine.system.readers.yaml_loops import make_loop
@@ -49,10 +50,11 @@ def _system(spec: ModelSpec, document: Document) -> System:
             carriers.add(f"{spec.bodies[i].name}.{attachment.name}")
     rigid = [_body(i, body, carriers, document) for i, body in enumerate(spec.bodies)]
     given = [given_initials(body.hinge, body.name, made.hinge.nv) for body, made in zip(spec.bodies, rigid)]
-    bodies = tuple(body for i, made in enumerate(rigid) for body in _with_modes(made, modes.get(i)))
+    elements = make_elements(spec, carriers, document)
+    bodies = [body for i, made in enumerate(rigid) for body in _with_modes(made, modes.get(i))]
     return System(
         name=spec.name,
-        bodies=bodies,
+        bodies=(*bodies, *elements.bodies),
         nodes=tuple(
             Node(
                 node.name,
@@ -62,15 +64,19 @@ def _system(spec: ModelSpec, document: Document) -> System:
             )
             for i, node in enumerate(spec.nodes)
         ),
-        actuators=tuple(
-            _actuator(actuator, document.place(("actuators", i))) for i, actuator in enumerate(spec.actuators)
+        actuators=(
+            *(_actuator(actuator, document.place(("actuators", i))) for i, actuator in enumerate(spec.actuators)),
+            *elements.actuators,
         ),
         sensors=tuple(
             Sensor(sensor.name, sensor.type, sensor.target, document.place(("sensors", i)))
             for i, sensor in enumerate(spec.sensors)
         ),
         loops=tuple(make_loop(i, loop, carriers, document) for i, loop in enumerate(spec.loops)),
-        gravity=np.array(spec.gravity, dtype=float),
+        thrusters=elements.thrusters,
+        rotors=tuple(elements.rotors),
+        gravity=elements.gravity,
+        central=elements.central,
         dt=spec.simulation.dt,
         integrator=spec.simulation.integrator,
         source=document.file,
@@ -108,13 +114,14 @@ def _inertia(spec: BodySpec, document: Document, path: tuple[str, int]) -> Inert
 
 def _actuator(spec: ActuatorSpec, where: str) -> Actuator:
     limit = math.inf if spec.limit is None else spec.limit
-    return Actuator(spec.name, spec.coordinate, spec.mode, spec.kp, spec.kd, limit, spec.initial, where)
+    fastest = math.inf if spec.max_rate is None else spec.max_rate
+    return Actuator(spec.name, spec.coordinate, spec.mode, spec.kp, spec.kd, limit, spec.initial, fastest, where)
 
 
 def _locator(document: Document, spec: ModelSpec) -> Locate:
     """Turns "arm.yaml:12, bodies[1]" and a field into the line of that field."""
     paths: dict[str, tuple[str | int, ...]] = {}
-    for group in ("nodes", "actuators", "sensors", "loops"):
+    for group in ("nodes", "actuators", "sensors", "loops", "wheels", "cmgs", "thrusters"):
         paths |= {document.place((group, i)): (group, i) for i in range(len(getattr(spec, group)))}
     for i in range(len(spec.bodies)):
         paths |= {document.place(path): path for path in (("bodies", i), ("bodies", i, "hinge"))}

@@ -7,6 +7,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich.table import Table
 from rich.tree import Tree
 
@@ -23,10 +24,9 @@ def info(model: Path, load_options: dict[str, Any], graph: Path | None = None) -
     """Print the tree of bodies, its loops and the tables of coordinates, actuators and sensors; draw the graph."""
     system = load(model, **load_options)
     console = open_console()
-    gravity = " ".join(f"{g:g}" for g in system.gravity)
     console.print(
         f"[bold]{system.name}[/]: {_bodies(system)}, {system.nq} coordinates, {system.nv} velocities, "
-        f"mass {system.mass:g} kg, gravity {gravity} m/s², step {system.dt:g} s, {system.integrator}"
+        f"mass {system.mass:g} kg, {_gravity(system)}, step {system.dt:g} s, {system.integrator}"
     )
     made = plan_of(system)
     console.print(_tree(system, group_labels(made)))
@@ -36,6 +36,10 @@ def info(model: Path, load_options: dict[str, Any], graph: Path | None = None) -
         console.print(_coordinates(system))
     if system.actuators:
         console.print(_actuators(system))
+    if system.thrusters:
+        console.print(_thrusters(system))
+    if system.rotors:
+        console.print(_rotors(system))
     if system.sensors:
         console.print(_sensors(system))
     if graph is not None:
@@ -59,6 +63,24 @@ def _bodies(system: System) -> str:
     """How many there are."""
     flexible = len(system.flexible_names)
     return f"{len(system.own_bodies)} bodies" + (f" ({flexible} flexible)" if flexible else "")
+
+
+def _gravity(system: System) -> str:
+    if system.central is None or np.any(system.gravity):
+        uniform = f"gravity {_numbers(system.gravity)} m/s²"
+    else:
+        uniform = ""
+    if system.central is None:
+        return uniform
+    kind = "with" if system.central.gradient else "without"
+    central = (
+        f"central gravity of {system.central.mu:g} m³/s² {kind} gradient, centre {_numbers(system.central.position)} m"
+    )
+    return f"{uniform}, {central}" if uniform else central
+
+
+def _numbers(vector: np.ndarray) -> str:
+    return " ".join(f"{x:g}" for x in vector)
 
 
 def _tree(system: System, labels: dict[str, str]) -> Tree:
@@ -114,11 +136,25 @@ def _limits(dof: Dof) -> str:
 
 
 def _actuators(system: System) -> Table:
-    table = new_table("actuators", "name", "drives", "mode", "kp", "kd", "limit", "commands")
+    table = new_table("actuators", "name", "drives", "mode", "kp", "kd", "limit", "largest rate", "commands")
     for a in system.actuators:
-        table.add_row(
-            a.name, a.coordinate, a.mode, f"{a.kp:g}", f"{a.kd:g}", f"{a.limit:g}", ", ".join(a.command_names)
-        )
+        numbers = (f"{x:g}" for x in (a.kp, a.kd, a.limit, a.max_rate))
+        table.add_row(a.name, a.coordinate, a.mode, *numbers, ", ".join(a.command_names))
+    return table
+
+
+def _thrusters(system: System) -> Table:
+    table = new_table("thrusters", "name and command", "body", "position, m", "direction", "thrust, N", "minimum, N")
+    for t in system.thrusters:
+        numbers = _numbers(t.position), _numbers(t.direction), f"{t.thrust:g}", f"{t.minimum:g}"
+        table.add_row(t.name, t.body, *numbers)
+    return table
+
+
+def _rotors(system: System) -> Table:
+    table = new_table("rotors of constant momentum", "name", "body", "momentum, N·m·s")
+    for rotor in system.rotors:
+        table.add_row(rotor.name, rotor.body, _numbers(rotor.momentum))
     return table
 
 

@@ -1,0 +1,1 @@
+"""Force elements of spacecraft: a central gravity field, thrusters and rotors of constant momentum."""

@@ -1,0 +1,207 @@
+"""Wheels and control-moment gyros: what they are, and the body, hinge, drive and rotor that they become.
+
+A wheel is an ordinary body on a revolute hinge with a drive, exact and without a case of its own in the dynamics. The
+rotor of a control-moment gyro has a drive that keeps its speed, so that its momentum relative to the gimbal is
+constant: a gyrostat, which needs neither a coordinate nor the drive's gains.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from limberjack.engine.errors import ModelError
+from limberjack.engine.system.elements import CentralGravity, Rotor, Thruster
+from limberjack.engine.system.system import Actuator, Body, Dof, Hinge, Inertia, Pose, System
+from limberjack.engine.system.validate import validate
+
+#: largest cosine between the gimbal axis and the rotor axis of a control-moment gyro
+SQUARE = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Wheel:
+    """A reaction or momentum wheel: a balanced, round rotor on a body.
+
+    The names of its body, hinge, velocity (rad/s) and drive are its own.
+
+    body : that carries it, of a flexible body an attachment node as well;  pose : of the wheel's frame there
+    axis : (3,) spin axis in the wheel's frame, through its origin, where the centre of mass is
+    mass : kg;  spin_inertia, transverse_inertia : about the centre of mass, kg·m²; None: half of spin_inertia
+    max_torque : N·m of its motor;  max_speed : rad/s, at which the motor no longer accelerates it
+    damping, friction, friction_rate : of its bearing, as of every hinge
+    speed : initial, rad/s relative to the body
+    mode : "torque": the command is the motor's torque, N·m; "speed": it is the speed, rad/s, which the motor holds with
+        gain × (command - speed), and <name>.torque is added
+    gain : N·m·s/rad, mode "speed" only
+    """
+
+    name: str
+    body: str
+    axis: np.ndarray
+    mass: float
+    spin_inertia: float
+    transverse_inertia: float | None = None
+    pose: Pose = field(default_factory=Pose)
+    max_torque: float = math.inf
+    max_speed: float = math.inf
+    damping: float = 0.0
+    friction: float = 0.0
+    friction_rate: float = 0.01
+    speed: float = 0.0
+    mode: str = "torque"
+    gain: float = 0.0
+    where: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Cmg:
+    """A single-gimbal control-moment gyro: a gimbal on a hinge, in it a rotor of constant momentum.
+
+    The names of its body (the gimbal), hinge, coordinate (the gimbal angle), drive and rotor are its own.
+
+    body : that carries it;  pose : of its frame there, on which the gimbal turns
+    gimbal_axis, rotor_axis : (3,) at right angles, in its frame; of the rotor at gimbal angle 0
+    momentum : N·m·s of the rotor relative to the gimbal, along rotor_axis
+    mass, inertia : of gimbal and rotor together, centre of mass at the frame's origin, (3, 3) in its axes
+    mode : "rate": the command is the gimbal rate, rad/s, held with gain × (command - rate), and <name>.torque is added;
+        "torque": the command is the torque of the gimbal's motor, N·m
+    gain : N·m·s/rad, mode "rate" only
+    max_torque : N·m;  max_rate : rad/s, at which the motor no longer accelerates the gimbal
+    angle, rate : initial, rad, rad/s
+    """
+
+    name: str
+    body: str
+    gimbal_axis: np.ndarray
+    rotor_axis: np.ndarray
+    momentum: float
+    mass: float
+    inertia: np.ndarray
+    pose: Pose = field(default_factory=Pose)
+    mode: str = "rate"
+    gain: float = 0.0
+    max_torque: float = math.inf
+    max_rate: float = math.inf
+    damping: float = 0.0
+    friction: float = 0.0
+    friction_rate: float = 0.01
+    angle: float = 0.0
+    rate: float = 0.0
+    where: str = ""
+
+
+def wheel_parts(wheel: Wheel) -> tuple[Body, Actuator]:
+    """The body on its hinge, and the drive, that a wheel becomes."""
+    drives = {"torque": "torque", "speed": "velocity"}
+    _check_mode(wheel, drives, "speed")
+    axis = _unit(wheel, "axis", wheel.axis)
+    across = 0.5 * wheel.spin_inertia if wheel.transverse_inertia is None else wheel.transverse_inertia
+    inertia = across * np.eye(3) + (wheel.spin_inertia - across) * np.outer(axis, axis)
+    hinge = Hinge(
+        wheel.name,
+        "revolute",
+        wheel.body,
+        inboard=wheel.pose,
+        axes=axis[None, :],
+        dofs=(_bearing(wheel),),
+        v0=np.array([float(wheel.speed)]),
+        where=wheel.where,
+    )
+    drive = Actuator(
+        wheel.name,
+        wheel.name,
+        drives[wheel.mode],
+        kd=wheel.gain,
+        limit=wheel.max_torque,
+        initial=wheel.speed if wheel.mode == "speed" else 0.0,
+        max_rate=wheel.max_speed,
+        where=wheel.where,
+    )
+    return Body(wheel.name, Inertia(wheel.mass, np.zeros(3), inertia), hinge, wheel.where), drive
+
+
+def cmg_parts(cmg: Cmg) -> tuple[Body, Actuator, Rotor]:
+    """The gimbal on its hinge, its drive and the rotor that a control-moment gyro becomes."""
+    drives = {"torque": "torque", "rate": "velocity"}
+    _check_mode(cmg, drives, "rate")
+    gimbal, spin = _unit(cmg, "gimbal_axis", cmg.gimbal_axis), _unit(cmg, "rotor_axis", cmg.rotor_axis)
+    if abs(gimbal @ spin) > SQUARE:
+        what = f"the axes of gimbal and rotor of '{cmg.name}' are not at right angles"
+        _fail(cmg, "rotor_axis", what, "Give the rotor's axis at gimbal angle 0, across the gimbal axis")
+    hinge = Hinge(
+        cmg.name,
+        "revolute",
+        cmg.body,
+        inboard=cmg.pose,
+        axes=gimbal[None, :],
+        dofs=(_bearing(cmg),),
+        q0=np.array([float(cmg.angle)]),
+        v0=np.array([float(cmg.rate)]),
+        where=cmg.where,
+    )
+    drive = Actuator(
+        cmg.name,
+        cmg.name,
+        drives[cmg.mode],
+        kd=cmg.gain,
+        limit=cmg.max_torque,
+        initial=cmg.rate if cmg.mode == "rate" else 0.0,
+        max_rate=cmg.max_rate,
+        where=cmg.where,
+    )
+    body = Body(cmg.name, Inertia(cmg.mass, np.zeros(3), np.asarray(cmg.inertia, dtype=float)), hinge, cmg.where)
+    return body, drive, Rotor(cmg.name, cmg.name, cmg.momentum * spin, cmg.where)
+
+
+def equip(system: System, *elements: Wheel | Cmg | Thruster | Rotor | CentralGravity) -> System:
+    """A checked copy of a System with these elements as well.
+
+    A CentralGravity takes the place of the uniform gravity. Raises ModelError for an element that does not fit.
+    """
+    for element in elements:
+        system = _with(system, element)
+    return validate(system)
+
+
+def _with(system: System, element: Wheel | Cmg | Thruster | Rotor | CentralGravity) -> System:
+    if isinstance(element, CentralGravity):
+        return replace(system, central=element, gravity=np.zeros(3))
+    if isinstance(element, Thruster):
+        return replace(system, thrusters=(*system.thrusters, element))
+    if isinstance(element, Rotor):
+        return replace(system, rotors=(*system.rotors, element))
+    body, drive, *rotors = wheel_parts(element) if isinstance(element, Wheel) else cmg_parts(element)
+    bodies, actuators = (*system.bodies, body), (*system.actuators, drive)
+    return replace(system, bodies=bodies, actuators=actuators, rotors=(*system.rotors, *rotors))
+
+
+def _bearing(device: Wheel | Cmg) -> Dof:
+    return Dof(damping=device.damping, friction=device.friction, friction_rate=device.friction_rate)
+
+
+def _unit(device: Wheel | Cmg, field: str, axis: np.ndarray) -> np.ndarray:
+    vector = np.asarray(axis, dtype=float)
+    length = float(np.linalg.norm(vector))
+    if vector.shape != (3,) or not 0.0 < length < math.inf:
+        _fail(device, field, f"the {field} of '{device.name}' is no direction", "Give x, y, z, not all zero")
+    return np.asarray(vector / length)
+
+
+def _check_mode(device: Wheel | Cmg, modes: dict[str, str], held: str) -> None:
+    """The mode is known, and has a gain if it holds something, and only then."""
+    if device.mode not in modes:
+        what = f"'{device.name}' has the unknown mode '{device.mode}'"
+        _fail(device, "mode", what, f"Use {', '.join(modes)}")
+    if device.mode == held and not device.gain > 0:
+        _fail(device, "gain", f"'{device.name}' of mode {held} has no gain", "Give gain > 0, N·m·s/rad")
+    if device.mode != held and device.gain:
+        what = f"'{device.name}' has a gain, which mode {device.mode} does not use"
+        _fail(device, "gain", what, "Remove gain or change the mode")
+
+
+def _fail(device: Wheel | Cmg, field: str, what: str, mend: str) -> None:
+    where = device.where or f"{type(device).__name__.lower()} '{device.name}'"
+    raise ModelError(what, where=f"{where}, {field}", mend=mend)
