@@ -10,6 +10,7 @@ from numba.extending import overload
 
 from limberjack.engine import layout
 from limberjack.engine.derivatives.layout import slope_sections
+from limberjack.engine.elements import layout as elements
 from limberjack.engine.entries import entries
 from limberjack.engine.flexible import layout as flexible
 from limberjack.engine.kernel import OPTIONS
@@ -78,11 +79,14 @@ LOOPS = {
 #: and those of modal bodies
 FLEXIBLE = {flexible.C_MODAL: 2, flexible.C_ATTACHED: 3, flexible.C_MODAL_TABLE: 19, flexible.C_MODAL_WORK: 23}
 
+#: and those of force elements
+ELEMENTS = {elements.C_THRUSTERS: 2, elements.C_ROTORS: 3, elements.C_CENTRAL: 1}
+
 
 def numbered(plant: Plant) -> Plant:
-    """The same counts, those of loops and of modal bodies, every other element replaced by its own index."""
+    """The same counts, those of loops, modal bodies and force elements, every other element replaced by its own index."""
     head = plant.ints[: layout.HEADER].copy()
-    for which, count in (LOOPS | FLEXIBLE).items():
+    for which, count in (LOOPS | FLEXIBLE | ELEMENTS).items():
         head[which] = count
     ints = np.arange(total(layout.int_sections(head)))
     ints[: layout.HEADER] = head
@@ -114,7 +118,7 @@ def places(sections: Sections) -> dict[str, tuple[int, int, int]]:
 
 def test_plant_sections_agree_with_the_compiled_view(plant):
     marked = numbered(plant)
-    seen = fields(layout.Plant, flexible=flexible.FlexiblePlant, loops=loops.LoopPlant)
+    seen = fields(layout.Plant, flexible=flexible.FlexiblePlant, loops=loops.LoopPlant, elements=elements.ElementPlant)
     out = dict(zip(seen, corners(plant_view, marked.ints, marked.floats, seen)))
     assert out.pop("ncommand")[0] == plant.count(layout.C_COMMANDS) > 0
     assert out.pop("noutput")[0] == plant.count(layout.C_OUTPUTS) > 0
@@ -132,7 +136,7 @@ def test_work_sections_agree_with_the_compiled_view(plant, looped):
     ints = numbered(plant).ints if looped else plant.ints
     sections = layout.work_sections(ints)
     work = np.arange(total(sections), dtype=float)
-    seen = fields(layout.Work, loops=loops.LoopWork)
+    seen = fields(layout.Work, loops=loops.LoopWork, elements=elements.ElementWork)
     out = corners(work_view, ints, work, seen)
     assert [name for name, _, _ in sections] == list(map(plain, seen))
     for corner, (name, place) in zip(out, places(sections).items()):
