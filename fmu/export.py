@@ -82,8 +82,9 @@ def export_fmu(
     MissingExtraError (no compiler for a platform) or LinkError; a failed export leaves no file.
     """
     target = archive.check_target(path)
-    arguments.without_elements(arguments.system_of(system), "`export_fmu`", thrusters=True)
-    choice = _choice(system, fmi, scalar, coupling, platforms, dt, integrator, substeps)
+    if (made := arguments.system_of(system)).thrusters or made.rotors or made.central is not None:
+        raise ArgumentError("the model has thrusters, rotors or a central field, which `export_fmu` does not take so far.")
+    choice = _choice(made, fmi, scalar, coupling, platforms, dt, integrator, substeps)
     content = _content(choice, inputs, outputs, parameters, stop_time, step_size)
     return archive.write(target, _files(choice, content, report))
 

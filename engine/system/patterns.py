@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
+from dataclasses import dataclass
 
 MAX_PATTERN = 1000
 PATTERN_MEND = (
@@ -26,3 +27,15 @@ def pattern_fault(pattern: str) -> str:
     if exact and re.sub(r"\\.", "", pattern).count("'") % 2:
         return f"the name {pattern!r} has a quote without its partner"
     return ""
+
+
+@dataclass(frozen=True)
+class Interface:
+    """Which variables an exported FMU shows: patterns on their names, None for the defaults.
+
+    * stands for any characters, ? for one: ("hinge.*.torque_command", "node.tool.*").
+    """
+
+    inputs: tuple[str, ...] | None = None
+    outputs: tuple[str, ...] | None = None
+    parameters: tuple[str, ...] | None = None

@@ -16,6 +16,7 @@ import numpy as np
 from limberjack.engine.system.elements import CentralGravity, Rotor, Thruster
 from limberjack.engine.system.hinge_types import ATTACHED_TYPE, HINGE_TYPES, HingeType, modal_type
 from limberjack.engine.system.modal import Attachment, Integrals
+from limberjack.engine.system.patterns import Interface
 
 
 @dataclass(frozen=True, eq=False)
@@ -298,18 +299,6 @@ class Loop:
         return (float(self.closed),) * self.switchable + (0.0, 0.0, 0.0) * self.driven
 
 
-@dataclass(frozen=True)
-class Interface:
-    """Which variables an exported FMU shows: patterns on their names, None for the defaults.
-
-    * stands for any characters, ? for one: ("hinge.*.torque_command", "node.tool.*").
-    """
-
-    inputs: tuple[str, ...] | None = None
-    outputs: tuple[str, ...] | None = None
-    parameters: tuple[str, ...] | None = None
-
-
 @dataclass(frozen=True, eq=False)
 class System:
     """A validated model. Bodies are ordered base to tip: a parent comes before its children.
@@ -334,7 +323,7 @@ class System:
     integrator: str = "rk4"
     source: str = ""
     warnings: tuple[str, ...] = ()
-    interface: Interface = Interface()
+    interface: Interface = field(default_factory=Interface)
     held: tuple[str, ...] = ()
     held_rates: tuple[str, ...] = ()
 

@@ -84,7 +84,7 @@ ELEMENTS = {elements.C_THRUSTERS: 2, elements.C_ROTORS: 3, elements.C_CENTRAL: 1
 
 
 def numbered(plant: Plant) -> Plant:
-    """The same counts, those of loops, modal bodies and force elements, every other element replaced by its own index."""
+    """The same counts, those of loops, modal bodies and elements, every other number replaced by its own index."""
     head = plant.ints[: layout.HEADER].copy()
     for which, count in (LOOPS | FLEXIBLE | ELEMENTS).items():
         head[which] = count

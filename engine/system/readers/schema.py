@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from limberjack.engine.system.patterns import Interface
 from limberjack.engine.system.readers.schema_elements import CmgSpec, Gravity, ThrusterSpec, WheelSpec
 from limberjack.engine.system.readers.schema_hinges import HingeSpec
 from limberjack.engine.system.readers.schema_loops import LoopSpec
@@ -25,7 +26,6 @@ from limberjack.engine.system.readers.schema_values import (
     Positive,
     Vector3,
 )
-from limberjack.engine.system.system import Interface
 
 
 class SimulationSpec(Model):
