@@ -83,7 +83,9 @@ def export_fmu(
     """
     target = archive.check_target(path)
     if (made := arguments.system_of(system)).thrusters or made.rotors or made.central is not None:
-        raise ArgumentError("the model has thrusters, rotors or a central field, which `export_fmu` does not take so far.")
+        raise ArgumentError(
+            "the model has thrusters, rotors or a central field, which `export_fmu` does not take so far."
+        )
     choice = _choice(made, fmi, scalar, coupling, platforms, dt, integrator, substeps)
     content = _content(choice, inputs, outputs, parameters, stop_time, step_size)
     return archive.write(target, _files(choice, content, report))

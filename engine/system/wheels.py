@@ -14,6 +14,7 @@ import numpy as np
 
 from limberjack.engine.errors import ModelError
 from limberjack.engine.system.elements import CentralGravity, Rotor, Thruster
+from limberjack.engine.system.places import Locate, plain_locate
 from limberjack.engine.system.system import Actuator, Body, Dof, Hinge, Inertia, Pose, System
 from limberjack.engine.system.validate import validate
 
@@ -93,11 +94,11 @@ class Cmg:
     where: str = ""
 
 
-def wheel_parts(wheel: Wheel) -> tuple[Body, Actuator]:
+def wheel_parts(wheel: Wheel, locate: Locate = plain_locate) -> tuple[Body, Actuator]:
     """The body on its hinge, and the drive, that a wheel becomes."""
     drives = {"torque": "torque", "speed": "velocity"}
-    _check_mode(wheel, drives, "speed")
-    axis = _unit(wheel, "axis", wheel.axis)
+    _check_mode(wheel, drives, "speed", locate)
+    axis = _unit(wheel, "axis", wheel.axis, locate)
     across = 0.5 * wheel.spin_inertia if wheel.transverse_inertia is None else wheel.transverse_inertia
     inertia = across * np.eye(3) + (wheel.spin_inertia - across) * np.outer(axis, axis)
     hinge = Hinge(
@@ -123,14 +124,15 @@ def wheel_parts(wheel: Wheel) -> tuple[Body, Actuator]:
     return Body(wheel.name, Inertia(wheel.mass, np.zeros(3), inertia), hinge, wheel.where), drive
 
 
-def cmg_parts(cmg: Cmg) -> tuple[Body, Actuator, Rotor]:
+def cmg_parts(cmg: Cmg, locate: Locate = plain_locate) -> tuple[Body, Actuator, Rotor]:
     """The gimbal on its hinge, its drive and the rotor that a control-moment gyro becomes."""
     drives = {"torque": "torque", "rate": "velocity"}
-    _check_mode(cmg, drives, "rate")
-    gimbal, spin = _unit(cmg, "gimbal_axis", cmg.gimbal_axis), _unit(cmg, "rotor_axis", cmg.rotor_axis)
+    _check_mode(cmg, drives, "rate", locate)
+    gimbal = _unit(cmg, "gimbal_axis", cmg.gimbal_axis, locate)
+    spin = _unit(cmg, "rotor_axis", cmg.rotor_axis, locate)
     if abs(gimbal @ spin) > SQUARE:
         what = f"the axes of gimbal and rotor of '{cmg.name}' are not at right angles"
-        _fail(cmg, "rotor_axis", what, "Give the rotor's axis at gimbal angle 0, across the gimbal axis")
+        _fail(cmg, "rotor_axis", what, "Give the rotor's axis at gimbal angle 0, across the gimbal axis", locate)
     hinge = Hinge(
         cmg.name,
         "revolute",
@@ -182,26 +184,26 @@ def _bearing(device: Wheel | Cmg) -> Dof:
     return Dof(damping=device.damping, friction=device.friction, friction_rate=device.friction_rate)
 
 
-def _unit(device: Wheel | Cmg, field: str, axis: np.ndarray) -> np.ndarray:
+def _unit(device: Wheel | Cmg, field: str, axis: np.ndarray, locate: Locate) -> np.ndarray:
     vector = np.asarray(axis, dtype=float)
     length = float(np.linalg.norm(vector))
     if vector.shape != (3,) or not 0.0 < length < math.inf:
-        _fail(device, field, f"the {field} of '{device.name}' is no direction", "Give x, y, z, not all zero")
+        _fail(device, field, f"the {field} of '{device.name}' is no direction", "Give x, y, z, not all zero", locate)
     return np.asarray(vector / length)
 
 
-def _check_mode(device: Wheel | Cmg, modes: dict[str, str], held: str) -> None:
+def _check_mode(device: Wheel | Cmg, modes: dict[str, str], held: str, locate: Locate) -> None:
     """The mode is known, and has a gain if it holds something, and only then."""
     if device.mode not in modes:
         what = f"'{device.name}' has the unknown mode '{device.mode}'"
-        _fail(device, "mode", what, f"Use {', '.join(modes)}")
+        _fail(device, "mode", what, f"Use {', '.join(modes)}", locate)
     if device.mode == held and not device.gain > 0:
-        _fail(device, "gain", f"'{device.name}' of mode {held} has no gain", "Give gain > 0, N·m·s/rad")
+        _fail(device, "gain", f"'{device.name}' of mode {held} has no gain", "Give gain > 0, N·m·s/rad", locate)
     if device.mode != held and device.gain:
         what = f"'{device.name}' has a gain, which mode {device.mode} does not use"
-        _fail(device, "gain", what, "Remove gain or change the mode")
+        _fail(device, "gain", what, "Remove gain or change the mode", locate)
 
 
-def _fail(device: Wheel | Cmg, field: str, what: str, mend: str) -> None:
+def _fail(device: Wheel | Cmg, field: str, what: str, mend: str, locate: Locate) -> None:
     where = device.where or f"{type(device).__name__.lower()} '{device.name}'"
-    raise ModelError(what, where=f"{where}, {field}", mend=mend)
+    raise ModelError(what, where=locate(where, field), mend=mend)

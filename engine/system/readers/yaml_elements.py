@@ -9,6 +9,7 @@ import numpy as np
 
 from limberjack.engine.errors import ModelError
 from limberjack.engine.system.elements import CentralGravity, Rotor, Thruster
+from limberjack.engine.system.places import Locate
 from limberjack.engine.system.readers.schema import ModelSpec
 from limberjack.engine.system.readers.schema_elements import CmgSpec, GravitySpec, Spinning, ThrusterSpec, WheelSpec
 from limberjack.engine.system.readers.yaml_document import Document
@@ -34,15 +35,20 @@ def make_elements(spec: ModelSpec, carriers: Carriers, document: Document) -> El
     made = Elements(*_gravity(spec))
     made.thrusters = tuple(_thruster(i, each, carriers, document) for i, each in enumerate(spec.thrusters))
     for i, wheel in enumerate(spec.wheels):
-        body, drive = wheel_parts(_wheel(i, wheel, carriers, document))
+        body, drive = wheel_parts(_wheel(i, wheel, carriers, document), _lines(document, "wheels", i))
         made.bodies.append(body)
         made.actuators.append(drive)
     for i, cmg in enumerate(spec.cmgs):
-        gimbal, drive, rotor = cmg_parts(_cmg(i, cmg, carriers, document))
+        gimbal, drive, rotor = cmg_parts(_cmg(i, cmg, carriers, document), _lines(document, "cmgs", i))
         made.bodies.append(gimbal)
         made.actuators.append(drive)
         made.rotors.append(rotor)
     return made
+
+
+def _lines(document: Document, group: str, i: int) -> Locate:
+    """The finder of the lines of one entry's fields."""
+    return lambda where, field: document.place((group, i, field))
 
 
 def _gravity(spec: ModelSpec) -> tuple[np.ndarray, CentralGravity | None]:
