@@ -20,21 +20,24 @@ from limberjack.engine.system.validate import validate
 
 @dataclass(frozen=True)
 class Strip:
-    """A uniform Euler-Bernoulli beam that bends in the plane x y alone: ρA (kg/m), EI (N·m²), length (m).
+    """A uniform Euler-Bernoulli beam that bends in the plane x y: ρA (kg/m), EI (N·m²), length (m), EA (N).
 
-    Bending in the other plane, torsion and extension are a million times stiffer; rotary inertia is next to nothing.
+    Bending in the other plane is `across` times stiffer, torsion a million times. Rotary inertia ρI (kg·m) comes with
+    EA, for the section has unit area: it is next to nothing by default, as is extension.
     """
 
     line_mass: float = 1.2
     bending: float = 1.4e4
     length: float = 10.0
+    axial: float = 1e13
+    across: float = 1e6
 
     def data(self, kind: str, modes: int, elements: int = 40) -> ModalData:
-        """Modal data with the nodes root and tip; of Craig-Bampton modes only those that bend in the plane."""
-        area, young = 1.0, 1e13
-        section = Section(area, 1e6 * self.bending / young, self.bending / young, 1e6 * self.bending / young)
+        """Modal data with the nodes root and tip, the latter with static modes in Craig-Bampton's."""
+        second = self.bending / self.axial
+        section = Section(1.0, self.across * second, second, 1e6 * second)
         ends = np.array([[0.0, 0.0, 0.0], [self.length, 0.0, 0.0]])
-        material = Material(young, young, self.line_mass / area)
+        material = Material(self.axial, self.axial, self.line_mass)
         beam = Beam(("root", "tip"), section, material, np.array([0.0, 0.0, 1.0]), elements)
         structure = frame_structure(Frame("strip", ("root", "tip"), ends, (beam,)), "consistent")
         held = "" if kind == "free-free" else "root"
@@ -45,11 +48,16 @@ class Strip:
         """√(EI / ρA L⁴), rad/s: what frequency parameters are times of."""
         return float(np.sqrt(self.bending / (self.line_mass * self.length**4)))
 
+    @property
+    def rotary(self) -> float:
+        """ρI, kg·m."""
+        return self.line_mass * self.bending / self.axial
 
-def hung(data: ModalData, hinge: Hinge, tip: bool = True, **options: object) -> list[Body]:
-    """The bodies of a strip called as its hinge says."""
-    made = integrals(data, "root", ["tip"] if tip else [], None, **options)
-    return modal_bodies("strip", hinge, made)
+
+def hung(data: ModalData, hinge: Hinge, below: float = np.inf, name: str = "strip", **options: object) -> list[Body]:
+    """The bodies of a strip on a hinge, with its tip, in the modes below a frequency (rad/s)."""
+    slow = [i for i, square in enumerate(np.diag(data.stiffness)) if square < below**2]
+    return modal_bodies(name, hinge, integrals(data, "root", ["tip"], slow, **options))
 
 
 def on_a_hub(data: ModalData, inertia: float, radius: float = 0.0, mass: float = 1.0, base: str = "revolute") -> System:
