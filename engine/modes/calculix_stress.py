@@ -144,20 +144,34 @@ def read_stresses(path: Path) -> list[tuple[np.ndarray, np.ndarray]]:
     if path.suffix.lower() != ".dat" or not path.is_file():
         what = "does not exist" if path.suffix.lower() == ".dat" else "is no file of CalculiX's printed results"
         raise ModelError(what, where=str(path), mend="Name the .dat file of the steps with unit loads")
-    blocks: list[list[list[float]]] = []
+    blocks: list[tuple[np.ndarray, np.ndarray]] = []
+    lines: list[tuple[int, str]] = []
     inside = False
     with path.open(encoding="latin-1") as stream:
         for number, line in enumerate(stream, start=1):
-            if not line.strip():
-                continue
-            if not line[:10].strip().isdigit():
-                inside = line.startswith(_TITLE)
-                blocks += [[]] if inside else []
-            elif inside:
-                blocks[-1].append(_numbers(path, number, line))
-    if not blocks or not all(blocks):
+            if inside and line[:10].strip().isdigit():
+                lines.append((number, line))
+            elif line.strip():
+                blocks += [_block(path, lines)] if inside else []
+                inside, lines = line.startswith(_TITLE), []
+    blocks += [_block(path, lines)] if inside else []
+    if not blocks:
         raise ModelError("holds no stresses", where=str(path), mend="Run the steps with *EL PRINT, S")
-    return [_block(np.array(rows)) for rows in blocks]
+    return blocks
+
+
+def _block(path: Path, lines: list[tuple[int, str]]) -> tuple[np.ndarray, np.ndarray]:
+    """Element and point (P, 2), stresses (P, 3, 3), sorted by these."""
+    try:
+        rows = np.loadtxt([line for _, line in lines], ndmin=2)
+    except ValueError:
+        rows = np.zeros((0, 0))
+    if not lines or rows.shape != (len(lines), 8) or not np.all(np.isfinite(rows)):
+        rows = np.array([_numbers(path, number, line) for number, line in lines]).reshape(-1, 8)
+    if not len(rows):
+        raise ModelError("holds a step without stresses", where=str(path), mend="Run the steps with *EL PRINT, S")
+    order = np.lexsort((rows[:, 1], rows[:, 0]))
+    return rows[order, :2].astype(np.int64), rows[order, 2:][:, [[0, 3, 4], [3, 1, 5], [4, 5, 2]]]
 
 
 def _numbers(path: Path, number: int, line: str) -> list[float]:
@@ -169,8 +183,3 @@ def _numbers(path: Path, number: int, line: str) -> list[float]:
         what = "the line is no element, integration point and six stresses"
         raise ModelError(what, where=f"{path}:{number}", mend="Run the steps again and look at CalculiX's messages")
     return values
-
-
-def _block(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    order = np.lexsort((rows[:, 1], rows[:, 0]))
-    return rows[order, :2].astype(np.int64), rows[order, 2:][:, [[0, 3, 4], [3, 1, 5], [4, 5, 2]]]

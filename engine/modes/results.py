@@ -175,7 +175,7 @@ def _check_modal_mass(mass: np.ndarray, tolerance: float, lumped: bool, where: s
         what = f"with these masses mode {worst + 1} has the modal mass {mass[worst]:.4g} instead of 1"
         mend = "Correct densities, masses and units, all of them of the same model"
         if not lumped:
-            mend += "; coarse C3D8I, S4, S4R, B31, and full beside reduced integration, need masses or matrices"
+            mend += "; coarse C3D8I, S4, B31, and full beside reduced integration, need masses or matrices"
         raise ModelError(what, where=where, mend=mend)
 
 
