@@ -83,7 +83,7 @@ def close(found: np.ndarray, expected: np.ndarray, tolerance: float) -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("hinge", ["drive", "panel.node0", "elbow", "wrist", "grip", "spin"])
+@pytest.mark.parametrize("hinge", ["drive", "panel.modes", "panel.node0", "elbow", "wrist", "grip", "spin"])
 def test_loads_at_hinges_move_all_that_they_carry(seed, hinge):
     """Displacements linear in η: the integrals are then exact. `drive` and `wrist` carry flexible bodies, `elbow`,
     `grip` and `spin` sit on their nodes."""
