@@ -87,25 +87,26 @@ def _tree(system: System, labels: dict[str, str]) -> Tree:
     root = Tree("inertial frame")
     places: dict[str | None, Tree] = {None: root}
     for body in system.bodies:
-        places[body.name] = places[body.hinge.parent].add(_body_line(body, labels.get(body.name, "")))
+        places[body.name] = places[body.hinge.parent].add(_body_line(system, body, labels.get(body.name, "")))
     for node in system.nodes:
         places[node.body].add(f"[dim]node {node.name}[/]")
     return root
 
 
-def _body_line(body: Body, label: str) -> str:
-    return f"{body.name}  [dim]{_what_it_is(body)}[/]" + f"  {label}" * bool(label)
+def _body_line(system: System, body: Body, label: str) -> str:
+    size = "flexible" if body.name in system.flexible_names else f"{body.inertia.mass:g} kg"
+    return f"{body.name}  [dim]{_what_it_is(body, size)}[/]" + f"  {label}" * bool(label)
 
 
-def _what_it_is(body: Body) -> str:
+def _what_it_is(body: Body, size: str) -> str:
     hinge = body.hinge
     if hinge.modes is not None:
-        return f"{_modes(hinge)}, {body.inertia.mass:g} kg"
+        return f"{_modes(hinge)}, {size}"
     if hinge.attachment is not None:
         return "node that moves with the modes"
     kept = " (merged)" if hinge.type == "fixed" and hinge.merge else ""
     name = f" '{hinge.name}'" if hinge.name != body.name else ""
-    return f"{hinge.type}{name}{kept}, {body.inertia.mass:g} kg"
+    return f"{hinge.type}{name}{kept}, {size}"
 
 
 def _modes(hinge: Hinge) -> str:
