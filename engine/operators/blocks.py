@@ -321,12 +321,13 @@ def _called(X: object) -> str:
 
 
 def _after_hinge(H: BlockOperator, J: Operator | None) -> Callable[[int, np.ndarray], np.ndarray]:
-    """P⁺ = P - P H* D⁻¹ H P of one body."""
+    """P⁺ = P - P H* D⁻¹ H P of one body, made symmetric: an antisymmetric rounding grows along chains of modes."""
 
     def after(k: int, P: np.ndarray) -> np.ndarray:
         h = H.block(k, k)
         D = h @ P @ h.T + (0.0 if J is None else J.block(k, k))
         U = P @ h.T
-        return np.asarray(P - U @ inverted(D, f"D['{H.rows.names[k]}']") @ U.T)
+        passed = P - U @ inverted(D, f"D['{H.rows.names[k]}']") @ U.T
+        return np.asarray(0.5 * (passed + passed.T))
 
     return after
