@@ -228,7 +228,7 @@ def test_outputs(sim):
     with refused("no output is called 'tip.positon'", "did you mean 'tip.position'?"):
         sim.output["tip.positon"]
     assert "tip.velocity" in sim.output
-    assert len(sim.output) == 1 + 3 * 4 + 4
+    assert len(sim.output) == 1 + 3 * 4 + 5
 
 
 def test_state_assignments(sim):
