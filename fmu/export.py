@@ -82,11 +82,7 @@ def export_fmu(
     MissingExtraError (no compiler for a platform) or LinkError; a failed export leaves no file.
     """
     target = archive.check_target(path)
-    if (made := arguments.system_of(system)).thrusters or made.rotors or made.central is not None:
-        raise ArgumentError(
-            "the model has thrusters, rotors or a central field, which `export_fmu` does not take so far."
-        )
-    choice = _choice(made, fmi, scalar, coupling, platforms, dt, integrator, substeps)
+    choice = _choice(arguments.system_of(system), fmi, scalar, coupling, platforms, dt, integrator, substeps)
     content = _content(choice, inputs, outputs, parameters, stop_time, step_size)
     return archive.write(target, _files(choice, content, report))
 

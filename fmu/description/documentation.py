@@ -75,9 +75,15 @@ def _head(content: Content) -> str:
     )
 
 
+def _gravity(system: System) -> str:
+    gravity = ", ".join(f"{g:g}" for g in system.gravity)
+    if system.central is None:
+        return f"[{gravity}] m/s²"
+    return f"central, {system.central.mu:g} m³/s², {'with' if system.central.gradient else 'without'} gradient"
+
+
 def _glance(content: Content) -> str:
     system = content.system
-    gravity = ", ".join(f"{g:g}" for g in system.gravity)
     by_causality = {
         kind: sum(1 for variable in content.variables if variable.causality == kind)
         for kind in ("input", "output", "parameter")
@@ -89,7 +95,7 @@ def _glance(content: Content) -> str:
         ("Coordinates, velocities", f"{system.nq}, {system.nv}"),
         *([("Closed loops", str(len(system.loops)))] if system.loops else []),
         ("Mass", f"{system.mass:.6g} kg"),
-        ("Gravity", f"[{gravity}] m/s²"),
+        ("Gravity", _gravity(system)),
         ("Inputs, outputs, parameters", ", ".join(str(count) for count in by_causality.values())),
         ("Default experiment", f"0 to {content.experiment.stop_time:g} s, step {content.experiment.step_size:g} s"),
     ]

@@ -75,8 +75,9 @@ static size_t lay_out(Model *model, char *block)
     model->saved_state = cut(block, &used, h->n_state);
     model->scratch = cut(block, &used, longest);
     model->indicators = cut(block, &used, indicators);
-    /* closed loops and flexible bodies: differences */
-    if (h->n_loops == 0 && model->file.ints[C_MODAL] == 0 &&
+    /* closed loops, flexible bodies and force elements: differences */
+    const int64_t *c = model->file.ints;
+    if (h->n_loops == 0 && c[C_MODAL] + c[C_THRUSTERS] + c[C_ROTORS] + c[C_CENTRAL] == 0 &&
         model->n_room + model->n_slopes <= MOST_SLOPES) { /* last: pages that nobody needs stay untouched */
         model->room = cut(block, &used, model->n_room);
         model->slopes = cut(block, &used, model->n_slopes);

@@ -13,9 +13,9 @@ enum { MOST_COMMANDS = 3, MOST_LOOP_COMMANDS = 4, MOST_OUTPUTS = 6, MOST_ROWS = 
 static bool check_unlisted(const int64_t *c)
 {
     return c[C_GENERAL] <= c[C_BODIES] && c[C_OUTPUTS] <= MOST_OUTPUTS * c[C_SENSORS] &&
-           c[C_COMMANDS] <= MOST_COMMANDS * c[C_ACTUATORS] + MOST_LOOP_COMMANDS * c[C_LOOPS] &&
-           c[C_ROWS] <= MOST_ROWS * c[C_LOOPS] && c[C_SWITCHES] <= c[C_LOOPS] && c[C_DRIVES] <= c[C_LOOPS] &&
-           c[C_FORCED] <= c[C_LOOPS] && c[C_FORCE_ROWS] <= c[C_ROWS];
+           c[C_COMMANDS] <= MOST_COMMANDS * c[C_ACTUATORS] + MOST_LOOP_COMMANDS * c[C_LOOPS] + c[C_THRUSTERS] &&
+           c[C_CENTRAL] <= 1 && c[C_ROWS] <= MOST_ROWS * c[C_LOOPS] && c[C_SWITCHES] <= c[C_LOOPS] &&
+           c[C_DRIVES] <= c[C_LOOPS] && c[C_FORCED] <= c[C_LOOPS] && c[C_FORCE_ROWS] <= c[C_ROWS];
 }
 
 /* The counts are possible and ask for n numbers. */
@@ -23,10 +23,10 @@ static bool check_counts(const int64_t *ints, uint64_t n, Tables *tables)
 {
     if (n < HEADER || ints[C_VERSION] != FORMAT_VERSION)
         return false;
-    for (int i = C_BODIES; i <= C_MODAL_WORK; i++)
+    for (int i = C_BODIES; i <= C_CENTRAL; i++)
         if (!is_in(ints[i], 0, MOST))
             return false;
-    for (int i = C_MODAL_WORK + 1; i < HEADER; i++)
+    for (int i = C_CENTRAL + 1; i < HEADER; i++)
         if (ints[i] != 0)
             return false;
     if (!check_unlisted(ints))
@@ -44,11 +44,13 @@ static bool check_counts(const int64_t *ints, uint64_t n, Tables *tables)
                              TERM_INT * ints[C_TERMS],
                              ints[C_WALK],
                              GROUP_INT * ints[C_GROUPS],
-                             ints[C_LISTED]};
+                             ints[C_LISTED],
+                             THRUSTER_INT * ints[C_THRUSTERS],
+                             ints[C_ROTORS]};
     const int64_t **const starts[] = {&tables->counts,    &tables->topo,    &tables->node_row,  &tables->dof,
                                       &tables->actuators, &tables->sensors, &tables->part_body, &tables->modal,
                                       &tables->attached,  &tables->loops,   &tables->terms,     &tables->walk,
-                                      &tables->groups,    &tables->listed};
+                                      &tables->groups,    &tables->listed,  &tables->thrusters, &tables->rotors};
     uint64_t at = 0;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         *starts[i] = at <= n ? ints + at : ints;
@@ -167,6 +169,20 @@ static bool check_parts(const Tables *tables)
     return true;
 }
 
+static bool check_elements(const Tables *tables)
+{
+    const int64_t *counts = tables->counts;
+    for (int64_t i = 0; i < counts[C_THRUSTERS]; i++) {
+        const int64_t *row = tables->thrusters + THRUSTER_INT * i;
+        if (!is_in(row[TI_ROW], 0, counts[C_BODIES] + 1) || !is_in(row[TI_COMMAND], 0, counts[C_COMMANDS]))
+            return false;
+    }
+    for (int64_t i = 0; i < counts[C_ROTORS]; i++)
+        if (!is_in(tables->rotors[i], 0, counts[C_BODIES] + 1))
+            return false;
+    return true;
+}
+
 const char *kernels_refuse(const int64_t *ints, uint64_t n)
 {
     static const struct {
@@ -181,6 +197,7 @@ const char *kernels_refuse(const int64_t *ints, uint64_t n)
         {check_actuators, "actuators"          },
         {check_sensors,   "sensors"            },
         {check_parts,     "bodies with mass"   },
+        {check_elements,  "force elements"     },
         {check_terms,     "coupled coordinates"},
         {check_walk,      "paths of loops"     },
         {check_loops,     "loops"              },

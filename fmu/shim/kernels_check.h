@@ -11,7 +11,7 @@
 /* ints, and where its tables begin. */
 typedef struct {
     const int64_t *counts, *topo, *node_row, *dof, *actuators, *sensors, *part_body, *modal, *attached, *loops, *terms,
-        *walk, *groups, *listed;
+        *walk, *groups, *listed, *thrusters, *rotors;
 } Tables;
 
 static inline bool is_in(int64_t value, int64_t first, int64_t end)

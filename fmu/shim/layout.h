@@ -1,5 +1,5 @@
-/* Where numbers are in ints, the whole numbers of a model: engine/layout.py, engine/loops/layout.py and
- * engine/flexible/layout.py, which tests/fmu/test_shim_layout.py compares with this file.
+/* Where numbers are in ints, the whole numbers of a model: engine/layout.py, engine/loops/layout.py,
+ * engine/flexible/layout.py and engine/elements/layout.py, which tests/fmu/test_shim_layout.py compares with this file.
  */
 #ifndef LIMBERJACK_LAYOUT_H
 #define LIMBERJACK_LAYOUT_H
@@ -11,10 +11,11 @@ enum { FORMAT_VERSION = 3 };
 /* counts, the first HEADER numbers */
 enum { C_VERSION, C_BODIES, C_Q, C_V, C_GENERAL, C_NODES, C_ACTUATORS, C_COMMANDS, C_SENSORS, C_OUTPUTS, C_MAPS,
        C_PARTS, C_LOOPS, C_ROWS, C_TERMS, C_WALK, C_GROUPS, C_LISTED, C_GROUP_WORK, C_SWITCHES, C_DRIVES, C_FORCED,
-       C_FORCE_ROWS, C_MODAL, C_ATTACHED, C_MODAL_TABLE, C_MODAL_WORK, HEADER = 32 };
+       C_FORCE_ROWS, C_MODAL, C_ATTACHED, C_MODAL_TABLE, C_MODAL_WORK, C_THRUSTERS, C_ROTORS,
+       C_CENTRAL, HEADER = 32 };
 
 /* tables that follow, in this order: topo, node_row, dof_int, actuator_int, sensor_int, part_body, modal_int,
- * attached_int, loop_int, term_int, walk, group_int, listed */
+ * attached_int, loop_int, term_int, walk, group_int, listed, thruster_int, rotor_row */
 enum { UP, PATH, KIND, QI, VI, NV, SLOT, MAP, TURN, LEAF, FIRST, GROUNDED, VEND, GROUP, MEMBER, TOPO = 16 };
 enum { DI_Q, DI_BODY, DI_MEMBER, DOF_INT };
 enum { AI_MODE, AI_V, AI_Q, AI_COMMAND, ACTUATOR_INT };
@@ -26,6 +27,7 @@ enum { L_KIND, L_A, L_B, L_ROW, L_ROWS, L_TERM, L_TERMS, L_GROUP, L_SWITCH, L_DR
 enum { TI_Q, TI_V, TI_BODY, TERM_INT };
 enum { GI_BODY, GI_BODIES, GI_DOF, GI_DOFS, GI_RANK, GI_LOOP, GI_LOOPS, GI_PARENT, GI_WORK, GI_ROWS,
        GROUP_INT };
+enum { TI_ROW, TI_COMMAND, THRUSTER_INT };
 
 /* widths of scratch: engine/views.py, engine/loops/layout.py; of modal tables and scratch: engine/flexible/layout.py */
 enum { LANES = 8, BLOCK = 48, ACC = 28, GROUP_HEAD = 8 };

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 
+from limberjack.engine.system.elements import Thruster
 from limberjack.engine.system.hinge_types import CUSTOM
 from limberjack.engine.system.system import Actuator, Dof, Hinge, Loop, System
 from limberjack.fmu.variables.naming import place
@@ -198,7 +199,7 @@ def commands_of(system: System) -> list[Command]:
 
     Those of drives are named by what they command (hinge.elbow.torque_command); where several drives act on one
     coordinate, by the drive (actuator.motor.torque_command). Those of loops are loop.grasp.closed and
-    loop.rod.position_command, …
+    loop.rod.position_command, …; of thrusters thruster.t1.force_command.
     """
     drives = Counter(actuator.coordinate for actuator in system.actuators)
     velocities = dict(zip(system.velocity_names, velocities_of(system)))
@@ -209,7 +210,13 @@ def commands_of(system: System) -> list[Command]:
         alone = drives[actuator.coordinate] == 1
         for i, role in enumerate(_roles(actuator)):
             listed.append(_command(actuator, role, velocity, position, alone, actuator.initial if i == 0 else 0.0))
-    return listed + [command for loop in system.loops for command in _loop_commands(loop, system)]
+    listed += [command for loop in system.loops for command in _loop_commands(loop, system)]
+    return listed + [_thrust(thruster) for thruster in system.thrusters]
+
+
+def _thrust(thruster: Thruster) -> Command:
+    said = f"commanded force of thruster '{thruster.name}', up to {thruster.thrust:g} N"
+    return Command(place("thruster", thruster.name, "force_command"), said, "Force", thruster.initial, "force")
 
 
 def _roles(actuator: Actuator) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from limberjack.engine import layout as at
+from limberjack.engine.elements import layout as el
 from limberjack.engine.loops import layout as lp
 from limberjack.engine.system.hinge_types import (
     CUSTOM,
@@ -130,7 +131,14 @@ class Influences:
 
     @cached_property
     def _weightless(self) -> bool:
-        return not self.gravity and not np.any(self.plant.sections["gravity"][0, :3])
+        central = self.system.central is not None
+        return not central and not self.gravity and not np.any(self.plant.sections["gravity"][0, :3])
+
+    def _thrusts(self, links: Iterable[int]) -> Knowns:
+        """The commands of thrusters on these links."""
+        rows = {k + 1 for k in links}
+        table = self.plant.sections["thruster_int"]
+        return frozenset((Region.COMMAND, int(row[el.TI_COMMAND])) for row in table if int(row[el.TI_ROW]) in rows)
 
     @cached_property
     def _masses(self) -> dict[int, Knowns]:
@@ -164,7 +172,7 @@ class Influences:
         mode, j, i, first = (int(x) for x in self.plant.sections["actuator_int"][a])
         commands = {at.MODE_TORQUE: 1, at.MODE_VELOCITY: 2, at.MODE_SERVO: 3}[mode]
         found: set[Known] = {(Region.COMMAND, first + c) for c in range(commands)}
-        if mode != at.MODE_TORQUE:
+        if mode != at.MODE_TORQUE or math.isfinite(self.plant.sections["actuator"][a, at.A_RATE]):
             found.add((Region.V, j))
         if mode == at.MODE_SERVO:
             found.add((Region.Q, i))
@@ -206,6 +214,8 @@ class Influences:
         """Coordinates and velocities of a tree's first hinge that change nothing seen from its bodies."""
         kind, _, nq, _, _ = self._row(root)
         shifts = _SHIFTS.get(kind, ())
+        if self.system.central is not None:
+            return self.v(root, shifts)
         found = self.q(root, _STRAIGHT.get(kind, ())) | self.v(root, shifts)
         return found | self.q(root) if self._weightless and kind in _CONSTANT_MAP and nq else found
 
@@ -218,7 +228,7 @@ class Influences:
             velocities = [j for k in members for j in self._velocities(k)]
             names = (f"hinge.{self.system.velocity_names[j]}.armature" for j in velocities)
             masses = union(self._masses.get(k, NOTHING) for k in members)
-            forces = union(self.applied(j) for j in velocities)
+            forces = union(self.applied(j) for j in velocities) | self._thrusts(members)
             self._trees[root] = union([moving, forces, self._named(names), masses, self.gravity])
         return self._trees[root]
 
@@ -252,7 +262,7 @@ class Influences:
         parts = union(self._masses.get(i, NOTHING) for i in below)
         trees = {self._root[i] for i in below} - {-1}
         moving = union(self.q(i) for i in below)
-        return union([moving, parts, self.gravity, *(self.motion(root) for root in trees)])
+        return union([moving, parts, self.gravity, self._thrusts(below), *(self.motion(root) for root in trees)])
 
     def _upward(self, k: int) -> list[int]:
         """Link k and all that carry it."""

@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 
+import limberjack as lj
 from limberjack.engine.modes import integrals
 from limberjack.engine.modes.frame import Beam, Frame, Material, rectangle
 from limberjack.engine.modes.frame_structure import frame_structure
@@ -80,4 +81,19 @@ def tied() -> System:
     return validate(replace(system, sensors=listed, actuators=(Actuator("spin", "spin", initial=0.3),)))
 
 
-MODELS = {"boom": boom, "flexible base": flexible_base, "tied": tied}
+def spacecraft() -> System:
+    """The flexible base in a central field, with wheels, a gyro and thrusters."""
+    wheel = lj.Wheel(
+        "wheel 2", "arm", np.array([0.0, 1.0, 1.0]), 0.3, 0.02, max_torque=0.1, max_speed=5.0, friction=0.01
+    )
+    held = lj.Wheel("held", "panel.node0", Z[0], 0.3, 0.02, speed=20.0, mode="speed", gain=0.2)
+    gyro = lj.Cmg("gyro", "bus.node0", Z[0], np.array([1.0, 0.0, 0.0]), 3.0, 0.5, 0.1 * np.eye(3), gain=1.0, rate=0.4)
+    jets = [
+        lj.Thruster(f"jet {i}", body, np.eye(3)[i], 2.0, 0.1 * np.ones(3), initial=1.0)
+        for i, body in enumerate(("arm", "panel.node0"))
+    ]
+    field = lj.CentralGravity(3.0e3, np.array([3.0, -14.0, 5.0]))
+    return lj.equip(flexible_base(), wheel, held, gyro, *jets, field)
+
+
+MODELS = {"boom": boom, "flexible base": flexible_base, "tied": tied, "spacecraft": spacecraft}

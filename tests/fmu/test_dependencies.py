@@ -177,7 +177,7 @@ def test_nothing_outside_the_listed_dependencies_has_an_effect(seed, parameters)
     assert found[np.ix_(computed, states)].sum() > 0.8 * given[np.ix_(computed, states)].sum()
 
 
-@pytest.mark.parametrize("name", ["boom", "flexible base"])
+@pytest.mark.parametrize("name", ["boom", "flexible base", "spacecraft"])
 def test_nothing_outside_the_listed_dependencies_of_flexible_bodies_has_an_effect(name):
     """Small changes: far from its shape at rest a modal body is none."""
     system = FLEXIBLE[name]()

@@ -15,6 +15,7 @@ import pytest
 
 import limberjack as lj
 from limberjack.engine import layout, outputs, views
+from limberjack.engine.elements import layout as elements
 from limberjack.engine.flexible import layout as flexible
 from limberjack.engine.loops import layout as loops
 from limberjack.engine.system import hinge_types, system
@@ -62,7 +63,7 @@ def plants() -> list[Plant]:
     return [*trees, looped(trees[1]), looped(trees[2]), *(build(make()) for make in FLEXIBLE.values())]
 
 
-@pytest.fixture(scope="module", params=range(9))
+@pytest.fixture(scope="module", params=range(10))
 def plant(request) -> Plant:
     return plants()[request.param]
 
@@ -86,7 +87,7 @@ def test_the_constants_are_the_engines():
             owner = hinge_types if name == "HINGE_TYPES" else system
             assert value == len(getattr(owner, name))
         else:
-            owners = (layout, loops, flexible, hinge_types, outputs, views)
+            owners = (layout, loops, flexible, elements, hinge_types, outputs, views)
             places = [place for place in owners if hasattr(place, name)]
             assert [getattr(place, name) for place in places][:1] == [value], name
 
@@ -116,6 +117,7 @@ def test_no_index_outside_passes(refuse, plant):
     names |= {"term_int": "coupled coordinates", "walk": "paths of loops"}
     names |= {"group_int": "groups of loops", "listed": "groups of loops"}
     names |= {"modal_int": "flexible bodies", "attached_int": "flexible bodies"}
+    names |= {"thruster_int": "force elements", "rotor_row": "force elements"}
     start = layout.HEADER
     for name, rows, columns in layout.int_sections(plant.ints)[1:]:
         for row in range(rows):
