@@ -93,7 +93,7 @@ def spacecraft() -> System:
         lj.Thruster(f"jet {i}", body, np.eye(3)[i], 2.0, 0.1 * np.ones(3), initial=1.0)
         for i, body in enumerate(("arm", "panel.node0"))
     ]
-    field = lj.CentralGravity(3.0e3, np.array([3.0, -14.0, 5.0]))
+    field = lj.CentralGravity(30.0, np.array([3.0, -14.0, 5.0]))
     return lj.equip(flexible_base(), wheel, held, gyro, *jets, field)
 
 
