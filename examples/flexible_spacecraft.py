@@ -19,7 +19,7 @@ import numpy as np
 
 import limberjack as lj
 from limberjack.examples.recording import MODELS, Rows, label, model, output, panels, record, smooth
-from limberjack.examples.vibration import Reference, Wheels, apart, deflection, modes, quickest, shaped
+from limberjack.examples.vibration import Reference, Wheels, apart, deflection, quickest, shaped
 
 IMAGES = MODELS.parent / "docs" / "images"
 #: controllers act at 50 Hz
@@ -38,10 +38,8 @@ STEPS = tuple(10.0 + STEP_EVERY * i for i in range(5))
 def solar_wings(folder: Path) -> str:
     """A slew, and how long the wings shake the payload's view afterwards."""
     system = model("solar_satellite")
-    frequencies = modes(system)[0]
     plain = quickest(SLEW, SLEW_START, SLEW_TIME)
-    # wings against the hub about x: the first of these pairs, and the second bending
-    chosen = [f for f, free in zip(frequencies, _turns(system, "hub.wx")) if free][:2]
+    chosen = _frequencies(system, "hub.wx")[:2]
     runs = {"quickest": _slew(system, plain), "shaped": _slew(system, shaped(plain, chosen))}
     figure, axes = panels("Satellite with 42 m of solar wings slews by its four reaction wheels", 2, 2)
     for name, run in runs.items():
@@ -64,11 +62,13 @@ def solar_wings(folder: Path) -> str:
     )
 
 
-def _turns(system: lj.System, velocity: str) -> np.ndarray:
-    """Which modes move a velocity of the base, by a twentieth of what the one does that moves it most, or more."""
-    shapes = modes(system)[2]
-    row = np.abs(shapes[system.velocity_names.index(velocity)])
-    return np.asarray(row > 0.05 * row.max())
+def _frequencies(system: lj.System, velocity: str) -> list[float]:
+    """Of the lightly damped modes that move a velocity, Hz: those with a twentieth or more of the largest share in it."""
+    linear = lj.linearize(system)
+    light = [mode for mode in linear.modes() if 0.0 < mode.damping < 0.3]
+    row = len(linear.states) // 2 + system.velocity_names.index(velocity)
+    moved = [abs(mode.shape[row]) for mode in light]
+    return [mode.hertz for mode, by in zip(light, moved) if by > 0.05 * max(moved)]
 
 
 def _jitter(error: np.ndarray) -> float:
@@ -99,7 +99,7 @@ def _slew(system: lj.System, turn: Reference) -> Rows:
 def long_arm(folder: Path) -> str:
     """A move of three joints: where the container goes, and how it swings."""
     system = model("long_arm")
-    frequencies = modes(system)[0][:2]
+    swinging = [mode.hertz for mode in lj.linearize(system).modes() if 0.0 < mode.damping < 0.3]
     along = partial(smooth, duration=REACH_TIME)
 
     def plain(time: float) -> tuple[float, float]:
@@ -108,7 +108,7 @@ def long_arm(folder: Path) -> str:
     runs = {
         "rigid model": _reach(_stiffened(system), plain),
         "flexible": _reach(system, plain),
-        "flexible, shaped": _reach(system, shaped(plain, frequencies.tolist())),
+        "flexible, shaped": _reach(system, shaped(plain, swinging[:2])),
     }
     ends = {name: run["tip"][-500:].mean(axis=0) for name, run in runs.items()}
     figure, axes = panels("Manipulator of 20 m on a free-flying base carries 400 kg", 2, 2)

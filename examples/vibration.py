@@ -1,4 +1,4 @@
-"""What the scripts of flexible spacecraft share: modes of a model, input shaping, attitude by reaction wheels."""
+"""What the scripts of flexible spacecraft share: input shaping, attitude by reaction wheels, deflections."""
 
 from __future__ import annotations
 
@@ -10,24 +10,6 @@ import limberjack as lj
 
 #: a reference over time: angle or place, and its rate
 Reference = Callable[[float], tuple[float, float]]
-
-
-def modes(system: lj.System, q: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Frequencies (n,) in Hz, damping ratios (n,) and shapes (nv, n) about a state at rest, rigid motions left out.
-
-    K φ = ω² M φ with the springs of hinges and modes and the gains of servos, ratios φ* C φ / 2ω.
-    """
-    M = lj.Dynamics(system).mass_matrix(system.q0 if q is None else q)
-    dofs = [dof for body in system.bodies for dof in body.hinge.dofs]
-    K, C = np.array([dof.stiffness for dof in dofs]), np.array([dof.damping for dof in dofs])
-    for actuator in system.actuators:
-        row = system.velocity_names.index(actuator.coordinate)
-        K[row], C[row] = K[row] + actuator.kp, C[row] + actuator.kd
-    L = np.linalg.inv(np.linalg.cholesky(M))
-    squares, vectors = np.linalg.eigh(L @ np.diag(K) @ L.T)
-    kept = squares > 1e-9 * squares[-1]
-    omega, shapes = np.sqrt(squares[kept]), (L.T @ vectors)[:, kept]
-    return omega / (2.0 * np.pi), np.einsum("ir,i,ir->r", shapes, C, shapes) / (2.0 * omega), shapes
 
 
 def shaped(reference: Reference, frequencies: Sequence[float], ratio: float = 0.005) -> Reference:

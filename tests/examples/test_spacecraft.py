@@ -69,6 +69,16 @@ def test_frequencies_are_plausible_and_those_of_the_motion(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SPACECRAFT)
+def test_linear_models_have_the_frequencies_of_the_dense_eigenproblem(name: str) -> None:
+    """K φ = ω² M φ of the mass matrix and the springs beside the poles of A."""
+    system = without_losses(load(name))
+    found = np.sort([mode.frequency for mode in lj.linearize(system).modes() if not mode.rigid])
+    expected = frequencies(system)[0]
+    np.testing.assert_allclose(found, expected[-len(found) :], rtol=1e-9)
+    assert expected[-len(found) - 1] < 1e-3 * found[0]
+
+
+@pytest.mark.parametrize("name", SPACECRAFT)
 def test_energy_and_momentum_stay(name: str) -> None:
     """Free of losses and loads: what drifts over fifty of its fastest oscillations is rk4's error, of fourth order."""
     system, drift = without_losses(load(name)), []
