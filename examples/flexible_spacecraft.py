@@ -63,7 +63,7 @@ def solar_wings(folder: Path) -> str:
 
 
 def _frequencies(system: lj.System, velocity: str) -> list[float]:
-    """Of the lightly damped modes that move a velocity, Hz: those with a twentieth or more of the largest share in it."""
+    """Of the lightly damped modes, Hz: those that move a velocity, by a twentieth or more of what the foremost does."""
     linear = lj.linearize(system)
     light = [mode for mode in linear.modes() if 0.0 < mode.damping < 0.3]
     row = len(linear.states) // 2 + system.velocity_names.index(velocity)

@@ -1,4 +1,4 @@
-"""The Python of docs/closed-chains.md and of README's section on closed chains runs as it is written."""
+"""The Python of docs/closed-chains.md and of README's sections on models runs as it is written; links lead on."""
 
 from __future__ import annotations
 
@@ -11,23 +11,27 @@ ROOT = Path(__file__).resolve().parents[2]
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-def section(name: str) -> str:
-    """The whole guide, or README's part of that heading."""
+PLACES = ("README.md#Closed chains", "README.md#Flexible spacecraft", "docs/closed-chains.md")
+
+
+def section(place: str) -> str:
+    """A whole page, or its part of a heading: page#heading."""
+    name, _, heading = place.partition("#")
     text = (ROOT / name).read_text(encoding="utf-8")
-    return text.split("## Closed chains\n")[1].split("\n## ")[0] if name == "README.md" else text
+    return text.split(f"## {heading}\n")[1].split("\n## ")[0] if heading else text
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/closed-chains.md"])
-def test_python_blocks_run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("place", PLACES)
+def test_python_blocks_run(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    blocks = PYTHON.findall(section(name))
+    blocks = PYTHON.findall(section(place))
     assert blocks
     names: dict[str, object] = {}
     for block in blocks:
-        exec(compile(block, name, "exec"), names)
+        exec(compile(block, place, "exec"), names)
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/closed-chains.md"])
-def test_pictures_and_models_exist(name: str) -> None:
-    for link in re.findall(r"\]\(([^)#]+)", section(name)):
-        assert ((ROOT / name).parent / link).exists(), link
+@pytest.mark.parametrize("place", [*PLACES, "docs/flexible-spacecraft.md"])
+def test_pictures_and_models_exist(place: str) -> None:
+    for link in re.findall(r"\]\(([^)#]+)", section(place)):
+        assert ((ROOT / place.partition("#")[0]).parent / link).exists(), link
