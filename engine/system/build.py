@@ -70,7 +70,21 @@ def build(system: System) -> Plant:
     for i, axis in enumerate("xyz"):
         plant.parameters[f"gravity.{axis}"] = i
     _complete_limits(plant, system)
+    if system.central is not None:
+        _require_distance(plant, system)
     return plant
+
+
+def _require_distance(plant: Plant, system: System) -> None:
+    """Where a body starts at the centre of a central field, its potential energy there is no number."""
+    totals = np.zeros(12)
+    entries().totals(plant.ints, plant.floats, plant.new_work(), system.q0, system.v0, totals)
+    if not np.isfinite(totals[1]):
+        raise ModelError(
+            "the centre of mass of a body starts at the centre of the central field, where gravity has no end",
+            where=f"{system.source or system.name}, gravity",
+            mend="Give the centre's position, or the body an initial position away from it",
+        )
 
 
 def _require_depth_first(system: System) -> None:

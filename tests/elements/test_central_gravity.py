@@ -188,6 +188,12 @@ def test_a_point_mass_feels_the_field_at_its_place_as_uniform_gravity_there():
     np.testing.assert_allclose(found[0], found[1], rtol=0, atol=1e-12)
 
 
+def test_a_body_at_the_centre_is_refused():
+    body = Body("ball", Inertia(1.0, np.zeros(3), np.eye(3)), Hinge("ball", "free", None))
+    with pytest.raises(lj.ModelError, match="starts at the centre of the central field"):
+        lj.Simulation(lj.equip(validate(System("ball", (body,))), lj.CentralGravity(1e3)))
+
+
 def test_particles_of_a_rigid_body_near_the_centre():
     """Force and moment of the field to second order of a body's size, against all of its particles far away."""
     rng = np.random.default_rng(2)
