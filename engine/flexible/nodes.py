@@ -148,6 +148,9 @@ def place_node(plant, work, k, row, up):
         moved, speed, fast = _take3(moved, half, eta), _take3(speed, u, rate), _take3(fast, quick, rate)
     theta, turning = sum_triple(theta), sum_triple(turning)
     moved, speed, fast = sum_triple(moved), sum_triple(speed), sum_triple(fast)
+    # Through memory: from sums of lanes the optimiser would go on in vectors, on some processors and not on others.
+    store3(work.modal, attached[AI_WORK], theta)
+    store3(work.modal, attached[AI_WORK] + 3, turning)
     R0 = load9(table, at)
     a, b2, da, db = _coefficients(dot(theta, theta))
     R, p, Jr = mul(_exponential(theta, a, b2), R0), add(load3(table, at + 9), moved), _right_jacobian(theta, a, b2)
@@ -156,6 +159,7 @@ def place_node(plant, work, k, row, up):
     for b in range(blocks):
         w, u = load_block(work.modal, h + BLOCK * b)
         store_block(work.modal, h + BLOCK * b, unrot(R0, rot(Jr, w)), unrot(R, u))
+    theta, turning = load3(work.modal, attached[AI_WORK]), load3(work.modal, attached[AI_WORK] + 3)
     dw, du = unrot(R0, rot(Jr, turning)), unrot(R, speed)
     w, u = motion_in(R, p, load3(up, W_V), load3(up, W_V + 3))
     w, u = add(w, dw), add(u, du)
