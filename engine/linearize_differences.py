@@ -61,7 +61,7 @@ def slopes(simulation: Simulation) -> Slopes:
     stiffness, damping, drives, _ = simulation.dynamics.force_slopes(simulation.state)
     at = np.concatenate([np.zeros(len(mobility.independent)), v[mobility.independent], _acting(system, u)])
     extent = mobility.extent() if system.loops else _extent(simulation)
-    found = _columns(lambda x: engine.at(x, tau), at, engine.steps(extent))
+    found = _columns(lambda x: engine.at(x, tau), at, engine.steps(extent, _orbit(simulation) or extent))
     in_tau = _columns(lambda t: engine.at(at, t), tau, [(max(1.0, float(np.abs(tau).max())), False)] * nv)
     step, rate, seen = found[:nv], found[nv : 2 * nv], found[2 * nv :]
     forces = -stiffness[:, None] * step - damping[:, None] * rate
@@ -91,9 +91,14 @@ class _Bare:
         sim.command_vector = np.concatenate([tau, u[self._drives :]])
         return np.concatenate([step, v, sim.vdot, sim.output_vector])
 
-    def steps(self, extent: float) -> list[tuple[float, bool]]:
-        """Step of the differences in each of x, and whether it needs the fourth order; extent: of the model, m."""
-        sizes = [size for body in self._system.bodies for size in _sizes(body, extent)]
+    def steps(self, extent: float, orbit: float) -> list[tuple[float, bool]]:
+        """Step of the differences in each of x, and whether it needs the fourth order; extent: of the model, m; orbit:
+        size of distances from the ground, m."""
+        sizes = [
+            size
+            for body in self._system.bodies
+            for size in _sizes(body, orbit if body.hinge.parent is None else extent)
+        ]
         listed = [(STEP * sizes[j], True) for j in self._mobility.independent]
         listed += [(1.0, False)] * self._n + [(0.0, False)] * self._drives
         return listed + self._loop_steps(extent) + self._thrust_steps()
@@ -134,6 +139,18 @@ def _extent(simulation: Simulation) -> float:
     dynamics, q = simulation.dynamics, simulation.q
     places = np.array([dynamics.pose(name, q)[1] for name in simulation.system.node_names])
     return 0.1 * float(np.ptp(places, axis=0).max(initial=0.0)) or 1.0
+
+
+def _orbit(simulation: Simulation) -> float:
+    """Distance of the first body from the centre of a field, m, over which that changes; 0 where there is none.
+
+    Loops may tie a model to the ground: it is then not moved so far.
+    """
+    system = simulation.system
+    if system.central is None or system.loops:
+        return 0.0
+    _, place = simulation.dynamics.pose(system.bodies[0].name, simulation.q)
+    return float(np.linalg.norm(place - system.central.position))
 
 
 def _sizes(body: Body, extent: float) -> list[float]:

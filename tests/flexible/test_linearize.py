@@ -116,6 +116,19 @@ def test_spacecraft_too(name):
     np.testing.assert_allclose(model.A[system.nv :], expected, rtol=0, atol=1e-10 * np.abs(expected).max())
 
 
+def test_a_flexible_body_in_orbit_feels_the_gradient_of_the_field():
+    """∂v̇/∂p = µ/r³ (3 e e* - 1) of the whole, at a distance at which a millimetre changes nothing."""
+    mu, r = 3.986004418e14, 7.0e6
+    root = Hinge("root", "free", None, q0=np.array([1.0, 0, 0, 0, r, 0, 0]))
+    field = lj.CentralGravity(mu, gradient=False)
+    system = validate(System("orbit", tuple(hung(STRIP.data("cantilever", 3), root)), gravity=np.zeros(3)))
+    model = lj.linearize(replace(system, central=field))
+    places = [system.velocity_names.index(f"root.v{axis}") for axis in "xyz"]
+    gradient = model.A[np.ix_([system.nv + i for i in places], places)]
+    expected = mu / (r + 0.5 * STRIP.length) ** 3 * np.diag([2.0, -1.0, -1.0])
+    np.testing.assert_allclose(gradient, expected, rtol=0, atol=1e-8 * mu / r**3)
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_sensors_are_those_of_the_engine_a_little_away(seed):
     rng = np.random.default_rng(seed)
