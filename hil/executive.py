@@ -59,7 +59,7 @@ class Executive:
     log : events are added to it
     answer_limit_s : longest wait for an answer in lockstep, s of wall time. A device that left 3 frames in a row
         unanswered is not waited for until it is heard again
-    placing : what is asked of the machine while it runs
+    placing : what is asked of the machine while it runs; without, nothing but a still garbage collector when paced
     clock : without, one whose margin is measured before the run
     signals : the Signals to refresh; its own without
     meta : texts and numbers that the recorder keeps beside its own
@@ -89,7 +89,7 @@ class Executive:
         self.timeline, self.recorder = timeline or Timeline(), recorder
         self.signals, self.log = signals or Signals(simulation), log or EventLog()
         self._limit_s = 0.0 if paced else arguments.positive("answer_limit_s", answer_limit_s)
-        self._placing, self._clock, self._meta = placing or Placing(), clock, dict(meta or {})
+        self._placing, self._clock, self._meta = placing or Placing(freeze=paced), clock, dict(meta or {})
         self.period = self.steps * simulation.dt
         self.period_ns = round(1e9 * self.period)
         if not _SHORTEST_NS <= self.period_ns <= _LONGEST_NS:
