@@ -54,7 +54,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="limberjack", description=__doc__.splitlines()[0])
     parser.add_argument("--version", action="version", version=f"limberjack {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for add in (_demo, _run, _info, _check, _export, _modes, _schema, _keygen, _bench, _plot):
+    for add in (_demo, _run, _info, _check, _export, _hil, _modes, _schema, _keygen, _bench, _plot):
         add(commands)
     return parser
 
@@ -65,8 +65,8 @@ def _command(commands: Any, name: str, work: Callable[[argparse.Namespace], int 
     return parser
 
 
-def _model_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", type=Path, metavar="MODEL", help=".yaml, .urdf, .xml (MJCF) or .ljm")
+def _model_options(parser: argparse.ArgumentParser, name: str = "model") -> None:
+    parser.add_argument(name, type=Path, metavar="MODEL", help=".yaml, .urdf, .xml (MJCF) or .ljm")
     parser.add_argument("--base", choices=("fixed", "free"), help="hold the root body, or let it float")
     parser.add_argument("--strict", action="store_true", help="refuse what is otherwise only warned of")
     parser.add_argument(
@@ -191,6 +191,24 @@ def _export(commands: Any) -> None:
     parser.add_argument("--step-size", type=float, metavar="S", help="communication step of the default experiment, s")
 
 
+def _hil(commands: Any) -> None:
+    def work(options: argparse.Namespace) -> int:
+        from limberjack.commands.hil import hil
+
+        return hil(options, _load_options(options))
+
+    text = "say how fast and how steadily this machine can run a model in real time; see docs/real-time.md"
+    parser = _command(commands, "hil", work, text)
+    _model_options(parser, "file")
+    parser.add_argument("--probe", action="store_true", required=True, help="measure a model on this machine")
+    parser.add_argument("--rate", type=float, metavar="HZ", help="frames a second (default: 1 / the model's dt)")
+    parser.add_argument("--seconds", type=float, default=10.0, metavar="S", help="length of the run (default: 10)")
+    parser.add_argument("--cpu", type=int, action="append", help="processor to stay on (may be repeated)")
+    parser.add_argument("--priority", type=int, help="SCHED_FIFO priority, 1 to 99")
+    parser.add_argument("--lock-memory", action="store_true", help="keep all pages in memory")
+    parser.add_argument("--out", type=Path, help="folder for histograms of the frames")
+
+
 def _modes(commands: Any) -> None:
     def work(options: argparse.Namespace) -> None:
         from limberjack.commands.modes import modes
@@ -243,6 +261,7 @@ def _bench(commands: Any) -> None:
     subject.add_argument("--fmu", action="store_true", help="time FMUs from a C host instead, beside PythonFMU's")
     subject.add_argument("--loops", action="store_true", help="time closed chains instead of trees")
     subject.add_argument("--flexible", action="store_true", help="time flexible bodies, beside Exudyn and Basilisk")
+    subject.add_argument("--real-time", action="store_true", help="time the executive of hil beside a loop in C")
     parser.add_argument("--out", type=Path, default=Path("results/bench"), help="plot folder (default: %(default)s)")
     parser.add_argument("--history", type=Path, help="append one JSON line to this file")
     parser.add_argument("--core", type=int, help="processor to stay on (default: chosen)")

@@ -84,7 +84,7 @@ def test_faults_and_parameters_tell_what_they_changed():
 
 @pytest.fixture(scope="module")
 def grasp():
-    return lj.Simulation(lj.load(EXAMPLES / "dual_arm_grasp.yaml"))
+    return lj.Simulation(lj.load(EXAMPLES / "solar_array.yaml"))
 
 
 def test_loops_are_closed_and_opened(grasp):

@@ -19,6 +19,7 @@ def bench(options: argparse.Namespace) -> None:
     from limberjack.benchmarks.closed_chains import run as loops_run
     from limberjack.benchmarks.flexible import run as flexible_run
     from limberjack.benchmarks.fmu import run as fmu_run
+    from limberjack.benchmarks.realtime import run as realtime_run
     from limberjack.engine.kernel import announce_compilation
 
     announce_compilation()
@@ -26,6 +27,7 @@ def bench(options: argparse.Namespace) -> None:
         "fmu": fmu_run.bench,
         "loops": loops_run.bench,
         "flexible": flexible_run.bench,
+        "real_time": realtime_run.bench,
     }
     measure = next((special[name] for name in special if getattr(options, name)), run.bench)
     measure(

@@ -1,0 +1,1 @@
+"""How steadily the executive runs, beside an empty loop in C."""

@@ -1,0 +1,153 @@
+"""How fast and how steadily this machine can run a model: measured before the test that needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from limberjack.engine import arguments
+from limberjack.engine.errors import ArgumentError
+from limberjack.engine.simulation import Simulation
+from limberjack.engine.system.system import System
+from limberjack.hil.clock import Clock, measured_clock
+from limberjack.hil.executive import Executive, Outcome
+from limberjack.hil.frames import FrameLog, FrameStatistics
+from limberjack.hil.overruns import OverrunPolicy
+from limberjack.hil.placing import Placing
+
+#: rates that are tried, in each power of ten: equal steps of the logarithm, rounded
+PREFERRED = (1.0, 1.25, 1.6, 2.0, 2.5, 3.15, 4.0, 5.0, 6.3, 8.0)
+_STRIDE = 3
+_TRIAL_S = 2.0
+#: a rate is nearly sustained if no more than this part of its frames overran
+NEARLY = 1e-3
+#: share of the period that the usual frame may fill at the first rate tried
+_FILL = 0.9
+MOST_SECONDS, SLOWEST_HZ, FASTEST_HZ = 86_400.0, 0.1, 1e6
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Frames of one rate, and whether none (clean) or nearly none of them overran."""
+
+    rate_hz: float
+    statistics: FrameStatistics
+
+    @property
+    def clean(self) -> bool:
+        """No frame overran."""
+        return self.statistics.overruns == 0
+
+    @property
+    def nearly(self) -> bool:
+        """At most one of a thousand overran."""
+        return self.statistics.overruns <= NEARLY * self.statistics.frames
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What a probe found.
+
+    rate_hz : frames a second of the long run;  outcome : of that run;  bare : an empty loop at the same rate
+    trials : short runs at other rates, fastest first: by halves until one was clean, and the two rates above that
+    """
+
+    rate_hz: float
+    outcome: Outcome
+    bare: FrameLog
+    trials: tuple[Trial, ...]
+
+    @property
+    def highest_hz(self) -> float | None:
+        """The highest rate tried without any overrun; None if every one had some."""
+        return next((trial.rate_hz for trial in self.trials if trial.clean), None)
+
+    @property
+    def nearly_hz(self) -> float | None:
+        """The highest rate tried at which at most one of a thousand frames overran."""
+        return next((trial.rate_hz for trial in self.trials if trial.nearly), None)
+
+
+def probe(
+    system: System,
+    *,
+    rate_hz: float | None = None,
+    seconds: float = 10.0,
+    trial_seconds: float | None = None,
+    integrator: str | None = None,
+    placing: Placing | None = None,
+    say: Callable[[str], None] = lambda _: None,
+) -> Probe:
+    """Run a model at a rate for some seconds beside an empty loop, then look for the highest rate without overrun.
+
+    rate_hz : frames a second of one step each; 1 / the model's dt without
+    trial_seconds : of each run at another rate; 2 s, or `seconds` if that is less, without
+    say : told what is measured next
+    ArgumentError for a rate or a duration that cannot be.
+    """
+    rate = _rate(1.0 / system.dt if rate_hz is None else rate_hz)
+    trial_seconds = min(seconds, _TRIAL_S) if trial_seconds is None else trial_seconds
+    for name, value in (("seconds", seconds), ("trial_seconds", trial_seconds)):
+        if not 1.0 / rate <= arguments.positive(name, value) <= MOST_SECONDS:
+            raise ArgumentError(f"{name} is {value:g}; give at least a frame ({1 / rate:g} s) and at most a day.")
+    placing = placing or Placing()
+    say(f"an empty loop and the model at {rate:g} Hz, {seconds:g} s each")
+    bare = bare_loop(rate, seconds, placing)
+    outcome = run_at(system, rate, seconds, integrator, placing)
+    if outcome.reason != "completed":
+        return Probe(rate, outcome, bare, ())
+    usual = outcome.frames.statistics().compute.p50
+
+    def attempt(tried: float) -> Trial:
+        say(f"the model at {tried:g} Hz, {trial_seconds:g} s")
+        return Trial(tried, run_at(system, tried, trial_seconds, integrator, placing).frames.statistics())
+
+    rates = _rates(max(0.1 * rate, 1.0 / trial_seconds), min(_FILL / usual, FASTEST_HZ))
+    return Probe(rate, outcome, bare, tuple(_search(rates, attempt)))
+
+
+def _search(rates: list[float], attempt: Callable[[float], Trial]) -> list[Trial]:
+    """Every third rate, which is about half of the one before, until one is clean; then the two above that one."""
+    trials: dict[float, Trial] = {}
+    for i in range(0, len(rates), _STRIDE):
+        trials[rates[i]] = attempt(rates[i])
+        if trials[rates[i]].clean:
+            trials |= {rate: attempt(rate) for rate in rates[max(i - _STRIDE + 1, 0) : i]}
+            break
+    return [trials[rate] for rate in sorted(trials, reverse=True)]
+
+
+def run_at(system: System, rate_hz: float, seconds: float, integrator: str | None, placing: Placing) -> Outcome:
+    """A paced run of one step a frame, without devices."""
+    simulation = Simulation(system, dt=1.0 / rate_hz, integrator=integrator)
+    return Executive(simulation, policy=OverrunPolicy("catch_up"), placing=placing).run(seconds)
+
+
+def bare_loop(rate_hz: float, seconds: float, placing: Placing, clock: Clock | None = None) -> FrameLog:
+    """The executive's deadlines with no work at all: what the machine alone does to a frame."""
+    period = round(1e9 / rate_hz)
+    count = max(round(seconds * rate_hz), 1)
+    log = FrameLog(period, count)
+    with placing.held():
+        clock = clock or measured_clock(period)
+        deadline = clock.now_ns() + period
+        for _ in range(count):
+            start = clock.wait_until(deadline)
+            if log.add(deadline, start, clock.now_ns()) < 0:
+                log.overruns += 1
+            deadline += period
+            log.until_ns = deadline
+    return log
+
+
+def _rate(value: float) -> float:
+    rate = arguments.positive("the rate", value)
+    if not SLOWEST_HZ <= rate <= FASTEST_HZ:
+        raise ArgumentError(f"a rate of {rate:g} Hz cannot be timed; give {SLOWEST_HZ:g} to {FASTEST_HZ:g} Hz.")
+    return rate
+
+
+def _rates(least_hz: float, most_hz: float) -> list[float]:
+    """Preferred rates from least_hz to most_hz, fastest first."""
+    found = [step * 10.0**power for power in range(-1, 6) for step in PREFERRED]
+    return [rate for rate in reversed(found) if least_hz <= rate <= most_hz]

@@ -1,0 +1,74 @@
+"""What a probe says of a machine whose speed is made up, and the command on this one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from limberjack.cli import main
+from limberjack.hil.frames import FrameLog
+from limberjack.hil.frames_plot import frames_figure
+from limberjack.hil.placing import Placing
+from limberjack.hil.probe import Probe, Trial, _rates, _search, bare_loop
+from tests.hil.benches import FakeClock
+from tests.hil.conftest import EXAMPLES
+
+
+def statistics(overruns, frames=10_000):
+    log = FrameLog(1000, 1)
+    log.frames, log.overruns = frames, overruns
+    return log.statistics()
+
+
+@pytest.mark.parametrize(("fastest", "found"), [(3000.0, 2500.0), (2000.0, 2000.0), (1e5, 8000.0), (120.0, None)])
+def test_the_search_ends_at_the_highest_clean_rate(fastest, found):
+    """A machine that overruns above `fastest`."""
+    tried = []
+
+    def attempt(rate):
+        tried.append(rate)
+        return Trial(rate, statistics(0 if rate <= fastest else 5))
+
+    trials = _search(_rates(150.0, 9000.0), attempt)
+    probe = Probe(1000.0, None, None, tuple(trials))
+    assert probe.highest_hz == found
+    assert probe.nearly_hz == 8000.0
+    assert len(tried) == len(set(tried)) <= 9
+    assert [trial.rate_hz for trial in trials] == sorted(tried, reverse=True)
+
+
+def test_an_empty_loop_counts_what_the_machine_does():
+    late = np.random.default_rng(3).integers(0, 1_300_000, 400)
+    log = bare_loop(1000.0, 0.4, Placing(freeze=False), FakeClock(lambda k: int(late[k])))
+    found = log.statistics()
+    assert found.frames == 400
+    assert found.overruns == log.overruns > 0
+    assert found.compute.max == 0.0
+
+
+def test_histograms_are_drawn_of_all_frames():
+    log = FrameLog(1_000_000, 10)
+    for k in range(200):
+        deadline = k * 1_000_000
+        log.add(deadline, deadline + 17 * k, deadline + 17 * k + 100_000 + 311 * k)
+    axes = frames_figure(log, "title", log).axes
+    assert len(axes) == 4
+    for axis in axes:
+        assert sum(axis.patches[0].get_data().values) == 200
+
+
+def test_the_command(capsys, tmp_path):
+    model = str(EXAMPLES / "space_manipulator.yaml")
+    assert main(["hil", "--probe", model, "--seconds", "0.01", "--rate", "2e5", "--out", str(tmp_path / "out")]) == 0
+    text = capsys.readouterr().out
+    for words in ("space_manipulator at 200000 Hz", "real-time factor", "empty loop", "highest rate tried"):
+        assert words in text
+    assert (tmp_path / "out" / "frames.png").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(
+    "wrong", [["--rate", "0"], ["--rate", "1e9"], ["--seconds", "-1"], ["--priority", "100"], ["--cpu", "4095"]]
+)
+def test_options_that_cannot_be(capsys, wrong):
+    assert main(["hil", "--probe", str(EXAMPLES / "space_manipulator.yaml"), *wrong]) == 2
+    assert capsys.readouterr().err.startswith("limberjack: ")
