@@ -1,0 +1,88 @@
+"""Addresses that devices may use: loopback freely, others only with a key and a list of allowed hosts."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+
+from limberjack.engine.errors import ArgumentError
+
+_LEAST_KEY_BYTES = 16
+_MOST_KEY_BYTES = 4096
+
+
+@dataclass(frozen=True)
+class Address:
+    """A numeric host and a port."""
+
+    host: str
+    port: int
+
+    @property
+    def pair(self) -> tuple[str, int]:
+        """As sockets take it."""
+        return self.host, self.port
+
+    @property
+    def family(self) -> socket.AddressFamily:
+        """IPv4 or IPv6."""
+        return socket.AF_INET6 if ":" in self.host else socket.AF_INET
+
+    @property
+    def local(self) -> bool:
+        """Whether only this machine is reached."""
+        return ipaddress.ip_address(self.host).is_loopback
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+def host_number(text: str, where: str) -> str:
+    """A host as a number: names are not looked up, that could wait for a server."""
+    if text == "localhost":
+        return "127.0.0.1"
+    try:
+        return str(ipaddress.ip_address(text.strip("[]")))
+    except ValueError:
+        raise ArgumentError(f"{where}: '{text}' is no address; give numbers like 127.0.0.1, or localhost.") from None
+
+
+def address(text: str, where: str, least_port: int = 1) -> Address:
+    """HOST:PORT. ArgumentError for anything else."""
+    host, _, port = text.rpartition(":")
+    if not host or not (port.isascii() and port.isdigit() and least_port <= int(port) <= 65535):
+        raise ArgumentError(f"{where}: '{text}' is not HOST:PORT; give for example 127.0.0.1:9000.")
+    return Address(host_number(host, where), int(port))
+
+
+def check_reach(addresses: list[Address], keyed: bool, allow: frozenset[str], where: str) -> None:
+    """Refuse to reach beyond this machine without a key and a list of allowed hosts."""
+    beyond = [str(item) for item in addresses if not item.local]
+    beyond += [host for host in sorted(allow) if not ipaddress.ip_address(host).is_loopback]
+    if beyond and not (keyed and allow):
+        lacks = "key_file" if not keyed else "allow"
+        raise ArgumentError(
+            f"{where}: {beyond[0]} is not this machine, and whoever reaches it could command the bench. Stay on "
+            f"127.0.0.1, or give {lacks} too: beyond loopback key_file (messages carry an HMAC) and allow (the hosts "
+            "that are heard) are needed."
+        )
+
+
+def read_key(path: Path) -> bytes:
+    """A key: the content of a file that others cannot read, at least 16 bytes."""
+    try:
+        mode = path.stat().st_mode
+        with path.open("rb") as stream:
+            key = stream.read(_MOST_KEY_BYTES + 1)
+    except OSError as error:
+        raise ArgumentError(f"key_file {path}: cannot be read ({error.strerror}); check path and rights.") from None
+    if mode & 0o077:
+        raise ArgumentError(f"key_file {path} can be read by other users; run: chmod 600 {path}")
+    if not _LEAST_KEY_BYTES <= len(key) <= _MOST_KEY_BYTES:
+        raise ArgumentError(
+            f"key_file {path} has {len(key)} bytes; make one of {_LEAST_KEY_BYTES} to {_MOST_KEY_BYTES}, for example: "
+            f"head -c 32 /dev/urandom > {path}"
+        )
+    return key

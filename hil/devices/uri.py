@@ -1,0 +1,97 @@
+"""Devices by URI: udp://127.0.0.1:9000?layout=servo.yaml."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import SplitResult, parse_qsl, urlsplit
+
+from limberjack.engine.errors import ArgumentError
+from limberjack.hil.devices.address import Address, address, check_reach, host_number, read_key
+from limberjack.hil.devices.channel import Channel, Codec, MessageDevice, MessagePeer
+from limberjack.hil.devices.device import Device, Wiring
+from limberjack.hil.devices.layout import read_layout
+from limberjack.hil.devices.options import Options
+from limberjack.hil.devices.twin import Law, Peer, TwinController
+from limberjack.hil.devices.udp import UdpChannel
+
+Made = tuple[Callable[[str], Device], Callable[[Wiring], Peer]]
+
+
+def device_from(
+    uri: str, name: str, options: Mapping[str, Any] | None = None, folder: Path | str | None = None
+) -> Device:
+    """The device that a URI means; nothing is opened yet.
+
+    options : beside those in the URI's query, each given once;  folder : where relative paths of files begin
+    ArgumentError for an unknown scheme, option or value; MissingExtraError when a package is missing.
+    """
+    return _made(uri, options, folder)[0](name)
+
+
+def twin_from(
+    uri: str, wiring: Wiring, law: Law, options: Mapping[str, Any] | None = None, folder: Path | str | None = None
+) -> TwinController:
+    """A controller in Python for the other end of `device_from` with the same URI and options, opened at once.
+
+    wiring : of the device;  law : from simulated time, s, and signals (ns,) to commands (nc,)
+    """
+    return TwinController(_made(uri, options, folder)[1](wiring), law)
+
+
+def _made(uri: str, options: Mapping[str, Any] | None, folder: Path | str | None) -> Made:
+    try:
+        parts = urlsplit(uri)
+        query = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
+    except ValueError as error:
+        raise ArgumentError(f"device URI '{uri:.200}' cannot be read: {error}; see docs/devices.md.") from None
+    if parts.scheme not in SCHEMES:
+        near = difflib.get_close_matches(parts.scheme, SCHEMES, n=1)
+        hint = f"did you mean {near[0]}://?" if near else f"there are: {', '.join(f'{s}://' for s in SCHEMES)}."
+        raise ArgumentError(f"device URI '{uri:.200}': no device has the scheme '{parts.scheme}'; {hint}")
+    given = dict(query)
+    for key, value in (options or {}).items():
+        if key in given:
+            raise ArgumentError(f"{uri}: {key} is in the URI and among the options; give it once.")
+        given[key] = value
+    if len(query) > len({key for key, _ in query}) or parts.fragment:
+        raise ArgumentError(f"device URI '{uri:.200}' has an option twice or a '#'; give each option once.")
+    chosen = Options(given, uri, Path(folder or "."))
+    made = SCHEMES[parts.scheme](parts, chosen)
+    chosen.finish()
+    return made
+
+
+def _udp(parts: SplitResult, options: Options) -> Made:
+    """udp://HOST:PORT: the controller's address; bind: the bench's own."""
+    peer = address(parts.netloc, options.where)
+    family = "[::1]:0" if ":" in peer.host else "127.0.0.1:0"
+    bind = address(options.text("bind", family), f"{options.where}: bind", 0)
+    codec, allow = _codec(options, [peer, bind])
+    return _over(UdpChannel(bind, peer, allow | {peer.host}), UdpChannel(peer, None, allow | {bind.host}), codec)
+
+
+def _codec(options: Options, addresses: list[Address]) -> tuple[Codec, frozenset[str]]:
+    """Layout and key, and the hosts that are heard; refused when addresses reach beyond this machine without."""
+    where, key_file = options.where, options.path("key_file")
+    given, layout = options.get("layout"), None
+    if given is not None:
+        layout = read_layout(given if isinstance(given, Mapping) else options.path("layout") or Path())
+    allow = frozenset(host_number(host, f"{where}: allow") for host in options.texts("allow"))
+    check_reach(addresses, key_file is not None, allow, where)
+    return Codec(layout, read_key(key_file) if key_file is not None else b""), allow
+
+
+def _over(ours: Channel, theirs: Channel, codec: Codec) -> Made:
+    return (
+        lambda name: MessageDevice(name, ours, codec),
+        lambda wiring: MessagePeer(theirs, codec, wiring),
+    )
+
+
+#: what each scheme makes of a URI and its options
+SCHEMES: dict[str, Callable[[SplitResult, Options], Made]] = {
+    "udp": _udp,
+}
