@@ -103,6 +103,8 @@ class Executive:
         self.frames = FrameLog(self.period_ns, 1)
         self._ending: tuple[str, str] | None = None
         self._error: Exception | None = None
+        self._now = MonotonicClock(0).now_ns
+        self._step_ns = 0
 
     def stop(self, text: str = "stopped on request.") -> None:
         """Let the run end before its next frame; from any thread or signal handler."""
@@ -122,6 +124,7 @@ class Executive:
                 parts.callback(self._close, f"device '{mounted.name}'", mounted.close)
                 mounted.open()
             clock = self._clock or (measured_clock(self.period_ns) if self.paced else MonotonicClock(0))
+            self._now = clock.now_ns
             self._guarded(count, clock)
             reason, text = self._ending or ("completed", "")
             self.log.add(Event(self.simulation.time, "end", reason, text, {"frames": self.frames.frames}))
@@ -181,17 +184,19 @@ class Executive:
             end = clock.now_ns()
             slack = frames.add(deadline, start, end)
             if paced:
-                self._judge(frame, slack)
+                self._judge(frame, slack, start - deadline)
                 deadline = overruns.next_deadline(deadline, end)
                 frames.skipped = overruns.skipped
             frames.until_ns = deadline if paced and slack >= 0 else end
 
     def _frame(self, frame: int) -> bool:
         """One frame's work; whether it was done, False where the run ends before its step."""
-        bench, commands = self._bench, self._commands
+        bench, commands, now = self._bench, self._commands, self._now
         bench.frame, bench.time = frame, self.simulation.time
         for mounted in self.devices:
+            before = now()
             mounted.receive(bench.time, commands, self._limit_s)
+            mounted.spent_ns = now() - before
         self.timeline.fire(bench)
         if bench.end_text:
             self._ending = self._ending or ("completed", bench.end_text)
@@ -202,27 +207,34 @@ class Executive:
                     self._ending = self._ending or ("tripped", trip.event.text)
         if self._ending:
             return False
+        before = now()
         self.simulation.step(self.steps)
+        self._step_ns = now() - before
         self._send_and_record(frame)
         return True
 
     def _send_and_record(self, frame: int) -> None:
-        vector = self.signals.refresh()
+        vector, now = self.signals.refresh(), self._now
         for mounted in self.devices:
+            before = now()
             mounted.send(frame, vector[0], vector)
+            mounted.spent_ns += now() - before
         if self.recorder is not None:
             self.recorder.row(vector)
 
-    def _judge(self, frame: int, slack: int) -> None:
-        """Count an overrun, log the first of several in a row, end the run beyond the limits."""
+    def _judge(self, frame: int, slack: int, late: int) -> None:
+        """Count an overrun, log the first of several in a row with its cause, end the run beyond the limits."""
         overruns, frames = self._overruns, self.frames
         why = overruns.count(frame, slack)
         if slack >= 0:
             return
         frames.overruns, frames.most_consecutive = overruns.total + overruns.start_up, overruns.most_consecutive
         if overruns.consecutive == 1 or why:
-            text = f"frame {frame} ended {-1e-3 * slack:.1f} µs after its deadline."
-            self._bench.say("overrun", "executive", text, late_s=-1e-9 * slack)
+            parts = {"a late start": late, "the steps": self._step_ns}
+            parts |= {f"device '{mounted.name}'": mounted.spent_ns for mounted in self.devices}
+            cause = max(parts, key=lambda part: parts[part])
+            text = f"frame {frame} ended {-1e-3 * slack:.1f} µs too late; {1e-3 * parts[cause]:.1f} µs for {cause}."
+            self._bench.say("overrun", "executive", text, late_s=-1e-9 * slack, cause=cause)
         if why:
             self._ending = self._ending or ("overrun", why)
 

@@ -23,6 +23,7 @@ class Mounted:
 
     signals : places (ns,) of `Signals.vector`;  commands : places (nc,) of the command vector
     every : frames from one `send` to the next;  unanswered : frames in a row that it did not answer in lockstep
+    spent_ns : wall time of its calls in the latest frame, kept by the executive
     """
 
     def __init__(self, device: Device, wiring: Wiring, places: tuple[np.ndarray, np.ndarray], every: int) -> None:
@@ -30,7 +31,7 @@ class Mounted:
         self.signals, self.commands = places
         self._outgoing, self._incoming = (np.zeros(len(part)) for part in places)
         self._asked = False
-        self.unanswered = 0
+        self.unanswered = self.spent_ns = 0
 
     @property
     def name(self) -> str:

@@ -49,7 +49,8 @@ def test_catching_up(arm):
     assert statistics.real_time_factor == 1.0
     assert statistics.least_slack == pytest.approx(-2.5e-3)
     assert arm.time == pytest.approx(0.02)
-    assert [event.data["frame"] for event in outcome.log.of("overrun")] == [5]
+    assert [(event.data["frame"], event.data["cause"]) for event in outcome.log.of("overrun")] == [(5, "device 'fake'")]
+    assert outcome.log.of("overrun")[0].data["late_s"] == pytest.approx(2.5e-3)
 
 
 def test_skipping(arm):
@@ -61,6 +62,11 @@ def test_skipping(arm):
     assert (statistics.overruns, statistics.skipped) == (1, 3)
     assert statistics.real_time_factor == pytest.approx(20 / 23)
     assert arm.time == pytest.approx(0.02)
+
+
+def test_the_machine_is_blamed_for_a_late_start(arm):
+    outcome, _ = run(arm, lambda _: 250_000, 10, late=lambda k: 1_200_000 if k == 6 else 0)
+    assert [(event.data["frame"], event.data["cause"]) for event in outcome.log.of("overrun")] == [(7, "a late start")]
 
 
 def test_a_frame_that_ends_at_its_deadline_is_no_overrun(arm):

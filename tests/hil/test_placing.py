@@ -6,6 +6,7 @@ import ctypes
 import gc
 import os
 import sys
+import threading
 
 import pytest
 
@@ -36,6 +37,20 @@ def test_everything_is_given_back():
         if "SCHED_FIFO" in granted:
             assert os.sched_getscheduler(0) == os.SCHED_FIFO
     assert state() == before
+
+
+def test_threads_that_may_hold_pythons_lock_get_a_priority_too():
+    done = threading.Event()
+    thread = threading.Thread(target=done.wait)
+    thread.start()
+    try:
+        with Placing(priority=3, freeze=False).held() as rights:
+            if next(right for right in rights if right.name == "SCHED_FIFO").granted:
+                assert os.sched_getparam(thread.native_id).sched_priority == 2
+        assert os.sched_getscheduler(thread.native_id) == os.SCHED_OTHER
+    finally:
+        done.set()
+        thread.join()
 
 
 def test_nothing_is_asked_unless_wanted():

@@ -1,0 +1,46 @@
+"""The executive beside a loop in C: what is counted, and a quick run of everything. No time decides."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from limberjack.benchmarks.realtime import run
+from limberjack.benchmarks.realtime.loops import Times, c_loop
+from limberjack.hil.placing import Placing
+
+
+def test_frames_of_all_rounds_are_counted_together() -> None:
+    times = Times("loop", 1000.0)
+    late, work = np.array([0, 10_000, 999_000, 200]), np.array([5_000, 5_000, 5_000, 999_900])
+    times.add(late[:2], work[:2])
+    times.add(late[2:], work[2:])
+    found = times.as_dict()
+    assert (found["frames"], found["overruns"]) == (4, 2)
+    assert found["late"][0] == round(1e-3 * np.median(late), 2)
+    assert found["end"][-1] == pytest.approx(1004.0)
+
+
+@pytest.mark.parametrize("margin_ns", [0, 200_000])
+def test_the_loop_in_c_wakes_after_each_deadline(margin_ns: int) -> None:
+    pytest.importorskip("ziglang")
+    late, work = c_loop(2000.0, margin_ns)(0.05, Placing(freeze=False))
+    assert len(late) == len(work) == 100
+    assert late.min() >= 0
+    assert late.max() > 0
+
+
+@pytest.mark.long
+def test_quick_run_end_to_end(tmp_path: Path) -> None:
+    console = Console(file=io.StringIO(), width=200)
+    result = run.bench(quick=True, out=tmp_path / "out", console=console)
+    assert json.loads((tmp_path / "out" / "realtime.json").read_text())["rates"] == result["rates"]
+    assert [rate["model"] for rate in result["rates"]] == ["cassini", "torque_arm"]
+    for rate in result["rates"]:
+        assert {"executive, no model", f"executive, {rate['model']}"} <= {loop["name"] for loop in rate["loops"]}
+        assert all(loop["frames"] > 0 for loop in rate["loops"])
