@@ -24,6 +24,8 @@ from limberjack.hil.timeline import Bench, Timeline
 
 #: frames are not shorter than the clock resolves, nor longer than a day
 _SHORTEST_NS, _LONGEST_NS = 1_000, 86_400_000_000_000
+#: while a long frame is awaited, so often is looked whether the run is to end, ns
+_LOOK_NS = 100_000_000
 
 
 @dataclass
@@ -177,7 +179,7 @@ class Executive:
         frames, overruns, paced = self.frames, self._overruns, self.paced
         deadline = clock.now_ns() + (self.period_ns if paced else 0)
         for frame in range(1, count + 1):
-            start = clock.wait_until(deadline) if paced else clock.now_ns()
+            start = self._wait(clock, deadline) if paced else clock.now_ns()
             deadline = deadline if paced else start
             if not self._frame(frame):
                 return
@@ -188,6 +190,13 @@ class Executive:
                 deadline = overruns.next_deadline(deadline, end)
                 frames.skipped = overruns.skipped
             frames.until_ns = deadline if paced and slack >= 0 else end
+
+    def _wait(self, clock: Clock, deadline: int) -> int:
+        """Wait for the deadline, or for the end of the run if that is told before; returns the time then."""
+        if self.period_ns > _LOOK_NS:
+            while deadline - clock.now_ns() > _LOOK_NS and not self._ending:
+                clock.wait_until(clock.now_ns() + _LOOK_NS)
+        return clock.now_ns() if self._ending else clock.wait_until(deadline)
 
     def _frame(self, frame: int) -> bool:
         """One frame's work; whether it was done, False where the run ends before its step."""

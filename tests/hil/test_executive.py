@@ -6,6 +6,7 @@ import gc
 import os
 import signal
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -222,6 +223,38 @@ def test_interrupts_stop_in_order(arm, number):
     assert outcome.frames.frames == 7
     assert calls[-1] == "close recorder"
     assert signal.getsignal(number) is before
+
+
+def test_a_long_frame_does_not_keep_an_interrupt_waiting(arm):
+    """Frames of 10 s: the first would begin 10 s after the start, and the clock stays far from that."""
+    clock = FakeClock()
+    executive = Executive(arm, steps_per_frame=10_000, clock=clock, placing=Placing(freeze=False))
+    begun, wait = clock.now_ns(), clock.wait_until
+
+    def wait_until(deadline):
+        if clock.now_ns() - begun > 2e9:
+            executive.stop("enough.")
+        return wait(deadline)
+
+    clock.wait_until = wait_until
+    outcome = executive.run(30.0)
+    assert (outcome.reason, outcome.text, outcome.frames.frames) == ("stopped", "enough.", 0)
+    assert clock.now_ns() - begun < 3e9
+
+
+@pytest.mark.long
+def test_memory_stays_flat(arm):
+    """Resident memory after 20 000 frames and after 400 000."""
+    resident, device = {}, FakeDevice()
+
+    def measure(frame, *_):
+        if frame in (20_000, 400_000):
+            resident[frame] = int(Path("/proc/self/statm").read_text().split()[1])
+
+    device.on_send = measure
+    mounted = [servo(arm, FakeDevice("servo")), mount(device, Signals(arm), arm, ["time"])]
+    assert Executive(arm, devices=mounted, clock=FakeClock(kept=1)).run(400.0).reason == "completed"
+    assert resident[400_000] - resident[20_000] < 256  # pages, 1 MB
 
 
 def test_nothing_is_allocated_for_good_in_a_frame(arm):
