@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -28,20 +29,21 @@ MOST_SECONDS, SLOWEST_HZ, FASTEST_HZ = 86_400.0, 0.1, 1e6
 
 @dataclass(frozen=True)
 class Trial:
-    """Frames of one rate, and whether none (clean) or nearly none of them overran."""
+    """Frames of one rate, and whether none (clean) or nearly none of them overran; completed: the model ran to the end."""
 
     rate_hz: float
     statistics: FrameStatistics
+    completed: bool = True
 
     @property
     def clean(self) -> bool:
         """No frame overran."""
-        return self.statistics.overruns == 0
+        return self.completed and self.statistics.overruns == 0
 
     @property
     def nearly(self) -> bool:
         """At most one of a thousand overran."""
-        return self.statistics.overruns <= NEARLY * self.statistics.frames
+        return self.completed and self.statistics.overruns <= NEARLY * self.statistics.frames
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ def probe(
 ) -> Probe:
     """Run a model at a rate for some seconds beside an empty loop, then look for the highest rate without overrun.
 
-    rate_hz : frames a second of one step each; 1 / the model's dt without
+    rate_hz : frames a second; 1 / the model's dt without. Slower frames have several steps, faster ones shorter steps
     trial_seconds : of each run at another rate; 2 s, or `seconds` if that is less, without
     say : told what is measured next
     ArgumentError for a rate or a duration that cannot be.
@@ -100,7 +102,8 @@ def probe(
 
     def attempt(tried: float) -> Trial:
         say(f"the model at {tried:g} Hz, {trial_seconds:g} s")
-        return Trial(tried, run_at(system, tried, trial_seconds, integrator, placing).frames.statistics())
+        ended = run_at(system, tried, trial_seconds, integrator, placing)
+        return Trial(tried, ended.frames.statistics(), ended.reason == "completed")
 
     rates = _rates(max(0.1 * rate, 1.0 / trial_seconds), min(_FILL / usual, FASTEST_HZ))
     return Probe(rate, outcome, bare, tuple(_search(rates, attempt)))
@@ -118,9 +121,17 @@ def _search(rates: list[float], attempt: Callable[[float], Trial]) -> list[Trial
 
 
 def run_at(system: System, rate_hz: float, seconds: float, integrator: str | None, placing: Placing) -> Outcome:
-    """A paced run of one step a frame, without devices."""
-    simulation = Simulation(system, dt=1.0 / rate_hz, integrator=integrator)
-    return Executive(simulation, policy=OverrunPolicy("catch_up"), placing=placing).run(seconds)
+    """A paced run without devices: the fewest equal steps a frame that are no longer than the model's own.
+
+    KeyboardInterrupt if the user stops it.
+    """
+    steps = math.ceil(1.0 / (rate_hz * system.dt) - 1e-9)
+    simulation = Simulation(system, dt=1.0 / (steps * rate_hz), integrator=integrator)
+    bench = Executive(simulation, steps_per_frame=steps, policy=OverrunPolicy("catch_up"), placing=placing)
+    outcome = bench.run(seconds)
+    if outcome.reason == "stopped":
+        raise KeyboardInterrupt(outcome.text)
+    return outcome
 
 
 def bare_loop(rate_hz: float, seconds: float, placing: Placing, clock: Clock | None = None) -> FrameLog:

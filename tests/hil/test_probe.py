@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 from limberjack.cli import main
+from limberjack.hil.events import EventLog
+from limberjack.hil.executive import Executive, Outcome
 from limberjack.hil.frames import FrameLog
 from limberjack.hil.frames_plot import frames_figure
 from limberjack.hil.placing import Placing
-from limberjack.hil.probe import Probe, Trial, _rates, _search, bare_loop
+from limberjack.hil.probe import Probe, Trial, _rates, _search, bare_loop, run_at
 from tests.hil.benches import FakeClock
 from tests.hil.conftest import EXAMPLES
+
+RAN = Outcome("completed", "", FrameLog(1000, 1), EventLog())
 
 
 def statistics(overruns, frames=10_000):
@@ -37,6 +43,26 @@ def test_the_search_ends_at_the_highest_clean_rate(fastest, found):
     assert [trial.rate_hz for trial in trials] == sorted(tried, reverse=True)
 
 
+@pytest.mark.parametrize(("rate", "steps"), [(100.0, 10), (800.0, 2), (1000.0, 1), (3000.0, 1)])
+def test_slower_frames_have_several_steps(arm, monkeypatch, rate, steps):
+    found = []
+    monkeypatch.setattr(Executive, "run", lambda self, seconds: found.append((self.steps, self.period)) or RAN)
+    assert run_at(arm.system, rate, 1.0, None, Placing()) is RAN
+    assert found == [(steps, pytest.approx(1.0 / rate))]
+
+
+def test_the_user_may_stop_a_probe(arm, monkeypatch):
+    monkeypatch.setattr(Executive, "run", lambda self, seconds: dataclasses.replace(RAN, reason="stopped"))
+    with pytest.raises(KeyboardInterrupt):
+        run_at(arm.system, 1000.0, 1.0, None, Placing())
+
+
+def test_a_rate_at_which_the_model_fails_is_not_sustained():
+    trial = Trial(10.0, statistics(0, 3), completed=False)
+    assert not trial.clean
+    assert not trial.nearly
+
+
 def test_an_empty_loop_counts_what_the_machine_does():
     late = np.random.default_rng(3).integers(0, 1_300_000, 400)
     log = bare_loop(1000.0, 0.4, Placing(freeze=False), FakeClock(lambda k: int(late[k])))
@@ -59,9 +85,9 @@ def test_histograms_are_drawn_of_all_frames():
 
 def test_the_command(capsys, tmp_path):
     model = str(EXAMPLES / "space_manipulator.yaml")
-    assert main(["hil", "--probe", model, "--seconds", "0.01", "--rate", "2e5", "--out", str(tmp_path / "out")]) == 0
+    assert main(["hil", "--probe", model, "--seconds", "0.01", "--rate", "1e6", "--out", str(tmp_path / "out")]) == 0
     text = capsys.readouterr().out
-    for words in ("space_manipulator at 200000 Hz", "real-time factor", "empty loop", "highest rate tried"):
+    for words in ("space_manipulator at 1e+06 Hz", "real-time factor", "empty loop", "highest rate tried"):
         assert words in text
     assert (tmp_path / "out" / "frames.png").stat().st_size > 10_000
 
