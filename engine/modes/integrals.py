@@ -5,6 +5,10 @@
 
 The sums run over the nodal bodies, each taken at its own centre of mass: r(η) = r0 + P η + ½ η* Q η, turned by
 Exp(Π^r η), which turns at the rate Π^r η̇ + ½ Π^r η × Π^r η̇.
+
+Of Q across r the modes' own share is left out of the inertia (`inertial_part`). M_ff is constant: its first order in η,
+P*Q, is what this share would need. Without it a slender wing that twists and bends would have an indefinite mass
+matrix at deflections of a thousandth of its length.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ import numpy as np
 
 from limberjack.engine.errors import ArgumentError, ModelError
 from limberjack.engine.modes.data import ModalData, central_inertias, selected_modes
-from limberjack.engine.modes.reference import cross_matrix, in_body_frame
+from limberjack.engine.modes.reference import BodyFrameData, cross_matrix, in_body_frame
 from limberjack.engine.system.modal import Attachment, Integrals
 
 VARIANTS = ("full", "linearized")
@@ -51,7 +55,8 @@ def integrals(
     full = variant == "full"
     if not (full and geometric):
         body.second_order[:] = 0.0
-    sums = _nodal_sums(body.positions, body.shapes, body.second_order, body.bodies, full)
+    second = body.second_order if inboard is None else inertial_part(body.second_order, body)
+    sums = _nodal_sums(body.positions, body.shapes, second, body.bodies, full)
     if full and geometric and body.stress is not None:
         _add_stress(sums, body.stress)
     if body.rigid is not None:
@@ -68,6 +73,22 @@ def integrals(
     made = Integrals(m=mass, Mff=body.mass, K=stiffness, C=damping, attachments=kept, **sums)
     _check_mass(data, made)
     return made
+
+
+def inertial_part(second: np.ndarray, body: BodyFrameData) -> np.ndarray:
+    """Second-order displacements (N, 3, n, n) of the masses, in the coordinates in which M_ff is constant.
+
+        Q = Q_r + Q_t,   Q_t ← Q_t - P M_ff⁻¹ Σ m P* Q_t
+
+    Q_r is along r, from the inboard node: foreshortening, which stiffens. What Q_t across it shares with the modes
+    (bending turned by twist) a change of the modal coordinates of second order takes away; strain energy of third order
+    then is left out, and with it the twisting of a bent body under its own weight. Forces on nodes feel all of Q.
+    """
+    r = np.linalg.norm(body.positions, axis=1)
+    along = body.positions / np.where(r > 0.0, r, 1.0)[:, None]
+    across = second - np.einsum("ji,jk,jkrs->jirs", along, along, second)
+    shares = np.einsum("j,jir,jist->rst", body.bodies[0], body.shapes[:, 3:], across)
+    return second - np.einsum("jir,rst->jist", body.shapes[:, 3:], np.tensordot(np.linalg.inv(body.mass), shares, 1))
 
 
 def _nodal_sums(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.linalg import eigh
 from scipy.spatial.transform import Rotation
@@ -31,6 +33,13 @@ def random_data(seed: int, nodes: int = 5, modes: int = 3, foreshortening: bool 
         damping=rng.uniform(0.0, 0.1, modes),
         foreshortening=second + np.swapaxes(second, 2, 3) if foreshortening else None,
     )  # fmt: skip
+
+
+def shortened(data: ModalData, node: int) -> ModalData:
+    """The same with second-order displacements towards a node alone."""
+    r = data.positions - data.positions[node]
+    along = r / np.maximum(np.linalg.norm(r, axis=1), 1e-300)[:, None]
+    return replace(data, foreshortening=np.einsum("ji,jk,jkrs->jirs", along, along, data.foreshortening))
 
 
 def tilde(x: np.ndarray) -> np.ndarray:

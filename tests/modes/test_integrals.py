@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from limberjack.engine.errors import ArgumentError, ModelError, UnknownNameError
 from limberjack.engine.modes import integrals
-from limberjack.engine.modes.integrals import modal_mass_matrix
+from limberjack.engine.modes.inertia_range import InertiaRange
+from limberjack.engine.modes.integrals import inertial_part, modal_mass_matrix
+from limberjack.engine.modes.modal_file import read_modal_data
+from limberjack.engine.modes.reference import in_body_frame
 from tests.modes.nodal import (
     energy_and_momentum,
     integral_energy_and_momentum,
     motion,
     nodal_mass,
     random_data,
+    shortened,
     stress_of,
 )
+
+WING = Path(__file__).resolve().parents[2] / "examples" / "modes" / "solar_wing.npz"
 
 
 def state(seed, modes):
@@ -133,7 +140,7 @@ def test_modes_that_move_the_inboard_node_are_referred_to_it(seed):
 
 
 def test_the_frame_of_the_inboard_node_changes_no_energy():
-    data = random_data(3)
+    data = shortened(random_data(3), 0)
     there, here = integrals(data, inboard="n0"), integrals(data)
     omega, v, eta, rate = state(3, 3)
     R, p = data.axes[0].T, data.positions[0]
@@ -144,7 +151,7 @@ def test_the_frame_of_the_inboard_node_changes_no_energy():
 
 @pytest.mark.parametrize("inboard", [None, "n0"])
 def test_stress_stiffness_of_unit_loads_says_the_same_as_foreshortening(inboard):
-    data = random_data(9)
+    data = shortened(random_data(9), 0)
     particles = replace(data, centres=np.zeros((5, 3)))  # loads act at the nodes
     mass = nodal_mass(particles.masses, particles.centres, particles.inertias, particles.axes, particles.shapes)
     particles = replace(particles, mass=mass)
@@ -154,6 +161,36 @@ def test_stress_stiffness_of_unit_loads_says_the_same_as_foreshortening(inboard)
         np.testing.assert_allclose(getattr(one, name), getattr(two, name), atol=1e-12, err_msg=name)
     np.testing.assert_allclose(one.attachments[0].G, two.attachments[0].G, atol=1e-13)
     assert np.abs(one.S2).max() > 0.1
+
+
+def test_across_the_inboard_node_masses_keep_what_modes_cannot_make():
+    """Particles: Σ m P* Q_t = 0, Q along r and the nodes that others hang on as given."""
+    data = random_data(4)
+    none = np.zeros((5, 3)), np.zeros((5, 3, 3))
+    mass = nodal_mass(data.masses, *none, data.axes, data.shapes)
+    data = replace(data, centres=none[0], inertias=none[1], mass=mass)
+    body = in_body_frame(data, 0, np.arange(3))
+    kept = inertial_part(body.second_order, body)
+    change = kept - body.second_order
+    r = body.positions[1:] / np.linalg.norm(body.positions[1:], axis=1)[:, None]
+    across = body.second_order.copy()
+    across[1:] -= np.einsum("ji,jk,jkrs->jirs", r, r, across[1:])
+    P = body.shapes[:, 3:]
+    np.testing.assert_allclose(np.einsum("j,jir,jist->rst", data.masses, P, across + change), 0.0, atol=1e-12)
+    turn = np.linalg.lstsq(P.reshape(15, 3), change.reshape(15, 9), rcond=None)[0]
+    np.testing.assert_allclose(P.reshape(15, 3) @ turn, change.reshape(15, 9), atol=1e-12)
+    made = integrals(data, "n0", ["n3"])
+    np.testing.assert_allclose(made.attachments[0].G, body.second_order[3], atol=1e-14)
+    np.testing.assert_allclose(made.S2, np.einsum("j,jirs->irs", data.masses, kept), atol=1e-12)
+
+
+def test_a_wing_that_twists_may_bend_by_a_twentieth_of_its_length():
+    wing = read_modal_data(WING)
+    own, raw = integrals(wing, wing.inboard), integrals(wing)
+    largest = np.linalg.norm(wing.shapes[:, 3:], axis=1).max(axis=0)
+    np.testing.assert_allclose(own.S1, raw.S1, atol=1e-12)
+    reach, before = (InertiaRange(made, 0.1).modes() * largest for made in (own, raw))
+    assert before[0] < 0.5 < 2.0 < reach[0]
 
 
 def test_linearized_and_geometric_switches():
