@@ -88,7 +88,8 @@ def inertial_part(second: np.ndarray, body: BodyFrameData) -> np.ndarray:
     along = body.positions / np.where(r > 0.0, r, 1.0)[:, None]
     across = second - np.einsum("ji,jk,jkrs->jirs", along, along, second)
     shares = np.einsum("j,jir,jist->rst", body.bodies[0], body.shapes[:, 3:], across)
-    return second - np.einsum("jir,rst->jist", body.shapes[:, 3:], np.tensordot(np.linalg.inv(body.mass), shares, 1))
+    made = np.tensordot(np.linalg.inv(body.mass), shares, 1)
+    return np.asarray(second - np.einsum("jir,rst->jist", body.shapes[:, 3:], made))
 
 
 def _nodal_sums(
