@@ -6,7 +6,6 @@ from dataclasses import replace
 from functools import cache
 
 import numpy as np
-import pytest
 
 import limberjack as lj
 from limberjack.engine.modes import integrals
@@ -97,9 +96,4 @@ def spacecraft() -> System:
     return lj.equip(flexible_base(), wheel, held, gyro, *jets, field)
 
 
-#: Where the processor has AVX-512, numba makes other vectors of `place_flexible_routine` than of the FMU's bitcode; the
-#: last bit of a node's angular Coriolis acceleration then differs in a twentieth of this model's states. Open.
-LAST_BIT = pytest.mark.xfail(strict=False, reason="last bit of place_node, AVX-512 against the FMU's bitcode")
 MODELS = {"boom": boom, "flexible base": flexible_base, "tied": tied, "spacecraft": spacecraft}
-#: the same for comparisons of an FMU with the engine
-COMPARED = [pytest.param(name, marks=LAST_BIT) if name == "tied" else name for name in MODELS]

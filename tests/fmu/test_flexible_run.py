@@ -24,7 +24,7 @@ from limberjack.engine.flexible.layout import (
 )
 from limberjack.engine.integrate import INTEGRATORS
 from limberjack.fmu.native import targets
-from tests.flexible.models import COMPARED, MODELS
+from tests.flexible.models import MODELS
 from tests.fmu.judged import VARIANTS, Judged, compiled, engine_rows, exported, flexible_names, random_commands
 from tests.fmu.shim_build import CO_SIMULATION, OK, Fmu, location
 from tests.fmu.shim_model import sealed
@@ -132,7 +132,7 @@ def simulated(fmu: Judged, driver: Path, folder: Path) -> tuple[np.ndarray, np.n
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
-@pytest.mark.parametrize("name", [*(name for name in flexible_names() if name not in MODELS), *COMPARED])
+@pytest.mark.parametrize("name", flexible_names())
 def test_the_bits_of_the_engine(name: str, integrator: str, driver: Path, tmp_path: Path) -> None:
     fmu = exported(name, "fmi3", tmp_path, integrator=integrator, outputs=["q", "v", "tau", "sensor.*", "energy.*"])
     commands, rows = simulated(fmu, driver, tmp_path)
@@ -147,7 +147,7 @@ def test_the_bits_of_the_engine(name: str, integrator: str, driver: Path, tmp_pa
 
 
 @pytest.mark.parametrize("variant", ["scalar", "fmi2"])
-@pytest.mark.parametrize("name", COMPARED)
+@pytest.mark.parametrize("name", MODELS)
 def test_scalar_variants_have_them_too(name: str, variant: str, driver: Path, tmp_path: Path) -> None:
     fmu = exported(name, variant, tmp_path)
     commands, rows = simulated(fmu, driver, tmp_path)
