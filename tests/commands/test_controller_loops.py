@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -60,3 +61,12 @@ def test_loops_that_take_commands_stay_as_they_start():
     assert simulation.command["brake.closed"] == simulation.command["rod.position"] == 0.0
     simulation.step(20)
     assert simulation.closed("grasp")
+
+
+def test_thrusters_stay_off():
+    """On spacecraft the command vector is the engine's too: wheels and thrusters beside the drives."""
+    system = lj.load(Path(__file__).resolve().parents[2] / "examples" / "cassini.yaml")
+    simulation, controller = lj.Simulation(system), Controller(system, 20.0)
+    simulation.command_vector = controller.commands(simulation)[0]
+    assert len(system.thrusters) == 6
+    assert all(simulation.command[name] == 0.0 for thruster in system.thrusters for name in thruster.command_names)

@@ -4,7 +4,7 @@ Servo drives get position and rate; torque drives get the torque that the equati
     tau = M dv/dt + bias - passive(reference),   dv/dt = reference + 2 w (rate error) + w² (position error),
 with the accelerations of all undriven coordinates (a free base) solved from their own rows. In a model with loops the
 drives share the work: the same accelerations are asked of the forward dynamics, which knows the loops. Loops that take
-commands stay as they start.
+commands, and thrusters, stay as they start.
 """
 
 from __future__ import annotations
@@ -54,7 +54,10 @@ class Controller:
         self.places = np.array([system.coordinate_names.index(name) for name in self.driven], dtype=int)
         self.trajectory = for_system(system, duration_s)
         self.needs_torque = any(a.mode == "torque" for a in system.actuators)
-        self.held = [value for loop in system.loops for value in loop.first_commands]
+        self.held = [
+            *(value for loop in system.loops for value in loop.first_commands),
+            *(0.0 for _ in system.thrusters),
+        ]
 
     def commands(self, state: Motion) -> tuple[np.ndarray, Reference]:
         """The command vector for a state, and the reference it follows."""
