@@ -17,7 +17,7 @@ from limberjack.hil.events import Event, EventLog
 from limberjack.hil.frames import FrameLog
 from limberjack.hil.mounted import Mounted
 from limberjack.hil.overruns import MOST_FRAMES, OverrunPolicy, Overruns
-from limberjack.hil.parts import Recorder, Watchdog
+from limberjack.hil.parts import Interference, Recorder, Watchdog
 from limberjack.hil.placing import Placing, Right
 from limberjack.hil.signals import Signals
 from limberjack.hil.timeline import Bench, Timeline
@@ -50,14 +50,17 @@ class Outcome:
 class Executive:
     """Runs a simulation with devices.
 
-    Each frame, from 1: commands from the devices, timeline, watchdogs, steps, signals, signals to the devices, record;
-    then the next deadline is awaited. Before the first frame the initial signals are sent and recorded.
+    Each frame, from 1: commands from the devices, timeline, watchdogs, faults of commands, steps, signals, signals to
+    the devices, record; then the next deadline is awaited. Before the first frame the initial signals are sent and
+    recorded.
 
     steps_per_frame : steps of the simulation in a frame
     paced : at the pace of the clock; else in lockstep: each frame waits for the devices' answers
     policy : what overruns mean, when paced
     devices : from `mount`, in the order in which their commands are taken
     timeline, watchdogs, recorder : none unless given
+    faults : changes commands on their way to the model and signals on their way to the devices; the record has the
+        commands with which the model stepped, and the true signals
     log : events are added to it
     answer_limit_s : longest wait for an answer in lockstep, s of wall time. A device that left 3 frames in a row
         unanswered is not waited for until it is heard again
@@ -78,6 +81,7 @@ class Executive:
         timeline: Timeline | None = None,
         watchdogs: Sequence[Watchdog] = (),
         recorder: Recorder | None = None,
+        faults: Interference | None = None,
         log: EventLog | None = None,
         answer_limit_s: float = 1.0,
         placing: Placing | None = None,
@@ -88,7 +92,7 @@ class Executive:
         self.simulation, self.devices, self.watchdogs = simulation, tuple(devices), tuple(watchdogs)
         self.steps = arguments.count("steps_per_frame", steps_per_frame, 1, MOST_FRAMES)
         self.paced, self.policy = paced, policy or OverrunPolicy()
-        self.timeline, self.recorder = timeline or Timeline(), recorder
+        self.timeline, self.recorder, self.faults = timeline or Timeline(), recorder, faults
         self.signals, self.log = signals or Signals(simulation), log or EventLog()
         self._limit_s = 0.0 if paced else arguments.positive("answer_limit_s", answer_limit_s)
         self._placing, self._clock, self._meta = placing or Placing(freeze=paced), clock, dict(meta or {})
@@ -200,7 +204,9 @@ class Executive:
 
     def _frame(self, frame: int) -> bool:
         """One frame's work; whether it was done, False where the run ends before its step."""
-        bench, commands, now = self._bench, self._commands, self._now
+        bench, commands, now, faults = self._bench, self._commands, self._now, self.faults
+        if faults is not None:
+            faults.restore(commands)
         bench.frame, bench.time = frame, self.simulation.time
         for mounted in self.devices:
             before = now()
@@ -217,6 +223,8 @@ class Executive:
         if self._ending:
             return False
         before = now()
+        if faults is not None:
+            faults.apply(bench.time, commands)
         self.simulation.step(self.steps)
         self._step_ns = now() - before
         self._send_and_record(frame)
@@ -224,9 +232,10 @@ class Executive:
 
     def _send_and_record(self, frame: int) -> None:
         vector, now = self.signals.refresh(), self._now
+        sent = vector if self.faults is None else self.faults.measured(vector)
         for mounted in self.devices:
             before = now()
-            mounted.send(frame, vector[0], vector)
+            mounted.send(frame, vector[0], sent)
             mounted.spent_ns += now() - before
         if self.recorder is not None:
             self.recorder.row(vector)

@@ -44,6 +44,19 @@ class Fault(Protocol):
         """End."""
 
 
+class Interference(Protocol):
+    """Stands between the bench and the model on one side, the bench and its devices on the other."""
+
+    def restore(self, commands: np.ndarray) -> None:
+        """Put back the commands (nu,) as they were given, before new ones come."""
+
+    def apply(self, time: float, commands: np.ndarray) -> None:
+        """Make the commands (nu,) those with which the model steps, at simulated time, s."""
+
+    def measured(self, vector: np.ndarray) -> np.ndarray:
+        """The signals (n,) as devices are sent them."""
+
+
 @dataclass(frozen=True)
 class Trip:
     """What a watchdog found; ends: whether the run is to end."""

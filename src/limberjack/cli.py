@@ -65,8 +65,12 @@ def _command(commands: Any, name: str, work: Callable[[argparse.Namespace], int 
     return parser
 
 
-def _model_options(parser: argparse.ArgumentParser, name: str = "model") -> None:
-    parser.add_argument(name, type=Path, metavar="MODEL", help=".yaml, .urdf, .xml (MJCF) or .ljm")
+def _model_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", type=Path, metavar="MODEL", help=".yaml, .urdf, .xml (MJCF) or .ljm")
+    _load_arguments(parser)
+
+
+def _load_arguments(parser: Any) -> None:
     parser.add_argument("--base", choices=("fixed", "free"), help="hold the root body, or let it float")
     parser.add_argument("--strict", action="store_true", help="refuse what is otherwise only warned of")
     parser.add_argument(
@@ -193,20 +197,36 @@ def _export(commands: Any) -> None:
 
 def _hil(commands: Any) -> None:
     def work(options: argparse.Namespace) -> int:
+        if not options.probe:
+            from limberjack.commands.scenario import scenario
+
+            return scenario(options)
         from limberjack.commands.hil import hil
 
         return hil(options, _load_options(options))
 
-    text = "say how fast and how steadily this machine can run a model in real time; see docs/real-time.md"
+    text = (
+        "run a scenario of the test bench and judge it (docs/hil.md), or, with --probe, say how fast and how steadily "
+        "this machine can run a model in real time (docs/real-time.md)"
+    )
     parser = _command(commands, "hil", work, text)
-    _model_options(parser, "file")
-    parser.add_argument("--probe", action="store_true", required=True, help="measure a model on this machine")
-    parser.add_argument("--rate", type=float, metavar="HZ", help="frames a second (default: 1 / the model's dt)")
-    parser.add_argument("--seconds", type=float, default=10.0, metavar="S", help="length of the run (default: 10)")
-    parser.add_argument("--cpu", type=int, action="append", help="processor to stay on (may be repeated)")
-    parser.add_argument("--priority", type=int, help="SCHED_FIFO priority, 1 to 99")
-    parser.add_argument("--lock-memory", action="store_true", help="keep all pages in memory")
-    parser.add_argument("--out", type=Path, help="folder for histograms of the frames")
+    parser.add_argument("file", type=Path, metavar="FILE", help="scenario (.yaml), or the model of --probe")
+    parser.add_argument(
+        "--out", type=Path, help="folder of the report (default: results/<scenario>), of --probe's plot"
+    )
+    run = parser.add_argument_group("scenarios")
+    run.add_argument("--seed", type=int, help="instead of the scenario's")
+    run.add_argument("--no-pace", action="store_true", help="in lockstep, as fast as devices answer")
+    text = "put a value in place of the file's, as pacing.policy=skip or faults[wheel].factor=0.5 (repeatable)"
+    run.add_argument("--set", action="append", default=[], metavar="PATH=VALUE", help=text)
+    probe = parser.add_argument_group("--probe")
+    probe.add_argument("--probe", action="store_true", help="measure a model on this machine")
+    _load_arguments(probe)
+    probe.add_argument("--rate", type=float, metavar="HZ", help="frames a second (default: 1 / the model's dt)")
+    probe.add_argument("--seconds", type=float, default=10.0, metavar="S", help="length of the run (default: 10)")
+    probe.add_argument("--cpu", type=int, action="append", help="processor to stay on (may be repeated)")
+    probe.add_argument("--priority", type=int, help="SCHED_FIFO priority, 1 to 99")
+    probe.add_argument("--lock-memory", action="store_true", help="keep all pages in memory")
 
 
 def _modes(commands: Any) -> None:
@@ -229,12 +249,16 @@ def _schema(commands: Any) -> None:
     def work(options: argparse.Namespace) -> None:
         if options.modes:
             from limberjack.engine.modes.description import json_schema
+        elif options.scenario:
+            from limberjack.hil.scenario.schema import json_schema
         else:
             from limberjack.engine.system.readers.schema import json_schema
         print(json_schema(), end="")
 
     parser = _command(commands, "schema", work, "print the JSON Schema of the YAML formats, for editors")
-    parser.add_argument("--modes", action="store_true", help="of descriptions for 'limberjack modes', not of models")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--modes", action="store_true", help="of descriptions for 'limberjack modes', not of models")
+    which.add_argument("--scenario", action="store_true", help="of scenarios for 'limberjack hil'")
 
 
 def _keygen(commands: Any) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from limberjack.engine.errors import ModelError
@@ -31,10 +33,22 @@ _TYPES = {
 _RANGES = {"greater_than": "above", "greater_than_equal": "of at least", "less_than_equal": "of at most"}
 
 
-def model_error(error: ValidationError, document: Document) -> ModelError:
-    """One ModelError about the first finding; up to four more are listed behind it."""
+@dataclass(frozen=True)
+class Dialect:
+    """Another format of the same kind as model files: its root and the page that explains it."""
+
+    root: type[BaseModel]
+    page: str
+
+    def fields(self) -> list[str]:
+        """Names of all fields, to guess what a misspelt one means."""
+        return _fields_of(self.root)
+
+
+def model_error(error: ValidationError, document: Document, dialect: Dialect | None = None) -> ModelError:
+    """One ModelError about the first finding; up to four more are listed behind it. dialect: None for model files."""
     details = sorted(error.errors(include_url=False), key=lambda detail: detail["type"] != "extra_forbidden")
-    findings = [_finding(detail, document) for detail in details]  # a misspelt field explains a missing one
+    findings = [_finding(detail, document, dialect) for detail in details]  # a misspelt field explains a missing one
     (where, what, mend), rest = findings[0], findings[1:MAX_SHOWN]
     more = "".join(f"; also {place}: {text}" for place, text, _ in rest)
     left = len(findings) - MAX_SHOWN
@@ -42,10 +56,10 @@ def model_error(error: ValidationError, document: Document) -> ModelError:
     return ModelError(what + more, where=where, mend=mend)
 
 
-def _finding(detail: ErrorDetails, document: Document) -> tuple[str, str, str]:
+def _finding(detail: ErrorDetails, document: Document, dialect: Dialect | None) -> tuple[str, str, str]:
     """Place, what is wrong and mend of one finding."""
     path = _path(detail, document)
-    what, mend = _words(detail, path, document)
+    what, mend = (_words if dialect is None else _foreign_words(dialect))(detail, path, document)
     return document.place(path), what, mend
 
 
@@ -100,6 +114,25 @@ def _words(detail: ErrorDetails, path: Path, document: Document) -> tuple[str, s
     return f"{_shown(detail['input'])}: {detail['msg'][:1].lower()}{detail['msg'][1:]}", "Correct the value"
 
 
+def _foreign_words(dialect: Dialect) -> Callable[[ErrorDetails, Path, Document], tuple[str, str]]:
+    """`_words` for a format without hinges and loops."""
+
+    def words(detail: ErrorDetails, path: Path, document: Document) -> tuple[str, str]:
+        kind, context, field = detail["type"], detail.get("ctx", {}), str(path[-1]) if path else ""
+        if kind == "extra_forbidden":
+            close = difflib.get_close_matches(field, dialect.fields(), 1)
+            return f"unknown field '{field}'", _meant(field, close, dialect.page)
+        if kind == "union_tag_invalid":
+            return f"unknown {field} {_shown(context['tag'])}", f"Use one of: {context['expected_tags']}"
+        if kind == "union_tag_not_found":
+            return f"'{field}' is missing", f"Add {field}; nothing is assumed for it"
+        if kind == "value_error":
+            return str(context["error"]), f"See {dialect.page}"
+        return _words(detail, path, document)
+
+    return words
+
+
 def _unknown_branch(tag: Any, path: Path) -> tuple[str, str]:
     """About a type that does not exist or is not given."""
     loop, field = path[0] == "loops", str(path[-1])
@@ -135,16 +168,20 @@ def _unknown_field(field: str, path: Path, document: Document) -> tuple[str, str
     return f"unknown field '{field}'", _meant(field, close)
 
 
-def _meant(field: str, close: list[str]) -> str:
+def _meant(field: str, close: list[str], page: str = "docs/model-format.md") -> str:
     meant = f"; did you mean '{close[0]}'?" if close and close[0] != field else ""
-    return f"Remove it or see docs/model-format.md{meant}"
+    return f"Remove it or see {page}{meant}"
 
 
-@cache
 def _all_fields() -> list[str]:
     from limberjack.engine.system.readers.schema import ModelSpec
 
-    schema = ModelSpec.model_json_schema()
+    return _fields_of(ModelSpec)
+
+
+@cache
+def _fields_of(root: type[BaseModel]) -> list[str]:
+    schema = root.model_json_schema()
     parts = [schema, *schema["$defs"].values()]
     return sorted({name for part in parts for name in part.get("properties", {})})
 

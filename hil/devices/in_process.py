@@ -1,0 +1,135 @@
+"""A controller in Python that runs in the bench's own process: python:MODULE:FUNCTION."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from limberjack.engine import arguments
+from limberjack.engine.errors import ArgumentError, LimberjackError
+from limberjack.hil.devices.device import Link, Wiring
+from limberjack.hil.errors import HilError
+
+SCHEME = "python:"
+#: from simulated time, s, and signals (ns,) to commands (nc,); None: no answer this time
+Law = Callable[[float, np.ndarray], Sequence[float] | np.ndarray | None]
+#: makes the law of a run: factory(wiring, **options)
+Factory = Callable[..., Law]
+
+
+class InProcessDevice:
+    """Calls a law with every message; its commands are received in the frame after.
+
+    factory : called with the Wiring and the options when the device is opened
+    """
+
+    def __init__(self, name: str, factory: Factory, options: Mapping[str, Any] | None = None) -> None:
+        self.name, self.link = name, Link()
+        self._factory, self._options = factory, dict(options or {})
+        self._law: Law | None = None
+        self._size, self._answer = 0, np.zeros(0)
+        self._fresh = False
+
+    def open(self, wiring: Wiring) -> None:
+        """Make the law. HilError with its place if it raises."""
+        self.link, self._fresh = Link(), False
+        self._size = len(wiring.commands)
+        self._answer = np.zeros(self._size)
+        try:
+            self._law = self._factory(wiring, **self._options)
+        except Exception as error:
+            raise HilError(f"controller '{self.name}' could not be made: {_told(error)}") from error
+        if not callable(self._law):
+            raise HilError(
+                f"controller '{self.name}': its function returned {type(self._law).__name__}; return a function of "
+                "time and signals that returns commands."
+            )
+
+    def send(self, frame: int, time: float, signals: np.ndarray) -> None:
+        """Call the law."""
+        assert self._law is not None
+        self.link.sent += 1
+        try:
+            found = self._law(time, signals.copy())
+        except Exception as error:
+            raise HilError(f"controller '{self.name}' raised at t = {time:.6g} s: {_told(error)}") from error
+        if found is None:
+            return
+        try:
+            self._answer = arguments.vector(f"commands of controller '{self.name}'", found, (self._size,))
+        except ArgumentError as error:
+            self.link.reject(str(error))
+            return
+        self.link.received += 1
+        self._fresh = True
+
+    def receive(self, time: float, commands: np.ndarray) -> bool:
+        """The answer to the last message."""
+        if not self._fresh:
+            return False
+        commands[:] = self._answer
+        self._fresh, self.link.last_time = False, time
+        return True
+
+    def answer(self, time: float, commands: np.ndarray, limit_s: float) -> bool:
+        """As `receive`: the law has answered already, or will not."""
+        return self.receive(time, commands)
+
+    def close(self) -> None:
+        """Forget the law."""
+        self._law = None
+
+
+def in_process(uri: str, name: str, options: Mapping[str, Any], folder: Path) -> InProcessDevice:
+    """The device of a URI python:MODULE:FUNCTION.
+
+    MODULE is a file beside the scenario, with or without .py, or a module that can be imported.
+    ArgumentError if there is no such module or function.
+    """
+    module_name, _, function = uri.removeprefix(SCHEME).partition(":")
+    if not module_name or not function:
+        raise ArgumentError(f"'{uri:.200}' names no function; write python:MODULE:FUNCTION.")
+    module = _module(module_name, folder)
+    factory = getattr(module, function, None)
+    if not callable(factory):
+        known = [word for word in vars(module) if not word.startswith("_") and callable(getattr(module, word))]
+        arguments.index_of(f"function of {module_name}", function, known)
+        raise ArgumentError(f"'{function}' of {module_name} is no function.")
+    return InProcessDevice(name, factory, options)
+
+
+def _module(name: str, folder: Path) -> ModuleType:
+    """A file beside the scenario, else an importable module."""
+    path = folder / (name if name.endswith(".py") else f"{name}.py")
+    try:
+        if not path.is_file():
+            return importlib.import_module(name)
+        spec = importlib.util.spec_from_file_location(f"_limberjack_controller_{path.stem}", path)
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[spec.name] = module  # dataclasses look their module up
+        spec.loader.exec_module(module)
+        return module
+    except ImportError as error:
+        raise ArgumentError(
+            f"controller module '{name}' cannot be imported ({error}), and there is no {path}."
+        ) from None
+    except Exception as error:
+        raise ArgumentError(f"controller module '{name}' cannot be imported: {_told(error)}") from error
+
+
+def _told(error: Exception) -> str:
+    """An error with the innermost line of the file that raised it."""
+    if isinstance(error, LimberjackError):
+        return str(error)
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {error} ({Path(place.filename).name}:{place.lineno})"

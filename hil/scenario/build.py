@@ -1,0 +1,184 @@
+"""From a scenario to an executive that is ready to run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from limberjack.engine import arguments
+from limberjack.engine.errors import ArgumentError
+from limberjack.engine.simulation import Simulation
+from limberjack.engine.system.load import load
+from limberjack.hil.devices.device import Device
+from limberjack.hil.devices.in_process import SCHEME, in_process
+from limberjack.hil.devices.uri import device_from
+from limberjack.hil.executive import Executive
+from limberjack.hil.faults import FaultBoard
+from limberjack.hil.mounted import Mounted, mount
+from limberjack.hil.overruns import OverrunPolicy
+from limberjack.hil.parts import Watchdog
+from limberjack.hil.placing import Placing
+from limberjack.hil.scenario.build_faults import make_fault, make_watchdog
+from limberjack.hil.scenario.load import Scenario
+from limberjack.hil.scenario.schema import DeviceSpec
+from limberjack.hil.scenario.schema_timeline import TimelineSpec
+from limberjack.hil.scenario.tape import Tape
+from limberjack.hil.signals import Signals
+from limberjack.hil.timeline import Action, At, ClearFault, Command, End, Ramp, SetFault, SetParameter, Switch, Timeline
+
+
+@dataclass(frozen=True)
+class Built:
+    """A bench ready to run.
+
+    judged : criterion → its signals;  plotted : (title, signals) of the diagrams;  listed : signals of the table
+    """
+
+    executive: Executive
+    tape: Tape
+    judged: dict[str, tuple[str, ...]]
+    plotted: list[tuple[str, tuple[str, ...]]]
+    listed: tuple[str, ...]
+
+
+def build(scenario: Scenario, seed: int, paced: bool, watching: Iterable[Watchdog] = ()) -> Built:
+    """Load the model, compile, wire everything; nothing is opened. ModelError with the place in the file.
+
+    watching : watchdogs beside those of the file
+    """
+    spec = scenario.spec
+    with scenario.at("model"):
+        system = load(scenario.folder / spec.model, **spec.load.model_dump())
+        simulation = Simulation(system, dt=spec.dt, integrator=spec.integrator, substeps=spec.substeps)
+    _set_initial(scenario, simulation)
+    signals, period = Signals(simulation), spec.steps_per_frame * simulation.dt
+    board = FaultBoard(simulation, signals, period, seed)
+    devices = [_device(scenario, i, part, signals, simulation) for i, part in enumerate(spec.devices)]
+    watchdogs = [make_watchdog(scenario, i, simulation, signals, devices) for i in range(len(spec.watchdogs))]
+    frames = int(-(-spec.duration // period)) + 2
+    judged, plotted, listed = _chosen(scenario, signals)
+    tape = Tape(
+        signals, {name for part in (*judged.values(), *(p for _, p in plotted), listed) for name in part}, frames
+    )
+    pacing = spec.pacing
+    counts = {name: getattr(pacing, name) for name in ("most_total", "most_consecutive", "start_up_frames")}
+    with scenario.at("pacing"):
+        executive = Executive(
+            simulation,
+            steps_per_frame=spec.steps_per_frame,
+            paced=paced,
+            policy=OverrunPolicy(pacing.policy, most_start_up=pacing.most_start_up, **counts),
+            devices=devices,
+            timeline=_timeline(scenario, simulation, board),
+            watchdogs=[*watching, *watchdogs],
+            recorder=tape,
+            faults=board,
+            answer_limit_s=pacing.answer_limit_s,
+            placing=Placing(pacing.priority, tuple(pacing.cpus), pacing.lock_memory),
+            signals=signals,
+            meta={"scenario": spec.name, "seed": seed},
+        )
+    return Built(executive, tape, judged, plotted, listed)
+
+
+def _set_initial(scenario: Scenario, simulation: Simulation) -> None:
+    """Parameters, coordinates, velocities and commands where the scenario gives them."""
+    initial, system = scenario.spec.initial, simulation.system
+    for group, target in (("parameters", simulation.parameters), ("commands", simulation.command)):
+        for name, value in getattr(initial, group).items():
+            with scenario.at("initial", group, name):
+                target[name] = value
+    q, v = simulation.q, simulation.v
+    for group, names, values in (
+        ("coordinates", system.coordinate_names, q),
+        ("velocities", system.velocity_names, v),
+    ):
+        for name, value in getattr(initial, group).items():
+            with scenario.at("initial", group, name):
+                values[arguments.index_of(group.replace("ies", "y").rstrip("s"), name, names)] = value
+    with scenario.at("initial"):
+        if initial.coordinates:
+            simulation.q = _unit_quaternions(simulation, q)
+        if initial.velocities:
+            simulation.v = v
+
+
+def _unit_quaternions(simulation: Simulation, q: np.ndarray) -> np.ndarray:
+    """Coordinates with quaternions of length 1; ArgumentError for one of length 0."""
+    names = list(simulation.system.coordinate_names)
+    for start, name in enumerate(names):
+        if name.endswith(".qw") and names[start + 3] == f"{name[:-1]}z":
+            length = float(np.linalg.norm(q[start : start + 4]))
+            if length == 0.0:
+                raise ArgumentError(f"the quaternion of '{name[:-3]}' is zero; give w, x, y, z.")
+            q[start : start + 4] /= length
+    return q
+
+
+def _device(scenario: Scenario, i: int, spec: DeviceSpec, signals: Signals, simulation: Simulation) -> Mounted:
+    device: Device
+    with scenario.at("devices", i, "uri"):
+        make = in_process if spec.uri.startswith(SCHEME) else device_from
+        device = make(spec.uri, spec.name, spec.options, scenario.folder)
+    with scenario.at("devices", i):
+        return mount(device, signals, simulation, spec.signals, spec.commands, spec.every)
+
+
+def _timeline(scenario: Scenario, simulation: Simulation, board: FaultBoard) -> Timeline:
+    faults = {part.name: make_fault(scenario, i, board) for i, part in enumerate(scenario.spec.faults)}
+    entries = []
+    for i, entry in enumerate(scenario.spec.timeline):
+        where = scenario.place("timeline", i, entry.action)
+        actions: list[Action] = []
+        if entry.fault is not None:
+            actions = [SetFault(faults[entry.fault])]
+        elif entry.clear is not None:
+            actions = [ClearFault(faults[entry.clear])]
+        else:
+            actions = _actions(entry)
+        with scenario.at("timeline", i, entry.action):
+            for action in actions:
+                action.check(simulation)
+        entries += [At(entry.at, action, where) for action in actions]
+    return Timeline(entries)
+
+
+def _actions(entry: TimelineSpec) -> list[Action]:
+    """What an entry without faults means."""
+    if entry.command is not None:
+        return [Command(name, value) for name, value in entry.command.items()]
+    if entry.ramp is not None:
+        return [Ramp(name, value, entry.ramp.duration) for name, value in entry.ramp.to.items()]
+    if entry.parameter is not None:
+        return [SetParameter(name, value) for name, value in entry.parameter.items()]
+    if entry.end:
+        return [End()]
+    return [Switch(entry.action, str(getattr(entry, entry.action)))]
+
+
+def _by_signals(judged: dict[str, tuple[str, ...]]) -> list[tuple[str, tuple[str, ...]]]:
+    """One diagram for each set of signals, titled with the criteria that judge it."""
+    titles: dict[tuple[str, ...], list[str]] = {}
+    for name, chosen in judged.items():
+        titles.setdefault(chosen, []).append(name)
+    return [(", ".join(names), chosen) for chosen, names in titles.items()]
+
+
+def _chosen(scenario: Scenario, signals: Signals) -> tuple[dict[str, Any], list[Any], tuple[str, ...]]:
+    """Names of the signals of criteria, of diagrams and of the table."""
+
+    def names(patterns: list[str], *path: str | int) -> tuple[str, ...]:
+        with scenario.at(*path):
+            return tuple(signals.names[i] for i in signals.select(patterns))
+
+    spec = scenario.spec
+    judged = {
+        part.name: names(part.signals, "criteria", i, "signals")
+        for i, part in enumerate(spec.criteria)
+        if not hasattr(part, "kind")
+    }
+    plotted = [(plot.title, names(plot.signals, "plots", i, "signals")) for i, plot in enumerate(spec.plots)]
+    return judged, plotted or _by_signals(judged), names(spec.record.signals, "record", "signals")

@@ -1,0 +1,138 @@
+"""Faults and watchdogs of a scenario."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from limberjack.engine import arguments
+from limberjack.engine.errors import ArgumentError
+from limberjack.engine.simulation import Simulation
+from limberjack.hil import faults, watchdogs
+from limberjack.hil.mounted import Mounted
+from limberjack.hil.parts import Fault
+from limberjack.hil.scenario import schema_faults as schema
+from limberjack.hil.scenario.load import Scenario
+from limberjack.hil.signals import Signals
+
+
+def make_fault(scenario: Scenario, i: int, board: faults.FaultBoard) -> Fault:
+    """The i-th fault of a scenario. ModelError for names that the model does not have."""
+    spec, simulation = scenario.spec.faults[i], board.simulation
+    if isinstance(spec, (schema.ParameterFault, schema.FrequencyFault)):
+        return _of_parameters(scenario, i, board)
+    if isinstance(spec, schema.LockFault):
+        with scenario.at("faults", i, "hinge"):
+            _check_lock(simulation, spec.hinge)
+        return faults.Locked(spec.name, spec.hinge)
+    if hasattr(spec, "commands"):
+        with scenario.at("faults", i, "commands"):
+            return _of_commands(spec, board, command_places(board.signals, simulation, spec.commands))
+    with scenario.at("faults", i, "signals"):
+        return _of_signals(spec, board, board.signals.select(spec.signals))
+
+
+def _check_lock(simulation: Simulation, hinge: str) -> None:
+    """ArgumentError if the model has no lock for a hinge."""
+    arguments.index_of("hinge", hinge, [body.hinge.name for body in simulation.system.bodies])
+    if not any(loop.type == "lock" and loop.locked == hinge and loop.switchable for loop in simulation.system.loops):
+        raise ArgumentError(
+            f"hinge '{hinge}' has no lock that can be switched; declare one among the model's loops: "
+            f"{{name: {hinge}_lock, type: lock, hinge: {hinge}, switchable: true, closed: false}}."
+        )
+
+
+def _of_parameters(scenario: Scenario, i: int, board: faults.FaultBoard) -> Fault:
+    spec, parameters = scenario.spec.faults[i], list(board.simulation.parameters)
+    if isinstance(spec, schema.FrequencyFault):
+        modes = f"hinge.{spec.body}.modes.{spec.mode}"
+        with scenario.at("faults", i, "mode"):
+            arguments.index_of("parameter", f"{modes}.stiffness", parameters)
+        # ω = √(k/m) and ζ = c / (2 m ω): k by the factor's square and c by the factor keep m and ζ
+        factors = {f"{modes}.stiffness": spec.factor**2, f"{modes}.damping": spec.factor}
+        return faults.ChangedParameters(spec.name, board, {}, factors)
+    assert isinstance(spec, schema.ParameterFault)
+    for group in ("values", "factors"):
+        for name in getattr(spec, group):
+            with scenario.at("faults", i, group, name):
+                arguments.index_of("parameter", name, parameters)
+    return faults.ChangedParameters(spec.name, board, spec.values, spec.factors)
+
+
+def _of_commands(spec: schema.FaultSpec, board: faults.FaultBoard, places: np.ndarray) -> Fault:
+    match spec:
+        case schema.StuckFault():
+            return faults.Stuck(spec.name, board, places, spec.value)
+        case schema.EffectivenessFault():
+            return faults.Scaled(spec.name, board, places, spec.factor)
+        case schema.ReversedFault():
+            return faults.Scaled(spec.name, board, places, -1.0)
+        case schema.RunawayFault():
+            return faults.Runaway(spec.name, board, places, spec.rate, np.inf if spec.most is None else spec.most)
+        case schema.DelayFault():
+            return faults.Delay(spec.name, board, places, spec.delay)
+    raise AssertionError(spec.type)
+
+
+def _of_signals(spec: schema.FaultSpec, board: faults.FaultBoard, places: np.ndarray) -> Fault:
+    match spec:
+        case schema.BiasFault():
+            return faults.Drift(spec.name, board, places, spec.value)
+        case schema.DriftFault():
+            return faults.Drift(spec.name, board, places, 0.0, spec.rate)
+        case schema.FreezeFault():
+            return faults.Freeze(spec.name, board, places)
+        case schema.DropoutFault():
+            return faults.Freeze(spec.name, board, places, spec.value)
+        case schema.SpikeFault():
+            return faults.Spikes(spec.name, board, places, spec.value, spec.every_s)
+        case schema.NoiseFault():
+            return faults.Noise(spec.name, board, places, spec.sigma)
+    raise AssertionError(spec.type)
+
+
+def make_watchdog(
+    scenario: Scenario, i: int, simulation: Simulation, signals: Signals, devices: Sequence[Mounted]
+) -> watchdogs.Watch:
+    """The i-th watchdog of a scenario. ModelError for names that the model or the scenario does not have."""
+    spec = scenario.spec.watchdogs[i]
+    if isinstance(spec, schema.HeartbeatSpec):
+        with scenario.at("watchdogs", i, "device"):
+            arguments.index_of("device", spec.device, [mounted.name for mounted in devices])
+    own = next((m.commands for m in devices if m.name == getattr(spec, "device", None)), None)
+    with scenario.at("watchdogs", i, "commands"):
+        everything = np.arange(len(simulation.command_names)) if own is None else own
+        places = command_places(signals, simulation, spec.commands) if spec.commands else everything
+    with scenario.at("watchdogs", i, "safe"):
+        safe = watchdogs.SafeState(spec.safe, simulation, signals, places, spec.brake_gain)
+    match spec:
+        case schema.CommandAgeSpec():
+            with scenario.at("watchdogs", i, "commands"):
+                setters = _setters(devices, places, simulation)
+            return watchdogs.CommandAge(spec.name, safe, setters, spec.limit, spec.latched)
+        case schema.HeartbeatSpec():
+            return watchdogs.Heartbeat(spec.name, safe, spec.device, spec.limit, spec.latched)
+        case schema.LimitSpec():
+            with scenario.at("watchdogs", i, "signals"):
+                chosen = signals.select(spec.signals)
+            bounds = -np.inf if spec.lower is None else spec.lower, np.inf if spec.upper is None else spec.upper
+            return watchdogs.SignalLimit(spec.name, safe, chosen, bounds, spec.latched)
+        case schema.EngineSpec():
+            return watchdogs.EngineStatus(spec.name, safe, spec.latched)
+    raise AssertionError(spec.type)
+
+
+def _setters(devices: Sequence[Mounted], places: np.ndarray, simulation: Simulation) -> list[str]:
+    """Names of the devices that set these commands. ArgumentError for a command that none sets."""
+    by_place = {place: mounted.name for mounted in devices for place in mounted.commands.tolist()}
+    for place in places.tolist():
+        if place not in by_place:
+            raise ArgumentError(f"command '{simulation.command_names[place]}' is set by no device, so it has no age.")
+    return sorted({by_place[place] for place in places.tolist()})
+
+
+def command_places(signals: Signals, simulation: Simulation, patterns: Iterable[str]) -> np.ndarray:
+    """Places (m,) in the command vector. UnknownNameError for a pattern that matches no command."""
+    first = len(signals.names) - len(simulation.command_names)
+    return signals.select([f"command.{pattern}" for pattern in patterns]) - first

@@ -1,0 +1,163 @@
+"""Pass criteria: from what a run left to verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from limberjack.engine.system.patterns import compiled
+from limberjack.hil.events import EventLog
+from limberjack.hil.scenario import schema_criteria as schema
+from limberjack.hil.scenario.tape import Tape
+
+#: times are compared within this part of a second, so that 3 × 0.1 s is 0.3 s
+_TIME_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of one criterion.
+
+    value : what was measured, nan where nothing could be;  bound : what it is compared with;  time : where, s, or nan
+    """
+
+    name: str
+    passed: bool
+    text: str
+    value: float = float("nan")
+    bound: float = float("nan")
+    time: float = float("nan")
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What verdicts are made from.
+
+    signals : criterion's name → signals that its patterns mean
+    """
+
+    tape: Tape
+    log: EventLog
+    signals: dict[str, tuple[str, ...]]
+
+    def window(self, start: float, until: float | None) -> np.ndarray:
+        """Which rows lie in a window of time (rows,)."""
+        time = self.tape.table[:, 0]
+        inside = time >= start - _TIME_TOLERANCE
+        return inside if until is None else inside & (time <= until + _TIME_TOLERANCE)
+
+    @property
+    def end(self) -> float:
+        """Time of the last row, s."""
+        return float(self.tape.table[-1, 0]) if len(self.tape.table) else 0.0
+
+
+def judge(spec: Any, evidence: Evidence) -> Verdict:
+    """The verdict of one criterion."""
+    reach = float(getattr(spec, "until", None) or getattr(spec, "start", 0.0))
+    if reach > evidence.end + _TIME_TOLERANCE:
+        return Verdict(spec.name, False, f"the run ended at {evidence.end:.6g} s, before {reach:g} s")
+    return _JUDGES[type(spec)](spec, evidence)
+
+
+def _columns(spec: Any, evidence: Evidence, rows: np.ndarray) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
+    """Names (m,), times (k,) and values (k, m) of a criterion's signals in some rows."""
+    names = evidence.signals[spec.name]
+    return names, evidence.tape.table[rows, 0], evidence.tape.columns(names)[rows]
+
+
+def _bounds(spec: schema.BoundsSpec, evidence: Evidence) -> Verdict:
+    """Worst excess = max(lower − y, y − upper) ≤ 0."""
+    names, times, values = _columns(spec, evidence, evidence.window(spec.start, spec.until))
+    lower = -np.inf if spec.lower is None else spec.lower
+    upper = np.inf if spec.upper is None else spec.upper
+    excess = np.nan_to_num(np.maximum(lower - values, values - upper), nan=np.inf)
+    row, column = np.unravel_index(int(np.argmax(excess)), excess.shape)
+    value, time = float(values[row, column]), float(times[row])
+    bound = lower if lower - value > value - upper else upper
+    passed = bool(excess[row, column] <= 0.0)
+    first = times[int(np.argmax((excess > 0.0).any(axis=1)))]
+    text = f"{names[column]} comes to {value:.6g} at {time:.6g} s; the bound is {bound:g}"
+    return Verdict(spec.name, passed, text + ("" if passed else f", left first at {first:.6g} s"), value, bound, time)
+
+
+def _settling(spec: schema.SettlingSpec, evidence: Evidence) -> Verdict:
+    """Time from the start of the window after the last |y − target| > tolerance."""
+    names, times, values = _columns(spec, evidence, evidence.window(spec.start, spec.until))
+    outside = ~(np.abs(values - spec.target) <= spec.tolerance)
+    last = np.where(outside.any(axis=0), len(times) - 1 - np.argmax(outside[::-1], axis=0), -1)
+    column = int(np.argmax(last))
+    if last[column] == len(times) - 1:
+        final = float(values[-1, column])
+        text = f"{names[column]} is {final:.6g} at the end, not within {spec.tolerance:g} of {spec.target:g}"
+        return Verdict(spec.name, False, text, float("inf"), spec.within, float(times[-1]))
+    settled = float(times[last[column] + 1])
+    took = settled - spec.start
+    passed = took <= spec.within + _TIME_TOLERANCE
+    text = f"{names[column]} stays within {spec.tolerance:g} of {spec.target:g} after {took:.6g} s"
+    return Verdict(spec.name, passed, f"{text}; {spec.within:g} s are allowed", took, spec.within, settled)
+
+
+def _rms(spec: schema.RmsSpec, evidence: Evidence) -> Verdict:
+    """√(mean (y − target)²)."""
+    names, _, values = _columns(spec, evidence, evidence.window(spec.start, spec.until))
+    found = np.sqrt(np.mean((values - spec.target) ** 2, axis=0))
+    column = int(np.argmax(np.nan_to_num(found, nan=np.inf)))
+    value = float(found[column])
+    text = f"the RMS of {names[column]} about {spec.target:g} is {value:.6g}; {spec.most:g} is allowed"
+    return Verdict(spec.name, bool(value <= spec.most), text, value, spec.most)
+
+
+def _final(spec: schema.FinalSpec, evidence: Evidence) -> Verdict:
+    """|y(end) − target| ≤ tolerance."""
+    names, times, values = _columns(spec, evidence, evidence.window(0.0, None))
+    away = np.nan_to_num(np.abs(values[-1] - spec.target), nan=np.inf)
+    column = int(np.argmax(away))
+    value = float(values[-1, column])
+    text = f"{names[column]} ends at {value:.6g}; {spec.target:g} ± {spec.tolerance:g} is allowed"
+    return Verdict(spec.name, bool(away[column] <= spec.tolerance), text, value, spec.target, float(times[-1]))
+
+
+def _deadline(spec: schema.DeadlineSpec, evidence: Evidence) -> Verdict:
+    """The first time at which a level is passed, of the slowest signal."""
+    names, times, values = _columns(spec, evidence, evidence.window(0.0, None))
+    word, level = ("above", spec.above) if spec.above is not None else ("below", spec.below)
+    assert level is not None
+    there = values > level if word == "above" else values < level
+    first = np.where(there.any(axis=0), times[np.argmax(there, axis=0)], np.inf)
+    column = int(np.argmax(first))
+    value = float(first[column])
+    found = f"first at {value:.6g} s" if np.isfinite(value) else "never"
+    text = f"{names[column]} is {word} {level:g} {found}; by {spec.by:g} s it had to be"
+    return Verdict(spec.name, value <= spec.by + _TIME_TOLERANCE, text, value, spec.by, value)
+
+
+def _events(spec: schema.EventSpec | schema.NoEventSpec, evidence: Evidence) -> Verdict:
+    """How many events of a kind and source lie in the window."""
+    matches, until = compiled(spec.source).match, np.inf if spec.until is None else spec.until
+    found = [
+        event
+        for event in evidence.log.of(spec.kind)
+        if matches(event.source) and spec.start - _TIME_TOLERANCE <= event.time <= until + _TIME_TOLERANCE
+    ]
+    least = spec.least if isinstance(spec, schema.EventSpec) else 0
+    passed = len(found) >= least if least else not found
+    what = f"{len(found)} events '{spec.kind}' of '{spec.source}'"
+    first = f", the first at {found[0].time:.6g} s: {found[0].source}: {found[0].text}" if found else ""
+    wanted = f"; at least {least} must be" if least else "; none may be"
+    time = found[0].time if found else float("nan")
+    return Verdict(spec.name, passed, what + first + wanted, float(len(found)), float(least), time)
+
+
+_JUDGES: dict[type, Callable[[Any, Evidence], Verdict]] = {
+    schema.BoundsSpec: _bounds,
+    schema.SettlingSpec: _settling,
+    schema.RmsSpec: _rms,
+    schema.FinalSpec: _final,
+    schema.DeadlineSpec: _deadline,
+    schema.EventSpec: _events,
+    schema.NoEventSpec: _events,
+}

@@ -1,0 +1,34 @@
+"""Verdicts as JUnit XML, which CI systems read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from xml.etree import ElementTree
+
+from limberjack.hil.scenario.criteria import Verdict
+
+#: characters that XML 1.0 cannot hold
+_FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def write_junit(path: Path, name: str, verdicts: Sequence[Verdict], elapsed_s: float) -> None:
+    """One test suite of the scenario's name, one test case a verdict; the time is the whole run's."""
+    failures = sum(not verdict.passed for verdict in verdicts)
+    about = {"name": _clean(name), "time": f"{elapsed_s:.6f}", "tests": str(len(verdicts)), "failures": str(failures)}
+    root = ElementTree.Element("testsuites")
+    suite = ElementTree.SubElement(root, "testsuite", {**about, "errors": "0", "skipped": "0"})
+    for verdict in verdicts:
+        case = ElementTree.SubElement(suite, "testcase", classname=_clean(name), name=_clean(verdict.name), time="0")
+        if verdict.passed:
+            ElementTree.SubElement(case, "system-out").text = _clean(verdict.text)
+        else:
+            failure = ElementTree.SubElement(case, "failure", message=_clean(verdict.text), type="criterion")
+            failure.text = _clean(verdict.text)
+    ElementTree.indent(root)
+    ElementTree.ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)
+
+
+def _clean(text: str) -> str:
+    return _FORBIDDEN.sub("\ufffd", text)

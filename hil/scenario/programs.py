@@ -1,0 +1,94 @@
+"""Programs that run beside the bench: controllers in processes of their own, started before a run and ended with it."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO
+
+from limberjack.engine.errors import ArgumentError
+from limberjack.hil.events import Event
+from limberjack.hil.mounted import Mounted
+from limberjack.hil.parts import Trip
+from limberjack.hil.scenario.load import Scenario
+from limberjack.hil.scenario.schema import ControllerSpec
+from limberjack.hil.signals import Signals
+
+_PR_SET_PDEATHSIG = 1
+
+
+class Programs:
+    """The programs of a scenario; a watchdog too: one that ends too early ends the run."""
+
+    def __init__(self, scenario: Scenario, out: Path | None) -> None:
+        self._scenario, self._out = scenario, out
+        self._running: list[tuple[ControllerSpec, subprocess.Popen[bytes]]] = []
+        self._told: set[str] = set()
+
+    @contextlib.contextmanager
+    def running(self) -> Iterator[None]:
+        """Start all, give each its time, and end all, whatever happens."""
+        with contextlib.ExitStack() as stack:
+            for i, spec in enumerate(self._scenario.spec.controllers):
+                with self._scenario.at("controllers", i, "command"):
+                    child = self._start(spec, stack)
+                stack.callback(_end, child, spec.end_s)
+                self._running.append((spec, child))
+            time.sleep(max((spec.start_s for spec, _ in self._running), default=0.0))
+            yield
+
+    def check(self, time: float, signals: Signals, devices: Sequence[Mounted]) -> Sequence[Trip]:
+        """Programs that have ended since the last frame."""
+        found = []
+        for spec, child in self._running:
+            code = child.poll()
+            if code is not None and spec.name not in self._told:
+                self._told.add(spec.name)
+                how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
+                text = f"the program of controller '{spec.name}' {how}"
+                kind = "device" if spec.may_end else "trip"
+                found.append(Trip(Event(time, kind, spec.name, text, {"code": code}), not spec.may_end))
+        return found
+
+    def _start(self, spec: ControllerSpec, stack: contextlib.ExitStack) -> subprocess.Popen[bytes]:
+        """In a session of its own, so that what it starts ends with it; its output goes to a file."""
+        folder = self._scenario.folder
+        words = [word.replace("{python}", sys.executable).replace("{folder}", str(folder)) for word in spec.command]
+        sink: IO[bytes] | int = subprocess.DEVNULL
+        if self._out is not None:
+            sink = stack.enter_context((self._out / f"{spec.name}.log").open("wb"))
+        try:
+            return subprocess.Popen(
+                words,
+                cwd=folder,
+                stdin=subprocess.DEVNULL,
+                stdout=sink,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=_end_with_bench if sys.platform == "linux" else None,
+            )
+        except OSError as error:
+            text = f"the program of controller '{spec.name}' cannot be started: {error.strerror} ({shlex.join(words)})"
+            raise ArgumentError(f"{text}; give a program that exists, {{python}} or {{folder}}/name.") from None
+
+
+def _end_with_bench() -> None:
+    """In the child: be killed when the bench dies, however it dies (prctl of Linux)."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _end(child: subprocess.Popen[bytes], limit_s: float) -> None:
+    """Ask the program and all that it started to end; kill what has not ended in time."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(child.pid, number)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(limit_s if number == signal.SIGTERM else None)

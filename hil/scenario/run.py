@@ -1,0 +1,114 @@
+"""Run a scenario and judge it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from limberjack.engine import arguments
+from limberjack.hil.executive import Outcome
+from limberjack.hil.scenario.build import Built, build
+from limberjack.hil.scenario.criteria import Evidence, Verdict, judge
+from limberjack.hil.scenario.html import write_html
+from limberjack.hil.scenario.junit import write_junit
+from limberjack.hil.scenario.load import Scenario, load_scenario
+from limberjack.hil.scenario.programs import Programs
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run of a scenario came to.
+
+    passed : whether the run ended as expected and all criteria hold
+    criteria : the end of the run first, then the scenario's
+    folder : where report.html, junit.xml, result.json, events.csv and signals.csv are; None: nothing was written
+    values : criterion → what was measured
+    """
+
+    name: str
+    passed: bool
+    outcome: Outcome
+    criteria: list[Verdict]
+    folder: Path | None
+    values: dict[str, float]
+    seed: int
+    built: Built
+
+    @property
+    def exit_code(self) -> int:
+        """0 passed, 1 failed."""
+        return 0 if self.passed else 1
+
+    def explain(self) -> str:
+        """The verdicts as lines of text, failed ones first."""
+        ordered = sorted(self.criteria, key=lambda verdict: verdict.passed)
+        return "\n".join(f"{'passed' if v.passed else 'FAILED'}  {v.name}: {v.text}" for v in ordered)
+
+
+def run_scenario(
+    source: Path | str | Scenario,
+    *,
+    out: Path | str | None = None,
+    seed: int | None = None,
+    overrides: Mapping[str, Any] | None = None,
+    paced: bool | None = None,
+) -> Result:
+    """Run a scenario to its end and judge it.
+
+    out : folder for the report, made if need be; None: write nothing
+    seed, paced : instead of the scenario's;  overrides : as for `load_scenario`, for a path only
+
+    ModelError or ArgumentError for what cannot be run, HilError where a device cannot be opened; what goes wrong later
+    is in the Result.
+    """
+    scenario = source if isinstance(source, Scenario) else load_scenario(source, overrides)
+    spec, folder = scenario.spec, None if out is None else Path(out)
+    chosen = spec.seed if seed is None else arguments.count("seed", seed, 0, 2**63 - 1)
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+    programs = Programs(scenario, folder)
+    built = build(scenario, chosen, spec.pacing.real_time if paced is None else paced, [programs])
+    with programs.running():
+        outcome = built.executive.run(spec.duration)
+    evidence = Evidence(built.tape, outcome.log, built.judged)
+    verdicts = [_ending(scenario, outcome), *(judge(criterion, evidence) for criterion in spec.criteria)]
+    values = {verdict.name: verdict.value for verdict in verdicts[1:]}
+    passed = all(verdict.passed for verdict in verdicts)
+    result = Result(spec.name, passed, outcome, verdicts, folder, values, chosen, built)
+    if folder is not None:
+        _write(result, scenario, folder)
+    return result
+
+
+def _ending(scenario: Scenario, outcome: Outcome) -> Verdict:
+    """Whether the run ended as it was expected to."""
+    expected = scenario.spec.expect
+    text = f"the run {'was' if outcome.reason not in ('completed', 'failed') else ''} {outcome.reason}".replace(
+        "  ", " "
+    )
+    text += f": {outcome.text}" if outcome.text else ""
+    wanted = "" if outcome.reason == expected else f" (expected: {expected})"
+    time = outcome.log.events[-1].time if outcome.log.events else float("nan")
+    return Verdict("end of the run", outcome.reason == expected, text + wanted, time=time)
+
+
+def _write(result: Result, scenario: Scenario, folder: Path) -> None:
+    built, log = result.built, result.outcome.log
+    built.tape.write_csv(folder / "signals.csv", built.listed, scenario.spec.record.every)
+    with (folder / "events.jsonl").open("w", encoding="utf-8") as stream:
+        stream.writelines(json.dumps(asdict(event), default=str) + "\n" for event in log.events)
+    summary = {
+        "scenario": result.name,
+        "passed": result.passed,
+        "reason": result.outcome.reason,
+        "text": result.outcome.text,
+        "seed": result.seed,
+        "criteria": [asdict(verdict) for verdict in result.criteria],
+        "frames": result.outcome.frames.statistics().as_dict(),
+    }
+    (folder / "result.json").write_text(json.dumps(summary, indent=1, default=str) + "\n", encoding="utf-8")
+    write_junit(folder / "junit.xml", result.name, result.criteria, result.outcome.frames.statistics().elapsed)
+    write_html(folder / "report.html", scenario, built, result.outcome, result.criteria, result.seed)

@@ -1,0 +1,129 @@
+"""The YAML format of scenarios as pydantic models; `json_schema` exports it for editors.
+
+Field meanings, units and defaults are in the descriptions; docs/scenario-format.md explains them.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from limberjack.engine.system.readers.schema_values import Model, Name, NamePattern, NonNegative, Number, Positive
+from limberjack.hil.scenario.schema_criteria import CriterionSpec
+from limberjack.hil.scenario.schema_faults import FaultSpec, WatchdogSpec
+from limberjack.hil.scenario.schema_timeline import TimelineSpec
+
+Count = Annotated[int, Field(ge=1, le=2**31)]
+Tally = Annotated[int, Field(ge=0, le=2**31)]
+
+
+class LoadSpec(Model):
+    """How the model file is read."""
+
+    base: Literal["fixed", "free"] | None = Field(default=None, description="default: as the file says")
+    strict: bool = Field(default=False, description="refuse what would only be warned of (default false)")
+    mimic: Literal["couple", "independent", "refuse"] = Field(
+        default="couple", description="URDF joints that mimic another (default couple)"
+    )
+
+
+class PacingSpec(Model):
+    """Pace, and what is asked of the machine."""
+
+    real_time: bool = Field(
+        default=False, description="at the pace of the clock; else in lockstep, as fast as devices answer (default)"
+    )
+    policy: Literal["catch_up", "skip", "stop"] = Field(default="catch_up", description="at overruns; default catch_up")
+    most_total: Tally | None = Field(default=None, description="more overruns end the run (default: any number)")
+    most_consecutive: Tally | None = Field(default=None, description="more overruns in a row end the run")
+    start_up_frames: Tally = Field(default=0, description="frames at the start that are counted apart (default 0)")
+    most_start_up: Tally | None = Field(default=None, description="more overruns in those end the run")
+    answer_limit_s: Positive = Field(default=1.0, description="longest wait for an answer in lockstep, s (default 1)")
+    priority: Annotated[int, Field(ge=1, le=99)] | None = Field(default=None, description="SCHED_FIFO priority")
+    cpus: list[Tally] = Field(default=[], description="processors to stay on (default: all)")
+    lock_memory: bool = Field(default=False, description="keep all pages in memory (default false)")
+
+
+class InitialSpec(Model):
+    """The state at the start, where it is not the model's."""
+
+    coordinates: dict[Name, Number] = Field(default={}, description="name → value, rad, m; quaternions are made unit")
+    velocities: dict[Name, Number] = Field(default={}, description="name → value, rad/s, m/s")
+    commands: dict[Name, Number] = Field(default={}, description="name → first value")
+    parameters: dict[Name, Number] = Field(default={}, description="name → value")
+
+
+class DeviceSpec(Model):
+    """A controller, drive or instrument."""
+
+    name: Name = Field(description="unique among devices")
+    uri: Name = Field(description="python:MODULE:FUNCTION in this process, else a link as docs/devices.md lists them")
+    signals: list[NamePattern] = Field(default=[], description="what it is sent each frame, patterns, in this order")
+    commands: list[NamePattern] = Field(default=[], description="what it sets, patterns, in this order")
+    every: Count = Field(default=1, description="frames from one message to the next (default 1)")
+    options: dict[Name, Any] = Field(default={}, description="of the URI's scheme, or arguments of the function")
+
+
+class ControllerSpec(Model):
+    """A program that runs beside the bench, started before it and ended with it."""
+
+    name: Name = Field(description="unique among controllers")
+    command: Annotated[list[Name], Field(min_length=1)] = Field(
+        description="program and arguments; {python}: this interpreter, {folder}: the scenario's folder"
+    )
+    start_s: NonNegative = Field(default=0.5, description="time that it is given to start, s (default 0.5)")
+    end_s: NonNegative = Field(default=2.0, description="time that it is given to end before it is killed (default 2)")
+    may_end: bool = Field(default=False, description="whether the run goes on when it ends (default false)")
+
+
+class PlotSpec(Model):
+    """One diagram of the report."""
+
+    title: Name
+    signals: Annotated[list[NamePattern], Field(min_length=1)]
+
+
+class RecordSpec(Model):
+    """What is kept of a run."""
+
+    signals: list[NamePattern] = Field(default=["*"], description="patterns of the table signals.csv (default: all)")
+    every: Count = Field(default=1, description="frames from one row of the table to the next (default 1)")
+
+
+class ScenarioSpec(Model):
+    """A Limberjack scenario file."""
+
+    limberjack_scenario: Literal[1] = Field(description="version of this format")
+    name: Name
+    description: str = Field(default="", description="for the report")
+    model: Name = Field(description="model file, beside the scenario unless the path is absolute")
+    load: LoadSpec = LoadSpec()
+    dt: Positive | None = Field(default=None, description="step, s (default: the model's)")
+    integrator: Literal["rk4", "semi_implicit", "implicit"] | None = Field(default=None, description="the model's")
+    substeps: Annotated[int, Field(ge=1, le=1000)] = Field(default=1, description="equal parts of a step (default 1)")
+    steps_per_frame: Count = Field(default=1, description="steps from one exchange with devices to the next")
+    pacing: PacingSpec = PacingSpec()
+    duration: Positive = Field(description="simulated time, s")
+    seed: Annotated[int, Field(ge=0, le=2**63 - 1)] = Field(default=0, description="of all random numbers (default 0)")
+    initial: InitialSpec = InitialSpec()
+    devices: list[DeviceSpec] = Field(default=[])
+    controllers: list[ControllerSpec] = Field(default=[])
+    watchdogs: list[WatchdogSpec] = Field(default=[])
+    faults: list[FaultSpec] = Field(default=[])
+    timeline: list[TimelineSpec] = Field(default=[])
+    expect: Literal["completed", "tripped"] = Field(
+        default="completed", description="how the run must end: in time, or by a watchdog (default completed)"
+    )
+    criteria: list[CriterionSpec] = Field(default=[])
+    plots: list[PlotSpec] = Field(default=[], description="diagrams (default: one for the signals of each criterion)")
+    record: RecordSpec = RecordSpec()
+
+
+def json_schema() -> str:
+    """The JSON Schema of the format, as the text of docs/scenario.schema.json."""
+    schema = ScenarioSpec.model_json_schema()
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    schema["title"] = "Limberjack scenario"
+    return json.dumps(schema, indent=1, ensure_ascii=False, sort_keys=True) + "\n"

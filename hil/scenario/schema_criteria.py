@@ -1,0 +1,108 @@
+"""The YAML schema of a scenario's pass criteria."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from limberjack.engine.system.readers.schema_values import Model, Name, NamePattern, NonNegative, Number, Positive
+
+
+class _Criterion(Model):
+    name: Name = Field(description="unique among criteria; of the test case in JUnit")
+
+
+class _Windowed(_Criterion):
+    start: NonNegative = Field(default=0.0, description="s, from when it is judged (default 0)")
+    until: Positive | None = Field(default=None, description="s, to when (default: the end of the run)")
+
+    @model_validator(mode="after")
+    def _ordered(self) -> _Windowed:
+        if self.until is not None and self.until <= self.start:
+            raise ValueError(f"until is {self.until:g} s, not after start, {self.start:g} s")
+        return self
+
+
+class _OnSignals(_Windowed):
+    signals: Annotated[list[NamePattern], Field(min_length=1)] = Field(description="patterns; all of them must pass")
+
+
+class BoundsSpec(_OnSignals):
+    """Signals stay in a range."""
+
+    type: Literal["bounds"]
+    lower: Number | None = Field(default=None, description="default: no bound")
+    upper: Number | None = Field(default=None, description="default: no bound")
+
+    @model_validator(mode="after")
+    def _bounded(self) -> BoundsSpec:
+        if self.lower is None and self.upper is None:
+            raise ValueError("no bound is given; give lower, upper or both")
+        return self
+
+
+class SettlingSpec(_OnSignals):
+    """Signals come within a tolerance of a target in time, and stay there to the end of the window."""
+
+    type: Literal["settling"]
+    target: Number
+    tolerance: Positive
+    within: Positive = Field(description="s from start")
+
+
+class RmsSpec(_OnSignals):
+    """The root mean square of the signal less its target is small."""
+
+    type: Literal["rms"]
+    target: Number = Field(default=0.0, description="default 0")
+    most: NonNegative
+
+
+class FinalSpec(_Criterion):
+    """The last value is near a target."""
+
+    type: Literal["final"]
+    signals: Annotated[list[NamePattern], Field(min_length=1)] = Field(description="patterns; all of them must pass")
+    target: Number
+    tolerance: NonNegative
+
+
+class DeadlineSpec(_Criterion):
+    """Signals have passed a level by a time."""
+
+    type: Literal["deadline"]
+    signals: Annotated[list[NamePattern], Field(min_length=1)] = Field(description="patterns; all of them must pass")
+    above: Number | None = Field(default=None, description="the level, from below")
+    below: Number | None = Field(default=None, description="the level, from above")
+    by: Positive = Field(description="s")
+
+    @model_validator(mode="after")
+    def _one_level(self) -> DeadlineSpec:
+        if (self.above is None) == (self.below is None):
+            raise ValueError("give above or below, one of them")
+        return self
+
+
+class _OnEvents(_Windowed):
+    kind: Name = Field(description="trip, recover, fault, clear, command, parameter, attach, device, overrun, …")
+    source: NamePattern = Field(default="*", description="pattern of the source's name (default: any)")
+
+
+class EventSpec(_OnEvents):
+    """Something has happened."""
+
+    type: Literal["event"]
+    least: Annotated[int, Field(ge=1)] = Field(default=1, description="so often at least (default 1)")
+
+
+class NoEventSpec(_OnEvents):
+    """Something has not happened."""
+
+    type: Literal["no_event"]
+
+
+CriterionSpec = Annotated[
+    BoundsSpec | SettlingSpec | RmsSpec | FinalSpec | DeadlineSpec | EventSpec | NoEventSpec,
+    Field(discriminator="type"),
+]

@@ -1,0 +1,70 @@
+"""What a run leaves in memory for its criteria and plots."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from limberjack.engine.errors import ArgumentError
+from limberjack.hil.events import Event
+from limberjack.hil.signals import Signals
+
+#: most numbers kept, 2 GB
+MOST_NUMBERS = 250_000_000
+
+
+class Tape:
+    """A recorder into one preallocated table; time is always its first column.
+
+    names, units : of the columns;  table : (rows so far, columns)
+    """
+
+    def __init__(self, signals: Signals, patterns: Iterable[str], rows: int) -> None:
+        places = signals.select(["time", *patterns])
+        if rows * len(places) > MOST_NUMBERS:
+            raise ArgumentError(
+                f"{rows} frames of {len(places)} signals are more than fit in memory; choose fewer in record.signals, "
+                "or more steps_per_frame."
+            )
+        self._places = places
+        self.names = tuple(signals.names[i] for i in places)
+        self.units = tuple(signals.units[i] for i in places)
+        self._rows = np.full((rows, len(places)), np.nan)
+        self._count = 0
+
+    @property
+    def table(self) -> np.ndarray:
+        """The rows so far."""
+        return self._rows[: self._count]
+
+    def open(self, names: Sequence[str], units: Sequence[str], meta: Mapping[str, Any]) -> None:
+        """Begin anew."""
+        self._count = 0
+
+    def row(self, vector: np.ndarray) -> None:
+        """Keep one row."""
+        if self._count < len(self._rows):
+            np.take(vector, self._places, out=self._rows[self._count], mode="clip")
+            self._count += 1
+
+    def event(self, event: Event) -> None:
+        """Events are in the run's own log."""
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def columns(self, names: Iterable[str]) -> np.ndarray:
+        """Columns (rows, m) of these signals."""
+        return self.table[:, [self.names.index(name) for name in names]]
+
+    def write_csv(self, path: Path, names: Sequence[str], every: int = 1) -> None:
+        """Time and these signals as text that holds every bit, one row of so many."""
+        chosen = ["time", *(name for name in names if name != "time")]
+        with path.open("w", newline="", encoding="utf-8") as stream:
+            writer = csv.writer(stream)
+            writer.writerow(chosen)
+            writer.writerows([map(repr, row) for row in self.columns(chosen)[::every].tolist()])

@@ -1,0 +1,205 @@
+"""Watchdogs: what must not go on unnoticed, and the safe state to which it brings commands.
+
+Each looks before every step. What it finds is an event "trip" with time and cause; when the cause has gone, and the
+watchdog is not latched, an event "recover". While tripped it sets its commands anew each frame, after those of devices
+and of the timeline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from limberjack.engine.errors import ArgumentError
+from limberjack.engine.simulation import Simulation
+from limberjack.engine.system.system import Actuator, Loop
+from limberjack.hil.events import Event
+from limberjack.hil.mounted import Mounted
+from limberjack.hil.parts import Trip
+from limberjack.hil.signals import Signals
+
+SAFE_STATES = ("hold", "zero", "brake", "stop")
+#: from the signals (n,) to a safe command
+_Rule = Callable[[np.ndarray], float]
+
+
+class SafeState:
+    """Commands that are brought to a safe state.
+
+    kind : "hold": as they were before the trip;  "zero";  "brake": drives stop their hinges, and thrusters are off;
+        "stop": the run ends, commands are left as they are
+    places : (m,) of the command vector
+    brake_gain : of drives commanded in torque: command = −gain · rate
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        simulation: Simulation,
+        signals: Signals,
+        places: np.ndarray,
+        brake_gain: float | None = None,
+    ) -> None:
+        if kind not in SAFE_STATES:
+            raise ArgumentError(f"no safe state is called {kind!r:.40}; choose {', '.join(SAFE_STATES)}.")
+        self.kind, self._simulation, self._signals, self._places = kind, simulation, signals, places
+        self._gain = brake_gain
+        self._last = simulation.command_vector[places]
+        self._rules: list[_Rule | None] = []
+        self._takers = [taker for taker in simulation.system.command_takers for _ in taker.command_names]
+        self.enter()
+
+    def keep(self) -> None:
+        """Remember the present commands; called while nothing is tripped."""
+        if self.kind == "hold":
+            np.take(self._simulation.part("command"), self._places, out=self._last, mode="clip")
+
+    def enter(self) -> None:
+        """Begin, at the present state."""
+        if self.kind == "brake":
+            self._rules = [self._rule(place) for place in self._places]
+
+    def enforce(self) -> None:
+        """Set the commands of the next step."""
+        commands = self._simulation.part("command")
+        if self.kind == "hold":
+            commands[self._places] = self._last
+        elif self.kind == "zero":
+            commands[self._places] = 0.0
+        elif self.kind == "brake":
+            for place, rule in zip(self._places, self._rules):
+                if rule is not None:
+                    commands[place] = rule(self._signals.vector)
+
+    def _rule(self, place: int) -> _Rule | None:
+        """How a command brakes; None: it is left alone, as those of loops are."""
+        name = self._simulation.command_names[place]
+        taker = self._takers[place]
+        if isinstance(taker, Loop):
+            return None
+        if not isinstance(taker, Actuator) or name != taker.name or taker.mode == "velocity":
+            return lambda vector: 0.0
+        if taker.mode == "servo":
+            here = float(self._signals.vector[self._signals.index(f"q.{taker.coordinate}")])
+            return lambda vector: here
+        if self._gain is None:
+            raise ArgumentError(
+                f"command '{name}' is a torque or force: to brake with it a gain is needed; give brake_gain."
+            )
+        rate, gain = self._signals.index(f"v.{taker.coordinate}"), self._gain
+        return lambda vector: -gain * float(vector[rate])
+
+
+class Watch:
+    """Base of all watchdogs: trips once when a cause appears, recovers when it has gone unless latched."""
+
+    def __init__(self, name: str, safe: SafeState, latched: bool = False) -> None:
+        self.name, self.safe, self.latched = name, safe, latched
+        self.tripped = False
+
+    def check(self, time: float, signals: Signals, devices: Sequence[Mounted]) -> Sequence[Trip]:
+        """What changed in this frame; the safe state is set while tripped."""
+        cause = self.cause(time, signals, devices)
+        found: list[Trip] = []
+        if cause and not self.tripped:
+            self.tripped = True
+            self.safe.enter()
+            data = {"safe": self.safe.kind, "latched": self.latched}
+            found.append(Trip(Event(time, "trip", self.name, cause, data), self.safe.kind == "stop"))
+        elif self.tripped and not cause and not self.latched:
+            self.tripped = False
+            found.append(Trip(Event(time, "recover", self.name, "the cause has gone")))
+        if self.tripped:
+            self.safe.enforce()
+        else:
+            self.safe.keep()
+        return found
+
+    def cause(self, time: float, signals: Signals, devices: Sequence[Mounted]) -> str:
+        """Why it trips now, "" if all is well."""
+        raise NotImplementedError
+
+
+class CommandAge(Watch):
+    """The newest commands of one of these devices are older than a limit, s of simulated time."""
+
+    def __init__(self, name: str, safe: SafeState, devices: Sequence[str], limit: float, latched: bool = False) -> None:
+        super().__init__(name, safe, latched)
+        self._devices, self._limit = frozenset(devices), limit
+        self._start: float | None = None
+
+    def cause(self, time: float, signals: Signals, devices: Sequence[Mounted]) -> str:
+        """Before its first command a device has the limit from the start of the run."""
+        self._start = time if self._start is None else self._start
+        for mounted in devices:
+            if mounted.name in self._devices:
+                age = time - max(mounted.device.link.last_time, self._start)
+                if age > self._limit * (1.0 + 1e-9):
+                    return f"the commands of '{mounted.name}' are {age:.6g} s old; the limit is {self._limit:g} s"
+        return ""
+
+
+class Heartbeat(Watch):
+    """No message has come from a device for longer than a limit, s of simulated time."""
+
+    def __init__(self, name: str, safe: SafeState, device: str, limit: float, latched: bool = False) -> None:
+        super().__init__(name, safe, latched)
+        self._device, self._limit = device, limit
+        self._count, self._heard = -1, -np.inf
+
+    def cause(self, time: float, signals: Signals, devices: Sequence[Mounted]) -> str:
+        """Any valid message counts, also one without new commands."""
+        for mounted in devices:
+            if mounted.name != self._device:
+                continue
+            if mounted.device.link.received != self._count:
+                self._count, self._heard = mounted.device.link.received, time
+            silence = time - self._heard
+            if silence > self._limit * (1.0 + 1e-9):
+                return f"nothing from '{self._device}' for {silence:.6g} s; the limit is {self._limit:g} s"
+        return ""
+
+
+class SignalLimit(Watch):
+    """One of the signals at places (m,) is below `lower` or above `upper`."""
+
+    def __init__(
+        self,
+        name: str,
+        safe: SafeState,
+        places: np.ndarray,
+        bounds: tuple[float, float],
+        latched: bool = False,
+    ) -> None:
+        super().__init__(name, safe, latched)
+        self._places, (self._lower, self._upper) = places, bounds
+        self._values = np.zeros(len(places))
+
+    def cause(self, time: float, signals: Signals, devices: Sequence[Mounted]) -> str:
+        """The first signal that is out of its range."""
+        np.take(signals.vector, self._places, out=self._values, mode="clip")
+        wrong = ~((self._values >= self._lower) & (self._values <= self._upper))
+        if not wrong.any():
+            return ""
+        i = int(np.argmax(wrong))
+        value, name = self._values[i], signals.names[self._places[i]]
+        if value < self._lower:
+            return f"{name} is {value:.6g}, below {self._lower:g}"
+        return f"{name} is {value:.6g}, above {self._upper:g}"
+
+
+class EngineStatus(Watch):
+    """The engine has stood still since the last frame, or a signal is not a finite number."""
+
+    def __init__(self, name: str, safe: SafeState, latched: bool = False) -> None:
+        super().__init__(name, safe, latched)
+        self._last = -np.inf
+
+    def cause(self, time: float, signals: Signals, devices: Sequence[Mounted]) -> str:
+        """Of the state before the step."""
+        stands, self._last = time <= self._last, time
+        if stands:
+            return f"the engine stands at t = {time:.6g} s"
+        wrong = ~np.isfinite(signals.vector)
+        return f"{signals.names[int(np.argmax(wrong))]} is not a finite number" if wrong.any() else ""

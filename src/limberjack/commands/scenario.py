@@ -1,0 +1,65 @@
+"""`limberjack hil SCENARIO`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from limberjack.commands.console import open_console
+from limberjack.commands.hil import show_rights, show_statistics
+from limberjack.commands.tables import new_table
+from limberjack.engine.errors import ArgumentError
+from limberjack.engine.kernel import announce_compilation
+from limberjack.hil.scenario.load import load_scenario
+from limberjack.hil.scenario.run import Result, run_scenario
+
+
+def scenario(options: argparse.Namespace) -> int:
+    """Run a scenario; exit code 0: passed, 1: failed."""
+    _refuse_probe_options(options)
+    overrides = parse_overrides(options.set)
+    loaded = load_scenario(options.file, overrides)
+    announce_compilation()
+    out = options.out or Path("results") / loaded.spec.name
+    result = run_scenario(loaded, out=out, seed=options.seed, paced=False if options.no_pace else None)
+    _show(result)
+    return result.exit_code
+
+
+def parse_overrides(given: Sequence[str]) -> dict[str, Any]:
+    """PATH=VALUE texts as a mapping; values are read as YAML. ArgumentError for a text that is none."""
+    found: dict[str, Any] = {}
+    for text in given:
+        path, sign, value = text.partition("=")
+        if not sign or not path:
+            raise ArgumentError(f"--set {text:.100}: write PATH=VALUE, as duration=5 or faults[0].factor=0.5.")
+        try:
+            found[path] = yaml.safe_load(value)
+        except yaml.YAMLError:
+            raise ArgumentError(f"--set {text:.100}: the value is not valid YAML.") from None
+    return found
+
+
+def _refuse_probe_options(options: argparse.Namespace) -> None:
+    given = {"base": options.base, "strict": options.strict or None, "rate": options.rate, "cpu": options.cpu}
+    given |= {"priority": options.priority, "lock-memory": options.lock_memory or None}
+    for name, value in given.items():
+        if value is not None:
+            raise ArgumentError(f"--{name} belongs to --probe; a scenario says it in its file (load, dt, pacing).")
+
+
+def _show(result: Result) -> None:
+    console = open_console()
+    frames = result.outcome.frames.statistics()
+    if result.built.executive.paced:
+        show_rights(console, result.outcome.rights, result.outcome.margin_ns)
+        show_statistics(console, result.name, frames)
+    table = new_table(f"{result.name}: {'passed' if result.passed else 'FAILED'}", "criterion", "", "")
+    for verdict in result.criteria:
+        table.add_row(verdict.name, "passed" if verdict.passed else "FAILED", verdict.text)
+    console.print(table)
+    console.print(f"wrote {result.folder}/report.html, junit.xml, result.json, signals.csv", markup=False)
