@@ -222,9 +222,9 @@ class Executive:
                     self._ending = self._ending or ("tripped", trip.event.text)
         if self._ending:
             return False
-        before = now()
         if faults is not None:
             faults.apply(bench.time, commands)
+        before = now()
         self.simulation.step(self.steps)
         self._step_ns = now() - before
         self._send_and_record(frame)

@@ -57,7 +57,7 @@ class Evidence:
 
 def judge(spec: Any, evidence: Evidence) -> Verdict:
     """The verdict of one criterion."""
-    reach = float(getattr(spec, "until", None) or getattr(spec, "start", 0.0))
+    reach: float = getattr(spec, "until", None) or getattr(spec, "start", 0.0)
     if reach > evidence.end + _TIME_TOLERANCE:
         return Verdict(spec.name, False, f"the run ended at {evidence.end:.6g} s, before {reach:g} s")
     return _JUDGES[type(spec)](spec, evidence)

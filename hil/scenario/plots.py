@@ -22,8 +22,8 @@ MOST_NAMED = 12
 def signals_figure(plot: tuple[str, tuple[str, ...]], spec: ScenarioSpec, built: Built, log: EventLog) -> Figure:
     """One diagram: lines, bounds of the criteria on the same signals, events."""
     title, names = plot
-    figure = Figure(figsize=(10.4, 3.6), layout="constrained")
-    axis = figure.subplots()
+    figure = Figure(figsize=(10.4, 3.6))
+    axis = figure.add_axes((0.075, 0.14, 0.7, 0.67))
     times, values = built.tape.table[:, 0], built.tape.columns(names)
     for i, name in enumerate(names):
         label = name if len(names) <= MOST_NAMED else None
@@ -32,13 +32,13 @@ def signals_figure(plot: tuple[str, tuple[str, ...]], spec: ScenarioSpec, built:
         if set(names) & set(built.judged.get(criterion.name, ())):
             _limits(axis, criterion, float(times[-1]) if len(times) else 0.0)
     _marks(axis, log)
-    units = {built.tape.units[built.tape.names.index(name)] for name in names} - {""}
+    units = {built.tape.units[built.tape.names.index(name)] for name in names} - {"", "1"}
     axis.set(xlabel="time / s", ylabel=", ".join(sorted(units)))
-    axis.set_title(title, loc="left", fontsize=11, fontweight="bold", pad=22)
+    axis.set_title(title, loc="left", fontsize=11, fontweight="bold", pad=30)
     axis.margins(x=0.01)
     axis.grid(alpha=0.3)
     if axis.get_legend_handles_labels()[0]:
-        figure.legend(loc="outside right upper", fontsize=8, frameon=False)
+        axis.legend(loc="upper left", bbox_to_anchor=(1.01, 1.02), fontsize=8, frameon=False)
     return figure
 
 
@@ -66,14 +66,14 @@ def _limits(axis: Axes, criterion: criteria.CriterionSpec, end: float) -> None:
 def _marks(axis: Axes, log: EventLog) -> None:
     """Vertical lines where something happened, named above the axes."""
     found = [event for event in log.events if event.kind in _MARKS][:MOST_MARKS]
-    for event in found:
+    for i, event in enumerate(found):
         colour = _MARKS[event.kind]
         axis.axvline(event.time, color=colour, lw=1, ls=":")
         axis.annotate(
             f"{event.kind} {event.source}",
             (event.time, 1.0),
             xycoords=("data", "axes fraction"),
-            xytext=(2, 3),
+            xytext=(2, 3 + 9 * (i % 2)),  # in two rows, so that names of neighbours do not cover each other
             textcoords="offset points",
             color=colour,
             fontsize=7.5,

@@ -1,0 +1,59 @@
+"""The shipped scenarios, in lockstep: they pass, they repeat bit for bit, and without their remedy they fail."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from limberjack.cli import main
+from limberjack.hil.scenario.run import run_scenario
+
+SCENARIOS = Path(__file__).resolve().parents[2] / "examples" / "scenarios"
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in SCENARIOS.glob("*.yaml")))
+def test_shipped_scenarios_pass(name):
+    result = run_scenario(SCENARIOS / f"{name}.yaml", paced=False)
+    assert result.passed, result.explain()
+    assert result.exit_code == 0
+    assert result.folder is None
+
+
+def test_the_same_seed_gives_the_same_bits_and_another_seed_other_ones():
+    path = SCENARIOS / "joint_step.yaml"
+    first, again, other = (run_scenario(path, seed=seed).built.tape.table for seed in (7, 7, 8))
+    assert np.array_equal(first, again)
+    before = first[:, 0] < 2.0  # the noise begins at 2 s
+    assert np.array_equal(first[before], other[before])
+    assert not np.array_equal(first, other)
+
+
+def test_a_failed_criterion_is_exit_code_1_and_a_failure_in_junit(tmp_path, capsys):
+    out = tmp_path / "out"
+    job = ["hil", str(SCENARIOS / "joint_step.yaml"), "--out", str(out), "--set", "criteria[settles].within=0.1"]
+    assert main(job) == 1
+    assert "FAILED" in capsys.readouterr().out
+    suite = ElementTree.parse(out / "junit.xml").getroot().find("testsuite")
+    assert (suite.get("tests"), suite.get("failures")) == ("7", "1")
+    assert [case.get("name") for case in suite if case.find("failure") is not None] == ["settles"]
+    summary = json.loads((out / "result.json").read_text())
+    assert summary["passed"] is False
+    assert [found["name"] for found in summary["criteria"] if not found["passed"]] == ["settles"]
+    table = np.genfromtxt(out / "signals.csv", delimiter=",", names=True)
+    assert table["time"][-1] == 3.0
+    page = (out / "report.html").read_text()
+    assert page.count("<svg") == 3
+    assert "http" not in page.replace("http://www.w3.org", "").replace("http://purl.org", "").replace(
+        "http://creativecommons.org", ""
+    ).replace("https://matplotlib.org", "")
+
+
+def test_without_its_wheels_the_satellite_misses_its_target():
+    dead = {"faults[wheel_2_dead].commands": ["wheel_?"]}
+    result = run_scenario(SCENARIOS / "wheel_failure.yaml", overrides=dead)
+    failed = {verdict.name for verdict in result.criteria if not verdict.passed}
+    assert "reaches the target" in failed
