@@ -57,7 +57,8 @@ class Evidence:
 
 def judge(spec: Any, evidence: Evidence) -> Verdict:
     """The verdict of one criterion."""
-    reach: float = getattr(spec, "until", None) or getattr(spec, "start", 0.0)
+    until: float | None = getattr(spec, "until", None)
+    reach: float = getattr(spec, "start", 0.0) if until is None else until
     if reach > evidence.end + _TIME_TOLERANCE:
         return Verdict(spec.name, False, f"the run ended at {evidence.end:.6g} s, before {reach:g} s")
     return _JUDGES[type(spec)](spec, evidence)
