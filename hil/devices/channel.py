@@ -44,6 +44,11 @@ class Codec:
         if layout is not None and (layout.authenticate != "none") != bool(key):
             raise ArgumentError("authenticate: hmac_sha256 in the layout and key_file belong together; give both.")
 
+    @property
+    def framing(self) -> str:
+        """How messages are told apart on a stream."""
+        return self._layout.framing if self._layout is not None else "cobs"
+
     def messages(self, wiring: Wiring) -> tuple[Message, Message | None]:
         """Signals and commands; commands None where the device sets none."""
         layout = self._layout or default_layout(wiring, bool(self._key))
@@ -66,6 +71,7 @@ class MessageDevice:
         self._channel, self._codec = channel, codec
         self._head = Head()
         self._last: Head | None = None
+        self._asked = False
         self._signals: Message
         self._commands: Message | None
 
@@ -79,18 +85,20 @@ class MessageDevice:
         """Send the signals; dropped and counted when the channel is full."""
         self._head.sequence += 1
         self._head.time = time
-        if self._channel.push(self._signals.pack(self._head, signals)):
-            self.link.sent += 1
-        else:
-            self.link.dropped += 1
+        self._asked = self._channel.push(self._signals.pack(self._head, signals))
+        self.link.sent += self._asked
+        self.link.dropped += not self._asked
 
     def receive(self, time: float, commands: np.ndarray) -> bool:
         """The newest commands that have come."""
         return self._take(time, commands)[0]
 
     def answer(self, time: float, commands: np.ndarray, limit_s: float) -> bool:
-        """The commands that answer the last signals; without `answer` in the layout, the next ones that come."""
-        deadline = wall.monotonic() + limit_s
+        """The commands that answer the last signals; without `answer` in the layout, the next ones that come.
+
+        Signals that could not go are not waited for.
+        """
+        deadline = wall.monotonic() + (limit_s if self._asked else 0.0)
         came = False
         while True:
             new, answered = self._take(time, commands)

@@ -97,8 +97,8 @@ class Message:
             data += self._check.pack(self._crc(data))
         return data + self._tag(data) if self._key else data
 
-    def unpack(self, data: bytes) -> str:
-        """Read a message into `head` and `values`; "" or the reason why it is none, and then both stay."""
+    def damage(self, data: bytes) -> str:
+        """Why these bytes are not a message as it was sent, or ""."""
         if len(data) != self.size:
             return "wrong size"
         if self._key:
@@ -108,6 +108,13 @@ class Message:
         size = self._body.size
         if self._crc is not None and self._check.unpack_from(data, size)[0] != self._crc(data[:size]):
             return "wrong check"
+        return ""
+
+    def unpack(self, data: bytes) -> str:
+        """Read a message into `head` and `values`; "" or the reason why it is none, and then both stay."""
+        reason = self.damage(data)
+        if reason:
+            return reason
         raw = self._body.unpack_from(data)
         if any(raw[i] != value for i, value in self._constants):
             return "wrong constant"

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from limberjack.engine.errors import ArgumentError
+from limberjack.hil.devices.device import Device, Wiring
+from limberjack.hil.devices.twin import Peer
+
+#: longest that opening may wait for a controller, s
+LONGEST_WAIT_S = 3600.0
+#: a device of a given name, and its counterpart for a given wiring
+Made = tuple[Callable[[str], Device], Callable[[Wiring], Peer]]
 
 
 class Options:
@@ -44,6 +51,19 @@ class Options:
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
             self.refuse(name, value, f"a whole number from {low} to {high}")
         return int(value)
+
+    def number(self, name: str, default: float, low: float, high: float) -> float:
+        """A number from low to high."""
+        value = self.get(name)
+        if value is None:
+            return default
+        try:
+            number = float(value) if isinstance(value, (str, int, float)) and not isinstance(value, bool) else low - 1.0
+        except ValueError:
+            number = low - 1.0
+        if not low <= number <= high:
+            self.refuse(name, value, f"a number from {low:g} to {high:g}")
+        return number
 
     def flag(self, name: str, default: bool = False) -> bool:
         """true or false."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable
 from types import TracebackType
@@ -10,6 +11,9 @@ from typing import Protocol
 import numpy as np
 
 from limberjack.hil.devices.device import Link
+from limberjack.hil.errors import HilError
+
+_RETRY_S = 0.02
 
 #: from simulated time, s, and signals (ns,) to commands (nc,)
 Law = Callable[[float, np.ndarray], np.ndarray]
@@ -33,36 +37,58 @@ class Peer(Protocol):
 class TwinController:
     """Answers every message of signals with the commands of a control law.
 
-    As a context manager it works in a thread of its own; `step` answers once, for tests and for programs.
+    As a context manager it works in a thread of its own; after `open`, `step` answers once, for tests and programs.
+
+    opened : makes the other end, HilError while the bench is not there yet
     error : what ended the thread, if anything did;  answered : messages answered
     """
 
-    def __init__(self, peer: Peer, law: Law) -> None:
-        self.peer, self._law = peer, law
+    def __init__(self, opened: Callable[[], Peer], law: Law) -> None:
+        self._opened, self._law = opened, law
+        self.peer: Peer | None = None
         self.answered = 0
         self.error: Exception | None = None
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
+    def open(self) -> None:
+        """Connect or listen. HilError if the bench is needed for that and not there."""
+        self.close()
+        self.peer = self._opened()
+
+    def close(self) -> None:
+        """Let go."""
+        if self.peer is not None:
+            self.peer.close()
+            self.peer = None
+
     def step(self, limit_s: float = 0.1) -> bool:
         """Wait for signals, at most limit_s of wall time, and answer; whether that was done."""
-        found = self.peer.signals(limit_s)
-        if found is None:
+        found = self.peer.signals(limit_s) if self.peer is not None else None
+        if found is None or self.peer is None:
             return False
         done = self.peer.reply(np.asarray(self._law(*found), dtype=float))
         self.answered += done
         return done
 
     def run(self, stop: threading.Event) -> None:
-        """Answer until stop is set."""
+        """Answer until stop is set; wait for the bench if it is not there yet."""
         try:
+            while self.peer is None and not stop.is_set():
+                self._try_open()
+                stop.wait(0.0 if self.peer else _RETRY_S)
             while not stop.is_set():
                 self.step()
         except Exception as error:
             self.error = error
 
+    def _try_open(self) -> None:
+        with contextlib.suppress(HilError):
+            self.open()
+
     def __enter__(self) -> TwinController:
         self._stop.clear()
+        self._try_open()
         self._thread = threading.Thread(target=self.run, args=(self._stop,), daemon=True)
         self._thread.start()
         return self
@@ -71,4 +97,4 @@ class TwinController:
         self._stop.set()
         if self._thread is not None:
             self._thread.join(10.0)
-        self.peer.close()
+        self.close()

@@ -9,15 +9,11 @@ from typing import Any
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from limberjack.engine.errors import ArgumentError
-from limberjack.hil.devices.address import Address, address, check_reach, host_number, read_key
-from limberjack.hil.devices.channel import Channel, Codec, MessageDevice, MessagePeer
+from limberjack.hil.devices import message_links
 from limberjack.hil.devices.device import Device, Wiring
-from limberjack.hil.devices.layout import read_layout
-from limberjack.hil.devices.options import Options
-from limberjack.hil.devices.twin import Law, Peer, TwinController
-from limberjack.hil.devices.udp import UdpChannel
-
-Made = tuple[Callable[[str], Device], Callable[[Wiring], Peer]]
+from limberjack.hil.devices.options import Made, Options
+from limberjack.hil.devices.twin import Law, TwinController
+from limberjack.hil.devices.zmq_peer import zmq_link
 
 
 def device_from(
@@ -34,11 +30,12 @@ def device_from(
 def twin_from(
     uri: str, wiring: Wiring, law: Law, options: Mapping[str, Any] | None = None, folder: Path | str | None = None
 ) -> TwinController:
-    """A controller in Python for the other end of `device_from` with the same URI and options, opened at once.
+    """A controller in Python for the other end of `device_from` with the same URI and options; nothing is opened yet.
 
     wiring : of the device;  law : from simulated time, s, and signals (ns,) to commands (nc,)
     """
-    return TwinController(_made(uri, options, folder)[1](wiring), law)
+    peer = _made(uri, options, folder)[1]
+    return TwinController(lambda: peer(wiring), law)
 
 
 def _made(uri: str, options: Mapping[str, Any] | None, folder: Path | str | None) -> Made:
@@ -64,34 +61,11 @@ def _made(uri: str, options: Mapping[str, Any] | None, folder: Path | str | None
     return made
 
 
-def _udp(parts: SplitResult, options: Options) -> Made:
-    """udp://HOST:PORT: the controller's address; bind: the bench's own."""
-    peer = address(parts.netloc, options.where)
-    family = "[::1]:0" if ":" in peer.host else "127.0.0.1:0"
-    bind = address(options.text("bind", family), f"{options.where}: bind", 0)
-    codec, allow = _codec(options, [peer, bind])
-    return _over(UdpChannel(bind, peer, allow | {peer.host}), UdpChannel(peer, None, allow | {bind.host}), codec)
-
-
-def _codec(options: Options, addresses: list[Address]) -> tuple[Codec, frozenset[str]]:
-    """Layout and key, and the hosts that are heard; refused when addresses reach beyond this machine without."""
-    where, key_file = options.where, options.path("key_file")
-    given, layout = options.get("layout"), None
-    if given is not None:
-        layout = read_layout(given if isinstance(given, Mapping) else options.path("layout") or Path())
-    allow = frozenset(host_number(host, f"{where}: allow") for host in options.texts("allow"))
-    check_reach(addresses, key_file is not None, allow, where)
-    return Codec(layout, read_key(key_file) if key_file is not None else b""), allow
-
-
-def _over(ours: Channel, theirs: Channel, codec: Codec) -> Made:
-    return (
-        lambda name: MessageDevice(name, ours, codec),
-        lambda wiring: MessagePeer(theirs, codec, wiring),
-    )
-
-
 #: what each scheme makes of a URI and its options
 SCHEMES: dict[str, Callable[[SplitResult, Options], Made]] = {
-    "udp": _udp,
+    "udp": message_links.udp,
+    "tcp": message_links.tcp,
+    "serial": message_links.serial,
+    "shm": message_links.shm,
+    "zmq": zmq_link,
 }

@@ -1,69 +1,17 @@
-"""A UDP device and its twin: a loop closed in lockstep, messages that are none, reach beyond this machine."""
+"""A UDP device: messages that are none, controllers that begin again, floods, reach beyond this machine."""
 
 from __future__ import annotations
 
 import socket
 import struct
 import zlib
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.hil.devices.device import Wiring
 from limberjack.hil.devices.uri import device_from, twin_from
-from limberjack.hil.executive import Executive
-from limberjack.hil.mounted import mount
-from limberjack.hil.signals import Signals
-
-PENDULUM = """
-limberjack: 1
-name: pendulum
-bodies:
-  - {name: rod, mass: 1.0, com: [0, 0, -0.5], inertia: {xx: 0.1, yy: 0.1, zz: 0.01},
-     hinge: {name: pivot, type: revolute, parent: world, axis: [0, 1, 0], initial: {position: 0.8}}}
-actuators:
-  - {name: motor, coordinate: pivot}
-"""
-WIRING = Wiring(("q.pivot", "v.pivot"), ("rad", "rad/s"), ("motor",))
-
-
-def law(_: float, signals: np.ndarray) -> np.ndarray:
-    return np.array([-20.0 * signals[0] - 3.0 * signals[1]])
-
-
-@pytest.fixture
-def pendulum(tmp_path: Path) -> lj.Simulation:
-    (tmp_path / "pendulum.yaml").write_text(PENDULUM, encoding="utf-8")
-    return lj.Simulation(lj.load(tmp_path / "pendulum.yaml"))
-
-
-def free_port(kind: int = socket.SOCK_DGRAM) -> int:
-    with socket.socket(socket.AF_INET, kind) as made:
-        made.bind(("127.0.0.1", 0))
-        return int(made.getsockname()[1])
-
-
-def in_process(simulation: lj.Simulation, frames: int) -> np.ndarray:
-    """The same loop without a link."""
-    for _ in range(frames):
-        simulation.command["motor"] = law(0.0, np.array([simulation.q[0], simulation.v[0]]))[0]
-        simulation.step(1)
-    return np.array([simulation.q[0], simulation.v[0]])
-
-
-def test_lockstep_over_udp_is_the_loop_in_one_process_bit_for_bit(pendulum):
-    uri = f"udp://127.0.0.1:{free_port()}"
-    device = device_from(uri, "servo")
-    mounted = mount(device, Signals(pendulum), pendulum, ["q.*", "v.*"], ["motor"])
-    with twin_from(uri, mounted.wiring, law) as twin:
-        outcome = Executive(pendulum, paced=False, devices=[mounted], answer_limit_s=20.0).run(0.3)
-    assert (outcome.reason, twin.error, device.link.rejected) == ("completed", None, {})
-    over_udp = np.array([pendulum.q[0], pendulum.v[0]])
-    pendulum.reset()
-    assert np.array_equal(over_udp, in_process(pendulum, 300))
-    assert abs(over_udp[0]) < 0.4
+from tests.hil.links import WIRING, free_port, law
 
 
 def wrong(data: bytes, **changes: object) -> bytes:
@@ -176,13 +124,14 @@ def test_messages_with_a_key(tmp_path):
     options, uri = {"key_file": str(key)}, f"udp://127.0.0.1:{free_port()}"
     device, commands = device_from(uri, "servo", options), np.zeros(1)
     twin = twin_from(uri, WIRING, law, options)
+    twin.open()
     device.open(WIRING)
     device.send(0, 0.0, np.array([1.0, 2.0]))
     assert twin.step(5.0)
     assert device.answer(0.0, commands, 5.0)
     assert commands[0] == -26.0
     device.close()
-    twin.peer.close()
+    twin.close()
     tapped = Open(options)
     reflected = tapped.heard()
     assert not tapped.say(reflected)
