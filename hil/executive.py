@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import signal
 import threading
@@ -163,6 +164,9 @@ class Executive:
             "steps_per_frame": self.steps,
             "paced": self.paced,
             "policy": self.policy.policy,
+            "source": sim.system.source,
+            "snapshot": base64.b64encode(sim.snapshot()).decode(),
+            "parameters": dict(sim.parameters),
         }
         parts.callback(self._close, "the recorder", self.recorder.close)
         self.recorder.open(self.signals.names, self.signals.units, {**meta, **self._meta})

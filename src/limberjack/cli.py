@@ -54,7 +54,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="limberjack", description=__doc__.splitlines()[0])
     parser.add_argument("--version", action="version", version=f"limberjack {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for add in (_demo, _run, _info, _check, _export, _hil, _modes, _schema, _keygen, _bench, _plot):
+    for add in (_demo, _run, _info, _check, _export, _hil, _modes, _schema, _keygen, _bench, _plot, _replay):
         add(commands)
     return parser
 
@@ -300,6 +300,20 @@ def _plot(commands: Any) -> None:
     parser = _command(commands, "plot", work, "plot the log of a run")
     parser.add_argument("log", type=Path, metavar="LOG", help="log.csv of a results folder")
     parser.add_argument("-o", "--out", type=Path, help="PNG file (default: beside the log)")
+
+
+def _replay(commands: Any) -> None:
+    def work(options: argparse.Namespace) -> int:
+        from limberjack.commands.replay import replay
+
+        return replay(options.log, options.model, {"base": options.base, "mimic": options.mimic})
+
+    text = "do a recorded run again, frame by frame, and compare every signal bit for bit"
+    parser = _command(commands, "replay", work, text)
+    parser.add_argument("log", type=Path, metavar="LOG", help=".mcap record of a bench")
+    parser.add_argument("--model", type=Path, metavar="MODEL", help="model file (default: the one recorded)")
+    parser.add_argument("--base", choices=("fixed", "free"), help="as recorded, unless given")
+    parser.add_argument("--mimic", choices=("couple", "independent", "refuse"), help="as recorded, unless given")
 
 
 if __name__ == "__main__":

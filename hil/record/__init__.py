@@ -1,0 +1,1 @@
+"""Records of runs: written while they last, read, replayed, compared."""

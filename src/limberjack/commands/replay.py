@@ -1,0 +1,32 @@
+"""`limberjack replay`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from limberjack.commands.console import open_console
+from limberjack.engine.errors import ArgumentError
+from limberjack.engine.kernel import announce_compilation
+from limberjack.engine.system.load import load
+from limberjack.hil.record.mcap_file import McapFile
+from limberjack.hil.record.replay import replay as replay_record
+
+
+def replay(log: Path, model: Path | None, load_options: dict[str, Any]) -> int:
+    """Replay a record with its model; 1 if anything came out otherwise."""
+    record = McapFile(log)
+    path = model or Path(record.meta.get("folder", "")) / record.meta.get("source", "")
+    if not path.is_file():
+        raise ArgumentError(f"{log}: the model '{path}' that was recorded is not there; give it with --model.")
+    announce_compilation()
+    given = {key: value for key, value in load_options.items() if value is not None}
+    result = replay_record(record, load(path, **{**record.meta.get("load", {}), **given}))
+    console = open_console()
+    words = f"{result.frames} frames of {result.signals} signals equal bit for bit"
+    if result.difference is not None:
+        words += f"; {result.difference}"
+    elif result.stopped:
+        words += f"; {result.stopped}"
+    console.print(words, markup=False, highlight=False)
+    return 0 if result.equal else 1
