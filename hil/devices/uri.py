@@ -10,6 +10,7 @@ from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from limberjack.engine.errors import ArgumentError
 from limberjack.hil.devices import message_links
+from limberjack.hil.devices.can_bus import can_link
 from limberjack.hil.devices.device import Device, Wiring
 from limberjack.hil.devices.options import Made, Options
 from limberjack.hil.devices.twin import Law, TwinController
@@ -68,4 +69,5 @@ SCHEMES: dict[str, Callable[[SplitResult, Options], Made]] = {
     "serial": message_links.serial,
     "shm": message_links.shm,
     "zmq": zmq_link,
+    "can": can_link,
 }

@@ -1,0 +1,167 @@
+"""Frames of a DBC file: which names stand in which messages, to bytes and back."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from limberjack.engine import arguments
+from limberjack.engine.errors import ArgumentError, MissingExtraError
+from limberjack.hil.devices.message import newer
+
+_MOST_BYTES = 4 * 1024 * 1024
+
+
+def read_dbc(path: Path) -> Any:
+    """The database of a DBC file of at most 4 MiB. ArgumentError if it cannot be read, MissingExtraError."""
+    try:
+        import cantools
+    except ImportError:
+        raise MissingExtraError("a CAN device with a DBC file", "cantools", "hil") from None
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(_MOST_BYTES + 1)
+        if len(content) > _MOST_BYTES:
+            raise ValueError("it is larger than 4 MiB")
+        return cantools.database.load_string(content.decode("cp1252"), "dbc")
+    except OSError as error:
+        raise ArgumentError(f"dbc {path}: cannot be read ({error.strerror}); check path and rights.") from None
+    except Exception as error:  # its parser raises many kinds
+        text = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise ArgumentError(f"dbc {path}: is no DBC file that can be used ({text}).") from None
+
+
+class Frames:
+    """The messages that hold some names.
+
+    A name is the signal that `mapped` says, "Message.Signal" or "Signal", else the signal called like it with "_" for
+    every other character. Signals of these messages that no name claims are sent as their initial value.
+    """
+
+    def __init__(self, database: Any, names: tuple[str, ...], mapped: Mapping[str, str], counter: str) -> None:
+        """counter : signal that counts the messages, "" for none. ArgumentError for signals that are not there."""
+        signals = _signals(database)
+        self._plans: dict[int, _Plan] = {}
+        for place, name in enumerate(names):
+            wanted = mapped.get(name, re.sub(r"\W", "_", name))
+            message, signal = _find(name, wanted, signals)
+            plan = self._plans.setdefault(message.frame_id, _Plan(message, counter))
+            plan.add(name, signal, place)
+
+    @property
+    def identifiers(self) -> list[int]:
+        """Of the messages."""
+        return list(self._plans)
+
+    @property
+    def filters(self) -> list[dict[str, Any]]:
+        """For the bus: these messages only."""
+        plans = self._plans.items()
+        return [{"can_id": i, "can_mask": 0x1FFFFFFF, "extended": plan.message.is_extended_frame} for i, plan in plans]
+
+    def encode(self, values: np.ndarray) -> Iterator[tuple[int, bool, bytes]]:
+        """Identifier, whether it is extended, and data of each message; values beyond a signal's range are cut."""
+        for identifier, plan in self._plans.items():
+            yield identifier, plan.message.is_extended_frame, plan.encode(values)
+
+    def decode(self, frame: Any, values: np.ndarray) -> str:
+        """Put a frame's signals (can.Message) into values (n,); "" or why it is refused, and then they stay."""
+        plan = self._plans.get(frame.arbitration_id)
+        if plan is None or frame.is_error_frame or frame.is_remote_frame:
+            return "not a frame of the device"
+        return plan.decode(bytes(frame.data), values)
+
+
+class _Plan:
+    """One message: its signals and their places among the values."""
+
+    def __init__(self, message: Any, counter: str) -> None:
+        if message.is_multiplexed() or message.is_container:
+            raise ArgumentError(f"can: message '{message.name}' is multiplexed or a container; use plain messages.")
+        self.message = message
+        self._content = {signal.name: signal.initial or 0 for signal in message.signals}
+        self._places: dict[str, int] = {}
+        self._limits: dict[str, tuple[float, float]] = {}
+        self._counter = next((signal for signal in message.signals if signal.name == counter), None)
+        self._count: int | None = None
+
+    def add(self, name: str, signal: Any, place: int) -> None:
+        """A value in this message."""
+        if signal.name in self._places or signal is self._counter:
+            raise ArgumentError(f"can: '{name}' is signal '{signal.name}' of '{self.message.name}', which is taken.")
+        self._places[signal.name] = place
+        self._limits[signal.name] = _limits(signal)
+
+    def encode(self, values: np.ndarray) -> bytes:
+        content = self._content
+        for name, place in self._places.items():
+            low, high = self._limits[name]
+            value = float(values[place])
+            content[name] = min(max(value, low), high) if value == value else min(max(0.0, low), high)
+        if self._counter is not None:
+            self._count = ((-1 if self._count is None else self._count) + 1) % (1 << self._counter.length)
+            content[self._counter.name] = self._count
+        return bytes(self.message.encode(content, strict=False))
+
+    def decode(self, data: bytes, values: np.ndarray) -> str:
+        if len(data) != self.message.length:
+            return "wrong size"
+        content = self.message.decode(data, decode_choices=False)
+        found = {place: float(content[name]) for name, place in self._places.items()}
+        if not all(map(math.isfinite, found.values())):
+            return "not finite"
+        for name, place in self._places.items():
+            low, high = self._limits[name]
+            if not low <= found[place] <= high:
+                return "out of range"
+        if self._counter is not None:
+            count = int(content[self._counter.name])
+            if self._count is not None and not newer(count, self._count, 1 << self._counter.length):
+                return "replayed or late"
+            self._count = count
+        for place, value in found.items():
+            values[place] = value
+        return ""
+
+
+def _limits(signal: Any) -> tuple[float, float]:
+    """Least and greatest value: what the bits hold, within what the file says."""
+    low, high = -math.inf, math.inf
+    if signal.is_float:
+        high = float(np.finfo(np.float32).max) if signal.length == 32 else math.inf
+        low = -high
+    else:
+        raw = (
+            (-(2 ** (signal.length - 1)), 2 ** (signal.length - 1) - 1)
+            if signal.is_signed
+            else (0, 2**signal.length - 1)
+        )
+        low, high = sorted(float(number * signal.scale + signal.offset) for number in raw)
+    least = -math.inf if signal.minimum is None else float(signal.minimum)
+    most = math.inf if signal.maximum is None else float(signal.maximum)
+    return max(low, least), min(high, most)
+
+
+def _signals(database: Any) -> dict[str, list[tuple[Any, Any]]]:
+    """Messages and signals by "Message.Signal" and by "Signal"."""
+    found: dict[str, list[tuple[Any, Any]]] = {}
+    for message in database.messages:
+        for signal in message.signals:
+            found.setdefault(signal.name, []).append((message, signal))
+            found.setdefault(f"{message.name}.{signal.name}", []).append((message, signal))
+    return found
+
+
+def _find(name: str, wanted: str, signals: Mapping[str, list[tuple[Any, Any]]]) -> tuple[Any, Any]:
+    """Message and signal of a name."""
+    if wanted not in signals:
+        arguments.index_of(f"signal of the DBC file (for '{name}', see option names)", wanted, signals)
+    if len(signals[wanted]) > 1:
+        owners = ", ".join(f"{message.name}.{wanted}" for message, _ in signals[wanted])
+        raise ArgumentError(f"can: signal '{wanted}' of '{name}' is in several messages; name one in names: {owners}.")
+    return signals[wanted][0]

@@ -1,0 +1,205 @@
+"""Faults of a link: latency, loss, reordering and doubling of messages, seeded, set and cleared on a running bench."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from limberjack.engine import arguments
+from limberjack.engine.errors import ArgumentError
+from limberjack.engine.simulation import Simulation
+from limberjack.hil.devices.device import Device, Link, Wiring
+from limberjack.hil.mounted import PATIENCE
+
+#: messages on their way in one direction; more are lost
+MOST_UNDER_WAY = 4096
+_LONGEST_S = 3600.0
+
+
+@dataclass(frozen=True)
+class Disturbance:
+    """What happens to each message of a direction.
+
+    latency_s, jitter_s : delay of simulated time, plus a uniform share of jitter, s; jitter reorders messages
+    loss, duplicate, reorder : probabilities; a reordered message is delayed by one more reorder_s
+    """
+
+    latency_s: float = 0.0
+    jitter_s: float = 0.0
+    loss: float = 0.0
+    duplicate: float = 0.0
+    reorder: float = 0.0
+    reorder_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        """ArgumentError for what is no probability or no delay."""
+        for name in ("loss", "duplicate", "reorder"):
+            if not 0.0 <= getattr(self, name) <= 1.0:
+                raise ArgumentError(f"{name} is {getattr(self, name)!r:.40}; give a probability from 0 to 1.")
+        for name in ("latency_s", "jitter_s", "reorder_s"):
+            if not 0.0 <= getattr(self, name) <= _LONGEST_S:
+                raise ArgumentError(f"{name} is {getattr(self, name)!r:.40}; give seconds from 0 to {_LONGEST_S:g}.")
+        if self.reorder > 0.0 and self.reorder_s == 0.0:
+            raise ArgumentError("reorder needs reorder_s, by how much a message is held back; give it.")
+
+
+@dataclass
+class _Road:
+    """One direction: messages by the time at which they arrive."""
+
+    generator: np.random.Generator
+    disturbance: Disturbance = field(default_factory=Disturbance)
+    waiting: list[tuple[float, int, int, np.ndarray]] = field(default_factory=list)
+    number: int = 0
+    lost: int = 0
+
+    def put(self, time: float, frame: int, values: np.ndarray) -> None:
+        """A message sets out."""
+        fault = self.disturbance
+        draws = self.generator.random(4)  # as many for every message, so that one fault does not shift another's
+        copies = 0 if draws[0] < fault.loss else 2 if draws[1] < fault.duplicate else 1
+        due = (
+            time + fault.latency_s + fault.jitter_s * draws[2] + (fault.reorder_s if draws[3] < fault.reorder else 0.0)
+        )
+        if copies == 0 or len(self.waiting) + copies > MOST_UNDER_WAY:
+            self.lost += 1
+            return
+        for _ in range(copies):
+            heapq.heappush(self.waiting, (due, self.number, frame, values.copy()))
+            self.number += 1
+
+    def due(self, time: float) -> tuple[int, np.ndarray] | None:
+        """The next message that has arrived by a time, s; its frame and values."""
+        if not self.waiting or self.waiting[0][0] > time + 1e-12:
+            return None
+        _, _, frame, values = heapq.heappop(self.waiting)
+        return frame, values
+
+
+class DisturbedDevice:
+    """A device behind a link with faults, in simulated time: in lockstep the same seed gives the same run.
+
+    Commands that come back out of order are taken as they come, as a link without sequence numbers would give them;
+    `in_order` drops late ones instead, counted as rejected.
+
+    lost_signals, lost_commands : messages that the faults swallowed
+    """
+
+    def __init__(self, device: Device, seed: int, in_order: bool = True) -> None:
+        """seed : of the draws, together with the device's name."""
+        self._device, self._in_order = device, in_order
+        self.name = device.name
+        arguments.count("seed", seed, 0, 2**63 - 1)
+        self._entropy = (seed, *device.name.encode())
+        self._reset()
+
+    @property
+    def link(self) -> Link:
+        """The device's own counts."""
+        return self._device.link
+
+    @property
+    def lost_signals(self) -> int:
+        """Signals that the faults swallowed."""
+        return self._out.lost
+
+    @property
+    def lost_commands(self) -> int:
+        """Commands that the faults swallowed."""
+        return self._in.lost
+
+    def disturb(self, signals: Disturbance | None = None, commands: Disturbance | None = None) -> None:
+        """From now on; without arguments the link is sound again. Messages under way keep their delays."""
+        self._out.disturbance = signals or Disturbance()
+        self._in.disturbance = commands or Disturbance()
+
+    def open(self, wiring: Wiring) -> None:
+        """Connect; the draws begin anew."""
+        disturbances = self._out.disturbance, self._in.disturbance
+        self._reset()
+        self._out.disturbance, self._in.disturbance = disturbances
+        self._came = np.zeros(len(wiring.commands))
+        self._device.open(wiring)
+
+    def send(self, frame: int, time: float, signals: np.ndarray) -> None:
+        """Put the signals on the road; send on what has arrived at its end."""
+        self._out.put(time, frame, signals)
+        self._asked = False
+        while (found := self._out.due(time)) is not None:
+            self._device.send(found[0], time, found[1])
+            self._asked = True
+
+    def receive(self, time: float, commands: np.ndarray) -> bool:
+        """The newest commands at the road's end.
+
+        In lockstep the device is waited for whenever signals have got through to it, as its caller cannot know that.
+        """
+        return self.answer(time, commands, self._limit_s)
+
+    def answer(self, time: float, commands: np.ndarray, limit_s: float) -> bool:
+        """As the device's, where signals have got through; what is under way is not waited for."""
+        if len(self._came) != len(commands) or not self._in.waiting:
+            self._came = commands.copy()
+        self._limit_s = limit_s
+        wait = limit_s > 0.0 and self._asked and self._silent < PATIENCE
+        came = self._device.answer(time, self._came, limit_s) if wait else self._device.receive(time, self._came)
+        self._silent = 0 if came else self._silent + wait
+        self._asked = self._asked and not came
+        if came:
+            self._in.put(time, self._in.number, self._came)
+        arrived = False
+        while (found := self._in.due(time)) is not None:
+            if self._in_order and found[0] < self._newest:
+                self.link.reject("late on a disturbed link")
+                continue
+            self._newest, arrived = found[0], True
+            commands[:] = found[1]
+        return arrived
+
+    def close(self) -> None:
+        """Let go; messages under way are lost."""
+        self._device.close()
+
+    def _reset(self) -> None:
+        seeds = np.random.SeedSequence(self._entropy).spawn(2)
+        self._out, self._in = (_Road(np.random.default_rng(seed)) for seed in seeds)
+        self._came: np.ndarray = np.zeros(0)
+        self._newest: int = -1
+        self._asked: bool = False
+        self._limit_s: float = 0.0
+        self._silent: int = 0
+
+
+@dataclass
+class LinkFault:
+    """A fault of one device's link, for timelines.
+
+    device : as mounted;  signals, commands : what it does to either direction
+    """
+
+    name: str
+    device: DisturbedDevice
+    signals: Disturbance = field(default_factory=Disturbance)
+    commands: Disturbance = field(default_factory=Disturbance)
+
+    def set(self, simulation: Simulation, time: float) -> None:
+        """Begin."""
+        self.device.disturb(self.signals, self.commands)
+
+    def clear(self, simulation: Simulation, time: float) -> None:
+        """End."""
+        self.device.disturb()
+
+
+def disturbance(settings: dict[str, float]) -> Disturbance:
+    """A disturbance from plain settings. ArgumentError for unknown names and numbers that are none."""
+    known = Disturbance.__dataclass_fields__
+    for name, value in settings.items():
+        if name not in known:
+            arguments.index_of("setting of a link fault", name, known)
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+            raise ArgumentError(f"{name} is {value!r:.40}; give a number.")
+    return Disturbance(**settings)
