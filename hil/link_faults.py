@@ -94,6 +94,11 @@ class DisturbedDevice:
         self.name = device.name
         arguments.count("seed", seed, 0, 2**63 - 1)
         self._entropy = (seed, *device.name.encode())
+        self._out: _Road
+        self._in: _Road
+        self._limit_s: float
+        self._silent: int
+        self._newest: int
         self._reset()
 
     @property
@@ -166,11 +171,8 @@ class DisturbedDevice:
     def _reset(self) -> None:
         seeds = np.random.SeedSequence(self._entropy).spawn(2)
         self._out, self._in = (_Road(np.random.default_rng(seed)) for seed in seeds)
-        self._came: np.ndarray = np.zeros(0)
-        self._newest: int = -1
-        self._asked: bool = False
-        self._limit_s: float = 0.0
-        self._silent: int = 0
+        self._came, self._newest, self._asked = np.zeros(0), -1, False
+        self._limit_s, self._silent = 0.0, 0
 
 
 @dataclass
