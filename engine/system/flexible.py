@@ -164,7 +164,7 @@ def _columns(links: Sequence[Link], attached: Sequence[int]) -> dict[int, dict[i
     found: dict[int, dict[int, int]] = {}
     for k in reversed(attached):
         columns = found.setdefault(links[k].parent, {})
-        loaded = k + 1 in carriers or any(part.mass > 0.0 for part in links[k].parts)
+        loaded = k + 1 in carriers or bool(links[k].parts)  # of parts without mass the inertia, if kept, is not zero
         columns[k] = 6 * sum(column >= 0 for column in columns.values()) if loaded else -1
     return found
 

@@ -63,10 +63,12 @@ def test_loops_that_take_commands_stay_as_they_start():
     assert simulation.closed("grasp")
 
 
-def test_thrusters_stay_off():
+def test_thrusters_stay_as_they_start():
     """On spacecraft the command vector is the engine's too: wheels and thrusters beside the drives."""
     system = lj.load(Path(__file__).resolve().parents[2] / "examples" / "cassini.yaml")
     simulation, controller = lj.Simulation(system), Controller(system, 20.0)
     simulation.command_vector = controller.commands(simulation)[0]
     assert len(system.thrusters) == 6
     assert all(simulation.command[name] == 0.0 for thruster in system.thrusters for name in thruster.command_names)
+    burning = replace(system, thrusters=(replace(system.thrusters[0], initial=0.2), *system.thrusters[1:]))
+    assert Controller(burning, 20.0).held == [0.2, *[0.0] * 5]

@@ -8,7 +8,7 @@ from scipy.linalg import solve
 
 import limberjack as lj
 from limberjack.engine.system.flexible import modal_bodies
-from limberjack.engine.system.system import Body, System
+from limberjack.engine.system.system import Body, Hinge, Inertia, System
 from limberjack.engine.system.validate import validate
 from tests.flexible.particles import cloud, hinge, random_state, rigid
 
@@ -46,3 +46,19 @@ def test_accelerations_of_both_routes_agree_to_1e_9(modes):
         size = np.abs(composite).max()
         np.testing.assert_allclose(articulated, composite, rtol=0, atol=1e-9 * size)
         np.testing.assert_allclose(dynamics.inverse(q, v, articulated), tau, rtol=0, atol=1e-9 * size)
+
+
+def test_a_ring_without_mass_on_a_node_counts():
+    """An inertia that no real body has is kept where the user asks for it; the modes feel it too."""
+    rng = np.random.default_rng(0)
+    soft = modal_bodies("soft", hinge(rng, "root", "free", None), cloud(rng, 4, 2, 0.05).integrals())
+    ring = Body("ring", Inertia(0.0, np.zeros(3), np.diag([3.0, 4.0, 5.0])), Hinge("glue", "fixed", "soft.node1"))
+    with pytest.warns(lj.ModelWarning, match="without mass"):
+        system = validate(System("ring", (*soft, ring)), inertia="warn")
+    dynamics, (q, v) = lj.Dynamics(system), random_state(system, rng, 0.01)
+    vdot, J = rng.normal(size=system.nv), dynamics.jacobian("ring", q)[:3]
+    M, R = lj.Dynamics(System("bare", tuple(soft))).mass_matrix(q), dynamics.pose("ring", q)[0]
+    M += J.T @ R @ np.diag([3.0, 4.0, 5.0]) @ R.T @ J
+    np.testing.assert_allclose(dynamics.mass_matrix(q), M, rtol=0, atol=1e-12 * np.abs(M).max())
+    found = dynamics.forward(q, v, M @ vdot + dynamics.bias(q, v))
+    np.testing.assert_allclose(found, vdot, rtol=0, atol=1e-10 * np.abs(vdot).max())

@@ -56,7 +56,7 @@ class Controller:
         self.needs_torque = any(a.mode == "torque" for a in system.actuators)
         self.held = [
             *(value for loop in system.loops for value in loop.first_commands),
-            *(0.0 for _ in system.thrusters),
+            *(thruster.initial for thruster in system.thrusters),
         ]
 
     def commands(self, state: Motion) -> tuple[np.ndarray, Reference]:
