@@ -32,7 +32,8 @@ def frames_figure(frames: FrameLog, title: str, bare: FrameLog | None = None) ->
         axis.axvline(1e-3 * frames.period_ns, color="C3", ls="--", lw=1, label="period")
         axis.set(xscale="log", yscale="log", xlabel=f"{label} / µs", ylabel="frames", ylim=(0.7, None))
         axis.grid(alpha=0.3)
-        axis.legend(fontsize=8)
+    handles, labels = axis.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
     return figure
 
 

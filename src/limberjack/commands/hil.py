@@ -88,6 +88,10 @@ def _show_trials(console: Console, found: Probe) -> None:
         numbers = f"{at.frames}", f"{at.overruns}", f"{1e6 * at.compute.p99:.1f}", f"{1e6 * at.finish.p999:.1f}"
         table.add_row(f"{trial.rate_hz:g}", *numbers, f"{at.real_time_factor:.4f}")
     console.print(table)
+    most = found.outcome.frames.statistics().compute.p999
+    console.print(
+        f"work of 999 of 1000 frames at {found.rate_hz:g} Hz: {1e6 * most:.1f} µs, which fits {1 / most:.4g} Hz"
+    )
     for text, rate in (("without overrun", found.highest_hz), (f"with at most {NEARLY:.1%}", found.nearly_hz)):
         console.print(f"highest rate tried {text}: {'none' if rate is None else f'{rate:g} Hz'}")
 
