@@ -19,7 +19,9 @@ from tests.operators.closed import COUNT, Drawn, embedded, forced, mixed
 from tests.operators.parts import same
 
 
-@pytest.fixture(params=[(pool, seed) for pool in (forced, mixed) for seed in range(COUNT)], ids=str)
+@pytest.fixture(
+    params=[(pool, seed) for pool in (forced, mixed) for seed in range(COUNT)], ids=lambda p: f"{p[0].__name__}-{p[1]}"
+)
 def drawn(request: pytest.FixtureRequest) -> Drawn:
     pool, seed = request.param
     return pool(seed)
