@@ -208,6 +208,8 @@ class _Child:
 
     def kill(self) -> None:
         """End the process if it has not ended yet: it does so when it has answered."""
+        with contextlib.suppress(OSError):
+            self.orders.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(1.0)
         self._process.kill()
@@ -312,14 +314,17 @@ class McapFile:
                     record = next(records, None)
                     if record is None:
                         return
-                    found = breakup_chunk(record, validate_crc=True) if isinstance(record, Chunk) else []
+                    item: tuple[str, Any] | None = None
+                    if isinstance(record, Chunk):
+                        found = breakup_chunk(record, validate_crc=True)
+                        item = "", [part for part in found if isinstance(part, Message)]
+                    elif isinstance(record, Metadata):
+                        item = record.name, {key: json.loads(text) for key, text in record.metadata.items()}
                 except Exception as error:  # what mcap, zstandard and struct raise for bytes that are cut or damaged
                     self.trouble = f"it ends within a chunk or is damaged: {str(error) or type(error).__name__}"
                     return
-                if isinstance(record, Chunk):
-                    yield "", [item for item in found if isinstance(item, Message)]
-                elif isinstance(record, Metadata):
-                    yield record.name, {key: json.loads(text) for key, text in record.metadata.items()}
+                if item is not None:
+                    yield item
 
     def _batch(self, messages: list[Any]) -> Batch:
         signals = [item for item in messages if item.channel_id == process.SIGNALS_CHANNEL]

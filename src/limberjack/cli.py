@@ -54,7 +54,22 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="limberjack", description=__doc__.splitlines()[0])
     parser.add_argument("--version", action="version", version=f"limberjack {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for add in (_demo, _run, _info, _check, _export, _hil, _modes, _schema, _keygen, _bench, _plot, _replay):
+    for add in (
+        _demo,
+        _run,
+        _info,
+        _check,
+        _export,
+        _hil,
+        _modes,
+        _schema,
+        _keygen,
+        _bench,
+        _plot,
+        _replay,
+        _compare,
+        _parquet,
+    ):
         add(commands)
     return parser
 
@@ -295,11 +310,13 @@ def _plot(commands: Any) -> None:
     def work(options: argparse.Namespace) -> None:
         from limberjack.commands.run import plot
 
-        plot(options.log, options.out)
+        plot(options.log, options.out, options.signals)
 
-    parser = _command(commands, "plot", work, "plot the log of a run")
-    parser.add_argument("log", type=Path, metavar="LOG", help="log.csv of a results folder")
+    parser = _command(commands, "plot", work, "plot the log of a run, or the record of a bench")
+    parser.add_argument("log", type=Path, metavar="LOG", help="log.csv of a results folder; .mcap or .parquet record")
     parser.add_argument("-o", "--out", type=Path, help="PNG file (default: beside the log)")
+    text = "signals of a record by name, such as 'q.*' (repeatable; default: all)"
+    parser.add_argument("--signals", action="append", metavar="PATTERN", help=text)
 
 
 def _replay(commands: Any) -> None:
@@ -314,6 +331,33 @@ def _replay(commands: Any) -> None:
     parser.add_argument("--model", type=Path, metavar="MODEL", help="model file (default: the one recorded)")
     parser.add_argument("--base", choices=("fixed", "free"), help="as recorded, unless given")
     parser.add_argument("--mimic", choices=("couple", "independent", "refuse"), help="as recorded, unless given")
+
+
+def _compare(commands: Any) -> None:
+    def work(options: argparse.Namespace) -> int:
+        from limberjack.commands.compare import compare
+
+        return compare(options.a, options.b, options.absolute, options.relative, options.all)
+
+    text = "compare the signals that two records have in common: the first that differs, and by how much each does"
+    parser = _command(commands, "compare", work, text)
+    for name in ("a", "b"):
+        parser.add_argument(name, type=Path, metavar=name.upper(), help=".mcap, .parquet or .csv")
+    text = "difference allowed, in the signal's unit (default: none)"
+    parser.add_argument("--absolute", type=float, default=0.0, metavar="X", help=text)
+    parser.add_argument("--relative", type=float, default=0.0, metavar="X", help="part of the larger value allowed")
+    parser.add_argument("--all", action="store_true", help="list all signals that differ")
+
+
+def _parquet(commands: Any) -> None:
+    def work(options: argparse.Namespace) -> None:
+        from limberjack.commands.replay import parquet
+
+        parquet(options.log, options.out or options.log.with_suffix(".parquet"))
+
+    parser = _command(commands, "parquet", work, "write a record as a Parquet table, a column a signal")
+    parser.add_argument("log", type=Path, metavar="LOG", help=".mcap record of a bench")
+    parser.add_argument("-o", "--out", type=Path, metavar="FILE", help="table to write (default: beside the record)")
 
 
 if __name__ == "__main__":

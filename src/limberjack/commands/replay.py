@@ -1,7 +1,8 @@
-"""`limberjack replay`."""
+"""`limberjack replay` and `limberjack parquet`."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from limberjack.engine.errors import ArgumentError
 from limberjack.engine.kernel import announce_compilation
 from limberjack.engine.system.load import load
 from limberjack.hil.record.mcap_file import McapFile
+from limberjack.hil.record.parquet import export_parquet
 from limberjack.hil.record.replay import replay as replay_record
 
 
@@ -30,3 +32,12 @@ def replay(log: Path, model: Path | None, load_options: dict[str, Any]) -> int:
         words += f"; {result.stopped}"
     console.print(words, markup=False, highlight=False)
     return 0 if result.equal else 1
+
+
+def parquet(log: Path, out: Path) -> None:
+    """Write a record as a Parquet table."""
+    record = McapFile(log)
+    rows = export_parquet(record, out)
+    if record.trouble:
+        print(f"limberjack: warning: {log}: {record.trouble}", file=sys.stderr)
+    print(f"{out}: {rows} rows of {len(record.names)} signals")

@@ -23,7 +23,7 @@ from limberjack.engine.kernel import announce_compilation
 from limberjack.engine.system.load import load
 
 DEMO_MODEL, DEMO_SECONDS, GRASP_MODEL = "space_manipulator.yaml", 30.0, "satellite_grasp.yaml"
-PICTURES = (".png", ".pdf", ".svg")
+PICTURES, RECORDS = (".png", ".pdf", ".svg"), (".mcap", ".parquet")
 
 
 def demo(folder: Path, part: str = "all") -> None:
@@ -105,15 +105,21 @@ def _serve(options: argparse.Namespace, load_options: dict[str, Any], settings: 
     serve(system, settings, **steps, ready=ready)
 
 
-def plot(log: Path, out: Path | None) -> None:
-    """Plot a log again."""
+def plot(log: Path, out: Path | None, signals: list[str] | None = None) -> None:
+    """Plot a log again, or the record of a bench. signals : patterns of those of a record, None: all."""
     from limberjack.commands.plots import plot_log
     from limberjack.commands.record import read_csv
+    from limberjack.commands.record_plot import plot_record
 
     target = out or log.with_suffix(".png")
     if target.suffix.lower() not in PICTURES:
         raise ArgumentError(f"{target}: not a picture that can be drawn; end its name in {', '.join(PICTURES)}.")
     if not log.is_file():
-        raise ArgumentError(f"{log}: there is no such log; give the log.csv of a results folder.")
-    plot_log(read_csv(log), log.parent.name, target)
+        raise ArgumentError(f"{log}: there is no such log; give the log.csv of a results folder, or a record.")
+    if log.suffix.lower() in RECORDS:
+        plot_record(log, signals, target)
+    elif signals:
+        raise ArgumentError(f"{log}: --signals chooses from records ({', '.join(RECORDS)}); leave it out.")
+    else:
+        plot_log(read_csv(log), log.parent.name, target)
     print(target)

@@ -1,0 +1,136 @@
+"""A picture of a record: its signals by kind and unit, its events as lines across."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+
+from limberjack.engine.errors import ArgumentError, UnknownNameError
+from limberjack.engine.system.patterns import compiled
+from limberjack.hil.events import Event
+from limberjack.hil.record.compare import open_table
+
+#: more rows than twice this are drawn as the range of several
+MOST_POINTS = 4000
+#: a panel holds so many lines with names, and so many in all; there are so many panels, and events drawn
+MOST_NAMED, MOST_LINES, MOST_PANELS, MOST_EVENTS = 24, 60, 16, 200
+_TITLES = {"q": "coordinates", "v": "velocities", "tau": "efforts", "output": "outputs", "command": "commands"}
+#: events that only tell of the ordinary
+_ORDINARY = ("command", "end")
+_COLOURS = ("tab:red", "tab:orange", "tab:purple", "tab:green", "tab:brown", "tab:pink", "black", "tab:cyan")
+
+
+class Envelope:
+    """Least and largest of each signal in spans of rows; the spans double whenever there are too many.
+
+    time : starts of the spans (n,);  low, high : (n, signals)
+    """
+
+    def __init__(self, width: int) -> None:
+        self.time, self.low, self.high = np.zeros(0), np.zeros((0, width)), np.zeros((0, width))
+        self.span = 1
+
+    def add(self, time: np.ndarray, rows: np.ndarray) -> None:
+        """Rows (n, signals) at times (n,); the last span may hold fewer."""
+        if len(time) == 0:
+            return
+        starts = np.arange(0, len(time), self.span)
+        self.time = np.concatenate([self.time, time[starts]])
+        self.low = np.concatenate([self.low, np.fmin.reduceat(rows, starts)])
+        self.high = np.concatenate([self.high, np.fmax.reduceat(rows, starts)])
+        while len(self.time) > 2 * MOST_POINTS:
+            pairs = np.arange(0, len(self.time), 2)
+            self.time, self.span = self.time[pairs], 2 * self.span
+            self.low, self.high = np.fmin.reduceat(self.low, pairs), np.fmax.reduceat(self.high, pairs)
+
+    def line(self, place: int) -> tuple[np.ndarray, np.ndarray]:
+        """Times and values to draw of one signal."""
+        if self.span == 1:
+            return self.time, self.low[:, place]
+        return np.repeat(self.time, 2), np.column_stack([self.low[:, place], self.high[:, place]]).ravel()
+
+
+def plot_record(path: Path, patterns: list[str] | None, target: Path) -> None:
+    """A panel for each kind and unit of signals. UnknownNameError for a pattern that matches nothing."""
+    table = open_table(path)
+    chosen = _chosen(table.names, patterns or ["*"])
+    envelope, events, clock = Envelope(len(chosen)), list[Event](), table.names.index("time")
+    for batch in table.batches():
+        envelope.add(batch.rows[:, clock], batch.rows[:, chosen])
+        events.extend(batch.events)
+    if len(envelope.time) == 0:
+        raise ArgumentError(f"{path}: the record holds no rows, there is nothing to plot.")
+    panels: dict[tuple[str, str], list[tuple[str, int]]] = {}
+    for place, i in enumerate(chosen):
+        group, dot, rest = table.names[i].partition(".")
+        group, name = (group, rest) if dot else ("", group)
+        panels.setdefault((group, table.units[i]), []).append((name, place))
+    if len(panels) > MOST_PANELS:
+        raise ArgumentError(f"{path}: {len(panels)} panels are too many for a picture; choose with --signals.")
+    title = str(table.meta.get("model", path.stem))
+    _draw(panels, envelope, [event for event in events if event.kind not in _ORDINARY], title, table.trouble, target)
+
+
+def _chosen(names: tuple[str, ...], patterns: list[str]) -> list[int]:
+    kept = set()
+    for pattern in patterns:
+        found = {i for i, name in enumerate(names) if name != "time" and compiled(pattern).match(name)}
+        if not found:
+            raise UnknownNameError(f"no signal of the record matches '{pattern}'.")
+        kept |= found
+    return sorted(kept)
+
+
+def _draw(
+    panels: dict[tuple[str, str], list[tuple[str, int]]],
+    envelope: Envelope,
+    events: list[Event],
+    title: str,
+    trouble: str,
+    target: Path,
+) -> None:
+    columns = 1 if len(panels) == 1 else 2
+    rows = -(-len(panels) // columns)
+    size = 7.5 * columns, 1.2 + 3.2 * rows
+    figure, axes = plt.subplots(rows, columns, squeeze=False, sharex=True, figsize=size, layout="constrained")
+    figure.suptitle(title + (f"\n{trouble}" if trouble else ""), fontsize=13, fontweight="bold")
+    colours = dict(zip(dict.fromkeys(event.kind for event in events), _COLOURS * 8))
+    for axis, ((group, unit), members) in zip(axes.flat, panels.items()):
+        _panel(axis, members, envelope)
+        axis.set_title(_TITLES.get(group, group), loc="left")
+        axis.set_ylabel(unit or "–")
+        for event in events[:MOST_EVENTS]:
+            axis.axvline(event.time, color=colours[event.kind], lw=0.9, ls="--", zorder=0)
+    for axis in list(axes.flat)[len(panels) :]:
+        axis.remove()
+    for axis in axes[-1]:
+        axis.set_xlabel("time / s")
+    if colours:
+        lines = [Line2D([], [], color=colour, lw=1.2, ls="--", label=kind) for kind, colour in colours.items()]
+        figure.legend(handles=lines, loc="outside lower center", ncols=8, fontsize=9, title="events")
+    figure.savefig(target, dpi=110)
+    plt.close(figure)
+
+
+def _panel(axis: Axes, members: list[tuple[str, int]], envelope: Envelope) -> None:
+    named = len(members) <= MOST_NAMED
+    shown = members[:MOST_LINES]
+    hues = matplotlib.colormaps["tab10" if len(shown) <= 10 else "turbo"]
+    for i, (name, place) in enumerate(shown):
+        colour = hues(i if len(shown) <= 10 else 0.03 + 0.94 * i / (len(shown) - 1))
+        axis.plot(*envelope.line(place), color=colour, lw=1.1, label=name)
+    axis.grid(alpha=0.3)
+    if named:
+        size = 8 if len(members) <= 12 else 6
+        axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=size)
+    else:
+        text = f"{len(shown)} of {len(members)} signals" if len(members) > len(shown) else f"{len(members)} signals"
+        axis.text(0.99, 0.97, text, transform=axis.transAxes, ha="right", va="top", fontsize=8, color="0.3")
