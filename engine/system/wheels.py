@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from limberjack.engine.errors import ModelError
+from limberjack.engine.system.checks.inertia import MOMENT_TOLERANCE
 from limberjack.engine.system.elements import CentralGravity, Rotor, Thruster
 from limberjack.engine.system.places import Locate, plain_locate
 from limberjack.engine.system.system import Actuator, Body, Dof, Hinge, Inertia, Pose, System
@@ -99,28 +100,13 @@ def wheel_parts(wheel: Wheel, locate: Locate = plain_locate) -> tuple[Body, Actu
     drives = {"torque": "torque", "speed": "velocity"}
     _check_mode(wheel, drives, "speed", locate)
     axis = _unit(wheel, "axis", wheel.axis, locate)
-    across = 0.5 * wheel.spin_inertia if wheel.transverse_inertia is None else wheel.transverse_inertia
+    half = 0.5 * wheel.spin_inertia
+    across = half if wheel.transverse_inertia is None else wheel.transverse_inertia
+    if across < (1.0 - MOMENT_TOLERANCE) * half:
+        what = f"the transverse_inertia of '{wheel.name}' is {across:g}, less than half of its spin_inertia"
+        _fail(wheel, "transverse_inertia", what, f"Give {half:g} kg·m² (a flat rotor) or more, or leave it out", locate)
     inertia = across * np.eye(3) + (wheel.spin_inertia - across) * np.outer(axis, axis)
-    hinge = Hinge(
-        wheel.name,
-        "revolute",
-        wheel.body,
-        inboard=wheel.pose,
-        axes=axis[None, :],
-        dofs=(_bearing(wheel),),
-        v0=np.array([float(wheel.speed)]),
-        where=wheel.where,
-    )
-    drive = Actuator(
-        wheel.name,
-        wheel.name,
-        drives[wheel.mode],
-        kd=wheel.gain,
-        limit=wheel.max_torque,
-        initial=wheel.speed if wheel.mode == "speed" else 0.0,
-        max_rate=wheel.max_speed,
-        where=wheel.where,
-    )
+    hinge, drive = _driven(wheel, axis, 0.0, wheel.speed, drives[wheel.mode], wheel.max_speed)
     return Body(wheel.name, Inertia(wheel.mass, np.zeros(3), inertia), hinge, wheel.where), drive
 
 
@@ -133,29 +119,33 @@ def cmg_parts(cmg: Cmg, locate: Locate = plain_locate) -> tuple[Body, Actuator, 
     if abs(gimbal @ spin) > SQUARE:
         what = f"the axes of gimbal and rotor of '{cmg.name}' are not at right angles"
         _fail(cmg, "rotor_axis", what, "Give the rotor's axis at gimbal angle 0, across the gimbal axis", locate)
-    hinge = Hinge(
-        cmg.name,
-        "revolute",
-        cmg.body,
-        inboard=cmg.pose,
-        axes=gimbal[None, :],
-        dofs=(_bearing(cmg),),
-        q0=np.array([float(cmg.angle)]),
-        v0=np.array([float(cmg.rate)]),
-        where=cmg.where,
-    )
-    drive = Actuator(
-        cmg.name,
-        cmg.name,
-        drives[cmg.mode],
-        kd=cmg.gain,
-        limit=cmg.max_torque,
-        initial=cmg.rate if cmg.mode == "rate" else 0.0,
-        max_rate=cmg.max_rate,
-        where=cmg.where,
-    )
+    hinge, drive = _driven(cmg, gimbal, cmg.angle, cmg.rate, drives[cmg.mode], cmg.max_rate)
     body = Body(cmg.name, Inertia(cmg.mass, np.zeros(3), np.asarray(cmg.inertia, dtype=float)), hinge, cmg.where)
     return body, drive, Rotor(cmg.name, cmg.name, cmg.momentum * spin, cmg.where)
+
+
+def _driven(
+    device: Wheel | Cmg, axis: np.ndarray, angle: float, rate: float, mode: str, max_rate: float
+) -> tuple[Hinge, Actuator]:
+    """The hinge about an axis (3,) of unit length, and its drive, which holds the initial rate if it holds one."""
+    name, where = device.name, device.where
+    bearing = Dof(damping=device.damping, friction=device.friction, friction_rate=device.friction_rate)
+    hinge = Hinge(
+        name,
+        "revolute",
+        device.body,
+        inboard=device.pose,
+        axes=axis[None, :],
+        dofs=(bearing,),
+        q0=np.array([float(angle)]),
+        v0=np.array([float(rate)]),
+        where=where,
+    )
+    first = rate if mode == "velocity" else 0.0
+    drive = Actuator(
+        name, name, mode, kd=device.gain, limit=device.max_torque, initial=first, max_rate=max_rate, where=where
+    )
+    return hinge, drive
 
 
 def equip(system: System, *elements: Wheel | Cmg | Thruster | Rotor | CentralGravity) -> System:
@@ -178,10 +168,6 @@ def _with(system: System, element: Wheel | Cmg | Thruster | Rotor | CentralGravi
     body, drive, *rotors = wheel_parts(element) if isinstance(element, Wheel) else cmg_parts(element)
     bodies, actuators = (*system.bodies, body), (*system.actuators, drive)
     return replace(system, bodies=bodies, actuators=actuators, rotors=(*system.rotors, *rotors))
-
-
-def _bearing(device: Wheel | Cmg) -> Dof:
-    return Dof(damping=device.damping, friction=device.friction, friction_rate=device.friction_rate)
 
 
 def _unit(device: Wheel | Cmg, field: str, axis: np.ndarray, locate: Locate) -> np.ndarray:

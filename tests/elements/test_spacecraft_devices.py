@@ -223,7 +223,8 @@ WRONG = [
     ({"mode": "speed"}, "has no gain"),
     ({"mode": "voltage"}, "unknown mode 'voltage'"),
     ({"gain": 1.0}, "has a gain, which mode torque does not use"),
-    ({"transverse_inertia": 0.001}, "triangle inequality"),
+    ({"transverse_inertia": 0.001}, "transverse_inertia: .* less than half .* Give 0.05 kg"),
+    ({"spin_inertia": -0.1}, "inertia"),
     ({"body": "nobody"}, "'nobody'"),
     ({"max_torque": -1.0}, "limit of actuator 'w'"),
 ]
