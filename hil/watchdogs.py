@@ -20,8 +20,8 @@ from limberjack.hil.parts import Trip
 from limberjack.hil.signals import Signals
 
 SAFE_STATES = ("hold", "zero", "brake", "stop")
-#: from the signals (n,) to a safe command
-_Rule = Callable[[np.ndarray], float]
+#: a safe command at the present state
+_Rule = Callable[[], float]
 
 
 class SafeState:
@@ -37,13 +37,12 @@ class SafeState:
         self,
         kind: str,
         simulation: Simulation,
-        signals: Signals,
         places: np.ndarray,
         brake_gain: float | None = None,
     ) -> None:
         if kind not in SAFE_STATES:
             raise ArgumentError(f"no safe state is called {kind!r:.40}; choose {', '.join(SAFE_STATES)}.")
-        self.kind, self._simulation, self._signals, self._places = kind, simulation, signals, places
+        self.kind, self._simulation, self._places = kind, simulation, places
         self._gain = brake_gain
         self._last = simulation.command_vector[places]
         self._rules: list[_Rule | None] = []
@@ -70,7 +69,7 @@ class SafeState:
         elif self.kind == "brake":
             for place, rule in zip(self._places, self._rules):
                 if rule is not None:
-                    commands[place] = rule(self._signals.vector)
+                    commands[place] = rule()
 
     def _rule(self, place: int) -> _Rule | None:
         """How a command brakes; None: it is left alone, as those of loops are."""
@@ -79,16 +78,18 @@ class SafeState:
         if isinstance(taker, Loop):
             return None
         if not isinstance(taker, Actuator) or name != taker.name or taker.mode == "velocity":
-            return lambda vector: 0.0
+            return lambda: 0.0
         if taker.mode == "servo":
-            here = float(self._signals.vector[self._signals.index(f"q.{taker.coordinate}")])
-            return lambda vector: here
+            q = self._simulation.part("q")
+            here = float(q[self._simulation.system.coordinate_names.index(taker.coordinate)])
+            return lambda: here
         if self._gain is None:
             raise ArgumentError(
                 f"command '{name}' is a torque or force: to brake with it a gain is needed; give brake_gain."
             )
-        rate, gain = self._signals.index(f"v.{taker.coordinate}"), self._gain
-        return lambda vector: -gain * float(vector[rate])
+        v, gain = self._simulation.part("v"), self._gain
+        place = self._simulation.system.velocity_names.index(taker.coordinate)
+        return lambda: -gain * float(v[place])
 
 
 class Watch:

@@ -105,7 +105,7 @@ def make_watchdog(
         everything = np.arange(len(simulation.command_names)) if own is None else own
         places = command_places(signals, simulation, spec.commands) if spec.commands else everything
     with scenario.at("watchdogs", i, "safe"):
-        safe = watchdogs.SafeState(spec.safe, simulation, signals, places, spec.brake_gain)
+        safe = watchdogs.SafeState(spec.safe, simulation, places, spec.brake_gain)
     match spec:
         case schema.CommandAgeSpec():
             with scenario.at("watchdogs", i, "commands"):

@@ -42,8 +42,15 @@ class Programs:
                     child = self._start(spec, stack)
                 stack.callback(_end, child, spec.end_s)
                 self._running.append((spec, child))
-            time.sleep(max((spec.start_s for spec, _ in self._running), default=0.0))
+            self._wait()
             yield
+
+    def _wait(self) -> None:
+        """Give each program its time to start; one that has ended needs none."""
+        begun = time.monotonic()
+        for spec, child in self._running:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                child.wait(max(begun + spec.start_s - time.monotonic(), 0.0))
 
     def check(self, time: float, signals: Signals, devices: Sequence[Mounted]) -> Sequence[Trip]:
         """Programs that have ended since the last frame."""

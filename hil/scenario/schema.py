@@ -15,6 +15,8 @@ from limberjack.hil.scenario.schema_criteria import CriterionSpec
 from limberjack.hil.scenario.schema_faults import FaultSpec, WatchdogSpec
 from limberjack.hil.scenario.schema_timeline import TimelineSpec
 
+#: a path, URI or argument
+Word = Annotated[str, Field(min_length=1, max_length=4000)]
 Count = Annotated[int, Field(ge=1, le=2**31)]
 Tally = Annotated[int, Field(ge=0, le=2**31)]
 
@@ -59,7 +61,7 @@ class DeviceSpec(Model):
     """A controller, drive or instrument."""
 
     name: Name = Field(description="unique among devices")
-    uri: Name = Field(description="python:MODULE:FUNCTION in this process, else a link as docs/devices.md lists them")
+    uri: Word = Field(description="python:MODULE:FUNCTION in this process, else a link as docs/devices.md lists them")
     signals: list[NamePattern] = Field(default=[], description="what it is sent each frame, patterns, in this order")
     commands: list[NamePattern] = Field(default=[], description="what it sets, patterns, in this order")
     every: Count = Field(default=1, description="frames from one message to the next (default 1)")
@@ -70,7 +72,7 @@ class ControllerSpec(Model):
     """A program that runs beside the bench, started before it and ended with it."""
 
     name: Name = Field(description="unique among controllers")
-    command: Annotated[list[Name], Field(min_length=1)] = Field(
+    command: Annotated[list[Word], Field(min_length=1)] = Field(
         description="program and arguments; {python}: this interpreter, {folder}: the scenario's folder"
     )
     start_s: NonNegative = Field(default=0.5, description="time that it is given to start, s (default 0.5)")
@@ -98,7 +100,7 @@ class ScenarioSpec(Model):
     limberjack_scenario: Literal[1] = Field(description="version of this format")
     name: Name
     description: str = Field(default="", description="for the report")
-    model: Name = Field(description="model file, beside the scenario unless the path is absolute")
+    model: Word = Field(description="model file, beside the scenario unless the path is absolute")
     load: LoadSpec = LoadSpec()
     dt: Positive | None = Field(default=None, description="step, s (default: the model's)")
     integrator: Literal["rk4", "semi_implicit", "implicit"] | None = Field(default=None, description="the model's")

@@ -88,6 +88,11 @@ def read_document(path: Path) -> Document:
     except UnicodeDecodeError as error:
         what = f"the file is not UTF-8 text: {error.reason} at byte {error.start}"
         raise ModelError(what, where=file, mend="Save it as UTF-8") from None
+    return parse_document(text, file)
+
+
+def parse_document(text: str, file: str) -> Document:
+    """The document of a text, as `read_document`; file: what messages call it."""
     try:
         root = _Builder(file).document(yaml.parse(text, Loader=_LOADER))
     except yaml.MarkedYAMLError as error:

@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from limberjack.commands.console import open_console
 from limberjack.commands.hil import show_rights, show_statistics
 from limberjack.commands.tables import new_table
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.kernel import announce_compilation
+from limberjack.engine.system.readers.yaml_document import parse_document
 from limberjack.hil.scenario.load import load_scenario
 from limberjack.hil.scenario.run import Result, run_scenario
 
@@ -37,10 +36,7 @@ def parse_overrides(given: Sequence[str]) -> dict[str, Any]:
         path, sign, value = text.partition("=")
         if not sign or not path:
             raise ArgumentError(f"--set {text:.100}: write PATH=VALUE, as duration=5 or faults[0].factor=0.5.")
-        try:
-            found[path] = yaml.safe_load(value)
-        except yaml.YAMLError:
-            raise ArgumentError(f"--set {text:.100}: the value is not valid YAML.") from None
+        found[path] = parse_document(value, f"--set {path:.100}").root.plain() if value.strip() else None
     return found
 
 

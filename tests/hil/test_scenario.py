@@ -1,0 +1,360 @@
+"""Scenario files: what is wrong is said with its line; criteria against closed forms; programs beside the bench."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+import yaml
+
+import limberjack as lj
+from limberjack.cli import main
+from limberjack.hil.events import Event, EventLog
+from limberjack.hil.scenario.criteria import Evidence, judge
+from limberjack.hil.scenario.load import load_scenario
+from limberjack.hil.scenario.run import run_scenario
+from limberjack.hil.scenario.schema import ScenarioSpec, json_schema
+
+ROOT = Path(__file__).resolve().parents[2]
+MODEL = ROOT / "examples" / "torque_arm.yaml"
+pytest_plugins = ["limberjack.hil.scenario.pytest_plugin"]
+
+PENDULUM = """\
+limberjack: 1
+name: pendulum
+simulation: {dt: 0.001, integrator: rk4}
+bodies:
+  - {name: rod, mass: 2, com: [0, 0, -0.5], inertia: {xx: 0, yy: 0, zz: 0},
+     hinge: {name: swing, type: revolute, parent: world, axis: [0, 1, 0], damping: 0.2}}
+loops:
+  - {name: swing_lock, type: lock, hinge: swing, switchable: true, closed: false}
+actuators:
+  - {name: swing, coordinate: swing}
+"""
+HEAD = "limberjack_scenario: 1\nname: test\nmodel: pendulum.yaml\nduration: 0.5\nsteps_per_frame: 10\n"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "pendulum.yaml").write_text(PENDULUM)
+    return tmp_path
+
+
+def write(folder, text):
+    path = folder / "test.yaml"
+    path.write_text(HEAD + text)
+    return path
+
+
+def test_the_schema_file_is_up_to_date_and_knows_the_examples():
+    assert (ROOT / "docs" / "scenario.schema.json").read_text(encoding="utf-8") == json_schema(), (
+        "run: limberjack schema --scenario > docs/scenario.schema.json"
+    )
+    for path in (ROOT / "examples" / "scenarios").glob("*.yaml"):
+        jsonschema.validate(yaml.safe_load(path.read_text()), json.loads(json_schema()))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("duratoin: 3", r"test\.yaml:6, duratoin: unknown field 'duratoin'.*did you mean 'duration'"),
+        (
+            "criteria:\n  - {name: a, type: bonds, signals: [time]}",
+            r"test\.yaml:7, criteria\[0\]\.type: unknown type 'bonds'\. Use one of: 'bounds', 'settling'",
+        ),
+        ("criteria:\n  - {name: a, signals: [time]}", r"test\.yaml:7, criteria\[0\]\.type: 'type' is missing"),
+        (
+            "criteria:\n  - {name: a, type: bounds, signals: [time]}",
+            r"criteria\[0\]: no bound is given; give lower, upper or both",
+        ),
+        (
+            "criteria:\n  - {name: a, type: bounds, signals: [q.swng], upper: 1}",
+            r"test\.yaml:7, criteria\[0\]\.signals: no signal is called 'q.swng'; did you mean 'q.swing'",
+        ),
+        (
+            "criteria:\n" + 2 * "  - {name: a, type: rms, signals: [time], most: 1}\n",
+            r"test\.yaml:8, criteria\[1\]\.name: the name 'a' is given twice",
+        ),
+        ("timeline:\n  - {at: 1}", r"timeline\[0\]: nothing happens in this entry; give one of command, ramp"),
+        ("timeline:\n  - {at: 1, end: true, lock: swing}", r"lock and end are given together"),
+        ("timeline:\n  - {at: 1, fault: x}", r"test\.yaml:7, timeline\[0\]\.fault: no fault is called 'x'"),
+        ("timeline:\n  - {at: 1, command: {swin: 1}}", r"timeline\[0\]\.command: no command is called 'swin'"),
+        (
+            "faults:\n  - {name: f, type: reversed, commands: [swing]}\ntimeline:\n  - {at: 1, clear: f}",
+            r"timeline\[0\]\.clear: fault 'f' does not act at 1 s",
+        ),
+        (
+            "faults:\n  - {name: f, type: parameter, values: {hinge.swing.fricton: 1}}",
+            r"no parameter is called 'hinge.swing.fricton'; did you mean 'hinge.swing.friction'",
+        ),
+        ("faults:\n  - {name: f, type: stuck, commands: [swong]}", r"faults\[0\]\.commands: no signal is called"),
+        ("faults:\n  - {name: f, type: modal_frequency, body: rod, mode: 1, factor: 2}", r"faults\[0\]\.mode"),
+        (
+            "devices:\n  - {name: d, uri: 'python:nothing:here'}",
+            r"devices\[0\]\.uri: controller module 'nothing' cannot",
+        ),
+        ("devices:\n  - {name: d, uri: 'pigeon://coop'}", r"devices\[0\]\.uri: .*no device has the scheme 'pigeon'"),
+        (
+            "watchdogs:\n  - {name: w, type: command_age, commands: [swing], limit: 1, safe: zero}",
+            r"watchdogs\[0\]\.commands: command 'swing' is set by no device",
+        ),
+        (
+            "watchdogs:\n  - {name: w, type: limit, signals: [time], upper: 1, safe: brake}",
+            r"watchdogs\[0\]\.safe: .*to brake with it a gain is needed; give brake_gain",
+        ),
+        ("watchdogs:\n  - {name: w, type: heartbeat, device: d, limit: 1, safe: zero}", r"no device is called 'd'"),
+        ("initial: {coordinates: {swnig: 1}}", r"initial\.coordinates\.swnig: no coordinate is called 'swnig'"),
+        ("pacing: {policy: hurry}", r"pacing\.policy: unknown policy 'hurry'"),
+        ("load: {base: loose}", r"load\.base: unknown base 'loose'"),
+        ("controllers:\n  - {name: c, command: [/no/such/program]}", r"controllers\[0\]\.command: .*cannot be started"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_place(folder, capsys, text, message):
+    path = write(folder, text)
+    with pytest.raises(lj.LimberjackError, match=message):
+        run_scenario(path)
+    assert main(["hil", str(path), "--out", str(folder / "out")]) == 2
+
+
+def test_overrides_by_path(folder):
+    path = write(folder, "faults:\n  - {name: f, type: effectiveness, commands: [swing], factor: 1}\n")
+    changed = {
+        "faults[f].factor": 0.5,
+        "faults[0].name": "g",
+        "initial.parameters[body.rod.mass]": 3.0,
+        "pacing.real_time": True,
+        "record": {"signals": ["time"]},
+    }
+    spec = load_scenario(path, changed).spec
+    assert (spec.faults[0].factor, spec.faults[0].name) == (0.5, "g")
+    assert spec.initial.parameters == {"body.rod.mass": 3.0}
+    assert (spec.pacing.real_time, spec.record.signals) == (True, ["time"])
+    for wrong in ("faults[h].factor", "faults.0x", "name.part", "", "faults[0", "nothing[3].x"):
+        with pytest.raises(lj.LimberjackError):
+            load_scenario(path, {wrong: 1})
+    assert main(["hil", str(path), "--set", "duration"]) == 2
+    assert main(["hil", str(path), "--rate", "10"]) == 2
+
+
+class Recorded:
+    """A tape with two known signals."""
+
+    def __init__(self, times, **signals):
+        self.names = ("time", *signals)
+        self.table = np.column_stack([times, *signals.values()])
+
+    def columns(self, names):
+        return self.table[:, [self.names.index(name) for name in names]]
+
+
+def verdict(criterion, log=None):
+    """Of a criterion on x = e^(−t) − 0.2 and y = sin(2π t), 0 to 10 s in steps of 0.01 s."""
+    times = np.arange(1001) * 0.01
+    tape = Recorded(times, x=np.exp(-times) - 0.2, y=np.sin(2 * np.pi * times))
+    document = {"limberjack_scenario": 1, "name": "n", "model": "m", "duration": 1, "criteria": [criterion]}
+    (spec,) = ScenarioSpec.model_validate(document).criteria
+    return judge(spec, Evidence(tape, log or EventLog(), {"c": tuple(criterion.get("signals", ()))}))
+
+
+def of(type_, signals=(), **fields):
+    return {"name": "c", "type": type_, **({"signals": list(signals)} if signals else {}), **fields}
+
+
+def test_bounds():
+    assert verdict(of("bounds", "xy", lower=-1.0, upper=1.0)).passed
+    found = verdict(of("bounds", "x", lower=-0.1))
+    assert not found.passed
+    assert (found.value, found.time) == (pytest.approx(np.exp(-10) - 0.2), 10.0)
+    assert "left first at 2.31 s" in found.text  # e^(−t) = 0.1 at 2.303 s
+    assert verdict(of("bounds", "x", upper=0.0, start=1.7)).passed
+    assert not verdict(of("bounds", "x", upper=0.0, start=1.5)).passed
+    assert verdict(of("bounds", "x", lower=0.0, until=1.6)).passed
+
+
+def test_settling():
+    # |x + 0.2| ≤ 0.01 from t = ln 100 = 4.605 s on
+    found = verdict(of("settling", "x", target=-0.2, tolerance=0.01, within=4.7))
+    assert (found.passed, found.value) == (True, pytest.approx(4.61))
+    assert not verdict(of("settling", "x", target=-0.2, tolerance=0.01, within=4.6)).passed
+    assert verdict(of("settling", "x", target=-0.2, tolerance=0.01, within=2.7, start=2.0)).passed
+    assert not verdict(of("settling", "y", target=0.0, tolerance=0.5, within=9.0)).passed
+
+
+def test_rms_final_and_deadline():
+    found = verdict(of("rms", "y", most=0.71, until=9.99))
+    assert (found.passed, found.value) == (True, pytest.approx(np.sqrt(0.5)))
+    assert not verdict(of("rms", "y", most=0.70)).passed
+    assert verdict(of("final", "xy", target=-0.1, tolerance=0.11)).passed
+    assert not verdict(of("final", "x", target=0.0, tolerance=0.1)).passed
+    found = verdict(of("deadline", "x", below=0.0, by=1.61))
+    assert (found.passed, found.value) == (True, pytest.approx(1.61))  # ln 5 = 1.609 s
+    assert not verdict(of("deadline", "x", below=0.0, by=1.6)).passed
+    assert not verdict(of("deadline", "x", below=-0.3, by=9.0)).passed
+    assert verdict(of("deadline", "y", above=0.9, by=0.2)).passed
+
+
+def test_events_and_runs_that_end_early():
+    log = EventLog()
+    log.add(Event(2.0, "trip", "speed", "too fast"))
+    assert verdict(of("event", kind="trip", source="sp*"), log).passed
+    assert not verdict(of("event", kind="trip", least=2), log).passed
+    assert not verdict(of("event", kind="trip", start=2.5), log).passed
+    assert not verdict(of("no_event", kind="trip"), log).passed
+    assert verdict(of("no_event", kind="trip", until=1.9), log).passed
+    found = verdict(of("bounds", "x", upper=9.0, until=11.0))
+    assert (found.passed, found.text) == (False, "the run ended at 10 s, before 11 s")
+
+
+def test_numbers_that_are_none_never_pass():
+    times = np.arange(3.0)
+    tape = Recorded(times, x=np.array([0.0, np.nan, 0.0]))
+    document = {"limberjack_scenario": 1, "name": "n", "model": "m", "duration": 1}
+    for criterion in (
+        of("bounds", "x", upper=1.0),
+        of("rms", "x", most=1.0),
+        of("settling", "x", target=0.0, tolerance=1.0, within=0.5),
+    ):
+        (spec,) = ScenarioSpec.model_validate({**document, "criteria": [criterion]}).criteria
+        assert not judge(spec, Evidence(tape, EventLog(), {"c": ("x",)})).passed
+
+
+def test_a_lock_fault_stops_the_hinge_and_lets_it_go(folder):
+    text = """
+initial: {coordinates: {swing: 1.0}}
+faults:
+  - {name: jam, type: lock, hinge: swing}
+timeline:
+  - {at: 0.1, fault: jam}
+  - {at: 0.3, clear: jam}
+"""
+    result = run_scenario(write(folder, text))
+    rate = result.built.tape.columns(["v.swing"])[:, 0]
+    assert np.all(np.abs(rate[11:31]) < 1e-9)
+    assert abs(rate[10]) > 0.1
+    assert abs(rate[40]) > 0.1
+
+
+def test_a_modal_frequency_changes_by_its_factor_and_keeps_its_damping_ratio(folder):
+    path = write(folder, "faults:\n  - {name: soft, type: modal_frequency, body: wing_north, mode: 2, factor: 0.5}\n")
+    model = str(ROOT / "examples" / "solar_satellite.yaml")
+    timeline = [{"at": 0.0, "fault": "soft"}]
+    result = run_scenario(path, overrides={"model": model, "duration": 0.02, "timeline": timeline})
+    (event,) = result.outcome.log.of("fault")
+    before = lj.Simulation(lj.load(model)).parameters
+    k, c = (f"hinge.wing_north.modes.2.{word}" for word in ("stiffness", "damping"))
+    after = event.data["parameters"]
+    assert set(after) == {k, c}
+    assert np.sqrt(after[k] / before[k]) == pytest.approx(0.5)
+    assert after[c] / np.sqrt(after[k]) == pytest.approx(before[c] / np.sqrt(before[k]))
+
+
+def test_ramps_parameters_and_an_early_end(folder):
+    text = """
+timeline:
+  - {at: 0.1, ramp: {to: {swing: 2.0}, duration: 0.1}}
+  - {at: 0.3, parameter: {hinge.swing.damping: 1.5}}
+  - {at: 0.4, end: true}
+criteria:
+  - {name: ramped, type: final, signals: [command.swing], target: 2.0, tolerance: 0}
+  - {name: told, type: event, kind: parameter, source: hinge.swing.damping}
+"""
+    result = run_scenario(write(folder, text))
+    assert result.passed, result.explain()
+    assert result.built.executive.simulation.time == pytest.approx(0.4)
+    command = result.built.tape.columns(["command.swing"])[11:22, 0]
+    assert np.allclose(command, 0.2 * np.arange(11), rtol=0, atol=1e-6)
+
+
+def test_a_run_that_a_watchdog_ends_passes_only_where_that_is_expected(folder):
+    text = """
+timeline:
+  - {at: 0, command: {swing: 50}}
+watchdogs:
+  - {name: fast, type: limit, signals: [v.swing], lower: -1, upper: 1, safe: stop}
+"""
+    result = run_scenario(write(folder, text))
+    assert (result.passed, result.outcome.reason) == (False, "tripped")
+    assert run_scenario(write(folder, text), overrides={"expect": "tripped"}).passed
+
+
+def test_controllers_that_raise_or_return_nonsense(folder):
+    (folder / "bad.py").write_text(
+        "def raising(wiring):\n    def law(t, s):\n        return 1 / 0\n    return law\n"
+        "def nonsense(wiring):\n    return lambda t, s: ['a']\n"
+        "def missing(wiring):\n    pass\n"
+    )
+    device = "devices:\n  - {name: d, uri: 'python:bad:FUNCTION', commands: [swing]}\n"
+    result = run_scenario(write(folder, device.replace("FUNCTION", "raising")))
+    assert result.outcome.reason == "failed"
+    assert "controller 'd' raised at t = 0 s: ZeroDivisionError: division by zero (bad.py:3)" in result.outcome.text
+    result = run_scenario(write(folder, device.replace("FUNCTION", "nonsense")))
+    assert sum(result.built.executive.devices[0].device.link.rejected.values()) == 51
+    with pytest.raises(lj.LimberjackError, match="its function returned NoneType; return a function"):
+        run_scenario(write(folder, device.replace("FUNCTION", "missing")))
+    with pytest.raises(lj.LimberjackError, match="did you mean 'nonsense'"):
+        run_scenario(write(folder, device.replace("FUNCTION", "nonsens")))
+
+
+def controllers(program, **fields):
+    return yaml.safe_dump({"controllers": [{"name": "c", "command": ["{python}", "-u", "-c", program], **fields}]})
+
+
+def alive(pid):
+    """Whether a process exists that is no zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc")
+def test_programs_end_with_the_run_and_those_that_do_not_are_killed_with_their_children(folder):
+    program = (
+        "import os, signal, subprocess, sys, time\n"
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "sleeper = 'import signal, time; signal.signal(15, 1); time.sleep(600)'\n"
+        "child = subprocess.Popen([sys.executable, '-c', sleeper])\n"
+        "print(os.getpid(), child.pid, flush=True)\n"
+        "time.sleep(600)\n"
+    )
+    (folder / "waiter.py").write_text(  # the run goes on when the program has written its line
+        "import pathlib, time\n"
+        "def waiting(wiring, log):\n"
+        "    def law(t, s):\n"
+        "        limit = time.monotonic() + 60\n"
+        "        while not pathlib.Path(log).read_text().endswith('\\n') and time.monotonic() < limit:\n"
+        "            time.sleep(0.01)\n"
+        "    return law\n"
+    )
+    device = {"name": "w", "uri": "python:waiter:waiting", "options": {"log": str(folder / "out" / "c.log")}}
+    path = write(folder, controllers(program, start_s=0.0, end_s=0.2))
+    result = run_scenario(path, out=folder / "out", overrides={"devices": [device]})
+    assert result.passed, result.explain()
+    pids = [int(word) for word in (folder / "out" / "c.log").read_text().split()]
+    assert len(pids) == 2
+    limit = time.monotonic() + 10
+    while any(map(alive, pids)) and time.monotonic() < limit:
+        time.sleep(0.01)
+    assert not any(map(alive, pids))
+    assert os.getpid() not in pids
+
+
+def test_a_program_that_ends_too_early_ends_the_run(folder):
+    result = run_scenario(write(folder, controllers("raise SystemExit(3)", start_s=60.0)), out=folder / "out")
+    assert result.outcome.reason == "tripped"
+    assert "the program of controller 'c' ended with exit code 3" in result.outcome.text
+    assert run_scenario(write(folder, controllers("raise SystemExit(3)", may_end=True))).passed
+
+
+def test_the_fixture_runs_scenarios(folder, run_hil):
+    result = run_hil(write(folder, "criteria:\n  - {name: at rest, type: rms, signals: [v.swing], most: 1.0e-12}\n"))
+    assert result.values["at rest"] < 1e-12
+    assert (result.folder / "report.html").is_file()
+    with pytest.raises(pytest.fail.Exception, match=r"FAILED  moves"):
+        run_hil(write(folder, "criteria:\n  - {name: moves, type: deadline, signals: [v.swing], above: 1, by: 0.4}\n"))
