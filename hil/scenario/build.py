@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import importlib.util
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,15 +19,18 @@ from limberjack.hil.devices.in_process import SCHEME, in_process
 from limberjack.hil.devices.uri import device_from
 from limberjack.hil.executive import Executive
 from limberjack.hil.faults import FaultBoard
+from limberjack.hil.link_faults import DisturbedDevice
 from limberjack.hil.mounted import Mounted, mount
 from limberjack.hil.overruns import OverrunPolicy
-from limberjack.hil.parts import Watchdog
+from limberjack.hil.parts import Recorder, Watchdog
 from limberjack.hil.placing import Placing
+from limberjack.hil.record.mcap_file import McapRecorder, require_mcap
 from limberjack.hil.scenario.build_faults import make_fault, make_watchdog
 from limberjack.hil.scenario.load import Scenario
 from limberjack.hil.scenario.schema import DeviceSpec
+from limberjack.hil.scenario.schema_faults import LinkFault
 from limberjack.hil.scenario.schema_timeline import TimelineSpec
-from limberjack.hil.scenario.tape import Tape
+from limberjack.hil.scenario.tape import Recorders, Tape
 from limberjack.hil.signals import Signals
 from limberjack.hil.timeline import Action, At, ClearFault, Command, End, Ramp, SetFault, SetParameter, Switch, Timeline
 
@@ -44,10 +49,12 @@ class Built:
     listed: tuple[str, ...]
 
 
-def build(scenario: Scenario, seed: int, paced: bool, watching: Iterable[Watchdog] = ()) -> Built:
+def build(
+    scenario: Scenario, seed: int, paced: bool, watching: Iterable[Watchdog] = (), out: Path | None = None
+) -> Built:
     """Load the model, compile, wire everything; nothing is opened. ModelError with the place in the file.
 
-    watching : watchdogs beside those of the file
+    watching : watchdogs beside those of the file;  out : folder of the record; None: there is none
     """
     spec = scenario.spec
     with scenario.at("model"):
@@ -56,7 +63,7 @@ def build(scenario: Scenario, seed: int, paced: bool, watching: Iterable[Watchdo
     _set_initial(scenario, simulation)
     signals, period = Signals(simulation), spec.steps_per_frame * simulation.dt
     board = FaultBoard(simulation, signals, period, seed)
-    devices = [_device(scenario, i, part, signals, simulation) for i, part in enumerate(spec.devices)]
+    devices = [_device(scenario, i, part, signals, simulation, seed) for i, part in enumerate(spec.devices)]
     watchdogs = [make_watchdog(scenario, i, simulation, signals, devices) for i in range(len(spec.watchdogs))]
     frames = int(-(-spec.duration // period)) + 2
     judged, plotted, listed = _chosen(scenario, signals)
@@ -72,16 +79,31 @@ def build(scenario: Scenario, seed: int, paced: bool, watching: Iterable[Watchdo
             paced=paced,
             policy=OverrunPolicy(pacing.policy, most_start_up=pacing.most_start_up, **counts),
             devices=devices,
-            timeline=_timeline(scenario, simulation, board),
+            timeline=_timeline(scenario, simulation, board, devices),
             watchdogs=[*watching, *watchdogs],
-            recorder=tape,
+            recorder=Recorders([*_record(scenario, out), tape]),
             faults=board,
             answer_limit_s=pacing.answer_limit_s,
             placing=Placing(pacing.priority, tuple(pacing.cpus), pacing.lock_memory),
             signals=signals,
-            meta={"scenario": spec.name, "seed": seed},
+            meta={
+                "scenario": spec.name,
+                "seed": seed,
+                "source": str(scenario.folder / spec.model),
+                "load": spec.load.model_dump(),
+            },
         )
     return Built(executive, tape, judged, plotted, listed)
+
+
+def _record(scenario: Scenario, out: Path | None) -> list[Recorder]:
+    """The full record, where one is written. MissingExtraError if it is asked for and mcap is missing."""
+    spec = scenario.spec.record
+    wanted = importlib.util.find_spec("mcap") is not None if spec.mcap is None else spec.mcap
+    if out is None or not wanted:
+        return []
+    require_mcap()
+    return [McapRecorder(out / "record.mcap", signals=spec.signals)]
 
 
 def _set_initial(scenario: Scenario, simulation: Simulation) -> None:
@@ -118,17 +140,23 @@ def _unit_quaternions(simulation: Simulation, q: np.ndarray) -> np.ndarray:
     return q
 
 
-def _device(scenario: Scenario, i: int, spec: DeviceSpec, signals: Signals, simulation: Simulation) -> Mounted:
+def _device(
+    scenario: Scenario, i: int, spec: DeviceSpec, signals: Signals, simulation: Simulation, seed: int
+) -> Mounted:
+    """Mounted; behind a link that can be disturbed where a fault does that."""
     device: Device
     with scenario.at("devices", i, "uri"):
         make = in_process if spec.uri.startswith(SCHEME) else device_from
         device = make(spec.uri, spec.name, spec.options, scenario.folder)
+    if any(isinstance(fault, LinkFault) and fault.device == spec.name for fault in scenario.spec.faults):
+        device = DisturbedDevice(device, seed)
     with scenario.at("devices", i):
         return mount(device, signals, simulation, spec.signals, spec.commands, spec.every)
 
 
-def _timeline(scenario: Scenario, simulation: Simulation, board: FaultBoard) -> Timeline:
-    faults = {part.name: make_fault(scenario, i, board) for i, part in enumerate(scenario.spec.faults)}
+def _timeline(scenario: Scenario, simulation: Simulation, board: FaultBoard, mounted: Sequence[Mounted]) -> Timeline:
+    devices = {part.name: part.device for part in mounted}
+    faults = {part.name: make_fault(scenario, i, board, devices) for i, part in enumerate(scenario.spec.faults)}
     entries = []
     for i, entry in enumerate(scenario.spec.timeline):
         where = scenario.place("timeline", i, entry.action)
@@ -181,4 +209,5 @@ def _chosen(scenario: Scenario, signals: Signals) -> tuple[dict[str, Any], list[
         if not hasattr(part, "kind")
     }
     plotted = [(plot.title, names(plot.signals, "plots", i, "signals")) for i, plot in enumerate(spec.plots)]
-    return judged, plotted or _by_signals(judged), names(spec.record.signals, "record", "signals")
+    table = names(spec.record.signals, "record", "signals") if spec.record.csv else ()
+    return judged, plotted or _by_signals(judged), table

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -10,6 +10,8 @@ from limberjack.engine import arguments
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.simulation import Simulation
 from limberjack.hil import faults, watchdogs
+from limberjack.hil.devices.device import Device
+from limberjack.hil.link_faults import Disturbance, DisturbedDevice, LinkFault
 from limberjack.hil.mounted import Mounted
 from limberjack.hil.parts import Fault
 from limberjack.hil.scenario import schema_faults as schema
@@ -17,9 +19,18 @@ from limberjack.hil.scenario.load import Scenario
 from limberjack.hil.signals import Signals
 
 
-def make_fault(scenario: Scenario, i: int, board: faults.FaultBoard) -> Fault:
-    """The i-th fault of a scenario. ModelError for names that the model does not have."""
+def make_fault(
+    scenario: Scenario, i: int, board: faults.FaultBoard, devices: Mapping[str, Device | DisturbedDevice]
+) -> Fault:
+    """The i-th fault of a scenario; devices by name. ModelError for names that model or scenario do not have."""
     spec, simulation = scenario.spec.faults[i], board.simulation
+    if isinstance(spec, schema.LinkFault):
+        with scenario.at("faults", i, "device"):
+            arguments.index_of("device", spec.device, list(devices))
+        device = devices[spec.device]
+        assert isinstance(device, DisturbedDevice)
+        parts = (Disturbance(**part.model_dump()) for part in (spec.signals, spec.commands))
+        return LinkFault(spec.name, device, *parts)
     if isinstance(spec, (schema.ParameterFault, schema.FrequencyFault)):
         return _of_parameters(scenario, i, board)
     if isinstance(spec, schema.LockFault):

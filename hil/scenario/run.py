@@ -24,7 +24,8 @@ class Result:
 
     passed : whether the run ended as expected and all criteria hold
     criteria : the end of the run first, then the scenario's
-    folder : where report.html, junit.xml, result.json, events.csv and signals.csv are; None: nothing was written
+    folder : where report.html, junit.xml, result.json, events.jsonl, signals.csv and record.mcap are; None: nothing was
+        written
     values : criterion → what was measured
     """
 
@@ -69,8 +70,9 @@ def run_scenario(
     chosen = spec.seed if seed is None else arguments.count("seed", seed, 0, 2**63 - 1)
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
+    pace = spec.pacing.real_time if paced is None else paced
     programs = Programs(scenario, folder)
-    built = build(scenario, chosen, spec.pacing.real_time if paced is None else paced, [programs])
+    built = build(scenario, chosen, pace, [programs], folder)
     with programs.running():
         outcome = built.executive.run(spec.duration)
     evidence = Evidence(built.tape, outcome.log, built.judged)
@@ -97,7 +99,8 @@ def _ending(scenario: Scenario, outcome: Outcome) -> Verdict:
 
 def _write(result: Result, scenario: Scenario, folder: Path) -> None:
     built, log = result.built, result.outcome.log
-    built.tape.write_csv(folder / "signals.csv", built.listed, scenario.spec.record.every)
+    if scenario.spec.record.csv:
+        built.tape.write_csv(folder / "signals.csv", built.listed, scenario.spec.record.every)
     with (folder / "events.jsonl").open("w", encoding="utf-8") as stream:
         stream.writelines(json.dumps(asdict(event), default=str) + "\n" for event in log.events)
     summary = {

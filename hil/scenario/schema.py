@@ -90,7 +90,11 @@ class PlotSpec(Model):
 class RecordSpec(Model):
     """What is kept of a run."""
 
-    signals: list[NamePattern] = Field(default=["*"], description="patterns of the table signals.csv (default: all)")
+    signals: list[NamePattern] = Field(default=["*"], description="patterns of what is kept (default: all)")
+    mcap: bool | None = Field(
+        default=None, description="write record.mcap, which can be replayed (default: where the package mcap is there)"
+    )
+    csv: bool = Field(default=True, description="write the table signals.csv (default true)")
     every: Count = Field(default=1, description="frames from one row of the table to the next (default 1)")
 
 

@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 
 from limberjack.engine.system.readers.schema_values import Model, Name, NamePattern, NonNegative, Number, Positive
 
+Probability = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Patterns = Annotated[list[NamePattern], Field(min_length=1)]
 
 
@@ -133,8 +134,35 @@ class NoiseFault(_SignalFault):
     sigma: NonNegative = Field(description="standard deviation")
 
 
+class DisturbanceSpec(Model):
+    """What happens to each message of one direction."""
+
+    latency_s: NonNegative = Field(default=0.0, description="delay of simulated time, s (default 0)")
+    jitter_s: NonNegative = Field(default=0.0, description="a uniform share of it is added to the delay, s (default 0)")
+    loss: Probability = Field(default=0.0, description="probability (default 0)")
+    duplicate: Probability = Field(default=0.0, description="probability (default 0)")
+    reorder: Probability = Field(default=0.0, description="probability that it is held back (default 0)")
+    reorder_s: NonNegative = Field(default=0.0, description="by how much, s; needed by reorder")
+
+    @model_validator(mode="after")
+    def _held_back(self) -> DisturbanceSpec:
+        if self.reorder > 0.0 and self.reorder_s == 0.0:
+            raise ValueError("reorder needs reorder_s, by how much a message is held back")
+        return self
+
+
+class LinkFault(_Fault):
+    """The link of a device delays, loses, doubles or reorders messages; random by the scenario's seed."""
+
+    type: Literal["link"]
+    device: Name
+    signals: DisturbanceSpec = Field(default=DisturbanceSpec(), description="to the device (default: sound)")
+    commands: DisturbanceSpec = Field(default=DisturbanceSpec(), description="from the device (default: sound)")
+
+
 FaultSpec = Annotated[
     ParameterFault
+    | LinkFault
     | FrequencyFault
     | LockFault
     | StuckFault

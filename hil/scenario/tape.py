@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -11,10 +12,39 @@ import numpy as np
 
 from limberjack.engine.errors import ArgumentError
 from limberjack.hil.events import Event
+from limberjack.hil.parts import Recorder
 from limberjack.hil.signals import Signals
 
 #: most numbers kept, 2 GB
 MOST_NUMBERS = 250_000_000
+
+
+class Recorders:
+    """Several recorders as one, opened in their order and closed in the other."""
+
+    def __init__(self, parts: Sequence[Recorder]) -> None:
+        self._parts = tuple(parts)
+
+    def open(self, names: Sequence[str], units: Sequence[str], meta: Mapping[str, Any]) -> None:
+        """Open all."""
+        for part in self._parts:
+            part.open(names, units, meta)
+
+    def row(self, vector: np.ndarray) -> None:
+        """To all."""
+        for part in self._parts:
+            part.row(vector)
+
+    def event(self, event: Event) -> None:
+        """To all."""
+        for part in self._parts:
+            part.event(event)
+
+    def close(self) -> None:
+        """Close all, also where one cannot be closed; the first trouble is raised then."""
+        with contextlib.ExitStack() as stack:
+            for part in self._parts:
+                stack.callback(part.close)
 
 
 class Tape:

@@ -358,3 +358,47 @@ def test_the_fixture_runs_scenarios(folder, run_hil):
     assert (result.folder / "report.html").is_file()
     with pytest.raises(pytest.fail.Exception, match=r"FAILED  moves"):
         run_hil(write(folder, "criteria:\n  - {name: moves, type: deadline, signals: [v.swing], above: 1, by: 0.4}\n"))
+
+
+LINKED = """
+devices:
+  - {name: d, uri: "python:echo:counting", commands: [swing]}
+faults:
+  - {name: late, type: link, device: d, commands: {latency_s: 0.05}}
+  - {name: lossy, type: link, device: d, commands: {loss: 1.0}}
+watchdogs:
+  - {name: stale, type: command_age, commands: [swing], limit: 0.031, safe: zero}
+timeline:
+  - {at: 0.1, fault: late}
+  - {at: 0.2, clear: late}
+  - {at: 0.3, fault: lossy}
+"""
+
+
+def test_faults_of_links_delay_and_lose_commands(folder):
+    (folder / "echo.py").write_text("def counting(wiring):\n    return lambda t, s: [t + 1.0]\n")
+    result = run_scenario(write(folder, LINKED), out=folder / "out")
+    assert result.passed, result.explain()
+    command = result.built.tape.columns(["command.swing"])[1:, 0]
+    times = 0.01 * np.arange(50)
+    before, late = times < 0.1 - 1e-9, (times > 0.15 + 1e-9) & (times < 0.2 - 1e-9)
+    assert np.allclose(command[before], 1.0 + times[before], rtol=0, atol=1e-12)
+    assert np.allclose(command[late], 1.0 + times[late] - 0.05, rtol=0, atol=1e-12)
+    # the gap of five frames while the first late command is under way, and the loss, are longer than the watchdog waits
+    assert [event.time for event in result.outcome.log.of("trip")] == pytest.approx([0.13, 0.33])
+    assert np.all(command[times > 0.33] == 0.0)
+
+
+def test_the_record_of_a_run_with_faults_replays_bit_for_bit(folder, capsys):
+    (folder / "echo.py").write_text("def counting(wiring):\n    return lambda t, s: [t + 1.0]\n")
+    more = LINKED.replace(
+        "faults:",
+        "faults:\n  - {name: weak, type: effectiveness, commands: [swing], factor: 0.3}\n"
+        "  - {name: rough, type: parameter, values: {hinge.swing.friction: 2.0}}\n",
+    )
+    more += "  - {at: 0.05, fault: weak}\n  - {at: 0.12, fault: rough}\n  - {at: 0.4, clear: weak}\n"
+    path = write(folder, more + "initial: {coordinates: {swing: 0.7}, parameters: {body.rod.mass: 2.5}}\n")
+    assert main(["hil", str(path), "--out", str(folder / "out")]) == 0
+    capsys.readouterr()
+    assert main(["replay", str(folder / "out" / "record.mcap")]) == 0
+    assert "51 frames of" in capsys.readouterr().out

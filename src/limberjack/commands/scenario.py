@@ -58,4 +58,6 @@ def _show(result: Result) -> None:
     for verdict in result.criteria:
         table.add_row(verdict.name, "passed" if verdict.passed else "FAILED", verdict.text)
     console.print(table)
-    console.print(f"wrote {result.folder}/report.html, junit.xml, result.json, signals.csv", markup=False)
+    assert result.folder is not None
+    names = sorted(path.name for path in result.folder.iterdir() if path.is_file())
+    console.print(f"{result.folder}: {', '.join(names)}", markup=False)
