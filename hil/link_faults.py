@@ -85,13 +85,14 @@ class DisturbedDevice:
     Commands that come back out of order are taken as they come, as a link without sequence numbers would give them;
     `in_order` drops late ones instead, counted as rejected.
 
+    link : counts at the bench's end of the disturbed link: what has been received is what has arrived there
     lost_signals, lost_commands : messages that the faults swallowed
     """
 
     def __init__(self, device: Device, seed: int, in_order: bool = True) -> None:
         """seed : of the draws, together with the device's name."""
         self._device, self._in_order = device, in_order
-        self.name = device.name
+        self.name, self.link = device.name, Link()
         arguments.count("seed", seed, 0, 2**63 - 1)
         self._entropy = (seed, *device.name.encode())
         self._out: _Road
@@ -100,11 +101,6 @@ class DisturbedDevice:
         self._silent: int
         self._newest: int
         self._reset()
-
-    @property
-    def link(self) -> Link:
-        """The device's own counts."""
-        return self._device.link
 
     @property
     def lost_signals(self) -> int:
@@ -128,6 +124,8 @@ class DisturbedDevice:
         self._out.disturbance, self._in.disturbance = disturbances
         self._came = np.zeros(len(wiring.commands))
         self._device.open(wiring)
+        self.link = Link()
+        self._count()
 
     def send(self, frame: int, time: float, signals: np.ndarray) -> None:
         """Put the signals on the road; send on what has arrived at its end."""
@@ -161,8 +159,15 @@ class DisturbedDevice:
                 self.link.reject("late on a disturbed link")
                 continue
             self._newest, arrived = found[0], True
+            self.link.received, self.link.last_time = self.link.received + 1, time
             commands[:] = found[1]
+        self._count()
         return arrived
+
+    def _count(self) -> None:
+        """What only the device knows; refusals of both are counted together."""
+        own = self._device.link
+        self.link.sent, self.link.dropped, self.link.rejected = own.sent, own.dropped, own.rejected
 
     def close(self) -> None:
         """Let go; messages under way are lost."""
