@@ -63,7 +63,7 @@ class McapRecorder:
         path: str | os.PathLike[str],
         *,
         signals: Sequence[str] = ("*",),
-        flush_s: float = 0.25,
+        flush_s: float = 0.5,
         sync: bool = False,
         ring_bytes: int = RING_BYTES,
         log: EventLog | None = None,

@@ -175,6 +175,24 @@ def test_a_parameter_that_changed_behind_the_record_is_found(arm_record, tmp_pat
     assert any("elbow_pitch" in name for name in (result.difference.signal, *result.difference.others))
 
 
+def test_replay_stops_where_rows_are_missing_or_the_file_ends(arm_record, tmp_path):
+    class Gappy(McapRecorder):
+        def row(self, vector):
+            if self.rows == 20:
+                self.rows += 5
+            super().row(vector)
+
+    path, system = tmp_path / "run.mcap", lj.load(EXAMPLES / "space_manipulator.yaml")
+    Executive(lj.Simulation(system), paced=False, recorder=Gappy(path)).run(0.05)
+    result = replay(McapFile(path), system)
+    assert (result.frames, result.stopped) == (20, "rows 20 to 24 are missing in the record.")
+    path.write_bytes(arm_record.read_bytes()[:-400])
+    result = replay(McapFile(path), system)
+    assert (result.frames, result.difference) == (501, None)
+    assert "it ends within a chunk or is damaged" in result.stopped
+    assert main(["replay", str(path), "--model", str(EXAMPLES / "space_manipulator.yaml")]) == 1
+
+
 def test_another_model_is_refused(arm_record):
     with pytest.raises(lj.ArgumentError, match="recorded was the model 'space_manipulator'"):
         replay(McapFile(arm_record), lj.load(EXAMPLES / "torque_arm.yaml"))

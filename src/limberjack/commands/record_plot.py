@@ -111,8 +111,9 @@ def _draw(
             axis.axvline(event.time, color=colours[event.kind], lw=0.9, ls="--", zorder=0)
     for axis in list(axes.flat)[len(panels) :]:
         axis.remove()
-    for axis in axes[-1]:
+    for axis in list(axes.flat)[max(len(panels) - columns, 0) : len(panels)]:
         axis.set_xlabel("time / s")
+        axis.tick_params(labelbottom=True)
     if colours:
         lines = [Line2D([], [], color=colour, lw=1.2, ls="--", label=kind) for kind, colour in colours.items()]
         figure.legend(handles=lines, loc="outside lower center", ncols=8, fontsize=9, title="events")
