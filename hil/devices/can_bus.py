@@ -23,6 +23,8 @@ from limberjack.hil.devices.options import Made, Options
 from limberjack.hil.errors import HilError
 
 _MOST_AT_ONCE, _QUEUE = 256, 1024
+#: of a serial adapter: CAN FD with 64 bytes
+_LONGEST_LINE = 160
 #: these reach other hosts and know no keys
 _NETWORKED = ("udp_multicast", "socketcand", "remote")
 
@@ -84,6 +86,7 @@ class CanEnd:
                 message = self._bus.recv(timeout=0)
             except (can.CanError, ValueError, IndexError):
                 self._link.reject("wrong frame")
+                self._forget(0)
                 continue
             if message is None:
                 break
@@ -94,6 +97,7 @@ class CanEnd:
             self.awaited.discard(message.arbitration_id)
             self._link.received += 1
             came = True
+        self._forget(_LONGEST_LINE)
         return came
 
     def pull_all(self, values: np.ndarray, limit_s: float) -> bool:
@@ -112,6 +116,17 @@ class CanEnd:
             with contextlib.suppress(Exception):  # an adapter that is gone cannot be told
                 self._bus.shutdown()
             self._bus = None
+
+    def _forget(self, most: int) -> None:
+        """Drop an unfinished line of a serial adapter that is longer than most bytes.
+
+        python-can would keep a line that is no text, and append to one that does not end, for ever.
+        """
+        line = getattr(self._bus, "_buffer", None) if self._settings["interface"] == "slcan" else None
+        if isinstance(line, bytearray) and len(line) > most:
+            line.clear()
+            if most:
+                self._link.reject("oversized")
 
     def _wait(self, limit_s: float) -> None:
         """Until something may have come: by the descriptor where the bus has one, else a moment."""

@@ -135,6 +135,36 @@ def test_over_can_behind_a_serial_adapter(program, arm):
     assert np.allclose(over_can, np.concatenate([arm.q, arm.v]), rtol=0.0, atol=1e-9)
 
 
+def test_an_adapter_that_sends_junk_is_heard_again(arm):
+    master, slave = os.openpty()
+    tty.setraw(slave)
+    device = device_from(f"can://slcan/{os.ttyname(slave)}", "servo", {"dbc": "servo.dbc"}, folder=SERVO)
+    mounted = mount(device, Signals(arm), arm, ["q.*", "v.*"], ["*"])
+    mounted.open()
+    commands = np.zeros(7)
+
+    def say(line: bytes) -> None:
+        os.write(master, line + b"\r")
+        device.answer(0.0, commands, 0.02)
+
+    device.send(0, 0.0, np.zeros(14))
+    os.write(master, b"A" * 3000)
+    while "oversized" not in device.link.rejected:
+        device.receive(0.0, commands)
+    for i, junk in enumerate(
+        (b"t2018zz", b"\xff\xfe", b"A" * 3000, b"t", b"t20", b"r2015", b"T0000020158600000000", b"d201F")
+    ):
+        device.send(0, 0.0, np.zeros(14))
+        say(junk)
+        value = 1.5 + i
+        while abs(commands[0] - value) > 1e-9:
+            say(b"t2015" + round(1e5 * value).to_bytes(4, "little").hex().upper().encode() + b"00")
+    assert "wrong frame" in device.link.rejected
+    device.close()
+    os.close(master)
+    os.close(slave)
+
+
 def test_paced_over_udp_commands_come_while_the_clock_runs(program, arm):
     arm.reset()
     port = free_port()
