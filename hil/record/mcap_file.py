@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, cast
@@ -54,7 +54,8 @@ class McapRecorder:
     signals : patterns (* and ?) of what to keep; time and all commands are kept always
     flush_s : longest time between two chunks, s
     sync : the process waits for the disk after each chunk
-    ring_bytes : memory for rows; a full one drops rows, counts them, and the record tells where
+    ring_bytes : memory for rows; a full one drops rows, counts them, and the record tells where. In lockstep (meta
+        "paced" false) the run waits for room instead, while the process lives
     log : told when rows begin to be dropped
     """
 
@@ -73,7 +74,7 @@ class McapRecorder:
         self._ring_bytes, self._log = arguments.count("ring_bytes", ring_bytes, 1, 1 << 40), log
         self._child: _Child | None = None
         self._lock = threading.Lock()
-        self._dropping = False
+        self._dropping = self._patient = False
         self.rows = 0
 
     def open(self, names: Sequence[str], units: Sequence[str], meta: Mapping[str, Any]) -> None:
@@ -82,6 +83,7 @@ class McapRecorder:
         if self._child is not None:
             raise HilError(f"{self.path}: a recorder makes one record; make a new one for another run.")
         self._places = _chosen(names, self._patterns)
+        self._patient = meta.get("paced") is False
         width = len(self._places)
         self._capacity = max(self._ring_bytes // (8 * width + 16), FEWEST_ROWS)
         texts = {"limberjack": __version__, "started": time.time(), "folder": os.getcwd(), **meta}
@@ -138,7 +140,7 @@ class McapRecorder:
         counts, number = self._counts, self.rows
         self.rows = number + 1
         put = counts[process.ROWS_PUT]
-        if put - counts[process.ROWS_TAKEN] >= self._capacity:
+        if put - counts[process.ROWS_TAKEN] >= self._capacity and not self._await(lambda: not self._ring.full()):
             self._drop(number, float(vector[0]))
             return
         slot = put % self._capacity
@@ -147,6 +149,14 @@ class McapRecorder:
         self._stamps[2 * slot + 1] = time.time_ns()
         counts[process.ROWS_PUT] = put + 1
         self._dropping = False
+
+    def _await(self, ready: Callable[[], bool]) -> bool:
+        """In lockstep, wait for the process to make room; whether there is some."""
+        until = time.monotonic() + _END_S
+        while self._patient and not ready():
+            self._patient = self._child is not None and self._child.alive() and time.monotonic() < until
+            time.sleep(0.001)
+        return ready()
 
     def _drop(self, number: int, time_s: float) -> None:
         self._counts[process.ROWS_DROPPED] += 1
@@ -161,6 +171,7 @@ class McapRecorder:
         parts = {"time": event.time, "kind": event.kind, "source": event.source, "text": event.text}
         text = json.dumps({**parts, "data": _plain(event.data)}).encode()
         with self._lock:
+            self._await(lambda: self._ring.holds_event(len(text)))
             self._ring.put_event(text, max(round(1e9 * event.time), 0), time.time_ns())
 
     def close(self) -> None:
@@ -195,6 +206,10 @@ class _Child:
     def pid(self) -> int:
         """Number of the process."""
         return self._process.pid
+
+    def alive(self) -> bool:
+        """Whether it has not ended."""
+        return self._process.poll() is None
 
     def answer(self, limit_s: float) -> dict[str, Any]:
         """The next line of the process, or {"error": why there is none}."""

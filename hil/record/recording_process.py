@@ -61,11 +61,20 @@ class Ring:
         """Bytes of shared memory that it takes."""
         return 8 * _COUNTS + capacity * (16 + 8 * width) + event_bytes
 
+    def full(self) -> bool:
+        """Whether another row does not fit now."""
+        return bool(self.counts[ROWS_PUT] - self.counts[ROWS_TAKEN] >= self.capacity)
+
+    def holds_event(self, length: int) -> bool:
+        """Whether an event with a text of so many bytes fits now."""
+        used = self.counts[EVENT_BYTES_PUT] - self.counts[EVENT_BYTES_TAKEN]
+        return bool(used + _EVENT_HEAD.size + length <= self.event_bytes)
+
     def put_event(self, text: bytes, time_ns: int, wall_ns: int) -> bool:
         """Add an event; False, and counted, where it does not fit."""
         data = _EVENT_HEAD.pack(len(text), time_ns, wall_ns) + text
         put = self.counts[EVENT_BYTES_PUT]
-        if put + len(data) - self.counts[EVENT_BYTES_TAKEN] > self.event_bytes:
+        if not self.holds_event(len(text)):
             self.counts[EVENTS_DROPPED] += 1
             return False
         at = put % self.event_bytes

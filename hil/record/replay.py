@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -54,7 +54,6 @@ class Replay:
     signals: int = 0
     difference: Difference | None = None
     stopped: str = ""
-    events: list[Event] = field(default_factory=list)
 
     @property
     def equal(self) -> bool:
@@ -141,7 +140,6 @@ class _Replaying:
         self._set_parameters(data.get("parameters", {}))
         if event.kind in _SWITCHES:
             getattr(self._sim, _SWITCHES[event.kind])(data["loop"])
-            self._result.events.append(event)
         for word, work in (("attached", self._sim.attach), ("released", self._sim.release)):
             for loop in data.get(word, ()):
                 work(loop)

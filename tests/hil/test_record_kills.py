@@ -177,6 +177,19 @@ def test_damage_is_told_and_never_read_as_numbers(whole, tmp_path):
             assert values.tobytes() == row(number).tobytes()
 
 
+def test_in_lockstep_the_run_waits_for_room_and_nothing_is_lost(tmp_path):
+    recorder = McapRecorder(tmp_path / "run.mcap", ring_bytes=1)
+    recorder.open(NAMES, [""] * WIDTH, {"paced": False})
+    for k in range(200):
+        recorder.row(row(k))
+    os.kill(recorder.pid, signal.SIGKILL)
+    for k in range(200, 250):
+        recorder.row(row(k))  # nor does it wait for the dead
+    assert 250 - 200 - 16 <= recorder.dropped <= 50
+    with pytest.raises(HilError, match="ended with code -9"):
+        recorder.close()
+
+
 def test_a_place_that_cannot_be_written_is_told_at_once(tmp_path):
     recorder = McapRecorder(tmp_path / "none" / "run.mcap")
     with pytest.raises(HilError, match="cannot be written: No such file or directory"):

@@ -31,6 +31,8 @@ def replay(log: Path, model: Path | None, load_options: dict[str, Any]) -> int:
     elif result.stopped:
         words += f"; {result.stopped}"
     console.print(words, markup=False, highlight=False)
+    if record.end.get("closed") is False:
+        console.print("the process of the bench ended without closing the record", markup=False, highlight=False)
     return 0 if result.equal else 1
 
 
