@@ -16,8 +16,8 @@ from limberjack.hil.scenario.criteria import Verdict
 from limberjack.hil.scenario.load import Scenario
 from limberjack.hil.scenario.plots import signals_figure
 
-#: most events shown; events.jsonl has them all
-MOST_SHOWN = 200
+#: most events shown, and most overruns among them; events.jsonl has them all
+MOST_SHOWN, MOST_OVERRUNS = 200, 10
 
 _STYLE = """
 :root { color-scheme: light; }
@@ -89,7 +89,9 @@ def _verdicts(verdicts: Sequence[Verdict]) -> str:
 
 
 def _events(outcome: Outcome) -> str:
-    shown = outcome.log.events[:MOST_SHOWN]
+    late = outcome.log.of("overrun")[MOST_OVERRUNS:]
+    hidden = set(map(id, late))
+    shown = [event for event in outcome.log.events if id(event) not in hidden][:MOST_SHOWN]
     rows = [(f"{event.time:.6g} s", event.kind, event.source, event.text) for event in shown]
     left = len(outcome.log.events) + outcome.log.dropped - len(shown)
     more = f"<p>{left} more are in events.jsonl.</p>" if left else ""

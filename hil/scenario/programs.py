@@ -9,12 +9,13 @@ import shlex
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO
 
 from limberjack.engine.errors import ArgumentError
+from limberjack.hil.errors import HilError
 from limberjack.hil.events import Event
 from limberjack.hil.mounted import Mounted
 from limberjack.hil.parts import Trip
@@ -23,6 +24,8 @@ from limberjack.hil.scenario.schema import ControllerSpec
 from limberjack.hil.signals import Signals
 
 _PR_SET_PDEATHSIG = 1
+#: how often a starting program is looked at, s
+_LOOK_S = 0.01
 
 
 class Programs:
@@ -32,11 +35,14 @@ class Programs:
         self._scenario, self._out = scenario, out
         self._running: list[tuple[ControllerSpec, subprocess.Popen[bytes]]] = []
         self._told: set[str] = set()
+        self._outputs: dict[str, Path] = {}
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
         """Start all, give each its time, and end all, whatever happens."""
         with contextlib.ExitStack() as stack:
+            folder = self._out or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="limberjack-")))
+            self._outputs = {spec.name: folder / f"{spec.name}.log" for spec in self._scenario.spec.controllers}
             for i, spec in enumerate(self._scenario.spec.controllers):
                 with self._scenario.at("controllers", i, "command"):
                     child = self._start(spec, stack)
@@ -49,8 +55,19 @@ class Programs:
         """Give each program its time to start; one that has ended needs none."""
         begun = time.monotonic()
         for spec, child in self._running:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                child.wait(max(begun + spec.start_s - time.monotonic(), 0.0))
+            deadline = begun + spec.start_s
+            while child.poll() is None and time.monotonic() < deadline and not self._is_ready(spec):
+                time.sleep(_LOOK_S)
+            if spec.ready is not None and not self._is_ready(spec):
+                how = f"within {spec.start_s:g} s" if child.poll() is None else "before it ended"
+                raise HilError(f"the program of controller '{spec.name}' did not say '{spec.ready}' {how}.")
+
+    def _is_ready(self, spec: ControllerSpec) -> bool:
+        """Whether it has said so; False for a program of which no such line is known."""
+        if spec.ready is None:
+            return False
+        said = self._outputs[spec.name].read_text(encoding="utf-8", errors="replace")
+        return spec.ready in said.splitlines()
 
     def check(self, time: float, signals: Signals, devices: Sequence[Mounted]) -> Sequence[Trip]:
         """Programs that have ended since the last frame."""
@@ -69,9 +86,7 @@ class Programs:
         """In a session of its own, so that what it starts ends with it; its output goes to a file."""
         folder = self._scenario.folder
         words = [word.replace("{python}", sys.executable).replace("{folder}", str(folder)) for word in spec.command]
-        sink: IO[bytes] | int = subprocess.DEVNULL
-        if self._out is not None:
-            sink = stack.enter_context((self._out / f"{spec.name}.log").open("wb"))
+        sink = stack.enter_context(self._outputs[spec.name].open("wb"))
         try:
             return subprocess.Popen(
                 words,

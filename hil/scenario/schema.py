@@ -75,7 +75,10 @@ class ControllerSpec(Model):
     command: Annotated[list[Word], Field(min_length=1)] = Field(
         description="program and arguments; {python}: this interpreter, {folder}: the scenario's folder"
     )
-    start_s: NonNegative = Field(default=0.5, description="time that it is given to start, s (default 0.5)")
+    ready: Word | None = Field(default=None, description="line of its output that says it is ready (default: none)")
+    start_s: NonNegative = Field(
+        default=0.5, description="time that it is given to start, s (default 0.5); with ready: at most, 10 is usual"
+    )
     end_s: NonNegative = Field(default=2.0, description="time that it is given to end before it is killed (default 2)")
     may_end: bool = Field(default=False, description="whether the run goes on when it ends (default false)")
 

@@ -403,3 +403,16 @@ def test_the_record_of_a_run_with_faults_replays_bit_for_bit(folder, capsys):
     capsys.readouterr()
     assert main(["replay", str(folder / "out" / "record.mcap")]) == 0
     assert "51 frames of" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("program", "message"),
+    [
+        ("print('not yet')", "did not say 'ready' before it ended"),
+        ("import time; time.sleep(600)", "did not say 'ready' within 0.3 s"),
+    ],
+)
+def test_a_program_that_does_not_become_ready_is_an_error(folder, program, message):
+    start_s = 60.0 if "ended" in message else 0.3
+    with pytest.raises(lj.LimberjackError, match=f"the program of controller 'c' {message}"):
+        run_scenario(write(folder, controllers(program, ready="ready", start_s=start_s, end_s=0.2)))

@@ -10,17 +10,36 @@ import numpy as np
 import pytest
 
 from limberjack.cli import main
+from limberjack.examples.servo_controller.build import build
 from limberjack.hil.scenario.run import run_scenario
+from tests.hil.links import free_port
 
 SCENARIOS = Path(__file__).resolve().parents[2] / "examples" / "scenarios"
 
 
-@pytest.mark.parametrize("name", sorted(path.stem for path in SCENARIOS.glob("*.yaml")))
+NAMES = sorted(path.stem for path in SCENARIOS.glob("*.yaml"))
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "servo_udp"])
 def test_shipped_scenarios_pass(name):
     result = run_scenario(SCENARIOS / f"{name}.yaml", paced=False)
     assert result.passed, result.explain()
     assert result.exit_code == 0
     assert result.folder is None
+
+
+@pytest.mark.long
+def test_a_servo_in_c_over_udp_passes_and_repeats_on_a_poor_link(tmp_path):
+    program, port = build(tmp_path / "servo"), str(free_port())
+    changed = {
+        "devices[servo].uri": f"udp://127.0.0.1:{port}",
+        "controllers[servo_program].command": [str(program), "udp", port, "0.002"],
+    }
+    results = [run_scenario(SCENARIOS / "servo_udp.yaml", overrides=changed, seed=seed) for seed in (11, 11, 12)]
+    assert all(result.passed for result in results), results[0].explain()
+    first, again, other = (result.built.tape.table for result in results)
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)
 
 
 def test_the_same_seed_gives_the_same_bits_and_another_seed_other_ones():
