@@ -2,8 +2,8 @@
 
     M(q) dv/dt + bias(q, v) = tau + Σ J* f_external
 
-Only the bodies, gravity and reflected rotor inertia count here; springs, dampers, friction, stops and actuators
-act in `Simulation` (see `passive` for their forces).
+Only the bodies, gravity, rotors of constant momentum and reflected rotor inertia count here; springs, dampers,
+friction and stops (see `passive` for their forces), actuators and thrusters act in `Simulation`.
 
 With closed loops the coordinates and velocities stay those of the tree of bodies, of full size. `forward` gives the
 accelerations of all of them with the loops closed, `loop_forces` what the loops pass, `minimal` the equations in

@@ -84,11 +84,12 @@ def hinge_forces(plant, q, v, tau, stiffness, damping):
 
 @kernel
 def drive_force(mode, values, x, rate, command, i):
-    """(force, -∂f/∂q, -∂f/∂v) of one actuator before its limit."""
+    """(force, -∂f/∂q, -∂f/∂v) of one actuator before its limit; of rates it asks for none beyond its largest."""
     if mode == MODE_TORQUE:
         return command[i], 0.0, 0.0
     if mode == MODE_VELOCITY:
-        return values[A_KD] * (command[i] - rate) + command[i + 1], 0.0, values[A_KD]
+        wanted = max(-values[A_RATE], min(command[i], values[A_RATE]))
+        return values[A_KD] * (wanted - rate) + command[i + 1], 0.0, values[A_KD]
     force = values[A_KP] * (command[i] - x) + values[A_KD] * (command[i + 1] - rate) + command[i + 2]
     return force, values[A_KP], values[A_KD]
 

@@ -10,6 +10,7 @@ from limberjack.engine.layout import (
     A_KD,
     A_KP,
     A_LIMIT,
+    A_RATE,
     AI_COMMAND,
     AI_MODE,
     AI_Q,
@@ -40,7 +41,7 @@ def drive_slopes(plant, q, v, command, out):
         elif mode == MODE_SERVO:
             out[j, c], out[j, c + 1], out[j, c + 2] = values[A_KP], values[A_KD], 1.0
         else:
-            out[j, c], out[j, c + 1] = values[A_KD], 1.0
+            out[j, c], out[j, c + 1] = values[A_KD] if abs(command[c]) <= values[A_RATE] else 0.0, 1.0
 
 
 @entry

@@ -32,7 +32,9 @@ ATTACHED_INT = 5
 AI_MODAL = 0  # row of modal_int
 AI_TABLE, AI_WORK = 1, 2
 AI_CURVED = 3  # 1: displacements are of second order in η
-AI_COLUMN = 4  # first of its six columns of V, in the order in which nodes hand inward; -1: nothing with mass is on it
+AI_COLUMN = (
+    4  # first of its six columns of V, in the order in which nodes hand inward; -1: nothing with inertia is on it
+)
 
 # table of a modal link: N0 and S1 (blocks of [N0; S1]), J1 (blocks), then for each mode s, if the mass matrix depends
 # on the deformation: N1 and S2 (blocks of [N1_rs; S2_rs], r in lanes), J2 (blocks), N1_rs - N1_sr (half blocks)

@@ -96,6 +96,21 @@ def test_wheel_torque_and_its_limits():
     assert simulation.tau[6] == -0.1
 
 
+@pytest.mark.parametrize("integrator", ["rk4", "semi_implicit", "implicit"])
+@pytest.mark.parametrize("command", [600.0, -600.0])
+def test_a_held_speed_stays_within_the_largest(command, integrator):
+    """A gain that takes the wheel there in one step does not take it beyond."""
+    wheel = lj.Wheel("rw", "bus", rotor_axis(), 1.0, 0.01, max_speed=500.0, mode="speed", gain=0.5)
+    system = lj.equip(bus(np.array([5.0, 6.0, 3.95])), wheel)
+    simulation = lj.Simulation(replace(system, integrator=integrator), dt=0.01)
+    simulation.command["rw"] = command
+    simulation.step(200)
+    assert abs(simulation.v[6]) <= 500.0 * (1.0 + 1e-9)
+    assert simulation.v[6] == pytest.approx(np.copysign(500.0, command), rel=1e-3)
+    slope = lj.linearize(system, q=simulation.q, v=np.zeros(7), command=[command, 0.0]).B[:, 0]
+    assert not slope.any()
+
+
 def test_cmg_torque_is_rate_times_momentum():
     """A gimbal turning at a steady rate on a body at rest asks it for h × ω_gimbal."""
     h, rate = 40.0, 0.3
