@@ -61,6 +61,7 @@ def _parser() -> argparse.ArgumentParser:
         _check,
         _export,
         _hil,
+        _campaign,
         _modes,
         _schema,
         _keygen,
@@ -244,6 +245,23 @@ def _hil(commands: Any) -> None:
     probe.add_argument("--lock-memory", action="store_true", help="keep all pages in memory")
 
 
+def _campaign(commands: Any) -> None:
+    def work(options: argparse.Namespace) -> int:
+        from limberjack.commands.campaign import campaign
+
+        return campaign(options)
+
+    text = "run a scenario many times with values drawn at random or from a grid; see docs/campaigns.md"
+    parser = _command(commands, "campaign", work, text)
+    parser.add_argument("file", type=Path, metavar="FILE", help="campaign (.yaml)")
+    parser.add_argument("--out", type=Path, help="results folder (default: results/<campaign>)")
+    parser.add_argument("--workers", type=int, metavar="N", help="processes (default: one for each processor)")
+    parser.add_argument("--scheduler", metavar="ADDRESS", help="run on the Dask cluster of tcp://HOST:PORT instead")
+    parser.add_argument("--resume", action="store_true", help="go on with what the folder has")
+    text = "only run number N again, with the report of its scenario in runs/N of the folder"
+    parser.add_argument("--report", type=int, metavar="N", help=text)
+
+
 def _modes(commands: Any) -> None:
     def work(options: argparse.Namespace) -> None:
         from limberjack.commands.modes import modes
@@ -266,6 +284,8 @@ def _schema(commands: Any) -> None:
             from limberjack.engine.modes.description import json_schema
         elif options.scenario:
             from limberjack.hil.scenario.schema import json_schema
+        elif options.campaign:
+            from limberjack.hil.campaign.schema import json_schema
         else:
             from limberjack.engine.system.readers.schema import json_schema
         print(json_schema(), end="")
@@ -274,6 +294,7 @@ def _schema(commands: Any) -> None:
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--modes", action="store_true", help="of descriptions for 'limberjack modes', not of models")
     which.add_argument("--scenario", action="store_true", help="of scenarios for 'limberjack hil'")
+    which.add_argument("--campaign", action="store_true", help="of campaigns for 'limberjack campaign'")
 
 
 def _keygen(commands: Any) -> None:

@@ -1,0 +1,134 @@
+"""Runs on a Dask cluster. Each of its threads has a worker process of its own, as on this machine."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import platform
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from limberjack.engine.errors import MissingExtraError
+from limberjack.hil.campaign.attempt import Run
+from limberjack.hil.campaign.load import Campaign
+from limberjack.hil.campaign.local_pool import LocalPool
+from limberjack.hil.campaign.sampling import Job
+from limberjack.hil.campaign.table import Row
+from limberjack.hil.errors import HilError
+from limberjack.version import __version__
+
+#: longest wait for the scheduler to answer and for a first machine of the cluster, s
+CONNECT_LIMIT_S = 20.0
+
+
+@dataclass(frozen=True)
+class _Work:
+    """What all tasks of a campaign have in common; digest: of the scenario file."""
+
+    run: Run
+    scenario: Path
+    digest: str
+    version: str
+    limit_s: float
+    tries: int
+
+
+#: thread of this process → what its worker process runs, and the worker
+_pools: dict[int, tuple[_Work, LocalPool]] = {}
+
+
+class DaskPool:
+    """Jobs as tasks of a scheduler; machines may come and go.
+
+    A run whose worker process dies or hangs is tried again on the same machine, and a run whose machine is lost on
+    others, as often as the scheduler allows.
+    MissingExtraError without dask.distributed, HilError if the scheduler does not answer or has no machines.
+    """
+
+    def __init__(self, run: Run, campaign: Campaign, address: str) -> None:
+        try:
+            import distributed
+        except ImportError:
+            raise MissingExtraError("a campaign on a cluster", "distributed", "campaign") from None
+        spec, scenario = campaign.spec, campaign.scenario
+        digest = hashlib.sha256(scenario.read_bytes()).hexdigest()
+        self._work = _Work(run, scenario, digest, __version__, spec.limit_s, spec.tries)
+        self._address = address
+        self._dask: Any = distributed
+        self._client: Any = None
+
+    def __enter__(self) -> DaskPool:
+        try:
+            self._client = self._dask.Client(self._address, timeout=CONNECT_LIMIT_S, set_as_default=False)
+        except (OSError, ValueError, TimeoutError) as error:
+            text = f"the Dask scheduler {self._address} does not answer ({error}); start one with: dask scheduler"
+            raise HilError(f"{text}, and give its address.") from None
+        try:
+            self._client.wait_for_workers(1, timeout=CONNECT_LIMIT_S)
+        except TimeoutError:
+            self._client.close()
+            text = f"the Dask scheduler {self._address} has no machines; start some with: dask worker {self._address}"
+            raise HilError(f"{text}.") from None
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with contextlib.suppress(Exception):  # a cluster that is gone already
+            self._client.run(_release, self._work)
+        with contextlib.suppress(Exception):
+            self._client.close(timeout=5.0)
+
+    def rows(self, jobs: Sequence[Job]) -> Iterator[Row]:
+        """Run jobs; their rows in the order in which they end.
+
+        HilError when the scheduler is lost, or a machine has another scenario file or another version of Limberjack.
+        """
+        tasks = {self._client.submit(_on_cluster, self._work, job, pure=False): job for job in jobs}
+        for task in self._dask.as_completed(tasks):
+            yield self._row(task, tasks[task])
+
+    def _row(self, task: Any, job: Job) -> Row:
+        if task.status == "finished":
+            row: Row = task.result()
+            return row
+        if task.status != "error":
+            raise HilError(f"the Dask scheduler {self._address} was lost; go on with --resume when it is back.")
+        error = task.exception()
+        if isinstance(error, self._dask.KilledWorker):
+            return Row(job.run, job.seed, "lost", "the machines that ran it were lost", job.values)
+        raise error if isinstance(error, HilError) else HilError(f"the cluster cannot run jobs: {error!r:.500}")
+
+
+def _on_cluster(work: _Work, job: Job) -> Row:
+    """Run a job in the worker process of this thread."""
+    thread = threading.get_ident()
+    if thread in _pools and _pools[thread][0] != work:
+        _pools.pop(thread)[1].__exit__(None, None, None)
+    if thread not in _pools:
+        _check_machine(work)
+        _pools[thread] = work, LocalPool(work.run, work.scenario, 1, limit_s=work.limit_s, tries=work.tries)
+    return next(_pools[thread][1].rows([job]))
+
+
+def _check_machine(work: _Work) -> None:
+    """HilError where this machine would run something else."""
+    here = platform.node()
+    if work.version != __version__:
+        raise HilError(f"Limberjack is {__version__} on {here}, {work.version} where the campaign was started.")
+    try:
+        same = hashlib.sha256(work.scenario.read_bytes()).hexdigest() == work.digest
+    except OSError as error:
+        raise HilError(f"{work.scenario} cannot be read on {here}: {error.strerror}; use a shared folder.") from None
+    if not same:
+        raise HilError(f"{work.scenario} is another file on {here}; use a shared folder.")
+
+
+def _release(work: _Work) -> None:
+    """End the worker processes of a campaign."""
+    for thread in [thread for thread, (whose, _) in _pools.items() if whose == work]:
+        _pools.pop(thread)[1].__exit__(None, None, None)

@@ -1,0 +1,80 @@
+"""Campaign file to a checked `Campaign`."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from limberjack.engine.errors import ModelError
+from limberjack.engine.system.readers.schema_errors import Dialect, model_error
+from limberjack.engine.system.readers.yaml_document import read_document
+from limberjack.hil.campaign.schema import MOST_RUNS, CampaignSpec, EvenSpec, Scalar, VarySpec
+
+PAGE = "docs/campaigns.md"
+_DIALECT = Dialect(CampaignSpec, PAGE)
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """A campaign and where it was read.
+
+    spec : its fields;  file, scenario : absolute paths
+    """
+
+    spec: CampaignSpec
+    file: Path
+    scenario: Path
+
+    @property
+    def total(self) -> int:
+        """Number of runs."""
+        return self.spec.runs * math.prod(len(values) for values in self.grids().values())
+
+    def grids(self) -> dict[str, Sequence[Scalar]]:
+        """Path → values of those that are varied on a grid."""
+        return {path: grid_values(vary) for path, vary in self.spec.vary.items() if vary.grid is not None}
+
+    def digest(self) -> str:
+        """SHA-256 of campaign and scenario: what the rows of a table depend on beside model and controllers."""
+        return hashlib.sha256(self.file.read_bytes() + b"\0" + self.scenario.read_bytes()).hexdigest()
+
+
+def grid_values(vary: VarySpec) -> Sequence[Scalar]:
+    """The values of a grid; even ones are first + k (last - first) / (count - 1)."""
+    grid = vary.grid
+    if isinstance(grid, EvenSpec):
+        step = grid.last - grid.first
+        return [grid.first + k * step / (grid.count - 1) for k in range(grid.count - 1)] + [grid.last]
+    return grid or ()
+
+
+def load_campaign(path: Path | str) -> Campaign:
+    """Read and check a campaign file; its scenario must be there, and is checked when it is run.
+
+    ModelError with file, line and field path for whatever is wrong with it.
+    """
+    file = Path(path).resolve()
+    document = read_document(Path(path))
+    if not isinstance(document.root.content, dict):
+        mend = f"Begin with 'limberjack_campaign: 1'; see {PAGE}"
+        raise ModelError("the file is not a mapping of fields", where=document.place(()), mend=mend)
+    try:
+        spec = CampaignSpec.model_validate(document.root.plain())
+    except ValidationError as error:
+        raise model_error(error, document, _DIALECT) from None
+    campaign = Campaign(spec, file, file.parent / spec.scenario)
+    if not campaign.scenario.is_file():
+        raise ModelError(
+            f"there is no scenario {spec.scenario}",
+            where=document.place(("scenario",)),
+            mend=f"Give its path from {file.parent}",
+        )
+    if campaign.total > MOST_RUNS:
+        what = f"runs and grids make {campaign.total} runs, more than {MOST_RUNS}"
+        raise ModelError(what, where=document.place(("vary",)), mend="Use fewer values")
+    return campaign

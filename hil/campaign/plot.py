@@ -1,0 +1,72 @@
+"""The plot of a campaign: how each measured number is distributed, and how it depends on what was varied."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from limberjack.hil.campaign.table import Row
+
+#: more than this cannot be read
+MOST_CRITERIA, MOST_VARIED = 8, 5
+_COLOURS = {True: "tab:blue", False: "tab:red"}
+
+
+def write_plot(path: Path, name: str, rows: Sequence[Row]) -> Path:
+    """Write a PNG: a row for each criterion with numbers, its histogram and a diagram for each varied number."""
+    judged = [row for row in rows if row.status in ("passed", "failed")]
+    criteria = [c for c in dict.fromkeys(c for row in judged for c in row.measured) if _finite(judged, c)]
+    varied = [v for v in dict.fromkeys(v for row in judged for v in row.values) if _numeric(judged, v)]
+    criteria, varied = criteria[:MOST_CRITERIA], varied[:MOST_VARIED]
+    height, width = max(1, len(criteria)), 1 + len(varied)
+    figure = Figure(figsize=(3.4 * width, 2.6 * height + 0.8), layout="constrained")
+    axes = figure.subplots(height, width, squeeze=False)
+    figure.suptitle(_title(name, rows))
+    for i, criterion in enumerate(criteria):
+        number = np.array([row.measured.get(criterion, np.nan) for row in judged])
+        good = np.array([criterion not in row.failed for row in judged])
+        _histogram(axes[i, 0], criterion, number, good)
+        for j, quantity in enumerate(varied, 1):
+            at = np.array([float(row.values[quantity]) for row in judged])
+            _scatter(axes[i, j], quantity, at, number, good)
+    if not criteria:
+        axes[0, 0].text(0.5, 0.5, "no numbers were measured", ha="center", transform=axes[0, 0].transAxes)
+    figure.savefig(path, dpi=110)
+    return path
+
+
+def _title(name: str, rows: Sequence[Row]) -> str:
+    passed = sum(row.status == "passed" for row in rows)
+    others = [f"{n} {s}" for s in ("invalid", "error", "lost") if (n := sum(row.status == s for row in rows))]
+    return ", ".join([f"{name}: {passed} of {len(rows)} runs passed", *others])
+
+
+def _finite(rows: Sequence[Row], criterion: str) -> bool:
+    return any(np.isfinite(row.measured.get(criterion, np.nan)) for row in rows)
+
+
+def _numeric(rows: Sequence[Row], quantity: str) -> bool:
+    values = [row.values.get(quantity) for row in rows]
+    return all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in values) and len(set(values)) > 1
+
+
+def _histogram(axes: Axes, criterion: str, number: np.ndarray, good: np.ndarray) -> None:
+    """Passed and failed runs on each other."""
+    finite = np.isfinite(number)
+    bins = np.histogram_bin_edges(number[finite], bins=min(40, max(5, round(np.sqrt(finite.sum())))))
+    parts = [number[finite & (good == kind)] for kind in (True, False)]
+    axes.hist(parts, bins=list(bins), stacked=True, color=list(_COLOURS.values()), label=["passed", "failed"])
+    axes.set_xlabel(criterion)
+    axes.set_ylabel("runs")
+    if not good.all():
+        axes.legend(fontsize="small")
+
+
+def _scatter(axes: Axes, quantity: str, at: np.ndarray, number: np.ndarray, good: np.ndarray) -> None:
+    for kind, colour in _COLOURS.items():
+        axes.plot(at[good == kind], number[good == kind], ".", color=colour, markersize=4)
+    axes.set_xlabel(quantity, fontsize="small")

@@ -1,0 +1,137 @@
+"""Run a campaign: plan, pool, journal, table, plot."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from limberjack.engine import arguments
+from limberjack.engine.errors import ArgumentError
+from limberjack.hil.campaign.attempt import Run
+from limberjack.hil.campaign.job import run_job
+from limberjack.hil.campaign.load import Campaign, load_campaign
+from limberjack.hil.campaign.local_pool import LocalPool, Pool
+from limberjack.hil.campaign.plot import write_plot
+from limberjack.hil.campaign.sampling import Job, plan
+from limberjack.hil.campaign.table import Journal, Row, write_table
+from limberjack.version import __version__
+
+MOST_WORKERS = 1024
+#: rows and how many of how many runs are done
+Progress = Callable[[Row, int, int], None]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a campaign came to.
+
+    rows : in order of their run;  files : table and plot
+    """
+
+    name: str
+    rows: list[Row]
+    files: list[Path]
+    least_passed: float
+
+    def counts(self) -> Counter[str]:
+        """Status → number of runs."""
+        return Counter(row.status for row in self.rows)
+
+    @property
+    def passed(self) -> bool:
+        """Whether as large a part of the runs passed as must."""
+        return self.counts()["passed"] >= self.least_passed * len(self.rows)
+
+    @property
+    def exit_code(self) -> int:
+        """0 passed, 1 failed."""
+        return 0 if self.passed else 1
+
+
+def run_campaign(
+    source: Path | str | Campaign,
+    *,
+    out: Path | str,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    resume: bool = False,
+    run: Run = run_job,
+    progress: Progress | None = None,
+) -> Summary:
+    """Run what has not been run, and write table and plot.
+
+    out : folder, made if need be: rows.jsonl, table.csv, table.parquet (with pyarrow), summary.png, workers.log
+    workers : processes on this machine (default: one for each processor);  scheduler : Dask's, instead of them
+    resume : go on with a folder that has rows; runs that were lost are tried again
+    run : what a run is, a function of a module
+    progress : told of each row when it is on the disk
+
+    The table depends on campaign, scenario and what they name alone, not on the number of workers or interruptions.
+    ArgumentError if the first run of all cannot be run with its values: the others are not tried.
+    HilError where processes or the cluster cannot be used; what was acknowledged stays.
+    """
+    campaign = source if isinstance(source, Campaign) else load_campaign(source)
+    folder = Path(out)
+    folder.mkdir(parents=True, exist_ok=True)
+    with Journal(folder / "rows.jsonl", head_of(campaign)) as journal:
+        if journal.rows and not resume:
+            text = f"{folder} has {len(journal.rows)} of {campaign.total} runs; go on with --resume, or"
+            raise ArgumentError(f"{text} give another --out.")
+        left = [job for job in plan(campaign) if not _done(journal, job)]
+        if left:
+            with _pool(campaign, folder, workers, scheduler, run) as pool:
+                _run(pool, left, campaign, journal, progress)
+        rows = [journal.rows[number] for number in sorted(journal.rows)]
+        files = write_table(folder, rows)
+        files.append(write_plot(folder / "summary.png", campaign.spec.name, rows))
+    return Summary(campaign.spec.name, rows, files, campaign.spec.least_passed)
+
+
+def report_run(source: Path | str | Campaign, number: int, out: Path | str) -> Row:
+    """Run one of the runs again, here, with the report of its scenario in the folder runs/<number> of `out`."""
+    campaign = source if isinstance(source, Campaign) else load_campaign(source)
+    job = plan(campaign)[arguments.count("the run's number", number, 0, campaign.total - 1)]
+    return run_job(campaign.scenario, job, Path(out) / "runs" / str(number))
+
+
+def head_of(campaign: Campaign) -> dict[str, str]:
+    """What rows must have in common to be of the same table."""
+    return {"campaign": campaign.spec.name, "digest": campaign.digest(), "version": __version__}
+
+
+def _done(journal: Journal, job: Job) -> bool:
+    row = journal.rows.get(job.run)
+    return row is not None and row.status != "lost"
+
+
+def _run(pool: Pool, left: Sequence[Job], campaign: Campaign, journal: Journal, progress: Progress | None) -> None:
+    """The first run alone: it compiles what others then find compiled, and tells whether they can be run at all."""
+    for jobs in (left[:1], left[1:]):
+        for row in pool.rows(jobs):
+            if row.status == "invalid" and not journal.rows:
+                raise ArgumentError(f"run {row.run} of {campaign.file.name} cannot be run: {row.cause}")
+            journal.add(row)
+            if progress is not None:
+                done = sum(kept.status != "lost" for kept in journal.rows.values())
+                progress(row, done, campaign.total)
+
+
+def _pool(
+    campaign: Campaign, folder: Path, workers: int | None, scheduler: str | None, run: Run
+) -> contextlib.AbstractContextManager[Pool]:
+    spec = campaign.spec
+    if scheduler is None:
+        count = (
+            len(os.sched_getaffinity(0)) if workers is None else arguments.count("workers", workers, 1, MOST_WORKERS)
+        )
+        log = folder / "workers.log"
+        return LocalPool(run, campaign.scenario, count, limit_s=spec.limit_s, tries=spec.tries, log=log)
+    if workers is not None:
+        raise ArgumentError("--workers is for this machine; with --scheduler the cluster has its own.")
+    from limberjack.hil.campaign.dask_pool import DaskPool
+
+    return DaskPool(run, campaign, scheduler)

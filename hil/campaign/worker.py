@@ -1,0 +1,48 @@
+"""A process that runs jobs: `python -m limberjack.hil.campaign.worker FD`, started by `Worker`."""
+
+from __future__ import annotations
+
+import os
+import queue
+import sys
+import threading
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from limberjack.hil.campaign.attempt import Run, tried
+from limberjack.hil.campaign.sampling import Job
+
+#: first message of a worker
+READY = "ready"
+
+
+def main(descriptor: int) -> None:
+    """Serve until the other end closes. First message: (run, scenario); then jobs, each answered by a Row."""
+    connection = Connection(descriptor)
+    run, scenario = connection.recv()
+    connection.send(READY)
+    jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
+    threading.Thread(target=_receive, args=(connection, jobs), daemon=True).start()
+    _serve(connection, run, scenario, jobs)
+
+
+def _receive(connection: Connection, jobs: queue.SimpleQueue[Job]) -> None:
+    """Jobs into the queue. The other end is gone, or was killed: end at once, in the middle of a run too."""
+    while True:
+        try:
+            jobs.put(connection.recv())
+        except (EOFError, OSError):
+            os._exit(0)
+
+
+def _serve(connection: Connection, run: Run, scenario: Path, jobs: queue.SimpleQueue[Job]) -> None:
+    while True:
+        row = tried(run, scenario, jobs.get())
+        try:
+            connection.send(row)
+        except OSError:
+            os._exit(0)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

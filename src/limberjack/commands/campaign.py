@@ -1,0 +1,86 @@
+"""`limberjack campaign FILE`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from limberjack.commands.console import open_console
+from limberjack.commands.tables import new_table
+from limberjack.engine.errors import ArgumentError
+from limberjack.hil.campaign.load import Campaign, load_campaign
+from limberjack.hil.campaign.runner import Summary, report_run, run_campaign
+from limberjack.hil.campaign.table import Row
+
+#: runs that did not pass and are listed
+MOST_LISTED = 10
+
+
+def campaign(options: argparse.Namespace) -> int:
+    """Run a campaign; exit code 0: as many runs passed as must, 1: fewer."""
+    loaded = load_campaign(options.file)
+    out: Path = options.out or Path("results") / loaded.spec.name
+    console = open_console()
+    if options.report is not None:
+        return _report(options, loaded, out, console)
+    with _progress(console) as shown:
+        task = shown.add_task("", total=loaded.total, passed=0, others=0)
+        told = {True: 0, False: 0}
+
+        def progress(row: Row, done: int, total: int) -> None:
+            told[row.status == "passed"] += 1
+            shown.update(task, completed=done, passed=told[True], others=told[False])
+
+        summary = run_campaign(
+            loaded,
+            out=out,
+            workers=options.workers,
+            scheduler=options.scheduler,
+            resume=options.resume,
+            progress=progress,
+        )
+    _show(summary, console, options.file)
+    return summary.exit_code
+
+
+def _report(options: argparse.Namespace, loaded: Campaign, out: Path, console: Console) -> int:
+    for name in ("workers", "scheduler"):
+        if getattr(options, name) is not None:
+            raise ArgumentError(f"--{name} is of no use with --report, which runs one run here.")
+    row = report_run(loaded, options.report, out)
+    cause = f": {row.cause}" if row.cause else ""
+    console.print(f"run {row.run} {row.status}{cause}", markup=False)
+    console.print(f"wrote {out}/runs/{row.run}/report.html", markup=False)
+    return 0 if row.status == "passed" else 1
+
+
+def _progress(console: Console) -> Progress:
+    """Shown on a terminal alone."""
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[passed]} passed, {task.fields[others]} not"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    return Progress(*columns, console=console, disable=not console.is_terminal, transient=True)
+
+
+def _show(summary: Summary, console: Console, file: Path) -> None:
+    bad = [row for row in summary.rows if row.status != "passed"]
+    if bad:
+        table = new_table("runs that did not pass", "run", "", "why")
+        for row in bad[:MOST_LISTED]:
+            table.add_row(str(row.run), row.status, row.cause)
+        console.print(table)
+        if len(bad) > MOST_LISTED:
+            console.print(f"and {len(bad) - MOST_LISTED} more")
+        console.print(f"see one: limberjack campaign {file} --report {bad[0].run}", markup=False)
+    counts = ", ".join(f"{number} {status}" for status, number in summary.counts().most_common())
+    verdict = "passed" if summary.passed else "FAILED"
+    text = f"{summary.name} {verdict}: {len(summary.rows)} runs, {counts}; {summary.least_passed:.4g} of them must pass"
+    console.print(text, markup=False)
+    console.print(f"wrote {', '.join(str(path) for path in summary.files)}", markup=False)
