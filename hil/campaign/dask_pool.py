@@ -89,7 +89,9 @@ class DaskPool:
         HilError when the scheduler is lost, or a machine has another scenario file or another version of Limberjack.
         """
         tasks = {self._client.submit(_on_cluster, self._work, job, pure=False): job for job in jobs}
-        for task in self._dask.as_completed(tasks):
+        with self._client.as_current():  # as_completed asks for it when it is made
+            completed = self._dask.as_completed(tasks)
+        for task in completed:
             yield self._row(task, tasks[task])
 
     def _row(self, task: Any, job: Job) -> Row:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from limberjack.hil.campaign.table import Row
 
@@ -17,9 +18,9 @@ _COLOURS = {True: "tab:blue", False: "tab:red"}
 
 
 def write_plot(path: Path, name: str, rows: Sequence[Row]) -> Path:
-    """Write a PNG: a row for each criterion with numbers, its histogram and a diagram for each varied number."""
+    """Write a PNG: a row for each criterion whose number varies: its histogram and a diagram for each varied number."""
     judged = [row for row in rows if row.status in ("passed", "failed")]
-    criteria = [c for c in dict.fromkeys(c for row in judged for c in row.measured) if _finite(judged, c)]
+    criteria = [c for c in dict.fromkeys(c for row in judged for c in row.measured) if _varies(judged, c)]
     varied = [v for v in dict.fromkeys(v for row in judged for v in row.values) if _numeric(judged, v)]
     criteria, varied = criteria[:MOST_CRITERIA], varied[:MOST_VARIED]
     height, width = max(1, len(criteria)), 1 + len(varied)
@@ -33,8 +34,9 @@ def write_plot(path: Path, name: str, rows: Sequence[Row]) -> Path:
         for j, quantity in enumerate(varied, 1):
             at = np.array([float(row.values[quantity]) for row in judged])
             _scatter(axes[i, j], quantity, at, number, good)
+            axes[i, j].set_ylabel(criterion if j == 1 else "", fontsize="small")
     if not criteria:
-        axes[0, 0].text(0.5, 0.5, "no numbers were measured", ha="center", transform=axes[0, 0].transAxes)
+        axes[0, 0].text(0.5, 0.5, "no number that was measured varies", ha="center", transform=axes[0, 0].transAxes)
     figure.savefig(path, dpi=110)
     return path
 
@@ -45,8 +47,11 @@ def _title(name: str, rows: Sequence[Row]) -> str:
     return ", ".join([f"{name}: {passed} of {len(rows)} runs passed", *others])
 
 
-def _finite(rows: Sequence[Row], criterion: str) -> bool:
-    return any(np.isfinite(row.measured.get(criterion, np.nan)) for row in rows)
+def _varies(rows: Sequence[Row], criterion: str) -> bool:
+    """Whether a criterion has different numbers, or the only one that there is."""
+    found = [row.measured.get(criterion, np.nan) for row in rows]
+    kept = {number for number in found if np.isfinite(number)}
+    return len(kept) > 1 or (len(kept) == 1 and len(rows) == 1)
 
 
 def _numeric(rows: Sequence[Row], quantity: str) -> bool:
@@ -60,7 +65,8 @@ def _histogram(axes: Axes, criterion: str, number: np.ndarray, good: np.ndarray)
     bins = np.histogram_bin_edges(number[finite], bins=min(40, max(5, round(np.sqrt(finite.sum())))))
     parts = [number[finite & (good == kind)] for kind in (True, False)]
     axes.hist(parts, bins=list(bins), stacked=True, color=list(_COLOURS.values()), label=["passed", "failed"])
-    axes.set_xlabel(criterion)
+    axes.set_xlabel(criterion, fontsize="small")
+    axes.xaxis.set_major_locator(MaxNLocator(4))
     axes.set_ylabel("runs")
     if not good.all():
         axes.legend(fontsize="small")
@@ -70,3 +76,4 @@ def _scatter(axes: Axes, quantity: str, at: np.ndarray, number: np.ndarray, good
     for kind, colour in _COLOURS.items():
         axes.plot(at[good == kind], number[good == kind], ".", color=colour, markersize=4)
     axes.set_xlabel(quantity, fontsize="small")
+    axes.xaxis.set_major_locator(MaxNLocator(4))

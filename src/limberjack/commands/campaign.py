@@ -42,7 +42,7 @@ def campaign(options: argparse.Namespace) -> int:
             resume=options.resume,
             progress=progress,
         )
-    _show(summary, console, options.file)
+    _show(summary, console, f"{options.file} --out {out}" if options.out else str(options.file))
     return summary.exit_code
 
 
@@ -69,7 +69,7 @@ def _progress(console: Console) -> Progress:
     return Progress(*columns, console=console, disable=not console.is_terminal, transient=True)
 
 
-def _show(summary: Summary, console: Console, file: Path) -> None:
+def _show(summary: Summary, console: Console, named: str) -> None:
     bad = [row for row in summary.rows if row.status != "passed"]
     if bad:
         table = new_table("runs that did not pass", "run", "", "why")
@@ -78,7 +78,7 @@ def _show(summary: Summary, console: Console, file: Path) -> None:
         console.print(table)
         if len(bad) > MOST_LISTED:
             console.print(f"and {len(bad) - MOST_LISTED} more")
-        console.print(f"see one: limberjack campaign {file} --report {bad[0].run}", markup=False)
+        console.print(f"see one: limberjack campaign {named} --report {bad[0].run}", markup=False)
     counts = ", ".join(f"{number} {status}" for status, number in summary.counts().most_common())
     verdict = "passed" if summary.passed else "FAILED"
     text = f"{summary.name} {verdict}: {len(summary.rows)} runs, {counts}; {summary.least_passed:.4g} of them must pass"
