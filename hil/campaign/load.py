@@ -40,8 +40,11 @@ class Campaign:
         return {path: grid_values(vary) for path, vary in self.spec.vary.items() if vary.grid is not None}
 
     def digest(self) -> str:
-        """SHA-256 of campaign and scenario: what the rows of a table depend on beside model and controllers."""
-        return hashlib.sha256(self.file.read_bytes() + b"\0" + self.scenario.read_bytes()).hexdigest()
+        """SHA-256 of campaign, scenario and model file. ModelError for a scenario that is no YAML."""
+        content = read_document(self.scenario).root.plain()
+        model = self.scenario.parent / str(content.get("model", "")) if isinstance(content, dict) else self.scenario
+        files = [self.file, self.scenario, *([model] if model.is_file() else [])]
+        return hashlib.sha256(b"".join(hashlib.sha256(file.read_bytes()).digest() for file in files)).hexdigest()
 
 
 def grid_values(vary: VarySpec) -> Sequence[Scalar]:
