@@ -12,6 +12,7 @@ from limberjack.hil.devices.stream import StreamChannel
 from limberjack.hil.errors import HilError
 
 _RETRY_S = 0.1
+_LOST_MS = 3000
 
 
 class TcpClient(StreamChannel):
@@ -135,5 +136,7 @@ class TcpServer(StreamChannel):
 
 
 def _settle(made: socket.socket) -> None:
-    """Messages go at once."""
+    """Messages go at once; a peer that acknowledges none for a while is lost, so that another can come (Linux)."""
     made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    if hasattr(socket, "TCP_USER_TIMEOUT"):
+        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _LOST_MS)

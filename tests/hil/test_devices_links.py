@@ -155,3 +155,47 @@ def test_a_line_that_nobody_reads_drops_messages_and_never_waits(tmp_path):
     assert device.link.dropped > 0
     assert device.link.sent + device.link.dropped == 2000
     device.close()
+
+
+@pytest.mark.parametrize("kind", ["udp", "tcp", "serial", "shm", "zmq"])
+def test_a_controller_that_is_started_again_is_heard_again(kind, tmp_path):
+    uri = uri_of(kind, tmp_path)
+    device, commands = device_from(uri, "servo", {"wait_s": 0} if kind in ("tcp", "zmq") else {}), np.zeros(1)
+    device.open(WIRING)
+    for life in range(3):
+        for frame in range(10):
+            device.send(frame, 0.0, np.zeros(2))  # nobody is there
+        twin = twin_from(uri, WIRING, law)
+        twin.open()
+        for _ in range(400):
+            device.send(0, 0.0, np.array([1.0 + life, 0.0]))
+            twin.step(0.02)
+            if device.answer(0.0, commands, 0.02) and commands[0] == -20.0 * (1 + life):
+                break
+        assert commands[0] == -20.0 * (1 + life)
+        twin.close()
+    assert device.link.rejected == {}
+    device.close()
+
+
+def test_a_writer_that_died_while_writing_keeps_nobody_waiting():
+    uri = f"shm://test-{os.getpid()}-torn"
+    device, twin, commands = device_from(uri, "servo"), twin_from(uri, WIRING, law), np.zeros(1)
+    device.open(WIRING)
+    twin.open()
+    device.send(0, 0.0, np.ones(2))
+    assert twin.step(1.0)
+    counter = os.open(path_of(uri[6:], ""), os.O_RDWR)
+    second = os.fstat(counter).st_size - 8 - 32  # the slot of 32 bytes of commands
+    assert os.pread(counter, 8, second) == struct.pack("<Q", 2)
+    os.pwrite(counter, struct.pack("<Q", 3), second)
+    assert not device.answer(0.0, commands, 0.01)
+    twin.close()
+    os.close(counter)
+    twin.open()
+    device.send(0, 0.0, np.ones(2))
+    assert twin.step(1.0)
+    assert device.answer(0.0, commands, 1.0)
+    assert commands[0] == -23.0
+    twin.close()
+    device.close()

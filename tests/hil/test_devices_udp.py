@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import socket
 import struct
 import zlib
@@ -137,6 +138,14 @@ def test_messages_with_a_key(tmp_path):
     assert not tapped.say(reflected)
     assert not tapped.say(bytes(len(reflected) - 12))
     assert tapped.device.link.rejected == {"wrong size": 1, "not authentic": 1}
+    forged = struct.pack("<IQIId", 0x4C4A0002, struct.unpack_from("<Q", reflected, 4)[0], 0, 1, 1.0)
+    forged += struct.pack("<I", zlib.crc32(forged))
+    recorded = forged + hmac.digest(bytes(range(32)), b"commands" + forged, "sha256")
+    assert tapped.say(recorded)
+    tapped.device.open(WIRING)
+    tapped.heard()
+    assert not tapped.say(recorded)
+    assert tapped.device.link.rejected["other session"] == 1
     tapped.device.close()
     tapped.socket.close()
 
