@@ -11,9 +11,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from limberjack.engine.errors import ArgumentError
 from limberjack.engine.simulation import Simulation
 from limberjack.hil.errors import HilError
 from limberjack.hil.signals import Signals
+
+#: longest delay of commands, frames
+MOST_DELAYED = 1_000_000
 
 
 class FaultBoard:
@@ -121,7 +125,10 @@ class Delay(CommandFault):
 
     def __init__(self, name: str, board: FaultBoard, places: np.ndarray, delay: float) -> None:
         super().__init__(name, board, places)
-        self._line = np.zeros((max(round(delay / board.period), 1), len(places)))
+        frames = max(round(delay / board.period), 1)
+        if frames > MOST_DELAYED:
+            raise ArgumentError(f"a delay of {delay:g} s is {frames:g} frames; give at most {MOST_DELAYED} frames.")
+        self._line = np.zeros((frames, len(places)))
         self._next = 0
 
     def set(self, simulation: Simulation, time: float) -> None:

@@ -68,6 +68,7 @@ def load_scenario(path: Path | str, overrides: Mapping[str, Any] | None = None) 
     scenario = Scenario(spec, document, Path(path).resolve().parent)
     _check_names(scenario)
     _check_faults(scenario)
+    _check_times(scenario)
     return scenario
 
 
@@ -149,3 +150,18 @@ def _check_faults(scenario: Scenario) -> None:
             state = "acts already" if name in active else "does not act"
             raise ModelError(f"fault '{name}' {state} at {entry.at:g} s", where=where, mend="Correct the times")
         active ^= {name}
+
+
+def _check_times(scenario: Scenario) -> None:
+    """Nothing is to happen, or to be judged, after the end."""
+    end = scenario.spec.duration
+    for i, entry in enumerate(scenario.spec.timeline):
+        if entry.at >= end:
+            what = f"nothing happens at {entry.at:g} s any more: the run ends at {end:g} s"
+            raise ModelError(what, where=scenario.place("timeline", i, "at"), mend="Correct it, or the duration")
+    for i, criterion in enumerate(scenario.spec.criteria):
+        for field in ("start", "until", "by"):
+            time = getattr(criterion, field, None)
+            if time is not None and time > end:
+                what = f"{field} is {time:g} s, and the run ends at {end:g} s"
+                raise ModelError(what, where=scenario.place("criteria", i, field), mend="Correct it, or the duration")

@@ -71,7 +71,9 @@ class DeviceSpec(Model):
 class ControllerSpec(Model):
     """A program that runs beside the bench, started before it and ended with it."""
 
-    name: Name = Field(description="unique among controllers")
+    name: Annotated[str, Field(max_length=100, pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$")] = Field(
+        description="unique among controllers; letters, digits, _, . and -, as its output goes to <name>.log"
+    )
     command: Annotated[list[Word], Field(min_length=1)] = Field(
         description="program and arguments; {python}: this interpreter, {folder}: the scenario's folder"
     )

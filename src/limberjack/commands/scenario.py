@@ -23,7 +23,7 @@ def scenario(options: argparse.Namespace) -> int:
     overrides = parse_overrides(options.set)
     loaded = load_scenario(options.file, overrides)
     announce_compilation()
-    out = options.out or Path("results") / loaded.spec.name
+    out = options.out or Path("results") / options.file.stem
     result = run_scenario(loaded, out=out, seed=options.seed, paced=False if options.no_pace else None)
     _show(result)
     return result.exit_code
