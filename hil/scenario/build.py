@@ -17,6 +17,7 @@ from limberjack.engine.system.load import load
 from limberjack.hil.devices.device import Device
 from limberjack.hil.devices.in_process import SCHEME, in_process
 from limberjack.hil.devices.uri import device_from
+from limberjack.hil.events import EventLog
 from limberjack.hil.executive import Executive
 from limberjack.hil.faults import FaultBoard
 from limberjack.hil.link_faults import DisturbedDevice
@@ -61,7 +62,7 @@ def build(
         system = load(scenario.folder / spec.model, **spec.load.model_dump())
         simulation = Simulation(system, dt=spec.dt, integrator=spec.integrator, substeps=spec.substeps)
     _set_initial(scenario, simulation)
-    signals, period = Signals(simulation), spec.steps_per_frame * simulation.dt
+    signals, period, log = Signals(simulation), spec.steps_per_frame * simulation.dt, EventLog()
     board = FaultBoard(simulation, signals, period, seed)
     devices = [_device(scenario, i, part, signals, simulation, seed) for i, part in enumerate(spec.devices)]
     watchdogs = [make_watchdog(scenario, i, simulation, signals, devices) for i in range(len(spec.watchdogs))]
@@ -81,7 +82,8 @@ def build(
             devices=devices,
             timeline=_timeline(scenario, simulation, board, devices),
             watchdogs=[*watching, *watchdogs],
-            recorder=Recorders([*_record(scenario, out), tape]),
+            recorder=Recorders([*_record(scenario, out, log), tape]),
+            log=log,
             faults=board,
             answer_limit_s=pacing.answer_limit_s,
             placing=Placing(pacing.priority, tuple(pacing.cpus), pacing.lock_memory),
@@ -96,14 +98,14 @@ def build(
     return Built(executive, tape, judged, plotted, listed)
 
 
-def _record(scenario: Scenario, out: Path | None) -> list[Recorder]:
-    """The full record, where one is written. MissingExtraError if it is asked for and mcap is missing."""
+def _record(scenario: Scenario, out: Path | None, log: EventLog) -> list[Recorder]:
+    """The full record, where one is written; the log is told of rows lost. MissingExtraError if mcap is missing."""
     spec = scenario.spec.record
     wanted = importlib.util.find_spec("mcap") is not None if spec.mcap is None else spec.mcap
     if out is None or not wanted:
         return []
     require_mcap()
-    return [McapRecorder(out / "record.mcap", signals=spec.signals)]
+    return [McapRecorder(out / "record.mcap", signals=spec.signals, log=log)]
 
 
 def _set_initial(scenario: Scenario, simulation: Simulation) -> None:

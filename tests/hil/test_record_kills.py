@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import resource
 import signal
 import subprocess
 import sys
@@ -175,6 +176,19 @@ def test_damage_is_told_and_never_read_as_numbers(whole, tmp_path):
         numbers = McapFile(path).read()
         for number, values in zip(numbers.numbers.tolist(), numbers.rows):
             assert values.tobytes() == row(number).tobytes()
+
+
+def test_a_full_disk_is_told_and_leaves_what_was_written(tmp_path):
+    recorder = McapRecorder(tmp_path / "run.mcap", flush_s=0.001)
+    recorder.open(NAMES, [""] * WIDTH, {})
+    resource.prlimit(recorder.pid, resource.RLIMIT_FSIZE, (60_000, 60_000))
+    for k in range(400):
+        recorder.row(row(k))
+        time.sleep(0.001)
+    with pytest.raises(HilError, match="the record is not complete, File too large"):
+        recorder.close()
+    _, rows = checked(recorder.path)
+    assert 400 > rows >= recorder.acknowledged > 0
 
 
 def test_in_lockstep_the_run_waits_for_room_and_nothing_is_lost(tmp_path):
