@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import platform
+import re
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from limberjack.engine.errors import MissingExtraError
+from limberjack.engine.errors import ArgumentError, MissingExtraError
 from limberjack.hil.campaign.attempt import Run
 from limberjack.hil.campaign.load import Campaign
 from limberjack.hil.campaign.local_pool import LocalPool
@@ -23,6 +24,7 @@ from limberjack.version import __version__
 
 #: longest wait for the scheduler to answer and for a first machine of the cluster, s
 CONNECT_LIMIT_S = 20.0
+_ADDRESS = re.compile(r"(tcp|tls|ucx|wss?)://.+:[0-9]+")
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,8 @@ class DaskPool:
     """
 
     def __init__(self, run: Run, campaign: Campaign, address: str) -> None:
+        if not _ADDRESS.fullmatch(address):
+            raise ArgumentError(f"'{address:.100}' is no address of a scheduler; write tcp://HOST:PORT.")
         try:
             import distributed
         except ImportError:

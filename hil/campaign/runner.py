@@ -110,13 +110,14 @@ def _done(journal: Journal, job: Job) -> bool:
 
 def _run(pool: Pool, left: Sequence[Job], campaign: Campaign, journal: Journal, progress: Progress | None) -> None:
     """The first run alone: it compiles what others then find compiled, and tells whether they can be run at all."""
+    done = campaign.total - len(left)
     for jobs in (left[:1], left[1:]):
         for row in pool.rows(jobs):
             if row.status == "invalid" and not journal.rows:
                 raise ArgumentError(f"run {row.run} of {campaign.file.name} cannot be run: {row.cause}")
             journal.add(row)
+            done += 1
             if progress is not None:
-                done = sum(kept.status != "lost" for kept in journal.rows.values())
                 progress(row, done, campaign.total)
 
 

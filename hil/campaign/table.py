@@ -89,10 +89,18 @@ class Journal:
         if len(kept) < len(text):
             os.ftruncate(self._file, len(kept))
         lines = kept.splitlines()
-        if not lines:
+        head = self._parsed(lines[0], 1) if lines else {}
+        if lines and head.get("limberjack_rows") != VERSION:
+            raise self._foreign(1)
+        if len(lines) <= 1:  # no rows: whichever campaign it was begun for
+            os.ftruncate(self._file, 0)
             self._write(self._head)
             return
-        self._compare(self._parsed(lines[0], 1))
+        if head != self._head:
+            raise ArgumentError(
+                f"{self.path} has rows of another campaign, or the campaign, its scenario, its model or Limberjack have "
+                "changed since; give another --out, or remove that folder."
+            )
         for number, line in enumerate(lines[1:], 2):
             found = self._parsed(line, number)
             if set(found) != _FIELDS:
@@ -107,15 +115,6 @@ class Journal:
         if not isinstance(found, dict):
             raise self._foreign(number)
         return found
-
-    def _compare(self, found: dict[str, Any]) -> None:
-        if found.get("limberjack_rows") != VERSION:
-            raise self._foreign(1)
-        if found != self._head:
-            raise ArgumentError(
-                f"{self.path} is of another campaign, or campaign or scenario have changed since; "
-                "give another --out, or remove that folder."
-            )
 
     def _foreign(self, number: int) -> ArgumentError:
         return ArgumentError(f"{self.path}:{number}: no row of a campaign; give another --out, or mend the file.")

@@ -17,7 +17,7 @@ import pytest
 from limberjack.cli import main
 from limberjack.engine.errors import ArgumentError
 from limberjack.hil.campaign.load import load_campaign
-from limberjack.hil.campaign.runner import head_of, run_campaign
+from limberjack.hil.campaign.runner import head_of, report_run, run_campaign
 from limberjack.hil.campaign.sampling import plan
 from limberjack.hil.campaign.table import Journal, Row, columns, write_table
 from limberjack.hil.errors import HilError
@@ -140,11 +140,13 @@ def test_rows_of_another_campaign_are_kept(tmp_path):
             pass
     with Journal(tmp_path / "rows.jsonl", head) as journal:
         assert repr(journal.rows[0]) == repr(row)
-    with (
-        pytest.raises(ArgumentError, match="another campaign"),
-        Journal(tmp_path / "rows.jsonl", {**head, "digest": 1}),
-    ):
+    other = {**head, "digest": "1"}
+    with pytest.raises(ArgumentError, match="another campaign"), Journal(tmp_path / "rows.jsonl", other):
         pass
+    with Journal(tmp_path / "begun.jsonl", head):
+        pass
+    with Journal(tmp_path / "begun.jsonl", other) as journal:  # no rows are lost
+        assert not journal.rows
     (tmp_path / "rows.jsonl").write_text('{"limberjack_rows": 1}\nnonsense\n')
     with pytest.raises(ArgumentError, match=r"rows.jsonl:2: no row"), Journal(tmp_path / "rows.jsonl", {}):
         pass
@@ -174,6 +176,20 @@ def test_a_folder_with_rows_is_not_overwritten(whole, tmp_path, capsys):
 
 
 @pytest.mark.long
+def test_runs_of_a_scenario_do_not_depend_on_their_worker(tmp_path):
+    text = (ROOT / "examples/campaigns/joint_step_spread.yaml").read_text(encoding="utf-8")
+    scenario = str(ROOT / "examples/scenarios/joint_step.yaml")
+    path = tmp_path / "c.yaml"
+    path.write_text(text.replace("../scenarios/joint_step.yaml", scenario).replace("runs: 60", "runs: 5"))
+    summary = run_campaign(path, out=tmp_path / "out", workers=2)
+    assert all(row.status in ("passed", "failed") for row in summary.rows)
+    for number in (4, 1):  # the other way round, here
+        row = report_run(path, number, tmp_path / "out")
+        assert repr(row) == repr(summary.rows[number])
+        assert (tmp_path / f"out/runs/{number}/report.html").is_file()
+
+
+@pytest.mark.long
 @pytest.mark.skipif(not importlib.util.find_spec("distributed"), reason="dask.distributed is not installed")
 def test_a_cluster_makes_the_same_table(whole, tmp_path):
     import distributed
@@ -192,5 +208,7 @@ def test_a_cluster_makes_the_same_table(whole, tmp_path):
             9: "invalid",
             11: "error",
         }
+    with pytest.raises(ArgumentError, match="write tcp://HOST:PORT"):
+        run_campaign(path, out=tmp_path / "gone", scheduler="nonsense", run=campaign_runs.slow)
     with pytest.raises(HilError, match="does not answer"):
         run_campaign(path, out=tmp_path / "gone", scheduler="tcp://127.0.0.1:1", run=campaign_runs.slow)
