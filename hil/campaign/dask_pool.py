@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import hashlib
 import platform
 import re
 import threading
 from collections.abc import Iterator, Sequence
+from concurrent import futures
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -99,12 +101,14 @@ class DaskPool:
             yield self._row(task, tasks[task])
 
     def _row(self, task: Any, job: Job) -> Row:
-        if task.status == "finished":
-            row: Row = task.result()
-            return row
-        if task.status != "error":
-            raise HilError(f"the Dask scheduler {self._address} was lost; go on with --resume when it is back.")
-        error = task.exception()
+        try:
+            error = task.exception()
+            if error is None:
+                row: Row = task.result()
+                return row
+        except (OSError, TimeoutError, futures.CancelledError, asyncio.CancelledError):
+            text = f"the Dask scheduler {self._address} was lost; go on with --resume when it is back."
+            raise HilError(text) from None
         if isinstance(error, self._dask.KilledWorker):
             return Row(job.run, job.seed, "lost", "the machines that ran it were lost", job.values)
         raise error if isinstance(error, HilError) else HilError(f"the cluster cannot run jobs: {error!r:.500}")

@@ -98,8 +98,8 @@ class Journal:
             return
         if head != self._head:
             raise ArgumentError(
-                f"{self.path} has rows of another campaign, or the campaign, its scenario, its model or Limberjack have "
-                "changed since; give another --out, or remove that folder."
+                f"{self.path} has rows of another campaign, or the campaign, its scenario, its model or Limberjack "
+                "have changed since; give another --out, or remove that folder."
             )
         for number, line in enumerate(lines[1:], 2):
             found = self._parsed(line, number)
