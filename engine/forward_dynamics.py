@@ -11,6 +11,8 @@ equal term by term) and meets the zero rows of P⁺: for a hinge along z without
 
 from __future__ import annotations
 
+import math
+
 from limberjack.engine.articulated import (
     inward_general,
     inward_prismatic,
@@ -47,7 +49,7 @@ from limberjack.engine.layout import (
     vectors,
     work_view,
 )
-from limberjack.engine.linear import solve6
+from limberjack.engine.linear import is_definite6, solve6
 from limberjack.engine.loops.aggregated import inward_member, outward_member, reduce_group
 from limberjack.engine.loops.embedding import embed_groups, rest_groups
 from limberjack.engine.loops.modal_member import inward_modal_member
@@ -85,13 +87,15 @@ def _inward(plant, work, k, v, tau, add_inertia, external):
     elif path == PATH_GENERAL:
         inward_general(topo, row, up, P, n, f, work.gen[topo[SLOT]], tau, add_inertia)
     else:
-        _solve_base(row, P, n, f, tau, j)
+        _solve_base(plant, row, P, n, f, tau, j)
 
 
 @kernel
-def _solve_base(row, P, n, f, tau, j):
-    """A free base: P α = T - z."""
+def _solve_base(plant, row, P, n, f, tau, j):
+    """A free base: P α = T - z. No finite numbers, as of `pivot`, where deformed bodies make P indefinite."""
     a, l = solve6(P, sub(load3(tau, j), n), sub(load3(tau, j + 3), f))
+    if plant.flexible.modal_int.shape[0] > 0 and not is_definite6(P):
+        a = (math.nan, math.nan, math.nan)
     store3(row, W_U, a)
     store3(row, W_U + 3, l)
 

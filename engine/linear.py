@@ -33,6 +33,25 @@ def _mat_sym(H, S):
 
 
 @kernel
+def _is_definite(S):
+    """Whether a symmetric 3×3 matrix is positive definite: its leading minors are positive."""
+    minor = S[0] * S[1] - S[3] * S[3]
+    xx = S[1] * S[2] - S[5] * S[5]
+    d = S[0] * xx + S[3] * (S[4] * S[5] - S[3] * S[2]) + S[4] * (S[3] * S[5] - S[4] * S[1])
+    return S[0] > 0.0 and minor > 0.0 and d > 0.0
+
+
+@kernel
+def is_definite6(P):
+    """Whether [[I, H], [H*, M]] is positive definite, as P of deformed bodies need not be."""
+    I, H, M = P
+    if not _is_definite(M):
+        return False
+    C = sym_of_product(_mat_sym(H, sym_inverse(M)), H)
+    return _is_definite((I[0] - C[0], I[1] - C[1], I[2] - C[2], I[3] - C[3], I[4] - C[4], I[5] - C[5]))
+
+
+@kernel
 def solve6(P, n, f):
     """Solve [[I, H], [H*, M]] [a; l] = [n; f] by the Schur complement I - H M⁻¹ H*."""
     I, H, M = P
