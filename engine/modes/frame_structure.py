@@ -79,6 +79,7 @@ def frame_structure(frame: Frame, mass: Literal["lumped", "consistent"] = "lumpe
     mass : "lumped": the mass matrix of the nodal bodies; "consistent": that of the interpolated displacements, from
         which the zeroth-order inertia comes, beside nodal bodies for the terms of higher order
     """
+    need_scipy()
     import scipy.sparse
 
     model = beam_model(frame)

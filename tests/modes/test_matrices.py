@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -280,3 +281,13 @@ def test_modal_data_and_integrals_need_no_scipy():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert 'pip install "limberjack[modes]"' in done.stdout
+
+
+def test_modes_of_a_frame_without_scipy_say_what_to_install(tmp_path):
+    boom = Path(__file__).parents[2] / "examples" / "modes" / "boom.yaml"
+    code = "import sys; sys.modules['scipy'] = None; from limberjack.cli import main; sys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", code, "modes", str(boom), "-o", str(tmp_path / "boom.npz")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 2, done.stderr
+    assert 'pip install "limberjack[modes]"' in done.stderr
+    assert "Traceback" not in done.stderr
