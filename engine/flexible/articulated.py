@@ -145,7 +145,6 @@ def inward_modal(plant, work, k, P, n, f, tau, add_inertia):
         P, n, f = reduce(P, n, f, parts.whole, 1.0)
         if rank > 0:
             condense(parts, modes, rank)
-            eliminate(parts, rank)
             P, n, f = reduce(P, n, f, parts.whole, -1.0)
     else:
         _fill(parts, modes, rank, tau, add_inertia, j)

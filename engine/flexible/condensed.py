@@ -1,102 +1,59 @@
 """Modal bodies with few loaded nodes: D is the modal masses m but for six ranks of each node (003 eq. 62, Woodbury).
 
-node       P = L L*,   V = L* H (six columns of it),   X = φ L
-body       D = m + V* V,   K = 1 + V m⁻¹ V*,   U = N m⁻¹ V* - X,   ε' = V m⁻¹ ε
-           P_R = P_body - N m⁻¹ N* + U K⁻¹ U*,   z_R = z + N m⁻¹ ε - U K⁻¹ ε'
-base→tip   g = K⁻¹ (ε' - U* α),   η̈ = m⁻¹ (ε - N* α - V* g)
+node       P of what hangs on it,   H*,   φ
+body       D = m + H P H*,   S = H* m⁻¹ H,   Z = [N m⁻¹ H - φ | H* m⁻¹ ε]*,   W = (1 + P S)⁻¹ P Z
+           P_R = P_body - N m⁻¹ N* + Z* W,   z_R = z + N m⁻¹ ε - Z* W_ε
+base→tip   g = W [-α | 1],   η̈ = m⁻¹ (ε - N* α - H g)
 
-It costs 6 n of a node instead of D's n², and nothing of a body that carries nothing. N is [N; S] of deformation.py,
-for n modes.
+(H: a row for each mode, N: [N; S] of deformation.py.) Here P needs neither inverse nor root: it may be singular, and
+indefinite where what hangs there is bent, as long as D is not. It costs 6 n of a node instead of D's n², and nothing
+of a body that carries nothing.
 """
 
 from __future__ import annotations
 
-import math
-
 from limberjack.engine.articulated import pivot
-from limberjack.engine.blocks import block_lane, load_block, store_block
-from limberjack.engine.flexible.elimination import products, store_rows, substitute, subtract_rows
-from limberjack.engine.flexible.layout import MS_EPS, blocks_of
+from limberjack.engine.blocks import block_lane
+from limberjack.engine.flexible.elimination import products, store_rows, subtract_rows
+from limberjack.engine.flexible.layout import MS_EPS
 from limberjack.engine.flexible.nodes import node_column
 from limberjack.engine.kernel import kernel
 from limberjack.engine.lanes import equal_lanes, load_lanes, store_lanes, sum_lanes
-from limberjack.engine.spatial import force_out, store3, sym_of_product
-from limberjack.engine.views import BLOCK, LANES
+from limberjack.engine.spatial import ZERO, cross, dot, load3, store3
+from limberjack.engine.views import LANES, padded
 
 
 @kernel
-def _lower3(S, scale):
-    """A (xx, yx, yy, zx, zy, zz) of S = A A*, and its inverted diagonal; directions without inertia have zeros."""
-    d0 = pivot(S[0], scale[0])
-    i0 = 1.0 / d0 if d0 > 0.0 else 0.0
-    yx, zx = S[3] * i0, S[4] * i0
-    d1 = pivot(S[1] - yx * S[3], scale[1])
-    i1 = 1.0 / d1 if d1 > 0.0 else 0.0
-    s = S[5] - zx * S[3]
-    zy = s * i1
-    d2 = pivot(S[2] - zx * S[4] - zy * s, scale[2])
-    i2 = 1.0 / d2 if d2 > 0.0 else 0.0
-    x, y, z = math.sqrt(d0), math.sqrt(d1), math.sqrt(d2)
-    return (x, yx * x, y, zx * x, zy * y, z), (i0 * x, i1 * y, i2 * z)
+def _store_row(row, at, a, b):
+    """Eight numbers [a; b; 0; 0]."""
+    store3(row, at, a)
+    store3(row, at + 3, b)
+    row[at + 6], row[at + 7] = 0.0, 0.0
 
 
 @kernel
-def _forward3(A, inverse, b):
-    """A⁻¹ b."""
-    x = inverse[0] * b[0]
-    y = inverse[1] * (b[1] - A[1] * x)
-    return x, y, inverse[2] * (b[2] - A[3] * x - A[4] * y)
-
-
-@kernel
-def lower6(P):
-    """A, B, C of P = [[I, H], [H*, M]] = L L*, L = [[A, 0], [B, C]]; P may be singular."""
+def _store_inertia(rows, i, P):
+    """P = [[I, H], [H*, M]] in rows i … i + 5."""
     I, H, M = P
-    A, inverse = _lower3(I, I)
-    x, y = _forward3(A, inverse, (H[0], H[3], H[6])), _forward3(A, inverse, (H[1], H[4], H[7]))
-    z = _forward3(A, inverse, (H[2], H[5], H[8]))
-    B = (x[0], x[1], x[2], y[0], y[1], y[2], z[0], z[1], z[2])
-    S = sym_of_product(B, B)
-    C, _ = _lower3((M[0] - S[0], M[1] - S[1], M[2] - S[2], M[3] - S[3], M[4] - S[4], M[5] - S[5]), M)
-    return A, B, C
-
-
-@kernel
-def _store_lower(block, at, P):
-    """L of P = L L* as a block of spatial vectors, its columns."""
-    A, B, C = lower6(P)
-    for i in range(6):
-        store_lanes(block, at + LANES * i, equal_lanes(0.0))
-    block[at] = A[0]
-    block[at + LANES], block[at + LANES + 1] = A[1], A[2]
-    store3(block, at + 2 * LANES, (A[3], A[4], A[5]))
-    at += 3 * LANES
-    store3(block, at, (B[0], B[1], B[2]))
-    store3(block, at + LANES, (B[3], B[4], B[5]))
-    store3(block, at + 2 * LANES, (B[6], B[7], B[8]))
-    block[at + 3] = C[0]
-    block[at + LANES + 3], block[at + LANES + 4] = C[1], C[2]
-    store3(block, at + 2 * LANES + 3, (C[3], C[4], C[5]))
+    _store_row(rows[i], 0, (I[0], I[3], I[4]), (H[0], H[1], H[2]))
+    _store_row(rows[i + 1], 0, (I[3], I[1], I[5]), (H[3], H[4], H[5]))
+    _store_row(rows[i + 2], 0, (I[4], I[5], I[2]), (H[6], H[7], H[8]))
+    _store_row(rows[i + 3], 0, (H[0], H[3], H[6]), (M[0], M[3], M[4]))
+    _store_row(rows[i + 4], 0, (H[1], H[4], H[7]), (M[3], M[1], M[5]))
+    _store_row(rows[i + 5], 0, (H[2], H[5], H[8]), (M[4], M[5], M[2]))
 
 
 @kernel
 def condense_node(work, parts, n, h, column, R, p, P):
-    """V of a loaded node in the modes' rows, X in the rows of solved; H* is at h of work.modal, L behind it."""
-    block, at = work.modal, h + BLOCK * blocks_of(n)
-    _store_lower(block, at, P)
-    x, y = load_block(block, at)
+    """H* of a loaded node in the modes' rows, φ* in rows of solved, P in rows of d; H* is at h of work.modal."""
+    _store_inertia(parts.d, column, P)
     for r in range(n):
-        w, u = node_column(block, h, r)
-        v = w[0] * x[0] + w[1] * x[1] + w[2] * x[2] + u[0] * y[0] + u[1] * y[1] + u[2] * y[2]
-        store_lanes(parts.rows[r], LANES + column, v)
-    x, y = force_out(R, p, x, y)
-    store_block(block, at, x, y)
-    for c in range(6):
-        w, u = block_lane(block, at + c)
-        right = parts.solved[column + c]
-        store3(right, 0, w)
-        store3(right, 3, u)
-        right[MS_EPS], right[MS_EPS + 1] = 0.0, 0.0
+        w, u = node_column(work.modal, h, r)
+        _store_row(parts.rows[r], LANES + column, w, u)
+    for c in range(3):
+        axis = R[c], R[3 + c], R[6 + c]
+        _store_row(parts.solved[column + c], 0, axis, ZERO)
+        _store_row(parts.solved[column + 3 + c], 0, cross(p, axis), axis)
 
 
 @kernel
@@ -105,33 +62,122 @@ def weigh_modes(parts, n, tau, add_inertia, j):
     for r in range(n):
         row = parts.rows[r]
         w, u = block_lane(parts.coupling[r // LANES], r % LANES)
-        store3(row, 0, w)
-        store3(row, 3, u)
-        row[MS_EPS], row[MS_EPS + 1] = parts.left[r] + tau[j + r], 0.0
+        _store_row(row, 0, w, u)
+        row[MS_EPS] = parts.left[r] + tau[j + r]
         parts.weight[r] = 1.0 / pivot(add_inertia[j + r], 1.0)
 
 
 @kernel
-def condense(parts, n, rank):
-    """K in factor, [U* | ε'] in solved, where X is."""
-    rows, weight, solved, factor = parts.rows, parts.weight, parts.solved, parts.factor
+def _six(rows, i, c):
+    """Numbers c … c + 7 of rows i … i + 5."""
+    return (
+        load_lanes(rows[i], c),
+        load_lanes(rows[i + 1], c),
+        load_lanes(rows[i + 2], c),
+        load_lanes(rows[i + 3], c),
+        load_lanes(rows[i + 4], c),
+        load_lanes(rows[i + 5], c),
+    )
+
+
+@kernel
+def _row_times(row, x):
+    """Σ row_i x_i of six."""
+    return row[0] * x[0] + row[1] * x[1] + row[2] * x[2] + row[3] * x[3] + row[4] * x[4] + row[5] * x[5]
+
+
+@kernel
+def _inertia_times(P, i, x):
+    """P x, six rows of eight; P in rows i … i + 5."""
+    return (
+        _row_times(P[i], x),
+        _row_times(P[i + 1], x),
+        _row_times(P[i + 2], x),
+        _row_times(P[i + 3], x),
+        _row_times(P[i + 4], x),
+        _row_times(P[i + 5], x),
+    )
+
+
+@kernel
+def _weigh_nodes(parts, rank):
+    """1 + P S in factor, where S is, and P Z in d, where P is."""
     for i in range(0, rank, 6):
-        subtract_rows(solved, i, products(rows, weight, n, LANES + i, 0))
-        for b in range(i // LANES * LANES, rank, LANES):
-            store_rows(factor, i, b, products(rows, weight, n, LANES + i, LANES + b))
+        for b in range(0, rank, LANES):
+            store_rows(parts.factor, i, b, _inertia_times(parts.d, i, _six(parts.factor, i, b)))
+        store_rows(parts.d, i, 0, _inertia_times(parts.d, i, _six(parts.solved, i, 0)))
         for e in range(6):
-            factor[i + e, i + e] += 1.0
+            parts.factor[i + e, i + e] += 1.0
+
+
+@kernel
+def _swap(a, b, width):
+    """Exchange the first `width` numbers of two rows."""
+    for c in range(0, width, LANES):
+        x, y = load_lanes(a, c), load_lanes(b, c)
+        store_lanes(a, c, y)
+        store_lanes(b, c, x)
+
+
+@kernel
+def _solve(A, right, inverse, n):
+    """right ← A⁻¹ right, rows of eight, by elimination with the largest pivot of each column; A is used up."""
+    width = padded(n)
+    for r in range(n):
+        best = r
+        for i in range(r + 1, n):
+            best = i if abs(A[i, r]) > abs(A[best, r]) else best
+        if best != r:
+            _swap(A[r], A[best], width)
+            _swap(right[r], right[best], LANES)
+        inverse[r] = 1.0 / A[r, r]
+        for i in range(r + 1, n):
+            f = A[i, r] * inverse[r]
+            for b in range(r // LANES * LANES, width, LANES):
+                store_lanes(A[i], b, load_lanes(A[i], b) - f * load_lanes(A[r], b))
+            store_lanes(right[i], 0, load_lanes(right[i], 0) - f * load_lanes(right[r], 0))
+    for k in range(n):
+        r = n - 1 - k
+        x = load_lanes(right[r], 0)
+        for e in range(k):
+            x = x - A[r, n - 1 - e] * load_lanes(right[n - 1 - e], 0)
+        store_lanes(right[r], 0, inverse[r] * x)
+
+
+@kernel
+def _sum_nodes(parts, rank):
+    """Z* W in whole."""
+    zero = equal_lanes(0.0)
+    s0, s1, s2, s3, s4, s5 = zero, zero, zero, zero, zero, zero
+    for c in range(rank):
+        z, w = parts.solved[c], load_lanes(parts.d[c], 0)
+        s0, s1, s2 = s0 + z[0] * w, s1 + z[1] * w, s2 + z[2] * w
+        s3, s4, s5 = s3 + z[3] * w, s4 + z[4] * w, s5 + z[5] * w
+    store_rows(parts.whole, 0, 0, (s0, s1, s2, s3, s4, s5))
+
+
+@kernel
+def condense(parts, n, rank):
+    """Z, W and Z* W, from what the modes' rows hold."""
+    rows, weight = parts.rows, parts.weight
+    for i in range(0, rank, 6):
+        subtract_rows(parts.solved, i, products(rows, weight, n, LANES + i, 0))
+        for b in range(0, rank, LANES):
+            store_rows(parts.factor, i, b, products(rows, weight, n, LANES + i, LANES + b))
+    _weigh_nodes(parts, rank)
+    _solve(parts.factor, parts.d, parts.inverse, rank)
+    _sum_nodes(parts, rank)
 
 
 @kernel
 def accelerate_condensed(parts, n, rank, w, u, vdot, j):
     """η̈ of a body whose frame accelerates by [w; u]; the last of its rows is [w; u | -1 | 0 | g]."""
     x, rows = parts.rows[n], parts.rows
-    store3(x, 0, w)
-    store3(x, 3, u)
-    x[MS_EPS], x[MS_EPS + 1] = -1.0, 0.0
-    if rank > 0:
-        substitute(parts, rank, w, u, x, LANES)
+    _store_row(x, 0, w, u)
+    x[MS_EPS] = -1.0
+    for c in range(rank):
+        a, l = load3(parts.d[c], 0), load3(parts.d[c], 3)
+        x[LANES + c] = parts.d[c, MS_EPS] - dot(a, w) - dot(l, u)
     for r in range(n):
         s = load_lanes(rows[r], 0) * load_lanes(x, 0)
         for b in range(LANES, LANES + rank, LANES):

@@ -87,11 +87,9 @@ class FlexibleTables:
     def __init__(self, links: Sequence[Link], loops: bool) -> None:
         self._modal = [k for k, link in enumerate(links) if link.body.hinge.modes is not None]
         self._attached = [k for k, link in enumerate(links) if link.body.hinge.attachment is not None]
-        columns, whole = _columns(links, self._attached), set(range(1, len(links) + 1)) if loops else _changing(links)
+        columns = _columns(links, self._attached)
         self._table, self.work = _Table(), 0
-        self.modal_rows = [
-            self._modal_row(links[k].body.hinge, columns.get(k + 1, {}), k + 1 in whole) for k in self._modal
-        ]
+        self.modal_rows = [self._modal_row(links[k].body.hinge, columns.get(k + 1, {}), loops) for k in self._modal]
         self.attached_rows = []
         for k in self._attached:
             up = links[k].parent
@@ -100,11 +98,11 @@ class FlexibleTables:
             )
         self.table = self._table.content()
 
-    def _modal_row(self, hinge: Hinge, columns: dict[int, int], whole: bool) -> list[int]:
+    def _modal_row(self, hinge: Hinge, columns: dict[int, int], loops: bool) -> list[int]:
         modes = hinge.modes
         assert modes is not None
         n, full, rank = len(modes.Mff), is_full(modes), 6 * sum(column >= 0 for column in columns.values())
-        condensed = not whole and n > rank
+        condensed = not loops and n > rank
         row = [n, self._table.place(_modal_table(modes, full)), self.work, int(full), rank, int(condensed)]
         self.work += fl.modal_work_size(n, rank, condensed)
         return row
@@ -168,19 +166,6 @@ def _columns(links: Sequence[Link], attached: Sequence[int]) -> dict[int, dict[i
         columns = found.setdefault(links[k].parent, {})
         loaded = k + 1 in carriers or bool(links[k].parts)  # of parts without mass the inertia, if kept, is not zero
         columns[k] = 6 * sum(column >= 0 for column in columns.values()) if loaded else -1
-    return found
-
-
-def _changing(links: Sequence[Link]) -> set[int]:
-    """Rows of links that carry, somewhere, a modal body whose inertia depends on its deformation.
-
-    Bent far, what it asks for at a node may be indefinite while the whole is not: there is no P = L L* then.
-    """
-    found: set[int] = set()
-    for k in reversed(range(len(links))):
-        modes = links[k].body.hinge.modes
-        if k + 1 in found or (modes is not None and is_full(modes)):
-            found.add(links[k].parent)
     return found
 
 
