@@ -54,12 +54,11 @@ MR_BIAS = 9  # 6: force that holds the body's frame against the modes' rates, be
 # their own (padded n); μ (b, BLOCK), coupling [N; S] to the motion of the frame; D (n, padded n). What solving leaves,
 # for further right-hand sides: solved (n, LANES), L⁻¹ [μ* | ε | 0] of D = L L*, a row for each mode; factor (n,
 # padded n), L* with its diagonal inverted; inverse (padded n), inverted pivots; whole (6, LANES), sums of products of
-# rows. Of condensed bodies also weight (padded n), inverse modal masses, and rows (n + 1, row_width), [N | ε | 0 | V]
-# of every mode and what they are multiplied with; solved and factor then belong to K (condensed.py)
+# rows. Of condensed bodies also weight (padded n), inverse modal masses, and rows (n + 1, row_width), [N | ε | 0 | H]
+# of every mode and what they are multiplied with; solved, factor and d then hold Z, 1 + P S and W (condensed.py)
 MS_EPS = 6  # where L⁻¹ ε stands in a row of solved
 
-# scratch of an attachment node: Coriolis acceleration (6), then H* (b, BLOCK) in the node's axes, then L (6, LANES) of
-# what hangs on it, P = L L*
+# scratch of an attachment node: Coriolis acceleration (6), then H* (b, BLOCK) in the node's axes
 ATTACHED_A = 8
 
 FlexiblePlant = namedtuple("FlexiblePlant", "modal_int attached_int table")
@@ -87,7 +86,7 @@ def attached_table_size(n: int, curved: bool) -> int:
 
 @formula
 def row_width(rank):
-    """Length of a row [N | ε | 0 | V]: every node's six columns are written eight at a time."""
+    """Length of a row [N | ε | 0 | H]: every node's six columns are written eight at a time."""
     return LANES + padded(rank + 2) if rank > 0 else LANES
 
 
@@ -100,7 +99,7 @@ def modal_work_size(n: int, rank: int, condensed: bool) -> int:
 
 def attached_work_size(n: int) -> int:
     """Length of an attachment node's scratch."""
-    return int(ATTACHED_A + padded(n) // LANES * BLOCK + BLOCK)
+    return int(ATTACHED_A + padded(n) // LANES * BLOCK)
 
 
 def flexible_int_sections(c: list[int]) -> Sections:

@@ -156,7 +156,7 @@ class _Table:
 
 
 def _columns(links: Sequence[Link], attached: Sequence[int]) -> dict[int, dict[int, int]]:
-    """First column of V of every attachment node, by its modal link's place in `parent` and its own; -1: none.
+    """First column of H of every attachment node, by its modal link's place in `parent` and its own; -1: none.
 
     Nodes take their columns in the order in which they hand inward, last link first.
     """

@@ -76,7 +76,7 @@ static bool check_nodes_of_bodies(const Tables *tables, Places *at)
         if (column != -1 && (!fits(column, NODE_RANK, modal[MI_RANK]) || column % NODE_RANK != 0))
             return false;
         const int64_t table = ATTACHED_HEAD + blocks * (BLOCK + (row[AI_CURVED] ? n * HALF : 0));
-        if (!follows(tables->counts, at, row[AI_TABLE], table, row[AI_WORK], ATTACHED_A + blocks * BLOCK + BLOCK))
+        if (!follows(tables->counts, at, row[AI_TABLE], table, row[AI_WORK], ATTACHED_A + blocks * BLOCK))
             return false;
     }
     return true;
