@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from limberjack.engine import arguments
+from limberjack.hil.events import Event, EventLog
 from limberjack.hil.executive import Outcome
 from limberjack.hil.scenario.build import Built, build
 from limberjack.hil.scenario.criteria import Evidence, Verdict, judge
@@ -75,6 +79,7 @@ def run_scenario(
     built = build(scenario, chosen, pace, [programs], folder)
     with programs.running():
         outcome = built.executive.run(spec.duration)
+    _tell_silent(built, outcome.log)
     evidence = Evidence(built.tape, outcome.log, built.judged)
     verdicts = [_ending(scenario, outcome), *(judge(criterion, evidence) for criterion in spec.criteria)]
     values = {verdict.name: verdict.value for verdict in verdicts[1:]}
@@ -97,12 +102,35 @@ def _ending(scenario: Scenario, outcome: Outcome) -> Verdict:
     return Verdict("end of the run", outcome.reason == expected, text + wanted, time=time)
 
 
+def _tell_silent(built: Built, log: EventLog) -> None:
+    """An event for every device that sets commands and was never heard: criteria alone may not notice."""
+    time = built.executive.simulation.time
+    for mounted in built.executive.devices:
+        if len(mounted.commands) and not mounted.device.link.received:
+            log.add(Event(time, "device", mounted.name, "was never heard: its commands stayed as they started"))
+
+
+def _json(value: Any, indent: int | None = None) -> str:
+    """Strict JSON: null for numbers that are not finite."""
+    return json.dumps(_finite(value), indent=indent, default=str, allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    if isinstance(value, (float, np.floating)):
+        return float(value) if math.isfinite(value) else None
+    return value
+
+
 def _write(result: Result, scenario: Scenario, folder: Path) -> None:
     built, log = result.built, result.outcome.log
     if scenario.spec.record.csv:
         built.tape.write_csv(folder / "signals.csv", built.listed, scenario.spec.record.every)
     with (folder / "events.jsonl").open("w", encoding="utf-8") as stream:
-        stream.writelines(json.dumps(asdict(event), default=str) + "\n" for event in log.events)
+        stream.writelines(_json(asdict(event)) + "\n" for event in log.events)
     summary = {
         "scenario": result.name,
         "passed": result.passed,
@@ -111,7 +139,8 @@ def _write(result: Result, scenario: Scenario, folder: Path) -> None:
         "seed": result.seed,
         "criteria": [asdict(verdict) for verdict in result.criteria],
         "frames": result.outcome.frames.statistics().as_dict(),
+        "devices": {mounted.name: asdict(mounted.device.link) for mounted in built.executive.devices},
     }
-    (folder / "result.json").write_text(json.dumps(summary, indent=1, default=str) + "\n", encoding="utf-8")
+    (folder / "result.json").write_text(_json(summary, indent=1) + "\n", encoding="utf-8")
     write_junit(folder / "junit.xml", result.name, result.criteria, result.outcome.frames.statistics().elapsed)
     write_html(folder / "report.html", scenario, built, result.outcome, result.criteria, result.seed)

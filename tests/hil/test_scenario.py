@@ -429,3 +429,18 @@ def test_a_program_that_does_not_become_ready_is_an_error(folder, program, messa
     start_s = 60.0 if "ended" in message else 0.3
     with pytest.raises(lj.LimberjackError, match=f"the program of controller 'c' {message}"):
         run_scenario(write(folder, controllers(program, ready="ready", start_s=start_s, end_s=0.2)))
+
+
+def test_a_device_that_is_never_heard_is_told_and_results_are_strict_json(folder):
+    text = "pacing: {real_time: false}\ndevices:\n  - {name: d, uri: 'udp://127.0.0.1:47999', commands: [swing]}\n"
+    result = run_scenario(write(folder, text), out=folder / "out")
+
+    def refuse(word: str) -> None:
+        raise AssertionError(f"{word} is no JSON")
+
+    told = json.loads((folder / "out" / "result.json").read_text(), parse_constant=refuse)
+    assert told["devices"]["d"]["received"] == 0 < told["devices"]["d"]["sent"]
+    assert told["criteria"][0]["value"] is None
+    events = [json.loads(line) for line in (folder / "out" / "events.jsonl").read_text().splitlines()]
+    assert [e for e in events if e["source"] == "d" and "never heard" in e["text"]]
+    assert [event for event in result.outcome.log.of("device") if event.source == "d"]

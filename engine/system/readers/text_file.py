@@ -14,7 +14,7 @@ def read_bytes(path: Path) -> bytes:
     try:
         if not path.is_file():
             what = "is not a file" if path.exists() else "does not exist"
-            raise ModelError(f"the model file {what}", where=str(path), mend="Check the path")
+            raise ModelError(f"the file {what}", where=str(path), mend="Check the path")
         with path.open("rb") as stream:
             content = stream.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
