@@ -21,12 +21,23 @@ def test_nastran_files_in_an_environment_with_the_extra(tmp_path):
     clean = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
     python = tmp_path / "env" / "bin" / "python"
     subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "env")], check=True, env=clean, timeout=120)
-    install = [str(python), "-m", "pip", "install", "-q", f"{ROOT}[nastran]", "pytest", "pytest-timeout", "hypothesis"]
+    install = [
+        str(python),
+        "-m",
+        "pip",
+        "install",
+        "-q",
+        f"{ROOT}[nastran]",
+        "pytest",
+        "pytest-timeout",
+        "pytest-xdist",
+        "hypothesis",
+    ]
     done = subprocess.run(install, env=clean, capture_output=True, text=True, timeout=600)
     if "Could not find a version" in done.stderr or "Temporary failure" in done.stderr:
         pytest.skip("the package index cannot be reached")
     assert done.returncode == 0, done.stderr[-2000:]
-    run = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", READER]
+    run = [str(python), "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", READER]
     done = subprocess.run(run, cwd=ROOT, env=clean, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout[-4000:]
     assert re.search(r"\d+ passed", done.stdout)
