@@ -128,21 +128,26 @@ def test_a_shared_memory_that_is_in_use_left_behind_or_of_another_form(tmp_path)
         device_from("shm://../etc/passwd", "servo")
 
 
+def one_life(device, uri: str, life: int, commands: np.ndarray) -> None:
+    """A controller that starts, is heard with an answer of its own, and ends."""
+    twin = twin_from(uri, WIRING, law)
+    twin.open()
+    for _ in range(400):
+        device.send(0, 0.0, np.array([1.0 + life, 0.0]))
+        twin.step(0.02)
+        if device.answer(0.0, commands, 0.02) and commands[0] == -20.0 * (1 + life):
+            break
+    assert commands[0] == -20.0 * (1 + life)
+    twin.close()
+
+
 @pytest.mark.parametrize("listen", [False, True])
 def test_tcp_survives_controllers_that_come_and_go(listen):
     uri = f"tcp://127.0.0.1:{free_port(socket.SOCK_STREAM)}?wait_s=0&listen={'true' if listen else 'false'}"
     device, commands = device_from(uri, "servo"), np.zeros(1)
     device.open(WIRING)
     for life in range(3):
-        twin = twin_from(uri, WIRING, law)
-        twin.open()
-        for _ in range(400):
-            device.send(0, 0.0, np.array([1.0 + life, 0.0]))
-            twin.step(0.02)
-            if device.answer(0.0, commands, 0.02) and commands[0] == -20.0 * (1 + life):
-                break
-        assert commands[0] == -20.0 * (1 + life)
-        twin.close()
+        one_life(device, uri, life, commands)
     assert device.link.rejected == {}
     device.close()
 
@@ -165,15 +170,7 @@ def test_a_controller_that_is_started_again_is_heard_again(kind, tmp_path):
     for life in range(3):
         for frame in range(10):
             device.send(frame, 0.0, np.zeros(2))  # nobody is there
-        twin = twin_from(uri, WIRING, law)
-        twin.open()
-        for _ in range(400):
-            device.send(0, 0.0, np.array([1.0 + life, 0.0]))
-            twin.step(0.02)
-            if device.answer(0.0, commands, 0.02) and commands[0] == -20.0 * (1 + life):
-                break
-        assert commands[0] == -20.0 * (1 + life)
-        twin.close()
+        one_life(device, uri, life, commands)
     assert device.link.rejected == {}
     device.close()
 
