@@ -9,7 +9,6 @@ hold is printed, and what an engineer would look at is plotted.
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,9 +16,9 @@ import numpy as np
 
 import limberjack as lj
 from limberjack.examples.recording import (
-    MODELS,
     Rows,
     coordinate,
+    draw,
     energy,
     label,
     model,
@@ -31,7 +30,6 @@ from limberjack.examples.recording import (
     turned,
 )
 
-IMAGES = MODELS.parent / "docs" / "images"
 #: what each strut of the Stewart platform carries at rest, N
 WEIGHT = 280.0
 
@@ -301,13 +299,5 @@ def _kinetic(simulation: lj.Simulation) -> float:
 MECHANISMS = (four_bar, geared_arm, wishbone, stewart_platform, delta_robot, dual_arm_grasp, solar_array)
 
 
-def main() -> None:
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else IMAGES
-    folder.mkdir(parents=True, exist_ok=True)
-    for mechanism in MECHANISMS:
-        print(mechanism(folder), flush=True)
-    print(f"pictures in {folder}")
-
-
 if __name__ == "__main__":
-    main()
+    draw(MECHANISMS)

@@ -9,7 +9,6 @@ a Cassini-class spacecraft takes a mosaic of pictures while its wheels hold the 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -18,10 +17,9 @@ from pathlib import Path
 import numpy as np
 
 import limberjack as lj
-from limberjack.examples.recording import MODELS, Rows, label, model, output, panels, record, smooth
+from limberjack.examples.recording import Rows, draw, label, model, output, panels, record, smooth
 from limberjack.examples.vibration import Reference, Wheels, apart, deflection, quickest, shaped
 
-IMAGES = MODELS.parent / "docs" / "images"
 #: controllers act at 50 Hz
 PERIOD = 0.02
 ARCSEC = np.rad2deg(1.0) * 3600.0
@@ -222,13 +220,5 @@ def _mosaic(time: float) -> float:
 SCENES = (solar_wings, long_arm, cassini)
 
 
-def main() -> None:
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else IMAGES
-    folder.mkdir(parents=True, exist_ok=True)
-    for scene in SCENES:
-        print(scene(folder), flush=True)
-    print(f"pictures in {folder}")
-
-
 if __name__ == "__main__":
-    main()
+    draw(SCENES)

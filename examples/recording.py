@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,15 @@ FLOOR = 1e-17
 Row = Callable[[lj.Simulation], Any]
 Rows = dict[str, np.ndarray]
 Drive = Callable[[lj.Simulation], None]
+
+
+def draw(scenes: Sequence[Callable[[Path], str]]) -> None:
+    """Run every scene of a script; its first argument is the folder for the pictures, else that of the guide."""
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else MODELS.parent / "docs" / "images"
+    folder.mkdir(parents=True, exist_ok=True)
+    for scene in scenes:
+        print(scene(folder), flush=True)
+    print(f"pictures in {folder}")
 
 
 def model(name: str) -> lj.System:

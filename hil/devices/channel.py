@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import time as wall
 from typing import Protocol
 
 import numpy as np
@@ -12,6 +11,7 @@ from limberjack.engine.errors import ArgumentError
 from limberjack.hil.devices.device import Link, Wiring
 from limberjack.hil.devices.layout import LayoutSpec, default_layout
 from limberjack.hil.devices.message import Head, Message, newer
+from limberjack.hil.devices.waiting import await_answer
 
 #: messages looked at in one call; what is left waits in the system's buffer, which is bounded
 MOST_AT_ONCE = 64
@@ -98,15 +98,8 @@ class MessageDevice:
 
         Signals that could not go are not waited for.
         """
-        deadline = wall.monotonic() + (limit_s if self._asked else 0.0)
-        came = False
-        while True:
-            new, answered = self._take(time, commands)
-            came = came or new
-            left = deadline - wall.monotonic()
-            if answered or left <= 0.0:
-                return came
-            self._channel.wait(left)
+        limit_s = limit_s if self._asked else 0.0
+        return await_answer(lambda: self._take(time, commands), self._channel.wait, limit_s)
 
     def close(self) -> None:
         """Let go."""

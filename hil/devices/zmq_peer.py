@@ -27,6 +27,7 @@ from limberjack.engine.errors import ArgumentError
 from limberjack.hil.devices.address import Address, address, host_number
 from limberjack.hil.devices.device import Link, Wiring
 from limberjack.hil.devices.options import LONGEST_WAIT_S, Made, Options
+from limberjack.hil.devices.waiting import await_answer
 from limberjack.hil.errors import HilError
 
 ROUTING_ID = b"controller"
@@ -132,14 +133,9 @@ class ZmqDevice:
 
     def answer(self, time: float, commands: np.ndarray, limit_s: float) -> bool:
         """The commands that answer the last signals."""
-        deadline, came = wall.monotonic() + (limit_s if self._asked else 0.0), False
-        while True:
-            new, answered = self._take(time, commands)
-            came = came or new
-            left = deadline - wall.monotonic()
-            if answered or left <= 0.0:
-                return came
-            self._socket.poll(math.ceil(1e3 * left))
+        poll = self._socket.poll
+        limit_s = limit_s if self._asked else 0.0
+        return await_answer(lambda: self._take(time, commands), lambda left: poll(math.ceil(1e3 * left)), limit_s)
 
     def close(self) -> None:
         """Let go of socket, context and the authenticator's thread."""

@@ -93,9 +93,8 @@ def run_scenario(
 def _ending(scenario: Scenario, outcome: Outcome) -> Verdict:
     """Whether the run ended as it was expected to."""
     expected = scenario.spec.expect
-    text = f"the run {'was' if outcome.reason not in ('completed', 'failed') else ''} {outcome.reason}".replace(
-        "  ", " "
-    )
+    was = "" if outcome.reason in ("completed", "failed") else "was "
+    text = f"the run {was}{outcome.reason}"
     text += f": {outcome.text}" if outcome.text else ""
     wanted = "" if outcome.reason == expected else f" (expected: {expected})"
     time = outcome.log.events[-1].time if outcome.log.events else float("nan")
