@@ -1,0 +1,61 @@
+"""What travels from the source to the outlets: samples, events, and the protocol of an outlet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from limberjack.bridge.telemetry.dictionary import Dictionary
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """The state of the engine at one time.
+
+    sequence : the engine's number of the publication; what is missing was lost on the way
+    time : simulated, s;  unix_ns : when the gateway received it, ns since 1970
+    vector : (n,) values in the order of the dictionary, read-only. What only a heartbeat brings is the newest known
+    gap : publications that were lost just before this one
+    """
+
+    sequence: int
+    time: float
+    unix_ns: int
+    vector: np.ndarray
+    gap: int = 0
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Something that happened: an event of the engine, an alarm, a refused command, a lost connection.
+
+    kind : "engine", "alarm", "command", "refused", "link", "gap"
+    severity : 0 information, 1 warning, 2 critical;  text : one sentence;  data : numbers and texts beside it
+    """
+
+    kind: str
+    severity: int
+    text: str
+    time: float
+    unix_ns: int
+    data: dict[str, Any] = field(default_factory=dict)
+
+
+class Outlet(Protocol):
+    """One way out of the gateway, with its own thread and bounded queue, so that none waits for another.
+
+    `open` binds or connects and raises what a user can mend; after it the gateway calls `sample` and `notice` on the
+    outlet's own thread, in order.
+    """
+
+    name: str
+
+    def open(self, dictionary: Dictionary) -> None: ...
+
+    def sample(self, sample: Sample) -> None: ...
+
+    def notice(self, notice: Notice) -> None: ...
+
+    def close(self) -> None: ...
