@@ -23,6 +23,8 @@ from limberjack.bridge.messages import FLOAT64
 from limberjack.bridge.state import Description, State
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.impact import Impact
+from limberjack.engine.system.archive import from_bytes
+from limberjack.engine.system.system import System
 
 Commands = Mapping[str, float] | np.ndarray | Sequence[float]
 
@@ -73,6 +75,13 @@ class Client:
     def describe(self) -> Description:
         """Names, units and constants of what the engine runs (asked once, on connecting)."""
         return self._description
+
+    def model(self, *, timeout_s: float | None = None) -> System:
+        """The model that the engine runs, as it was loaded: `Simulation(client.model())` has its `model_hash`.
+
+        Raises ModelError when this client is another version, whose models have other fields.
+        """
+        return from_bytes(self._link.request("model", None, timeout_s).body, f"the model of {self._link.endpoint}")
 
     def step(self, steps: int = 1, command: Commands | None = None, *, timeout_s: float | None = None) -> State:
         """Lockstep: apply commands, take steps, return the state. Commands not named keep their values."""

@@ -23,11 +23,10 @@ from limberjack.bridge.errors import (
     RefusedError,
 )
 from limberjack.bridge.keys import load_pair, load_public
-from limberjack.bridge.messages import Message, Refusal, decode, encode
+from limberjack.bridge.messages import REPLY_MAX, Message, Refusal, decode, encode
 from limberjack.engine.errors import ArgumentError, SimulationError
 
 _SLICE_MS = 50  # longest wait before the connection's health is looked at
-_REPLY_MAX = 64 * 1024 * 1024  # bytes; a larger frame closes the connection
 _MONITOR_EVENTS = 256
 
 
@@ -100,7 +99,7 @@ class Link:
         """A socket with this link's keys and bounds, not yet connected."""
         socket: zmq.Socket = self.context.socket(kind)
         socket.linger = 0
-        socket.maxmsgsize = _REPLY_MAX
+        socket.maxmsgsize = REPLY_MAX
         socket.sndhwm = socket.rcvhwm = 64
         socket.rcvtimeo = _SLICE_MS
         socket.tcp_keepalive = 1

@@ -16,6 +16,8 @@ from limberjack.bridge.errors import Code
 
 PROTOCOL_VERSION = 1
 MAX_UINT64 = 2**64 - 1
+#: bytes of the largest message that a client takes; a larger one closes its connection
+REPLY_MAX = 64 * 1024 * 1024
 
 #: How vectors go on the wire. A dtype made once and passed by position costs half of one given by name.
 FLOAT64 = np.dtype("<f8")

@@ -12,12 +12,22 @@ import numpy as np
 
 from limberjack.bridge.description import describe
 from limberjack.bridge.errors import Code
-from limberjack.bridge.messages import FLOAT64, Message, Refusal, StateFrame, decode, encode, read_vector
+from limberjack.bridge.messages import (
+    FLOAT64,
+    REPLY_MAX,
+    Message,
+    Refusal,
+    StateFrame,
+    decode,
+    encode,
+    read_vector,
+)
 from limberjack.bridge.sessions import Session, Sessions
 from limberjack.bridge.settings import Settings
 from limberjack.engine.errors import ArgumentError, SimulationError
 from limberjack.engine.impact import Impact
 from limberjack.engine.simulation import Simulation
+from limberjack.engine.system.archive import to_bytes
 
 log = logging.getLogger("limberjack.bridge")
 
@@ -25,6 +35,7 @@ Reply = bytes | memoryview
 
 #: Steps taken between two looks at the stop flag.
 _CHUNK = 1000
+_ENVELOPE = 1024  # bytes, at most, of a message beside its body
 _STEPS_END = 2**53  # step counts are whole numbers in a float64
 _COMMANDING = frozenset({"step", "command", "restore", "reset", "shutdown", "acquire", "attach", "lock", "unlock"})
 
@@ -33,6 +44,7 @@ class Service:
     """Answers requests on one simulation; keeps the sessions, the lease and the counts."""
 
     def __init__(self, simulation: Simulation, settings: Settings, clock: Callable[[], float] = time.monotonic) -> None:
+        """Raises ModelError for a System made by hand that its archive cannot hold."""
         self.simulation, self.settings, self._clock = simulation, settings, clock
         self.sessions = Sessions(settings.lease_s)
         sim = simulation
@@ -42,9 +54,10 @@ class Service:
         self._targets = self.frame.vector[: nq + nv], self.frame.parts["tau"], self.frame.parts["outputs"]
         self._sampled = False  # the frame holds the present state
         self._switchable = [loop.name for loop in sim.system.loops if loop.switchable]
-        self.size_max = max(65536, len(sim.snapshot()) + 1024, 16 * nu + 1024)
+        self.size_max = max(65536, len(sim.snapshot()) + _ENVELOPE, 16 * nu + _ENVELOPE)
         self.about = {"size_max": self.size_max, "endpoints": {}}
         self._description = describe(sim, settings)
+        self._archive = to_bytes(sim.system)  # made now: a running cycle has no time for it
         self.received = 0
         self.refused: Counter[str] = Counter()
         self.events: deque[dict[str, Any]] = deque(maxlen=64)
@@ -54,6 +67,7 @@ class Service:
         self.extra_status: Callable[[], dict[str, Any]] = dict
         self._handlers: dict[str, Callable[[Message, Session], Reply]] = {
             "describe": self._describe,
+            "model": self._model,
             "state": self._state,
             "step": self._step,
             "command": self._take_command,
@@ -175,6 +189,12 @@ class Service:
 
     def _describe(self, message: Message, session: Session) -> bytes:
         return self._reply(message, {**self._description["hello"], **self.about, **self._description["names"]})
+
+    def _model(self, message: Message, session: Session) -> bytes:
+        if len(self._archive) + _ENVELOPE > REPLY_MAX:
+            text = f"the model has {len(self._archive)} bytes, more than a reply of {REPLY_MAX} bytes can hold."
+            raise Refusal(Code.OVERSIZE, f"{text} Read it from its file instead.")
+        return self._reply(message, self._archive)
 
     def _state(self, message: Message, session: Session) -> Reply:
         return self.state_message(message.sequence, message.client)

@@ -41,9 +41,9 @@ def engine(arm: System, endpoint: str) -> Iterator[Callable[..., Server]]:
     """Start engines in threads of this process: `server = engine(lease_s=0.3)`; stopped at the end."""
     running: list[tuple[Server, threading.Thread]] = []
 
-    def start(**options: Any) -> Server:
+    def start(system: System = arm, **options: Any) -> Server:
         settings = Settings(**{"endpoint": endpoint, **options})
-        server = Server(Simulation(arm), settings)
+        server = Server(Simulation(system), settings)
         thread = threading.Thread(target=server.run, daemon=True)
         thread.start()
         running.append((server, thread))

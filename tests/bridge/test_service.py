@@ -17,6 +17,7 @@ from limberjack.bridge.settings import Settings
 from limberjack.engine import layout
 from limberjack.engine.errors import SimulationError
 from limberjack.engine.simulation import Simulation
+from limberjack.engine.system.archive import from_bytes
 
 COMMANDS = len(make_arm().command_names)
 ONES = struct.pack(f"<{COMMANDS}d", *([1.0] * COMMANDS))
@@ -251,3 +252,20 @@ def test_any_body_is_answered_without_an_internal_error(body, kind):
     reply = Talk(service).ask(kind, body)
     assert msgpack.packb(reply.body) is not None
     assert service.refused["internal"] == 0
+
+
+def test_model_is_the_whole_model_and_needs_no_lease(arm, service, talk):
+    other = Talk(service, client=0x55, name="holder")
+    other.ask("acquire")
+    reply = talk.ask("model")
+    assert reply.type == "model"
+    copy = Simulation(from_bytes(reply.body, "the reply"))
+    assert copy.model_hash == service.simulation.model_hash
+    assert copy.system.command_names == arm.command_names
+
+
+def test_a_model_too_large_for_a_reply_is_refused(monkeypatch, talk):
+    monkeypatch.setattr("limberjack.bridge.service.REPLY_MAX", 2000)
+    reply = talk.ask("model")
+    assert (reply.type, reply.body["code"]) == ("error", "oversize")
+    assert "from its file" in reply.body["text"]

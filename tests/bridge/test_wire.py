@@ -13,6 +13,7 @@ import pytest
 import zmq
 from bridge_helpers import WAIT_S, make_dock, until
 
+from limberjack import examples
 from limberjack.bridge import Client
 from limberjack.bridge.errors import Code
 from limberjack.bridge.messages import StateFrame, decode, encode
@@ -20,6 +21,7 @@ from limberjack.bridge.service import Service
 from limberjack.bridge.settings import Settings
 from limberjack.engine.impact import Impact
 from limberjack.engine.simulation import Simulation
+from limberjack.engine.system.load import load
 
 PROTOCOL = Path(__file__).parents[2] / "docs" / "protocol.md"
 
@@ -186,3 +188,9 @@ def test_documented_description_keys_are_those_sent(engine, endpoint, dealer):
     with Client(endpoint) as client:
         for key in (*client.describe().raw, *client.status()):
             assert f"`{key}`" in text, key
+
+
+def test_client_gets_the_model_of_a_flexible_satellite(engine, endpoint):
+    engine(load(Path(examples.__file__).parent / "solar_satellite.yaml"))
+    with Client(endpoint) as client:
+        assert Simulation(client.model()).model_hash == client.describe().model_hash
