@@ -1,0 +1,150 @@
+"""Who may open the console, and from where: addresses, tokens, roles, TLS, and the browser's own dangers."""
+
+from __future__ import annotations
+
+import hmac
+import os
+import secrets
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from limberjack.bridge.endpoints import is_local
+from limberjack.bridge.errors import EndpointError, KeyFileError
+
+VIEWER, OPERATOR = "viewer", "operator"
+ROLES = (VIEWER, OPERATOR)
+COOKIE = "limberjack_token"
+#: names under which a browser on this machine reaches a loopback address
+LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
+_TOKEN_LEAST = 16  # characters
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where the console listens. host : name or IP address;  port : 0 for any free one."""
+
+    host: str = "127.0.0.1"
+    port: int = 8080
+
+    @classmethod
+    def parse(cls, text: str) -> Address:
+        """ "8080", "127.0.0.1:8080" or "[::1]:8080". Raises EndpointError."""
+        host, _, port = text.strip().rpartition(":")
+        host = host or cls.host
+        if not (port.isascii() and port.isdigit() and int(port) <= 65535):
+            raise EndpointError(f"{text!r} is not an address of the console. Use PORT or HOST:PORT, such as 8080.")
+        return cls(host, int(port))
+
+    @property
+    def local(self) -> bool:
+        """Whether only this machine can reach it."""
+        return is_local(f"tcp://{self.host}:{self.port}")
+
+
+@dataclass(frozen=True)
+class Access:
+    """What is asked of who comes. Without tokens everyone who reaches the console is an operator.
+
+    tokens : token → role;  certificate, key : PEM files of the TLS server, both or none
+    """
+
+    tokens: Mapping[str, str] = field(default_factory=dict, repr=False)
+    certificate: Path | None = None
+    key: Path | None = None
+
+    @property
+    def secure(self) -> bool:
+        """Whether the console speaks TLS."""
+        return self.certificate is not None
+
+    def check(self, address: Address) -> None:
+        """Refuse what others could reach without a token or could read on the way. Raises EndpointError."""
+        if (self.certificate is None) != (self.key is None):
+            raise EndpointError("TLS needs a certificate and its key. Give both --tls-cert and --tls-key.")
+        if address.local or (self.tokens and self.secure):
+            return
+        missing = " and ".join(
+            text
+            for text, there in (("tokens (--tokens FILE)", self.tokens), ("TLS (--tls-cert, --tls-key)", self.secure))
+            if not there
+        )
+        raise EndpointError(
+            f"{address.host}:{address.port} can be reached from other machines, and anyone there could watch and "
+            f"command the simulation. Add {missing}, or listen on 127.0.0.1 and tunnel over ssh."
+        )
+
+    def tls(self) -> ssl.SSLContext | None:
+        """Context of the TLS server, None without. Raises KeyFileError."""
+        if self.certificate is None or self.key is None:
+            return None
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        try:
+            context.load_cert_chain(self.certificate, self.key)
+        except OSError as error:
+            raise KeyFileError(
+                f"{self.certificate}, {self.key}: not a certificate and its key ({error}). Give PEM files that belong "
+                "together, the key without a password."
+            ) from None
+        return context
+
+    def role(self, token: str | None) -> str | None:
+        """Role of who shows this token; None when it opens nothing."""
+        if not self.tokens:
+            return OPERATOR
+        given, found = (token or "").encode(), None
+        for known, role in self.tokens.items():  # all of them, so that the time tells nothing
+            if hmac.compare_digest(known.encode(), given):
+                found = role
+        return found
+
+
+def same_site(host: str, origin: str | None) -> bool:
+    """Whether a request to `host` comes from a page of the console itself (or from no page at all).
+
+    Any page that a browser shows can send requests to loopback addresses; its origin gives it away.
+    """
+    return origin is None or urlsplit(origin).netloc == host
+
+
+def host_known(host: str, access: Access) -> bool:
+    """Whether the name in a request is one of ours: without tokens, another name is a rebound DNS entry."""
+    name = host.rsplit(":", 1)[0] if not host.endswith("]") else host
+    return bool(access.tokens) or name in LOCAL_NAMES or name.startswith("127.")
+
+
+def read_tokens(path: Path) -> dict[str, str]:
+    """Tokens of a file, one `role token` a line; the file is made, with one of each role, when it is not there.
+
+    Raises KeyFileError for a file that others can read, or whose lines are not understood.
+    """
+    if not path.exists():
+        _make_tokens(path)
+    if path.stat().st_mode & 0o077:
+        raise KeyFileError(f"{path}: others can read these tokens. Run: chmod 600 {path}.")
+    tokens: dict[str, str] = {}
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        words = line.split("#")[0].split()
+        if not words:
+            continue
+        if len(words) != 2 or words[0] not in ROLES or len(words[1]) < _TOKEN_LEAST:
+            raise KeyFileError(
+                f"{path}:{number}: not a token. Write a role ({' or '.join(ROLES)}), a space and at least "
+                f"{_TOKEN_LEAST} characters without spaces."
+            )
+        tokens[words[1]] = words[0]
+    if not tokens:
+        raise KeyFileError(f"{path}: there is no token in it. Remove the file, and a new one is made.")
+    return tokens
+
+
+def _make_tokens(path: Path) -> None:
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError as error:
+        raise KeyFileError(f"{path}: cannot make the file of tokens ({error.strerror}). Give another path.") from None
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write("# who may open the console: role and token; keep this file to yourself\n")
+        file.writelines(f"{role} {secrets.token_urlsafe(24)}\n" for role in ROLES)

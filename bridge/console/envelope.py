@@ -1,0 +1,77 @@
+"""What a browser is shown of many samples: the newest value of every quantity, and extremes that lie between."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+
+from limberjack.bridge.telemetry.sample import Sample
+
+Point = tuple[float, float]
+
+
+class Envelope:
+    """Gathers samples on one thread until another takes them. Spikes and vibration between two takings stay visible.
+
+    Of n quantities it holds the newest value and the lowest and highest since the last taking, each with its time.
+    """
+
+    def __init__(self, size: int) -> None:
+        """size : number of quantities"""
+        self._lock = threading.Lock()
+        self._low, self._high = np.full(size, np.inf), np.full(size, -np.inf)
+        self._low_at, self._high_at = np.zeros(size, np.int64), np.zeros(size, np.int64)
+        self._before: np.ndarray | None = None
+        self.newest: Sample | None = None
+        self.gap = 0
+
+    def add(self, sample: Sample) -> None:
+        """Take one more sample in."""
+        with self._lock:
+            values = sample.vector
+            for lower, best, at in ((True, self._low, self._low_at), (False, self._high, self._high_at)):
+                better = values < best if lower else values > best
+                best[better] = values[better]
+                at[better] = sample.unix_ns
+            self.newest = sample
+            self.gap += sample.gap
+
+    def take(self) -> Taken | None:
+        """What was gathered since the last taking, None if nothing was."""
+        with self._lock:
+            sample = self.newest
+            if sample is None or not np.any(self._high_at):
+                return None
+            before = sample.vector if self._before is None else self._before
+            taken = Taken(
+                sample,
+                self.gap,
+                np.where(self._low < np.minimum(before, sample.vector), self._low, np.nan),
+                np.where(self._high > np.maximum(before, sample.vector), self._high, np.nan),
+                self._low_at.copy(),
+                self._high_at.copy(),
+            )
+            self._before, self.gap = sample.vector, 0
+            self._low.fill(np.inf)
+            self._high.fill(-np.inf)
+            self._low_at.fill(0)
+            self._high_at.fill(0)
+            return taken
+
+
+class Taken:
+    """One taking: the newest sample and, for each quantity, its extremes if they are not at an end, else NaN."""
+
+    def __init__(
+        self, sample: Sample, gap: int, low: np.ndarray, high: np.ndarray, low_at: np.ndarray, high_at: np.ndarray
+    ) -> None:
+        self.sample, self.gap = sample, gap
+        self._extremes = ((low, low_at), (high, high_at))
+
+    def points(self, place: int) -> list[Point]:
+        """(ms since 1970, value) of one quantity, in order of time: one to three."""
+        found = [
+            (1e-6 * float(at[place]), float(best[place])) for best, at in self._extremes if best[place] == best[place]
+        ]
+        return [*sorted(found), (1e-6 * self.sample.unix_ns, float(self.sample.vector[place]))]

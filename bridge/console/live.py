@@ -1,0 +1,181 @@
+"""Live telemetry to browsers over WebSocket: each with its own subscriptions, bounded queue and counted drops."""
+
+from __future__ import annotations
+
+import asyncio
+import collections
+import contextlib
+import json
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from aiohttp import WSMsgType, web
+
+from limberjack.bridge.console.envelope import Envelope, Taken
+from limberjack.bridge.telemetry.dictionary import Dictionary
+from limberjack.bridge.telemetry.sample import Notice, Sample
+
+_QUEUE_MAX = 64  # messages that wait for one browser
+_MESSAGE_MAX = 65536  # bytes of a message from a browser
+_NOTICES_MAX = 1000  # notices that wait for the next sending
+_PING_S = 10.0  # a browser that does not answer is gone
+BROWSERS_MAX = 64
+
+#: makes the content of a message of one kind from the newest sample, for browsers that asked for this kind
+Stream = Callable[[Sample], dict[str, Any]]
+
+
+def to_json(content: Any) -> str:
+    """Strict JSON, without spaces."""
+    return json.dumps(content, separators=(",", ":"), allow_nan=False)
+
+
+def number(value: float) -> float | None:
+    """A value as JSON can hold it: None for what is not finite."""
+    return value if math.isfinite(value) else None
+
+
+class Browser:
+    """One connected browser."""
+
+    def __init__(self, socket: web.WebSocketResponse, role: str) -> None:
+        self.role = role
+        self.places: dict[int, str] = {}
+        self.streams: set[str] = set()
+        self.dropped = 0
+        self._socket = socket
+        self._queue: asyncio.Queue[str] = asyncio.Queue(_QUEUE_MAX)
+
+    def offer(self, message: str) -> None:
+        """Queue a message; when the browser does not keep up it is dropped, and counted."""
+        try:
+            self._queue.put_nowait(message)
+        except asyncio.QueueFull:
+            self.dropped += 1
+
+    async def write(self) -> None:
+        """Send what is queued, for as long as the connection lasts."""
+        while True:
+            await self._socket.send_str(await self._queue.get())
+
+
+class Live:
+    """All browsers of a console. `add` and `notice` may be called from any thread, the rest on the event loop's."""
+
+    def __init__(self, dictionary: Dictionary, rate_hz: float, hello: Callable[[], dict[str, Any]]) -> None:
+        """rate_hz : messages a second to each browser;  hello : first message to every browser, beside its role"""
+        self.streams: dict[str, Stream] = {}
+        self.browsers: set[Browser] = set()
+        self._dictionary, self._period_s, self._hello = dictionary, 1.0 / rate_hz, hello
+        self._envelope = Envelope(len(dictionary))
+        self._notices: collections.deque[Notice] = collections.deque(maxlen=_NOTICES_MAX)
+
+    def add(self, sample: Sample) -> None:
+        """One sample of the stream."""
+        self._envelope.add(sample)
+
+    def notice(self, notice: Notice) -> None:
+        """Something that happened; of more than a thousand between two sendings the oldest are left out."""
+        self._notices.append(notice)
+
+    async def run(self) -> None:
+        """Send what is new, at the rate, until cancelled."""
+        while True:
+            await asyncio.sleep(self._period_s)
+            while self._notices:
+                message = to_json({"kind": "notice", **notice_fields(self._notices.popleft())})
+                self._offer(message, self.browsers)
+            taken = self._envelope.take()
+            if taken is not None:
+                self._send(taken)
+
+    def _send(self, taken: Taken) -> None:
+        for browser in self.browsers:
+            if browser.places:
+                browser.offer(self._samples(browser, taken))
+        for kind in {kind for browser in self.browsers for kind in browser.streams}:
+            content = {"kind": kind, **_stamp(taken.sample), **self.streams[kind](taken.sample)}
+            self._offer(to_json(content), [each for each in self.browsers if kind in each.streams])
+
+    def _samples(self, browser: Browser, taken: Taken) -> str:
+        lost, browser.dropped = browser.dropped, 0
+        values = {
+            id: [[at, number(value)] for at, value in taken.points(place)] for place, id in browser.places.items()
+        }
+        return to_json({"kind": "samples", **_stamp(taken.sample), "gap": taken.gap, "dropped": lost, "values": values})
+
+    def _offer(self, message: str, browsers: Iterable[Browser]) -> None:
+        for browser in browsers:
+            browser.offer(message)
+
+    async def serve(self, request: web.Request, role: str) -> web.StreamResponse:
+        """One browser from its first message to its last."""
+        if len(self.browsers) >= BROWSERS_MAX:
+            raise web.HTTPServiceUnavailable(text=f"{BROWSERS_MAX} browsers watch already. Close one of them.")
+        socket = web.WebSocketResponse(heartbeat=_PING_S, max_msg_size=_MESSAGE_MAX)
+        await socket.prepare(request)
+        browser = Browser(socket, role)
+        browser.offer(to_json({"kind": "hello", "role": role, **self._hello()}))
+        self.browsers.add(browser)
+        writer = asyncio.create_task(browser.write())
+        try:
+            async for message in socket:
+                if message.type is WSMsgType.TEXT:
+                    self._hear(browser, message.data)
+                else:
+                    browser.offer(_problem("messages are JSON texts."))
+        finally:
+            self.browsers.discard(browser)
+            writer.cancel()
+            with contextlib.suppress(asyncio.CancelledError, ConnectionError):
+                await writer
+        return socket
+
+    def _hear(self, browser: Browser, text: str) -> None:
+        """A message from a browser: what it wants to see. What is not understood is answered, not fatal."""
+        try:
+            message = json.loads(text)
+            kind, ids = message["kind"], message.get("ids", [])
+            if kind == "stream" and message["name"] in self.streams:
+                (browser.streams.add if message["on"] else browser.streams.discard)(message["name"])
+                return
+            places = {self._dictionary.places[id]: id for id in ids}
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            browser.offer(_problem(f"a message is not understood ({type(error).__name__}: {error})."))
+            return
+        if kind == "subscribe":
+            browser.places |= places
+            self._present(browser, places)
+        elif kind == "unsubscribe":
+            browser.places = {place: id for place, id in browser.places.items() if place not in places}
+        else:
+            browser.offer(_problem(f"no message of kind {kind!r}; there are subscribe, unsubscribe and stream."))
+
+    def _present(self, browser: Browser, places: dict[int, str]) -> None:
+        """The newest values at once, so that nothing is empty while the engine waits."""
+        sample = self._envelope.newest
+        if sample is not None:
+            at = 1e-6 * sample.unix_ns
+            values = {id: [[at, number(float(sample.vector[place]))]] for place, id in places.items()}
+            browser.offer(to_json({"kind": "samples", **_stamp(sample), "gap": 0, "dropped": 0, "values": values}))
+
+
+def notice_fields(notice: Notice) -> dict[str, Any]:
+    """A notice as the browser gets it, live and from the past."""
+    return {
+        "what": notice.kind,
+        "severity": notice.severity,
+        "text": notice.text,
+        "time": number(notice.time),
+        "utc": 1e-6 * notice.unix_ns,
+        "data": notice.data,
+    }
+
+
+def _stamp(sample: Sample) -> dict[str, float]:
+    return {"time": sample.time, "utc": 1e-6 * sample.unix_ns}
+
+
+def _problem(text: str) -> str:
+    return to_json({"kind": "problem", "text": text})
