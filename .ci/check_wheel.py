@@ -12,6 +12,7 @@ REQUIRED = {
     "limberjack/engine/simulation.py",
     "limberjack/engine/system/load.py",
     "limberjack/bridge/client.py",
+    "limberjack/bridge/console/static/index.html",
     "limberjack/fmu/export.py",
     "limberjack/fmu/shim/fmi3.c",
     "limberjack/fmu/shim/kernels.h",

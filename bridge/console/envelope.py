@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 
 import numpy as np
@@ -71,7 +72,6 @@ class Taken:
 
     def points(self, place: int) -> list[Point]:
         """(ms since 1970, value) of one quantity, in order of time: one to three."""
-        found = [
-            (1e-6 * float(at[place]), float(best[place])) for best, at in self._extremes if best[place] == best[place]
-        ]
+        extremes = ((1e-6 * float(at[place]), float(best[place])) for best, at in self._extremes)
+        found = [(at, value) for at, value in extremes if not math.isnan(value)]
         return [*sorted(found), (1e-6 * self.sample.unix_ns, float(self.sample.vector[place]))]

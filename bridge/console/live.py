@@ -12,7 +12,7 @@ from typing import Any
 
 from aiohttp import WSMsgType, web
 
-from limberjack.bridge.console.envelope import Envelope, Taken
+from limberjack.bridge.console.envelope import Envelope, Point, Taken
 from limberjack.bridge.telemetry.dictionary import Dictionary
 from limberjack.bridge.telemetry.sample import Notice, Sample
 
@@ -100,10 +100,9 @@ class Live:
 
     def _samples(self, browser: Browser, taken: Taken) -> str:
         lost, browser.dropped = browser.dropped, 0
-        values = {
-            id: [[at, number(value)] for at, value in taken.points(place)] for place, id in browser.places.items()
-        }
-        return to_json({"kind": "samples", **_stamp(taken.sample), "gap": taken.gap, "dropped": lost, "values": values})
+        values = {id: _pairs(taken.points(place)) for place, id in browser.places.items()}
+        counts = {"gap": taken.gap, "dropped": lost}
+        return to_json({"kind": "samples", **_stamp(taken.sample), **counts, "values": values})
 
     def _offer(self, message: str, browsers: Iterable[Browser]) -> None:
         for browser in browsers:
@@ -157,7 +156,7 @@ class Live:
         sample = self._envelope.newest
         if sample is not None:
             at = 1e-6 * sample.unix_ns
-            values = {id: [[at, number(float(sample.vector[place]))]] for place, id in places.items()}
+            values = {id: _pairs([(at, float(sample.vector[place]))]) for place, id in places.items()}
             browser.offer(to_json({"kind": "samples", **_stamp(sample), "gap": 0, "dropped": 0, "values": values}))
 
 
@@ -171,6 +170,10 @@ def notice_fields(notice: Notice) -> dict[str, Any]:
         "utc": 1e-6 * notice.unix_ns,
         "data": notice.data,
     }
+
+
+def _pairs(points: list[Point]) -> list[tuple[float, float | None]]:
+    return [(at, number(value)) for at, value in points]
 
 
 def _stamp(sample: Sample) -> dict[str, float]:

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import threading
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -38,8 +38,8 @@ ROLE = "role"
 class Settings:
     """live_hz : messages a second to each browser"""
 
-    address: Address = Address()
-    access: Access = Access()
+    address: Address = field(default_factory=Address)
+    access: Access = field(default_factory=Access)
     live_hz: float = 20.0
 
 
@@ -78,9 +78,8 @@ class Console:
         if not self._started.wait(_START_S) or self._failure is not None:
             address = self.settings.address
             why = "no answer in time" if self._failure is None else self._failure.strerror or self._failure
-            raise EndpointError(
-                f"console: cannot listen on {address.host}:{address.port} ({why}). Choose another port."
-            )
+            where = f"{address.host}:{address.port}"
+            raise EndpointError(f"console: cannot listen on {where} ({why}). Choose another port.")
 
     def sample(self, sample: Sample) -> None:
         """One sample for all browsers."""
