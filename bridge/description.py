@@ -9,7 +9,7 @@ from limberjack.bridge.messages import PROTOCOL_VERSION
 from limberjack.bridge.settings import Settings
 from limberjack.engine.simulation import Simulation
 from limberjack.engine.system.system import Loop
-from limberjack.engine.system.units import hinge_units
+from limberjack.engine.system.units import command_units, hinge_units
 from limberjack.version import __version__
 
 
@@ -40,7 +40,7 @@ def describe(simulation: Simulation, settings: Settings) -> dict[str, dict[str, 
         "command": list(sim.command_names),
     }
     hello["shape"] = {part: len(values) for part, values in names.items()}
-    units = {**hinge_units(system), "outputs": list(sim.output_units)}
+    units = {**hinge_units(system), "outputs": list(sim.output_units), "command": command_units(system)}
     return {
         "hello": hello,
         "names": {

@@ -28,7 +28,8 @@ from limberjack.engine.errors import ArgumentError
 from limberjack.engine.linear_model import LinearModel
 from limberjack.engine.simulation import Simulation
 from limberjack.engine.system.flexible import modes_of
-from limberjack.engine.system.system import SENSOR_TYPES, Actuator, Hinge, Loop, System
+from limberjack.engine.system.system import SENSOR_TYPES, Actuator, Hinge, System
+from limberjack.engine.system.units import command_units
 
 #: the names of δq beside a hinge's quasi-velocities
 _DISPLACEMENTS = {"wx": "rx", "wy": "ry", "wz": "rz", "vx": "x", "vy": "y", "vz": "z"}
@@ -106,7 +107,7 @@ def _model(simulation: Simulation) -> LinearModel:
         outputs, output_units, y = states, units, np.concatenate([np.zeros(nv), v])
         C, D = np.eye(2 * nv), np.zeros((2 * nv, nu))
     return LinearModel(
-        A, B, C, D, states, system.command_names, outputs, units, _input_units(system), output_units,
+        A, B, C, D, states, system.command_names, outputs, units, tuple(command_units(system)), output_units,
         system.name, simulation.q, v, simulation.command_vector, simulation.vdot, y,
     )  # fmt: skip
 
@@ -130,7 +131,7 @@ def _model_by_differences(simulation: Simulation) -> LinearModel:
         outputs, output_units, y = states, units, np.concatenate([np.zeros(n), v])
         C, D = np.eye(2 * n), np.zeros((2 * n, nu))
     return LinearModel(
-        A, B, C, D, states, system.command_names, outputs, units, _input_units(system), output_units,
+        A, B, C, D, states, system.command_names, outputs, units, tuple(command_units(system)), output_units,
         system.name, simulation.q, v, simulation.command_vector, vdot, y,
     )  # fmt: skip
 
@@ -249,23 +250,3 @@ def _states(system: System) -> tuple[tuple[str, ...], tuple[str, ...]]:
                 names[place].append(name)
                 units[place].append(text)
     return tuple(names[0] + names[1]), tuple(units[0] + units[1])
-
-
-def _input_units(system: System) -> tuple[str, ...]:
-    """N·m or N for forces, those of the coordinate for references."""
-    _, units = _states(system)
-    found: list[str] = []
-    for actuator in system.actuators:
-        unit = units[system.velocity_names.index(actuator.coordinate)]
-        force = {"rad": "N·m", "m": "N"}.get(unit, "1")
-        reference = {"torque": [], "velocity": [f"{unit}/s"], "servo": [unit, f"{unit}/s"]}[actuator.mode]
-        found += [*reference, force]
-    found += [unit for loop in system.loops for unit in _loop_units(loop, system, units)]
-    return (*found, *("N" for _ in system.thrusters))
-
-
-def _loop_units(loop: Loop, system: System, units: tuple[str, ...]) -> list[str]:
-    """1 for whether a loop is closed; those of the prescribed motion."""
-    kinds = {units[system.velocity_names.index(term.coordinate)] for term in loop.terms}
-    unit = "m" if loop.type == "distance" else kinds.pop() if len(kinds) == 1 else "1"
-    return ["1"] * loop.switchable + [unit, f"{unit}/s", f"{unit}/s²"] * loop.driven

@@ -23,7 +23,8 @@ from limberjack.engine.integrate import DIVERGED, FASTEST, INTEGRATORS, LOOP_OPE
 from limberjack.engine.loops.layout import SW_CLOSED, SWITCH
 from limberjack.engine.named_values import Commands, Outputs, Parameters
 from limberjack.engine.system.build import new_state
-from limberjack.engine.system.system import SENSOR_TYPES, Hinge, System
+from limberjack.engine.system.system import Hinge, System
+from limberjack.engine.system.units import output_units
 from limberjack.engine.topology import Topology
 
 #: most substeps of one step
@@ -83,7 +84,7 @@ class Simulation:
         self._command, self._parameters, self._output = Commands(self), Parameters(self), Outputs(self)
         self._topology = Topology(self, self._work, self._state)
         self._lock = threading.RLock()
-        self.output_names, self.output_units = _output_names(system)
+        self.output_names, self.output_units = system.output_names, tuple(output_units(system))
         self._prepare()
 
     def _prepare(self) -> None:
@@ -351,12 +352,3 @@ class Simulation:
             if index < 0:
                 return body.name
         raise AssertionError("index beyond the model")
-
-
-def _output_names(system: System) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    names, units = [], []
-    for sensor in system.sensors:
-        _, suffixes, unit = SENSOR_TYPES[sensor.type]
-        names += [sensor.name + suffix for suffix in suffixes]
-        units += [unit] * len(suffixes)
-    return tuple(names), tuple(units)

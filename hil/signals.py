@@ -11,7 +11,7 @@ from limberjack.engine import arguments
 from limberjack.engine.errors import UnknownNameError
 from limberjack.engine.simulation import Simulation
 from limberjack.engine.system.patterns import compiled
-from limberjack.engine.system.units import hinge_units
+from limberjack.engine.system.units import command_units, hinge_units
 
 
 class Signals:
@@ -19,7 +19,7 @@ class Signals:
 
     "time", then "q.<coordinate>", "v.<velocity>", "tau.<velocity>", "output.<output>" and "command.<command>".
 
-    names, units : (n,) text, "" where a unit is not known
+    names, units : (n,) text, "" where there is no one unit
     vector : (n,) the values of the last `refresh`; the same array always
     """
 
@@ -31,7 +31,7 @@ class Signals:
             ("v", system.velocity_names, units["v"]),
             ("tau", system.velocity_names, units["tau"]),
             ("output", simulation.output_names, simulation.output_units),
-            ("command", simulation.command_names, [""] * len(simulation.command_names)),
+            ("command", simulation.command_names, command_units(system)),
         ]
         self.names = ("time", *(f"{part}.{name}" for part, names, _ in parts for name in names))
         self.units = ("s", *(unit for *_, found in parts for unit in found))

@@ -199,7 +199,8 @@ class Sensor:
     where: str = field(default="", compare=False)
 
 
-#: sensor type → (kind of target, component suffixes, unit of each component)
+#: sensor type → (kind of target, component suffixes, unit: of every component; "of the first half, of the second";
+#: "of an angle or of a distance", whichever the target is)
 SENSOR_TYPES: dict[str, tuple[str, tuple[str, ...], str]] = {
     "position": ("coordinate", ("",), "rad or m"),
     "rate": ("velocity", ("",), "rad/s or m/s"),
@@ -214,7 +215,7 @@ SENSOR_TYPES: dict[str, tuple[str, tuple[str, ...], str]] = {
     "strain_energy": ("flexible body", ("",), "J"),
     "loop_wrench": ("joining loop", (".nx", ".ny", ".nz", ".fx", ".fy", ".fz"), "N·m, N"),
     "loop_force": ("loop", ("",), "N·m or N"),
-    "loop_residual": ("loop", ("",), "m or rad"),
+    "loop_residual": ("loop", ("",), "rad or m"),
     "loop_closed": ("loop", ("",), "1"),
     "loop_energy_loss": ("loop", ("",), "J"),
 }
@@ -371,6 +372,10 @@ class System:
     @cached_property
     def command_names(self) -> tuple[str, ...]:
         return tuple(name for taker in self.command_takers for name in taker.command_names)
+
+    @cached_property
+    def output_names(self) -> tuple[str, ...]:
+        return tuple(sensor.name + suffix for sensor in self.sensors for suffix in SENSOR_TYPES[sensor.type][1])
 
     @property
     def command_takers(self) -> tuple[Actuator | Loop | Thruster, ...]:

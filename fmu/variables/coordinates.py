@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from limberjack.engine.system.elements import Thruster
 from limberjack.engine.system.hinge_types import CUSTOM
 from limberjack.engine.system.system import Actuator, Dof, Hinge, Loop, System
+from limberjack.engine.system.units import turning
 from limberjack.fmu.variables.naming import place
 
 
@@ -237,19 +238,6 @@ def _command(
     aim = "feed-forward" if role == "force" and actuator.mode != "torque" else "commanded"
     said = f"{aim} {word} of drive '{actuator.name}', {velocity.where}"
     return Command(f"{name}_command", said, type_name, start, role)
-
-
-def turning(loop: Loop, system: System) -> bool | None:
-    """True where a loop is measured as an angle, False as a distance, None where some of it is either."""
-    if loop.joins:
-        return False if loop.type in ("point", "distance") else None
-    angular = dict(zip(system.velocity_names, (velocity.angular for velocity in velocities_of(system))))
-    if loop.type == "lock":
-        (hinge,) = (body.hinge for body in system.bodies if body.hinge.name == loop.locked)
-        kinds = {angular[name] for name in hinge.velocity_names}
-    else:
-        kinds = {angular[term.coordinate] for term in loop.terms}
-    return kinds.pop() if len(kinds) == 1 else None
 
 
 def _loop_commands(loop: Loop, system: System) -> list[Command]:

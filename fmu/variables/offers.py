@@ -14,13 +14,13 @@ from limberjack.engine import layout as at
 from limberjack.engine.system.build import new_state
 from limberjack.engine.system.plant import Plant
 from limberjack.engine.system.system import SENSOR_TYPES, Sensor, System
+from limberjack.engine.system.units import turning
 from limberjack.fmu.variables.coordinates import (
     Command,
     Coordinate,
     Velocity,
     commands_of,
     coordinates_of,
-    turning,
     velocities_of,
 )
 from limberjack.fmu.variables.naming import derivative, element, place

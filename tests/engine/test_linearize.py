@@ -101,7 +101,7 @@ def test_cart_by_hand():
     model = lj.linearize(cart())
     assert (model.states, model.state_units) == (("slide", "slide.rate"), ("m", "m/s"))
     assert (model.inputs, model.input_units) == (("slide",), ("N",))
-    assert (model.outputs, model.output_units[2]) == (("position", "rate", "effort"), "N·m or N")
+    assert (model.outputs, model.output_units[2]) == (("position", "rate", "effort"), "N")
     np.testing.assert_allclose(model.A, [[0.0, 1.0], [-STIFFNESS / MASS, -DAMPING / MASS]], rtol=1e-14)
     np.testing.assert_allclose(model.B, [[0.0], [1.0 / MASS]], rtol=1e-14)
     np.testing.assert_allclose(model.C, [[1.0, 0.0], [0.0, 1.0], [-STIFFNESS, -DAMPING]], rtol=1e-14)
