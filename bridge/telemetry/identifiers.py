@@ -1,8 +1,8 @@
 """Names for formats that allow fewer characters than a model: reversible, the same in every export and every run.
 
 A quantity's identifier ("q.left arm/elbow") holds the model's names as they are, which may have any printable
-characters. XTCE forbids `.`, `/`, `:`, brackets and spaces, Prometheus, F Prime and COSMOS allow letters, digits and `_`.
-`safe_name` spells an identifier with these alone:
+characters. XTCE forbids `.`, `/`, `:`, brackets and spaces; Prometheus, F Prime and COSMOS allow letters, digits and
+`_` alone. `safe_name` spells an identifier with these:
 
     letter or digit of ASCII      itself, but for a digit at the beginning
     .                             __

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 
 import pytest
@@ -24,10 +25,8 @@ def test_a_safe_name_has_safe_characters_and_turns_back(name):
 
 @given(st.text(alphabet="abx_20F9", max_size=12))
 def test_a_text_is_refused_or_is_the_safe_name_of_what_it_is_read_as(text):
-    try:
+    with contextlib.suppress(ArgumentError):
         assert safe_name(original_name(text)) == text
-    except ArgumentError:
-        pass
 
 
 @given(st.lists(TRICKY, max_size=12, unique=True))
