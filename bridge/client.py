@@ -19,7 +19,7 @@ import zmq
 from limberjack.bridge.endpoints import DEFAULT_ENDPOINT, as_seen_from
 from limberjack.bridge.errors import BridgeError, EngineTimeoutError, LeaseError
 from limberjack.bridge.link import ClientKeys, Link
-from limberjack.bridge.messages import FLOAT64
+from limberjack.bridge.messages import FLOAT64, Message
 from limberjack.bridge.state import Description, State
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.impact import Impact
@@ -180,15 +180,27 @@ class Client:
 
         The first call subscribes; a reader slower than the engine loses messages.
         """
-        socket = self._stream("topics")
-        topic, payload = _receive(socket, self._wait(timeout_s), "message on the topic stream")
-        message = self._link.decode(payload)
-        return topic.decode(), State(message, self._description) if topic == b"state" else message.body
+        message = self.next_message(timeout_s=timeout_s)
+        return message.type, State(message, self._description) if message.type == "state" else message.body
+
+    def next_message(self, *, timeout_s: float | None = None, waiting: int | None = None) -> Message:
+        """As `next_event`, the message as it came: with its number, which tells what was lost on the way.
+
+        waiting : messages that may wait for this reader before more are lost; only in the first call
+        """
+        socket = self._stream("topics", waiting)
+        frames = _receive(socket, self._wait(timeout_s), "message on the topic stream")
+        return self._link.decode(frames[-1])
+
+    @property
+    def lost(self) -> bool:
+        """Whether the connection that answered `hello` has broken since, as far as is known without asking."""
+        return self._link.lost
 
     def _wait(self, timeout_s: float | None) -> float:
         return self._link.timeout_s if timeout_s is None else timeout_s
 
-    def _stream(self, which: str) -> zmq.Socket:
+    def _stream(self, which: str, waiting: int | None = None) -> zmq.Socket:
         """The subscription, made on first use."""
         if which not in self._streams:
             if self._link.closed:
@@ -196,6 +208,8 @@ class Client:
             socket = self._link.open(zmq.SUB)
             if which == "state":
                 socket.conflate = 1  # a slow reader gets the newest state, not a queue of old ones
+            elif waiting is not None:
+                socket.rcvhwm = waiting
             socket.subscribe(b"")
             socket.connect(self._endpoints[which])
             self._streams[which] = socket

@@ -151,6 +151,17 @@ class Link:
             if time.monotonic() > deadline:
                 raise EngineTimeoutError(self._explain(kind, allowed))
 
+    @property
+    def lost(self) -> bool:
+        """Whether a working connection has broken; while a request is under way, as it was known before."""
+        if self.lock.acquire(blocking=False):
+            try:
+                if not self.closed:
+                    self._health.read()
+            finally:
+                self.lock.release()
+        return self._health.dropped > 0
+
     def decode(self, payload: bytes) -> Message:
         """A message from this engine. Raises BridgeError if it is none."""
         try:

@@ -62,6 +62,7 @@ def _parser() -> argparse.ArgumentParser:
         _export,
         _hil,
         _campaign,
+        _gateway,
         _modes,
         _schema,
         _keygen,
@@ -258,6 +259,27 @@ def _campaign(commands: Any) -> None:
     parser.add_argument("--resume", action="store_true", help="go on with what the folder has")
     text = "only run number N again, with the report of its scenario in runs/N of the folder"
     parser.add_argument("--report", type=int, metavar="N", help=text)
+
+
+def _gateway(commands: Any) -> None:
+    from limberjack.bridge.telemetry.outlets import KINDS
+
+    def work(options: argparse.Namespace) -> None:
+        from limberjack.commands.gateway import gateway
+
+        gateway(options)
+
+    text = "send the telemetry of a running engine to consoles and tools; see docs/telemetry.md"
+    parser = _command(commands, "gateway", work, text)
+    parser.add_argument("engine", metavar="ENGINE", help="address of the engine, as tcp://127.0.0.1:5555")
+    parser.add_argument("--keys", type=Path, metavar="DIR", help="CurveZMQ keys, for an engine that runs with keys")
+    parser.add_argument("--key-name", default="client", metavar="NAME", help="of the key pair (default: client)")
+    parser.add_argument("--rate", type=float, metavar="HZ", help="take at most so many states a second (default: all)")
+    parser.add_argument("--wait", type=float, default=0.0, metavar="S", help="wait so long for the engine (default: 0)")
+    outlets = parser.add_argument_group("outlets, each may be repeated")
+    for kind in KINDS:
+        option, target = f"--{kind.name}", f"outlet_{kind.name}"
+        outlets.add_argument(option, action="append", dest=target, metavar=kind.metavar, help=kind.help)
 
 
 def _modes(commands: Any) -> None:

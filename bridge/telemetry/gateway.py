@@ -1,0 +1,146 @@
+"""The gateway: one engine's stream on its way to any number of outlets, none of which can hold up another."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from limberjack.bridge.errors import EngineLostError, EngineTimeoutError
+from limberjack.bridge.telemetry.queues import Feed
+from limberjack.bridge.telemetry.sample import Notice, Outlet, Sample
+from limberjack.bridge.telemetry.session import Clock, Session
+from limberjack.bridge.telemetry.source import Source
+
+log = logging.getLogger("limberjack.gateway")
+
+_WATCH_S = 0.5
+_HANGS_S = 5.0  # an outlet that long in one call is told of
+_DROPS_TOLD_S = 5.0  # between two notices of dropped samples of one outlet
+_CLOSE_S = 3.0
+
+
+class Gateway:
+    """One engine's telemetry. `connect`, `add` outlets, `start`; `stop` at the end.
+
+    Attributes that outlets may use from any thread: `session()`, `tell`, `status()`.
+    """
+
+    def __init__(
+        self, endpoint: str, *, keys: Path | None = None, key_name: str = "client", most_hz: float | None = None
+    ) -> None:
+        self._source = Source(endpoint, self, keys=keys, key_name=key_name, most_hz=most_hz)
+        self._clock = Clock()
+        self._feeds: list[Feed] = []
+        self._time = 0.0
+        self._stopping = threading.Event()
+        self._watcher = threading.Thread(target=self._watch, name="watch", daemon=True)
+
+    # ---- life
+
+    def connect(self, wait_s: float = 0.0) -> Session:
+        """Connect to the engine, waiting up to wait_s for it to be there. Raises BridgeError, ModelError."""
+        deadline = time.monotonic() + wait_s
+        while True:
+            try:
+                return self._source.connect()
+            except (EngineTimeoutError, EngineLostError):
+                if time.monotonic() >= deadline:
+                    raise
+
+    def add(self, outlet: Outlet, *, rate_hz: float | None = None) -> None:
+        """Open an outlet and let it have what comes from now on. Raises what its `open` raises.
+
+        rate_hz : samples a second that it gets at most; None: as many as it wants itself
+        """
+        wanted = rate_hz if rate_hz is not None else getattr(outlet, "rate_hz", None)
+        feed = Feed(outlet, self.tell, rate_hz=wanted)
+        feed.start(self.session().dictionary)
+        self._feeds = [*self._feeds, feed]
+
+    def start(self) -> None:
+        """Begin to read the stream and to watch the outlets."""
+        self._source.start()
+        self._watcher.start()
+
+    def stop(self) -> None:
+        """End the source, hand over what waits, close all outlets; bounded, also where one hangs."""
+        self._source.stop()
+        self._stopping.set()
+        deadline = time.monotonic() + _CLOSE_S
+        for feed in self._feeds:
+            if not feed.close(max(0.1, deadline - time.monotonic())):
+                log.warning("outlet %s hangs; it is left behind.", feed.outlet.name)
+
+    # ---- for outlets, from any thread
+
+    def session(self) -> Session:
+        """The newest connection to the engine: system, dictionary, mirror, description."""
+        session = self._source.session
+        assert session is not None, "connect first"
+        return session
+
+    def tell(self, severity: int, text: str, kind: str = "link", **data: Any) -> None:
+        """Let all outlets have a notice of now."""
+        self.notice(Notice(kind, severity, text, self._time, self._clock.now(), data))
+
+    def status(self) -> dict[str, dict[str, Any]]:
+        """Outlet → its counts (`queues.Counts`), how many samples wait for it, how long it has been busy (s)."""
+        return {
+            f"{place}.{feed.outlet.name}": {**asdict(feed.counts), "waiting": feed.waiting, "busy_s": feed.busy_s()}
+            for place, feed in enumerate(self._feeds)
+        }
+
+    # ---- what the source brings, on its thread
+
+    def adopt(self, session: Session) -> None:
+        """Another connection; outlets open again when it is to another model."""
+        if not session.same:
+            for feed in self._feeds:
+                feed.reopen(session.dictionary)
+
+    def sample(self, sample: Sample) -> None:
+        """Fan out a sample."""
+        self._time = sample.time
+        for feed in self._feeds:
+            feed.offer_sample(sample)
+
+    def notice(self, notice: Notice) -> None:
+        """Fan out a notice."""
+        for feed in self._feeds:
+            feed.offer_notice(notice)
+
+    # ---- watch
+
+    def _watch(self) -> None:
+        """Twice a second: which outlets hang, which lost samples."""
+        watches: dict[Feed, _Watch] = {}
+        while not self._stopping.wait(_WATCH_S):
+            for feed in self._feeds:
+                for severity, text in watches.setdefault(feed, _Watch()).look(feed, time.monotonic()):
+                    log.warning(text)
+                    self.tell(severity, text)
+
+
+class _Watch:
+    """What was told about one outlet."""
+
+    def __init__(self) -> None:
+        self._hangs = False
+        self._dropped, self._next_told = 0, 0.0
+
+    def look(self, feed: Feed, now: float) -> Iterator[tuple[int, str]]:
+        """Severity and text of what is new."""
+        name, busy = feed.outlet.name, feed.busy_s()
+        if (busy > _HANGS_S) != self._hangs:
+            self._hangs = not self._hangs
+            text = f"hangs: it has been busy with one call for {busy:.0f} s" if self._hangs else "goes on"
+            yield 2 if self._hangs else 0, f"outlet {name} {text}."
+        dropped = feed.counts.dropped + feed.counts.notices_dropped
+        if dropped > self._dropped and now >= self._next_told:
+            lost, self._dropped, self._next_told = dropped - self._dropped, dropped, now + _DROPS_TOLD_S
+            yield 1, f"outlet {name} is too slow: {lost} of its samples and notices were dropped."

@@ -1,0 +1,48 @@
+"""The engine's simulation once more, in the gateway: what can be computed from a state without asking the engine."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+
+import numpy as np
+
+from limberjack.engine.errors import LimberjackError
+from limberjack.engine.simulation import Simulation
+from limberjack.engine.system.system import System
+
+#: of `Simulation.survey`: kinetic, potential, strain and total energy, then momentum, as the dictionary has them
+_WHOLE = np.array([0, 1, 9, 2, 3, 4, 5, 6, 7, 8])
+
+
+class Mirror:
+    """Energy, momentum and the motion of all nodes at states that an engine sent. Usable from several threads.
+
+    simulation : of the engine's model; it never steps
+    """
+
+    def __init__(self, system: System) -> None:
+        self.simulation = Simulation(system)
+        self._lock = threading.Lock()
+        self._q, self._v = self.simulation.part("q"), self.simulation.part("v")
+
+    def survey(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """(10 + 13 nodes,) at coordinates q (nq,) and velocities v (nv,), as `engine.outputs.survey_entry` has it."""
+        with self._lock:
+            self._q[:], self._v[:] = q, v
+            self.simulation.changed()
+            return self.simulation.survey()
+
+    def whole(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """(10,): energies in J, angular momentum in N·m·s, linear momentum in N·s, in the dictionary's order."""
+        whole: np.ndarray = self.survey(q, v)[_WHOLE]
+        return whole
+
+    def set_parameters(self, values: Mapping[str, float]) -> None:
+        """Take over parameters that the engine has; one that this model does not know is left aside."""
+        with self._lock:
+            for name, value in values.items():
+                try:
+                    self.simulation.parameters[name] = value
+                except LimberjackError:
+                    continue

@@ -1,0 +1,64 @@
+"""All outlets that a gateway has, and what each is given when it is made."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from limberjack.bridge.telemetry.sample import Outlet
+from limberjack.engine.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from limberjack.bridge.telemetry.gateway import Gateway
+
+
+@dataclass(frozen=True)
+class Context:
+    """What an outlet may use of its gateway.
+
+    gateway : `session()`, `commander`, `history`, `alarms`, `tell`, `status()`; safe from any thread
+    settings : this outlet's own keys of the gateway's file (docs/telemetry.md); empty for one from the command line
+    """
+
+    gateway: Gateway
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of outlet.
+
+    name : option of `limberjack gateway` and key in its file;  metavar, help : for `--help`
+    factory : "module:function" below this package; the function takes the option's text and a Context, and returns an
+        Outlet, which may have `rate_hz`: samples a second that it wants at most
+    extra, package : the extra of pyproject.toml and the package that it needs beyond Limberjack's own
+    """
+
+    name: str
+    metavar: str
+    help: str
+    factory: str
+    extra: str = ""
+    package: str = ""
+
+    def make(self, text: str, context: Context) -> Outlet:
+        """A new outlet, not yet open. ArgumentError for a text that it does not understand; MissingExtraError."""
+        module, _, function = self.factory.partition(":")
+        try:
+            made: Callable[[str, Context], Outlet] = getattr(importlib.import_module(module, __package__), function)
+        except ModuleNotFoundError as error:
+            if not self.extra or (error.name or "").startswith("limberjack"):
+                raise
+            raise MissingExtraError(f"outlet '{self.name}'", self.package, self.extra) from None
+        return made(text, context)
+
+
+#: in the order of `limberjack gateway --help`; a new outlet is a line here
+KINDS = (Kind("print", "IDS", "print quantities by identifier, as 'q.*', one line a sample", ".printing:make"),)
+
+
+def kind_of(name: str) -> Kind | None:
+    """The kind of this name."""
+    return next((kind for kind in KINDS if kind.name == name), None)

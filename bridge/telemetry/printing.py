@@ -1,0 +1,60 @@
+"""The simplest outlet: chosen quantities on standard output, a line a sample; notices on standard error."""
+
+from __future__ import annotations
+
+import fnmatch
+import sys
+from typing import TextIO
+
+from limberjack.bridge.telemetry.dictionary import Dictionary
+from limberjack.bridge.telemetry.outlets import Context
+from limberjack.bridge.telemetry.sample import Notice, Sample
+from limberjack.engine.errors import ArgumentError
+
+_SEVERITIES = ("", "warning: ", "critical: ")
+
+
+class PrintOutlet:
+    """Tab-separated text: a header line, then one line a sample. A gap is an empty line.
+
+    patterns : of identifiers ("q.*"); time is always there
+    """
+
+    name = "print"
+
+    def __init__(self, patterns: list[str], out: TextIO | None = None, messages: TextIO | None = None) -> None:
+        self.patterns = patterns
+        self._out, self._messages = out or sys.stdout, messages or sys.stderr
+        self._places: list[int] = []
+
+    def open(self, dictionary: Dictionary) -> None:
+        """Find the quantities and write the header. ArgumentError for a pattern that none fits."""
+        for pattern in self.patterns:
+            if not fnmatch.filter(dictionary.places, pattern):
+                some = ", ".join(list(dictionary.places)[:8])
+                raise ArgumentError(f"no quantity of '{dictionary.model}' fits '{pattern}'. It has {some}, …")
+        wanted = [id for id in dictionary.places if any(fnmatch.fnmatchcase(id, each) for each in self.patterns)]
+        self._places = [dictionary.place("time"), *(dictionary.place(id) for id in wanted if id != "time")]
+        self._write([dictionary.quantities[place].id for place in self._places])
+
+    def sample(self, sample: Sample) -> None:
+        if sample.gap:
+            self._write([])
+        self._write([repr(value) for value in sample.vector[self._places].tolist()])
+
+    def notice(self, notice: Notice) -> None:
+        print(f"t = {notice.time:.6g} s: {_SEVERITIES[notice.severity]}{notice.text}", file=self._messages, flush=True)
+
+    def close(self) -> None:
+        self._out.flush()
+
+    def _write(self, cells: list[str]) -> None:
+        print("\t".join(cells), file=self._out, flush=True)
+
+
+def make(text: str, context: Context) -> PrintOutlet:
+    """Patterns, separated by commas."""
+    patterns = [each.strip() for each in text.split(",") if each.strip()]
+    if not patterns:
+        raise ArgumentError("--print needs identifiers, as 'q.*,energy.total'.")
+    return PrintOutlet(patterns)

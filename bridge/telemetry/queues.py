@@ -1,0 +1,221 @@
+"""One outlet's bounded queue and thread: it may be slow, fail or hang, and nobody else waits for it."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from limberjack.bridge.telemetry.dictionary import Dictionary
+from limberjack.bridge.telemetry.sample import Notice, Outlet, Sample
+from limberjack.engine.errors import LimberjackError
+
+log = logging.getLogger("limberjack.gateway")
+
+SAMPLES, NOTICES = 4096, 1024  # that may wait; of more, the oldest are dropped and counted
+_FAILURES_IN_A_ROW = 5  # then the outlet is closed and opened again
+_PAUSES_S = (0.5, 10.0)  # before it is opened again: first, longest
+
+#: tells all outlets of something: severity, text
+Tell = Callable[[int, str], None]
+
+
+@dataclass
+class Counts:
+    """What became of the samples and notices offered to one outlet.
+
+    sent : taken by the outlet;  thinned : left out as it wants fewer a second;  dropped : lost as it was too slow
+    notices, notices_dropped : likewise;  failures : errors that it raised
+    """
+
+    sent: int = 0
+    thinned: int = 0
+    dropped: int = 0
+    notices: int = 0
+    notices_dropped: int = 0
+    failures: int = 0
+
+
+class Feed:
+    """Takes samples and notices for an outlet without waiting, and hands them over on a thread of its own.
+
+    What was dropped shows in the `gap` of the next sample that the outlet gets.
+    """
+
+    def __init__(
+        self,
+        outlet: Outlet,
+        tell: Tell,
+        *,
+        rate_hz: float | None = None,
+        samples: int = SAMPLES,
+        notices: int = NOTICES,
+    ) -> None:
+        """rate_hz : samples a second that the outlet gets at most. None: all"""
+        self.outlet, self._tell = outlet, tell
+        self._period_ns = 0 if rate_hz is None else int(1e9 / rate_hz)
+        self._most_samples = samples
+        self.counts = Counts()
+        self._samples: deque[tuple[int, Sample]] = deque()
+        self._notices: deque[tuple[int, Notice]] = deque()
+        self._dictionary: Dictionary | None = None  # of another model, for which the outlet has to open again
+        self._ticket = self._due_ns = 0
+        self._lost = 0  # before the oldest sample that waits
+        self._skipped = 0  # lost before samples that were left out since the newest that waits
+        self._ready = threading.Condition(threading.Lock())
+        self._closing, self._idle = threading.Event(), False
+        self._busy_since: float | None = None
+        self._failed = 0  # in a row
+        self._thread = threading.Thread(target=self._run, name=f"outlet {outlet.name}", daemon=True)
+
+    def start(self, dictionary: Dictionary) -> None:
+        """Open the outlet, here and now, and begin. Raises what its `open` raises."""
+        self._opened = dictionary
+        self.outlet.open(dictionary)
+        self._thread.start()
+
+    # ---- from other threads; none of these waits
+
+    def offer_sample(self, sample: Sample) -> None:
+        """Put a sample into the queue; the oldest one gives way when it is full."""
+        with self._ready:
+            if sample.unix_ns < self._due_ns:
+                self.counts.thinned += 1
+                self._skipped += sample.gap
+                return
+            if self._skipped:
+                sample, self._skipped = replace(sample, gap=sample.gap + self._skipped), 0
+            self._due_ns = max(self._due_ns + self._period_ns, sample.unix_ns)
+            if len(self._samples) >= self._most_samples:
+                self._forget(self._samples.popleft()[1])
+            self._put(self._samples, sample)
+
+    def offer_notice(self, notice: Notice) -> None:
+        """Put a notice into the queue; the oldest one gives way when it is full."""
+        with self._ready:
+            if len(self._notices) >= NOTICES:
+                self._notices.popleft()
+                self.counts.notices_dropped += 1
+            self._put(self._notices, notice)
+
+    def reopen(self, dictionary: Dictionary) -> None:
+        """Let the outlet open again for another model; what waits for it is of the old one and dropped."""
+        with self._ready:
+            self._dictionary = dictionary
+            while self._samples:
+                self._forget(self._samples.popleft()[1])
+            self._lost = self._skipped = 0
+            self._ready.notify()
+
+    def _forget(self, sample: Sample) -> None:
+        self.counts.dropped += 1
+        self._lost += 1 + sample.gap
+
+    def _put(self, queue: deque, item: Sample | Notice) -> None:
+        self._ticket += 1
+        queue.append((self._ticket, item))
+        if self._idle:
+            self._ready.notify()
+
+    @property
+    def waiting(self) -> int:
+        """Samples and notices in the queue."""
+        return len(self._samples) + len(self._notices)
+
+    def busy_s(self) -> float:
+        """How long the outlet has been at what it is doing now, s; 0 when it waits."""
+        since = self._busy_since
+        return 0.0 if since is None else time.monotonic() - since
+
+    def close(self, wait_s: float) -> bool:
+        """Hand over what waits, close the outlet and end the thread; False when it hangs and is left behind."""
+        with self._ready:
+            self._closing.set()
+            self._ready.notify()
+        if self._thread.is_alive():
+            self._thread.join(wait_s)
+        return not self._thread.is_alive()
+
+    # ---- the outlet's thread
+
+    def _run(self) -> None:
+        while (item := self._next()) is not None:
+            self._busy_since = time.monotonic()
+            try:
+                self._hand_over(item)
+                self._failed = 0
+            except Exception as error:  # an outlet's fault stays its own
+                self._fail(error)
+            self._busy_since = None
+        with contextlib.suppress(Exception):
+            self.outlet.close()
+
+    def _next(self) -> Sample | Notice | Dictionary | None:
+        """What to hand over next, waiting for it; None at the end."""
+        with self._ready:
+            while not (self._samples or self._notices or self._dictionary):
+                if self._closing.is_set():
+                    return None
+                self._idle = True
+                self._ready.wait()
+                self._idle = False
+            if self._dictionary is not None:
+                taken, self._dictionary = self._dictionary, None
+                return taken
+            if not self._samples or (self._notices and self._notices[0][0] < self._samples[0][0]):
+                return self._notices.popleft()[1]
+            sample = self._samples.popleft()[1]
+            lost, self._lost = self._lost, 0
+            return replace(sample, gap=sample.gap + lost) if lost else sample
+
+    def _hand_over(self, item: Sample | Notice | Dictionary) -> None:
+        if isinstance(item, Sample):
+            self.outlet.sample(item)
+            self.counts.sent += 1
+        elif isinstance(item, Notice):
+            self.outlet.notice(item)
+            self.counts.notices += 1
+        else:
+            self._opened = item
+            self.outlet.close()
+            self._open_again(0.0)
+
+    def _fail(self, error: Exception) -> None:
+        self.counts.failures += 1
+        self._failed += 1
+        if self._failed == 1:
+            self._explain("failed", error)
+        if self._failed >= _FAILURES_IN_A_ROW:
+            self._tell(
+                2, f"outlet {self.outlet.name} failed {self._failed} times in a row; it is closed and opened again."
+            )
+            with contextlib.suppress(Exception):
+                self.outlet.close()
+            self._open_again(_PAUSES_S[0])
+
+    def _explain(self, what: str, error: Exception) -> None:
+        expected = isinstance(error, (LimberjackError, OSError))
+        log.warning("outlet %s %s: %s", self.outlet.name, what, error, exc_info=not expected)
+        self._tell(1, f"outlet {self.outlet.name} {what}, {type(error).__name__}: {error}")
+
+    def _open_again(self, pause: float) -> None:
+        """Open the outlet, again and again until that succeeds; meanwhile the queue drops what is too old."""
+        said = False
+        while not self._closing.wait(pause):
+            self._busy_since = time.monotonic()
+            try:
+                self.outlet.open(self._opened)
+            except Exception as error:
+                if not said:
+                    self._explain("cannot be opened again", error)
+                said, pause = True, min(max(2.0 * pause, _PAUSES_S[0]), _PAUSES_S[1])
+            else:
+                if said or self._failed:
+                    self._tell(0, f"outlet {self.outlet.name} is open again.")
+                self._failed = 0
+                return
+            self._busy_since = None

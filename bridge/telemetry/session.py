@@ -1,0 +1,99 @@
+"""One connection to an engine, with all that the engine told about itself."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from limberjack.bridge.client import Client
+from limberjack.bridge.state import Description, State
+from limberjack.bridge.telemetry.dictionary import Dictionary, dictionary_of
+from limberjack.bridge.telemetry.mirror import Mirror
+from limberjack.bridge.telemetry.sample import Sample
+from limberjack.engine.system.archive import to_bytes
+from limberjack.engine.system.system import System
+
+_WAITING = 8192  # messages that may wait for the source while it does something else; more are lost and seen as a gap
+_REQUEST_S = 2.0  # longest wait for one answer
+
+
+class Session:
+    """A client of the engine, its model, the dictionary made from it and a mirror of its simulation.
+
+    same : whether this is the model of the session before, so that outlets need not be told of another
+    """
+
+    def __init__(self, endpoint: str, keys: Path | None, key_name: str, before: Session | None = None) -> None:
+        """Connect. Raises BridgeError, ModelError when the engine does not answer or is of another version."""
+        options: dict[str, Any] = {"keys": keys, "key_name": key_name, "timeout_s": _REQUEST_S}
+        self.client = Client(endpoint, name="gateway", **options)
+        try:
+            self.description: Description = self.client.describe()
+            self.system: System = self.client.model()
+            self.same = before is not None and to_bytes(before.system) == to_bytes(self.system)
+            self.mirror: Mirror = before.mirror if before is not None and self.same else Mirror(self.system)
+            self.dictionary: Dictionary = dictionary_of(self.mirror.simulation)
+            self.read_parameters()
+            wire = sum(len(names) for names in self.description.names.values())
+            self._wire, self._whole = slice(1, 1 + wire), self.dictionary.groups["energy"].start
+            self._health = Health(self.client.status())
+            self.first = self.client.state()
+        except BaseException:
+            self.client.close()
+            raise
+
+    def read_parameters(self) -> None:
+        """Bring the mirror's parameters to what the engine has now. Raises BridgeError."""
+        self.mirror.set_parameters({name: self.client.parameter(name) for name in self.description.parameters})
+
+    def listen(self, timeout_s: float) -> Any:
+        """The next message of the topic stream. Raises EngineTimeoutError when none comes."""
+        return self.client.next_message(timeout_s=timeout_s, waiting=_WAITING)
+
+    def heartbeat(self, status: dict[str, Any]) -> None:
+        """Take over what a heartbeat tells."""
+        self._health.read(status)
+
+    def sample(self, state: State, sequence: int, unix_ns: int, gap: int) -> Sample:
+        """A state in the order of the dictionary, with what the mirror computes from it and the newest health."""
+        vector = np.empty(len(self.dictionary))
+        vector[0], vector[self._wire] = state.time, state.vector
+        at = self._whole
+        vector[at : at + 10] = self.mirror.whole(state.q, state.v)
+        self._health.write(vector[at + 10 :], state.step)
+        vector.setflags(write=False)
+        return Sample(sequence, state.time, unix_ns, vector, gap)
+
+
+class Health:
+    """The group "engine" of the dictionary, from the newest heartbeat. What an engine in lockstep has not is 0."""
+
+    def __init__(self, status: dict[str, Any]) -> None:
+        self._values = np.zeros(8)
+        self.read(status)
+
+    def read(self, status: dict[str, Any]) -> None:
+        """Take over the map of a heartbeat (docs/protocol.md)."""
+        counted = ("real_time_factor", "overruns", "late_max_s", "lost_s", "received")
+        self._values[0] = status["status"] == "running"
+        self._values[2:7] = [float(status.get(key, 0.0)) for key in counted]
+        self._values[7] = sum(status["refused"].values())
+
+    def write(self, target: np.ndarray, step: int) -> None:
+        """Put the values into their part of a sample's vector."""
+        target[:] = self._values
+        target[1] = step
+
+
+class Clock:
+    """The time of day in ns since 1970, never twice the same and never backwards."""
+
+    def __init__(self) -> None:
+        self._last = 0
+
+    def now(self) -> int:
+        self._last = max(self._last + 1, time.time_ns())
+        return self._last

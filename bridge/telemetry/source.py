@@ -1,0 +1,218 @@
+"""Where telemetry comes from: a thread that reads one engine's stream and finds its way back after every loss."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+import time
+from pathlib import Path
+from typing import Any, Protocol
+
+from limberjack.bridge.errors import EngineTimeoutError
+from limberjack.bridge.messages import Message
+from limberjack.bridge.state import State
+from limberjack.bridge.telemetry.sample import Notice, Sample
+from limberjack.bridge.telemetry.session import Clock, Session
+from limberjack.engine.errors import LimberjackError
+
+log = logging.getLogger("limberjack.gateway")
+
+_SLICE_S = 0.25  # between two looks at the connection while nothing comes
+_SILENT_S = 10.0  # without any message: ask, and connect again if there is no answer
+_PAUSES_S = (0.25, 4.0)  # between attempts to connect: first, longest
+_EVENTS_A_HEARTBEAT = 16  # more may have happened than the engine published (docs/protocol.md)
+_SEVERITY = {"failed": 2, "refused": 1, "shutdown": 1, "key_refused": 1, "handshake_failed": 1}
+
+
+class Sink(Protocol):
+    """Who takes what the source brings, on the source's thread, without waiting."""
+
+    def adopt(self, session: Session) -> None: ...
+
+    def sample(self, sample: Sample) -> None: ...
+
+    def notice(self, notice: Notice) -> None: ...
+
+
+class _Lost(Exception):
+    """The connection is of no use any more; the text says why."""
+
+
+class Source:
+    """The stream of one engine. `connect` once, then `start`; what comes goes to the sink until `stop`.
+
+    most_hz : states taken a second; of more, those between are left out and are no gap. None: all
+    """
+
+    def __init__(
+        self, endpoint: str, sink: Sink, *, keys: Path | None = None, key_name: str = "client", most_hz: float | None
+    ) -> None:
+        self.endpoint, self._sink, self._keys = endpoint, sink, (keys, key_name)
+        self._period_ns = 0 if most_hz is None else int(1e9 / most_hz)
+        self._clock, self._stop = Clock(), threading.Event()
+        self._thread = threading.Thread(target=self._run, name="source", daemon=True)
+        self.session: Session | None = None
+        self._sequence: int | None = None  # of the newest message
+        self._gap = self._events = 0
+        self._time = 0.0
+        self._due_ns = 0
+        self._fresh = False  # a state came since the last heartbeat
+
+    def connect(self) -> Session:
+        """Connect for the first time. Raises BridgeError or ModelError."""
+        session = Session(self.endpoint, *self._keys)
+        self.session = session
+        return session
+
+    def start(self) -> None:
+        """Begin to read."""
+        self._thread.start()
+
+    def stop(self, wait_s: float = 5.0) -> None:
+        """End the thread and the connection; safe to call more than once."""
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join(wait_s)
+        elif self.session is not None:
+            self.session.client.close()
+
+    def tell(self, severity: int, text: str, **data: Any) -> None:
+        """A notice about the connection."""
+        log.log((logging.INFO, logging.WARNING, logging.WARNING)[severity], text)
+        self._sink.notice(Notice("link", severity, text, self._time, self._clock.now(), data))
+
+    # ---- life of a connection
+
+    def _run(self) -> None:
+        session = self.session
+        while session is not None:
+            try:
+                self._follow(session)
+            except (_Lost, LimberjackError) as error:
+                self.tell(2, f"connection to {self.endpoint} lost: {error}")
+            except Exception as error:  # what this version cannot read must not end the thread that tells of it
+                log.exception("a message of the engine could not be read")
+                self.tell(2, f"{self.endpoint} sent what cannot be read, {type(error).__name__}: {error}.")
+            finally:
+                session.client.close()
+            session = None if self._stop.is_set() else self._again()
+
+    def _again(self) -> Session | None:
+        """Connect again, however long it takes; None when told to stop."""
+        started, pause, said = time.monotonic(), _PAUSES_S[0], ""
+        while not self._stop.wait(pause):
+            try:
+                session = Session(self.endpoint, *self._keys, before=self.session)
+            except LimberjackError as error:
+                if str(error) != said:
+                    said = str(error)
+                    log.info("%s Trying again.", said)
+                pause = min(2.0 * pause, _PAUSES_S[1])
+                continue
+            self.session = session
+            what = "" if session.same else f"; it runs another model now, '{session.system.name}'"
+            self._sink.adopt(session)
+            self.tell(0, f"connected to {self.endpoint} again after {time.monotonic() - started:.1f} s{what}.")
+            return session
+        return None
+
+    def _follow(self, session: Session) -> None:
+        """Read until told to stop. Raises _Lost, BridgeError."""
+        self._sequence, self._gap, self._fresh = None, 0, False
+        self._sink.sample(session.sample(session.first, 0, self._clock.now(), 0))
+        heard = time.monotonic()
+        while not self._stop.is_set():
+            try:
+                message = session.listen(_SLICE_S)
+            except EngineTimeoutError:
+                self._check(session, time.monotonic() - heard)
+                continue
+            heard = time.monotonic()
+            self._count(message.sequence)
+            self._take(session, message)
+
+    def _check(self, session: Session, silent_s: float) -> None:
+        """Nothing came for a while. Raises _Lost, BridgeError when nothing more will."""
+        if session.client.lost:
+            raise _Lost("the engine closed the connection; it was stopped or killed.")
+        if silent_s > _SILENT_S:
+            session.client.status()
+
+    def _count(self, sequence: int) -> None:
+        """Note how many messages are missing. Raises _Lost when the engine began to count anew."""
+        last, self._sequence = self._sequence, sequence
+        if last is None:
+            return
+        if sequence <= last:
+            raise _Lost("the engine was started again.")
+        self._gap += sequence - last - 1
+
+    # ---- messages
+
+    def _take(self, session: Session, message: Message) -> None:
+        if message.type == "state":
+            self._state(session, message)
+        elif message.type == "heartbeat":
+            self._heartbeat(session, message)
+        elif message.type == "event":
+            self._event(session, message)
+
+    def _state(self, session: Session, message: Message) -> None:
+        now = self._clock.now()
+        self._fresh = True
+        if now < self._due_ns:
+            return
+        self._due_ns = max(self._due_ns + self._period_ns, now)
+        self._pass_on(session, State(message, session.description), message.sequence, now)
+
+    def _pass_on(self, session: Session, state: State, sequence: int, now: int) -> None:
+        if state.time < self._time:
+            text = f"simulated time went back from {self._time:.6g} s to {state.time:.6g} s: reset or restore."
+            self._sink.notice(Notice("engine", 0, text, state.time, now))
+        self._time = state.time
+        gap, self._gap = self._gap, 0
+        if gap:
+            text = f"{gap} messages of the engine were lost before t = {state.time:.6g} s."
+            self._sink.notice(Notice("gap", 1, text, state.time, now, {"lost": gap}))
+        self._sink.sample(session.sample(state, sequence, now, gap))
+
+    def _heartbeat(self, session: Session, message: Message) -> None:
+        """Health; and while no states come, one asked for, so that outlets see the present one."""
+        session.heartbeat(message.body)
+        if self._events >= _EVENTS_A_HEARTBEAT or self._gap:
+            session.read_parameters()
+        self._events = 0
+        if not self._fresh:
+            with contextlib.suppress(EngineTimeoutError):
+                self._pass_on(session, session.client.state(), message.sequence, self._clock.now())
+        self._fresh = False
+
+    def _event(self, session: Session, message: Message) -> None:
+        self._events += 1
+        body = message.body
+        if body["event"] == "parameter":
+            session.mirror.set_parameters({body["name"]: body["value"]})
+        kind, severity = body["event"], _SEVERITY.get(body["event"], 0)
+        notice = Notice("engine", severity, event_text(kind, body), message.time, self._clock.now(), body)
+        self._sink.notice(notice)
+
+
+def event_text(kind: str, body: dict[str, Any]) -> str:
+    """One sentence for an event of the engine (docs/protocol.md, "Streams")."""
+    client = body.get("client")
+    match kind:
+        case "failed" | "refused":
+            return f"the engine {'failed' if kind == 'failed' else 'refused a request'}: {body['text']}"
+        case "lease":
+            return f"'{client}' holds the command lease." if client else "nobody holds the command lease."
+        case "parameter":
+            return f"'{client}' set parameter {body['name']} to {body['value']:g}."
+        case "loop":
+            return f"'{client}' {'closed' if body['closed'] else 'opened'} loop {body['loop']}."
+        case "shutdown":
+            return f"'{client}' ended the engine."
+        case "key_refused" | "handshake_failed" | "disconnected":
+            return f"{body['count']} connections to the engine: {kind.replace('_', ' ')}."
+    rest = ", ".join(f"{key} {value}" for key, value in body.items() if key != "event")
+    return f"the engine tells {kind}: {rest}."
