@@ -19,6 +19,7 @@ import numpy as np
 
 from limberjack.engine.errors import ArgumentError, ModelError
 from limberjack.engine.modes.data import ModalData, central_inertias, selected_modes
+from limberjack.engine.modes.outline import outline
 from limberjack.engine.modes.reference import BodyFrameData, cross_matrix, in_body_frame
 from limberjack.engine.system.modal import Attachment, Integrals
 
@@ -70,7 +71,9 @@ def integrals(
     )
     stiffness = data.stiffness[np.ix_(chosen, chosen)].copy()
     mass = float(sums.pop("m"))
-    made = Integrals(m=mass, Mff=body.mass, K=stiffness, C=damping, attachments=kept, **sums)
+    made = Integrals(
+        m=mass, Mff=body.mass, K=stiffness, C=damping, attachments=kept, outline=outline(data, body), **sums
+    )
     _check_mass(data, made)
     return made
 

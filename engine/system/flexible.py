@@ -63,6 +63,7 @@ def normalised(integrals: Integrals) -> Integrals:
     kept = tuple(
         replace(a, Pr=a.Pr @ T, Pt=a.Pt @ T, G=np.einsum("irs,ra,sb->iab", a.G, T, T)) for a in integrals.attachments
     )
+    seen = integrals.outline
     return replace(
         integrals,
         S1=integrals.S1 @ T,
@@ -75,6 +76,7 @@ def normalised(integrals: Integrals) -> Integrals:
         K=np.diag(np.maximum(stiffness, 0.0)),
         C=damping,
         attachments=kept,
+        outline=None if seen is None else replace(seen, Pr=seen.Pr @ T, Pt=seen.Pt @ T),
     )
 
 

@@ -27,6 +27,20 @@ class Attachment:
 
 
 @dataclass(frozen=True, eq=False)
+class Outline:
+    """What drawings show of a flexible body: N of its nodes, in the body frame F.
+
+    p : (N, 3) m, undeformed;  Pr, Pt : (N, 3, n) rotation and translation per mode
+    lines : (E, 2) places in p of the nodes that lines join
+    """
+
+    p: np.ndarray
+    Pr: np.ndarray
+    Pt: np.ndarray
+    lines: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
 class Integrals:
     """Modal integrals of a body about the origin of its frame F, in F's axes; n modes, SI.
 
@@ -35,6 +49,7 @@ class Integrals:
     J1 : (n, 3, 3);  J2 : (n, n, 3, 3)
     N0 : (3, n);  N1 : (3, n, n), [:, r, s] for η̇_r and η_s
     Mff, K, C : (n, n) modal mass, stiffness and damping
+    outline : for drawings; no part of the dynamics
     """
 
     m: float
@@ -50,3 +65,4 @@ class Integrals:
     K: np.ndarray
     C: np.ndarray
     attachments: tuple[Attachment, ...]
+    outline: Outline | None = None

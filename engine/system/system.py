@@ -17,6 +17,7 @@ from limberjack.engine.system.elements import CentralGravity, Rotor, Thruster
 from limberjack.engine.system.hinge_types import ATTACHED_TYPE, HINGE_TYPES, HingeType, modal_type
 from limberjack.engine.system.modal import Attachment, Integrals
 from limberjack.engine.system.patterns import Interface
+from limberjack.engine.system.shapes import Shape
 
 
 @dataclass(frozen=True, eq=False)
@@ -318,6 +319,7 @@ class System:
     loops: tuple[Loop, ...] = ()
     thrusters: tuple[Thruster, ...] = ()
     rotors: tuple[Rotor, ...] = ()
+    shapes: tuple[Shape, ...] = ()
     gravity: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, -9.80665]))
     central: CentralGravity | None = None
     dt: float = 1e-3

@@ -21,6 +21,7 @@ from limberjack.engine.system.checks.interfaces import (
     check_sensors,
 )
 from limberjack.engine.system.checks.loops import check_loops
+from limberjack.engine.system.checks.shapes import check_shapes
 from limberjack.engine.system.graph import order_bodies, some_names
 from limberjack.engine.system.hinge_types import HINGE_TYPES
 from limberjack.engine.system.numbers import usable
@@ -66,6 +67,7 @@ def examine(system: System, inertia: InertiaPolicy, locate: Locate) -> System:
     check_held(checked)
     check_sensors(checked, locate)
     check_interface(checked)
+    check_shapes(checked, locate)
     return checked
 
 

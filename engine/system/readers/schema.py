@@ -15,6 +15,7 @@ from limberjack.engine.system.patterns import Interface
 from limberjack.engine.system.readers.schema_elements import CmgSpec, Gravity, ThrusterSpec, WheelSpec
 from limberjack.engine.system.readers.schema_hinges import HingeSpec
 from limberjack.engine.system.readers.schema_loops import LoopSpec
+from limberjack.engine.system.readers.schema_shapes import ShapeSpec
 from limberjack.engine.system.readers.schema_values import (
     Frame,
     InertiaMatrix,
@@ -169,6 +170,7 @@ class ModelSpec(Model):
     cmgs: list[CmgSpec] = Field(default=[])
     thrusters: list[ThrusterSpec] = Field(default=[])
     sensors: list[SensorSpec] = Field(default=[])
+    shapes: list[ShapeSpec] = Field(default=[])
     fmu: InterfaceSpec = InterfaceSpec()
 
 

@@ -15,6 +15,7 @@ from limberjack.engine.errors import ModelError
 from limberjack.engine.system.hinge_types import HINGE_TYPES
 from limberjack.engine.system.patterns import PATTERN_MEND
 from limberjack.engine.system.readers.yaml_document import Document
+from limberjack.engine.system.shapes import SIZES
 from limberjack.engine.system.system import LOOP_TYPES
 
 MAX_SHOWN = 5
@@ -89,6 +90,17 @@ def _words(detail: ErrorDetails, path: Path, document: Document) -> tuple[str, s
         return "a flexible body has its mass from its modes", "Remove mass, com and inertia"
     if kind == "given_twice":
         return f"{context['one']} and {context['other']} are both given", f"Give {context['one']} or {context['other']}"
+    if kind == "given_neither":
+        return (
+            f"neither {context['one']} nor {context['other']} is given",
+            f"Give {context['one']} or {context['other']}",
+        )
+    if kind == "half_given":
+        return f"'{context['absent']}' is missing", "Give from and to"
+    if kind == "no_length":
+        return "from and to are the same point", "Give two points"
+    if field == "colour":
+        return f"the colour is {_shown(detail['input'])}", 'Give "#rrggbb", in quotes: a bare # begins a comment'
     if kind in ("missing", "mass_missing"):
         return f"'{field}' is missing", f"Add {field}; nothing is assumed for it"
     if kind == "extra_forbidden":
@@ -135,10 +147,13 @@ def _foreign_words(dialect: Dialect) -> Callable[[ErrorDetails, Path, Document],
 
 def _unknown_branch(tag: Any, path: Path) -> tuple[str, str]:
     """About a type that does not exist or is not given."""
-    loop, field = path[0] == "loops", str(path[-1])
-    known = list(LOOP_TYPES if loop and field == "type" else HINGE_TYPES)
-    subject = "loop type" if loop and field == "type" else "hinge type"
-    if loop and field == "hinge":
+    field = str(path[-1])
+    group = path[0] if field == "type" else ""
+    subject, known = {
+        "loops": ("loop type", list(LOOP_TYPES)),
+        "shapes": ("shape type", list(SIZES)),
+    }.get(str(group), ("hinge type", list(HINGE_TYPES)))
+    if path[0] == "loops" and field == "hinge":
         known.remove("free")
         if tag == "free":
             return "a free hinge forbids nothing, so that this loop constrains nothing", f"Use one of: {_list(known)}"
@@ -163,6 +178,8 @@ def _unknown_field(field: str, path: Path, document: Document) -> tuple[str, str
     if path[0] == "loops" and len(path) == 3:
         kind = f"{owner.get('hinge')} hinge loop" if owner.get("type") == "hinge" else f"{owner.get('type')} loop"
         return f"'{field}' is no field of a {kind}", _meant(field, close)
+    if path[0] == "shapes" and len(path) == 3:
+        return f"'{field}' is no field of a {owner.get('type')}", _meant(field, close)
     if hinge_type in HINGE_TYPES:
         return f"'{field}' is no field of a {hinge_type} hinge", _meant(field, close)
     return f"unknown field '{field}'", _meant(field, close)

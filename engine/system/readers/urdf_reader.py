@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from limberjack.engine.system.readers.urdf_mimic import ONE_DOF_JOINTS, Follower, Mimic, read_mimics, start_of
+from limberjack.engine.system.readers.urdf_visuals import read_visuals
 from limberjack.engine.system.readers.xml_document import Element
 from limberjack.engine.system.rotations import from_rpy
 from limberjack.engine.system.system import Actuator, Body, Dof, Hinge, Inertia, Pose, System
@@ -26,12 +27,12 @@ HINGE_OF_JOINT = {
 # Known elements that say nothing about the dynamics of the tree, or nothing that a tree simulation uses.
 _IGNORED = {
     "robot": {"material", "transmission", "gazebo", "sensor", "ros2_control", "mujoco", "drake", "group"},
-    "link": {"visual", "collision", "contact", "self_collision_checking"},
+    "link": {"collision", "contact", "self_collision_checking"},
     "joint": {"safety_controller", "calibration", "transmission", "gazebo"},
 }
 _READ = {
     "robot": {"link", "joint"},
-    "link": {"inertial"},
+    "link": {"inertial", "visual"},
     "joint": {"origin", "parent", "child", "axis", "dynamics", "limit", "mimic"},
 }
 
@@ -53,12 +54,14 @@ def read_urdf(root: Element, source: str, mimic: Mimic) -> System:
     hinges |= {link.text("name"): _root_hinge(link, joints) for link in roots}
     bodies = [_body(link, hinges[name]) for name, link in links.items()]
     drives = [joint for name, joint in joints.items() if name not in followers]
-    findings = [*_unknown_elements(root), *mimicking, *_unlimited(joints.values())]
+    shapes, undrawn = read_visuals(root, links.values())
+    findings = [*_unknown_elements(root), *mimicking, *_unlimited(joints.values()), *undrawn]
     return System(
         name=root.attributes.get("name", "").strip() or Path(source).stem,
         bodies=tuple(bodies),
         actuators=tuple(_actuator(joint) for joint in drives if joint.text("type") in ONE_DOF_JOINTS),
         loops=tuple(follower.loop() for follower in followers.values()),
+        shapes=shapes,
         source=source,
         warnings=tuple(findings),
     )

@@ -58,17 +58,18 @@ class Element:
         """One finite number; required when there is no default."""
         if default is not None and attribute not in self.attributes:
             return default
-        return self._numbers(attribute, 1)[0]
+        return self.numbers(attribute, 1)[0]
 
     def vector(self, attribute: str, default: tuple[float, float, float]) -> tuple[float, ...]:
         """Three finite numbers."""
-        return self._numbers(attribute, 3) if attribute in self.attributes else default
+        return self.numbers(attribute, 3) if attribute in self.attributes else default
 
     def fail(self, what: str, mend: str) -> NoReturn:
         """Raise a ModelError at this element."""
         raise ModelError(what, where=f"{self.place}, {self.label}", mend=mend)
 
-    def _numbers(self, attribute: str, count: int) -> tuple[float, ...]:
+    def numbers(self, attribute: str, count: int) -> tuple[float, ...]:
+        """A required attribute of ``count`` finite numbers."""
         words = self.text(attribute).split()
         try:
             values = tuple(float(word) for word in words)

@@ -20,10 +20,11 @@ from limberjack.engine.system.readers.yaml_frames import WORLD, Carriers
 from limberjack.engine.system.readers.yaml_hinges import given_initials, make_hinge
 from limberjack.engine.system.readers.yaml_loops import make_loop
 from limberjack.engine.system.readers.yaml_modes import read_modes
+from limberjack.engine.system.readers.yaml_shapes import make_shapes
 from limberjack.engine.system.system import Actuator, Body, Inertia, Node, Sensor, System
 
 #: fields of the System that have another name in the file
-_FIELDS = {"inboard": "position", "q0": "initial", "v0": "initial"}
+_FIELDS = {"inboard": "position", "q0": "initial", "v0": "initial", "size": "radius"}
 _LOOP_FIELDS = {"inboard": "from", "parent": "from", "outboard": "to", "body": "to", "locked": "hinge"}
 
 
@@ -73,6 +74,7 @@ def _system(spec: ModelSpec, document: Document) -> System:
             for i, sensor in enumerate(spec.sensors)
         ),
         loops=tuple(make_loop(i, loop, carriers, document) for i, loop in enumerate(spec.loops)),
+        shapes=make_shapes(spec, carriers, document),
         thrusters=elements.thrusters,
         rotors=tuple(elements.rotors),
         gravity=elements.gravity,
@@ -121,7 +123,7 @@ def _actuator(spec: ActuatorSpec, where: str) -> Actuator:
 def _locator(document: Document, spec: ModelSpec) -> Locate:
     """Turns "arm.yaml:12, bodies[1]" and a field into the line of that field."""
     paths: dict[str, tuple[str | int, ...]] = {}
-    for group in ("nodes", "actuators", "sensors", "loops", "wheels", "cmgs", "thrusters"):
+    for group in ("nodes", "actuators", "sensors", "loops", "wheels", "cmgs", "thrusters", "shapes"):
         paths |= {document.place((group, i)): (group, i) for i in range(len(getattr(spec, group)))}
     for i in range(len(spec.bodies)):
         paths |= {document.place(path): path for path in (("bodies", i), ("bodies", i, "hinge"))}

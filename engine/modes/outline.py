@@ -1,0 +1,21 @@
+"""What drawings show of a flexible body: some of its nodes, how the modes move them, and the lines between them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from limberjack.engine.modes.data import ModalData
+from limberjack.engine.modes.reference import BodyFrameData
+from limberjack.engine.system.modal import Outline
+
+#: nodes that a drawing shows, and numbers that it may take (16 MB): of finer bodies some nodes, without their lines
+MOST_NODES, MOST_NUMBERS = 2000, 2_000_000
+
+
+def outline(data: ModalData, body: BodyFrameData) -> Outline:
+    """The outline in the body frame."""
+    nodes = len(body.positions)
+    most = max(1, min(MOST_NODES, MOST_NUMBERS // (6 * max(1, body.shapes.shape[2]))))
+    kept = np.arange(nodes) if nodes <= most else np.linspace(0, nodes - 1, most).astype(int)
+    lines = np.zeros((0, 2)) if data.lines is None or nodes > most else data.lines.astype(float)
+    return Outline(body.positions[kept], body.shapes[kept, :3], body.shapes[kept, 3:], lines)
