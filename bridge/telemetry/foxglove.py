@@ -1,0 +1,85 @@
+"""Samples and notices live for Foxglove, over its WebSocket protocol (package foxglove-sdk)."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from typing import Any
+
+from limberjack.bridge.errors import EndpointError
+from limberjack.bridge.telemetry import rows
+from limberjack.bridge.telemetry.dictionary import Dictionary
+from limberjack.bridge.telemetry.sample import Notice, Sample
+from limberjack.engine.errors import MissingExtraError
+
+DEFAULT_PORT = 8765
+#: messages that wait for one slow client; the oldest is dropped for a newer one
+_BACKLOG = 1024
+
+
+class Foxglove:
+    """Serves Foxglove on loopback: topic /signals with every sample, topic /events with every notice.
+
+    Both have the form of the records (`limberjack hil`, ``--mcap``), so that one layout shows live data and records.
+    The time of a message is when the gateway received it; ``time`` in it is simulated. A status of Foxglove tells of
+    warnings and alarms.
+
+    port : to bind at 127.0.0.1; 0 takes a free one, `port` then tells which
+    """
+
+    name = "foxglove"
+
+    def __init__(self, port: int = DEFAULT_PORT) -> None:
+        """Raises MissingExtraError."""
+        if importlib.util.find_spec("foxglove") is None:
+            raise MissingExtraError("--foxglove", "foxglove-sdk", "telemetry")
+        self.port = port
+        self._server: Any = None
+
+    def open(self, dictionary: Dictionary) -> None:
+        """Bind and announce both topics. Raises EndpointError."""
+        import foxglove
+
+        context = self._context = foxglove.Context()  # nothing is served once it is collected
+        self._signals = _channel(context, rows.SIGNALS_TOPIC, rows.SIGNALS_SCHEMA, rows.signals_schema(dictionary))
+        self._events = _channel(context, rows.EVENTS_TOPIC, rows.EVENTS_SCHEMA, rows.events_schema())
+        self._text = rows.RowText(dictionary)
+        try:
+            self._server = foxglove.start_server(
+                name=f"Limberjack: {dictionary.model}",
+                host="127.0.0.1",
+                port=self.port,
+                context=context,
+                message_backlog_size=_BACKLOG,
+            )
+        except Exception as error:  # the SDK has its own error types and RuntimeError
+            text = f"--foxglove {self.port}: the port cannot be used ({error}). Choose another."
+            raise EndpointError(text) from None
+        self.port = self._server.port
+
+    def sample(self, sample: Sample) -> None:
+        """Send one sample to the clients that subscribed."""
+        if self._signals.has_sinks():
+            self._signals.log(self._text(sample.vector), log_time=sample.unix_ns)
+
+    def notice(self, notice: Notice) -> None:
+        """Send one notice; warnings and alarms also as a status, which Foxglove shows under problems."""
+        from foxglove import StatusLevel
+
+        self._events.log(rows.event(notice, notice.unix_ns), log_time=notice.unix_ns)
+        if notice.severity:
+            level = StatusLevel.Warning if notice.severity == 1 else StatusLevel.Error
+            self._server.publish_status(notice.text, level)
+
+    def close(self) -> None:
+        """Stop serving; safe to call more than once."""
+        if self._server is not None:
+            self._server.stop()
+            self._server = None
+
+
+def _channel(context: Any, topic: str, name: str, schema: dict[str, Any]) -> Any:
+    from foxglove import Channel, Schema
+
+    described = Schema(name=name, encoding="jsonschema", data=json.dumps(schema).encode())
+    return Channel(topic, message_encoding="json", schema=described, context=context)

@@ -1,0 +1,97 @@
+"""Samples for PlotJuggler: what its "ZMQ Subscriber" reads with the protocol MessagePack (docs/telemetry.md)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgpack  # type: ignore[import-untyped]
+import zmq
+
+from limberjack.bridge.endpoints import is_local, split
+from limberjack.bridge.errors import EndpointError
+from limberjack.bridge.telemetry.dictionary import Dictionary
+from limberjack.bridge.telemetry.sample import Notice, Sample
+
+DEFAULT_ADDRESS = "tcp://127.0.0.1:9872"
+CONNECT = "connect:"
+#: samples that wait for one slow subscriber; libzmq drops what comes on top
+_QUEUE = 1000
+
+
+class PlotJuggler:
+    """Publishes every sample as [model, nested maps of numbers, seconds since 1970 as text].
+
+    PlotJuggler shows "q.base.w" as MODEL/q/base/w. It takes numbers in maps only: no text, no bin, and an array at the
+    top would be a batch. ``stream/sequence`` and ``stream/gap`` show what was lost on the way. With "use field as
+    timestamp" = ``time`` its axis is simulated time.
+
+    address : to bind, ``tcp://127.0.0.1:9872``; ``connect:tcp://HOST:PORT`` for a PlotJuggler that binds
+    """
+
+    name = "plotjuggler"
+
+    def __init__(self, address: str = DEFAULT_ADDRESS) -> None:
+        """Raises EndpointError for an address that cannot be used."""
+        self._connects = address.startswith(CONNECT)
+        self.address = address.removeprefix(CONNECT)
+        split(self.address)
+        if not self._connects and not is_local(self.address):
+            raise EndpointError(
+                f"--plotjuggler {address}: other machines can reach this address, and PlotJuggler knows no keys. "
+                f"Bind to 127.0.0.1 and use an ssh tunnel, or send to a PlotJuggler that binds: {CONNECT}{self.address}."
+            )
+
+    def open(self, dictionary: Dictionary) -> None:
+        """Bind or connect. Raises EndpointError."""
+        self._topic = dictionary.model.encode()
+        self._tree, self._leaves = _tree(dictionary)
+        self._context = zmq.Context()
+        self._socket = self._context.socket(zmq.PUB)
+        self._socket.linger, self._socket.sndhwm = 0, _QUEUE
+        self._socket.ipv6 = "[" in self.address
+        try:
+            if self._connects:
+                self._socket.connect(self.address)
+            else:
+                self._socket.bind(self.address)
+        except zmq.ZMQError as error:
+            self.close()
+            raise EndpointError(f"--plotjuggler {self.address}: {error.strerror}. Choose another address.") from None
+        self.address = self._socket.get_string(zmq.LAST_ENDPOINT) if not self._connects else self.address
+
+    def sample(self, sample: Sample) -> None:
+        """Publish one sample; a subscriber that does not keep up loses some and delays nobody."""
+        for (branch, key), value in zip(self._leaves, sample.vector.tolist(), strict=True):
+            branch[key] = value
+        self._tree["stream"] = {"sequence": sample.sequence, "gap": sample.gap}
+        payload = msgpack.packb(self._tree)
+        stamp = b"%d.%09d" % divmod(sample.unix_ns, 1_000_000_000)
+        self._socket.send_multipart([self._topic, payload, stamp], zmq.DONTWAIT)
+
+    def notice(self, notice: Notice) -> None:
+        """PlotJuggler has no place for text."""
+
+    def close(self) -> None:
+        """Close the socket; safe to call more than once."""
+        self._socket.close()
+        self._context.term()
+
+
+def _tree(dictionary: Dictionary) -> tuple[dict[str, Any], list[tuple[dict[str, Any], str]]]:
+    """Nested maps, and for every quantity the map that holds it and its key there.
+
+    A name that is both a number and the start of others ("arm" and "arm.x") keeps its dots.
+    """
+    ids = set(dictionary.places)
+    tree: dict[str, Any] = {}
+    leaves = []
+    for quantity in dictionary:
+        branch, rest, path = tree, quantity.id, ""
+        while "." in rest:
+            key, tail = rest.split(".", 1)
+            path = f"{path}.{key}" if path else key
+            if path in ids or not key or not tail:
+                break
+            branch, rest = branch.setdefault(key, {}), tail
+        leaves.append((branch, rest))
+    return tree, leaves

@@ -1,0 +1,142 @@
+"""Health of engine and gateway for Prometheus, over HTTP (package prometheus_client)."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from socketserver import TCPServer, ThreadingMixIn
+from typing import Any
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
+
+from limberjack.bridge.errors import EndpointError
+from limberjack.bridge.telemetry.dictionary import Dictionary
+from limberjack.bridge.telemetry.sample import Notice, Sample
+from limberjack.engine.errors import MissingExtraError
+
+DEFAULT_PORT = 9464
+#: longest time that one scrape may take, s
+_REQUEST_S = 5.0
+_SEVERITIES = ("information", "warning", "critical")
+#: quantity → kind of metric, its name, what it tells
+_METRICS = {
+    "time": ("gauge", "limberjack_time_seconds", "simulated time"),
+    "engine.running": ("gauge", "limberjack_engine_running", "1 while the engine steps, 0 after a failure"),
+    "engine.step": ("gauge", "limberjack_engine_steps", "steps since the start of the simulation"),
+    "engine.real_time_factor": ("gauge", "limberjack_engine_real_time_factor", "simulated over real time"),
+    "engine.overruns": ("counter", "limberjack_engine_overruns", "cycles that started after their deadline"),
+    "engine.late_max": ("gauge", "limberjack_engine_late_max_seconds", "worst delay of a cycle"),
+    "engine.lost": ("counter", "limberjack_engine_lost_seconds", "time given up because the engine was too slow"),
+    "engine.received": ("counter", "limberjack_engine_requests", "requests received"),
+    "engine.refused": ("counter", "limberjack_engine_requests_refused", "requests refused"),
+    "energy.total": ("gauge", "limberjack_energy_joules", "total energy of the system"),
+}
+
+
+class Prometheus:
+    """Serves http://127.0.0.1:PORT/metrics.
+
+    port : to bind on loopback; 0 takes a free one, `port` then tells which
+    """
+
+    name = "prometheus"
+
+    def __init__(self, port: int = DEFAULT_PORT) -> None:
+        """Raises MissingExtraError."""
+        if importlib.util.find_spec("prometheus_client") is None:
+            raise MissingExtraError("--prometheus", "prometheus_client", "telemetry")
+        self.port = port
+        self._lock = threading.Lock()
+        self._server: _Server | None = None
+        self._newest: Sample | None = None
+        self._samples = self._gaps = 0
+        self._notices: Counter[tuple[str, int]] = Counter()
+
+    def open(self, dictionary: Dictionary) -> None:
+        """Bind and serve. Raises EndpointError."""
+        from prometheus_client import CollectorRegistry, make_wsgi_app
+
+        self._dictionary, self._newest = dictionary, None
+        registry = CollectorRegistry()
+        registry.register(self)
+        try:
+            self._server = _Server(("127.0.0.1", self.port), _Handler)
+        except (OSError, OverflowError) as error:
+            why = getattr(error, "strerror", None) or error
+            raise EndpointError(f"--prometheus {self.port}: the port cannot be used ({why}). Choose another.") from None
+        self._server.set_app(make_wsgi_app(registry))
+        self.port = self._server.server_port
+        threading.Thread(target=self._server.serve_forever, name="prometheus", daemon=True).start()
+
+    def sample(self, sample: Sample) -> None:
+        """Keep the newest and count."""
+        with self._lock:
+            self._newest = sample
+            self._samples += 1
+            self._gaps += sample.gap
+
+    def notice(self, notice: Notice) -> None:
+        """Count by kind and severity."""
+        with self._lock:
+            self._notices[notice.kind, notice.severity] += 1
+
+    def close(self) -> None:
+        """Stop serving; safe to call more than once."""
+        server, self._server = self._server, None
+        if server is not None:
+            server.shutdown()
+            server.server_close()
+
+    def collect(self) -> Iterator[Any]:
+        """What a scrape gets; called on its thread."""
+        from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
+        with self._lock:
+            newest, samples, gaps, notices = self._newest, self._samples, self._gaps, dict(self._notices)
+        about = GaugeMetricFamily("limberjack_model", "the model that runs", labels=["name", "hash"])
+        about.add_metric([self._dictionary.model, self._dictionary.model_hash], 1.0)
+        yield about
+        yield CounterMetricFamily("limberjack_gateway_samples", "samples received from the engine", value=samples)
+        yield CounterMetricFamily("limberjack_gateway_lost", "publications of the engine that were lost", value=gaps)
+        counts = CounterMetricFamily("limberjack_notices", "events and alarms", labels=["kind", "severity"])
+        for (kind, severity), count in sorted(notices.items()):
+            counts.add_metric([kind, _SEVERITIES[severity]], count)
+        yield counts
+        if newest is not None:
+            age = max(0.0, 1e-9 * (time.time_ns() - newest.unix_ns))
+            yield GaugeMetricFamily("limberjack_sample_age_seconds", "age of the newest sample", value=age)
+            yield from self._of(newest)
+
+    def _of(self, sample: Sample) -> Iterator[Any]:
+        """The quantities of a sample that tell of health; those that are not known yet are left out."""
+        from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
+        for id, (kind, name, text) in _METRICS.items():
+            value = float(sample.vector[self._dictionary.place(id)])
+            if not math.isnan(value):
+                family = CounterMetricFamily if kind == "counter" else GaugeMetricFamily
+                yield family(name, text, value=value)
+
+
+class _Server(ThreadingMixIn, WSGIServer):
+    """One thread a scrape."""
+
+    daemon_threads = True
+
+    def server_bind(self) -> None:
+        """Bind without asking a name server for this machine's name."""
+        TCPServer.server_bind(self)
+        self.server_name, self.server_port = "localhost", self.server_address[1]
+        self.setup_environ()
+
+
+class _Handler(WSGIRequestHandler):
+    """Silent, and with a limit of time."""
+
+    timeout = _REQUEST_S
+
+    def log_message(self, format: str, *_: Any) -> None:
+        """Say nothing on the terminal."""

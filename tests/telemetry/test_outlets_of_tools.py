@@ -1,0 +1,264 @@
+"""What PlotJuggler, Foxglove, readers of MCAP and Prometheus get, read back as those programs do."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import struct
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import msgpack
+import numpy as np
+import pytest
+import zmq
+from mcap.reader import make_reader
+from prometheus_client.parser import text_string_to_metric_families
+
+import limberjack as lj
+from limberjack.bridge.errors import EndpointError
+from limberjack.bridge.telemetry.dictionary import Dictionary, dictionary_of
+from limberjack.bridge.telemetry.foxglove import Foxglove
+from limberjack.bridge.telemetry.mcap_outlet import McapOutlet
+from limberjack.bridge.telemetry.plotjuggler import PlotJuggler
+from limberjack.bridge.telemetry.prometheus import Prometheus
+from limberjack.bridge.telemetry.sample import Notice, Sample
+from limberjack.engine.errors import ArgumentError
+from limberjack.hil.record.mcap_file import McapFile
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+NOW = 1_790_000_000_123_456_789
+WAIT_MS = 20_000  # bound on every wait; reached only when something is broken
+
+
+@pytest.fixture(scope="module")
+def dictionary() -> Dictionary:
+    return dictionary_of(lj.Simulation(lj.load(EXAMPLES / "space_manipulator.yaml")))
+
+
+def make_sample(dictionary: Dictionary, sequence: int, gap: int = 0) -> Sample:
+    """Numbers that need all their digits."""
+    vector = np.random.default_rng(sequence).normal(size=len(dictionary)) * np.pi
+    vector[0] = 0.001 * sequence
+    return Sample(sequence, float(vector[0]), NOW + 1_000_000 * sequence, vector, gap)
+
+
+ALARM = Notice("alarm", 2, "q.elbow is beyond its limit", 0.5, NOW, {"id": "q.elbow", "value": 2.0})
+
+
+# ---- PlotJuggler
+
+
+def flattened(prefix: str, value: Any) -> Iterator[tuple[str, float]]:
+    """The series that PlotJuggler's parser of MessagePack makes: numbers in maps and arrays, all else dropped."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from flattened(f"{prefix}/{key}", inner)
+    elif isinstance(value, list):
+        for i, inner in enumerate(value):
+            yield from flattened(f"{prefix}[{i}]", inner)
+    elif isinstance(value, (bool, int, float)):
+        yield prefix, float(value)
+
+
+@pytest.mark.parametrize("connects", [False, True])
+def test_plotjuggler_finds_every_number_under_its_name(dictionary, connects):
+    """Bind or connect; frames topic, payload, seconds; one series a quantity, exact."""
+    with zmq.Context() as context, context.socket(zmq.SUB) as reader:
+        reader.linger, reader.rcvtimeo = 0, WAIT_MS
+        reader.subscribe(b"")
+        if connects:
+            port = reader.bind_to_random_port("tcp://127.0.0.1")
+            outlet = PlotJuggler(f"connect:tcp://127.0.0.1:{port}")
+        else:
+            outlet = PlotJuggler("tcp://127.0.0.1:*")
+        outlet.open(dictionary)
+        if not connects:
+            reader.connect(outlet.address)
+        sample = make_sample(dictionary, 7, gap=3)
+        frames = None
+        for _ in range(200):  # until the subscription has arrived
+            outlet.sample(sample)
+            if reader.poll(100):
+                frames = reader.recv_multipart()
+                break
+        outlet.close()
+    assert frames is not None
+    topic, payload, stamp = frames
+    assert abs(float(stamp) - 1e-9 * sample.unix_ns) < 1e-6
+    series = dict(flattened(topic.decode(), msgpack.unpackb(payload)))
+    model = dictionary.model
+    assert series.pop(f"{model}/stream/sequence") == 7
+    assert series.pop(f"{model}/stream/gap") == 3
+    # "command.elbow_pitch" is a number, so "command.elbow_pitch.rate" stays one key
+    assert f"{model}/command/elbow_pitch.rate" in series
+    assert f"{model}/energy/kinetic" in series
+    wanted = zip((quantity.id for quantity in dictionary), sample.vector.tolist(), strict=True)
+    assert {name.replace("/", "."): value for name, value in series.items()} == {
+        f"{model}.{id}": value for id, value in wanted
+    }
+
+
+def test_plotjuggler_binds_loopback_only(dictionary):
+    with pytest.raises(EndpointError, match="other machines can reach"):
+        PlotJuggler("tcp://0.0.0.0:9872")
+    first = PlotJuggler("tcp://127.0.0.1:*")
+    first.open(dictionary)
+    with pytest.raises(EndpointError, match=r"in use.*Choose another"):
+        PlotJuggler(first.address).open(dictionary)
+    first.close()
+
+
+# ---- Foxglove
+
+
+async def foxglove_client(port: int, outlet: Foxglove, samples: list[Sample]) -> dict[str, Any]:
+    """A client of Foxglove's WebSocket protocol, by its specification: what it is told and gets."""
+    found: dict[str, Any] = {"channels": {}, "messages": [], "status": []}
+    async with aiohttp.ClientSession() as session, session.ws_connect(
+        f"ws://127.0.0.1:{port}", protocols=["foxglove.sdk.v1"]
+    ) as socket:
+        subscribed = False
+        while len(found["messages"]) < len(samples) + 1 or not found["status"]:
+            message = await asyncio.wait_for(socket.receive(), WAIT_MS / 1000)
+            if message.type == aiohttp.WSMsgType.TEXT:
+                told = json.loads(message.data)
+                if told["op"] == "serverInfo":
+                    found["server"] = told
+                elif told["op"] == "advertise":
+                    found["channels"] |= {each["topic"]: each for each in told["channels"]}
+                elif told["op"] == "status":
+                    found["status"].append(told)
+            elif message.type == aiohttp.WSMsgType.BINARY and message.data[0] == 1:
+                number, stamp = struct.unpack_from("<IQ", message.data, 1)
+                found["messages"].append((number, stamp, json.loads(message.data[13:])))
+            if len(found["channels"]) == 2 and not subscribed:
+                subscribed = True
+                ids = [found["channels"][topic]["id"] for topic in ("/signals", "/events")]
+                wanted = [{"id": number, "channelId": id} for number, id in enumerate(ids, 10)]
+                await socket.send_json({"op": "subscribe", "subscriptions": wanted})
+                for _ in range(WAIT_MS // 10):
+                    if outlet._signals.has_sinks() and outlet._events.has_sinks():
+                        break
+                    await asyncio.sleep(0.01)
+                for sample in samples:
+                    outlet.sample(sample)
+                outlet.notice(ALARM)
+    return found
+
+
+def test_foxglove_client_gets_schema_samples_and_notices(dictionary):
+    outlet = Foxglove(0)
+    outlet.open(dictionary)
+    samples = [make_sample(dictionary, i) for i in (1, 2, 3)]
+    try:
+        found = asyncio.run(foxglove_client(outlet.port, outlet, samples))
+        with pytest.raises(EndpointError, match="Choose another"):
+            Foxglove(outlet.port).open(dictionary)
+    finally:
+        outlet.close()
+    assert dictionary.model in found["server"]["name"]
+    channel = found["channels"]["/signals"]
+    assert (channel["encoding"], channel["schemaEncoding"]) == ("json", "jsonschema")
+    properties = json.loads(channel["schema"])["properties"]
+    assert found["channels"]["/events"]["schemaName"] == "foxglove.Log"
+    rows = [(stamp, message) for number, stamp, message in found["messages"] if number == 10]
+    for sample, (stamp, message) in zip(samples, rows, strict=True):
+        assert stamp == sample.unix_ns
+        for quantity, value in zip(dictionary, sample.vector.tolist(), strict=True):
+            group, _, key = quantity.id.partition(".")
+            assert (message[group][key] if key else message[group]) == value
+            schema = properties[group]["properties"][key] if key else properties[group]
+            assert schema["type"] == "number"
+            assert quantity.unit in schema["description"]
+    (event,) = [message for number, _, message in found["messages"] if number == 11]
+    assert event["level"] == 4
+    assert event["data"]["id"] == "q.elbow"
+    assert found["status"][0]["message"] == ALARM.text
+
+
+# ---- MCAP
+
+
+def test_mcap_file_is_read_by_mcap_and_by_our_own_reader(dictionary, tmp_path):
+    """Every number bit for bit, in both readers; lost publications are missing rows; an older file stays."""
+    wanted = tmp_path / "run.mcap"
+    wanted.write_bytes(b"older")
+    outlet = McapOutlet(wanted)
+    outlet.open(dictionary)
+    samples = [make_sample(dictionary, 1), make_sample(dictionary, 2), make_sample(dictionary, 9, gap=5)]
+    for sample in samples:
+        outlet.sample(sample)
+    outlet.notice(ALARM)
+    outlet.close()
+    outlet.close()
+    assert wanted.read_bytes() == b"older"
+    assert outlet.path.name == "run-2.mcap"
+    with outlet.path.open("rb") as stream:
+        messages = list(make_reader(stream, validate_crcs=True).iter_messages())
+    assert [channel.topic for _, channel, _ in messages].count("/signals") == 3
+    assert [schema.name for schema, channel, _ in messages if channel.topic == "/events"] == ["foxglove.Log"]
+    record = McapFile(outlet.path)
+    whole = record.read()
+    assert record.names == tuple(quantity.id for quantity in dictionary)
+    np.testing.assert_array_equal(whole.rows, [sample.vector for sample in samples])
+    assert whole.numbers.tolist() == [0, 1, 7]
+    assert whole.walls.tolist() == [sample.unix_ns for sample in samples]
+    assert whole.events[0].text == ALARM.text
+    assert record.end["rows_dropped"] == 5
+
+
+def test_mcap_survives_a_kill_up_to_the_last_chunk(dictionary, tmp_path, monkeypatch):
+    """Nothing is finished: what was flushed is read; values that are no numbers come back as such."""
+    monkeypatch.setattr("limberjack.bridge.telemetry.mcap_outlet._FLUSH_S", 0.0)
+    outlet = McapOutlet(tmp_path / "run.mcap")
+    outlet.open(dictionary)
+    vector = np.full(len(dictionary), np.nan)
+    vector[1], vector[2] = np.inf, -np.inf
+    outlet.sample(Sample(1, 0.25, NOW, vector))
+    copy = tmp_path / "killed.mcap"
+    copy.write_bytes(outlet.path.read_bytes())
+    outlet.close()
+    np.testing.assert_array_equal(McapFile(copy).read().rows, [vector])
+
+
+def test_mcap_says_where_it_cannot_write(dictionary, tmp_path):
+    with pytest.raises(ArgumentError, match=r"No such file.*Choose a folder"):
+        McapOutlet(tmp_path / "none" / "run.mcap").open(dictionary)
+
+
+# ---- Prometheus
+
+
+def scrape(port: int) -> dict[tuple[str, frozenset], float]:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=WAIT_MS / 1000) as answer:
+        families = text_string_to_metric_families(answer.read().decode())
+        return {(item.name, frozenset(item.labels.items())): item.value for each in families for item in each.samples}
+
+
+def test_prometheus_scrapes_health_counts_and_alarms(dictionary):
+    outlet = Prometheus(0)
+    outlet.open(dictionary)
+    try:
+        assert ("limberjack_sample_age_seconds", frozenset()) not in scrape(outlet.port)
+        sample = make_sample(dictionary, 4, gap=2)
+        sample.vector[dictionary.place("engine.overruns")] = 5.0
+        sample.vector[dictionary.place("engine.real_time_factor")] = np.nan
+        outlet.sample(sample)
+        outlet.notice(ALARM)
+        found = scrape(outlet.port)
+        with pytest.raises(EndpointError, match=r"--prometheus .* in use.*Choose another"):
+            Prometheus(outlet.port).open(dictionary)
+    finally:
+        outlet.close()
+    none: frozenset = frozenset()
+    assert found["limberjack_engine_overruns_total", none] == 5.0
+    assert found["limberjack_time_seconds", none] == sample.time
+    assert found["limberjack_gateway_lost_total", none] == 2.0
+    assert found["limberjack_notices_total", frozenset({("kind", "alarm"), ("severity", "critical")})] == 1.0
+    assert ("limberjack_engine_real_time_factor", none) not in found
+    with pytest.raises(EndpointError, match="cannot be used"):
+        Prometheus(70000).open(dictionary)
