@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from typing import Any
+
+import foxglove
+from foxglove.websocket import WebSocketServer
 
 from limberjack.bridge.errors import EndpointError
 from limberjack.bridge.telemetry import rows
 from limberjack.bridge.telemetry.dictionary import Dictionary
+from limberjack.bridge.telemetry.outlets import Context
+from limberjack.bridge.telemetry.ports import loopback_port
 from limberjack.bridge.telemetry.sample import Notice, Sample
-from limberjack.engine.errors import MissingExtraError
 
 DEFAULT_PORT = 8765
 #: messages that wait for one slow client; the oldest is dropped for a newer one
@@ -30,16 +33,11 @@ class Foxglove:
     name = "foxglove"
 
     def __init__(self, port: int = DEFAULT_PORT) -> None:
-        """Raises MissingExtraError."""
-        if importlib.util.find_spec("foxglove") is None:
-            raise MissingExtraError("--foxglove", "foxglove-sdk", "telemetry")
         self.port = port
-        self._server: Any = None
+        self._server: WebSocketServer | None = None
 
     def open(self, dictionary: Dictionary) -> None:
         """Bind and announce both topics. Raises EndpointError."""
-        import foxglove
-
         context = self._context = foxglove.Context()  # nothing is served once it is collected
         self._signals = _channel(context, rows.SIGNALS_TOPIC, rows.SIGNALS_SCHEMA, rows.signals_schema(dictionary))
         self._events = _channel(context, rows.EVENTS_TOPIC, rows.EVENTS_SCHEMA, rows.events_schema())
@@ -64,11 +62,9 @@ class Foxglove:
 
     def notice(self, notice: Notice) -> None:
         """Send one notice; warnings and alarms also as a status, which Foxglove shows under problems."""
-        from foxglove import StatusLevel
-
         self._events.log(rows.event(notice, notice.unix_ns), log_time=notice.unix_ns)
-        if notice.severity:
-            level = StatusLevel.Warning if notice.severity == 1 else StatusLevel.Error
+        if notice.severity and self._server is not None:
+            level = foxglove.StatusLevel.Warning if notice.severity == 1 else foxglove.StatusLevel.Error
             self._server.publish_status(notice.text, level)
 
     def close(self) -> None:
@@ -78,8 +74,11 @@ class Foxglove:
             self._server = None
 
 
-def _channel(context: Any, topic: str, name: str, schema: dict[str, Any]) -> Any:
-    from foxglove import Channel, Schema
+def _channel(context: foxglove.Context, topic: str, name: str, schema: dict[str, Any]) -> foxglove.Channel:
+    described = foxglove.Schema(name=name, encoding="jsonschema", data=json.dumps(schema).encode())
+    return foxglove.Channel(topic, message_encoding="json", schema=described, context=context)
 
-    described = Schema(name=name, encoding="jsonschema", data=json.dumps(schema).encode())
-    return Channel(topic, message_encoding="json", schema=described, context=context)
+
+def make(text: str, context: Context) -> Foxglove:
+    """A port."""
+    return Foxglove(loopback_port("--foxglove", text))

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import json
 import logging
 import time
 from pathlib import Path
 from typing import IO, Any
 
+from mcap.writer import Writer
+
 from limberjack.bridge.telemetry import rows
 from limberjack.bridge.telemetry.dictionary import Dictionary
+from limberjack.bridge.telemetry.outlets import Context
 from limberjack.bridge.telemetry.sample import Notice, Sample
-from limberjack.engine.errors import ArgumentError, MissingExtraError
+from limberjack.engine.errors import ArgumentError
 from limberjack.version import __version__
 
 log = logging.getLogger("limberjack.bridge")
@@ -38,17 +40,12 @@ class McapOutlet:
     name = "mcap"
 
     def __init__(self, path: Path | str) -> None:
-        """Raises MissingExtraError."""
-        if importlib.util.find_spec("mcap") is None:
-            raise MissingExtraError("--mcap", "mcap", "telemetry")
         self.wanted = self.path = Path(path)
         self._stream: IO[bytes] | None = None
         self._writer: Any = None
 
     def open(self, dictionary: Dictionary) -> None:
         """Begin a file. Raises ArgumentError for a place that cannot be written."""
-        from mcap.writer import Writer
-
         self._stream = self._create()
         self._text = rows.RowText(dictionary)
         self._writer = Writer(self._stream, chunk_size=_CHUNK_BYTES)
@@ -122,3 +119,10 @@ class McapOutlet:
             self._writer.flush()
             self._metadata(_END_META, {**end, "rows_dropped": self._lost, "events_dropped": 0})
             self._writer.finish()
+
+
+def make(text: str, context: Context) -> McapOutlet:
+    """A path."""
+    if not text.endswith(".mcap"):
+        raise ArgumentError(f"--mcap {text}: the file's name must end in .mcap, as run.mcap.")
+    return McapOutlet(text)

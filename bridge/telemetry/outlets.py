@@ -56,7 +56,13 @@ class Kind:
 
 
 #: in the order of `limberjack gateway --help`; a new outlet is a line here
-KINDS = (Kind("print", "IDS", "print quantities by identifier, as 'q.*', one line a sample", ".printing:make"),)
+KINDS = (
+    Kind("print", "IDS", "print quantities by identifier, as 'q.*', one line a sample", ".printing:make"),
+    Kind("plotjuggler", "ADDRESS", "publish for PlotJuggler at tcp://127.0.0.1:9872", ".plotjuggler:make"),
+    Kind("foxglove", "PORT", "serve Foxglove live at 8765", ".foxglove:make", "telemetry", "foxglove-sdk"),
+    Kind("mcap", "FILE", "record to an MCAP file", ".mcap_outlet:make", "telemetry", "mcap"),
+    Kind("prometheus", "PORT", "health over HTTP at 9464", ".prometheus:make", "telemetry", "prometheus_client"),
+)
 
 
 def kind_of(name: str) -> Kind | None:

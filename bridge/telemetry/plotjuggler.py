@@ -10,6 +10,7 @@ import zmq
 from limberjack.bridge.endpoints import is_local, split
 from limberjack.bridge.errors import EndpointError
 from limberjack.bridge.telemetry.dictionary import Dictionary
+from limberjack.bridge.telemetry.outlets import Context
 from limberjack.bridge.telemetry.sample import Notice, Sample
 
 DEFAULT_ADDRESS = "tcp://127.0.0.1:9872"
@@ -38,7 +39,7 @@ class PlotJuggler:
         if not self._connects and not is_local(self.address):
             raise EndpointError(
                 f"--plotjuggler {address}: other machines can reach this address, and PlotJuggler knows no keys. "
-                f"Bind to 127.0.0.1 and use an ssh tunnel, or send to a PlotJuggler that binds: {CONNECT}{self.address}."
+                f"Bind to 127.0.0.1 and go through ssh -L, or send to one that binds: {CONNECT}{self.address}."
             )
 
     def open(self, dictionary: Dictionary) -> None:
@@ -95,3 +96,8 @@ def _tree(dictionary: Dictionary) -> tuple[dict[str, Any], list[tuple[dict[str, 
             branch, rest = branch.setdefault(key, {}), tail
         leaves.append((branch, rest))
     return tree, leaves
+
+
+def make(text: str, context: Context) -> PlotJuggler:
+    """An address."""
+    return PlotJuggler(text)

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-import importlib.util
-import math
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from socketserver import TCPServer, ThreadingMixIn
 from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
+from prometheus_client import CollectorRegistry, make_wsgi_app
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
 from limberjack.bridge.errors import EndpointError
 from limberjack.bridge.telemetry.dictionary import Dictionary
+from limberjack.bridge.telemetry.outlets import Context
+from limberjack.bridge.telemetry.ports import loopback_port
 from limberjack.bridge.telemetry.sample import Notice, Sample
-from limberjack.engine.errors import MissingExtraError
 
 DEFAULT_PORT = 9464
 #: longest time that one scrape may take, s
 _REQUEST_S = 5.0
+Status = Mapping[str, Mapping[str, Any]]
 _SEVERITIES = ("information", "warning", "critical")
 #: quantity → kind of metric, its name, what it tells
 _METRICS = {
@@ -34,21 +37,25 @@ _METRICS = {
     "engine.refused": ("counter", "limberjack_engine_requests_refused", "requests refused"),
     "energy.total": ("gauge", "limberjack_energy_joules", "total energy of the system"),
 }
+_OUTLET_COUNTS = {
+    "sent": "samples taken by an outlet",
+    "dropped": "samples lost because an outlet was too slow",
+    "notices_dropped": "notices lost because an outlet was too slow",
+    "failures": "errors of an outlet",
+}
 
 
 class Prometheus:
     """Serves http://127.0.0.1:PORT/metrics.
 
     port : to bind on loopback; 0 takes a free one, `port` then tells which
+    status : gives outlet → its counts, as `Gateway.status`
     """
 
     name = "prometheus"
 
-    def __init__(self, port: int = DEFAULT_PORT) -> None:
-        """Raises MissingExtraError."""
-        if importlib.util.find_spec("prometheus_client") is None:
-            raise MissingExtraError("--prometheus", "prometheus_client", "telemetry")
-        self.port = port
+    def __init__(self, port: int = DEFAULT_PORT, status: Callable[[], Status] = dict) -> None:
+        self.port, self._status = port, status
         self._lock = threading.Lock()
         self._server: _Server | None = None
         self._newest: Sample | None = None
@@ -57,8 +64,6 @@ class Prometheus:
 
     def open(self, dictionary: Dictionary) -> None:
         """Bind and serve. Raises EndpointError."""
-        from prometheus_client import CollectorRegistry, make_wsgi_app
-
         self._dictionary, self._newest = dictionary, None
         registry = CollectorRegistry()
         registry.register(self)
@@ -69,7 +74,7 @@ class Prometheus:
             raise EndpointError(f"--prometheus {self.port}: the port cannot be used ({why}). Choose another.") from None
         self._server.set_app(make_wsgi_app(registry))
         self.port = self._server.server_port
-        threading.Thread(target=self._server.serve_forever, name="prometheus", daemon=True).start()
+        threading.Thread(target=self._server.serve_forever, args=(0.1,), name="prometheus", daemon=True).start()
 
     def sample(self, sample: Sample) -> None:
         """Keep the newest and count."""
@@ -92,8 +97,6 @@ class Prometheus:
 
     def collect(self) -> Iterator[Any]:
         """What a scrape gets; called on its thread."""
-        from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
-
         with self._lock:
             newest, samples, gaps, notices = self._newest, self._samples, self._gaps, dict(self._notices)
         about = GaugeMetricFamily("limberjack_model", "the model that runs", labels=["name", "hash"])
@@ -105,20 +108,26 @@ class Prometheus:
         for (kind, severity), count in sorted(notices.items()):
             counts.add_metric([kind, _SEVERITIES[severity]], count)
         yield counts
+        yield from _of_outlets(self._status())
         if newest is not None:
             age = max(0.0, 1e-9 * (time.time_ns() - newest.unix_ns))
             yield GaugeMetricFamily("limberjack_sample_age_seconds", "age of the newest sample", value=age)
             yield from self._of(newest)
 
     def _of(self, sample: Sample) -> Iterator[Any]:
-        """The quantities of a sample that tell of health; those that are not known yet are left out."""
-        from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
-
+        """The quantities of a sample that tell of health."""
         for id, (kind, name, text) in _METRICS.items():
             value = float(sample.vector[self._dictionary.place(id)])
-            if not math.isnan(value):
-                family = CounterMetricFamily if kind == "counter" else GaugeMetricFamily
-                yield family(name, text, value=value)
+            yield (CounterMetricFamily if kind == "counter" else GaugeMetricFamily)(name, text, value=value)
+
+
+def _of_outlets(status: Status) -> Iterator[Any]:
+    """What became of the samples of every outlet."""
+    for key, text in _OUTLET_COUNTS.items():
+        family = CounterMetricFamily(f"limberjack_outlet_{key}", text, labels=["outlet"])
+        for outlet, counts in status.items():
+            family.add_metric([outlet], counts[key])
+        yield family
 
 
 class _Server(ThreadingMixIn, WSGIServer):
@@ -140,3 +149,8 @@ class _Handler(WSGIRequestHandler):
 
     def log_message(self, format: str, *_: Any) -> None:
         """Say nothing on the terminal."""
+
+
+def make(text: str, context: Context) -> Prometheus:
+    """A port."""
+    return Prometheus(loopback_port("--prometheus", text), context.gateway.status)

@@ -118,9 +118,10 @@ def test_plotjuggler_binds_loopback_only(dictionary):
 async def foxglove_client(port: int, outlet: Foxglove, samples: list[Sample]) -> dict[str, Any]:
     """A client of Foxglove's WebSocket protocol, by its specification: what it is told and gets."""
     found: dict[str, Any] = {"channels": {}, "messages": [], "status": []}
-    async with aiohttp.ClientSession() as session, session.ws_connect(
-        f"ws://127.0.0.1:{port}", protocols=["foxglove.sdk.v1"]
-    ) as socket:
+    async with (
+        aiohttp.ClientSession() as session,
+        session.ws_connect(f"ws://127.0.0.1:{port}", protocols=["foxglove.sdk.v1"]) as socket,
+    ):
         subscribed = False
         while len(found["messages"]) < len(samples) + 1 or not found["status"]:
             message = await asyncio.wait_for(socket.receive(), WAIT_MS / 1000)
@@ -240,13 +241,13 @@ def scrape(port: int) -> dict[tuple[str, frozenset], float]:
 
 
 def test_prometheus_scrapes_health_counts_and_alarms(dictionary):
-    outlet = Prometheus(0)
+    counts = {"sent": 1, "dropped": 7, "notices_dropped": 0, "failures": 0}
+    outlet = Prometheus(0, lambda: {"0.mcap": counts})
     outlet.open(dictionary)
     try:
         assert ("limberjack_sample_age_seconds", frozenset()) not in scrape(outlet.port)
         sample = make_sample(dictionary, 4, gap=2)
         sample.vector[dictionary.place("engine.overruns")] = 5.0
-        sample.vector[dictionary.place("engine.real_time_factor")] = np.nan
         outlet.sample(sample)
         outlet.notice(ALARM)
         found = scrape(outlet.port)
@@ -259,6 +260,6 @@ def test_prometheus_scrapes_health_counts_and_alarms(dictionary):
     assert found["limberjack_time_seconds", none] == sample.time
     assert found["limberjack_gateway_lost_total", none] == 2.0
     assert found["limberjack_notices_total", frozenset({("kind", "alarm"), ("severity", "critical")})] == 1.0
-    assert ("limberjack_engine_real_time_factor", none) not in found
+    assert found["limberjack_outlet_dropped_total", frozenset({("outlet", "0.mcap")})] == 7.0
     with pytest.raises(EndpointError, match="cannot be used"):
         Prometheus(70000).open(dictionary)
