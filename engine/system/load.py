@@ -102,9 +102,15 @@ def _rebase(system: System, base: Base | None) -> System:
     if changed is root:
         return system
     bodies = tuple(changed if body is root else body for body in system.bodies)
-    held = tuple(name for name in system.held if name not in root.hinge.coordinate_names)
-    rates = tuple(name for name in system.held_rates if name not in root.hinge.velocity_names)
-    return replace(system, bodies=bodies, held=held, held_rates=rates)
+    positions, rates = root.hinge.coordinate_names, root.hinge.velocity_names
+    gone = {f"q.{name}" for name in positions} | {f"{part}.{name}" for part in ("v", "tau") for name in rates}
+    return replace(
+        system,
+        bodies=bodies,
+        held=tuple(name for name in system.held if name not in positions),
+        held_rates=tuple(name for name in system.held_rates if name not in rates),
+        alarms=tuple(alarm for alarm in system.alarms if alarm.signal not in gone),
+    )
 
 
 def _rebased(root: Body, base: Base) -> Body:

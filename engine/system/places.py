@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from limberjack.engine.errors import ModelError
+from limberjack.engine.system.alarms import Alarm
 from limberjack.engine.system.elements import Rotor, Thruster
 from limberjack.engine.system.system import Actuator, Body, Hinge, Loop, Node, Sensor
 
-Item = Body | Hinge | Node | Actuator | Sensor | Loop | Thruster | Rotor
+Item = Body | Hinge | Node | Actuator | Sensor | Loop | Thruster | Rotor | Alarm
 
 #: (where the item was written, field of it) → the place to show; a reader that knows lines gives its own
 Locate = Callable[[str, str], str]

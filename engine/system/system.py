@@ -13,40 +13,14 @@ from functools import cached_property
 
 import numpy as np
 
+from limberjack.engine.system.alarms import Alarm
 from limberjack.engine.system.elements import CentralGravity, Rotor, Thruster
 from limberjack.engine.system.hinge_types import ATTACHED_TYPE, HINGE_TYPES, HingeType, modal_type
 from limberjack.engine.system.modal import Attachment, Integrals
 from limberjack.engine.system.patterns import Interface
+from limberjack.engine.system.rigid import Inertia as Inertia
+from limberjack.engine.system.rigid import Pose as Pose
 from limberjack.engine.system.shapes import Shape
-
-
-@dataclass(frozen=True, eq=False)
-class Pose:
-    """Pose of a frame B in a frame A: ``rotation`` R_AB (3, 3), ``position`` p_AB_A (3,), metres."""
-
-    rotation: np.ndarray = field(default_factory=lambda: np.eye(3))
-    position: np.ndarray = field(default_factory=lambda: np.zeros(3))
-
-    def __matmul__(self, other: Pose) -> Pose:
-        """Compose: X_AC = X_AB @ X_BC."""
-        return Pose(self.rotation @ other.rotation, self.position + self.rotation @ other.position)
-
-    def inverse(self) -> Pose:
-        """The pose of A in B."""
-        return Pose(self.rotation.T.copy(), -self.rotation.T @ self.position)
-
-
-@dataclass(frozen=True, eq=False)
-class Inertia:
-    """Mass properties of one rigid body in its own frame.
-
-    mass (kg); com (3,) position of the centre of mass (m); about_com (3, 3) rotational inertia about the
-    centre of mass in body axes (kg·m²).
-    """
-
-    mass: float = 0.0
-    com: np.ndarray = field(default_factory=lambda: np.zeros(3))
-    about_com: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))
 
 
 @dataclass(frozen=True)
@@ -329,6 +303,7 @@ class System:
     interface: Interface = field(default_factory=Interface)
     held: tuple[str, ...] = ()
     held_rates: tuple[str, ...] = ()
+    alarms: tuple[Alarm, ...] = ()
 
     @cached_property
     def nq(self) -> int:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from limberjack.engine.errors import ModelError
+from limberjack.engine.system.alarms import Alarm
 from limberjack.engine.system.checks.inertia import MOMENT_TOLERANCE
 from limberjack.engine.system.elements import CentralGravity, Rotor, Thruster
 from limberjack.engine.system.places import Locate, plain_locate
@@ -148,8 +149,8 @@ def _driven(
     return hinge, drive
 
 
-def equip(system: System, *elements: Wheel | Cmg | Thruster | Rotor | CentralGravity) -> System:
-    """A checked copy of a System with these elements as well.
+def equip(system: System, *elements: Wheel | Cmg | Thruster | Rotor | CentralGravity | Alarm) -> System:
+    """A checked copy of a System with these elements and alarms as well.
 
     A CentralGravity takes the place of the uniform gravity. Raises ModelError for an element that does not fit.
     """
@@ -158,11 +159,13 @@ def equip(system: System, *elements: Wheel | Cmg | Thruster | Rotor | CentralGra
     return validate(system)
 
 
-def _with(system: System, element: Wheel | Cmg | Thruster | Rotor | CentralGravity) -> System:
+def _with(system: System, element: Wheel | Cmg | Thruster | Rotor | CentralGravity | Alarm) -> System:
     if isinstance(element, CentralGravity):
         return replace(system, central=element, gravity=np.zeros(3))
     if isinstance(element, Thruster):
         return replace(system, thrusters=(*system.thrusters, element))
+    if isinstance(element, Alarm):
+        return replace(system, alarms=(*system.alarms, element))
     if isinstance(element, Rotor):
         return replace(system, rotors=(*system.rotors, element))
     body, drive, *rotors = wheel_parts(element) if isinstance(element, Wheel) else cmg_parts(element)

@@ -20,6 +20,7 @@ from limberjack.engine.linear_model import LinearModel, Mode
 from limberjack.engine.linearize import linearize
 from limberjack.engine.operators.workbench import Operators
 from limberjack.engine.simulation import Simulation
+from limberjack.engine.system.alarms import Alarm, Bounds
 from limberjack.engine.system.elements import CentralGravity, Rotor, Thruster
 from limberjack.engine.system.load import load
 from limberjack.engine.system.loops.assembly import assemble
@@ -32,7 +33,9 @@ from limberjack.fmu.export import export_fmu
 from limberjack.version import __version__
 
 __all__ = [
+    "Alarm",
     "ArgumentError",
+    "Bounds",
     "CentralGravity",
     "Cmg",
     "Dynamics",

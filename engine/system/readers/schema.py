@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from limberjack.engine.system.patterns import Interface
+from limberjack.engine.system.readers.schema_alarms import AlarmSpec
 from limberjack.engine.system.readers.schema_elements import CmgSpec, Gravity, ThrusterSpec, WheelSpec
 from limberjack.engine.system.readers.schema_hinges import HingeSpec
 from limberjack.engine.system.readers.schema_loops import LoopSpec
@@ -171,6 +172,7 @@ class ModelSpec(Model):
     thrusters: list[ThrusterSpec] = Field(default=[])
     sensors: list[SensorSpec] = Field(default=[])
     shapes: list[ShapeSpec] = Field(default=[])
+    alarms: list[AlarmSpec] = Field(default=[])
     fmu: InterfaceSpec = InterfaceSpec()
 
 

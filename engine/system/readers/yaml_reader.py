@@ -75,6 +75,7 @@ def _system(spec: ModelSpec, document: Document) -> System:
         ),
         loops=tuple(make_loop(i, loop, carriers, document) for i, loop in enumerate(spec.loops)),
         shapes=make_shapes(spec, carriers, document),
+        alarms=tuple(alarm.alarm(document.place(("alarms", i))) for i, alarm in enumerate(spec.alarms)),
         thrusters=elements.thrusters,
         rotors=tuple(elements.rotors),
         gravity=elements.gravity,
@@ -123,7 +124,7 @@ def _actuator(spec: ActuatorSpec, where: str) -> Actuator:
 def _locator(document: Document, spec: ModelSpec) -> Locate:
     """Turns "arm.yaml:12, bodies[1]" and a field into the line of that field."""
     paths: dict[str, tuple[str | int, ...]] = {}
-    for group in ("nodes", "actuators", "sensors", "loops", "wheels", "cmgs", "thrusters", "shapes"):
+    for group in ("nodes", "actuators", "sensors", "loops", "wheels", "cmgs", "thrusters", "shapes", "alarms"):
         paths |= {document.place((group, i)): (group, i) for i in range(len(getattr(spec, group)))}
     for i in range(len(spec.bodies)):
         paths |= {document.place(path): path for path in (("bodies", i), ("bodies", i, "hinge"))}
