@@ -5,12 +5,14 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from limberjack.bridge.errors import EngineLostError, EngineTimeoutError
+from limberjack.bridge.telemetry.commander import EVERYTHING, Commander
+from limberjack.bridge.telemetry.orders import Rule
 from limberjack.bridge.telemetry.queues import Feed
 from limberjack.bridge.telemetry.sample import Notice, Outlet, Sample
 from limberjack.bridge.telemetry.session import Clock, Session
@@ -27,12 +29,20 @@ _CLOSE_S = 3.0
 class Gateway:
     """One engine's telemetry. `connect`, `add` outlets, `start`; `stop` at the end.
 
-    Attributes that outlets may use from any thread: `session()`, `tell`, `status()`.
+    For outlets, from any thread: `session()`, `tell`, `status()`, `commander`.
     """
 
     def __init__(
-        self, endpoint: str, *, keys: Path | None = None, key_name: str = "client", most_hz: float | None = None
+        self,
+        endpoint: str,
+        *,
+        keys: Path | None = None,
+        key_name: str = "client",
+        most_hz: float | None = None,
+        rules: Sequence[Rule] = EVERYTHING,
     ) -> None:
+        """most_hz : states taken a second; None: all;  rules : who may command what; empty: nobody anything"""
+        self.commander = Commander(endpoint, self.session, self.tell, keys=keys, key_name=key_name, rules=rules)
         self._source = Source(endpoint, self, keys=keys, key_name=key_name, most_hz=most_hz)
         self._clock = Clock()
         self._feeds: list[Feed] = []
@@ -71,6 +81,7 @@ class Gateway:
         """End the source, hand over what waits, close all outlets; bounded, also where one hangs."""
         self._source.stop()
         self._stopping.set()
+        self.commander.close()
         deadline = time.monotonic() + _CLOSE_S
         for feed in self._feeds:
             if not feed.close(max(0.1, deadline - time.monotonic())):
@@ -117,9 +128,10 @@ class Gateway:
     # ---- watch
 
     def _watch(self) -> None:
-        """Twice a second: which outlets hang, which lost samples."""
+        """Twice a second: which outlets hang, which lost samples, whether the command lease is of use still."""
         watches: dict[Feed, _Watch] = {}
         while not self._stopping.wait(_WATCH_S):
+            self.commander.look()
             for feed in self._feeds:
                 for severity, text in watches.setdefault(feed, _Watch()).look(feed, time.monotonic()):
                     log.warning(text)

@@ -269,6 +269,7 @@ def _gateway(commands: Any) -> None:
     parser.add_argument("--key-name", default="client", metavar="NAME", help="of the key pair (default: client)")
     parser.add_argument("--rate", type=float, metavar="HZ", help="take at most so many states a second (default: all)")
     parser.add_argument("--wait", type=float, default=0.0, metavar="S", help="wait so long for the engine (default: 0)")
+    parser.add_argument("--read-only", action="store_true", help="refuse commands from every outlet")
     outlets = parser.add_argument_group("outlets, each may be repeated")
     for kind in KINDS:
         option, target = f"--{kind.name}", f"outlet_{kind.name}"

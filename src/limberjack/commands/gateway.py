@@ -8,6 +8,7 @@ import signal
 import sys
 import threading
 
+from limberjack.bridge.telemetry.commander import EVERYTHING
 from limberjack.bridge.telemetry.gateway import Gateway
 from limberjack.bridge.telemetry.outlets import KINDS, Context
 from limberjack.engine.errors import ArgumentError
@@ -22,7 +23,8 @@ def gateway(options: argparse.Namespace) -> None:
         raise ArgumentError(f"this gateway would have no outlet. Give at least one of {names}.")
     logging.basicConfig(level=logging.WARNING, format="limberjack gateway: %(message)s", stream=sys.stderr)
     announce_compilation()
-    telemetry = Gateway(options.engine, keys=options.keys, key_name=options.key_name, most_hz=options.rate)
+    rules = () if options.read_only else EVERYTHING
+    telemetry = Gateway(options.engine, keys=options.keys, key_name=options.key_name, most_hz=options.rate, rules=rules)
     try:
         session = telemetry.connect(options.wait)
         for kind, text in wanted:

@@ -1,0 +1,211 @@
+"""The one way from outlets to the engine: who may do what is checked, carried out, and told to everybody."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from limberjack.bridge.client import Client
+from limberjack.bridge.errors import BridgeError, Code, EngineLostError, EngineTimeoutError, RefusedError
+from limberjack.bridge.telemetry.orders import Actor, Order, OrderRefused, Rule, examine, permit
+from limberjack.bridge.telemetry.session import Session
+from limberjack.engine.errors import LimberjackError, SimulationError
+from limberjack.engine.impact import Impact
+
+log = logging.getLogger("limberjack.gateway")
+
+EVERYTHING = (Rule(),)
+_ANSWER_S = 2.0  # longest wait for the engine, and for another order to be done
+_NOTICES_A_SECOND = 20  # of more orders, the others are counted
+
+
+class Teller(Protocol):
+    """`Gateway.tell`."""
+
+    def __call__(self, severity: int, text: str, kind: str = "link", **data: Any) -> None: ...
+
+
+class Commander:
+    """Carries out orders, one at a time. Usable from any thread; no call lasts longer than a few seconds.
+
+    rules : who may do what; empty: nobody anything
+    idle_s : after so long without an order the command lease is given up, so that others may command
+    """
+
+    def __init__(
+        self,
+        endpoint: str,
+        session: Callable[[], Session],
+        tell: Teller,
+        *,
+        keys: Path | None = None,
+        key_name: str = "client",
+        rules: Sequence[Rule] = EVERYTHING,
+        idle_s: float = 5.0,
+    ) -> None:
+        self._endpoint, self._session, self._keys = endpoint, session, (keys, key_name)
+        self._teller, self._rules, self._idle_s = _Bounded(tell), tuple(rules), idle_s
+        self._lock = threading.Lock()
+        self._client: Client | None = None
+        self._holds, self._last = False, 0.0
+
+    def check(self, order: Order, actor: Actor) -> None:
+        """Raise OrderRefused if the order cannot or may not be carried out; the refusal is told to everybody."""
+        try:
+            examine(order, self._session())
+            permit(order, actor, self._rules)
+        except OrderRefused as refusal:
+            self._refuse(order, actor, refusal)
+            raise
+
+    def execute(self, order: Order, actor: Actor) -> dict[str, Any]:
+        """Check an order and let the engine carry it out. Returns what the engine answered; raises OrderRefused.
+
+        parameter: {"value"}; attach, release, lock, unlock: {"energy_loss", "distance"}; reset: {"time"}; else empty
+        """
+        self.check(order, actor)
+        try:
+            answer = self._forward(order)
+        except OrderRefused as refusal:
+            self._refuse(order, actor, refusal)
+            raise
+        self._teller.tell(0, f"{actor}: {order}.", "command", **_data(order, actor), **answer)
+        return answer
+
+    def look(self) -> None:
+        """Give the lease up when it has not been used for a while; call now and then."""
+        if self._holds and time.monotonic() - self._last > self._idle_s and self._lock.acquire(blocking=False):
+            try:
+                self._give_up()
+            finally:
+                self._lock.release()
+
+    def close(self) -> None:
+        """Give the lease up and end the connection."""
+        if self._lock.acquire(timeout=2.0 * _ANSWER_S):
+            try:
+                self._drop()
+            finally:
+                self._lock.release()
+
+    # ---- the engine
+
+    def _forward(self, order: Order) -> dict[str, Any]:
+        if not self._lock.acquire(timeout=_ANSWER_S):
+            raise OrderRefused("busy", "the engine is still at an order given before. Try again.")
+        try:
+            answer = self._answer(order)
+            self._last = time.monotonic()
+            self._holds = order.action != "give_up"
+            return answer
+        finally:
+            self._lock.release()
+
+    def _answer(self, order: Order) -> dict[str, Any]:
+        """What the engine answers; the refusal of an engine that was started again is no answer."""
+        try:
+            client = self._connected()
+            try:
+                return _do(client, order)
+            except RefusedError as error:
+                if error.code != Code.UNKNOWN_CLIENT:
+                    raise
+            self._drop()
+            return _do(self._connected(), order)
+        except RefusedError as error:
+            raise OrderRefused(error.code, str(error)) from None
+        except (EngineLostError, EngineTimeoutError) as error:
+            self._drop()
+            raise OrderRefused("lost", f"{error} Whether the order took effect is not known.") from None
+        except SimulationError as error:
+            raise OrderRefused("simulation", str(error)) from None
+        except LimberjackError as error:
+            raise OrderRefused("malformed", str(error)) from None
+
+    def _connected(self) -> Client:
+        """A client of the engine that the telemetry comes from."""
+        if self._client is not None and self._client.lost:
+            self._drop()
+        if self._client is None:
+            keys, key_name = self._keys
+            options: dict[str, Any] = {"keys": keys, "key_name": key_name, "timeout_s": _ANSWER_S}
+            self._client = Client(self._endpoint, name="gateway", **options)
+        if self._client.describe().model_hash != self._session().description.model_hash:
+            self._drop()
+            raise OrderRefused("lost", "the engine runs another model since a moment ago. Look again, then command.")
+        return self._client
+
+    def _give_up(self) -> None:
+        self._holds = False
+        if self._client is not None:
+            try:
+                self._client.release()
+            except BridgeError:
+                self._drop()
+
+    def _drop(self) -> None:
+        self._holds = False
+        if self._client is not None:
+            self._client.close()
+            self._client = None
+
+    def _refuse(self, order: Order, actor: Actor, refusal: OrderRefused) -> None:
+        text = f"{actor}: {order} refused ({refusal.code}): {refusal}"
+        self._teller.tell(1, text, "refused", **_data(order, actor), code=refusal.code)
+
+
+def _do(client: Client, order: Order) -> dict[str, Any]:
+    match order.action:
+        case "command":
+            client.command(order.values)
+        case "parameter":
+            return {"value": client.parameter(order.target, order.value)}
+        case "reset":
+            return {"time": client.reset().time}
+        case "give_up":
+            client.release()
+        case "attach":
+            return _told(client.attach(order.target))
+        case "release":
+            return _told(client.release(order.target))
+        case "lock":
+            return _told(client.lock(order.target))
+        case "unlock":
+            return _told(client.unlock(order.target))
+    return {}
+
+
+def _told(impact: Impact) -> dict[str, Any]:
+    return {"energy_loss": impact.energy_loss, "distance": impact.distance}
+
+
+def _data(order: Order, actor: Actor) -> dict[str, Any]:
+    return {"who": str(actor), "order": str(order)}
+
+
+class _Bounded:
+    """Tells at most so many notices a second; how many more there were shows in the next."""
+
+    def __init__(self, tell: Teller) -> None:
+        self._tell, self._lock = tell, threading.Lock()
+        self._second, self._told, self._held_back = 0, 0, 0
+
+    def tell(self, severity: int, text: str, kind: str, **data: Any) -> None:
+        """Tell and log it, or count it."""
+        with self._lock:
+            second = int(time.monotonic())
+            if second != self._second:
+                self._second, self._told = second, 0
+            self._told += 1
+            if self._told > _NOTICES_A_SECOND:
+                self._held_back += 1
+                return
+            more, self._held_back = self._held_back, 0
+        if more:
+            text = f"{text} ({more} orders before this one were not told.)"
+        log.log(logging.WARNING if severity else logging.INFO, text)
+        self._tell(severity, text, kind, **data)

@@ -1,0 +1,162 @@
+"""What operators ask for: who asks, what for, and who may."""
+
+from __future__ import annotations
+
+import fnmatch
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from limberjack.bridge.errors import BridgeError
+from limberjack.bridge.telemetry.session import Session
+from limberjack.engine import arguments
+from limberjack.engine.errors import ArgumentError
+
+#: action → what it does; `target` is a parameter, loop or hinge where the text names one
+ACTIONS = {
+    "command": "set commands of drives, in `values`",
+    "parameter": "set the parameter `target` to `value`; faults of sensors and actuators are parameters too",
+    "attach": "close the loop `target`",
+    "release": "open the loop `target`",
+    "lock": "hold the hinge `target`",
+    "unlock": "let the hinge `target` move",
+    "reset": "put the simulation back to its start",
+    "give_up": "give the command lease to others",
+}
+ROLES = ("viewer", "operator")
+_LONGEST_NAME = 200
+
+
+@dataclass(frozen=True)
+class Actor:
+    """Who asks. outlet : "console"; name : a person, address or key; role : "viewer" looks, "operator" commands"""
+
+    outlet: str
+    name: str
+    role: str = "viewer"
+
+    def __post_init__(self) -> None:
+        shown = "".join(each if each.isprintable() else "?" for each in self.name[:100])
+        object.__setattr__(self, "name", shown)  # it goes to logs and screens
+
+    def __str__(self) -> str:
+        return f"{self.outlet}/{self.name}"
+
+
+@dataclass(frozen=True)
+class Order:
+    """One thing to do: an action of ACTIONS.
+
+    target : parameter, loop or hinge;  value : of the parameter;  values : command name → value
+    """
+
+    action: str
+    target: str = ""
+    value: float | None = None
+    values: Mapping[str, float] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        if self.action == "command":
+            return "command " + ", ".join(f"{name} = {_short(value)}" for name, value in list(self.values.items())[:8])
+        tail = f" = {_short(self.value)}" if self.value is not None else ""
+        return f"{self.action} {self.target}".strip()[:200] + tail
+
+
+class OrderRefused(BridgeError):
+    """An order that is not carried out; `code` says why.
+
+    Of the gateway: "role", "not_allowed", "malformed", "unknown", "non_finite", "range", "busy", "lost"; of the engine:
+    its own codes (docs/protocol.md), as "lease"
+    """
+
+    def __init__(self, code: str, text: str) -> None:
+        self.code = code
+        super().__init__(text)
+
+    def __reduce__(self) -> tuple:
+        return type(self), (self.code, str(self))
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What some may do: patterns (as of file names) of "outlet/name", of actions, of targets or command names."""
+
+    who: str = "*"
+    actions: tuple[str, ...] = ("*",)
+    targets: tuple[str, ...] = ("*",)
+
+    def fits(self, actor: Actor, order: Order) -> bool:
+        """Whether it lets this actor do this."""
+        names = list(order.values) if order.action == "command" else [order.target]
+        return (
+            fnmatch.fnmatchcase(str(actor), self.who)
+            and any(fnmatch.fnmatchcase(order.action, each) for each in self.actions)
+            and all(any(fnmatch.fnmatchcase(name, each) for each in self.targets) for name in names)
+        )
+
+
+def permit(order: Order, actor: Actor, rules: Iterable[Rule]) -> None:
+    """Raise OrderRefused unless the actor is an operator and a rule lets it do this."""
+    if actor.role != "operator":
+        text = f"{actor} is a {actor.role} and may only look. Ask with the token of an operator."
+        raise OrderRefused("role", text)
+    if not any(rule.fits(actor, order) for rule in rules):
+        text = f"{actor} may not {order}: no rule of this gateway allows it. Add one to `allow` in the gateway's file."
+        raise OrderRefused("not_allowed", text)
+
+
+def examine(order: Order, session: Session) -> None:
+    """Raise OrderRefused for an order that the engine of this session could not carry out as it stands."""
+    if order.action not in ACTIONS:
+        raise OrderRefused("malformed", f"{order.action!r:.40} is no action. Choose one of {', '.join(ACTIONS)}.")
+    for name in (order.target, *order.values):
+        if not isinstance(name, str) or len(name) > _LONGEST_NAME:
+            raise OrderRefused(
+                "malformed", f"{name!r:.40} is no name; give text of at most {_LONGEST_NAME} characters."
+            )
+    try:
+        if order.action == "command":
+            _examine_command(order, session)
+        elif order.action == "parameter":
+            arguments.index_of("parameter", order.target, session.description.parameters)
+            _finite(f"parameter {order.target}", order.value)
+        elif order.action not in ("reset", "give_up"):
+            _examine_switch(order, session)
+    except ArgumentError as error:
+        raise OrderRefused("unknown", str(error)) from None
+
+
+def _examine_command(order: Order, session: Session) -> None:
+    names = session.description.names["command"]
+    if not order.values:
+        raise OrderRefused("malformed", "a command needs values: name and number of at least one.")
+    for name, value in order.values.items():
+        arguments.index_of("command", name, names)
+        _finite(f"command {name}", value)
+        known = session.dictionary[f"command.{name}"]
+        if not known.low <= value <= known.high:
+            text = f"command {name} cannot be {value:g} {known.unit}".rstrip()
+            raise OrderRefused("range", f"{text}; the model allows {known.low:g} to {known.high:g}.")
+
+
+def _examine_switch(order: Order, session: Session) -> None:
+    loops = [loop for loop in session.description.raw["loops"] if loop["switchable"]]
+    if order.action in ("attach", "release"):
+        arguments.index_of("switchable loop", order.target, [loop["name"] for loop in loops])
+    else:
+        arguments.index_of("lock of hinge", order.target, [loop["hinge"] for loop in loops if loop["hinge"]])
+
+
+def _finite(what: str, value: float | None) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise OrderRefused("malformed", f"{what} needs a number, not {_short(value)}.")
+    try:
+        finite = math.isfinite(value)
+    except OverflowError:
+        finite = False
+    if not finite:
+        raise OrderRefused("non_finite", f"{what} cannot be {_short(value)}; give a finite number.")
+
+
+def _short(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else f"{value!r:.40}"
