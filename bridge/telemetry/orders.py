@@ -35,12 +35,9 @@ class Actor:
     name: str
     role: str = "viewer"
 
-    def __post_init__(self) -> None:
-        shown = "".join(each if each.isprintable() else "?" for each in self.name[:100])
-        object.__setattr__(self, "name", shown)  # it goes to logs and screens
-
     def __str__(self) -> str:
-        return f"{self.outlet}/{self.name}"
+        shown = "".join(each if each.isprintable() else "?" for each in self.name[:100])
+        return f"{self.outlet}/{shown}"
 
 
 @dataclass(frozen=True)
@@ -57,9 +54,10 @@ class Order:
 
     def __str__(self) -> str:
         if self.action == "command":
-            return "command " + ", ".join(f"{name} = {_short(value)}" for name, value in list(self.values.items())[:8])
+            shown = [f"{name!s:.80} = {_short(value)}" for name, value in list(self.values.items())[:8]]
+            return "command " + ", ".join(shown) + (", …" if len(self.values) > len(shown) else "")
         tail = f" = {_short(self.value)}" if self.value is not None else ""
-        return f"{self.action} {self.target}".strip()[:200] + tail
+        return f"{self.action!s:.40} {self.target!s:.80}".strip() + tail
 
 
 class OrderRefused(BridgeError):

@@ -1,0 +1,184 @@
+"""The gateway: exact numbers, gaps, restarts, outlets that are slow, fail or hang."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from limberjack.bridge import Client
+from limberjack.bridge.errors import EngineTimeoutError
+from limberjack.bridge.telemetry.dictionary import dictionary_of
+from limberjack.bridge.telemetry.outlets import KINDS, Context, kind_of
+from limberjack.bridge.telemetry.printing import PrintOutlet
+from limberjack.bridge.telemetry.queues import Feed
+from limberjack.bridge.telemetry.sample import Notice, Sample
+from limberjack.engine.dynamics import Dynamics
+from limberjack.engine.errors import ArgumentError
+from limberjack.engine.simulation import Simulation
+from tests.telemetry.engines import Recorder, engine, gateway, until
+
+
+def by_group(recorder: Recorder, sample: Sample) -> dict[str, np.ndarray]:
+    return {group: sample.vector[place] for group, place in recorder.dictionaries[-1].groups.items()}
+
+
+def test_samples_are_the_engine_s_numbers(arm, endpoint):
+    """Lockstep: every published state arrives in order, bit for bit; energy and momentum are those of Dynamics."""
+    twin, recorder = Simulation(arm), Recorder()
+    with engine(arm, endpoint, mode="lockstep"), gateway(endpoint, recorder), Client(endpoint) as client:
+        until(lambda: recorder.samples, "no first state came")
+        until(lambda: client.step(1) and len(recorder.samples) > 1, "the stream brings nothing")
+        client.reset()
+        until(lambda: recorder.samples[-1].time == 0.0, "the reset did not arrive")
+        at = len(recorder.samples)
+        for _ in range(20):
+            client.step(5, {"shoulder": 1.5})
+        until(lambda: len(recorder.samples) == at + 20, "states are missing")
+    twin.command["shoulder"] = 1.5
+    dynamics = Dynamics(arm)
+    for sample in recorder.samples[at:]:
+        twin.step(5)
+        parts = by_group(recorder, sample)
+        assert sample.time == parts["time"][0] == twin.time
+        assert sample.gap == 0
+        for part, expected in (("q", twin.q), ("v", twin.v), ("tau", twin.tau), ("output", twin.output_vector)):
+            np.testing.assert_array_equal(parts[part], expected)
+        kinetic, potential = dynamics.energy(twin.q, twin.v)
+        np.testing.assert_allclose(parts["energy"], [kinetic, potential, 0.0, kinetic + potential], rtol=1e-13)
+        np.testing.assert_allclose(parts["momentum"], dynamics.momentum(twin.q, twin.v), rtol=1e-12, atol=1e-14)
+        assert parts["engine"][:2].tolist() == [1.0, twin.step_count]
+    assert [b.sequence - a.sequence for a, b in zip(recorder.samples[at:], recorder.samples[at + 1 :])].count(1) >= 18
+    assert all(a.unix_ns < b.unix_ns for a, b in zip(recorder.samples, recorder.samples[1:]))
+
+
+def test_parameters_reach_the_mirror(arm, endpoint):
+    """Set before the gateway came and while it runs: the potential energy follows."""
+    recorder = Recorder()
+    with engine(arm, endpoint, mode="lockstep"), Client(endpoint) as client:
+        client.parameter("gravity.z", -1.0)
+        with gateway(endpoint, recorder):
+            until(lambda: recorder.samples, "no state came")
+            twin = Simulation(arm)
+            twin.parameters["gravity.z"] = -1.0
+            assert recorder.value("energy.potential") == pytest.approx(twin.output["energy.potential"], rel=1e-13)
+            client.parameter("gravity.z", -2.0)
+            twin.parameters["gravity.z"] = -2.0
+            wanted = pytest.approx(twin.output["energy.potential"], rel=1e-13)
+            until(lambda: recorder.value("energy.potential") == wanted, "the mirror has the old gravity")
+    assert any("gravity.z to -2" in text for text in recorder.texts("engine"))
+
+
+def test_an_engine_that_is_started_again(arm, dock, endpoint):
+    """Killed: told. Same model: outlets go on. Another model: they open again for it."""
+    recorder = Recorder()
+    with engine(arm, endpoint):
+        made = gateway(endpoint, recorder)
+        running = made.__enter__()
+        until(lambda: len(recorder.samples) > 5, "no states")
+    until(lambda: any("lost" in text for text in recorder.texts("link")), "the loss was not told")
+    before = len(recorder.samples)
+    with engine(arm, endpoint):
+        until(lambda: len(recorder.samples) > before + 5, "states do not come again")
+    assert len(recorder.dictionaries) == 1
+    with engine(dock, endpoint):
+        until(lambda: len(recorder.dictionaries) == 2, "the other model was not told")
+        until(
+            lambda: recorder.samples and len(recorder.samples[-1].vector) == len(recorder.dictionaries[1]), "no state"
+        )
+        assert running.session().system.name == "dock"
+    made.__exit__(None, None, None)
+    assert recorder.closed == 2
+    assert sum("again after" in text for text in recorder.texts("link")) == 2
+
+
+def test_no_engine(endpoint, monkeypatch):
+    monkeypatch.setattr("limberjack.bridge.telemetry.session._REQUEST_S", 0.2)
+    with pytest.raises(EngineTimeoutError, match="nothing listens there"), gateway(endpoint):
+        pass
+
+
+def sample(k: int, gap: int = 0) -> Sample:
+    return Sample(k, 1e-3 * k, 1_000_000 * k, np.zeros(1), gap)
+
+
+def fed(recorder: Recorder, **options) -> Feed:
+    told = recorder.notices
+    feed = Feed(recorder, lambda severity, text: told.append(Notice("link", severity, text, 0.0, 0)), **options)
+    feed.start(None)
+    return feed
+
+
+def test_a_slow_outlet_loses_the_oldest_and_sees_the_gap():
+    recorder = Recorder()
+    feed = fed(recorder, samples=10)
+    recorder.go_on.clear()
+    feed.offer_sample(sample(0))
+    until(lambda: feed.busy_s() > 0.0, "the outlet does not work")
+    for k in range(1, 101):
+        feed.offer_sample(sample(k, gap=2 if k == 50 else 0))
+    recorder.go_on.set()
+    assert feed.close(5.0)
+    assert [each.sequence for each in recorder.samples] == [0, *range(91, 101)]
+    assert [each.gap for each in recorder.samples] == [0, 92, *[0] * 9]
+    assert (feed.counts.sent, feed.counts.dropped, recorder.closed) == (11, 90, 1)
+
+
+def test_thinning_is_no_gap_but_keeps_gaps():
+    recorder = Recorder()
+    feed = fed(recorder, rate_hz=100.0)
+    for k in range(100):  # one each ms
+        feed.offer_sample(sample(k, gap=3 if k == 15 else 0))
+    assert feed.close(5.0)
+    assert [each.sequence for each in recorder.samples] == list(range(0, 100, 10))
+    assert [each.gap for each in recorder.samples] == [0, 0, 3, *[0] * 7]
+    assert (feed.counts.thinned, feed.counts.dropped) == (90, 0)
+
+
+def test_samples_and_notices_stay_in_order():
+    order: list[object] = []
+    recorder = Recorder()
+    recorder.sample = lambda each: order.append(each.sequence)  # type: ignore[method-assign]
+    recorder.notice = lambda each: order.append(each.text)  # type: ignore[method-assign]
+    feed = fed(recorder)
+    for k in range(50):
+        feed.offer_sample(sample(k))
+        feed.offer_notice(Notice("engine", 0, f"n{k}", 0.0, 0))
+    assert feed.close(5.0)
+    assert order == [each for k in range(50) for each in (k, f"n{k}")]
+
+
+def test_an_outlet_that_fails_is_opened_again_and_one_that_hangs_is_left(arm, endpoint, monkeypatch):
+    monkeypatch.setattr("limberjack.bridge.telemetry.gateway._HANGS_S", 0.3)
+    monkeypatch.setattr("limberjack.bridge.telemetry.queues._PAUSES_S", (0.05, 0.1))
+    good, bad, stuck = Recorder("good"), Recorder("bad"), Recorder("stuck")
+    bad.fails = True
+    with engine(arm, endpoint):
+        with gateway(endpoint, good, bad, stuck) as running:
+            until(lambda: len(bad.dictionaries) > 1, "the failing outlet was not opened again")
+            bad.fails = False
+            stuck.go_on.clear()
+            until(lambda: any("stuck hangs" in text for text in good.texts("link")), "nobody told that one hangs")
+            until(lambda: bad.samples, "the outlet that failed does not go on")
+            status = running.status()
+        assert status["1.bad"]["failures"] >= 5
+        assert any("bad failed, RuntimeError: told to fail" in text for text in good.texts("link"))
+        assert good.closed == 1
+        assert not any(each.gap for each in good.samples)
+    stuck.go_on.set()
+
+
+def test_print_outlet(arm, capsys):
+    recorder = PrintOutlet(["q.*"])
+    dictionary = dictionary_of(Simulation(arm))
+    recorder.open(dictionary)
+    recorder.sample(Sample(1, 0.5, 0, np.arange(float(len(dictionary))), 0))
+    recorder.sample(Sample(3, 0.6, 0, np.arange(float(len(dictionary))), 1))
+    recorder.notice(Notice("alarm", 2, "too hot.", 0.6, 0))
+    out, err = capsys.readouterr()
+    assert out.splitlines() == ["time\tq.shoulder\tq.j1\tq.j2", "0.0\t1.0\t2.0\t3.0", "", "0.0\t1.0\t2.0\t3.0"]
+    assert err == "t = 0.6 s: critical: too hot.\n"
+    with pytest.raises(ArgumentError, match="fits 'nothing'"):
+        PrintOutlet(["nothing"]).open(dictionary)
+    with pytest.raises(ArgumentError, match="--print needs"):
+        kind_of("print").make(" , ", Context(None))
+    assert len({kind.name for kind in KINDS}) == len(KINDS)
