@@ -1,0 +1,29 @@
+"""The functions that a telecommand of service 8 can ask for."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class Function(IntEnum):
+    """Number of a function in packets.
+
+    names : which list of the vocabulary its argument is from, "" for none;  about : one line for people
+    """
+
+    COMMAND = 1, "", "values of commands"
+    ATTACH = 2, "loop", "closes a loop"
+    RELEASE = 3, "loop", "opens a loop"
+    LOCK = 4, "hinge", "holds a hinge where it is"
+    UNLOCK = 5, "hinge", "lets a hinge move again"
+    RESET = 6, "", "puts the simulation back to its beginning"
+    YIELD = 7, "", "gives the command lease up"
+
+    names: str
+    about: str
+
+    def __new__(cls, number: int, names: str, about: str) -> Function:
+        function = int.__new__(cls, number)
+        function._value_ = number
+        function.names, function.about = names, about
+        return function

@@ -1,0 +1,115 @@
+"""The file of packets: which quantities go out in which packets how often, and who may send telecommands."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, ValidationError
+from pydantic_core import PydanticCustomError
+
+from limberjack.engine.errors import ModelError
+from limberjack.engine.system.readers.schema_errors import Dialect, model_error
+from limberjack.engine.system.readers.schema_values import Model, NamePattern, Positive
+from limberjack.engine.system.readers.yaml_document import read_document
+
+PAGE = "docs/telemetry.md"
+MOST_SETS = 200
+
+Apid = Annotated[int, Field(ge=1, le=2046)]
+Word = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,63}$")]
+
+
+def _date(text: str) -> str:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise PydanticCustomError("date", "is no date; write it as 2026-01-31T12:00:00Z") from None
+    if moment.tzinfo is None or not 0 <= moment.timestamp() < 2**32:
+        raise PydanticCustomError("date", "needs its zone and must lie between 1970 and 2106; write Z for UTC")
+    return text
+
+
+class SetSpec(Model):
+    """Quantities that travel together."""
+
+    name: Word = Field(description="letters, digits and _")
+    quantities: Annotated[list[NamePattern], Field(min_length=1)] = Field(
+        description="identifiers of the dictionary, with * and ?"
+    )
+    rate_hz: Positive | None = Field(
+        default=None, description="packets for each second of simulated time (default: one for each sample)"
+    )
+    type: Literal["float64", "float32"] = Field(default="float64", description="width of the numbers (default float64)")
+    apid: Apid | None = Field(default=None, description="(default: the next free one)")
+
+
+class SourceSpec(Model):
+    """Someone who may send telecommands."""
+
+    name: Word = Field(description="as notices call it")
+    source: Annotated[int, Field(ge=0, le=65535)] = Field(description="source ID in the telecommands")
+    role: Literal["viewer", "operator"] = Field(default="operator", description="(default operator)")
+    allow: list[NamePattern] = Field(
+        default=["*"],
+        description="what it may do: command.NAME, parameter.NAME, attach.LOOP, release.LOOP, lock.HINGE, "
+        "unlock.HINGE, reset, yield, with * and ? (default: all)",
+    )
+    key_file: str | None = Field(
+        default=None, description="its telecommands must be authentic by this key, 16 to 4096 bytes, mode 0600"
+    )
+
+
+class PacketsSpec(Model):
+    """The whole file."""
+
+    limberjack_packets: Literal[1]
+    apid: Apid = Field(
+        default=100, description="of the gateway: telecommands, acknowledgements and events (default 100)"
+    )
+    clock: Literal["received", "simulated"] = Field(
+        default="received",
+        description="what the time in the packets is: when the gateway received the sample, or simulated time since "
+        "epoch (default received)",
+    )
+    epoch: Annotated[str, AfterValidator(_date)] = Field(
+        default="1970-01-01T00:00:00Z", description="date of simulated time 0 (default 1970)"
+    )
+    largest: Annotated[int, Field(ge=256, le=65000)] = Field(
+        default=1400, description="bytes of the largest packet; larger sets become several (default 1400)"
+    )
+    sets: Annotated[list[SetSpec], Field(min_length=1, max_length=MOST_SETS)]
+    sources: Annotated[list[SourceSpec], Field(max_length=64)] | None = Field(
+        default=None, description="who may send telecommands (default: whoever is on this machine)"
+    )
+
+    @property
+    def epoch_ns(self) -> int:
+        """Date of simulated time 0, ns since 1970."""
+        return int(datetime.fromisoformat(self.epoch).astimezone(UTC).timestamp() * 1e6) * 1000
+
+
+#: without a file
+DEFAULT = PacketsSpec(
+    limberjack_packets=1,
+    sets=[
+        SetSpec(name="motion", quantities=["q.*", "v.*", "tau.*", "command.*"], rate_hz=50.0),
+        SetSpec(name="sensors", quantities=["output.*"], rate_hz=50.0),
+        SetSpec(name="balance", quantities=["energy.*", "momentum.*"], rate_hz=10.0),
+        SetSpec(name="engine", quantities=["engine.*"], rate_hz=1.0),
+    ],
+)
+
+
+def read_packets(path: Path) -> PacketsSpec:
+    """The file of packets. ModelError with line and field for whatever is wrong with it."""
+    document = read_document(path)
+    if not isinstance(document.root.content, dict):
+        raise ModelError(
+            "a file of packets is a mapping", where=str(path), mend=f"Begin with 'limberjack_packets: 1'; see {PAGE}"
+        )
+    try:
+        return PacketsSpec.model_validate(document.root.plain())
+    except ValidationError as error:
+        raise model_error(error, document, Dialect(PacketsSpec, PAGE)) from None

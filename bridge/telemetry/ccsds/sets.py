@@ -1,0 +1,168 @@
+"""Packet sets resolved with a dictionary: which quantity stands where in which packet."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import struct
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+import numpy as np
+
+from limberjack.bridge.telemetry.ccsds.packets import CRC, TELEMETRY_HEADER_BYTES
+from limberjack.bridge.telemetry.ccsds.schema import DEFAULT, PacketsSpec, SetSpec
+from limberjack.bridge.telemetry.dictionary import Dictionary, Quantity
+from limberjack.bridge.telemetry.sample import Sample
+from limberjack.engine.errors import ArgumentError
+from limberjack.engine.system.patterns import compiled
+
+#: before the numbers: structure, signature of the plan, number of the publication, publications lost so far, time
+DATA_HEADER = struct.Struct(">HIIId")
+_WIDTHS: dict[str, np.dtype] = {"float64": np.dtype(">f8"), "float32": np.dtype(">f4")}
+_LARGEST_APID = 2046
+#: simulated times are sums of steps; this far below a multiple of the period counts as there
+_ROUNDING = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Packet:
+    """One packet of a set: a set that is too large for one has several.
+
+    structure : its number in the plan, from 1;  places : of its quantities in the vector of a sample
+    """
+
+    name: str
+    description: str
+    apid: int
+    structure: int
+    rate_hz: float | None
+    dtype: np.dtype
+    quantities: tuple[Quantity, ...] = field(repr=False)
+    places: np.ndarray = field(repr=False)
+
+    @property
+    def bits(self) -> int:
+        """Width of its numbers."""
+        return self.dtype.itemsize * 8
+
+    def data(self, sample: Sample, signature: int, lost: int) -> bytes:
+        """The data of the packet of a sample; a number too large for float32 becomes infinite."""
+        head = DATA_HEADER.pack(self.structure, signature, sample.sequence & 0xFFFFFFFF, lost & 0xFFFFFFFF, sample.time)
+        with np.errstate(over="ignore"):
+            numbers: bytes = sample.vector[self.places].astype(self.dtype).tobytes()
+        return head + numbers
+
+
+class Schedule:
+    """When a packet is due: at the first sample at or after each multiple of its period in simulated time."""
+
+    def __init__(self, rate_hz: float | None) -> None:
+        self._rate_hz, self._last = rate_hz, math.nan
+
+    def due(self, time: float) -> bool:
+        """Whether the sample of this time is sent; time that jumps back begins anew."""
+        if self._rate_hz is None:
+            return True
+        period = math.floor(time * self._rate_hz + _ROUNDING)
+        due, self._last = period != self._last, period
+        return due
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """All packets of a model.
+
+    apid : of the gateway itself;  signature : CRC-32 over what stands in the packets and what telecommands may name, so
+    that packets and telecommands made by another description are told apart
+    """
+
+    spec: PacketsSpec
+    model: str
+    apid: int
+    signature: int
+    packets: tuple[Packet, ...]
+
+
+def plan_of(dictionary: Dictionary, spec: PacketsSpec = DEFAULT, commands: str = "") -> Plan:
+    """The packets of a model.
+
+    spec : the file of packets (`schema.read_packets`); of the default, sets that have no quantity here are left out
+    commands : what telecommands may name, for the signature
+
+    ArgumentError for a pattern that fits no quantity, an APID or a name that is given twice.
+    """
+    packets = tuple(_packets(dictionary, spec))
+    _check_names(packets)
+    text = "\n".join((commands, *(_signed(packet) for packet in packets)))
+    return Plan(spec, dictionary.model, spec.apid, zlib.crc32(text.encode()), packets)
+
+
+def _signed(packet: Packet) -> str:
+    return f"{packet.name} {packet.apid} {packet.bits} {[quantity.id for quantity in packet.quantities]}"
+
+
+def _packets(dictionary: Dictionary, spec: PacketsSpec) -> Iterator[Packet]:
+    taken = {spec.apid, *(each.apid for each in spec.sets if each.apid is not None)}
+    used, structure = {spec.apid}, 0
+    for each in spec.sets:
+        chosen = _chosen(dictionary, each, missing_ok=spec is DEFAULT)
+        dtype = _WIDTHS[each.type]
+        most = (spec.largest - TELEMETRY_HEADER_BYTES - DATA_HEADER.size - CRC.size) // dtype.itemsize
+        parts = [chosen[i : i + most] for i in range(0, len(chosen), most)]
+        for k, part in enumerate(parts):
+            structure += 1
+            apid = _apid(each, k, used, taken)
+            used.add(apid)
+            name = each.name if len(parts) == 1 else f"{each.name}_{k + 1}"
+            quantities = tuple(dictionary.quantities[place] for place in part)
+            description = f"{', '.join(each.quantities)}" + (
+                f" (part {k + 1} of {len(parts)})" if len(parts) > 1 else ""
+            )
+            yield Packet(name, description, apid, structure, each.rate_hz, dtype, quantities, np.array(part))
+
+
+def _apid(each: SetSpec, part: int, used: set[int], taken: set[int]) -> int:
+    """The set's own APID and the ones behind it, or the next that nobody asked for."""
+    if each.apid is not None:
+        apid = each.apid + part
+        if apid in used or (part and apid in taken) or apid > _LARGEST_APID:
+            why = "is in use already" if apid <= _LARGEST_APID else f"is beyond {_LARGEST_APID}"
+            raise ArgumentError(f"set '{each.name}': APID {apid} {why}; give it another apid, or none.")
+        return apid
+    apid = max(used) + 1
+    while apid in taken:
+        apid += 1
+    if apid > _LARGEST_APID:
+        raise ArgumentError(f"set '{each.name}': no APID up to {_LARGEST_APID} is left; give the sets lower ones.")
+    return apid
+
+
+def _chosen(dictionary: Dictionary, each: SetSpec, missing_ok: bool) -> list[int]:
+    """Places of the set's quantities, in the order of its patterns, each once; time stands in every packet anyway."""
+    found: dict[int, None] = {}
+    for pattern in each.quantities:
+        match = compiled(pattern).match
+        places = [place for id, place in dictionary.places.items() if match(id)]
+        if not places and not missing_ok:
+            _none_fits(dictionary, each, pattern)
+        found |= dict.fromkeys(places)
+    chosen = [place for place in found if dictionary.quantities[place].group != "time"]
+    if not chosen and not missing_ok:
+        raise ArgumentError(f"set '{each.name}' holds only the time, which every packet has; name more quantities.")
+    return chosen
+
+
+def _none_fits(dictionary: Dictionary, each: SetSpec, pattern: str) -> NoReturn:
+    near = difflib.get_close_matches(pattern, list(dictionary.places), n=3)
+    hint = f"did you mean {' or '.join(near)}?" if near else f"the groups are {', '.join(dictionary.groups)}."
+    raise ArgumentError(f"set '{each.name}': no quantity fits '{pattern}'; {hint}")
+
+
+def _check_names(packets: Sequence[Packet]) -> None:
+    names = [packet.name for packet in packets]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ArgumentError(f"two packets are called '{twice}'; rename one of the sets.")
