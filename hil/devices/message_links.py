@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import SplitResult
 
+from limberjack.addresses import Address, address, host_number, read_key
 from limberjack.engine.errors import ArgumentError
-from limberjack.hil.devices.address import Address, address, check_reach, host_number, read_key
 from limberjack.hil.devices.channel import Channel, Codec, MessageDevice, MessagePeer
 from limberjack.hil.devices.layout import read_layout
 from limberjack.hil.devices.options import LONGEST_WAIT_S, Made, Options
+from limberjack.hil.devices.reach import check_reach
 from limberjack.hil.devices.serial_port import PtyChannel, PtyEnd, SerialChannel, pyserial
 from limberjack.hil.devices.shared_memory import ShmChannel, path_of
 from limberjack.hil.devices.tcp import TcpClient, TcpServer

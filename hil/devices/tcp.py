@@ -7,7 +7,7 @@ import select
 import socket
 import time
 
-from limberjack.hil.devices.address import Address
+from limberjack.addresses import Address
 from limberjack.hil.devices.stream import StreamChannel
 from limberjack.hil.errors import HilError
 

@@ -7,7 +7,7 @@ import errno
 import select
 import socket
 
-from limberjack.hil.devices.address import Address
+from limberjack.addresses import Address
 from limberjack.hil.devices.device import Link
 from limberjack.hil.devices.message import Message
 from limberjack.hil.errors import HilError

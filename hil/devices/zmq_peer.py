@@ -23,8 +23,8 @@ import zmq
 from zmq.auth import load_certificate
 from zmq.auth.thread import ThreadAuthenticator
 
+from limberjack.addresses import Address, address, host_number
 from limberjack.engine.errors import ArgumentError
-from limberjack.hil.devices.address import Address, address, host_number
 from limberjack.hil.devices.device import Link, Wiring
 from limberjack.hil.devices.options import LONGEST_WAIT_S, Made, Options
 from limberjack.hil.devices.waiting import await_answer

@@ -17,7 +17,7 @@ class Function(IntEnum):
     LOCK = 4, "hinge", "holds a hinge where it is"
     UNLOCK = 5, "hinge", "lets a hinge move again"
     RESET = 6, "", "puts the simulation back to its beginning"
-    YIELD = 7, "", "gives the command lease up"
+    GIVE_UP = 7, "", "gives the command lease up"
 
     names: str
     about: str

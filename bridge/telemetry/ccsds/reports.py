@@ -20,20 +20,14 @@ from limberjack.bridge.telemetry.ccsds.packets import (
 )
 from limberjack.bridge.telemetry.sample import Notice
 
-#: why a telecommand was refused or failed
-CODES = {
-    1: "wrong_apid",
-    2: "unknown_service",
-    3: "malformed",
-    4: "other_description",
-    5: "unknown_source",
-    6: "not_authentic",
-    7: "replayed",
-    8: "not_allowed",
-    9: "unknown_name",
-    10: "not_taken",
-    11: "busy",
-}
+#: why a telecommand was refused or failed: what the gateway finds, then what the engine says (docs/protocol.md)
+CODES = dict(
+    enumerate((
+        "other", "wrong_apid", "unknown_service", "malformed", "other_description", "unknown_source", "not_authentic",
+        "replayed", "busy", "role", "not_allowed", "unknown", "non_finite", "range", "lost", "lease", "argument",
+        "simulation", "stopping", "internal",
+    ))
+)  # fmt: skip
 _NUMBERS = {name: number for number, name in CODES.items()}
 
 #: kinds of notices in events
@@ -61,11 +55,11 @@ class Reporter:
 
     def refused(self, order: Telecommand, unix_ns: int, code: str, text: str) -> bytes:
         """TM(1,2): it was not begun."""
-        return self._answer(order, REFUSED, unix_ns, _reason(_NUMBERS[code], text))
+        return self._answer(order, REFUSED, unix_ns, _reason(_NUMBERS.get(code, 0), text))
 
     def failed(self, order: Telecommand, unix_ns: int, code: str, text: str) -> bytes:
         """TM(1,8): the engine did not take it."""
-        return self._answer(order, FAILED, unix_ns, _reason(_NUMBERS[code], text))
+        return self._answer(order, FAILED, unix_ns, _reason(_NUMBERS.get(code, 0), text))
 
     def alive(self, order: Telecommand, unix_ns: int) -> bytes:
         """TM(17,2), the answer to a connection test."""

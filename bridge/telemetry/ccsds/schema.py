@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Literal
@@ -18,7 +19,6 @@ PAGE = "docs/telemetry.md"
 MOST_SETS = 200
 
 Apid = Annotated[int, Field(ge=1, le=2046)]
-Word = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,63}$")]
 
 
 def _date(text: str) -> str:
@@ -29,6 +29,15 @@ def _date(text: str) -> str:
     if moment.tzinfo is None or not 0 <= moment.timestamp() < 2**32:
         raise PydanticCustomError("date", "needs its zone and must lie between 1970 and 2106; write Z for UTC")
     return text
+
+
+def _word(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,63}", text):
+        raise PydanticCustomError("word", "write letters, digits and _, at most 64, a letter first")
+    return text
+
+
+Word = Annotated[str, AfterValidator(_word)]
 
 
 class SetSpec(Model):
@@ -51,11 +60,6 @@ class SourceSpec(Model):
     name: Word = Field(description="as notices call it")
     source: Annotated[int, Field(ge=0, le=65535)] = Field(description="source ID in the telecommands")
     role: Literal["viewer", "operator"] = Field(default="operator", description="(default operator)")
-    allow: list[NamePattern] = Field(
-        default=["*"],
-        description="what it may do: command.NAME, parameter.NAME, attach.LOOP, release.LOOP, lock.HINGE, "
-        "unlock.HINGE, reset, yield, with * and ? (default: all)",
-    )
     key_file: str | None = Field(
         default=None, description="its telecommands must be authentic by this key, 16 to 4096 bytes, mode 0600"
     )

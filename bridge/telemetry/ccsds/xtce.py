@@ -6,7 +6,6 @@ import math
 import xml.etree.ElementTree as tree
 from collections.abc import Iterable
 
-from limberjack.bridge.telemetry.ccsds.names import plain_names
 from limberjack.bridge.telemetry.ccsds.packets import (
     ACCEPTED,
     DONE,
@@ -25,6 +24,7 @@ from limberjack.bridge.telemetry.ccsds.vocabulary import Vocabulary
 from limberjack.bridge.telemetry.ccsds.xtce_commands import command_meta_data
 from limberjack.bridge.telemetry.ccsds.xtce_parts import SCHEMA, Element, add, enumeration, unsigned_types
 from limberjack.bridge.telemetry.dictionary import Quantity
+from limberjack.bridge.telemetry.identifiers import safe_name
 from limberjack.version import __version__
 
 _PRIMARY = (
@@ -52,7 +52,7 @@ _DESCRIPTIONS = {
 def xtce(plan: Plan, vocabulary: Vocabulary) -> str:
     """The XTCE document of a model's packets and telecommands."""
     tree.register_namespace("xsi", "http://www.w3.org/2001/XMLSchema-instance")
-    name = next(iter(plain_names([plan.model]).values())) or "model"
+    name = safe_name(plan.model) or "model"
     root = add(None, "SpaceSystem", name=name, shortDescription=f"Limberjack model {plan.model}"[:200])
     root.set("xmlns", SCHEMA)
     location = f"{SCHEMA} https://www.omg.org/spec/XTCE/20180204/SpaceSystem.xsd"
@@ -65,15 +65,14 @@ def xtce(plan: Plan, vocabulary: Vocabulary) -> str:
 
 
 def parameter_names(plan: Plan) -> dict[tuple[str, int], str]:
-    """(identifier, bits) → parameter: a quantity that goes out in both widths has a second one, "q_elbow_f32"."""
+    """(identifier, bits) → parameter, "q__elbow"; a quantity that goes out in both widths is "f32_q__elbow" too."""
     wide = {quantity.id for packet in plan.packets if packet.bits == 64 for quantity in packet.quantities}
-    keys: dict[tuple[str, int], str] = {("time", 64): "time"}
+    names = {("time", 64): "time"}
     for packet in plan.packets:
         for quantity in packet.quantities:
             both = packet.bits == 32 and quantity.id in wide
-            keys[quantity.id, packet.bits] = f"{quantity.id}.f32" if both else quantity.id
-    plain = plain_names(keys.values())
-    return {key: plain[text] for key, text in keys.items()}
+            names[quantity.id, packet.bits] = f"{'f32_' * both}{safe_name(quantity.id)}"
+    return names
 
 
 def _telemetry(root: Element, plan: Plan) -> None:

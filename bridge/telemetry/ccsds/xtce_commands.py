@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Mapping
 
 from limberjack.bridge.telemetry.ccsds.functions import Function
-from limberjack.bridge.telemetry.ccsds.names import plain_names
 from limberjack.bridge.telemetry.ccsds.packets import (
     ACK_ACCEPTED,
     ACK_DONE,
@@ -22,6 +21,7 @@ from limberjack.bridge.telemetry.ccsds.sets import Plan
 from limberjack.bridge.telemetry.ccsds.vocabulary import Vocabulary
 from limberjack.bridge.telemetry.ccsds.xtce_parts import Element, add, enumeration, unsigned_types
 from limberjack.bridge.telemetry.dictionary import Quantity
+from limberjack.bridge.telemetry.identifiers import safe_name
 
 #: entry of a container: (name, bits, value) is fixed, a text the argument of that name
 Entry = tuple[str, int, int] | str
@@ -74,7 +74,7 @@ def _base(commands: Element, plan: Plan) -> None:
 
 def _joint_commands(types: Element, commands: Element, plan: Plan, vocabulary: Vocabulary) -> None:
     """A telecommand for each command of the model, and one that sets all of them at once."""
-    names = plain_names(quantity.id for quantity in vocabulary.commands)
+    names = {quantity.id: safe_name(quantity.id) for quantity in vocabulary.commands}
     head: tuple[Entry, ...] = (_signature(plan), ("function", 8, Function.COMMAND))
     every: list[Entry] = [*head, ("count", 16, len(names))]
     for place, quantity in enumerate(vocabulary.commands):
