@@ -8,12 +8,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from limberjack.bridge.telemetry.ranges import NO_LIMITS, POSITIVE, Limits, ranges
 from limberjack.engine import arguments
 from limberjack.engine.simulation import Simulation
-from limberjack.engine.system.units import hinge_units
-
-Limits = tuple[float, float]
-NO_LIMITS: Limits = (-math.inf, math.inf)
+from limberjack.engine.system.alarms import WHOLE, Alarm, Bounds
+from limberjack.engine.system.checks.alarms import alarms_of
+from limberjack.engine.system.elements import Thruster
+from limberjack.engine.system.system import SENSOR_TYPES, Actuator, Loop, System
+from limberjack.engine.system.units import command_units, hinge_units, output_units
 
 #: groups in the order of the sample's vector, with what each holds
 GROUPS = {
@@ -27,15 +29,8 @@ GROUPS = {
     "momentum": "momentum of the whole system about the inertial origin",
     "engine": "health of the engine",
 }
-_WHOLE = (
-    ("energy.kinetic", "J", "kinetic energy"),
-    ("energy.potential", "J", "potential energy of gravity and springs"),
-    ("energy.strain", "J", "strain energy of flexible bodies"),
-    ("energy.total", "J", "total energy"),
-    *((f"momentum.angular.{axis}", "N·m·s", f"angular momentum, inertial {axis}") for axis in "xyz"),
-    *((f"momentum.linear.{axis}", "N·s", f"linear momentum, inertial {axis}") for axis in "xyz"),
-)
-_HEALTH = (
+#: health of the engine: name, unit, meaning
+HEALTH = (
     ("engine.running", "", "1 while the engine steps, 0 after a failure"),
     ("engine.step", "", "steps since the start"),
     ("engine.real_time_factor", "", "simulated over real time, free-running"),
@@ -45,15 +40,18 @@ _HEALTH = (
     ("engine.received", "", "requests received"),
     ("engine.refused", "", "requests refused"),
 )
+_HEALTH_RANGES: dict[str, Limits] = {name: POSITIVE for name, _, _ in HEALTH} | {"engine.running": (0.0, 1.0)}
+_HEALTH_ALARMS = {"engine.running": Alarm("engine.running", critical=Bounds(lower=1.0))}
 
 
 @dataclass(frozen=True)
 class Quantity:
     """One number of the telemetry.
 
-    id : stable identifier, "q.elbow": the group, then the name in the model; letters, digits and . _ -
+    id : stable identifier, "q.elbow": the group, then the name in the model with whatever characters it has there;
+        `identifiers.safe_name` spells it for formats that allow fewer
     unit : SI symbol, "" where it has none;  description : one line for people
-    low, high : what it can be by the model (stops of a hinge, limits of a drive), infinite where nothing bounds it
+    low, high : what it can be by the model (`ranges.py`), infinite where nothing bounds it
     warning, critical : outside these it is in alarm; infinite where there is none
     """
 
@@ -67,8 +65,8 @@ class Quantity:
     critical: Limits = NO_LIMITS
 
     def severity(self, value: float) -> int:
-        """0 normal, 1 warning, 2 critical; a value that is not a number is critical."""
-        if not self.critical[0] <= value <= self.critical[1]:
+        """0 normal, 1 warning, 2 critical; NaN and infinities are critical."""
+        if not (math.isfinite(value) and self.critical[0] <= value <= self.critical[1]):
             return 2
         return 0 if self.warning[0] <= value <= self.warning[1] else 1
 
@@ -116,21 +114,46 @@ class Dictionary:
 
 def dictionary_of(simulation: Simulation) -> Dictionary:
     """The dictionary of a model: the wire's q, v, tau, outputs and command, then what is computed from them."""
-    return Dictionary(simulation.system.name, simulation.model_hash, tuple(_quantities(simulation)))
+    system = simulation.system
+    limits, alarms = ranges(system) | _HEALTH_RANGES, alarms_of(system) | _HEALTH_ALARMS
+    quantities = []
+    for id, unit, description in _rows(system):
+        low, high = limits.get(id, NO_LIMITS)
+        alarm = alarms.get(id, Alarm(id))
+        warning, critical = ((each.lower, each.upper) for each in (alarm.warning, alarm.critical))
+        unit = "" if unit == "1" else unit
+        quantities.append(Quantity(id, id.split(".")[0], unit, description, low, high, warning, critical))
+    return Dictionary(system.name, simulation.model_hash, tuple(quantities))
 
 
-def _quantities(simulation: Simulation) -> Iterator[Quantity]:
-    system, units = simulation.system, hinge_units(simulation.system)
-    yield Quantity("time", "time", "s", GROUPS["time"])
+def _rows(system: System) -> Iterator[tuple[str, str, str]]:
+    """Identifier, unit and description of every quantity."""
+    units = hinge_units(system)
+    yield "time", "s", GROUPS["time"]
     for name, unit in zip(system.coordinate_names, units["q"], strict=True):
-        yield Quantity(f"q.{name}", "q", unit, f"coordinate {name}")
+        yield f"q.{name}", unit, f"coordinate {name}"
     for name, unit in zip(system.velocity_names, units["v"], strict=True):
-        yield Quantity(f"v.{name}", "v", unit, f"velocity {name}")
+        yield f"v.{name}", unit, f"velocity {name}"
     for name, unit in zip(system.velocity_names, units["tau"], strict=True):
-        yield Quantity(f"tau.{name}", "tau", unit, f"force along {name}")
-    for name, unit in zip(simulation.output_names, simulation.output_units, strict=True):
-        yield Quantity(f"output.{name}", "output", unit, f"output {name}")
-    for name in simulation.command_names:
-        yield Quantity(f"command.{name}", "command", "", f"command {name}")
-    for id, unit, description in (*_WHOLE, *_HEALTH):
-        yield Quantity(id, id.split(".")[0], unit, description)
+        yield f"tau.{name}", unit, f"force along {name}"
+    outputs = ((sensor, suffix) for sensor in system.sensors for suffix in SENSOR_TYPES[sensor.type][1])
+    for (sensor, suffix), unit in zip(outputs, output_units(system), strict=True):
+        said = f"{sensor.type.replace('_', ' ')} of {sensor.target}"
+        yield f"output.{sensor.name}{suffix}", unit, f"{said}, {suffix[1:]}" if suffix else said
+    asked = ((taker, name) for taker in system.command_takers for name in taker.command_names)
+    for (taker, name), unit in zip(asked, command_units(system), strict=True):
+        yield f"command.{name}", unit, _asked(taker, name)
+    yield from WHOLE
+    yield from HEALTH
+
+
+def _asked(taker: Actuator | Loop | Thruster, command: str) -> str:
+    """What a command asks for."""
+    word = command.removeprefix(taker.name).removeprefix(".")
+    if isinstance(taker, Loop):
+        return f"1 closes loop {taker.name}, 0 opens it" if word == "closed" else f"{word} added to loop {taker.name}"
+    if isinstance(taker, Thruster):
+        return f"force of thruster {taker.name}"
+    main = {"torque": "force", "velocity": "rate", "servo": "position"}.get(taker.mode, taker.mode)
+    said = {"": main, "rate": "rate", "torque": "added force"}.get(word, word)
+    return f"{said} of drive {taker.name}"

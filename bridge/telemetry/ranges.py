@@ -1,0 +1,79 @@
+"""What the quantities of a model can be, as it was loaded: stops of hinges, limits of drives, never negative ones.
+
+Stops are springs, so a coordinate goes a little beyond them: ranges are for scales and for checks of commands, not for
+judging telemetry, which alarms do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from limberjack.engine.system.elements import Thruster
+from limberjack.engine.system.system import Actuator, Dof, Loop, System
+
+Limits = tuple[float, float]
+NO_LIMITS: Limits = (-math.inf, math.inf)
+#: of energies, residuals and counts
+POSITIVE: Limits = (0.0, math.inf)
+
+_NEVER_NEGATIVE = ("energy.kinetic", "energy.strain")
+_OUTPUTS = {"loop_closed": (0.0, 1.0), "loop_residual": POSITIVE, "strain_energy": POSITIVE}
+
+
+def ranges(system: System) -> dict[str, Limits]:
+    """Identifier of a quantity → lowest and highest value, of those that something bounds."""
+    found = {"time": POSITIVE, **dict.fromkeys(_NEVER_NEGATIVE, POSITIVE)}
+    stops = _stops(system)
+    found |= {f"q.{name}": limits for name, limits in stops.items()}
+    forces = _forces(system)
+    found |= {f"tau.{name}": limits for name, limits in forces.items()}
+    for sensor in system.sensors:
+        measured = {"position": stops, "effort": forces}.get(sensor.type, {})
+        limits = measured.get(sensor.target) or _OUTPUTS.get(sensor.type)
+        if limits is not None:
+            found[f"output.{sensor.name}"] = limits
+    for taker in system.command_takers:
+        found |= {f"command.{name}": limits for name, limits in _commands(taker, stops)}
+    return found
+
+
+def _dofs(system: System) -> Iterator[tuple[str, Dof]]:
+    """Velocity → its Dof. Of hinges without quasi-velocities the coordinate has the same name."""
+    for body in system.bodies:
+        yield from zip(body.hinge.velocity_names, body.hinge.dofs, strict=False)
+
+
+def _stops(system: System) -> dict[str, Limits]:
+    """Coordinate → its stops."""
+    known = set(system.coordinate_names)
+    stops = {name: (dof.lower, dof.upper) for name, dof in _dofs(system) if name in known}
+    return {name: limits for name, limits in stops.items() if limits != NO_LIMITS}
+
+
+def _forces(system: System) -> dict[str, Limits]:
+    """Velocity → largest force of its drives and friction, where no spring, damper or stop adds to them."""
+    drives = dict.fromkeys(system.velocity_names, 0.0)
+    for actuator in system.actuators:
+        drives[actuator.coordinate] += actuator.limit
+    found = {}
+    for name, dof in _dofs(system):
+        most = drives[name] + dof.friction
+        alone = not dof.stiffness and not dof.damping and (dof.lower, dof.upper) == NO_LIMITS
+        if alone and 0.0 < most < math.inf:
+            found[name] = (-most, most)
+    return found
+
+
+def _commands(taker: Actuator | Loop | Thruster, stops: dict[str, Limits]) -> Iterator[tuple[str, Limits]]:
+    """Command → what may be asked for."""
+    if isinstance(taker, Thruster):
+        yield taker.name, (0.0, taker.thrust)
+    elif isinstance(taker, Loop):
+        if taker.switchable:
+            yield f"{taker.name}.closed", (0.0, 1.0)
+    else:
+        force, rate = (-taker.limit, taker.limit), (-taker.max_rate, taker.max_rate)
+        asked = {"torque": (force,), "velocity": (rate, force)}.get(taker.mode)
+        asked = asked or (stops.get(taker.coordinate, NO_LIMITS), rate, force)
+        yield from zip(taker.command_names, asked, strict=True)
