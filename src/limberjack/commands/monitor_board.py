@@ -1,0 +1,98 @@
+"""What the monitor knows of a running engine: the newest sample, what came before it, notices, counts."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from dataclasses import dataclass
+
+import numpy as np
+
+from limberjack.bridge.telemetry.dictionary import Dictionary
+from limberjack.bridge.telemetry.sample import Notice, Sample
+
+#: samples that a sparkline can show, notices kept
+COLUMNS, NOTICES = 120, 200
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """The board at one moment.
+
+    history : (samples, quantities), oldest first, the last row is the newest sample; a row of NaN stands for a gap
+    severities : (quantities,) 0 normal, 1 warning, 2 critical;  age_s : since the newest sample came
+    """
+
+    dictionary: Dictionary
+    history: np.ndarray
+    severities: np.ndarray
+    notices: tuple[Notice, ...]
+    lost: int
+    age_s: float
+
+    @property
+    def newest(self) -> np.ndarray:
+        """(quantities,) values of the newest sample."""
+        newest: np.ndarray = self.history[-1]
+        return newest
+
+    def value(self, id: str) -> float:
+        """Newest value of one quantity."""
+        return float(self.newest[self.dictionary.place(id)])
+
+
+class Board:
+    """An outlet that keeps what the monitor shows."""
+
+    name = "monitor"
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._notices: deque[Notice] = deque(maxlen=NOTICES)
+        self._dictionary: Dictionary | None = None
+
+    def open(self, dictionary: Dictionary) -> None:
+        """Begin anew for a model."""
+        bounds = [(*each.warning, *each.critical) for each in dictionary]
+        with self._lock:
+            self._dictionary, self._bounds = dictionary, np.array(bounds).reshape(-1, 4).T
+            self._rows = np.full((COLUMNS, len(dictionary)), np.nan)
+            self._count = self._lost = 0
+            self._came = time.monotonic()
+
+    def sample(self, sample: Sample) -> None:
+        """Keep a sample, after a blank one where some were lost."""
+        with self._lock:
+            if sample.gap:
+                self._push(np.nan)
+            self._push(sample.vector)
+            self._lost += sample.gap
+            self._came = time.monotonic()
+
+    def _push(self, row: np.ndarray | float) -> None:
+        self._rows[self._count % COLUMNS] = row
+        self._count += 1
+
+    def notice(self, notice: Notice) -> None:
+        """Keep a notice."""
+        with self._lock:
+            self._notices.append(notice)
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+    def picture(self) -> Picture | None:
+        """What is known now; None before the first sample."""
+        with self._lock:
+            if self._dictionary is None or not self._count:
+                return None
+            turn = self._count % COLUMNS if self._count > COLUMNS else 0
+            history = np.roll(self._rows, -turn, axis=0)[: min(self._count, COLUMNS)]
+            low, high, critical_low, critical_high = self._bounds
+            newest = history[-1]
+            warned = ~((newest >= low) & (newest <= high))  # what is no number is in alarm
+            critical = ~((newest >= critical_low) & (newest <= critical_high))
+            severities = np.where(critical, 2, warned.astype(int))
+            age = time.monotonic() - self._came
+            return Picture(self._dictionary, history, severities, tuple(self._notices), self._lost, age)
