@@ -20,7 +20,7 @@ STYLES = ("", "yellow", "bold white on red")
 MARKS = ("", "warning", "ALARM")
 _BARS = "▁▂▃▄▅▆▇█"
 #: rows of the screen that are not the table's: header with frame, table's head, notices with frame, keys
-_HEADER, _HEAD, _NOTICES, _KEYS = 5, 2, 7, 1
+_HEADER, _HEAD, _NOTICES, _KEYS = 5, 1, 7, 1
 #: widths of columns: the longest name, value, unit, alarm with and without its limits, space between all, least trend
 _NAME, _VALUE, _UNIT, _ALARM, _MARK, _BETWEEN, _TREND = 40, 13, 7, 24, 7, 8, 8
 #: terminals narrower than this show no limits
@@ -171,6 +171,5 @@ def keys(choice: Choice, total: int, room: int) -> Text:
     what = choice.group or "all groups"
     shown = f" {what}, {', '.join(choice.patterns)}{', in alarm' if choice.alarms else ''}: "
     shown += f"{choice.first + 1 if total else 0} to {last} of {total}{'   PAUSED' if choice.paused else ''}"
-    return Text(
-        f"{shown}   ↑↓ PgUp PgDn scroll  Tab group  / patterns  a alarms  space pause  q end", "reverse", no_wrap=True
-    )
+    text = f"{shown}   q end  Tab group  / patterns  a alarms  space pause  ↑↓ PgUp PgDn scroll"
+    return Text(text, "reverse", no_wrap=True, overflow="ellipsis")
