@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from limberjack.bridge.telemetry.dictionary import Dictionary
+from limberjack.bridge.telemetry.exports import Subject
 from limberjack.bridge.telemetry.sample import Notice
 
 SIGNALS_TOPIC, EVENTS_TOPIC = "/signals", "/events"
@@ -54,6 +55,12 @@ def events_schema() -> dict[str, Any]:
     }
     properties = {"timestamp": stamp, **texts, **numbers, "data": {"type": "object"}}
     return {"type": "object", "title": EVENTS_SCHEMA, "properties": properties}
+
+
+def export(subject: Subject) -> str:
+    """The JSON Schemas of both topics, for `limberjack dictionary`."""
+    schemas = {SIGNALS_TOPIC: signals_schema(subject.dictionary), EVENTS_TOPIC: events_schema()}
+    return json.dumps(schemas, indent=1, ensure_ascii=False) + "\n"
 
 
 def event(notice: Notice, stamp_ns: int) -> bytes:

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from limberjack.commands.parsing import command as _command
+from limberjack.commands.parsing import load_arguments, load_options
 from limberjack.commands.record_commands import RECORD_COMMANDS
+from limberjack.commands.telemetry_commands import TELEMETRY_COMMANDS
 from limberjack.engine.errors import ArgumentError, LimberjackError, MissingExtraError, ModelError, ModelWarning
 from limberjack.version import __version__
 
@@ -70,6 +72,7 @@ def _parser() -> argparse.ArgumentParser:
         _schema,
         _keygen,
         _bench,
+        *TELEMETRY_COMMANDS,
         *RECORD_COMMANDS,
     ):
         add(commands)
@@ -78,27 +81,12 @@ def _parser() -> argparse.ArgumentParser:
 
 def _model_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", type=Path, metavar="MODEL", help=".yaml, .urdf, .xml (MJCF) or .ljm")
-    _load_arguments(parser)
-
-
-def _load_arguments(parser: Any) -> None:
-    parser.add_argument("--base", choices=("fixed", "free"), help="hold the root body, or let it float")
-    parser.add_argument("--strict", action="store_true", help="refuse what is otherwise only warned of")
-    parser.add_argument(
-        "--mimic",
-        choices=("couple", "independent", "refuse"),
-        default="couple",
-        help="URDF joints that mimic another: couple them (default), let them move on their own, or refuse the model",
-    )
+    load_arguments(parser)
 
 
 def _step_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dt", type=float, help="step, s (default: the model's)")
     parser.add_argument("--integrator", choices=("rk4", "semi_implicit", "implicit"), help="default: the model's")
-
-
-def _load_options(options: argparse.Namespace) -> dict[str, Any]:
-    return {"base": options.base, "strict": options.strict, "mimic": options.mimic}
 
 
 def _demo(commands: Any) -> None:
@@ -121,7 +109,7 @@ def _run(commands: Any) -> None:
     def work(options: argparse.Namespace) -> None:
         from limberjack.commands.run import run
 
-        run(options, _load_options(options))
+        run(options, load_options(options))
 
     text = (
         "run a model in an engine process: serve it until stopped, or, with --duration, drive its joints along a "
@@ -154,7 +142,7 @@ def _info(commands: Any) -> None:
     def work(options: argparse.Namespace) -> None:
         from limberjack.commands.info import info
 
-        info(options.model, _load_options(options), options.graph)
+        info(options.model, load_options(options), options.graph)
 
     text = "what a model holds: tree, loops and aggregated nodes, coordinates, masses, drives, sensors"
     parser = _command(commands, "info", work, text)
@@ -166,7 +154,7 @@ def _check(commands: Any) -> None:
     def work(options: argparse.Namespace) -> int:
         from limberjack.commands.info import check
 
-        return check(options.model, _load_options(options))
+        return check(options.model, load_options(options))
 
     _model_options(_command(commands, "check", work, "read and check a model; list every warning"))
 
@@ -175,7 +163,7 @@ def _export(commands: Any) -> None:
     def work(options: argparse.Namespace) -> None:
         from limberjack.commands.export import export
 
-        export(options, _load_options(options))
+        export(options, load_options(options))
 
     text = "write a model as an FMU that other tools simulate with the engine's own machine code"
     parser = _command(commands, "export", work, text)
@@ -214,7 +202,7 @@ def _hil(commands: Any) -> None:
             return scenario(options)
         from limberjack.commands.hil import hil
 
-        return hil(options, _load_options(options))
+        return hil(options, load_options(options))
 
     text = (
         "run a scenario of the test bench and judge it (docs/hil.md), or, with --probe, say how fast and how steadily "
@@ -230,7 +218,7 @@ def _hil(commands: Any) -> None:
     run.add_argument("--set", action="append", default=[], metavar="PATH=VALUE", help=text)
     probe = parser.add_argument_group("--probe")
     probe.add_argument("--probe", action="store_true", help="measure a model on this machine")
-    _load_arguments(probe)
+    load_arguments(probe)
     probe.add_argument("--rate", type=float, metavar="HZ", help="frames a second (default: 1 / the model's dt)")
     probe.add_argument("--seconds", type=float, default=10.0, metavar="S", help="length of the run (default: 10)")
     probe.add_argument("--cpu", type=int, action="append", help="processor to stay on (may be repeated)")

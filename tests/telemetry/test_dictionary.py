@@ -13,44 +13,8 @@ from limberjack.bridge.description import describe
 from limberjack.bridge.settings import Settings
 from limberjack.bridge.telemetry.dictionary import GROUPS, Quantity, dictionary_of
 from limberjack.bridge.telemetry.identifiers import original_name, safe_name, upper_names
-from limberjack.engine.system.system import SENSOR_TYPES, Actuator, Dof, Sensor, System
-from limberjack.engine.system.validate import validate
 from limberjack.hil.signals import Signals
-from tests.engine.random_systems import ALL_TYPES, random_system
-
-ODD = ("left arm/{}", "Ärm:{}", "a.b_{}", "[{}] (x)", "{} 100 %", "q.{}")
-
-
-def random_model(seed: int) -> System:
-    """A tree with random drives, stops, sensors, a thruster and alarms; names with all kinds of characters."""
-    rng = np.random.default_rng(seed)
-    tree = random_system([str(rng.choice(ALL_TYPES)) for _ in range(5)] + ["revolute"], rng)
-    bodies = [replace(body, hinge=replace(body.hinge, dofs=dofs(body.hinge, rng))) for body in tree.bodies]
-    tree = replace(tree, bodies=tuple(bodies))
-    quasi = {name for body in tree.bodies if body.hinge.kind.quasi for name in body.hinge.velocity_names}
-    drives = []
-    for i, coordinate in enumerate(rng.permutation(tree.velocity_names)[:4]):
-        mode = str(rng.choice(["torque", "velocity"] if coordinate in quasi else ["torque", "velocity", "servo"]))
-        gains = {"kp": 5.0 * (mode == "servo"), "kd": 1.0 * (mode != "torque")}
-        drives.append(Actuator(name(rng, i), str(coordinate), mode, limit=rng.uniform(0.1, 3.0), **gains))
-    targets = {"node": tree.node_names, "velocity": tree.velocity_names, "coordinate": tree.coordinate_names}
-    kinds = [kind for kind, (target, _, _) in SENSOR_TYPES.items() if target in targets]
-    sensors = [
-        Sensor(name(rng, i), kind, str(rng.choice(targets[SENSOR_TYPES[kind][0]]))) for i, kind in enumerate(kinds)
-    ]
-    jet = lj.Thruster("jet", "b0", rng.normal(size=3), 0.5)
-    made = validate(replace(tree, actuators=tuple(drives), sensors=tuple(sensors), thrusters=(jet,)))
-    return lj.equip(made, lj.Alarm("q.*", lj.Bounds(-1.0, 1.0), lj.Bounds(upper=2.0)))
-
-
-def name(rng: np.random.Generator, i: int) -> str:
-    return str(rng.choice(ODD)).format(i)
-
-
-def dofs(hinge, rng: np.random.Generator) -> tuple[Dof, ...]:
-    """Friction, and on half of the velocities stops, where the hinge may have them."""
-    stops = (lambda: {"lower": -9.0, "upper": 9.0}) if not hinge.kind.quasi else dict
-    return tuple(Dof(friction=0.1, **(stops() if rng.random() < 0.5 else {})) for _ in range(hinge.nv))
+from tests.telemetry.random_models import random_model
 
 
 @pytest.fixture(scope="module", params=range(6))

@@ -19,11 +19,13 @@ from limberjack.bridge.telemetry.ccsds.packets import (
     VERIFICATION,
 )
 from limberjack.bridge.telemetry.ccsds.reports import CODES, KINDS
-from limberjack.bridge.telemetry.ccsds.sets import Packet, Plan
-from limberjack.bridge.telemetry.ccsds.vocabulary import Vocabulary
+from limberjack.bridge.telemetry.ccsds.schema import DEFAULT, read_packets
+from limberjack.bridge.telemetry.ccsds.sets import Packet, Plan, plan_of
+from limberjack.bridge.telemetry.ccsds.vocabulary import Vocabulary, vocabulary_of
 from limberjack.bridge.telemetry.ccsds.xtce_commands import command_meta_data
 from limberjack.bridge.telemetry.ccsds.xtce_parts import SCHEMA, Element, add, enumeration, unsigned_types
 from limberjack.bridge.telemetry.dictionary import Quantity
+from limberjack.bridge.telemetry.exports import Subject
 from limberjack.bridge.telemetry.identifiers import safe_name
 from limberjack.version import __version__
 
@@ -62,6 +64,13 @@ def xtce(plan: Plan, vocabulary: Vocabulary) -> str:
     command_meta_data(root, plan, vocabulary)
     tree.indent(root, " ")
     return tree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def export(subject: Subject) -> str:
+    """The XTCE of a model for `limberjack dictionary`. Raises ArgumentError for packets that do not fit it."""
+    vocabulary = vocabulary_of(subject.simulation, subject.dictionary)
+    spec = DEFAULT if subject.packets is None else read_packets(subject.packets)
+    return xtce(plan_of(subject.dictionary, spec, vocabulary.text), vocabulary)
 
 
 def parameter_names(plan: Plan) -> dict[tuple[str, int], str]:

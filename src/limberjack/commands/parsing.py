@@ -12,3 +12,20 @@ def command(commands: Any, name: str, work: Callable[[argparse.Namespace], int |
     parser = commands.add_parser(name, help=text, description=text)
     parser.set_defaults(work=work)
     return parser
+
+
+def load_arguments(parser: Any) -> None:
+    """How a model file is read."""
+    parser.add_argument("--base", choices=("fixed", "free"), help="hold the root body, or let it float")
+    parser.add_argument("--strict", action="store_true", help="refuse what is otherwise only warned of")
+    parser.add_argument(
+        "--mimic",
+        choices=("couple", "independent", "refuse"),
+        default="couple",
+        help="URDF joints that mimic another: couple them (default), let them move on their own, or refuse the model",
+    )
+
+
+def load_options(options: argparse.Namespace) -> dict[str, Any]:
+    """The same for `limberjack.load`."""
+    return {"base": options.base, "strict": options.strict, "mimic": options.mimic}
