@@ -153,6 +153,10 @@ class Client:
         """Let a locked hinge move again; needs the lease."""
         return self._switch("unlock", hinge, timeout_s)
 
+    def fault(self, name: str, active: bool | None = None, *, timeout_s: float | None = None) -> bool:
+        """Begin or end a fault of the scenario that a bench runs, or look when no state is given; whether it acts."""
+        return bool(self._link.request("fault", [name, active], timeout_s).body[1])
+
     def _switch(self, kind: str, name: str, timeout_s: float | None) -> Impact:
         reply = self._link.request(kind, name, timeout_s)
         body, impulse = reply.body, np.frombuffer(reply.body["impulse"], FLOAT64)

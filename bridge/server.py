@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import logging
 import select
 import signal
 import threading
@@ -12,25 +11,16 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import zmq
-
 from limberjack.bridge.endpoints import Endpoints
-from limberjack.bridge.errors import Code
-from limberjack.bridge.messages import Refusal, encode
 from limberjack.bridge.pacing import Pacer, place
-from limberjack.bridge.service import Reply, Service
+from limberjack.bridge.service import Service
 from limberjack.bridge.settings import Settings
-from limberjack.bridge.sockets import IDLE_MS, MORE_NOWAIT, ServerSockets
+from limberjack.bridge.sockets import IDLE_MS
+from limberjack.bridge.station import Station
 from limberjack.engine.simulation import Simulation
 from limberjack.engine.system.system import System
 
-log = logging.getLogger("limberjack.bridge")
-
-_HEARTBEAT_S = 1.0
-_LOOK_S = 0.02
-
 _REQUESTS_A_CYCLE = 64  # requests answered in one free-running cycle
-_EVENTS_A_HEARTBEAT = 16  # events published between two heartbeats; counts in the heartbeat stay exact
 
 
 class Server:
@@ -41,15 +31,10 @@ class Server:
         self.settings = settings
         place(settings.cpus, settings.priority)  # before the context, whose threads inherit it
         self.service = Service(simulation, settings)
-        self._sockets = ServerSockets(settings, 4 * self.service.size_max)
-        self.endpoints: Endpoints = self._sockets.endpoints
-        streams = {"state": self.endpoints.state, "topics": self.endpoints.topics}
-        self.service.about["endpoints"] = streams
-        self.service.extra_status = self._link_status
+        self.service.pace_status = self._pace
+        self._station = Station(self.service)
+        self.endpoints: Endpoints = self._station.endpoints
         self._pacer: Pacer | None = None
-        self._published = self._events_left = 0
-        self._since_publish = 0
-        self._next_heartbeat = self._next_look = time.monotonic()
 
     def stop(self) -> None:
         """Ask the loop to end; safe from signal handlers and other threads."""
@@ -62,19 +47,19 @@ class Server:
                 self._run_lockstep()
             else:
                 self._run_free()
-            self._heartbeat()
+            self._station.heartbeat()
         finally:
-            self._sockets.close()
+            self._station.close()
 
     # ---- loops
 
     def _run_lockstep(self) -> None:
-        service = self.service
+        service, station = self.service, self._station
         while not service.stopping:
-            served = self._serve_one(0)
-            self._look_around()
+            served = station.serve_one(0)
+            station.look_around()
             if served and service.fresh:
-                self._publish_state()
+                station.publish_state()
 
     def _run_free(self) -> None:
         service, dt = self.service, self.service.simulation.dt
@@ -85,18 +70,18 @@ class Server:
             if service.stopping:
                 return
             service.free_step(steps)
-            self._look_around()
-            self._publish_state()
+            self._station.look_around()
+            self._station.publish_state()
 
     def _serve_until(self, deadline: float) -> None:
         """Answer requests until the deadline: at least one if any waits, at most a bounded number.
 
         The socket's descriptor signals edges: it may be waited on only after a receive found nothing.
         """
-        descriptor = [self._sockets.descriptor]
+        descriptor = [self._station.descriptor]
         served = 0
         while not self.service.stopping:
-            empty = served < _REQUESTS_A_CYCLE and not self._serve_one(zmq.DONTWAIT)
+            empty = served < _REQUESTS_A_CYCLE and not self._station.serve_one()
             remaining = deadline - time.monotonic()
             if remaining <= 0.0:
                 return
@@ -107,77 +92,17 @@ class Server:
             else:
                 served += 1
 
-    def _serve_one(self, flags: int) -> bool:
-        """Receive one request and answer it; False when none came."""
-        router = self._sockets.router
-        try:
-            identity = router.recv(flags)
-        except zmq.Again:
-            return False
-        frame = router.recv(copy=False)  # a Frame knows whether more follow; asking the socket costs as much again
-        if frame.more:
-            while router.recv(copy=False).more:
-                pass
-            reply: Reply = self.service.refuse(Refusal(Code.MALFORMED, "a request is one frame."))
-        else:
-            reply = self.service.handle(frame.bytes)
-        try:
-            router.send(identity, MORE_NOWAIT)
-            router.send(reply, zmq.DONTWAIT)
-        except zmq.ZMQError:  # that client went away, or does not read its replies
-            log.debug("a reply of %d bytes could not be delivered", len(reply))
-        return True
-
-    # ---- streams
-
-    def _look_around(self) -> None:
-        """Every few milliseconds: who reads the streams, whether a heartbeat is due."""
-        now = time.monotonic()
-        if now >= self._next_look:
-            self._next_look = now + _LOOK_S
-            self._sockets.look()
-            if now >= self._next_heartbeat:
-                self._heartbeat()
-
-    def _publish_state(self) -> None:
-        """Every so many cycles or requests, send the state to both streams, if anybody reads them."""
-        self.service.fresh = False
-        self._since_publish += 1
-        if self._since_publish < self.settings.publish_divisor or not self._sockets.read:
-            return
-        self._since_publish = 0
-        self._published += 1
-        message = self.service.state_message(self._published, 0)
-        self._sockets.publish_state(message)
-
-    def _heartbeat(self) -> None:
-        """Once a second: what happened since, then health and counts."""
-        self._next_heartbeat = time.monotonic() + _HEARTBEAT_S
-        events = self.service.events
-        self._sockets.watch(events)
-        for _ in range(min(len(events), _EVENTS_A_HEARTBEAT)):
-            self._publish_map("event", events.popleft())
-        events.clear()
-        self._publish_map("heartbeat", self.service.status())
-
-    def _publish_map(self, topic: str, body: dict[str, Any]) -> None:
-        self._published += 1
-        self._sockets.publish(topic, encode(topic, self._published, self.service.simulation.time, 0, body))
-
-    def _link_status(self) -> dict[str, Any]:
-        status: dict[str, Any] = {
-            "keys_refused": self._sockets.keys_refused,
-            "handshakes_failed": self._sockets.failed,
-            "disconnected": self._sockets.disconnected,
+    def _pace(self) -> dict[str, Any]:
+        """How well a free-running engine keeps pace."""
+        pacer = self._pacer
+        if pacer is None:
+            return {}
+        return {
+            "overruns": pacer.overruns,
+            "late_max_s": pacer.late_max_s,
+            "lost_s": pacer.lost_s,
+            "real_time_factor": pacer.real_time_factor(),
         }
-        if self._pacer is not None:
-            status |= {
-                "overruns": self._pacer.overruns,
-                "late_max_s": self._pacer.late_max_s,
-                "lost_s": self._pacer.lost_s,
-                "real_time_factor": self._pacer.real_time_factor(),
-            }
-        return status
 
 
 @contextlib.contextmanager

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from limberjack.bridge.controls import Controls
 from limberjack.bridge.description import describe
 from limberjack.bridge.errors import Code
 from limberjack.bridge.messages import (
@@ -25,7 +26,6 @@ from limberjack.bridge.messages import (
 from limberjack.bridge.sessions import Session, Sessions
 from limberjack.bridge.settings import Settings
 from limberjack.engine.errors import ArgumentError, SimulationError
-from limberjack.engine.impact import Impact
 from limberjack.engine.simulation import Simulation
 from limberjack.engine.system.archive import to_bytes
 
@@ -43,9 +43,19 @@ _COMMANDING = frozenset({"step", "command", "restore", "reset", "shutdown", "acq
 class Service:
     """Answers requests on one simulation; keeps the sessions, the lease and the counts."""
 
-    def __init__(self, simulation: Simulation, settings: Settings, clock: Callable[[], float] = time.monotonic) -> None:
-        """Raises ModelError for a System made by hand that its archive cannot hold."""
+    def __init__(
+        self,
+        simulation: Simulation,
+        settings: Settings,
+        clock: Callable[[], float] = time.monotonic,
+        controls: Controls | None = None,
+    ) -> None:
+        """controls : what requests change; without, the simulation itself
+
+        Raises ModelError for a System made by hand that its archive cannot hold.
+        """
         self.simulation, self.settings, self._clock = simulation, settings, clock
+        self._controls = controls or Controls(simulation)
         self.sessions = Sessions(settings.lease_s)
         sim = simulation
         self._command = sim.part("command")
@@ -55,7 +65,7 @@ class Service:
         self._sampled = False  # the frame holds the present state
         self._switchable = [loop.name for loop in sim.system.loops if loop.switchable]
         self.size_max = max(65536, len(sim.snapshot()) + _ENVELOPE, 16 * nu + _ENVELOPE)
-        self.about = {"size_max": self.size_max, "endpoints": {}}
+        self.about = {"size_max": self.size_max, "endpoints": {}, **self._controls.about}
         self._description = describe(sim, settings)
         self._archive = to_bytes(sim.system)  # made now: a running cycle has no time for it
         self.received = 0
@@ -64,7 +74,8 @@ class Service:
         self.fresh = False  # the state changed since it was last published
         self.failure: str | None = None  # free-running: why stepping stopped
         self.stopping = False
-        self.extra_status: Callable[[], dict[str, Any]] = dict
+        self.pace_status: Callable[[], dict[str, Any]] = dict  # how well the loop keeps pace
+        self.link_status: Callable[[], dict[str, Any]] = dict  # what the sockets know
         self._handlers: dict[str, Callable[[Message, Session], Reply]] = {
             "describe": self._describe,
             "model": self._model,
@@ -75,9 +86,10 @@ class Service:
             "restore": self._restore,
             "reset": self._reset,
             "parameter": self._parameter,
-            "attach": self._attach,
-            "lock": self._lock,
-            "unlock": self._unlock,
+            "attach": self._switch,
+            "lock": self._switch,
+            "unlock": self._switch,
+            "fault": self._fault,
             "heartbeat": self._heartbeat,
             "acquire": self._heartbeat,
             "release": self._release,
@@ -114,6 +126,7 @@ class Service:
             handler = self._handlers.get(message.type)
             if handler is None:
                 raise Refusal(Code.UNKNOWN_TYPE, f"there is no message type {message.type!r:.40}.")
+            self._controls.check(message.type)
             if message.type in _COMMANDING:
                 self._authorize(message, session, now)
             return handler(message, session)
@@ -139,6 +152,11 @@ class Service:
             self.events.append({"event": "lease", "client": session.name})
 
     # ---- state
+
+    def show(self, values: np.ndarray) -> None:
+        """Take the present state, q, v, tau, outputs and command in one vector, from whoever has read it already."""
+        self.frame.vector[:] = values
+        self.fresh = self._sampled = True
 
     def _sample(self) -> None:
         """Copy the simulation's state into the frame that replies and streams send."""
@@ -207,7 +225,7 @@ class Service:
             text = f"steps is {steps!r:.40}; it must be a whole number from 1 to {self.settings.steps_max}."
             raise Refusal(Code.ARGUMENT, text)
         if values is not None:
-            self._set_command(indices, values)
+            self._set_command(indices, values, session)
         self.advance(steps)
         if steps > _CHUNK:
             self.sessions.renew(session, self._clock())
@@ -215,23 +233,23 @@ class Service:
 
     def _take_command(self, message: Message, session: Session) -> bytes:
         indices, values = self._body(message, 2)
-        self._set_command(indices, values)
+        self._set_command(indices, values, session)
         return self._reply(message, None)
 
-    def _set_command(self, indices: Any, values: Any) -> None:
+    def _set_command(self, indices: Any, values: Any, session: Session) -> None:
         """Apply commands: all of them, or those at the given uint32 indices; nothing if anything is wrong."""
         command = self._command
-        if indices is None:
-            command[:] = read_vector(values, len(command), "command")
-        else:
+        where: slice | np.ndarray = slice(None)
+        count = len(command)
+        if indices is not None:
             if type(indices) is not bytes or len(indices) % 4:
                 raise Refusal(Code.MALFORMED, "command indices must be binary uint32 values, or nil for all.")
             where = np.frombuffer(indices, dtype="<u4")
             if len(where) and int(where.max()) >= len(command):
                 text = f"command index {where.max()} is out of range; this model has {len(command)} commands."
                 raise Refusal(Code.ARGUMENT, text)
-            command[where] = read_vector(values, len(where), "command")
-        self.simulation.changed()
+            count = len(where)
+        self._controls.command(where, read_vector(values, count, "command"), session.name)
         self._sampled = False
 
     def _snapshot(self, message: Message, session: Session) -> bytes:
@@ -268,7 +286,7 @@ class Service:
                 code = Code.NON_FINITE if type(value) is float else Code.ARGUMENT
                 raise Refusal(code, f"parameter {name} cannot be {value!r:.40}; give a finite float64.")
             self._authorize(message, session, self._clock())
-            parameters[name] = value
+            self._controls.parameter(name, value, session.name)
             self._sampled = False
             self.events.append({"event": "parameter", "name": name, "value": value, "client": session.name})
         return self._reply(message, [name, float(parameters[name])])
@@ -278,20 +296,11 @@ class Service:
         status["lease_s"] = self.sessions.remaining(session, self._clock())
         return self._reply(message, status)
 
-    def _attach(self, message: Message, session: Session) -> bytes:
-        return self._switch(message, session, self.simulation.attach)
-
-    def _lock(self, message: Message, session: Session) -> bytes:
-        return self._switch(message, session, self.simulation.lock)
-
-    def _unlock(self, message: Message, session: Session) -> bytes:
-        return self._switch(message, session, self.simulation.unlock)
-
-    def _switch(self, message: Message, session: Session, switch: Callable[[str], Impact]) -> bytes:
+    def _switch(self, message: Message, session: Session) -> bytes:
         """Close or release a loop, or lock or unlock a hinge; the answer tells what the impact did."""
         if type(message.body) is not str:
             raise Refusal(Code.MALFORMED, f"the body of '{message.type}' is a name, text.")
-        impact = switch(message.body)
+        impact = self._controls.switch(message.type, message.body, session.name)
         self.fresh, self._sampled = True, False
         closed = self.simulation.closed(impact.loop)
         self.events.append({"event": "loop", "loop": impact.loop, "closed": closed, "client": session.name})
@@ -303,16 +312,29 @@ class Service:
         }
         return self._reply(message, body)
 
+    def _fault(self, message: Message, session: Session) -> bytes:
+        name, active = self._body(message, 2)
+        if type(name) is not str or not (active is None or type(active) is bool):
+            raise Refusal(Code.MALFORMED, "the body of 'fault' is a name, text, and true, false or nil.")
+        if active is not None:
+            self._authorize(message, session, self._clock())
+        acts = self._controls.fault(name, active, session.name)
+        if active is not None:
+            self.fresh, self._sampled = True, False
+            self.events.append({"event": "fault", "fault": name, "active": acts, "client": session.name})
+        return self._reply(message, [name, acts])
+
     def _release(self, message: Message, session: Session) -> bytes:
         if message.body is not None:
             self._authorize(message, session, self._clock())
-            return self._switch(message, session, self.simulation.release)
+            return self._switch(message, session)
         if self.sessions.release(session):
             self.events.append({"event": "lease", "client": None})
         return self._reply(message, None)
 
     def _shutdown(self, message: Message, session: Session) -> bytes:
         self.stopping = True
+        self._controls.shut_down(session.name)
         self.events.append({"event": "shutdown", "client": session.name})
         return self._reply(message, None)
 
@@ -329,7 +351,8 @@ class Service:
             "lease": self.sessions.holder(self._clock()),
             "received": self.received,
             "refused": dict(self.refused),
-            **self.extra_status(),
+            **self.link_status(),
+            **self.pace_status(),
         }
 
     def _reply(self, message: Message, body: Any) -> bytes:

@@ -37,9 +37,14 @@ class EventLog:
         self.dropped = 0
         self.listeners: list[Callable[[Event], None]] = []
 
+    @property
+    def full(self) -> bool:
+        """Whether further events would be dropped."""
+        return len(self.events) >= self._most
+
     def add(self, event: Event) -> None:
         """Keep an event and tell the listeners."""
-        if len(self.events) >= self._most:
+        if self.full:
             self.dropped += 1
             return
         self.events.append(event)

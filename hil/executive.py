@@ -18,7 +18,7 @@ from limberjack.hil.events import Event, EventLog
 from limberjack.hil.frames import FrameLog
 from limberjack.hil.mounted import Mounted
 from limberjack.hil.overruns import MOST_FRAMES, OverrunPolicy, Overruns
-from limberjack.hil.parts import Interference, Recorder, Watchdog
+from limberjack.hil.parts import Interference, Recorder, Visitor, Watchdog
 from limberjack.hil.placing import Placing, Right
 from limberjack.hil.signals import Signals
 from limberjack.hil.timeline import Bench, Timeline
@@ -69,6 +69,7 @@ class Executive:
     clock : without, one whose margin is measured before the run
     signals : the Signals to refresh; its own without
     meta : texts and numbers that the recorder keeps beside its own
+    visitor : sees each frame and acts between two of them; may be set until the run begins
     """
 
     def __init__(
@@ -89,12 +90,14 @@ class Executive:
         clock: Clock | None = None,
         signals: Signals | None = None,
         meta: Mapping[str, Any] | None = None,
+        visitor: Visitor | None = None,
     ) -> None:
         self.simulation, self.devices, self.watchdogs = simulation, tuple(devices), tuple(watchdogs)
         self.steps = arguments.count("steps_per_frame", steps_per_frame, 1, MOST_FRAMES)
         self.paced, self.policy = paced, policy or OverrunPolicy()
         self.timeline, self.recorder, self.faults = timeline or Timeline(), recorder, faults
         self.signals, self.log = signals or Signals(simulation), log or EventLog()
+        self.visitor = visitor
         self._limit_s = 0.0 if paced else arguments.positive("answer_limit_s", answer_limit_s)
         self._placing, self._clock, self._meta = placing or Placing(freeze=paced), clock, dict(meta or {})
         self.period = self.steps * simulation.dt
@@ -111,7 +114,7 @@ class Executive:
         self._ending: tuple[str, str] | None = None
         self._error: Exception | None = None
         self._now = MonotonicClock(0).now_ns
-        self._step_ns = 0
+        self._step_ns = self._visit_ns = 0
 
     def stop(self, text: str = "stopped on request.") -> None:
         """Let the run end before its next frame; from any thread or signal handler."""
@@ -145,7 +148,9 @@ class Executive:
 
     def _begin(self, count: int) -> None:
         self._ending = self._error = None
-        self._bench = Bench(self.simulation, self.log, self.period, time=self.simulation.time)
+        self._bench = Bench(
+            self.simulation, self.log, self.period, time=self.simulation.time, acting=self._bench.acting
+        )
         self._overruns = Overruns(self.policy, self.period_ns)
         self.frames = FrameLog(self.period_ns, count)
         self.timeline.begin()
@@ -184,6 +189,7 @@ class Executive:
 
     def _loop(self, count: int, clock: Clock) -> None:
         self._send_and_record(0)
+        self._visit(1)
         frames, overruns, paced = self.frames, self._overruns, self.paced
         deadline = clock.now_ns() + (self.period_ns if paced else 0)
         for frame in range(1, count + 1):
@@ -204,6 +210,7 @@ class Executive:
         if self.period_ns > _LOOK_NS:
             while deadline - clock.now_ns() > _LOOK_NS and not self._ending:
                 clock.wait_until(clock.now_ns() + _LOOK_NS)
+                self._visit(self._bench.frame)
         return clock.now_ns() if self._ending else clock.wait_until(deadline)
 
     def _frame(self, frame: int) -> bool:
@@ -216,6 +223,8 @@ class Executive:
             before = now()
             mounted.receive(bench.time, commands, self._limit_s)
             mounted.spent_ns = now() - before
+        if self.visitor is not None:
+            self.visitor.command(commands)
         self.timeline.fire(bench)
         if bench.end_text:
             self._ending = self._ending or ("completed", bench.end_text)
@@ -232,6 +241,7 @@ class Executive:
         self.simulation.step(self.steps)
         self._step_ns = now() - before
         self._send_and_record(frame)
+        self._visit(frame + 1)
         return True
 
     def _send_and_record(self, frame: int) -> None:
@@ -244,6 +254,21 @@ class Executive:
         if self.recorder is not None:
             self.recorder.row(vector)
 
+    def _visit(self, frame: int) -> None:
+        """Let the visitor see the state and act on the frame that comes; one that raises is sent away."""
+        if self.visitor is None:
+            return
+        before, bench = self._now(), self._bench
+        bench.frame, bench.time = frame, self.simulation.time
+        if self.faults is not None:
+            self.faults.restore(self._commands)
+        try:
+            self.visitor.visit(bench)
+        except Exception as error:
+            self.visitor = None
+            bench.say("visitor", "executive", f"{type(error).__name__}: {error}. The run goes on without.")
+        self._visit_ns = self._now() - before
+
     def _judge(self, frame: int, slack: int, late: int) -> None:
         """Count an overrun, log the first of several in a row with its cause, end the run beyond the limits."""
         overruns, frames = self._overruns, self.frames
@@ -252,7 +277,7 @@ class Executive:
             return
         frames.overruns, frames.most_consecutive = overruns.total + overruns.start_up, overruns.most_consecutive
         if overruns.consecutive == 1 or why:
-            parts = {"a late start": late, "the steps": self._step_ns}
+            parts = {"a late start": late, "the steps": self._step_ns, "what serves clients": self._visit_ns}
             parts |= {f"device '{mounted.name}'": mounted.spent_ns for mounted in self.devices}
             cause = max(parts, key=lambda part: parts[part])
             text = f"frame {frame} ended {-1e-3 * slack:.1f} µs too late; {1e-3 * parts[cause]:.1f} µs for {cause}."

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.errors import ArgumentError, LimberjackError
 from limberjack.engine.simulation import Simulation
 from limberjack.hil.errors import HilError
 from limberjack.hil.signals import Signals
@@ -230,7 +230,8 @@ class ChangedParameters:
         self._before: dict[str, float] = {}
 
     def set(self, simulation: Simulation, time: float) -> None:
-        """Begin. HilError if another fault holds one of the parameters; nothing changes then."""
+        """Begin. HilError if another fault holds one of the parameters, ArgumentError if one cannot be so; nothing
+        changes then."""
         _refuse_twice(self.name, bool(self._before))
         parameters, holders = simulation.parameters, self._board.holders
         names = [*self._values, *self._factors]
@@ -242,10 +243,13 @@ class ChangedParameters:
                 )
         self._before = {name: parameters[name] for name in names}
         holders.update(dict.fromkeys(names, self.name))
-        for name, value in self._values.items():
-            parameters[name] = value
-        for name, factor in self._factors.items():
-            parameters[name] = factor * self._before[name]
+        wanted = self._values | {name: factor * self._before[name] for name, factor in self._factors.items()}
+        try:
+            for name, value in wanted.items():
+                parameters[name] = value
+        except LimberjackError:
+            self.clear(simulation, time)
+            raise
 
     def clear(self, simulation: Simulation, time: float) -> None:
         """End: the values of before."""

@@ -45,7 +45,7 @@ class Histogram:
         """The least value, ns, that at least so many percent of all values do not exceed; 0 of none."""
         if self.total == 0:
             return 0
-        reached = np.cumsum(self.counts)
+        reached = np.cumsum(self.counts[: _place(self.most) + 1])
         place = int(np.searchsorted(reached, max(percent / 100.0 * reached[-1] * (1.0 - 1e-12), 0.5)))
         return min(_upper_edge(place), self.most)
 
@@ -140,17 +140,21 @@ class FrameLog:
         order = (np.arange(count) + (self.frames - count)) % self.kept
         return dict(zip(("start", "compute", "slack", "jitter"), self._rings[:, order], strict=True))
 
+    def real_time_factor(self) -> float:
+        """Simulated over elapsed time."""
+        elapsed = self.until_ns - self.first_ns
+        return self.frames * self.period_ns / elapsed if elapsed > 0 else 0.0
+
     def statistics(self) -> FrameStatistics:
         """Of all frames so far; may be asked for at any time, from any thread."""
-        elapsed = self.until_ns - self.first_ns
         lateness, compute, jitter, finish = (
             part.spread() for part in (self.lateness, self.compute, self.jitter, self.finish)
         )
         return FrameStatistics(
             frames=self.frames,
             period=1e-9 * self.period_ns,
-            elapsed=1e-9 * elapsed,
-            real_time_factor=self.frames * self.period_ns / elapsed if elapsed > 0 else 0.0,
+            elapsed=1e-9 * (self.until_ns - self.first_ns),
+            real_time_factor=self.real_time_factor(),
             overruns=self.overruns,
             most_consecutive=self.most_consecutive,
             skipped=self.skipped,

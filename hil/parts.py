@@ -14,6 +14,7 @@ from limberjack.hil.signals import Signals
 
 if TYPE_CHECKING:
     from limberjack.hil.mounted import Mounted
+    from limberjack.hil.timeline import Bench
 
 
 class Recorder(Protocol):
@@ -70,3 +71,16 @@ class Watchdog(Protocol):
 
     def check(self, time: float, signals: Signals, devices: Sequence[Mounted]) -> Sequence[Trip]:
         """What tripped in this frame, simulated time, s; the signals are those of the state before the step."""
+
+
+class Visitor(Protocol):
+    """Somebody outside who watches a run and may act on it. Every call returns at once; its work is bounded."""
+
+    def command(self, commands: np.ndarray) -> None:
+        """Put what it holds among the commands (nu,) of the step that follows, after those of the devices."""
+
+    def visit(self, bench: Bench) -> None:
+        """After each frame, and every 0.1 s while a long one is awaited: look at the state, act on the next frame.
+
+        bench.frame is the frame that comes: whose step is the first to feel what is done.
+        """

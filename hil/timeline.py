@@ -28,6 +28,8 @@ class Bench:
 
     frame : number of the frame that begins, from 1;  time : simulated time at which it begins, s
     end_text : why the run is to end now, before the frame's step; "" while it goes on
+    acting : names of the faults that act
+    client : who acts from outside, named in the events; "" while the bench itself does
     """
 
     simulation: Simulation
@@ -36,10 +38,13 @@ class Bench:
     frame: int = 0
     time: float = 0.0
     end_text: str = ""
+    acting: set[str] = field(default_factory=set)
+    client: str = ""
 
     def say(self, kind: str, source: str, text: str, **data: Any) -> None:
         """Log an event of this frame; data "frame": whose step is the first to feel it."""
-        self.log.add(Event(self.time, kind, source, text, {"frame": self.frame, **data}))
+        who = {"client": self.client} if self.client else {}
+        self.log.add(Event(self.time, kind, source, text, {"frame": self.frame, **data, **who}))
 
 
 #: does the rest of an action in each later frame; whether it goes on after that
@@ -116,32 +121,27 @@ class SetParameter:
 
 @dataclass(frozen=True)
 class SetFault:
-    """Begin a fault."""
+    """Begin a fault, or end it. One that acts already, or not any more, is left as it is."""
 
     fault: Fault
+    active: bool = True
 
     def check(self, simulation: Simulation) -> None:
         pass
 
     def begin(self, bench: Bench) -> None:
+        name, kind = self.fault.name, "fault" if self.active else "clear"
+        if (name in bench.acting) == self.active:
+            bench.say(kind, name, "acts already" if self.active else "does not act any more")
+            return
         before = _Model(bench.simulation)
-        self.fault.set(bench.simulation, bench.time)
-        bench.say("fault", self.fault.name, "set", **before.changes())
-
-
-@dataclass(frozen=True)
-class ClearFault:
-    """End a fault."""
-
-    fault: Fault
-
-    def check(self, simulation: Simulation) -> None:
-        pass
-
-    def begin(self, bench: Bench) -> None:
-        before = _Model(bench.simulation)
-        self.fault.clear(bench.simulation, bench.time)
-        bench.say("clear", self.fault.name, "cleared", **before.changes())
+        if self.active:
+            self.fault.set(bench.simulation, bench.time)
+            bench.acting.add(name)
+        else:
+            self.fault.clear(bench.simulation, bench.time)
+            bench.acting.discard(name)
+        bench.say(kind, name, "set" if self.active else "cleared", **before.changes())
 
 
 @dataclass(frozen=True)
@@ -163,9 +163,14 @@ class Switch:
             arguments.index_of("hinge", self.name, [body.hinge.name for body in simulation.system.bodies])
 
     def begin(self, bench: Bench) -> None:
+        self.switch(bench)
+
+    def switch(self, bench: Bench) -> Impact:
+        """Do it, log it; what the impact did."""
         impact: Impact = getattr(bench.simulation, self.what)(self.name)
         text = f"{impact.energy_loss:.6g} J lost" if self.what in ("attach", "lock") else "opened"
         bench.say(self.what, self.name, text, loop=impact.loop, energy_loss=impact.energy_loss)
+        return impact
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from limberjack.hil.faults import FaultBoard
 from limberjack.hil.link_faults import DisturbedDevice
 from limberjack.hil.mounted import Mounted, mount
 from limberjack.hil.overruns import OverrunPolicy
-from limberjack.hil.parts import Recorder, Watchdog
+from limberjack.hil.parts import Fault, Recorder, Watchdog
 from limberjack.hil.placing import Placing
 from limberjack.hil.record.mcap_file import McapRecorder, require_mcap
 from limberjack.hil.scenario.build_faults import make_fault, make_watchdog
@@ -33,18 +33,20 @@ from limberjack.hil.scenario.schema_faults import LinkFault
 from limberjack.hil.scenario.schema_timeline import TimelineSpec
 from limberjack.hil.scenario.tape import Recorders, Tape
 from limberjack.hil.signals import Signals
-from limberjack.hil.timeline import Action, At, ClearFault, Command, End, Ramp, SetFault, SetParameter, Switch, Timeline
+from limberjack.hil.timeline import Action, At, Command, End, Ramp, SetFault, SetParameter, Switch, Timeline
 
 
 @dataclass(frozen=True)
 class Built:
     """A bench ready to run.
 
+    faults : by name
     judged : criterion → its signals;  plotted : (title, signals) of the diagrams;  listed : signals of the table
     """
 
     executive: Executive
     tape: Tape
+    faults: dict[str, Fault]
     judged: dict[str, tuple[str, ...]]
     plotted: list[tuple[str, tuple[str, ...]]]
     listed: tuple[str, ...]
@@ -66,6 +68,8 @@ def build(
     board = FaultBoard(simulation, signals, period, seed)
     devices = [_device(scenario, i, part, signals, simulation, seed) for i, part in enumerate(spec.devices)]
     watchdogs = [make_watchdog(scenario, i, simulation, signals, devices) for i in range(len(spec.watchdogs))]
+    links = {part.name: part.device for part in devices}
+    faults = {part.name: make_fault(scenario, i, board, links) for i, part in enumerate(spec.faults)}
     frames = int(-(-spec.duration // period)) + 2
     judged, plotted, listed = _chosen(scenario, signals)
     tape = Tape(
@@ -80,7 +84,7 @@ def build(
             paced=paced,
             policy=OverrunPolicy(pacing.policy, most_start_up=pacing.most_start_up, **counts),
             devices=devices,
-            timeline=_timeline(scenario, simulation, board, devices),
+            timeline=_timeline(scenario, simulation, faults),
             watchdogs=[*watching, *watchdogs],
             recorder=Recorders([*_record(scenario, out, log), tape]),
             log=log,
@@ -95,7 +99,7 @@ def build(
                 "load": spec.load.model_dump(),
             },
         )
-    return Built(executive, tape, judged, plotted, listed)
+    return Built(executive, tape, faults, judged, plotted, listed)
 
 
 def _record(scenario: Scenario, out: Path | None, log: EventLog) -> list[Recorder]:
@@ -156,9 +160,7 @@ def _device(
         return mount(device, signals, simulation, spec.signals, spec.commands, spec.every)
 
 
-def _timeline(scenario: Scenario, simulation: Simulation, board: FaultBoard, mounted: Sequence[Mounted]) -> Timeline:
-    devices = {part.name: part.device for part in mounted}
-    faults = {part.name: make_fault(scenario, i, board, devices) for i, part in enumerate(scenario.spec.faults)}
+def _timeline(scenario: Scenario, simulation: Simulation, faults: Mapping[str, Fault]) -> Timeline:
     entries = []
     for i, entry in enumerate(scenario.spec.timeline):
         where = scenario.place("timeline", i, entry.action)
@@ -166,7 +168,7 @@ def _timeline(scenario: Scenario, simulation: Simulation, board: FaultBoard, mou
         if entry.fault is not None:
             actions = [SetFault(faults[entry.fault])]
         elif entry.clear is not None:
-            actions = [ClearFault(faults[entry.clear])]
+            actions = [SetFault(faults[entry.clear], active=False)]
         else:
             actions = _actions(entry)
         with scenario.at("timeline", i, entry.action):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,16 @@ import numpy as np
 from limberjack.engine import arguments
 from limberjack.hil.events import Event, EventLog
 from limberjack.hil.executive import Outcome
+from limberjack.hil.parts import Visitor
 from limberjack.hil.scenario.build import Built, build
 from limberjack.hil.scenario.criteria import Evidence, Verdict, judge
 from limberjack.hil.scenario.html import write_html
 from limberjack.hil.scenario.junit import write_junit
 from limberjack.hil.scenario.load import Scenario, load_scenario
 from limberjack.hil.scenario.programs import Programs
+
+#: makes the visitor of a run, and ends it when the run has ended
+Visit = Callable[[Built], AbstractContextManager[Visitor]]
 
 
 @dataclass(frozen=True)
@@ -60,11 +65,13 @@ def run_scenario(
     seed: int | None = None,
     overrides: Mapping[str, Any] | None = None,
     paced: bool | None = None,
+    visit: Visit | None = None,
 ) -> Result:
     """Run a scenario to its end and judge it.
 
     out : folder for the report, made if need be; None: write nothing
     seed, paced : instead of the scenario's;  overrides : as for `load_scenario`, for a path only
+    visit : makes a visitor of the run, who may watch it and act on it
 
     ModelError or ArgumentError for what cannot be run, HilError where a device cannot be opened; what goes wrong later
     is in the Result.
@@ -77,7 +84,8 @@ def run_scenario(
     pace = spec.pacing.real_time if paced is None else paced
     programs = Programs(scenario, folder)
     built = build(scenario, chosen, pace, [programs], folder)
-    with programs.running():
+    with programs.running(), visit(built) if visit is not None else nullcontext() as visitor:
+        built.executive.visitor = visitor
         outcome = built.executive.run(spec.duration)
     _tell_silent(built, outcome.log)
     evidence = Evidence(built.tape, outcome.log, built.judged)

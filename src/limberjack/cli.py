@@ -216,6 +216,11 @@ def _hil(commands: Any) -> None:
     run.add_argument("--no-pace", action="store_true", help="in lockstep, as fast as devices answer")
     text = "put a value in place of the file's, as pacing.policy=skip or faults[wheel].factor=0.5 (repeatable)"
     run.add_argument("--set", action="append", default=[], metavar="PATH=VALUE", help=text)
+    text = "answer clients, consoles and 'limberjack gateway' here while the scenario runs, as tcp://127.0.0.1:5555"
+    run.add_argument("--serve", metavar="ENDPOINT", help=text)
+    run.add_argument("--publish-every", type=int, metavar="N", help="with --serve: publish every N-th frame")
+    run.add_argument("--lease", type=float, metavar="S", help="with --serve: command lease without a sign of life")
+    run.add_argument("--keys", type=Path, metavar="DIR", help="with --serve: keys made by 'limberjack keygen'")
     probe = parser.add_argument_group("--probe")
     probe.add_argument("--probe", action="store_true", help="measure a model on this machine")
     load_arguments(probe)

@@ -15,7 +15,7 @@ from limberjack.hil.executive import Executive
 from limberjack.hil.mounted import mount
 from limberjack.hil.scenario.tape import Tape
 from limberjack.hil.signals import Signals
-from limberjack.hil.timeline import At, ClearFault, SetFault, Timeline
+from limberjack.hil.timeline import At, SetFault, Timeline
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 PERIOD, START, STOP, FRAMES = 0.01, 0.05, 0.12, 20
@@ -52,7 +52,7 @@ def bench(simulation, make, seed=3):
 
     device = mount(InProcessDevice("c", factory), signals, simulation, ["v.joint1", "v.joint2"], ["joint1", "joint2"])
     tape = Tape(signals, ["command.joint1", "command.joint2", "v.joint1", "v.joint2"], FRAMES + 1)
-    timeline = Timeline([At(START, SetFault(fault)), At(STOP, ClearFault(fault))])
+    timeline = Timeline([At(START, SetFault(fault)), At(STOP, SetFault(fault, active=False))])
     executive = Executive(
         simulation, steps_per_frame=10, paced=False, devices=[device], timeline=timeline, recorder=tape, faults=board
     )
@@ -111,7 +111,7 @@ def test_a_command_comes_back_although_its_device_is_silent(arm):
     fault = faults.Scaled("half", board, np.array([0]), 0.5)
     arm.command["joint1"] = 8.0
     tape = Tape(signals, ["command.joint1"], FRAMES + 1)
-    timeline = Timeline([At(START, SetFault(fault)), At(STOP, ClearFault(fault))])
+    timeline = Timeline([At(START, SetFault(fault)), At(STOP, SetFault(fault, active=False))])
     Executive(arm, steps_per_frame=10, paced=False, timeline=timeline, recorder=tape, faults=board).run(0.2)
     during = while_it_lasts(PERIOD * np.arange(FRAMES))
     assert np.array_equal(tape.columns(["command.joint1"])[1:, 0], np.where(during, 4.0, 8.0))

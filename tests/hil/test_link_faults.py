@@ -12,7 +12,7 @@ from limberjack.hil.executive import Executive
 from limberjack.hil.link_faults import Disturbance, DisturbedDevice, LinkFault, disturbance
 from limberjack.hil.mounted import mount
 from limberjack.hil.signals import Signals
-from limberjack.hil.timeline import At, ClearFault, SetFault, Timeline
+from limberjack.hil.timeline import At, SetFault, Timeline
 from tests.hil.links import WIRING, free_port, law, pendulum
 
 FRAMES = 60
@@ -107,7 +107,7 @@ def test_a_fault_of_a_link_on_a_timeline(tmp_path):
     device = DisturbedDevice(echo, 1)
     mounted = mount(device, Signals(simulation), simulation, ["q.*"], ["motor"])
     fault = LinkFault("gap", device, signals=Disturbance(loss=1.0))
-    timeline = Timeline([At(0.010, SetFault(fault)), At(0.015, ClearFault(fault))])
+    timeline = Timeline([At(0.010, SetFault(fault)), At(0.015, SetFault(fault, active=False))])
     Executive(simulation, paced=False, devices=[mounted], timeline=timeline).run(0.030)
     assert (device.lost_signals, len(echo.heard)) == (5, 31 - 5)
 

@@ -72,7 +72,7 @@ def test_faults_and_parameters_tell_what_they_changed():
     fault, damping = Weaker("hinge.elbow_pitch.armature"), "hinge.wrist_pitch.damping"
     entries = [
         At(0.002, tl.SetFault(fault)),
-        At(0.004, tl.ClearFault(fault)),
+        At(0.004, tl.SetFault(fault, active=False)),
         At(0.005, tl.SetParameter(damping, 3.0)),
     ]
     outcome, _, _ = run(simulation, entries, 0.01)

@@ -7,14 +7,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from limberjack.bridge.endpoints import check_binding
+from limberjack.bridge.settings import Settings
 from limberjack.commands.console import open_console
 from limberjack.commands.hil import show_rights, show_statistics
 from limberjack.commands.tables import new_table
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.kernel import announce_compilation
 from limberjack.engine.system.readers.yaml_document import parse_document
-from limberjack.hil.scenario.load import load_scenario
-from limberjack.hil.scenario.run import Result, run_scenario
+from limberjack.hil.scenario.load import Scenario, load_scenario
+from limberjack.hil.scenario.run import Result, Visit, run_scenario
 
 
 def scenario(options: argparse.Namespace) -> int:
@@ -24,9 +26,25 @@ def scenario(options: argparse.Namespace) -> int:
     loaded = load_scenario(options.file, overrides)
     announce_compilation()
     out = options.out or Path("results") / options.file.stem
-    result = run_scenario(loaded, out=out, seed=options.seed, paced=False if options.no_pace else None)
+    pace = False if options.no_pace else None
+    result = run_scenario(loaded, out=out, seed=options.seed, paced=pace, visit=_visit(options, loaded))
     _show(result)
     return result.exit_code
+
+
+def _visit(options: argparse.Namespace, loaded: Scenario) -> Visit | None:
+    """What serves the bench, where that is asked for. ArgumentError, EndpointError for options that do not go."""
+    if options.serve is None:
+        for name, value in (("keys", options.keys), ("publish-every", options.publish_every), ("lease", options.lease)):
+            if value is not None:
+                raise ArgumentError(f"--{name} is of a bench that is served. Add --serve, or leave it out.")
+        return None
+    check_binding(options.serve, keyed=options.keys is not None)
+    given = {"publish_divisor": options.publish_every, "lease_s": options.lease, "keys": options.keys}
+    settings = Settings(options.serve, **{name: value for name, value in given.items() if value is not None})
+    from limberjack.commands.served import served
+
+    return lambda built: served(loaded, built, settings)
 
 
 def parse_overrides(given: Sequence[str]) -> dict[str, Any]:

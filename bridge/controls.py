@@ -1,0 +1,57 @@
+"""What the requests of clients change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from limberjack.bridge.errors import Code
+from limberjack.bridge.messages import Refusal
+from limberjack.engine.errors import ArgumentError
+from limberjack.engine.impact import Impact
+from limberjack.engine.simulation import Simulation
+
+
+class Controls:
+    """Requests change the simulation itself, at once; the test bench has controls of its own.
+
+    refused : kinds of requests that cannot be had, and why
+    about : what `hello` and `describe` tell beside the usual
+    """
+
+    refused: Mapping[str, str] = {}
+    about: Mapping[str, Any] = {}
+
+    def __init__(self, simulation: Simulation) -> None:
+        self.simulation = simulation
+
+    def command(self, places: slice | np.ndarray, values: np.ndarray, client: str) -> None:
+        """Set the commands at these places; all have been checked."""
+        self.simulation.part("command")[places] = values
+        self.simulation.changed()
+
+    def parameter(self, name: str, value: float, client: str) -> None:
+        """Set a parameter. ArgumentError if there is none, or it cannot have that value."""
+        self.simulation.parameters[name] = value
+
+    def switch(self, kind: str, name: str, client: str) -> Impact:
+        """Kind "attach" or "release" a loop, "lock" or "unlock" a hinge. ArgumentError if that cannot be."""
+        impact: Impact = getattr(self.simulation, kind)(name)
+        return impact
+
+    def fault(self, name: str, active: bool | None, client: str) -> bool:
+        """Begin or end a fault, None: only look; whether it acts then. ArgumentError for one that there is not."""
+        raise ArgumentError(
+            f"there is no fault '{name:.40}': only the faults of a scenario have names. Run one with 'limberjack hil "
+            "SCENARIO --serve', or set the parameters '….fault.…' of the model."
+        )
+
+    def shut_down(self, client: str) -> None:
+        """A client ended the engine; its loop ends by itself."""
+
+    def check(self, kind: str) -> None:
+        """Refusal of a kind of request that cannot be had."""
+        if kind in self.refused:
+            raise Refusal(Code.MODE, self.refused[kind])

@@ -1,0 +1,103 @@
+"""A Service behind its sockets: requests answered one by one, states and events published, in another's loop."""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import Any
+
+import zmq
+
+from limberjack.bridge.endpoints import Endpoints
+from limberjack.bridge.errors import Code
+from limberjack.bridge.messages import Refusal, encode
+from limberjack.bridge.service import Reply, Service
+from limberjack.bridge.sockets import MORE_NOWAIT, ServerSockets
+
+log = logging.getLogger("limberjack.bridge")
+
+_HEARTBEAT_S = 1.0
+_LOOK_S = 0.02
+_EVENTS_A_HEARTBEAT = 16  # events published between two heartbeats; counts in the heartbeat stay exact
+
+
+class Station:
+    """Binds the sockets of a service; `close` releases them. Nothing here has a loop, nothing waits unless asked to."""
+
+    def __init__(self, service: Service) -> None:
+        """Raises EndpointError, KeyFileError; nothing stays open then."""
+        self.service = service
+        self._sockets = ServerSockets(service.settings, 4 * service.size_max)
+        self.endpoints: Endpoints = self._sockets.endpoints
+        streams = {"state": self.endpoints.state, "topics": self.endpoints.topics}
+        service.about["endpoints"] = streams
+        service.link_status = self._link_status
+        self.descriptor = self._sockets.descriptor
+        self._published = self._since_publish = 0
+        self._next_heartbeat = self._next_look = time.monotonic()
+
+    def serve_one(self, flags: int = zmq.DONTWAIT) -> bool:
+        """Receive one request and answer it; False when none came. flags 0: wait for one, a moment"""
+        router = self._sockets.router
+        try:
+            identity = router.recv(flags)
+        except zmq.Again:
+            return False
+        frame = router.recv(copy=False)  # a Frame knows whether more follow; asking the socket costs as much again
+        if frame.more:
+            while router.recv(copy=False).more:
+                pass
+            reply: Reply = self.service.refuse(Refusal(Code.MALFORMED, "a request is one frame."))
+        else:
+            reply = self.service.handle(frame.bytes)
+        try:
+            router.send(identity, MORE_NOWAIT)
+            router.send(reply, zmq.DONTWAIT)
+        except zmq.ZMQError:  # that client went away, or does not read its replies
+            log.debug("a reply of %d bytes could not be delivered", len(reply))
+        return True
+
+    def look_around(self) -> None:
+        """Every few milliseconds: who reads the streams, whether a heartbeat is due."""
+        now = time.monotonic()
+        if now >= self._next_look:
+            self._next_look = now + _LOOK_S
+            self._sockets.look()
+            if now >= self._next_heartbeat:
+                self.heartbeat()
+
+    def publish_state(self) -> None:
+        """Every so many cycles or requests, send the state to both streams, if anybody reads them."""
+        self.service.fresh = False
+        self._since_publish += 1
+        if self._since_publish < self.service.settings.publish_divisor or not self._sockets.read:
+            return
+        self._since_publish = 0
+        self._published += 1
+        self._sockets.publish_state(self.service.state_message(self._published, 0))
+
+    def heartbeat(self) -> None:
+        """Once a second: what happened since, then health and counts."""
+        self._next_heartbeat = time.monotonic() + _HEARTBEAT_S
+        events = self.service.events
+        self._sockets.watch(events)
+        for _ in range(min(len(events), _EVENTS_A_HEARTBEAT)):
+            self.publish("event", events.popleft())
+        events.clear()
+        self.publish("heartbeat", self.service.status())
+
+    def publish(self, topic: str, body: dict[str, Any]) -> None:
+        """Send a map to the readers of the topic stream."""
+        self._published += 1
+        self._sockets.publish(topic, encode(topic, self._published, self.service.simulation.time, 0, body))
+
+    def _link_status(self) -> dict[str, Any]:
+        return {
+            "keys_refused": self._sockets.keys_refused,
+            "handshakes_failed": self._sockets.failed,
+            "disconnected": self._sockets.disconnected,
+        }
+
+    def close(self) -> None:
+        """Close all sockets; may be called twice."""
+        self._sockets.close()
