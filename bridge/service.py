@@ -321,7 +321,6 @@ class Service:
         acts = self._controls.fault(name, active, session.name)
         if active is not None:
             self.fresh, self._sampled = True, False
-            self.events.append({"event": "fault", "fault": name, "active": acts, "client": session.name})
         return self._reply(message, [name, acts])
 
     def _release(self, message: Message, session: Session) -> bytes:

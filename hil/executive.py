@@ -27,6 +27,8 @@ from limberjack.hil.timeline import Bench, Timeline
 _SHORTEST_NS, _LONGEST_NS = 1_000, 86_400_000_000_000
 #: while a long frame is awaited, so often is looked whether the run is to end, ns
 _LOOK_NS = 100_000_000
+#: the same where there is a visitor
+_VISIT_NS = 2_000_000
 
 
 @dataclass
@@ -207,9 +209,10 @@ class Executive:
 
     def _wait(self, clock: Clock, deadline: int) -> int:
         """Wait for the deadline, or for the end of the run if that is told before; returns the time then."""
-        if self.period_ns > _LOOK_NS:
-            while deadline - clock.now_ns() > _LOOK_NS and not self._ending:
-                clock.wait_until(clock.now_ns() + _LOOK_NS)
+        look = _LOOK_NS if self.visitor is None else _VISIT_NS
+        if self.period_ns > look:
+            while deadline - clock.now_ns() > look and not self._ending:
+                clock.wait_until(clock.now_ns() + look)
                 self._visit(self._bench.frame)
         return clock.now_ns() if self._ending else clock.wait_until(deadline)
 

@@ -80,7 +80,7 @@ class Visitor(Protocol):
         """Put what it holds among the commands (nu,) of the step that follows, after those of the devices."""
 
     def visit(self, bench: Bench) -> None:
-        """After each frame, and every 0.1 s while a long one is awaited: look at the state, act on the next frame.
+        """After each frame, and every 2 ms while the end of a longer one is awaited.
 
-        bench.frame is the frame that comes: whose step is the first to feel what is done.
+        What is done is felt by the step of the frame that comes, bench.frame.
         """

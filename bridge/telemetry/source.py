@@ -23,6 +23,7 @@ _SILENT_S = 10.0  # without any message: ask, and connect again if there is no a
 _PAUSES_S = (0.25, 4.0)  # between attempts to connect: first, longest
 _EVENTS_A_HEARTBEAT = 16  # more may have happened than the engine published (docs/protocol.md)
 _SEVERITY = {"failed": 2, "refused": 1, "shutdown": 1, "key_refused": 1, "handshake_failed": 1}
+_SEVERITY |= {"trip": 2, "fault": 1, "overrun": 1, "device": 1}  # of a test bench
 
 
 class Sink(Protocol):
@@ -193,7 +194,9 @@ class Source:
         body = message.body
         if body["event"] == "parameter":
             session.mirror.set_parameters({body["name"]: body["value"]})
-        kind, severity = body["event"], _SEVERITY.get(body["event"], 0)
+        elif body["event"] == "bench":
+            session.mirror.set_parameters(body["data"].get("parameters", {}))
+        kind, severity = body["event"], _SEVERITY.get(body.get("kind", body["event"]), 0)
         notice = Notice("engine", severity, event_text(kind, body), message.time, self._clock.now(), body)
         self._sink.notice(notice)
 
@@ -210,6 +213,8 @@ def event_text(kind: str, body: dict[str, Any]) -> str:
             return f"'{client}' set parameter {body['name']} to {body['value']:g}."
         case "loop":
             return f"'{client}' {'closed' if body['closed'] else 'opened'} loop {body['loop']}."
+        case "bench":
+            return f"{body['kind']}, {body['source']}: {body['text']}"
         case "shutdown":
             return f"'{client}' ended the engine."
         case "key_refused" | "handshake_failed" | "disconnected":

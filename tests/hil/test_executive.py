@@ -13,6 +13,7 @@ import pytest
 
 import limberjack as lj
 from limberjack.engine.errors import ArgumentError, SimulationError, UnknownNameError
+from limberjack.hil import timeline as tl
 from limberjack.hil.errors import HilError
 from limberjack.hil.events import Event, EventLog
 from limberjack.hil.executive import Executive
@@ -240,6 +241,53 @@ def test_a_long_frame_does_not_keep_an_interrupt_waiting(arm):
     outcome = executive.run(30.0)
     assert (outcome.reason, outcome.text, outcome.frames.frames) == ("stopped", "enough.", 0)
     assert clock.now_ns() - begun < 3e9
+
+
+class Guest:
+    """Remembers its visits; what it holds is put among the commands."""
+
+    def __init__(self, work=lambda bench: None):
+        self.visits, self.held, self.work = [], None, work
+
+    def command(self, commands):
+        if self.held is not None:
+            commands[0] = self.held
+
+    def visit(self, bench):
+        self.visits.append((bench.frame, bench.time))
+        self.work(bench)
+
+
+def test_a_visitor_sees_each_frame_and_what_it_does_is_felt_by_the_next(arm):
+    recorder = FakeRecorder()
+
+    def work(bench):
+        if bench.frame == 3:
+            guest.held = 0.125
+            tl.SetParameter("hinge.wrist_pitch.damping", 3.0).begin(bench)
+
+    guest = Guest(work)
+    executive = Executive(arm, paced=False, recorder=recorder, devices=[servo(arm, FakeDevice())], visitor=guest)
+    assert executive.run(0.004).reason == "completed"
+    assert guest.visits == [(1, 0.0), (2, 0.001), (3, 0.002), (4, 0.003), (5, 0.004)]
+    first = Signals(arm).names.index(f"command.{arm.command_names[0]}")
+    held = [row[first] == 0.125 for row in recorder.rows]
+    assert held == [False, False, False, True, True]
+    (event,) = (event for event in recorder.events if event.kind == "parameter")
+    assert (event.time, event.data["frame"]) == (0.002, 3)
+
+
+def test_a_visitor_is_heard_while_a_long_frame_is_awaited_and_sent_away_if_it_fails(arm):
+    def fail(bench):
+        if len(guest.visits) > 50:
+            raise RuntimeError("broken")
+
+    guest = Guest(fail)
+    outcome = Executive(arm, steps_per_frame=1000, visitor=guest, **fake()).run(2.0)
+    assert (outcome.reason, outcome.frames.frames) == ("completed", 2)
+    assert {frame for frame, _ in guest.visits} == {1}
+    (event,) = outcome.log.of("visitor")
+    assert event.text == "RuntimeError: broken. The run goes on without."
 
 
 @pytest.mark.long

@@ -82,6 +82,21 @@ def test_faults_and_parameters_tell_what_they_changed():
     assert simulation.parameters[damping] == 3.0
 
 
+def test_a_fault_that_acts_already_is_left_as_it_is():
+    simulation = lj.Simulation(lj.load(EXAMPLES / "space_manipulator.yaml"))
+    fault = Weaker("hinge.elbow_pitch.armature")
+    actions = [tl.SetFault(fault), tl.SetFault(fault), *(tl.SetFault(fault, active=False) for _ in range(2))]
+    outcome, _, _ = run(simulation, [At(0.001 * i, action) for i, action in enumerate(actions)], 0.01)
+    assert outcome.reason == "completed"
+    assert [event.text for event in outcome.log.events[:4]] == [
+        "set",
+        "acts already",
+        "cleared",
+        "does not act any more",
+    ]
+    assert simulation.parameters[fault.parameter] == 5.0
+
+
 @pytest.fixture(scope="module")
 def grasp():
     return lj.Simulation(lj.load(EXAMPLES / "solar_array.yaml"))

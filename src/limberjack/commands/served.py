@@ -26,6 +26,7 @@ from limberjack.hil.timeline import Action, Bench, SetFault, SetParameter, Switc
 _REQUESTS_A_FRAME = 4
 _EVENTS_A_FRAME = 4
 _EVENTS_WAITING = 256  # events of the bench that wait to be published; more are dropped and counted
+_TOLD_BY_SERVICE = ("parameter", "attach", "release", "lock", "unlock")
 _COMMANDS_TOLD = 10_000  # events of commands from outside; the record's rows have all of them
 
 
@@ -169,10 +170,7 @@ class ServedBench:
             station.publish_state()
         self._publish_events(_EVENTS_A_FRAME)
         station.look_around()
-        until = time.monotonic() + self._patience_s
-        for _ in range(_REQUESTS_A_FRAME):
-            if not station.serve_one() or time.monotonic() > until:
-                break
+        station.serve(_REQUESTS_A_FRAME, time.monotonic() + self._patience_s)
         self._controls.lease(self.service.sessions.holder(time.monotonic()))
 
     def close(self) -> None:
@@ -184,8 +182,8 @@ class ServedBench:
             self._station.close()
 
     def _hear(self, event: Event) -> None:
-        """Keep an event to be published; what clients did the service tells itself."""
-        if "client" in event.data:
+        """Keep an event to be published, unless the service tells it itself."""
+        if "client" in event.data and event.kind in _TOLD_BY_SERVICE:
             return
         if len(self._waiting) < _EVENTS_WAITING:
             self._waiting.append(event)
