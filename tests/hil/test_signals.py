@@ -39,6 +39,13 @@ def test_signals_are_what_the_simulation_says(simulation):
     assert len(signals.names) == len(signals.units) == len(vector)
 
 
+def test_each_component_and_each_command_has_its_own_unit(simulation):
+    signals = Signals(simulation)
+    units = dict(zip(signals.names, signals.units, strict=True))
+    assert [units[f"output.shoulder_load.{part}"] for part in ("nx", "nz", "fx", "fz")] == ["N·m", "N·m", "N", "N"]
+    assert [units[f"command.elbow_pitch{part}"] for part in ("", ".rate", ".torque")] == ["rad", "rad/s", "N·m"]
+
+
 def test_patterns_choose_signals_in_order(simulation):
     signals = Signals(simulation)
     chosen = signals.select(["command.*", "time"])
