@@ -11,12 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from limberjack.bridge.errors import EngineLostError, EngineTimeoutError
+from limberjack.bridge.telemetry.alarms import Alarm, Alarms
 from limberjack.bridge.telemetry.commander import EVERYTHING, Commander
+from limberjack.bridge.telemetry.history import History
 from limberjack.bridge.telemetry.orders import Rule
 from limberjack.bridge.telemetry.queues import Feed
 from limberjack.bridge.telemetry.sample import Notice, Outlet, Sample
 from limberjack.bridge.telemetry.session import Clock, Session
 from limberjack.bridge.telemetry.source import Source
+from limberjack.engine import arguments
 
 log = logging.getLogger("limberjack.gateway")
 
@@ -29,7 +32,7 @@ _CLOSE_S = 3.0
 class Gateway:
     """One engine's telemetry. `connect`, `add` outlets, `start`; `stop` at the end.
 
-    For outlets, from any thread: `session()`, `tell`, `status()`, `commander`.
+    For outlets, from any thread: `session()`, `commander`, `history`, `alarms()`, `tell`, `status()`.
     """
 
     def __init__(
@@ -40,8 +43,20 @@ class Gateway:
         key_name: str = "client",
         most_hz: float | None = None,
         rules: Sequence[Rule] = EVERYTHING,
+        history: Path | None = None,
+        full_s: float = 600.0,
+        history_bytes: int = 1_000_000_000,
     ) -> None:
-        """most_hz : states taken a second; None: all;  rules : who may command what; empty: nobody anything"""
+        """most_hz : states taken a second; None: all;  rules : who may command what; empty: nobody anything
+
+        history, full_s, history_bytes : file, age and size, as for `History`; without a file there is a history, a
+            temporary one, once an outlet asks for it
+        """
+        if most_hz is not None:
+            arguments.positive("the rate of states in Hz", most_hz)
+        self._history_options = history, full_s, history_bytes
+        self._history: History | None = None
+        self.endpoint = endpoint
         self.commander = Commander(endpoint, self.session, self.tell, keys=keys, key_name=key_name, rules=rules)
         self._source = Source(endpoint, self, keys=keys, key_name=key_name, most_hz=most_hz)
         self._clock = Clock()
@@ -57,10 +72,13 @@ class Gateway:
         deadline = time.monotonic() + wait_s
         while True:
             try:
-                return self._source.connect()
+                session = self._source.connect()
             except (EngineTimeoutError, EngineLostError):
                 if time.monotonic() >= deadline:
                     raise
+            else:
+                self._alarms = Alarms(session.dictionary)
+                return session
 
     def add(self, outlet: Outlet, *, rate_hz: float | None = None) -> None:
         """Open an outlet and let it have what comes from now on. Raises what its `open` raises.
@@ -89,6 +107,19 @@ class Gateway:
 
     # ---- for outlets, from any thread
 
+    @property
+    def history(self) -> History:
+        """The history; it begins when it is first asked for. HistoryError, OSError when its file cannot be used."""
+        if self._history is None:
+            path, full_s, size = self._history_options
+            self._history = History(path, full_s=full_s, size_bytes=size)
+            self.add(self._history)
+        return self._history
+
+    def alarms(self) -> dict[str, Alarm]:
+        """Identifier → alarm, of all quantities beyond their limits now."""
+        return self._alarms.active()
+
     def session(self) -> Session:
         """The newest connection to the engine: system, dictionary, mirror, description."""
         session = self._source.session
@@ -111,14 +142,18 @@ class Gateway:
     def adopt(self, session: Session) -> None:
         """Another connection; outlets open again when it is to another model."""
         if not session.same:
+            self._alarms = Alarms(session.dictionary)
             for feed in self._feeds:
                 feed.reopen(session.dictionary)
 
     def sample(self, sample: Sample) -> None:
-        """Fan out a sample."""
+        """Fan out a sample, and the alarms that it brings."""
         self._time = sample.time
         for feed in self._feeds:
             feed.offer_sample(sample)
+        for notice in self._alarms.look(sample):
+            log.warning(notice.text)
+            self.notice(notice)
 
     def notice(self, notice: Notice) -> None:
         """Fan out a notice."""

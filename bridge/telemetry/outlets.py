@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from limberjack.bridge.telemetry.sample import Outlet
@@ -18,12 +19,14 @@ if TYPE_CHECKING:
 class Context:
     """What an outlet may use of its gateway.
 
-    gateway : `session()`, `commander`, `history`, `alarms`, `tell`, `status()`; safe from any thread
-    settings : this outlet's own keys of the gateway's file (docs/telemetry.md); empty for one from the command line
+    gateway : `session()`, `commander`, `history`, `alarms()`, `tell`, `status()`; safe from any thread
+    settings : this outlet's `options` in the gateway's file (docs/telemetry.md); empty for one from the command line
+    folder : where its relative paths begin
     """
 
     gateway: Gateway
     settings: Mapping[str, Any] = field(default_factory=dict)
+    folder: Path = Path()
 
 
 @dataclass(frozen=True)

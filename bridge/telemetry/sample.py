@@ -17,7 +17,7 @@ class Sample:
     sequence : the engine's number of the publication; what is missing was lost on the way
     time : simulated, s;  unix_ns : when the gateway received it, ns since 1970
     vector : (n,) values in the order of the dictionary, read-only. What only a heartbeat brings is the newest known
-    gap : publications that were lost just before this one
+    gap : publications that were lost just before this one; 1 where the connection was lost and nobody knows how many
     """
 
     sequence: int

@@ -86,10 +86,10 @@ class Source:
     # ---- life of a connection
 
     def _run(self) -> None:
-        session = self.session
+        session, unknown = self.session, 0
         while session is not None:
             try:
-                self._follow(session)
+                self._follow(session, unknown)
             except (_Lost, LimberjackError) as error:
                 self.tell(2, f"connection to {self.endpoint} lost: {error}")
             except Exception as error:  # what this version cannot read must not end the thread that tells of it
@@ -97,7 +97,7 @@ class Source:
                 self.tell(2, f"{self.endpoint} sent what cannot be read, {type(error).__name__}: {error}.")
             finally:
                 session.client.close()
-            session = None if self._stop.is_set() else self._again()
+            session, unknown = None if self._stop.is_set() else self._again(), 1
 
     def _again(self) -> Session | None:
         """Connect again, however long it takes; None when told to stop."""
@@ -118,10 +118,11 @@ class Source:
             return session
         return None
 
-    def _follow(self, session: Session) -> None:
-        """Read until told to stop. Raises _Lost, BridgeError."""
+    def _follow(self, session: Session, gap: int) -> None:
+        """Read until told to stop. gap : of the first sample. Raises _Lost, BridgeError."""
         self._sequence, self._gap, self._fresh = None, 0, False
-        self._sink.sample(session.sample(session.first, 0, self._clock.now(), 0))
+        self._time = session.first.time
+        self._sink.sample(session.sample(session.first, 0, self._clock.now(), gap))
         heard = time.monotonic()
         while not self._stop.is_set():
             try:

@@ -66,8 +66,6 @@ def _parser() -> argparse.ArgumentParser:
         _export,
         _hil,
         _campaign,
-        _gateway,
-        _monitor,
         _modes,
         _schema,
         _keygen,
@@ -246,47 +244,6 @@ def _campaign(commands: Any) -> None:
     parser.add_argument("--resume", action="store_true", help="go on with what the folder has")
     text = "only run number N again, with the report of its scenario in runs/N of the folder"
     parser.add_argument("--report", type=int, metavar="N", help=text)
-
-
-def _engine_options(parser: Any) -> None:
-    parser.add_argument("engine", metavar="ENGINE", help="address of the engine, as tcp://127.0.0.1:5555")
-    parser.add_argument("--keys", type=Path, metavar="DIR", help="CurveZMQ keys, for an engine that runs with keys")
-    parser.add_argument("--key-name", default="client", metavar="NAME", help="of the key pair (default: client)")
-    parser.add_argument("--wait", type=float, default=0.0, metavar="S", help="wait so long for the engine (default: 0)")
-
-
-def _gateway(commands: Any) -> None:
-    from limberjack.bridge.telemetry.outlets import KINDS
-
-    def work(options: argparse.Namespace) -> None:
-        from limberjack.commands.gateway import gateway
-
-        gateway(options)
-
-    text = "send the telemetry of a running engine to consoles and tools; see docs/telemetry.md"
-    parser = _command(commands, "gateway", work, text)
-    _engine_options(parser)
-    parser.add_argument("--rate", type=float, metavar="HZ", help="take at most so many states a second (default: all)")
-    parser.add_argument("--read-only", action="store_true", help="refuse commands from every outlet")
-    outlets = parser.add_argument_group("outlets, each may be repeated")
-    for kind in KINDS:
-        option, target = f"--{kind.name}", f"outlet_{kind.name}"
-        outlets.add_argument(option, action="append", dest=target, metavar=kind.metavar, help=kind.help)
-
-
-def _monitor(commands: Any) -> None:
-    def work(options: argparse.Namespace) -> None:
-        from limberjack.commands.monitor import monitor
-
-        monitor(options)
-
-    text = "a running engine on the terminal: live values, sparklines, alarms, events; one table on a pipe"
-    parser = _command(commands, "monitor", work, text)
-    _engine_options(parser)
-    text = "quantities to show, as 'q.*' (repeatable; default: all)"
-    parser.add_argument("--show", action="append", metavar="PATTERN", help=text)
-    parser.add_argument("--rate", type=float, default=10.0, metavar="HZ", help="pictures a second (default: 10)")
-    parser.add_argument("--once", action="store_true", help="print one table and end")
 
 
 def _modes(commands: Any) -> None:

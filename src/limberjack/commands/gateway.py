@@ -7,34 +7,93 @@ import logging
 import signal
 import sys
 import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
-from limberjack.bridge.telemetry.commander import EVERYTHING
+from limberjack.bridge.telemetry.config import GatewaySpec, load_config
 from limberjack.bridge.telemetry.gateway import Gateway
-from limberjack.bridge.telemetry.outlets import KINDS, Context
+from limberjack.bridge.telemetry.outlets import KINDS, Context, Kind, kind_of
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.kernel import announce_compilation
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """One outlet that was asked for."""
+
+    kind: Kind
+    text: str
+    folder: Path
+    rate_hz: float | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
 def gateway(options: argparse.Namespace) -> None:
     """Run a gateway until SIGINT or SIGTERM."""
-    wanted = [(kind, text) for kind in KINDS for text in getattr(options, f"outlet_{kind.name}") or ()]
-    if not wanted:
+    spec = GatewaySpec(limberjack_gateway=1) if options.config is None else load_config(options.config)
+    folder = Path() if options.config is None else options.config.parent
+    wanted = [*_from_options(options), *_from_file(spec, folder, options.config)]
+    if not wanted and options.history is None and spec.history is None:
         names = ", ".join(f"--{kind.name}" for kind in KINDS)
-        raise ArgumentError(f"this gateway would have no outlet. Give at least one of {names}.")
+        raise ArgumentError(f"this gateway would have no outlet. Give at least one of {names}, or --history.")
     logging.basicConfig(level=logging.WARNING, format="limberjack gateway: %(message)s", stream=sys.stderr)
     announce_compilation()
-    rules = () if options.read_only else EVERYTHING
-    telemetry = Gateway(options.engine, keys=options.keys, key_name=options.key_name, most_hz=options.rate, rules=rules)
+    run_gateway(_made(options, spec, folder), wanted, options.wait, options.history is not None or bool(spec.history))
+
+
+def run_gateway(telemetry: Gateway, wanted: list[Wanted], wait_s: float, with_history: bool) -> None:
+    """Connect, open the outlets, say so, and go on until told to stop."""
     try:
-        session = telemetry.connect(options.wait)
-        for kind, text in wanted:
-            telemetry.add(kind.make(text, Context(telemetry)))
-        told = f"gateway of '{session.system.name}' at {options.engine}: {len(session.dictionary)} quantities"
+        session = telemetry.connect(wait_s)
+        if with_history:
+            _ = telemetry.history
+        for each in wanted:
+            context = Context(telemetry, each.settings, each.folder)
+            telemetry.add(each.kind.make(each.text, context), rate_hz=each.rate_hz)
+        told = f"gateway of '{session.system.name}' at {telemetry.endpoint}: {len(session.dictionary)} quantities"
         print(f"{told}; Ctrl-C ends it", file=sys.stderr, flush=True)
         telemetry.start()
         _until_told()
     finally:
         telemetry.stop()
+
+
+def _made(options: argparse.Namespace, spec: GatewaySpec, folder: Path) -> Gateway:
+    engine = options.engine or spec.engine
+    if engine is None:
+        raise ArgumentError("no engine is given. Give its address, as tcp://127.0.0.1:5555.")
+    keys = options.keys if options.keys is not None else None if spec.keys is None else folder / spec.keys
+    named: dict[str, Any] = {}
+    if spec.history is not None:
+        named["history"] = folder / spec.history.file
+        named["full_s"], named["history_bytes"] = 60.0 * spec.history.full_minutes, int(1e6 * spec.history.size_mb)
+    if options.history is not None:
+        named["history"] = options.history
+    return Gateway(
+        engine,
+        keys=keys,
+        key_name=options.key_name or spec.key_name,
+        most_hz=options.rate or spec.rate_hz,
+        rules=() if options.read_only else spec.rules(),
+        **named,
+    )
+
+
+def _from_options(options: argparse.Namespace) -> Iterator[Wanted]:
+    for kind in KINDS:
+        for text in getattr(options, f"outlet_{kind.name}") or ():
+            yield Wanted(kind, text, Path())
+
+
+def _from_file(spec: GatewaySpec, folder: Path, file: Path) -> Iterator[Wanted]:
+    for place, each in enumerate(spec.outlets):
+        kind = kind_of(each.kind)
+        if kind is None:
+            names = ", ".join(each.name for each in KINDS)
+            raise ArgumentError(f"{file}, outlets[{place}].kind: there is no outlet '{each.kind}'. Use {names}.")
+        yield Wanted(kind, each.to, folder, each.rate_hz, each.options)
 
 
 def _until_told() -> None:

@@ -1,0 +1,105 @@
+"""Alarms: one state a quantity, and a notice at every edge, without a flood where a value trembles at its limit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from limberjack.bridge.telemetry.dictionary import Dictionary, Quantity
+from limberjack.bridge.telemetry.sample import Notice, Sample
+
+_HOLD_NS = 1_000_000_000  # after a notice, further changes of the same quantity are counted so long, then told in one
+WORDS = ("normal", "warning", "critical")
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """A quantity beyond its limits now. severity : 1 warning, 2 critical; since : simulated s and ns since 1970"""
+
+    id: str
+    severity: int
+    value: float
+    since: float
+    since_unix_ns: int
+
+
+class Alarms:
+    """Compares samples with the limits of the dictionary. `look` on one thread; `active` from any."""
+
+    def __init__(self, dictionary: Dictionary) -> None:
+        watched = [each for each in dictionary if _limits(each) != (-np.inf, -np.inf, np.inf, np.inf)]
+        self._watched = watched
+        self._places = np.array([dictionary.place(each.id) for each in watched], dtype=np.intp)
+        table = np.array([_limits(each) for each in watched]).reshape(-1, 4)
+        self._critical_low, self._warning_low, self._warning_high, self._critical_high = table.T.copy()
+        count = len(watched)
+        self._level = np.zeros(count, dtype=np.int64)
+        self._told = np.zeros(count, dtype=np.int64)
+        self._worst = np.zeros(count, dtype=np.int64)
+        self._changes = np.zeros(count, dtype=np.int64)
+        self._due_ns = np.zeros(count, dtype=np.int64)
+        self._active: dict[str, Alarm] = {}
+
+    def active(self) -> dict[str, Alarm]:
+        """Identifier → alarm, of all quantities beyond their limits in the newest sample."""
+        return self._active
+
+    def look(self, sample: Sample) -> list[Notice]:
+        """What has changed with this sample. A value that is not a number is critical."""
+        values = sample.vector[self._places]
+        normal = (values >= self._warning_low) & (values <= self._warning_high)
+        bearable = (values >= self._critical_low) & (values <= self._critical_high)
+        level = np.where(bearable, np.where(normal, 0, 1), 2)
+        changed = level != self._level
+        if changed.any():
+            self._changes += changed
+            np.maximum(self._worst, level, out=self._worst)
+            self._level = level
+            self._note(np.flatnonzero(changed), values, sample)
+        due = np.flatnonzero((self._changes > 0) & (self._due_ns <= sample.unix_ns))
+        return [self._notice(int(k), float(values[k]), sample) for k in due]
+
+    def _note(self, changed: np.ndarray, values: np.ndarray, sample: Sample) -> None:
+        """Another table of active alarms; readers keep the old one."""
+        active = dict(self._active)
+        for k in changed:
+            quantity, severity = self._watched[k], int(self._level[k])
+            active.pop(quantity.id, None)
+            if severity:
+                alarm = Alarm(quantity.id, severity, float(values[k]), sample.time, sample.unix_ns)
+                active[quantity.id] = alarm
+        self._active = active
+
+    def _notice(self, k: int, value: float, sample: Sample) -> Notice:
+        quantity, level, changes = self._watched[k], int(self._level[k]), int(self._changes[k])
+        data: dict[str, Any] = {
+            "id": quantity.id,
+            "value": value,
+            "severity": level,
+            "previous": int(self._told[k]),
+            "worst": int(self._worst[k]),
+            "changes": changes,
+        }
+        text = _text(quantity, level, value)
+        if changes > 1:
+            text += f" {changes} changes since the last notice, at worst {WORDS[data['worst']]}."
+        self._told[k], self._worst[k], self._changes[k] = level, level, 0
+        self._due_ns[k] = sample.unix_ns + _HOLD_NS
+        return Notice("alarm", level, text, sample.time, sample.unix_ns, data)
+
+
+def _limits(quantity: Quantity) -> tuple[float, float, float, float]:
+    """Critical low, warning low, warning high, critical high."""
+    return quantity.critical[0], quantity.warning[0], quantity.warning[1], quantity.critical[1]
+
+
+def _text(quantity: Quantity, level: int, value: float) -> str:
+    shown = f"{quantity.id} is {value:.6g} {quantity.unit}".rstrip()
+    if level == 0:
+        return f"{shown}, normal again."
+    low, high = quantity.critical if level == 2 else quantity.warning
+    if value > high:
+        return f"{shown}, above its {WORDS[level]} limit {high:g}."
+    return f"{shown}, below its {WORDS[level]} limit {low:g}." if value < low else f"{shown}, {WORDS[level]}."

@@ -1,0 +1,80 @@
+"""The gateway's file: engine, history, who may command, outlets (docs/telemetry.md)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationError
+
+from limberjack.bridge.telemetry.orders import ACTIONS, Rule
+from limberjack.engine.errors import ModelError
+from limberjack.engine.system.readers.schema_errors import Dialect, model_error
+from limberjack.engine.system.readers.schema_values import Model, Name, Positive
+from limberjack.engine.system.readers.yaml_document import read_document
+
+PAGE = "docs/telemetry.md"
+Word = Annotated[str, Field(min_length=1, max_length=4000)]
+
+
+class HistorySpec(Model):
+    """Where and how much of the past is kept."""
+
+    file: Word = Field(description="relative to this file")
+    full_minutes: Positive = Field(default=10.0, description="every sample is kept so long (default 10)")
+    size_mb: Positive = Field(default=1000.0, description="size of the file, about (default 1000)")
+
+
+class AllowSpec(Model):
+    """What some may do. Patterns are those of file names: * and ?."""
+
+    who: Word = Field(default="*", description='"outlet/name", as notices show it')
+    actions: list[Word] = Field(default=["*"], description=f"of {', '.join(ACTIONS)}")
+    targets: list[Word] = Field(default=["*"], description="names of commands, parameters, loops or hinges")
+
+
+class OutletSpec(Model):
+    """One outlet."""
+
+    kind: Name = Field(description="as the option of `limberjack gateway` without its dashes")
+    to: Word = Field(description="as the value of that option")
+    rate_hz: Positive | None = Field(default=None, description="samples a second at most (default: the outlet's own)")
+    options: dict[Name, Any] = Field(default={}, description="what only this kind knows")
+
+
+class GatewaySpec(Model):
+    """A gateway."""
+
+    limberjack_gateway: Literal[1] = Field(description="version of this format")
+    engine: Word | None = Field(default=None, description="address; the one of the command line comes first")
+    keys: Word | None = Field(default=None, description="folder of CurveZMQ keys, relative to this file")
+    key_name: Name = Field(default="client", description="of the key pair (default client)")
+    rate_hz: Positive | None = Field(default=None, description="states taken from the engine a second (default: all)")
+    history: HistorySpec | None = Field(default=None, description="default: a temporary one, where an outlet needs it")
+    allow: list[AllowSpec] | None = Field(default=None, description="default: operators may do everything; []: nothing")
+    outlets: list[OutletSpec] = Field(default=[], description="beside those of the command line")
+
+    def rules(self) -> tuple[Rule, ...]:
+        """Who may do what."""
+        if self.allow is None:
+            return (Rule(),)
+        return tuple(Rule(each.who, tuple(each.actions), tuple(each.targets)) for each in self.allow)
+
+
+def load_config(path: Path) -> GatewaySpec:
+    """Read and check a gateway's file. ModelError with file, line and field path for whatever is wrong with it."""
+    document = read_document(path)
+    if not isinstance(document.root.content, dict):
+        mend = f"Begin with 'limberjack_gateway: 1'; see {PAGE}"
+        raise ModelError("the file is not a mapping of fields", where=document.place(()), mend=mend)
+    try:
+        spec = GatewaySpec.model_validate(document.root.plain())
+    except ValidationError as error:
+        raise model_error(error, document, Dialect(GatewaySpec, PAGE)) from None
+    for place, allow in enumerate(spec.allow or ()):
+        for action in allow.actions:
+            if action != "*" and action not in ACTIONS:
+                where = document.place(("allow", place, "actions"))
+                what, mend = f"'{action}' is no action", f"Use {', '.join(ACTIONS)} or *"
+                raise ModelError(what, where=where, mend=mend)
+    return spec

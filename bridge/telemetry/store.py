@@ -1,0 +1,214 @@
+"""The file of the history: blocks of points and notices in SQLite, one writer and any number of readers."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+from limberjack.bridge.errors import BridgeError
+from limberjack.bridge.telemetry.blocks import Points, column_size, head_size, pack, unpack
+from limberjack.bridge.telemetry.dictionary import Dictionary
+from limberjack.bridge.telemetry.sample import Notice
+
+_FORM = 1  # of the tables; another one is refused
+_BUSY_S = 5.0
+_LONGEST_TEXT = 4000  # characters of a notice's text, and of its data
+_TABLES = """
+CREATE TABLE IF NOT EXISTS dictionary (id INTEGER PRIMARY KEY, model TEXT, hash TEXT, ids TEXT, UNIQUE (hash, ids));
+CREATE TABLE IF NOT EXISTS block (id INTEGER PRIMARY KEY, tier INTEGER, first INTEGER, last INTEGER,
+    dictionary INTEGER, count INTEGER, size INTEGER, data BLOB);
+CREATE INDEX IF NOT EXISTS block_time ON block (tier, first, last, dictionary, count, size);
+CREATE TABLE IF NOT EXISTS notice (id INTEGER PRIMARY KEY, unix_ns INTEGER, time REAL, kind TEXT, severity INTEGER,
+    text TEXT, data TEXT);
+CREATE INDEX IF NOT EXISTS notice_time ON notice (unix_ns);
+"""
+
+
+class HistoryError(BridgeError, ValueError):
+    """A history file that cannot be used, or a question that cannot be answered from it."""
+
+
+class Store:
+    """One history file. Methods may be called from any thread; readers do not wait for the writer."""
+
+    def __init__(self, path: Path) -> None:
+        """Open or make the file. HistoryError if it is none, of another version, or in use by another gateway."""
+        self.path = path
+        self._lock_file = _take(path)
+        self._writing, self._reading = threading.Lock(), threading.Lock()
+        try:
+            with self._explained():
+                self._writer, self._reader = self._connect(), self._connect()
+                self._prepare()
+        except BaseException:
+            os.close(self._lock_file)
+            raise
+
+    def _connect(self) -> sqlite3.Connection:
+        return sqlite3.connect(self.path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
+
+    def _prepare(self) -> None:
+        form = self._writer.execute("PRAGMA user_version").fetchone()[0]
+        found = self._writer.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        if form != _FORM and (form or found):
+            mend = "Give another path, or move the file away"
+            raise HistoryError(f"{self.path}: not a history of this version of Limberjack. {mend}.")
+        for text in (
+            "page_size = 16384",
+            "journal_mode = WAL",
+            "synchronous = NORMAL",
+            "wal_autocheckpoint = 512",
+            "journal_size_limit = 16777216",
+            f"user_version = {_FORM}",
+        ):
+            self._writer.execute(f"PRAGMA {text}")
+        self._writer.executescript(_TABLES)
+
+    @contextlib.contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Errors of SQLite become errors that name the file."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            mend = "Give another path, or move the file away; if the disk is full, make room"
+            raise HistoryError(f"{self.path}: the history cannot be used ({error}). {mend}.") from None
+
+    # ---- writing
+
+    def dictionary(self, dictionary: Dictionary) -> int:
+        """The number under which this model's quantities are stored."""
+        ids = json.dumps([each.id for each in dictionary])
+        row = (dictionary.model, dictionary.model_hash, ids)
+        with self._writing, self._explained():
+            self._writer.execute("INSERT OR IGNORE INTO dictionary (model, hash, ids) VALUES (?, ?, ?)", row)
+            found = self._writer.execute("SELECT id FROM dictionary WHERE hash = ? AND ids = ?", row[1:])
+            return int(found.fetchone()[0])
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        """What is written within is there as a whole, or not at all."""
+        with self._writing, self._explained():
+            self._writer.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._writer.execute("COMMIT")
+            except BaseException:
+                with contextlib.suppress(sqlite3.Error):
+                    self._writer.execute("ROLLBACK")
+                raise
+
+    def write(self, tier: int, dictionary: int, points: Points) -> None:
+        """Add a block; tier 0 has single samples. Within a transaction."""
+        data = pack(points, tier == 0)
+        row = (tier, int(points.unix_ns[0]), int(points.unix_ns[-1]), dictionary, len(points), len(data), data)
+        text = "INSERT INTO block (tier, first, last, dictionary, count, size, data) VALUES (?, ?, ?, ?, ?, ?, ?)"
+        self._writer.execute(text, row)
+
+    def write_notice(self, notice: Notice, most: int) -> None:
+        """Add a notice; the oldest beyond so many are deleted. Within a transaction."""
+        data = json.dumps(notice.data, default=str)
+        data = data if len(data) <= _LONGEST_TEXT else "{}"
+        row = (notice.unix_ns, notice.time, notice.kind, notice.severity, notice.text[:_LONGEST_TEXT], data)
+        text = "INSERT INTO notice (unix_ns, time, kind, severity, text, data) VALUES (?, ?, ?, ?, ?, ?)"
+        newest = self._writer.execute(text, row).lastrowid or 0
+        self._writer.execute("DELETE FROM notice WHERE id <= ?", (newest - most,))
+
+    def trim(self, tier: int, most_bytes: int, oldest_ns: int) -> None:
+        """Delete the oldest blocks beyond a size, and those that ended before a time. Within a transaction."""
+        self._writer.execute(
+            "DELETE FROM block WHERE tier = ? AND first < ? AND last < ?", (tier, oldest_ns, oldest_ns)
+        )
+        size = self._writer.execute("SELECT sum(size) FROM block WHERE tier = ?", (tier,)).fetchone()[0] or 0
+        while size > most_bytes:
+            oldest = "SELECT id, size FROM block WHERE tier = ? ORDER BY first LIMIT 1"
+            id, length = self._writer.execute(oldest, (tier,)).fetchone()
+            self._writer.execute("DELETE FROM block WHERE id = ?", (id,))
+            size -= length
+
+    # ---- reading
+
+    def holding(self, id: str) -> dict[int, int]:
+        """Number of each dictionary that has a quantity → its place there."""
+        found = {}
+        for number, ids in self._rows("SELECT id, ids FROM dictionary"):
+            names = json.loads(ids)
+            if id in names:
+                found[number] = names.index(id)
+        return found
+
+    def names(self) -> list[str]:
+        """Identifiers of all quantities of all models."""
+        return sorted({id for (ids,) in self._rows("SELECT ids FROM dictionary") for id in json.loads(ids)})
+
+    def count(self, tier: int, start_ns: int, end_ns: int) -> int:
+        """Points in the blocks of a tier that reach into a time."""
+        text = "SELECT sum(count) FROM block WHERE tier = ? AND first < ? AND last >= ?"
+        return int(next(self._rows(text, (tier, end_ns, start_ns)))[0] or 0)
+
+    def newest(self, tier: int) -> int:
+        """When the last point of a tier was, ns since 1970; 0 without any."""
+        return int(next(self._rows("SELECT max(last) FROM block WHERE tier = ?", (tier,)))[0] or 0)
+
+    def read(self, tier: int, dictionary: int, place: int, start_ns: int, end_ns: int) -> Iterator[Points]:
+        """One quantity in the blocks of a tier that reach into a time."""
+        width = column_size(1, tier == 0)
+        text = (
+            f"SELECT substr(data, 1, {head_size(1)} * count), "
+            f"substr(data, 1 + ({head_size(1)} + {width} * ?) * count, {width} * count) FROM block "
+            "WHERE tier = ? AND dictionary = ? AND first < ? AND last >= ? ORDER BY first"
+        )
+        for head, column in self._rows(text, (place, tier, dictionary, end_ns, start_ns)):
+            yield unpack(head, [column], tier == 0)
+
+    def whole_blocks(self, after_ns: int) -> Iterator[tuple[int, Points]]:
+        """Dictionary and all quantities of the blocks of single samples that end after a time."""
+        text = "SELECT dictionary, count, data FROM block WHERE tier = 0 AND last > ? ORDER BY first"
+        for dictionary, count, data in self._rows(text, (after_ns,)):
+            head = head_size(count)
+            width = column_size(count, True)
+            columns = [data[at : at + width] for at in range(head, len(data), width)]
+            yield dictionary, unpack(data[:head], columns, True)
+
+    def notices(self, start_ns: int, end_ns: int, most: int) -> list[Notice]:
+        """The newest notices of a time, oldest first."""
+        text = (
+            "SELECT kind, severity, text, time, unix_ns, data FROM notice WHERE unix_ns >= ? AND unix_ns < ? "
+            "ORDER BY unix_ns DESC, id DESC LIMIT ?"
+        )
+        rows = list(self._rows(text, (start_ns, end_ns, most)))
+        return [
+            Notice(kind, severity, told, time, unix_ns, json.loads(data))
+            for kind, severity, told, time, unix_ns, data in reversed(rows)
+        ]
+
+    def _rows(self, text: str, values: tuple = ()) -> Iterator[tuple]:
+        """Rows of a question, fetched before the first is given, so that no reader holds up the file."""
+        with self._reading, self._explained():
+            return iter(self._reader.execute(text, values).fetchall())
+
+    def close(self) -> None:
+        """Close the file; safe to call more than once."""
+        with self._writing, self._reading, contextlib.suppress(sqlite3.Error):
+            self._reader.close()
+            self._writer.close()
+        with contextlib.suppress(OSError):
+            os.close(self._lock_file)
+
+
+def _take(path: Path) -> int:
+    """Hold the file for this gateway, by a lock that the system releases when it dies. HistoryError, OSError."""
+    lock = path.with_name(path.name + ".lock")
+    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        text = f"{path} is the history of another gateway that runs now. Stop that one, or give another path."
+        raise HistoryError(text) from None
+    return descriptor

@@ -1,0 +1,60 @@
+"""Alarms: every edge told, a trembling value told once a second, what is not a number critical."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from limberjack.bridge.telemetry.alarms import Alarms
+from limberjack.bridge.telemetry.dictionary import Dictionary, Quantity
+from limberjack.bridge.telemetry.sample import Notice, Sample
+
+HOT = Quantity("output.hot", "output", "K", "", warning=(-math.inf, 300.0), critical=(200.0, 320.0))
+ALL = Dictionary("m", "h", (Quantity("time", "time", "s", ""), HOT, Quantity("output.free", "output", "", "")))
+
+
+def run(values: list[float], step_ns: int) -> tuple[Alarms, list[list[Notice]]]:
+    alarms = Alarms(ALL)
+    told = []
+    for k, value in enumerate(values):
+        told.append(alarms.look(Sample(k, 1e-9 * step_ns * k, step_ns * k, np.array([0.0, value, math.nan]))))
+    return alarms, told
+
+
+def test_edges():
+    alarms, told = run([290.0, 301.0, 302.0, 321.0, 310.0, 300.0, 150.0, math.nan, 290.0], 2_000_000_000)
+    assert [len(each) for each in told] == [0, 1, 0, 1, 1, 1, 1, 0, 1]
+    notices = [each[0] for each in told if each]
+    assert [each.severity for each in notices] == [1, 2, 1, 0, 2, 0]
+    assert [each.data["previous"] for each in notices] == [0, 1, 2, 1, 0, 2]
+    assert [each.text for each in notices[:5]] == [
+        "output.hot is 301 K, above its warning limit 300.",
+        "output.hot is 321 K, above its critical limit 320.",
+        "output.hot is 310 K, above its warning limit 300.",
+        "output.hot is 300 K, normal again.",
+        "output.hot is 150 K, below its critical limit 200.",
+    ]
+    assert alarms.active() == {}
+
+
+def test_trembling_at_the_limit():
+    """1 kHz across the limit for 3 s: a notice a second, no edge uncounted, a short excursion not lost."""
+    values = [299.0 + 2.0 * (k % 2) for k in range(3000)]
+    values[2500] = 330.0
+    alarms, told = run(values, 1_000_000)
+    notices = [each for some in told for each in some]
+    assert len(notices) == 3
+    assert sum(each.data["changes"] for each in notices) + int(alarms._changes[0]) == 2999
+    _, told = run([*values, *[299.0] * 1000], 1_000_000)
+    last = [each for some in told for each in some][-1]
+    assert last.severity == 0
+    assert last.data["worst"] == 2
+    assert "at worst critical" in last.text
+    assert sum(each.data["changes"] for some in told for each in some) == 3000
+
+
+def test_active():
+    alarms, _ = run([290.0, 301.0, 302.0, 325.0], 1_000_000_000)
+    alarm = alarms.active()["output.hot"]
+    assert (alarm.severity, alarm.value, alarm.since) == (2, 325.0, 3.0)
