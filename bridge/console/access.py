@@ -23,6 +23,14 @@ _TOKEN_LEAST = 16  # characters
 
 
 @dataclass(frozen=True)
+class Visitor:
+    """Who shows a token. role : of ROLES;  name : under which rules and the event log know them, "" without one"""
+
+    role: str
+    name: str = ""
+
+
+@dataclass(frozen=True)
 class Address:
     """Where the console listens. host : name or IP address;  port : 0 for any free one."""
 
@@ -33,25 +41,28 @@ class Address:
     def parse(cls, text: str) -> Address:
         """ "8080", "127.0.0.1:8080" or "[::1]:8080". Raises EndpointError."""
         host, _, port = text.strip().rpartition(":")
-        host = host or cls.host
+        host = host.strip("[]") or cls.host
         if not (port.isascii() and port.isdigit() and int(port) <= 65535):
             raise EndpointError(f"{text!r} is not an address of the console. Use PORT or HOST:PORT, such as 8080.")
         return cls(host, int(port))
 
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
     @property
     def local(self) -> bool:
         """Whether only this machine can reach it."""
-        return is_local(f"tcp://{self.host}:{self.port}")
+        return is_local(f"tcp://{self}")
 
 
 @dataclass(frozen=True)
 class Access:
     """What is asked of who comes. Without tokens everyone who reaches the console is an operator.
 
-    tokens : token → role;  certificate, key : PEM files of the TLS server, both or none
+    tokens : token → who has it;  certificate, key : PEM files of the TLS server, both or none
     """
 
-    tokens: Mapping[str, str] = field(default_factory=dict, repr=False)
+    tokens: Mapping[str, Visitor] = field(default_factory=dict, repr=False)
     certificate: Path | None = None
     key: Path | None = None
 
@@ -72,7 +83,7 @@ class Access:
             if not there
         )
         raise EndpointError(
-            f"{address.host}:{address.port} can be reached from other machines, and anyone there could watch and "
+            f"{address} can be reached from other machines, and anyone there could watch and "
             f"command the simulation. Add {missing}, or listen on 127.0.0.1 and tunnel over ssh."
         )
 
@@ -90,14 +101,14 @@ class Access:
             ) from None
         return context
 
-    def role(self, token: str | None) -> str | None:
-        """Role of who shows this token; None when it opens nothing."""
+    def visitor(self, token: str | None) -> Visitor | None:
+        """Who shows this token; None when it opens nothing."""
         if not self.tokens:
-            return OPERATOR
+            return Visitor(OPERATOR)
         given, found = (token or "").encode(), None
-        for known, role in self.tokens.items():  # all of them, so that the time tells nothing
+        for known, visitor in self.tokens.items():  # all of them, so that the time tells nothing
             if hmac.compare_digest(known.encode(), given):
-                found = role
+                found = visitor
         return found
 
 
@@ -115,8 +126,8 @@ def host_known(host: str, access: Access) -> bool:
     return bool(access.tokens) or name in LOCAL_NAMES or name.startswith("127.")
 
 
-def read_tokens(path: Path) -> dict[str, str]:
-    """Tokens of a file, one `role token` a line; the file is made, with one of each role, when it is not there.
+def read_tokens(path: Path) -> dict[str, Visitor]:
+    """Tokens of a file, `role token [name]` a line; the file is made, with one of each role, when it is not there.
 
     Raises KeyFileError for a file that others can read, or whose lines are not understood.
     """
@@ -124,17 +135,17 @@ def read_tokens(path: Path) -> dict[str, str]:
         _make_tokens(path)
     if path.stat().st_mode & 0o077:
         raise KeyFileError(f"{path}: others can read these tokens. Run: chmod 600 {path}.")
-    tokens: dict[str, str] = {}
+    tokens: dict[str, Visitor] = {}
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         words = line.split("#")[0].split()
         if not words:
             continue
-        if len(words) != 2 or words[0] not in ROLES or len(words[1]) < _TOKEN_LEAST:
+        if len(words) not in (2, 3) or words[0] not in ROLES or len(words[1]) < _TOKEN_LEAST:
             raise KeyFileError(
-                f"{path}:{number}: not a token. Write a role ({' or '.join(ROLES)}), a space and at least "
-                f"{_TOKEN_LEAST} characters without spaces."
+                f"{path}:{number}: not a token. Write a role ({' or '.join(ROLES)}), a token of at least "
+                f"{_TOKEN_LEAST} characters and, if you like, a name."
             )
-        tokens[words[1]] = words[0]
+        tokens[words[1]] = Visitor(words[0], *words[2:])
     if not tokens:
         raise KeyFileError(f"{path}: there is no token in it. Remove the file, and a new one is made.")
     return tokens
@@ -146,5 +157,5 @@ def _make_tokens(path: Path) -> None:
     except OSError as error:
         raise KeyFileError(f"{path}: cannot make the file of tokens ({error.strerror}). Give another path.") from None
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write("# who may open the console: role and token; keep this file to yourself\n")
+        file.write("# who may open the console: role, token, name if you like; keep this file to yourself\n")
         file.writelines(f"{role} {secrets.token_urlsafe(24)}\n" for role in ROLES)

@@ -12,6 +12,12 @@ from limberjack.bridge.telemetry.sample import Sample
 Point = tuple[float, float]
 
 
+def extremes(before: np.ndarray, after: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Lowest and highest values of a span where they lie beyond both its ends, NaN where the ends tell all."""
+    below, above = low < np.minimum(before, after), high > np.maximum(before, after)
+    return np.where(below, low, np.nan), np.where(above, high, np.nan)
+
+
 class Envelope:
     """Gathers samples on one thread until another takes them. Spikes and vibration between two takings stay visible.
 
@@ -45,14 +51,8 @@ class Envelope:
             if sample is None or not np.any(self._high_at):
                 return None
             before = sample.vector if self._before is None else self._before
-            taken = Taken(
-                sample,
-                self.gap,
-                np.where(self._low < np.minimum(before, sample.vector), self._low, np.nan),
-                np.where(self._high > np.maximum(before, sample.vector), self._high, np.nan),
-                self._low_at.copy(),
-                self._high_at.copy(),
-            )
+            low, high = extremes(before, sample.vector, self._low, self._high)
+            taken = Taken(sample, self.gap, low, high, self._low_at.copy(), self._high_at.copy())
             self._before, self.gap = sample.vector, 0
             self._low.fill(np.inf)
             self._high.fill(-np.inf)

@@ -6,24 +6,32 @@ import asyncio
 import collections
 import contextlib
 import json
+import logging
 import math
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from aiohttp import WSMsgType, web
+import numpy as np
+from aiohttp import WSCloseCode, WSMsgType, web
 
 from limberjack.bridge.console.envelope import Envelope, Point, Taken
+from limberjack.bridge.telemetry.alarms import Alarm
 from limberjack.bridge.telemetry.dictionary import Dictionary
 from limberjack.bridge.telemetry.sample import Notice, Sample
+
+log = logging.getLogger("limberjack.gateway")
 
 _QUEUE_MAX = 64  # messages that wait for one browser
 _MESSAGE_MAX = 65536  # bytes of a message from a browser
 _NOTICES_MAX = 1000  # notices that wait for the next sending
 _PING_S = 10.0  # a browser that does not answer is gone
+_CLOCK_S = 1.0  # so that a browser knows the time, and that it is connected, also while nothing happens
 BROWSERS_MAX = 64
 
 #: makes the content of a message of one kind from the newest sample, for browsers that asked for this kind
 Stream = Callable[[Sample], dict[str, Any]]
+Active = Callable[[], Mapping[str, Alarm]]
 
 
 def to_json(content: Any) -> str:
@@ -59,17 +67,28 @@ class Browser:
         while True:
             await self._socket.send_str(await self._queue.get())
 
+    async def bye(self) -> None:
+        """End the connection; the browser tries to come back."""
+        await self._socket.close(code=WSCloseCode.GOING_AWAY)
+
 
 class Live:
     """All browsers of a console. `add` and `notice` may be called from any thread, the rest on the event loop's."""
 
-    def __init__(self, dictionary: Dictionary, rate_hz: float, hello: Callable[[], dict[str, Any]]) -> None:
-        """rate_hz : messages a second to each browser;  hello : first message to every browser, beside its role"""
+    def __init__(
+        self, dictionary: Dictionary, rate_hz: float, hello: Callable[[], dict[str, Any]], alarms: Active
+    ) -> None:
+        """rate_hz : messages a second to each browser;  alarms : what is in alarm now
+
+        hello : first message to every browser, beside its role and the alarms
+        """
         self.streams: dict[str, Stream] = {}
         self.browsers: set[Browser] = set()
         self._dictionary, self._period_s, self._hello = dictionary, 1.0 / rate_hz, hello
         self._envelope = Envelope(len(dictionary))
         self._notices: collections.deque[Notice] = collections.deque(maxlen=_NOTICES_MAX)
+        self._alarms = alarms
+        self._told: Mapping[str, Alarm] = {}
 
     def add(self, sample: Sample) -> None:
         """One sample of the stream."""
@@ -81,22 +100,46 @@ class Live:
 
     async def run(self) -> None:
         """Send what is new, at the rate, until cancelled."""
+        clock = 0.0
         while True:
             await asyncio.sleep(self._period_s)
+            if time.time() >= clock:
+                clock = time.time() + _CLOCK_S
+                self._offer(to_json({"kind": "clock", "utc": 1e3 * time.time()}), self.browsers)
             while self._notices:
                 message = to_json({"kind": "notice", **notice_fields(self._notices.popleft())})
                 self._offer(message, self.browsers)
+            self._tell_alarms()
             taken = self._envelope.take()
             if taken is not None:
                 self._send(taken)
+
+    def _tell_alarms(self) -> None:
+        """When something else is in alarm than before."""
+        active = self._alarms()
+        if active is not self._told:
+            self._told = active
+            self._offer(to_json({"kind": "alarms", "alarms": _alarm_fields(active)}), self.browsers)
 
     def _send(self, taken: Taken) -> None:
         for browser in self.browsers:
             if browser.places:
                 browser.offer(self._samples(browser, taken))
         for kind in {kind for browser in self.browsers for kind in browser.streams}:
-            content = {"kind": kind, **_stamp(taken.sample), **self.streams[kind](taken.sample)}
-            self._offer(to_json(content), [each for each in self.browsers if kind in each.streams])
+            self._send_stream(kind, taken.sample)
+
+    def _send_stream(self, kind: str, sample: Sample) -> None:
+        """One kind's message to those who want it; a fault in it stops this kind only."""
+        try:
+            message = to_json({"kind": kind, **_stamp(sample), **self.streams[kind](sample)})
+        except Exception:
+            log.exception("console: the messages %r end, as one of them failed", kind)
+            message = _problem(f"the server cannot make {kind} any more; its log says why.")
+            del self.streams[kind]
+        wanting = [each for each in self.browsers if kind in each.streams]
+        self._offer(message, wanting)
+        for browser in wanting if kind not in self.streams else ():
+            browser.streams.discard(kind)
 
     def _samples(self, browser: Browser, taken: Taken) -> str:
         lost, browser.dropped = browser.dropped, 0
@@ -108,6 +151,10 @@ class Live:
         for browser in browsers:
             browser.offer(message)
 
+    async def close(self) -> None:
+        """Say goodbye to all browsers."""
+        await asyncio.gather(*(browser.bye() for browser in self.browsers), return_exceptions=True)
+
     async def serve(self, request: web.Request, role: str) -> web.StreamResponse:
         """One browser from its first message to its last."""
         if len(self.browsers) >= BROWSERS_MAX:
@@ -115,7 +162,9 @@ class Live:
         socket = web.WebSocketResponse(heartbeat=_PING_S, max_msg_size=_MESSAGE_MAX)
         await socket.prepare(request)
         browser = Browser(socket, role)
-        browser.offer(to_json({"kind": "hello", "role": role, **self._hello()}))
+        browser.offer(
+            to_json({"kind": "hello", "role": role, "alarms": _alarm_fields(self._alarms()), **self._hello()})
+        )
         self.browsers.add(browser)
         writer = asyncio.create_task(browser.write())
         try:
@@ -168,7 +217,7 @@ def notice_fields(notice: Notice) -> dict[str, Any]:
         "text": notice.text,
         "time": number(notice.time),
         "utc": 1e-6 * notice.unix_ns,
-        "data": notice.data,
+        "data": {key: _plain(value) for key, value in notice.data.items()},
     }
 
 
@@ -176,8 +225,22 @@ def _pairs(points: list[Point]) -> list[tuple[float, float | None]]:
     return [(at, number(value)) for at, value in points]
 
 
+def _alarm_fields(active: Mapping[str, Alarm]) -> list[dict[str, Any]]:
+    return [
+        {"id": each.id, "severity": each.severity, "value": number(each.value), "utc": 1e-6 * each.since_unix_ns}
+        for each in active.values()
+    ]
+
+
 def _stamp(sample: Sample) -> dict[str, float]:
     return {"time": sample.time, "utc": 1e-6 * sample.unix_ns}
+
+
+def _plain(value: Any) -> Any:
+    """What JSON can hold: numbers that are not finite become None, what is neither number nor text its text."""
+    if isinstance(value, (bool, str, int)) or value is None:
+        return value
+    return number(float(value)) if isinstance(value, (float, np.floating)) else str(value)
 
 
 def _problem(text: str) -> str:

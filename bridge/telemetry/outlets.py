@@ -64,6 +64,14 @@ KINDS = (
     Kind("plotjuggler", "ADDRESS", "publish for PlotJuggler at tcp://127.0.0.1:9872", ".plotjuggler:make"),
     Kind("foxglove", "PORT", "serve Foxglove live at 8765", ".foxglove:make", "telemetry", "foxglove-sdk"),
     Kind("mcap", "FILE", "record to an MCAP file", ".mcap_outlet:make", "telemetry", "mcap"),
+    Kind(
+        "console",
+        "PORT",
+        "serve the web console at 8080",
+        "limberjack.bridge.console.outlet:make",
+        "console",
+        "aiohttp",
+    ),
     Kind("prometheus", "PORT", "health over HTTP at 9464", ".prometheus:make", "telemetry", "prometheus_client"),
 )
 

@@ -1,1 +1,65 @@
 // The page of the console: Open MCT with the telemetry of one engine.
+
+import { installAlarms } from './alarms.js';
+import { installAttitude } from './attitude.js';
+import { installCommands } from './commands.js';
+import { get, Link } from './link.js';
+import { installStatus } from './status.js';
+import { installTelemetry } from './telemetry.js';
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const OVERVIEW = '#/browse/limberjack:root/limberjack:overview';
+const SPANS = [
+  ['Last 30 seconds', 30 * SECOND],
+  ['Last minute', MINUTE],
+  ['Last 5 minutes', 5 * MINUTE],
+  ['Last 15 minutes', 15 * MINUTE],
+  ['Last hour', 60 * MINUTE]
+];
+
+/** Time: the last minute at first, any span of the past when the operator wants it. */
+function installTime(openmct, link) {
+  const offsets = (span) => ({ start: -span, end: 0 });
+  const presets = SPANS.map(([label, span]) => ({ label, bounds: offsets(span) }));
+  openmct.install(openmct.plugins.UTCTimeSystem());
+  openmct.install(
+    openmct.plugins.Conductor({
+      menuOptions: [
+        { name: 'Real time', timeSystem: 'utc', clock: 'limberjack.clock', clockOffsets: offsets(MINUTE), presets },
+        {
+          name: 'Fixed',
+          timeSystem: 'utc',
+          bounds: { start: link.now() - 15 * MINUTE, end: link.now() },
+          records: 10
+        }
+      ]
+    })
+  );
+}
+
+async function main() {
+  const openmct = window.openmct;
+  const [{ objects }, panel] = await Promise.all([get('/api/objects'), get('/api/panel')]);
+  const link = new Link();
+  window.limberjack = { link, objects };
+  openmct.setAssetPath('/openmct/');
+  openmct.install(openmct.plugins.LocalStorage());
+  openmct.install(openmct.plugins.Espresso());
+  openmct.install(openmct.plugins.MyItems());
+  openmct.install(openmct.plugins.DisplayLayout({ showAsView: ['summary-widget', 'telemetry.plot.stacked'] }));
+  installTelemetry(openmct, link, objects);
+  installTime(openmct, link);
+  installStatus(openmct, link);
+  installAlarms(openmct, link, objects);
+  installAttitude(openmct, link);
+  installCommands(openmct, link, panel);
+  if (location.hash.length < 3) {
+    location.replace(`${OVERVIEW}?hideTree=true&hideInspector=true`);
+  }
+  openmct.start();
+}
+
+main().catch((error) => {
+  document.body.textContent = `The console cannot start: ${error.message}`;
+});

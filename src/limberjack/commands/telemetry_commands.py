@@ -11,6 +11,10 @@ from limberjack.commands.parsing import command, load_arguments, load_options
 
 def _engine_options(parser: Any, count: str | None = None) -> None:
     parser.add_argument("engine", nargs=count, metavar="ENGINE", help="address of the engine, as tcp://127.0.0.1:5555")
+    _key_options(parser)
+
+
+def _key_options(parser: Any) -> None:
     parser.add_argument("--keys", type=Path, metavar="DIR", help="CurveZMQ keys, for an engine that runs with keys")
     parser.add_argument("--key-name", default="client", metavar="NAME", help="of the key pair (default: client)")
     parser.add_argument("--wait", type=float, default=0.0, metavar="S", help="wait so long for the engine (default: 0)")
@@ -53,6 +57,40 @@ def _monitor(commands: Any) -> None:
     parser.add_argument("--once", action="store_true", help="print one table and end")
 
 
+def _console(commands: Any) -> None:
+    def work(options: argparse.Namespace) -> None:
+        from limberjack.commands.web_console import console
+
+        console(options, load_options(options))
+
+    text = "watch and command a running engine, or a model, in the browser; see docs/telemetry.md"
+    parser = command(commands, "console", work, text)
+    text = "address of a running engine (default: tcp://127.0.0.1:5555), or a model, to start one for"
+    parser.add_argument("engine", nargs="?", metavar="ENGINE|MODEL", help=text)
+    _key_options(parser)
+    parser.add_argument("--host", default="127.0.0.1", help="where to listen; others need --tokens and TLS")
+    parser.add_argument("--port", type=int, default=8080, help="default: 8080; 0 for any free one")
+    parser.add_argument("--tokens", type=Path, metavar="FILE", help="who may open it; made when it is not there")
+    parser.add_argument("--tls-cert", type=Path, metavar="PEM", help="certificate, for https")
+    parser.add_argument("--tls-key", type=Path, metavar="PEM", help="its key")
+    parser.add_argument("--live-hz", type=float, metavar="HZ", help="messages a second to each browser (default: 10)")
+    parser.add_argument(
+        "--history", type=Path, metavar="FILE", help="keep the past in this file (default: until the end)"
+    )
+    parser.add_argument("--read-only", action="store_true", help="refuse all commands")
+    install = parser.add_argument_group("the browser's libraries, once on a machine")
+    install.add_argument("--install", action="store_true", help="fetch Open MCT and three.js from npm, and end")
+    install.add_argument(
+        "--registry", metavar="URL", help="npm registry (default: npm_config_registry, else the public)"
+    )
+    install.add_argument(
+        "--tarballs", type=Path, metavar="DIR", help="folder with what 'npm pack' gave, without network"
+    )
+    model = parser.add_argument_group("with a model")
+    model.add_argument("--rate", type=float, metavar="HZ", help="cycles a second of the engine")
+    load_arguments(model)
+
+
 def _dictionary(commands: Any) -> None:
     from limberjack.bridge.telemetry.exports import EXPORTS
 
@@ -73,4 +111,4 @@ def _dictionary(commands: Any) -> None:
     load_arguments(parser)
 
 
-TELEMETRY_COMMANDS = (_gateway, _monitor, _dictionary)
+TELEMETRY_COMMANDS = (_gateway, _console, _monitor, _dictionary)

@@ -1,0 +1,189 @@
+"""The displays that the console opens with, made from the model: overview, joints, engine, single plots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from limberjack.bridge.console.objects import NAMESPACE, Objects, identifier, telemetry, thing
+from limberjack.bridge.telemetry.dictionary import Dictionary
+from limberjack.engine.system.system import System
+
+_SERIES_MAX = 7  # curves of one plot: more cannot be told apart
+_COLOURS = ("#4d9de0", "#e8a33d", "#5fbf77", "#c779d0", "#e15554", "#4bc0c0", "#d8d8d8")
+
+#: a cell of a display: key of the object and its share of the column in percent
+Cell = tuple[str, float]
+
+
+def objects_of(dictionary: Dictionary, system: System) -> Objects:
+    """All that Open MCT shows of a model, by key; "root" holds the rest and "overview" is what opens first."""
+    objects = telemetry(dictionary)
+    joints = _joint_plots(dictionary, system)
+    attitudes = _attitudes(dictionary)
+    whole = [_energy(), *_momentum(), _engine(), *_panels()]
+    for made in (*joints, *attitudes, *whole):
+        objects[made["identifier"]["key"]] = made
+    displays = [_joints_display(joints), _overview(joints, attitudes), _health()]
+    objects |= {made["identifier"]["key"]: made for made in displays}
+    rest = ["plots", "commands", "alarms", "events", "telemetry"]
+    plots = [made["identifier"]["key"] for made in (*joints, *attitudes, *whole[:4])]
+    objects["plots"] = thing("plots", "folder", "Plots", plots)
+    shown = ["overview", "joints", "health", "view"]
+    objects["root"] = thing("root", "folder", f"Limberjack: {dictionary.model}", [*shown, *rest])
+    for made in objects.values():
+        made["location"] = "ROOT" if made is objects["root"] else f"{NAMESPACE}:{_holder(objects, made)}"
+    return objects
+
+
+def _holder(objects: Objects, made: dict[str, Any]) -> str:
+    """Folder in which an object is at home."""
+    wanted = made["identifier"]
+    folders = (key for key, each in objects.items() if each["type"] == "folder" and wanted in each["composition"])
+    return next(folders, "root")
+
+
+# ---- plots
+
+
+def plot(key: str, name: str, members: Sequence[str], label: str = "") -> dict[str, Any]:
+    """An overlay plot with alarm limits as lines. members : identifiers of quantities;  label : of the y axis"""
+    series = [
+        {"identifier": identifier(id), "markers": False, "limitLines": True, "color": _COLOURS[place % len(_COLOURS)]}
+        for place, id in enumerate(members)
+    ]
+    settings = {"series": series, "yAxis": {"label": label} if label else {}, "legend": {"position": "bottom"}}
+    return thing(key, "telemetry.plot.overlay", name, members, configuration=settings)
+
+
+def _joint_plots(dictionary: Dictionary, system: System) -> list[dict[str, Any]]:
+    """Positions, rates and forces of the coordinates that turn or slide, driven ones first, a few in each plot."""
+    driven = [actuator.coordinate for actuator in system.actuators]
+    single = [
+        name
+        for body in system.bodies
+        for name in body.hinge.velocity_names
+        if name in system.coordinate_names and ".modes." not in name
+    ]
+    names = [name for name in dict.fromkeys((*driven, *single)) if name in single]
+    made = []
+    for first in range(0, len(names), _SERIES_MAX):
+        part, page = names[first : first + _SERIES_MAX], first // _SERIES_MAX + 1
+        number = f" {page}" if len(names) > _SERIES_MAX else ""
+        for group, title in (("q", "Joint positions"), ("v", "Joint rates"), ("tau", "Joint forces")):
+            ids = [f"{group}.{name}" for name in part if f"{group}.{name}" in dictionary.places]
+            made.append(plot(f"plot.{group}.{page}", title + number, ids, _unit_label(dictionary, ids)))
+    return made
+
+
+def _unit_label(dictionary: Dictionary, ids: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(dictionary[id].unit for id in ids))
+
+
+def _attitudes(dictionary: Dictionary) -> list[dict[str, Any]]:
+    """For each quaternion a view of the attitude, and for each free or spherical hinge a plot of its rates."""
+    made = []
+    for id in dictionary.places:
+        stem, dot, last = id.rpartition(".")
+        parts = ("qw", "qx", "qy", "qz") if last == "qw" else ("w", "x", "y", "z")
+        ids = [f"{stem}.{part}" for part in parts]
+        if not dot or last != parts[0] or not all(each in dictionary.places for each in ids):
+            continue
+        name = stem.partition(".")[2]
+        made.append(thing(f"attitude.{stem}", "limberjack.attitude", f"Attitude of {name}", quaternion=ids))
+        rates = [f"v.{name}.{part}" for part in ("wx", "wy", "wz")]
+        if stem.startswith("q.") and all(each in dictionary.places for each in rates):
+            made.append(plot(f"plot.rates.{name}", f"Turn rates of {name}", rates, "rad/s"))
+    return made
+
+
+def _energy() -> dict[str, Any]:
+    ids = [f"energy.{part}" for part in ("kinetic", "potential", "strain", "total")]
+    return plot("plot.energy", "Energy", ids, "J")
+
+
+def _momentum() -> list[dict[str, Any]]:
+    kinds = (("angular", "Angular momentum", "N·m·s"), ("linear", "Linear momentum", "N·s"))
+    return [
+        plot(f"plot.momentum.{kind}", name, [f"momentum.{kind}.{axis}" for axis in "xyz"], unit)
+        for kind, name, unit in kinds
+    ]
+
+
+def _engine() -> dict[str, Any]:
+    made = plot("plot.engine", "Frame timing", ["engine.late_max", "engine.real_time_factor"], "worst delay, s")
+    made["configuration"]["series"][1]["yAxisId"] = 2
+    made["configuration"]["additionalYAxes"] = [{"id": 2, "label": "real-time factor"}]
+    return made
+
+
+def _panels() -> list[dict[str, Any]]:
+    return [
+        thing("commands", "limberjack.commands", "Commands"),
+        thing("alarms", "limberjack.alarms", "Alarms"),
+        thing("view", "webPage", "3-D view", url="/view"),
+        thing("log", "table", "Event log", ["events"], configuration=_log_columns()),
+        thing("engine.table", "LadTable", "Engine", [f"engine.{part}" for part in _ENGINE_PARTS], configuration={}),
+    ]
+
+
+_ENGINE_PARTS = ("running", "step", "real_time_factor", "overruns", "late_max", "lost", "received", "refused")
+
+
+def _log_columns() -> dict[str, Any]:
+    """Without the columns that say the same in each line, and with room for the text."""
+    widths = {"utc": 95, "severity": 85, "what": 75, "text": 900}
+    return {"hiddenColumns": {"name": True, "time": True}, "columnWidths": widths, "autosize": False}
+
+
+# ---- displays
+
+
+def _display(key: str, name: str, columns: Sequence[tuple[float, Sequence[Cell]]]) -> dict[str, Any]:
+    """A flexible layout. columns : width in percent, and the cells from top to bottom"""
+    containers = [
+        {
+            "id": f"{key}.{place}",
+            "size": width,
+            "frames": [
+                {"id": f"{key}.{cell}", "domainObjectIdentifier": identifier(cell), "size": share, "noFrame": False}
+                for cell, share in cells
+            ],
+        }
+        for place, (width, cells) in enumerate(columns)
+    ]
+    members = [cell for _, cells in columns for cell, _ in cells]
+    settings = {"containers": containers, "rowsLayout": False}
+    return thing(key, "flexible-layout", name, members, configuration=settings)
+
+
+def _overview(joints: Sequence[dict[str, Any]], attitudes: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """What an operator sees first: motion, energy, the bodies, timing, events, alarms and commands."""
+    first = [made["identifier"]["key"] for made in joints[:3]]
+    turning = [made["identifier"]["key"] for made in attitudes[:2]]
+    if not first:
+        first, turning = turning, []
+    moving = _shares(first)
+    whole = _shares(["plot.energy", "plot.momentum.angular", "plot.momentum.linear"])
+    if turning:
+        whole = [(turning[0], 24.0), *_shares([*turning[1:], *(key for key, _ in whole[:2])], 76.0)]
+    scene = [("view", 40.0), ("plot.engine", 32.0), ("log", 28.0)]
+    duty = [("alarms", 35.0), ("commands", 65.0)]
+    columns = [(27.0, moving), (26.0, whole), (27.0, scene), (20.0, duty)]
+    return _display("overview", "Overview", [column for column in columns if column[1]])
+
+
+def _shares(keys: Sequence[str], total: float = 100.0) -> list[Cell]:
+    return [(key, total / len(keys)) for key in keys]
+
+
+def _joints_display(joints: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """All joints: a column for positions, rates and forces each."""
+    keys = [made["identifier"]["key"] for made in joints]
+    columns = [(100.0 / 3.0, _shares(keys[place::3])) for place in range(3)]
+    return _display("joints", "Joints", columns)
+
+
+def _health() -> dict[str, Any]:
+    left = [("engine.table", 45.0), ("plot.engine", 55.0)]
+    return _display("health", "Engine and events", [(40.0, left), (60.0, [("log", 70.0), ("alarms", 30.0)])])

@@ -1,0 +1,82 @@
+"""The dictionary as domain objects of Open MCT: a telemetry point for each quantity, in folders by group."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from limberjack.bridge.telemetry.dictionary import GROUPS, Dictionary, Quantity
+
+NAMESPACE = "limberjack"
+#: key of an object → the object, as Open MCT's object provider returns it
+Objects = dict[str, dict[str, Any]]
+
+_TIME = {"key": "utc", "source": "utc", "name": "Time", "format": "utc", "hints": {"domain": 1}}
+_MOMENT = {**_TIME, "format": "limberjack.moment"}
+_EVENT_VALUES = (
+    ("severity", "Severity", "string"),
+    ("what", "Kind", "string"),
+    ("text", "Text", "string"),
+    ("time", "Simulated", "number"),
+)
+
+
+def identifier(key: str) -> dict[str, str]:
+    """Open MCT's reference to one of our objects."""
+    return {"namespace": NAMESPACE, "key": key}
+
+
+def thing(key: str, type: str, name: str, members: Sequence[str] | None = None, **more: Any) -> dict[str, Any]:
+    """An object. members : keys of what it holds; None for one that holds nothing"""
+    made: dict[str, Any] = {"identifier": identifier(key), "type": type, "name": name, **more}
+    return made if members is None else made | {"composition": [identifier(each) for each in members]}
+
+
+def telemetry(dictionary: Dictionary) -> Objects:
+    """All points, the folder of each group, the folder "telemetry" of them all, and the event log."""
+    objects = {quantity.id: _point(quantity) for quantity in dictionary}
+    for group, places in dictionary.groups.items():
+        members = [quantity.id for quantity in dictionary.quantities[places]]
+        name = GROUPS.get(group, group)
+        objects[f"group.{group}"] = thing(f"group.{group}", "folder", name.capitalize(), members)
+    objects["telemetry"] = thing("telemetry", "folder", "Telemetry", [f"group.{each}" for each in dictionary.groups])
+    objects["events"] = thing("events", "limberjack.events", "Events", telemetry={"values": _event_values()})
+    return objects
+
+
+def _point(quantity: Quantity) -> dict[str, Any]:
+    """A number with its unit, what bounds it and its alarm limits; bounds that are infinite are left out."""
+    value: dict[str, Any] = {
+        "key": "value",
+        "source": "value",
+        "name": "Value",
+        "unit": quantity.unit,
+        "format": "limberjack.number",
+        "hints": {"range": 1},
+    }
+    value |= _finite(min=quantity.low, max=quantity.high)
+    alarms = {
+        name: _finite(low=limits[0], high=limits[1])
+        for name, limits in (("warning", quantity.warning), ("critical", quantity.critical))
+    }
+    return thing(
+        quantity.id,
+        "limberjack.point",
+        quantity.id,
+        description=quantity.description,
+        alarms={name: limits for name, limits in alarms.items() if limits},
+        telemetry={"values": [value, _TIME]},
+    )
+
+
+def _finite(**values: float) -> dict[str, float]:
+    return {name: value for name, value in values.items() if math.isfinite(value)}
+
+
+def _event_values() -> list[dict[str, Any]]:
+    values = [
+        {"key": key, "source": key, "name": name, "format": format, "hints": {"range": place}}
+        for place, (key, name, format) in enumerate(_EVENT_VALUES, 1)
+    ]
+    return [_MOMENT, *values]

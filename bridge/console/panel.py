@@ -1,0 +1,33 @@
+"""What the command panel offers: drives, loops, locks and parameters of the engine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from limberjack.bridge.console.live import number
+from limberjack.bridge.telemetry.session import Session
+
+
+def panel_of(session: Session) -> dict[str, Any]:
+    """Names and ranges, as the page of the console builds its buttons from them.
+
+    commands : name, unit, low, high (null where unbounded), more: whether it goes with the command before it
+    """
+    loops = [loop for loop in session.description.raw["loops"] if loop["switchable"]]
+    switched = {f"{loop['name']}.closed" for loop in loops}
+    drives = {actuator.name for actuator in session.system.actuators}
+    commands = []
+    for name in session.description.names["command"]:
+        if name in switched:
+            continue
+        known = session.dictionary[f"command.{name}"]
+        stem, _, last = name.rpartition(".")
+        more = stem in drives and last in ("rate", "torque")
+        bounds = {"low": number(known.low), "high": number(known.high)}
+        commands.append({"name": name, "unit": known.unit, **bounds, "more": more})
+    return {
+        "commands": commands,
+        "loops": [loop["name"] for loop in loops if not loop["hinge"]],
+        "locks": [{"hinge": loop["hinge"], "loop": loop["name"]} for loop in loops if loop["hinge"]],
+        "parameters": list(session.description.parameters),
+    }

@@ -1,0 +1,146 @@
+"""What the pages ask the server for over HTTP: objects, the past, events, orders."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+from aiohttp import web
+
+from limberjack.bridge.console.access import Visitor
+from limberjack.bridge.console.layout import objects_of
+from limberjack.bridge.console.live import notice_fields, number, to_json
+from limberjack.bridge.console.panel import panel_of
+from limberjack.bridge.console.past import curve
+from limberjack.bridge.telemetry.orders import Actor, Order, OrderRefused
+from limberjack.engine.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from limberjack.bridge.telemetry.gateway import Gateway
+
+#: key of a request: the `Visitor` who sent it
+VISITOR = "visitor"
+_POINTS_MAX, _NOTICES_MAX, _IDS_MAX = 10_000, 5_000, 64
+_ORDERS_MAX = 8  # that wait for the engine, of all browsers
+
+
+class Routes:
+    """Handlers of the requests below /api. What may wait (engine, disk) is done on threads of its own."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+        self._workers = ThreadPoolExecutor(4, thread_name_prefix="console")
+        self._orders = 0
+
+    def add_to(self, app: web.Application) -> None:
+        """Register all handlers."""
+        app.router.add_get("/api/objects", self._objects)
+        app.router.add_get("/api/panel", self._panel)
+        app.router.add_get("/api/history", self._history)
+        app.router.add_get("/api/events", self._events)
+        app.router.add_get("/api/parameter", self._parameter)
+        app.router.add_get("/api/status", self._status)
+        app.router.add_post("/api/order", self._order)
+
+    def close(self) -> None:
+        """End the threads; what they are at is finished without anybody waiting."""
+        self._workers.shutdown(wait=False, cancel_futures=True)
+
+    async def _work(self, function: Any, *arguments: Any) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(self._workers, function, *arguments)
+
+    async def _objects(self, _: web.Request) -> web.Response:
+        session = self._gateway.session()
+        return reply({"objects": objects_of(session.dictionary, session.system)})
+
+    async def _panel(self, _: web.Request) -> web.Response:
+        return reply(panel_of(self._gateway.session()))
+
+    async def _status(self, _: web.Request) -> web.Response:
+        return reply({"outlets": self._gateway.status()})
+
+    async def _parameter(self, request: web.Request) -> web.Response:
+        name = request.query.get("name", "")
+        try:
+            value = self._gateway.session().mirror.simulation.parameters[name]
+        except ArgumentError as error:
+            raise web.HTTPNotFound(text=str(error)) from None
+        return reply({"name": name, "value": number(float(value))})
+
+    async def _history(self, request: web.Request) -> web.Response:
+        """?ids=a,b&start=ms&end=ms&points=n → {"values": {id: [[ms, value], …]}}; null marks what is missing."""
+        ids = [id for id in request.query.get("ids", "").split(",") if id]
+        dictionary = self._gateway.session().dictionary
+        unknown = [id for id in ids if id not in dictionary.places]
+        if not ids or unknown or len(ids) > _IDS_MAX:
+            what = f"unknown: {', '.join(unknown[:5])}" if unknown else f"give 1 to {_IDS_MAX} of them"
+            raise web.HTTPBadRequest(text=f"ids: {what}. /api/objects lists all.")
+        start, end, points = _span(request, "points", _POINTS_MAX)
+        found = await self._work(self._gateway.history.query, ids, start, end, points)
+        return reply({"values": {id: curve(series) for id, series in found.items()}})
+
+    async def _events(self, request: web.Request) -> web.Response:
+        """?start=ms&end=ms&most=n → {"notices": […]}, the newest of that span in order of time."""
+        start, end, most = _span(request, "most", _NOTICES_MAX)
+        notices = await self._work(self._gateway.history.notices, start, end, most)
+        return reply({"notices": [notice_fields(notice) for notice in notices]})
+
+    async def _order(self, request: web.Request) -> web.Response:
+        """{"action", "target", "value", "values"} → {"text", "answer"}; 403 and 409 with the reason when refused."""
+        order = _order_of(await _json(request))
+        visitor: Visitor = request[VISITOR]
+        actor = Actor("console", visitor.name or request.remote or "?", visitor.role)
+        if self._orders >= _ORDERS_MAX:
+            raise web.HTTPServiceUnavailable(text=f"{_ORDERS_MAX} orders wait for the engine. Try again.")
+        self._orders += 1
+        try:
+            answer = await self._work(self._gateway.commander.execute, order, actor)
+        except OrderRefused as refusal:
+            kind = web.HTTPForbidden if refusal.code in ("role", "not_allowed") else web.HTTPConflict
+            raise kind(text=str(refusal)) from None
+        finally:
+            self._orders -= 1
+        return reply({"text": f"Done: {order}.", "answer": answer})
+
+
+def reply(content: Any) -> web.Response:
+    """Strict JSON."""
+    return web.Response(text=to_json(content), content_type="application/json")
+
+
+def _span(request: web.Request, key: str, most: int) -> tuple[int, int, int]:
+    """start and end in ns since 1970, and how many at most. Raises HTTPBadRequest."""
+    try:
+        start, end = (float(request.query[name]) for name in ("start", "end"))
+        count = int(request.query.get(key, "1000"))
+    except (KeyError, ValueError):
+        raise web.HTTPBadRequest(text=f"start, end (ms since 1970) and {key} must be numbers.") from None
+    if not (math.isfinite(start) and math.isfinite(end) and abs(start) < 1e14 and abs(end) < 1e14) or count < 1:
+        raise web.HTTPBadRequest(text=f"start, end (ms since 1970) and {key} must be finite, {key} at least 1.")
+    return round(1e6 * start), round(1e6 * end), min(count, most)
+
+
+async def _json(request: web.Request) -> dict[str, Any]:
+    """The body of a request, a JSON object. A form of another site cannot have this content type unasked."""
+    if request.content_type != "application/json":
+        raise web.HTTPUnsupportedMediaType(text="An order is JSON: set Content-Type to application/json.")
+    try:
+        content = await request.json()
+    except ValueError:
+        raise web.HTTPBadRequest(text="The order is not JSON.") from None
+    if not isinstance(content, dict):
+        raise web.HTTPBadRequest(text="The order is not a JSON object.")
+    return content
+
+
+def _order_of(content: dict[str, Any]) -> Order:
+    """An order with the parts that were sent; what they hold is for the commander to judge."""
+    known = {"action", "target", "value", "values"}
+    more = sorted(set(content) - known)
+    action, target, values = content.get("action", ""), content.get("target", ""), content.get("values", {})
+    if more or not isinstance(values, dict) or not all(isinstance(each, str) for each in (action, target)):
+        what = f"unknown: {', '.join(more[:5])}" if more else "action and target are texts, values is an object"
+        raise web.HTTPBadRequest(text=f"The order is not understood ({what}). It has {', '.join(sorted(known))}.")
+    return Order(action, target, content.get("value"), values)

@@ -1,0 +1,204 @@
+// The command panel: every order is confirmed before it is sent, and answered in words.
+
+import { get, post } from './link.js';
+import { formatNumber } from './telemetry.js';
+import { addView, make } from './view.js';
+
+/** panel : {commands: [{name, unit, low, high, more}], loops, locks, parameters}, of /api/panel */
+export function installCommands(openmct, link, panel) {
+  addView(openmct, 'limberjack.commands', 'Commands', 'icon-command', (element) => {
+    const desk = new Desk(openmct, link);
+    const parts = [drives(desk, panel), switches(desk, panel), parameters(desk, panel), engine(desk)];
+    const root = make('div', { className: 'lj-commands' }, desk.told, ...parts.filter(Boolean));
+    element.append(root);
+    desk.follow(root);
+    return () => desk.close();
+  });
+}
+
+/** Sends orders for one panel, and keeps it up to date. */
+class Desk {
+  constructor(openmct, link) {
+    this.openmct = openmct;
+    this.link = link;
+    this.ends = [];
+    this.told = make('p', { className: 'lj-told', role: 'status' });
+  }
+
+  /** Only an operator has buttons that can be pressed, and only while the console is connected. */
+  follow(root) {
+    const allow = () => {
+      const { state, hello } = this.link;
+      const may = state === 'connected' && hello?.role === 'operator';
+      root.querySelectorAll('button').forEach((button) => {
+        button.disabled = !may;
+      });
+      if (state !== 'connected') this.say('warning', 'Not connected: nothing can be commanded.');
+      else this.say('', may ? '' : 'You may watch. Commands need the token of an operator.');
+    };
+    this.ends.push(this.link.on('state', allow), this.link.on('hello', allow));
+    allow();
+  }
+
+  close() {
+    this.ends.forEach((end) => end());
+  }
+
+  say(kind, text) {
+    this.told.className = `lj-told lj-${kind || 'quiet'}`;
+    this.told.textContent = text;
+  }
+
+  /** Ask, send, tell. done() follows a success. */
+  order(question, order, done = () => {}) {
+    const dialog = this.openmct.overlays.dialog({
+      iconClass: 'alert',
+      message: question,
+      buttons: [
+        { label: 'Send', emphasis: true, callback: () => dialog.dismiss() || this.send(question, order, done) },
+        { label: 'Cancel', callback: () => dialog.dismiss() }
+      ]
+    });
+  }
+
+  async send(question, order, done) {
+    this.say('quiet', 'Sent; waiting for the engine…');
+    try {
+      const { text } = await post('/api/order', order);
+      this.say('done', text);
+      done();
+    } catch (error) {
+      this.say('critical', error.message);
+      this.openmct.notifications.error(error.message);
+    }
+  }
+
+  button(label, onclick, title = '') {
+    return make('button', { className: 'c-button', textContent: label, onclick, title });
+  }
+
+  /** A cell that shows the newest value of a quantity. */
+  shown(id) {
+    const cell = make('td', { className: 'lj-value', textContent: '–' });
+    this.ends.push(
+      this.link.subscribe(id, (data) => {
+        cell.textContent = formatNumber(data[data.length - 1].value);
+      })
+    );
+    return cell;
+  }
+}
+
+function section(title, ...content) {
+  return make('section', {}, make('h3', { textContent: title }), ...content);
+}
+
+/** The number of an input; null, and the field marked, when there is none. */
+function numberOf(input) {
+  const value = input.value.trim() === '' ? NaN : Number(input.value);
+  input.classList.toggle('lj-wrong', !Number.isFinite(value));
+  return Number.isFinite(value) ? value : null;
+}
+
+function drives(desk, { commands }) {
+  if (commands.length === 0) return null;
+  const inputs = new Map();
+  const all = desk.button('Send all entered', () => sendEntered(desk, commands, inputs));
+  const more = make('input', { type: 'checkbox' });
+  const table = make('table', { className: 'lj-table' });
+  const show = () => table.classList.toggle('lj-all', more.checked);
+  more.onchange = show;
+  for (const command of commands) {
+    table.append(driveRow(desk, command, inputs));
+  }
+  const label = make('label', {}, more, ' rates and feed-forward');
+  const some = commands.some((command) => command.more) ? [label] : [];
+  return section('Drives', table, make('p', { className: 'lj-line' }, all, ...some));
+}
+
+function driveRow(desk, command, inputs) {
+  const { name, unit } = command;
+  const input = make('input', { type: 'text', inputMode: 'decimal', ariaLabel: `command ${name}` });
+  input.placeholder = rangeText(command);
+  inputs.set(name, input);
+  const send = () => sendEntered(desk, [command], inputs);
+  input.onkeydown = (event) => event.key === 'Enter' && send();
+  const button = desk.button('Send', send);
+  button.dataset.command = name;
+  return make(
+    'tr',
+    { className: command.more ? 'lj-more' : '' },
+    make('th', { textContent: name }),
+    desk.shown(`command.${name}`),
+    make('td', {}, input),
+    make('td', { textContent: unit }),
+    make('td', {}, button)
+  );
+}
+
+function rangeText({ low, high }) {
+  return low === null && high === null ? '' : `${low === null ? '−∞' : formatNumber(low)} … ${high === null ? '∞' : formatNumber(high)}`;
+}
+
+function sendEntered(desk, commands, inputs) {
+  const one = commands.length === 1;
+  const entered = commands.filter(({ name }) => one || inputs.get(name).value.trim() !== '');
+  const values = Object.fromEntries(entered.map(({ name }) => [name, numberOf(inputs.get(name))]));
+  if (entered.length === 0 || Object.values(values).includes(null)) {
+    desk.say('warning', 'Enter a number first.');
+    return;
+  }
+  const words = entered.map(({ name, unit }) => `${name} = ${values[name]} ${unit}`.trim()).join(', ');
+  desk.order(`Command ${words}?`, { action: 'command', values }, () =>
+    entered.forEach(({ name }) => {
+      inputs.get(name).value = '';
+    })
+  );
+}
+
+function switches(desk, { loops, locks }) {
+  const rows = [
+    ...loops.map((name) => switchRow(desk, name, `command.${name}.closed`, [['attach', 'Attach'], ['release', 'Release']])),
+    ...locks.map(({ hinge, loop }) =>
+      switchRow(desk, hinge, `command.${loop}.closed`, [['lock', 'Lock'], ['unlock', 'Unlock']])
+    )
+  ];
+  return rows.length === 0 ? null : section('Loops and locks', make('table', { className: 'lj-table' }, ...rows));
+}
+
+function switchRow(desk, name, id, actions) {
+  const buttons = actions.map(([action, label]) =>
+    desk.button(label, () => desk.order(`${label} ${name}?`, { action, target: name }))
+  );
+  return make('tr', {}, make('th', { textContent: name }), desk.shown(id), make('td', {}, ...buttons));
+}
+
+function parameters(desk, panel) {
+  const names = make('datalist', { id: 'lj-parameters' });
+  names.append(...panel.parameters.map((value) => make('option', { value })));
+  const name = make('input', { type: 'text', ariaLabel: 'parameter', placeholder: 'name, e.g. a fault' });
+  name.setAttribute('list', 'lj-parameters');
+  const value = make('input', { type: 'text', inputMode: 'decimal', ariaLabel: 'value' });
+  const now = make('span', { className: 'lj-value' });
+  const look = async () => {
+    const known = panel.parameters.includes(name.value);
+    now.textContent = known ? `now ${formatNumber((await get('/api/parameter', { name: name.value })).value)}` : '';
+  };
+  name.onchange = () => look().catch((error) => desk.say('critical', error.message));
+  const set = desk.button('Set', () => {
+    const number = numberOf(value);
+    if (number === null) return desk.say('warning', 'Enter a number first.');
+    const order = { action: 'parameter', target: name.value, value: number };
+    return desk.order(`Set parameter ${name.value} to ${number}?`, order, look);
+  });
+  return section('Parameters and faults', names, make('p', { className: 'lj-line' }, name, value, set, now));
+}
+
+function engine(desk) {
+  const reset = desk.button('Reset', () =>
+    desk.order('Put the simulation back to its start? What it did since is lost.', { action: 'reset' })
+  );
+  const text = 'Let another client command: the lease goes back to the engine.';
+  const yielding = desk.button('Give lease up', () => desk.order(`${text} Go on?`, { action: 'give_up' }), text);
+  return section('Engine', make('p', { className: 'lj-line' }, reset, yielding));
+}

@@ -1,0 +1,180 @@
+// The connection to the console's server: subscriptions over one WebSocket, made again when it breaks.
+
+const PAUSE_FIRST_MS = 500;
+const PAUSE_MOST_MS = 5000;
+const SILENT_MS = 10000; // the server sends its clock every second
+const DRIFT_MS = 0.05; // a message: how fast the estimate of the server's clock forgets
+const IDS_MOST = 60; // of one question about the past
+const HELD_MOST = 2000; // live messages that wait while the past is fetched
+
+/** What the server answers to a GET; an Error with its words otherwise. */
+export async function get(path, parameters = {}) {
+  const query = new URLSearchParams(parameters);
+  return read(await fetch(`${path}?${query}`, { signal: AbortSignal.timeout(20000) }));
+}
+
+/** What the server answers to a POST; an Error with its words otherwise. */
+export async function post(path, content) {
+  const headers = { 'Content-Type': 'application/json' };
+  const body = JSON.stringify(content);
+  return read(await fetch(path, { method: 'POST', headers, body, signal: AbortSignal.timeout(20000) }));
+}
+
+async function read(reply) {
+  const text = await reply.text();
+  if (!reply.ok) {
+    throw new Error(text || `${reply.status} ${reply.statusText}`);
+  }
+  return JSON.parse(text);
+}
+
+/** Live telemetry. `on(kind, callback)` for messages by kind, and for "state": "connected" or "lost". */
+export class Link {
+  constructor() {
+    this.hello = null;
+    this.state = 'connecting';
+    this.offsetMs = -Infinity; // the server's clock less the browser's
+    this.newest = new Map(); // id → newest datum
+    this.reached = new Map(); // id → newest time up to which something was fetched or came
+    this.listeners = new Map(); // kind → callbacks
+    this.subscribers = new Map(); // id → callbacks
+    this.held = null; // live messages while the past is fetched
+    this.pauseMs = PAUSE_FIRST_MS;
+    this.connect();
+    setInterval(() => this.watch(), 1000);
+  }
+
+  on(kind, callback) {
+    const callbacks = this.listeners.get(kind) ?? new Set();
+    this.listeners.set(kind, callbacks.add(callback));
+    return () => callbacks.delete(callback);
+  }
+
+  tell(kind, content) {
+    this.listeners.get(kind)?.forEach((callback) => callback(content));
+  }
+
+  /** Milliseconds since 1970 by the server's clock. */
+  now() {
+    return Date.now() + (Number.isFinite(this.offsetMs) ? this.offsetMs : 0);
+  }
+
+  /** callback gets arrays of {id, utc, value}; value null where telemetry was lost. Returns how to end it. */
+  subscribe(id, callback) {
+    const callbacks = this.subscribers.get(id) ?? new Set();
+    if (callbacks.size === 0) {
+      this.subscribers.set(id, callbacks);
+      this.send({ kind: 'subscribe', ids: [id] });
+    }
+    callbacks.add(callback);
+    return () => {
+      callbacks.delete(callback);
+      if (callbacks.size === 0 && this.subscribers.get(id) === callbacks) {
+        this.subscribers.delete(id);
+        this.reached.delete(id);
+        this.send({ kind: 'unsubscribe', ids: [id] });
+      }
+    };
+  }
+
+  connect() {
+    const scheme = location.protocol === 'https:' ? 'wss' : 'ws';
+    this.socket = new WebSocket(`${scheme}://${location.host}/api/live`);
+    this.heard = Date.now();
+    this.socket.onmessage = (event) => this.hear(JSON.parse(event.data));
+    this.socket.onclose = () => this.lose();
+  }
+
+  send(message) {
+    if (this.hello && this.socket.readyState === WebSocket.OPEN) {
+      this.socket.send(JSON.stringify(message));
+    }
+  }
+
+  /** A connection that is open but silent is dead. */
+  watch() {
+    if (this.socket.readyState === WebSocket.OPEN && Date.now() - this.heard > SILENT_MS) {
+      this.socket.close();
+    }
+  }
+
+  lose() {
+    if (this.state !== 'lost') {
+      this.state = 'lost';
+      this.tell('state', 'lost');
+    }
+    this.held = null;
+    setTimeout(() => this.connect(), this.pauseMs);
+    this.pauseMs = Math.min(2 * this.pauseMs, PAUSE_MOST_MS);
+  }
+
+  hear(message) {
+    this.heard = Date.now();
+    if ('utc' in message && message.kind !== 'notice') {
+      // whatever comes was sent before: the least late message tells the server's clock best
+      this.offsetMs = Math.max(this.offsetMs - DRIFT_MS, message.utc - this.heard);
+    }
+    if (message.kind === 'hello') {
+      this.greet(message);
+    } else if (message.kind === 'samples' && this.held) {
+      if (this.held.length < HELD_MOST) this.held.push(message);
+    } else if (message.kind === 'samples') {
+      this.deliver(message);
+    } else {
+      this.tell(message.kind, message);
+    }
+  }
+
+  async greet(hello) {
+    if (this.hello && this.hello.model_hash !== hello.model_hash) {
+      location.reload(); // the engine runs another model: all names may differ
+      return;
+    }
+    this.hello = hello;
+    this.pauseMs = PAUSE_FIRST_MS;
+    this.state = 'connected';
+    this.tell('hello', hello);
+    this.tell('state', 'connected');
+    const ids = [...this.subscribers.keys()];
+    this.held = [];
+    this.send({ kind: 'subscribe', ids });
+    await this.catchUp(ids.filter((id) => this.reached.has(id)));
+    const held = this.held ?? [];
+    this.held = null;
+    held.forEach((message) => this.deliver(message));
+  }
+
+  /** What was missed while the connection was down, from the server's memory. */
+  async catchUp(ids) {
+    try {
+      for (let first = 0; first < ids.length; first += IDS_MOST) {
+        const part = ids.slice(first, first + IDS_MOST);
+        const start = Math.min(...part.map((id) => this.reached.get(id))) + 0.001;
+        const asked = { ids: part.join(','), start, end: this.now(), points: 1000 };
+        const { values } = await get('/api/history', asked);
+        for (const id of part) this.hand(id, values[id]);
+      }
+    } catch (error) {
+      console.warn('limberjack: what was missed cannot be had:', error.message);
+    }
+  }
+
+  deliver(message) {
+    const lost = message.gap + message.dropped;
+    for (const [id, points] of Object.entries(message.values)) {
+      const before = this.reached.get(id);
+      const mark = lost > 0 && before !== undefined ? [[(before + points[0][0]) / 2, null]] : [];
+      this.hand(id, [...mark, ...points]);
+    }
+    this.tell('time', message);
+  }
+
+  hand(id, points) {
+    const data = points.filter(([utc]) => utc > (this.reached.get(id) ?? 0)).map(([utc, value]) => ({ id, utc, value }));
+    if (data.length === 0) return;
+    const last = data[data.length - 1];
+    this.newest.set(id, last);
+    this.reached.set(id, last.utc);
+    this.subscribers.get(id)?.forEach((callback) => callback(data));
+  }
+}

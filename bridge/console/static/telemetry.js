@@ -1,0 +1,154 @@
+// Open MCT's providers: objects, live and past telemetry, alarm limits, the clock.
+
+import { get } from './link.js';
+
+const NAMESPACE = 'limberjack';
+const POINTS = 1000; // of one curve, unless a view asks for more or fewer
+const TICK_MS = 200;
+const SIDES = ['low', 'high'];
+const COLOURS = { warning: 'yellow', critical: 'red' };
+const SEVERITIES = ['information', 'warning', 'critical'];
+
+export function installTelemetry(openmct, link, objects) {
+  openmct.types.addType('limberjack.point', { name: 'Quantity', cssClass: 'icon-telemetry', creatable: false });
+  openmct.types.addType('limberjack.events', { name: 'Events', cssClass: 'icon-bell', creatable: false });
+  openmct.objects.addRoot({ namespace: NAMESPACE, key: 'root' }, openmct.priority.HIGH);
+  openmct.objects.addProvider(NAMESPACE, {
+    get: async ({ key }) => objects[key] ?? { identifier: { namespace: NAMESPACE, key }, type: 'unknown', name: key }
+  });
+  openmct.telemetry.addFormat(numberFormat);
+  openmct.telemetry.addFormat(momentFormat);
+  openmct.telemetry.addProvider(live(openmct, link));
+  openmct.telemetry.addProvider(past(link));
+  openmct.telemetry.addProvider(limits);
+  openmct.time.addClock(new EngineClock(link));
+}
+
+const isPoint = (object) => object.type === 'limberjack.point';
+const isEvents = (object) => object.type === 'limberjack.events';
+
+const numberFormat = {
+  key: 'limberjack.number',
+  parse: (value) => (value === null || value === undefined || value === '' ? NaN : Number(value)),
+  validate: (value) => Number.isFinite(Number(value)),
+  format: (value) => formatNumber(value)
+};
+
+/** Time of day, for lists. */
+const momentFormat = {
+  key: 'limberjack.moment',
+  parse: Number,
+  validate: (value) => Number.isFinite(Number(value)),
+  format: (value) => new Date(value).toISOString().slice(11, 23)
+};
+
+/** Five digits, without exponents where people do not need them. */
+export function formatNumber(value) {
+  if (value === null || value === undefined || Number.isNaN(value)) return '–';
+  if (Number.isInteger(value) && Math.abs(value) < 1e9) return String(value);
+  const size = Math.abs(value);
+  return size >= 1e6 || size < 1e-4 ? value.toExponential(3) : String(Number(value.toPrecision(5)));
+}
+
+function live(openmct, link) {
+  const batch = openmct.telemetry.SUBSCRIBE_STRATEGY.BATCH;
+  const pass = (callback, options) => (data) =>
+    options?.strategy === batch ? callback(data) : data.forEach((datum) => callback(datum));
+  return {
+    supportsSubscribe: (object) => isPoint(object) || isEvents(object),
+    subscribe(object, callback, options) {
+      const give = pass(callback, options);
+      return isEvents(object)
+        ? link.on('notice', (notice) => give([event(notice)]))
+        : link.subscribe(object.identifier.key, give);
+    }
+  };
+}
+
+function past(link) {
+  return {
+    supportsRequest: (object) => isPoint(object) || isEvents(object),
+    async request(object, options) {
+      const start = options.start ?? 0;
+      const end = Math.min(options.end ?? link.now(), link.now());
+      if (isEvents(object)) {
+        const { notices } = await get('/api/events', { start, end, most: 500 });
+        return notices.map(event);
+      }
+      const id = object.identifier.key;
+      const one = options.strategy === 'latest' || options.size === 1;
+      if (one && link.newest.has(id)) return [link.newest.get(id)];
+      const points = Math.min(options.size ?? POINTS, 5000);
+      const { values } = await get('/api/history', { ids: id, start, end, points });
+      const data = values[id].map(([utc, value]) => ({ id, utc, value }));
+      return one ? data.slice(-1) : data;
+    }
+  };
+}
+
+let events = 0;
+
+/** A notice as a row of the event log. */
+function event(notice) {
+  events += 1;
+  const severity = SEVERITIES[notice.severity];
+  return { ...notice, id: 'events', severity, number: events, time: formatNumber(notice.time) };
+}
+
+/** Whether a value is in alarm: null, "warning" or "critical". What is not a number is critical. */
+export function severityOf(alarms, value) {
+  const outside = (range) => range && !(value >= (range.low ?? -Infinity) && value <= (range.high ?? Infinity));
+  return outside(alarms.critical) ? 'critical' : outside(alarms.warning) ? 'warning' : null;
+}
+
+const limits = {
+  supportsLimits: (object) => isPoint(object) || isEvents(object),
+  getLimitEvaluator: (object) => ({
+    evaluate(datum) {
+      const name = isEvents(object) ? datum.severity : datum.value === null ? null : severityOf(object.alarms, datum.value);
+      if (!(name in COLOURS)) return undefined;
+      const range = isEvents(object) ? {} : object.alarms[name];
+      const side = datum.value < range.low ? 'lwr' : 'upr';
+      return { name, low: range.low, high: range.high, cssClass: `is-limit--${side} is-limit--${COLOURS[name]}` };
+    }
+  }),
+  getLimits: (object) => ({
+    limits: async () => (isPoint(object) ? limitLines(object.alarms) : {})
+  })
+};
+
+function limitLines(alarms) {
+  const lines = {};
+  for (const [name, range] of Object.entries(alarms)) {
+    const sides = SIDES.filter((side) => side in range);
+    lines[name.toUpperCase()] = Object.fromEntries(
+      sides.map((side) => [side, { color: COLOURS[name], value: range[side] }])
+    );
+  }
+  return lines;
+}
+
+/** Ticks with the server's time, so that plots are right on a machine whose clock is wrong. */
+class EngineClock {
+  constructor(link) {
+    this.key = 'limberjack.clock';
+    this.name = 'Gateway clock';
+    this.description = 'The clock of the machine that receives the telemetry';
+    this.cssClass = 'icon-clock';
+    this.link = link;
+    this.listeners = new Map();
+    setInterval(() => this.listeners.forEach((context, listener) => listener.call(context, link.now())), TICK_MS);
+  }
+
+  on(_, listener, context) {
+    this.listeners.set(listener, context);
+  }
+
+  off(_, listener) {
+    this.listeners.delete(listener);
+  }
+
+  currentValue() {
+    return this.link.now();
+  }
+}

@@ -1,0 +1,63 @@
+"""`limberjack console`: a gateway with the web console, for a running engine or for a model."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from limberjack.bridge.console.assets import PACKAGES, install, installed_folder
+from limberjack.bridge.endpoints import DEFAULT_ENDPOINT
+from limberjack.bridge.process import EngineProcess
+from limberjack.bridge.settings import Settings
+from limberjack.bridge.telemetry.gateway import Gateway
+from limberjack.bridge.telemetry.orders import Rule
+from limberjack.bridge.telemetry.outlets import kind_of
+from limberjack.commands.arguments import FREE_PORT
+from limberjack.commands.gateway import Wanted, run_gateway
+from limberjack.engine.errors import ArgumentError
+from limberjack.engine.kernel import announce_compilation
+from limberjack.engine.system.load import load
+
+_SETTINGS = ("tokens", "tls_cert", "tls_key", "live_hz")
+
+
+def console(options: argparse.Namespace, load_options: dict[str, Any]) -> None:
+    """Install the browser's libraries, or serve the console until SIGINT or SIGTERM."""
+    if options.install:
+        install(options.registry, options.tarballs, say=lambda text: print(text, file=sys.stderr))
+        return
+    if options.registry is not None or options.tarballs is not None:
+        raise ArgumentError("--registry and --tarballs say where --install gets its packages. Add --install.")
+    for package in PACKAGES:
+        installed_folder(package)
+    logging.basicConfig(level=logging.WARNING, format="limberjack console: %(message)s", stream=sys.stderr)
+    announce_compilation()
+    with ExitStack() as stack:
+        endpoint = _engine(options, load_options, stack)
+        rules = () if options.read_only else (Rule(),)
+        keys = {"keys": options.keys, "key_name": options.key_name}
+        telemetry = Gateway(endpoint, **keys, rules=rules, history=options.history)
+        kind = kind_of("console")
+        assert kind is not None
+        settings = {name: getattr(options, name) for name in _SETTINGS if getattr(options, name) is not None}
+        wanted = Wanted(kind, f"{options.host}:{options.port}", Path(), settings=settings)
+        run_gateway(telemetry, [wanted], options.wait, with_history=True)
+
+
+def _engine(options: argparse.Namespace, load_options: dict[str, Any], stack: ExitStack) -> str:
+    """Address of the engine: the one that was given, or of one that is started here and ends with the console."""
+    given = options.engine or DEFAULT_ENDPOINT
+    if "://" in given:
+        if options.rate is not None:
+            raise ArgumentError("--rate is the rate of an engine that is started here. Give a model, or leave it out.")
+        return str(given)
+    if options.keys is not None:
+        raise ArgumentError("--keys are those of a running engine. Give its address, or leave them out.")
+    system = load(Path(given), **load_options)
+    settings = Settings(endpoint=FREE_PORT, mode="free-running", rate_hz=options.rate)
+    engine = stack.enter_context(EngineProcess(system, settings))
+    return engine.endpoints.request
