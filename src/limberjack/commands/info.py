@@ -61,8 +61,8 @@ def check(model: Path, load_options: dict[str, Any]) -> int:
 
 def _bodies(system: System) -> str:
     """How many there are."""
-    flexible = len(system.flexible_names)
-    return f"{len(system.own_bodies)} bodies" + (f" ({flexible} flexible)" if flexible else "")
+    count, flexible = len(system.own_bodies), len(system.flexible_names)
+    return (f"{count} bodies" if count != 1 else "1 body") + (f" ({flexible} flexible)" if flexible else "")
 
 
 def _gravity(system: System) -> str:
