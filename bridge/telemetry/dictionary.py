@@ -39,6 +39,8 @@ HEALTH = (
     ("engine.lost", "s", "time given up because the engine could not keep pace, free-running"),
     ("engine.received", "", "requests received"),
     ("engine.refused", "", "requests refused"),
+    ("engine.frame_p50", "s", "time that the work of half of the frames takes at most, test bench"),
+    ("engine.frame_p99", "s", "time that the work of 99 of 100 frames takes at most, test bench"),
 )
 _HEALTH_RANGES: dict[str, Limits] = {name: POSITIVE for name, _, _ in HEALTH} | {"engine.running": (0.0, 1.0)}
 _HEALTH_ALARMS = {"engine.running": Alarm("engine.running", critical=Bounds(lower=1.0))}

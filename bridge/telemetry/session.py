@@ -10,7 +10,7 @@ import numpy as np
 
 from limberjack.bridge.client import Client
 from limberjack.bridge.state import Description, State
-from limberjack.bridge.telemetry.dictionary import Dictionary, dictionary_of
+from limberjack.bridge.telemetry.dictionary import HEALTH, Dictionary, dictionary_of
 from limberjack.bridge.telemetry.mirror import Mirror
 from limberjack.bridge.telemetry.sample import Sample
 from limberjack.engine.system.archive import to_bytes
@@ -72,7 +72,7 @@ class Health:
     """The group "engine" of the dictionary, from the newest heartbeat. What an engine in lockstep has not is 0."""
 
     def __init__(self, status: dict[str, Any]) -> None:
-        self._values = np.zeros(8)
+        self._values = np.zeros(len(HEALTH))
         self.read(status)
 
     def read(self, status: dict[str, Any]) -> None:
@@ -81,6 +81,7 @@ class Health:
         self._values[0] = status["status"] == "running"
         self._values[2:7] = [float(status.get(key, 0.0)) for key in counted]
         self._values[7] = sum(status["refused"].values())
+        self._values[8:] = [float(status.get(key, 0.0)) for key in ("frame_p50_s", "frame_p99_s")]
 
     def write(self, target: np.ndarray, step: int) -> None:
         """Put the values into their part of a sample's vector."""

@@ -215,7 +215,7 @@ def event_text(kind: str, body: dict[str, Any]) -> str:
         case "loop":
             return f"'{client}' {'closed' if body['closed'] else 'opened'} loop {body['loop']}."
         case "bench":
-            return f"{body['kind']}, {body['source']}: {body['text']}"
+            return f"{body['kind']}, {body['source']}" + (f": {body['text']}" if body["text"] else ".")
         case "shutdown":
             return f"'{client}' ended the engine."
         case "key_refused" | "handshake_failed" | "disconnected":
