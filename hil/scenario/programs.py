@@ -60,14 +60,18 @@ class Programs:
                 time.sleep(_LOOK_S)
             if spec.ready is not None and not self._is_ready(spec):
                 how = f"within {spec.start_s:g} s" if child.poll() is None else "before it ended"
-                raise HilError(f"the program of controller '{spec.name}' did not say '{spec.ready}' {how}.")
+                said = self._said(spec).splitlines()
+                last = f"the last line of its output is '{said[-1]:.200}'" if said else "it said nothing"
+                raise HilError(f"the program of controller '{spec.name}' did not say '{spec.ready}' {how}; {last}.")
 
     def _is_ready(self, spec: ControllerSpec) -> bool:
         """Whether it has said so; False for a program of which no such line is known."""
         if spec.ready is None:
             return False
-        said = self._outputs[spec.name].read_text(encoding="utf-8", errors="replace")
-        return spec.ready in said.splitlines()
+        return spec.ready in self._said(spec).splitlines()
+
+    def _said(self, spec: ControllerSpec) -> str:
+        return self._outputs[spec.name].read_text(encoding="utf-8", errors="replace")
 
     def check(self, time: float, signals: Signals, devices: Sequence[Mounted]) -> Sequence[Trip]:
         """Programs that have ended since the last frame."""
