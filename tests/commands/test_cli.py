@@ -24,6 +24,20 @@ def test_info_shows_tree_coordinates_and_drives(capsys: pytest.CaptureFixture[st
         assert word in out
 
 
+def test_names_with_brackets_are_shown_as_they_stand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "odd.yaml"
+    path.write_text("""\
+limberjack: 1
+name: "[/b]"
+bodies: [{name: "[/red]", mass: 1, inertia: {xx: 1, yy: 1, zz: 1}, hinge: {type: free, parent: world}}]
+alarms: [{signal: "q.[/red].x", warning: {upper: 2}}]
+""")
+    assert main(["info", str(path)]) == 0
+    out = capsys.readouterr().out
+    for word in ("[/b]: 1 body", "[/red].wx", "q.[/red].x", "-inf to 2"):
+        assert word in out
+
+
 def test_check_says_good_and_counts_warnings(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", MODEL]) == 0
     assert "good; 8 bodies, 13 velocities, 0 warnings" in capsys.readouterr().out

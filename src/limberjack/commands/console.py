@@ -9,8 +9,11 @@ PIPED_WIDTH = 500
 
 
 def open_console() -> Console:
-    """The terminal at its own width; anything else at a fixed width at which no table is cut."""
-    console = Console()
+    """The terminal at its own width; anything else at a fixed width at which no table is cut.
+
+    Names of a model go to it as they stand: brackets in them are no markup.
+    """
+    console = Console(markup=False)
     if not console.is_terminal:
         console.width = PIPED_WIDTH
     return console

@@ -71,7 +71,7 @@ def run_job(job: Job, console: Console) -> Path:
     job.folder.mkdir(parents=True, exist_ok=True)
     dt = system.dt if job.dt is None else job.dt
     started = time.perf_counter()
-    console.print(f"starting the engine process on [bold]{system.name}[/] ({system.nv} velocities, dt {dt:g} s)")
+    console.print(f"starting the engine process on {system.name} ({system.nv} velocities, dt {dt:g} s)")
     with EngineProcess(system, job.settings, dt=dt, integrator=job.integrator) as engine:
         ready = time.perf_counter()
         console.print(f"engine pid {engine.pid} answers at {engine.endpoints.request} after {ready - started:.1f} s")

@@ -16,7 +16,7 @@ def demo_grasp(model: Path, folder: Path, console: Console) -> None:
     """Grasp, move and push off a tumbling satellite; print what happened and draw it."""
     system = load(model)
     folder.mkdir(parents=True, exist_ok=True)
-    console.print(f"starting an engine process on [bold]{system.name}[/]: a loop that closes and opens while it runs")
+    console.print(f"starting an engine process on {system.name}: a loop that closes and opens while it runs")
     columns = TextColumn("the arm grasps a satellite"), BarColumn(), TextColumn("{task.percentage:3.0f} %")
     with (
         EngineProcess(system) as engine,

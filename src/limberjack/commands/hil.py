@@ -35,7 +35,7 @@ def hil(options: argparse.Namespace, load_options: dict[str, Any]) -> int:
 
     def say(text: str) -> None:
         if console.is_terminal:
-            console.print(f"[dim]{text}[/dim]")
+            console.print(text, style="dim")
 
     found = probe(system, rate_hz=options.rate, seconds=options.seconds, placing=placing, say=say)
     show_rights(console, found.outcome.rights, found.outcome.margin_ns)

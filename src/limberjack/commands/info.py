@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from rich.table import Table
+from rich.text import Text
 from rich.tree import Tree
 
 from limberjack.commands.console import open_console
@@ -16,6 +17,7 @@ from limberjack.commands.graph import write_graph
 from limberjack.commands.info_loops import group_labels, plan_of, print_loops
 from limberjack.commands.tables import new_table
 from limberjack.engine.errors import ModelWarning
+from limberjack.engine.system.alarms import Bounds
 from limberjack.engine.system.load import load
 from limberjack.engine.system.system import Body, Dof, Hinge, System
 
@@ -25,7 +27,7 @@ def info(model: Path, load_options: dict[str, Any], graph: Path | None = None) -
     system = load(model, **load_options)
     console = open_console()
     console.print(
-        f"[bold]{system.name}[/]: {_bodies(system)}, {system.nq} coordinates, {system.nv} velocities, "
+        f"{system.name}: {_bodies(system)}, {system.nq} coordinates, {system.nv} velocities, "
         f"mass {system.mass:g} kg, {_gravity(system)}, step {system.dt:g} s, {system.integrator}"
     )
     made = plan_of(system)
@@ -42,6 +44,8 @@ def info(model: Path, load_options: dict[str, Any], graph: Path | None = None) -
         console.print(_rotors(system))
     if system.sensors:
         console.print(_sensors(system))
+    if system.alarms:
+        console.print(_alarms(system))
     if graph is not None:
         write_graph(made, graph)
         console.print(f"graph: {graph}")
@@ -89,13 +93,13 @@ def _tree(system: System, labels: dict[str, str]) -> Tree:
     for body in system.bodies:
         places[body.name] = places[body.hinge.parent].add(_body_line(system, body, labels.get(body.name, "")))
     for node in system.nodes:
-        places[node.body].add(f"[dim]node {node.name}[/]")
+        places[node.body].add(Text(f"node {node.name}", "dim"))
     return root
 
 
-def _body_line(system: System, body: Body, label: str) -> str:
+def _body_line(system: System, body: Body, label: str) -> Text:
     size = "flexible" if body.name in system.flexible_names else f"{body.inertia.mass:g} kg"
-    return f"{body.name}  [dim]{_what_it_is(body, size)}[/]" + f"  {label}" * bool(label)
+    return Text.assemble(f"{body.name}  ", (_what_it_is(body, size), "dim"), f"  {label}" * bool(label))
 
 
 def _what_it_is(body: Body, size: str) -> str:
@@ -164,3 +168,14 @@ def _sensors(system: System) -> Table:
     for sensor in system.sensors:
         table.add_row(sensor.name, sensor.type, sensor.target)
     return table
+
+
+def _alarms(system: System) -> Table:
+    table = new_table("alarms", "signal", "warning outside", "critical outside")
+    for alarm in system.alarms:
+        table.add_row(alarm.signal, _bounds(alarm.warning), _bounds(alarm.critical))
+    return table
+
+
+def _bounds(bounds: Bounds) -> str:
+    return "" if bounds == Bounds() else f"{bounds.lower:g} to {bounds.upper:g}"

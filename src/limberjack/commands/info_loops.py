@@ -43,7 +43,7 @@ def _freedoms(made: Plan) -> str:
     taken = made.system.nv - dependent - after
     if taken or made.forced:
         parts.append(f"{taken} taken by constraint forces at the start")
-    return f"[bold]degrees of freedom[/]: {after} ({', '.join(parts)})"
+    return f"degrees of freedom: {after} ({', '.join(parts)})"
 
 
 def _loops(made: Plan) -> Table:
