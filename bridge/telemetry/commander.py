@@ -59,7 +59,7 @@ class Commander:
             examine(order, self._session())
             permit(order, actor, self._rules)
         except OrderRefused as refusal:
-            self._refuse(order, actor, refusal)
+            self.refuse(order, actor, refusal)
             raise
 
     def execute(self, order: Order, actor: Actor) -> dict[str, Any]:
@@ -71,10 +71,19 @@ class Commander:
         try:
             answer = self._forward(order)
         except OrderRefused as refusal:
-            self._refuse(order, actor, refusal)
+            self.refuse(order, actor, refusal)
             raise
         self._teller.tell(0, f"{actor}: {order}.", "command", **_data(order, actor), **answer)
         return answer
+
+    def refuse(self, what: Order | str, actor: Actor, refusal: OrderRefused) -> None:
+        """Tell everybody of a refusal, also of what did not get so far as to be an order."""
+        text = f"{actor}: {what} refused ({refusal.code}): {refusal}"
+        self._teller.tell(1, text, "refused", **_data(what, actor), code=refusal.code)
+
+    def warn(self, text: str) -> None:
+        """Tell everybody of something strange about orders."""
+        self._teller.tell(1, text, "command")
 
     def look(self) -> None:
         """Give the lease up when it has not been used for a while; call now and then."""
@@ -153,10 +162,6 @@ class Commander:
             self._client.close()
             self._client = None
 
-    def _refuse(self, order: Order, actor: Actor, refusal: OrderRefused) -> None:
-        text = f"{actor}: {order} refused ({refusal.code}): {refusal}"
-        self._teller.tell(1, text, "refused", **_data(order, actor), code=refusal.code)
-
 
 def _do(client: Client, order: Order) -> dict[str, Any]:
     match order.action:
@@ -183,7 +188,7 @@ def _told(impact: Impact) -> dict[str, Any]:
     return {"energy_loss": impact.energy_loss, "distance": impact.distance}
 
 
-def _data(order: Order, actor: Actor) -> dict[str, Any]:
+def _data(order: Order | str, actor: Actor) -> dict[str, Any]:
     return {"who": str(actor), "order": str(order)}
 
 

@@ -72,6 +72,7 @@ KINDS = (
         "console",
         "aiohttp",
     ),
+    Kind("ccsds", "URI", "CCSDS packets: udp://127.0.0.1:10015?packets=FILE&commands=10025", ".ccsds.telemetry:make"),
     Kind("prometheus", "PORT", "health over HTTP at 9464", ".prometheus:make", "telemetry", "prometheus_client"),
 )
 

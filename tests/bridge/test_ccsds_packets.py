@@ -76,10 +76,10 @@ def sample_of(dictionary: Dictionary, simulation: Simulation) -> Sample:
     return Sample(4_294_967_300, simulation.time, NOW_NS, vector)
 
 
-def plan_from(text: str, tmp_path: Path, dictionary: Dictionary) -> Plan:
+def plan_from(text: str, tmp_path: Path, dictionary: Dictionary, vocabulary: Vocabulary) -> Plan:
     file = tmp_path / "packets.yaml"
     file.write_text(text)
-    return plan_of(dictionary, read_packets(file))
+    return plan_of(dictionary, vocabulary, read_packets(file))
 
 
 def packed(plan: Plan, sample: Sample, packer: Packer, lost: int = 0) -> list[bytes]:
@@ -90,9 +90,9 @@ def packed(plan: Plan, sample: Sample, packer: Packer, lost: int = 0) -> list[by
 
 
 def test_space_packet_parser_reads_the_engines_numbers_bit_by_bit(dock, dictionary, vocabulary, tmp_path):
-    plan = plan_from(BOTH_WIDTHS, tmp_path, dictionary)
+    plan = plan_from(BOTH_WIDTHS, tmp_path, dictionary, vocabulary)
     file = tmp_path / "dock.xml"
-    file.write_text(xtce(plan, vocabulary))
+    file.write_text(xtce(plan))
     decoder, names, sample = spp.load_xtce(file), parameter_names(plan), sample_of(dictionary, dock)
     assert len(plan.packets) > 3  # the first set needs several packets of 256 bytes
     seen = set()
@@ -117,8 +117,8 @@ def test_exported_xtce_is_valid_and_tells_units_ranges_alarms(dictionary, vocabu
     limits = {"low": -2.0, "warning": (-1.5, 1.5), "critical": (-math.inf, 1.75)}
     limited = tuple(replace(each, **limits) if each.id == "q.elbow" else each for each in dictionary)
     file = tmp_path / "dock.xml"
-    plan = plan_of(replace(dictionary, quantities=limited))
-    file.write_text(xtce(plan, vocabulary))
+    plan = plan_of(replace(dictionary, quantities=limited), vocabulary)
+    file.write_text(xtce(plan))
     assert validate_xtce(file, level="schema").valid
     kind = next(e for e in _tree(file).findall(".//{*}FloatParameterType") if e.get("name") == "q__elbow_type")
     assert kind.findtext("{*}UnitSet/{*}Unit") == "rad"
@@ -134,8 +134,8 @@ def _tree(file: Path) -> tree.Element:
     return tree.parse(file).getroot()
 
 
-def test_ccsdspy_reads_a_file_of_packets(dock, dictionary):
-    plan, packer = plan_of(dictionary), Packer()
+def test_ccsdspy_reads_a_file_of_packets(dock, dictionary, vocabulary):
+    plan, packer = plan_of(dictionary, vocabulary), Packer()
     motion, fields = plan.packets[0], [ccsdspy.PacketField("secondary", "fill", 21 * 8 - 48)]
     fields += [ccsdspy.PacketField(name, "uint", bits) for name, bits in (("structure", 16), ("signature", 32))]
     fields += [ccsdspy.PacketField(name, "uint", 32) for name in ("publication", "lost")]
@@ -152,8 +152,8 @@ def test_ccsdspy_reads_a_file_of_packets(dock, dictionary):
         np.testing.assert_array_equal(read[quantity.id], [each.vector[place] for each in samples])
 
 
-def test_spacepackets_reads_the_headers_of_ecss(dock, dictionary):
-    plan, packer = plan_of(dictionary), Packer()
+def test_spacepackets_reads_the_headers_of_ecss(dock, dictionary, vocabulary):
+    plan, packer = plan_of(dictionary, vocabulary), Packer()
     for count in range(3):
         raw = packed(plan, sample_of(dictionary, dock), packer)[1]
         packet = PusTm.unpack(raw, timestamp_len=8)  # it checks the CRC
@@ -206,18 +206,21 @@ def test_a_rate_is_kept_in_simulated_time(step):
         ('"q.*", "momentum.*"', '"time"', "set 'short' holds only the time"),
     ],
 )
-def test_a_wrong_file_says_where_and_why(old, new, says, tmp_path, dictionary):
+def test_a_wrong_file_says_where_and_why(old, new, says, tmp_path, dictionary, vocabulary):
     assert old in BOTH_WIDTHS
     with pytest.raises(LimberjackError) as refusal:
-        plan_from(BOTH_WIDTHS.replace(old, new), tmp_path, dictionary)
+        plan_from(BOTH_WIDTHS.replace(old, new), tmp_path, dictionary, vocabulary)
     assert says in str(refusal.value)
 
 
 def test_the_default_fits_any_model_and_its_packets_have_signatures_of_their_own():
-    arm = dictionary_of(Simulation(make_arm()))
-    names = [packet.name for packet in plan_of(arm).packets]
-    assert names == ["motion", "sensors", "balance", "engine"]
-    others = plan_of(arm, commands="other"), plan_of(arm, DEFAULT.model_copy(update={"apid": 7}))
-    assert len({plan_of(arm).signature, *(each.signature for each in others)}) == 3
+    simulation = Simulation(make_arm())
+    arm = dictionary_of(simulation)
+    words = vocabulary_of(simulation, arm)
+    plan = plan_of(arm, words)
+    assert [packet.name for packet in plan.packets] == ["motion", "sensors", "balance", "engine"]
+    fewer = plan_of(arm, replace(words, parameters=words.parameters[1:]))
+    moved = plan_of(arm, words, DEFAULT.model_copy(update={"apid": 7}))
+    assert len({plan.signature, fewer.signature, moved.signature}) == 3
     with pytest.raises(ArgumentError, match="APID"):
-        plan_of(arm, DEFAULT.model_copy(update={"apid": 2045}))
+        plan_of(arm, words, DEFAULT.model_copy(update={"apid": 2045}))

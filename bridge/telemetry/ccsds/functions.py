@@ -27,3 +27,6 @@ class Function(IntEnum):
         function._value_ = number
         function.names, function.about = names, about
         return function
+
+
+FUNCTIONS = {int(function): function for function in Function}

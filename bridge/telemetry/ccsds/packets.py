@@ -110,7 +110,7 @@ class Telecommand:
         return f"telecommand {self.service}.{self.subtype}, sequence count {self.sequence}, of source {self.source}"
 
 
-def packet_length(head: bytes | memoryview) -> int:
+def packet_length(head: bytes) -> int:
     """Bytes of the whole packet that begins with these (at least 6)."""
     return PRIMARY_BYTES + int.from_bytes(head[4:6], "big") + 1
 

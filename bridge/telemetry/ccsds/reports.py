@@ -18,6 +18,7 @@ from limberjack.bridge.telemetry.ccsds.packets import (
     Packer,
     Telecommand,
 )
+from limberjack.bridge.telemetry.orders import OrderRefused
 from limberjack.bridge.telemetry.sample import Notice
 
 #: why a telecommand was refused or failed: what the gateway finds, then what the engine says (docs/protocol.md)
@@ -53,13 +54,13 @@ class Reporter:
         """TM(1,7), or None when the telecommand does not ask for it."""
         return self._answer(order, DONE, unix_ns) if order.acks & ACK_DONE else None
 
-    def refused(self, order: Telecommand, unix_ns: int, code: str, text: str) -> bytes:
+    def refused(self, order: Telecommand, unix_ns: int, refusal: OrderRefused) -> bytes:
         """TM(1,2): it was not begun."""
-        return self._answer(order, REFUSED, unix_ns, _reason(_NUMBERS.get(code, 0), text))
+        return self._answer(order, REFUSED, unix_ns, _reason(_NUMBERS.get(refusal.code, 0), str(refusal)))
 
-    def failed(self, order: Telecommand, unix_ns: int, code: str, text: str) -> bytes:
+    def failed(self, order: Telecommand, unix_ns: int, refusal: OrderRefused) -> bytes:
         """TM(1,8): the engine did not take it."""
-        return self._answer(order, FAILED, unix_ns, _reason(_NUMBERS.get(code, 0), text))
+        return self._answer(order, FAILED, unix_ns, _reason(_NUMBERS.get(refusal.code, 0), str(refusal)))
 
     def alive(self, order: Telecommand, unix_ns: int) -> bytes:
         """TM(17,2), the answer to a connection test."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from limberjack.bridge.telemetry.ccsds.packets import CRC, TELEMETRY_HEADER_BYTES
 from limberjack.bridge.telemetry.ccsds.schema import DEFAULT, PacketsSpec, SetSpec
+from limberjack.bridge.telemetry.ccsds.vocabulary import Vocabulary
 from limberjack.bridge.telemetry.dictionary import Dictionary, Quantity
 from limberjack.bridge.telemetry.sample import Sample
 from limberjack.engine.errors import ArgumentError
@@ -73,7 +74,7 @@ class Schedule:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """All packets of a model.
+    """All packets of a model, and what its telecommands may name.
 
     apid : of the gateway itself;  signature : CRC-32 over what stands in the packets and what telecommands may name, so
     that packets and telecommands made by another description are told apart
@@ -84,20 +85,20 @@ class Plan:
     apid: int
     signature: int
     packets: tuple[Packet, ...]
+    vocabulary: Vocabulary
 
 
-def plan_of(dictionary: Dictionary, spec: PacketsSpec = DEFAULT, commands: str = "") -> Plan:
+def plan_of(dictionary: Dictionary, vocabulary: Vocabulary, spec: PacketsSpec = DEFAULT) -> Plan:
     """The packets of a model.
 
     spec : the file of packets (`schema.read_packets`); of the default, sets that have no quantity here are left out
-    commands : what telecommands may name, for the signature
 
     ArgumentError for a pattern that fits no quantity, an APID or a name that is given twice.
     """
     packets = tuple(_packets(dictionary, spec))
     _check_names(packets)
-    text = "\n".join((commands, *(_signed(packet) for packet in packets)))
-    return Plan(spec, dictionary.model, spec.apid, zlib.crc32(text.encode()), packets)
+    text = "\n".join((vocabulary.text, *(_signed(packet) for packet in packets)))
+    return Plan(spec, dictionary.model, spec.apid, zlib.crc32(text.encode()), packets, vocabulary)
 
 
 def _signed(packet: Packet) -> str:

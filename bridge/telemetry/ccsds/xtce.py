@@ -21,7 +21,7 @@ from limberjack.bridge.telemetry.ccsds.packets import (
 from limberjack.bridge.telemetry.ccsds.reports import CODES, KINDS
 from limberjack.bridge.telemetry.ccsds.schema import DEFAULT, read_packets
 from limberjack.bridge.telemetry.ccsds.sets import Packet, Plan, plan_of
-from limberjack.bridge.telemetry.ccsds.vocabulary import Vocabulary, vocabulary_of
+from limberjack.bridge.telemetry.ccsds.vocabulary import vocabulary_of
 from limberjack.bridge.telemetry.ccsds.xtce_commands import command_meta_data
 from limberjack.bridge.telemetry.ccsds.xtce_parts import SCHEMA, Element, add, enumeration, unsigned_types
 from limberjack.bridge.telemetry.dictionary import Quantity
@@ -51,7 +51,7 @@ _DESCRIPTIONS = {
 }
 
 
-def xtce(plan: Plan, vocabulary: Vocabulary) -> str:
+def xtce(plan: Plan) -> str:
     """The XTCE document of a model's packets and telecommands."""
     tree.register_namespace("xsi", "http://www.w3.org/2001/XMLSchema-instance")
     name = safe_name(plan.model) or "model"
@@ -61,7 +61,7 @@ def xtce(plan: Plan, vocabulary: Vocabulary) -> str:
     root.set("{http://www.w3.org/2001/XMLSchema-instance}schemaLocation", location)
     add(root, "Header", version=__version__, validationStatus="Released")
     _telemetry(root, plan)
-    command_meta_data(root, plan, vocabulary)
+    command_meta_data(root, plan)
     tree.indent(root, " ")
     return tree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
@@ -70,7 +70,7 @@ def export(subject: Subject) -> str:
     """The XTCE of a model for `limberjack dictionary`. Raises ArgumentError for packets that do not fit it."""
     vocabulary = vocabulary_of(subject.simulation, subject.dictionary)
     spec = DEFAULT if subject.packets is None else read_packets(subject.packets)
-    return xtce(plan_of(subject.dictionary, spec, vocabulary.text), vocabulary)
+    return xtce(plan_of(subject.dictionary, vocabulary, spec))
 
 
 def parameter_names(plan: Plan) -> dict[tuple[str, int], str]:

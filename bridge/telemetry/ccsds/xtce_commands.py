@@ -18,7 +18,6 @@ from limberjack.bridge.telemetry.ccsds.packets import (
     TEST,
 )
 from limberjack.bridge.telemetry.ccsds.sets import Plan
-from limberjack.bridge.telemetry.ccsds.vocabulary import Vocabulary
 from limberjack.bridge.telemetry.ccsds.xtce_parts import Element, add, enumeration, unsigned_types
 from limberjack.bridge.telemetry.dictionary import Quantity
 from limberjack.bridge.telemetry.identifiers import safe_name
@@ -27,17 +26,17 @@ from limberjack.bridge.telemetry.identifiers import safe_name
 Entry = tuple[str, int, int] | str
 
 
-def command_meta_data(root: Element, plan: Plan, vocabulary: Vocabulary) -> None:
+def command_meta_data(root: Element, plan: Plan) -> None:
     """Add CommandMetaData."""
     meta = add(root, "CommandMetaData")
     types, commands = add(meta, "ArgumentTypeSet"), add(meta, "MetaCommandSet")
     unsigned_types(types, "Argument", (4, 8, 16))
     _number_type(types, "number", Quantity("number", "command", "", ""))
     _base(commands, plan)
-    _joint_commands(types, commands, plan, vocabulary)
-    _switches(types, commands, plan, vocabulary)
-    if vocabulary.parameters:
-        enumeration(types, "Argument", "parameter_type", 16, dict(enumerate(vocabulary.parameters)))
+    _joint_commands(types, commands, plan)
+    _switches(types, commands, plan)
+    if plan.vocabulary.parameters:
+        enumeration(types, "Argument", "parameter_type", 16, dict(enumerate(plan.vocabulary.parameters)))
         arguments = {"parameter": "parameter_type", "value": "number"}
         entries = (_signature(plan), ("count", 16, 1), "parameter", "value")
         _command(
@@ -72,12 +71,12 @@ def _base(commands: Element, plan: Plan) -> None:
     _entries(add(base, "CommandContainer", name="telecommand"), entries)
 
 
-def _joint_commands(types: Element, commands: Element, plan: Plan, vocabulary: Vocabulary) -> None:
+def _joint_commands(types: Element, commands: Element, plan: Plan) -> None:
     """A telecommand for each command of the model, and one that sets all of them at once."""
-    names = {quantity.id: safe_name(quantity.id) for quantity in vocabulary.commands}
+    names = {quantity.id: safe_name(quantity.id) for quantity in plan.vocabulary.commands}
     head: tuple[Entry, ...] = (_signature(plan), ("function", 8, Function.COMMAND))
     every: list[Entry] = [*head, ("count", 16, len(names))]
-    for place, quantity in enumerate(vocabulary.commands):
+    for place, quantity in enumerate(plan.vocabulary.commands):
         name = names[quantity.id]
         _number_type(types, f"{name}_type", quantity)
         at = ("place", 16, place)
@@ -89,13 +88,13 @@ def _joint_commands(types: Element, commands: Element, plan: Plan, vocabulary: V
         _command(commands, "command_all", "all commands at once", FUNCTION, PERFORM, arguments, every)
 
 
-def _switches(types: Element, commands: Element, plan: Plan, vocabulary: Vocabulary) -> None:
+def _switches(types: Element, commands: Element, plan: Plan) -> None:
     """Telecommands that close and open loops, hold and free hinges, reset, and give the command lease up."""
-    for what, names in (("loop", vocabulary.loops), ("hinge", vocabulary.hinges)):
+    for what, names in (("loop", plan.vocabulary.loops), ("hinge", plan.vocabulary.hinges)):
         if names:
             enumeration(types, "Argument", f"{what}_type", 16, dict(enumerate(names)))
     for function in Function:
-        if function is Function.COMMAND or (function.names and not getattr(vocabulary, f"{function.names}s")):
+        if function is Function.COMMAND or (function.names and not getattr(plan.vocabulary, f"{function.names}s")):
             continue
         entries: tuple[Entry, ...] = (_signature(plan), ("function", 8, function))
         arguments = {function.names: f"{function.names}_type"} if function.names else {}

@@ -1,0 +1,116 @@
+"""The outlet for ground systems: packet sets, events and acknowledgements as CCSDS Space Packets."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+
+from limberjack.bridge.telemetry.ccsds.links import Link, UdpLink
+from limberjack.bridge.telemetry.ccsds.options import Options, options_from
+from limberjack.bridge.telemetry.ccsds.packets import HOUSEKEEPING, REPORT, Packer
+from limberjack.bridge.telemetry.ccsds.reports import Reporter
+from limberjack.bridge.telemetry.ccsds.schema import PacketsSpec
+from limberjack.bridge.telemetry.ccsds.sets import Schedule, plan_of
+from limberjack.bridge.telemetry.ccsds.sources import Sources
+from limberjack.bridge.telemetry.ccsds.tcp_server import TcpServer
+from limberjack.bridge.telemetry.ccsds.telecommand import Telecommands
+from limberjack.bridge.telemetry.ccsds.vocabulary import vocabulary_of
+from limberjack.bridge.telemetry.dictionary import Dictionary
+from limberjack.bridge.telemetry.outlets import Context
+from limberjack.bridge.telemetry.sample import Notice, Sample
+
+log = logging.getLogger("limberjack.gateway")
+
+
+class CcsdsOutlet:
+    """Sends what its plan says over UDP or TCP, and takes telecommands where its options say so.
+
+    link : `UdpLink` or `TcpServer`;  its `port` is the one it got
+    """
+
+    name = "ccsds"
+
+    def __init__(self, options: Options, context: Context) -> None:
+        """Raises what a user can mend in the keys of the sources."""
+        self._options, self._context = options, context
+        self._sources = Sources(options.spec.sources, options.folder)
+        self._lock = threading.Lock()
+        self._commands: Telecommands | None = None
+        take = self._take if options.commands is not None else None
+        self.link: Link
+        if options.scheme == "tcp":
+            self.link = TcpServer(options.address, take, self._tell)
+        else:
+            self.link = UdpLink(options.address, options.commands, self._take)
+
+    def open(self, dictionary: Dictionary) -> None:
+        """Find the quantities of the packets and bind. Raises ArgumentError, EndpointError."""
+        gateway, spec = self._context.gateway, self._options.spec
+        vocabulary = vocabulary_of(gateway.session().mirror.simulation, dictionary)
+        self._plan = plan_of(dictionary, vocabulary, spec)
+        self._schedules = [Schedule(packet.rate_hz) for packet in self._plan.packets]
+        self._packer = Packer()
+        self._reporter = Reporter(self._packer, self._plan.apid)
+        self._clock, self._lost = _Clock(spec), 0
+        self.link.open()
+        if self._options.commands is not None:
+            self._commands = Telecommands(self._plan, self._sources, gateway.commander, self._report)
+
+    def sample(self, sample: Sample) -> None:
+        """Send the packets that are due. OSError where there is no way to the address."""
+        self._lost += sample.gap
+        now = self._clock.of(sample)
+        for packet, schedule in zip(self._plan.packets, self._schedules, strict=True):
+            if schedule.due(sample.time):
+                data = packet.data(sample, self._plan.signature, self._lost)
+                with self._lock:
+                    self.link.send(self._packer.telemetry(packet.apid, HOUSEKEEPING, REPORT, now, data))
+
+    def notice(self, notice: Notice) -> None:
+        """Send an event. OSError where there is no way to the address."""
+        self._report(lambda report, now: report.event(notice, now))
+
+    def close(self) -> None:
+        """End the telecommands, then the link."""
+        if self._commands is not None:
+            self._commands.close()
+            self._commands = None
+        self.link.close()
+
+    def _take(self, packet: bytes, peer: str) -> None:
+        if (commands := self._commands) is not None:
+            commands.take(packet, peer)
+
+    def _report(self, make: Callable[[Reporter, int], bytes | None]) -> None:
+        with self._lock:
+            packet = make(self._reporter, self._clock.now())
+            if packet is not None:
+                self.link.send(packet)
+
+    def _tell(self, text: str) -> None:
+        log.warning("ccsds %s: %s", self._options, text)
+        self._context.gateway.tell(1, f"ccsds {self._options}: {text}")
+
+
+class _Clock:
+    """The time that packets bear, ns since 1970."""
+
+    def __init__(self, spec: PacketsSpec) -> None:
+        self._simulated, self._epoch_ns = spec.clock == "simulated", spec.epoch_ns
+        self._newest = self._epoch_ns
+
+    def of(self, sample: Sample) -> int:
+        """Of a sample."""
+        self._newest = self._epoch_ns + round(sample.time * 1e9) if self._simulated else sample.unix_ns
+        return self._newest
+
+    def now(self) -> int:
+        """Of what is no sample."""
+        return self._newest if self._simulated else time.time_ns()
+
+
+def make(text: str, context: Context) -> CcsdsOutlet:
+    """An outlet for "udp://HOST:PORT" or "tcp://HOST:PORT" with its options."""
+    return CcsdsOutlet(options_from(text, context.settings), context)
