@@ -15,7 +15,7 @@ import numpy as np
 from limberjack.bridge.telemetry.ccsds.packets import CRC, TELEMETRY_HEADER_BYTES
 from limberjack.bridge.telemetry.ccsds.schema import DEFAULT, PacketsSpec, SetSpec
 from limberjack.bridge.telemetry.ccsds.vocabulary import Vocabulary
-from limberjack.bridge.telemetry.dictionary import Dictionary, Quantity
+from limberjack.bridge.telemetry.dictionary import GROUPS, Dictionary, Quantity
 from limberjack.bridge.telemetry.sample import Sample
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.system.patterns import compiled
@@ -23,6 +23,7 @@ from limberjack.engine.system.patterns import compiled
 #: before the numbers: structure, signature of the plan, number of the publication, publications lost so far, time
 DATA_HEADER = struct.Struct(">HIIId")
 _WIDTHS: dict[str, np.dtype] = {"float64": np.dtype(">f8"), "float32": np.dtype(">f4")}
+_WHOLE_GROUPS = frozenset(f"{group}.*" for group in GROUPS)
 _LARGEST_APID = 2046
 #: simulated times are sums of steps; this far below a multiple of the period counts as there
 _ROUNDING = 1e-6
@@ -91,7 +92,7 @@ class Plan:
 def plan_of(dictionary: Dictionary, vocabulary: Vocabulary, spec: PacketsSpec = DEFAULT) -> Plan:
     """The packets of a model.
 
-    spec : the file of packets (`schema.read_packets`); of the default, sets that have no quantity here are left out
+    spec : the file of packets (`schema.read_packets`); sets of groups that this model does not have are left out
 
     ArgumentError for a pattern that fits no quantity, an APID or a name that is given twice.
     """
@@ -109,7 +110,7 @@ def _packets(dictionary: Dictionary, spec: PacketsSpec) -> Iterator[Packet]:
     taken = {spec.apid, *(each.apid for each in spec.sets if each.apid is not None)}
     used, structure = {spec.apid}, 0
     for each in spec.sets:
-        chosen = _chosen(dictionary, each, missing_ok=spec is DEFAULT)
+        chosen = _chosen(dictionary, each)
         dtype = _WIDTHS[each.type]
         most = (spec.largest - TELEMETRY_HEADER_BYTES - DATA_HEADER.size - CRC.size) // dtype.itemsize
         parts = [chosen[i : i + most] for i in range(0, len(chosen), most)]
@@ -141,17 +142,20 @@ def _apid(each: SetSpec, part: int, used: set[int], taken: set[int]) -> int:
     return apid
 
 
-def _chosen(dictionary: Dictionary, each: SetSpec, missing_ok: bool) -> list[int]:
-    """Places of the set's quantities, in the order of its patterns, each once; time stands in every packet anyway."""
+def _chosen(dictionary: Dictionary, each: SetSpec) -> list[int]:
+    """Places of the set's quantities, in the order of its patterns, each once; time stands in every packet anyway.
+
+    A whole group ("output.*") may be empty, so that one file serves many models.
+    """
     found: dict[int, None] = {}
     for pattern in each.quantities:
         match = compiled(pattern).match
         places = [place for id, place in dictionary.places.items() if match(id)]
-        if not places and not missing_ok:
+        if not places and pattern not in _WHOLE_GROUPS:
             _none_fits(dictionary, each, pattern)
         found |= dict.fromkeys(places)
     chosen = [place for place in found if dictionary.quantities[place].group != "time"]
-    if not chosen and not missing_ok:
+    if found and not chosen:
         raise ArgumentError(f"set '{each.name}' holds only the time, which every packet has; name more quantities.")
     return chosen
 

@@ -90,8 +90,8 @@ class CcsdsOutlet:
                 self.link.send(packet)
 
     def _tell(self, text: str) -> None:
-        log.warning("ccsds %s: %s", self._options, text)
-        self._context.gateway.tell(1, f"ccsds {self._options}: {text}")
+        log.warning("outlet ccsds: %s", text)
+        self._context.gateway.tell(1, f"outlet ccsds: {text}")
 
 
 class _Clock:

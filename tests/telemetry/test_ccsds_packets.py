@@ -13,7 +13,6 @@ import ccsdspy
 import numpy as np
 import pytest
 import space_packet_parser as spp
-from bridge_helpers import make_arm, make_dock
 from hypothesis import given
 from hypothesis import strategies as st
 from space_packet_parser.xtce.validation import validate_xtce
@@ -36,6 +35,7 @@ from limberjack.bridge.telemetry.dictionary import Dictionary, dictionary_of
 from limberjack.bridge.telemetry.sample import Sample
 from limberjack.engine.errors import ArgumentError, LimberjackError
 from limberjack.engine.simulation import Simulation
+from tests.bridge.bridge_helpers import make_arm, make_dock
 
 BOTH_WIDTHS = """
 limberjack_packets: 1
