@@ -63,6 +63,8 @@ class _Check:
         least = np.min(np.abs(shape.size) if shape.type == "mesh" else shape.size)
         if least < 0.0 or (least == 0.0 and (shape.type != "cylinder" or not max(shape.size[:2]) * shape.size[2])):
             self._fail("size", f"the {shape.type} has no volume", f"Give {meaning}, above 0")
+        if not shape.file.isprintable() or len(shape.file) > 1000:
+            self._fail("file", f"{shape.file[:60]!r} is no name of a file", "Give the path of a mesh")
         if shape.type == "mesh" and not shape.file.lower().endswith(MESHES):
             what = f"'{shape.file}' is no mesh" if shape.file else "the mesh has no file"
             self._fail("file", what, f"Give a file that ends with one of: {', '.join(MESHES)}")
