@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Collection
 
 import numpy as np
 
@@ -19,9 +20,8 @@ _THINNEST = 0.03
 _ALIKE = 0.02
 
 
-def looks(system: System) -> list[Shape]:
-    """Shapes of all rigid bodies that have none of their own."""
-    dressed = {shape.body for shape in system.shapes}
+def looks(system: System, dressed: Collection[str | None]) -> list[Shape]:
+    """Shapes of all rigid bodies but those that are ``dressed``, by names."""
     flexible, joints = set(system.flexible_names), _joints(system)
     made: list[Shape] = []
     for body in system.own_bodies:

@@ -52,16 +52,22 @@ class Scene:
 
     def _content(self) -> dict[str, Any]:
         system = self._system
-        meshes = [made for shape in system.shapes if shape.type == "mesh" and (made := self._mesh(shape))]
+        pairs = [(shape, self._mesh(shape) if shape.type == "mesh" else None) for shape in system.shapes]
+        meshes = [(shape.body, mesh) for shape, mesh in pairs if mesh is not None]
         own = [shape for shape in system.shapes if shape.type != "mesh"]
+        dressed = {shape.body for shape in own} | {body for body, _ in meshes}
         return {
             "model": system.name,
             "bodies": [self._body(i) for i in range(len(system.bodies))],
-            "surfaces": [*self._rigid([*own, *looks(system)]), *self._flexible(own)],
-            "meshes": meshes,
+            "surfaces": [*self._rigid([*own, *looks(system, dressed)]), *self._flexible(own, dressed)],
+            "meshes": [mesh for _, mesh in meshes],
             "rods": self._rods(),
             "jets": [
-                {"body": self._place(each.body), "position": each.position.tolist(), "direction": each.direction.tolist()}
+                {
+                    "body": self._place(each.body),
+                    "position": each.position.tolist(),
+                    "direction": each.direction.tolist(),
+                }
                 for each in system.thrusters
             ],
             "ground": bool(np.any(system.gravity)),
@@ -86,7 +92,7 @@ class Scene:
                 groups.setdefault(key, []).append(surface_of(shape))
         return [self._surface(*key, joined(surfaces)) for key, surfaces in groups.items()]
 
-    def _flexible(self, shapes: list[Shape]) -> list[dict[str, Any]]:
+    def _flexible(self, shapes: list[Shape], dressed: set[str | None]) -> list[dict[str, Any]]:
         made, at = [], self._coordinates()
         for name, outline in self._outlines.items():
             own = [shape for shape in shapes if shape.body == name]
@@ -94,10 +100,9 @@ class Scene:
                 self.warnings.append(f"'{name}' is not drawn: its modes came without nodes")
                 made += [self._surface(name, self._colour(each), each.opacity, surface_of(each)) for each in own]
                 continue
-            dressed = own or any(each.body == name and each.type == "mesh" for each in self._system.shapes)
             pairs = [(each, surface_of(each, finest(outline))) for each in own]
             parts = [(self._colour(each), each.opacity, surface) for each, surface in pairs]
-            parts = parts if dressed else [(_COLOURS[self._index[name] % len(_COLOURS)], 1.0, bare(outline))]
+            parts = parts if name in dressed else [(_COLOURS[self._index[name] % len(_COLOURS)], 1.0, bare(outline))]
             for colour, opacity, surface in parts:
                 entry = self._surface(name, colour, opacity, surface)
                 made.append(entry | self._motion(name, surface, outline, at[name]))
@@ -178,7 +183,7 @@ class Poses:
         self._jets = [(places[each.name], each.minimum, each.thrust) for each in system.thrusters]
 
     def content(self, survey: np.ndarray, q: np.ndarray, command: np.ndarray) -> dict[str, Any]:
-        """From `Simulation.survey`, coordinates (nq,) and commands (nu,). All are empty where a number is not finite."""
+        """From `Simulation.survey`, coordinates (nq,) and commands (nu,). Empty lists where a number is not finite."""
         nodes = survey[SURVEY_HEAD:].reshape(-1, SURVEY_NODE)[: self._bodies, :7].ravel().tolist()
         modes = q[self._modal].tolist()
         jets = [min(command[i], most) / most if command[i] >= least else 0.0 for i, least, most in self._jets]

@@ -71,7 +71,7 @@ def _arc(radius: float, centre: float, first: float, last: float) -> np.ndarray:
 
 
 def _turned(pieces: list[np.ndarray]) -> Surface:
-    """What profiles [distance from the axis, z], from -z to +z, sweep when they turn about z; edges between are sharp."""
+    """What profiles [distance from the axis, z], from -z to +z, sweep when turned about z; edges between are sharp."""
     angles = 2.0 * np.pi * np.arange(_AROUND) / _AROUND
     around = np.column_stack([np.cos(angles), np.sin(angles)])
     made = []
