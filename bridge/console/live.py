@@ -186,7 +186,7 @@ class Live:
             message = json.loads(text)
             kind, ids = message["kind"], message.get("ids", [])
             if kind == "stream" and message["name"] in self.streams:
-                (browser.streams.add if message["on"] else browser.streams.discard)(message["name"])
+                self._switch_stream(browser, message["name"], bool(message["on"]))
                 return
             places = {self._dictionary.places[id]: id for id in ids}
         except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -199,6 +199,13 @@ class Live:
             browser.places = {place: id for place, id in browser.places.items() if place not in places}
         else:
             browser.offer(_problem(f"no message of kind {kind!r}; there are subscribe, unsubscribe and stream."))
+
+    def _switch_stream(self, browser: Browser, kind: str, on: bool) -> None:
+        """Begin or end a kind of messages; it begins with the newest state, for the engine may wait for long."""
+        (browser.streams.add if on else browser.streams.discard)(kind)
+        sample = self._envelope.newest
+        if on and sample is not None:
+            self._send_stream(kind, sample)
 
     def _present(self, browser: Browser, places: dict[int, str]) -> None:
         """The newest values at once, so that nothing is empty while the engine waits."""

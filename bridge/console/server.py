@@ -19,6 +19,7 @@ from limberjack.bridge.console.access import COOKIE, Access, Address, host_known
 from limberjack.bridge.console.assets import OPENMCT, THREE, installed_folder
 from limberjack.bridge.console.live import Live
 from limberjack.bridge.console.routes import VISITOR, Routes
+from limberjack.bridge.console.view import View
 from limberjack.bridge.errors import EndpointError
 from limberjack.bridge.telemetry.dictionary import Dictionary
 from limberjack.bridge.telemetry.sample import Notice, Sample
@@ -103,6 +104,7 @@ class Console:
         app.router.add_get("/view", _page("view.html"))
         app.router.add_get("/api/live", lambda request: live.serve(request, request[VISITOR].role))
         routes.add_to(app)
+        View(self.gateway.session()).add_to(app, live)
         app.router.add_static("/static", STATIC)
         for name, folder in self._folders.items():
             app.router.add_static(f"/{name}", folder)

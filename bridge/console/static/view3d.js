@@ -1,0 +1,208 @@
+// The 3-D view: the console's stream of poses, drawn.
+
+import * as THREE from "three";
+import { OrbitControls } from "three/addons/controls/OrbitControls.js";
+import { between } from "./kinematics.js";
+import { World } from "./world.js";
+
+const STALE_MS = 3000;
+const LONGEST_MS = 500; // between two states that come at long intervals
+const FRAME_MS = 25;
+const RETRY_MS = [500, 5000];
+const element = (id) => document.getElementById(id);
+
+class View {
+  world = null;
+  frames = []; // the two newest, with the time of their arrival
+  follow = { body: null, turn: false };
+  heard = 0; // when the newest message came
+  drawn = null; // the frame on the screen; null: to be drawn anew
+  last = 0; // when that was drawn
+
+  constructor() {
+    this.renderer = new THREE.WebGLRenderer({ canvas: element("canvas"), antialias: true });
+    this.renderer.setPixelRatio(window.devicePixelRatio);
+    this.scene = new THREE.Scene();
+    this.scene.background = new THREE.Color("#11161d");
+    this.camera = new THREE.PerspectiveCamera(40, 1, 0.01, 1000);
+    this.camera.up.set(0, 0, 1);
+    this.controls = new OrbitControls(this.camera, this.renderer.domElement);
+    this.controls.addEventListener("change", () => { this.drawn = null; });
+    const sun = new THREE.DirectionalLight("#ffffff", 2.4);
+    sun.position.set(2, -3, 5);
+    this.scene.add(new THREE.HemisphereLight("#dce8ff", "#3a3a42", 1.5), sun);
+    window.addEventListener("resize", () => this.resize());
+    this.resize();
+    this.renderer.setAnimationLoop(() => this.draw());
+  }
+
+  resize() {
+    this.renderer.setSize(window.innerWidth, window.innerHeight, false);
+    this.camera.aspect = window.innerWidth / window.innerHeight;
+    this.camera.updateProjectionMatrix();
+    this.drawn = null;
+  }
+
+  /** Another model. */
+  show(content) {
+    if (this.world) {
+      this.scene.remove(this.world.root);
+      this.world.dispose();
+    }
+    this.world = new World(content, warn);
+    this.scene.add(this.world.root);
+    this.frames = [];
+    this.placed = false;
+    element("model").textContent = content.model;
+    element("warnings").replaceChildren();
+    content.warnings.forEach(warn);
+    element("deformed").hidden = this.world.skins.length === 0;
+    this.#choices(content);
+    this.world.ready.then(() => { this.placed = false; }); // meshes have a size only when they are there
+  }
+
+  #choices(content) {
+    const bodies = content.bodies.map((body, i) => [body.name, i]).filter(([, i]) => !content.bodies[i].inner);
+    const options = [["nothing", ""], ...bodies].map(([name, i]) => new Option(name, i));
+    element("follow").replaceChildren(...options);
+    this.follow.body = content.ground ? null : 0;
+    element("follow").value = this.follow.body ?? "";
+  }
+
+  take(message) {
+    if (!this.world) return;
+    element("time").textContent = `t = ${message.time.toFixed(2)} s`;
+    if (message.poses.length === 0) {
+      setLink("off", "the state is not finite");
+      return;
+    }
+    this.heard = performance.now();
+    setLink("live", "live");
+    const state = JSON.stringify([message.poses, message.modes, message.jets]);
+    if (state === this.frames.at(-1)?.state) return; // nothing moves, nothing to draw
+    const poses = this.world.content.bodies.map((_, i) => message.poses.slice(7 * i, 7 * i + 7));
+    this.frames = [...this.frames.slice(-1), { ...message, poses, state, at: this.heard }];
+  }
+
+  /** What is shown now: one message behind, so that motion between two of them is smooth. */
+  frame() {
+    const [before, after] = this.frames;
+    if (!after) return before;
+    const wait = Math.min(LONGEST_MS, Math.max(1, after.at - before.at));
+    const share = Math.min(1, (performance.now() - after.at) / wait);
+    if (after.time < before.time || share === 1) return after; // the engine went back: no way between
+    const poses = after.poses.map((pose, i) => between(before.poses[i], pose, share));
+    const modes = after.modes.map((value, i) => before.modes[i] + share * (value - before.modes[i]));
+    return { ...after, poses, modes };
+  }
+
+  /** Draw if anything is different, and leave the processor alone if not. */
+  draw() {
+    const now = performance.now();
+    if (now - this.last < FRAME_MS) return;
+    if (this.frames.length > 0 && now - this.heard > STALE_MS) setLink("off", "no news");
+    const frame = this.frame();
+    const moved = this.controls.update();
+    if (this.drawn !== null && frame === this.drawn && this.placed && !moved) return;
+    if (frame) {
+      this.world.update(frame, this.factor(), this.follow);
+      if (!this.placed) this.home();
+    }
+    this.renderer.render(this.scene, this.camera);
+    [this.drawn, this.last] = [frame ?? null, now];
+  }
+
+  factor() {
+    return 10 ** Number(element("exaggeration").value);
+  }
+
+  /** Look at the whole model. */
+  home() {
+    const box = this.world.box();
+    const sphere = box.getBoundingSphere(new THREE.Sphere());
+    const radius = Math.max(sphere.radius, 1e-3);
+    const distance = (0.85 * radius) / Math.sin((Math.PI / 360) * this.camera.fov) / Math.min(1, this.camera.aspect);
+    this.controls.target.copy(sphere.center);
+    this.camera.position.set(0.55, -0.7, 0.42).normalize().multiplyScalar(distance).add(sphere.center);
+    this.camera.near = 0.002 * radius;
+    this.camera.far = 200 * radius;
+    this.camera.updateProjectionMatrix();
+    this.world.size = radius;
+    this.#grid(radius, box.min.z);
+    this.world.showFrames(element("frames").checked);
+    this.placed = true;
+  }
+
+  #grid(radius, low) {
+    this.scene.remove(this.grid ?? new THREE.Object3D());
+    if (!this.world.content.ground || this.follow.body !== null) return;
+    const cell = 10 ** Math.round(Math.log10(radius) - 0.7);
+    this.grid = new THREE.GridHelper(40 * cell, 40, "#46525f", "#242c36");
+    this.grid.rotation.x = Math.PI / 2;
+    this.grid.position.z = Math.min(0, low) - 0.002 * radius;
+    this.scene.add(this.grid);
+  }
+}
+
+function setLink(kind, text) {
+  element("link").className = kind;
+  element("link").textContent = text;
+}
+
+function warn(text) {
+  element("warnings").append(Object.assign(document.createElement("li"), { textContent: text }));
+}
+
+/** Stay connected; after a loss ask again, more and more seldom. */
+function connect(view, wait = RETRY_MS[0]) {
+  const socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/api/live`);
+  let known = false;
+  socket.onmessage = async ({ data }) => {
+    const message = JSON.parse(data);
+    if (message.kind === "hello") {
+      const reply = await fetch("/api/scene");
+      if (!reply.ok) return setLink("off", await reply.text());
+      view.show(await reply.json());
+      known = true;
+      socket.send(JSON.stringify({ kind: "stream", name: "poses", on: true }));
+    } else if (message.kind === "poses" && known) {
+      view.take(message);
+    }
+  };
+  socket.onclose = () => {
+    setLink("off", "connection lost, trying again …");
+    setTimeout(() => connect(view, known ? RETRY_MS[0] : Math.min(2 * wait, RETRY_MS[1])), known ? RETRY_MS[0] : wait);
+  };
+}
+
+function wire(view) {
+  const redraw = () => { view.drawn = null; };
+  element("panel").open = window.innerWidth > 800;
+  element("follow").onchange = ({ target }) => {
+    view.follow.body = target.value === "" ? null : Number(target.value);
+    view.placed = false;
+  };
+  element("turn").onchange = ({ target }) => {
+    view.follow.turn = target.checked;
+    redraw();
+  };
+  element("exaggeration").oninput = () => {
+    const factor = view.factor();
+    element("factor").textContent = factor < 10 ? factor.toFixed(1) : factor.toFixed(0);
+    redraw();
+  };
+  element("frames").onchange = ({ target }) => {
+    view.world?.showFrames(target.checked);
+    redraw();
+  };
+  element("home").onclick = () => { view.placed = false; };
+}
+
+try {
+  const view = new View();
+  window.view = view; // for the browser's own console
+  wire(view);
+  connect(view);
+} catch (error) {
+  setLink("off", `this browser cannot draw in 3-D (${error.message})`);
+}
