@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from limberjack.bridge.telemetry.dictionary import GROUPS, Dictionary, Quantity
+from limberjack.bridge.telemetry.identifiers import safe_name
 
 NAMESPACE = "limberjack"
+_PLAIN = re.compile(r"[A-Za-z0-9._-]+")
 #: key of an object → the object, as Open MCT's object provider returns it
 Objects = dict[str, dict[str, Any]]
 
@@ -22,9 +25,18 @@ _EVENT_VALUES = (
 )
 
 
+def spelled(key: str) -> str:
+    """The key as it may stand in an address, whose parts Open MCT cuts at `/`; of a spelled one the same again.
+
+    What has letters, digits and `.`, `_`, `-` alone stays. Other keys become their safe name, which has no `.`, unlike
+    all that stays and holds a name of the model: no two are alike.
+    """
+    return key if _PLAIN.fullmatch(key) else safe_name(key)
+
+
 def identifier(key: str) -> dict[str, str]:
     """Open MCT's reference to one of our objects."""
-    return {"namespace": NAMESPACE, "key": key}
+    return {"namespace": NAMESPACE, "key": spelled(key)}
 
 
 def thing(key: str, type: str, name: str, members: Sequence[str] | None = None, **more: Any) -> dict[str, Any]:
@@ -35,7 +47,7 @@ def thing(key: str, type: str, name: str, members: Sequence[str] | None = None, 
 
 def telemetry(dictionary: Dictionary) -> Objects:
     """All points, the folder of each group, the folder "telemetry" of them all, and the event log."""
-    objects = {quantity.id: _point(quantity) for quantity in dictionary}
+    objects = {spelled(quantity.id): _point(quantity) for quantity in dictionary}
     for group, places in dictionary.groups.items():
         members = [quantity.id for quantity in dictionary.quantities[places]]
         name = GROUPS.get(group, group)
@@ -64,6 +76,7 @@ def _point(quantity: Quantity) -> dict[str, Any]:
         quantity.id,
         "limberjack.point",
         quantity.id,
+        quantity=quantity.id,
         description=quantity.description,
         alarms={name: limits for name, limits in alarms.items() if limits},
         telemetry={"values": [value, _TIME]},

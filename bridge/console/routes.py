@@ -70,8 +70,8 @@ class Routes:
         return reply({"name": name, "value": number(float(value))})
 
     async def _history(self, request: web.Request) -> web.Response:
-        """?ids=a,b&start=ms&end=ms&points=n → {"values": {id: [[ms, value], …]}}; null marks what is missing."""
-        ids = [id for id in request.query.get("ids", "").split(",") if id]
+        """?ids=a&ids=b&start=ms&end=ms&points=n → {"values": {id: [[ms, value], …]}}; null marks what is missing."""
+        ids = request.query.getall("ids", [])
         dictionary = self._gateway.session().dictionary
         unknown = [id for id in ids if id not in dictionary.places]
         if not ids or unknown or len(ids) > _IDS_MAX:

@@ -56,6 +56,7 @@ class Export:
 EXPORTS = (
     Export("markdown", ".md", "tables for people", ".markdown:export"),
     Export("xtce", ".xml", "XTCE 1.2 of the CCSDS packets", ".ccsds.xtce:export", uses_packets=True),
+    Export("openmct", ".json", "domain objects of NASA Open MCT", ".openmct:export"),
     Export("foxglove", ".json", "JSON Schemas of the Foxglove topics", ".rows:export"),
 )
 

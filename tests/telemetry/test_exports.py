@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from html import unescape
+from math import inf
 
 import pytest
 from markdown_it import MarkdownIt
 
 import limberjack as lj
+from limberjack.bridge.console.layout import objects_of
 from limberjack.bridge.telemetry.dictionary import dictionary_of
 from limberjack.bridge.telemetry.exports import EXPORTS, Subject, export_of
 from limberjack.cli import main
@@ -70,6 +73,36 @@ def test_foxglove_gets_a_schema_with_every_quantity(subject):
         told = signals[group]["properties"][rest] if rest else signals[group]
         assert told["type"] == "number"
         assert quantity.description in told["description"]
+
+
+def named(objects) -> dict[str, dict]:
+    """The points among objects of Open MCT by their quantity; all that any of them refers to exists."""
+    for key, each in objects.items():
+        assert re.fullmatch(r"[A-Za-z0-9._-]+", key)
+        assert each["identifier"] == {"namespace": "limberjack", "key": key}
+        assert all(part["key"] in objects for part in each.get("composition", ()))
+    return {each["quantity"]: each for each in objects.values() if "quantity" in each}
+
+
+def test_open_mct_gets_every_quantity_under_a_key_that_may_stand_in_an_address(subject):
+    document = json.loads(export_of("openmct").make(subject))
+    points = named({key.removeprefix("limberjack:"): each for key, each in document["openmct"].items()})
+    assert list(points) == [quantity.id for quantity in subject.dictionary]
+    assert document["rootId"] in document["openmct"]
+    for quantity in subject.dictionary:
+        point = points[quantity.id]
+        value, time = point["telemetry"]["values"]
+        assert (point["name"], value["unit"], value["hints"]) == (quantity.id, quantity.unit, {"range": 1})
+        assert (value.get("min", -inf), value.get("max", inf)) == (quantity.low, quantity.high)
+        assert time["hints"] == {"domain": 1}
+        for name, limits in (("warning", quantity.warning), ("critical", quantity.critical)):
+            told = point["alarms"].get(name, {})
+            assert (told.get("low", -inf), told.get("high", inf)) == limits
+
+
+def test_the_displays_of_the_console_refer_to_what_there_is(subject):
+    points = named(objects_of(subject.dictionary, subject.simulation.system))
+    assert set(points) == set(subject.dictionary.places)
 
 
 @pytest.mark.parametrize("export", EXPORTS, ids=lambda export: export.name)

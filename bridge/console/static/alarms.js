@@ -8,6 +8,7 @@ const COLUMNS = ['Quantity', 'Value', 'Limits', 'Since'];
 
 export function installAlarms(openmct, link, objects) {
   let active = [];
+  const points = new Map(Object.values(objects).map((object) => [object.quantity, object]));
   const shown = new Set();
   const indicator = openmct.indicators.simpleIndicator();
   openmct.indicators.add(indicator);
@@ -21,7 +22,7 @@ export function installAlarms(openmct, link, objects) {
   addView(openmct, 'limberjack.alarms', 'Alarms', 'icon-bell', (element) => {
     const list = make('div', { className: 'lj-alarms' });
     element.append(list);
-    const show = () => list.replaceChildren(...rows(active, objects));
+    const show = () => list.replaceChildren(...rows(active, points));
     const values = setInterval(() => refresh(list, link), 500);
     shown.add(show);
     show();
@@ -43,12 +44,12 @@ function indicate(indicator, active) {
   indicator.element.dataset.alarms = String(active.length);
 }
 
-function rows(active, objects) {
+function rows(active, points) {
   if (active.length === 0) {
     return [make('p', { className: 'lj-quiet', textContent: 'No alarms: all quantities are within their limits.' })];
   }
   const head = make('tr', {}, ...COLUMNS.map((textContent) => make('th', { textContent })));
-  const body = active.map((alarm) => row(alarm, objects[alarm.id]));
+  const body = active.map((alarm) => row(alarm, points.get(alarm.id)));
   return [make('table', { className: 'lj-table' }, make('thead', {}, head), make('tbody', {}, ...body))];
 }
 

@@ -60,7 +60,7 @@ function live(openmct, link) {
       const give = pass(callback, options);
       return isEvents(object)
         ? link.on('notice', (notice) => give([event(notice)]))
-        : link.subscribe(object.identifier.key, give);
+        : link.subscribe(object.quantity, give);
     }
   };
 }
@@ -75,7 +75,7 @@ function past(link) {
         const { notices } = await get('/api/events', { start, end, most: 500 });
         return notices.map(event);
       }
-      const id = object.identifier.key;
+      const id = object.quantity;
       const one = options.strategy === 'latest' || options.size === 1;
       if (one && link.newest.has(id)) return [link.newest.get(id)];
       const points = Math.min(options.size ?? POINTS, 5000);

@@ -1,0 +1,15 @@
+"""The dictionary as domain objects of NASA Open MCT, in the form of its own JSON files: "openmct" and "rootId"."""
+
+from __future__ import annotations
+
+import json
+
+from limberjack.bridge.console.objects import NAMESPACE, telemetry
+from limberjack.bridge.telemetry.exports import Subject
+
+
+def export(subject: Subject) -> str:
+    """The JSON of all objects by their key string: folders by group, a telemetry point for each quantity."""
+    objects = {f"{NAMESPACE}:{key}": each for key, each in telemetry(subject.dictionary).items()}
+    document = {"openmct": objects, "rootId": f"{NAMESPACE}:telemetry"}
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
