@@ -6,12 +6,16 @@ import numpy as np
 import pytest
 
 from limberjack.bridge import Client
-from limberjack.bridge.errors import EngineTimeoutError
+from limberjack.bridge.errors import EngineTimeoutError, KeyRefusedError
+from limberjack.bridge.keys import keygen
 from limberjack.bridge.telemetry.dictionary import dictionary_of
+from limberjack.bridge.telemetry.history import History
+from limberjack.bridge.telemetry.orders import Actor, Order
 from limberjack.bridge.telemetry.outlets import KINDS, Context, kind_of
 from limberjack.bridge.telemetry.printing import PrintOutlet
 from limberjack.bridge.telemetry.queues import Feed
 from limberjack.bridge.telemetry.sample import Notice, Sample
+from limberjack.bridge.telemetry.session import Session
 from limberjack.engine.dynamics import Dynamics
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.simulation import Simulation
@@ -91,6 +95,54 @@ def test_an_engine_that_is_started_again(arm, dock, endpoint):
     assert sum("again after" in text for text in recorder.texts("link")) == 2
 
 
+def test_an_engine_with_keys(arm, endpoint, folder):
+    """Telemetry and orders go through with keys, and not without."""
+    recorder, keys = Recorder(), folder / "keys"
+    keygen(keys, ("client",))
+    with engine(arm, endpoint, keys=keys):
+        with gateway(endpoint, recorder, keys=keys) as running:
+            until(lambda: recorder.samples, "no samples")
+            running.commander.execute(Order("command", values={"shoulder": 1.0}), Actor("test", "a", "operator"))
+            until(lambda: recorder.value("command.shoulder") == 1.0, "the command is not in the telemetry")
+        with pytest.raises(KeyRefusedError, match="keys"), gateway(endpoint):
+            pass
+
+
+def test_the_past_of_two_gateways(arm, endpoint, tmp_path):
+    """One history over two gateways; the break between them shows."""
+    path = tmp_path / "past"
+    with engine(arm, endpoint, mode="lockstep"), Client(endpoint) as client:
+        for _ in range(2):
+            with gateway(endpoint, history=path) as running:
+                past = running.history
+                start = len(past.query(["time"], 0, 2**63, 10_000)["time"].last)
+                until(lambda: client.step(1) and _count(past) >= start + 50, "nothing is kept")  # noqa: B023
+        with gateway(endpoint, history=path) as running:
+            series = running.history.query(["time"], 0, 2**63, 10_000)["time"]
+    assert np.count_nonzero(series.gap) >= 2
+    assert (np.diff(series.last) >= 0.0).all()
+
+
+def _count(past: History) -> int:
+    return len(past.query(["time"], 0, 2**63, 10_000)["time"].last)
+
+
+def test_what_cannot_be_read_does_not_end_the_source(arm, endpoint, monkeypatch):
+    recorder, whole = Recorder(), Session.sample
+
+    def damaged(session, state, sequence, unix_ns, gap):
+        if sequence == 5:
+            monkeypatch.setattr(Session, "sample", whole)
+            raise KeyError("q")
+        return whole(session, state, sequence, unix_ns, gap)
+
+    monkeypatch.setattr(Session, "sample", damaged)
+    with engine(arm, endpoint, rate_hz=200.0), gateway(endpoint, recorder):
+        until(lambda: any("cannot be read, KeyError" in text for text in recorder.texts("link")), "it was not told")
+        until(lambda: any("again after" in text for text in recorder.texts("link")), "it does not go on")
+        until(lambda: any(each.gap == 1 for each in recorder.samples), "the break does not show")
+
+
 def test_no_engine(endpoint, monkeypatch):
     monkeypatch.setattr("limberjack.bridge.telemetry.session._REQUEST_S", 0.2)
     with pytest.raises(EngineTimeoutError, match="nothing listens there"), gateway(endpoint):
@@ -149,6 +201,7 @@ def test_samples_and_notices_stay_in_order():
 
 def test_an_outlet_that_fails_is_opened_again_and_one_that_hangs_is_left(arm, endpoint, monkeypatch):
     monkeypatch.setattr("limberjack.bridge.telemetry.gateway._HANGS_S", 0.3)
+    monkeypatch.setattr("limberjack.bridge.telemetry.gateway._CLOSE_S", 0.3)
     monkeypatch.setattr("limberjack.bridge.telemetry.queues._PAUSES_S", (0.05, 0.1))
     good, bad, stuck = Recorder("good"), Recorder("bad"), Recorder("stuck")
     bad.fails = True

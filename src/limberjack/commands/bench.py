@@ -20,6 +20,7 @@ def bench(options: argparse.Namespace) -> None:
     from limberjack.benchmarks.flexible import run as flexible_run
     from limberjack.benchmarks.fmu import run as fmu_run
     from limberjack.benchmarks.realtime import run as realtime_run
+    from limberjack.benchmarks.telemetry import run as telemetry_run
     from limberjack.engine.kernel import announce_compilation
 
     announce_compilation()
@@ -28,6 +29,7 @@ def bench(options: argparse.Namespace) -> None:
         "loops": loops_run.bench,
         "flexible": flexible_run.bench,
         "real_time": realtime_run.bench,
+        "telemetry": telemetry_run.bench,
     }
     measure = next((special[name] for name in special if getattr(options, name)), run.bench)
     measure(
