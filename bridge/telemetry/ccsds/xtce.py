@@ -126,13 +126,16 @@ def _header_types(types: Element) -> None:
 
 
 def _float_type(types: Element, name: str, quantity: Quantity, bits: int) -> None:
-    """The type of one quantity: unit, encoding, what it can be, and its alarm limits."""
+    """The type of one quantity: unit, encoding and alarm limits.
+
+    Its range is no ValidRange: a ground system takes what is outside for invalid and judges it no more, but stops of
+    hinges are springs, and a coordinate beyond one is what an operator must see.
+    """
     kind = add(types, "FloatParameterType", name=name, sizeInBits=str(bits))
     units = add(kind, "UnitSet")
     if quantity.unit:
         add(units, "Unit", text=quantity.unit)
     add(kind, "FloatDataEncoding", sizeInBits=str(bits), encoding="IEEE754_1985")
-    _range(kind, "ValidRange", (quantity.low, quantity.high))
     limits = {"WarningRange": quantity.warning, "CriticalRange": quantity.critical}
     if any(math.isfinite(bound) for pair in limits.values() for bound in pair):
         ranges = add(add(kind, "DefaultAlarm"), "StaticAlarmRanges")
