@@ -58,6 +58,7 @@ EXPORTS = (
     Export("xtce", ".xml", "XTCE 1.2 of the CCSDS packets", ".ccsds.xtce:export", uses_packets=True),
     Export("openmct", ".json", "domain objects of NASA Open MCT", ".openmct:export"),
     Export("foxglove", ".json", "JSON Schemas of the Foxglove topics", ".rows:export"),
+    Export("fprime", ".json", "JSON dictionary of F Prime's ground system", ".fprime_dictionary:export"),
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import select
 import socket
 import struct
 import threading
@@ -140,9 +141,9 @@ class Fprime:
                 self._closing.wait(_AGAIN_S)
                 continue
             said = False
-            self._context.gateway.tell(0, f"connected to the F Prime ground system at {self.target}.")
             with self._lock:
                 self._socket = link
+            self._context.gateway.tell(0, f"connected to the F Prime ground system at {self.target}.")
             self._listen(link)
         with self._lock:
             self._lose(None)
@@ -153,9 +154,11 @@ class Fprime:
         link.settimeout(_SEND_S)
         while not self._closing.is_set() and self._socket is link:
             try:
+                if not select.select([link], [], [], _LOOK_S)[0]:
+                    continue
                 ready = link.recv(_FRAME_MAX)
-            except TimeoutError:
-                continue
+            except ValueError:  # the other thread closed it
+                return
             except OSError as error:
                 with self._lock:
                     self._lose(error)

@@ -95,7 +95,7 @@ def commands_of(vocabulary: Vocabulary) -> tuple[Command, ...]:
 def export(subject: Subject) -> str:
     """The JSON dictionary of a model."""
     dictionary, vocabulary = subject.dictionary, vocabulary_of(subject.simulation, subject.dictionary)
-    component = safe_name(dictionary.model)
+    component = safe_name(dictionary.model) or "model"
     commands = commands_of(vocabulary)
     tree = {
         "metadata": {

@@ -73,6 +73,7 @@ KINDS = (
         "aiohttp",
     ),
     Kind("ccsds", "URI", "CCSDS packets: udp://127.0.0.1:10015?packets=FILE&commands=10025", ".ccsds.telemetry:make"),
+    Kind("fprime", "URI", "packets for fprime-gds that listens at tcp://127.0.0.1:50000", ".fprime:make"),
     Kind("prometheus", "PORT", "health over HTTP at 9464", ".prometheus:make", "telemetry", "prometheus_client"),
 )
 

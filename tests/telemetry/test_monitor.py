@@ -123,9 +123,6 @@ def test_gap_is_a_blank_in_the_trend_and_old_samples_leave(dictionary):
     picture = board.picture()
     assert picture.lost == 6
     assert np.isnan(picture.history[:, 0]).tolist() == [False, False, False, True, False]
-    board.notice(Notice("link", 2, "connection lost", 1.0, 0))
-    board.sample(Sample(1, 0.1, 0, newest))
-    assert np.isnan(board.picture().history[:, 0]).tolist() == [False, False, False, True, False, True, False]
     for i in range(3 * COLUMNS):
         board.sample(Sample(11 + i, 0.0, 0, newest + i))
     picture = board.picture()

@@ -52,7 +52,6 @@ class Board:
         self._notices: deque[Notice] = deque(maxlen=NOTICES)
         self._dictionary: Dictionary | None = None
         self._count = self._lost = 0
-        self._parted = False  # the connection was lost since the newest sample
 
     def open(self, dictionary: Dictionary) -> None:
         """Begin anew for a model."""
@@ -61,15 +60,13 @@ class Board:
             self._dictionary, self._bounds = dictionary, np.array(bounds).reshape(-1, 4).T
             self._rows = np.full((COLUMNS, len(dictionary)), np.nan)
             self._count = self._lost = 0
-            self._parted = False
             self._came = time.monotonic()
 
     def sample(self, sample: Sample) -> None:
-        """Keep a sample, after a blank one where some were lost or the connection was."""
+        """Keep a sample, after a blank one where some were lost."""
         with self._lock:
-            if sample.gap or self._parted:
+            if sample.gap:
                 self._push(np.nan)
-            self._parted = False
             self._push(sample.vector)
             self._lost += sample.gap
             self._came = time.monotonic()
@@ -82,7 +79,6 @@ class Board:
         """Keep a notice."""
         with self._lock:
             self._notices.append(notice)
-            self._parted |= notice.kind == "link" and notice.severity == 2
 
     def close(self) -> None:
         """Nothing to close."""
