@@ -74,6 +74,7 @@ KINDS = (
     ),
     Kind("ccsds", "URI", "CCSDS packets: udp://127.0.0.1:10015?packets=FILE&commands=10025", ".ccsds.telemetry:make"),
     Kind("fprime", "URI", "packets for fprime-gds that listens at tcp://127.0.0.1:50000", ".fprime:make"),
+    Kind("yamcs", "URI", "JSON parameters for Yamcs: udp://127.0.0.1:11016?quantities=q.*", ".yamcs:make"),
     Kind("prometheus", "PORT", "health over HTTP at 9464", ".prometheus:make", "telemetry", "prometheus_client"),
 )
 

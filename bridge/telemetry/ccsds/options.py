@@ -36,10 +36,12 @@ class Options:
         return f"{self.scheme}://{self.address}"
 
 
-def options_from(text: str, settings: Mapping[str, Any]) -> Options:
+def options_from(text: str, settings: Mapping[str, Any], folder: Path = Path()) -> Options:
     """Options of a URI with ?packets=FILE&commands=PORT (UDP) or &commands=yes (TCP).
 
-    settings : the same keys from the gateway's file. ArgumentError or ModelError, with the mend.
+    settings : the same keys from the gateway's file;  folder : where a relative FILE begins
+
+    ArgumentError or ModelError, with the mend.
     """
     parts = urlsplit(text)
     where = f"--ccsds {text}"
@@ -51,10 +53,10 @@ def options_from(text: str, settings: Mapping[str, Any]) -> Options:
             raise ArgumentError(f"{where}: there is no option '{key}'; there are {' and '.join(_KNOWN)}.")
     target = address(parts.netloc, where, least_port=0 if parts.scheme == "tcp" else 1)
     packets = given.get("packets")
-    spec = DEFAULT if packets is None else read_packets(Path(str(packets)))
+    file = None if packets is None else folder / str(packets)
+    spec = DEFAULT if file is None else read_packets(file)
     commands = _commands(parts.scheme, given.get("commands", False), target, where)
-    folder = Path() if packets is None else Path(str(packets)).parent
-    options = Options(parts.scheme, target, spec, commands, folder)
+    options = Options(parts.scheme, target, spec, commands, folder if file is None else file.parent)
     _check_reach(options, where)
     return options
 

@@ -113,4 +113,4 @@ class _Clock:
 
 def make(text: str, context: Context) -> CcsdsOutlet:
     """An outlet for "udp://HOST:PORT" or "tcp://HOST:PORT" with its options."""
-    return CcsdsOutlet(options_from(text, context.settings), context)
+    return CcsdsOutlet(options_from(text, context.settings, context.folder), context)

@@ -51,8 +51,11 @@ _DESCRIPTIONS = {
 }
 
 
-def xtce(plan: Plan) -> str:
-    """The XTCE document of a model's packets and telecommands."""
+def xtce(plan: Plan, yamcs: bool = False) -> str:
+    """The XTCE document of a model's packets and telecommands.
+
+    yamcs : also how telecommands are verified, in parameters that only Yamcs has
+    """
     tree.register_namespace("xsi", "http://www.w3.org/2001/XMLSchema-instance")
     name = safe_name(plan.model) or "model"
     root = add(None, "SpaceSystem", name=name, shortDescription=f"Limberjack model {plan.model}"[:200])
@@ -61,7 +64,7 @@ def xtce(plan: Plan) -> str:
     root.set("{http://www.w3.org/2001/XMLSchema-instance}schemaLocation", location)
     add(root, "Header", version=__version__, validationStatus="Released")
     _telemetry(root, plan)
-    command_meta_data(root, plan)
+    command_meta_data(root, plan, yamcs)
     tree.indent(root, " ")
     return tree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 

@@ -19,6 +19,7 @@ from limberjack.bridge.telemetry.ccsds.packets import (
 )
 from limberjack.bridge.telemetry.ccsds.sets import Plan
 from limberjack.bridge.telemetry.ccsds.xtce_parts import Element, add, enumeration, unsigned_types
+from limberjack.bridge.telemetry.ccsds.xtce_verifiers import add_verifiers
 from limberjack.bridge.telemetry.dictionary import Quantity
 from limberjack.bridge.telemetry.identifiers import safe_name
 
@@ -26,13 +27,15 @@ from limberjack.bridge.telemetry.identifiers import safe_name
 Entry = tuple[str, int, int] | str
 
 
-def command_meta_data(root: Element, plan: Plan) -> None:
-    """Add CommandMetaData."""
+def command_meta_data(root: Element, plan: Plan, yamcs: bool) -> None:
+    """Add CommandMetaData; yamcs: with verifiers that only Yamcs understands."""
     meta = add(root, "CommandMetaData")
     types, commands = add(meta, "ArgumentTypeSet"), add(meta, "MetaCommandSet")
     unsigned_types(types, "Argument", (4, 8, 16))
     _number_type(types, "number", Quantity("number", "command", "", ""))
-    _base(commands, plan)
+    base = _base(commands, plan)
+    if yamcs:
+        add_verifiers(base)
     _joint_commands(types, commands, plan)
     _switches(types, commands, plan)
     if plan.vocabulary.parameters:
@@ -55,7 +58,7 @@ def _signature(plan: Plan) -> Entry:
     return "signature", 32, plan.signature
 
 
-def _base(commands: Element, plan: Plan) -> None:
+def _base(commands: Element, plan: Plan) -> Element:
     """The headers that all telecommands inherit; length, sequence count and CRC are for the sender to fill in."""
     base = add(commands, "MetaCommand", name="telecommand", abstract="true")
     arguments = add(base, "ArgumentList")
@@ -69,6 +72,7 @@ def _base(commands: Element, plan: Plan) -> None:
         "acks", "service", "subtype", "source",
     )  # fmt: skip
     _entries(add(base, "CommandContainer", name="telecommand"), entries)
+    return base
 
 
 def _joint_commands(types: Element, commands: Element, plan: Plan) -> None:
