@@ -11,8 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from limberjack.engine.errors import ModelError, ModelWarning
+from limberjack.engine.system.devices import Actuator
 from limberjack.engine.system.load import load
-from limberjack.engine.system.system import Actuator, Body, Dof, Hinge, Inertia, Pose, System
+from limberjack.engine.system.system import Body, Dof, Hinge, Inertia, Pose, System
 from limberjack.engine.system.validate import validate
 
 ROBOT_PACKAGE = "example-robot-data"

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 
+from limberjack.engine.drives.motor import motor_force, start_motor, take_motors
 from limberjack.engine.kernel import entry, kernel
 from limberjack.engine.layout import (
     A_KD,
@@ -18,6 +19,7 @@ from limberjack.engine.layout import (
     A_RATE,
     AI_COMMAND,
     AI_MODE,
+    AI_MOTOR,
     AI_Q,
     AI_V,
     C_Q,
@@ -36,6 +38,7 @@ from limberjack.engine.layout import (
     MODE_TORQUE,
     MODE_VELOCITY,
     S_Q,
+    device_states,
     plant_view,
     work_view,
 )
@@ -101,18 +104,39 @@ def spent(values, rate, force):
 
 
 @kernel
-def actuator_forces(plant, q, v, command, tau, stiffness, damping):
-    """Add the actuators' forces; one at a limit adds no stiffness or damping."""
+def _limited_force(plant, a, q, v, command):
+    """(force, -∂f/∂q, -∂f/∂v) of actuator a within its limit, where it adds no stiffness or damping."""
+    drive, values = plant.actuator_int[a], plant.actuator[a]
+    x = q[drive[AI_Q]] if drive[AI_MODE] == MODE_SERVO else 0.0
+    force, k, c = drive_force(drive[AI_MODE], values, x, v[drive[AI_V]], command, drive[AI_COMMAND])
+    limit = values[A_LIMIT]
+    if force > limit:
+        return limit, 0.0, 0.0
+    if force < -limit:
+        return -limit, 0.0, 0.0
+    return force, k, c
+
+
+@kernel
+def start_motors(plant, work, q, v, command, h):
+    """Motors begin a part h of a step, each with the torque that its actuator asks for; h = 0: their torque now."""
+    for a in range(plant.actuator.shape[0]):
+        motor = plant.actuator_int[a, AI_MOTOR]
+        if motor >= 0:
+            start_motor(plant, work, motor, _limited_force(plant, a, q, v, command)[0], q, v, h)
+
+
+@kernel
+def actuator_forces(plant, work, q, v, command, tau, stiffness, damping):
+    """Add the actuators' forces, those of motors as `start_motors` set them."""
     for a in range(plant.actuator.shape[0]):
         drive, values = plant.actuator_int[a], plant.actuator[a]
-        j = drive[AI_V]
-        x = q[drive[AI_Q]] if drive[AI_MODE] == MODE_SERVO else 0.0
-        force, k, c = drive_force(drive[AI_MODE], values, x, v[j], command, drive[AI_COMMAND])
-        limit = values[A_LIMIT]
-        if force > limit:
-            force, k, c = limit, 0.0, 0.0
-        elif force < -limit:
-            force, k, c = -limit, 0.0, 0.0
+        j, motor = drive[AI_V], drive[AI_MOTOR]
+        if motor >= 0:
+            force, c = motor_force(plant, work, motor, v[j])
+            k = 0.0
+        else:
+            force, k, c = _limited_force(plant, a, q, v, command)
         if spent(values, v[j], force):
             force, k, c = 0.0, 0.0, 0.0
         tau[j] += force
@@ -181,8 +205,10 @@ def forces_entry(ints, floats, work, state, tau):
         scratch.vstage[0],
         scratch.vstage[1],
     )
+    take_motors(plant, scratch, device_states(ints, state)[1])
+    start_motors(plant, scratch, q, v, command, 0.0)
     hinge_forces(plant, q, v, tau, stiffness, damping)
-    actuator_forces(plant, q, v, command, tau, stiffness, damping)
+    actuator_forces(plant, scratch, q, v, command, tau, stiffness, damping)
 
 
 @entry

@@ -7,16 +7,20 @@ implicit       (M + h C + h² K) a = T - h K v - bias,  v⁺ = v + h a,  q⁺ = 
                the articulated inertia, so the cost stays O(N)
 
 Loops are switched as commanded before a step (`loops/switching.py`) and closed again after each of its parts
-(`loops/projection.py`).
+(`loops/projection.py`). Motors (`drives/motor.py`) are solved along with each part, valves of thrusters
+(`drives/valve.py`) over the whole step; instruments (`instruments/sampling.py`) sample at its end.
 """
 
 from __future__ import annotations
 
-from limberjack.engine.elements.forces import set_thrusts
-from limberjack.engine.forces import actuator_forces, hinge_forces
+from limberjack.engine.applied import DAMPING, STIFFNESS, applied_forces
+from limberjack.engine.drives.motor import finish_motors, keep_motors, take_motors
+from limberjack.engine.drives.valve import finish_valves, start_valves
+from limberjack.engine.forces import start_motors
 from limberjack.engine.forward_dynamics import forward_dynamics
+from limberjack.engine.instruments.taking import take_samples
 from limberjack.engine.kernel import entry, kernel
-from limberjack.engine.layout import C_Q, C_V, S_Q, S_STEPS, S_TIME, plant_view, work_view
+from limberjack.engine.layout import C_Q, C_V, S_Q, S_STEPS, S_TIME, device_states, plant_view, work_view
 from limberjack.engine.loops.projection import close_loops
 from limberjack.engine.loops.switching import follow_commands, keep_switches, set_drives, take_state
 from limberjack.engine.manifold import chart_rates, retract
@@ -30,17 +34,8 @@ OK, NOT_FINITE, DIVERGED, LOOP_OPEN = range(4)
 FASTEST = 1e10
 
 # rows of work.vstage and work.qstage
-_A, _V, _K, _C, _VSTART = 0, 4, 5, 6, 7
+_A, _V, _VSTART = 0, 4, 7
 _RATE, _SIGMA, _QS, _QNEW, _QSTART = 0, 4, 5, 6, 7
-
-
-@kernel
-def applied_forces(plant, work, q, v, command):
-    """work.tau = all hinge and actuator forces; their derivatives in work.vstage rows K and C. Thrusts as well."""
-    stiffness, damping = work.vstage[_K], work.vstage[_C]
-    hinge_forces(plant, q, v, work.tau, stiffness, damping)
-    actuator_forces(plant, q, v, command, work.tau, stiffness, damping)
-    set_thrusts(plant, work, command)
 
 
 @kernel
@@ -51,7 +46,7 @@ def _accelerate(plant, work, q, v, command, h, implicit, out):
     for j in range(v.shape[0]):
         add[j] = plant.armature[j]
         if implicit:
-            k, c = work.vstage[_K, j], work.vstage[_C, j]
+            k, c = work.vstage[STIFFNESS, j], work.vstage[DAMPING, j]
             add[j] += h * (c + h * k)
             work.tau[j] -= h * k * v[j]
     forward_dynamics(plant, work, q, v, work.tau, add, False, out)
@@ -151,7 +146,7 @@ def _part(plant, work, q, v, command, start, h, integrator):
 @kernel
 def step(plant, work, state, q, v, command, dt, integrator, substeps):
     """One step of dt in `substeps` equal parts; returns (status, index as `_part`). A bad step changes nothing but
-    the switches in Work."""
+    the switches and motors in Work."""
     h = dt / substeps
     _copy(q, work.qstage[_QSTART])
     _copy(v, work.vstage[_VSTART])
@@ -159,11 +154,13 @@ def step(plant, work, state, q, v, command, dt, integrator, substeps):
         set_drives(plant, work, command, 0.0)
         follow_commands(plant, work, q, v, command)
     for i in range(substeps):
+        start_motors(plant, work, q, v, command, h)
         status, index = _part(plant, work, q, v, command, i * h, h, integrator)
         if status != OK:
             _copy(work.qstage[_QSTART], q)
             _copy(work.vstage[_VSTART], v)
             return status, index
+        finish_motors(plant, work, v, work.vstage[_V], h)
         _copy(work.qstage[_QNEW], q)
         _copy(work.vstage[_V], v)
     state[S_STEPS] += 1.0
@@ -183,11 +180,19 @@ def advance_entry(ints, floats, work, state, dt, integrator, substeps, steps, re
     q, v = vector_view(state, S_Q, nq), vector_view(state, S_Q + nq, nv)
     command = vector_view(state, S_Q + nq + nv, plant.ncommand)
     report[0], report[1], report[2] = OK, 0, 0
+    readings, drives = device_states(ints, state)
     take_state(ints, plant, scratch, state)
+    take_motors(plant, scratch, drives)
+    take_samples(ints, plant, scratch, state, readings, 0, dt)
     for _ in range(steps):
+        number = int(state[S_STEPS])
+        start_valves(plant, scratch, drives, command, number, dt)
         status, index = step(plant, scratch, state, q, v, command, dt, integrator, substeps)
         if status != OK:
             report[0], report[1] = status, index
             return
         keep_switches(ints, scratch, state)
+        keep_motors(plant, scratch, drives)
+        finish_valves(plant, drives, command, number, dt)
+        take_samples(ints, plant, scratch, state, readings, number + 1, dt)
         report[2] += 1

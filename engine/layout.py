@@ -12,6 +12,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from limberjack.engine.drives.layout import (
+    C_DRIVE_STATE,
+    drive_float_sections,
+    drive_int_sections,
+    drive_plant_view,
+    drive_work_sections,
+    drive_work_view,
+)
 from limberjack.engine.elements.layout import (
     element_float_sections,
     element_floats_size,
@@ -31,6 +39,17 @@ from limberjack.engine.flexible.layout import (
     flexible_plant_view,
     flexible_work_sections,
 )
+from limberjack.engine.instruments.layout import (
+    C_INSTRUMENT_STATE,
+    instrument_float_sections,
+    instrument_floats_size,
+    instrument_int_sections,
+    instrument_ints_size,
+    instrument_plant_view,
+    instrument_work_sections,
+    instrument_work_size,
+    instrument_work_view,
+)
 from limberjack.engine.kernel import kernel
 from limberjack.engine.loops.layout import (
     C_SWITCHES,
@@ -46,10 +65,10 @@ from limberjack.engine.loops.layout import (
 )
 from limberjack.engine.views import ACC, BLOCK, LANES, Sections, matrix_view, padded, vector_view
 
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 
-# ints[0:HEADER]: counts; those of closed loops follow in loops/layout.py
-HEADER = 32
+# ints[0:HEADER]: counts; those of loops/, flexible/, elements/, instruments/ and drives/ follow in their layout.py
+HEADER = 40
 (
     C_VERSION,
     C_BODIES,
@@ -106,13 +125,14 @@ DI_MEMBER = 2  # its rank in the group's list of velocities, or -1
 DOF = 12
 (D_STIFFNESS, D_REST, D_DAMPING, D_FRICTION, D_FRICTION_RATE, D_LOWER, D_UPPER, D_LIMIT_K, D_LIMIT_C) = range(9)
 
-# actuator_int (actuators, 4), actuator (actuators, 4)
-ACTUATOR_INT, ACTUATOR = 4, 4
-AI_MODE, AI_V, AI_Q, AI_COMMAND = range(4)
+# actuator_int (actuators, 5), actuator (actuators, 4)
+ACTUATOR_INT, ACTUATOR = 5, 4
+AI_MODE, AI_V, AI_Q, AI_COMMAND, AI_MOTOR = range(5)  # AI_MOTOR: the motor that gives its force, or -1
 A_KP, A_KD, A_LIMIT, A_RATE = range(4)  # A_RATE: no force further from rest beyond this rate
 MODE_TORQUE, MODE_VELOCITY, MODE_SERVO = range(3)
 
-# sensor_int (sensors, 4); sensor (sensors, 9): rotation from engine axes to the axes a reaction is reported in
+# sensor_int (sensors, 4); sensor (sensors, 9): rotation from engine axes to the axes a reaction is reported in; of star
+# trackers the largest rate (rad/s) and the cosine of the nearest sun, of sun sensors the cosine of half the view
 SENSOR_INT, SENSOR = 4, 9
 SI_TYPE, SI_TARGET, SI_OUTPUT, SI_SIZE = range(4)
 
@@ -166,11 +186,12 @@ V_STAGES, Q_STAGES = 8, 8
 Plant = namedtuple(
     "Plant",
     "gravity topo body maps node_row node_pose dof_int dof armature angle_offset actuator_int actuator sensor_int "
-    "sensor part_body part ncommand noutput flexible loops elements",
+    "sensor part_body part ncommand noutput flexible loops elements instruments drives",
 )
 Work = namedtuple(
     "Work",
-    "columns rows acc gen pose wrench angle sine cosine tau vdot inertia_add zeros vstage qstage modal loops elements",
+    "columns rows acc gen pose wrench angle sine cosine tau vdot inertia_add zeros vstage qstage modal loops elements "
+    "instruments drives",
 )
 
 
@@ -188,6 +209,8 @@ def int_sections(ints: Sequence[int] | np.ndarray) -> Sections:
         *flexible_int_sections(c),
         *loop_int_sections(c),
         *element_int_sections(c),
+        *instrument_int_sections(c),
+        *drive_int_sections(c),
     ]
 
 
@@ -208,6 +231,8 @@ def float_sections(ints: Sequence[int] | np.ndarray) -> Sections:
         *flexible_float_sections(c),
         *loop_float_sections(c),
         *element_float_sections(c),
+        *instrument_float_sections(c),
+        *drive_float_sections(c),
     ]
 
 
@@ -234,6 +259,8 @@ def work_sections(ints: Sequence[int] | np.ndarray) -> Sections:
         *flexible_work_sections(c),
         *loop_work_sections(c, n, nv),
         *element_work_sections(c, n),
+        *instrument_work_sections(c, c[C_OUTPUTS]),
+        *drive_work_sections(c),
     ]
 
 
@@ -241,7 +268,14 @@ def state_sections(ints: Sequence[int] | np.ndarray) -> Sections:
     """(name, rows, columns) of every section of State, in order, for the counts at the head of ints."""
     c = [int(count) for count in ints[:HEADER]]
     sizes = ("q", c[C_Q]), ("v", c[C_V]), ("command", c[C_COMMANDS])
-    return [("time", 1, 1), ("steps", 1, 1), *((name, n, 1) for name, n in sizes), ("switch", c[C_SWITCHES], SWITCH)]
+    return [
+        ("time", 1, 1),
+        ("steps", 1, 1),
+        *((name, n, 1) for name, n in sizes),
+        ("switch", c[C_SWITCHES], SWITCH),
+        ("readings", c[C_INSTRUMENT_STATE], 1),
+        ("drives", c[C_DRIVE_STATE], 1),
+    ]
 
 
 @kernel
@@ -264,6 +298,9 @@ def plant_view(ints, floats):
     part = sensor + SENSOR * sensors
     loop_int = part_body + parts + flexible_ints_size(ints)
     loop = part + PART * parts + ints[C_MODAL_TABLE]
+    element_int, element = loop_int + loop_ints_size(ints), loop + loop_floats_size(ints)
+    instrument_int, instrument = element_int + element_ints_size(ints), element + element_floats_size(ints)
+    drive_int, drive = instrument_int + instrument_ints_size(ints), instrument + instrument_floats_size(ints)
     return Plant(
         vector_view(floats, 0, 3),
         matrix_view(ints, HEADER, n, TOPO),
@@ -285,7 +322,9 @@ def plant_view(ints, floats):
         ints[C_OUTPUTS],
         flexible_plant_view(ints, floats, part_body + parts, part + PART * parts),
         loop_plant_view(ints, floats, loop_int, loop),
-        element_plant_view(ints, floats, loop_int + loop_ints_size(ints), loop + loop_floats_size(ints)),
+        element_plant_view(ints, floats, element_int, element),
+        instrument_plant_view(ints, floats, instrument_int, instrument),
+        drive_plant_view(ints, floats, drive_int, drive),
     )
 
 
@@ -305,6 +344,9 @@ def work_view(ints, work):
     stage = tau + 4 * nv
     modal = stage + V_STAGES * nv + Q_STAGES * nq
     loops = modal + ints[C_MODAL_WORK]
+    elements = loops + loop_work_size(ints, n, nv)
+    instruments = elements + element_work_size(ints, n)
+    drives = instruments + instrument_work_size(ints, ints[C_OUTPUTS])
     return Work(
         matrix_view(work, 0, blocks, BLOCK),
         matrix_view(work, rows, n + 1, ROW),
@@ -323,7 +365,9 @@ def work_view(ints, work):
         matrix_view(work, stage + V_STAGES * nv, Q_STAGES, nq),
         vector_view(work, modal, ints[C_MODAL_WORK]),
         loop_work_view(ints, work, loops, n, nv),
-        element_work_view(ints, work, loops + loop_work_size(ints, n, nv), n),
+        element_work_view(ints, work, elements, n),
+        instrument_work_view(ints, work, instruments, ints[C_OUTPUTS]),
+        drive_work_view(ints, work, drives),
     )
 
 
@@ -333,21 +377,14 @@ def vectors(plant, work):
     return vector_view(plant.topo, -HEADER, 0), vector_view(plant.gravity, 0, 0), vector_view(work.columns, 0, 0)
 
 
-# State: t, steps, q (nq), v (nv), commands held by the actuators, switches of loops (loops/layout.py)
+# State: t, steps, q (nq), v (nv), commands held by the actuators, switches of loops (loops/layout.py), readings of
+# instruments (instruments/layout.py), drives (drives/layout.py)
 S_TIME, S_STEPS, S_Q = 0, 1, 2
 
 
 @kernel
-def vector_sizes(ints):
-    """Lengths of ints, floats, work and state that the counts at the head of ints ask for."""
-    n, nq, nv, nodes = ints[C_BODIES], ints[C_Q], ints[C_V], ints[C_NODES]
-    actuators, sensors, maps, parts = ints[C_ACTUATORS], ints[C_SENSORS], ints[C_MAPS], ints[C_PARTS]
-    size_ints = HEADER + TOPO * n + nodes + DOF_INT * nv + ACTUATOR_INT * actuators + SENSOR_INT * sensors + parts
-    size_ints += flexible_ints_size(ints) + loop_ints_size(ints) + element_ints_size(ints)
-    floats = 4 + BODY * n + 36 * maps + NODE_POSE * nodes + (DOF + 1) * nv + nq
-    floats += ACTUATOR * actuators + SENSOR * sensors + PART * parts + ints[C_MODAL_TABLE] + loop_floats_size(ints)
-    floats += element_floats_size(ints)
-    bodies = (n + 1) * (ROW + ACC + POSE + 6) + GEN * ints[C_GENERAL]
-    work = BLOCK * (padded(nv) // LANES) + bodies + 3 * padded(nq) + (4 + V_STAGES) * nv + Q_STAGES * nq
-    work += ints[C_MODAL_WORK] + loop_work_size(ints, n, nv) + element_work_size(ints, n)
-    return size_ints, floats, work, S_Q + nq + nv + ints[C_COMMANDS] + SWITCH * ints[C_SWITCHES]
+def device_states(ints, state):
+    """The State's parts of instruments and of drives."""
+    at = S_Q + ints[C_Q] + ints[C_V] + ints[C_COMMANDS] + SWITCH * ints[C_SWITCHES]
+    readings, drives = ints[C_INSTRUMENT_STATE], ints[C_DRIVE_STATE]
+    return vector_view(state, at, readings), vector_view(state, at + readings, drives)

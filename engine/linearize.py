@@ -27,8 +27,9 @@ from limberjack.engine.entries import entries
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.linear_model import LinearModel
 from limberjack.engine.simulation import Simulation
+from limberjack.engine.system.devices import SENSOR_TYPES, Actuator
 from limberjack.engine.system.flexible import modes_of
-from limberjack.engine.system.system import SENSOR_TYPES, Actuator, Hinge, System
+from limberjack.engine.system.system import Hinge, System
 from limberjack.engine.system.units import command_units
 
 #: the names of δq beside a hinge's quasi-velocities
@@ -56,8 +57,8 @@ def linearize(
     command : without tau, the actuators' commands, by name or (nu,), the initial ones by default; the inputs are then
         the commands. A model without actuators and thrusters is taken with tau = 0.
 
-    Outputs are the model's sensors; the state itself where it has none. Loops that can be switched are as they are at
-    the start; the commands that switch them have no slope.
+    Outputs are the model's sensors, ideal ones in the place of instruments; the state itself where it has none. Loops
+    that can be switched are as they are at the start; the commands that switch them have no slope.
 
     Raises ArgumentError for arguments of the wrong shape, a singular mass matrix, both tau and command, or motion
     across a custom hinge whose map is not closed under V₀ × (linearise such a hinge at rest); with closed loops also
@@ -70,7 +71,7 @@ def linearize(
         tau = np.zeros(system.nv)
     if tau is not None:
         system = _driven_by_forces(system, arguments.vector("tau", tau, (system.nv,)))
-    simulation = Simulation(system)
+    simulation = Simulation(_without_states_of_devices(system))
     if q is not None:
         simulation.q = q
     if v is not None:
@@ -80,6 +81,19 @@ def linearize(
     elif command is not None:
         simulation.command_vector = command
     return _model(simulation)
+
+
+def _without_states_of_devices(system: System) -> System:
+    """The same with ideal sensors and thrusters; ArgumentError for motors, whose currents are no small motions."""
+    for actuator in system.actuators:
+        if actuator.motor is not None:
+            raise ArgumentError(
+                f"actuator '{actuator.name}' has a motor with states of its own, which a linear model of small motions "
+                "does not have; linearise the model without its motors, or give tau."
+            )
+    sensors = tuple(replace(sensor, errors=None) for sensor in system.sensors)
+    thrusters = tuple(replace(thruster, delay=0.0, minimum_pulse=0.0) for thruster in system.thrusters)
+    return replace(system, sensors=sensors, thrusters=thrusters)
 
 
 def _driven_by_forces(system: System, tau: np.ndarray) -> System:

@@ -22,8 +22,9 @@ import numpy as np
 
 from limberjack.engine.mobility import Mobility
 from limberjack.engine.simulation import Simulation
+from limberjack.engine.system.devices import Actuator
 from limberjack.engine.system.modal import Integrals
-from limberjack.engine.system.system import Actuator, Body, Dof, System
+from limberjack.engine.system.system import Body, Dof, System
 
 #: N, beyond any thruster's force
 _UNLIMITED = 1e30

@@ -10,13 +10,14 @@ import numpy as np
 from limberjack.engine import arguments, layout
 from limberjack.engine.entries import entries
 from limberjack.engine.errors import ArgumentError
-from limberjack.engine.system.system import SENSOR_TYPES
+from limberjack.engine.system.devices import SENSOR_TYPES
 
 if TYPE_CHECKING:
     from limberjack.engine.simulation import Simulation
 
 #: parameters that cannot be negative
-_NOT_NEGATIVE = ("damping", "friction", "stiffness", "armature", "kp", "kd", "limit")
+_NOT_NEGATIVE = ("damping", "friction", "stiffness", "armature", "kp", "kd", "limit", "backlash", "minimum_pulse")
+_SIZES = (".noise", ".saturation")
 
 
 class Commands(MutableMapping[str, float]):
@@ -67,12 +68,15 @@ class Parameters(MutableMapping[str, float]):
     def __setitem__(self, name: str, value: float) -> None:
         number = float(arguments.vector(f"parameters['{name}']", value, ()))
         word = name.rsplit(".", 1)[1]
-        if word in _NOT_NEGATIVE and number < 0.0:
+        instrument = name.startswith("sensor.") and any(size in name for size in _SIZES)
+        if (word in _NOT_NEGATIVE or instrument) and number < 0.0:
             raise ArgumentError(f"parameter '{name}' must not be negative; got {number:g}.")
         if word in ("lower", "upper"):
             self._check_limit(name, word, number)
-        if word == "mass" and number <= 0.0:
+        if word in ("mass", "resistance", "voltage", "current") and number <= 0.0:
             raise ArgumentError(f"parameter '{name}' must be positive; got {number:g}.")
+        if name == "noise.seed" and not (number == int(number) and 0.0 <= number < 2.0**32):
+            raise ArgumentError(f"parameter 'noise.seed' must be a whole number from 0 to 2³² - 1; got {number:g}.")
         plant = self._simulation.plant
         plant.floats[self._place(name)] = number
         entries().refresh(plant.ints, plant.floats)

@@ -1,10 +1,19 @@
-"""Ideal sensors: what the model's outputs are at a state, its applied forces included."""
+"""What the model's outputs are at a state, its applied forces included: ideal sensors, and instruments with errors.
+
+Ideal values are found first, those of motion by `look`, all by `observe`; instruments then show their readings in the
+place of them (`instruments/sampling.py`).
+"""
 
 from __future__ import annotations
 
+import math
+
+from limberjack.engine.applied import applied_forces, drives_now
+from limberjack.engine.drives.layout import MO_ELASTIC, MO_Q, MO_RATIO, MO_V, X_ANGLE, X_CURRENT, X_RATE
 from limberjack.engine.elements.forces import attraction
 from limberjack.engine.forward_dynamics import forward_dynamics
-from limberjack.engine.integrate import applied_forces
+from limberjack.engine.instruments.layout import SUN
+from limberjack.engine.instruments.sampling import show_readings
 from limberjack.engine.inverse_dynamics import inverse_dynamics
 from limberjack.engine.kernel import entry, kernel
 from limberjack.engine.kinematics import (
@@ -26,6 +35,7 @@ from limberjack.engine.layout import (
     SURVEY_HEAD,
     SURVEY_NODE,
     W_F,
+    device_states,
     plant_view,
     work_view,
 )
@@ -34,7 +44,7 @@ from limberjack.engine.loops.layout import L_SWITCH, SW_LOSS
 from limberjack.engine.loops.paths import is_closed
 from limberjack.engine.loops.reactions import find_forces, largest_residual, loop_force, loop_wrench
 from limberjack.engine.loops.switching import take_state
-from limberjack.engine.spatial import load3, load9, matrix_quaternion, rot, store3, sub, unrot
+from limberjack.engine.spatial import dot, load3, load9, matrix_quaternion, rot, scale, store3, sub, unrot
 from limberjack.engine.tree import sweep_poses, sweep_velocities
 from limberjack.engine.views import vector_view
 
@@ -56,7 +66,13 @@ from limberjack.engine.views import vector_view
     LOOP_RESIDUAL,
     LOOP_CLOSED,
     LOOP_ENERGY_LOSS,
-) = range(16)
+    MOTOR_CURRENT,
+    MOTOR_POSITION,
+    MOTOR_RATE,
+    THRUST,
+    STAR_TRACKER,
+    SUN_SENSOR,
+) = range(22)
 
 
 @kernel
@@ -78,6 +94,44 @@ def _node_output(plant, work, kind, node, out, at):
         if kind == GYRO:
             w = unrot(R, w)
         store3(out, at, u if kind == NODE_LINEAR_VELOCITY else w)
+
+
+@kernel
+def _sun(plant, R):
+    """Direction to the sun, of unit length, in the axes of a node."""
+    sun = load3(plant.instruments.surroundings, SUN)
+    return unrot(R, scale(1.0 / math.sqrt(dot(sun, sun)), sun))
+
+
+@kernel
+def _optical_output(plant, work, s, out):
+    """What star trackers and sun sensors see, and whether they do; their boresight is z of the node."""
+    sensor, values = plant.sensor_int[s], plant.sensor[s]
+    node, at = sensor[SI_TARGET], sensor[SI_OUTPUT]
+    R = node_pose(plant, work, node)[0]
+    sun = _sun(plant, R)
+    if sensor[SI_TYPE] == SUN_SENSOR:
+        store3(out, at, sun)
+        out[at + 3] = 1.0 if sun[2] >= values[0] else 0.0
+        return
+    out[at], out[at + 1], out[at + 2], out[at + 3] = matrix_quaternion(R)
+    w = node_velocity(plant, work, node)[0]
+    slow = dot(w, w) <= values[0] * values[0]
+    out[at + 4] = 1.0 if slow and sun[2] <= values[1] else 0.0
+
+
+@kernel
+def _drive_output(plant, work, kind, target, q, v):
+    """What a sensor of a motor, at the rotor, or of a thruster shows."""
+    if kind == THRUST:
+        return work.elements.thrust[target]
+    row, x, ratio = plant.drives.motor_int[target], work.drives.state[target], plant.drives.motor[target, MO_RATIO]
+    if kind == MOTOR_CURRENT:
+        return x[X_CURRENT]
+    elastic = row[MO_ELASTIC] == 1
+    if kind == MOTOR_POSITION:
+        return ratio * (x[X_ANGLE] if elastic else q[row[MO_Q]])
+    return ratio * (x[X_RATE] if elastic else v[row[MO_V]])
 
 
 @kernel
@@ -107,7 +161,7 @@ def _forces_between(plant, work, q, v, out):
         find_forces(plant, work, q, v, work.tau, work.vdot, False, spare)
     for s in range(plant.sensor_int.shape[0]):
         sensor = plant.sensor_int[s]
-        if sensor[SI_TYPE] >= LOOP_WRENCH:
+        if LOOP_WRENCH <= sensor[SI_TYPE] <= LOOP_ENERGY_LOSS:
             R = load9(plant.sensor[s], 0)
             _loop_output(plant, work, sensor[SI_TYPE], sensor[SI_TARGET], R, q, out, sensor[SI_OUTPUT])
     inverse_dynamics(plant, work, q, v, work.vdot, 1.0, closed, spare)
@@ -120,11 +174,9 @@ def _forces_between(plant, work, q, v, out):
 
 
 @kernel
-def observe(plant, work, q, v, command, out):
-    """Outputs (noutput,) at a state; leaves applied forces in work.tau and accelerations in work.vdot."""
-    applied_forces(plant, work, q, v, command)
-    forward_dynamics(plant, work, q, v, work.tau, plant.armature, False, work.vdot)
-    sweep_poses(plant, work)
+def _see(plant, work, q, v, out):
+    """Outputs of all sensors but those of forces between bodies, and whether there are such; velocities and poses are
+    known."""
     between = False
     for s in range(plant.sensor_int.shape[0]):
         sensor = plant.sensor_int[s]
@@ -137,11 +189,35 @@ def observe(plant, work, q, v, command, out):
             out[at] = work.tau[target]
         elif kind == STRAIN_ENERGY:
             out[at] = strain_energy(plant, q, target - 1)
-        elif kind == REACTION or kind >= LOOP_WRENCH:
+        elif kind == REACTION or LOOP_WRENCH <= kind <= LOOP_ENERGY_LOSS:
             between = True
+        elif kind >= STAR_TRACKER:
+            _optical_output(plant, work, s, out)
+        elif kind >= MOTOR_CURRENT:
+            out[at] = _drive_output(plant, work, kind, target, q, v)
         else:
             _node_output(plant, work, kind, target, out, at)
-    if between:
+    return between
+
+
+@kernel
+def look(plant, work, q, v, out):
+    """Outputs (noutput,) of motion at a state; those of accelerations and forces are not meaningful."""
+    sweep_velocities(plant, work, q, v)
+    sweep_poses(plant, work)
+    _see(plant, work, q, v, out)
+
+
+@kernel
+def observe(plant, work, q, v, command, out):
+    """Outputs (noutput,) at a state; leaves applied forces in work.tau and accelerations in work.vdot.
+
+    Motors and valves act as `drives_now` has them.
+    """
+    applied_forces(plant, work, q, v, command)
+    forward_dynamics(plant, work, q, v, work.tau, plant.armature, False, work.vdot)
+    sweep_poses(plant, work)
+    if _see(plant, work, q, v, out):
         _forces_between(plant, work, q, v, out)
 
 
@@ -151,10 +227,13 @@ def observe_entry(ints, floats, work, state, tau, vdot, out):
     plant, scratch = plant_view(ints, floats), work_view(ints, work)
     nq, nv = ints[C_Q], ints[C_V]
     q, v = vector_view(state, S_Q, nq), vector_view(state, S_Q + nq, nv)
+    command = vector_view(state, S_Q + nq + nv, plant.ncommand)
     take_state(ints, plant, scratch, state)
-    observe(plant, scratch, q, v, vector_view(state, S_Q + nq + nv, plant.ncommand), out)
+    drives_now(ints, plant, scratch, state, q, v, command)
+    observe(plant, scratch, q, v, command, out)
     for j in range(nv):
         tau[j], vdot[j] = scratch.tau[j], scratch.vdot[j]
+    show_readings(plant, scratch, device_states(ints, state)[0], out)
 
 
 @kernel

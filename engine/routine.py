@@ -29,6 +29,7 @@ WHOLE, REAL, FLAG, NOTHING = types.int64, types.float64, types.boolean, types.no
 VECTORS = (INTS, FLOATS, FLOATS)
 
 PREFIX = "limberjack_"
+_INSTRUMENTS = "limberjack.engine.instruments."
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,11 @@ class Routine:
     arguments: tuple[Type, ...]
     returns: Type
     slot: ctypes.c_void_p
+
+    @property
+    def of_instruments(self) -> bool:
+        """Whether only models with instruments need it."""
+        return self.function.__module__.startswith(_INSTRUMENTS)
 
     @property
     def symbol(self) -> str:
@@ -109,13 +115,13 @@ def _caller(known: Routine) -> Any:
     return intrinsic(call)
 
 
-def prepare_routines() -> None:
-    """Compile all routines, or read them from the cache; models whose kernels call them need this once."""
+def prepare_routines(*, instruments: bool) -> None:
+    """Compile the routines of instruments, or all others, or read them from the cache, for models that call them."""
     from limberjack.engine.entries import entries
 
     entries()  # imports every module that has routines
     for known in ROUTINES.values():
-        if not known.slot.value:
+        if not known.slot.value and known.of_instruments == instruments:
             dispatcher = cached(known.function, **UNWRAPPED)
             dispatcher.compile(known.arguments)
             result = dispatcher.overloads[known.arguments]

@@ -23,6 +23,7 @@ from limberjack.engine.integrate import DIVERGED, FASTEST, INTEGRATORS, LOOP_OPE
 from limberjack.engine.loops.layout import SW_CLOSED, SWITCH
 from limberjack.engine.named_values import Commands, Outputs, Parameters
 from limberjack.engine.system.build import new_state
+from limberjack.engine.system.device_tables import for_step
 from limberjack.engine.system.system import Hinge, System
 from limberjack.engine.system.units import output_units
 from limberjack.engine.topology import Topology
@@ -60,8 +61,8 @@ class Simulation:
     def __init__(
         self, system: System, dt: float | None = None, integrator: str | None = None, substeps: int = 1
     ) -> None:
-        self.system = arguments.system_of(system)
-        self._dt = arguments.positive("dt", system.dt if dt is None else dt)
+        self._dt = arguments.positive("dt", arguments.system_of(system).dt if dt is None else dt)
+        self.system = system = for_step(system, self._dt)
         self._integrator = system.integrator if integrator is None else integrator
         if not isinstance(self._integrator, str) or self._integrator not in INTEGRATORS:
             raise ArgumentError(f"no integrator is called {integrator!r}; choose one of {', '.join(INTEGRATORS)}.")

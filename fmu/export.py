@@ -13,6 +13,7 @@ from limberjack.engine.errors import ArgumentError
 from limberjack.engine.integrate import INTEGRATORS
 from limberjack.engine.simulation import MOST_SUBSTEPS
 from limberjack.engine.system.build import build
+from limberjack.engine.system.device_tables import for_step
 from limberjack.engine.system.plant import Plant
 from limberjack.engine.system.system import System
 from limberjack.fmu import archive
@@ -106,14 +107,16 @@ def _choice(
         raise ArgumentError(f"no integrator is called {name!r}; choose one of {', '.join(INTEGRATORS)}.")
     if platforms is None:
         platforms = "all" if coupling == "embedded" else "host"
+    step = arguments.positive("dt", system.dt if dt is None else dt)
+    built = for_step(system, step)
     return _Choice(
-        system,
-        build(system),
+        built,
+        build(built),
         _FMI[fmi],
         "scalar" if scalar or _FMI[fmi] == "2.0" else "arrays",
         cast(Coupling, coupling),
         chosen(platforms),
-        arguments.positive("dt", system.dt if dt is None else dt),
+        step,
         name,
         arguments.count("substeps", substeps, 1, MOST_SUBSTEPS),
     )

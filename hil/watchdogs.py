@@ -13,7 +13,8 @@ import numpy as np
 
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.simulation import Simulation
-from limberjack.engine.system.system import Actuator, Loop
+from limberjack.engine.system.devices import Actuator
+from limberjack.engine.system.system import Loop
 from limberjack.hil.events import Event
 from limberjack.hil.mounted import Mounted
 from limberjack.hil.parts import Trip

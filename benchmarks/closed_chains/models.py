@@ -18,8 +18,9 @@ from dataclasses import replace
 import numpy as np
 
 from limberjack.engine.errors import ModelError
+from limberjack.engine.system.devices import Actuator
 from limberjack.engine.system.rotations import from_axis_angle
-from limberjack.engine.system.system import Actuator, Body, Hinge, Inertia, Loop, Pose, System
+from limberjack.engine.system.system import Body, Hinge, Inertia, Loop, Pose, System
 from limberjack.engine.system.validate import validate
 
 X, Z = np.array([1.0, 0.0, 0.0]), np.array([0.0, 0.0, 1.0])

@@ -13,8 +13,9 @@ from limberjack.engine import arguments
 from limberjack.engine.simulation import Simulation
 from limberjack.engine.system.alarms import WHOLE, Alarm, Bounds
 from limberjack.engine.system.checks.alarms import alarms_of
+from limberjack.engine.system.devices import SENSOR_TYPES, Actuator
 from limberjack.engine.system.elements import Thruster
-from limberjack.engine.system.system import SENSOR_TYPES, Actuator, Loop, System
+from limberjack.engine.system.system import Loop, System
 from limberjack.engine.system.units import command_units, hinge_units, output_units
 
 #: groups in the order of the sample's vector, with what each holds

@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from limberjack.engine.system.devices import Actuator
 from limberjack.engine.system.elements import Thruster
-from limberjack.engine.system.system import Actuator, Dof, Loop, System
+from limberjack.engine.system.system import Dof, Loop, System
 
 Limits = tuple[float, float]
 NO_LIMITS: Limits = (-math.inf, math.inf)

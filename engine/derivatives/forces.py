@@ -57,7 +57,7 @@ def force_slopes_entry(ints, floats, work, state, out):
     command = vector_view(state, S_Q + nq + nv, nu)
     tau, stiffness, damping = vector_view(out, 0, nv), vector_view(out, nv, nv), vector_view(out, 2 * nv, nv)
     hinge_forces(plant, q, v, tau, stiffness, damping)
-    actuator_forces(plant, q, v, command, tau, stiffness, damping)
+    actuator_forces(plant, scratch, q, v, command, tau, stiffness, damping)
     set_thrusts(plant, scratch, command)
     forward_dynamics(plant, scratch, q, v, tau, plant.armature, False, vector_view(out, 3 * nv, nv))
     for i in range(4 * nv, (4 + nu) * nv):

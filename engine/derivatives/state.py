@@ -187,7 +187,7 @@ def _slopes_along(plant, work, slopes, q, v, command, rows):
     nq, nv = q.shape[0], v.shape[0]
     stiffness, damping = work.vstage[_STIFFNESS], work.vstage[_DAMPING]
     hinge_forces(plant, q, v, work.tau, stiffness, damping)
-    actuator_forces(plant, q, v, command, work.tau, stiffness, damping)
+    actuator_forces(plant, work, q, v, command, work.tau, stiffness, damping)
     forward_dynamics(plant, work, q, v, work.tau, plant.armature, False, work.vdot)
     inverse_slopes(plant, work, slopes, v, work.vdot)
     forward_slopes(plant, work, slopes, stiffness, damping)

@@ -28,6 +28,7 @@ from limberjack.engine.elements.layout import (
     T_P,
     TI_COMMAND,
     TI_ROW,
+    TI_VALVE,
 )
 from limberjack.engine.flexible.articulated import deformed_inertia
 from limberjack.engine.flexible.layout import MI_FULL, MI_MODES, MI_TABLE, PER_MODE, blocks_of, modal_view
@@ -74,12 +75,20 @@ def has_elements(plant):
 
 
 @kernel
+def flow_for(thruster, command):
+    """What an open thruster gives for a command, N."""
+    flow = min(command, thruster[T_MOST])
+    return flow if flow >= thruster[T_LEAST] else 0.0
+
+
+@kernel
 def set_thrusts(plant, work, command):
-    """work.elements.thrust from the commands."""
+    """work.elements.thrust from the commands; those behind valves are as they were set for the step."""
     for i in range(plant.elements.thruster.shape[0]):
-        values = plant.elements.thruster[i]
-        force = min(command[plant.elements.thruster_int[i, TI_COMMAND]], values[T_MOST])
-        work.elements.thrust[i] = force if force >= values[T_LEAST] else 0.0
+        if plant.elements.thruster_int[i, TI_VALVE] == 0:
+            work.elements.thrust[i] = flow_for(
+                plant.elements.thruster[i], command[plant.elements.thruster_int[i, TI_COMMAND]]
+            )
 
 
 @kernel

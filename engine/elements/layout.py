@@ -13,10 +13,11 @@ from limberjack.engine.views import Sections, matrix_view, vector_view
 # counts at the head of Plant.ints; C_CENTRAL: 1 where there is a central field
 C_THRUSTERS, C_ROTORS, C_CENTRAL = range(27, 30)
 
-# thruster_int (thrusters, 2), thruster (thrusters, 8)
-THRUSTER_INT, THRUSTER = 2, 8
+# thruster_int (thrusters, 3), thruster (thrusters, 8)
+THRUSTER_INT, THRUSTER = 3, 8
 TI_ROW = 0  # row (k + 1) of its link
 TI_COMMAND = 1
+TI_VALVE = 2  # 1: a valve gives its thrust (drives/valve.py), 0: its command
 T_P = 0  # 3: where it acts, in the link's frame, m
 T_AXIS = 3  # 3: unit direction of the force on the link
 T_MOST = 6  # largest force, N

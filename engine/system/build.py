@@ -9,7 +9,10 @@ import numpy as np
 from limberjack.engine import layout as at
 from limberjack.engine.entries import entries
 from limberjack.engine.errors import ModelError
+from limberjack.engine.instruments.layout import C_INSTRUMENTS
 from limberjack.engine.routine import prepare_routines
+from limberjack.engine.system.device_tables import device_counts, fill_devices, first_drives, first_readings
+from limberjack.engine.system.devices import SENSOR_TYPES, Errors, Sensor
 from limberjack.engine.system.element_tables import element_counts, fill_elements
 from limberjack.engine.system.flexible import FlexibleTables, modes_of
 from limberjack.engine.system.frames import Frames, Link, assemble, canonical_rotation, hinge_parameter, split_turns
@@ -17,7 +20,7 @@ from limberjack.engine.system.hinge_types import ATTACHED, CUSTOM, FIXED, FREE, 
 from limberjack.engine.system.loops.fill import Tables, first_switches
 from limberjack.engine.system.loops.plan import plan
 from limberjack.engine.system.plant import Plant, aligned_zeros, empty_plant
-from limberjack.engine.system.system import SENSOR_TYPES, Dof, Hinge, Node, Sensor, System
+from limberjack.engine.system.system import Dof, Hinge, Node, System
 
 _SYM = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 _MODES = {"torque": at.MODE_TORQUE, "velocity": at.MODE_VELOCITY, "servo": at.MODE_SERVO}
@@ -50,11 +53,14 @@ def build(system: System) -> Plant:
     tables = Tables(plan(system, frames)) if system.loops else None
     flexible = FlexibleTables(links, bool(system.loops))
     elements = element_counts(system)
+    devices = device_counts(system)
     if tables or flexible.table.size or any(elements.values()):
-        prepare_routines()
-    plant = empty_plant(counts | elements | flexible.counts() | (tables.counts() if tables else {}))
+        prepare_routines(instruments=False)
+    if devices[C_INSTRUMENTS]:
+        prepare_routines(instruments=True)
+    plant = empty_plant(counts | elements | devices | flexible.counts() | (tables.counts() if tables else {}))
     plant.ints[at.C_COMMANDS] = len(system.command_names)
-    damped = {a.coordinate for a in system.actuators if a.mode != "torque"}
+    damped = {a.coordinate for a in system.actuators if a.mode != "torque" or a.motor is not None}
     _fill_bodies(plant, links, maps, None if tables else damped)
     flexible.fill(plant)
     _fill_parts(plant, links)
@@ -66,6 +72,7 @@ def build(system: System) -> Plant:
     _fill_actuators(plant, system)
     _fill_sensors(plant, system)
     fill_elements(plant, system, frames)
+    fill_devices(plant, system)
     plant.sections["gravity"][0, :3] = system.gravity
     for i, axis in enumerate("xyz"):
         plant.parameters[f"gravity.{axis}"] = i
@@ -158,7 +165,7 @@ def _fill_parts(plant: Plant, links: list[Link]) -> None:
         row[at.P_H : at.P_H + 3] = part.moment
         row[at.P_I : at.P_I + 6] = [part.inertia[i, j] for i, j in _SYM]
         if part.mass > 0.0 and links[k].body.hinge.modes is None:  # modal integrals do not scale with a mass
-            plant.parameters[f"body.{part.name}.mass"] = _index_of(plant, "part", i, at.P_MASS)
+            plant.parameters[f"body.{part.name}.mass"] = plant.place("part", i, at.P_MASS)
     entries().refresh(plant.ints, plant.floats)
 
 
@@ -219,24 +226,18 @@ def _fill_dofs(plant: Plant, system: System, links: list[Link]) -> None:
         q += hinge.kind.nq
 
 
-def _index_of(plant: Plant, section: str, row: int, column: int) -> int:
-    view = plant.sections[section]
-    start = (view.ctypes.data - plant.floats.ctypes.data) // 8
-    return int(start + row * view.shape[1] + column)
-
-
 def _name_dof_parameters(plant: Plant, name: str, v: int, hinge: Hinge) -> None:
     """What may be tuned of velocity v: of modes stiffness and damping, as their masses are part of the integrals."""
     if hinge.modes is not None:
         for word, column in (("damping", at.D_DAMPING), ("stiffness", at.D_STIFFNESS)):
-            plant.parameters[f"hinge.{name}.{word}"] = _index_of(plant, "dof", v, column)
+            plant.parameters[f"hinge.{name}.{word}"] = plant.place("dof", v, column)
         return
     columns = {"damping": at.D_DAMPING, "friction": at.D_FRICTION}
     if not hinge.kind.quasi:
         columns |= {"stiffness": at.D_STIFFNESS, "rest": at.D_REST, "lower": at.D_LOWER, "upper": at.D_UPPER}
     for word, column in columns.items():
-        plant.parameters[f"hinge.{name}.{word}"] = _index_of(plant, "dof", v, column)
-    plant.parameters[f"hinge.{name}.armature"] = _index_of(plant, "armature", v, 0)
+        plant.parameters[f"hinge.{name}.{word}"] = plant.place("dof", v, column)
+    plant.parameters[f"hinge.{name}.armature"] = plant.place("armature", v, 0)
 
 
 def _fill_nodes(plant: Plant, nodes: list[Node], frames: Frames) -> None:
@@ -252,10 +253,10 @@ def _fill_actuators(plant: Plant, system: System) -> None:
     for i, actuator in enumerate(system.actuators):
         v = system.velocity_names.index(actuator.coordinate)
         q = int(plant.sections["dof_int"][v, at.DI_Q])
-        plant.sections["actuator_int"][i] = _MODES[actuator.mode], v, q, start
+        plant.sections["actuator_int"][i] = _MODES[actuator.mode], v, q, start, -1
         plant.sections["actuator"][i] = actuator.kp, actuator.kd, actuator.limit, actuator.max_rate
         for word, column in (("kp", at.A_KP), ("kd", at.A_KD), ("limit", at.A_LIMIT)):
-            plant.parameters[f"actuator.{actuator.name}.{word}"] = _index_of(plant, "actuator", i, column)
+            plant.parameters[f"actuator.{actuator.name}.{word}"] = plant.place("actuator", i, column)
         start += len(actuator.command_names)
 
 
@@ -266,6 +267,8 @@ def _fill_sensors(plant: Plant, system: System) -> None:
         "node": list(system.node_names),
         "loop": list(system.loop_names),
         "joining loop": list(system.loop_names),
+        "motor": [actuator.name for actuator in system.actuators if actuator.motor is not None],
+        "thruster": [thruster.name for thruster in system.thrusters],
     }
     start = 0
     for i, sensor in enumerate(system.sensors):
@@ -280,8 +283,18 @@ def _fill_sensors(plant: Plant, system: System) -> None:
         if target_kind == "joining loop" and (cut := system.loops[target].hinge):
             plant.sections["sensor"][i] = canonical_rotation(cut).ravel()
         plant.sections["sensor_int"][i] = SENSOR_CODES[sensor.type], target, start, len(suffixes)
+        plant.sections["sensor"][i, :2] += _sight(sensor)
         start += len(suffixes)
-    plant.ints[at.C_OUTPUTS] = start
+
+
+def _sight(sensor: Sensor) -> tuple[float, float]:
+    """What an optical sensor can see: largest rate and cosine to the nearest sun; cosine of half the view."""
+    errors = sensor.errors or Errors()
+    if sensor.type == "star_tracker":
+        return errors.max_rate, math.cos(errors.sun_exclusion) if errors.sun_exclusion else 2.0
+    if sensor.type == "sun_sensor":
+        return math.cos(0.5 * errors.field_of_view) if errors.field_of_view < 2.0 * math.pi else -2.0, 0.0
+    return 0.0, 0.0
 
 
 def _reaction_row(plant: Plant, system: System, sensor: Sensor) -> tuple[int, np.ndarray]:
@@ -325,7 +338,7 @@ def _effective_inertia(plant: Plant, system: System) -> np.ndarray:
 
 
 def new_state(plant: Plant, system: System) -> np.ndarray:
-    """The initial State vector: time 0, q0, v0, first commands of actuators and loops, and what loops hold."""
+    """The initial State vector: time 0, q0, v0, first commands, what loops hold, instruments and drives."""
     state = aligned_zeros(plant.state_size)
     first = [
         value
@@ -334,5 +347,7 @@ def new_state(plant: Plant, system: System) -> np.ndarray:
     ]
     first += [value for loop in system.loops for value in loop.first_commands]
     first += [thruster.initial for thruster in system.thrusters]
-    state[at.S_Q :] = np.concatenate([system.q0, system.v0, first, first_switches(system).ravel()])
+    switches = first_switches(system).ravel()
+    parts = (system.q0, system.v0, np.array(first), switches, first_readings(system), first_drives(system))
+    state[at.S_Q :] = np.concatenate(parts)
     return state

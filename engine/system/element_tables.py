@@ -25,7 +25,7 @@ def fill_elements(plant: Plant, system: System, frames: Frames) -> None:
     first = len(system.command_names) - len(system.thrusters)
     for i, thruster in enumerate(system.thrusters):
         row, pose = frames.of_body[thruster.body]
-        tables["thruster_int"][i] = row, first + i
+        tables["thruster_int"][i] = row, first + i, 0
         place = pose.position + pose.rotation @ thruster.position
         acting = pose.rotation @ thruster.direction
         tables["thruster"][i] = np.concatenate([place, acting, [thruster.thrust, thruster.minimum]])

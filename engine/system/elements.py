@@ -30,6 +30,7 @@ class Thruster:
     thrust : the largest force, N; commands above it are cut
     minimum : smallest force, N; commands below it give none
     initial : first command, N
+    delay : of its valve, from command to thrust, s;  minimum_pulse : once open the valve stays so at least so long, s
     """
 
     name: str
@@ -39,12 +40,19 @@ class Thruster:
     position: np.ndarray = field(default_factory=lambda: np.zeros(3))
     minimum: float = 0.0
     initial: float = 0.0
+    delay: float = 0.0
+    minimum_pulse: float = 0.0
     where: str = field(default="", compare=False)
 
     @property
     def command_names(self) -> tuple[str, ...]:
         """The command that it takes."""
         return (self.name,)
+
+    @property
+    def has_valve(self) -> bool:
+        """Whether its valve has a state of its own."""
+        return self.delay > 0.0 or self.minimum_pulse > 0.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,8 +7,9 @@ from typing import NoReturn
 
 from limberjack.engine.errors import ModelError
 from limberjack.engine.system.alarms import Alarm
+from limberjack.engine.system.devices import Actuator, Sensor
 from limberjack.engine.system.elements import Rotor, Thruster
-from limberjack.engine.system.system import Actuator, Body, Hinge, Loop, Node, Sensor
+from limberjack.engine.system.system import Body, Hinge, Loop, Node
 
 Item = Body | Hinge | Node | Actuator | Sensor | Loop | Thruster | Rotor | Alarm
 

@@ -34,6 +34,12 @@ class Plant:
     parameters: dict[str, int] = field(default_factory=dict)
     hinge_rows: dict[str, tuple[int, np.ndarray]] = field(default_factory=dict)
 
+    def place(self, section: str, row: int, column: int) -> int:
+        """Index into floats of one number of a section."""
+        view = self.sections[section]
+        start = (view.ctypes.data - self.floats.ctypes.data) // 8
+        return int(start + row * view.shape[1] + column)
+
     def count(self, which: int) -> int:
         """One of the counts C_… at the head of ints."""
         return int(self.ints[which])

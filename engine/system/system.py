@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from limberjack.engine.system.alarms import Alarm
+from limberjack.engine.system.devices import SENSOR_TYPES, Actuator, Sensor
 from limberjack.engine.system.elements import CentralGravity, Rotor, Thruster
 from limberjack.engine.system.hinge_types import ATTACHED_TYPE, HINGE_TYPES, HingeType, modal_type
 from limberjack.engine.system.modal import Attachment, Integrals
@@ -132,70 +133,6 @@ class Node:
     where: str = field(default="", compare=False)
 
 
-@dataclass(frozen=True)
-class Actuator:
-    """A drive on one velocity coordinate, with up to three commands, held between updates.
-
-    mode "torque": force = command.
-    mode "servo":  force = kp (position − q) + kd (rate − v) + torque; commands name, name.rate, name.torque.
-    mode "velocity": force = kd (rate − v) + torque; commands name, name.torque.
-    The force (N·m or N) is clipped to ±limit; at ±max_rate (rad/s or m/s) it does not drive the rate further.
-    ``initial`` is the first command.
-    """
-
-    name: str
-    coordinate: str
-    mode: str = "torque"
-    kp: float = 0.0
-    kd: float = 0.0
-    limit: float = math.inf
-    initial: float = 0.0
-    max_rate: float = math.inf
-    where: str = field(default="", compare=False)
-
-    @property
-    def command_names(self) -> tuple[str, ...]:
-        """The commands this actuator takes, main one first."""
-        extra = {"torque": (), "velocity": (".torque",), "servo": (".rate", ".torque")}[self.mode]
-        return (self.name, *(self.name + suffix for suffix in extra))
-
-
-@dataclass(frozen=True)
-class Sensor:
-    """An ideal measurement, computed with each output.
-
-    type : a key of SENSOR_TYPES; target : a coordinate or velocity name, a node, a hinge (reaction), a flexible body
-    (strain_energy), or a loop.
-    """
-
-    name: str
-    type: str
-    target: str
-    where: str = field(default="", compare=False)
-
-
-#: sensor type → (kind of target, component suffixes, unit: of every component; "of the first half, of the second";
-#: "of an angle or of a distance", whichever the target is)
-SENSOR_TYPES: dict[str, tuple[str, tuple[str, ...], str]] = {
-    "position": ("coordinate", ("",), "rad or m"),
-    "rate": ("velocity", ("",), "rad/s or m/s"),
-    "effort": ("velocity", ("",), "N·m or N"),
-    "reaction": ("hinge", (".nx", ".ny", ".nz", ".fx", ".fy", ".fz"), "N·m, N"),
-    "node_position": ("node", (".x", ".y", ".z"), "m"),
-    "node_orientation": ("node", (".w", ".x", ".y", ".z"), "1"),
-    "node_angular_velocity": ("node", (".x", ".y", ".z"), "rad/s"),
-    "node_linear_velocity": ("node", (".x", ".y", ".z"), "m/s"),
-    "gyro": ("node", (".x", ".y", ".z"), "rad/s"),
-    "accelerometer": ("node", (".x", ".y", ".z"), "m/s²"),
-    "strain_energy": ("flexible body", ("",), "J"),
-    "loop_wrench": ("joining loop", (".nx", ".ny", ".nz", ".fx", ".fy", ".fz"), "N·m, N"),
-    "loop_force": ("loop", ("",), "N·m or N"),
-    "loop_residual": ("loop", ("",), "rad or m"),
-    "loop_closed": ("loop", ("",), "1"),
-    "loop_energy_loss": ("loop", ("",), "J"),
-}
-
-
 #: what a loop may be → how many scalar constraints, before redundant ones are dropped (None: by the hinge)
 LOOP_TYPES: dict[str, int | None] = {"hinge": None, "point": 3, "weld": 6, "distance": 1, "coupling": 1, "lock": None}
 #: types that join two frames; the others constrain coordinates
@@ -282,7 +219,8 @@ class System:
     Make one with `limberjack.load`, or by hand and then `validate` it. ``warnings`` lists, one text each, what was
     kept although it breaks a physical rule, and what of the file is ignored. ``held`` and ``held_rates`` name the
     coordinates and velocities whose initial values the user gave: of a model with loops the others are a guess, which
-    is moved until the loops close.
+    is moved until the loops close. ``sun`` (3,) is the direction to the sun in the inertial frame; ``seed`` that of the
+    noise of instruments.
     """
 
     name: str
@@ -296,6 +234,8 @@ class System:
     shapes: tuple[Shape, ...] = ()
     gravity: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, -9.80665]))
     central: CentralGravity | None = None
+    sun: np.ndarray = field(default_factory=lambda: np.array([1.0, 0.0, 0.0]))
+    seed: int = 0
     dt: float = 1e-3
     integrator: str = "rk4"
     source: str = ""
@@ -358,6 +298,13 @@ class System:
     def command_takers(self) -> tuple[Actuator | Loop | Thruster, ...]:
         """All that commands go to, in the order of the commands."""
         return (*self.actuators, *self.loops, *self.thrusters)
+
+    @cached_property
+    def has_devices(self) -> bool:
+        """Whether instruments, motors or valves have states that only steps of the engine move on."""
+        sampled = any(sensor.errors is not None for sensor in self.sensors)
+        driven = any(actuator.motor is not None for actuator in self.actuators)
+        return sampled or driven or any(thruster.has_valve for thruster in self.thrusters)
 
     @cached_property
     def mass(self) -> float:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from limberjack.engine.system.devices import SENSOR_TYPES, Actuator, Sensor
 from limberjack.engine.system.elements import Thruster
 from limberjack.engine.system.hinge_types import CUSTOM
-from limberjack.engine.system.system import SENSOR_TYPES, Actuator, Hinge, Loop, Sensor, System
+from limberjack.engine.system.system import Hinge, Loop, System
 
 #: each measure's unit of an angle and of a distance
 POSITION, RATE, ACCELERATION, FORCE = ("rad", "m"), ("rad/s", "m/s"), ("rad/s²", "m/s²"), ("N·m", "N")

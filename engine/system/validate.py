@@ -11,6 +11,7 @@ import numpy as np
 
 from limberjack.engine.errors import ModelError, ModelWarning
 from limberjack.engine.system.checks.alarms import check_alarms
+from limberjack.engine.system.checks.devices import check_devices
 from limberjack.engine.system.checks.elements import check_elements
 from limberjack.engine.system.checks.hinge import check_hinge, check_pose
 from limberjack.engine.system.checks.inertia import check_inertia, check_leaves, inertia_fault
@@ -68,6 +69,7 @@ def examine(system: System, inertia: InertiaPolicy, locate: Locate) -> System:
     check_held(checked)
     check_sensors(checked, locate)
     check_alarms(checked, locate)
+    checked = check_devices(checked, locate)
     check_interface(checked)
     check_shapes(checked, locate)
     return checked

@@ -15,9 +15,10 @@ import numpy as np
 from limberjack.engine.errors import ModelError
 from limberjack.engine.system.alarms import Alarm
 from limberjack.engine.system.checks.inertia import MOMENT_TOLERANCE
+from limberjack.engine.system.devices import Actuator
 from limberjack.engine.system.elements import CentralGravity, Rotor, Thruster
 from limberjack.engine.system.places import Locate, plain_locate
-from limberjack.engine.system.system import Actuator, Body, Dof, Hinge, Inertia, Pose, System
+from limberjack.engine.system.system import Body, Dof, Hinge, Inertia, Pose, System
 from limberjack.engine.system.validate import validate
 
 #: largest cosine between the gimbal axis and the rotor axis of a control-moment gyro

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "fmu_state.h"
+#include "layout.h"
 #include "resources.h"
 
 static const char *const category_names[CATEGORIES] = {CATEGORY_EVENTS, CATEGORY_WARNING, CATEGORY_DISCARD,
@@ -182,6 +183,13 @@ static bool is_blank(const char *text)
     return text[strspn(text, " \t\r\n")] == 0;
 }
 
+static bool has_devices(const PlantFile *file)
+{
+    const int64_t *counts = file->ints;
+    return file->header->coupling != COUPLING_PROCESS &&
+           counts[C_INSTRUMENTS] + counts[C_MOTORS] + counts[C_VALVES] > 0;
+}
+
 static Instance *refused(Instance *instance, const char *what, const char *mend)
 {
     instance_log(instance, STATUS_ERROR, NULL, "Instantiation refused: %s; %s.", what, mend);
@@ -228,6 +236,11 @@ static Instance *open_model(Instance *instance, const InstanceOptions *options)
         return refused(
             instance,
             "a model with closed loops has no Model Exchange: an importer's solver would let them drift apart",
+            "instantiate it for Co-Simulation");
+    if (has_devices(instance->file) && options->interface == MODEL_EXCHANGE)
+        return refused(
+            instance,
+            "a model with instruments, motors or valves has no Model Exchange: only steps of the engine move them on",
             "instantiate it for Co-Simulation");
     count_states(instance);
     size_t variables = (size_t)instance->file->header->n_variables;

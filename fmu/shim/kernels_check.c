@@ -23,10 +23,10 @@ static bool check_counts(const int64_t *ints, uint64_t n, Tables *tables)
 {
     if (n < HEADER || ints[C_VERSION] != FORMAT_VERSION)
         return false;
-    for (int i = C_BODIES; i <= C_CENTRAL; i++)
+    for (int i = C_BODIES; i <= C_DRIVE_STATE; i++)
         if (!is_in(ints[i], 0, MOST))
             return false;
-    for (int i = C_CENTRAL + 1; i < HEADER; i++)
+    for (int i = C_DRIVE_STATE + 1; i < HEADER; i++)
         if (ints[i] != 0)
             return false;
     if (!check_unlisted(ints))
@@ -46,11 +46,15 @@ static bool check_counts(const int64_t *ints, uint64_t n, Tables *tables)
                              GROUP_INT * ints[C_GROUPS],
                              ints[C_LISTED],
                              THRUSTER_INT * ints[C_THRUSTERS],
-                             ints[C_ROTORS]};
-    const int64_t **const starts[] = {&tables->counts,    &tables->topo,    &tables->node_row,  &tables->dof,
-                                      &tables->actuators, &tables->sensors, &tables->part_body, &tables->modal,
-                                      &tables->attached,  &tables->loops,   &tables->terms,     &tables->walk,
-                                      &tables->groups,    &tables->listed,  &tables->thrusters, &tables->rotors};
+                             ints[C_ROTORS],
+                             INSTRUMENT_INT * ints[C_INSTRUMENTS],
+                             MOTOR_INT * ints[C_MOTORS],
+                             VALVE_INT * ints[C_VALVES]};
+    const int64_t **const starts[] = {&tables->counts,      &tables->topo,    &tables->node_row,  &tables->dof,
+                                      &tables->actuators,   &tables->sensors, &tables->part_body, &tables->modal,
+                                      &tables->attached,    &tables->loops,   &tables->terms,     &tables->walk,
+                                      &tables->groups,      &tables->listed,  &tables->thrusters, &tables->rotors,
+                                      &tables->instruments, &tables->motors,  &tables->valves};
     uint64_t at = 0;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         *starts[i] = at <= n ? ints + at : ints;
@@ -123,6 +127,8 @@ static bool check_actuators(const Tables *tables)
             return false;
         if (drive[AI_MODE] == MODE_SERVO && !is_in(drive[AI_Q], 0, counts[C_Q]))
             return false;
+        if (!is_in(drive[AI_MOTOR], -1, counts[C_MOTORS]))
+            return false;
     }
     return true;
 }
@@ -141,13 +147,17 @@ static int64_t targets(const int64_t *counts, int64_t type)
     case LOOP_RESIDUAL:
     case LOOP_CLOSED:
     case LOOP_ENERGY_LOSS: return counts[C_LOOPS];
+    case MOTOR_CURRENT:
+    case MOTOR_POSITION:
+    case MOTOR_RATE: return counts[C_MOTORS];
+    case THRUST: return counts[C_THRUSTERS];
     default: return counts[C_NODES];
     }
 }
 
 static bool check_sensors(const Tables *tables)
 {
-    static const int8_t outputs[SENSOR_TYPES] = {1, 1, 1, 6, 3, 4, 3, 3, 3, 3, 1, 6, 1, 1, 1, 1};
+    static const int8_t outputs[SENSOR_TYPES] = {1, 1, 1, 6, 3, 4, 3, 3, 3, 3, 1, 6, 1, 1, 1, 1, 1, 1, 1, 1, 5, 4};
     const int64_t *counts = tables->counts;
     for (int64_t s = 0; s < counts[C_SENSORS]; s++) {
         const int64_t *sensor = tables->sensors + SENSOR_INT * s, type = sensor[SI_TYPE], target = sensor[SI_TARGET];
@@ -174,7 +184,8 @@ static bool check_elements(const Tables *tables)
     const int64_t *counts = tables->counts;
     for (int64_t i = 0; i < counts[C_THRUSTERS]; i++) {
         const int64_t *row = tables->thrusters + THRUSTER_INT * i;
-        if (!is_in(row[TI_ROW], 0, counts[C_BODIES] + 1) || !is_in(row[TI_COMMAND], 0, counts[C_COMMANDS]))
+        if (!is_in(row[TI_ROW], 0, counts[C_BODIES] + 1) || !is_in(row[TI_COMMAND], 0, counts[C_COMMANDS]) ||
+            !is_in(row[TI_VALVE], 0, 2))
             return false;
     }
     for (int64_t i = 0; i < counts[C_ROTORS]; i++)
@@ -189,19 +200,21 @@ const char *kernels_refuse(const int64_t *ints, uint64_t n)
         bool (*check)(const Tables *tables);
         const char *name;
     } checks[] = {
-        {check_groups,    "groups of loops"    }, /* before what points into them */
-        {check_modal,     "flexible bodies"    },
-        {check_topo,      "topology"           },
-        {check_nodes,     "nodes"              },
-        {check_dofs,      "velocities"         },
-        {check_actuators, "actuators"          },
-        {check_sensors,   "sensors"            },
-        {check_parts,     "bodies with mass"   },
-        {check_elements,  "force elements"     },
-        {check_terms,     "coupled coordinates"},
-        {check_walk,      "paths of loops"     },
-        {check_loops,     "loops"              },
-        {check_members,   "groups of loops"    }
+        {check_groups,      "groups of loops"    }, /* before what points into them */
+        {check_modal,       "flexible bodies"    },
+        {check_topo,        "topology"           },
+        {check_nodes,       "nodes"              },
+        {check_dofs,        "velocities"         },
+        {check_actuators,   "actuators"          },
+        {check_sensors,     "sensors"            },
+        {check_parts,       "bodies with mass"   },
+        {check_elements,    "force elements"     },
+        {check_instruments, "instruments"        },
+        {check_drives,      "motors and valves"  },
+        {check_terms,       "coupled coordinates"},
+        {check_walk,        "paths of loops"     },
+        {check_loops,       "loops"              },
+        {check_members,     "groups of loops"    }
     };
     Tables tables = {0};
     if (!check_counts(ints, n, &tables))

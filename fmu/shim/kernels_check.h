@@ -1,5 +1,5 @@
-/* What kernels_check.c (the tree), kernels_check_flexible.c (modal bodies) and kernels_check_loops.c (closed loops)
- * share. */
+/* What kernels_check.c (the tree), kernels_check_flexible.c (modal bodies), kernels_check_loops.c (closed loops) and
+ * kernels_check_devices.c (instruments and drives) share. */
 #ifndef LIMBERJACK_KERNELS_CHECK_H
 #define LIMBERJACK_KERNELS_CHECK_H
 
@@ -11,7 +11,7 @@
 /* ints, and where its tables begin. */
 typedef struct {
     const int64_t *counts, *topo, *node_row, *dof, *actuators, *sensors, *part_body, *modal, *attached, *loops, *terms,
-        *walk, *groups, *listed, *thrusters, *rotors;
+        *walk, *groups, *listed, *thrusters, *rotors, *instruments, *motors, *valves;
 } Tables;
 
 static inline bool is_in(int64_t value, int64_t first, int64_t end)
@@ -43,6 +43,9 @@ bool check_dof_group(const Tables *tables, int64_t dof);
 bool check_terms(const Tables *tables);
 bool check_walk(const Tables *tables);
 bool check_loops(const Tables *tables);
+/* Outputs and states of instruments, motors and valves; their states follow each other. */
+bool check_instruments(const Tables *tables);
+bool check_drives(const Tables *tables);
 /* Does all that a group lists belong to it? After everything else. */
 bool check_members(const Tables *tables);
 

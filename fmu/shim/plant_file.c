@@ -17,7 +17,6 @@
 #define MOST_BYTES (1u << 30)   /* of a file; a model of ten thousand bodies needs a few megabytes */
 #define MOST_NUMBERS (1u << 30) /* of a vector that the file only names the length of */
 #define MOST_SUBSTEPS 1000u     /* engine/simulation.py */
-#define SWITCH 16u              /* numbers of a switch in the state, engine/loops/layout.py */
 
 _Static_assert(sizeof(PlantFileHeader) == 272, "the header's layout is the file's");
 _Static_assert(sizeof(Variable) == 64, "a variable's layout is the file's");
@@ -115,11 +114,10 @@ static int check_section(const PlantFileHeader *header, uint64_t at, uint64_t co
 
 static int check_sections(const PlantFileHeader *h, const Message *message)
 {
-    const uint64_t all = h->n_loops * SWITCH; /* of the switches; only some loops have one */
     if (h->n_q > MOST_NUMBERS || h->n_v > MOST_NUMBERS || h->n_commands > MOST_NUMBERS || h->n_loops > MOST_NUMBERS)
         return refuse(message, "%s: the lengths of its state are impossible; %s.", PLANT_FILE_NAME, MEND);
     const uint64_t motion = 2 + h->n_q + h->n_v + h->n_commands;
-    if (h->n_state < motion || h->n_state - motion > all || (h->n_state - motion) % SWITCH != 0)
+    if (h->n_state < motion || h->n_state > MOST_NUMBERS) /* switches, instruments and drives follow the motion */
         return refuse(message, "%s: the lengths of its state do not fit each other; %s.", PLANT_FILE_NAME, MEND);
     if (h->n_work > MOST_NUMBERS || h->n_observed > MOST_NUMBERS || h->n_surveyed > MOST_NUMBERS ||
         h->n_switches > MOST_NUMBERS)

@@ -6,9 +6,10 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 
+from limberjack.engine.system.devices import Actuator
 from limberjack.engine.system.elements import Thruster
 from limberjack.engine.system.hinge_types import CUSTOM
-from limberjack.engine.system.system import Actuator, Dof, Hinge, Loop, System
+from limberjack.engine.system.system import Dof, Hinge, Loop, System
 from limberjack.engine.system.units import turning
 from limberjack.fmu.variables.naming import place
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from limberjack.engine import layout as at
+from limberjack.engine.system.devices import SENSOR_TYPES
 from limberjack.engine.system.flexible import modes_of
 from limberjack.engine.system.plant import Plant
-from limberjack.engine.system.system import SENSOR_TYPES, System
+from limberjack.engine.system.system import System
 from limberjack.fmu.variables.influences import NOTHING, Influences, Known, Knowns, union
 from limberjack.fmu.variables.variable import Region, Variable
 
@@ -22,6 +23,8 @@ _NODE_SENSORS: dict[str, Callable[[Influences, int], Knowns]] = {
     "node_linear_velocity": Influences.node_linear_velocity,
     "gyro": Influences.node_angular_velocity,
     "accelerometer": Influences.node_acceleration,
+    "star_tracker": Influences.node_orientation,
+    "sun_sensor": Influences.node_orientation,
 }
 
 
@@ -137,7 +140,7 @@ def _sensor_outputs(influences: Influences) -> Sequence[tuple[Knowns, bool]]:
         elif target == "velocity":
             j = system.velocity_names.index(sensor.target)
             knowns = frozenset({(Region.V, j)}) if plain else influences.applied(j)
-        elif sensor.type in ("loop_closed", "loop_energy_loss"):
+        elif sensor.type in ("loop_closed", "loop_energy_loss") or target in ("motor", "thruster"):
             knowns = NOTHING  # they change with the steps
         elif target in ("loop", "joining loop"):
             knowns = influences.loop([loop.name for loop in system.loops].index(sensor.target))

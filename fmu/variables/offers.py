@@ -12,8 +12,9 @@ import numpy as np
 
 from limberjack.engine import layout as at
 from limberjack.engine.system.build import new_state
+from limberjack.engine.system.devices import SENSOR_TYPES, Sensor
 from limberjack.engine.system.plant import Plant
-from limberjack.engine.system.system import SENSOR_TYPES, Sensor, System
+from limberjack.engine.system.system import System
 from limberjack.engine.system.units import turning
 from limberjack.fmu.variables.coordinates import (
     Command,
@@ -38,6 +39,18 @@ _SENSOR_PARTS: dict[str, tuple[tuple[str, str, int, str], ...]] = {
     "gyro": (("", "angular velocity in its own axes", 3, "AngularVelocity"),),
     "accelerometer": (("", "specific force in its own axes", 3, "Acceleration"),),
     "strain_energy": (("", "strain energy", 1, "Energy"),),
+    "motor_current": (("", "current", 1, "Current"),),
+    "motor_position": (("", "angle of the rotor", 1, "Angle"),),
+    "motor_rate": (("", "rate of the rotor", 1, "AngularVelocity"),),
+    "thrust": (("", "thrust", 1, "Force"),),
+    "star_tracker": (
+        ("", "attitude seen (quaternion w x y z)", 4, "QuaternionComponent"),
+        ("valid", "whether it sees stars,", 1, "Fraction"),
+    ),
+    "sun_sensor": (
+        ("", "direction to the sun in its own axes", 3, "DirectionComponent"),
+        ("valid", "whether it sees the sun,", 1, "Fraction"),
+    ),
     "loop_wrench": (("moment", "moment", 3, "Torque"), ("force", "force", 3, "Force")),
 }
 #: sensor type of a loop → words, declared types where it measures angles, distances, or either
@@ -110,7 +123,8 @@ def spread(whole: Variable, arrays: bool, default: bool) -> list[Candidate]:
 class Offers:
     """The candidates of one model. arrays : vectors stay whole; embedded : the engine is inside the FMU.
 
-    Only a model without closed loops can be integrated by an importer's solver, so only it has states and indicators.
+    Only a model without closed loops, instruments and motors can be integrated by an importer's solver, so only it has
+    states and indicators.
     """
 
     system: System
@@ -121,7 +135,7 @@ class Offers:
     @property
     def exchange(self) -> bool:
         """Whether there is Model Exchange."""
-        return self.embedded and not self.system.loops
+        return self.embedded and not self.system.loops and not self.system.has_devices
 
     @cached_property
     def coordinates(self) -> list[Coordinate]:

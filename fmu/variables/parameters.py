@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from limberjack.engine.system.devices import Actuator
 from limberjack.engine.system.plant import Plant
-from limberjack.engine.system.system import Actuator
 from limberjack.fmu.variables.coordinates import Velocity
+from limberjack.fmu.variables.device_parameters import device_parameters
 from limberjack.fmu.variables.naming import place
 from limberjack.fmu.variables.offers import Offers, spread, typed
 from limberjack.fmu.variables.selection import Candidate
@@ -49,13 +50,13 @@ def parameters(offers: Offers) -> list[Candidate]:
             continue
         elif group == "hinge":
             listed.append(_hinge(plant, index, word, user_name, velocities[user_name]))
-        elif group == "actuator":
+        elif group == "actuator" and user_name in actuators:
             drive = actuators[user_name]
             if word in _USED[drive.mode]:
                 listed.append(_actuator(plant, index, word, drive, velocities[drive.coordinate]))
-        else:
+        elif group == "body":
             listed.append(_body(plant, index, user_name))
-    return listed
+    return [*listed, *device_parameters(offers)]
 
 
 def _parameter(plant: Plant, index: int, name: str, said: str, type_name: str, default: bool) -> Candidate:

@@ -25,13 +25,14 @@ class Unit:
     m: int = 0
     s: int = 0
     rad: int = 0
+    A: int = 0
     factor: float = 1.0
     display: tuple[DisplayUnit, ...] = ()
 
     @property
     def exponents(self) -> dict[str, int]:
         """Base unit → exponent, those that are not 0."""
-        return {base: power for base in ("kg", "m", "s", "rad") if (power := getattr(self, base))}
+        return {base: power for base in ("kg", "m", "s", "rad", "A") if (power := getattr(self, base))}
 
 
 def _shown(**factors: float) -> tuple[DisplayUnit, ...]:
@@ -56,6 +57,9 @@ _LISTED = (
     Unit("N.m.s/rad", kg=1, m=2, s=-1, rad=-1, display=(DisplayUnit("N.m.s/deg", math.pi / 180.0),)),
     Unit("N/m", kg=1, s=-2),
     Unit("N.s/m", kg=1, s=-1),
+    Unit("A", A=1),
+    Unit("V", kg=1, m=2, s=-3, A=-1),
+    Unit("Ohm", kg=1, m=2, s=-3, A=-2),
     Unit("J", kg=1, m=2, s=-2),
     Unit("N.s", kg=1, m=1, s=-1),
     Unit("N.m.s", kg=1, m=2, s=-1),
@@ -85,6 +89,11 @@ _DECLARED = (
     DeclaredType("Velocity", "Velocity", "m/s", description="speed along an axis, or component of a velocity"),
     DeclaredType("Acceleration", "Acceleration", "m/s2", description="component of an acceleration"),
     DeclaredType("QuaternionComponent", "", "1", description="component of a unit quaternion, order w x y z"),
+    DeclaredType("DirectionComponent", "", "1", description="component of a unit vector"),
+    DeclaredType("Fraction", "", "1", description="plain number"),
+    DeclaredType("Current", "ElectricCurrent", "A", description="current"),
+    DeclaredType("Voltage", "ElectricPotential", "V", description="voltage"),
+    DeclaredType("Resistance", "Resistance", "Ohm", minimum=0.0, description="resistance"),
     DeclaredType("QuaternionRate", "", "1/s", description="time derivative of a component of a quaternion"),
     DeclaredType("Torque", "Torque", "N.m", description="torque about an axis, or component of a moment"),
     DeclaredType("Force", "Force", "N", description="force along an axis, or component of a force"),

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from limberjack.engine.system.system import Actuator, Body, Dof, Hinge, Inertia, Loop, Pose, Sensor, System
+from limberjack.engine.system.devices import Actuator, Sensor
+from limberjack.engine.system.system import Body, Dof, Hinge, Inertia, Loop, Pose, System
 from limberjack.engine.system.validate import validate
 
 WAIT_S = 20.0  # bound on every wait; reached only when something is broken

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.system.system import Body, Hinge, Inertia, Sensor, System
+from limberjack.engine.system.devices import Sensor
+from limberjack.engine.system.system import Body, Hinge, Inertia, System
 from limberjack.engine.system.validate import validate
 from tests.flexible.particles import Flexible, Sums, particles_of, random_flexible, random_state
 from tests.flexible.test_tree import SEEDS, moved, undamped

@@ -9,7 +9,8 @@ import pytest
 
 import limberjack as lj
 from limberjack.engine.errors import ModelError
-from limberjack.engine.system.system import Body, Hinge, Inertia, Sensor, System
+from limberjack.engine.system.devices import Sensor
+from limberjack.engine.system.system import Body, Hinge, Inertia, System
 from limberjack.engine.system.validate import validate
 from tests.flexible.particles import random_flexible, random_state
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from limberjack.engine.system.devices import SENSOR_TYPES, Actuator, Sensor
 from limberjack.engine.system.hinge_types import HINGE_TYPES
-from limberjack.engine.system.system import SENSOR_TYPES, Actuator, Body, Dof, Sensor, System
+from limberjack.engine.system.system import Body, Dof, System
 from limberjack.engine.system.validate import validate
 from tests.engine.random_systems import random_system
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from limberjack.engine.system.system import Actuator, Body, Dof, Hinge, Inertia, Node, Pose, System
+from limberjack.engine.system.devices import Actuator
+from limberjack.engine.system.system import Body, Dof, Hinge, Inertia, Node, Pose, System
 from limberjack.engine.system.validate import validate
 
 X, Y, Z = np.eye(3)

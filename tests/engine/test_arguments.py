@@ -10,7 +10,8 @@ import pytest
 import limberjack as lj
 from limberjack.engine.integrate import INTEGRATORS
 from limberjack.engine.simulation import MOST_SUBSTEPS
-from limberjack.engine.system.system import Actuator, Body, Dof, Hinge, Inertia, Node, Sensor, System
+from limberjack.engine.system.devices import Actuator, Sensor
+from limberjack.engine.system.system import Body, Dof, Hinge, Inertia, Node, System
 from limberjack.engine.system.validate import validate
 from tests.engine.single_body import Z, one_body
 

@@ -8,7 +8,8 @@ import pytest
 import limberjack as lj
 from limberjack.engine import layout, readiness
 from limberjack.engine.entries import entries
-from limberjack.engine.system.system import Actuator, Body, Dof, Hinge, Inertia, System
+from limberjack.engine.system.devices import Actuator
+from limberjack.engine.system.system import Body, Dof, Hinge, Inertia, System
 from limberjack.engine.system.validate import validate
 from tests.engine.random_systems import MOVING, random_state, random_system
 

@@ -9,7 +9,8 @@ from scipy.linalg import expm
 
 import limberjack as lj
 from limberjack.engine.system.build import LIMIT_TIME
-from limberjack.engine.system.system import Actuator, Dof
+from limberjack.engine.system.devices import Actuator
+from limberjack.engine.system.system import Dof
 from tests.engine.single_body import X, Z, one_body
 
 MASS = 2.0

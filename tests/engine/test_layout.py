@@ -10,9 +10,11 @@ from numba.extending import overload
 
 from limberjack.engine import layout
 from limberjack.engine.derivatives.layout import slope_sections
+from limberjack.engine.drives import layout as drives
 from limberjack.engine.elements import layout as elements
 from limberjack.engine.entries import entries
 from limberjack.engine.flexible import layout as flexible
+from limberjack.engine.instruments import layout as instruments
 from limberjack.engine.kernel import OPTIONS
 from limberjack.engine.loops import layout as loops
 from limberjack.engine.system.build import SENSOR_CODES, build, new_state
@@ -81,12 +83,20 @@ FLEXIBLE = {flexible.C_MODAL: 2, flexible.C_ATTACHED: 3, flexible.C_MODAL_TABLE:
 
 #: and those of force elements
 ELEMENTS = {elements.C_THRUSTERS: 2, elements.C_ROTORS: 3, elements.C_CENTRAL: 1}
+#: and those of instruments and drives with states
+DEVICES = {
+    instruments.C_INSTRUMENTS: 3,
+    instruments.C_INSTRUMENT_STATE: 17,
+    drives.C_MOTORS: 2,
+    drives.C_VALVES: 3,
+    drives.C_DRIVE_STATE: 21,
+}
 
 
 def numbered(plant: Plant) -> Plant:
-    """The same counts, those of loops, modal bodies and elements, every other number replaced by its own index."""
+    """The same counts, those of loops, modal bodies, elements and devices, all else replaced by its own index."""
     head = plant.ints[: layout.HEADER].copy()
-    for which, count in (LOOPS | FLEXIBLE | ELEMENTS).items():
+    for which, count in (LOOPS | FLEXIBLE | ELEMENTS | DEVICES).items():
         head[which] = count
     ints = np.arange(total(layout.int_sections(head)))
     ints[: layout.HEADER] = head
@@ -103,7 +113,12 @@ def fields(view: type, **nested: type) -> tuple[str, ...]:
 
 def plain(name: str) -> str:
     """Name of the section that an array of a view shows."""
-    renamed = {"loops.row": "row_work", "flexible.table": "modal_table"}
+    renamed = {
+        "loops.row": "row_work",
+        "flexible.table": "modal_table",
+        "drives.now": "motor_now",
+        "drives.state": "motor_state",
+    }
     return renamed.get(name, name.split(".")[-1])
 
 
@@ -118,7 +133,14 @@ def places(sections: Sections) -> dict[str, tuple[int, int, int]]:
 
 def test_plant_sections_agree_with_the_compiled_view(plant):
     marked = numbered(plant)
-    seen = fields(layout.Plant, flexible=flexible.FlexiblePlant, loops=loops.LoopPlant, elements=elements.ElementPlant)
+    seen = fields(
+        layout.Plant,
+        flexible=flexible.FlexiblePlant,
+        loops=loops.LoopPlant,
+        elements=elements.ElementPlant,
+        instruments=instruments.InstrumentPlant,
+        drives=drives.DrivePlant,
+    )
     out = dict(zip(seen, corners(plant_view, marked.ints, marked.floats, seen)))
     assert out.pop("ncommand")[0] == plant.count(layout.C_COMMANDS) > 0
     assert out.pop("noutput")[0] == plant.count(layout.C_OUTPUTS) > 0
@@ -136,7 +158,13 @@ def test_work_sections_agree_with_the_compiled_view(plant, looped):
     ints = numbered(plant).ints if looped else plant.ints
     sections = layout.work_sections(ints)
     work = np.arange(total(sections), dtype=float)
-    seen = fields(layout.Work, loops=loops.LoopWork, elements=elements.ElementWork)
+    seen = fields(
+        layout.Work,
+        loops=loops.LoopWork,
+        elements=elements.ElementWork,
+        instruments=instruments.InstrumentWork,
+        drives=drives.DriveWork,
+    )
     out = corners(work_view, ints, work, seen)
     assert [name for name, _, _ in sections] == list(map(plain, seen))
     for corner, (name, place) in zip(out, places(sections).items()):
@@ -201,7 +229,10 @@ def test_codes_of_hinges_and_sensors_are_those_of_the_kernels():
 def test_header_has_room_and_a_version(plant):
     assert plant.count(layout.C_VERSION) == layout.FORMAT_VERSION
     counts = [
-        value for where in (layout, loops, flexible) for name, value in vars(where).items() if name.startswith("C_")
+        value
+        for where in (layout, loops, flexible, elements, instruments, drives)
+        for name, value in vars(where).items()
+        if name.startswith("C_")
     ]
     assert sorted(set(counts)) == list(range(len(set(counts))))
     assert max(counts) < layout.HEADER

@@ -8,7 +8,8 @@ from scipy.linalg import expm
 
 import limberjack as lj
 from limberjack.engine.errors import ArgumentError, UnknownNameError
-from limberjack.engine.system.system import Actuator, Body, Dof, Hinge, Inertia, Pose, Sensor, System
+from limberjack.engine.system.devices import Actuator, Sensor
+from limberjack.engine.system.system import Body, Dof, Hinge, Inertia, Pose, System
 from limberjack.engine.system.validate import validate
 from tests.engine.dense import quaternion_matrix
 from tests.engine.full_model import full_model

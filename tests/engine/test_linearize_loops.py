@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.system.system import Loop, Sensor, System
+from limberjack.engine.system.devices import Sensor
+from limberjack.engine.system.system import Loop, System
 from limberjack.engine.system.validate import validate
 from tests.engine.full_model import full_model
 from tests.engine.motions import move

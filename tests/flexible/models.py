@@ -12,9 +12,10 @@ from limberjack.engine.modes import integrals
 from limberjack.engine.modes.frame import Beam, Frame, Material, rectangle
 from limberjack.engine.modes.frame_structure import frame_structure
 from limberjack.engine.modes.reduction import Reduction, reduce_structure
+from limberjack.engine.system.devices import SENSOR_TYPES, Actuator, Sensor
 from limberjack.engine.system.flexible import modal_bodies
 from limberjack.engine.system.modal import Integrals
-from limberjack.engine.system.system import SENSOR_TYPES, Actuator, Body, Dof, Hinge, Node, Pose, Sensor, System
+from limberjack.engine.system.system import Body, Dof, Hinge, Node, Pose, System
 from limberjack.engine.system.validate import validate
 from tests.flexible.closed import closed
 from tests.flexible.particles import cloud, hinge, rigid

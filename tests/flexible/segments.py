@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 import limberjack as lj
-from limberjack.engine.system.system import Actuator, Body, Dof, Hinge, Inertia, Pose, System
+from limberjack.engine.system.devices import Actuator
+from limberjack.engine.system.system import Body, Dof, Hinge, Inertia, Pose, System
 from limberjack.engine.system.validate import validate
 from tests.flexible.beams import Strip
 

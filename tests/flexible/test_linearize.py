@@ -13,7 +13,8 @@ import limberjack as lj
 from limberjack.engine.operators import Operators
 from limberjack.engine.operators.closure import STEP
 from limberjack.engine.operators.tree_model import moved_coordinates
-from limberjack.engine.system.system import Actuator, Hinge, Pose, Sensor, System
+from limberjack.engine.system.devices import Actuator, Sensor
+from limberjack.engine.system.system import Hinge, Pose, System
 from limberjack.engine.system.validate import validate
 from tests.engine.motions import move
 from tests.flexible.beams import Strip, hung, modal, on_a_hub, stiffness

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.system.system import SENSOR_TYPES, Pose, Sensor, System
+from limberjack.engine.system.devices import SENSOR_TYPES, Sensor
+from limberjack.engine.system.system import Pose, System
 from limberjack.engine.system.validate import validate
 from tests.flexible.closed import looped, onto, rows
 from tests.flexible.particles import Flexible, Sums, random_flexible, random_state

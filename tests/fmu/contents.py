@@ -11,8 +11,9 @@ import numpy as np
 
 import limberjack.fmu
 from limberjack.engine.system.build import build
+from limberjack.engine.system.devices import Actuator, Sensor
 from limberjack.engine.system.load import load
-from limberjack.engine.system.system import Actuator, Body, Dof, Hinge, Inertia, Node, Sensor, System
+from limberjack.engine.system.system import Body, Dof, Hinge, Inertia, Node, System
 from limberjack.engine.system.validate import validate
 from limberjack.fmu.description import documentation, icon, reference, terminals
 from limberjack.fmu.description import fmi2 as description_fmi2

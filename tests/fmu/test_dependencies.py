@@ -10,9 +10,10 @@ import pytest
 from limberjack.engine import layout
 from limberjack.engine.entries import entries
 from limberjack.engine.system.build import build, new_state
+from limberjack.engine.system.devices import SENSOR_TYPES, Actuator, Sensor
 from limberjack.engine.system.hinge_types import HINGE_TYPES
 from limberjack.engine.system.plant import Plant
-from limberjack.engine.system.system import SENSOR_TYPES, Actuator, Body, Dof, Hinge, Inertia, Node, Sensor, System
+from limberjack.engine.system.system import Body, Dof, Hinge, Inertia, Node, System
 from limberjack.engine.system.validate import validate
 from limberjack.fmu.variables.dependencies import dependencies_of
 from limberjack.fmu.variables.listing import variables_of

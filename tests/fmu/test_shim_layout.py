@@ -15,10 +15,12 @@ import pytest
 
 import limberjack as lj
 from limberjack.engine import layout, outputs, views
+from limberjack.engine.drives import layout as drives
 from limberjack.engine.elements import layout as elements
 from limberjack.engine.flexible import layout as flexible
+from limberjack.engine.instruments import layout as instruments
 from limberjack.engine.loops import layout as loops
-from limberjack.engine.system import hinge_types, system
+from limberjack.engine.system import devices, hinge_types
 from limberjack.engine.system.build import build
 from limberjack.engine.system.plant import Plant
 from limberjack.fmu import plant_file
@@ -84,10 +86,10 @@ def constants() -> dict[str, int]:
 def test_the_constants_are_the_engines():
     for name, value in constants().items():
         if name in ("HINGE_TYPES", "SENSOR_TYPES"):
-            owner = hinge_types if name == "HINGE_TYPES" else system
+            owner = hinge_types if name == "HINGE_TYPES" else devices
             assert value == len(getattr(owner, name))
         else:
-            owners = (layout, loops, flexible, elements, hinge_types, outputs, views)
+            owners = (layout, loops, flexible, elements, instruments, drives, hinge_types, outputs, views)
             places = [place for place in owners if hasattr(place, name)]
             assert [getattr(place, name) for place in places][:1] == [value], name
 
@@ -99,7 +101,7 @@ def test_sizes_of_hinges_are_the_engines():
     assert tables["n_q"] == [kind.nq for kind in hinge_types.HINGE_TYPES.values()]
     assert tables["n_v"][:-1] == [kind.nv for kind in hinge_types.HINGE_TYPES.values()][:-1]
     (sensors,) = re.findall(r"outputs\[SENSOR_TYPES\] = \{(.*?)\}", text)
-    assert [int(x) for x in sensors.split(",")] == [len(row[1]) for row in system.SENSOR_TYPES.values()]
+    assert [int(x) for x in sensors.split(",")] == [len(row[1]) for row in devices.SENSOR_TYPES.values()]
 
 
 def test_models_pass(refuse, plant):

@@ -14,8 +14,9 @@ import limberjack as lj
 from limberjack.engine import layout
 from limberjack.engine.errors import ArgumentError, ModelError
 from limberjack.engine.system.build import build
+from limberjack.engine.system.devices import Actuator, Sensor
 from limberjack.engine.system.hinge_types import HINGE_TYPES
-from limberjack.engine.system.system import Actuator, Body, Dof, Hinge, Inertia, Interface, Node, Sensor, System
+from limberjack.engine.system.system import Body, Dof, Hinge, Inertia, Interface, Node, System
 from limberjack.engine.system.validate import validate
 from limberjack.fmu.variables.coordinates import labels
 from limberjack.fmu.variables.listing import variables_of

@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings
 import limberjack as lj
 from limberjack.engine.operators import Operators
 from limberjack.engine.operators.diagonal import DiagonalDynamics, diagonal_step
-from limberjack.engine.system.system import Actuator
+from limberjack.engine.system.devices import Actuator
 from limberjack.engine.system.validate import validate
 from tests.engine.random_systems import random_state, random_system, trees
 from tests.operators.parts import part_system, random_part, same

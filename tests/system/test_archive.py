@@ -19,7 +19,8 @@ from limberjack.cli import main
 from limberjack.engine.system import archive
 from limberjack.engine.system.archive import from_bytes, to_bytes
 from limberjack.engine.system.build import build
-from limberjack.engine.system.system import Actuator, Body, Dof, Hinge, Inertia, Node, Sensor, System
+from limberjack.engine.system.devices import Actuator, Sensor
+from limberjack.engine.system.system import Body, Dof, Hinge, Inertia, Node, System
 from limberjack.engine.system.validate import validate
 
 HERE = Path(__file__).parent

@@ -9,11 +9,12 @@ import pytest
 
 import limberjack as lj
 from limberjack.engine.errors import ModelError
+from limberjack.engine.system.devices import Actuator
 from limberjack.engine.system.frames import assemble
 from limberjack.engine.system.loops.choice import FREE_MOST
 from limberjack.engine.system.loops.mechanism import Mechanism
 from limberjack.engine.system.loops.plan import Plan, plan
-from limberjack.engine.system.system import Actuator, Hinge, Loop, Pose, Term
+from limberjack.engine.system.system import Hinge, Loop, Pose, Term
 from limberjack.engine.system.validate import validate
 from tests.loops.mechanisms import bars, spatial
 from tests.loops.oracle import Oracle

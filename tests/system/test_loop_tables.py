@@ -12,11 +12,12 @@ from limberjack.engine import layout as at
 from limberjack.engine.loops import layout as lp
 from limberjack.engine.system.archive import to_bytes
 from limberjack.engine.system.build import build, new_state
+from limberjack.engine.system.devices import Actuator, Sensor
 from limberjack.engine.system.frames import assemble
 from limberjack.engine.system.hinge_types import SPHERICAL, UNIVERSAL
 from limberjack.engine.system.loops.plan import plan
 from limberjack.engine.system.plant import Plant
-from limberjack.engine.system.system import Actuator, Loop, Sensor, System
+from limberjack.engine.system.system import Loop, System
 from limberjack.engine.system.validate import validate
 from tests.loops.random_graphs import KINDS, random_closed
 from tests.system.test_loop_groups import gear, point, tree_of

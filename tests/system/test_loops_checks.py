@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from limberjack.engine.errors import ModelError
-from limberjack.engine.system.system import Actuator, Body, Dof, Hinge, Inertia, Loop, Pose, Sensor, System, Term
+from limberjack.engine.system.devices import Actuator, Sensor
+from limberjack.engine.system.system import Body, Dof, Hinge, Inertia, Loop, Pose, System, Term
 from limberjack.engine.system.validate import validate
 from tests.system.kinematics import body_poses
 

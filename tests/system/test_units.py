@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import limberjack as lj
-from limberjack.engine.system.system import Actuator, Body, Hinge, Inertia, Loop, Sensor, System, Term
+from limberjack.engine.system.devices import Actuator, Sensor
+from limberjack.engine.system.system import Body, Hinge, Inertia, Loop, System, Term
 from limberjack.engine.system.units import command_units, hinge_units, output_units
 from limberjack.engine.system.validate import validate
 

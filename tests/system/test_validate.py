@@ -7,19 +7,9 @@ import numpy as np
 import pytest
 
 from limberjack.engine.errors import ModelError, ModelWarning
+from limberjack.engine.system.devices import Actuator, Sensor
 from limberjack.engine.system.rotations import from_quaternion, from_rpy, nearest, to_quaternion
-from limberjack.engine.system.system import (
-    Actuator,
-    Body,
-    Dof,
-    Hinge,
-    Inertia,
-    Interface,
-    Node,
-    Pose,
-    Sensor,
-    System,
-)
+from limberjack.engine.system.system import Body, Dof, Hinge, Inertia, Interface, Node, Pose, System
 from limberjack.engine.system.validate import validate
 
 SOLID = Inertia(1.0, np.zeros(3), np.eye(3))

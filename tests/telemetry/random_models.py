@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 import limberjack as lj
-from limberjack.engine.system.system import SENSOR_TYPES, Actuator, Dof, Sensor, System
+from limberjack.engine.system.devices import SENSOR_TYPES, Actuator, Sensor
+from limberjack.engine.system.system import Dof, System
 from limberjack.engine.system.validate import validate
 from tests.engine.random_systems import ALL_TYPES, random_system
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from limberjack.engine.errors import ModelError
+from limberjack.engine.system.devices import SENSOR_TYPES, Actuator
 from limberjack.engine.system.elements import Thruster
 from limberjack.engine.system.graph import some_names
 from limberjack.engine.system.numbers import usable
 from limberjack.engine.system.patterns import PATTERN_MEND, pattern_fault
 from limberjack.engine.system.places import Locate, refuse
-from limberjack.engine.system.system import SENSOR_TYPES, Actuator, Loop, System
+from limberjack.engine.system.system import Loop, System
 
-_KINDS = {"joining loop": "loop that joins two frames"}
+_KINDS = {"joining loop": "loop that joins two frames", "motor": "drive with a motor"}
 MODES = ("torque", "servo", "velocity")
 
 
@@ -90,6 +91,8 @@ def check_sensors(system: System, locate: Locate) -> None:
         "flexible body": system.flexible_names,
         "loop": system.loop_names,
         "joining loop": tuple(loop.name for loop in system.loops if loop.joins),
+        "motor": tuple(actuator.name for actuator in system.actuators if actuator.motor is not None),
+        "thruster": tuple(thruster.name for thruster in system.thrusters),
     }
     seen: dict[str, str] = {}
     for sensor in system.sensors:

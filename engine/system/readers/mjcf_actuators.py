@@ -12,8 +12,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from limberjack.engine.errors import ModelError
+from limberjack.engine.system.devices import Actuator
 from limberjack.engine.system.readers.mjcf_names import Names, Place
-from limberjack.engine.system.system import Actuator
 
 _MEND = "Use <motor>, <position> or <velocity> on a hinge or slide joint, or remove the actuator"
 _SCALAR_JOINTS = (2, 3)

@@ -16,6 +16,7 @@ from limberjack.engine.system.readers.schema_alarms import AlarmSpec
 from limberjack.engine.system.readers.schema_elements import CmgSpec, Gravity, ThrusterSpec, WheelSpec
 from limberjack.engine.system.readers.schema_hinges import HingeSpec
 from limberjack.engine.system.readers.schema_loops import LoopSpec
+from limberjack.engine.system.readers.schema_sensors import MotorSpec, SensorSpec
 from limberjack.engine.system.readers.schema_shapes import ShapeSpec
 from limberjack.engine.system.readers.schema_values import (
     Frame,
@@ -103,34 +104,7 @@ class ActuatorSpec(Model):
         default=None, description="beyond this rate it does not drive further, rad/s or m/s (default: no limit)"
     )
     initial: Number = Field(default=0.0, description="first main command (default 0)")
-
-
-class SensorSpec(Model):
-    """An ideal measurement."""
-
-    name: Name = Field(description="unique among sensors")
-    type: Literal[
-        "position",
-        "rate",
-        "effort",
-        "reaction",
-        "node_position",
-        "node_orientation",
-        "node_angular_velocity",
-        "node_linear_velocity",
-        "gyro",
-        "accelerometer",
-        "strain_energy",
-        "loop_wrench",
-        "loop_force",
-        "loop_residual",
-        "loop_closed",
-        "loop_energy_loss",
-    ]
-    target: Name = Field(
-        description="a coordinate (position), velocity (rate, effort), hinge (reaction), flexible body "
-        "(strain_energy), loop (loop_…) or node"
-    )
+    motor: MotorSpec | None = Field(default=None, description="what brings the force about (default: it is ideal)")
 
 
 class InterfaceSpec(Model):
@@ -173,6 +147,10 @@ class ModelSpec(Model):
     sensors: list[SensorSpec] = Field(default=[])
     shapes: list[ShapeSpec] = Field(default=[])
     alarms: list[AlarmSpec] = Field(default=[])
+    sun: Vector3 = Field(
+        default=[1.0, 0.0, 0.0], description="direction to the sun in the inertial frame (default [1, 0, 0])"
+    )
+    seed: Annotated[int, Field(ge=0, le=2**32 - 1)] = Field(default=0, description="of the noise (default 0)")
     fmu: InterfaceSpec = InterfaceSpec()
 
 

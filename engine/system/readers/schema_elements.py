@@ -53,6 +53,8 @@ class ThrusterSpec(Model):
     thrust: Positive = Field(description="largest force, N")
     minimum: NonNegative = Field(default=0.0, description="commands below this give no force, N (default 0)")
     initial: Number = Field(default=0.0, description="first command, N (default 0)")
+    delay: NonNegative = Field(default=0.0, description="of its valve, from command to thrust, s (default 0)")
+    minimum_pulse: NonNegative = Field(default=0.0, description="once open it stays so at least so long, s (default 0)")
 
 
 class Spinning(Frame):

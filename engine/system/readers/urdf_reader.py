@@ -9,11 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
+from limberjack.engine.system.devices import Actuator
 from limberjack.engine.system.readers.urdf_mimic import ONE_DOF_JOINTS, Follower, Mimic, read_mimics, start_of
 from limberjack.engine.system.readers.urdf_visuals import read_visuals
 from limberjack.engine.system.readers.xml_document import Element
 from limberjack.engine.system.rotations import from_rpy
-from limberjack.engine.system.system import Actuator, Body, Dof, Hinge, Inertia, Pose, System
+from limberjack.engine.system.system import Body, Dof, Hinge, Inertia, Pose, System
 
 HINGE_OF_JOINT = {
     "revolute": "revolute",

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from limberjack.engine.errors import ModelError
+from limberjack.engine.system.devices import Actuator
 from limberjack.engine.system.elements import CentralGravity, Rotor, Thruster
 from limberjack.engine.system.places import Locate
 from limberjack.engine.system.readers.schema import ModelSpec
 from limberjack.engine.system.readers.schema_elements import CmgSpec, GravitySpec, Spinning, ThrusterSpec, WheelSpec
 from limberjack.engine.system.readers.yaml_document import Document
 from limberjack.engine.system.readers.yaml_frames import Carriers
-from limberjack.engine.system.system import Actuator, Body, Pose
+from limberjack.engine.system.system import Body, Pose
 from limberjack.engine.system.wheels import Cmg, Wheel, cmg_parts, wheel_parts
 
 
@@ -80,6 +81,8 @@ def _thruster(i: int, spec: ThrusterSpec, carriers: Carriers, document: Document
         position=frame.position + frame.rotation @ np.array(spec.position, dtype=float),
         minimum=spec.minimum,
         initial=spec.initial,
+        delay=spec.delay,
+        minimum_pulse=spec.minimum_pulse,
         where=document.place(("thrusters", i)),
     )
 

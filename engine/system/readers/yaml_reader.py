@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import ValidationError
 
 from limberjack.engine.errors import ModelError
+from limberjack.engine.system.devices import Actuator, Motor
 from limberjack.engine.system.flexible import modal_bodies
 from limberjack.engine.system.modal import Integrals
 from limberjack.engine.system.places import Locate, plain_locate
@@ -20,8 +21,9 @@ from limberjack.engine.system.readers.yaml_frames import WORLD, Carriers
 from limberjack.engine.system.readers.yaml_hinges import given_initials, make_hinge
 from limberjack.engine.system.readers.yaml_loops import make_loop
 from limberjack.engine.system.readers.yaml_modes import read_modes
+from limberjack.engine.system.readers.yaml_sensors import make_sensors
 from limberjack.engine.system.readers.yaml_shapes import make_shapes
-from limberjack.engine.system.system import Actuator, Body, Inertia, Node, Sensor, System
+from limberjack.engine.system.system import Body, Inertia, Node, System
 
 #: fields of the System that have another name in the file
 _FIELDS = {"inboard": "position", "q0": "initial", "v0": "initial", "size": "radius"}
@@ -69,10 +71,7 @@ def _system(spec: ModelSpec, document: Document) -> System:
             *(_actuator(actuator, document.place(("actuators", i))) for i, actuator in enumerate(spec.actuators)),
             *elements.actuators,
         ),
-        sensors=tuple(
-            Sensor(sensor.name, sensor.type, sensor.target, document.place(("sensors", i)))
-            for i, sensor in enumerate(spec.sensors)
-        ),
+        sensors=make_sensors(spec, document),
         loops=tuple(make_loop(i, loop, carriers, document) for i, loop in enumerate(spec.loops)),
         shapes=make_shapes(spec, carriers, document),
         alarms=tuple(alarm.alarm(document.place(("alarms", i))) for i, alarm in enumerate(spec.alarms)),
@@ -80,6 +79,8 @@ def _system(spec: ModelSpec, document: Document) -> System:
         rotors=tuple(elements.rotors),
         gravity=elements.gravity,
         central=elements.central,
+        sun=np.array(spec.sun, dtype=float),
+        seed=spec.seed,
         dt=spec.simulation.dt,
         integrator=spec.simulation.integrator,
         source=document.file,
@@ -118,7 +119,8 @@ def _inertia(spec: BodySpec, document: Document, path: tuple[str, int]) -> Inert
 def _actuator(spec: ActuatorSpec, where: str) -> Actuator:
     limit = math.inf if spec.limit is None else spec.limit
     fastest = math.inf if spec.max_rate is None else spec.max_rate
-    return Actuator(spec.name, spec.coordinate, spec.mode, spec.kp, spec.kd, limit, spec.initial, fastest, where)
+    motor = None if spec.motor is None else Motor(**{k: v for k, v in spec.motor if v is not None})
+    return Actuator(spec.name, spec.coordinate, spec.mode, spec.kp, spec.kd, limit, spec.initial, fastest, motor, where)
 
 
 def _locator(document: Document, spec: ModelSpec) -> Locate:

@@ -27,8 +27,9 @@ from limberjack.commands.controller import SAMPLES
 from limberjack.commands.record import read_csv, tracking_errors
 from limberjack.commands.trajectory import drivable, resting
 from limberjack.engine.errors import ArgumentError, LimberjackError
+from limberjack.engine.system.devices import Actuator
 from limberjack.engine.system.load import load
-from limberjack.engine.system.system import Actuator, Loop, System
+from limberjack.engine.system.system import Loop, System
 
 #: how long a controller may say nothing, beyond the simulated time between two of its reports, s
 PATIENCE_S = 300.0

@@ -1,0 +1,1 @@
+"""Drives with states of their own: motors with a current loop and a gear, valves of thrusters."""

@@ -1,0 +1,1 @@
+"""Instruments: what stands between an ideal sensor and the number that flight software reads."""
