@@ -28,7 +28,12 @@ def check_alarms(system: System, locate: Locate) -> None:
 def alarms_of(system: System) -> dict[str, Alarm]:
     """Quantity → its alarm, of a checked System."""
     names = quantity_names(system) if system.alarms else ()
-    return {name: alarm for alarm in system.alarms for name in names if compiled(alarm.signal).match(name)}
+    return {name: alarm for alarm in system.alarms for name in _matching(alarm.signal, names)}
+
+
+def _matching(signal: str, names: tuple[str, ...]) -> list[str]:
+    match = compiled(signal).match
+    return [name for name in names if match(name)]
 
 
 def _named(alarm: Alarm, names: tuple[str, ...], locate: Locate) -> list[str]:
@@ -36,7 +41,7 @@ def _named(alarm: Alarm, names: tuple[str, ...], locate: Locate) -> list[str]:
     if not isinstance(alarm.signal, str) or not alarm.signal.strip() or len(alarm.signal) > 1000:
         what = f"an alarm names {alarm.signal!r:.60}"
         refuse(alarm, "signal", what, "Give the name of a quantity, or a pattern with * and ?", locate)
-    found = [name for name in names if compiled(alarm.signal).match(name)]
+    found = _matching(alarm.signal, names)
     if not found:
         what = f"an alarm names '{alarm.signal}', which is no quantity of this model"
         refuse(alarm, "signal", what, _nearest(alarm.signal, names), locate)
