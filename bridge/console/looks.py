@@ -12,8 +12,8 @@ from limberjack.engine.system.frames import rotation_to_z
 from limberjack.engine.system.shapes import Shape
 from limberjack.engine.system.system import Body, Inertia, System
 
-#: of what has a mass and no size, kg/m³
-_DENSITY = 1000.0
+#: of what has a mass and no size, kg/m³; a box lighter than the second has the inertia of no solid
+_DENSITY, _LIGHTEST = 1000.0, 2.0
 #: edges of a box are at least this part of the longest, and a rod's radius this part of its length
 _THINNEST = 0.03
 #: difference of two principal moments, relative to the largest, that counts as none
@@ -61,14 +61,11 @@ def _looks(body: Body, joints: list[np.ndarray]) -> list[Shape]:
 
 
 def _solid(body: Body) -> list[Shape]:
-    """A sphere for a point mass, a disc for what is round about its hinge's axis, else a box; nothing without mass."""
+    """A disc for what is round about its hinge's axis, else a box, a ball for a point mass; nothing without mass."""
     inertia, hinge = body.inertia, body.hinge
     if not inertia.mass > 0.0:
         return []
     moments, axes = np.linalg.eigh(inertia.about_com)
-    if not moments[-1] > 0.0:
-        radius = (3.0 * inertia.mass / (4.0 * math.pi * _DENSITY)) ** (1.0 / 3.0)
-        return [Shape(body.name, "sphere", np.array([radius]), "", inertia.com)]
     if hinge.type == "revolute":
         axis = hinge.outboard.rotation @ hinge.axes[0]
         disc = _disc(inertia, axis / np.linalg.norm(axis))
@@ -76,6 +73,9 @@ def _solid(body: Body) -> list[Shape]:
             return [Shape(body.name, "cylinder", disc, "", inertia.com, rotation_to_z(axis))]
     edges = np.sqrt(np.maximum(6.0 * (moments.sum() - 2.0 * moments) / inertia.mass, 0.0))
     edges = np.maximum(edges, _THINNEST * edges.max())
+    if not inertia.mass >= _LIGHTEST * np.prod(edges) > 0.0:
+        radius = (3.0 * inertia.mass / (4.0 * math.pi * _DENSITY)) ** (1.0 / 3.0)
+        return [Shape(body.name, "sphere", np.array([radius]), "", inertia.com)]
     axes = axes * np.array([1.0, 1.0, np.linalg.det(axes)])
     return [Shape(body.name, "box", edges, "", inertia.com, axes)]
 
@@ -89,6 +89,8 @@ def _disc(inertia: Inertia, axis: np.ndarray) -> np.ndarray | None:
     across = 0.5 * (float(np.trace(inertia.about_com)) - spin)
     expected = across * np.eye(3) + (spin - across) * np.outer(axis, axis)
     off = float(np.linalg.norm(np.cross(inertia.com, axis)))
+    if not spin > 0.0:
+        return None
     round_about = np.abs(inertia.about_com - expected).max() <= _ALIKE * max(spin, across)
     radius = math.sqrt(2.0 * spin / inertia.mass)
     if not round_about or spin <= across or off > _ALIKE * radius:

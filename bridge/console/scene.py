@@ -47,6 +47,7 @@ class Scene:
             str(body.hinge.parent): body.hinge.modes.outline for body in system.bodies if body.hinge.modes is not None
         }
         self.warnings: list[str] = []
+        self._undrawn: list[str] = []
         self.meshes: list[Path] = []
         self.content = self._content()
 
@@ -56,6 +57,8 @@ class Scene:
         meshes = [(shape.body, mesh) for shape, mesh in pairs if mesh is not None]
         own = [shape for shape in system.shapes if shape.type != "mesh"]
         dressed = {shape.body for shape in own} | {body for body, _ in meshes}
+        more = f", and {len(self._undrawn) - 1} more" if len(self._undrawn) > 1 else ""
+        self.warnings += [text + more for text in self._undrawn[:1]]
         return {
             "model": system.name,
             "bodies": [self._body(i) for i in range(len(system.bodies))],
@@ -146,7 +149,7 @@ class Scene:
         path = find_mesh(shape.file, self._system.source)
         if path is None or path.stat().st_size > MOST_MESH_BYTES:
             why = "it is not found" if path is None else f"it has more than {MOST_MESH_BYTES >> 20} MB"
-            self.warnings.append(f"the mesh '{shape.file}' of '{shape.body}' is not drawn: {why}")
+            self._undrawn.append(f"the mesh '{shape.file}' of '{shape.body}' is not drawn: {why}")
             return None
         if path not in self.meshes:
             self.meshes.append(path)
@@ -200,7 +203,7 @@ def find_mesh(file: str, source: str) -> Path | None:
     if not file.startswith("package://"):
         path = folder / file.removeprefix("file://")
         return path if path.is_file() else None
-    inside = Path(*Path(file.removeprefix("package://")).parts)
+    inside = file.removeprefix("package://").lstrip("/")  # of what others write, package:///…
     roots = [Path(each) for each in os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep) if each]
     found = (root / inside for root in (folder, *folder.parents, *roots))
     return next((path for path in found if path.is_file()), None)

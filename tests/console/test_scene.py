@@ -59,10 +59,11 @@ BODY = """
 limberjack: 1
 name: one
 bodies:
-  - {name: body, mass: 3, com: [1, 2, 3], inertia: {xx: 0.9, yy: 1.1, zz: 0.7, xy: 0.1, xz: -0.05, yz: 0.02},
+  - {name: body, mass: 30, com: [1, 2, 3], inertia: {xx: 0.9, yy: 1.1, zz: 0.7, xy: 0.1, xz: -0.05, yz: 0.02},
      hinge: {type: free, parent: world}}
   - {name: point, mass: 1000, inertia: {xx: 0, yy: 0, zz: 0}, hinge: {type: prismatic, parent: body, axis: [1, 0, 0]}}
   - {name: frame, mass: 0, hinge: {type: spherical, parent: body, position: [0, 2, 0]}}
+  - {name: dust, mass: 0.01, inertia: {xx: 1, yy: 1, zz: 1}, hinge: {type: fixed, parent: body}}
   - {name: tip, mass: 1, inertia: {xx: 1, yy: 1, zz: 1}, hinge: {type: fixed, parent: frame, position: [0, 0, 3]}}
 wheels:
   - {name: wheel, body: body, axis: [1, 1, 1], mass: 18, spin_inertia: 0.239, transverse_inertia: 0.13}
@@ -76,7 +77,7 @@ def test_a_body_without_shapes_looks_like_its_inertia(tmp_path):
     made = looks(system, set())
     box = next(shape for shape in made if shape.body == "body" and shape.type == "box")
     a, b, c = box.size**2
-    inertia = box.rotation @ np.diag([b + c, a + c, a + b]) @ box.rotation.T * 3 / 12
+    inertia = box.rotation @ np.diag([b + c, a + c, a + b]) @ box.rotation.T * 30 / 12
     np.testing.assert_allclose(inertia, [[0.9, 0.1, -0.05], [0.1, 1.1, 0.02], [-0.05, 0.02, 0.7]], atol=1e-12)
     np.testing.assert_array_equal(box.position, [1, 2, 3])
     (wheel,) = (shape for shape in made if shape.body == "wheel")
@@ -86,6 +87,8 @@ def test_a_body_without_shapes_looks_like_its_inertia(tmp_path):
     np.testing.assert_allclose(wheel.rotation[:, 2], np.ones(3) / math.sqrt(3))
     (ball,) = (shape for shape in made if shape.body == "point")
     assert ball.size[0] == pytest.approx((3 / (4 * math.pi)) ** (1 / 3))  # a tonne of water
+    (speck,) = (shape for shape in made if shape.body == "dust")
+    assert speck.type == "sphere", "lighter than air: no box has this inertia"
     (rod,) = (shape for shape in made if shape.body == "frame")
     np.testing.assert_allclose(rod.position + 0.5 * rod.size[1] * rod.rotation[:, 2], [0, 0, 3])
     assert {shape.body for shape in looks(system, {"body"})} == {shape.body for shape in made} - {"body"}
@@ -184,7 +187,7 @@ def test_meshes_are_found_beside_the_model_and_in_packages(tmp_path, monkeypatch
     places = {
         "part.stl": source.parent / "part.stl",
         "package://bot/meshes/arm.dae": tmp_path / "share" / "bot" / "meshes" / "arm.dae",
-        "package://other/hand.OBJ": tmp_path / "ros" / "other" / "hand.OBJ",
+        "package:///other/hand.OBJ": tmp_path / "ros" / "other" / "hand.OBJ",
         f"file://{tmp_path}/far.stl": tmp_path / "far.stl",
     }
     for place in places.values():
