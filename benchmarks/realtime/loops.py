@@ -15,6 +15,8 @@ from limberjack.hil.frames import FrameLog
 from limberjack.hil.placing import Placing
 from limberjack.hil.probe import bare_loop, run_at
 
+#: runs for so many seconds; lateness and work of its frames, ns
+Loop = Callable[[float, Placing], tuple[np.ndarray, np.ndarray]]
 QUANTILES = (50.0, 99.0, 99.9, 100.0)
 
 
@@ -52,7 +54,7 @@ class Times:
         }
 
 
-def c_loop(rate_hz: float, margin_ns: int) -> Callable[[float, Placing], tuple[np.ndarray, np.ndarray]]:
+def c_loop(rate_hz: float, margin_ns: int) -> Loop:
     """The empty loop in C. Raises PeerUnavailableError where it cannot be compiled."""
     function = load_peer("realtime/bare_loop.c", ["ziglang"], []).bare_loop
     function.restype = ctypes.c_int64
@@ -67,7 +69,7 @@ def c_loop(rate_hz: float, margin_ns: int) -> Callable[[float, Placing], tuple[n
     return run
 
 
-def python_loop(rate_hz: float) -> Callable[[float, Placing], tuple[np.ndarray, np.ndarray]]:
+def python_loop(rate_hz: float) -> Loop:
     """The executive's clock without any work."""
 
     def run(seconds: float, placing: Placing) -> tuple[np.ndarray, np.ndarray]:
@@ -76,7 +78,7 @@ def python_loop(rate_hz: float) -> Callable[[float, Placing], tuple[np.ndarray, 
     return run
 
 
-def model_loop(system: System, rate_hz: float) -> Callable[[float, Placing], tuple[np.ndarray, np.ndarray]]:
+def model_loop(system: System, rate_hz: float) -> Loop:
     """The executive with a model, one step a frame."""
 
     def run(seconds: float, placing: Placing) -> tuple[np.ndarray, np.ndarray]:

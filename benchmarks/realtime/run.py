@@ -6,6 +6,7 @@ import datetime
 import importlib.resources
 import json
 import os
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,10 @@ from rich.table import Table
 
 from limberjack.benchmarks import history
 from limberjack.benchmarks.peer_build import PeerUnavailableError
-from limberjack.benchmarks.realtime.loops import Times, c_loop, model_loop, python_loop
+from limberjack.benchmarks.realtime.cyclictest import cyclictest_loop
+from limberjack.benchmarks.realtime.loops import Loop, Times, c_loop, model_loop, python_loop
 from limberjack.engine.system.load import load
+from limberjack.engine.system.system import System
 from limberjack.hil.placing import Placing
 from limberjack.hil.probe import Trial, probe
 
@@ -67,11 +70,7 @@ def _rate(name: str, rate: float, placing: Placing, quick: bool, console: Consol
     """All loops at one rate in turns, then the highest rate of the model."""
     rounds, seconds = (QUICK_ROUNDS, QUICK_SECONDS) if quick else (ROUNDS, SECONDS)
     system = load(Path(str(importlib.resources.files("limberjack.examples") / f"{name}.yaml")))
-    loops = {"executive, no model": python_loop(rate), f"executive, {name}": model_loop(system, rate)}
-    try:
-        loops = {"C, sleep": c_loop(rate, 0), "C, sleep and spin": c_loop(rate, MARGIN_NS), **loops}
-    except PeerUnavailableError as error:
-        console.print(f"no C loop: {error}")
+    loops = _loops(system, name, rate, placing, console)
     times = [Times(label, rate) for label in loops]
     with console.status(f"{name} at {rate:g} Hz") as status:
         for turn in range(rounds):
@@ -86,6 +85,24 @@ def _rate(name: str, rate: float, placing: Placing, quick: bool, console: Consol
     console.print(f"{name}: highest rate tried without overrun {probed.highest_hz} Hz, nearly {probed.nearly_hz} Hz")
     nearly, highest = probed.nearly_hz, probed.highest_hz
     return {"model": name, "loops": rows, "trials": trials, "highest_hz": highest, "nearly_hz": nearly}
+
+
+def _loops(system: System, name: str, rate: float, placing: Placing, console: Console) -> dict[str, Loop]:
+    """All loops by name; those that this machine lacks are told and left out."""
+    makers: dict[str, Callable[[], Loop]] = {
+        "cyclictest": lambda: cyclictest_loop(rate, placing),
+        "C, sleep": lambda: c_loop(rate, 0),
+        "C, sleep and spin": lambda: c_loop(rate, MARGIN_NS),
+        "executive, no model": lambda: python_loop(rate),
+        f"executive, {name}": lambda: model_loop(system, rate),
+    }
+    found: dict[str, Loop] = {}
+    for label, make in makers.items():
+        try:
+            found[label] = make()
+        except PeerUnavailableError as error:
+            console.print(f"without {label}: {error}")
+    return found
 
 
 def _trial(trial: Trial) -> dict[str, Any]:

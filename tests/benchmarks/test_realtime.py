@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 from rich.console import Console
 
+from limberjack.benchmarks.peer_build import PeerUnavailableError
 from limberjack.benchmarks.realtime import run
+from limberjack.benchmarks.realtime.cyclictest import cyclictest_loop, latencies
 from limberjack.benchmarks.realtime.loops import Times, c_loop
 from limberjack.hil.placing import Placing
 
@@ -33,6 +36,25 @@ def test_the_loop_in_c_wakes_after_each_deadline(margin_ns: int) -> None:
     assert len(late) == len(work) == 100
     assert late.min() >= 0
     assert late.max() > 0
+
+
+def test_a_report_of_cyclictest_has_every_cycle() -> None:
+    report = {"thread": {"0": {"histogram": {"3": 2, "10": 1}, "cycles": 5, "max": 250_000}}}
+    assert latencies(report).tolist() == [3000, 3000, 10_000, 250_000_000, 250_000_000]
+
+
+@pytest.mark.skipif(shutil.which("cyclictest") is None, reason="rt-tests")
+def test_cyclictest_wakes_after_each_deadline() -> None:
+    late, work = cyclictest_loop(2000.0, Placing(freeze=False))(0.05, Placing(freeze=False))
+    assert len(late) == len(work) == 100
+    assert np.all(np.diff(late) >= 0)
+    assert late.max() > 0
+
+
+def test_cyclictest_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(PeerUnavailableError, match="rt-tests"):
+        cyclictest_loop(1000.0, Placing())
 
 
 @pytest.mark.long
