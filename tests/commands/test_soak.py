@@ -120,5 +120,6 @@ def test_a_served_bench_keeps_its_memory(tmp_path):
         print(f"{name}: {part[0] / 1e6:.2f} MB, {part[-1] / 1e6:.2f} MB, line {grown / 1e6:.3f} MB, {events} events")
         assert grown < MOST + EVENT * events, name
     record = McapFile(tmp_path / "out" / "record.mcap")
+    record.read()
     assert record.end["rows_dropped"] == 0
     assert record.end["rows"] == round(SECONDS / FRAME_S) + 1
