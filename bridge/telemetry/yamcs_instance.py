@@ -14,7 +14,6 @@ from limberjack.bridge.telemetry.exports import Subject
 
 #: as `--ccsds udp://127.0.0.1:10015?commands=10025` and `--yamcs udp://127.0.0.1:11016` have them
 _PACKETS_PORT, _COMMANDS_PORT, _PARAMETERS_PORT = 10015, 10025, 11016
-_CRC = {"errorDetection": {"type": "CRC-16-CCIIT"}}
 
 
 def export(subject: Subject) -> dict[str, str]:
@@ -87,7 +86,7 @@ def _links(plan: Plan) -> list[dict[str, Any]]:
             "port": _PACKETS_PORT,
             "maxLength": max(plan.spec.largest, 2000),
             "packetPreprocessorClassName": "org.yamcs.pus.PusPacketPreprocessor",
-            "packetPreprocessorArgs": _CRC | {"timeEncoding": {"type": "CUC", **since_1970}},
+            "packetPreprocessorArgs": _crc() | {"timeEncoding": {"type": "CUC", **since_1970}},
         },
         {
             "name": "telecommands",
@@ -96,7 +95,7 @@ def _links(plan: Plan) -> list[dict[str, Any]]:
             "host": "127.0.0.1",
             "port": _COMMANDS_PORT,
             "commandPostprocessorClassName": "org.yamcs.pus.PusCommandPostprocessor",
-            "commandPostprocessorArgs": dict(_CRC),
+            "commandPostprocessorArgs": _crc(),
         },
         {
             "name": "parameters",
@@ -110,3 +109,7 @@ def _links(plan: Plan) -> list[dict[str, Any]]:
 
 def _classes(*names: str) -> list[dict[str, Any]]:
     return [{"class": f"org.yamcs.{name}"} for name in names]
+
+
+def _crc() -> dict[str, Any]:
+    return {"errorDetection": {"type": "CRC-16-CCIIT"}}

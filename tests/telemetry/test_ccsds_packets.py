@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import re
 import struct
 import xml.etree.ElementTree as tree
 from dataclasses import replace
@@ -224,3 +225,12 @@ def test_the_default_fits_any_model_and_its_packets_have_signatures_of_their_own
     assert len({plan.signature, fewer.signature, moved.signature}) == 3
     with pytest.raises(ArgumentError, match="APID"):
         plan_of(arm, words, DEFAULT.model_copy(update={"apid": 2045}))
+
+
+def test_the_file_in_the_documentation_is_one(tmp_path, dictionary, vocabulary):
+    page = (Path(__file__).parents[2] / "docs" / "telemetry.md").read_text()
+    parts = ("limberjack_packets", "sources")
+    blocks = [re.search(rf"```yaml\n({name}:.*?)```", page, re.DOTALL)[1] for name in parts]
+    plan = plan_from("".join(blocks), tmp_path, dictionary, vocabulary)
+    assert [(packet.name, packet.apid) for packet in plan.packets] == [("arm", 101), ("balance", 300)]
+    assert [source.name for source in plan.spec.sources] == ["houston", "visitor"]
