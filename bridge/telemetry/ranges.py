@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from limberjack.engine.system.devices import Actuator
+from limberjack.engine.system.devices import SENSOR_TYPES, Actuator, Errors, Sensor
 from limberjack.engine.system.elements import Thruster
 from limberjack.engine.system.system import Dof, Loop, System
 
@@ -19,7 +19,8 @@ NO_LIMITS: Limits = (-math.inf, math.inf)
 POSITIVE: Limits = (0.0, math.inf)
 
 _NEVER_NEGATIVE = ("energy.kinetic", "energy.strain")
-_OUTPUTS = {"loop_closed": (0.0, 1.0), "loop_residual": POSITIVE, "strain_energy": POSITIVE}
+_VALID: Limits = (0.0, 1.0)
+_OUTPUTS: dict[str, Limits] = {"loop_closed": (0.0, 1.0), "loop_residual": POSITIVE, "strain_energy": POSITIVE}
 
 
 def ranges(system: System) -> dict[str, Limits]:
@@ -29,11 +30,11 @@ def ranges(system: System) -> dict[str, Limits]:
     found |= {f"q.{name}": limits for name, limits in stops.items()}
     forces = _forces(system)
     found |= {f"tau.{name}": limits for name, limits in forces.items()}
+    thrusts = {thruster.name: (0.0, thruster.thrust) for thruster in system.thrusters}
+    ideal = {"position": stops, "effort": forces, "thrust": thrusts}
     for sensor in system.sensors:
-        measured = {"position": stops, "effort": forces}.get(sensor.type, {})
-        limits = measured.get(sensor.target) or _OUTPUTS.get(sensor.type)
-        if limits is not None:
-            found[f"output.{sensor.name}"] = limits
+        measured = ideal.get(sensor.type, {}).get(sensor.target) or _OUTPUTS.get(sensor.type, NO_LIMITS)
+        found |= {f"output.{name}": limits for name, limits in _readings(sensor, measured)}
     for taker in system.command_takers:
         found |= {f"command.{name}": limits for name, limits in _commands(taker, stops)}
     return found
@@ -56,7 +57,7 @@ def _forces(system: System) -> dict[str, Limits]:
     """Velocity → largest force of its drives and friction, where no spring, damper or stop adds to them."""
     drives = dict.fromkeys(system.velocity_names, 0.0)
     for actuator in system.actuators:
-        drives[actuator.coordinate] += actuator.limit
+        drives[actuator.coordinate] += actuator.limit if actuator.motor is None else math.inf  # its current overshoots
     found = {}
     for name, dof in _dofs(system):
         most = drives[name] + dof.friction
@@ -64,6 +65,24 @@ def _forces(system: System) -> dict[str, Limits]:
         if alone and 0.0 < most < math.inf:
             found[name] = (-most, most)
     return found
+
+
+def _readings(sensor: Sensor, measured: Limits) -> Iterator[tuple[str, Limits]]:
+    """Output → what it can show. measured : range of what the sensor measures, which errors of an instrument exceed."""
+    _, suffixes, _ = SENSOR_TYPES[sensor.type]
+    errors = None if ".valid" in suffixes else sensor.errors  # those of an attitude or direction are small angles
+    for i, suffix in enumerate(suffixes):
+        yield sensor.name + suffix, _VALID if suffix == ".valid" else _shown(errors, i, measured)
+
+
+def _shown(errors: Errors | None, i: int, measured: Limits) -> Limits:
+    """Range of the i-th number of a sensor."""
+    if errors is None:
+        return measured
+    if errors.wrap > 0.0:
+        return 0.0, errors.wrap
+    most = float(errors.saturation[min(i, len(errors.saturation) - 1)]) if len(errors.saturation) else math.inf
+    return -most, most
 
 
 def _commands(taker: Actuator | Loop | Thruster, stops: dict[str, Limits]) -> Iterator[tuple[str, Limits]]:

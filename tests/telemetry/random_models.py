@@ -7,16 +7,17 @@ from dataclasses import replace
 import numpy as np
 
 import limberjack as lj
-from limberjack.engine.system.devices import SENSOR_TYPES, Actuator, Sensor
+from limberjack.engine.system.devices import SENSOR_TYPES, Actuator, Errors, Motor, Sensor
 from limberjack.engine.system.system import Dof, System
 from limberjack.engine.system.validate import validate
 from tests.engine.random_systems import ALL_TYPES, random_system
 
 ODD = ("left arm/{}", "Ärm:{}", "a.b_{}", "[{}] (x)", "{} 100 %", "q.{}")
+MOTOR = Motor(torque_constant=0.1, resistance=0.5, inductance=1e-3, bandwidth=100.0)
 
 
 def random_model(seed: int) -> System:
-    """A tree with random drives, stops, sensors, a thruster and alarms; names with all kinds of characters."""
+    """A tree with drives, motors, stops, instruments, a thruster and alarms; names of all kinds of characters."""
     rng = np.random.default_rng(seed)
     tree = random_system([str(rng.choice(ALL_TYPES)) for _ in range(5)] + ["revolute"], rng)
     bodies = [replace(body, hinge=replace(body.hinge, dofs=dofs(body.hinge, rng))) for body in tree.bodies]
@@ -26,15 +27,28 @@ def random_model(seed: int) -> System:
     for i, coordinate in enumerate(rng.permutation(tree.velocity_names)[:4]):
         mode = str(rng.choice(["torque", "velocity"] if coordinate in quasi else ["torque", "velocity", "servo"]))
         gains = {"kp": 5.0 * (mode == "servo"), "kd": 1.0 * (mode != "torque")}
-        drives.append(Actuator(name(rng, i), str(coordinate), mode, limit=rng.uniform(0.1, 3.0), **gains))
+        motor = MOTOR if coordinate not in quasi and rng.random() < 0.5 else None
+        drives.append(Actuator(name(rng, i), str(coordinate), mode, limit=rng.uniform(0.1, 3.0), motor=motor, **gains))
     targets = {"node": tree.node_names, "velocity": tree.velocity_names, "coordinate": tree.coordinate_names}
     kinds = [kind for kind, (target, _, _) in SENSOR_TYPES.items() if target in targets]
+    measured = [str(rng.choice(targets[SENSOR_TYPES[kind][0]])) for kind in kinds]
     sensors = [
-        Sensor(name(rng, i), kind, str(rng.choice(targets[SENSOR_TYPES[kind][0]]))) for i, kind in enumerate(kinds)
+        Sensor(name(rng, i), kind, target, errors(kind, rng))
+        for i, (kind, target) in enumerate(zip(kinds, measured, strict=True))
     ]
+    sensors.append(Sensor("thrust", "thrust", "jet"))
     jet = lj.Thruster("jet", "b0", rng.normal(size=3), 0.5)
     made = validate(replace(tree, actuators=tuple(drives), sensors=tuple(sensors), thrusters=(jet,)))
     return lj.equip(made, lj.Alarm("q.*", lj.Bounds(-1.0, 1.0), lj.Bounds(upper=2.0)))
+
+
+def errors(kind: str, rng: np.random.Generator) -> Errors | None:
+    """Noise, and a reading that is cut or wrapped, on half of the sensors that may have errors."""
+    if kind == "node_orientation" or rng.random() < 0.5:
+        return None
+    if kind == "position" and rng.random() < 0.5:
+        return Errors(noise=np.array([0.1]), wrap=1.5)
+    return Errors(noise=np.array([0.1]), saturation=np.array([0.2]))
 
 
 def name(rng: np.random.Generator, i: int) -> str:
