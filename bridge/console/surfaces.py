@@ -44,6 +44,9 @@ def _made(kind: str, size: np.ndarray, finest: float) -> Surface:
         return _box(size, finest)
     if kind == "sphere":
         return _turned([_arc(size[0], 0.0, -1.0, 1.0)])
+    if kind == "ellipsoid":
+        ball = _turned([_arc(1.0, 0.0, -1.0, 1.0)])
+        return Surface(ball.points * size, ball.triangles)
     if kind == "capsule":
         radius, half = size[0], 0.5 * size[1]
         side = _cut(np.array([[radius, -half], [radius, half]]), finest)[1:-1]

@@ -10,6 +10,7 @@ import numpy as np
 SIZES: dict[str, tuple[int, str]] = {
     "box": (3, "the edges along x, y, z"),
     "sphere": (1, "the radius"),
+    "ellipsoid": (3, "the half axes along x, y, z"),
     "cylinder": (3, "the radii at -z and at +z, and the length along z"),
     "capsule": (2, "the radius, and the length between the centres of the ends, along z"),
     "mesh": (3, "the factors along x, y, z that make metres"),

@@ -37,6 +37,7 @@ def unpacked(text: str, kind: str) -> np.ndarray:
     [
         ("box", [1, 2, 3], 6.0),
         ("sphere", [1], 4 / 3 * math.pi),
+        ("ellipsoid", [1, 2, 0.5], 4 / 3 * math.pi),
         ("cylinder", [1, 1, 2], 2 * math.pi),
         ("cylinder", [1, 0, 3], math.pi),
         ("cylinder", [0.5, 1, 3], 1.75 * math.pi),

@@ -38,15 +38,17 @@ def load(tmp_path):
 
 
 def test_every_type(load):
-    box, ball, cone, capsule, mesh = load(
+    box, ball, egg, cone, capsule, mesh = load(
         '{body: world, type: box, size: [1, 2, 3], colour: "#C9a227", opacity: 0.5}',
         "{body: wheel, type: sphere, radius: 0.1, position: [0, 0, 1]}",
+        "{body: arm, type: ellipsoid, radii: [1, 2, 3]}",
         "{body: arm, type: cylinder, radius: [0.2, 0], length: 2}",
         "{body: arm, type: capsule, radius: 0.1, length: 1.5, rpy: [0, 1.5707963267948966, 0]}",
         "{body: arm, type: mesh, file: part.STL, scale: [0.001, -0.001, 0.001]}",
     )
     assert (box.body, box.colour, box.opacity, box.size.tolist()) == (None, "#C9a227", 0.5, [1, 2, 3])
     assert (ball.body, ball.size.tolist(), ball.position.tolist(), ball.colour) == ("wheel", [0.1], [0, 0, 1], "")
+    assert egg.size.tolist() == [1, 2, 3]
     assert (cone.type, cone.size.tolist()) == ("cylinder", [0.2, 0, 2])
     np.testing.assert_allclose(capsule.rotation[:, 2], [1, 0, 0], atol=1e-15)
     assert (mesh.file, mesh.size.tolist()) == ("part.STL", [0.001, -0.001, 0.001])
@@ -65,7 +67,11 @@ def test_an_axis_from_a_point_to_another_on_a_turned_node(load):
     ("shape", "field", "text"),
     [
         ("{body: leg, type: sphere, radius: 1}", "body", "'leg', which is no body or node"),
-        ("{body: arm, type: blob, radius: 1}", "type", "unknown shape type 'blob'. Use one of: 'box', 'sphere'"),
+        (
+            "{body: arm, type: blob, radius: 1}",
+            "type",
+            "unknown shape type 'blob'. Use one of: 'box', 'sphere', 'ellipsoid'",
+        ),
         ("{body: arm, radius: 1}", "type", "Give the shape type, one of: 'box'"),
         ("{body: arm, type: sphere, size: [1, 1, 1]}", "size", "'size' is no field of a sphere"),
         ("{body: arm, type: sphere, radius: 0}", "radius", "Give a number above 0"),
@@ -166,3 +172,59 @@ def test_the_outline_of_a_flexible_body_moves_as_its_attachments():
     np.testing.assert_array_equal(modes.outline.Pt[at], tip.Pt)
     np.testing.assert_array_equal(modes.outline.Pr[at], tip.Pr)
     assert modes.outline.lines.shape == (10, 2)
+
+
+SCENE = """
+<mujoco model="scene">
+  <compiler meshdir="parts"/>
+  <asset>
+    <material name="red" rgba="1 0 0 0.5"/>
+    <mesh name="wedge" file="wedge.obj" scale="0.1 0.1 0.2"/>
+  </asset>
+  <worldbody>
+    <geom type="plane" size="5 5 0.1"/>
+    <geom type="box" size="1 2 3" pos="0 0 1" rgba="0 0 1 1"/>
+    <body name="arm" pos="1 2 3" euler="10 20 30">
+      <joint name="one" axis="0 1 0" pos="0.1 0 0"/>
+      <joint name="two" axis="1 0 0"/>
+      <geom type="capsule" fromto="0 0 0 0.6 0 0.8" size="0.05" material="red"/>
+      <geom type="ellipsoid" size="0.1 0.2 0.3"/>
+      <geom type="cylinder" size="0.1 0.4" euler="90 0 0"/>
+      <geom type="sphere" size="0.2" group="3"/>
+      <geom type="mesh" mesh="wedge" pos="0.5 0.6 0.7" euler="0 45 0"/>
+    </body>
+  </worldbody>
+</mujoco>
+"""
+OBJ = "v 0 0 0\nv 1 0 0\nv 0 2 0\nv 0 0 3\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+
+
+def test_geoms_of_mjcf(tmp_path):
+    mujoco = pytest.importorskip("mujoco")
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "wedge.obj").write_text(OBJ)
+    path = tmp_path / "scene.xml"
+    path.write_text(SCENE)
+    with pytest.warns(ModelWarning):
+        system = lj.load(path)
+    box, capsule, egg, cylinder, mesh = system.shapes
+    assert (box.body, box.size.tolist(), box.colour) == (None, [2, 4, 6], "#0000ff")
+    assert (capsule.body, capsule.colour, capsule.opacity) == ("arm", "#ff0000", 0.5)
+    np.testing.assert_allclose(capsule.size, [0.05, 1.0])
+    ends = [capsule.position + side * capsule.rotation[:, 2] for side in (-0.5, 0.5)]
+    np.testing.assert_allclose(sorted(map(list, ends)), [[0, 0, 0], [0.6, 0, 0.8]], atol=1e-12)
+    assert egg.size.tolist() == [0.1, 0.2, 0.3]
+    np.testing.assert_allclose(np.abs(cylinder.rotation[:, 2]), [0, 1, 0], atol=1e-12)
+    np.testing.assert_allclose(cylinder.size, [0.1, 0.1, 0.8])
+    # every corner of the file where MuJoCo has it
+    model = mujoco.MjModel.from_xml_path(str(path))
+    data = mujoco.MjData(model)
+    mujoco.mj_kinematics(model, data)
+    geom = 6
+    drawn = data.geom_xmat[geom].reshape(3, 3) @ model.mesh_vert.T + data.geom_xpos[geom][:, None]
+    R, p = lj.Dynamics(system).pose("arm", system.q0)
+    corners = np.array([[0, 0, 0], [1, 0, 0], [0, 2, 0], [0, 0, 3]]) * mesh.size
+    ours = R @ (mesh.rotation @ corners.T + mesh.position[:, None]) + p[:, None]
+    assert mesh.file.endswith("wedge.obj")
+    for corner in ours.T:
+        assert np.linalg.norm(drawn.T - corner, axis=1).min() < 1e-6

@@ -15,6 +15,7 @@ import numpy as np
 from limberjack.engine.errors import MissingExtraError, ModelError
 from limberjack.engine.system.readers.mjcf_actuators import read_actuators
 from limberjack.engine.system.readers.mjcf_equality import read_equalities
+from limberjack.engine.system.readers.mjcf_geoms import read_geoms
 from limberjack.engine.system.readers.mjcf_names import Names, Place
 from limberjack.engine.system.readers.mjcf_size import check_size
 from limberjack.engine.system.readers.mjcf_unsupported import ignored_parts, refuse_unsupported
@@ -60,6 +61,7 @@ def read_mjcf(path: Path) -> System:
         nodes=sites,
         actuators=tuple(actuators),
         loops=tuple(loops),
+        shapes=read_geoms(model, path.parent, names, place),
         gravity=np.zeros(3) if gravity_off else np.array(model.opt.gravity, dtype=float),
         dt=float(model.opt.timestep),
         integrator=_integrator(model, mujoco),

@@ -65,6 +65,20 @@ class SphereShape(ShapeBase):
         return (self.radius,)
 
 
+class EllipsoidShape(ShapeBase):
+    """An ellipsoid."""
+
+    type: Literal["ellipsoid"]
+    radii: Annotated[list[Positive], Field(min_length=3, max_length=3)] = Field(
+        description="half axes along x, y, z, m"
+    )
+
+    @property
+    def numbers(self) -> tuple[float, ...]:
+        """The half axes."""
+        return tuple(self.radii)
+
+
 class Round(ShapeBase):
     """A shape along an axis: z with a length, or from a point to another, in the frame of the shape."""
 
@@ -144,4 +158,6 @@ class MeshShape(ShapeBase):
         return tuple(self.scale) if isinstance(self.scale, list) else (self.scale,) * 3
 
 
-ShapeSpec = Annotated[BoxShape | SphereShape | CylinderShape | CapsuleShape | MeshShape, Discriminator("type")]
+ShapeSpec = Annotated[
+    BoxShape | SphereShape | EllipsoidShape | CylinderShape | CapsuleShape | MeshShape, Discriminator("type")
+]
