@@ -23,7 +23,8 @@ class ModelError(LimberjackError, ValueError):
     def __init__(self, what: str, *, where: str = "", mend: str = "") -> None:
         self.what, self.where, self.mend = what, where, mend
         message = f"{where}: {what}" if where else what
-        super().__init__(f"{message}. {mend}." if mend else f"{message}.")
+        message += "" if what.endswith("?") else "."
+        super().__init__(f"{message} {mend}." if mend else message)
 
     def __reduce__(self) -> tuple:
         return _rebuild_model_error, (type(self), self.what, self.where, self.mend)

@@ -11,7 +11,7 @@ from limberjack.engine.errors import LimberjackError, UnknownNameError
 from limberjack.engine.simulation import Simulation
 from limberjack.engine.system.patterns import compiled
 from limberjack.hil.devices.device import Device, Wiring
-from limberjack.hil.errors import HilError
+from limberjack.hil.errors import ControllerError, HilError
 from limberjack.hil.signals import Signals
 
 #: in lockstep, a device that left so many frames unanswered is not waited for until it is heard again
@@ -81,6 +81,8 @@ class Mounted:
         return came
 
     def _failed(self, what: str, error: Exception) -> HilError:
+        if isinstance(error, ControllerError):
+            return error
         known = isinstance(error, (LimberjackError, OSError))
         return HilError(f"device '{self.name}' could not {what}: {error if known else repr(error)}")
 
@@ -100,8 +102,8 @@ def mount(
     Both in the order given, each name once. UnknownNameError for a pattern that matches nothing.
     """
     arguments.count("every", every, 1, 2**31)
-    sent_places = _ordered("signal", sent, signals.names)
-    command_places = _ordered("command", commands, simulation.command_names)
+    sent_places = places_of("signal", sent, signals.names)
+    command_places = places_of("command", commands, simulation.command_names)
     wiring = Wiring(
         tuple(signals.names[i] for i in sent_places),
         tuple(signals.units[i] for i in sent_places),
@@ -110,7 +112,7 @@ def mount(
     return Mounted(device, wiring, (sent_places, command_places), every)
 
 
-def _ordered(kind: str, patterns: Iterable[str], names: tuple[str, ...]) -> np.ndarray:
+def places_of(kind: str, patterns: Iterable[str], names: tuple[str, ...]) -> np.ndarray:
     """Places of the names that patterns match, pattern by pattern: the order of a device's message."""
     places: dict[int, None] = {}
     for pattern in patterns:

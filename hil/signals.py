@@ -52,7 +52,11 @@ class Signals:
         """Place of a signal. UnknownNameError with the nearest names."""
         if name in self._places:
             return self._places[name]
-        return arguments.index_of("signal", name, self.names)
+        alike = [f"'{known}'" for known in self.names if known.partition(".")[2] == name]
+        if alike:
+            raise UnknownNameError(f"no signal is called '{name}'; did you mean {' or '.join(alike)}?")
+        part = [known for known in self.names if known.partition(".")[0] == name.partition(".")[0]]
+        return arguments.index_of("signal", name, part or self.names)
 
     def select(self, patterns: Iterable[str]) -> np.ndarray:
         """Places (m,) of the signals that patterns (* and ?) match, in the order of `names`.

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from limberjack.engine import arguments
-from limberjack.engine.errors import ArgumentError, LimberjackError
+from limberjack.engine.errors import ArgumentError
 from limberjack.hil.devices.device import Link, Wiring
-from limberjack.hil.errors import HilError
+from limberjack.hil.errors import ControllerError, HilError
 
 SCHEME = "python:"
 #: from simulated time, s, and signals (ns,) to commands (nc,); None: no answer this time
@@ -46,7 +46,7 @@ class InProcessDevice:
         try:
             self._law = self._factory(wiring, **self._options)
         except Exception as error:
-            raise HilError(f"controller '{self.name}' could not be made: {_told(error)}") from error
+            raise ControllerError(f"controller '{self.name}' could not be made: {self._told(error)}") from error
         if not callable(self._law):
             raise HilError(
                 f"controller '{self.name}': its function returned {type(self._law).__name__}; return a function of "
@@ -60,7 +60,9 @@ class InProcessDevice:
         try:
             found = self._law(time, signals.copy())
         except Exception as error:
-            raise HilError(f"controller '{self.name}' raised at t = {time:.6g} s: {_told(error)}") from error
+            raise ControllerError(
+                f"controller '{self.name}' raised at t = {time:.6g} s: {self._told(error)}"
+            ) from error
         if found is None:
             return
         try:
@@ -70,6 +72,9 @@ class InProcessDevice:
             return
         self.link.received += 1
         self._fresh = True
+
+    def _told(self, error: Exception) -> str:
+        return _told(error, getattr(getattr(self._factory, "__code__", None), "co_filename", ""))
 
     def receive(self, time: float, commands: np.ndarray) -> bool:
         """The answer to the last message."""
@@ -124,12 +129,12 @@ def _module(name: str, folder: Path) -> ModuleType:
             f"controller module '{name}' cannot be imported ({error}), and there is no {path}."
         ) from None
     except Exception as error:
-        raise ArgumentError(f"controller module '{name}' cannot be imported: {_told(error)}") from error
+        raise ArgumentError(f"controller module '{name}' cannot be imported: {_told(error, str(path))}") from error
 
 
-def _told(error: Exception) -> str:
-    """An error with the innermost line of the file that raised it."""
-    if isinstance(error, LimberjackError):
-        return str(error)
-    place = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{type(error).__name__}: {error} ({Path(place.filename).name}:{place.lineno})"
+def _told(error: Exception, file: str) -> str:
+    """The last line of an error's traceback, and the innermost line of a controller's file that led to it."""
+    last = traceback.format_exception_only(error)[-1].strip()
+    places = traceback.extract_tb(error.__traceback__)
+    place = ([place for place in places if place.filename == file] or places)[-1]
+    return f"{last} ({Path(place.filename).name}:{place.lineno}: {place.line})"

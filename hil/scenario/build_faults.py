@@ -12,7 +12,7 @@ from limberjack.engine.simulation import Simulation
 from limberjack.hil import faults, watchdogs
 from limberjack.hil.devices.device import Device
 from limberjack.hil.link_faults import Disturbance, DisturbedDevice, LinkFault
-from limberjack.hil.mounted import Mounted
+from limberjack.hil.mounted import Mounted, places_of
 from limberjack.hil.parts import Fault
 from limberjack.hil.scenario import schema_faults as schema
 from limberjack.hil.scenario.load import Scenario
@@ -39,7 +39,7 @@ def make_fault(
         return faults.Locked(spec.name, spec.hinge)
     if hasattr(spec, "commands"):
         with scenario.at("faults", i, "commands"):
-            return _of_commands(spec, board, command_places(board.signals, simulation, spec.commands))
+            return _of_commands(spec, board, command_places(simulation, spec.commands))
     with scenario.at("faults", i, "signals"):
         return _of_signals(spec, board, board.signals.select(spec.signals))
 
@@ -114,7 +114,7 @@ def make_watchdog(
     own = next((m.commands for m in devices if m.name == getattr(spec, "device", None)), None)
     with scenario.at("watchdogs", i, "commands"):
         everything = np.arange(len(simulation.command_names)) if own is None else own
-        places = command_places(signals, simulation, spec.commands) if spec.commands else everything
+        places = command_places(simulation, spec.commands) if spec.commands else everything
     with scenario.at("watchdogs", i, "safe"):
         safe = watchdogs.SafeState(spec.safe, simulation, places, spec.brake_gain)
     match spec:
@@ -143,7 +143,6 @@ def _setters(devices: Sequence[Mounted], places: np.ndarray, simulation: Simulat
     return sorted({by_place[place] for place in places.tolist()})
 
 
-def command_places(signals: Signals, simulation: Simulation, patterns: Iterable[str]) -> np.ndarray:
+def command_places(simulation: Simulation, patterns: Iterable[str]) -> np.ndarray:
     """Places (m,) in the command vector. UnknownNameError for a pattern that matches no command."""
-    first = len(signals.names) - len(simulation.command_names)
-    return signals.select([f"command.{pattern}" for pattern in patterns]) - first
+    return np.sort(places_of("command", patterns, simulation.command_names))

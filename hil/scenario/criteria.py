@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -37,11 +37,13 @@ class Evidence:
     """What verdicts are made from.
 
     signals : criterion's name → signals that its patterns mean
+    duration : for how long the run was to go, s
     """
 
     tape: Tape
     log: EventLog
     signals: dict[str, tuple[str, ...]]
+    duration: float = 0.0
 
     def window(self, start: float, until: float | None) -> np.ndarray:
         """Which rows lie in a window of time (rows,)."""
@@ -61,7 +63,13 @@ def judge(spec: Any, evidence: Evidence) -> Verdict:
     reach: float = getattr(spec, "start", 0.0) if until is None else until
     if reach > evidence.end + _TIME_TOLERANCE:
         return Verdict(spec.name, False, f"the run ended at {evidence.end:.6g} s, before {reach:g} s")
-    return _JUDGES[type(spec)](spec, evidence)
+    if hasattr(spec, "signals") and not evidence.window(getattr(spec, "start", 0.0), until).any():
+        return Verdict(spec.name, False, "no frame was recorded in its time")
+    verdict = _JUDGES[type(spec)](spec, evidence)
+    if until is None and evidence.end < evidence.duration - _TIME_TOLERANCE:
+        short = f"judged by {evidence.end:.6g} s of {evidence.duration:g} s, when the run ended"
+        return replace(verdict, text=f"{verdict.text}; {short}")
+    return verdict
 
 
 def _columns(spec: Any, evidence: Evidence, rows: np.ndarray) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:

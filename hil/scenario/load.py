@@ -55,10 +55,13 @@ def load_scenario(path: Path | str, overrides: Mapping[str, Any] | None = None) 
     ModelError with file, line and field path for whatever is wrong with it; models, devices and names of signals are
     looked at when it is run.
     """
+    if Path(path).suffix.lower() in (".urdf", ".xml", ".ljm"):
+        raise _not_a_scenario("model", str(path))
     document = read_document(Path(path))
     if not isinstance(document.root.content, dict):
         mend = f"Begin with 'limberjack_scenario: 1'; see {PAGE}"
         raise ModelError("the file is not a mapping of fields", where=document.place(()), mend=mend)
+    _check_kind(document)
     for where, value in (overrides or {}).items():
         _override(document, where, value)
     try:
@@ -70,6 +73,22 @@ def load_scenario(path: Path | str, overrides: Mapping[str, Any] | None = None) 
     _check_faults(scenario)
     _check_times(scenario)
     return scenario
+
+
+def _check_kind(document: Document) -> None:
+    """ModelError for a file that is a model or a campaign."""
+    fields = document.root.content
+    if "limberjack_scenario" in fields:
+        return
+    for field, kind in (("limberjack", "model"), ("limberjack_campaign", "campaign")):
+        if field in fields:
+            raise _not_a_scenario(kind, document.place((field,)))
+
+
+def _not_a_scenario(kind: str, where: str) -> ModelError:
+    commands = {"model": "'limberjack hil --probe' or 'limberjack run'", "campaign": "'limberjack campaign'"}
+    mend = f"Give it to {commands[kind]}, or give a scenario; see {PAGE}"
+    return ModelError(f"this is a {kind}, not a scenario", where=where, mend=mend)
 
 
 def _override(document: Document, where: str, value: Any) -> None:

@@ -88,7 +88,7 @@ def run_scenario(
         built.executive.visitor = visitor
         outcome = built.executive.run(spec.duration)
     _tell_silent(built, outcome.log)
-    evidence = Evidence(built.tape, outcome.log, built.judged)
+    evidence = Evidence(built.tape, outcome.log, built.judged, spec.duration)
     verdicts = [_ending(scenario, outcome), *(judge(criterion, evidence) for criterion in spec.criteria)]
     values = {verdict.name: verdict.value for verdict in verdicts[1:]}
     passed = all(verdict.passed for verdict in verdicts)

@@ -49,9 +49,14 @@ def _file_trouble(error: OSError) -> str:
     return f"{error.filename}: {error.strerror}. Give another path, in a folder that exists and that you may write to."
 
 
-def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-    label = "warning" if issubclass(category, ModelWarning) else category.__name__
-    print(f"limberjack: {label}: {message}", file=sys.stderr)
+def _show_warning(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: Any, **__: Any
+) -> None:
+    """Warnings of models name their place themselves; others come from a line of Python, as of a controller."""
+    if issubclass(category, ModelWarning):
+        print(f"limberjack: warning: {message}", file=sys.stderr)
+    else:
+        print(f"limberjack: {category.__name__}: {message} ({Path(filename).name}:{lineno})", file=sys.stderr)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -78,6 +78,10 @@ def test_the_schema_file_is_up_to_date_and_knows_the_examples():
             r"test\.yaml:7, criteria\[0\]\.signals: no signal is called 'q.swng'; did you mean 'q.swing'",
         ),
         (
+            "criteria:\n  - {name: a, type: bounds, signals: [swing], upper: 1}",
+            r"no signal is called 'swing'; did you mean 'q.swing' or 'v.swing' or 'tau.swing' or 'command.swing'\?$",
+        ),
+        (
             "criteria:\n" + 2 * "  - {name: a, type: rms, signals: [time], most: 1}\n",
             r"test\.yaml:8, criteria\[1\]\.name: the name 'a' is given twice",
         ),
@@ -93,7 +97,7 @@ def test_the_schema_file_is_up_to_date_and_knows_the_examples():
             "faults:\n  - {name: f, type: parameter, values: {hinge.swing.fricton: 1}}",
             r"no parameter is called 'hinge.swing.fricton'; did you mean 'hinge.swing.friction'",
         ),
-        ("faults:\n  - {name: f, type: stuck, commands: [swong]}", r"faults\[0\]\.commands: no signal is called"),
+        ("faults:\n  - {name: f, type: stuck, commands: [swong]}", r"faults\[0\]\.commands: no command is called"),
         ("faults:\n  - {name: f, type: modal_frequency, body: rod, mode: 1, factor: 2}", r"faults\[0\]\.mode"),
         (
             "devices:\n  - {name: d, uri: 'python:nothing:here'}",
@@ -212,6 +216,31 @@ def test_rms_final_and_deadline():
     assert verdict(of("deadline", "y", above=0.9, by=0.2)).passed
 
 
+def test_a_criterion_to_the_end_says_that_the_run_ended_early(folder):
+    text = "timeline:\n  - {at: 0.2, end: true}\ncriteria:\n  - {name: a, type: rms, signals: [time], most: 1}\n"
+    (_, found) = run_scenario(write(folder, text)).criteria
+    assert found.text.endswith("; judged by 0.2 s of 0.5 s, when the run ended")
+
+
+@pytest.mark.parametrize("name", ["model.urdf", "model.yaml", "spread.yaml"])
+def test_models_and_campaigns_are_no_scenarios(folder, capsys, name):
+    texts = {"model.urdf": "<robot/>", "model.yaml": PENDULUM, "spread.yaml": "limberjack_campaign: 1\nname: spread\n"}
+    (folder / name).write_text(texts[name])
+    assert main(["hil", str(folder / name)]) == 2
+    told = capsys.readouterr().err
+    assert ("this is a campaign" if name == "spread.yaml" else "this is a model, not a scenario") in told
+    assert f"'limberjack {'campaign' if name == 'spread.yaml' else 'hil --probe'}'" in told
+
+
+def test_a_warning_of_a_controller_names_its_line(folder, capfd):
+    (folder / "far.py").write_text(
+        "import numpy as np\ndef law(wiring):\n    return lambda t, s: [np.exp(999.0) * 0.0]\n"
+    )
+    device = "devices:\n  - {name: d, uri: 'python:far:law', commands: [swing]}\n"
+    main(["hil", str(write(folder, device)), "--out", str(folder / "out")])
+    assert "RuntimeWarning: overflow encountered in exp (far.py:3)" in capfd.readouterr().err
+
+
 def test_events_and_runs_that_end_early():
     log = EventLog()
     log.add(Event(2.0, "trip", "speed", "too fast"))
@@ -303,9 +332,13 @@ def test_controllers_that_raise_or_return_nonsense(folder):
         "def missing(wiring):\n    pass\n"
     )
     device = "devices:\n  - {name: d, uri: 'python:bad:FUNCTION', commands: [swing]}\n"
+    device += "criteria:\n  - {name: small, type: bounds, signals: [q.swing], upper: 1}\n"
     result = run_scenario(write(folder, device.replace("FUNCTION", "raising")))
     assert result.outcome.reason == "failed"
-    assert "controller 'd' raised at t = 0 s: ZeroDivisionError: division by zero (bad.py:3)" in result.outcome.text
+    told = "controller 'd' raised at t = 0 s: ZeroDivisionError: division by zero (bad.py:3: return 1 / 0)"
+    assert result.outcome.text == told
+    assert [verdict.passed for verdict in result.criteria] == [False, False]
+    assert result.criteria[1].text == "no frame was recorded in its time"
     result = run_scenario(write(folder, device.replace("FUNCTION", "nonsense")))
     assert sum(result.built.executive.devices[0].device.link.rejected.values()) == 51
     with pytest.raises(lj.LimberjackError, match="its function returned NoneType; return a function"):
