@@ -28,6 +28,8 @@ _COLOURS = ("#8fa3b8", "#c9a66b", "#7fae8e", "#b98080", "#8c8cc4", "#a9b665", "#
 _WORLD_COLOUR = "#6b7076"
 #: radius of the rods that stand for distances between bodies, relative to their length
 _ROD = 0.012
+#: points of all surfaces together: a browser draws a million well
+_MOST_POINTS = 1_500_000
 #: numbers that the motion of one flexible body's surface may take
 _MOST_NUMBERS = 4_000_000
 MOST_MESH_BYTES = 64 << 20
@@ -48,6 +50,7 @@ class Scene:
         }
         self.warnings: list[str] = []
         self._undrawn: list[str] = []
+        self._points, self._full = 0, False
         self.meshes: list[Path] = []
         self.content = self._content()
 
@@ -90,14 +93,28 @@ class Scene:
         """Surfaces of one colour of one body as one."""
         groups: dict[tuple[str | None, str, float], list[Surface]] = {}
         for shape in shapes:
-            if shape.body not in self._outlines:
+            if shape.body not in self._outlines and self._room():
                 key = shape.body, self._colour(shape), shape.opacity
-                groups.setdefault(key, []).append(surface_of(shape))
+                groups.setdefault(key, []).append(self._counted(surface_of(shape)))
         return [self._surface(*key, joined(surfaces)) for key, surfaces in groups.items()]
+
+    def _counted(self, surface: Surface) -> Surface:
+        self._points += len(surface.points)
+        return surface
+
+    def _room(self) -> bool:
+        """Whether there is room for one more surface; the first time that there is none is told."""
+        full = self._points > _MOST_POINTS
+        if full and not self._full:
+            self.warnings.append(f"only some shapes are drawn: all have more than {_MOST_POINTS} points")
+        self._full |= full
+        return not full
 
     def _flexible(self, shapes: list[Shape], dressed: set[str | None]) -> list[dict[str, Any]]:
         made, at = [], self._coordinates()
         for name, outline in self._outlines.items():
+            if not self._room():
+                break
             own = [shape for shape in shapes if shape.body == name]
             if outline is None:
                 self.warnings.append(f"'{name}' is not drawn: its modes came without nodes")
@@ -107,7 +124,7 @@ class Scene:
             parts = [(self._colour(each), each.opacity, surface) for each, surface in pairs]
             parts = parts if name in dressed else [(_COLOURS[self._index[name] % len(_COLOURS)], 1.0, bare(outline))]
             for colour, opacity, surface in parts:
-                entry = self._surface(name, colour, opacity, surface)
+                entry = self._surface(name, colour, opacity, self._counted(surface))
                 made.append(entry | self._motion(name, surface, outline, at[name]))
         return made
 

@@ -213,3 +213,11 @@ def test_a_mesh_that_is_not_there_is_told_and_a_body_is_not_left_without_looks(t
     assert (scene.warnings, scene.meshes) == ([], [tmp_path / "gone.stl"])
     assert scene.content["meshes"][0]["format"] == "stl"
     assert [each["body"] for each in scene.content["surfaces"]].count(0) == 0
+
+
+def test_more_than_a_browser_draws_is_left_out_and_told(monkeypatch):
+    monkeypatch.setattr("limberjack.bridge.console.scene._MOST_POINTS", 1000)
+    scene = Scene(lj.load(EXAMPLES / "cassini.yaml"))
+    assert scene.warnings == ["only some shapes are drawn: all have more than 1000 points"]
+    points = sum(len(unpacked(each["points"], "<f4")) // 3 for each in scene.content["surfaces"])
+    assert 1000 < points < 2000

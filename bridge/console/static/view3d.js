@@ -1,9 +1,9 @@
 // The 3-D view: the console's stream of poses, drawn.
 
-import * as THREE from "three";
-import { OrbitControls } from "three/addons/controls/OrbitControls.js";
-import { between } from "./kinematics.js";
-import { World } from "./world.js";
+import * as THREE from 'three';
+import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
+import { between } from './kinematics.js';
+import { World } from './world.js';
 
 const STALE_MS = 3000;
 const LONGEST_MS = 500; // between two states that come at long intervals
@@ -15,23 +15,24 @@ class View {
   world = null;
   frames = []; // the two newest, with the time of their arrival
   follow = { body: null, turn: false };
-  heard = 0; // when the newest message came
+  live = false; // whether states come
+  heard = 0; // when the newest one came
   drawn = null; // the frame on the screen; null: to be drawn anew
   last = 0; // when that was drawn
 
   constructor() {
-    this.renderer = new THREE.WebGLRenderer({ canvas: element("canvas"), antialias: true });
+    this.renderer = new THREE.WebGLRenderer({ canvas: element('canvas'), antialias: true });
     this.renderer.setPixelRatio(window.devicePixelRatio);
     this.scene = new THREE.Scene();
-    this.scene.background = new THREE.Color("#11161d");
+    this.scene.background = new THREE.Color('#11161d');
     this.camera = new THREE.PerspectiveCamera(40, 1, 0.01, 1000);
     this.camera.up.set(0, 0, 1);
     this.controls = new OrbitControls(this.camera, this.renderer.domElement);
-    this.controls.addEventListener("change", () => { this.drawn = null; });
-    const sun = new THREE.DirectionalLight("#ffffff", 2.4);
+    this.controls.addEventListener('change', () => { this.drawn = null; });
+    const sun = new THREE.DirectionalLight('#ffffff', 2.4);
     sun.position.set(2, -3, 5);
-    this.scene.add(new THREE.HemisphereLight("#dce8ff", "#3a3a42", 1.5), sun);
-    window.addEventListener("resize", () => this.resize());
+    this.scene.add(new THREE.HemisphereLight('#dce8ff', '#3a3a42', 1.5), sun);
+    window.addEventListener('resize', () => this.resize());
     this.resize();
     this.renderer.setAnimationLoop(() => this.draw());
   }
@@ -53,31 +54,29 @@ class View {
     this.scene.add(this.world.root);
     this.frames = [];
     this.placed = false;
-    element("model").textContent = content.model;
-    element("warnings").replaceChildren();
+    element('model').textContent = content.model;
+    element('warnings').replaceChildren();
     content.warnings.forEach(warn);
-    element("deformed").hidden = this.world.skins.length === 0;
+    element('deformed').hidden = this.world.skins.length === 0;
     this.#choices(content);
     this.world.ready.then(() => { this.placed = false; }); // meshes have a size only when they are there
   }
 
   #choices(content) {
     const bodies = content.bodies.map((body, i) => [body.name, i]).filter(([, i]) => !content.bodies[i].inner);
-    const options = [["nothing", ""], ...bodies].map(([name, i]) => new Option(name, i));
-    element("follow").replaceChildren(...options);
+    const options = [['nothing', ''], ...bodies].map(([name, i]) => new Option(name, i));
+    element('follow').replaceChildren(...options);
     this.follow.body = content.ground ? null : 0;
-    element("follow").value = this.follow.body ?? "";
+    element('follow').value = this.follow.body ?? '';
   }
 
   take(message) {
     if (!this.world) return;
-    element("time").textContent = `t = ${message.time.toFixed(2)} s`;
-    if (message.poses.length === 0) {
-      setLink("off", "the state is not finite");
-      return;
-    }
+    element('time').textContent = `t = ${message.time.toFixed(2)} s`;
     this.heard = performance.now();
-    setLink("live", "live");
+    this.live = message.poses.length > 0;
+    setLink(...(this.live ? ['live', 'live'] : ['off', 'the state is not finite']));
+    if (!this.live) return;
     const state = JSON.stringify([message.poses, message.modes, message.jets]);
     if (state === this.frames.at(-1)?.state) return; // nothing moves, nothing to draw
     const poses = this.world.content.bodies.map((_, i) => message.poses.slice(7 * i, 7 * i + 7));
@@ -100,7 +99,10 @@ class View {
   draw() {
     const now = performance.now();
     if (now - this.last < FRAME_MS) return;
-    if (this.frames.length > 0 && now - this.heard > STALE_MS) setLink("off", "no news");
+    if (this.live && now - this.heard > STALE_MS) {
+      this.live = false;
+      setLink('idle', 'the engine waits');
+    }
     const frame = this.frame();
     const moved = this.controls.update();
     if (this.drawn !== null && frame === this.drawn && this.placed && !moved) return;
@@ -113,7 +115,7 @@ class View {
   }
 
   factor() {
-    return 10 ** Number(element("exaggeration").value);
+    return 10 ** Number(element('exaggeration').value);
   }
 
   /** Look at the whole model. */
@@ -129,7 +131,7 @@ class View {
     this.camera.updateProjectionMatrix();
     this.world.size = radius;
     this.#grid(radius, box.min.z);
-    this.world.showFrames(element("frames").checked);
+    this.world.showFrames(element('frames').checked);
     this.placed = true;
   }
 
@@ -137,7 +139,7 @@ class View {
     this.scene.remove(this.grid ?? new THREE.Object3D());
     if (!this.world.content.ground || this.follow.body !== null) return;
     const cell = 10 ** Math.round(Math.log10(radius) - 0.7);
-    this.grid = new THREE.GridHelper(40 * cell, 40, "#46525f", "#242c36");
+    this.grid = new THREE.GridHelper(40 * cell, 40, '#46525f', '#242c36');
     this.grid.rotation.x = Math.PI / 2;
     this.grid.position.z = Math.min(0, low) - 0.002 * radius;
     this.scene.add(this.grid);
@@ -145,57 +147,61 @@ class View {
 }
 
 function setLink(kind, text) {
-  element("link").className = kind;
-  element("link").textContent = text;
+  element('link').className = kind;
+  element('link').textContent = text;
 }
 
 function warn(text) {
-  element("warnings").append(Object.assign(document.createElement("li"), { textContent: text }));
+  element('warnings').append(Object.assign(document.createElement('li'), { textContent: text }));
 }
 
 /** Stay connected; after a loss ask again, more and more seldom. */
 function connect(view, wait = RETRY_MS[0]) {
-  const socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/api/live`);
+  const socket = new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/api/live`);
   let known = false;
   socket.onmessage = async ({ data }) => {
     const message = JSON.parse(data);
-    if (message.kind === "hello") {
-      const reply = await fetch("/api/scene");
-      if (!reply.ok) return setLink("off", await reply.text());
+    if (message.kind === 'hello') {
+      const reply = await fetch('/api/scene');
+      if (!reply.ok) return setLink('off', await reply.text());
       view.show(await reply.json());
       known = true;
-      socket.send(JSON.stringify({ kind: "stream", name: "poses", on: true }));
-    } else if (message.kind === "poses" && known) {
+      socket.send(JSON.stringify({ kind: 'stream', name: 'poses', on: true }));
+    } else if (message.kind === 'poses' && known) {
       view.take(message);
+    } else if (message.kind === 'problem' || (message.what === 'link' && message.severity > 0)) {
+      view.live = false;
+      setLink('off', message.text);
     }
   };
   socket.onclose = () => {
-    setLink("off", "connection lost, trying again …");
+    view.live = false;
+    setLink('off', 'connection lost, trying again …');
     setTimeout(() => connect(view, known ? RETRY_MS[0] : Math.min(2 * wait, RETRY_MS[1])), known ? RETRY_MS[0] : wait);
   };
 }
 
 function wire(view) {
   const redraw = () => { view.drawn = null; };
-  element("panel").open = window.innerWidth > 800;
-  element("follow").onchange = ({ target }) => {
-    view.follow.body = target.value === "" ? null : Number(target.value);
+  element('panel').open = window.innerWidth > 800;
+  element('follow').onchange = ({ target }) => {
+    view.follow.body = target.value === '' ? null : Number(target.value);
     view.placed = false;
   };
-  element("turn").onchange = ({ target }) => {
+  element('turn').onchange = ({ target }) => {
     view.follow.turn = target.checked;
     redraw();
   };
-  element("exaggeration").oninput = () => {
+  element('exaggeration').oninput = () => {
     const factor = view.factor();
-    element("factor").textContent = factor < 10 ? factor.toFixed(1) : factor.toFixed(0);
+    element('factor').textContent = factor < 10 ? factor.toFixed(1) : factor.toFixed(0);
     redraw();
   };
-  element("frames").onchange = ({ target }) => {
+  element('frames').onchange = ({ target }) => {
     view.world?.showFrames(target.checked);
     redraw();
   };
-  element("home").onclick = () => { view.placed = false; };
+  element('home').onclick = () => { view.placed = false; };
 }
 
 try {
@@ -204,5 +210,5 @@ try {
   wire(view);
   connect(view);
 } catch (error) {
-  setLink("off", `this browser cannot draw in 3-D (${error.message})`);
+  setLink('off', `this browser cannot draw in 3-D (${error.message})`);
 }

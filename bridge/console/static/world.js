@@ -1,13 +1,13 @@
 // What there is to draw, as /api/scene tells it, as three.js objects.
 
-import * as THREE from "three";
-import { ColladaLoader } from "three/addons/loaders/ColladaLoader.js";
-import { OBJLoader } from "three/addons/loaders/OBJLoader.js";
-import { STLLoader } from "three/addons/loaders/STLLoader.js";
-import { compose, exaggerated, inverse, position, rotate, turn } from "./kinematics.js";
+import * as THREE from 'three';
+import { ColladaLoader } from 'three/addons/loaders/ColladaLoader.js';
+import { OBJLoader } from 'three/addons/loaders/OBJLoader.js';
+import { STLLoader } from 'three/addons/loaders/STLLoader.js';
+import { compose, exaggerated, inverse, position, rotate, turn } from './kinematics.js';
 
 const LOADERS = { stl: STLLoader, obj: OBJLoader, dae: ColladaLoader };
-const MESH_COLOUR = "#a9b0b8";
+const MESH_COLOUR = '#a9b0b8';
 const UP = new THREE.Vector3(0, 1, 0); // axis of three's cylinders and cones
 
 function unpacked(text, Kind) {
@@ -56,7 +56,7 @@ export class World {
     this.content = content;
     this.root = new THREE.Group();
     this.places = new Map(content.bodies.map((body, i) => [body.name, i]));
-    this.groups = content.bodies.map((body, i) => Object.assign(new THREE.Group(), { name: body.name, userData: { i } }));
+    this.groups = content.bodies.map(({ name }) => Object.assign(new THREE.Group(), { name }));
     this.still = new THREE.Group();
     this.root.add(this.still, ...this.groups);
     this.solids = []; // what makes up the model's size
@@ -75,7 +75,7 @@ export class World {
 
   #surface(entry) {
     const geometry = new THREE.BufferGeometry();
-    geometry.setAttribute("position", new THREE.BufferAttribute(unpacked(entry.points, Float32Array), 3));
+    geometry.setAttribute('position', new THREE.BufferAttribute(unpacked(entry.points, Float32Array), 3));
     geometry.setIndex(new THREE.BufferAttribute(unpacked(entry.triangles, Uint32Array), 1));
     geometry.computeVertexNormals();
     const mesh = new THREE.Mesh(geometry, material(entry.colour, entry.opacity));
@@ -95,7 +95,8 @@ export class World {
   /** The plume of a thruster, of unit length, against its force. */
   #jet(entry) {
     const geometry = new THREE.ConeGeometry(0.12, 1, 20, 1, true).translate(0, -0.5, 0);
-    const mesh = new THREE.Mesh(geometry, new THREE.MeshBasicMaterial({ color: "#ffb35c", transparent: true, opacity: 0.6 }));
+    const glow = new THREE.MeshBasicMaterial({ color: '#ffb35c', transparent: true, opacity: 0.6 });
+    const mesh = new THREE.Mesh(geometry, glow);
     mesh.position.set(...entry.position);
     mesh.quaternion.setFromUnitVectors(UP, new THREE.Vector3(...entry.direction));
     this.#group(entry.body).add(mesh);
@@ -116,15 +117,16 @@ export class World {
     this.#group(entry.body).add(holder);
     try {
       const loaded = await new LOADERS[entry.format]().loadAsync(`/api/mesh/${entry.file}`);
-      const object = entry.format === "stl" ? new THREE.Mesh(loaded, material(MESH_COLOUR, 1)) : (loaded.scene ?? loaded);
-      if (entry.format === "dae") object.rotation.set(0, 0, 0); // robots' meshes are in the axes of their links
+      const whole = loaded.scene ?? loaded;
+      const object = whole.isBufferGeometry ? new THREE.Mesh(whole, material(MESH_COLOUR, 1)) : whole;
+      if (entry.format === 'dae') object.rotation.set(0, 0, 0); // robots' meshes are in the axes of their links
       if (entry.colour) {
         object.traverse((part) => { if (part.isMesh) part.material = material(entry.colour, entry.opacity); });
       }
       holder.add(object);
       this.solids.push(holder);
     } catch (error) {
-      say(`a mesh of '${this.content.bodies[entry.body]?.name ?? "world"}' cannot be read (${error.message})`);
+      say(`a mesh of '${this.content.bodies[entry.body]?.name ?? 'world'}' cannot be read (${error.message})`);
     }
   }
 
