@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import limberjack as lj
-from limberjack.engine.system.devices import Actuator, Sensor
+from limberjack.engine.system.devices import SENSOR_TYPES, Actuator, Sensor
 from limberjack.engine.system.system import Body, Hinge, Inertia, Loop, System, Term
 from limberjack.engine.system.units import command_units, hinge_units, output_units
 from limberjack.engine.system.validate import validate
@@ -88,3 +89,12 @@ def test_units_of_hinges_follow_their_names():
         "m",
     ]
     assert [tau[name] for name in ("slide", "table", "ship.wx", "ship.vz", "odd.1")] == ["N", "N·m", "N·m", "N", ""]
+
+
+@pytest.mark.parametrize("kind", SENSOR_TYPES)
+def test_the_table_of_sensors_has_a_unit_for_each_component(kind):
+    target, suffixes, unit = SENSOR_TYPES[kind]
+    if " or " in unit:
+        assert target in ("coordinate", "velocity", "loop")
+        assert unit in ("rad or m", "rad/s or m/s", "N·m or N")
+    assert len(suffixes) % len(unit.split(", ")) == 0
