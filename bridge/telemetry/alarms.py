@@ -29,12 +29,10 @@ class Alarms:
     """Compares samples with the limits of the dictionary. `look` on one thread; `active` from any."""
 
     def __init__(self, dictionary: Dictionary) -> None:
-        watched = [each for each in dictionary if _limits(each) != (-np.inf, -np.inf, np.inf, np.inf)]
-        self._watched = watched
-        self._places = np.array([dictionary.place(each.id) for each in watched], dtype=np.intp)
-        table = np.array([_limits(each) for each in watched]).reshape(-1, 4)
+        self._watched = dictionary.quantities
+        table = np.array([_limits(each) for each in dictionary]).reshape(-1, 4)
         self._critical_low, self._warning_low, self._warning_high, self._critical_high = table.T.copy()
-        count = len(watched)
+        count = len(dictionary)
         self._level = np.zeros(count, dtype=np.int64)
         self._told = np.zeros(count, dtype=np.int64)
         self._worst = np.zeros(count, dtype=np.int64)
@@ -47,10 +45,10 @@ class Alarms:
         return self._active
 
     def look(self, sample: Sample) -> list[Notice]:
-        """What has changed with this sample. A value that is not a number is critical."""
-        values = sample.vector[self._places]
+        """What has changed with this sample. A value that is not finite is critical, also where there are no limits."""
+        values = sample.vector
         normal = (values >= self._warning_low) & (values <= self._warning_high)
-        bearable = (values >= self._critical_low) & (values <= self._critical_high)
+        bearable = (values >= self._critical_low) & (values <= self._critical_high) & np.isfinite(values)
         level = np.where(bearable, np.where(normal, 0, 1), 2)
         changed = level != self._level
         if changed.any():
@@ -99,6 +97,8 @@ def _text(quantity: Quantity, level: int, value: float) -> str:
     shown = f"{quantity.id} is {value:.6g} {quantity.unit}".rstrip()
     if level == 0:
         return f"{shown}, normal again."
+    if not np.isfinite(value):
+        return f"{quantity.id} is {value}, which is no finite number."
     low, high = quantity.critical if level == 2 else quantity.warning
     if value > high:
         return f"{shown}, above its {WORDS[level]} limit {high:g}."

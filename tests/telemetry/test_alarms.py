@@ -1,10 +1,11 @@
-"""Alarms: every edge told, a trembling value told once a second, what is not a number critical."""
+"""Alarms: every edge told, a trembling value told once a second, what is not finite critical."""
 
 from __future__ import annotations
 
 import math
 
 import numpy as np
+import pytest
 
 from limberjack.bridge.telemetry.alarms import Alarms
 from limberjack.bridge.telemetry.dictionary import Dictionary, Quantity
@@ -18,7 +19,7 @@ def run(values: list[float], step_ns: int) -> tuple[Alarms, list[list[Notice]]]:
     alarms = Alarms(ALL)
     told = []
     for k, value in enumerate(values):
-        told.append(alarms.look(Sample(k, 1e-9 * step_ns * k, step_ns * k, np.array([0.0, value, math.nan]))))
+        told.append(alarms.look(Sample(k, 1e-9 * step_ns * k, step_ns * k, np.array([0.0, value, 0.0]))))
     return alarms, told
 
 
@@ -45,13 +46,25 @@ def test_trembling_at_the_limit():
     alarms, told = run(values, 1_000_000)
     notices = [each for some in told for each in some]
     assert len(notices) == 3
-    assert sum(each.data["changes"] for each in notices) + int(alarms._changes[0]) == 2999
+    assert sum(each.data["changes"] for each in notices) + int(alarms._changes[1]) == 2999
     _, told = run([*values, *[299.0] * 1000], 1_000_000)
     last = [each for some in told for each in some][-1]
     assert last.severity == 0
     assert last.data["worst"] == 2
     assert "at worst critical" in last.text
     assert sum(each.data["changes"] for some in told for each in some) == 3000
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("place", [1, 2])
+def test_what_is_not_finite_is_critical_with_and_without_limits(value, place):
+    alarms, vector = Alarms(ALL), np.array([0.0, 290.0, 0.0])
+    assert alarms.look(Sample(0, 0.0, 0, vector)) == []
+    vector[place] = value
+    (notice,) = alarms.look(Sample(1, 1.0, 1_000_000_000, vector))
+    assert (notice.severity, notice.data["id"]) == (2, ALL.quantities[place].id)
+    assert notice.text == f"{ALL.quantities[place].id} is {value}, which is no finite number."
+    assert alarms.active()[ALL.quantities[place].id].severity == 2
 
 
 def test_active():
