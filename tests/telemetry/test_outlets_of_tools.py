@@ -25,6 +25,7 @@ from limberjack.bridge.telemetry.foxglove import Foxglove
 from limberjack.bridge.telemetry.mcap_outlet import McapOutlet
 from limberjack.bridge.telemetry.plotjuggler import PlotJuggler
 from limberjack.bridge.telemetry.prometheus import Prometheus
+from limberjack.bridge.telemetry.rows import event
 from limberjack.bridge.telemetry.sample import Notice, Sample
 from limberjack.engine.errors import ArgumentError
 from limberjack.hil.record.mcap_file import McapFile
@@ -263,3 +264,10 @@ def test_prometheus_scrapes_health_counts_and_alarms(dictionary):
     assert found["limberjack_outlet_dropped_total", frozenset({("outlet", "0.mcap")})] == 7.0
     with pytest.raises(EndpointError, match="cannot be used"):
         Prometheus(70000).open(dictionary)
+
+
+def test_a_notice_of_what_is_no_number_is_strict_json():
+    data = {"id": "q.elbow", "value": np.nan, "limit": np.inf, "severity": 2}
+    text = event(Notice("alarm", 2, "q.elbow is nan", np.nan, NOW, data), NOW)
+    told = json.loads(text, parse_constant=pytest.fail)
+    assert told["data"] == {"id": "q.elbow", "value": "nan", "limit": "inf", "severity": 2}
