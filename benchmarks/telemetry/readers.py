@@ -1,4 +1,4 @@
-"""Many readers in one process: of the engine's own stream, of PlotJuggler's, and browsers' WebSockets.
+"""Many readers in one process: of the engine's own stream, of PlotJuggler's, of packets, and browsers' WebSockets.
 
 The first of each kind notes what comes when. One of each is frozen: it connects and never reads. One of each comes
 and goes twice a second.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import socket as network
 import threading
 import time
 from typing import Any
@@ -17,18 +18,21 @@ import msgpack  # type: ignore[import-untyped]
 import zmq
 
 from limberjack.bridge.messages import decode
+from limberjack.bridge.telemetry.ccsds.packets import HOUSEKEEPING, TELEMETRY_HEADER_BYTES
+from limberjack.bridge.telemetry.ccsds.sets import DATA_HEADER
 
 _COME_AND_GO_S = 0.5
+_SERVICE_AT = 7  # of the service type in a packet
 
 
 def readers(job: dict[str, Any]) -> None:
-    """Job: topics and plotjuggler (address, count), console (address, count), cpus, out."""
+    """Job: topics, plotjuggler and console (address, count), ccsds (port, the engine's rate), cpus, out."""
     from limberjack.benchmarks.telemetry.parts import Notes
 
     os.sched_setaffinity(0, job["cpus"])
     ended = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: ended.set())
-    notes = {name: Notes(2) for name in ("topics", "plotjuggler", "console")}
+    notes = {name: Notes(2) for name in ("topics", "plotjuggler", "console", "ccsds")}
     threads = [
         threading.Thread(target=_subscribers, args=(*job[name], notes[name], ended))
         for name in ("topics", "plotjuggler")
@@ -36,6 +40,8 @@ def readers(job: dict[str, Any]) -> None:
     ]
     if job["console"][1]:
         threads.append(threading.Thread(target=_browsers, args=(*job["console"], notes["console"], ended)))
+    if job["ccsds"][0]:
+        threads.append(threading.Thread(target=_packets, args=(*job["ccsds"], notes["ccsds"], ended)))
     for thread in threads:
         thread.start()
     print("ready", flush=True)
@@ -82,6 +88,22 @@ def _note(frames: list[bytes], notes: Any) -> None:
         notes.add(int(msgpack.unpackb(frames[1])["engine"]["step"]), now)
     elif frames[0] == b"state":
         notes.add(decode(frames[1]).body[0], now)
+
+
+def _packets(port: int, rate: float, notes: Any, ended: threading.Event) -> None:
+    """Packets over UDP; the simulated time in their data tells the engine's step."""
+    with network.socket(network.AF_INET, network.SOCK_DGRAM) as socket:
+        socket.bind(("127.0.0.1", port))
+        socket.settimeout(0.1)
+        while not ended.is_set():
+            try:
+                packet = socket.recv(65536)
+            except TimeoutError:
+                continue
+            now = time.monotonic_ns()
+            if packet[_SERVICE_AT] == HOUSEKEEPING:
+                simulated = DATA_HEADER.unpack_from(packet, TELEMETRY_HEADER_BYTES)[-1]
+                notes.add(round(simulated * rate), now)
 
 
 def _browsers(address: str, count: int, notes: Any, ended: threading.Event) -> None:

@@ -43,7 +43,7 @@ class BenchmarkError(LimberjackError):
 
 @dataclass(frozen=True)
 class Load:
-    """Who reads: at the engine itself, PlotJuggler's and browsers at the gateway. None: no gateway"""
+    """Who reads: at the engine itself; PlotJuggler's and browsers at the gateway, and packets. None: no gateway"""
 
     name: str
     topics: int = 0
@@ -54,7 +54,7 @@ class Load:
 LOADS = (
     Load("nobody"),
     Load("the gateway, one reader of each kind", plotjuggler=1, browsers=1),
-    Load("the gateway, 20 readers", plotjuggler=10, browsers=10),
+    Load("the gateway, 20 readers", plotjuggler=10, browsers=9),
     Load("20 readers at the engine itself", topics=20),
 )
 
@@ -64,12 +64,14 @@ class Found:
     """Notes of all rounds under one load; times in ns.
 
     frames : (n,) end of each frame's work after the frame's beginning
-    late : kind of reader → (n,) from the end of each frame to the reader's first message of that frame or a later one
+    late : kind of reader → (m,) of each of its messages, from the end of the frame whose state it has
+    shown : kind of reader → (n,) from the end of each frame to the first message of that frame or a later one
     """
 
     load: str
     frames: list[np.ndarray] = field(default_factory=list)
     late: dict[str, list[np.ndarray]] = field(default_factory=dict)
+    shown: dict[str, list[np.ndarray]] = field(default_factory=dict)
     lost: int = 0
     cpu_s: float = 0.0
 
@@ -82,6 +84,7 @@ class Found:
             "overruns": int(np.count_nonzero(frames > 1e9 / rate_hz)),
             "end_us": _quantiles(frames),
             "late_us": {kind: _quantiles(np.concatenate(each)) for kind, each in self.late.items()},
+            "shown_us": {kind: _quantiles(np.concatenate(each)) for kind, each in self.shown.items()},
             "lost": self.lost,
             "gateway_cpu_s": round(self.cpu_s, 2),
         }
@@ -144,12 +147,14 @@ def _measure(
     with tempfile.TemporaryDirectory(prefix="lj") as folder:
         endpoint, out = f"ipc://{folder}/e", f"{folder}/notes"
         plotjuggler, web = f"tcp://127.0.0.1:{_port()}", _port()
+        packets = _port() if load.browsers else 0
         job = {"model": model, "endpoint": endpoint, "rate": rate, "priority": priority, "cpus": [core]}
         with contextlib.ExitStack() as stack:
             stack.enter_context(_child("engine", {**job, "out": f"{out}.engine.npy"}))
             if load.plotjuggler is not None:
                 outlets = [("plotjuggler", plotjuggler)] if load.plotjuggler else []
                 outlets += [("console", str(web))] if load.browsers else []
+                outlets += [("ccsds", f"udp://127.0.0.1:{packets}")] if packets else []
                 job = {"endpoint": endpoint, "outlets": outlets, "cpus": others, "out": f"{out}.gateway.npy"}
                 stack.enter_context(_child("gateway", job))
             if load.topics or load.plotjuggler or load.browsers:
@@ -157,6 +162,7 @@ def _measure(
                     "topics": (Endpoints.derive(endpoint).topics, load.topics),
                     "plotjuggler": (plotjuggler, load.plotjuggler or 0),
                     "console": (f"http://127.0.0.1:{web}", load.browsers),
+                    "ccsds": (packets, rate),
                     "cpus": others,
                     "out": out,
                 }
@@ -179,9 +185,11 @@ def _read(out: str, found: Found, rate: float, since: int, until: int) -> None:
         if kind == "engine" or not len(notes):
             continue
         step, at = notes[:, 0], notes[:, 1]
+        own = (at >= since) & (at < until) & (step > 0) & (step < len(ended))
+        found.late.setdefault(kind, []).append(at[own] - ended[step[own]])
         first = np.searchsorted(np.maximum.accumulate(step), frames)
         heard = first < len(notes)
-        found.late.setdefault(kind, []).append(at[first[heard]] - ended[frames[heard]])
+        found.shown.setdefault(kind, []).append(at[first[heard]] - ended[frames[heard]])
         if kind == "gateway":
             found.lost += int(notes[(at >= since) & (at < until), 2].sum())
     told = Path(f"{out}.gateway.json")
@@ -241,12 +249,13 @@ def _print(result: dict[str, Any], console: Console) -> None:
         cells = [f"{value:.0f}" for value in each["end_us"]]
         table.add_row(each["load"], str(each["frames"]), *cells, str(each["overruns"]))
     console.print(table)
-    table = Table(title="from the end of the engine's frame to the reader, ms")
-    for head in ("who reads", "reader", "p50", "p99", "p99.9", "longest"):
-        table.add_column(head, justify="right" if head[0] in "pl" else "left")
+    table = Table(title="from the end of the engine's frame to the reader, ms: of each message; until a frame is seen")
+    for head in ("who reads", "reader", "p50", "p99", "p99.9", "seen p50", "seen p99"):
+        table.add_column(head, justify="left" if head in ("who reads", "reader") else "right")
     for each in result["loads"]:
         for kind, late in each["late_us"].items():
-            table.add_row(each["load"], kind, *(f"{1e-3 * value:.2f}" for value in late))
+            times: list[float] = [*late[:3], *each["shown_us"][kind][:2]]
+            table.add_row(each["load"], kind, *(f"{1e-3 * value:.2f}" for value in times))
     console.print(table)
     table = Table(title="states a second through the gateway")
     for head in ("engine, Hz", "states", "lost", "gateway's processor time, s"):

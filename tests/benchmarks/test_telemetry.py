@@ -22,6 +22,6 @@ def test_quick_run_end_to_end(tmp_path: Path) -> None:
     assert all(each["frames"] > 0 for each in result["loads"])
     nobody, one, twenty, direct = (set(each["late_us"]) for each in result["loads"])
     assert nobody == set()
-    assert one == twenty == {"gateway", "plotjuggler", "console"}
+    assert one == twenty == {"gateway", "plotjuggler", "console", "ccsds"}
     assert direct == {"topics"}
     assert "20 readers at the engine itself" in out.getvalue()
