@@ -19,6 +19,10 @@ log = logging.getLogger("limberjack.bridge")
 IDLE_MS = 100  # longest wait for a request before the caller may look at other things
 MORE_NOWAIT = int(zmq.SNDMORE | zmq.DONTWAIT)  # once: joining flags costs more than sending a frame
 _QUEUE_MESSAGES = 64  # messages waiting for or from one peer; more are dropped
+_STREAM_MESSAGES, _STREAM_BYTES = (
+    1024,
+    16 * 1024 * 1024,
+)  # waiting for one reader of the topic stream: a second at 1 kHz
 _MONITOR_EVENTS = 256  # monitor events looked at in one go
 _COME_AND_GO = zmq.EVENT_ACCEPTED | zmq.EVENT_DISCONNECTED | zmq.EVENT_CLOSED
 _FAILURES = zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL | zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL | zmq.EVENT_HANDSHAKE_FAILED_AUTH
@@ -27,7 +31,7 @@ _FAILURES = zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL | zmq.EVENT_HANDSHAKE_FAILED_PR
 class ServerSockets:
     """ROUTER for requests, a conflated PUB for the latest state, a PUB by topic."""
 
-    def __init__(self, settings: Settings, frame_max: int) -> None:
+    def __init__(self, settings: Settings, frame_max: int, state_bytes: int) -> None:
         """Bind all three, or raise EndpointError or KeyFileError with nothing left open."""
         wanted = Endpoints.derive(settings.endpoint, settings.state_endpoint, settings.topic_endpoint)
         for endpoint in (wanted.request, wanted.state, wanted.topics):
@@ -48,6 +52,7 @@ class ServerSockets:
             self._state = self._make(zmq.PUB, frame_max)
             self._state.conflate = 1
             self._topics = self._make(zmq.PUB, frame_max)
+            self._topics.sndhwm = max(_QUEUE_MESSAGES, min(_STREAM_MESSAGES, _STREAM_BYTES // state_bytes))
             self._doors = [self._watch(socket, _COME_AND_GO) for socket in (self._state, self._topics)]
             self.endpoints = Endpoints(
                 self._bind(self.router, wanted.request),

@@ -28,7 +28,7 @@ class Station:
     def __init__(self, service: Service) -> None:
         """Raises EndpointError, KeyFileError; nothing stays open then."""
         self.service = service
-        self._sockets = ServerSockets(service.settings, 4 * service.size_max)
+        self._sockets = ServerSockets(service.settings, 4 * service.size_max, len(service.frame.message))
         self.endpoints: Endpoints = self._sockets.endpoints
         streams = {"state": self.endpoints.state, "topics": self.endpoints.topics}
         service.about["endpoints"] = streams

@@ -51,7 +51,7 @@ class Commander:
         self._teller, self._rules, self._idle_s = _Bounded(tell), tuple(rules), idle_s
         self._lock = threading.Lock()
         self._client: Client | None = None
-        self._holds, self._last = False, 0.0
+        self._holds, self._last, self._closed = False, 0.0, False
 
     def check(self, order: Order, actor: Actor) -> None:
         """Raise OrderRefused if the order cannot or may not be carried out; the refusal is told to everybody."""
@@ -94,7 +94,8 @@ class Commander:
                 self._lock.release()
 
     def close(self) -> None:
-        """Give the lease up and end the connection."""
+        """Give the lease up and end the connection; orders are refused from now on."""
+        self._closed = True
         if self._lock.acquire(timeout=2.0 * _ANSWER_S):
             try:
                 self._drop()
@@ -137,6 +138,8 @@ class Commander:
 
     def _connected(self) -> Client:
         """A client of the engine that the telemetry comes from."""
+        if self._closed:
+            raise OrderRefused("lost", "the gateway is ending. Start it again.")
         if self._client is not None and self._client.lost:
             self._drop()
         if self._client is None:

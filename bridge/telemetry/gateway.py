@@ -56,6 +56,7 @@ class Gateway:
             arguments.positive("the rate of states in Hz", most_hz)
         self._history_options = history, full_s, history_bytes
         self._history: History | None = None
+        self._history_lock = threading.Lock()
         self.endpoint = endpoint
         self.commander = Commander(endpoint, self.session, self.tell, keys=keys, key_name=key_name, rules=rules)
         self._source = Source(endpoint, self, keys=keys, key_name=key_name, most_hz=most_hz)
@@ -88,7 +89,7 @@ class Gateway:
         wanted = rate_hz if rate_hz is not None else getattr(outlet, "rate_hz", None)
         feed = Feed(outlet, self.tell, rate_hz=wanted)
         feed.start(self.session().dictionary)
-        self._feeds = [*self._feeds, feed]
+        self._feeds.append(feed)
 
     def start(self) -> None:
         """Begin to read the stream and to watch the outlets."""
@@ -102,6 +103,8 @@ class Gateway:
         self.commander.close()
         deadline = time.monotonic() + _CLOSE_S
         for feed in self._feeds:
+            feed.end()
+        for feed in self._feeds:
             if not feed.close(max(0.1, deadline - time.monotonic())):
                 log.warning("outlet %s hangs; it is left behind.", feed.outlet.name)
 
@@ -110,11 +113,13 @@ class Gateway:
     @property
     def history(self) -> History:
         """The history; it begins when it is first asked for. HistoryError, OSError when its file cannot be used."""
-        if self._history is None:
-            path, full_s, size = self._history_options
-            self._history = History(path, full_s=full_s, size_bytes=size)
-            self.add(self._history)
-        return self._history
+        with self._history_lock:
+            if self._history is None:
+                path, full_s, size = self._history_options
+                made = History(path, full_s=full_s, size_bytes=size)
+                self.add(made)
+                self._history = made
+            return self._history
 
     def alarms(self) -> dict[str, Alarm]:
         """Identifier → alarm, of all quantities beyond their limits now."""

@@ -131,11 +131,15 @@ class Feed:
         since = self._busy_since
         return 0.0 if since is None else time.monotonic() - since
 
-    def close(self, wait_s: float) -> bool:
-        """Hand over what waits, close the outlet and end the thread; False when it hangs and is left behind."""
+    def end(self) -> None:
+        """Tell the thread to hand over what waits, close the outlet and end."""
         with self._ready:
             self._closing.set()
             self._ready.notify()
+
+    def close(self, wait_s: float) -> bool:
+        """End, and wait for it; False when the outlet hangs and is left behind."""
+        self.end()
         if self._thread.is_alive():
             self._thread.join(wait_s)
         return not self._thread.is_alive()

@@ -56,6 +56,7 @@ class Source:
         self.session: Session | None = None
         self._sequence: int | None = None  # of the newest message
         self._gap = self._events = 0
+        self._suspect = False  # an event that set a parameter may have been lost
         self._time = 0.0
         self._due_ns = 0
         self._fresh = False  # a state came since the last heartbeat
@@ -120,7 +121,7 @@ class Source:
 
     def _follow(self, session: Session, gap: int) -> None:
         """Read until told to stop. gap : of the first sample. Raises _Lost, BridgeError."""
-        self._sequence, self._gap, self._fresh = None, 0, False
+        self._sequence, self._gap, self._fresh, self._suspect = None, 0, False, False
         self._time = session.first.time
         self._sink.sample(session.sample(session.first, 0, self._clock.now(), gap))
         heard = time.monotonic()
@@ -148,7 +149,9 @@ class Source:
             return
         if sequence <= last:
             raise _Lost("the engine was started again.")
-        self._gap += sequence - last - 1
+        lost = sequence - last - 1
+        self._gap += lost
+        self._suspect |= lost > 0
 
     # ---- messages
 
@@ -182,11 +185,13 @@ class Source:
     def _heartbeat(self, session: Session, message: Message) -> None:
         """Health; and while no states come, one asked for, so that outlets see the present one."""
         session.heartbeat(message.body)
-        if self._events >= _EVENTS_A_HEARTBEAT or self._gap:
-            session.read_parameters()
+        self._suspect |= self._events >= _EVENTS_A_HEARTBEAT
         self._events = 0
-        if not self._fresh:
-            with contextlib.suppress(EngineTimeoutError):
+        with contextlib.suppress(EngineTimeoutError):  # it is busy; the next heartbeat will do
+            if self._suspect:
+                session.read_parameters()
+                self._suspect = False
+            if not self._fresh:
                 self._pass_on(session, session.client.state(), message.sequence, self._clock.now())
         self._fresh = False
 
