@@ -16,6 +16,9 @@ def outline(data: ModalData, body: BodyFrameData) -> Outline:
     """The outline in the body frame."""
     nodes = len(body.positions)
     most = max(1, min(MOST_NODES, MOST_NUMBERS // (6 * max(1, body.shapes.shape[2]))))
-    kept = np.arange(nodes) if nodes <= most else np.linspace(0, nodes - 1, most).astype(int)
+    kept = np.arange(nodes)
+    if nodes > most:  # what hangs on the body hangs on its interface
+        held = [data.node(name) for name in data.interface[:most]]
+        kept = np.unique([*held, *np.linspace(0, nodes - 1, most).astype(int)])
     lines = np.zeros((0, 2)) if data.lines is None or nodes > most else data.lines.astype(float)
     return Outline(body.positions[kept], body.shapes[kept, :3], body.shapes[kept, 3:], lines)

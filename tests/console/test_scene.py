@@ -221,3 +221,21 @@ def test_more_than_a_browser_draws_is_left_out_and_told(monkeypatch):
     assert scene.warnings == ["only some shapes are drawn: all have more than 1000 points"]
     points = sum(len(unpacked(each["points"], "<f4")) // 3 for each in scene.content["surfaces"])
     assert 1000 < points < 2000
+
+
+def test_a_body_of_many_nodes_shows_some_of_them_without_lines(monkeypatch):
+    monkeypatch.setattr("limberjack.engine.modes.outline.MOST_NODES", 5)
+    system = lj.load(EXAMPLES / "long_arm.yaml")
+    system = replace(system, shapes=tuple(shape for shape in system.shapes if shape.body != "upper_boom"))
+    modes = next(body.hinge.modes for body in system.bodies if body.name == "upper_boom.modes")
+    assert modes is not None
+    outline = modes.outline
+    assert outline is not None
+    assert (outline.p[:, 0].tolist(), len(outline.lines)) == ([0, 10, 1, 4, 6, 9], 0)  # root and tip come first
+    entry = next(
+        each for each in Scene(system).content["surfaces"] if each["body"] == system.body_names.index("upper_boom")
+    )
+    points = unpacked(entry["points"], "<f4").reshape(6, 24, 3)  # a box at each node
+    np.testing.assert_allclose(points.mean(axis=1), outline.p, atol=1e-6)
+    moved = unpacked(entry["moved"], "<f4").reshape(-1, 6, 24, 3).mean(axis=2)
+    np.testing.assert_allclose(moved, np.moveaxis(outline.Pt, 2, 0), atol=1e-6)
