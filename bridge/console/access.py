@@ -112,6 +112,11 @@ class Access:
         return found
 
 
+def token_of(authorization: str, cookie: str | None) -> str | None:
+    """The token of a request, from its header "Authorization: Bearer TOKEN" or from the console's cookie."""
+    return authorization.removeprefix("Bearer ").strip() or cookie
+
+
 def same_site(host: str, origin: str | None) -> bool:
     """Whether a request to `host` comes from a page of the console itself (or from no page at all).
 

@@ -10,6 +10,7 @@ from limberjack.bridge.telemetry.dictionary import Dictionary
 from limberjack.engine.system.system import System
 
 _SERIES_MAX = 7  # curves of one plot: more cannot be told apart
+_LINES = {"markers": False, "alarmMarkers": False, "limitLines": True}
 _COLOURS = ("#4d9de0", "#e8a33d", "#5fbf77", "#c779d0", "#e15554", "#4bc0c0", "#d8d8d8")
 
 #: a cell of a display: key of the object and its share of the column in percent
@@ -21,12 +22,12 @@ def objects_of(dictionary: Dictionary, system: System) -> Objects:
     objects = telemetry(dictionary)
     joints = _joint_plots(dictionary, system)
     attitudes = _attitudes(dictionary)
-    whole = [_energy(), *_momentum(), _engine(), *_panels()]
+    whole = [_energy(), *_momentum(), _engine(), *_panels(dictionary)]
     for made in (*joints, *attitudes, *whole):
         objects[made["identifier"]["key"]] = made
     displays = [_joints_display(joints), _overview(joints, attitudes), _health()]
     objects |= {made["identifier"]["key"]: made for made in displays}
-    rest = ["plots", "commands", "alarms", "events", "telemetry"]
+    rest = ["plots", "commands", "alarms", "log", "telemetry"]
     plots = [made["identifier"]["key"] for made in (*joints, *attitudes, *whole[:4])]
     objects["plots"] = thing("plots", "folder", "Plots", plots)
     shown = ["overview", "joints", "health", "view"]
@@ -49,7 +50,7 @@ def _holder(objects: Objects, made: dict[str, Any]) -> str:
 def plot(key: str, name: str, members: Sequence[str], label: str = "") -> dict[str, Any]:
     """An overlay plot with alarm limits as lines. members : identifiers of quantities;  label : of the y axis"""
     series = [
-        {"identifier": identifier(id), "markers": False, "limitLines": True, "color": _COLOURS[place % len(_COLOURS)]}
+        {"identifier": identifier(id), **_LINES, "color": _COLOURS[place % len(_COLOURS)]}
         for place, id in enumerate(members)
     ]
     settings = {"series": series, "yAxis": {"label": label} if label else {}, "legend": {"position": "bottom"}}
@@ -111,29 +112,26 @@ def _momentum() -> list[dict[str, Any]]:
 
 
 def _engine() -> dict[str, Any]:
-    made = plot("plot.engine", "Frame timing", ["engine.late_max", "engine.real_time_factor"], "worst delay, s")
-    made["configuration"]["series"][1]["yAxisId"] = 2
+    times = [f"engine.{part}" for part in ("late_max", "frame_p50", "frame_p99")]
+    made = plot("plot.engine", "Frame timing", [*times, "engine.real_time_factor"], "s")
+    made["configuration"]["series"][-1]["yAxisId"] = 2
     made["configuration"]["additionalYAxes"] = [{"id": 2, "label": "real-time factor"}]
     return made
 
 
-def _panels() -> list[dict[str, Any]]:
+def _panels(dictionary: Dictionary) -> list[dict[str, Any]]:
+    health = [quantity.id for quantity in dictionary.quantities[dictionary.groups["engine"]]]
     return [
         thing("commands", "limberjack.commands", "Commands"),
         thing("alarms", "limberjack.alarms", "Alarms"),
         thing("view", "webPage", "3-D view", url="/view"),
-        thing("log", "table", "Event log", ["events"], configuration=_log_columns()),
-        thing("engine.table", "LadTable", "Engine", [f"engine.{part}" for part in _ENGINE_PARTS], configuration={}),
+        thing("log", "limberjack.log", "Event log"),
+        thing("events.table", "table", "Event table", ["events"], configuration=_EVENT_COLUMNS),
+        thing("engine.table", "LadTable", "Engine", health, configuration={}),
     ]
 
 
-_ENGINE_PARTS = ("running", "step", "real_time_factor", "overruns", "late_max", "lost", "received", "refused")
-
-
-def _log_columns() -> dict[str, Any]:
-    """Without the columns that say the same in each line, and with room for the text."""
-    widths = {"utc": 95, "severity": 85, "what": 75, "text": 900}
-    return {"hiddenColumns": {"name": True, "time": True}, "columnWidths": widths, "autosize": False}
+_EVENT_COLUMNS = {"hiddenColumns": {"name": True}, "autosize": True}
 
 
 # ---- displays
@@ -186,4 +184,4 @@ def _joints_display(joints: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 def _health() -> dict[str, Any]:
     left = [("engine.table", 45.0), ("plot.engine", 55.0)]
-    return _display("health", "Engine and events", [(40.0, left), (60.0, [("log", 70.0), ("alarms", 30.0)])])
+    return _display("health", "Engine and events", [(40.0, left), (60.0, [("events.table", 70.0), ("alarms", 30.0)])])

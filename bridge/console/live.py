@@ -26,6 +26,7 @@ _QUEUE_MAX = 64  # messages that wait for one browser
 _MESSAGE_MAX = 65536  # bytes of a message from a browser
 _NOTICES_MAX = 1000  # notices that wait for the next sending
 _PING_S = 10.0  # a browser that does not answer is gone
+_BYE_S = 0.5
 _CLOCK_S = 1.0  # so that a browser knows the time, and that it is connected, also while nothing happens
 BROWSERS_MAX = 64
 
@@ -45,7 +46,7 @@ def number(value: float) -> float | None:
 
 
 class Browser:
-    """One connected browser."""
+    """One connected browser. dropped : messages that it lost and has not been told of"""
 
     def __init__(self, socket: web.WebSocketResponse, role: str) -> None:
         self.role = role
@@ -55,12 +56,14 @@ class Browser:
         self._socket = socket
         self._queue: asyncio.Queue[str] = asyncio.Queue(_QUEUE_MAX)
 
-    def offer(self, message: str) -> None:
-        """Queue a message; when the browser does not keep up it is dropped, and counted."""
+    def offer(self, message: str) -> bool:
+        """Queue a message; when the browser does not keep up it is dropped and counted, and the answer False."""
         try:
             self._queue.put_nowait(message)
         except asyncio.QueueFull:
             self.dropped += 1
+            return False
+        return True
 
     async def write(self) -> None:
         """Send what is queued, for as long as the connection lasts."""
@@ -68,8 +71,9 @@ class Browser:
             await self._socket.send_str(await self._queue.get())
 
     async def bye(self) -> None:
-        """End the connection; the browser tries to come back."""
-        await self._socket.close(code=WSCloseCode.GOING_AWAY)
+        """End the connection; the browser tries to come back. One that does not listen is left behind."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._socket.close(code=WSCloseCode.GOING_AWAY), _BYE_S)
 
 
 class Live:
@@ -88,7 +92,7 @@ class Live:
         self._envelope = Envelope(len(dictionary))
         self._notices: collections.deque[Notice] = collections.deque(maxlen=_NOTICES_MAX)
         self._alarms = alarms
-        self._told: Mapping[str, Alarm] = {}
+        self._told = alarms()
 
     def add(self, sample: Sample) -> None:
         """One sample of the stream."""
@@ -124,7 +128,9 @@ class Live:
     def _send(self, taken: Taken) -> None:
         for browser in self.browsers:
             if browser.places:
-                browser.offer(self._samples(browser, taken))
+                told = browser.dropped
+                if browser.offer(self._samples(browser, taken)):
+                    browser.dropped -= told
         for kind in {kind for browser in self.browsers for kind in browser.streams}:
             self._send_stream(kind, taken.sample)
 
@@ -142,9 +148,8 @@ class Live:
             browser.streams.discard(kind)
 
     def _samples(self, browser: Browser, taken: Taken) -> str:
-        lost, browser.dropped = browser.dropped, 0
         values = {id: _pairs(taken.points(place)) for place, id in browser.places.items()}
-        counts = {"gap": taken.gap, "dropped": lost}
+        counts = {"gap": taken.gap, "dropped": browser.dropped}
         return to_json({"kind": "samples", **_stamp(taken.sample), **counts, "values": values})
 
     def _offer(self, message: str, browsers: Iterable[Browser]) -> None:
@@ -159,7 +164,7 @@ class Live:
         """One browser from its first message to its last."""
         if len(self.browsers) >= BROWSERS_MAX:
             raise web.HTTPServiceUnavailable(text=f"{BROWSERS_MAX} browsers watch already. Close one of them.")
-        socket = web.WebSocketResponse(heartbeat=_PING_S, max_msg_size=_MESSAGE_MAX)
+        socket = web.WebSocketResponse(heartbeat=_PING_S, max_msg_size=_MESSAGE_MAX, compress=False)
         await socket.prepare(request)
         browser = Browser(socket, role)
         browser.offer(

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
-from limberjack.bridge.console.access import Visitor
+from limberjack.bridge.console.access import COOKIE, Access, Visitor, token_of
 from limberjack.bridge.console.layout import objects_of
-from limberjack.bridge.console.live import notice_fields, number, to_json
+from limberjack.bridge.console.live import Live, notice_fields, number, to_json
 from limberjack.bridge.console.panel import panel_of
 from limberjack.bridge.console.past import curve
 from limberjack.bridge.telemetry.orders import Actor, Order, OrderRefused
@@ -20,8 +20,6 @@ from limberjack.engine.errors import ArgumentError
 if TYPE_CHECKING:
     from limberjack.bridge.telemetry.gateway import Gateway
 
-#: key of a request: the `Visitor` who sent it
-VISITOR = "visitor"
 _POINTS_MAX, _NOTICES_MAX, _IDS_MAX = 10_000, 5_000, 64
 _ORDERS_MAX = 8  # that wait for the engine, of all browsers
 
@@ -29,13 +27,14 @@ _ORDERS_MAX = 8  # that wait for the engine, of all browsers
 class Routes:
     """Handlers of the requests below /api. What may wait (engine, disk) is done on threads of its own."""
 
-    def __init__(self, gateway: Gateway) -> None:
-        self._gateway = gateway
+    def __init__(self, gateway: Gateway, live: Live, access: Access) -> None:
+        self._gateway, self._live, self._access = gateway, live, access
         self._workers = ThreadPoolExecutor(4, thread_name_prefix="console")
         self._orders = 0
 
     def add_to(self, app: web.Application) -> None:
         """Register all handlers."""
+        app.router.add_get("/api/live", self._serve_live)
         app.router.add_get("/api/objects", self._objects)
         app.router.add_get("/api/panel", self._panel)
         app.router.add_get("/api/history", self._history)
@@ -50,6 +49,14 @@ class Routes:
 
     async def _work(self, function: Any, *arguments: Any) -> Any:
         return await asyncio.get_running_loop().run_in_executor(self._workers, function, *arguments)
+
+    def _visitor(self, request: web.Request) -> Visitor:
+        visitor = visitor_of(request, self._access)
+        assert visitor is not None, "the server admits nobody else"
+        return visitor
+
+    async def _serve_live(self, request: web.Request) -> web.StreamResponse:
+        return await self._live.serve(request, self._visitor(request).role)
 
     async def _objects(self, _: web.Request) -> web.Response:
         session = self._gateway.session()
@@ -90,7 +97,7 @@ class Routes:
     async def _order(self, request: web.Request) -> web.Response:
         """{"action", "target", "value", "values"} → {"text", "answer"}; 403 and 409 with the reason when refused."""
         order = _order_of(await _json(request))
-        visitor: Visitor = request[VISITOR]
+        visitor = self._visitor(request)
         actor = Actor("console", visitor.name or request.remote or "?", visitor.role)
         if self._orders >= _ORDERS_MAX:
             raise web.HTTPServiceUnavailable(text=f"{_ORDERS_MAX} orders wait for the engine. Try again.")
@@ -103,6 +110,11 @@ class Routes:
         finally:
             self._orders -= 1
         return reply({"text": f"Done: {order}.", "answer": answer})
+
+
+def visitor_of(request: web.Request, access: Access) -> Visitor | None:
+    """Who sent a request; None for one without a token that opens something."""
+    return access.visitor(token_of(request.headers.get("Authorization", ""), request.cookies.get(COOKIE)))
 
 
 def reply(content: Any) -> web.Response:

@@ -11,14 +11,14 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from aiohttp import web
 
 from limberjack.bridge.console.access import COOKIE, Access, Address, host_known, same_site
 from limberjack.bridge.console.assets import OPENMCT, THREE, installed_folder
 from limberjack.bridge.console.live import Live
-from limberjack.bridge.console.routes import VISITOR, Routes
+from limberjack.bridge.console.routes import Routes, visitor_of
 from limberjack.bridge.console.view import View
 from limberjack.bridge.errors import EndpointError
 from limberjack.bridge.telemetry.dictionary import Dictionary
@@ -60,7 +60,7 @@ class Console:
         self._folders = {"openmct": installed_folder(OPENMCT) / "dist", "three": installed_folder(THREE)}
         self._tls = settings.access.tls()
         self.port = settings.address.port
-        self._running: Running | None = None
+        self.running: Running | None = None
         _ = gateway.history  # the past begins now, not with the first who asks for it
 
     @property
@@ -74,27 +74,27 @@ class Console:
     def open(self, dictionary: Dictionary) -> None:
         """Bind and serve. Raises EndpointError when the address cannot be had."""
         live = Live(dictionary, self.settings.live_hz, lambda: self._hello(dictionary), self.gateway.alarms)
-        routes = Routes(self.gateway)
+        routes = Routes(self.gateway, live, self.settings.access)
         running = Running(self._application(live, routes), live, routes)
         self.port = running.start(self.settings.address.host, self.port, self._tls)
-        if self._running is None:
+        if self.running is None:
             asked = " (asks for a token)" if self.settings.access.tokens else ""
             print(f"console at {self.url}{asked}", file=sys.stderr, flush=True)
-        self._running = running
+        self.running = running
 
     def sample(self, sample: Sample) -> None:
         """One sample for all browsers."""
-        if self._running is not None:
-            self._running.live.add(sample)
+        if self.running is not None:
+            self.running.live.add(sample)
 
     def notice(self, notice: Notice) -> None:
         """Something that happened, for all browsers."""
-        if self._running is not None:
-            self._running.live.notice(notice)
+        if self.running is not None:
+            self.running.live.notice(notice)
 
     def close(self) -> None:
         """End all connections and the thread."""
-        running, self._running = self._running, None
+        running, self.running = self.running, None
         if running is not None:
             running.stop()
 
@@ -102,7 +102,6 @@ class Console:
         app = web.Application(middlewares=[self._guard], client_max_size=_BODY_MAX)
         app.router.add_get("/", _page("index.html"))
         app.router.add_get("/view", _page("view.html"))
-        app.router.add_get("/api/live", lambda request: live.serve(request, request[VISITOR].role))
         routes.add_to(app)
         View(self.gateway.session()).add_to(app, live)
         app.router.add_static("/static", STATIC)
@@ -125,20 +124,17 @@ class Console:
         if not same_site(request.host, request.headers.get("Origin")):
             raise web.HTTPForbidden(text="Pages of other sites may not use the console.")
         if "token" in request.query:
-            return self._admit(request)
-        bearer = request.headers.get("Authorization", "").removeprefix("Bearer ").strip()
-        visitor = access.visitor(bearer or request.cookies.get(COOKIE))
-        if visitor is None:
+            self._admit(request)
+        if visitor_of(request, access) is None:
             text = "The console asks for a token. Open it once as /?token=TOKEN, or send it as 'Authorization: Bearer'."
             raise web.HTTPUnauthorized(text=text)
-        request[VISITOR] = visitor
         reply = await handler(request)
         if not reply.prepared:
             reply.headers.update({"Content-Security-Policy": _POLICY, "X-Content-Type-Options": "nosniff"})
             reply.headers.setdefault("Cache-Control", "no-cache")
         return reply
 
-    def _admit(self, request: web.Request) -> web.StreamResponse:
+    def _admit(self, request: web.Request) -> NoReturn:
         """A token in the address becomes a cookie, so that it does not stay in the address."""
         token = request.query["token"]
         if self.settings.access.visitor(token) is None:
@@ -146,7 +142,7 @@ class Console:
         rest = {key: value for key, value in request.query.items() if key != "token"}
         reply = web.HTTPFound(str(request.rel_url.with_query(rest)))
         reply.set_cookie(COOKIE, token, httponly=True, samesite="Strict", secure=self.settings.access.secure)
-        return reply
+        raise reply
 
 
 class Running:

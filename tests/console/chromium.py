@@ -92,7 +92,8 @@ class Page:
     """One page. `faults` gathers what it wrote as errors to its own console, and exceptions."""
 
     def __init__(self, address: str) -> None:
-        self._socket = connect(address, max_size=None)
+        self._stack = contextlib.ExitStack()
+        self._socket = self._stack.enter_context(connect(address, max_size=None))
         self._numbers = itertools.count(1)
         self.faults: list[str] = []
         for domain in ("Page", "Runtime", "Log", "Network"):
@@ -133,8 +134,10 @@ class Page:
     def wait(self, expression: str, timeout_s: float = 30.0) -> Any:
         """Wait until an expression is true, and return its value."""
         deadline = time.monotonic() + timeout_s
+        told = "found instanceof Node ? true : found"  # an element has no value to return
+        attempt = f"(() => {{ try {{ const found = {expression}; return {told} }} catch {{ return null }} }})()"
         while True:
-            found = self.ask(f"(() => {{ try {{ return {expression} }} catch {{ return null }} }})()")
+            found = self.ask(attempt)
             if found:
                 return found
             assert time.monotonic() < deadline, f"not within {timeout_s:g} s: {expression}; faults: {self.faults[:5]}"
@@ -160,9 +163,13 @@ class Page:
     def shoot(self, path: Path) -> None:
         """Keep a screenshot."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))
+        path.write_bytes(self.picture())
+
+    def picture(self, **options: Any) -> bytes:
+        """PNG of the page; clip={"x", "y", "width", "height", "scale"}: of a part."""
+        return base64.b64decode(self.call("Page.captureScreenshot", format="png", **options)["data"])
 
     def close(self) -> None:
         """Leave the page."""
         with contextlib.suppress(ConnectionClosed):
-            self._socket.close()
+            self._stack.close()

@@ -40,7 +40,7 @@ function indicate(indicator, active) {
   indicator.text(words.join(', ') || 'no alarms');
   indicator.description(active.map((alarm) => `${NAMES[alarm.severity]}: ${alarm.id}`).join('\n') || 'All within limits');
   indicator.iconClass('icon-bell');
-  indicator.statusClass(critical ? 's-status-error' : warning ? 's-status-warning-hi' : 's-status-on');
+  indicator.statusClass(critical ? 's-status-error' : warning ? 's-status-caution' : 's-status-on');
   indicator.element.dataset.alarms = String(active.length);
 }
 

@@ -16,7 +16,7 @@ export function installAttitude(openmct, link) {
         newest[id] = data[data.length - 1].value;
       })
     );
-    const drawing = svg('svg', { viewBox: '-1.15 -1.1 2.3 2.1', class: 'lj-attitude-picture' });
+    const drawing = svg('svg', { viewBox: '-1.15 -1.22 2.3 2.2', class: 'lj-attitude-picture' });
     const table = make('table', { className: 'lj-attitude-numbers' });
     element.append(make('div', { className: 'lj-attitude' }, drawing, table));
     const timer = setInterval(() => show(drawing, table, object.quaternion.map((id) => newest[id])), PERIOD_MS);
@@ -91,14 +91,17 @@ function box(R) {
   return edges;
 }
 
+/** Fixed digits, and no minus before zero. */
+const plain = (value, digits) => (Number(value.toFixed(digits)) + 0).toFixed(digits);
+
 function numbers(unit, R) {
-  const degrees = (angle) => `${((180 / Math.PI) * angle).toFixed(2)}°`;
+  const degrees = (angle) => `${plain((180 / Math.PI) * angle, 2)}°`;
   const rows = [
     ['roll', degrees(Math.atan2(R[2][1], R[2][2]))],
     ['pitch', degrees(Math.asin(Math.max(-1, Math.min(1, -R[2][0]))))],
     ['yaw', degrees(Math.atan2(R[1][0], R[0][0]))],
     ['turned', degrees(2 * Math.atan2(Math.hypot(...unit.slice(1)), Math.abs(unit[0])))],
-    ...['w', 'x', 'y', 'z'].map((part, place) => [`q${part}`, unit[place].toFixed(5)])
+    ...['w', 'x', 'y', 'z'].map((part, place) => [`q${part}`, plain(unit[place], 5)])
   ];
   return rows.map(([name, value]) =>
     make('tr', {}, make('th', { textContent: name }), make('td', { textContent: value }))

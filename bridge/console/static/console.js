@@ -4,6 +4,7 @@ import { installAlarms } from './alarms.js';
 import { installAttitude } from './attitude.js';
 import { installCommands } from './commands.js';
 import { get, Link } from './link.js';
+import { installLog } from './log.js';
 import { installStatus } from './status.js';
 import { installTelemetry } from './telemetry.js';
 
@@ -42,6 +43,7 @@ async function main() {
   const openmct = window.openmct;
   const [{ objects }, panel] = await Promise.all([get('/api/objects'), get('/api/panel')]);
   const link = new Link();
+  await link.ready();
   window.limberjack = { link, objects };
   openmct.setAssetPath('/openmct/');
   openmct.install(openmct.plugins.LocalStorage());
@@ -53,6 +55,7 @@ async function main() {
   installStatus(openmct, link);
   installAlarms(openmct, link, objects);
   installAttitude(openmct, link);
+  installLog(openmct, link);
   installCommands(openmct, link, panel);
   if (location.hash.length < 3) {
     location.replace(`${OVERVIEW}?hideTree=true&hideInspector=true`);

@@ -45,9 +45,16 @@ export class Link {
     setInterval(() => this.watch(), 1000);
   }
 
+  /** Resolves when the server has said hello. */
+  ready() {
+    return new Promise((resolve) => this.on('hello', resolve));
+  }
+
+  /** Returns how to end it. Who comes after the hello gets it at once. */
   on(kind, callback) {
     const callbacks = this.listeners.get(kind) ?? new Set();
     this.listeners.set(kind, callbacks.add(callback));
+    if (kind === 'hello' && this.hello) callback(this.hello);
     return () => callbacks.delete(callback);
   }
 

@@ -19,7 +19,7 @@ export function installTelemetry(openmct, link, objects) {
   openmct.telemetry.addFormat(numberFormat);
   openmct.telemetry.addFormat(momentFormat);
   openmct.telemetry.addProvider(live(openmct, link));
-  openmct.telemetry.addProvider(past(link));
+  openmct.telemetry.addProvider(past(openmct, link));
   openmct.telemetry.addProvider(limits);
   openmct.time.addClock(new EngineClock(link));
 }
@@ -65,12 +65,13 @@ function live(openmct, link) {
   };
 }
 
-function past(link) {
+function past(openmct, link) {
   return {
     supportsRequest: (object) => isPoint(object) || isEvents(object),
     async request(object, options) {
       const start = options.start ?? 0;
-      const end = Math.min(options.end ?? link.now(), link.now());
+      // in real time up to this moment: what is live joins without a seam
+      const end = openmct.time.isRealTime() ? link.now() : (options.end ?? link.now());
       if (isEvents(object)) {
         const { notices } = await get('/api/events', { start, end, most: 500 });
         return notices.map(event);

@@ -1,0 +1,73 @@
+"""A console on an engine in a thread; the browser's libraries; a browser."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from limberjack.bridge.console import assets
+from limberjack.bridge.console.access import Access, Address, Visitor
+from limberjack.bridge.console.server import Console, Settings
+from limberjack.bridge.telemetry.gateway import Gateway
+from limberjack.engine.system.system import System
+from tests.console.asking import Asker
+from tests.console.chromium import PROGRAM, Chromium
+from tests.telemetry.conftest import dock, endpoint, folder  # noqa: F401  (fixtures)
+from tests.telemetry.engines import engine, gateway
+
+OPERATOR, VIEWER = "operator-token-0123456789", "viewer-token-0123456789"
+TOKENS = {OPERATOR: Visitor("operator", "alice"), VIEWER: Visitor("viewer")}
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A console, its gateway, and one who asks it over HTTP."""
+
+    console: Console
+    gateway: Gateway
+    ask: Asker
+
+
+@pytest.fixture
+def pretended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Folders in place of the browser's libraries, where no browser looks at the pages."""
+    monkeypatch.setattr("limberjack.bridge.console.server.installed_folder", lambda package: tmp_path)
+    (tmp_path / "dist").mkdir()
+
+
+@pytest.fixture
+def serve(endpoint: str) -> Callable[..., contextlib.AbstractContextManager[Bench]]:  # noqa: F811
+    """`with serve(system) as bench`: options beginning with engine_ are the engine's, the others the console's."""
+
+    @contextlib.contextmanager
+    def bench(
+        system: System, access: Access | None = None, live_hz: float = 20.0, **options: object
+    ) -> Iterator[Bench]:
+        with engine(system, endpoint, **options), gateway(endpoint) as running:
+            console = Console(Settings(Address(port=0), access or Access(), live_hz), running)
+            running.add(console)
+            yield Bench(console, running, Asker(console.port))
+
+    return bench
+
+
+@pytest.fixture(scope="session")
+def libraries() -> None:
+    """Open MCT and three.js, installed as a user does."""
+    try:
+        assets.install()
+    except assets.AssetError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="module")
+def browser(libraries: None) -> Iterator[Chromium]:
+    """A browser for a module."""
+    if PROGRAM is None:
+        pytest.skip("no Chromium on this machine")
+    with Chromium(1440, 900) as running:
+        yield running
