@@ -160,6 +160,29 @@ def test_numbers_of_a_running_engine_over_udp(arm, endpoint, files, tmp_path):
         assert read["packet_lost"] == 0
 
 
+def test_numbers_while_the_engine_runs_freely(arm, endpoint, files, tmp_path):
+    """Every packet has, bit for bit, what the engine published under the number that the packet bears."""
+    published: dict[int, np.ndarray] = {}
+    with (
+        over_udp(arm, endpoint, files / "packets.yaml", tmp_path, rate_hz=500.0) as (ground, plan, _, _),
+        Client(endpoint) as client,
+    ):
+        client.next_message(waiting=10_000)
+        while len(ground.heard) < 300:
+            ground.until(lambda read: "time" in read)
+        last = ground.heard[-1]["packet_publication"]
+        while not published or max(published) < last:
+            message = client.next_message()
+            if message.type == "state":
+                published[message.sequence] = np.frombuffer(message.body[1], "<f8")
+    compared = [read for read in ground.heard if read.get("packet_publication") in published]
+    assert len(compared) > 200
+    names = [safe_name(quantity.id) for quantity in plan.packets[0].quantities if quantity.group in ("q", "v", "tau")]
+    for read in compared:
+        vector = published[read["packet_publication"]][: len(names)]
+        assert struct.pack(f"<{len(names)}d", *(read[name] for name in names)) == vector.tobytes()
+
+
 def test_telecommands_move_the_model_and_are_acknowledged(dock, endpoint, files, tmp_path):
     """Joint command, parameter, lock, attach, reset: accepted and done, or failed with the engine's reason."""
     with (

@@ -138,7 +138,7 @@ class TcpServer:
             except BlockingIOError:
                 return
             except OSError as error:
-                return self._end(client, error.strerror or "lost")
+                return self._end(client, _why(error))
             if not data:
                 return self._end(client, "")
             if self._take is not None and not self._frames(client, data, self._take):
@@ -163,7 +163,7 @@ class TcpServer:
             try:
                 blocked = not self._write(client)
             except OSError as error:
-                self._end(client, error.strerror or "lost")
+                self._end(client, _why(error))
                 continue
             if blocked != client.blocked:
                 client.blocked = blocked
@@ -197,3 +197,8 @@ class TcpServer:
         lost = f" {client.dropped} packets were dropped, as it did not keep up." if client.dropped else ""
         if why or lost:
             self._tell(f"{client.peer} is gone{': ' + why if why else ''}.{lost}")
+
+
+def _why(error: OSError) -> str:
+    """What is worth telling: who leaves while packets are under way breaks the connection, and that is no news."""
+    return "" if isinstance(error, ConnectionError) else error.strerror or "the connection broke"
