@@ -60,6 +60,7 @@ EXPORTS = (
     Export("yamcs", "", "files of a Yamcs instance for the CCSDS packets", ".yamcs_instance:export", uses_packets=True),
     Export("foxglove", ".json", "JSON Schemas of the Foxglove topics", ".rows:export"),
     Export("fprime", ".json", "JSON dictionary of F Prime's ground system", ".fprime_dictionary:export"),
+    Export("cosmos", "", "OpenC3 COSMOS plugin for the CCSDS packets", ".cosmos:export", uses_packets=True),
 )
 
 

@@ -60,14 +60,15 @@ def _read(token: re.Match[str]) -> str:
 
 
 def upper_names(names: Iterable[str]) -> tuple[str, ...]:
-    """Safe names in capitals, for consoles that do not tell "Arm" from "arm" (COSMOS); all of them different.
+    """Names for OpenC3 COSMOS: capitals, digits and single `_`, none at the end; all of them different.
 
-    Of those that differ in nothing but capitals the first keeps its name, and the others get _2, _3, … in their order.
+    It does not tell "Arm" from "arm" and forbids `__`: "q.elbow" is Q_ELBOW. Of names that would be alike the first
+    keeps its name, and the others get _2, _3, … in their order; one of which nothing is left is X.
     """
     taken: set[str] = set()
     found = []
     for name in names:
-        plain = candidate = safe_name(name).upper()
+        plain = candidate = re.sub("_+", "_", safe_name(name).upper()).strip("_") or "X"
         number = 1
         while candidate in taken:
             number += 1

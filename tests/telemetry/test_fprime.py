@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import socket
 import struct
-import subprocess
-import threading
 import zlib
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,8 +23,7 @@ from limberjack.engine.simulation import Simulation
 from limberjack.engine.system.alarms import Alarm, Bounds
 from limberjack.engine.system.validate import validate
 from tests.telemetry.engines import WAIT_S, Recorder, engine, gateway, until
-
-PEER = Path(__file__).with_name("fprime_peer.py")
+from tests.telemetry.ground import Peer
 
 
 def test_frames_are_found_between_garbage_whatever_the_pieces():
@@ -136,30 +131,6 @@ def test_a_ground_system_that_is_away_comes_and_goes(arm, endpoint):
 # ---- fprime-gds itself
 
 
-class Peer:
-    """The ground system in its process; `told` keeps what it told."""
-
-    def __init__(self, python: str, dictionary: Path, frames: int) -> None:
-        command = [python, str(PEER), str(dictionary), str(frames)]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
-        self.told: list[dict[str, Any]] = []
-        self._thread = threading.Thread(target=self._read, daemon=True)
-        self._thread.start()
-
-    def _read(self) -> None:
-        assert self.process.stdout is not None
-        self.told.extend(map(json.loads, self.process.stdout))
-
-    def command(self, name: str, *arguments: str) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps([name, arguments]) + "\n")
-
-    def close(self) -> None:
-        self.process.kill()
-        self.process.wait(WAIT_S)
-        self._thread.join(WAIT_S)
-
-
 @pytest.mark.long
 @pytest.mark.timeout(900)
 def test_fprime_gds_reads_every_number_and_commands(ground_python, arm, endpoint, tmp_path):
@@ -168,7 +139,7 @@ def test_fprime_gds_reads_every_number_and_commands(ground_python, arm, endpoint
     simulation, recorder = Simulation(system), Recorder()
     dictionary = dictionary_of(simulation)
     (tmp_path / "d.json").write_text(export(Subject(simulation, dictionary)), encoding="utf-8")
-    peer = Peer(ground_python, tmp_path / "d.json", 60 * len(packets_of(dictionary)))
+    peer = Peer(ground_python, "fprime_peer.py", tmp_path / "d.json", 60 * len(packets_of(dictionary)))
     try:
         with (
             engine(system, endpoint, rate_hz=100.0),
@@ -180,8 +151,8 @@ def test_fprime_gds_reads_every_number_and_commands(ground_python, arm, endpoint
             running.add(make(f"tcp://127.0.0.1:{about['port']}?rate=100&commands=yes", Context(running)))
             until(lambda: running.tell(0, "grüß dich") or any("event" in each for each in peer.told), "no event")
             until(lambda: sum("channel" in each for each in peer.told) > 30 * len(dictionary), "no packets")
-            peer.command("test_x20_arm.command__shoulder", "1.25")
-            peer.command("test_x20_arm.set_parameter", "gravity__z", "-1.5")
+            peer.command("test_x20_arm.command__shoulder", ["1.25"])
+            peer.command("test_x20_arm.set_parameter", ["gravity__z", "-1.5"])
             until(lambda: client.parameter("gravity.z") == -1.5, "the parameter was not set")
             assert client.state().command["shoulder"] == 1.25
             assert any("fprime/127.0.0.1" in text and "shoulder = 1.25" in text for text in recorder.texts("command"))

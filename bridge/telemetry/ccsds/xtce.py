@@ -29,16 +29,16 @@ from limberjack.bridge.telemetry.exports import Subject
 from limberjack.bridge.telemetry.identifiers import safe_name
 from limberjack.version import __version__
 
-_PRIMARY = (
+PRIMARY = (
     ("packet_version", 3), ("packet_type", 1), ("packet_secondary_header", 1), ("packet_apid", 11),
     ("packet_sequence_flags", 2), ("packet_sequence_count", 14), ("packet_length", 16),
 )  # fmt: skip
-_SECONDARY = (
+SECONDARY = (
     ("packet_pus_version", 4), ("packet_time_status", 4), ("packet_service", 8), ("packet_subtype", 8),
     ("packet_message_count", 16), ("packet_destination", 16), ("packet_time_field", 8),
 )  # fmt: skip
-_DATA = (("packet_structure", 16), ("packet_signature", 32), ("packet_publication", 32), ("packet_lost", 32))
-_REQUEST = (
+DATA = (("packet_structure", 16), ("packet_signature", 32), ("packet_publication", 32), ("packet_lost", 32))
+REQUEST = (
     ("request_version", 3), ("request_type", 1), ("request_secondary_header", 1), ("request_apid", 11),
     ("request_sequence_flags", 2), ("request_sequence_count", 14),
 )  # fmt: skip
@@ -92,7 +92,7 @@ def _telemetry(root: Element, plan: Plan) -> None:
     types, parameters, containers = (add(meta, f"{part}Set") for part in ("ParameterType", "Parameter", "Container"))
     names = parameter_names(plan)
     _header_types(types)
-    for name, bits in (*_PRIMARY, *_SECONDARY, *_DATA, *_REQUEST, _CHECK, ("text_length", 16)):
+    for name, bits in (*PRIMARY, *SECONDARY, *DATA, *REQUEST, _CHECK, ("text_length", 16)):
         _parameter(parameters, name, f"u{bits}", _DESCRIPTIONS.get(name, ""))
     for name in ("packet_time", "text", "failure_code", "event_kind"):
         _parameter(parameters, name, f"{name}_type", "")
@@ -155,15 +155,15 @@ def _range(parent: Element, element: str, pair: tuple[float, float]) -> None:
 
 def _headers(containers: Element) -> None:
     """The containers that all packets inherit from."""
-    _container(containers, "CCSDSPacket", (name for name, _ in _PRIMARY), "", {}, abstract=True)
-    entries = (*(name for name, _ in _SECONDARY), "packet_time")
+    _container(containers, "CCSDSPacket", (name for name, _ in PRIMARY), "", {}, abstract=True)
+    entries = (*(name for name, _ in SECONDARY), "packet_time")
     criteria = {"packet_type": 0, "packet_secondary_header": 1}
     _container(containers, "telemetry", entries, "CCSDSPacket", criteria, abstract=True)
 
 
 def _packet(containers: Element, packet: Packet, names: dict[tuple[str, int], str]) -> None:
     numbers = (names[quantity.id, packet.bits] for quantity in packet.quantities)
-    entries = (*(name for name, _ in _DATA), "time", *numbers, "packet_crc")
+    entries = (*(name for name, _ in DATA), "time", *numbers, "packet_crc")
     criteria = {"packet_apid": packet.apid, "packet_service": HOUSEKEEPING, "packet_subtype": REPORT}
     container = _container(containers, f"packet_{packet.name}", entries, "telemetry", criteria)
     rate = "one for each sample" if packet.rate_hz is None else f"{packet.rate_hz:g} Hz of simulated time"
@@ -173,7 +173,7 @@ def _packet(containers: Element, packet: Packet, names: dict[tuple[str, int], st
 def _services(containers: Element, plan: Plan) -> None:
     """Acknowledgements of telecommands, events and the answer to a connection test."""
     own = {"packet_apid": plan.apid}
-    request = tuple(name for name, _ in _REQUEST)
+    request = tuple(name for name, _ in REQUEST)
     reason = ("failure_code", "text_length", "text")
     reports = {"accepted": (ACCEPTED, ()), "refused": (REFUSED, reason), "done": (DONE, ()), "failed": (FAILED, reason)}
     for name, (subtype, entries) in reports.items():
