@@ -35,6 +35,8 @@ _METRICS = {
     "engine.lost": ("counter", "limberjack_engine_lost_seconds", "time given up because the engine was too slow"),
     "engine.received": ("counter", "limberjack_engine_requests", "requests received"),
     "engine.refused": ("counter", "limberjack_engine_requests_refused", "requests refused"),
+    "engine.frame_p50": ("gauge", "limberjack_frame_p50_seconds", "work of a frame of the test bench, median"),
+    "engine.frame_p99": ("gauge", "limberjack_frame_p99_seconds", "the same, 99 of 100 frames are below"),
     "energy.total": ("gauge", "limberjack_energy_joules", "total energy of the system"),
 }
 _OUTLET_COUNTS = {
