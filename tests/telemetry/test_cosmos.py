@@ -80,7 +80,7 @@ def test_openc3_reads_every_number_and_commands(ground_python, arm, endpoint, tm
             until(lambda: client.parameter("gravity.z") == -1.5, "the parameter was not set")
             assert client.state().command["shoulder"] == 1.25
             peer.command("CONNECTION_TEST", {})
-            wanted = {"TELECOMMAND_ACCEPTED", "TELECOMMAND_DONE", "CONNECTION_TEST"}
+            wanted = {"MOTION", "ENGINE", "TELECOMMAND_ACCEPTED", "TELECOMMAND_DONE", "CONNECTION_TEST"}
             until(lambda: wanted <= {each.get("packet") for each in list(peer.told)}, "nothing is acknowledged")
         finally:
             peer.close()
