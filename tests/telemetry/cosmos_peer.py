@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import re
 import sys
 import threading
@@ -29,8 +30,14 @@ class System:
     limits = None
 
 
+OUT = os.fdopen(os.dup(1), "w")
+os.dup2(2, 1)  # what openc3 logs is no answer
+_LOCK = threading.Lock()
+
+
 def tell(**what: object) -> None:
-    print(json.dumps(what), flush=True)
+    with _LOCK:
+        print(json.dumps(what), file=OUT, flush=True)
 
 
 def main(folder: Path, port: int, count: int) -> None:
