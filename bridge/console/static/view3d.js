@@ -13,6 +13,7 @@ const element = (id) => document.getElementById(id);
 
 class View {
   world = null;
+  text = ''; // of its scene
   frames = []; // the two newest, with the time of their arrival
   follow = { body: null, turn: false };
   live = false; // whether states come
@@ -38,21 +39,25 @@ class View {
   }
 
   resize() {
+    if (window.innerWidth * window.innerHeight === 0) return; // a panel that is not shown
     this.renderer.setSize(window.innerWidth, window.innerHeight, false);
     this.camera.aspect = window.innerWidth / window.innerHeight;
     this.camera.updateProjectionMatrix();
     this.drawn = null;
   }
 
-  /** Another model. */
-  show(content) {
+  /** A model, as text of its scene; the one that is shown already stays as it is. */
+  show(text) {
+    this.frames = [];
+    if (text === this.text) return;
+    this.text = text;
+    const content = JSON.parse(text);
     if (this.world) {
       this.scene.remove(this.world.root);
       this.world.dispose();
     }
     this.world = new World(content, warn);
     this.scene.add(this.world.root);
-    this.frames = [];
     this.placed = false;
     element('model').textContent = content.model;
     element('warnings').replaceChildren();
@@ -98,7 +103,7 @@ class View {
   /** Draw if anything is different, and leave the processor alone if not. */
   draw() {
     const now = performance.now();
-    if (now - this.last < FRAME_MS) return;
+    if (now - this.last < FRAME_MS || window.innerWidth * window.innerHeight === 0) return;
     if (this.live && now - this.heard > STALE_MS) {
       this.live = false;
       setLink('idle', 'the engine waits');
@@ -135,6 +140,18 @@ class View {
     this.placed = true;
   }
 
+  /** Look at what is followed now, from where the camera was. */
+  centre() {
+    if (this.follow.body === null) {
+      this.placed = false;
+      return;
+    }
+    this.camera.position.sub(this.controls.target);
+    this.controls.target.set(0, 0, 0);
+    this.#grid();
+    this.drawn = null;
+  }
+
   #grid(radius, low) {
     this.scene.remove(this.grid ?? new THREE.Object3D());
     if (!this.world.content.ground || this.follow.body !== null) return;
@@ -155,6 +172,20 @@ function warn(text) {
   element('warnings').append(Object.assign(document.createElement('li'), { textContent: text }));
 }
 
+/** Get the scene; whether that went well. */
+async function load(view) {
+  try {
+    const reply = await fetch('/api/scene');
+    const text = await reply.text();
+    if (!reply.ok) throw new Error(text);
+    view.show(text);
+    return true;
+  } catch (error) {
+    setLink('off', `no scene: ${error.message}`);
+    return false;
+  }
+}
+
 /** Stay connected; after a loss ask again, more and more seldom. */
 function connect(view, wait = RETRY_MS[0]) {
   const socket = new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/api/live`);
@@ -162,10 +193,8 @@ function connect(view, wait = RETRY_MS[0]) {
   socket.onmessage = async ({ data }) => {
     const message = JSON.parse(data);
     if (message.kind === 'hello') {
-      const reply = await fetch('/api/scene');
-      if (!reply.ok) return setLink('off', await reply.text());
-      view.show(await reply.json());
-      known = true;
+      known = await load(view);
+      if (!known) return socket.close();
       socket.send(JSON.stringify({ kind: 'stream', name: 'poses', on: true }));
     } else if (message.kind === 'poses' && known) {
       view.take(message);
@@ -176,7 +205,7 @@ function connect(view, wait = RETRY_MS[0]) {
   };
   socket.onclose = () => {
     view.live = false;
-    setLink('off', 'connection lost, trying again …');
+    if (known) setLink('off', 'connection lost, trying again …');
     setTimeout(() => connect(view, known ? RETRY_MS[0] : Math.min(2 * wait, RETRY_MS[1])), known ? RETRY_MS[0] : wait);
   };
 }
@@ -186,7 +215,7 @@ function wire(view) {
   element('panel').open = window.innerWidth > 800;
   element('follow').onchange = ({ target }) => {
     view.follow.body = target.value === '' ? null : Number(target.value);
-    view.placed = false;
+    view.centre();
   };
   element('turn').onchange = ({ target }) => {
     view.follow.turn = target.checked;
