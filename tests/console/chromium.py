@@ -93,7 +93,7 @@ class Page:
 
     def __init__(self, address: str) -> None:
         self._stack = contextlib.ExitStack()
-        self._socket = self._stack.enter_context(connect(address, max_size=None))
+        self._socket = self._stack.enter_context(connect(address, max_size=None, close_timeout=0.5))
         self._numbers = itertools.count(1)
         self.faults: list[str] = []
         for domain in ("Page", "Runtime", "Log", "Network"):
