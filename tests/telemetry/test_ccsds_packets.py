@@ -190,6 +190,8 @@ def test_a_rate_is_kept_in_simulated_time(step):
     assert len(sent) in (20, 21)
     assert all(-1e-9 <= time - 0.1 * k < step + 1e-6 for k, time in enumerate(sent))
     assert schedule.due(0.0)  # the simulation was reset
+    assert schedule.due(0.0)  # it stands still, and the same state comes again
+    assert not schedule.due(1e-5)
     assert all(Schedule(None).due(0.0) for _ in range(3))
 
 

@@ -59,17 +59,21 @@ class Packet:
 
 
 class Schedule:
-    """When a packet is due: at the first sample at or after each multiple of its period in simulated time."""
+    """When a packet is due: at the first sample at or after each multiple of its period in simulated time.
+
+    While the engine stands still the same sample comes once a second, and goes out, for those who have just come.
+    """
 
     def __init__(self, rate_hz: float | None) -> None:
-        self._rate_hz, self._last = rate_hz, math.nan
+        self._rate_hz, self._last, self._time = rate_hz, math.nan, math.nan
 
     def due(self, time: float) -> bool:
         """Whether the sample of this time is sent; time that jumps back begins anew."""
         if self._rate_hz is None:
             return True
         period = math.floor(time * self._rate_hz + _ROUNDING)
-        due, self._last = period != self._last, period
+        due = period != self._last or time == self._time
+        self._last, self._time = period, time
         return due
 
 
