@@ -92,7 +92,7 @@ class Source:
             try:
                 self._follow(session, unknown)
             except (_Lost, LimberjackError) as error:
-                self.tell(2, f"connection to {self.endpoint} lost: {error}")
+                self.tell(2, f"connection to {self.endpoint} lost: {error} Trying again.")
             except Exception as error:  # what this version cannot read must not end the thread that tells of it
                 log.exception("a message of the engine could not be read")
                 self.tell(2, f"{self.endpoint} sent what cannot be read, {type(error).__name__}: {error}.")
