@@ -146,17 +146,17 @@ def _measure(
     model = str(importlib.resources.files("limberjack.examples") / f"{MODEL}.yaml")
     with tempfile.TemporaryDirectory(prefix="lj") as folder:
         endpoint, out = f"ipc://{folder}/e", f"{folder}/notes"
-        plotjuggler, web = f"tcp://127.0.0.1:{_port()}", _port()
-        packets = _port() if load.browsers else 0
+        plotjuggler, web = f"tcp://127.0.0.1:{free_port()}", free_port()
+        packets = free_port() if load.browsers else 0
         job = {"model": model, "endpoint": endpoint, "rate": rate, "priority": priority, "cpus": [core]}
         with contextlib.ExitStack() as stack:
-            stack.enter_context(_child("engine", {**job, "out": f"{out}.engine.npy"}))
+            stack.enter_context(child("engine", {**job, "out": f"{out}.engine.npy"}))
             if load.plotjuggler is not None:
                 outlets = [("plotjuggler", plotjuggler)] if load.plotjuggler else []
                 outlets += [("console", str(web))] if load.browsers else []
                 outlets += [("ccsds", f"udp://127.0.0.1:{packets}")] if packets else []
                 job = {"endpoint": endpoint, "outlets": outlets, "cpus": others, "out": f"{out}.gateway.npy"}
-                stack.enter_context(_child("gateway", job))
+                stack.enter_context(child("gateway", job))
             if load.topics or load.plotjuggler or load.browsers:
                 job = {
                     "topics": (Endpoints.derive(endpoint).topics, load.topics),
@@ -166,7 +166,7 @@ def _measure(
                     "cpus": others,
                     "out": out,
                 }
-                stack.enter_context(_child("readers", job))
+                stack.enter_context(child("readers", job))
             time.sleep(SETTLE_S)
             since = time.monotonic_ns()
             time.sleep(seconds)
@@ -198,7 +198,7 @@ def _read(out: str, found: Found, rate: float, since: int, until: int) -> None:
 
 
 @contextlib.contextmanager
-def _child(part: str, job: dict[str, Any]) -> Iterator[None]:
+def child(part: str, job: dict[str, Any]) -> Iterator[None]:
     """One of the processes of `parts`, from "ready" to its end."""
     command = [sys.executable, "-m", "limberjack.benchmarks.telemetry.parts", part, json.dumps(job)]
     words = Path(f"{job['out']}.{part}.log")
@@ -217,7 +217,8 @@ def _child(part: str, job: dict[str, Any]) -> Iterator[None]:
             child.wait()
 
 
-def _port() -> int:
+def free_port() -> int:
+    """A port of this machine that nobody uses."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

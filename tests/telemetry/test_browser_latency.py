@@ -1,0 +1,59 @@
+"""From the engine's step to a frame that a real browser drew: measured and printed, no time decides."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.resources
+import os
+import time
+
+import numpy as np
+import pytest
+
+from limberjack.benchmarks.telemetry import run
+from limberjack.bridge.console import assets
+from tests.console.chromium import PROGRAM, Chromium
+
+SECONDS = 10.0
+#: notes the newest step of each message, when it came, and the second frame after it: what came is on the screen then
+WATCH = """
+window.marks = [];
+limberjack.link.subscribe('engine.step', (data) => {
+  const mark = [data[data.length - 1].value, Date.now()];
+  requestAnimationFrame(() => requestAnimationFrame(() => window.marks.push([...mark, Date.now()])));
+});
+"""
+
+
+@pytest.mark.long
+@pytest.mark.skipif(
+    PROGRAM is None or not assets.OPENMCT.installed,
+    reason="needs Chromium and limberjack console --install",
+)
+def test_from_a_step_to_the_screen(tmp_path, capsys):
+    endpoint, web = f"ipc://{tmp_path}/e", run.free_port()
+    model = str(importlib.resources.files("limberjack.examples") / f"{run.MODEL}.yaml")
+    every = sorted(os.sched_getaffinity(0))
+    engine = {"model": model, "endpoint": endpoint, "rate": 1000.0, "priority": None, "cpus": every}
+    gateway = {"endpoint": endpoint, "outlets": [("console", str(web))], "cpus": every}
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(run.child("engine", {**engine, "out": f"{tmp_path}/engine.npy"}))
+        stack.enter_context(run.child("gateway", {**gateway, "out": f"{tmp_path}/gateway.npy"}))
+        page = stack.enter_context(Chromium()).open(f"http://127.0.0.1:{web}/")
+        page.wait("document.querySelector('canvas') && limberjack.link.newest.size > 0", 60.0)
+        page.ask(WATCH)
+        time.sleep(SECONDS)
+        marks = np.array(page.ask("window.marks"))
+        offset = time.time_ns() - time.monotonic_ns()
+    ended = np.load(f"{tmp_path}/engine.npy")[:, 0]
+    step, came, drawn = marks[:, 0].astype(int), *(1e6 * marks[:, 1:].T - offset)
+    frames = np.arange(step[0], step[-1])
+    seen = drawn[np.searchsorted(step, frames)] - ended[frames]
+    with capsys.disabled():
+        for what, each in (("page", came - ended[step]), ("screen", drawn - ended[step]), ("screen, all steps", seen)):
+            p50, p99 = 1e-6 * np.percentile(each, [50, 99])
+            print(f"\nfrom a step to the {what}: p50 {p50:.0f} ms, p99 {p99:.0f} ms, {len(each)} values")
+    assert len(marks) > 10
+    assert (np.diff(step) > 0).all()
+    assert (came - ended[step] > -2e6).all()  # the browser's clock tells whole milliseconds
+    assert (drawn >= came).all()
