@@ -159,6 +159,12 @@ def test_a_browser_goes_on_with_another_model_and_draws_meshes(endpoint, browser
             assert view.page.ask("view.world.rods.length") == 6
             assert view.page.ask("view.follow.body") is None
             assert len(np.unique(view.colours("view-delta.png"), axis=0)) > 50
+            place = view.page.ask("view.world.places.get('platform')")
+            view.page.ask(
+                f"(() => {{ const p = view.world.groups[{place}].position.clone().project(view.camera);"
+                " view.pick({ clientX: (p.x + 1) / 2 * innerWidth, clientY: (1 - p.y) / 2 * innerHeight }); })()"
+            )
+            assert view.page.ask("[view.follow.body, Number(document.getElementById('follow').value)]") == [place] * 2
         stack.enter_context(engine(wedge, endpoint, rate_hz=100.0))
         view.page.wait("view.world.content.model === 'wedge' && view.drawn && view.placed", 60.0)
         assert "broken.obj" in view.page.ask("document.getElementById('warnings').textContent")

@@ -152,6 +152,19 @@ class View {
     this.drawn = null;
   }
 
+  /** Follow the body at a place of the window. */
+  pick({ clientX, clientY }) {
+    const ray = new THREE.Raycaster();
+    const [x, y] = [(2 * clientX) / window.innerWidth - 1, 1 - (2 * clientY) / window.innerHeight];
+    ray.setFromCamera(new THREE.Vector2(x, y), this.camera);
+    const [nearest] = ray.intersectObjects(this.world?.solids ?? []);
+    const body = nearest ? this.world.bodyOf(nearest.object) : null;
+    if (body === null) return;
+    this.follow.body = body;
+    element('follow').value = body;
+    this.centre();
+  }
+
   #grid(radius, low) {
     this.scene.remove(this.grid ?? new THREE.Object3D());
     if (!this.world.content.ground || this.follow.body !== null) return;
@@ -217,6 +230,7 @@ function wire(view) {
     view.follow.body = target.value === '' ? null : Number(target.value);
     view.centre();
   };
+  element('canvas').ondblclick = (event) => view.pick(event);
   element('turn').onchange = ({ target }) => {
     view.follow.turn = target.checked;
     redraw();

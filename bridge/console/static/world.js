@@ -187,6 +187,16 @@ export class World {
     return box;
   }
 
+  /** Place of the body that an object belongs to; null if it stands still. */
+  bodyOf(object) {
+    for (let each = object; each; each = each.parent) {
+      let body = this.groups.indexOf(each);
+      while (body >= 0 && this.content.bodies[body].inner) body = this.content.bodies[body].parent;
+      if (body >= 0) return body;
+    }
+    return null;
+  }
+
   /** Inertial position of a point of a body, as drawn. */
   point(name, at = [0, 0, 0]) {
     const pose = this.shown[this.places.get(name)];
