@@ -19,4 +19,6 @@ def run_job(scenario: Path, job: Job, out: Path | None = None) -> Row:
     cause = "; ".join(f"{verdict.name}: {verdict.text}" for verdict in failed)
     status: Status = "passed" if result.passed else "failed"
     measured = {name: float(value) for name, value in result.values.items()}
-    return Row(job.run, job.seed, status, cause, job.values, measured, [verdict.name for verdict in failed])
+    units = {verdict.name: verdict.unit for verdict in result.criteria if verdict.unit}
+    names = [verdict.name for verdict in failed]
+    return Row(job.run, job.seed, status, cause, job.values, measured, names, units)

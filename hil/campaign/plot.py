@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,6 +16,8 @@ from limberjack.hil.campaign.table import Row
 
 #: more than this cannot be read
 MOST_CRITERIA, MOST_VARIED = 8, 5
+#: letters in a line of a label
+_LABEL = 30
 _COLOURS = {True: "tab:blue", False: "tab:red"}
 
 
@@ -30,15 +34,28 @@ def write_plot(path: Path, name: str, rows: Sequence[Row]) -> Path:
     for i, criterion in enumerate(criteria):
         number = np.array([row.measured.get(criterion, np.nan) for row in judged])
         good = np.array([criterion not in row.failed for row in judged])
-        _histogram(axes[i, 0], criterion, number, good)
+        label = _with_unit(criterion, judged)
+        _histogram(axes[i, 0], label, number, good)
         for j, quantity in enumerate(varied, 1):
             at = np.array([float(row.values[quantity]) for row in judged])
             _scatter(axes[i, j], quantity, at, number, good)
-            axes[i, j].set_ylabel(criterion if j == 1 else "", fontsize="small")
+            axes[i, j].set_ylabel(label if j == 1 else "", fontsize="small")
     if not criteria:
         axes[0, 0].text(0.5, 0.5, "no number that was measured varies", ha="center", transform=axes[0, 0].transAxes)
     figure.savefig(path, dpi=110)
     return path
+
+
+def _with_unit(criterion: str, rows: Sequence[Row]) -> str:
+    """The label of a criterion's number."""
+    unit = next((row.units[criterion] for row in rows if criterion in row.units), "")
+    return textwrap.fill(f"{criterion} / {unit}" if unit else criterion, _LABEL)
+
+
+def _short(path: str) -> str:
+    """The label of what was varied: of initial.parameters[body.hand.mass] the name, of faults[noise].sigma both."""
+    name = re.sub(r"^[a-z.]+\[(\D[^\]]*)\]", r"\1", path)
+    return textwrap.fill(name.replace(".", ". "), _LABEL).replace(". ", ".")
 
 
 def _title(name: str, rows: Sequence[Row]) -> str:
@@ -75,5 +92,5 @@ def _histogram(axes: Axes, criterion: str, number: np.ndarray, good: np.ndarray)
 def _scatter(axes: Axes, quantity: str, at: np.ndarray, number: np.ndarray, good: np.ndarray) -> None:
     for kind, colour in _COLOURS.items():
         axes.plot(at[good == kind], number[good == kind], ".", color=colour, markersize=4)
-    axes.set_xlabel(quantity, fontsize="small")
+    axes.set_xlabel(_short(quantity), fontsize="small")
     axes.xaxis.set_major_locator(MaxNLocator(4))

@@ -29,7 +29,7 @@ class Row:
         lost: its process died or hung, at each try
     cause : why it did not pass
     values : path → value that it was given;  measured : criterion → number, nan where nothing could be measured
-    failed : criteria that failed
+    failed : criteria that failed;  units : criterion → unit of its number, where it has one
     """
 
     run: int
@@ -39,6 +39,7 @@ class Row:
     values: dict[str, Any] = field(default_factory=dict)
     measured: dict[str, float] = field(default_factory=dict)
     failed: list[str] = field(default_factory=list)
+    units: dict[str, str] = field(default_factory=dict)
 
 
 _FIELDS = {part.name for part in fields(Row)}

@@ -22,6 +22,7 @@ class Verdict:
     """What became of one criterion.
 
     value : what was measured, nan where nothing could be;  bound : what it is compared with;  time : where, s, or nan
+    unit : of value and bound
     """
 
     name: str
@@ -30,6 +31,7 @@ class Verdict:
     value: float = float("nan")
     bound: float = float("nan")
     time: float = float("nan")
+    unit: str = ""
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,10 @@ class Evidence:
         time = self.tape.table[:, 0]
         inside = time >= start - _TIME_TOLERANCE
         return inside if until is None else inside & (time <= until + _TIME_TOLERANCE)
+
+    def unit(self, signal: str) -> str:
+        """Unit of a signal, "" where it has none."""
+        return str(self.tape.units[self.tape.names.index(signal)])
 
     @property
     def end(self) -> float:
@@ -90,7 +96,8 @@ def _bounds(spec: schema.BoundsSpec, evidence: Evidence) -> Verdict:
     passed = bool(excess[row, column] <= 0.0)
     first = times[int(np.argmax((excess > 0.0).any(axis=1)))]
     text = f"{names[column]} comes to {value:.6g} at {time:.6g} s; the bound is {bound:g}"
-    return Verdict(spec.name, passed, text + ("" if passed else f", left first at {first:.6g} s"), value, bound, time)
+    text += "" if passed else f", left first at {first:.6g} s"
+    return Verdict(spec.name, passed, text, value, bound, time, evidence.unit(names[column]))
 
 
 def _settling(spec: schema.SettlingSpec, evidence: Evidence) -> Verdict:
@@ -102,12 +109,12 @@ def _settling(spec: schema.SettlingSpec, evidence: Evidence) -> Verdict:
     if last[column] == len(times) - 1:
         final = float(values[-1, column])
         text = f"{names[column]} is {final:.6g} at the end, not within {spec.tolerance:g} of {spec.target:g}"
-        return Verdict(spec.name, False, text, float("inf"), spec.within, float(times[-1]))
+        return Verdict(spec.name, False, text, float("inf"), spec.within, float(times[-1]), "s")
     settled = float(times[last[column] + 1])
     took = settled - spec.start
     passed = took <= spec.within + _TIME_TOLERANCE
     text = f"{names[column]} stays within {spec.tolerance:g} of {spec.target:g} after {took:.6g} s"
-    return Verdict(spec.name, passed, f"{text}; {spec.within:g} s are allowed", took, spec.within, settled)
+    return Verdict(spec.name, passed, f"{text}; {spec.within:g} s are allowed", took, spec.within, settled, "s")
 
 
 def _rms(spec: schema.RmsSpec, evidence: Evidence) -> Verdict:
@@ -117,7 +124,7 @@ def _rms(spec: schema.RmsSpec, evidence: Evidence) -> Verdict:
     column = int(np.argmax(np.nan_to_num(found, nan=np.inf)))
     value = float(found[column])
     text = f"the RMS of {names[column]} about {spec.target:g} is {value:.6g}; {spec.most:g} is allowed"
-    return Verdict(spec.name, bool(value <= spec.most), text, value, spec.most)
+    return Verdict(spec.name, bool(value <= spec.most), text, value, spec.most, unit=evidence.unit(names[column]))
 
 
 def _final(spec: schema.FinalSpec, evidence: Evidence) -> Verdict:
@@ -127,7 +134,8 @@ def _final(spec: schema.FinalSpec, evidence: Evidence) -> Verdict:
     column = int(np.argmax(away))
     value = float(values[-1, column])
     text = f"{names[column]} ends at {value:.6g}; {spec.target:g} ± {spec.tolerance:g} is allowed"
-    return Verdict(spec.name, bool(away[column] <= spec.tolerance), text, value, spec.target, float(times[-1]))
+    passed, unit = bool(away[column] <= spec.tolerance), evidence.unit(names[column])
+    return Verdict(spec.name, passed, text, value, spec.target, float(times[-1]), unit)
 
 
 def _deadline(spec: schema.DeadlineSpec, evidence: Evidence) -> Verdict:
@@ -141,7 +149,7 @@ def _deadline(spec: schema.DeadlineSpec, evidence: Evidence) -> Verdict:
     value = float(first[column])
     found = f"first at {value:.6g} s" if np.isfinite(value) else "never"
     text = f"{names[column]} is {word} {level:g} {found}; by {spec.by:g} s it had to be"
-    return Verdict(spec.name, value <= spec.by + _TIME_TOLERANCE, text, value, spec.by, value)
+    return Verdict(spec.name, value <= spec.by + _TIME_TOLERANCE, text, value, spec.by, value, "s")
 
 
 def _events(spec: schema.EventSpec | schema.NoEventSpec, evidence: Evidence) -> Verdict:

@@ -163,7 +163,7 @@ class Recorded:
     """A tape with two known signals."""
 
     def __init__(self, times, **signals):
-        self.names = ("time", *signals)
+        self.names, self.units = ("time", *signals), ("s", *("m" for _ in signals))
         self.table = np.column_stack([times, *signals.values()])
 
     def columns(self, names):
@@ -188,6 +188,7 @@ def test_bounds():
     found = verdict(of("bounds", "x", lower=-0.1))
     assert not found.passed
     assert (found.value, found.time) == (pytest.approx(np.exp(-10) - 0.2), 10.0)
+    assert found.unit == "m"
     assert "left first at 2.31 s" in found.text  # e^(−t) = 0.1 at 2.303 s
     assert verdict(of("bounds", "x", upper=0.0, start=1.7)).passed
     assert not verdict(of("bounds", "x", upper=0.0, start=1.5)).passed
@@ -197,7 +198,7 @@ def test_bounds():
 def test_settling():
     # |x + 0.2| ≤ 0.01 from t = ln 100 = 4.605 s on
     found = verdict(of("settling", "x", target=-0.2, tolerance=0.01, within=4.7))
-    assert (found.passed, found.value) == (True, pytest.approx(4.61))
+    assert (found.passed, found.value, found.unit) == (True, pytest.approx(4.61), "s")
     assert not verdict(of("settling", "x", target=-0.2, tolerance=0.01, within=4.6)).passed
     assert verdict(of("settling", "x", target=-0.2, tolerance=0.01, within=2.7, start=2.0)).passed
     assert not verdict(of("settling", "y", target=0.0, tolerance=0.5, within=9.0)).passed
