@@ -78,11 +78,13 @@ def entry(function: Callable) -> Callable:
 
 
 class _CompileNotice(event.Listener):
-    """Counts the seconds spent in the compiler and shows them on a terminal as they pass."""
+    """Shows the seconds spent in the compiler on a terminal as they pass; elsewhere one line tells of it."""
 
-    def __init__(self) -> None:
+    def __init__(self, terminal: bool) -> None:
+        self._terminal = terminal
         self._depth = 0
         self._started = 0.0
+        self._told = False
 
     def on_start(self, event: event.Event) -> None:
         if self._depth == 0:
@@ -95,13 +97,16 @@ class _CompileNotice(event.Listener):
         self._show("\n" if self._depth == 0 else "\r")
 
     def _show(self, end: str) -> None:
-        seconds = time.perf_counter() - self._started
-        text = f"compiling the engine for this processor (first use only, about a minute): {seconds:5.1f} s"
-        print(text, end=end, file=sys.stderr, flush=True)
+        text = "compiling the engine for this processor (first use only, about a minute)"
+        if self._terminal:
+            text += f": {time.perf_counter() - self._started:5.1f} s"
+            print(text, end=end, file=sys.stderr, flush=True)
+        elif not self._told:
+            print(text, file=sys.stderr, flush=True)
+        self._told = True
 
 
 @lru_cache(maxsize=1)
 def announce_compilation() -> None:
-    """From now on say on standard error, if it is a terminal, that kernels are being compiled and for how long."""
-    if sys.stderr.isatty():
-        event.register("numba:compile", _CompileNotice())  # type: ignore[no-untyped-call]
+    """From now on say on standard error that kernels are being compiled, and on a terminal for how long."""
+    event.register("numba:compile", _CompileNotice(sys.stderr.isatty()))  # type: ignore[no-untyped-call]
