@@ -68,7 +68,7 @@ class Service:
         self.about = {"size_max": self.size_max, "endpoints": {}, **self._controls.about}
         self._description = describe(sim, settings)
         self._archive = to_bytes(sim.system)  # made now: a running cycle has no time for it
-        self.received = 0
+        self.received = self.parameters_set = 0
         self.refused: Counter[str] = Counter()
         self.events: deque[dict[str, Any]] = deque(maxlen=64)
         self.fresh = False  # the state changed since it was last published
@@ -288,6 +288,7 @@ class Service:
             self._authorize(message, session, self._clock())
             self._controls.parameter(name, value, session.name)
             self._sampled = False
+            self.parameters_set += 1
             self.events.append({"event": "parameter", "name": name, "value": value, "client": session.name})
         return self._reply(message, [name, float(parameters[name])])
 
@@ -350,6 +351,7 @@ class Service:
             "lease": self.sessions.holder(self._clock()),
             "received": self.received,
             "refused": dict(self.refused),
+            "parameters_set": self.parameters_set,
             **self.link_status(),
             **self.pace_status(),
         }

@@ -36,10 +36,12 @@ class Session:
             self.same = before is not None and to_bytes(before.system) == to_bytes(self.system)
             self.mirror: Mirror = before.mirror if before is not None and self.same else Mirror(self.system)
             self.dictionary: Dictionary = dictionary_of(self.mirror.simulation)
+            status = self.client.status()
+            self.parameters_set = int(status.get("parameters_set", 0))  # before they are read: none is missed
             self.read_parameters()
             wire = sum(len(names) for names in self.description.names.values())
             self._wire, self._whole = slice(1, 1 + wire), self.dictionary.groups["energy"].start
-            self._health = Health(self.client.status())
+            self._health = Health(status)
             self.first = self.client.state()
         except BaseException:
             self.client.close()

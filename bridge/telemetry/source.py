@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from limberjack.bridge.errors import EngineTimeoutError
 from limberjack.bridge.messages import Message
 from limberjack.bridge.state import State
+from limberjack.bridge.telemetry.limiter import Limiter
 from limberjack.bridge.telemetry.sample import Notice, Sample
 from limberjack.bridge.telemetry.session import Clock, Session
 from limberjack.engine.errors import LimberjackError
@@ -21,7 +22,8 @@ log = logging.getLogger("limberjack.gateway")
 _SLICE_S = 0.25  # between two looks at the connection while nothing comes
 _SILENT_S = 10.0  # without any message: ask, and connect again if there is no answer
 _PAUSES_S = (0.25, 4.0)  # between attempts to connect: first, longest
-_EVENTS_A_HEARTBEAT = 16  # more may have happened than the engine published (docs/protocol.md)
+_NOTICES_A_HEARTBEAT = 5  # of one kind; of more the number is told
+_PARAMETERS_S = 10.0  # least time between two readings of all parameters
 _SEVERITY = {"failed": 2, "refused": 1, "shutdown": 1, "key_refused": 1, "handshake_failed": 1}
 _SEVERITY |= {"trip": 2, "fault": 1, "overrun": 1, "device": 1}  # of a test bench
 
@@ -55,8 +57,11 @@ class Source:
         self._thread = threading.Thread(target=self._run, name="source", daemon=True)
         self.session: Session | None = None
         self._sequence: int | None = None  # of the newest message
-        self._gap = self._events = 0
-        self._suspect = False  # an event that set a parameter may have been lost
+        self._gap = 0
+        self._limiter = Limiter(_NOTICES_A_HEARTBEAT)
+        self._set, self._suspect = 0, False  # parameters set, as events told; whether such an event may have been lost
+        self._read_again = 0.0  # not before this time of the monotonic clock
+        self._ending = False  # the engine said that it ends
         self._time = 0.0
         self._due_ns = 0
         self._fresh = False  # a state came since the last heartbeat
@@ -92,7 +97,7 @@ class Source:
             try:
                 self._follow(session, unknown)
             except (_Lost, LimberjackError) as error:
-                self.tell(2, f"connection to {self.endpoint} lost: {error} Trying again.")
+                self.tell(1 if self._ending else 2, f"connection to {self.endpoint} lost: {error} Trying again.")
             except Exception as error:  # what this version cannot read must not end the thread that tells of it
                 log.exception("a message of the engine could not be read")
                 self.tell(2, f"{self.endpoint} sent what cannot be read, {type(error).__name__}: {error}.")
@@ -121,7 +126,8 @@ class Source:
 
     def _follow(self, session: Session, gap: int) -> None:
         """Read until told to stop. gap : of the first sample. Raises _Lost, BridgeError."""
-        self._sequence, self._gap, self._fresh, self._suspect = None, 0, False, False
+        self._sequence, self._gap, self._fresh, self._suspect, self._ending = None, 0, False, False, False
+        self._set = session.parameters_set
         self._time = session.first.time
         self._sink.sample(session.sample(session.first, 0, self._clock.now(), gap))
         heard = time.monotonic()
@@ -174,37 +180,54 @@ class Source:
     def _pass_on(self, session: Session, state: State, sequence: int, now: int) -> None:
         if state.time < self._time:
             text = f"simulated time went back from {self._time:.6g} s to {state.time:.6g} s: reset or restore."
-            self._sink.notice(Notice("engine", 0, text, state.time, now))
+            self._notice("time went back", Notice("engine", 0, text, state.time, now))
         self._time = state.time
         gap, self._gap = self._gap, 0
         if gap:
             text = f"{gap} messages of the engine were lost before t = {state.time:.6g} s."
-            self._sink.notice(Notice("gap", 1, text, state.time, now, {"lost": gap}))
+            self._notice("gap", Notice("gap", 1, text, state.time, now, {"lost": gap}))
         self._sink.sample(session.sample(state, sequence, now, gap))
+
+    def _notice(self, kind: str, notice: Notice) -> None:
+        """Pass on a notice unless there are too many of this kind."""
+        if self._limiter.admits(kind):
+            self._sink.notice(notice)
 
     def _heartbeat(self, session: Session, message: Message) -> None:
         """Health; and while no states come, one asked for, so that outlets see the present one."""
         session.heartbeat(message.body)
-        self._suspect |= self._events >= _EVENTS_A_HEARTBEAT
-        self._events = 0
+        for kind, count in self._limiter.rest().items():
+            text, data = f"{count} more notices of '{kind}' in the last second.", {"event": kind, "count": count}
+            self._sink.notice(
+                Notice("gap" if kind == "gap" else "engine", 1, text, self._time, self._clock.now(), data)
+            )
+        counted = message.body.get("parameters_set", self._set)
+        self._suspect |= counted != self._set
+        self._set = counted
         with contextlib.suppress(EngineTimeoutError):  # it is busy; the next heartbeat will do
-            if self._suspect:
-                session.read_parameters()
-                self._suspect = False
+            self._read_parameters(session)
             if not self._fresh:
                 self._pass_on(session, session.client.state(), message.sequence, self._clock.now())
         self._fresh = False
 
+    def _read_parameters(self, session: Session) -> None:
+        """When an event that changed one may have been lost, but seldom: a bench has little time to answer."""
+        if self._suspect and time.monotonic() >= self._read_again:
+            self._read_again = time.monotonic() + _PARAMETERS_S
+            session.read_parameters()
+            self._suspect = False
+
     def _event(self, session: Session, message: Message) -> None:
-        self._events += 1
-        body = message.body
-        if body["event"] == "parameter":
+        body, kind = message.body, message.body["event"]
+        if kind == "parameter":
+            self._set += 1
             session.mirror.set_parameters({body["name"]: body["value"]})
-        elif body["event"] == "bench":
+        elif kind == "bench":
+            kind = body["kind"]
             session.mirror.set_parameters(body["data"].get("parameters", {}))
-        kind, severity = body["event"], _SEVERITY.get(body.get("kind", body["event"]), 0)
-        notice = Notice("engine", severity, event_text(kind, body), message.time, self._clock.now(), body)
-        self._sink.notice(notice)
+        self._ending |= kind in ("shutdown", "end")
+        severity, text = _SEVERITY.get(kind, 0), event_text(body["event"], body)
+        self._notice(kind, Notice("engine", severity, text, message.time, self._clock.now(), body))
 
 
 def event_text(kind: str, body: dict[str, Any]) -> str:

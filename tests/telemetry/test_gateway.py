@@ -72,6 +72,28 @@ def test_parameters_reach_the_mirror(arm, endpoint):
     assert any("gravity.z to -2" in text for text in recorder.texts("engine"))
 
 
+def test_events_that_were_lost(arm, endpoint):
+    """More parameters set at once than the engine publishes events: the mirror has the last one all the same."""
+    recorder = Recorder()
+    with engine(arm, endpoint) as server, gateway(endpoint, recorder), Client(endpoint) as client:
+        until(lambda: recorder.samples, "no state came")
+        for k in range(100):
+            client.parameter("gravity.z", -0.1 * k)
+        twin = Simulation(arm)
+        twin.parameters["gravity.z"] = -0.1 * 99
+
+        def potential_is_right() -> bool:
+            sample = recorder.samples[-1]
+            parts = by_group(recorder, sample)
+            twin.q, twin.v = parts["q"], parts["v"]
+            return bool(abs(parts["energy"][1] - twin.output["energy.potential"]) < 1e-12)
+
+        until(potential_is_right, "the mirror has another gravity")
+        until(lambda: any("more notices of 'parameter'" in text for text in recorder.texts("engine")), "no summary")
+        assert server.service.parameters_set == 100
+    assert len([text for text in recorder.texts("engine") if "set parameter" in text]) <= 5 * 3
+
+
 def test_an_engine_that_is_started_again(arm, dock, endpoint):
     """Killed: told. Same model: outlets go on. Another model: they open again for it."""
     recorder = Recorder()
