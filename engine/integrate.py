@@ -14,6 +14,7 @@ Loops are switched as commanded before a step (`loops/switching.py`) and closed 
 from __future__ import annotations
 
 from limberjack.engine.applied import DAMPING, STIFFNESS, applied_forces
+from limberjack.engine.drives.layout import MO_Q, MO_V
 from limberjack.engine.drives.motor import finish_motors, keep_motors, take_motors
 from limberjack.engine.drives.valve import finish_valves, start_valves
 from limberjack.engine.forces import start_motors
@@ -144,6 +145,21 @@ def _part(plant, work, q, v, command, start, h, integrator):
 
 
 @kernel
+def _acting_rates(plant, work, q, v, h, integrator):
+    """work.vstage[_A] = the rates at which damping acted on joints with motors in the part of a step that is done.
+
+    implicit: those at its end, semi_implicit: at its start, rk4: the mean over its stages, which is (q⁺ - q)/h.
+    """
+    rates = work.vstage[_A]
+    for m in range(plant.drives.motor.shape[0]):
+        i, j = plant.drives.motor_int[m, MO_Q], plant.drives.motor_int[m, MO_V]
+        if integrator == RK4:
+            rates[j] = (work.qstage[_QNEW, i] - q[i]) / h
+        else:
+            rates[j] = work.vstage[_V, j] if integrator == IMPLICIT else v[j]
+
+
+@kernel
 def step(plant, work, state, q, v, command, dt, integrator, substeps):
     """One step of dt in `substeps` equal parts; returns (status, index as `_part`). A bad step changes nothing but
     the switches and motors in Work."""
@@ -160,7 +176,9 @@ def step(plant, work, state, q, v, command, dt, integrator, substeps):
             _copy(work.qstage[_QSTART], q)
             _copy(work.vstage[_VSTART], v)
             return status, index
-        finish_motors(plant, work, v, work.vstage[_V], h)
+        if plant.drives.motor.shape[0] > 0:
+            _acting_rates(plant, work, q, v, h, integrator)
+            finish_motors(plant, work, work.vstage[_V], work.vstage[_A], h)
         _copy(work.qstage[_QNEW], q)
         _copy(work.vstage[_V], v)
     state[S_STEPS] += 1.0

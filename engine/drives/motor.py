@@ -99,12 +99,14 @@ def _winding(values, now, x, torque, rate, h):
 
 
 @kernel
-def _touching(values, x, q, v, rate, G):
-    """(side, torque at rate 0 of the joint's change): which flank touches at the end, and T there but for G (ω - v)."""
+def _touching(values, x, q, v, rate, h):
+    """(side, spring torque now): the flank of the gear that touches at the end, if the joint keeps its rate v."""
     for side in (1.0, -1.0):
-        spring = values[MO_STIFFNESS] * (x[X_ANGLE] - q - 0.5 * side * values[MO_PLAY])
-        if side * (spring + G * (rate - v)) > 0.0:
-            return side, spring
+        depth = x[X_ANGLE] - q - 0.5 * side * values[MO_PLAY]
+        closing = rate - v
+        push = values[MO_STIFFNESS] * (depth + h * closing) + values[MO_GEAR_DAMPING] * closing
+        if side * (depth + h * closing) > 0.0 and side * push > 0.0:
+            return side, values[MO_STIFFNESS] * depth
     return 0.0, 0.0
 
 
@@ -115,7 +117,7 @@ def _gear(values, now, x, q, v, h):
     inertia = values[MO_INERTIA] + h * slope
     free = x[X_RATE] + h * (values[MO_K] * now[Y_CURRENT] - friction) / inertia
     G = values[MO_GEAR_DAMPING] + h * values[MO_STIFFNESS]
-    side, spring = _touching(values, x, q, v, free, G)
+    side, spring = _touching(values, x, q, v, free, h)
     per = h / inertia
     share = 1.0 / (1.0 + G * per) if side != 0.0 else 0.0
     now[Y_F], now[Y_C] = share * (spring + G * free), share * G
@@ -151,14 +153,17 @@ def motor_force(plant, work, m, rate):
 
 
 @kernel
-def finish_motors(plant, work, v, v_new, h):
-    """work.drives.state after a part h of a step that began with v and ended with v_new."""
+def finish_motors(plant, work, v_new, v_mean, h):
+    """work.drives.state after a part h of a step.
+
+    v_new : (nv,) rates at its end; v_mean : those at which torques acted, so that the rotor loses what the joint gets
+    """
     for m in range(plant.drives.motor.shape[0]):
         row, x, now = plant.drives.motor_int[m], work.drives.state[m], work.drives.now[m]
         j = row[MO_V]
         x[X_CURRENT] = now[Y_CURRENT] - now[Y_SLOPE] * v_new[j]
         x[X_INTEGRAL] = now[Y_INTEGRAL]
         if row[MO_ELASTIC] == 1:
-            torque = motor_force(plant, work, m, 0.5 * (v[j] + v_new[j]))[0]
+            torque = motor_force(plant, work, m, v_mean[j])[0]
             x[X_RATE] = now[Y_RATE] - now[Y_PER] * torque
             x[X_ANGLE] += h * x[X_RATE]
