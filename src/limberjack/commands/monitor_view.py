@@ -143,7 +143,7 @@ def number(value: float) -> str:
     if not math.isfinite(value):
         return str(value)
     size = abs(value)
-    return f"{value:.5e}" if size and not 1e-4 <= size < 1e7 else f"{value:.6f}"[:12]
+    return f"{value:.5e}" if size and not 1e-4 <= size < 1e7 else f"{value + 0.0:.6f}"[:12]  # no -0.000000
 
 
 def alarm_text(quantity: Quantity, severity: int) -> str:
