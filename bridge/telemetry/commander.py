@@ -65,7 +65,8 @@ class Commander:
     def execute(self, order: Order, actor: Actor) -> dict[str, Any]:
         """Check an order and let the engine carry it out. Returns what the engine answered; raises OrderRefused.
 
-        parameter: {"value"}; attach, release, lock, unlock: {"energy_loss", "distance"}; reset: {"time"}; else empty
+        parameter: {"value"}; attach, release, lock, unlock: {"energy_loss", "distance"}; fault, clear: {"active"};
+        reset: {"time"}; else empty
         """
         self.check(order, actor)
         try:
@@ -172,6 +173,8 @@ def _do(client: Client, order: Order) -> dict[str, Any]:
             client.command(order.values)
         case "parameter":
             return {"value": client.parameter(order.target, order.value)}
+        case "fault" | "clear":
+            return {"active": client.fault(order.target, order.action == "fault")}
         case "reset":
             return {"time": client.reset().time}
         case "give_up":

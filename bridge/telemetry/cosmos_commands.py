@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from limberjack.bridge.telemetry.ccsds import packets as ccsds
-from limberjack.bridge.telemetry.ccsds.functions import Function
+from limberjack.bridge.telemetry.ccsds.functions import NAME_BYTES, Function
 from limberjack.bridge.telemetry.ccsds.sets import Plan
 from limberjack.bridge.telemetry.cosmos_text import quoted
 from limberjack.bridge.telemetry.dictionary import Quantity
@@ -66,7 +66,13 @@ def _all(plan: Plan) -> Iterator[tuple[str, str, int, int, Lines, int]]:
         if function is not Function.COMMAND and (names or not function.names):
             items = [*_hazard(function), *_signature(plan), _fixed("FUNCTION", 8, function)]
             items += _choice(function.names, names)
-            yield function.name, function.about, ccsds.FUNCTION, ccsds.PERFORM, items, 32 + 8 + 16 * bool(names)
+            bits = 32 + 8 + 16 * bool(names)
+            if function.takes_fault:
+                items.append(
+                    f'  APPEND_PARAMETER FAULT {8 * NAME_BYTES} STRING "" {quoted("its name in the scenario")}'
+                )
+                bits += 8 * NAME_BYTES
+            yield function.name, function.about, ccsds.FUNCTION, ccsds.PERFORM, items, bits
     if plan.vocabulary.parameters:
         items = [*_signature(plan), _fixed("COUNT", 16, 1), *_choice("parameter", plan.vocabulary.parameters)]
         items += _value(Quantity("value", "command", "", "what it is to be"))

@@ -12,7 +12,7 @@ from limberjack.bridge.telemetry.session import Session
 from limberjack.engine import arguments
 from limberjack.engine.errors import ArgumentError
 
-#: action → what it does; `target` is a parameter, loop or hinge where the text names one
+#: action → what it does; `target` is a parameter, loop, hinge or fault where the text names one
 ACTIONS = {
     "command": "set commands of drives, in `values`",
     "parameter": "set the parameter `target` to `value`; faults of sensors and actuators are parameters too",
@@ -20,6 +20,8 @@ ACTIONS = {
     "release": "open the loop `target`",
     "lock": "hold the hinge `target`",
     "unlock": "let the hinge `target` move",
+    "fault": "begin the fault `target` of the scenario that a test bench runs",
+    "clear": "end the fault `target` of that scenario",
     "reset": "put the simulation back to its start",
     "give_up": "give the command lease to others",
 }
@@ -44,7 +46,7 @@ class Actor:
 class Order:
     """One thing to do: an action of ACTIONS.
 
-    target : parameter, loop or hinge;  value : of the parameter;  values : command name → value
+    target : parameter, loop, hinge or fault;  value : of the parameter;  values : command name → value
     """
 
     action: str
@@ -118,6 +120,9 @@ def examine(order: Order, session: Session) -> None:
         elif order.action == "parameter":
             arguments.index_of("parameter", order.target, session.description.parameters)
             _finite(f"parameter {order.target}", order.value)
+        elif order.action in ("fault", "clear"):
+            faults = session.description.raw.get("bench", {}).get("faults", ())
+            arguments.index_of("fault", order.target, [fault["name"] for fault in faults])
         elif order.action not in ("reset", "give_up"):
             _examine_switch(order, session)
     except ArgumentError as error:

@@ -25,9 +25,10 @@ from limberjack.bridge.telemetry.dictionary import dictionary_of
 from limberjack.bridge.telemetry.identifiers import safe_name
 from limberjack.bridge.telemetry.orders import Actor, Order
 from limberjack.bridge.telemetry.outlets import Context
-from limberjack.engine.errors import LimberjackError
+from limberjack.engine.errors import ArgumentError, LimberjackError
 from limberjack.engine.simulation import Simulation
 from limberjack.engine.system.system import System
+from tests.commands import test_served
 from tests.telemetry.engines import WAIT_S, Recorder, engine, gateway, until
 
 EVERY = """
@@ -98,12 +99,18 @@ def decoder_of(plan: Plan, tmp_path: Path) -> spp.XtcePacketDefinition:
 @contextmanager
 def over_udp(system: System, endpoint: str, file: Path, tmp_path: Path, **options) -> Iterator[tuple]:
     """Engine, gateway with a UDP outlet, a ground system, and an outlet that remembers notices."""
+    with engine(system, endpoint, **options), heard_over_udp(system, endpoint, file, tmp_path) as found:
+        yield found
+
+
+@contextmanager
+def heard_over_udp(system: System, endpoint: str, file: Path, tmp_path: Path) -> Iterator[tuple]:
+    """As `over_udp`, of an engine that runs already."""
     recorder = Recorder()
     with ExitStack() as stack:
         ear = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
         ear.bind(("127.0.0.1", 0))
         ear.settimeout(WAIT_S)
-        stack.enter_context(engine(system, endpoint, **options))
         running = stack.enter_context(gateway(endpoint, recorder))
         uri = f"udp://127.0.0.1:{ear.getsockname()[1]}?packets={file}&commands=0"
         outlet = make(uri, Context(running))
@@ -213,6 +220,31 @@ def test_telecommands_move_the_model_and_are_acknowledged(dock, endpoint, files,
         assert str(event["text"])
 
 
+def test_faults_of_a_bench_begin_and_end_by_telecommand(folder, files, tmp_path):
+    for name, text in (
+        ("pair.yaml", test_served.MODEL),
+        ("served.yaml", test_served.SCENARIO),
+        ("law.py", test_served.LAW),
+    ):
+        (folder / name).write_text(text)
+    run = test_served.Run(folder)
+    done = [(1, ""), (7, "")]
+    system = run.client.model()
+    try:
+        with heard_over_udp(system, run.endpoint, files / "packets.yaml", tmp_path) as (ground, plan, _, _):
+            sender = Sender(plan)
+            assert ground.answers(sender.packet(Order("fault", "dead"))) == done
+            assert run.client.fault("dead") is True
+            assert ground.answers(sender.packet(Order("clear", "dead"))) == done
+            assert run.client.fault("dead") is False
+            assert ground.answers(sender.packet(Order("fault", "ded"))) == [(2, "unknown")]
+            assert ground.answers(sender.packet(Order("reset"))) == [(1, ""), (8, "mode")]
+            with pytest.raises(ArgumentError, match="64 bytes"):
+                sender.packet(Order("fault", "ä" * 33))
+    finally:
+        run.end()
+
+
 def test_wrong_telecommands_are_refused_and_told(dock, endpoint, files, tmp_path):
     """Nothing changes; the reason comes as a packet and to all outlets. Bytes that are no telecommand get no packet."""
     with (
@@ -237,13 +269,14 @@ def test_wrong_telecommands_are_refused_and_told(dock, endpoint, files, tmp_path
         assert sent(data=head + b"\x01\x00\x02" + 2 * data[-10:]) == [(2, "malformed")]
         assert sent(data=head + b"\x63") == [(2, "unknown")]
         assert sent(data=head + b"\x02\x00\x09") == [(2, "unknown")]
+        assert sent(data=head + b"\x08" + b"\xff" * 64) == [(2, "malformed")]
         assert sent(data=data[:-8] + struct.pack(">d", np.nan)) == [(2, "non_finite")]
         assert sent(service=20, subtype=3, data=head + b"\x00\x00") == [(2, "malformed")]
         sent.count -= 1
         assert sent() == [(2, "replayed")]
         sent.count -= 9
         assert sent() == [(2, "replayed")]
-        until(lambda: len(recorder.texts("refused")) == 12, "refusals were not told")
+        until(lambda: len(recorder.texts("refused")) == 13, "refusals were not told")
         recorder.notices.clear()
         for noise in (b"", b"x", good[:-1], good[:-1] + b"\0", bytes(70), Packer().telemetry(plan.apid, 3, 25, 0, b"")):
             ground.say(noise)

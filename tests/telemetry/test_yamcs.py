@@ -127,6 +127,9 @@ class Database:
         encoding = kind.find("{*}FloatDataEncoding")
         if encoding is not None:
             return f"{int.from_bytes(np.array(value, '>f8').tobytes(), 'big'):064b}"
+        if kind.tag.endswith("StringArgumentType"):
+            size = int(kind.find(".//{*}FixedValue").text)
+            return f"{int.from_bytes(value.encode().ljust(size // 8, bytes(1)), 'big'):0{size}b}"
         if kind.tag.endswith("EnumeratedArgumentType"):
             listed = {each.get("label"): each.get("value") for each in kind.findall(".//{*}Enumeration")}
             value = int(listed[value])
@@ -147,6 +150,8 @@ class Database:
         ("lock", {"hinge": "elbow"}, Order("lock", "elbow")),
         ("unlock", {"hinge": "elbow"}, Order("unlock", "elbow")),
         ("reset", {}, Order("reset")),
+        ("fault", {"fault": "wheel 3, ä"}, Order("fault", "wheel 3, ä")),
+        ("clear", {"fault": "x" * 64}, Order("clear", "x" * 64)),
         ("give_up", {}, Order("give_up")),
         ("set_parameter", {"parameter": "gravity.z", "value": -9.81}, Order("parameter", "gravity.z", -9.81)),
     ],

@@ -5,11 +5,12 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping, Sequence
 
-from limberjack.bridge.telemetry.ccsds.functions import FUNCTIONS, Function
+from limberjack.bridge.telemetry.ccsds.functions import FUNCTIONS, NAME_BYTES, Function
 from limberjack.bridge.telemetry.ccsds.packets import FUNCTION, PARAMETERS, PERFORM, SET_VALUES
 from limberjack.bridge.telemetry.ccsds.sets import Plan
 from limberjack.bridge.telemetry.ccsds.vocabulary import Vocabulary
 from limberjack.bridge.telemetry.orders import Order, OrderRefused
+from limberjack.engine.errors import ArgumentError
 
 _SIGNATURE = struct.Struct(">I")
 _COUNT = struct.Struct(">H")
@@ -46,11 +47,18 @@ def _perform(data: bytes, vocabulary: Vocabulary) -> Order:
     if function is Function.COMMAND:
         return Order("command", values=_values(rest, [each.id.partition(".")[2] for each in vocabulary.commands]))
     names: Sequence[str] = getattr(vocabulary, f"{function.names}s") if function.names else ()
-    wanted = _COUNT.size if function.names else 0
+    wanted = _COUNT.size if function.names else NAME_BYTES if function.takes_fault else 0
     if len(rest) != wanted:
         raise OrderRefused("malformed", f"{function.name} has {len(rest)} bytes of arguments instead of {wanted}.")
-    target = _name(names, _COUNT.unpack(rest)[0], function.names) if function.names else ""
+    target = _name(names, _COUNT.unpack(rest)[0], function.names) if function.names else _text(rest)
     return Order(function.name.lower(), target)
+
+
+def _text(data: bytes) -> str:
+    try:
+        return data.rstrip(b"\0").decode()
+    except UnicodeDecodeError:
+        raise OrderRefused("malformed", "the name in it is not UTF-8.") from None
 
 
 def _set_parameter(data: bytes, vocabulary: Vocabulary) -> Order:
@@ -81,7 +89,10 @@ def _name(names: Sequence[str], place: int, what: str) -> str:
 
 
 def encode(order: Order, plan: Plan) -> tuple[tuple[int, int], bytes]:
-    """Service and message type, and the data, of the telecommand for an order. KeyError for an unknown name."""
+    """Service and message type, and the data, of the telecommand for an order.
+
+    KeyError for a name that the model does not have, ArgumentError for a fault's name that is too long.
+    """
     head, vocabulary = _SIGNATURE.pack(plan.signature), plan.vocabulary
     if order.action == "parameter":
         assert order.value is not None
@@ -90,9 +101,18 @@ def encode(order: Order, plan: Plan) -> tuple[tuple[int, int], bytes]:
     head += bytes([function])
     if function is Function.COMMAND:
         return ORDERS[0], head + _pairs(order.values, [each.id.partition(".")[2] for each in vocabulary.commands])
-    if function.names:
+    if function.takes_fault:
+        head += _filled(order.target)
+    elif function.names:
         head += _COUNT.pack(_places(getattr(vocabulary, f"{function.names}s"))[order.target])
     return ORDERS[0], head
+
+
+def _filled(name: str) -> bytes:
+    encoded = name.encode()
+    if len(encoded) > NAME_BYTES:
+        raise ArgumentError(f"{name!r:.80} is longer than the {NAME_BYTES} bytes that a telecommand has for a name.")
+    return encoded.ljust(NAME_BYTES, b"\0")
 
 
 def _pairs(values: Mapping[str, float], names: Sequence[str]) -> bytes:

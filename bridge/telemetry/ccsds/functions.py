@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+#: of a name that is no number of a list: UTF-8, filled up with zeros
+NAME_BYTES = 64
+
 
 class Function(IntEnum):
     """Number of a function in packets.
@@ -18,6 +21,8 @@ class Function(IntEnum):
     UNLOCK = 5, "hinge", "lets a hinge move again"
     RESET = 6, "", "puts the simulation back to its beginning"
     GIVE_UP = 7, "", "gives the command lease up"
+    FAULT = 8, "", "begins a fault of the scenario that a test bench runs"
+    CLEAR = 9, "", "ends a fault of the scenario that a test bench runs"
 
     names: str
     about: str
@@ -27,6 +32,11 @@ class Function(IntEnum):
         function._value_ = number
         function.names, function.about = names, about
         return function
+
+    @property
+    def takes_fault(self) -> bool:
+        """Whether its argument is the name of a fault; which there are, only the running bench knows."""
+        return self in (Function.FAULT, Function.CLEAR)
 
 
 FUNCTIONS = {int(function): function for function in Function}

@@ -26,7 +26,7 @@ CODES = dict(
     enumerate((
         "other", "wrong_apid", "unknown_service", "malformed", "other_description", "unknown_source", "not_authentic",
         "replayed", "busy", "role", "not_allowed", "unknown", "non_finite", "range", "lost", "lease", "argument",
-        "simulation", "stopping", "internal",
+        "simulation", "stopping", "internal", "mode",
     ))
 )  # fmt: skip
 _NUMBERS = {name: number for number, name in CODES.items()}

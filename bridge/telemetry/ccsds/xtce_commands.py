@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 
-from limberjack.bridge.telemetry.ccsds.functions import Function
+from limberjack.bridge.telemetry.ccsds.functions import NAME_BYTES, Function
 from limberjack.bridge.telemetry.ccsds.packets import (
     ACK_ACCEPTED,
     ACK_DONE,
@@ -93,15 +93,18 @@ def _joint_commands(types: Element, commands: Element, plan: Plan) -> None:
 
 
 def _switches(types: Element, commands: Element, plan: Plan) -> None:
-    """Telecommands that close and open loops, hold and free hinges, reset, and give the command lease up."""
+    """Telecommands without numbers: loops, locks of hinges, reset, the command lease, faults."""
     for what, names in (("loop", plan.vocabulary.loops), ("hinge", plan.vocabulary.hinges)):
         if names:
             enumeration(types, "Argument", f"{what}_type", 16, dict(enumerate(names)))
+    encoding = add(add(types, "StringArgumentType", name="fault_type"), "StringDataEncoding", encoding="UTF-8")
+    add(add(add(encoding, "SizeInBits"), "Fixed"), "FixedValue", str(8 * NAME_BYTES))
     for function in Function:
         if function is Function.COMMAND or (function.names and not getattr(plan.vocabulary, f"{function.names}s")):
             continue
         entries: tuple[Entry, ...] = (_signature(plan), ("function", 8, function))
-        arguments = {function.names: f"{function.names}_type"} if function.names else {}
+        what = "fault" if function.takes_fault else function.names
+        arguments = {what: f"{what}_type"} if what else {}
         _command(commands, function.name.lower(), function.about, FUNCTION, PERFORM, arguments, (*entries, *arguments))
 
 
