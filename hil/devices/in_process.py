@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.util
 import sys
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -122,14 +123,27 @@ def _module(name: str, folder: Path) -> ModuleType:
         assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         sys.modules[spec.name] = module  # dataclasses look their module up
-        spec.loader.exec_module(module)
+        with _beside(path.parent):
+            spec.loader.exec_module(module)
         return module
     except ImportError as error:
+        if path.is_file():
+            raise ArgumentError(f"controller module {path} cannot be imported: {_told(error, str(path))}") from error
         raise ArgumentError(
             f"controller module '{name}' cannot be imported ({error}), and there is no {path}."
         ) from None
     except Exception as error:
         raise ArgumentError(f"controller module '{name}' cannot be imported: {_told(error, str(path))}") from error
+
+
+@contextlib.contextmanager
+def _beside(folder: Path) -> Iterator[None]:
+    """While a controller's file is imported, it finds the modules beside it."""
+    sys.path.insert(0, str(folder))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
 
 
 def _told(error: Exception, file: str) -> str:

@@ -63,6 +63,7 @@ def build(
     with scenario.at("model"):
         system = load(scenario.folder / spec.model, **spec.load.model_dump())
         simulation = Simulation(system, dt=spec.dt, integrator=spec.integrator, substeps=spec.substeps)
+    _set_seed(simulation, seed)
     _set_initial(scenario, simulation)
     signals, period, log = Signals(simulation), spec.steps_per_frame * simulation.dt, EventLog()
     board = FaultBoard(simulation, signals, period, seed)
@@ -110,6 +111,12 @@ def _record(scenario: Scenario, out: Path | None, log: EventLog) -> list[Recorde
         return []
     require_mcap()
     return [McapRecorder(out / "record.mcap", signals=spec.signals, log=log)]
+
+
+def _set_seed(simulation: Simulation, seed: int) -> None:
+    """The noise of instruments follows the scenario's seed, folded into the 32 bits that it has."""
+    if "noise.seed" in simulation.parameters:
+        simulation.parameters["noise.seed"] = float((seed ^ (seed >> 32)) & 0xFFFFFFFF)
 
 
 def _set_initial(scenario: Scenario, simulation: Simulation) -> None:
