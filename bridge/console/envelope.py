@@ -29,8 +29,8 @@ class Envelope:
         self._lock = threading.Lock()
         self._low, self._high = np.full(size, np.inf), np.full(size, -np.inf)
         self._low_at, self._high_at = np.zeros(size, np.int64), np.zeros(size, np.int64)
-        self._before: np.ndarray | None = None
         self.newest: Sample | None = None
+        self._taken: Sample | None = None  # the newest at the last taking
         self.gap = 0
 
     def add(self, sample: Sample) -> None:
@@ -48,12 +48,12 @@ class Envelope:
         """What was gathered since the last taking, None if nothing was."""
         with self._lock:
             sample = self.newest
-            if sample is None or not np.any(self._high_at):
+            if sample is None or sample is self._taken:
                 return None
-            before = sample.vector if self._before is None else self._before
+            before = (self._taken or sample).vector
             low, high = extremes(before, sample.vector, self._low, self._high)
             taken = Taken(sample, self.gap, low, high, self._low_at.copy(), self._high_at.copy())
-            self._before, self.gap = sample.vector, 0
+            self._taken, self.gap = sample, 0
             self._low.fill(np.inf)
             self._high.fill(-np.inf)
             self._low_at.fill(0)
