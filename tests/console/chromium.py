@@ -93,10 +93,10 @@ class Page:
 
     def __init__(self, address: str) -> None:
         self._stack = contextlib.ExitStack()
-        self._socket = self._stack.enter_context(connect(address, max_size=None, close_timeout=0.5))
+        self._socket = self._stack.enter_context(connect(address, max_size=None, ping_interval=None, close_timeout=0.5))
         self._numbers = itertools.count(1)
         self.faults: list[str] = []
-        for domain in ("Page", "Runtime", "Log", "Network"):
+        for domain in ("Page", "Runtime", "Log"):
             self.call(f"{domain}.enable")
 
     def call(self, method: str, **parameters: Any) -> dict[str, Any]:

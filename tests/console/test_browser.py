@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -48,7 +49,7 @@ def station(libraries: None) -> Iterator[Station]:
     system = dataclasses.replace(system, alarms=(alarm,))
     settings = EngineSettings(endpoint="tcp://127.0.0.1:*", mode="free-running", rate_hz=200.0)
     with EngineProcess(system, settings) as engine, gateway(engine.endpoints.request) as running:
-        console = Console(Settings(Address(port=0), live_hz=5.0), running)
+        console = Console(Settings(Address(port=0), live_hz=4.0), running)
         running.add(console)
         with engine.client() as client:
             yield Station(console, running, client)
@@ -171,6 +172,22 @@ def test_an_alarm_turns_red_and_goes(page, station):
     page.shoot(PICTURES / "alarm.png")
     command(page, "wrist_roll", "0")
     page.wait(f"{count} === '0' && !document.querySelector('tr.lj-critical')")
+
+
+def test_how_late_a_browser_is(page, station):
+    """Ages of the newest samples when the page has them and when it has drawn them, kept in latency.json, not judged."""
+    page.ask(
+        "window.ages = []; window.off = limberjack.link.on('time', ({utc}) => { const had = Date.now() - utc;"
+        " requestAnimationFrame(() => setTimeout(() => ages.push([had, Date.now() - utc]))); })"
+    )
+    page.wait("ages.length >= 60", 60.0)
+    ages = np.array(page.ask("off() && ages"))
+    parts = {
+        name: {"p50_ms": float(np.percentile(column, 50)), "p99_ms": float(np.percentile(column, 99))}
+        for name, column in zip(("in the page", "drawn"), ages.T, strict=True)
+    }
+    (PICTURES / "latency.json").write_text(json.dumps(parts, indent=1))
+    assert np.all(ages[:, 1] >= ages[:, 0])
 
 
 def test_two_browsers_see_the_same(browser, page, station):

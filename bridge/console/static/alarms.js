@@ -42,6 +42,7 @@ function indicate(indicator, active) {
   indicator.iconClass('icon-bell');
   indicator.statusClass(critical ? 's-status-error' : warning ? 's-status-caution' : 's-status-on');
   indicator.element.dataset.alarms = String(active.length);
+  indicator.element.dataset.severity = critical ? 'critical' : warning ? 'warning' : '';
 }
 
 function rows(active, points) {

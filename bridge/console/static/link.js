@@ -2,7 +2,7 @@
 
 const PAUSE_FIRST_MS = 500;
 const PAUSE_MOST_MS = 5000;
-const SILENT_MS = 10000; // the server sends its clock every second
+const SILENT_S = 10; // the server sends its clock every second
 const DRIFT_MS = 0.05; // a message: how fast the estimate of the server's clock forgets
 const IDS_MOST = 60; // of one question about the past
 const HELD_MOST = 2000; // live messages that wait while the past is fetched
@@ -88,7 +88,7 @@ export class Link {
   connect() {
     const scheme = location.protocol === 'https:' ? 'wss' : 'ws';
     this.socket = new WebSocket(`${scheme}://${location.host}/api/live`);
-    this.heard = Date.now();
+    this.silentS = 0;
     this.socket.onmessage = (event) => this.hear(JSON.parse(event.data));
     this.socket.onclose = () => this.lose();
   }
@@ -99,11 +99,10 @@ export class Link {
     }
   }
 
-  /** A connection that is open but silent is dead. */
+  /** A connection that is open but silent is dead. Counted, not timed: a busy page is no silence. */
   watch() {
-    if (this.socket.readyState === WebSocket.OPEN && Date.now() - this.heard > SILENT_MS) {
-      this.socket.close();
-    }
+    this.silentS += 1;
+    if (this.socket.readyState === WebSocket.OPEN && this.silentS > SILENT_S) this.socket.close();
   }
 
   lose() {
@@ -117,10 +116,10 @@ export class Link {
   }
 
   hear(message) {
-    this.heard = Date.now();
+    this.silentS = 0;
     if ('utc' in message && message.kind !== 'notice') {
       // whatever comes was sent before: the least late message tells the server's clock best
-      this.offsetMs = Math.max(this.offsetMs - DRIFT_MS, message.utc - this.heard);
+      this.offsetMs = Math.max(this.offsetMs - DRIFT_MS, message.utc - Date.now());
     }
     if (message.kind === 'hello') {
       this.greet(message);

@@ -1,29 +1,39 @@
 // The indicators at the top: connection, engine, role.
 
-const OLD_MS = 3000; // without a sample for so long the engine counts as silent
+const PERIOD_MS = 500;
+const SILENT_PERIODS = 6; // so many without a sample: the engine waits, or is silent
+
+const WORDS = {
+  lost: 'console lost, connecting again',
+  silent: 'no telemetry',
+  live: 'live',
+  failed: 'engine failed'
+};
+const STATUS = {
+  lost: 's-status-error',
+  silent: 's-status-caution',
+  live: 's-status-on',
+  failed: 's-status-error'
+};
 
 export function installStatus(openmct, link) {
   const connection = openmct.indicators.simpleIndicator();
   const role = openmct.indicators.simpleIndicator();
   openmct.indicators.add(connection);
   openmct.indicators.add(role);
-  let sampleAt = 0;
+  let periods = SILENT_PERIODS;
   const show = () => {
     const lost = link.state !== 'connected';
-    const silent = Date.now() - sampleAt > OLD_MS;
+    const silent = periods >= SILENT_PERIODS;
     const running = link.newest.get('engine.running')?.value !== 0;
-    const [text, good] = lost
-      ? ['console lost, connecting again', false]
-      : silent
-        ? ['no telemetry', false]
-        : [running ? 'live' : 'engine failed', running];
-    connection.text(`${link.hello?.model ?? ''} ${text}`);
-    connection.statusClass(good ? 's-status-on' : 's-status-error');
-    connection.iconClass(good ? 'icon-connectivity' : 'icon-disconnect');
-    connection.element.dataset.state = good ? 'live' : 'lost';
+    const state = lost ? 'lost' : silent ? 'silent' : running ? 'live' : 'failed';
+    connection.text(`${link.hello?.model ?? ''} ${WORDS[state]}`);
+    connection.statusClass(STATUS[state]);
+    connection.iconClass(state === 'live' ? 'icon-connectivity' : 'icon-alert-triangle');
+    connection.element.dataset.state = state;
   };
   link.on('time', () => {
-    sampleAt = Date.now();
+    periods = 0;
   });
   link.on('state', show);
   link.on('hello', (hello) => {
@@ -33,5 +43,8 @@ export function installStatus(openmct, link) {
   });
   link.on('problem', ({ text }) => openmct.notifications.error(text));
   link.subscribe('engine.running', () => {});
-  setInterval(show, 500);
+  setInterval(() => {
+    periods += 1;
+    show();
+  }, PERIOD_MS);
 }

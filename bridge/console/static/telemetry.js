@@ -4,7 +4,7 @@ import { get } from './link.js';
 
 const NAMESPACE = 'limberjack';
 const POINTS = 1000; // of one curve, unless a view asks for more or fewer
-const TICK_MS = 200;
+const TICK_MS = 1000; // when no telemetry comes
 const SIDES = ['low', 'high'];
 const COLOURS = { warning: 'yellow', critical: 'red' };
 const SEVERITIES = ['information', 'warning', 'critical'];
@@ -138,7 +138,14 @@ class EngineClock {
     this.cssClass = 'icon-clock';
     this.link = link;
     this.listeners = new Map();
-    setInterval(() => this.listeners.forEach((context, listener) => listener.call(context, link.now())), TICK_MS);
+    this.ticked = 0;
+    link.on('time', () => this.tick()); // with what is drawn, so that plots are drawn once
+    setInterval(() => Date.now() - this.ticked >= TICK_MS && this.tick(), TICK_MS);
+  }
+
+  tick() {
+    this.ticked = Date.now();
+    this.listeners.forEach((context, listener) => listener.call(context, this.link.now()));
   }
 
   on(_, listener, context) {
