@@ -35,7 +35,7 @@ _QUIET = (
     "--hide-scrollbars",
     "--remote-debugging-port=0",
 )
-_START_S, _ANSWER_S = 30.0, 30.0
+_START_S, _ANSWER_S = 60.0, 120.0  # bounds, reached only when something is broken
 
 
 class Chromium:
@@ -131,7 +131,7 @@ class Page:
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
 
-    def wait(self, expression: str, timeout_s: float = 30.0) -> Any:
+    def wait(self, expression: str, timeout_s: float = 120.0) -> Any:
         """Wait until an expression is true, and return its value."""
         deadline = time.monotonic() + timeout_s
         told = "found instanceof Node ? true : found"  # an element has no value to return

@@ -69,7 +69,6 @@ class Desk {
       done();
     } catch (error) {
       this.say('critical', error.message);
-      this.openmct.notifications.error(error.message);
     }
   }
 
@@ -128,7 +127,7 @@ function driveRow(desk, command, inputs) {
   return make(
     'tr',
     { className: command.more ? 'lj-more' : '' },
-    make('th', { textContent: name }),
+    make('th', { textContent: name, title: name }),
     desk.shown(`command.${name}`),
     make('td', {}, input),
     make('td', { textContent: unit }),

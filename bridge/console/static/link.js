@@ -2,23 +2,25 @@
 
 const PAUSE_FIRST_MS = 500;
 const PAUSE_MOST_MS = 5000;
-const SILENT_S = 10; // the server sends its clock every second
+const ANSWER_MS = 20000;
+const CATCH_UP_MS = 5000; // what is missed and not had by then stays a hole: what is live matters more
+const SILENT_S = 20; // the server sends its clock every second
 const DRIFT_MS = 0.05; // a message: how fast the estimate of the server's clock forgets
 const IDS_MOST = 60; // of one question about the past
 const HELD_MOST = 2000; // live messages that wait while the past is fetched
 
 /** What the server answers to a GET, lists as one parameter for each; an Error with its words otherwise. */
-export async function get(path, parameters = {}) {
+export async function get(path, parameters = {}, patienceMs = ANSWER_MS) {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) [value].flat().forEach((each) => query.append(name, each));
-  return read(await fetch(`${path}?${query}`, { signal: AbortSignal.timeout(20000) }));
+  return read(await fetch(`${path}?${query}`, { signal: AbortSignal.timeout(patienceMs) }));
 }
 
 /** What the server answers to a POST; an Error with its words otherwise. */
 export async function post(path, content) {
   const headers = { 'Content-Type': 'application/json' };
   const body = JSON.stringify(content);
-  return read(await fetch(path, { method: 'POST', headers, body, signal: AbortSignal.timeout(20000) }));
+  return read(await fetch(path, { method: 'POST', headers, body, signal: AbortSignal.timeout(ANSWER_MS) }));
 }
 
 async function read(reply) {
@@ -40,6 +42,7 @@ export class Link {
     this.listeners = new Map(); // kind → callbacks
     this.subscribers = new Map(); // id → callbacks
     this.held = null; // live messages while the past is fetched
+    this.hole = false; // something is missing before the next message
     this.pauseMs = PAUSE_FIRST_MS;
     this.connect();
     setInterval(() => this.watch(), 1000);
@@ -125,6 +128,7 @@ export class Link {
       this.greet(message);
     } else if (message.kind === 'samples' && this.held) {
       if (this.held.length < HELD_MOST) this.held.push(message);
+      else this.hole = true;
     } else if (message.kind === 'samples') {
       this.deliver(message);
     } else {
@@ -143,10 +147,11 @@ export class Link {
     this.tell('hello', hello);
     this.tell('state', 'connected');
     const ids = [...this.subscribers.keys()];
-    this.held = [];
+    const held = [];
+    this.held = held;
     this.send({ kind: 'subscribe', ids });
     await this.catchUp(ids.filter((id) => this.reached.has(id)));
-    const held = this.held ?? [];
+    if (this.held !== held) return; // lost again meanwhile
     this.held = null;
     held.forEach((message) => this.deliver(message));
   }
@@ -158,19 +163,21 @@ export class Link {
         const part = ids.slice(first, first + IDS_MOST);
         const start = Math.min(...part.map((id) => this.reached.get(id))) + 0.001;
         const asked = { ids: part, start, end: this.now(), points: 1000 };
-        const { values } = await get('/api/history', asked);
+        const { values } = await get('/api/history', asked, CATCH_UP_MS);
         for (const id of part) this.hand(id, values[id]);
       }
     } catch (error) {
+      this.hole = true;
       console.warn('limberjack: what was missed cannot be had:', error.message);
     }
   }
 
   deliver(message) {
-    const lost = message.gap + message.dropped;
+    const lost = message.gap + message.dropped > 0 || this.hole;
+    this.hole = false;
     for (const [id, points] of Object.entries(message.values)) {
       const before = this.reached.get(id);
-      const mark = lost > 0 && before !== undefined ? [[(before + points[0][0]) / 2, null]] : [];
+      const mark = lost && before !== undefined ? [[(before + points[0][0]) / 2, null]] : [];
       this.hand(id, [...mark, ...points]);
     }
     this.tell('time', message);
