@@ -23,6 +23,8 @@ from limberjack.bridge.telemetry.sample import Notice, Sample
 log = logging.getLogger("limberjack.gateway")
 
 _QUEUE_MAX = 64  # messages that wait for one browser
+_UNSEEN_MAX = 2  # messages with samples on their way to a browser that confirms them
+_WAITING_MAX = 100  # takings that wait for a browser that is behind
 _MESSAGE_MAX = 65536  # bytes of a message from a browser
 _NOTICES_MAX = 1000  # notices that wait for the next sending
 _PING_S = 30.0  # a browser that does not answer is gone
@@ -46,13 +48,20 @@ def number(value: float) -> float | None:
 
 
 class Browser:
-    """One connected browser. dropped : messages that it lost and has not been told of"""
+    """One connected browser.
+
+    dropped : messages that it lost and has not been told of
+    unseen : messages with samples that it has not confirmed; None for a program that never confirms any
+    waiting : takings that go with the next message, which is sent when the browser has seen the ones before
+    """
 
     def __init__(self, socket: web.WebSocketResponse, role: str) -> None:
         self.role = role
         self.places: dict[int, str] = {}
         self.streams: set[str] = set()
         self.dropped = 0
+        self.unseen: int | None = None
+        self.waiting: collections.deque[Taken] = collections.deque()
         self._socket = socket
         self._queue: asyncio.Queue[str] = asyncio.Queue(_QUEUE_MAX)
 
@@ -128,11 +137,23 @@ class Live:
     def _send(self, taken: Taken) -> None:
         for browser in self.browsers:
             if browser.places:
-                told = browser.dropped
-                if browser.offer(self._samples(browser, taken)):
-                    browser.dropped -= told
+                self._send_samples(browser, taken)
         for kind in {kind for browser in self.browsers for kind in browser.streams}:
             self._send_stream(kind, taken.sample)
+
+    def _send_samples(self, browser: Browser, taken: Taken) -> None:
+        """To a browser that is behind, in fewer messages with more in each: what it shows must not grow old."""
+        browser.waiting.append(taken)
+        if len(browser.waiting) > _WAITING_MAX:
+            browser.waiting.popleft()
+            browser.dropped += 1
+        if browser.unseen is not None and browser.unseen >= _UNSEEN_MAX:
+            return
+        told = browser.dropped
+        if browser.offer(self._samples(browser)):
+            browser.dropped -= told
+            browser.unseen = None if browser.unseen is None else browser.unseen + 1
+        browser.waiting.clear()
 
     def _send_stream(self, kind: str, sample: Sample) -> None:
         """One kind's message to those who want it; a fault in it stops this kind only."""
@@ -147,10 +168,14 @@ class Live:
         for browser in wanting if kind not in self.streams else ():
             browser.streams.discard(kind)
 
-    def _samples(self, browser: Browser, taken: Taken) -> str:
-        values = {id: _pairs(taken.points(place)) for place, id in browser.places.items()}
-        counts = {"gap": taken.gap, "dropped": browser.dropped}
-        return to_json({"kind": "samples", **_stamp(taken.sample), **counts, "values": values})
+    def _samples(self, browser: Browser) -> str:
+        takings = browser.waiting
+        values = {
+            id: _pairs([point for taken in takings for point in taken.points(place)])
+            for place, id in browser.places.items()
+        }
+        counts = {"gap": sum(taken.gap for taken in takings), "dropped": browser.dropped}
+        return to_json({"kind": "samples", **_stamp(takings[-1].sample), **counts, "values": values})
 
     def _offer(self, message: str, browsers: Iterable[Browser]) -> None:
         for browser in browsers:
@@ -193,6 +218,9 @@ class Live:
             if kind == "stream" and message["name"] in self.streams:
                 self._switch_stream(browser, message["name"], bool(message["on"]))
                 return
+            if kind == "seen":
+                browser.unseen = max(0, (browser.unseen or 0) - 1)
+                return
             places = {self._dictionary.places[id]: id for id in ids}
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             browser.offer(_problem(f"a message is not understood ({type(error).__name__}: {error})."))
@@ -203,7 +231,7 @@ class Live:
         elif kind == "unsubscribe":
             browser.places = {place: id for place, id in browser.places.items() if place not in places}
         else:
-            browser.offer(_problem(f"no message of kind {kind!r}; there are subscribe, unsubscribe and stream."))
+            browser.offer(_problem(f"no message of kind {kind!r}; there are subscribe, unsubscribe, seen and stream."))
 
     def _switch_stream(self, browser: Browser, kind: str, on: bool) -> None:
         """Begin or end a kind of messages; it begins with the newest state, for the engine may wait for long."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 import math
 import time
@@ -189,6 +190,26 @@ def test_a_browser_that_does_not_read_loses_and_knows_it(serve, dock):
         until(lambda: any(each.dropped > 5 for each in browsers), "nothing was dropped")
         assert ear.hear("samples")["dropped"] == 0
         until(lambda: frozen.hear("samples")["dropped"] > 0, "what was lost is not told")
+
+
+def test_a_browser_that_is_behind_gets_more_in_fewer_messages(serve, dock):
+    """Once it has confirmed one, two are on their way at most; then what waited comes in one, and nothing is lost."""
+    with serve(dock, rate_hz=100.0, live_hz=50.0) as bench, bench.ask.live() as ear:
+        ear.say({"kind": "subscribe", "ids": ["time"]})
+        ear.hear("samples")
+        ear.say({"kind": "seen"})
+        (browser,) = bench.console.running.live.browsers
+        until(lambda: len(browser.waiting) > 20, "messages are sent to one that is behind")
+        sent = browser.unseen
+        assert sent == 2
+        points = []
+        while len(points) < 20:
+            message = ear.hear("samples")
+            ear.say({"kind": "seen"})
+            points = message["values"]["time"]
+            assert message["dropped"] == 0
+        assert [value for _, value in points] == sorted(value for _, value in points)
+        assert max(b[0] - a[0] for a, b in itertools.pairwise(points)) < 1000.0
 
 
 def test_a_stream_that_fails_takes_nothing_along(bench):

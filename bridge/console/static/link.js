@@ -124,6 +124,8 @@ export class Link {
       // whatever comes was sent before: the least late message tells the server's clock best
       this.offsetMs = Math.max(this.offsetMs - DRIFT_MS, message.utc - Date.now());
     }
+    // the server sends no more than the page can take; what waits comes with the next message
+    if (message.kind === 'samples') this.send({ kind: 'seen' });
     if (message.kind === 'hello') {
       this.greet(message);
     } else if (message.kind === 'samples' && this.held) {
