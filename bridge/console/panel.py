@@ -1,4 +1,4 @@
-"""What the command panel offers: drives, loops, locks and parameters of the engine."""
+"""What the command panel offers: drives, loops, locks and parameters of the engine, faults of a bench."""
 
 from __future__ import annotations
 
@@ -29,5 +29,6 @@ def panel_of(session: Session) -> dict[str, Any]:
         "commands": commands,
         "loops": [loop["name"] for loop in loops if not loop["hinge"]],
         "locks": [{"hinge": loop["hinge"], "loop": loop["name"]} for loop in loops if loop["hinge"]],
+        "faults": [fault["name"] for fault in session.description.raw.get("bench", {}).get("faults", ())],
         "parameters": list(session.description.parameters),
     }

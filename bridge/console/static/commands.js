@@ -4,11 +4,11 @@ import { get, post } from './link.js';
 import { formatNumber } from './telemetry.js';
 import { addView, make } from './view.js';
 
-/** panel : {commands: [{name, unit, low, high, more}], loops, locks, parameters}, of /api/panel */
+/** panel : {commands: [{name, unit, low, high, more}], loops, locks, faults, parameters}, of /api/panel */
 export function installCommands(openmct, link, panel) {
   addView(openmct, 'limberjack.commands', 'Commands', 'icon-command', (element) => {
     const desk = new Desk(openmct, link);
-    const parts = [drives(desk, panel), switches(desk, panel), parameters(desk, panel), engine(desk)];
+    const parts = [drives(desk, panel), switches(desk, panel), faults(desk, panel), parameters(desk, panel), engine(desk)];
     const root = make('div', { className: 'lj-commands' }, desk.told, ...parts.filter(Boolean));
     element.append(root);
     desk.follow(root);
@@ -170,6 +170,16 @@ function switchRow(desk, name, id, actions) {
     desk.button(label, () => desk.order(`${label} ${name}?`, { action, target: name }))
   );
   return make('tr', {}, make('th', { textContent: name }), desk.shown(id), make('td', {}, ...buttons));
+}
+
+/** Faults of the scenario, where the engine is a test bench. */
+function faults(desk, { faults }) {
+  const rows = faults.map((target) => {
+    const begin = desk.button('Begin', () => desk.order(`Begin fault ${target}?`, { action: 'fault', target }));
+    const end = desk.button('End', () => desk.order(`End fault ${target}?`, { action: 'clear', target }));
+    return make('tr', {}, make('th', { textContent: target, title: target }), make('td', {}, begin, end));
+  });
+  return rows.length === 0 ? null : section('Faults of the bench', make('table', { className: 'lj-table' }, ...rows));
 }
 
 function parameters(desk, panel) {
