@@ -104,6 +104,9 @@ def test_orders(bench):
     assert bench.ask.json("/api/order", {"action": "lock", "target": "elbow"})["answer"]["energy_loss"] >= 0.0
     assert bench.ask.json("/api/parameter?name=gravity.z")["value"] == 0.0
     assert bench.ask("/api/parameter?name=gravity.w")[0] == 404
+    panel = bench.ask.json("/api/panel")
+    assert panel["locks"] == [{"hinge": "elbow", "loop": "brake"}]
+    assert (panel["loops"], panel["faults"]) == (["dock"], [])
     with bench.ask.live() as ear:
         bench.ask.json("/api/order", {"action": "give_up"})
         until(lambda: ear.hear("notice")["text"] == "console/127.0.0.1: give_up.", "the order was not told")
