@@ -45,10 +45,20 @@ class McapOutlet:
         self._writer: Any = None
 
     def open(self, dictionary: Dictionary) -> None:
-        """Begin a file. Raises ArgumentError for a place that cannot be written."""
+        """Begin a file. Raises ArgumentError for a place that cannot be written, OSError for a full disk."""
         self._stream = self._create()
+        try:
+            self._begin(self._stream, dictionary)
+        except BaseException:  # a file without a beginning is of no use to anybody
+            stream, self._stream = self._stream, None
+            with contextlib.suppress(OSError):
+                stream.close()
+            self.path.unlink(missing_ok=True)
+            raise
+
+    def _begin(self, stream: IO[bytes], dictionary: Dictionary) -> None:
         self._text = rows.RowText(dictionary)
-        self._writer = Writer(self._stream, chunk_size=_CHUNK_BYTES)
+        self._writer = Writer(stream, chunk_size=_CHUNK_BYTES)
         self._writer.start(profile="", library="limberjack")
         names = [quantity.id for quantity in dictionary]
         units = [quantity.unit for quantity in dictionary]
@@ -59,8 +69,7 @@ class McapOutlet:
         schema = rows.signals_schema(dictionary)
         self._signals = self._channel(rows.SIGNALS_TOPIC, rows.SIGNALS_SCHEMA, schema)
         self._events = self._channel(rows.EVENTS_TOPIC, rows.EVENTS_SCHEMA, rows.events_schema())
-        self._writer.flush()
-        self._flushed = time.monotonic()
+        self._flush()
         self._time_ns = self._rows = self._notices = self._lost = 0
 
     def _create(self) -> IO[bytes]:

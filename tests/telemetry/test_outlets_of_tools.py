@@ -232,6 +232,19 @@ def test_mcap_says_where_it_cannot_write(dictionary, tmp_path):
         McapOutlet(tmp_path / "none" / "run.mcap").open(dictionary)
 
 
+def test_mcap_leaves_no_file_that_was_not_begun(dictionary, tmp_path, monkeypatch):
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("limberjack.bridge.telemetry.mcap_outlet.Writer.flush", full)
+    outlet = McapOutlet(tmp_path / "run.mcap")
+    for _ in range(2):
+        with pytest.raises(OSError, match="No space left"):
+            outlet.open(dictionary)
+    outlet.close()
+    assert list(tmp_path.iterdir()) == []
+
+
 # ---- Prometheus
 
 
