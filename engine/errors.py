@@ -23,11 +23,14 @@ class ModelError(LimberjackError, ValueError):
     def __init__(self, what: str, *, where: str = "", mend: str = "") -> None:
         self.what, self.where, self.mend = what, where, mend
         message = f"{where}: {what}" if where else what
-        message += "" if what.endswith("?") else "."
-        super().__init__(f"{message} {mend}." if mend else message)
+        super().__init__(" ".join(_sentence(part) for part in (message, mend) if part))
 
     def __reduce__(self) -> tuple:
         return _rebuild_model_error, (type(self), self.what, self.where, self.mend)
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith("?") else f"{text}."
 
 
 def _rebuild_model_error(kind: type[ModelError], what: str, where: str, mend: str) -> ModelError:
