@@ -18,6 +18,7 @@ from typing import Any
 import numba
 import platformdirs
 from numba.core import event
+from numba.core.caching import NullCache
 
 from limberjack.engine.inner_code import InnerCompiler
 
@@ -85,10 +86,12 @@ class _CompileNotice(event.Listener):
         self._depth = 0
         self._started = 0.0
         self._told = False
+        self._long = False
 
     def on_start(self, event: event.Event) -> None:
         if self._depth == 0:
             self._started = time.perf_counter()
+            self._long = not isinstance(event.data["dispatcher"]._cache, NullCache)  # the others take no time
         self._depth += 1
         self._show("\r")
 
@@ -98,6 +101,8 @@ class _CompileNotice(event.Listener):
 
     def _show(self, end: str) -> None:
         text = "compiling the engine for this processor (first use only, about a minute)"
+        if not self._long:
+            return
         if self._terminal:
             text += f": {time.perf_counter() - self._started:5.1f} s"
             print(text, end=end, file=sys.stderr, flush=True)
