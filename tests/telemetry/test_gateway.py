@@ -138,7 +138,7 @@ def test_the_past_of_two_gateways(arm, endpoint, tmp_path):
             with gateway(endpoint, history=path) as running:
                 past = running.history
                 start = len(past.query(["time"], 0, 2**63, 10_000)["time"].last)
-                until(lambda: client.step(1) and _count(past) >= start + 50, "nothing is kept")  # noqa: B023
+                until(lambda: client.step(1) and _count(past) >= start + 10, "nothing is kept")  # noqa: B023
         with gateway(endpoint, history=path) as running:
             series = running.history.query(["time"], 0, 2**63, 10_000)["time"]
     assert np.count_nonzero(series.gap) >= 2

@@ -135,6 +135,7 @@ for first in range(0, 10**9, 1000):
 """
 
 
+@pytest.mark.long
 def test_killed_while_it_writes(path):
     """Killed with SIGKILL: all but the last block is there, also in the coarser points."""
     root = str(Path(__file__).parents[2])
