@@ -42,7 +42,6 @@ class Session:
             wire = sum(len(names) for names in self.description.names.values())
             self._wire, self._whole = slice(1, 1 + wire), self.dictionary.groups["energy"].start
             self._health = Health(status)
-            self.first = self.client.state()
         except BaseException:
             self.client.close()
             raise

@@ -128,8 +128,9 @@ class Source:
         """Read until told to stop. gap : of the first sample. Raises _Lost, BridgeError."""
         self._sequence, self._gap, self._fresh, self._suspect, self._ending = None, 0, False, False, False
         self._set = session.parameters_set
-        self._time = session.first.time
-        self._sink.sample(session.sample(session.first, 0, self._clock.now(), gap))
+        first = session.client.state()
+        self._time = first.time
+        self._sink.sample(session.sample(first, 0, self._clock.now(), gap))
         heard = time.monotonic()
         while not self._stop.is_set():
             try:

@@ -15,6 +15,8 @@ from limberjack.bridge.console import assets
 from tests.console.chromium import PROGRAM, Chromium
 
 SECONDS = 10.0
+#: the plot of one quantity; the overview has a dozen, which a machine without a graphics processor draws slowly
+PLOT = "#/browse/limberjack:root/limberjack:engine/limberjack:engine.step?hideTree=true&hideInspector=true"
 #: notes the newest step of each message, when it came, and the second frame after it: what came is on the screen then
 WATCH = """
 window.marks = [];
@@ -39,7 +41,7 @@ def test_from_a_step_to_the_screen(tmp_path, capsys):
     with contextlib.ExitStack() as stack:
         stack.enter_context(run.child("engine", {**engine, "out": f"{tmp_path}/engine.npy"}))
         stack.enter_context(run.child("gateway", {**gateway, "out": f"{tmp_path}/gateway.npy"}))
-        page = stack.enter_context(Chromium()).open(f"http://127.0.0.1:{web}/")
+        page = stack.enter_context(Chromium()).open(f"http://127.0.0.1:{web}/{PLOT}")
         page.wait("document.querySelector('canvas') && limberjack.link.newest.size > 0", 60.0)
         page.ask(WATCH)
         time.sleep(SECONDS)
