@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 STATIC = Path(__file__).parent / "static"
 _START_S = 10.0
 _BODY_MAX = 65536  # bytes of a request
+# Open MCT compiles its templates in the page, hence eval and styles in place; nothing comes from elsewhere.
 _POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data: blob:; font-src 'self' data:; worker-src 'self' blob:; connect-src 'self'; "
