@@ -30,8 +30,7 @@ _OF_MOTION = frozenset(
 
 def for_step(system: System, dt: float) -> System:
     """The System as it is built for steps of dt: delays are kept as samples and commands on their way."""
-    delays = any(s.errors is not None for s in system.sensors) or any(t.has_valve for t in system.thrusters)
-    return replace(system, dt=dt) if delays and dt != system.dt else system
+    return replace(system, dt=dt) if system.counts_steps and dt != system.dt else system
 
 
 def error_count(sensor: Sensor) -> int:

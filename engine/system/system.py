@@ -302,9 +302,13 @@ class System:
     @cached_property
     def has_devices(self) -> bool:
         """Whether instruments, motors or valves have states that only steps of the engine move on."""
+        return self.counts_steps or any(actuator.motor is not None for actuator in self.actuators)
+
+    @cached_property
+    def counts_steps(self) -> bool:
+        """Whether instruments or valves of thrusters count steps of the engine: all steps are then of one length."""
         sampled = any(sensor.errors is not None for sensor in self.sensors)
-        driven = any(actuator.motor is not None for actuator in self.actuators)
-        return sampled or driven or any(thruster.has_valve for thruster in self.thrusters)
+        return sampled or any(thruster.has_valve for thruster in self.thrusters)
 
     @cached_property
     def mass(self) -> float:

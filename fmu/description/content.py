@@ -83,10 +83,11 @@ class Content:
 
     def __post_init__(self) -> None:
         h, dt = self.experiment.step_size, self.dt
-        if self.coupling == "process" and internal_steps(h, dt)[1] != dt:
+        if self.whole_steps and internal_steps(h, dt)[1] != dt:
+            who = "an engine process takes" if self.coupling == "process" else "instruments and valves take"
             raise ArgumentError(
-                f"step_size of the default experiment is {h!r} s, no multiple of the step dt = {dt!r} s, and an engine "
-                "process takes whole steps only; give a multiple."
+                f"step_size of the default experiment is {h!r} s, no multiple of the step dt = {dt!r} s, and {who} "
+                "whole steps only; give a multiple."
             )
         object.__setattr__(self, "places", {variable.name: at for at, variable in enumerate(self.variables)})
 
@@ -99,6 +100,12 @@ class Content:
         """Whether an importer's own solver can integrate the model: where the engine is inside, and no loop is closed
         that it would let drift apart, and no instrument, motor or valve has a state that only steps move on."""
         return self.coupling == "embedded" and not self.system.loops and not self.system.has_devices
+
+    @property
+    def whole_steps(self) -> bool:
+        """Whether a communication step must be a multiple of dt: an engine process counts steps, and so do instruments
+        and valves of thrusters. Else one is divided into equal steps."""
+        return self.coupling == "process" or self.system.counts_steps
 
     @property
     def outputs(self) -> tuple[int, ...]:

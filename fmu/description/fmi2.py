@@ -34,8 +34,7 @@ def document(content: Content) -> bytes:
         root.set("numberOfEventIndicators", str(len(content.indicators)))
         attributes = _capabilities(content) | {"completedIntegratorStepNotNeeded": flag(True)}
         ElementTree.SubElement(root, "ModelExchange", attributes)
-    # an engine inside divides a communication step that is no multiple of dt; an engine process refuses it
-    variable_step = {"canHandleVariableCommunicationStepSize": flag(content.coupling == "embedded")}
+    variable_step = {"canHandleVariableCommunicationStepSize": flag(not content.whole_steps)}
     attributes = _capabilities(content) | variable_step
     ElementTree.SubElement(root, "CoSimulation", attributes)
     units = unit_definitions(content)

@@ -59,9 +59,9 @@ def _capabilities(content: Content) -> dict[str, str]:
 
 
 def _co_simulation(content: Content) -> dict[str, str]:
-    """An engine inside divides a communication step that is no multiple of dt; an engine process refuses it."""
+    """Attributes of Co-Simulation."""
     return _capabilities(content) | {
-        "canHandleVariableCommunicationStepSize": flag(content.coupling == "embedded"),
+        "canHandleVariableCommunicationStepSize": flag(not content.whole_steps),
         "fixedInternalStepSize": number(content.dt),
         "hasEventMode": flag(False),
     }

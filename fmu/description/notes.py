@@ -15,6 +15,9 @@ _INTEGRATORS = {
 }
 
 
+_BY_DIFFERENCES = "Directional and adjoint derivatives are central differences."
+
+
 def _listed(items: list[str]) -> str:
     return "<ul>" + "".join(f"<li>{item}</li>" for item in items) + "</ul>"
 
@@ -22,11 +25,7 @@ def _listed(items: list[str]) -> str:
 def numerics(content: Content) -> str:
     """How Co-Simulation and Model Exchange compute."""
     method = _INTEGRATORS.get(content.integrator, content.integrator)
-    other = (
-        "is divided into equal steps that are not longer than dt"
-        if content.coupling == "embedded"
-        else "is refused (discarded)"
-    )
+    other = "is refused (discarded)" if content.whole_steps else "is divided into equal steps not longer than dt"
     parts = f" in {content.substeps} equal substeps" if content.substeps > 1 else ""
     items = [
         f"<b>Co-Simulation</b> steps with {escape(method)}, fixed step dt = {content.dt:g} s{parts}; orientations stay "
@@ -35,10 +34,13 @@ def numerics(content: Content) -> str:
         "Equal inputs and equal steps give equal results, to the last bit on the same kind of processor; so does a "
         "saved and restored state. Between kinds of processors the last digits differ.",
     ]
+    items += _devices(content)
     if content.coupling == "process":
         return _listed([*items, "Each communication step is one request to the engine process and one reply."])
     if content.system.loops:
         return _listed([*items, *_loops(content)])
+    if content.system.has_devices:
+        return _listed([*items, _BY_DIFFERENCES])
     return _listed(
         [
             *items,
@@ -55,13 +57,41 @@ def numerics(content: Content) -> str:
     )
 
 
+def _devices(content: Content) -> list[str]:
+    """What instruments, motors and valves change."""
+    system, items = content.system, []
+    sampled = [sensor.name for sensor in system.sensors if sensor.errors is not None]
+    driven = [actuator.name for actuator in system.actuators if actuator.motor is not None]
+    valves = [thruster.name for thruster in system.thrusters if thruster.has_valve]
+    if sampled:
+        items.append(
+            f"Instruments ({escape(text(', '.join(sampled)))}) sample at the end of the engine's steps, and their "
+            "readings change with steps only: they depend on no input, and their derivatives are zero. Until the first "
+            "step they show what is, with errors, as start values and parameters have it. Noise repeats to the last "
+            f"bit with the same {code('noise.seed')}."
+        )
+    if driven:
+        items.append(
+            f"Behind the drives {escape(text(', '.join(driven)))} are motors: current and rotor are states of their "
+            "own, so a command shows in the force after the next step of the engine."
+        )
+    if valves:
+        items.append(
+            f"Valves ({escape(text(', '.join(valves)))}) open and close at exact times within a step; the thrust that "
+            "is shown is the mean of the last step."
+        )
+    if items and content.coupling == "embedded":
+        items.append("States of instruments, motors and valves move with steps only, so there is no Model Exchange.")
+    return items
+
+
 def _loops(content: Content) -> list[str]:
     """What closed loops change."""
     switched = [loop.name for loop in content.system.loops if loop.switchable]
     items = [
         "The model has closed loops, which each step closes again after its motion. An importer's own solver would let "
         "them drift apart, so there is no Model Exchange. Start values of coordinates should fit the loops.",
-        "Directional and adjoint derivatives are central differences.",
+        _BY_DIFFERENCES,
     ]
     if switched:
         items.insert(

@@ -9,7 +9,8 @@
 #define MOST_STEPS 1e9      /* internal steps of one communication step: hours of computing */
 #define MODEL_NAME "model.ljm"
 
-/* A snapshot of the engine: 56 bytes, then [t, steps, q, v, command] (docs/protocol.md, "Snapshots"). */
+/* A snapshot of the engine: 56 bytes, then [t, steps, q, v, command, the engine's own] (docs/protocol.md,
+ * "Snapshots"). */
 enum { SNAPSHOT_HEAD = 56 };
 
 size_t coupled_snapshot_size(const Model *model)
@@ -225,6 +226,13 @@ static bool commands_changed(const Model *model)
     return memcmp(model->command, model->now + model->shape.command, size) != 0;
 }
 
+/* Has the engine's state numbers that only a snapshot holds, and that a step must not lose which is taken back? */
+static bool needs_snapshot(const Model *model)
+{
+    const PlantFileHeader *h = model->file.header;
+    return model->instance->version == 3 && h->n_state > 2 + h->n_q + h->n_v + h->n_commands;
+}
+
 /* Asks for steps in one request; the commands go along where they have changed. */
 static Status step(Model *model, uint64_t count)
 {
@@ -263,6 +271,8 @@ Status model_step(Model *model, double time, double h, double *reached)
     const double count = divide(model, time, h);
     if (count == 0.0)
         return STATUS_DISCARD;
+    if (needs_snapshot(model) && coupled_snapshot(model) != STATUS_OK)
+        return STATUS_ERROR;
     Status status = STATUS_OK;
     for (uint64_t left = (uint64_t)count; left > 0 && status == STATUS_OK;) {
         const uint64_t portion = left < model->steps_max ? left : model->steps_max;
@@ -281,7 +291,7 @@ Status model_step(Model *model, double time, double h, double *reached)
 Status model_undo_step(Model *model)
 {
     const size_t size = model->shape.count * sizeof(double);
-    if (model->steps == model->steps_before && memcmp(model->now, model->before, size) == 0)
+    if (!needs_snapshot(model) && model->steps == model->steps_before && memcmp(model->now, model->before, size) == 0)
         return STATUS_OK;
     patch(model, model->steps_before, model->before, model->before + model->shape.command);
     return coupled_restore(model);

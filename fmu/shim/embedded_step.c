@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "embedded.h"
+#include "layout.h"
 
 #define MOST_STEPS 1e9      /* internal steps of one communication step: hours of computing */
 #define STEP_TOLERANCE 1e-9 /* relative: how far a communication step may be from whole internal steps */
@@ -62,6 +63,12 @@ static double divide(const Model *model, double time, double h, double *step)
     return count;
 }
 
+/* Samples and delays are counted in steps, which must all be of one length. */
+static bool counts_steps(const Model *model)
+{
+    return model->ints[C_INSTRUMENTS] + model->ints[C_VALVES] > 0;
+}
+
 static Status diverged(Model *model, const int64_t *report, double time, double step, double *reached)
 {
     *reached = time + (double)report[2] * step;
@@ -97,6 +104,14 @@ Status model_step(Model *model, double time, double h, double *reached)
         return STATUS_ERROR;
     embedded_settle(model);
     memcpy(model->before, model->state, (size_t)model->file.header->n_state * sizeof(double));
+    if (step != model->file.header->dt && counts_steps(model)) {
+        *reached = time;
+        instance_log(model->instance, STATUS_DISCARD, NULL,
+                     "A communication step of %.17g s is not a multiple of the step of %.17g s, in which the model's "
+                     "instruments and valves count; choose a multiple, or export the FMU with another --dt.",
+                     h, model->file.header->dt);
+        return STATUS_DISCARD;
+    }
     int64_t report[3] = {ADVANCE_OK, 0, 0};
     model->kernels->advance(model->ints, model->floats, model->work, model->state, step,
                             (int64_t)model->file.header->integrator, (int64_t)model->file.header->substeps,

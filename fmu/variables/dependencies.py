@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from limberjack.engine import layout as at
-from limberjack.engine.system.devices import SENSOR_TYPES
+from limberjack.engine.system.devices import SENSOR_TYPES, Sensor
 from limberjack.engine.system.flexible import modes_of
 from limberjack.engine.system.plant import Plant
 from limberjack.engine.system.system import System
@@ -23,8 +23,8 @@ _NODE_SENSORS: dict[str, Callable[[Influences, int], Knowns]] = {
     "node_linear_velocity": Influences.node_linear_velocity,
     "gyro": Influences.node_angular_velocity,
     "accelerometer": Influences.node_acceleration,
-    "star_tracker": Influences.node_orientation,
-    "sun_sensor": Influences.node_orientation,
+    "star_tracker": lambda influences, node: influences.node_angular_velocity(node) | influences.sun,
+    "sun_sensor": lambda influences, node: influences.node_orientation(node) | influences.sun,
 }
 
 
@@ -46,7 +46,7 @@ def dependencies_of(
         if variable.region is Region.PARAMETER
         for i in range(variable.size)
     )
-    numbers = _Numbers(Influences(system, plant, shown))
+    numbers = _Numbers(Influences(system, plant, shown), initial)
     shared: dict[tuple[Knowns, bool], Mapping[int, str]] = {}
     found: Dependencies = {}
     for unknown, variable in enumerate(variables):
@@ -75,9 +75,9 @@ def _knowns(variables: Sequence[Variable], initial: bool, parameters: bool) -> d
 class _Numbers:
     """Dependencies of the numbers in each region; the flag says that each is one of the knowns itself."""
 
-    def __init__(self, influences: Influences) -> None:
+    def __init__(self, influences: Influences, initial: bool) -> None:
         self._influences = influences
-        self._sensors = list(_sensor_outputs(influences))
+        self._sensors = _sensor_outputs(influences, initial)
         self._nodes: dict[tuple[int, str], Knowns] = {}
 
     def of(self, variable: Variable) -> tuple[Knowns, bool]:
@@ -129,26 +129,45 @@ class _Numbers:
         return self._influences.drive((i - 2 * nv) % drives)
 
 
-def _sensor_outputs(influences: Influences) -> Sequence[tuple[Knowns, bool]]:
-    """Every number that a sensor gives, in the order of the outputs."""
-    system, listed = influences.system, []
-    for sensor in system.sensors:
-        target, suffixes, _ = SENSOR_TYPES[sensor.type]
-        plain = sensor.type == "rate"
-        if target == "coordinate":
-            knowns, plain = influences.measured(system.coordinate_names.index(sensor.target))
-        elif target == "velocity":
-            j = system.velocity_names.index(sensor.target)
-            knowns = frozenset({(Region.V, j)}) if plain else influences.applied(j)
-        elif sensor.type in ("loop_closed", "loop_energy_loss") or target in ("motor", "thruster"):
-            knowns = NOTHING  # they change with the steps
-        elif target in ("loop", "joining loop"):
-            knowns = influences.loop([loop.name for loop in system.loops].index(sensor.target))
-        elif target == "flexible body":
-            knowns = influences.strain(influences.plant.hinge_rows[modes_of(sensor.target)][0] - 1)
-        elif target == "hinge":
-            knowns = influences.reaction(influences.plant.hinge_rows[sensor.target][0])
+def _sensor_outputs(influences: Influences, initial: bool) -> Sequence[tuple[Knowns, bool]]:
+    """Every number that a sensor gives, in the order of the outputs. An instrument shows a sample, which only steps
+    change; before the first one it shows what is, with its errors."""
+    listed: list[tuple[Knowns, bool]] = []
+    for sensor in influences.system.sensors:
+        count = len(SENSOR_TYPES[sensor.type][1])
+        if sensor.errors is None:
+            listed += [_ideal(influences, sensor)] * count
+        elif initial:
+            listed += [(_ideal(influences, sensor)[0] | influences.instrument(sensor.name), False)] * count
         else:
-            knowns = _NODE_SENSORS[sensor.type](influences, system.node_names.index(sensor.target))
-        listed += [(knowns, plain)] * len(suffixes)
+            listed += [(NOTHING, False)] * count
     return listed
+
+
+def _ideal(influences: Influences, sensor: Sensor) -> tuple[Knowns, bool]:
+    """What the numbers of an ideal sensor depend on, and whether each simply is one known."""
+    system, (target, _, _) = influences.system, SENSOR_TYPES[sensor.type]
+    if target == "coordinate":
+        return influences.measured(system.coordinate_names.index(sensor.target))
+    if target == "velocity":
+        j = system.velocity_names.index(sensor.target)
+        return (frozenset({(Region.V, j)}), True) if sensor.type == "rate" else (influences.applied(j), False)
+    if target == "motor":
+        return influences.motor_sensor([a.name for a in system.actuators].index(sensor.target), sensor.type)
+    return _of_place(influences, sensor, target), False
+
+
+def _of_place(influences: Influences, sensor: Sensor, target: str) -> Knowns:
+    """What a sensor of a thruster, a loop, a flexible body, a hinge or a node depends on."""
+    system = influences.system
+    if target == "thruster":
+        return influences.thrust([thruster.name for thruster in system.thrusters].index(sensor.target))
+    if sensor.type in ("loop_closed", "loop_energy_loss"):
+        return NOTHING  # they change with the steps
+    if target in ("loop", "joining loop"):
+        return influences.loop([loop.name for loop in system.loops].index(sensor.target))
+    if target == "flexible body":
+        return influences.strain(influences.plant.hinge_rows[modes_of(sensor.target)][0] - 1)
+    if target == "hinge":
+        return influences.reaction(influences.plant.hinge_rows[sensor.target][0])
+    return _NODE_SENSORS[sensor.type](influences, system.node_names.index(sensor.target))

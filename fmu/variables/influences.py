@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from limberjack.engine import layout as at
+from limberjack.engine.drives import layout as dr
 from limberjack.engine.elements import layout as el
 from limberjack.engine.loops import layout as lp
 from limberjack.engine.system.hinge_types import (
@@ -138,7 +139,7 @@ class Influences:
         """The commands of thrusters on these links."""
         rows = {k + 1 for k in links}
         table = self.plant.sections["thruster_int"]
-        return frozenset((Region.COMMAND, int(row[el.TI_COMMAND])) for row in table if int(row[el.TI_ROW]) in rows)
+        return union(self.thrust(t) for t, row in enumerate(table) if int(row[el.TI_ROW]) in rows)
 
     @cached_property
     def _masses(self) -> dict[int, Knowns]:
@@ -169,7 +170,9 @@ class Influences:
 
     def drive(self, a: int) -> Knowns:
         """What the force of actuator a depends on."""
-        mode, j, i, first = (int(x) for x in self.plant.sections["actuator_int"][a])
+        mode, j, i, first, motor = (int(x) for x in self.plant.sections["actuator_int"][a])
+        if motor >= 0:
+            return self._motor(motor, self.system.actuators[a].name)
         commands = {at.MODE_TORQUE: 1, at.MODE_VELOCITY: 2, at.MODE_SERVO: 3}[mode]
         found: set[Known] = {(Region.COMMAND, first + c) for c in range(commands)}
         if mode != at.MODE_TORQUE or math.isfinite(self.plant.sections["actuator"][a, at.A_RATE]):
@@ -178,6 +181,42 @@ class Influences:
             found.add((Region.Q, i))
         name = self.system.actuators[a].name
         return frozenset(found) | self._named(f"actuator.{name}.{word}" for word in ("kp", "kd", "limit"))
+
+    def _motor(self, m: int, name: str) -> Knowns:
+        """What the torque of a motor depends on: its current is a state that only steps change."""
+        j, i, _, elastic = (int(x) for x in self.plant.sections["motor_int"][m])
+        values = self.plant.sections["motor"][m]
+        if elastic:
+            gear = self._named(f"actuator.{name}.motor.{word}" for word in ("stiffness", "backlash"))
+            return frozenset({(Region.Q, i), (Region.V, j)}) | gear
+        rubs = values[dr.MO_FRICTION] != 0.0 or values[dr.MO_DAMPING] != 0.0
+        return frozenset({(Region.V, j)}) if rubs else NOTHING
+
+    def motor_sensor(self, a: int, kind: str) -> tuple[Knowns, bool]:
+        """What a sensor of actuator a's motor depends on: its rotor turns with the joint unless the gear is elastic."""
+        j, i, _, elastic = (int(x) for x in self.plant.sections["motor_int"][self._motor_of(a)])
+        if kind == "motor_current":
+            return NOTHING, False
+        return frozenset({(Region.Q, i) if kind == "motor_position" else (Region.V, j)}), not elastic
+
+    def _motor_of(self, a: int) -> int:
+        return int(self.plant.sections["actuator_int"][a, at.AI_MOTOR])
+
+    def thrust(self, t: int) -> Knowns:
+        """What the thrust of a thruster depends on: one behind a valve changes with the steps."""
+        row = self.plant.sections["thruster_int"][t]
+        return NOTHING if row[el.TI_VALVE] else frozenset({(Region.COMMAND, int(row[el.TI_COMMAND]))})
+
+    def instrument(self, name: str) -> Knowns:
+        """The parameters that are in a sample of an instrument."""
+        words = ("bias", "noise", "scale", "saturation")
+        mine = (each for each in self._indices if each.startswith(tuple(f"sensor.{name}.{word}" for word in words)))
+        return self._named(("noise.seed", *mine))
+
+    @cached_property
+    def sun(self) -> Knowns:
+        """The components of the direction to the sun."""
+        return self._named(f"sun.{axis}" for axis in "xyz")
 
     def stop(self, j: int, word: str) -> Knowns:
         """What the event indicator of the stop `word` ("lower", "upper") of velocity j depends on."""

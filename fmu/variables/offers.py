@@ -45,11 +45,11 @@ _SENSOR_PARTS: dict[str, tuple[tuple[str, str, int, str], ...]] = {
     "thrust": (("", "thrust", 1, "Force"),),
     "star_tracker": (
         ("", "attitude seen (quaternion w x y z)", 4, "QuaternionComponent"),
-        ("valid", "whether it sees stars,", 1, "Fraction"),
+        ("valid", "whether it sees stars,", 1, ""),
     ),
     "sun_sensor": (
         ("", "direction to the sun in its own axes", 3, "DirectionComponent"),
-        ("valid", "whether it sees the sun,", 1, "Fraction"),
+        ("valid", "whether it sees the sun,", 1, ""),
     ),
     "loop_wrench": (("moment", "moment", 3, "Torque"), ("force", "force", 3, "Force")),
 }
@@ -297,16 +297,20 @@ class Offers:
     def _sensors(self) -> Iterator[Candidate]:
         offset = 2 * self.system.nv
         for sensor in self.system.sensors:
-            for leaf, said, size, kind in self._sensor_parts(sensor):
-                said = f"sensor '{sensor.name}': {said} of '{sensor.target}'"
+            for leaf, said, size, kind in self.sensor_parts(sensor):
+                sampled = sensor.errors is not None
+                said = f"{'instrument' if sampled else 'sensor'} '{sensor.name}': {said} of '{sensor.target}'"
                 name = place("sensor", sensor.name, leaf)
                 whole = Variable(name, said, Region.OBSERVED, offset, size, causality="output", **typed(kind))
-                if sensor.type == "loop_closed":
+                if sampled:  # it changes with the engine's steps alone
+                    whole = replace(whole, variability="discrete")
+                if sensor.type == "loop_closed" or leaf == "valid":
                     whole = replace(whole, variability="discrete", boolean=True)
                 yield from [Candidate(whole, default=True)] if size == 1 else spread(whole, self.arrays, True)
                 offset += size
 
-    def _sensor_parts(self, sensor: Sensor) -> tuple[tuple[str, str, int, str], ...]:
+    def sensor_parts(self, sensor: Sensor) -> tuple[tuple[str, str, int, str], ...]:
+        """(leaf of the name, words, numbers, declared type) of each quantity that a sensor gives."""
         target, _, _ = SENSOR_TYPES[sensor.type]
         if target == "coordinate":
             coordinate = self.coordinates[self.system.coordinate_names.index(sensor.target)]

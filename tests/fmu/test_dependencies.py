@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
+import limberjack as lj
 from limberjack.engine import layout
 from limberjack.engine.entries import entries
 from limberjack.engine.system.build import build, new_state
@@ -22,6 +23,7 @@ from tests.engine.full_model import full_model
 from tests.engine.random_systems import MOVING, random_state, random_system
 from tests.flexible.models import MODELS as FLEXIBLE
 from tests.flexible.particles import random_state as flexible_state
+from tests.fmu.device_model import equipped
 
 EVERYTHING = {"inputs": ["*"], "outputs": ["*"], "parameters": ["*"]}
 #: changes below this part of a number's size are rounding
@@ -188,6 +190,55 @@ def test_nothing_outside_the_listed_dependencies_of_flexible_bodies_has_an_effec
     hidden = np.zeros_like(found)
     hidden[computed] = found[computed] & ~given[computed]
     assert names_of(variables, hidden) == []
+
+
+@pytest.mark.parametrize("steps", [0, 12], ids=["initial", "running"])
+def test_what_readings_motors_and_thrusts_depend_on(steps):
+    """Until the first step a reading is made from what is; afterwards only steps change it."""
+    system = equipped()
+    variables = variables_of(system, build(system), "scalar", **EVERYTHING)
+    simulation = lj.Simulation(system)
+    simulation.step(steps)
+    model = Model(simulation.plant, simulation.state)
+    knowns = [
+        j for j, x in enumerate(variables) if x.causality in ("input", "parameter") or (steps == 0 and x.is_state)
+    ]
+    before, found = values(variables, model.numbers(False)), np.zeros((len(variables),) * 2, dtype=bool)
+    for j in knowns:
+        vector, place = model.at(variables[j])
+        kept = vector[place]
+        vector[place] = kept + 0.37 * (1.0 + abs(kept))
+        found[:, j] = np.abs(values(variables, model.numbers(False)) - before) > ROUNDING * (1.0 + np.abs(before))
+        vector[place] = kept
+    given = np.zeros_like(found)
+    for unknown, listed_ in dependencies_of(system, build(system), variables, initial=steps == 0).items():
+        given[unknown, list(listed_)] = True
+    computed = [i for i, x in enumerate(variables) if x.causality == "output"]
+    hidden = np.zeros_like(found)
+    hidden[computed] = found[computed] & ~given[computed]
+    assert names_of(variables, hidden) == []
+    sampled = [i for i, x in enumerate(variables) if x.description.startswith("instrument")]
+    assert bool(given[np.ix_(sampled, knowns)].any()) == (steps == 0)
+
+
+def test_readings_are_discrete_and_thrusts_without_valve_follow_the_command():
+    system = equipped()
+    variables = variables_of(system, build(system), "scalar", parameters=[])
+    kinds = {x.name: x.variability for x in variables if x.name.startswith("sensor.")}
+    smooth = {
+        "sensor.current",
+        "sensor.rotor",
+        "sensor.push",
+        "sensor.press",
+        *(f"sensor.sight[{i}]" for i in (1, 2, 3)),
+    }
+    assert {name for name, kind in kinds.items() if kind == "continuous"} == smooth
+    found = by_name(system, variables)
+    assert found["sensor.press"] == {"thruster.quick.force_command": "dependent"}
+    assert found["sensor.push"] == found["hinge.elbow.torque"] == found["sensor.encoder"] == {}
+    assert set(found["der(hinge.bus.vx)"]) == {"thruster.quick.force_command"}
+    start = by_name(system, variables, initial=True)
+    assert "hinge.elbow.rate" in start["hinge.elbow.torque"]  # friction of the motor
 
 
 def test_strain_energy_depends_on_the_modes_of_its_body():

@@ -29,9 +29,9 @@ EVERY = {"outputs": ["*"], "inputs": ["*"]}
 class Exported:
     """An exported model: its library, its resources, the place of each variable."""
 
-    def __init__(self, system: System, folder: Path, version: int) -> None:
+    def __init__(self, system: System, folder: Path, version: int, **shown: list[str]) -> None:
         path = folder / "model.fmu"
-        lj.export_fmu(system, path, fmi=f"{version}.0", scalar=True, platforms=["host"], dt=DT, **EVERY)
+        lj.export_fmu(system, path, fmi=f"{version}.0", scalar=True, platforms=["host"], dt=DT, **EVERY | shown)
         with zipfile.ZipFile(path) as archive:
             archive.extractall(folder / "fmu")
         files = (folder / "fmu" / "binaries").rglob("*")

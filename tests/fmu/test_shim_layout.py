@@ -28,6 +28,7 @@ from limberjack.fmu.native import targets
 from tests.engine.full_model import full_model
 from tests.engine.random_systems import MOVING, random_system
 from tests.flexible.models import MODELS as FLEXIBLE
+from tests.fmu.device_model import equipped
 from tests.fmu.looped import looped
 from tests.fmu.shim_build import CO_SIMULATION, OK, SHIM, Fmu, compile_c
 from tests.fmu.shim_model import sealed
@@ -62,10 +63,11 @@ def plants() -> list[Plant]:
     """Models with every kind of hinge, drive and sensor."""
     made = [full_model(), *(random_system(MOVING, np.random.default_rng(seed)) for seed in range(3))]
     trees = [lj.Simulation(model).plant for model in made]
-    return [*trees, looped(trees[1]), looped(trees[2]), *(build(make()) for make in FLEXIBLE.values())]
+    flexible_ = [build(make()) for make in FLEXIBLE.values()]
+    return [*trees, looped(trees[1]), looped(trees[2]), *flexible_, build(equipped())]
 
 
-@pytest.fixture(scope="module", params=range(10))
+@pytest.fixture(scope="module", params=range(11))
 def plant(request) -> Plant:
     return plants()[request.param]
 
@@ -119,7 +121,8 @@ def test_no_index_outside_passes(refuse, plant):
     names |= {"term_int": "coupled coordinates", "walk": "paths of loops"}
     names |= {"group_int": "groups of loops", "listed": "groups of loops"}
     names |= {"modal_int": "flexible bodies", "attached_int": "flexible bodies"}
-    names |= {"thruster_int": "force elements", "rotor_row": "force elements"}
+    names |= {"thruster_int": "force elements", "rotor_row": "force elements", "instrument_int": "instruments"}
+    names |= {"motor_int": "motors and valves", "valve_int": "motors and valves"}
     start = layout.HEADER
     for name, rows, columns in layout.int_sections(plant.ints)[1:]:
         for row in range(rows):
@@ -147,6 +150,8 @@ def is_index(plant: Plant, name: str, row: int, column: int) -> bool:
         return False
     if name == "actuator_int" and column == layout.AI_Q:
         return line[layout.AI_MODE] == layout.MODE_SERVO
+    if name == "instrument_int":
+        return column not in (instruments.NI_CHANNEL, instruments.NI_LEVEL)
     return not (name == "sensor_int" and column == layout.SI_SIZE)
 
 
@@ -273,6 +278,45 @@ def test_strain_is_of_flexible_bodies(refuse):
     (strain,) = np.flatnonzero(sensors[:, layout.SI_TYPE] == outputs.STRAIN_ENERGY)
     sensors[strain, layout.SI_TARGET] = 1
     assert refuse(forged.ints) == "sensors"
+
+
+@pytest.mark.parametrize(
+    ("section", "row", "column", "value", "told"),
+    [
+        ("actuator_int", 0, layout.AI_MOTOR, 2, "actuators"),  # of two
+        ("thruster_int", 0, elements.TI_VALVE, 2, "force elements"),
+        ("instrument_int", 0, instruments.NI_SIZE, 7, "instruments"),
+        ("instrument_int", 0, instruments.NI_OUTPUTS, 4, "instruments"),  # more than it measures
+        ("instrument_int", 3, instruments.NI_KIND, instruments.ATTITUDE, "instruments"),  # of one number
+        ("instrument_int", 6, instruments.NI_KIND, instruments.DIRECTION, "instruments"),  # and five outputs
+        ("instrument_int", 7, instruments.NI_OUTPUT, 10**6, "instruments"),
+        ("instrument_int", 0, instruments.NI_RING, 0, "instruments"),  # where the next one's state begins
+        ("instrument_int", 1, instruments.NI_STATE, 0, "instruments"),  # two that share their state
+        ("motor_int", 1, drives.MO_STATE, 0, "motors and valves"),
+        ("motor_int", 1, drives.MO_ELASTIC, 2, "motors and valves"),
+        ("motor_int", 0, drives.MO_V, 10**6, "motors and valves"),
+        ("valve_int", 0, drives.VA_THRUSTER, 2, "motors and valves"),
+        ("valve_int", 0, drives.VA_RING, 1, "motors and valves"),
+        ("valve_int", 0, drives.VA_RING, 2**40, "motors and valves"),
+    ],
+)
+def test_tables_of_instruments_and_drives_that_contradict_each_other(refuse, section, row, column, value, told):
+    plant = plants()[10]
+    forged = Plant(plant.ints.copy(), plant.floats)
+    forged.sections[section][row, column] = value
+    assert refuse(forged.ints) == told
+
+
+@pytest.mark.parametrize(
+    ("count", "told"),
+    [(instruments.C_INSTRUMENT_STATE, "instruments"), (drives.C_DRIVE_STATE, "motors and valves")],
+)
+def test_states_of_instruments_and_drives_are_what_they_need(refuse, count, told):
+    ints = plants()[10].ints.copy()
+    for wrong in (-1, 1):
+        ints[count] += wrong
+        assert refuse(ints) == told
+        ints[count] -= wrong
 
 
 def test_a_coupling_of_a_quasi_velocity(refuse):
