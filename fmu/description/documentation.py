@@ -82,6 +82,12 @@ def _gravity(system: System) -> str:
     return f"central, {system.central.mu:g} m³/s², {'with' if system.central.gradient else 'without'} gradient"
 
 
+def _devices(system: System) -> str:
+    sampled = sum(sensor.errors is not None for sensor in system.sensors)
+    driven = sum(actuator.motor is not None for actuator in system.actuators)
+    return f"{sampled}, {driven}, {sum(thruster.has_valve for thruster in system.thrusters)}"
+
+
 def _glance(content: Content) -> str:
     system = content.system
     by_causality = {
@@ -94,6 +100,7 @@ def _glance(content: Content) -> str:
         *([("Flexible bodies", str(len(system.flexible_names)))] if system.flexible_names else []),
         ("Coordinates, velocities", f"{system.nq}, {system.nv}"),
         *([("Closed loops", str(len(system.loops)))] if system.loops else []),
+        *([("Instruments, motors, valves", _devices(system))] if system.has_devices else []),
         ("Mass", f"{system.mass:.6g} kg"),
         ("Gravity", _gravity(system)),
         ("Inputs, outputs, parameters", ", ".join(str(count) for count in by_causality.values())),

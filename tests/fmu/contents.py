@@ -26,6 +26,7 @@ from limberjack.fmu.variables.naming import model_identifier
 from tests.engine.full_model import full_model
 from tests.flexible.models import boom
 from tests.fmu.closed_model import docking
+from tests.fmu.device_model import equipped
 
 #: FMI version, variant, coupling
 KINDS: tuple[tuple[str, Variant, Coupling], ...] = (
@@ -69,10 +70,11 @@ def model(name: str) -> System:
     if name == "space_manipulator":
         return load(str(packaged("limberjack.examples") / "space_manipulator.yaml"))
     made = {"full": full_model, "awkward": awkward, "plain": plain, "docking": docking, "boom": boom}
+    made["equipped"] = equipped
     return made[name]()
 
 
-MODELS = ("space_manipulator", "full", "awkward", "plain", "boom")
+MODELS = ("space_manipulator", "full", "awkward", "plain", "boom", "equipped")
 
 
 @cache

@@ -105,7 +105,7 @@ class PlantData:
 
     def __post_init__(self) -> None:
         if not self.ints:
-            object.__setattr__(self, "ints", (1, 2, NQ, NV, 0, 1, 1, NU, 2, NY, 0, 0, self.loops, *(0,) * 19))
+            object.__setattr__(self, "ints", (1, 2, NQ, NV, 0, 1, 1, NU, 2, NY, 0, 0, self.loops, *(0,) * 27))
 
     @property
     def labels(self) -> list[str]:

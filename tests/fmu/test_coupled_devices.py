@@ -65,7 +65,7 @@ class Twin:
         places = [variable.offset for variable in self._observed]
         assert np.array_equal(self.unit.values([each.name for each in self._observed]), observed[places])
         seen = boolean_place(self.unit, self.unit.references["sensor.tracker.valid"])
-        assert seen == (OK, self.sim.output["tracker.valid"] == 1.0)
+        assert seen == (OK, self.sim.output["tracker"][-1] == 1.0)
 
 
 def test_the_bits_of_a_simulation_with_states_and_steps_taken_back(coupled):

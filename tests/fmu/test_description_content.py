@@ -77,6 +77,14 @@ def test_an_engine_process_takes_whole_steps():
         replace(made, experiment=default_experiment(made.dt, 1.0, 2.5 * made.dt))
 
 
+def test_instruments_and_valves_take_whole_steps():
+    made = contents.content("equipped")
+    with pytest.raises(ArgumentError, match=r"no multiple .* instruments and valves take whole steps only"):
+        replace(made, experiment=default_experiment(made.dt, 1.0, 2.5 * made.dt))
+    assert b'canHandleVariableCommunicationStepSize="false"' in contents.document(made)
+    assert b"ModelExchange" not in contents.document(made)
+
+
 def test_tokens_name_their_parts():
     token = token_of([b"a", b"bc"])
     assert re.fullmatch(r"\{[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\}", token)

@@ -66,7 +66,7 @@ class Twin:
         assert self.exported.state(self.fmu) == self.exported.expected(self.sim)
         for name in ("tracker.valid", "eye.valid"):
             seen = boolean_place(self.fmu, self.exported.places[f"sensor.{name}"])
-            assert seen == (OK, self.sim.output[name] == 1.0)
+            assert seen == (OK, self.sim.output[name.removesuffix(".valid")][-1] == 1.0)
 
 
 def test_the_bits_of_a_simulation(exported, fmu):
@@ -177,5 +177,5 @@ def test_readings_of_arrays(tmp_path):
     found = fmpy.simulate_fmu(str(path), stop_time=0.05, step_size=DT, output_interval=DT, set_stop_time=False)
     sim = lj.Simulation(system)
     sim.step(50)
-    assert found["sensor.'imu.gyro'"][-1].tolist() == [sim.output[f"imu.gyro.{axis}"] for axis in "xyz"]
-    assert found["sensor.tracker.valid"][-1] == bool(sim.output["tracker.valid"])
+    assert found["sensor.'imu.gyro'"][-1].tolist() == sim.output["imu.gyro"].tolist()
+    assert found["sensor.tracker.valid"][-1] == bool(sim.output["tracker"][-1])

@@ -86,6 +86,19 @@ def test_what_the_page_says_about_the_numerics():
         assert said in text
 
 
+def test_what_the_page_says_about_instruments_motors_and_valves():
+    _, files = files_of("equipped")
+    text = Page(files["documentation/index.html"]).text
+    for said in (
+        "Instruments, motors, valves",
+        "is refused (discarded)",
+        "noise.seed",
+        "so there is no Model Exchange",
+    ):
+        assert said in text
+    assert "Event indicators" not in text
+
+
 def test_only_the_process_coupling_has_external_dependencies():
     _, embedded = files_of("space_manipulator")
     made, process = files_of("space_manipulator", "3.0", "arrays", "process")

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import llvmlite.binding as llvm
 import numpy as np
 import pytest
 
@@ -18,11 +19,12 @@ from limberjack.fmu.native import build, link, objects, targets
 from tests.engine.full_model import full_model
 from tests.engine.random_systems import MOVING, random_state, random_system
 from tests.flexible.models import MODELS as FLEXIBLE
+from tests.fmu.device_model import equipped
 
 pytestmark = pytest.mark.skipif(targets.host() not in targets.TARGETS, reason="no FMU binary for this platform")
 
 #: what C's library and the loader give; an allocator is not among it
-SYSTEM = {"memset", "memcpy", "memmove", "atan2", "tanh", "sqrt", "floor", "round", "ceil"}
+SYSTEM = {"memset", "memcpy", "memmove", "atan2", "tanh", "sqrt"}
 
 TABLES = """
 #include "kernels.c"
@@ -123,6 +125,18 @@ def test_a_processor_without_fused_multiply_add_differs_in_the_last_bits_only(li
     assert slow == pytest.approx(simulation.state, rel=1e-9, abs=1e-9)
 
 
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_instruments_motors_and_valves_have_the_bits_of_the_python_engine(library, integrator):
+    simulation, call = lj.Simulation(equipped(), integrator=integrator), Kernels(library, best_path())
+    simulation.command["elbow drive"], simulation.command["late"] = 0.7, 12.0
+    state = call.advance(simulation, 100)
+    simulation.step(100)
+    assert np.array_equal(state, simulation.state)
+    observed = np.full(simulation.plant.observed_size, np.nan)
+    call("observe", simulation.plant.ints, simulation.plant.floats, simulation.plant.new_work(), state, observed)
+    assert np.array_equal(observed, np.concatenate([simulation.tau, simulation.vdot, simulation.output_vector]))
+
+
 def test_every_kernel_gives_what_the_python_engine_gives(library):
     call, simulation = Kernels(library, best_path()), lj.Simulation(full_model())
     plant, state, work = simulation.plant, simulation.state, simulation.plant.new_work()
@@ -166,6 +180,19 @@ def test_the_kernels_need_nothing_but_the_c_library(folder, library):
         listed = subprocess.run(["nm", "-u", str(file)], capture_output=True, text=True, check=True).stdout
         names = {line.split()[-1] for line in listed.splitlines() if line.strip()}
         assert {name for name in names if not name.startswith("limberjack_")} <= SYSTEM, file.name
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", targets.TARGETS)
+def test_rounding_down_is_an_instruction_on_every_platform(name):
+    """Every kernel that rounds down; the name would stand in the object file's table of symbols."""
+    target, rounding = targets.TARGETS[name], 0
+    for code in build._bitcode().values():
+        if "llvm.floor" in str(llvm.parse_bitcode(code, llvm.create_context())):
+            rounding += 1
+            for path in target.processors:
+                assert b"floor\0" not in objects.object_code(code, target, path)
+    assert rounding > 0
 
 
 @pytest.mark.skipif(shutil.which("nm") is None, reason="needs nm")
