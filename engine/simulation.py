@@ -23,7 +23,7 @@ from limberjack.engine.integrate import DIVERGED, FASTEST, INTEGRATORS, LOOP_OPE
 from limberjack.engine.loops.layout import SW_CLOSED, SWITCH
 from limberjack.engine.named_values import Commands, Outputs, Parameters
 from limberjack.engine.system.build import new_state
-from limberjack.engine.system.device_tables import for_step
+from limberjack.engine.system.device_tables import carry_rotors, for_step
 from limberjack.engine.system.system import Hinge, System
 from limberjack.engine.system.units import output_units
 from limberjack.engine.topology import Topology
@@ -309,8 +309,13 @@ class Simulation:
         return self._parts[name]
 
     def changed(self) -> None:
-        """Outputs are computed anew at the next look; whoever writes into `part` calls this."""
+        """Outputs are computed anew at the next look; whoever writes into `part` calls this.
+
+        Until the first step rotors of motors turn with their joints.
+        """
         self._observed = self._surveyed = False
+        if self._state[layout.S_STEPS] == 0.0:
+            carry_rotors(self.plant, self.part("q"), self.part("v"), self.part("drives"))
 
     def survey(self) -> np.ndarray:
         """Energy, momentum and the nodes' motion at the present state, as `outputs.survey_entry` lays them out."""

@@ -210,6 +210,13 @@ def _fill_valves(plant: Plant, system: System) -> None:
         start += dr.U_RING + ring
 
 
+def carry_rotors(plant: Plant, q: np.ndarray, v: np.ndarray, drives: np.ndarray) -> None:
+    """Rotors take the angles and rates of their joints; drives : the State's part of drives, written to."""
+    for row in plant.sections["motor_int"]:
+        first = row[dr.MO_STATE]
+        drives[first + dr.X_ANGLE], drives[first + dr.X_RATE] = q[row[dr.MO_Q]], v[row[dr.MO_V]]
+
+
 def first_readings(system: System) -> np.ndarray:
     """The State's part of instruments at the start: no samples; attitudes not seen yet are 1, 0, 0, 0."""
     instruments = [np.zeros(size) for size in _state_sizes(system)[0]]

@@ -176,9 +176,25 @@ void model_terminate(Model *model)
     (void)model; /* the model stays readable */
 }
 
+/* Until the first step rotors of motors turn with their joints, as in engine/system/device_tables.py. */
+static void carry_rotors(Model *model)
+{
+    const PlantFileHeader *h = model->file.header;
+    const int64_t *c = model->ints;
+    const int64_t *row = c + h->n_ints - VALVE_INT * c[C_VALVES] - MOTOR_INT * c[C_MOTORS];
+    double *const drives = model->state + h->n_state - c[C_DRIVE_STATE];
+    const double *const q = model->state + STATE_Q, *const v = q + h->n_q;
+    for (int64_t m = 0; m < c[C_MOTORS]; m++, row += MOTOR_INT) {
+        drives[row[MO_STATE] + X_ANGLE] = q[row[MO_Q]];
+        drives[row[MO_STATE] + X_RATE] = v[row[MO_V]];
+    }
+}
+
 void embedded_changed(Model *model, bool parameters)
 {
     model->fresh = 0;
+    if (model->state[STATE_STEPS] == 0.0)
+        carry_rotors(model);
     model->refresh_needed = model->refresh_needed || parameters;
     model->unchecked = model->unchecked || parameters;
 }

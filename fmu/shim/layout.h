@@ -36,7 +36,7 @@ enum { VA_THRUSTER, VA_STATE, VA_RING, VALVE_INT };
 
 /* of instruments and drives: kinds, numbers with errors, numbers of the state */
 enum { PLAIN, RESOLVER, ATTITUDE, DIRECTION };
-enum { MOST_NUMBERS = 6, MOTOR_STATE = 4, U_RING = 3 };
+enum { MOST_NUMBERS = 6, X_ANGLE = 2, X_RATE = 3, MOTOR_STATE = 4, U_RING = 3 };
 
 /* widths of scratch: engine/views.py, engine/loops/layout.py; of modal tables and scratch: engine/flexible/layout.py */
 enum { LANES = 8, BLOCK = 48, ACC = 28, GROUP_HEAD = 8 };

@@ -134,7 +134,8 @@ def test_an_elastic_gear_keeps_momentum_and_is_stable_for_any_stiffness(integrat
     body = system.bodies[0]
     free = replace(system, bodies=(replace(body, hinge=replace(body.hinge, dofs=(Dof(),), v0=np.array([1.0]))),))
     simulation = lj.Simulation(validate(free), dt=1e-3)
-    simulation.v = np.array([0.0])  # the rotor turns on
+    simulation.step()  # from then on the rotor has a rate of its own
+    simulation.v = np.array([0.0])  # and turns on
     rotor = 50.0**2 * 1e-4
     for _ in range(400):
         simulation.step()
@@ -180,3 +181,16 @@ def test_single_steps_and_snapshots():
     two.restore(snapshot)
     two.step(50)
     assert np.array_equal(one.state, two.state)
+
+
+def test_until_the_first_step_rotors_turn_with_their_joints():
+    """Start values set by a program wind no gear up; later ones leave the rotor where it is."""
+    sim = joint(replace(MOTOR, stiffness=1e4))
+    sim.q, sim.v = [0.3], [0.2]
+    assert sim.output["motor_position"] == pytest.approx(MOTOR.gear * 0.3)
+    assert sim.output["motor_rate"] == pytest.approx(MOTOR.gear * 0.2)
+    assert sim.tau == pytest.approx([-0.4 * 0.2])
+    sim.step(1)
+    rotor = sim.output["motor_position"]
+    sim.q = [0.0]
+    assert sim.output["motor_position"] == rotor

@@ -126,6 +126,22 @@ def test_parameters_change_between_steps(exported, fmu):
     twin.run(10)
 
 
+def test_rotors_start_where_their_joints_do(exported):
+    """A start value of the joint behind the elastic gear does not wind that up."""
+    fmu = exported.open()
+    assert fmu.enter() == OK
+    places, twin = exported.places, Twin(exported, fmu)
+    assert fmu.set([places["hinge.slide.distance"], places["hinge.slide.speed"]], [0.05, 0.2]) == OK
+    assert fmu.get(places["hinge.slide.force"]) == (OK, [-0.1])  # of the damper alone
+    assert fmu.call("ExitInitializationMode") == OK
+    q, v = twin.sim.q, twin.sim.v
+    q[-1], v[-1] = 0.05, 0.2
+    twin.sim.q, twin.sim.v = q, v
+    twin.agree()
+    twin.run(10)
+    fmu.free()
+
+
 def test_noise_is_another_with_another_seed(exported):
     readings = []
     for seed in (7.0, 7.0, 8.0):
