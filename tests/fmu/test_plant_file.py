@@ -78,7 +78,7 @@ def test_the_shim_reads_the_embedded_model_that_was_written(model, reader, tmp_p
     counts = [*lengths, model.nq, model.nv, len(model.command_names)]
     assert [int(x) for x in found["counts"][0].split()] == counts
     assert found["variable"] == [
-        f"{int(v.region)} {v.size} {v.offset} 0 {CAUSALITIES.index(v.causality)} {flags(v)} "
+        f"{int(v.region)} {v.size} {v.offset} {2 if v.boolean else 0} {CAUSALITIES.index(v.causality)} {flags(v)} "
         f"{v.minimum:g} {v.maximum:g} {v.nominal if v.is_state else 0:.17g} {v.name}|"
         for v in variables
     ]

@@ -11,16 +11,21 @@ from limberjack.engine.system.build import build
 from limberjack.fmu.variables.listing import variables_of
 from limberjack.fmu.variables.units import TYPES, UNITS
 from tests.engine.full_model import full_model
+from tests.fmu.device_model import equipped
 
-#: unit symbol → exponents of kg, m, s, rad
+BASES = ("kg", "m", "s", "rad", "A")
+#: unit symbol → exponents of these
 SYMBOLS = {
-    "1": (0, 0, 0, 0),
-    "kg": (1, 0, 0, 0),
-    "m": (0, 1, 0, 0),
-    "s": (0, 0, 1, 0),
-    "rad": (0, 0, 0, 1),
-    "N": (1, 1, -2, 0),
-    "J": (1, 2, -2, 0),
+    "1": (0, 0, 0, 0, 0),
+    "kg": (1, 0, 0, 0, 0),
+    "m": (0, 1, 0, 0, 0),
+    "s": (0, 0, 1, 0, 0),
+    "rad": (0, 0, 0, 1, 0),
+    "A": (0, 0, 0, 0, 1),
+    "N": (1, 1, -2, 0, 0),
+    "J": (1, 2, -2, 0, 0),
+    "V": (1, 2, -3, 0, -1),
+    "Ohm": (1, 2, -3, 0, -2),
 }
 #: the size of what display units are made of, in SI
 SIZES = {"deg": math.pi / 180, "rpm": 2 * math.pi / 60, "mm": 1e-3, "ms": 1e-3}
@@ -36,8 +41,8 @@ def parts(name: str) -> list[tuple[str, int]]:
 
 @pytest.mark.parametrize("unit", UNITS.values(), ids=UNITS)
 def test_exponents_are_those_of_the_name(unit):
-    expected = [sum(power * SYMBOLS[symbol][base] for symbol, power in parts(unit.name)) for base in range(4)]
-    assert [unit.exponents.get(base, 0) for base in ("kg", "m", "s", "rad")] == expected
+    expected = [sum(power * SYMBOLS[symbol][base] for symbol, power in parts(unit.name)) for base in range(5)]
+    assert [unit.exponents.get(base, 0) for base in BASES] == expected
     assert unit.factor == 1.0
 
 
@@ -65,9 +70,9 @@ def test_types_name_their_units():
 
 
 def test_no_type_or_unit_is_there_for_nothing():
-    system = full_model()
     used = [
         variable
+        for system in (full_model(), equipped())
         for coupling in ("embedded", "process")
         for variable in variables_of(system, build(system), "scalar", coupling, ["*"], ["*"], ["*"])
     ]
