@@ -25,6 +25,8 @@ from limberjack.hil.timeline import Bench, Timeline
 
 #: frames are not shorter than the clock resolves, nor longer than a day
 _SHORTEST_NS, _LONGEST_NS = 1_000, 86_400_000_000_000
+#: overruns that are events; the log is for what they may bring about
+_OVERRUNS_TOLD = 1000
 #: while a long frame is awaited, so often is looked whether the run is to end, ns
 _LOOK_NS = 100_000_000
 #: the same where there is a visitor
@@ -116,7 +118,7 @@ class Executive:
         self._ending: tuple[str, str] | None = None
         self._error: Exception | None = None
         self._now = MonotonicClock(0).now_ns
-        self._step_ns = self._visit_ns = 0
+        self._step_ns = self._visit_ns = self._told = 0
 
     def stop(self, text: str = "stopped on request.") -> None:
         """Let the run end before its next frame; from any thread or signal handler."""
@@ -149,7 +151,7 @@ class Executive:
         return arguments.count("frames of the run", -int(-(duration / self.period - 1e-6) // 1), 1, MOST_FRAMES)
 
     def _begin(self, count: int) -> None:
-        self._ending = self._error = None
+        self._ending, self._error, self._told = None, None, 0
         self._bench = Bench(
             self.simulation, self.log, self.period, time=self.simulation.time, acting=self._bench.acting
         )
@@ -284,7 +286,11 @@ class Executive:
             parts |= {f"device '{mounted.name}'": mounted.spent_ns for mounted in self.devices}
             cause = max(parts, key=lambda part: parts[part])
             text = f"frame {frame} ended {-1e-3 * slack:.1f} µs too late; {1e-3 * parts[cause]:.1f} µs for {cause}."
-            self._bench.say("overrun", "executive", text, late_s=-1e-9 * slack, cause=cause)
+            self._told += 1
+            if self._told == _OVERRUNS_TOLD:
+                text += " Further overruns are counted, but no events."
+            if self._told <= _OVERRUNS_TOLD or why:
+                self._bench.say("overrun", "executive", text, late_s=-1e-9 * slack, cause=cause)
         if why:
             self._ending = self._ending or ("overrun", why)
 

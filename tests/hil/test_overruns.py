@@ -69,6 +69,14 @@ def test_the_machine_is_blamed_for_a_late_start(arm):
     assert [(event.data["frame"], event.data["cause"]) for event in outcome.log.of("overrun")] == [(7, "a late start")]
 
 
+def test_overruns_do_not_fill_the_log(arm):
+    """Every second frame overruns: all are counted, a thousand are events, and the last of these says so."""
+    outcome, _ = run(arm, lambda k: 1_200_000 if k % 2 else 100_000, 2200, OverrunPolicy("skip"))
+    events = outcome.log.of("overrun")
+    assert (outcome.frames.overruns, len(events)) == (1100, 1000)
+    assert [event.text.endswith("but no events.") for event in events[-2:]] == [False, True]
+
+
 def test_a_frame_that_ends_at_its_deadline_is_no_overrun(arm):
     for policy in ("catch_up", "skip", "stop"):
         outcome, _ = run(arm, lambda _: PERIOD, 10, OverrunPolicy(policy))
