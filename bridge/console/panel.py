@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from limberjack.bridge.console.live import number
+from limberjack.bridge.telemetry.orders import faults_of
 from limberjack.bridge.telemetry.session import Session
 
 
@@ -29,6 +30,6 @@ def panel_of(session: Session) -> dict[str, Any]:
         "commands": commands,
         "loops": [loop["name"] for loop in loops if not loop["hinge"]],
         "locks": [{"hinge": loop["hinge"], "loop": loop["name"]} for loop in loops if loop["hinge"]],
-        "faults": [fault["name"] for fault in session.description.raw.get("bench", {}).get("faults", ())],
+        "faults": faults_of(session),
         "parameters": list(session.description.parameters),
     }

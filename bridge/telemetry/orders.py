@@ -121,8 +121,7 @@ def examine(order: Order, session: Session) -> None:
             arguments.index_of("parameter", order.target, session.description.parameters)
             _finite(f"parameter {order.target}", order.value)
         elif order.action in ("fault", "clear"):
-            faults = session.description.raw.get("bench", {}).get("faults", ())
-            arguments.index_of("fault", order.target, [fault["name"] for fault in faults])
+            arguments.index_of("fault", order.target, faults_of(session))
         elif order.action not in ("reset", "give_up"):
             _examine_switch(order, session)
     except ArgumentError as error:
@@ -140,6 +139,11 @@ def _examine_command(order: Order, session: Session) -> None:
         if not known.low <= value <= known.high:
             text = f"command {name} cannot be {value:g} {known.unit}".rstrip()
             raise OrderRefused("range", f"{text}; the model allows {known.low:g} to {known.high:g}.")
+
+
+def faults_of(session: Session) -> list[str]:
+    """Names of the faults of the scenario that a test bench runs; none of an engine."""
+    return [fault["name"] for fault in session.description.raw.get("bench", {}).get("faults", ())]
 
 
 def _examine_switch(order: Order, session: Session) -> None:

@@ -15,6 +15,9 @@ from limberjack.bridge.client import Client
 from limberjack.bridge.errors import EngineLostError, EngineTimeoutError, LeaseError, RefusedError
 from limberjack.bridge.link import Link
 from limberjack.bridge.settings import Settings
+from limberjack.bridge.telemetry.commander import Commander
+from limberjack.bridge.telemetry.orders import Actor, Order, OrderRefused
+from limberjack.bridge.telemetry.session import Session
 from limberjack.cli import main
 from limberjack.commands.served import served
 from limberjack.hil.record.mcap_file import McapFile
@@ -79,7 +82,7 @@ class Run:
         self._work = partial(run_scenario, scenario, out=folder / out if out else None, visit=visit)
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
-        assert ready.wait(10 * WAIT_S)
+        assert ready.wait(30 * WAIT_S)  # the first run compiles
         self.result: Result
         self.client = Client(self.endpoint, name="console", timeout_s=WAIT_S)
 
@@ -170,6 +173,18 @@ def test_it_looks_like_a_free_running_engine_to_clients(bench):
     assert "the client 'console'" in result.outcome.text
 
 
+def through_the_gateway(endpoint: str, fault: str) -> None:
+    """What a console's buttons do, by way of the gateway."""
+    session, operator = Session(endpoint, None, "client"), Actor("test", "somebody", "operator")
+    commander = Commander(endpoint, lambda: session, lambda *_, **__: None)
+    for action in ("fault", "clear", "fault"):
+        assert commander.execute(Order(action, fault), operator) == {"active": action == "fault"}
+    with pytest.raises(OrderRefused, match=f"no fault is called 'blnd'; did you mean '{fault}'"):
+        commander.execute(Order("fault", "blnd"), operator)
+    commander.close()
+    session.client.close()
+
+
 def test_faults_parameters_and_locks_from_outside_act_and_replay(bench, folder):
     run = bench(out="out")
     client = run.client
@@ -191,14 +206,15 @@ def test_faults_parameters_and_locks_from_outside_act_and_replay(bench, folder):
     steps_on(client)
     assert client.state().v[0] == 0.0
     client.unlock("swing")
-    client.fault("blind", True)
+    client.release()
+    through_the_gateway(run.endpoint, "blind")
     steps_on(client)
     assert client.state().command["swing"] == -1.0
     log = run.end().outcome.log
-    told = [(event.kind, event.source) for event in log.events if event.data.get("client") == "console"]
+    told = [(event.kind, event.source) for event in log.events if "client" in event.data]
     assert told == [
         ("fault", "dead"), ("clear", "dead"), ("parameter", "hinge.turn.damping"), ("fault", "heavy"),
-        ("lock", "swing"), ("unlock", "swing"), ("fault", "blind"),
+        ("lock", "swing"), ("unlock", "swing"), ("fault", "blind"), ("clear", "blind"), ("fault", "blind"),
     ]  # fmt: skip
     dead, alive = (log.of(kind)[0].data["frame"] for kind in ("fault", "clear"))
     command = column(run.result, "command.swing")
