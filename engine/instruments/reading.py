@@ -51,14 +51,13 @@ _ROUNDS = 4
 
 
 @kernel
-def _noise(plant, i, step, j):
-    """Noise j of a sample at a step."""
+def _noise(plant, i, step, j, draw):
+    """Noise of the size of number j, the one of this draw, of a sample at a step."""
     sigma = plant.instruments.instrument[i, N_NOISE + j]
     if sigma == 0.0:
         return 0.0
-    return sigma * normal(
-        int(plant.instruments.surroundings[SEED]), plant.instruments.instrument_int[i, NI_CHANNEL], step, j
-    )
+    seed, channel = int(plant.instruments.surroundings[SEED]), plant.instruments.instrument_int[i, NI_CHANNEL]
+    return sigma * normal(seed, channel, step, draw)
 
 
 @kernel
@@ -97,7 +96,7 @@ def _error(plant, i, readings, step, j):
     """Bias, wandering bias and noise of number j."""
     row, values = plant.instruments.instrument_int[i], plant.instruments.instrument[i]
     walk = readings[row[NI_STATE] + I_HELD + row[NI_OUTPUTS] + j]
-    return values[N_BIAS + j] + walk + _noise(plant, i, step, j)
+    return values[N_BIAS + j] + walk + _noise(plant, i, step, j, j)
 
 
 @kernel
@@ -126,8 +125,8 @@ def _read_resolver(plant, i, readings, step, angle, out):
     """The converter starts at the true angle and follows the windings: φ += tan of what is left."""
     row, values = plant.instruments.instrument_int[i], plant.instruments.instrument[i]
     pairs, phi = values[N_PAIRS], values[N_PAIRS] * angle
-    sine = sine_cosine(phi)[0] + _noise(plant, i, step, 0)
-    cosine = (1.0 + values[N_IMBALANCE]) * sine_cosine(phi + values[N_QUADRATURE])[1] + _noise(plant, i, step, 1)
+    sine = sine_cosine(phi)[0] + _noise(plant, i, step, 0, 0)
+    cosine = (1.0 + values[N_IMBALANCE]) * sine_cosine(phi + values[N_QUADRATURE])[1] + _noise(plant, i, step, 0, 1)
     for _ in range(_ROUNDS):
         s, c = sine_cosine(phi)
         left, along = sine * c - cosine * s, cosine * c + sine * s

@@ -130,7 +130,7 @@ def _fill_errors(row: np.ndarray, errors: Errors, size: int, dt: float) -> None:
     noise = np.hypot(_each(errors.noise, size), math.sqrt(rate) * _each(errors.noise_density, size))
     columns = {
         it.N_BIAS: _each(errors.bias, size),
-        it.N_NOISE: np.resize(noise, 2) if errors.pole_pairs else noise,  # a resolver has two windings
+        it.N_NOISE: noise,
         it.N_WALK: _each(errors.bias_walk, size),
         it.N_LIMIT: _each(errors.saturation, size, math.inf),
         it.N_STEP: _each(errors.resolution, size),

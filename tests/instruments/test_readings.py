@@ -258,3 +258,14 @@ def test_parameters_of_errors():
     for name, value in (("sensor.read.noise.x", -1.0), ("noise.seed", 0.5), ("noise.seed", -1.0)):
         with pytest.raises(lj.ArgumentError, match=name):
             simulation.parameters[name] = value
+
+
+def test_both_windings_of_a_resolver_are_noisy():
+    """Of windings with noise σ the angle has σ over their amplitude and pole pairs, whatever the angle."""
+    simulation = tumbling(Sensor("resolver", "position", JOINT, errors(pole_pairs=2, noise=1e-3, wrap=math.pi)))
+    simulation.parameters["sensor.resolver.noise"] = 4e-3
+    seen = history(simulation, ["resolver", "resolver true"], 3000)
+    left = np.angle(np.exp(2j * (seen["resolver"] - seen["resolver true"]))) / 2.0
+    assert np.ptp(seen["resolver true"]) > 0.3
+    for part in np.array_split(left, 3):
+        assert np.std(part) == pytest.approx(4e-3 / 2.0, rel=0.1)
