@@ -97,7 +97,7 @@ def _node_output(plant, work, kind, node, out, at):
 
 
 @kernel
-def _sun(plant, R):
+def sun_seen(plant, R):
     """Direction to the sun, of unit length, in the axes of a node."""
     sun = load3(plant.instruments.surroundings, SUN)
     return unrot(R, scale(1.0 / math.sqrt(dot(sun, sun)), sun))
@@ -109,7 +109,7 @@ def _optical_output(plant, work, s, out):
     sensor, values = plant.sensor_int[s], plant.sensor[s]
     node, at = sensor[SI_TARGET], sensor[SI_OUTPUT]
     R = node_pose(plant, work, node)[0]
-    sun = _sun(plant, R)
+    sun = sun_seen(plant, R)
     if sensor[SI_TYPE] == SUN_SENSOR:
         store3(out, at, sun)
         out[at + 3] = 1.0 if sun[2] >= values[0] else 0.0

@@ -5,7 +5,7 @@ the base, p the node in T, δθ = S_angular, δp = S_linear + S_angular × p:
 
     velocity of the node     u_N = V_linear + ω × p,             ∂u_N = ∂V_linear + ∂ω × p + ω × δp
     specific force there     a_N = α_linear + α_angular × p + ω × u_N
-    seen in the node's axes  ∂(R* x) = R* (∂x - δθ × x)
+    seen in the node's axes  ∂(R* x) = R* (∂x - δθ × x); of the direction to the sun ∂x = 0
     force of a hinge at k    in body axes ∂f = φ⁻¹ (M ψ'' + B ψ'), since f turns with the body; j beyond k: X_j
 """
 
@@ -40,6 +40,9 @@ from limberjack.engine.outputs import (
     NODE_ORIENTATION,
     NODE_POSITION,
     REACTION,
+    STAR_TRACKER,
+    SUN_SENSOR,
+    sun_seen,
 )
 from limberjack.engine.spatial import (
     ZERO,
@@ -93,7 +96,7 @@ def _node_slope(sensor, x, V, A, p, kind):
     du = add_cross(add_cross(dV[1], dV[0], p), V[0], dp)
     if sensor == NODE_POSITION:
         return dp
-    if sensor == NODE_ORIENTATION:
+    if sensor == NODE_ORIENTATION or sensor >= STAR_TRACKER:
         return d
     if sensor == NODE_LINEAR_VELOCITY:
         return du
@@ -133,14 +136,17 @@ def _node(plant, work, slopes, sensor, row, node, at, out):
     p = add(load3(y, Y_P), rot(load9(y, Y_R), load3(local, 9)))
     V, A = (load3(y, Y_V), load3(y, Y_V + 3)), (load3(y, Y_A), load3(y, Y_A + 3))
     Q = matrix_quaternion(mul(R_T, R))
+    sun = rot(R, sun_seen(plant, mul(R_T, R)))
     while row > 0:
         topo = plant.topo[row - 1]
         for j in range(topo[VI], topo[VI] + topo[NV]):
             for kind in range(3):
                 d, row_of = _node_slope(sensor, slopes.column[j], V, A, p, kind), kind * plant.noutput + at
-                if sensor == NODE_ORIENTATION:
+                if sensor == NODE_ORIENTATION or sensor == STAR_TRACKER:
                     d4 = _half_turn(rot(R_T, d), Q)
                     out[row_of, j], out[row_of + 1, j], out[row_of + 2, j], out[row_of + 3, j] = d4
+                elif sensor == SUN_SENSOR:
+                    out[row_of, j], out[row_of + 1, j], out[row_of + 2, j] = unrot(R, cross(sun, d))
                 else:
                     d = unrot(R, d) if sensor == GYRO or sensor == ACCELEROMETER else rot(R_T, d)
                     out[row_of, j], out[row_of + 1, j], out[row_of + 2, j] = d
@@ -207,7 +213,7 @@ def output_slopes_entry(ints, floats, work, slopes, out):
         kind, target, at = sensor[SI_TYPE], sensor[SI_TARGET], sensor[SI_OUTPUT]
         if kind == REACTION:
             _reaction(plant, room, load9(plant.sensor[s], 0), target, at, rows)
-        elif NODE_POSITION <= kind <= ACCELEROMETER:
+        elif NODE_POSITION <= kind <= ACCELEROMETER or kind >= STAR_TRACKER:
             row = plant.node_row[target]
             if row > 0:
                 _node(plant, scratch, room, kind, row, target, at, rows)
