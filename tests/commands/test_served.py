@@ -188,6 +188,7 @@ def through_the_gateway(endpoint: str, fault: str) -> None:
 def test_faults_parameters_and_locks_from_outside_act_and_replay(bench, folder):
     run = bench(out="out")
     client = run.client
+    steps_on(client)
     assert client.fault("dead") is False
     assert client.fault("dead", True) is True
     assert client.fault("dead", True) is True
