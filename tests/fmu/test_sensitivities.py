@@ -37,7 +37,8 @@ class Case:
     state: np.ndarray
 
     def references(self, *regions: Region) -> list[int]:
-        return [i for i, variable in enumerate(self.variables) if variable.region in regions]
+        """Variables of these regions that have derivatives: truth values have none."""
+        return [i for i, variable in enumerate(self.variables) if variable.region in regions and not variable.boolean]
 
     def places(self, references: list[int]) -> np.ndarray:
         """Where in its vector each element is."""
