@@ -9,8 +9,9 @@ from dataclasses import replace
 import numpy as np
 
 from limberjack.engine.drives import layout as dr
+from limberjack.engine.elements.layout import TI_VALVE
 from limberjack.engine.instruments import layout as it
-from limberjack.engine.layout import AI_MOTOR, C_OUTPUTS, SI_OUTPUT
+from limberjack.engine.layout import AI_MOTOR, C_OUTPUTS, DI_Q, SI_OUTPUT
 from limberjack.engine.system.devices import SENSOR_TYPES, Actuator, Errors, Sensor
 from limberjack.engine.system.elements import Thruster
 from limberjack.engine.system.plant import Plant
@@ -162,7 +163,7 @@ def _fill_motors(plant: Plant, system: System) -> None:
         motor = actuator.motor
         assert motor is not None
         v = system.velocity_names.index(actuator.coordinate)
-        q = int(plant.sections["dof_int"][v, 0])
+        q = int(plant.sections["dof_int"][v, DI_Q])
         drives[i, AI_MOTOR] = row
         plant.sections["motor_int"][row] = v, q, start, motor.stiffness > 0.0
         n, loop = motor.gear, 2.0 * math.pi * motor.bandwidth
@@ -203,7 +204,7 @@ def _fill_valves(plant: Plant, system: System) -> None:
     start = dr.MOTOR_STATE * len(_motors(system))
     for row, (i, thruster) in enumerate(_valves(system)):
         ring = delayed_commands(thruster, system.dt)
-        plant.sections["thruster_int"][i, 2] = 1
+        plant.sections["thruster_int"][i, TI_VALVE] = 1
         plant.sections["valve_int"][row] = i, start, ring
         plant.sections["valve"][row] = thruster.delay, thruster.minimum_pulse
         plant.parameters[f"thruster.{thruster.name}.minimum_pulse"] = plant.place("valve", row, dr.VA_PULSE)

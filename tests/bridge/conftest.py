@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,19 +18,6 @@ from limberjack.engine.system.system import System
 @pytest.fixture(scope="session")
 def arm() -> System:
     return make_arm()
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """A folder whose path is short enough for a local socket."""
-    path = Path(tempfile.mkdtemp(prefix="lj"))
-    yield path
-    shutil.rmtree(path, ignore_errors=True)
-
-
-@pytest.fixture
-def endpoint(folder: Path) -> str:
-    return f"ipc://{folder}/e"
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from limberjack.bridge.telemetry.gateway import Gateway
 from limberjack.engine.system.system import System
 from tests.console.asking import Asker
 from tests.console.chromium import PROGRAM, Chromium
-from tests.telemetry.conftest import dock, endpoint, folder  # noqa: F401  (fixtures)
+from tests.telemetry.conftest import dock  # noqa: F401  (fixture)
 from tests.telemetry.engines import engine, gateway
 
 OPERATOR, VIEWER = "operator-token-0123456789", "viewer-token-0123456789"
@@ -40,7 +40,7 @@ def pretended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def serve(endpoint: str) -> Callable[..., contextlib.AbstractContextManager[Bench]]:  # noqa: F811
+def serve(endpoint: str) -> Callable[..., contextlib.AbstractContextManager[Bench]]:
     """`with serve(system) as bench`: options beginning with engine_ are the engine's, the others the console's."""
 
     @contextlib.contextmanager

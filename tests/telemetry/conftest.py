@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -26,20 +22,6 @@ def arm() -> System:
 def dock() -> System:
     """A free base with an arm and a free target: switchable weld "dock", lock "brake" of hinge "elbow"."""
     return make_dock()
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """A folder whose path is short enough for a local socket."""
-    path = Path(tempfile.mkdtemp(prefix="lj"))
-    yield path
-    shutil.rmtree(path, ignore_errors=True)
-
-
-@pytest.fixture
-def endpoint(folder: Path) -> str:
-    """A free address for an engine."""
-    return f"ipc://{folder}/e"
 
 
 @pytest.fixture(scope="session")
