@@ -6,7 +6,7 @@ characters. XTCE forbids `.`, `/`, `:`, brackets and spaces; Prometheus, F Prime
 
     letter or digit of ASCII      itself, but for a digit at the beginning
     .                             __
-    _ between letters or digits   itself, unless what follows could be read as the last line
+    _ between letters or digits   itself, unless it begins what could be read as the last line: the _ of "a_x20/b"
     anything else                 _xHEX_ with the hexadecimal number of its code point: a space is _x20_
 
 "q.elbow" is q__elbow, "output.imu_2.x" is output__imu_2__x. It depends on nothing but the name itself, so no name
@@ -22,6 +22,8 @@ from limberjack.engine.errors import ArgumentError
 
 _PLAIN = re.compile(r"[A-Za-z0-9]")
 _ESCAPE = re.compile(r"_x([0-9A-F]{1,6})_")
+# Read as an escape once spelled: whatever is no letter or digit is spelled with a _ at its beginning.
+_LIKE_ESCAPE = re.compile(r"_x[0-9A-F]{1,6}[^A-Za-z0-9]", re.DOTALL)
 _SAFE = re.compile(r"[A-Za-z0-9_]+")
 _TOKEN = re.compile(rf"{_ESCAPE.pattern}|(__)|(.)")
 
@@ -38,7 +40,7 @@ def _spelled(name: str, i: int) -> str:
     if _PLAIN.fullmatch(letter) and not (i == 0 and letter.isdigit()):
         return letter
     between = 0 < i < len(name) - 1 and _PLAIN.fullmatch(name[i - 1]) and _PLAIN.fullmatch(name[i + 1])
-    if letter == "_" and between and not _ESCAPE.match(name, i):
+    if letter == "_" and between and not _LIKE_ESCAPE.match(name, i):
         return letter
     return f"_x{ord(letter):X}_"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import re
 
 import pytest
@@ -21,6 +22,13 @@ def test_a_safe_name_has_safe_characters_and_turns_back(name):
     safe = safe_name(name)
     assert re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", safe)
     assert original_name(safe) == name
+
+
+def test_every_short_name_of_what_escapes_are_made_of_turns_back():
+    names = ["".join(letters) for n in range(1, 7) for letters in itertools.product("0xa_./", repeat=n)]
+    safe = [safe_name(name) for name in names]
+    assert len(set(safe)) == len(names)
+    assert [original_name(each) for each in safe] == names
 
 
 @given(st.text(alphabet="abx_20F9", max_size=12))
@@ -45,6 +53,7 @@ def test_capitals_are_never_alike(names):
         ("q.left arm/elbow", "q__left_x20_arm_x2F_elbow"),
         ("q._a", "q___x5F_a"),
         ("q.a_x20_b", "q__a_x5F_x20_b"),
+        ("q.a_x2/b", "q__a_x5F_x2_x2F_b"),
         ("6 legs", "_x36__x20_legs"),
         ("q.gelenk_ä", "q__gelenk_x5F__xE4_"),
     ],
