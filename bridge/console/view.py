@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
-from limberjack.bridge.console.scene import Poses, Scene
+from limberjack.bridge.console.scene import poses_of, scene_of
+from limberjack.bridge.scene.drawing import Drawing
+from limberjack.bridge.scene.poses import Poses
 from limberjack.bridge.telemetry.sample import Sample
 
 if TYPE_CHECKING:
@@ -22,10 +25,8 @@ class View:
     """What the page /view asks for, of one model."""
 
     def __init__(self, session: Session) -> None:
-        self._system, self._mirror = session.system, session.mirror
-        self._groups = session.dictionary.groups
-        self._poses = Poses(session.system)
-        self._made: asyncio.Task[tuple[Scene, str]] | None = None
+        self._system, self._poses = session.system, Poses(session)
+        self._made: asyncio.Task[tuple[str, list[Path]]] | None = None
 
     def add_to(self, app: web.Application, live: Live) -> None:
         """Register the handlers, and the stream that browsers ask for by name."""
@@ -34,33 +35,29 @@ class View:
         live.streams["poses"] = self.poses
 
     def poses(self, sample: Sample) -> dict[str, Any]:
-        """Content of a message of the stream (`scene.Poses`)."""
-        q, v, command = (
-            sample.vector[self._groups[name]] if name in self._groups else sample.vector[:0]
-            for name in ("q", "v", "command")
-        )
-        return self._poses.content(self._mirror.survey(q, v), q, command)
+        """Content of a message of the stream."""
+        return poses_of(self._poses.at(sample))
 
-    async def _scene(self) -> tuple[Scene, str]:
-        """The scene and its JSON, made once and beside the event loop: surfaces of large models take a second."""
+    async def _scene(self) -> tuple[str, list[Path]]:
+        """The scene's JSON and its mesh files, made once, beside the event loop: large models take a second."""
         if self._made is None:
             self._made = asyncio.create_task(asyncio.to_thread(self._make))
         return await asyncio.shield(self._made)
 
-    def _make(self) -> tuple[Scene, str]:
-        scene = Scene(self._system)
-        return scene, json.dumps(scene.content, separators=(",", ":"), allow_nan=False)
+    def _make(self) -> tuple[str, list[Path]]:
+        content, files = scene_of(Drawing(self._system))
+        return json.dumps(content, separators=(",", ":"), allow_nan=False), files
 
     async def _serve_scene(self, _: web.Request) -> web.Response:
-        reply = web.Response(text=(await self._scene())[1], content_type="application/json")
+        reply = web.Response(text=(await self._scene())[0], content_type="application/json")
         reply.enable_compression()
         return reply
 
     async def _serve_mesh(self, request: web.Request) -> web.StreamResponse:
         """Only files that the model names as meshes."""
-        scene, _ = await self._scene()
+        _, files = await self._scene()
         place = int(request.match_info["place"])
-        if place >= len(scene.meshes):
-            raise web.HTTPNotFound(text=f"The model has {len(scene.meshes)} meshes; there is no mesh {place}.")
-        path = scene.meshes[place]
+        if place >= len(files):
+            raise web.HTTPNotFound(text=f"The model has {len(files)} meshes; there is no mesh {place}.")
+        path = files[place]
         return web.FileResponse(path, headers={"Content-Type": _MEDIA[path.suffix.lower()]})

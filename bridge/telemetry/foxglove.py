@@ -3,51 +3,56 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import foxglove
-from foxglove.websocket import WebSocketServer
+from foxglove.websocket import ChannelView, Client, ServerListener, WebSocketServer
 
 from limberjack.bridge.errors import EndpointError
 from limberjack.bridge.telemetry import rows
 from limberjack.bridge.telemetry.dictionary import Dictionary
+from limberjack.bridge.telemetry.foxglove_stage import SCENE_TOPIC, Stage
 from limberjack.bridge.telemetry.outlets import Context
 from limberjack.bridge.telemetry.ports import loopback_port
 from limberjack.bridge.telemetry.sample import Notice, Sample
+from limberjack.bridge.telemetry.session import Session
 
-DEFAULT_PORT = 8765
 #: messages that wait for one slow client; the oldest is dropped for a newer one
 _BACKLOG = 1024
 
 
 class Foxglove:
-    """Serves Foxglove on loopback: topic /signals with every sample, topic /events with every notice.
+    """Serves Foxglove on loopback: /signals with every sample, /events with every notice, /tf and /scene in 3-D.
 
-    Both have the form of the records (`limberjack hil`, ``--mcap``), so that one layout shows live data and records.
-    The time of a message is when the gateway received it; ``time`` in it is simulated. A status of Foxglove tells of
-    warnings and alarms.
+    The first two have the form of the records (`limberjack hil`, ``--mcap``), so that one layout shows live data and
+    records. The time of a message is when the gateway received it; ``time`` in it is simulated. A status of Foxglove
+    tells of warnings and alarms.
 
     port : to bind at 127.0.0.1; 0 takes a free one, `port` then tells which
+    session : gives the newest connection to the engine
     """
 
     name = "foxglove"
 
-    def __init__(self, port: int = DEFAULT_PORT) -> None:
-        self.port = port
+    def __init__(self, port: int, session: Callable[[], Session]) -> None:
+        self.port, self._session = port, session
         self._server: WebSocketServer | None = None
 
     def open(self, dictionary: Dictionary) -> None:
-        """Bind and announce both topics. Raises EndpointError."""
+        """Bind and announce the topics. Raises EndpointError."""
         context = self._context = foxglove.Context()  # nothing is served once it is collected
         self._signals = _channel(context, rows.SIGNALS_TOPIC, rows.SIGNALS_SCHEMA, rows.signals_schema(dictionary))
         self._events = _channel(context, rows.EVENTS_TOPIC, rows.EVENTS_SCHEMA, rows.events_schema())
         self._text = rows.RowText(dictionary)
+        self._stage = Stage(self._session(), context)
         try:
             self._server = foxglove.start_server(
                 name=f"Limberjack: {dictionary.model}",
                 host="127.0.0.1",
                 port=self.port,
                 context=context,
+                server_listener=_Welcome(self._stage),
                 message_backlog_size=_BACKLOG,
             )
         except Exception as error:  # the SDK has its own error types and RuntimeError
@@ -59,6 +64,7 @@ class Foxglove:
         """Send one sample to the clients that subscribed."""
         if self._signals.has_sinks():
             self._signals.log(self._text(sample.vector), log_time=sample.unix_ns)
+        self._stage.show(sample)
 
     def notice(self, notice: Notice) -> None:
         """Send one notice; warnings and alarms also as a status, which Foxglove shows under problems."""
@@ -74,6 +80,18 @@ class Foxglove:
             self._server = None
 
 
+class _Welcome(ServerListener):
+    """Has the whole scene sent to everybody who begins to look at it."""
+
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+
+    def on_subscribe(self, client: Client, channel: ChannelView) -> None:
+        """A client subscribed to a topic."""
+        if channel.topic == SCENE_TOPIC:
+            self._stage.greet()
+
+
 def _channel(context: foxglove.Context, topic: str, name: str, schema: dict[str, Any]) -> foxglove.Channel:
     described = foxglove.Schema(name=name, encoding="jsonschema", data=json.dumps(schema).encode())
     return foxglove.Channel(topic, message_encoding="json", schema=described, context=context)
@@ -81,4 +99,4 @@ def _channel(context: foxglove.Context, topic: str, name: str, schema: dict[str,
 
 def make(text: str, context: Context) -> Foxglove:
     """A port."""
-    return Foxglove(loopback_port("--foxglove", text))
+    return Foxglove(loopback_port("--foxglove", text), context.gateway.session)

@@ -1,16 +1,13 @@
-"""What PlotJuggler, Foxglove, readers of MCAP and Prometheus get, read back as those programs do."""
+"""What PlotJuggler, readers of MCAP and Prometheus get, read back as those programs do."""
 
 from __future__ import annotations
 
-import asyncio
 import json
-import struct
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import aiohttp
 import msgpack
 import numpy as np
 import pytest
@@ -21,7 +18,6 @@ from prometheus_client.parser import text_string_to_metric_families
 import limberjack as lj
 from limberjack.bridge.errors import EndpointError
 from limberjack.bridge.telemetry.dictionary import Dictionary, dictionary_of
-from limberjack.bridge.telemetry.foxglove import Foxglove
 from limberjack.bridge.telemetry.mcap_outlet import McapOutlet
 from limberjack.bridge.telemetry.plotjuggler import PlotJuggler
 from limberjack.bridge.telemetry.prometheus import Prometheus
@@ -111,75 +107,6 @@ def test_plotjuggler_binds_loopback_only(dictionary):
     with pytest.raises(EndpointError, match=r"in use.*Choose another"):
         PlotJuggler(first.address).open(dictionary)
     first.close()
-
-
-# ---- Foxglove
-
-
-async def foxglove_client(port: int, outlet: Foxglove, samples: list[Sample]) -> dict[str, Any]:
-    """A client of Foxglove's WebSocket protocol, by its specification: what it is told and gets."""
-    found: dict[str, Any] = {"channels": {}, "messages": [], "status": []}
-    async with (
-        aiohttp.ClientSession() as session,
-        session.ws_connect(f"ws://127.0.0.1:{port}", protocols=["foxglove.sdk.v1"]) as socket,
-    ):
-        subscribed = False
-        while len(found["messages"]) < len(samples) + 1 or not found["status"]:
-            message = await asyncio.wait_for(socket.receive(), WAIT_MS / 1000)
-            if message.type == aiohttp.WSMsgType.TEXT:
-                told = json.loads(message.data)
-                if told["op"] == "serverInfo":
-                    found["server"] = told
-                elif told["op"] == "advertise":
-                    found["channels"] |= {each["topic"]: each for each in told["channels"]}
-                elif told["op"] == "status":
-                    found["status"].append(told)
-            elif message.type == aiohttp.WSMsgType.BINARY and message.data[0] == 1:
-                number, stamp = struct.unpack_from("<IQ", message.data, 1)
-                found["messages"].append((number, stamp, json.loads(message.data[13:])))
-            if len(found["channels"]) == 2 and not subscribed:
-                subscribed = True
-                ids = [found["channels"][topic]["id"] for topic in ("/signals", "/events")]
-                wanted = [{"id": number, "channelId": id} for number, id in enumerate(ids, 10)]
-                await socket.send_json({"op": "subscribe", "subscriptions": wanted})
-                for _ in range(WAIT_MS // 10):
-                    if outlet._signals.has_sinks() and outlet._events.has_sinks():
-                        break
-                    await asyncio.sleep(0.01)
-                for sample in samples:
-                    outlet.sample(sample)
-                outlet.notice(ALARM)
-    return found
-
-
-def test_foxglove_client_gets_schema_samples_and_notices(dictionary):
-    outlet = Foxglove(0)
-    outlet.open(dictionary)
-    samples = [make_sample(dictionary, i) for i in (1, 2, 3)]
-    try:
-        found = asyncio.run(foxglove_client(outlet.port, outlet, samples))
-        with pytest.raises(EndpointError, match="Choose another"):
-            Foxglove(outlet.port).open(dictionary)
-    finally:
-        outlet.close()
-    assert dictionary.model in found["server"]["name"]
-    channel = found["channels"]["/signals"]
-    assert (channel["encoding"], channel["schemaEncoding"]) == ("json", "jsonschema")
-    properties = json.loads(channel["schema"])["properties"]
-    assert found["channels"]["/events"]["schemaName"] == "foxglove.Log"
-    rows = [(stamp, message) for number, stamp, message in found["messages"] if number == 10]
-    for sample, (stamp, message) in zip(samples, rows, strict=True):
-        assert stamp == sample.unix_ns
-        for quantity, value in zip(dictionary, sample.vector.tolist(), strict=True):
-            group, _, key = quantity.id.partition(".")
-            assert (message[group][key] if key else message[group]) == value
-            schema = properties[group]["properties"][key] if key else properties[group]
-            assert schema["type"] == "number"
-            assert quantity.unit in schema["description"]
-    (event,) = [message for number, _, message in found["messages"] if number == 11]
-    assert event["level"] == 4
-    assert event["data"]["id"] == "q.elbow"
-    assert found["status"][0]["message"] == ALARM.text
 
 
 # ---- MCAP

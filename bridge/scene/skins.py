@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from limberjack.bridge.console.surfaces import Surface, joined, surface_of
+from limberjack.bridge.scene.surfaces import Surface, joined, surface_of
 from limberjack.engine.system.frames import rotation_to_z
 from limberjack.engine.system.modal import Outline
 from limberjack.engine.system.shapes import Shape
