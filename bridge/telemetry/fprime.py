@@ -29,6 +29,7 @@ _HEAD, _CRC = struct.Struct(">II"), struct.Struct(">I")
 _PACKET_HEAD = struct.Struct(">HHHBII")
 _EVENT_HEAD = struct.Struct(">HIHBIIH")
 _OPCODE = struct.Struct(">HI")
+_LENGTH = struct.Struct(">H")
 _COMMAND, _EVENT, _PACKET, _SPACECRAFT_TIME = 0, 2, 4, 3
 #: largest frame from the ground system, bytes
 _FRAME_MAX = 4096
@@ -196,21 +197,33 @@ def order_of(packet: bytes, commands: dict[int, Command]) -> Order:
     command = commands.get(opcode)
     if kind != _COMMAND or command is None:
         raise ArgumentError(f"packet type {kind}, opcode {opcode} is no command of this model. Export its dictionary.")
+    arguments = packet[_OPCODE.size :]
+    if command.takes_text:
+        return Order(command.action, _text(command, arguments))
     form = struct.Struct(f">{'H' if command.names_type else ''}{'d' if command.takes_value else ''}")
-    if len(packet) != _OPCODE.size + form.size:
-        raise ArgumentError(
-            f"command {command.name} has {len(packet) - _OPCODE.size} bytes of arguments, not {form.size}."
-        )
-    arguments = list(form.unpack_from(packet, _OPCODE.size))
+    _expect(command, arguments, form.size)
+    values = list(form.unpack(arguments))
     target = command.target
     if command.names_type:
-        number = arguments.pop(0)
+        number = values.pop(0)
         if number >= len(command.names):
             raise ArgumentError(f"command {command.name}: there is no {command.names_type} {number}.")
         target = command.names[number]
     if command.action == "command":
-        return Order("command", values={target: arguments[0]})
-    return Order(command.action, target, arguments[0] if command.takes_value else None)
+        return Order("command", values={target: values[0]})
+    return Order(command.action, target, values[0] if command.takes_value else None)
+
+
+def _text(command: Command, arguments: bytes) -> str:
+    """A string of F Prime: its length in bytes, then UTF-8."""
+    length = _LENGTH.unpack_from(arguments)[0] if len(arguments) >= _LENGTH.size else 0
+    _expect(command, arguments, _LENGTH.size + length)
+    return arguments[_LENGTH.size :].decode("utf-8", "replace")
+
+
+def _expect(command: Command, arguments: bytes, size: int) -> None:
+    if len(arguments) != size:
+        raise ArgumentError(f"command {command.name} has {len(arguments)} bytes of arguments, not {size}.")
 
 
 def _stamp(time_s: float) -> tuple[int, int, int, int]:

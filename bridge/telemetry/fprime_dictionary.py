@@ -32,6 +32,12 @@ _SWITCHES = (
     (5, "reset", "", "put the simulation back to its start"),
     (6, "give_up", "", "give the command lease to others"),
 )
+#: the same of what takes the name of a fault as text; which there are, only a running test bench knows
+_FAULTS = (
+    (7, "fault", "begin a fault of the scenario that a test bench runs"),
+    (8, "clear", "end a fault of that scenario"),
+)
+FAULT_BYTES = 200
 _F64 = {"name": "F64", "kind": "float", "size": 64}
 
 
@@ -49,7 +55,7 @@ class Command:
     """One command of F Prime.
 
     action : of `orders.ACTIONS`;  target : command that it sets;  names : of which its argument is one, by number
-    takes_value : whether a number follows
+    takes_value : whether a number follows;  takes_text : whether its argument is text, which names the target
     """
 
     opcode: int
@@ -60,6 +66,7 @@ class Command:
     names: tuple[str, ...] = ()
     names_type: str = ""
     takes_value: bool = False
+    takes_text: bool = False
 
 
 def packets_of(dictionary: Dictionary) -> tuple[Packet, ...]:
@@ -81,6 +88,7 @@ def commands_of(vocabulary: Vocabulary) -> tuple[Command, ...]:
         for opcode, action, kind, about in _SWITCHES
         if not kind or named[kind]
     ]
+    found += [Command(opcode, action, about, action, takes_text=True) for opcode, action, about in _FAULTS]
     if vocabulary.parameters:
         about = "set a parameter of the model; faults are parameters too"
         names = vocabulary.parameters
@@ -172,6 +180,8 @@ def _command(component: str, command: Command) -> dict[str, Any]:
     if command.names_type:
         kind = {"name": f"{component}.{command.names_type}", "kind": "qualifiedIdentifier"}
         parameters.append({"name": command.names_type, "type": kind, "ref": False})
+    if command.takes_text:
+        parameters.append({"name": "fault", "type": _text_of(FAULT_BYTES), "ref": False})
     if command.takes_value:
         parameters.append({"name": "value", "type": _F64, "ref": False})
     return {
@@ -185,7 +195,7 @@ def _command(component: str, command: Command) -> dict[str, Any]:
 
 
 def _event(component: str, number: int, name: str, severity: str) -> dict[str, Any]:
-    text = {"name": "text", "type": {"name": "string", "kind": "string", "size": TEXT_BYTES}, "ref": False}
+    text = {"name": "text", "type": _text_of(TEXT_BYTES), "ref": False}
     return {
         "name": f"{component}.{name}",
         "severity": severity,
@@ -194,3 +204,7 @@ def _event(component: str, number: int, name: str, severity: str) -> dict[str, A
         "format": "{}",
         "annotation": f"an event, alarm or refusal, {name}",
     }
+
+
+def _text_of(size: int) -> dict[str, Any]:
+    return {"name": "string", "kind": "string", "size": size}

@@ -66,8 +66,13 @@ def test_orders_of_commands_and_what_is_refused(dock):
     assert order_of(packet("reset"), commands).action == "reset"
     order = order_of(packet("set_parameter", struct.pack(">Hd", 2, 0.25)), commands)
     assert (order.target, order.value) == (parameters[2], 0.25)
+    name = "gyro läuft weg".encode()
+    order = order_of(packet("fault", struct.pack(">H", len(name)) + name), commands)
+    assert (order.action, order.target) == ("fault", "gyro läuft weg")
     for bad, why in [
         (b"\0\0", "too short"),
+        (packet("clear", b"\0"), "1 bytes of arguments, not 2"),
+        (packet("clear", b"\0\5gyro"), "6 bytes of arguments, not 7"),
         (packet("reset", kind=3), "no command of this model"),
         (struct.pack(">HI", 0, 99), "no command of this model"),
         (packet("reset", b"x"), "1 bytes of arguments, not 0"),
@@ -154,6 +159,8 @@ def test_fprime_gds_reads_every_number_and_commands(ground_python, arm, endpoint
             peer.command("test_x20_arm.command__shoulder", ["1.25"])
             peer.command("test_x20_arm.set_parameter", ["gravity__z", "-1.5"])
             until(lambda: client.parameter("gravity.z") == -1.5, "the parameter was not set")
+            peer.command("test_x20_arm.fault", ["gyro drifts"])
+            until(lambda: any("gyro drifts" in text for text in recorder.texts("refused")), "no word of the fault")
             assert client.state().command["shoulder"] == 1.25
             assert any("fprime/127.0.0.1" in text and "shoulder = 1.25" in text for text in recorder.texts("command"))
     finally:
