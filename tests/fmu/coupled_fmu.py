@@ -103,6 +103,12 @@ class CoupledFmu(Fmu):
         found = [variable for variable in table(system) if variable.region is region]
         return [variable.name for variable in sorted(found, key=lambda variable: variable.offset)]
 
+    def observed(self, simulation: lj.Simulation) -> tuple[np.ndarray, np.ndarray]:
+        """Forces and sensors that are numbers: as the FMU shows them, and as the simulation has them."""
+        found = [each for each in table(simulation.system) if each.region is Region.OBSERVED and not each.boolean]
+        whole = np.concatenate([simulation.tau, simulation.vdot, simulation.output_vector])
+        return self.values([each.name for each in found]), whole[[each.offset for each in found]]
+
     def last_error(self) -> str:
         errors = self.errors()
         assert errors, self.log

@@ -127,17 +127,18 @@ def random_commands(system: System, steps: int) -> np.ndarray:
 
 
 def engine_rows(system: System, commands: np.ndarray, inner: int, **options: Any) -> Mapping[str, np.ndarray]:
-    """Time, q, v, tau, sensors and total energy of lj.Simulation, a row before the first and after each command.
+    """Time, q, v, tau, numbers of sensors and total energy of lj.Simulation, before the first and after each command.
 
     inner : engine steps a command
     """
     simulation = lj.Simulation(system, **options)
     found: dict[str, list[np.ndarray]] = {name: [] for name in ("time", "q", "v", "tau", "sensors", "energy")}
+    numbers = [i for i, name in enumerate(simulation.output_names) if not name.endswith(".valid")]  # a truth value
     for row in [None, *commands]:
         if row is not None:
             simulation.command_vector = row
             simulation.step(inner)
-        values = (simulation.time, simulation.q, simulation.v, simulation.tau, simulation.output_vector)
+        values = (simulation.time, simulation.q, simulation.v, simulation.tau, simulation.output_vector[numbers])
         for name, value in zip(found, values):
             found[name].append(np.array(value, dtype=float))
         found["energy"].append(np.array(simulation.survey()[2]))

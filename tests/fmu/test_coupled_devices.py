@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.fmu.variables.variable import Region
-from tests.fmu.coupled_fmu import CoupledFmu, build_library, children, table, write_resources
+from tests.fmu.coupled_fmu import CoupledFmu, build_library, children, write_resources
 from tests.fmu.device_model import DT, equipped
 from tests.fmu.shim_build import DISCARD, OK
 from tests.fmu.test_shim_booleans import boolean_place
@@ -45,8 +44,6 @@ class Twin:
 
     def __init__(self, unit: CoupledFmu) -> None:
         self.unit, self.sim, self.time = unit, lj.Simulation(equipped()), 0.0
-        observed = (v for v in table(equipped()) if v.region is Region.OBSERVED and not v.boolean)
-        self._observed = sorted(observed, key=lambda variable: variable.offset)
 
     def command(self, *values: float) -> None:
         for (name, spoken), value in zip(COMMANDS.items(), values):
@@ -61,9 +58,7 @@ class Twin:
         self.agree()
 
     def agree(self) -> None:
-        observed = np.concatenate([self.sim.tau, self.sim.vdot, self.sim.output_vector])
-        places = [variable.offset for variable in self._observed]
-        assert np.array_equal(self.unit.values([each.name for each in self._observed]), observed[places])
+        assert np.array_equal(*self.unit.observed(self.sim))
         seen = boolean_place(self.unit, self.unit.references["sensor.tracker.valid"])
         assert seen == (OK, self.sim.output["tracker"][-1] == 1.0)
 

@@ -15,6 +15,7 @@ from limberjack.fmu.variables.variable import Region
 from tests.flexible.models import MODELS
 from tests.fmu.coupled_fmu import CoupledFmu, build_library, children, write_resources
 from tests.fmu.shim_build import OK
+from tests.fmu.test_shim_booleans import boolean_place
 
 pytestmark = pytest.mark.long
 STEPS = 20
@@ -24,14 +25,11 @@ def agree(unit: CoupledFmu, sim: lj.Simulation, system: System) -> None:
     """Every number that the FMU shows is the simulation's."""
     assert np.array_equal(unit.values(unit.names(Region.Q, system)), sim.q)
     assert np.array_equal(unit.values(unit.names(Region.V, system)), sim.v)
-    observed = np.concatenate([sim.tau, sim.vdot, sim.output_vector])
-    assert np.array_equal(unit.values(unit.names(Region.OBSERVED, system)), observed[_shown(observed, system)])
-
-
-def _shown(observed: np.ndarray, system: System) -> np.ndarray:
-    """Forces and sensors: this coupling has no accelerations."""
-    places = np.arange(len(observed))
-    return places[(places < system.nv) | (places >= 2 * system.nv)]
+    assert np.array_equal(*unit.observed(sim))
+    for name in sim.output_names:
+        if name.endswith(".valid"):
+            seen = boolean_place(unit, unit.references[f"sensor.{name}"])
+            assert seen == (OK, sim.output_vector[sim.output_names.index(name)] == 1.0)
 
 
 @pytest.mark.parametrize("version", [2, 3])

@@ -13,7 +13,7 @@ import pytest
 import limberjack as lj
 from limberjack.fmu.variables.variable import Region
 from tests.fmu.closed_model import docking
-from tests.fmu.coupled_fmu import CoupledFmu, build_library, children, table, write_resources
+from tests.fmu.coupled_fmu import CoupledFmu, build_library, children, write_resources
 from tests.fmu.shim_build import OK
 from tests.fmu.test_shim_booleans import assign_place, boolean_place
 
@@ -50,8 +50,6 @@ class Twin:
 
     def __init__(self, unit: CoupledFmu) -> None:
         self.unit, self.sim, self.time = unit, lj.Simulation(docking()), 0.0
-        observed = (v for v in table(docking()) if v.region is Region.OBSERVED and not v.boolean)
-        self._observed = sorted(observed, key=lambda variable: variable.offset)
 
     def switch(self, loop: str, close: bool) -> None:
         assert assign_place(self.unit, self.unit.references[f"loop.{loop}.closed"], close) == OK
@@ -65,11 +63,10 @@ class Twin:
         self.agree()
 
     def agree(self) -> None:
-        system, observed = self.sim.system, np.concatenate([self.sim.tau, self.sim.vdot, self.sim.output_vector])
+        system = self.sim.system
         assert np.array_equal(self.unit.values(self.unit.names(Region.Q, system)), self.sim.q)
         assert np.array_equal(self.unit.values(self.unit.names(Region.V, system)), self.sim.v)
-        places = [variable.offset for variable in self._observed]
-        assert np.array_equal(self.unit.values([each.name for each in self._observed]), observed[places])
+        assert np.array_equal(*self.unit.observed(self.sim))
         held = boolean_place(self.unit, self.unit.references["sensor.held"])
         assert held == (OK, self.sim.closed("grasp"))
 

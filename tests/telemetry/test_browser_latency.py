@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from limberjack.benchmarks.telemetry import run
-from limberjack.bridge.console import assets
 from tests.console.chromium import PROGRAM, Chromium
+from tests.console.conftest import libraries  # noqa: F401  (fixture)
 
 SECONDS = 10.0
 #: the plot of one quantity; the overview has a dozen, which a machine without a graphics processor draws slowly
@@ -28,10 +28,8 @@ limberjack.link.subscribe('engine.step', (data) => {
 
 
 @pytest.mark.long
-@pytest.mark.skipif(
-    PROGRAM is None or not assets.OPENMCT.installed,
-    reason="needs Chromium and limberjack console --install",
-)
+@pytest.mark.skipif(PROGRAM is None, reason="no Chromium on this machine")
+@pytest.mark.usefixtures("libraries")
 def test_from_a_step_to_the_screen(tmp_path, capsys):
     endpoint, web = f"ipc://{tmp_path}/e", run.free_port()
     model = str(importlib.resources.files("limberjack.examples") / f"{run.MODEL}.yaml")
