@@ -57,6 +57,8 @@ class CanEnd:
         self.check((*out, *into))
         self.outgoing = Frames(self._database, out, self._names, self._counter)
         self.incoming = Frames(self._database, into, self._names, self._counter)
+        if self._counter and not (self.outgoing.counted or self.incoming.counted):
+            raise ArgumentError(f"can: no message of the device has the signal '{self._counter}'; correct counter.")
         self._link, can = link, python_can()
         try:
             self._bus = can.Bus(can_filters=self.incoming.filters, **self._settings)

@@ -44,7 +44,7 @@ class Frames:
     """
 
     def __init__(self, database: Any, names: tuple[str, ...], mapped: Mapping[str, str], counter: str) -> None:
-        """counter : signal that counts the messages, "" for none. ArgumentError for signals that are not there."""
+        """counter : signal that counts those messages that have it. ArgumentError for signals that are not there."""
         signals = _signals(database)
         self._plans: dict[int, _Plan] = {}
         for place, name in enumerate(names):
@@ -57,6 +57,11 @@ class Frames:
     def identifiers(self) -> list[int]:
         """Of the messages."""
         return list(self._plans)
+
+    @property
+    def counted(self) -> bool:
+        """Whether one of the messages has the counter."""
+        return any(plan.counted for plan in self._plans.values())
 
     @property
     def filters(self) -> list[dict[str, Any]]:
@@ -84,25 +89,31 @@ class _Plan:
         if message.is_multiplexed() or message.is_container:
             raise ArgumentError(f"can: message '{message.name}' is multiplexed or a container; use plain messages.")
         self.message = message
-        self._content = {signal.name: signal.initial or 0 for signal in message.signals}
+        self._limits = {signal.name: _limits(signal) for signal in message.signals}
+        self._content = {
+            signal.name: _cut(signal.initial or 0, *self._limits[signal.name]) for signal in message.signals
+        }
         self._places: dict[str, int] = {}
-        self._limits: dict[str, tuple[float, float]] = {}
+        self._rounding = {signal.name: _rounding(signal) for signal in message.signals}
         self._counter = next((signal for signal in message.signals if signal.name == counter), None)
         self._count: int | None = None
+
+    @property
+    def counted(self) -> bool:
+        """Whether it has the counter."""
+        return self._counter is not None
 
     def add(self, name: str, signal: Any, place: int) -> None:
         """A value in this message."""
         if signal.name in self._places or signal is self._counter:
             raise ArgumentError(f"can: '{name}' is signal '{signal.name}' of '{self.message.name}', which is taken.")
         self._places[signal.name] = place
-        self._limits[signal.name] = _limits(signal)
 
     def encode(self, values: np.ndarray) -> bytes:
         content = self._content
         for name, place in self._places.items():
-            low, high = self._limits[name]
             value = float(values[place])
-            content[name] = min(max(value, low), high) if value == value else min(max(0.0, low), high)
+            content[name] = _cut(value if value == value else 0.0, *self._limits[name])
         if self._counter is not None:
             self._count = ((-1 if self._count is None else self._count) + 1) % (1 << self._counter.length)
             content[self._counter.name] = self._count
@@ -116,9 +127,10 @@ class _Plan:
         if not all(map(math.isfinite, found.values())):
             return "not finite"
         for name, place in self._places.items():
-            low, high = self._limits[name]
-            if not low <= found[place] <= high:
+            (low, high), rounding = self._limits[name], self._rounding[name]
+            if not low - rounding <= found[place] <= high + rounding:
                 return "out of range"
+            found[place] = _cut(found[place], low, high)
         if self._counter is not None:
             count = int(content[self._counter.name])
             if self._count is not None and not newer(count, self._count, 1 << self._counter.length):
@@ -129,8 +141,23 @@ class _Plan:
         return ""
 
 
+def _cut(value: float, low: float, high: float) -> float:
+    return min(max(value, low), high)
+
+
+def _rounding(signal: Any) -> float:
+    """By how much a value at the end of its range may seem to be beyond it: 7 · 0.1 is more than 0.7."""
+    if not signal.is_float:
+        return 1e-3 * abs(float(signal.scale))
+    ends = [abs(float(end)) for end in (signal.minimum, signal.maximum) if end is not None]
+    return max(ends, default=0.0) * (2.0**-10 if signal.length == 16 else 2.0**-23 if signal.length == 32 else 0.0)
+
+
 def _limits(signal: Any) -> tuple[float, float]:
-    """Least and greatest value: what the bits hold, within what the file says."""
+    """Least and greatest value: what the bits hold, within what the file says.
+
+    Of more than 53 bits the outermost numbers are left out, which doubles would round beyond the type.
+    """
     low, high = -math.inf, math.inf
     if signal.is_float:
         high = float(np.finfo(np.float32).max) if signal.length == 32 else math.inf
@@ -141,6 +168,8 @@ def _limits(signal: Any) -> tuple[float, float]:
             if signal.is_signed
             else (0, 2**signal.length - 1)
         )
+        inner = 0 if signal.length <= 53 else 2 ** (signal.length - 50)
+        raw = raw[0] + inner * (raw[0] < 0), raw[1] - inner
         low, high = sorted(float(number * signal.scale + signal.offset) for number in raw)
     least = -math.inf if signal.minimum is None else float(signal.minimum)
     most = math.inf if signal.maximum is None else float(signal.maximum)

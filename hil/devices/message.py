@@ -84,7 +84,7 @@ class Message:
         for use, i in self._slots.items():
             if use == "time" and self._time is not None:
                 number = (head.time - self._time.offset) / self._time.scale
-                raw[i] = round(number) % self._wraps["time"] if self._time.type[0] in "ui" else number
+                raw[i] = self._wrapped(round(number)) if self._time.type[0] in "ui" else number
             elif use != "constant":
                 raw[i] = getattr(head, use) % self._wraps[use]
         numbers = np.clip((values - self._offset) / self._scale, self._low, self._high).tolist()
@@ -96,6 +96,12 @@ class Message:
         if self._crc is not None:
             data += self._check.pack(self._crc(data))
         return data + self._tag(data) if self._key else data
+
+    def _wrapped(self, ticks: int) -> int:
+        """Time as its type holds it: a counter that begins again, a signed one at its least number."""
+        assert self._time is not None
+        least, wraps = integer_range(self._time.type)[0], self._wraps["time"]
+        return (ticks - least) % wraps + least
 
     def damage(self, data: bytes) -> str:
         """Why these bytes are not a message as it was sent, or ""."""

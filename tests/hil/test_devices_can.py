@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import limberjack as lj
+from limberjack.hil.devices.can_codec import Frames, read_dbc
 from limberjack.hil.devices.uri import device_from, twin_from
 from limberjack.hil.executive import Executive
 from limberjack.hil.mounted import mount
@@ -88,6 +89,45 @@ def test_frames_that_are_refused_change_nothing(place):
     assert bytes(heard.data) == (2**31 - 1).to_bytes(4, "little") + bytes(4)
     bus.shutdown()
     device.close()
+
+
+ENDS = """VERSION ""
+NS_ :
+BS_:
+BU_: Bench Servo
+
+BO_ 1 Command: 4 Servo
+ SG_ Torque : 0|8@1- (0.1,0) [-0.7|0.7] "N m" Bench
+ SG_ Offset : 8|8@1+ (1,10) [10|265] "" Bench
+
+BO_ 2 Rate: 4 Servo
+ SG_ Rate : 0|32@1- (1,0) [-0.1|0.1] "rad/s" Bench
+
+BO_ 3 Ticks: 8 Servo
+ SG_ Ticks : 0|64@1+ (1,0) [0|0] "" Bench
+SIG_VALTYPE_ 2 Rate : 1;
+"""
+
+
+def test_values_at_the_ends_of_a_range_go_there_and_back(tmp_path):
+    (tmp_path / "ends.dbc").write_text(ENDS, encoding="ascii")
+    names = ("Torque", "Rate", "Ticks")
+    frames = Frames(read_dbc(tmp_path / "ends.dbc"), names, {}, "")
+    for value in (np.inf, -np.inf):
+        found = np.full(3, np.nan)
+        sent = list(frames.encode(np.full(3, value)))
+        assert sent[0][2] == bytes([7 if value > 0 else 256 - 7, 0, 0, 0])  # what nobody sets stays in its range
+        for identifier, extended, data in sent:
+            message = can.Message(arbitration_id=identifier, is_extended_id=extended, data=data)
+            assert frames.decode(message, found) == ""
+        assert found[:2] == pytest.approx([np.sign(value) * 0.7, np.sign(value) * 0.1], abs=1e-15)
+        assert found[2] == (0.0 if value < 0.0 else pytest.approx(2.0**64, rel=1e-14))
+
+
+def test_a_counter_that_no_message_has_is_an_error(place):
+    uri, options = place
+    with pytest.raises(lj.ArgumentError, match="no message of the device has the signal 'Cuont'"):
+        device_from(uri, "servo", options | {"counter": "Cuont"}).open(WIRING)
 
 
 def test_a_bus_that_nobody_empties_drops_frames_and_never_waits(place):

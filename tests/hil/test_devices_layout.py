@@ -53,6 +53,19 @@ def test_counters_wrap():
     assert not newer(5, 5, 65536)
 
 
+@pytest.mark.parametrize(("kind", "code", "least"), [("i32", "<i", -(2**31)), ("u16", "<H", 0)])
+def test_time_in_ticks_begins_again_where_its_type_ends(kind, code, least):
+    fields = [{"use": "time", "type": kind, "scale": 1e-6}]
+    message = Message(
+        read_layout({"limberjack_layout": 1, "signals": {"fields": fields, "check": "none"}}), "signals", (), b""
+    )
+    wraps = 2 ** int(kind[1:])
+    for ticks in (0, 1, wraps // 2 - 1, wraps // 2, wraps - 1, wraps, 5 * wraps + 3):
+        found = struct.unpack(code, message.pack(Head(time=1e-6 * ticks), np.zeros(0)))[0]
+        assert (found - ticks) % wraps == 0
+        assert least <= found < least + wraps
+
+
 @pytest.mark.parametrize(
     ("fields", "more", "words"),
     [
