@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -46,13 +47,25 @@ class Disturbance:
             raise ArgumentError("reorder needs reorder_s, by how much a message is held back; give it.")
 
 
+def together(parts: Iterable[Disturbance]) -> Disturbance:
+    """Several at once: delays add up, a message is lost if one of them loses it."""
+    whole = Disturbance()
+    for part in parts:
+        times = {name: getattr(whole, name) + getattr(part, name) for name in ("latency_s", "jitter_s")}
+        times["reorder_s"] = max(whole.reorder_s, part.reorder_s)
+        pairs = {name: (getattr(whole, name), getattr(part, name)) for name in ("loss", "duplicate", "reorder")}
+        chances = {name: min(a + b - a * b, 1.0) for name, (a, b) in pairs.items()}
+        whole = Disturbance(**{name: min(time, _LONGEST_S) for name, time in times.items()}, **chances)
+    return whole
+
+
 @dataclass
 class _Road:
-    """One direction: messages by the time at which they arrive."""
+    """One direction: messages by the time at which they arrive, each with the time at which it set out."""
 
     generator: np.random.Generator
     disturbance: Disturbance = field(default_factory=Disturbance)
-    waiting: list[tuple[float, int, int, np.ndarray]] = field(default_factory=list)
+    waiting: list[tuple[float, int, int, float, np.ndarray]] = field(default_factory=list)
     number: int = 0
     lost: int = 0
 
@@ -68,15 +81,16 @@ class _Road:
             self.lost += 1
             return
         for _ in range(copies):
-            heapq.heappush(self.waiting, (due, self.number, frame, values.copy()))
+            heapq.heappush(self.waiting, (due, self.number, frame, time, values.copy()))
             self.number += 1
 
-    def due(self, time: float) -> tuple[int, np.ndarray] | None:
-        """The next message that has arrived by a time, s; its frame and values."""
+    def due(self, time: float) -> tuple[int, float, np.ndarray] | None:
+        """The next message that has arrived by a time, s; its frame, when it set out, and its values."""
         if not self.waiting or self.waiting[0][0] > time + 1e-12:
             return None
-        _, _, frame, values = heapq.heappop(self.waiting)
-        return frame, values
+        _, _, *message = heapq.heappop(self.waiting)
+        frame, set_out, values = message
+        return frame, set_out, values
 
 
 class DisturbedDevice:
@@ -92,6 +106,7 @@ class DisturbedDevice:
     def __init__(self, device: Device, seed: int, in_order: bool = True) -> None:
         """seed : of the draws, together with the device's name."""
         self._device, self._in_order = device, in_order
+        self._faults: dict[str, tuple[Disturbance, Disturbance]] = {}
         self.name, self.link = device.name, Link()
         arguments.count("seed", seed, 0, 2**63 - 1)
         self._entropy = (seed, *device.name.encode())
@@ -113,26 +128,39 @@ class DisturbedDevice:
         return self._in.lost
 
     def disturb(self, signals: Disturbance | None = None, commands: Disturbance | None = None) -> None:
-        """From now on; without arguments the link is sound again. Messages under way keep their delays."""
-        self._out.disturbance = signals or Disturbance()
-        self._in.disturbance = commands or Disturbance()
+        """From now on, this alone; without arguments the link is sound again. Messages under way keep their delays."""
+        self._faults.clear()
+        self.begin("", signals or Disturbance(), commands or Disturbance())
+
+    def begin(self, name: str, signals: Disturbance, commands: Disturbance) -> None:
+        """From now on this too, beside what disturbs the link already."""
+        self._faults[name] = signals, commands
+        self._combine()
+
+    def end(self, name: str) -> None:
+        """What began under this name has gone; the others go on."""
+        self._faults.pop(name, None)
+        self._combine()
+
+    def _combine(self) -> None:
+        self._out.disturbance = together(signals for signals, _ in self._faults.values())
+        self._in.disturbance = together(commands for _, commands in self._faults.values())
 
     def open(self, wiring: Wiring) -> None:
         """Connect; the draws begin anew."""
-        disturbances = self._out.disturbance, self._in.disturbance
         self._reset()
-        self._out.disturbance, self._in.disturbance = disturbances
+        self._combine()
         self._came = np.zeros(len(wiring.commands))
         self._device.open(wiring)
         self.link = Link()
         self._count()
 
     def send(self, frame: int, time: float, signals: np.ndarray) -> None:
-        """Put the signals on the road; send on what has arrived at its end."""
+        """Put the signals on the road; send on what has arrived at its end, with the time at which it set out."""
         self._out.put(time, frame, signals)
         self._asked = False
         while (found := self._out.due(time)) is not None:
-            self._device.send(found[0], time, found[1])
+            self._device.send(*found)
             self._asked = True
 
     def receive(self, time: float, commands: np.ndarray) -> bool:
@@ -144,8 +172,7 @@ class DisturbedDevice:
 
     def answer(self, time: float, commands: np.ndarray, limit_s: float) -> bool:
         """As the device's, where signals have got through; what is under way is not waited for."""
-        if len(self._came) != len(commands) or not self._in.waiting:
-            self._came = commands.copy()
+        self._came.fill(np.nan)
         self._limit_s = limit_s
         wait = limit_s > 0.0 and self._asked and self._silent < PATIENCE
         came = self._device.answer(time, self._came, limit_s) if wait else self._device.receive(time, self._came)
@@ -160,7 +187,7 @@ class DisturbedDevice:
                 continue
             self._newest, arrived = found[0], True
             self.link.received, self.link.last_time = self.link.received + 1, time
-            commands[:] = found[1]
+            np.copyto(commands, found[2], where=np.isfinite(found[2]))
         self._count()
         return arrived
 
@@ -193,12 +220,12 @@ class LinkFault:
     commands: Disturbance = field(default_factory=Disturbance)
 
     def set(self, simulation: Simulation, time: float) -> None:
-        """Begin."""
-        self.device.disturb(self.signals, self.commands)
+        """Begin, beside other faults of the link."""
+        self.device.begin(self.name, self.signals, self.commands)
 
     def clear(self, simulation: Simulation, time: float) -> None:
         """End."""
-        self.device.disturb()
+        self.device.end(self.name)
 
 
 def disturbance(settings: dict[str, float]) -> Disturbance:

@@ -22,6 +22,7 @@ class Mounted:
     """A device and its places among signals and commands; made by `mount`.
 
     signals : places (ns,) of `Signals.vector`;  commands : places (nc,) of the command vector
+    set_times : (nc,) simulated time at which each command was last set, s, -inf before
     every : frames from one `send` to the next;  unanswered : frames in a row that it did not answer in lockstep
     spent_ns : wall time of its calls in the latest frame, kept by the executive
     """
@@ -30,6 +31,8 @@ class Mounted:
         self.device, self.wiring, self.every = device, wiring, every
         self.signals, self.commands = places
         self._outgoing, self._incoming = (np.zeros(len(part)) for part in places)
+        self._given = np.zeros(len(self.commands), dtype=bool)
+        self.set_times = np.full(len(self.commands), -np.inf)
         self._asked = False
         self.unanswered = self.spent_ns = 0
 
@@ -41,6 +44,7 @@ class Mounted:
     def open(self) -> None:
         """Connect."""
         self._asked, self.unanswered = False, 0
+        self.set_times.fill(-np.inf)
         self.device.open(self.wiring)
 
     def close(self) -> None:
@@ -65,7 +69,7 @@ class Mounted:
         """
         if not len(self.commands):
             return False
-        np.take(commands, self.commands, out=self._incoming, mode="clip")
+        self._incoming.fill(np.nan)
         try:
             wait = limit_s > 0.0 and self._asked and self.unanswered < PATIENCE
             device, incoming = self.device, self._incoming
@@ -73,7 +77,9 @@ class Mounted:
         except Exception as error:
             raise self._failed("receive commands", error) from error
         if came:
-            commands[self.commands] = self._incoming
+            np.isfinite(self._incoming, out=self._given)
+            commands[self.commands[self._given]] = self._incoming[self._given]
+            self.set_times[self._given] = time
             self.unanswered = 0
         elif limit_s > 0.0 and self._asked:
             self.unanswered += 1

@@ -124,22 +124,50 @@ class Watch:
 
 
 class CommandAge(Watch):
-    """The newest commands of one of these devices are older than a limit, s of simulated time."""
+    """One of the commands of these devices was last set longer ago than a limit, s of simulated time.
 
-    def __init__(self, name: str, safe: SafeState, devices: Sequence[str], limit: float, latched: bool = False) -> None:
+    places : (m,) of the command vector, those that are watched; without, all of the devices
+    """
+
+    def __init__(
+        self,
+        name: str,
+        safe: SafeState,
+        devices: Sequence[str],
+        limit: float,
+        latched: bool = False,
+        places: np.ndarray | None = None,
+    ) -> None:
         super().__init__(name, safe, latched)
-        self._devices, self._limit = frozenset(devices), limit
+        self._devices, self._limit, self._places = frozenset(devices), limit, places
+        self._watched: dict[str, np.ndarray] = {}
         self._start: float | None = None
 
     def cause(self, time: float, signals: Signals, devices: Sequence[Mounted]) -> str:
-        """Before its first command a device has the limit from the start of the run."""
+        """Before it is first set a command has the limit from the start of the run."""
         self._start = time if self._start is None else self._start
         for mounted in devices:
             if mounted.name in self._devices:
-                age = time - max(mounted.device.link.last_time, self._start)
+                times = mounted.set_times[self._watched_of(mounted)]
+                age = time - max(float(times.min()), self._start)
                 if age > self._limit * (1.0 + 1e-9):
-                    return f"the commands of '{mounted.name}' are {age:.6g} s old; the limit is {self._limit:g} s"
+                    who = self._oldest(mounted, times)
+                    return f"{who} {age:.6g} s old; the limit is {self._limit:g} s"
         return ""
+
+    def _watched_of(self, mounted: Mounted) -> np.ndarray:
+        """Which of a device's commands are watched."""
+        if mounted.name not in self._watched:
+            chosen = mounted.commands if self._places is None else self._places
+            self._watched[mounted.name] = np.flatnonzero(np.isin(mounted.commands, chosen))
+        return self._watched[mounted.name]
+
+    def _oldest(self, mounted: Mounted, times: np.ndarray) -> str:
+        """All commands of a device, or the one that it has not set when it set others."""
+        if times.min() == mounted.set_times.max():
+            return f"the commands of '{mounted.name}' are"
+        name = mounted.wiring.commands[self._watched_of(mounted)[int(np.argmin(times))]]
+        return f"command '{name}' of '{mounted.name}' is"
 
 
 class Heartbeat(Watch):

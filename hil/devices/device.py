@@ -55,7 +55,7 @@ class Device(Protocol):
     def receive(self, time: float, commands: np.ndarray) -> bool:
         """Write the newest commands into commands (nc,); whether any had come since the last call.
 
-        Entries that a message does not set keep their values. Messages that are not valid, or not finite, are counted
+        The entries come as NaN; those that no message sets stay so. Messages that are not valid, or not finite, are counted
         under `link.rejected` and change nothing.
         """
 

@@ -121,7 +121,7 @@ def make_watchdog(
         case schema.CommandAgeSpec():
             with scenario.at("watchdogs", i, "commands"):
                 setters = _setters(devices, places, simulation)
-            return watchdogs.CommandAge(spec.name, safe, setters, spec.limit, spec.latched)
+            return watchdogs.CommandAge(spec.name, safe, setters, spec.limit, spec.latched, places)
         case schema.HeartbeatSpec():
             return watchdogs.Heartbeat(spec.name, safe, spec.device, spec.limit, spec.latched)
         case schema.LimitSpec():

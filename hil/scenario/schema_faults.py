@@ -194,7 +194,7 @@ class _Watchdog(Model):
 
 
 class CommandAgeSpec(_Watchdog):
-    """The commands of a device are too old."""
+    """Commands from a device are too old, one of them or all."""
 
     type: Literal["command_age"]
     commands: Patterns = Field(description="patterns; each must be set by a device. They go to the safe state")

@@ -9,7 +9,7 @@ import limberjack as lj
 from limberjack.hil.devices.device import Link
 from limberjack.hil.devices.uri import device_from, twin_from
 from limberjack.hil.executive import Executive
-from limberjack.hil.link_faults import Disturbance, DisturbedDevice, LinkFault, disturbance
+from limberjack.hil.link_faults import Disturbance, DisturbedDevice, LinkFault, disturbance, together
 from limberjack.hil.mounted import mount
 from limberjack.hil.signals import Signals
 from limberjack.hil.timeline import At, SetFault, Timeline
@@ -110,6 +110,50 @@ def test_a_fault_of_a_link_on_a_timeline(tmp_path):
     timeline = Timeline([At(0.010, SetFault(fault)), At(0.015, SetFault(fault, active=False))])
     Executive(simulation, paced=False, devices=[mounted], timeline=timeline).run(0.030)
     assert (device.lost_signals, len(echo.heard)) == (5, 31 - 5)
+
+
+def test_faults_of_one_link_act_together_and_each_ends_alone():
+    echo = Echo()
+    device, commands = DisturbedDevice(echo, 1), np.zeros(1)
+    late = LinkFault("late", device, signals=Disturbance(latency_s=0.002))
+    later = LinkFault("later", device, signals=Disturbance(latency_s=0.003))
+    deaf = LinkFault("deaf", device, commands=Disturbance(loss=1.0))
+    device.open(WIRING)
+    arrived = []
+    for frame in range(40):
+        changes = {5: late.set, 10: later.set, 12: deaf.set, 20: late.clear, 30: deaf.clear, 35: later.clear}
+        if frame in changes:
+            changes[frame](None, 0.0)
+        device.send(frame, 0.001 * frame, np.array([float(frame)]))
+        came = device.receive(0.001 * frame, commands)
+        arrived.append((len(echo.heard), came))
+    # newest heard: at once, 2 frames later, 5, then 3 again once the first fault has gone
+    heard = np.array([count for count, _ in arrived])
+    assert list(heard[[4, 9, 19, 29, 39]]) == [5, 8, 15, 27, 40]
+    assert [came for _, came in arrived] == [not 12 <= frame < 30 for frame in range(40)]
+
+
+def test_probabilities_together():
+    found = together([Disturbance(loss=0.5, jitter_s=1.0), Disturbance(loss=0.5, reorder=0.2, reorder_s=0.1)])
+    assert found == Disturbance(loss=0.75, jitter_s=1.0, reorder=0.2, reorder_s=0.1)
+    assert together([Disturbance(latency_s=3600.0)] * 2).latency_s == 3600.0
+    assert together([]) == Disturbance()
+
+
+def test_late_signals_tell_when_they_set_out():
+    stamps = []
+
+    class Stamped(Echo):
+        def send(self, frame, time, signals) -> None:
+            stamps.append((time, signals[0]))
+
+    device = DisturbedDevice(Stamped(), 1)
+    device.disturb(Disturbance(latency_s=0.004))
+    device.open(WIRING)
+    for frame in range(10):
+        device.send(frame, 0.001 * frame, np.array([0.001 * frame]))
+    assert len(stamps) == 6
+    assert all(time == signal for time, signal in stamps)
 
 
 def test_errors():

@@ -12,10 +12,12 @@ import limberjack as lj
 from limberjack.hil import watchdogs
 from limberjack.hil.devices.in_process import InProcessDevice
 from limberjack.hil.executive import Executive
+from limberjack.hil.link_faults import DisturbedDevice
 from limberjack.hil.mounted import mount
 from limberjack.hil.scenario.tape import Tape
 from limberjack.hil.signals import Signals
 from limberjack.hil.timeline import At, SetParameter, Timeline
+from tests.hil.benches import FakeDevice
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 PERIOD = 0.01
@@ -72,6 +74,35 @@ def test_commands_that_grow_old_are_noticed_and_zeroed_until_new_ones_come(arm):
     assert np.all(first[safe] == 0.0)
     assert np.all(first[~safe] > 0.9)
     assert outcome.reason == "completed"
+
+
+@pytest.mark.parametrize("disturbed", [False, True])
+def test_each_command_has_its_own_age(arm, disturbed):
+    """A device that sets one command and leaves the other, as over CAN one of two drives that has died."""
+
+    def half(time, commands):
+        commands[0] = time
+        if time < 0.1 - 1e-9:
+            commands[1] = 2.0
+        return True
+
+    def find(watched):
+        arm.reset()
+        signals, device = Signals(arm), FakeDevice("c")
+        device.on_receive = half
+        link = DisturbedDevice(device, 1) if disturbed else device
+        mounted = mount(link, signals, arm, [], ["joint1", "joint2"])
+        safe = watchdogs.SafeState("zero", arm, np.array(watched))
+        watch = watchdogs.CommandAge("age", safe, ["c"], limit=0.03, places=np.array(watched))
+        tape = Tape(signals, ["command.joint?"], 21)
+        executive = Executive(arm, steps_per_frame=10, paced=False, devices=[mounted], watchdogs=[watch], recorder=tape)
+        return executive.run(0.2).log.of("trip"), tape
+
+    assert find([0])[0] == []
+    (trip,), tape = find([0, 1])
+    assert trip.time == pytest.approx(0.13, abs=1e-9)
+    assert trip.text == "command 'joint2' of 'c' is 0.04 s old; the limit is 0.03 s"
+    assert np.all(column(tape, "command.joint2") == np.repeat([2.0, 0.0], [13, 7]))
 
 
 def test_a_device_that_never_commands_trips_after_the_limit_from_the_start(arm):
