@@ -18,7 +18,7 @@ def frames_figure(frames: FrameLog, title: str, bare: FrameLog | None = None) ->
     bare : frames of a loop without a simulation, drawn behind
     """
     figure = Figure(figsize=(11, 7), layout="constrained")
-    figure.suptitle(title, fontsize=13, fontweight="bold")
+    figure.suptitle(title, fontsize=13, fontweight="bold", parse_math=False)
     panels = [
         ("work of a frame", frames.compute, None),
         ("end of the work after the deadline", frames.finish, None),

@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
+import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -21,6 +22,7 @@ _LABEL = 30
 _COLOURS = {True: "tab:blue", False: "tab:red"}
 
 
+@matplotlib.rc_context({"text.parse_math": False})  # a "$" in a name is no formula
 def write_plot(path: Path, name: str, rows: Sequence[Row]) -> Path:
     """Write a PNG: a row for each criterion whose number varies: its histogram and a diagram for each varied number."""
     judged = [row for row in rows if row.status in ("passed", "failed")]

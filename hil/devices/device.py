@@ -55,8 +55,8 @@ class Device(Protocol):
     def receive(self, time: float, commands: np.ndarray) -> bool:
         """Write the newest commands into commands (nc,); whether any had come since the last call.
 
-        The entries come as NaN; those that no message sets stay so. Messages that are not valid, or not finite, are counted
-        under `link.rejected` and change nothing.
+        The entries come as NaN; those that no message sets stay so. Messages that are not valid, or not finite, are
+        counted under `link.rejected` and change nothing.
         """
 
     def answer(self, time: float, commands: np.ndarray, limit_s: float) -> bool:

@@ -110,7 +110,9 @@ def make_watchdog(
     spec = scenario.spec.watchdogs[i]
     if isinstance(spec, schema.HeartbeatSpec):
         with scenario.at("watchdogs", i, "device"):
-            arguments.index_of("device", spec.device, [mounted.name for mounted in devices])
+            place = arguments.index_of("device", spec.device, [mounted.name for mounted in devices])
+            if not len(devices[place].commands):
+                raise ArgumentError(f"device '{spec.device}' sets no commands, so nothing is taken from it.")
     own = next((m.commands for m in devices if m.name == getattr(spec, "device", None)), None)
     with scenario.at("watchdogs", i, "commands"):
         everything = np.arange(len(simulation.command_names)) if own is None else own

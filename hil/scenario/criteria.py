@@ -161,10 +161,12 @@ def _events(spec: schema.EventSpec | schema.NoEventSpec, evidence: Evidence) -> 
         if matches(event.source) and spec.start - _TIME_TOLERANCE <= event.time <= until + _TIME_TOLERANCE
     ]
     least = spec.least if isinstance(spec, schema.EventSpec) else 0
-    passed = len(found) >= least if least else not found
+    dropped = 0 if least else evidence.log.dropped
+    passed = len(found) >= least if least else not found and not dropped
     what = f"{len(found)} events '{spec.kind}' of '{spec.source}'"
     first = f", the first at {found[0].time:.6g} s: {found[0].source}: {found[0].text}" if found else ""
     wanted = f"; at least {least} must be" if least else "; none may be"
+    wanted += f", and {dropped} events found no room in the log" if dropped else ""
     time = found[0].time if found else float("nan")
     return Verdict(spec.name, passed, what + first + wanted, float(len(found)), float(least), time)
 

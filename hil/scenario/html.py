@@ -93,8 +93,9 @@ def _events(outcome: Outcome) -> str:
     hidden = set(map(id, late))
     shown = [event for event in outcome.log.events if id(event) not in hidden][:MOST_SHOWN]
     rows = [(f"{event.time:.6g} s", event.kind, event.source, event.text) for event in shown]
-    left = len(outcome.log.events) + outcome.log.dropped - len(shown)
+    left = len(outcome.log.events) - len(shown)
     more = f"<p>{left} more are in events.jsonl.</p>" if left else ""
+    more += f"<p>{outcome.log.dropped} found no room in the log.</p>" if outcome.log.dropped else ""
     return f"<section>{_table(rows, ('time', 'kind', 'source', 'what'))}{more}</section>"
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from limberjack.engine.errors import ArgumentError, ModelError
+from limberjack.engine.system.patterns import compiled
 from limberjack.engine.system.readers.schema_errors import Dialect, model_error
 from limberjack.engine.system.readers.yaml_document import Document, Value, read_document
 from limberjack.hil.scenario.schema import ScenarioSpec
@@ -72,6 +73,7 @@ def load_scenario(path: Path | str, overrides: Mapping[str, Any] | None = None) 
     _check_names(scenario)
     _check_faults(scenario)
     _check_times(scenario)
+    _check_sources(scenario)
     return scenario
 
 
@@ -179,8 +181,28 @@ def _check_times(scenario: Scenario) -> None:
             what = f"nothing happens at {entry.at:g} s any more: the run ends at {end:g} s"
             raise ModelError(what, where=scenario.place("timeline", i, "at"), mend="Correct it, or the duration")
     for i, criterion in enumerate(scenario.spec.criteria):
+        within, last = getattr(criterion, "within", None), getattr(criterion, "until", None) or end
+        if within is not None and criterion.start + within > last * (1.0 + 1e-9):
+            what = f"within {within:g} s of {criterion.start:g} s is after {last:g} s, to when it is judged"
+            raise ModelError(what, where=scenario.place("criteria", i, "within"), mend="Give less, or judge for longer")
         for field in ("start", "until", "by"):
             time = getattr(criterion, field, None)
             if time is not None and time > end:
                 what = f"{field} is {time:g} s, and the run ends at {end:g} s"
                 raise ModelError(what, where=scenario.place("criteria", i, field), mend="Correct it, or the duration")
+
+
+def _check_sources(scenario: Scenario) -> None:
+    """A criterion on events of a watchdog, program or fault that is not there would mean nothing."""
+    spec = scenario.spec
+    groups = {"trip": (spec.watchdogs, spec.controllers), "recover": (spec.watchdogs,)}
+    groups |= {"fault": (spec.faults,), "clear": (spec.faults,)}
+    for i, criterion in enumerate(spec.criteria):
+        kind, source = getattr(criterion, "kind", ""), getattr(criterion, "source", "*")
+        if source == "*" or kind not in groups:
+            continue
+        names = [part.name for group in groups[kind] for part in group]
+        if not any(compiled(source).match(name) for name in names):
+            listed = f"; there are {', '.join(names)}" if names else ""
+            what = f"no '{kind}' can come from '{source}'{listed}"
+            raise ModelError(what, where=scenario.place("criteria", i, "source"), mend="Correct the name")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -19,6 +20,7 @@ MOST_MARKS = 12
 MOST_NAMED = 12
 
 
+@matplotlib.rc_context({"text.parse_math": False})  # a "$" in a name is no formula
 def signals_figure(plot: tuple[str, tuple[str, ...]], spec: ScenarioSpec, built: Built, log: EventLog) -> Figure:
     """One diagram: lines, bounds of the criteria on the same signals, events."""
     title, names = plot

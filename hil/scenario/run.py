@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from limberjack.engine import arguments
+from limberjack.engine.errors import ArgumentError
 from limberjack.hil.events import Event, EventLog
 from limberjack.hil.executive import Outcome
 from limberjack.hil.parts import Visitor
@@ -23,6 +24,8 @@ from limberjack.hil.scenario.junit import write_junit
 from limberjack.hil.scenario.load import Scenario, load_scenario
 from limberjack.hil.scenario.programs import Programs
 
+#: what a run writes, besides the output of programs
+FILES = ("report.html", "junit.xml", "result.json", "events.jsonl", "signals.csv", "record.mcap")
 #: makes the visitor of a run, and ends it when the run has ended
 Visit = Callable[[Built], AbstractContextManager[Visitor]]
 
@@ -76,11 +79,15 @@ def run_scenario(
     ModelError or ArgumentError for what cannot be run, HilError where a device cannot be opened; what goes wrong later
     is in the Result.
     """
+    if isinstance(source, Scenario) and overrides:
+        raise ArgumentError("overrides are for a scenario's path; give them to load_scenario, which made this one.")
     scenario = source if isinstance(source, Scenario) else load_scenario(source, overrides)
     spec, folder = scenario.spec, None if out is None else Path(out)
     chosen = spec.seed if seed is None else arguments.count("seed", seed, 0, 2**63 - 1)
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
+        for name in FILES:  # of a run before, whose verdict would pass for this one's if it does not come to its end
+            (folder / name).unlink(missing_ok=True)
     pace = spec.pacing.real_time if paced is None else paced
     programs = Programs(scenario, folder)
     built = build(scenario, chosen, pace, [programs], folder)

@@ -84,8 +84,28 @@ class DeadlineSpec(_Criterion):
         return self
 
 
+#: what events of a run can be, docs/scenario-format.md
+Kind = Literal[
+    "trip",
+    "recover",
+    "fault",
+    "clear",
+    "command",
+    "parameter",
+    "attach",
+    "release",
+    "lock",
+    "unlock",
+    "device",
+    "overrun",
+    "dropped",
+    "visitor",
+    "end",
+]
+
+
 class _OnEvents(_Windowed):
-    kind: Name = Field(description="trip, recover, fault, clear, command, parameter, attach, device, overrun, …")
+    kind: Kind
     source: NamePattern = Field(default="*", description="pattern of the source's name (default: any)")
 
 

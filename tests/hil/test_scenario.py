@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import sys
 import time
+import xml.etree.ElementTree
 from pathlib import Path
 
 import jsonschema
@@ -125,6 +127,24 @@ def test_the_schema_file_is_up_to_date_and_knows_the_examples():
         (
             "faults:\n  - {name: f, type: delay, commands: [swing], delay: 1e20}",
             r"faults\[0\]\.commands: a delay of 1e\+20 s is .* frames; give at most 1000000 frames",
+        ),
+        (
+            "criteria:\n  - {name: a, type: no_event, kind: tripp}",
+            r"test\.yaml:7, criteria\[0\]\.kind: unknown kind 'tripp'",
+        ),
+        (
+            "watchdogs:\n  - {name: w, type: engine, safe: zero}\n"
+            "criteria:\n  - {name: a, type: no_event, kind: trip, source: v}",
+            r"criteria\[0\]\.source: no 'trip' can come from 'v'; there are w\. Correct the name",
+        ),
+        (
+            "criteria:\n  - {name: a, type: settling, signals: [time], target: 0, tolerance: 1, start: 0.2, within: 0.4}",
+            r"criteria\[0\]\.within: within 0.4 s of 0.2 s is after 0.5 s, to when it is judged",
+        ),
+        (
+            "devices:\n  - {name: d, uri: 'udp://127.0.0.1:9', signals: [time]}\n"
+            "watchdogs:\n  - {name: w, type: heartbeat, device: d, limit: 0.1, safe: stop}",
+            r"watchdogs\[0\]\.device: device 'd' sets no commands, so nothing is taken from it",
         ),
         ("controllers:\n  - {name: ../c, command: [x]}", r"controllers\[0\]\.name: '\.\./c'"),
         ("pacing: {policy: hurry}", r"pacing\.policy: unknown policy 'hurry'"),
@@ -250,6 +270,10 @@ def test_events_and_runs_that_end_early():
     assert not verdict(of("event", kind="trip", start=2.5), log).passed
     assert not verdict(of("no_event", kind="trip"), log).passed
     assert verdict(of("no_event", kind="trip", until=1.9), log).passed
+    full = EventLog(most=0)
+    full.add(Event(2.0, "trip", "speed", "too fast"))
+    found = verdict(of("no_event", kind="trip"), full)
+    assert (found.passed, found.text[-40:]) == (False, "may be, and 1 events found no room in the log"[-40:])
     found = verdict(of("bounds", "x", upper=9.0, until=11.0))
     assert (found.passed, found.text) == (False, "the run ended at 10 s, before 11 s")
 
@@ -405,6 +429,20 @@ def test_the_fixture_runs_scenarios(folder, run_hil):
     assert (result.folder / "report.html").is_file()
     with pytest.raises(pytest.fail.Exception, match=r"FAILED  moves"):
         run_hil(write(folder, "criteria:\n  - {name: moves, type: deadline, signals: [v.swing], above: 1, by: 0.4}\n"))
+
+
+def test_any_name_can_stand_in_a_report_and_none_stays_from_a_run_before(folder):
+    name = "a <b> costs $5_{ and $6"
+    path = write(folder, f"criteria:\n  - {{name: '{name}', type: bounds, signals: [v.swing], upper: 1}}\n")
+    out = folder / "out"
+    assert run_scenario(path, out=out).passed
+    assert name in xml.etree.ElementTree.parse(out / "junit.xml").find(".//testcase[2]").attrib["name"]
+    assert html.escape(name) in (out / "report.html").read_text(encoding="utf-8")
+    with pytest.raises(lj.LimberjackError):
+        run_scenario(path, out=out, overrides={"model": "none.yaml"})
+    assert list(out.iterdir()) == []
+    with pytest.raises(lj.ArgumentError, match="overrides are for a scenario's path"):
+        run_scenario(load_scenario(path), overrides={"duration": 1})
 
 
 LINKED = """

@@ -89,6 +89,7 @@ def _chosen(names: tuple[str, ...], patterns: list[str]) -> list[int]:
     return sorted(kept)
 
 
+@matplotlib.rc_context({"text.parse_math": False})  # a "$" in a name is no formula
 def _draw(
     panels: dict[tuple[str, str], list[tuple[str, int]]],
     envelope: Envelope,
