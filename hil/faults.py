@@ -228,6 +228,7 @@ class ChangedParameters:
         self.name, self._board = name, board
         self._values, self._factors = dict(values), dict(factors)
         self._before: dict[str, float] = {}
+        self._given: dict[str, float] = {}
 
     def set(self, simulation: Simulation, time: float) -> None:
         """Begin. HilError if another fault holds one of the parameters, ArgumentError if one cannot be so; nothing
@@ -248,13 +249,16 @@ class ChangedParameters:
             for name, value in wanted.items():
                 parameters[name] = value
         except LimberjackError:
+            self._given = {name: parameters[name] for name in names}
             self.clear(simulation, time)
             raise
+        self._given = {name: parameters[name] for name in names}
 
     def clear(self, simulation: Simulation, time: float) -> None:
-        """End: the values of before."""
+        """End: the values of before, but those that something else has set since."""
         for name, value in self._before.items():
-            simulation.parameters[name] = value
+            if simulation.parameters[name] == self._given[name]:
+                simulation.parameters[name] = value
             del self._board.holders[name]
         self._before = {}
 

@@ -138,7 +138,8 @@ def test_the_schema_file_is_up_to_date_and_knows_the_examples():
             r"criteria\[0\]\.source: no 'trip' can come from 'v'; there are w\. Correct the name",
         ),
         (
-            "criteria:\n  - {name: a, type: settling, signals: [time], target: 0, tolerance: 1, start: 0.2, within: 0.4}",
+            "criteria:\n"
+            "  - {name: a, type: settling, signals: [time], target: 0, tolerance: 1, start: 0.2, within: 0.4}",
             r"criteria\[0\]\.within: within 0.4 s of 0.2 s is after 0.5 s, to when it is judged",
         ),
         (
@@ -319,6 +320,17 @@ def test_a_modal_frequency_changes_by_its_factor_and_keeps_its_damping_ratio(fol
     assert set(after) == {k, c}
     assert np.sqrt(after[k] / before[k]) == pytest.approx(0.5)
     assert after[c] / np.sqrt(after[k]) == pytest.approx(before[c] / np.sqrt(before[k]))
+
+
+def test_a_parameter_set_while_a_fault_holds_it_stays_as_set(folder):
+    path = write(
+        folder,
+        "faults:\n  - {name: f, type: parameter, factors: {hinge.swing.damping: 2, body.rod.mass: 3}}\n"
+        "timeline:\n  - {at: 0.1, fault: f}\n  - {at: 0.2, parameter: {hinge.swing.damping: 0.7}}\n"
+        "  - {at: 0.3, clear: f}\n",
+    )
+    parameters = run_scenario(path).built.executive.simulation.parameters
+    assert (parameters["hinge.swing.damping"], parameters["body.rod.mass"]) == (0.7, 2.0)
 
 
 def test_ramps_parameters_and_an_early_end(folder):
