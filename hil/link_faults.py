@@ -88,8 +88,7 @@ class _Road:
         """The next message that has arrived by a time, s; its frame, when it set out, and its values."""
         if not self.waiting or self.waiting[0][0] > time + 1e-12:
             return None
-        _, _, *message = heapq.heappop(self.waiting)
-        frame, set_out, values = message
+        _, _, frame, set_out, values = heapq.heappop(self.waiting)
         return frame, set_out, values
 
 

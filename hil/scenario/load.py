@@ -182,8 +182,9 @@ def _check_times(scenario: Scenario) -> None:
             raise ModelError(what, where=scenario.place("timeline", i, "at"), mend="Correct it, or the duration")
     for i, criterion in enumerate(scenario.spec.criteria):
         within, last = getattr(criterion, "within", None), getattr(criterion, "until", None) or end
-        if within is not None and criterion.start + within > last * (1.0 + 1e-9):
-            what = f"within {within:g} s of {criterion.start:g} s is after {last:g} s, to when it is judged"
+        start = getattr(criterion, "start", 0.0)
+        if within is not None and start + within > last * (1.0 + 1e-9):
+            what = f"within {within:g} s of {start:g} s is after {last:g} s, to when it is judged"
             raise ModelError(what, where=scenario.place("criteria", i, "within"), mend="Give less, or judge for longer")
         for field in ("start", "until", "by"):
             time = getattr(criterion, field, None)
@@ -195,13 +196,15 @@ def _check_times(scenario: Scenario) -> None:
 def _check_sources(scenario: Scenario) -> None:
     """A criterion on events of a watchdog, program or fault that is not there would mean nothing."""
     spec = scenario.spec
-    groups = {"trip": (spec.watchdogs, spec.controllers), "recover": (spec.watchdogs,)}
-    groups |= {"fault": (spec.faults,), "clear": (spec.faults,)}
+    faults = {part.name for part in spec.faults}
+    watchdogs = {part.name for part in spec.watchdogs}
+    sources = {"trip": watchdogs | {part.name for part in spec.controllers}, "recover": watchdogs}
+    sources |= {"fault": faults, "clear": faults}
     for i, criterion in enumerate(spec.criteria):
         kind, source = getattr(criterion, "kind", ""), getattr(criterion, "source", "*")
-        if source == "*" or kind not in groups:
+        if source == "*" or kind not in sources:
             continue
-        names = [part.name for group in groups[kind] for part in group]
+        names = sorted(sources[kind])
         if not any(compiled(source).match(name) for name in names):
             listed = f"; there are {', '.join(names)}" if names else ""
             what = f"no '{kind}' can come from '{source}'{listed}"
