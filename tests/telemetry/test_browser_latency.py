@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from limberjack.benchmarks.telemetry import run
-from tests.console.chromium import PROGRAM, Chromium
+from tests.console.chromium import PROGRAM, Chromium, Page
 from tests.console.conftest import libraries  # noqa: F401  (fixture)
 
 SECONDS = 10.0
@@ -21,10 +21,25 @@ PLOT = "#/browse/limberjack:root/limberjack:engine/limberjack:engine.step?hideTr
 WATCH = """
 window.marks = [];
 limberjack.link.subscribe('engine.step', (data) => {
-  const mark = [data[data.length - 1].value, Date.now()];
-  requestAnimationFrame(() => requestAnimationFrame(() => window.marks.push([...mark, Date.now()])));
+  const mark = [data[data.length - 1].value, performance.now()];
+  requestAnimationFrame(() => requestAnimationFrame(() => window.marks.push([...mark, performance.now()])));
 });
 """
+
+
+def clock_of(page: Page) -> tuple[float, float]:
+    """What to add to the page's performance.now() in ns for this process's monotonic clock, and how unsure that is.
+
+    Of many readings the one that was answered soonest; the page's reading lies between question and answer.
+    """
+    readings = []
+    for _ in range(50):
+        asked = time.monotonic_ns()
+        there = 1e6 * page.ask("performance.now()")
+        answered = time.monotonic_ns()
+        readings.append((answered - asked, asked - there))
+    took, offset = min(readings)
+    return offset, took
 
 
 @pytest.mark.long
@@ -44,9 +59,9 @@ def test_from_a_step_to_the_screen(tmp_path, capsys):
         page.ask(WATCH)
         time.sleep(SECONDS)
         marks = np.array(page.ask("window.marks"))
-        offset = time.time_ns() - time.monotonic_ns()
+        offset, unsure = clock_of(page)
     ended = np.load(f"{tmp_path}/engine.npy")[:, 0]
-    step, came, drawn = marks[:, 0].astype(int), *(1e6 * marks[:, 1:].T - offset)
+    step, came, drawn = marks[:, 0].astype(int), *(1e6 * marks[:, 1:].T + offset)
     frames = np.arange(step[0], step[-1])
     seen = drawn[np.searchsorted(step, frames)] - ended[frames]
     with capsys.disabled():
@@ -55,5 +70,5 @@ def test_from_a_step_to_the_screen(tmp_path, capsys):
             print(f"\nfrom a step to the {what}: p50 {p50:.0f} ms, p99 {p99:.0f} ms, {len(each)} values")
     assert len(marks) > 10
     assert (np.diff(step) > 0).all()
-    assert (came - ended[step] > -2e6).all()  # the browser's clock tells whole milliseconds
+    assert (came - ended[step] > -unsure).all()
     assert (drawn >= came).all()
