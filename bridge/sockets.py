@@ -41,7 +41,7 @@ class ServerSockets:
         self._watched: list[zmq.Socket] = []
         self._gate = Gate(settings.keys) if settings.keys is not None else None
         self._refused_seen = self.failed = self.disconnected = 0
-        self._readers: set[tuple[int, int]] = set()  # (stream, descriptor)
+        self._readers: tuple[set[int], set[int]] = set(), set()  # descriptors, of the state and of the topics
         self._context = zmq.Context()
         try:
             if self._gate is not None:
@@ -105,25 +105,26 @@ class ServerSockets:
     @property
     def read(self) -> bool:
         """Whether anybody was connected to a stream at the last `look`."""
-        return bool(self._readers)
+        return bool(self._readers[0] or self._readers[1])
 
     def look(self) -> None:
         """Note who came to and went from the streams: publishing to nobody would cost as much as a short step."""
-        for stream, door in enumerate(self._doors):
+        for readers, door in zip(self._readers, self._doors):
             for _ in range(_MONITOR_EVENTS):
                 if not door.poll(0):
                     break
                 message = recv_monitor_message(door)
-                reader = stream, message["value"]
                 if message["event"] == zmq.EVENT_ACCEPTED:
-                    self._readers.add(reader)
+                    readers.add(message["value"])
                 else:
-                    self._readers.discard(reader)
+                    readers.discard(message["value"])
 
     def publish_state(self, message: memoryview) -> None:
-        """Send a state to both streams."""
-        self._state.send(message, zmq.DONTWAIT)
-        self.publish("state", message)
+        """Send a state to the streams that somebody reads."""
+        if self._readers[0]:
+            self._state.send(message, zmq.DONTWAIT)
+        if self._readers[1]:
+            self.publish("state", message)
 
     def publish(self, topic: str, message: bytes | memoryview) -> None:
         """Send [topic, message] to whoever subscribed; a slow reader loses messages and delays nobody."""
