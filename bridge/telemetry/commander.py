@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from limberjack.bridge.client import Client
 from limberjack.bridge.errors import BridgeError, Code, EngineLostError, EngineTimeoutError, RefusedError
 from limberjack.bridge.telemetry.orders import Actor, Order, OrderRefused, Rule, examine, permit
+from limberjack.bridge.telemetry.sample import printable
 from limberjack.bridge.telemetry.session import Session
 from limberjack.engine.errors import LimberjackError, SimulationError
 from limberjack.engine.impact import Impact
@@ -74,6 +75,8 @@ class Commander:
         except OrderRefused as refusal:
             self.refuse(order, actor, refusal)
             raise
+        if order.action == "parameter":  # the engine's own word comes with its next heartbeat, and is asked for before
+            self._session().mirror.set_parameters({order.target: answer["value"]})
         self._teller.tell(0, f"{actor}: {order}.", "command", **_data(order, actor), **answer)
         return answer
 
@@ -88,9 +91,10 @@ class Commander:
 
     def look(self) -> None:
         """Give the lease up when it has not been used for a while; call now and then."""
-        if self._holds and time.monotonic() - self._last > self._idle_s and self._lock.acquire(blocking=False):
+        if self._holds and self._lock.acquire(blocking=False):
             try:
-                self._give_up()
+                if self._holds and time.monotonic() - self._last > self._idle_s:
+                    self._give_up()
             finally:
                 self._lock.release()
 
@@ -110,23 +114,22 @@ class Commander:
             raise OrderRefused("busy", "the engine is still at an order given before. Try again.")
         try:
             answer = self._answer(order)
-            self._last = time.monotonic()
             self._holds = order.action != "give_up"
             return answer
         finally:
+            self._last = time.monotonic()
             self._lock.release()
 
     def _answer(self, order: Order) -> dict[str, Any]:
         """What the engine answers; the refusal of an engine that was started again is no answer."""
         try:
-            client = self._connected()
             try:
-                return _do(client, order)
+                return self._ask(order)
             except RefusedError as error:
                 if error.code != Code.UNKNOWN_CLIENT:
                     raise
             self._drop()
-            return _do(self._connected(), order)
+            return self._ask(order)
         except RefusedError as error:
             raise OrderRefused(error.code, str(error)) from None
         except (EngineLostError, EngineTimeoutError) as error:
@@ -136,6 +139,11 @@ class Commander:
             raise OrderRefused("simulation", str(error)) from None
         except LimberjackError as error:
             raise OrderRefused("malformed", str(error)) from None
+
+    def _ask(self, order: Order) -> dict[str, Any]:
+        client = self._connected()
+        self._holds = True  # an order that the engine refuses takes the lease as well
+        return _do(client, order)
 
     def _connected(self) -> Client:
         """A client of the engine that the telemetry comes from."""
@@ -218,5 +226,6 @@ class _Bounded:
             more, self._held_back = self._held_back, 0
         if more:
             text = f"{text} ({more} orders before this one were not told.)"
+        text = printable(text)
         log.log(logging.WARNING if severity else logging.INFO, text)
         self._tell(severity, text, kind, **data)

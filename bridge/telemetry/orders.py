@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from limberjack.bridge.errors import BridgeError
+from limberjack.bridge.telemetry.sample import printable
 from limberjack.bridge.telemetry.session import Session
 from limberjack.engine import arguments
 from limberjack.engine.errors import ArgumentError
@@ -26,6 +27,7 @@ ACTIONS = {
     "give_up": "give the command lease to others",
 }
 ROLES = ("viewer", "operator")
+_WITHOUT_TARGET = ("reset", "give_up")
 _LONGEST_NAME = 200
 
 
@@ -38,8 +40,7 @@ class Actor:
     role: str = "viewer"
 
     def __str__(self) -> str:
-        shown = "".join(each if each.isprintable() else "?" for each in self.name[:100])
-        return f"{self.outlet}/{shown}"
+        return f"{self.outlet}/{printable(self.name[:100])}"
 
 
 @dataclass(frozen=True)
@@ -57,9 +58,11 @@ class Order:
     def __str__(self) -> str:
         if self.action == "command":
             shown = [f"{name!s:.80} = {_short(value)}" for name, value in list(self.values.items())[:8]]
-            return "command " + ", ".join(shown) + (", …" if len(self.values) > len(shown) else "")
-        tail = f" = {_short(self.value)}" if self.value is not None else ""
-        return f"{self.action!s:.40} {self.target!s:.80}".strip() + tail
+            text = "command " + ", ".join(shown) + (", …" if len(self.values) > len(shown) else "")
+        else:
+            tail = f" = {_short(self.value)}" if self.value is not None else ""
+            text = f"{self.action!s:.40} {self.target!s:.80}".strip() + tail
+        return printable(text)
 
 
 class OrderRefused(BridgeError):
@@ -79,7 +82,10 @@ class OrderRefused(BridgeError):
 
 @dataclass(frozen=True)
 class Rule:
-    """What some may do: patterns (as of file names) of "outlet/name", of actions, of targets or command names."""
+    """What some may do: patterns (as of file names) of "outlet/name", of actions, of targets or command names.
+
+    Targets do not matter to what has none: reset and give_up.
+    """
 
     who: str = "*"
     actions: tuple[str, ...] = ("*",)
@@ -88,6 +94,7 @@ class Rule:
     def fits(self, actor: Actor, order: Order) -> bool:
         """Whether it lets this actor do this."""
         names = list(order.values) if order.action == "command" else [order.target]
+        names = [] if order.action in _WITHOUT_TARGET else names
         return (
             fnmatch.fnmatchcase(str(actor), self.who)
             and any(fnmatch.fnmatchcase(order.action, each) for each in self.actions)
@@ -110,10 +117,9 @@ def examine(order: Order, session: Session) -> None:
     if order.action not in ACTIONS:
         raise OrderRefused("malformed", f"{order.action!r:.40} is no action. Choose one of {', '.join(ACTIONS)}.")
     for name in (order.target, *order.values):
-        if not isinstance(name, str) or len(name) > _LONGEST_NAME:
-            raise OrderRefused(
-                "malformed", f"{name!r:.40} is no name; give text of at most {_LONGEST_NAME} characters."
-            )
+        if not isinstance(name, str) or len(name) > _LONGEST_NAME or not name.isprintable():
+            text = f"{name!r:.40} is no name; give printable text of at most {_LONGEST_NAME} characters."
+            raise OrderRefused("malformed", text)
     try:
         if order.action == "command":
             _examine_command(order, session)

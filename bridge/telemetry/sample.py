@@ -42,6 +42,17 @@ class Notice:
     unix_ns: int
     data: dict[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        """Names that clients and browsers give stand in it: no outlet is to fail, no terminal to obey, for one."""
+        object.__setattr__(self, "text", printable(self.text))
+
+
+def printable(text: str) -> str:
+    """The text in one line of characters that can be shown and encoded; others become a space or a question mark."""
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else " " if each.isspace() else "?" for each in text)
+
 
 class Outlet(Protocol):
     """One way out of the gateway, with its own thread and bounded queue, so that none waits for another.

@@ -113,6 +113,30 @@ def test_the_lease(dock, endpoint):
         other.acquire()
 
 
+def test_an_order_that_the_engine_refuses_does_not_keep_the_lease(dock, endpoint):
+    with engine(dock, endpoint, mode="lockstep"), gateway(endpoint) as running, Client(endpoint) as other:
+        running.commander._idle_s = 0.1
+        with pytest.raises(OrderRefused, match="open"):
+            running.commander.execute(Order("release", "dock"), ALICE)
+        until(lambda: other.status()["lease"] is None, "the gateway keeps a lease that it does not use")
+
+
+def test_a_parameter_is_known_at_once(served_dock):
+    """Not only when the engine's next heartbeat tells of it: who has set one looks at it then."""
+    running, _ = served_dock
+    for value in (-1.25, -1.5):
+        running.commander.execute(Order("parameter", "gravity.x", value), ALICE)
+        assert running.session().mirror.simulation.parameters["gravity.x"] == value
+
+
+def test_rules_for_targets_let_pass_what_has_none():
+    rule = Rule("console/*", ("command", "reset", "give_up"), ("wheel_*",))
+    assert all(rule.fits(ALICE, Order(action)) for action in ("reset", "give_up"))
+    assert rule.fits(ALICE, Order("command", values={"wheel_1": 0.0}))
+    assert not rule.fits(ALICE, Order("command", values={"wheel_1": 0.0, "arm": 0.0}))
+    assert not rule.fits(ALICE, Order("attach"))
+
+
 def test_orders_when_the_engine_goes_and_comes(arm, dock, endpoint, monkeypatch):
     """Gone: refused as lost, bounded. Back: orders work. Another model: refused until its dictionary is there."""
     monkeypatch.setattr("limberjack.bridge.telemetry.commander._ANSWER_S", 0.5)
