@@ -83,16 +83,22 @@ class History:
 
     def open(self, dictionary: Dictionary) -> None:
         """Open the file. HistoryError, OSError when it cannot be used."""
-        self._store = Store(self._path)
-        self._catch_up(self._store)
-        self._number = self._store.dictionary(dictionary)
-        self._place = dict(dictionary.places)
-        self._times = np.zeros(_ROWS, dtype=np.int64)
-        self._gaps = np.zeros(_ROWS, dtype=np.int64)
-        self._rows = np.zeros((_ROWS, len(dictionary)))
-        self._count = 0
-        self._broken = 1  # what was before this is not known
-        self._pending = {k: empty(len(dictionary)) for k in range(1, len(self._tiers))}
+        store = Store(self._path)
+        try:
+            self._catch_up(store)
+            number = store.dictionary(dictionary)
+        except BaseException:  # the file is to be free for the next attempt
+            store.close()
+            raise
+        with self._lock:  # a question may be looking at what is in memory
+            self._store, self._number = store, number
+            self._place = dict(dictionary.places)
+            self._times = np.zeros(_ROWS, dtype=np.int64)
+            self._gaps = np.zeros(_ROWS, dtype=np.int64)
+            self._rows = np.zeros((_ROWS, len(dictionary)))
+            self._count = 0
+            self._broken = 1  # what was before this is not known
+            self._pending = {k: empty(len(dictionary)) for k in range(1, len(self._tiers))}
 
     def sample(self, sample: Sample) -> None:
         with self._lock:
@@ -185,7 +191,11 @@ class History:
         parts: list[Points] = []
         until = end
         for k in range(first, len(self._tiers)):
-            points = self._read(store, k, id, places, start, until)
+            cut = bool(parts) and start < until and store.oldest(k - 1) > start  # the finer tier forgot what was before
+            bin_ns = int(1e9 * self._tiers[k].bin_s) if cut else 0
+            points = self._read(store, k, id, places, start, until + bin_ns)
+            if cut:
+                points = _up_to(points, bin_ns, parts[0])
             if len(points):
                 parts.insert(0, points)
                 until = int(points.unix_ns[0])
@@ -227,6 +237,23 @@ class History:
 
 def _time(name: str, value: int) -> int:
     return min(max(arguments.count(name, value, -(2**200), 2**200), 0), 2**63 - 1)
+
+
+def _up_to(points: Points, bin_ns: int, finer: Points) -> Points:
+    """Coarse points up to where finer ones begin. One that lasts beyond, and has extremes that none of the finer ones
+    has, stands just before them."""
+    until = int(finer.unix_ns[0])
+    count = int(np.searchsorted(points.unix_ns, until))
+    before, across = points.part(0, count), points.part(count, count + 1)
+    if not len(across):
+        return before
+    within = finer.within(until, int(across.unix_ns[0]) + 1).values
+    low, high = within[:, MINIMUM].min(), within[:, MAXIMUM].max()
+    if low <= across.values[0, MINIMUM, 0] and across.values[0, MAXIMUM, 0] <= high:
+        return before
+    values = across.values.copy()
+    values[:, LAST] = finer.values[:, LAST, :1]
+    return joined([before, Points(np.array([until - 1]), across.gap, values)])
 
 
 def _binned(points: Points, tier: Tier) -> Points:

@@ -155,6 +155,10 @@ class Store:
         """When the last point of a tier was, ns since 1970; 0 without any."""
         return int(next(self._rows("SELECT max(last) FROM block WHERE tier = ?", (tier,)))[0] or 0)
 
+    def oldest(self, tier: int) -> int:
+        """When the first point of a tier was, ns since 1970; 0 without any."""
+        return int(next(self._rows("SELECT min(first) FROM block WHERE tier = ?", (tier,)))[0] or 0)
+
     def read(self, tier: int, dictionary: int, place: int, start_ns: int, end_ns: int) -> Iterator[Points]:
         """One quantity in the blocks of a tier that reach into a time."""
         width = column_size(1, tier == 0)
@@ -203,7 +207,8 @@ class Store:
 
 def _take(path: Path) -> int:
     """Hold the file for this gateway, by a lock that the system releases when it dies. HistoryError, OSError."""
-    lock = path.with_name(path.name + ".lock")
+    file = path.resolve()  # however it is called, it is one file
+    lock = file.with_name(file.name + ".lock")
     descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

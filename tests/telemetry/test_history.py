@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import signal
 import subprocess
@@ -14,7 +15,7 @@ import pytest
 from limberjack.bridge.telemetry.dictionary import Dictionary, Quantity
 from limberjack.bridge.telemetry.history import History
 from limberjack.bridge.telemetry.sample import Notice, Sample
-from limberjack.bridge.telemetry.store import HistoryError
+from limberjack.bridge.telemetry.store import HistoryError, Store
 from limberjack.engine.errors import ArgumentError
 
 MS, S = 10**6, 10**9
@@ -85,6 +86,22 @@ def test_what_is_older_comes_from_coarser_points(path):
     rows = wave(np.arange(20_000)).reshape(400, 50)
     np.testing.assert_array_equal(series.minimum[:370], rows.min(axis=1)[:370])
     np.testing.assert_array_equal(series.maximum[:370], rows.max(axis=1)[:370])
+    history.close()
+
+
+@pytest.mark.parametrize("full_s", [20.0, 21.0, 27.5])
+def test_no_sample_is_missing_where_coarser_points_begin(path, full_s):
+    """Of a ramp, each point begins where the one before it ended, at the latest."""
+    history = History(path, full_s=full_s)
+    history._tiers = (history._tiers[0], dataclasses.replace(history._tiers[1], keep_s=70.0), history._tiers[2])
+    history.open(TWO)
+    for k in range(4000):
+        history.sample(Sample(k, 0.05 * k, T0 + 50 * MS * k, np.array([0.05 * k, k])))
+    series = history.query(["q.a"], T0, T0 + 200 * S, 5000)["q.a"]
+    assert (series.minimum[0], series.maximum[-1]) == (0.0, 3999.0)
+    assert len(np.unique(np.diff(series.unix_ns) > 25 * S)) == 2, "there are no points of all lengths"
+    assert np.all(np.diff(series.unix_ns) > 0)
+    assert np.all(series.minimum[1:] <= series.maximum[:-1] + 1.0)
     history.close()
 
 
@@ -178,6 +195,26 @@ def test_files_that_cannot_be_used(path, tmp_path):
     second.close()
     with pytest.raises(OSError, match="No such file"):
         History(tmp_path / "no" / "h").open(TWO)
+
+
+def test_a_file_that_could_not_be_opened_is_free_for_the_next_attempt(path, monkeypatch):
+    history = History(path)
+    with monkeypatch.context() as patched:
+        patched.setattr(Store, "whole_blocks", lambda *_: (_ for _ in ()).throw(OSError("the disk is full")))
+        with pytest.raises(OSError, match="full"):
+            history.open(TWO)
+    history.open(TWO)
+    history.close()
+
+
+def test_a_file_is_one_file_under_each_of_its_names(path, tmp_path):
+    other = tmp_path / "link"
+    other.symlink_to(path)
+    history = History(path)
+    history.open(TWO)
+    with pytest.raises(HistoryError, match="history of another gateway"):
+        History(other).open(TWO)
+    history.close()
 
 
 def test_a_full_disk_loses_samples_and_says_so(path, monkeypatch):
