@@ -17,7 +17,7 @@ from limberjack.bridge.telemetry.history import History
 from limberjack.bridge.telemetry.orders import Rule
 from limberjack.bridge.telemetry.queues import Feed
 from limberjack.bridge.telemetry.sample import Notice, Outlet, Sample
-from limberjack.bridge.telemetry.session import Clock, Session
+from limberjack.bridge.telemetry.session import CLOCK, Session
 from limberjack.bridge.telemetry.source import Source
 from limberjack.engine import arguments
 
@@ -60,7 +60,6 @@ class Gateway:
         self.endpoint = endpoint
         self.commander = Commander(endpoint, self.session, self.tell, keys=keys, key_name=key_name, rules=rules)
         self._source = Source(endpoint, self, keys=keys, key_name=key_name, most_hz=most_hz)
-        self._clock = Clock()
         self._feeds: list[Feed] = []
         self._time = 0.0
         self._stopping = threading.Event()
@@ -133,7 +132,7 @@ class Gateway:
 
     def tell(self, severity: int, text: str, kind: str = "link", **data: Any) -> None:
         """Let all outlets have a notice of now."""
-        self.notice(Notice(kind, severity, text, self._time, self._clock.now(), data))
+        self.notice(Notice(kind, severity, text, self._time, CLOCK.now(), data))
 
     def status(self) -> dict[str, dict[str, Any]]:
         """Outlet → its counts (`queues.Counts`), how many samples wait for it, how long it has been busy (s)."""

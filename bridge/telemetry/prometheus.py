@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from socketserver import TCPServer, ThreadingMixIn
@@ -18,6 +17,7 @@ from limberjack.bridge.telemetry.dictionary import Dictionary
 from limberjack.bridge.telemetry.outlets import Context
 from limberjack.bridge.telemetry.ports import loopback_port
 from limberjack.bridge.telemetry.sample import Notice, Sample
+from limberjack.bridge.telemetry.session import CLOCK
 
 DEFAULT_PORT = 9464
 #: longest time that one scrape may take, s
@@ -112,7 +112,7 @@ class Prometheus:
         yield counts
         yield from _of_outlets(self._status())
         if newest is not None:
-            age = max(0.0, 1e-9 * (time.time_ns() - newest.unix_ns))
+            age = max(0.0, 1e-9 * (CLOCK.now() - newest.unix_ns))
             yield GaugeMetricFamily("limberjack_sample_age_seconds", "age of the newest sample", value=age)
             yield from self._of(newest)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import threading
 import time
 from collections import deque
@@ -19,6 +20,7 @@ log = logging.getLogger("limberjack.gateway")
 SAMPLES, NOTICES = 4096, 1024  # that may wait; of more, the oldest are dropped and counted
 _FAILURES_IN_A_ROW = 5  # then the outlet is closed and opened again
 _PAUSES_S = (0.5, 10.0)  # before it is opened again: first, longest
+_QUIET_S = 10.0  # after telling of a failure; a notice for each would make an outlet that fails at notices fail again
 
 #: tells all outlets of something: severity, text
 Tell = Callable[[int, str], None]
@@ -58,7 +60,7 @@ class Feed:
         """rate_hz : samples a second that the outlet gets at most. None: all"""
         self.outlet, self._tell = outlet, tell
         self._period_ns = 0 if rate_hz is None else int(1e9 / rate_hz)
-        self._most_samples = samples
+        self._most_samples, self._most_notices = samples, notices
         self.counts = Counts()
         self._samples: deque[tuple[int, Sample]] = deque()
         self._notices: deque[tuple[int, Notice]] = deque()
@@ -70,12 +72,15 @@ class Feed:
         self._closing, self._idle = threading.Event(), False
         self._busy_since: float | None = None
         self._failed = 0  # in a row
+        self._opened_at = self._told_at = -math.inf  # of the monotonic clock
+        self._pause = _PAUSES_S[0]
         self._thread = threading.Thread(target=self._run, name=f"outlet {outlet.name}", daemon=True)
 
     def start(self, dictionary: Dictionary) -> None:
         """Open the outlet, here and now, and begin. Raises what its `open` raises."""
         self._opened = dictionary
         self.outlet.open(dictionary)
+        self._opened_at = time.monotonic()
         self._thread.start()
 
     # ---- from other threads; none of these waits
@@ -97,7 +102,7 @@ class Feed:
     def offer_notice(self, notice: Notice) -> None:
         """Put a notice into the queue; the oldest one gives way when it is full."""
         with self._ready:
-            if len(self._notices) >= NOTICES:
+            if len(self._notices) >= self._most_notices:
                 self._notices.popleft()
                 self.counts.notices_dropped += 1
             self._put(self._notices, notice)
@@ -191,7 +196,9 @@ class Feed:
     def _fail(self, error: Exception) -> None:
         self.counts.failures += 1
         self._failed += 1
-        if self._failed == 1:
+        now = time.monotonic()
+        if self._failed == 1 and now - self._told_at >= _QUIET_S:
+            self._told_at = now
             self._explain("failed", error)
         if self._failed >= _FAILURES_IN_A_ROW:
             self._tell(
@@ -199,7 +206,10 @@ class Feed:
             )
             with contextlib.suppress(Exception):
                 self.outlet.close()
-            self._open_again(_PAUSES_S[0])
+            soon = now - self._opened_at < _PAUSES_S[1]  # it opens, and does not work
+            pause = self._pause if soon else _PAUSES_S[0]
+            self._pause = min(2.0 * pause, _PAUSES_S[1])
+            self._open_again(pause)
 
     def _explain(self, what: str, error: Exception) -> None:
         expected = isinstance(error, (LimberjackError, OSError))
@@ -220,6 +230,6 @@ class Feed:
             else:
                 if said or self._failed:
                     self._tell(0, f"outlet {self.outlet.name} is open again.")
-                self._failed = 0
+                self._failed, self._opened_at = 0, time.monotonic()
                 return
             self._busy_since = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -91,11 +92,25 @@ class Health:
 
 
 class Clock:
-    """The time of day in ns since 1970, never twice the same and never backwards."""
+    """The time of day in ns since 1970, never twice the same and never backwards. Usable from any thread.
+
+    The monotonic clock carries it on. A clock of the machine that is set forward is followed; one that is set back is
+    not: curves, rates of outlets and alarms would stand still until the old time is reached again.
+    """
 
     def __init__(self) -> None:
-        self._last = 0
+        self._lock = threading.Lock()
+        self._offset = self._last = 0
 
     def now(self) -> int:
-        self._last = max(self._last + 1, time.time_ns())
-        return self._last
+        """The time now."""
+        with self._lock:
+            day = time.time_ns()
+            monotonic = time.monotonic_ns()  # later than the time of day: a pause between the two adds nothing
+            self._offset = max(self._offset, day - monotonic)
+            self._last = max(self._last + 1, monotonic + self._offset)
+            return self._last
+
+
+#: the clock of all that a gateway tells and compares with times of samples
+CLOCK = Clock()

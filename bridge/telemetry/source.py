@@ -14,7 +14,7 @@ from limberjack.bridge.messages import Message
 from limberjack.bridge.state import State
 from limberjack.bridge.telemetry.limiter import Limiter
 from limberjack.bridge.telemetry.sample import Notice, Sample
-from limberjack.bridge.telemetry.session import Clock, Session
+from limberjack.bridge.telemetry.session import CLOCK, Session
 from limberjack.engine.errors import LimberjackError
 
 log = logging.getLogger("limberjack.gateway")
@@ -53,7 +53,7 @@ class Source:
     ) -> None:
         self.endpoint, self._sink, self._keys = endpoint, sink, (keys, key_name)
         self._period_ns = 0 if most_hz is None else int(1e9 / most_hz)
-        self._clock, self._stop = Clock(), threading.Event()
+        self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="source", daemon=True)
         self.session: Session | None = None
         self._sequence: int | None = None  # of the newest message
@@ -87,7 +87,7 @@ class Source:
     def tell(self, severity: int, text: str, **data: Any) -> None:
         """A notice about the connection."""
         log.log((logging.INFO, logging.WARNING, logging.WARNING)[severity], text)
-        self._sink.notice(Notice("link", severity, text, self._time, self._clock.now(), data))
+        self._sink.notice(Notice("link", severity, text, self._time, CLOCK.now(), data))
 
     # ---- life of a connection
 
@@ -130,7 +130,7 @@ class Source:
         self._set = session.parameters_set
         first = session.client.state()
         self._time = first.time
-        self._sink.sample(session.sample(first, 0, self._clock.now(), gap))
+        self._sink.sample(session.sample(first, 0, CLOCK.now(), gap))
         heard = time.monotonic()
         while not self._stop.is_set():
             try:
@@ -171,7 +171,7 @@ class Source:
             self._event(session, message)
 
     def _state(self, session: Session, message: Message) -> None:
-        now = self._clock.now()
+        now = CLOCK.now()
         self._fresh = True
         if now < self._due_ns:
             return
@@ -199,16 +199,14 @@ class Source:
         session.heartbeat(message.body)
         for kind, count in self._limiter.rest().items():
             text, data = f"{count} more notices of '{kind}' in the last second.", {"event": kind, "count": count}
-            self._sink.notice(
-                Notice("gap" if kind == "gap" else "engine", 1, text, self._time, self._clock.now(), data)
-            )
+            self._sink.notice(Notice("gap" if kind == "gap" else "engine", 1, text, self._time, CLOCK.now(), data))
         counted = message.body.get("parameters_set", self._set)
         self._suspect |= counted != self._set
         self._set = counted
         with contextlib.suppress(EngineTimeoutError):  # it is busy; the next heartbeat will do
             self._read_parameters(session)
             if not self._fresh:
-                self._pass_on(session, session.client.state(), message.sequence, self._clock.now())
+                self._pass_on(session, session.client.state(), message.sequence, CLOCK.now())
         self._fresh = False
 
     def _read_parameters(self, session: Session) -> None:
@@ -228,7 +226,7 @@ class Source:
             session.mirror.set_parameters(body["data"].get("parameters", {}))
         self._ending |= kind in ("shutdown", "end")
         severity, text = _SEVERITY.get(kind, 0), event_text(body["event"], body)
-        self._notice(kind, Notice("engine", severity, text, message.time, self._clock.now(), body))
+        self._notice(kind, Notice("engine", severity, text, message.time, CLOCK.now(), body))
 
 
 def event_text(kind: str, body: dict[str, Any]) -> str:

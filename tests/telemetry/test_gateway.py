@@ -8,6 +8,7 @@ import pytest
 from limberjack.bridge import Client
 from limberjack.bridge.errors import EngineTimeoutError, KeyRefusedError
 from limberjack.bridge.keys import keygen
+from limberjack.bridge.telemetry import session
 from limberjack.bridge.telemetry.dictionary import dictionary_of
 from limberjack.bridge.telemetry.history import History
 from limberjack.bridge.telemetry.limiter import Limiter
@@ -248,6 +249,55 @@ def test_an_outlet_that_fails_is_opened_again_and_one_that_hangs_is_left(arm, en
         assert good.closed == 1
         assert not any(each.gap for each in good.samples)
     stuck.go_on.set()
+
+
+def test_an_outlet_that_fails_at_notices_floods_nobody():
+    """Each failure would be a notice, at which it fails again."""
+    recorder, told = Recorder(), []
+
+    def fail(notice: Notice) -> None:
+        raise OSError("no way to the address")
+
+    def tell(severity: int, text: str) -> None:
+        told.append(text)
+        feed.offer_notice(Notice("link", severity, text, 0.0, 0))
+
+    recorder.notice = fail  # type: ignore[method-assign]
+    feed = Feed(recorder, tell)
+    feed.start(None)
+    tell(0, "first")
+    for k in range(50):
+        feed.offer_sample(sample(k))
+        until(lambda: not feed.waiting, "the outlet does not work")
+    assert feed.close(5.0)
+    assert told == ["first", "outlet recorder failed, OSError: no way to the address"]
+    assert feed.counts.failures == 2
+
+
+def test_an_outlet_that_opens_but_never_works_is_opened_less_and_less_often(monkeypatch):
+    monkeypatch.setattr("limberjack.bridge.telemetry.queues._PAUSES_S", (0.001, 100.0))
+    recorder, pauses = Recorder(), []
+    recorder.fails = True
+    feed = Feed(recorder, lambda severity, text: None)
+    feed._closing.wait = pauses.append  # type: ignore[method-assign, assignment]
+    feed.start(None)
+    for k in range(50):
+        feed.offer_sample(sample(k))
+    assert feed.close(5.0)
+    assert pauses == [0.001 * 2**k for k in range(10)]
+
+
+def test_the_clock_goes_on_when_the_machine_s_is_set_back(monkeypatch):
+    """Else rates of outlets, alarms and curves would stand still until the old time is reached again."""
+    day, steady = [10**18], [5 * 10**9]
+    monkeypatch.setattr(session.time, "time_ns", lambda: day[0])
+    monkeypatch.setattr(session.time, "monotonic_ns", lambda: steady[0])
+    clock = session.Clock()
+    assert (clock.now(), clock.now()) == (10**18, 10**18 + 1)
+    day[0], steady[0] = 10**18 - 3600 * 10**9, steady[0] + 10**9
+    assert clock.now() == 10**18 + 10**9
+    day[0] = 2 * 10**18
+    assert clock.now() == 2 * 10**18
 
 
 def test_print_outlet(arm, capsys):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections.abc import Callable
 
 from limberjack.bridge.telemetry.ccsds.links import Link, UdpLink
@@ -20,6 +19,7 @@ from limberjack.bridge.telemetry.ccsds.vocabulary import vocabulary_of
 from limberjack.bridge.telemetry.dictionary import Dictionary
 from limberjack.bridge.telemetry.outlets import Context
 from limberjack.bridge.telemetry.sample import Notice, Sample
+from limberjack.bridge.telemetry.session import CLOCK
 
 log = logging.getLogger("limberjack.gateway")
 
@@ -108,7 +108,7 @@ class _Clock:
 
     def now(self) -> int:
         """Of what is no sample."""
-        return self._newest if self._simulated else time.time_ns()
+        return self._newest if self._simulated else CLOCK.now()
 
 
 def make(text: str, context: Context) -> CcsdsOutlet:
