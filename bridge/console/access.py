@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import ipaddress
 import os
 import secrets
 import ssl
@@ -105,7 +106,7 @@ class Access:
         """Who shows this token; None when it opens nothing."""
         if not self.tokens:
             return Visitor(OPERATOR)
-        given, found = (token or "").encode(), None
+        given, found = (token or "").encode(errors="surrogateescape"), None
         for known, visitor in self.tokens.items():  # all of them, so that the time tells nothing
             if hmac.compare_digest(known.encode(), given):
                 found = visitor
@@ -128,7 +129,15 @@ def same_site(host: str, origin: str | None) -> bool:
 def host_known(host: str, access: Access) -> bool:
     """Whether the name in a request is one of ours: without tokens, another name is a rebound DNS entry."""
     name = host.rsplit(":", 1)[0] if not host.endswith("]") else host
-    return bool(access.tokens) or name in LOCAL_NAMES or name.startswith("127.")
+    return bool(access.tokens) or name in LOCAL_NAMES or _loopback(name)
+
+
+def _loopback(name: str) -> bool:
+    """Whether it is a loopback address in digits: 127.0.0.1.example.org is a name that anybody can register."""
+    try:
+        return ipaddress.IPv4Address(name).is_loopback
+    except ValueError:
+        return False
 
 
 def read_tokens(path: Path) -> dict[str, Visitor]:

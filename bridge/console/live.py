@@ -19,6 +19,7 @@ from limberjack.bridge.console.envelope import Envelope, Point, Taken
 from limberjack.bridge.telemetry.alarms import Alarm
 from limberjack.bridge.telemetry.dictionary import Dictionary
 from limberjack.bridge.telemetry.sample import Notice, Sample
+from limberjack.bridge.telemetry.session import CLOCK
 
 log = logging.getLogger("limberjack.gateway")
 
@@ -116,12 +117,13 @@ class Live:
         clock = 0.0
         while True:
             await asyncio.sleep(self._period_s)
-            if time.time() >= clock:
-                clock = time.time() + _CLOCK_S
-                self._offer(to_json({"kind": "clock", "utc": 1e3 * time.time()}), self.browsers)
+            if time.monotonic() >= clock:
+                clock = time.monotonic() + _CLOCK_S
+                self._offer(to_json({"kind": "clock", "utc": 1e-6 * CLOCK.now()}), self.browsers)
             while self._notices:
                 message = to_json({"kind": "notice", **notice_fields(self._notices.popleft())})
                 self._offer(message, self.browsers)
+                await asyncio.sleep(0)  # many come at once: let each be sent before the queue is full
             self._tell_alarms()
             taken = self._envelope.take()
             if taken is not None:
@@ -203,6 +205,7 @@ class Live:
                     self._hear(browser, message.data)
                 else:
                     browser.offer(_problem("messages are JSON texts."))
+                await asyncio.sleep(0)  # a page asks for much at once: let each answer go before the queue is full
         finally:
             self.browsers.discard(browser)
             writer.cancel()
@@ -222,7 +225,7 @@ class Live:
                 browser.unseen = max(0, (browser.unseen or 0) - 1)
                 return
             places = {self._dictionary.places[id]: id for id in ids}
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             browser.offer(_problem(f"a message is not understood ({type(error).__name__}: {error})."))
             return
         if kind == "subscribe":

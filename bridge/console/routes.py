@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import math
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -15,13 +17,15 @@ from limberjack.bridge.console.live import Live, notice_fields, number, to_json
 from limberjack.bridge.console.panel import panel_of
 from limberjack.bridge.console.past import curve
 from limberjack.bridge.telemetry.orders import Actor, Order, OrderRefused
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.errors import ArgumentError, LimberjackError
 
 if TYPE_CHECKING:
     from limberjack.bridge.telemetry.gateway import Gateway
+    from limberjack.bridge.telemetry.history import History
 
 _POINTS_MAX, _NOTICES_MAX, _IDS_MAX = 10_000, 5_000, 64
 _ORDERS_MAX = 8  # that wait for the engine, of all browsers
+_QUESTIONS_MAX = 512  # that wait for the history, of all browsers
 
 
 class Routes:
@@ -29,8 +33,9 @@ class Routes:
 
     def __init__(self, gateway: Gateway, live: Live, access: Access) -> None:
         self._gateway, self._live, self._access = gateway, live, access
-        self._workers = ThreadPoolExecutor(4, thread_name_prefix="console")
-        self._orders = 0
+        self._readers = ThreadPoolExecutor(4, thread_name_prefix="console past")
+        self._hands = ThreadPoolExecutor(2, thread_name_prefix="console orders")  # no order waits for a question
+        self._orders = self._questions = 0
 
     def add_to(self, app: web.Application) -> None:
         """Register all handlers."""
@@ -45,10 +50,21 @@ class Routes:
 
     def close(self) -> None:
         """End the threads; what they are at is finished without anybody waiting."""
-        self._workers.shutdown(wait=False, cancel_futures=True)
+        for each in (self._readers, self._hands):
+            each.shutdown(wait=False, cancel_futures=True)
 
-    async def _work(self, function: Any, *arguments: Any) -> Any:
-        return await asyncio.get_running_loop().run_in_executor(self._workers, function, *arguments)
+    async def _ask(self, question: Callable[[History], Any]) -> Any:
+        """What the history answers; 503 in words when it cannot: it opens again, or its disk is full."""
+        if self._questions >= _QUESTIONS_MAX:
+            raise web.HTTPServiceUnavailable(text=f"{_QUESTIONS_MAX} questions about the past wait. Try again.")
+        self._questions += 1
+        try:
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._readers, lambda: question(self._gateway.history))
+        except LimberjackError as error:
+            raise web.HTTPServiceUnavailable(text=str(error)) from None
+        finally:
+            self._questions -= 1
 
     def _visitor(self, request: web.Request) -> Visitor:
         visitor = visitor_of(request, self._access)
@@ -85,13 +101,13 @@ class Routes:
             what = f"unknown: {', '.join(unknown[:5])}" if unknown else f"give 1 to {_IDS_MAX} of them"
             raise web.HTTPBadRequest(text=f"ids: {what}. /api/objects lists all.")
         start, end, points = _span(request, "points", _POINTS_MAX)
-        found = await self._work(self._gateway.history.query, ids, start, end, points)
+        found = await self._ask(lambda history: history.query(ids, start, end, points))
         return reply({"values": {id: curve(series) for id, series in found.items()}})
 
     async def _events(self, request: web.Request) -> web.Response:
         """?start=ms&end=ms&most=n → {"notices": […]}, the newest of that span in order of time."""
         start, end, most = _span(request, "most", _NOTICES_MAX)
-        notices = await self._work(self._gateway.history.notices, start, end, most)
+        notices = await self._ask(lambda history: history.notices(start, end, most))
         return reply({"notices": [notice_fields(notice) for notice in notices]})
 
     async def _order(self, request: web.Request) -> web.Response:
@@ -103,7 +119,8 @@ class Routes:
             raise web.HTTPServiceUnavailable(text=f"{_ORDERS_MAX} orders wait for the engine. Try again.")
         self._orders += 1
         try:
-            answer = await self._work(self._gateway.commander.execute, order, actor)
+            carry_out = functools.partial(self._gateway.commander.execute, order, actor)
+            answer = await asyncio.get_running_loop().run_in_executor(self._hands, carry_out)
         except OrderRefused as refusal:
             kind = web.HTTPForbidden if refusal.code in ("role", "not_allowed") else web.HTTPConflict
             raise kind(text=str(refusal)) from None
@@ -140,7 +157,7 @@ async def _json(request: web.Request) -> dict[str, Any]:
         raise web.HTTPUnsupportedMediaType(text="An order is JSON: set Content-Type to application/json.")
     try:
         content = await request.json()
-    except ValueError:
+    except (ValueError, RecursionError):
         raise web.HTTPBadRequest(text="The order is not JSON.") from None
     if not isinstance(content, dict):
         raise web.HTTPBadRequest(text="The order is not a JSON object.")

@@ -7,13 +7,14 @@ import contextlib
 import ssl
 import sys
 import threading
-import time
+import zlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from aiohttp import web
+from yarl import URL
 
 from limberjack.bridge.console.access import COOKIE, Access, Address, host_known, same_site
 from limberjack.bridge.console.assets import OPENMCT, THREE, installed_folder
@@ -23,6 +24,7 @@ from limberjack.bridge.console.view import View
 from limberjack.bridge.errors import EndpointError
 from limberjack.bridge.telemetry.dictionary import Dictionary
 from limberjack.bridge.telemetry.sample import Notice, Sample
+from limberjack.bridge.telemetry.session import CLOCK
 
 if TYPE_CHECKING:
     from limberjack.bridge.telemetry.gateway import Gateway
@@ -111,8 +113,9 @@ class Console:
         return app
 
     def _hello(self, dictionary: Dictionary) -> dict[str, Any]:
-        """What every browser is told first."""
-        return {"model": dictionary.model, "model_hash": dictionary.model_hash, "utc": 1e3 * time.time()}
+        """What every browser is told first. signature : of all names, units and limits that its page was made of"""
+        about = {"model": dictionary.model, "model_hash": dictionary.model_hash, "utc": 1e-6 * CLOCK.now()}
+        return about | {"signature": zlib.crc32(repr(dictionary.quantities).encode())}
 
     # ---- requests
 
@@ -141,7 +144,8 @@ class Console:
         if self.settings.access.visitor(token) is None:
             raise web.HTTPUnauthorized(text="This token opens nothing here. Copy it whole from the file of tokens.")
         rest = {key: value for key, value in request.query.items() if key != "token"}
-        reply = web.HTTPFound(str(request.rel_url.with_query(rest)))
+        # a path that begins with two slashes would be the address of another machine
+        reply = web.HTTPFound(URL.build(path="/" + request.path.lstrip("/"), query=rest))
         reply.set_cookie(COOKIE, token, httponly=True, samesite="Strict", secure=self.settings.access.secure)
         raise reply
 

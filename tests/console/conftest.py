@@ -6,12 +6,16 @@ import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from limberjack.bridge.console import assets
 from limberjack.bridge.console.access import Access, Address, Visitor
 from limberjack.bridge.console.server import Console, Settings
+from limberjack.bridge.telemetry.commander import Commander
+from limberjack.bridge.telemetry.dictionary import Dictionary, Quantity
 from limberjack.bridge.telemetry.gateway import Gateway
 from limberjack.engine.system.system import System
 from tests.console.asking import Asker
@@ -53,6 +57,39 @@ def serve(endpoint: str) -> Callable[..., contextlib.AbstractContextManager[Benc
             yield Bench(console, running, Asker(console.port))
 
     return bench
+
+
+class Still:
+    """A gateway without an engine: it tells what it is given, and answers what `history` does."""
+
+    def __init__(self, system: System, dictionary: Dictionary) -> None:
+        raw = {"loops": []}
+        description = SimpleNamespace(names={"command": ["shoulder"]}, parameters=["gravity.z"], raw=raw)
+        self._session = SimpleNamespace(dictionary=dictionary, system=system, mirror=None, description=description)
+        self.history: Any = SimpleNamespace()
+        self.commander = Commander("ipc:///nowhere", self.session, self.tell)
+        self.told: list[str] = []
+
+    def session(self) -> Any:
+        return self._session
+
+    def alarms(self) -> dict[str, Any]:
+        return {}
+
+    def tell(self, severity: int, text: str, kind: str = "link", **data: Any) -> None:
+        self.told.append(text)
+
+
+@pytest.fixture
+def still(pretended: None, dock: System) -> Iterator[Bench]:  # noqa: F811
+    """A console of 300 quantities q.0, q.1, … without an engine, whose gateway a test may change."""
+    quantities = (Quantity("time", "time", "s", ""), *(Quantity(f"q.{k}", "q", "", "") for k in range(300)))
+    dictionary = Dictionary("still", "hash", quantities)
+    made = Still(dock, dictionary)
+    console = Console(Settings(Address(port=0)), made)
+    console.open(dictionary)
+    yield Bench(console, made, Asker(console.port))
+    console.close()
 
 
 @pytest.fixture(scope="session")

@@ -82,7 +82,7 @@ def test_files_of_tokens_that_are_wrong(tmp_path, line):
 def test_tokens_open_what_they_should():
     access = Access(TOKENS)
     assert access.visitor(OPERATOR) == Visitor("operator", "alice")
-    assert [access.visitor(wrong) for wrong in (None, "", OPERATOR[:-1], OPERATOR + "x", "é")] == [None] * 5
+    assert [access.visitor(wrong) for wrong in (None, "", OPERATOR[:-1], OPERATOR + "x", "é", "\udcff")] == [None] * 6
     assert Access().visitor(None) == Visitor("operator")
     assert token_of("Bearer abc", "cookie") == "abc"
     assert token_of("", "cookie") == "cookie"
@@ -93,6 +93,7 @@ def test_names_and_origins():
         host_known(name, Access()) for name in ("localhost", "127.0.0.1:80", "[::1]:8080", "[::1]", "127.1.2.3:5")
     )
     assert not any(host_known(name, Access()) for name in ("evil.example", "evil.example:8080", "localhost.evil:1"))
+    assert not any(host_known(name, Access()) for name in ("127.evil.example", "127.0.0.1.evil.example:8080", "127.x"))
     assert host_known("bench.example:8443", Access(TOKENS))
     assert same_site("a:1", None)
     assert same_site("a:1", "http://a:1")

@@ -6,14 +6,20 @@ import dataclasses
 import itertools
 import json
 import math
+import re
+import threading
 import time
 
+import numpy as np
 import pytest
 
 from limberjack.bridge.client import Client
 from limberjack.bridge.console.access import Access, Address
 from limberjack.bridge.console.server import Console, Settings
 from limberjack.bridge.errors import EndpointError
+from limberjack.bridge.telemetry.dictionary import Dictionary, Quantity
+from limberjack.bridge.telemetry.sample import Notice, Sample
+from limberjack.bridge.telemetry.store import HistoryError
 from limberjack.engine.system.alarms import Alarm, Bounds
 from tests.console.conftest import OPERATOR, TOKENS, VIEWER
 from tests.telemetry.engines import until
@@ -241,3 +247,87 @@ def test_a_port_that_is_taken(bench):
     second = Console(Settings(Address(port=bench.console.port)), bench.gateway)
     with pytest.raises(EndpointError, match="cannot listen on 127.0.0.1"):
         second.open(bench.gateway.session().dictionary)
+
+
+# ---- without an engine
+
+
+def test_many_notices_at_once_reach_a_browser(still):
+    """As when a failure puts all quantities in alarm."""
+    with still.ask.live() as ear:
+        ear.hear("hello")
+        for k in range(300):
+            still.console.notice(Notice("alarm", 2, f"alarm {k}", 0.0, k))
+        assert [ear.hear("notice")["text"] for _ in range(300)] == [f"alarm {k}" for k in range(300)]
+
+
+def test_much_asked_at_once_is_answered(still):
+    """As a page with many values does; and what nobody can read is no reason to end the connection."""
+    still.console.sample(Sample(1, 0.5, 10**18, np.zeros(301)))
+    with still.ask.live() as ear:
+        ear.hear("hello")
+        until(lambda: still.console.running.live._envelope.newest is not None, "no sample")
+        for k in range(300):
+            ear.say({"kind": "subscribe", "ids": [f"q.{k}"]})
+        seen: set[str] = set()
+        while len(seen) < 300:
+            message = ear.hear("samples")
+            assert message["dropped"] == 0
+            seen |= set(message["values"])
+        ear.say("[" * 60_000)
+        assert "RecursionError" in ear.hear("problem")["text"]
+    assert still.ask("/api/order", b"[" * 60_000)[:2] == (400, "The order is not JSON.")
+
+
+def test_names_that_cannot_be_shown_stay_out_of_notices(still):
+    """Half of a surrogate pair cannot be encoded, an escape sequence commands a terminal."""
+    for action, target in (("parameter", r"\ud800"), ("attach", r"x\u001b[2J\n"), (r"\u001b", "x")):
+        body = f'{{"action": "{action}", "target": "{target}", "value": 1}}'.encode()
+        status, text, _ = still.ask("/api/order", body)
+        assert (status, text.isprintable()) == (409, True), text
+    assert len(still.gateway.told) == 3
+    assert all(told.isprintable() for told in still.gateway.told)
+    assert Notice("link", 0, "a\ud800\x1b[2J\nb", 0.0, 0).text == "a??[2J b"
+
+
+def test_an_order_does_not_wait_for_questions_about_the_past(still):
+    go_on = threading.Event()
+    still.gateway.history.query = lambda *_: go_on.wait(20.0) and {}
+    asked = "/api/history?ids=q.1&start=0&end=1"
+    threads = [threading.Thread(target=still.ask, args=(asked,)) for _ in range(8)]
+    for each in threads:
+        each.start()
+    routes = still.console.running._routes
+    until(lambda: routes._questions == 8, "the questions did not come")
+    assert still.ask("/api/order", {"action": "explode"})[0] == 409
+    go_on.set()
+    for each in threads:
+        each.join()
+
+
+def test_a_history_that_cannot_answer_says_why(still):
+    def fail(*_: object) -> None:
+        raise HistoryError("past.db: the history cannot be used (database or disk is full). Make room.")
+
+    still.gateway.history.query = still.gateway.history.notices = fail
+    for asked in ("history?ids=q.1&start=0&end=1", "events?start=0&end=1"):
+        status, text, _ = still.ask(f"/api/{asked}")
+        assert (status, "Make room" in text) == (503, True), text
+
+
+@pytest.mark.parametrize("path", ["//evil.example/?token=x", "/%2Fevil.example?token=x", "/\\evil.example?token=x"])
+def test_a_token_in_an_address_leads_to_this_console_only(still, path):
+    place = still.ask(path)[2]["Location"]
+    assert re.match(r"/(?![/\\])", place), "a browser takes two slashes for the name of another machine"
+    assert "evil" in place
+
+
+def test_a_model_of_the_same_numbers_and_other_names_is_another_page(still):
+    """The hash is of the numbers alone; a page of the old names would stay."""
+    told = []
+    for id in ("q.elbow", "q.elbow", "q.wrist"):
+        still.console.close()
+        still.console.open(Dictionary("still", "hash", (Quantity("time", "time", "s", ""), Quantity(id, "q", "", ""))))
+        with still.ask.live() as ear:
+            told.append(ear.hear("hello")["signature"])
+    assert told[0] == told[1] != told[2]

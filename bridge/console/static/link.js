@@ -139,8 +139,9 @@ export class Link {
   }
 
   async greet(hello) {
-    if (this.hello && this.hello.model_hash !== hello.model_hash) {
-      location.reload(); // the engine runs another model: all names may differ
+    const same = ({ model_hash: hash, signature }) => hash === hello.model_hash && signature === hello.signature;
+    if (this.hello && !same(this.hello)) {
+      location.reload(); // the engine runs another model: all names, units and limits may differ
       return;
     }
     this.hello = hello;
