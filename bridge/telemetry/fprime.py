@@ -146,6 +146,7 @@ class Fprime:
                 self._socket = link
             self._context.gateway.tell(0, f"connected to the F Prime ground system at {self.target}.")
             self._listen(link)
+            self._closing.wait(_AGAIN_S)  # who takes connections and ends them at once is asked no more often
         with self._lock:
             self._lose(None)
 

@@ -134,4 +134,4 @@ def make(text: str, context: Context) -> McapOutlet:
     """A path."""
     if not text.endswith(".mcap"):
         raise ArgumentError(f"--mcap {text}: the file's name must end in .mcap, as run.mcap.")
-    return McapOutlet(text)
+    return McapOutlet(context.folder / text)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from limberjack.bridge.telemetry.sample import Outlet
-from limberjack.engine.errors import MissingExtraError
+from limberjack.engine.errors import ArgumentError, MissingExtraError
 
 if TYPE_CHECKING:
     from limberjack.bridge.telemetry.gateway import Gateway
@@ -37,6 +37,7 @@ class Kind:
     factory : "module:function" below this package; the function takes the option's text and a Context, and returns an
         Outlet, which may have `rate_hz`: samples a second that it wants at most
     extra, package : the extra of pyproject.toml and the package that it needs beyond Limberjack's own
+    settings : whether it knows `options` in the gateway's file
     """
 
     name: str
@@ -45,9 +46,12 @@ class Kind:
     factory: str
     extra: str = ""
     package: str = ""
+    settings: bool = field(default=False, kw_only=True)
 
     def make(self, text: str, context: Context) -> Outlet:
-        """A new outlet, not yet open. ArgumentError for a text that it does not understand; MissingExtraError."""
+        """A new outlet, not yet open. ArgumentError for what it does not understand; MissingExtraError."""
+        if context.settings and not self.settings:
+            raise ArgumentError(f"outlet '{self.name}' has no options; leave {', '.join(context.settings)} out.")
         module, _, function = self.factory.partition(":")
         try:
             made: Callable[[str, Context], Outlet] = getattr(importlib.import_module(module, __package__), function)
@@ -71,10 +75,21 @@ KINDS = (
         "limberjack.bridge.console.outlet:make",
         "console",
         "aiohttp",
+        settings=True,
     ),
-    Kind("ccsds", "URI", "CCSDS packets: udp://127.0.0.1:10015?packets=FILE&commands=10025", ".ccsds.telemetry:make"),
-    Kind("fprime", "URI", "packets for fprime-gds that listens at tcp://127.0.0.1:50000", ".fprime:make"),
-    Kind("yamcs", "URI", "JSON parameters for Yamcs: udp://127.0.0.1:11016?quantities=q.*", ".yamcs:make"),
+    Kind(
+        "ccsds",
+        "URI",
+        "CCSDS packets: udp://127.0.0.1:10015?packets=FILE&commands=10025",
+        ".ccsds.telemetry:make",
+        settings=True,
+    ),
+    Kind(
+        "fprime", "URI", "packets for fprime-gds that listens at tcp://127.0.0.1:50000", ".fprime:make", settings=True
+    ),
+    Kind(
+        "yamcs", "URI", "JSON parameters for Yamcs: udp://127.0.0.1:11016?quantities=q.*", ".yamcs:make", settings=True
+    ),
     Kind("prometheus", "PORT", "health over HTTP at 9464", ".prometheus:make", "telemetry", "prometheus_client"),
 )
 

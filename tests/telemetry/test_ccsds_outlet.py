@@ -177,6 +177,15 @@ def test_a_flood_is_refused_and_costs_nothing_else(ear, arm, tmp_path):
     assert len(gateway.commander.done) <= 2  # what waited at the end was not begun
 
 
+def test_an_end_while_telecommands_are_taken(ear, arm, tmp_path):
+    """Its own thread may take the last one between a look and a grasp."""
+    gateway = StubGateway(arm)
+    outlet = outlet_to(ear, gateway, tmp_path)
+    outlet.open(gateway.dictionary)
+    outlet._commands._queue.empty = lambda: False
+    outlet.close()
+
+
 def test_a_sender_that_was_silent_begins_anew(monkeypatch):
     listed = sources.Sources(None, Path())
 

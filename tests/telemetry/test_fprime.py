@@ -6,6 +6,7 @@ import socket
 import struct
 import zlib
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from limberjack.bridge.telemetry.exports import Subject
 from limberjack.bridge.telemetry.fprime import frame, make, order_of, unframe
 from limberjack.bridge.telemetry.fprime_dictionary import commands_of, export, packets_of
 from limberjack.bridge.telemetry.identifiers import safe_name
+from limberjack.bridge.telemetry.mirror import Mirror
 from limberjack.bridge.telemetry.outlets import Context
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.simulation import Simulation
@@ -131,6 +133,24 @@ def test_a_ground_system_that_is_away_comes_and_goes(arm, endpoint):
             assert start == 0xDEADBEEF
             assert struct.unpack(">I", rest[-4:])[0] == zlib.crc32(head + rest[:-4])
     assert sum("no F Prime ground system" in text for text in recorder.texts("link")) <= 3
+
+
+def test_a_ground_system_that_ends_every_connection_is_not_asked_all_the_time(arm):
+    told: list[str] = []
+    mirror = Mirror(arm)
+    stub = SimpleNamespace(
+        session=lambda: SimpleNamespace(mirror=mirror), tell=lambda severity, text: told.append(text), commander=None
+    )
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        outlet = make(f"tcp://127.0.0.1:{listener.getsockname()[1]}", Context(stub))
+        outlet.open(dictionary_of(mirror.simulation))
+        listener.settimeout(WAIT_S)
+        listener.accept()[0].close()
+        until(lambda: outlet._socket is None and told, "the loss is not noticed")
+        listener.settimeout(0.3)
+        with pytest.raises(TimeoutError):
+            listener.accept()
+        outlet.close()
 
 
 # ---- fprime-gds itself

@@ -14,8 +14,9 @@ from limberjack.bridge.telemetry.config import load_config
 from limberjack.bridge.telemetry.dictionary import dictionary_of
 from limberjack.bridge.telemetry.history import History
 from limberjack.bridge.telemetry.orders import Rule
+from limberjack.bridge.telemetry.outlets import KINDS, Context, kind_of
 from limberjack.cli import main
-from limberjack.engine.errors import ModelError
+from limberjack.engine.errors import ArgumentError, ModelError
 from limberjack.engine.simulation import Simulation
 from tests.telemetry.engines import WAIT_S, engine
 
@@ -79,6 +80,7 @@ def test_the_file_is_checked(tmp_path):
         (["gateway", "--print", "q.*"], "no engine is given"),
         (["gateway", "tcp://127.0.0.1", "--print", "q.*"], "tcp://127.0.0.1:5555"),
         (["gateway", "--config", "no.yaml"], "no.yaml"),
+        (["gateway", "tcp://127.0.0.1:5555", "--print", "q.*", "--rate", "0"], "the rate of states in Hz"),
     ],
 )
 def test_wrong_arguments(arguments, text, capsys, tmp_path, monkeypatch):
@@ -92,3 +94,11 @@ def test_an_unknown_outlet_in_the_file(capsys, tmp_path):
     path.write_text("limberjack_gateway: 1\noutlets: [{kind: telex, to: x}]\n")
     assert main(["gateway", "--config", str(path)]) == 2
     assert re.search(r"outlets\[0\].kind: there is no outlet 'telex'. Use print, ", capsys.readouterr().err)
+
+
+def test_options_of_outlets_that_have_none_and_paths_beside_the_file(tmp_path):
+    with pytest.raises(ArgumentError, match="'print' has no options; leave rate out"):
+        KINDS[0].make("q.*", Context(None, {"rate": 5}))
+    mcap = kind_of("mcap")
+    assert mcap is not None
+    assert mcap.make("run.mcap", Context(None, folder=tmp_path)).path == tmp_path / "run.mcap"

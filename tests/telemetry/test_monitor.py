@@ -109,6 +109,13 @@ def test_alarms_are_colored_counted_and_can_be_singled_out(dictionary):
     assert colors_of(terminal, "energy.total ") != {"red"}
 
 
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_what_is_not_finite_is_critical_without_limits_too(dictionary, value):
+    picture = board_of(dictionary, 1, tau__shoulder_yaw=value).picture()
+    assert picture is not None
+    assert picture.severities[dictionary.place("tau.shoulder_yaw")] == 2
+
+
 def test_failed_engine_and_silence_are_told(dictionary, monkeypatch):
     board = board_of(dictionary, 3, engine__running=0.0)
     assert "FAILED" in seen(board.picture(), Choice()).display[1]

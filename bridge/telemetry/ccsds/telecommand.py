@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import queue
 import threading
@@ -53,8 +54,9 @@ class Telecommands:
 
     def close(self) -> None:
         """Finish the one that is worked on and end; others that wait are not begun."""
-        while not self._queue.empty():
-            self._queue.get_nowait()
+        with contextlib.suppress(queue.Empty):  # the thread takes from it too
+            while True:
+                self._queue.get_nowait()
         self._queue.put(None)
         self._thread.join()
 

@@ -75,7 +75,7 @@ def _made(options: argparse.Namespace, spec: GatewaySpec, folder: Path) -> Gatew
         engine,
         keys=keys,
         key_name=options.key_name or spec.key_name,
-        most_hz=options.rate or spec.rate_hz,
+        most_hz=spec.rate_hz if options.rate is None else options.rate,
         rules=() if options.read_only else spec.rules(),
         **named,
     )

@@ -92,8 +92,8 @@ class Board:
             history = np.roll(self._rows, -turn, axis=0)[: min(self._count, COLUMNS)]
             low, high, critical_low, critical_high = self._bounds
             newest = history[-1]
-            warned = ~((newest >= low) & (newest <= high))  # what is no number is in alarm
-            critical = ~((newest >= critical_low) & (newest <= critical_high))
+            warned = ~((newest >= low) & (newest <= high))
+            critical = ~((newest >= critical_low) & (newest <= critical_high) & np.isfinite(newest))
             severities = np.where(critical, 2, warned.astype(int))
             age = time.monotonic() - self._came
             return Picture(self._dictionary, history, severities, tuple(self._notices), self._lost, age)
