@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from limberjack.bridge import console
 from limberjack.bridge.console.envelope import Envelope
 from limberjack.bridge.console.past import curve
 from limberjack.bridge.telemetry.history import Series
@@ -91,3 +99,74 @@ def test_what_is_missing_is_marked():
     assert curve(series([5.0], gap=3))[0][1] == 5.0
     empty = np.zeros(0)
     assert curve(Series(empty, empty, empty, empty, empty)) == []
+
+
+# ---- the pages' own code, in Node.js without a browser
+
+
+def told_by(script: str) -> Any:
+    """What a script that imports from the pages' folder STATIC prints, as JSON."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("no Node.js on this machine")
+    text = script.replace("STATIC", (Path(console.__file__).parent / "static").as_uri())
+    done = subprocess.run([node, "--input-type=module", "-e", text], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+LATEST = """
+const { installTelemetry } = await import('STATIC/telemetry.js');
+const none = () => {}, providers = [];
+let realTime = true;
+globalThis.setInterval = none;
+globalThis.fetch = async () => ({ ok: true, text: async () => '{"values": {"q.a": [[900, 4], [1000, 5]]}}' });
+const telemetry = { addFormat: none, addProvider: (each) => providers.push(each), SUBSCRIBE_STRATEGY: {} };
+const time = { addClock: none, isRealTime: () => realTime };
+const objects = { addRoot: none, addProvider: none };
+const openmct = { types: { addType: none }, objects, priority: {}, telemetry, time };
+const link = { on: none, now: () => 1e5, newest: new Map([['q.a', { id: 'q.a', utc: 99000, value: 7 }]]) };
+installTelemetry(openmct, link, {});
+const past = providers.find((each) => each.supportsRequest), found = [];
+for (realTime of [true, false]) {
+  const options = { start: 500, end: 2000, strategy: 'latest' };
+  found.push(...await past.request({ type: 'limberjack.point', quantity: 'q.a' }, options));
+}
+console.log(JSON.stringify(found.map(({ utc, value }) => [utc, value])));
+"""
+
+
+def test_the_latest_value_of_a_span_of_the_past_is_of_that_span():
+    """Live it is the newest one; a table that shows the past is not to show what is now."""
+    assert told_by(LATEST) == [[99000, 7], [1000, 5]]
+
+
+ALARMED = """
+const { installAlarms } = await import('STATIC/alarms.js');
+class Cell { dataset = {}; append() {} replaceChildren() {} setAttribute() {} querySelectorAll() { return []; } }
+Object.assign(globalThis, { Node: Cell, document: { createElement: () => new Cell() }, setInterval: () => 0 });
+const heard = {}, told = [];
+let provider;
+const indicator = { element: { dataset: {} }, text() {}, description() {}, iconClass() {}, statusClass() {} };
+const openmct = {
+  types: { addType() {} }, priority: {}, indicators: { simpleIndicator: () => indicator, add() {} },
+  objectViews: { addProvider: (each) => { provider = each; } },
+};
+const link = {
+  newest: new Map(), on: (kind, callback) => { heard[kind] = callback; },
+  subscribe: (id) => { told.push(`+${id}`); return () => told.push(`-${id}`); },
+};
+installAlarms(openmct, link, {});
+const view = provider.view({});
+view.show(new Cell());
+for (const ids of [['a'], ['a', 'b'], ['b']]) {
+  heard.alarms({ alarms: ids.map((id) => ({ id, severity: 2, value: 1, utc: 0 })) });
+}
+view.destroy();
+console.log(JSON.stringify(told));
+"""
+
+
+def test_values_of_alarms_are_followed_while_they_are_shown():
+    """Else the list shows for ever the value at which an alarm began."""
+    assert told_by(ALARMED) == ["+a", "+a", "+b", "-a", "+b", "-a", "-b", "-b"]

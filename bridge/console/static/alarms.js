@@ -4,6 +4,7 @@ import { formatNumber } from './telemetry.js';
 import { addView, make } from './view.js';
 
 const NAMES = ['', 'warning', 'critical'];
+const FOLLOWED_MOST = 100; // of more alarms at once the others show the value at which they began
 const COLUMNS = ['Quantity', 'Value', 'Limits', 'Since'];
 
 export function installAlarms(openmct, link, objects) {
@@ -22,13 +23,20 @@ export function installAlarms(openmct, link, objects) {
   addView(openmct, 'limberjack.alarms', 'Alarms', 'icon-bell', (element) => {
     const list = make('div', { className: 'lj-alarms' });
     element.append(list);
-    const show = () => list.replaceChildren(...rows(active, points));
+    let ends = [];
+    const show = () => {
+      const before = ends;
+      ends = active.slice(0, FOLLOWED_MOST).map(({ id }) => link.subscribe(id, () => {}));
+      before.forEach((end) => end());
+      list.replaceChildren(...rows(active, points));
+    };
     const values = setInterval(() => refresh(list, link), 500);
     shown.add(show);
     show();
     return () => {
       shown.delete(show);
       clearInterval(values);
+      ends.forEach((end) => end());
     };
   });
 }
@@ -69,7 +77,7 @@ function row(alarm, object) {
   return make('tr', { className: `lj-${name}` }, ...cells);
 }
 
-/** Newest values, where somebody else has subscribed to them. */
+/** Newest values. */
 function refresh(list, link) {
   for (const cell of list.querySelectorAll('td[data-id]')) {
     const datum = link.newest.get(cell.dataset.id);

@@ -83,6 +83,7 @@ export class Link {
       if (callbacks.size === 0 && this.subscribers.get(id) === callbacks) {
         this.subscribers.delete(id);
         this.reached.delete(id);
+        this.newest.delete(id); // it would grow old
         this.send({ kind: 'unsubscribe', ids: [id] });
       }
     };

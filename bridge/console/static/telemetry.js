@@ -70,15 +70,16 @@ function past(openmct, link) {
     supportsRequest: (object) => isPoint(object) || isEvents(object),
     async request(object, options) {
       const start = options.start ?? 0;
+      const now = openmct.time.isRealTime();
       // in real time up to this moment: what is live joins without a seam
-      const end = openmct.time.isRealTime() ? link.now() : (options.end ?? link.now());
+      const end = now ? link.now() : (options.end ?? link.now());
       if (isEvents(object)) {
         const { notices } = await get('/api/events', { start, end, most: 500 });
         return notices.map(event);
       }
       const id = object.quantity;
       const one = options.strategy === 'latest' || options.size === 1;
-      if (one && link.newest.has(id)) return [link.newest.get(id)];
+      if (one && now && link.newest.has(id)) return [link.newest.get(id)];
       const points = Math.min(options.size ?? POINTS, 5000);
       const { values } = await get('/api/history', { ids: id, start, end, points });
       const data = values[id].map(([utc, value]) => ({ id, utc, value }));
