@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections import deque
 from typing import Protocol
 
 import numpy as np
@@ -13,8 +14,10 @@ from limberjack.hil.devices.layout import LayoutSpec, default_layout
 from limberjack.hil.devices.message import Head, Message, newer
 from limberjack.hil.devices.waiting import await_answer
 
-#: messages looked at in one call; what is left waits in the system's buffer, which is bounded
+#: messages looked at in one call, the newest of what has come
 MOST_AT_ONCE = 64
+#: messages taken in one call; what is left waits in the system's buffer, which is bounded
+MOST_TAKEN = 1024
 
 
 class Channel(Protocol):
@@ -72,6 +75,7 @@ class MessageDevice:
         self._head = Head()
         self._last: Head | None = None
         self._asked = False
+        self._recent: deque[bytes] = deque(maxlen=MOST_AT_ONCE)
         self._signals: Message
         self._commands: Message | None
 
@@ -109,10 +113,7 @@ class MessageDevice:
         """Whether commands came, and whether they answer the last signals."""
         came, answered = False, False
         message = self._commands
-        for _ in range(MOST_AT_ONCE):
-            data = self._channel.pull()
-            if data is None:
-                break
+        for data in self._newest():
             reason = message.unpack(data) if message is not None else "no commands wired"
             reason = reason or self._stale()
             if reason or message is None:
@@ -124,6 +125,17 @@ class MessageDevice:
             self.link.last_time = time
             answered = answered or self._answers(message)
         return came, answered
+
+    def _newest(self) -> deque[bytes]:
+        """The newest of what has come: a controller that is faster than the bench must not be heard ever later."""
+        recent, taken = self._recent, 0
+        recent.clear()
+        while taken < MOST_TAKEN and (data := self._channel.pull()) is not None:
+            recent.append(data)
+            taken += 1
+        if taken > len(recent):
+            self.link.reject("superseded", taken - len(recent))
+        return recent
 
     def _answers(self, message: Message) -> bool:
         if not message.has("answer"):

@@ -35,9 +35,9 @@ class Link:
     last_time: float = -np.inf
     rejected: dict[str, int] = field(default_factory=dict)
 
-    def reject(self, reason: str) -> None:
-        """Count a refused message."""
-        self.rejected[reason] = self.rejected.get(reason, 0) + 1
+    def reject(self, reason: str, count: int = 1) -> None:
+        """Count refused messages."""
+        self.rejected[reason] = self.rejected.get(reason, 0) + count
 
 
 class Device(Protocol):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -17,6 +18,8 @@ from limberjack.hil.record.parquet import ParquetTable
 
 #: times are equal when they round to the same multiple of this, s
 RESOLUTION = 1e-9
+#: times are whole multiples up to here, in units of RESOLUTION
+_MOST_KEY = 2.0**62
 
 
 class Table(Protocol):
@@ -110,7 +113,7 @@ def compare(a: Table, b: Table, absolute: float = 0.0, relative: float = 0.0) ->
     """Compare the signals that two records have in common, in rows of equal times.
 
     A value is beyond the tolerance where |a − b| > absolute + relative max(|a|, |b|); without one, where it is not
-    equal. NaN equals NaN. ArgumentError if they have nothing but time in common.
+    equal. NaN equals NaN. ArgumentError if they have nothing but time in common, or times that do not go on.
     """
     names = [name for name in a.names if name in b.names and name != "time"]
     if not names:
@@ -165,14 +168,23 @@ class _Side:
         self._batches, self._time = table.batches(), table.names.index("time")
         self._places = [table.names.index(name) for name in names]
         self.keys, self._rows = np.zeros(0, dtype=np.int64), np.zeros((0, len(names)))
+        self._last = -math.inf
 
     def fill(self) -> bool:
-        """Have rows; False at the end."""
+        """Have rows; False at the end. ArgumentError where time does not go on."""
         while len(self.keys) == 0:
             batch = next(self._batches, None)
             if batch is None:
                 return False
-            self.keys = np.rint(batch.rows[:, self._time] / RESOLUTION).astype(np.int64)
+            times = np.rint(batch.rows[:, self._time] / RESOLUTION)
+            wrong = ~(np.diff(times, prepend=self._last) > 0.0) | ~(np.abs(times) < _MOST_KEY)
+            if wrong.any():
+                at = batch.rows[int(np.argmax(wrong)), self._time]
+                raise ArgumentError(
+                    f"a row at t = {at:.9g} s is not after the one before; give tables in order of time."
+                )
+            self._last = times[-1] if len(times) else self._last
+            self.keys = times.astype(np.int64)
             self._rows = batch.rows[:, self._places]
         return True
 

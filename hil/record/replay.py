@@ -86,6 +86,13 @@ class _Replaying:
             )
         self._steps = int(meta["steps_per_frame"])
         self._signals = Signals(self._sim)
+        unknown = [name for name in record.names if name not in self._signals.names]
+        unknown += [name for name in meta.get("parameters", {}) if name not in self._sim.parameters]
+        if unknown:
+            raise ArgumentError(
+                f"{record.path}: recorded was '{unknown[0]}', which the model '{system.name}' does not have, so it has "
+                "other names. Give the model as it was."
+            )
         self._places = np.array([self._signals.index(name) for name in record.names], dtype=np.intp)
         wanted = [f"command.{name}" for name in self._sim.command_names]
         if not set(wanted) <= set(record.names):

@@ -86,6 +86,17 @@ def test_a_controller_that_begins_again_is_heard_once_it_answers_something_new(l
     assert link.commands[0] == 2.0
 
 
+def test_of_a_controller_that_is_faster_than_the_bench_the_newest_commands_count(link):
+    session = struct.unpack_from("<Q", link.heard(), 4)[0]
+    for number in range(200):
+        body = struct.pack("<IQIId", 0x4C4A0002, session, number, 1, float(number))
+        link.socket.sendto(body + struct.pack("<I", zlib.crc32(body)), link.bench)
+        if number % 100 == 99:
+            assert link.device.receive(0.0, link.commands)
+            assert link.commands[0] == number
+    assert (link.device.link.rejected, link.device.link.received) == ({"superseded": 72}, 128)
+
+
 def test_a_flood_is_bounded_and_nobody_there_is_no_trouble(link):
     link.heard()
     for _ in range(500):

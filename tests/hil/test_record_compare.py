@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 
 import numpy as np
 import pytest
@@ -115,6 +116,16 @@ def test_tables_of_other_makers_can_be_compared(pair, tmp_path):
         open_table(path)
     with pytest.raises(lj.ArgumentError, match="ends in .mcap, .parquet, .csv"):
         open_table(tmp_path / "log.txt")
+
+
+@pytest.mark.parametrize("times", [(0.0, 0.0, 0.01), (0.02, 0.01, 0.0), (0.0, math.nan, 0.01), (0.0, 1.0, math.inf)])
+def test_tables_whose_time_does_not_go_on_are_refused(tmp_path, times):
+    path, good = tmp_path / "log.csv", tmp_path / "good.csv"
+    path.write_text("time,q.b\n" + "".join(f"{time},1\n" for time in times))
+    good.write_text("time,q.b\n0,1\n0.01,1\n")
+    for pair in ((path, good), (good, path), (path, path)):
+        with pytest.raises(lj.ArgumentError, match=r"a row at t = .* is not after the one before"):
+            compare(*map(open_table, pair))
 
 
 def test_the_commands(pair, tmp_path, capsys):

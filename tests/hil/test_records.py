@@ -198,6 +198,13 @@ def test_another_model_is_refused(arm_record):
         replay(McapFile(arm_record), lj.load(EXAMPLES / "torque_arm.yaml"))
 
 
+def test_a_model_with_other_names_is_refused(arm_record, tmp_path):
+    text = (EXAMPLES / "space_manipulator.yaml").read_text(encoding="utf-8")
+    (tmp_path / "renamed.yaml").write_text(text.replace("elbow_pitch", "elbow"), encoding="utf-8")
+    with pytest.raises(lj.ArgumentError, match=r"run\.mcap: recorded was '.*elbow_pitch.*', which the model"):
+        replay(McapFile(arm_record), lj.load(tmp_path / "renamed.yaml"))
+
+
 def test_a_full_ring_counts_what_it_drops_and_the_record_shows_the_gap(tmp_path):
     """The recording process is stopped, 16 rows fit; when it goes on, the record tells of the rows it lacks."""
     import os
