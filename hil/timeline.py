@@ -79,7 +79,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Ramp:
-    """Move a command to a value in equal parts of a duration, s, from what it is then."""
+    """Move a command to a value in equal parts of a duration, s, from what it is then, or until it is set again."""
 
     name: str
     value: float
@@ -229,7 +229,7 @@ class Timeline:
     def __init__(self, entries: Iterable[At] = ()) -> None:
         self.entries = sorted(entries, key=lambda entry: entry.time)
         self._next = 0
-        self._rests: list[Rest] = []
+        self._rests: list[tuple[str, Rest]] = []
         self._posted: deque[Action] = deque()
 
     def check(self, simulation: Simulation) -> None:
@@ -253,7 +253,7 @@ class Timeline:
     def fire(self, bench: Bench) -> None:
         """Do what is due in the frame that begins. HilError if a timed action is refused."""
         if self._rests:
-            self._rests = [rest for rest in self._rests if rest(bench)]
+            self._rests = [(name, rest) for name, rest in self._rests if rest(bench)]
         until = bench.time + _TOLERANCE * bench.period
         while self._next < len(self.entries) and self.entries[self._next].time <= until:
             entry = self.entries[self._next]
@@ -272,8 +272,11 @@ class Timeline:
 
     def _start(self, action: Action, bench: Bench) -> None:
         rest = action.begin(bench)
+        name = action.name if isinstance(action, (Command, Ramp)) else ""
+        if name:  # what is told last counts: a ramp of this command that goes on would take it back
+            self._rests = [pair for pair in self._rests if pair[0] != name]
         if rest is not None:
-            self._rests.append(rest)
+            self._rests.append((name, rest))
 
 
 def _place(entry: At) -> str:

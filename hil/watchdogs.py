@@ -214,6 +214,8 @@ class SignalLimit(Watch):
             return ""
         i = int(np.argmax(wrong))
         value, name = self._values[i], signals.names[self._places[i]]
+        if np.isnan(value):
+            return f"{name} is not a number"
         if value < self._lower:
             return f"{name} is {value:.6g}, below {self._lower:g}"
         return f"{name} is {value:.6g}, above {self._upper:g}"

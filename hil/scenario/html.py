@@ -9,6 +9,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
+from limberjack.hil.devices.device import Link
 from limberjack.hil.executive import Outcome
 from limberjack.hil.frames_plot import frames_figure
 from limberjack.hil.scenario.build import Built
@@ -75,8 +76,15 @@ def _facts(scenario: Scenario, built: Built, outcome: Outcome, seed: int) -> str
         ("simulated", f"{simulation.time:.6g} s of {scenario.spec.duration:g} s; {outcome.reason}. {outcome.text}"),
         ("seed", str(seed)),
     ]
-    rows += [("device", f"{part.name}: {part.uri}") for part in scenario.spec.devices]
+    for spec, mounted in zip(scenario.spec.devices, executive.devices, strict=True):
+        rows.append(("device", f"{spec.name}: {spec.uri}; {_traffic(mounted.device.link)}"))
     return f"<section>{_table(rows)}</section>"
+
+
+def _traffic(link: Link) -> str:
+    """What a device was sent and what came from it."""
+    refused = [f"{count} refused ({reason})" for reason, count in link.rejected.items()]
+    return ", ".join([f"{link.sent} sent, {link.received} received, {link.dropped} dropped", *refused])
 
 
 def _verdicts(verdicts: Sequence[Verdict]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import os
+import re
 import sys
 import time
 import xml.etree.ElementTree
@@ -350,6 +351,14 @@ criteria:
     assert np.allclose(command, 0.2 * np.arange(11), rtol=0, atol=1e-6)
 
 
+@pytest.mark.parametrize("entry", ["command: {swing: -1}", "ramp: {to: {swing: -1}, duration: 0.1}"])
+def test_a_later_command_ends_a_ramp(folder, entry):
+    text = f"timeline:\n  - {{at: 0, ramp: {{to: {{swing: 1}}, duration: 0.4}}}}\n  - {{at: 0.2, {entry}}}\n"
+    text += "criteria:\n  - {name: last, type: final, signals: [command.swing], target: -1, tolerance: 0}\n"
+    result = run_scenario(write(folder, text))
+    assert result.passed, result.explain()
+
+
 def test_a_run_that_a_watchdog_ends_passes_only_where_that_is_expected(folder):
     text = """
 timeline:
@@ -525,6 +534,8 @@ def test_a_device_that_is_never_heard_is_told_and_results_are_strict_json(folder
     told = json.loads((folder / "out" / "result.json").read_text(), parse_constant=refuse)
     assert told["devices"]["d"]["received"] == 0 < told["devices"]["d"]["sent"]
     assert told["criteria"][0]["value"] is None
+    report = (folder / "out" / "report.html").read_text(encoding="utf-8")
+    assert re.search(r"d: udp://127\.0\.0\.1:47999; \d+ sent, 0 received, \d+ dropped<", report)
     events = [json.loads(line) for line in (folder / "out" / "events.jsonl").read_text().splitlines()]
     assert [e for e in events if e["source"] == "d" and "never heard" in e["text"]]
     assert [event for event in result.outcome.log.of("device") if event.source == "d"]

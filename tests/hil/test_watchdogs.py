@@ -205,6 +205,16 @@ def test_the_engine_is_watched(arm):
     assert trip.event.text == f"{signals.names[3]} is not a finite number"
 
 
+def test_a_signal_that_is_no_number_is_beyond_every_limit(arm):
+    signals = Signals(arm)
+    watch = watchdogs.SignalLimit(
+        "limit", watchdogs.SafeState("zero", arm, np.array([0])), np.array([3]), (-1.0, np.inf)
+    )
+    signals.vector[3] = np.nan
+    (trip,) = watch.check(0.0, signals, [])
+    assert trip.event.text == f"{signals.names[3]} is not a number"
+
+
 def test_the_timeline_acts_before_the_watchdogs_look(arm):
     """A safe state has the last word on commands; parameters are not its concern."""
     arm.reset()
