@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import importlib.metadata
 import importlib.util
@@ -88,7 +89,7 @@ def _build(target: Target, coupling: str, path: Path) -> None:
         if coupling == "embedded":
             from limberjack.fmu.native.objects import write_objects
 
-            objects = write_objects(_bitcode(), target, scratch)
+            objects = write_objects(bitcode(), target, scratch)
         output = scratch / path.name
         link(target, coupling, objects, output, _cache_folder() / "zig")
         os.replace(output, path)
@@ -104,19 +105,27 @@ def _scratch(parent: Path) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _bitcode() -> dict[str, bytes]:
-    """Optimised bitcode of every kernel, from the cache or compiled in a process of its own."""
+def bitcode() -> dict[str, bytes]:
+    """Optimised bitcode of every kernel, from the cache or compiled in a process of its own, by one at a time.
+
+    Raises LinkError where the compiler fails, OSError where the cache cannot be written.
+    """
     folder = _cache_folder() / f"bitcode-{_bitcode_key()}"
     if not folder.is_dir():
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with _scratch(folder.parent) as scratch:
-            _lower(scratch)
-            try:
+        with _alone(folder), _scratch(folder.parent) as scratch:
+            if not folder.is_dir():
+                _lower(scratch)
                 os.replace(scratch, folder)
-            except OSError:
-                if not folder.is_dir():  # else another process was first, with the same bytes
-                    raise
     return {file.stem: file.read_bytes() for file in sorted(folder.glob("*.bc"))}
+
+
+@contextmanager
+def _alone(made: Path) -> Iterator[None]:
+    """Until no other process makes the same; one that dies lets go, and compiling ends by itself after a time."""
+    with made.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def _lower(folder: Path) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ctypes
 import shutil
 import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import llvmlite.binding as llvm
@@ -44,7 +46,7 @@ def library(folder) -> ctypes.CDLL:
     paths = list(target.processors)
     source = folder / "tables.c"
     source.write_text(TABLES + "\n".join(f"EXPORT({path})" for path in paths))
-    code = objects.write_objects(build._bitcode(), target, folder)
+    code = objects.write_objects(build.bitcode(), target, folder)
     output = folder / f"tables{target.suffix}"
     command = [*link.compiler(target), "-std=c11", "-O2", "-shared", "-fPIC", f"-I{link.SHIM}", str(source)]
     subprocess.run([*command, *map(str, code), "-lm", "-o", str(output)], check=True)
@@ -187,7 +189,7 @@ def test_the_kernels_need_nothing_but_the_c_library(folder, library):
 def test_rounding_down_is_an_instruction_on_every_platform(name):
     """Every kernel that rounds down; the name would stand in the object file's table of symbols."""
     target, rounding = targets.TARGETS[name], 0
-    for code in build._bitcode().values():
+    for code in build.bitcode().values():
         if "llvm.floor" in str(llvm.parse_bitcode(code, llvm.create_context())):
             rounding += 1
             for path in target.processors:
@@ -196,6 +198,7 @@ def test_rounding_down_is_an_instruction_on_every_platform(name):
 
 
 @pytest.mark.skipif(shutil.which("nm") is None, reason="needs nm")
+@pytest.mark.long
 def test_a_binary_exports_the_functions_of_both_standards_and_no_others():
     path = build.binaries(targets.chosen("host"), "embedded")[targets.host()]
     listed = subprocess.run(["nm", "-D", "--defined-only", str(path)], capture_output=True, text=True, check=True)
@@ -233,6 +236,22 @@ def test_a_build_from_nothing_gives_the_same_bytes(monkeypatch, tmp_path):
     kept = build.binaries(targets.chosen("host"), "embedded")[targets.host()].read_bytes()
     monkeypatch.setattr(build, "_cache_folder", lambda: tmp_path / "cache")
     assert build.binaries(targets.chosen("host"), "embedded")[targets.host()].read_bytes() == kept
+
+
+def test_of_several_processes_one_compiles_for_all(monkeypatch, tmp_path):
+    made = []
+
+    def lower(folder: Path) -> None:
+        made.append(folder)
+        time.sleep(0.2)
+        (folder / "advance.bc").write_bytes(b"code")
+
+    monkeypatch.setattr(build, "_cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(build, "_lower", lower)
+    with ThreadPoolExecutor(4) as pool:
+        found = [pool.submit(build.bitcode) for _ in range(4)]
+        assert [each.result(20.0) for each in found] == [{"advance": b"code"}] * 4
+    assert len(made) == 1
 
 
 def test_a_cache_that_cannot_be_written(monkeypatch, tmp_path):
