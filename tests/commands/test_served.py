@@ -135,6 +135,13 @@ def replayed(folder: Path) -> None:
     assert found.frames > 10
 
 
+def test_a_command_from_outside_ends_a_ramp(bench):
+    run = bench(timeline=[{"at": 0, "ramp": {"to": {"turn": 0.2}, "duration": 50}}])
+    run.client.command({"turn": -0.1})
+    steps_on(run.client)
+    assert column(run.end(), "command.turn")[-1] == -0.1
+
+
 def test_it_looks_like_a_free_running_engine_to_clients(bench):
     run = bench()
     client = run.client

@@ -42,7 +42,7 @@ class BenchControls(Controls):
         self.refused = {kind: f"{reason}; it takes no '{kind}'." for kind in ("step", "restore", "reset")}
         self.about = {"bench": _about(scenario, built)}
         self._stop, self._faults = stop, built.faults
-        self._events = built.executive.log
+        self._events, self._timeline = built.executive.log, built.executive.timeline
         names, devices = self.simulation.command_names, self.about["bench"]["devices"]
         self._owned = np.array([name in devices for name in names], dtype=bool)
         self._taken, self._values = np.zeros(len(names), dtype=bool), np.zeros(len(names))
@@ -80,6 +80,8 @@ class BenchControls(Controls):
             if new.any():
                 self._owner = client
                 bench.say("command", self._names(new), f"taken over from the devices by '{client}'")
+            for place in np.flatnonzero(named).tolist():
+                self._timeline.end_ramp(self.simulation.command_names[place])
             for place in np.flatnonzero(named & ((now != before) | new)).tolist():
                 self._tell(bench, self.simulation.command_names[place], float(now[place]))
 
