@@ -119,6 +119,7 @@ class Executive:
         self._error: Exception | None = None
         self._now = MonotonicClock(0).now_ns
         self._step_ns = self._visit_ns = self._told = 0
+        self._late: set[str] = set()
 
     def stop(self, text: str = "stopped on request.") -> None:
         """Let the run end before its next frame; from any thread or signal handler."""
@@ -152,6 +153,7 @@ class Executive:
 
     def _begin(self, count: int) -> None:
         self._ending, self._error, self._told = None, None, 0
+        self._late.clear()
         self._bench = Bench(
             self.simulation, self.log, self.period, time=self.simulation.time, acting=self._bench.acting
         )
@@ -228,6 +230,8 @@ class Executive:
             before = now()
             mounted.receive(bench.time, commands, self._limit_s)
             mounted.spent_ns = now() - before
+            if not self.paced and mounted.spent_ns >= 1e9 * self._limit_s:
+                self._tell_late(mounted)
         if self.visitor is not None:
             self.visitor.command(commands)
         self.timeline.fire(bench)
@@ -248,6 +252,13 @@ class Executive:
         self._send_and_record(frame)
         self._visit(frame + 1)
         return True
+
+    def _tell_late(self, mounted: Mounted) -> None:
+        """An event for the first answer of a device that was waited for in vain."""
+        if mounted.name not in self._late:
+            self._late.add(mounted.name)
+            text = f"did not answer within {self._limit_s:g} s; another run in lockstep may come out otherwise."
+            self._bench.say("device", mounted.name, text)
 
     def _send_and_record(self, frame: int) -> None:
         vector, now = self.signals.refresh(), self._now

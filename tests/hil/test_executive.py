@@ -118,6 +118,21 @@ def test_a_silent_device_is_waited_for_only_so_often(arm):
     assert device.answers == PATIENCE + 50
 
 
+def test_an_answer_that_does_not_come_in_time_is_told_once(arm):
+    clock, device = FakeClock(), FakeDevice()
+
+    def late(time, commands):
+        clock.spend(600_000_000 if time > 0.0015 else 400_000_000)
+        return True  # of commands, but not the answer
+
+    device.on_receive = late
+    mounted = mount(device, Signals(arm), arm, [], ["elbow_pitch"])
+    outcome = Executive(arm, paced=False, devices=[mounted], answer_limit_s=0.5, **fake(clock)).run(0.005)
+    (event,) = outcome.log.of("device")
+    assert (event.source, event.data["frame"]) == ("fake", 3)
+    assert event.text.startswith("did not answer within 0.5 s")
+
+
 def test_every_so_many_frames(arm):
     frames, device = [], FakeDevice()
     device.on_send = lambda frame, *_: frames.append(frame)
