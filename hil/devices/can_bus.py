@@ -17,7 +17,7 @@ from urllib.parse import SplitResult
 import numpy as np
 
 from limberjack.engine.errors import ArgumentError, MissingExtraError
-from limberjack.hil.devices.can_codec import Frames, read_dbc
+from limberjack.hil.devices.can_codec import Frames, key_of, read_dbc
 from limberjack.hil.devices.device import Link, Wiring
 from limberjack.hil.devices.options import Made, Options
 from limberjack.hil.errors import HilError
@@ -96,7 +96,7 @@ class CanEnd:
             if reason:
                 self._link.reject(reason)
                 continue
-            self.awaited.discard(message.arbitration_id)
+            self.awaited.discard(key_of(message.arbitration_id, message.is_extended_id))
             self._link.received += 1
             came = True
         self._forget(_LONGEST_LINE)

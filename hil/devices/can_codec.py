@@ -15,6 +15,8 @@ from limberjack.engine.errors import ArgumentError, MissingExtraError
 from limberjack.hil.devices.message import newer
 
 _MOST_BYTES = 4 * 1024 * 1024
+#: bytes of a classic frame
+_MOST_DATA = 8
 
 
 def read_dbc(path: Path) -> Any:
@@ -50,12 +52,12 @@ class Frames:
         for place, name in enumerate(names):
             wanted = mapped.get(name, re.sub(r"\W", "_", name))
             message, signal = _find(name, wanted, signals)
-            plan = self._plans.setdefault(message.frame_id, _Plan(message, counter))
+            plan = self._plans.setdefault(key_of(message.frame_id, message.is_extended_frame), _Plan(message, counter))
             plan.add(name, signal, place)
 
     @property
     def identifiers(self) -> list[int]:
-        """Of the messages."""
+        """Of the messages, as `key_of` makes them."""
         return list(self._plans)
 
     @property
@@ -66,20 +68,25 @@ class Frames:
     @property
     def filters(self) -> list[dict[str, Any]]:
         """For the bus: these messages only."""
-        plans = self._plans.items()
-        return [{"can_id": i, "can_mask": 0x1FFFFFFF, "extended": plan.message.is_extended_frame} for i, plan in plans]
+        messages = [plan.message for plan in self._plans.values()]
+        return [{"can_id": m.frame_id, "can_mask": 0x1FFFFFFF, "extended": m.is_extended_frame} for m in messages]
 
     def encode(self, values: np.ndarray) -> Iterator[tuple[int, bool, bytes]]:
         """Identifier, whether it is extended, and data of each message; values beyond a signal's range are cut."""
-        for identifier, plan in self._plans.items():
-            yield identifier, plan.message.is_extended_frame, plan.encode(values)
+        for plan in self._plans.values():
+            yield plan.message.frame_id, plan.message.is_extended_frame, plan.encode(values)
 
     def decode(self, frame: Any, values: np.ndarray) -> str:
         """Put a frame's signals (can.Message) into values (n,); "" or why it is refused, and then they stay."""
-        plan = self._plans.get(frame.arbitration_id)
+        plan = self._plans.get(key_of(frame.arbitration_id, frame.is_extended_id))
         if plan is None or frame.is_error_frame or frame.is_remote_frame:
             return "not a frame of the device"
         return plan.decode(bytes(frame.data), values)
+
+
+def key_of(identifier: int, extended: bool) -> int:
+    """One number for a message: the same identifier may be there in its short and in its extended form."""
+    return identifier | (extended << 31)
 
 
 class _Plan:
@@ -88,6 +95,9 @@ class _Plan:
     def __init__(self, message: Any, counter: str) -> None:
         if message.is_multiplexed() or message.is_container:
             raise ArgumentError(f"can: message '{message.name}' is multiplexed or a container; use plain messages.")
+        if message.length > _MOST_DATA:
+            what = f"can: message '{message.name}' has {message.length} bytes, as only CAN FD has"
+            raise ArgumentError(f"{what}; use messages of at most {_MOST_DATA}.")
         self.message = message
         self._limits = {signal.name: _limits(signal) for signal in message.signals}
         self._content = {

@@ -124,6 +124,36 @@ def test_values_at_the_ends_of_a_range_go_there_and_back(tmp_path):
         assert found[2] == (0.0 if value < 0.0 else pytest.approx(2.0**64, rel=1e-14))
 
 
+FORMS = """VERSION ""
+NS_ :
+BS_:
+BU_: Bench Servo
+
+BO_ 256 Short: 2 Bench
+ SG_ Position : 0|16@1- (1,0) [0|0] "" Servo
+
+BO_ 2147483904 Extended: 2 Bench
+ SG_ Speed : 0|16@1- (1,0) [0|0] "" Servo
+
+BO_ 3 Long: 16 Bench
+ SG_ Torque : 0|16@1- (1,0) [0|0] "" Servo
+"""
+
+
+def test_one_identifier_in_both_forms_is_two_messages_and_long_ones_are_refused(tmp_path):
+    (tmp_path / "forms.dbc").write_text(FORMS, encoding="ascii")
+    database, found = read_dbc(tmp_path / "forms.dbc"), np.zeros(2)
+    frames = Frames(database, ("Position", "Speed"), {}, "")
+    sent = list(frames.encode(np.array([3.0, -4.0])))
+    assert [(identifier, extended) for identifier, extended, _ in sent] == [(256, False), (256, True)]
+    for identifier, extended, data in sent:
+        message = can.Message(arbitration_id=identifier, is_extended_id=extended, data=data)
+        assert frames.decode(message, found) == ""
+    assert list(found) == [3.0, -4.0]
+    with pytest.raises(lj.ArgumentError, match="message 'Long' has 16 bytes, as only CAN FD has"):
+        Frames(database, ("Torque",), {}, "")
+
+
 def test_a_counter_that_no_message_has_is_an_error(place):
     uri, options = place
     with pytest.raises(lj.ArgumentError, match="no message of the device has the signal 'Cuont'"):
