@@ -7,6 +7,7 @@ def test_wheel_failure(run_hil):
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -25,9 +26,11 @@ def run_hil(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Res
     what `run_scenario` takes.
     """
 
+    folders = (tmp_path / ("hil" if number == 1 else f"hil_{number}") for number in itertools.count(1))
+
     def run(source: Path | str | Scenario, *, check: bool = True, **options: Any) -> Result:
         found = source if isinstance(source, Scenario) else request.path.parent / source
-        result = run_scenario(found, **{"out": tmp_path / "hil", "paced": False, **options})
+        result = run_scenario(found, **{"out": next(folders), "paced": False, **options})
         if check and not result.passed:
             pytest.fail(f"{result.name}, report in {result.folder}:\n{result.explain()}", pytrace=False)
         return result

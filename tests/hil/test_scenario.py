@@ -450,6 +450,7 @@ def test_the_fixture_runs_scenarios(folder, run_hil):
     assert (result.folder / "report.html").is_file()
     with pytest.raises(pytest.fail.Exception, match=r"FAILED  moves"):
         run_hil(write(folder, "criteria:\n  - {name: moves, type: deadline, signals: [v.swing], above: 1, by: 0.4}\n"))
+    assert json.loads((result.folder / "result.json").read_text())["passed"]  # each run has a folder of its own
 
 
 def test_any_name_can_stand_in_a_report_and_none_stays_from_a_run_before(folder):
