@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import logging
+import os
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from mcap.writer import Writer
 
@@ -32,7 +35,7 @@ class McapOutlet:
 
     Message time is simulated time, publish time the wall's. Rows are numbered; publications lost on the way are
     missing numbers. A file that is there is never replaced: the next free name is taken, also
-    when the engine comes back with another model.
+    when the engine comes back with another model, and when there is room again on a disk that was full.
 
     path : where; "run.mcap" may become "run-2.mcap"; `path` tells which after `open`
     """
@@ -41,11 +44,13 @@ class McapOutlet:
 
     def __init__(self, path: Path | str) -> None:
         self.wanted = self.path = Path(path)
-        self._stream: IO[bytes] | None = None
+        self._stream: io.BufferedWriter | None = None
         self._writer: Any = None
+        self._whole = 0  # bytes of the file up to the end of its last chunk
 
     def open(self, dictionary: Dictionary) -> None:
         """Begin a file. Raises ArgumentError for a place that cannot be written, OSError for a full disk."""
+        self._dictionary = dictionary
         self._stream = self._create()
         try:
             self._begin(self._stream, dictionary)
@@ -56,7 +61,7 @@ class McapOutlet:
             self.path.unlink(missing_ok=True)
             raise
 
-    def _begin(self, stream: IO[bytes], dictionary: Dictionary) -> None:
+    def _begin(self, stream: io.BufferedWriter, dictionary: Dictionary) -> None:
         self._text = rows.RowText(dictionary)
         self._writer = Writer(stream, chunk_size=_CHUNK_BYTES)
         self._writer.start(profile="", library="limberjack")
@@ -72,7 +77,7 @@ class McapOutlet:
         self._flush()
         self._time_ns = self._rows = self._notices = self._lost = 0
 
-    def _create(self) -> IO[bytes]:
+    def _create(self) -> io.BufferedWriter:
         """A new file at the wanted path or the next free one beside it."""
         for number in range(1, _FILES_MAX + 1):
             suffix = f"-{number}" if number > 1 else ""
@@ -97,6 +102,10 @@ class McapOutlet:
 
     def sample(self, sample: Sample) -> None:
         """Add one row. OSError when the disk is full or gone."""
+        with self._writing():
+            self._add(sample)
+
+    def _add(self, sample: Sample) -> None:
         self._time_ns = max(round(1e9 * sample.time), 0)
         text = self._text(sample.vector)
         self._lost += sample.gap
@@ -108,14 +117,31 @@ class McapOutlet:
 
     def notice(self, notice: Notice) -> None:
         """Add one event. OSError when the disk is full or gone."""
-        text = rows.event(notice, self._time_ns)
-        self._writer.add_message(self._events, self._time_ns, text, notice.unix_ns, self._notices)
-        self._notices += 1
+        with self._writing():
+            text = rows.event(notice, self._time_ns)
+            self._writer.add_message(self._events, self._time_ns, text, notice.unix_ns, self._notices)
+            self._notices += 1
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[None]:
+        """After an error the file ends with its last whole chunk and another goes on: behind a part nobody can read."""
+        if self._stream is None:
+            self.open(self._dictionary)
+        try:
+            yield
+        except OSError:
+            stream, self._stream = self._stream, None
+            with contextlib.suppress(OSError):
+                if stream is not None:
+                    stream.raw.close()  # with what waits in its buffer
+                os.truncate(self.path, self._whole)
+            raise
 
     def _flush(self) -> None:
         self._writer.flush()
         if self._stream is not None:
             self._stream.flush()
+            self._whole = self._stream.tell()
         self._flushed = time.monotonic()
 
     def close(self) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import json
 import urllib.request
 from collections.abc import Iterator
@@ -152,6 +154,41 @@ def test_mcap_survives_a_kill_up_to_the_last_chunk(dictionary, tmp_path, monkeyp
     copy.write_bytes(outlet.path.read_bytes())
     outlet.close()
     np.testing.assert_array_equal(McapFile(copy).read().rows, [vector])
+
+
+class Disk(io.FileIO):
+    """A file on a disk that has room for so many bytes more."""
+
+    room = 10**9
+
+    def write(self, data: Any) -> int | None:
+        if not Disk.room:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        written = super().write(bytes(data)[: Disk.room])
+        Disk.room -= written or 0
+        return written
+
+
+def test_mcap_goes_on_in_another_file_when_a_full_disk_has_room_again(dictionary, tmp_path, monkeypatch):
+    """Behind a part of a chunk nobody can read on: the first file ends with its last whole one, killed or not."""
+    monkeypatch.setattr(Path, "open", lambda self, mode: io.BufferedWriter(Disk(self, mode)))
+    outlet, lost = McapOutlet(tmp_path / "run.mcap"), []
+    outlet.open(dictionary)
+    for k in range(600):
+        Disk.room = {100: 20_000, 400: 10**9}.get(k, Disk.room)
+        chunk_ends = k % 50 == 49
+        monkeypatch.setattr("limberjack.bridge.telemetry.mcap_outlet._FLUSH_S", 0.0 if chunk_ends else 1e9)
+        try:
+            outlet.sample(make_sample(dictionary, k))
+        except OSError:
+            lost.append(k)
+    outlet.close()
+    monkeypatch.undo()
+    assert lost == [149, *range(150, 400)]
+    walls = [McapFile(tmp_path / name).read().walls for name in ("run.mcap", "run-2.mcap")]
+    assert np.concatenate(walls).tolist() == [
+        make_sample(dictionary, k).unix_ns for k in (*range(100), *range(400, 600))
+    ]
 
 
 def test_mcap_says_where_it_cannot_write(dictionary, tmp_path):
