@@ -35,6 +35,9 @@ class Stage:
 
     def __init__(self, session: Session, context: foxglove.Context) -> None:
         self._names = session.system.body_names
+        self._world = WORLD
+        while self._world in self._names:  # of a URDF; a frame cannot be its own parent
+            self._world += "_"
         self._poses, drawing = Poses(session), Drawing(session.system)
         self._transforms = FrameTransformsChannel(TRANSFORMS_TOPIC, context=context)
         self._scene = SceneUpdateChannel(SCENE_TOPIC, context=context)
@@ -76,7 +79,7 @@ class Stage:
         transforms = [
             messages.FrameTransform(
                 timestamp=stamp,
-                parent_frame_id=WORLD,
+                parent_frame_id=self._world,
                 child_frame_id=name,
                 translation=messages.Vector3(x=x, y=y, z=z),
                 rotation=messages.Quaternion(x=qx, y=qy, z=qz, w=qw),
@@ -110,7 +113,7 @@ class Stage:
         return [*bent, *plumes, *([self._entity("rods", -1, stamp, cylinders=rods)] if rods else [])]
 
     def _entity(self, name: str, body: int, stamp: messages.Timestamp, **parts: Any) -> messages.SceneEntity:
-        frame = WORLD if body < 0 else self._names[body]
+        frame = self._world if body < 0 else self._names[body]
         return messages.SceneEntity(timestamp=stamp, frame_id=frame, id=name, frame_locked=True, **parts)
 
 

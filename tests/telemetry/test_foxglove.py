@@ -206,3 +206,14 @@ def test_who_comes_later_gets_the_whole_scene_too(monkeypatch):
             assert {each.id for each in late.next("/scene")[1].entities} == whole
         q[0] = np.nan
         craft.outlet.sample(craft.sample(4, q=q, command=command))  # nothing can be drawn of it
+
+
+def test_a_body_that_is_called_world(tmp_path):
+    """As the first link of many a URDF: it moves in the inertial frame, not in itself."""
+    inertial = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    (tmp_path / "r.urdf").write_text(f'<robot name="r"><link name="world">{inertial}</link></robot>')
+    with served(lj.load(tmp_path / "r.urdf", base="free")) as source, viewing(source, "/tf", "/scene") as viewer:
+        source.outlet.sample(source.sample(1, q=np.array([1.0, 0, 0, 0, 0, 0, 0])))
+        (placed,) = viewer.next("/tf")[1].transforms
+        assert (placed.parent_frame_id, placed.child_frame_id) == ("world_", "world")
+        assert {each.frame_id for each in viewer.next("/scene")[1].entities} <= {"world", "world_"}
