@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from limberjack.bridge.telemetry.ccsds import sources
 from limberjack.bridge.telemetry.ccsds.authentic import WINDOW_NS, Seal
 from limberjack.bridge.telemetry.ccsds.packets import TELEMETRY_HEADER_BYTES, read_telecommand, telecommand
+from limberjack.bridge.telemetry.ccsds.sender import Sender
 from limberjack.bridge.telemetry.ccsds.sets import DATA_HEADER
 from limberjack.bridge.telemetry.ccsds.telemetry import CcsdsOutlet, make
 from limberjack.bridge.telemetry.dictionary import Dictionary, dictionary_of
@@ -175,6 +176,23 @@ def test_a_flood_is_refused_and_costs_nothing_else(ear, arm, tmp_path):
     outlet.close()
     assert time.monotonic() - started < WAIT_S
     assert len(gateway.commander.done) <= 2  # what waited at the end was not begun
+
+
+def test_a_fault_in_one_telecommand_does_not_end_the_others(ear, arm, tmp_path):
+    def fail(order: Order, actor: Actor) -> None:
+        raise RuntimeError("of our own making")
+
+    gateway = StubGateway(arm)
+    gateway.commander.check = fail  # type: ignore[method-assign]
+    outlet = outlet_to(ear, gateway, tmp_path)
+    outlet.open(gateway.dictionary)
+    sender = Sender(outlet._plan)
+    for packet in (sender.packet(Order("reset")), sender.test()):
+        ear.sendto(packet, ("127.0.0.1", outlet.link.port))
+    refused = ear.recv(65536)
+    assert (refused[7:9], b"RuntimeError: of our own making" in refused) == (b"\x01\x02", True)
+    assert [ear.recv(65536)[7:9] for _ in range(3)] == [b"\x01\x01", b"\x11\x02", b"\x01\x07"]
+    outlet.close()
 
 
 def test_an_end_while_telecommands_are_taken(ear, arm, tmp_path):

@@ -71,6 +71,10 @@ class Telecommands:
                 self._refuse(packet, peer, OrderRefused("malformed", str(error)))
             except OSError as error:  # no way for the acknowledgement; what was ordered is done or refused all the same
                 log.warning("an acknowledgement of a telecommand could not be sent: %s", error)
+            except Exception as error:  # a fault in one must not end all that come later
+                log.exception("a telecommand could not be worked on")
+                with contextlib.suppress(OSError):
+                    self._refuse(packet, peer, OrderRefused("internal", f"{type(error).__name__}: {error}"))
 
     def _carry_out(self, told: Telecommand, peer: str) -> None:
         try:
