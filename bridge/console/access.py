@@ -118,6 +118,12 @@ def token_of(authorization: str, cookie: str | None) -> str | None:
     return authorization.removeprefix("Bearer ").strip() or cookie
 
 
+def cookie_name(host: str) -> str:
+    """Name of the cookie of the console that a browser reaches as `host`: cookies do not tell ports apart."""
+    port = host.rpartition(":")[2]
+    return f"{COOKIE}_{port}" if port.isdigit() else COOKIE
+
+
 def same_site(host: str, origin: str | None) -> bool:
     """Whether a request to `host` comes from a page of the console itself (or from no page at all).
 
@@ -150,7 +156,11 @@ def read_tokens(path: Path) -> dict[str, Visitor]:
     if path.stat().st_mode & 0o077:
         raise KeyFileError(f"{path}: others can read these tokens. Run: chmod 600 {path}.")
     tokens: dict[str, Visitor] = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError:
+        raise KeyFileError(f"{path}: not a file of tokens, as it is no text. Give another path.") from None
+    for number, line in enumerate(lines, 1):
         words = line.split("#")[0].split()
         if not words:
             continue
@@ -159,6 +169,8 @@ def read_tokens(path: Path) -> dict[str, Visitor]:
                 f"{path}:{number}: not a token. Write a role ({' or '.join(ROLES)}), a token of at least "
                 f"{_TOKEN_LEAST} characters and, if you like, a name."
             )
+        if words[1] in tokens:
+            raise KeyFileError(f"{path}:{number}: this token is there twice. Give each who may come their own.")
         tokens[words[1]] = Visitor(words[0], *words[2:])
     if not tokens:
         raise KeyFileError(f"{path}: there is no token in it. Remove the file, and a new one is made.")

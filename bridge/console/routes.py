@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
-from limberjack.bridge.console.access import COOKIE, Access, Visitor, token_of
+from limberjack.bridge.console.access import Access, Visitor, cookie_name, token_of
 from limberjack.bridge.console.layout import objects_of
 from limberjack.bridge.console.live import Live, notice_fields, number, to_json
 from limberjack.bridge.console.panel import panel_of
@@ -131,7 +131,8 @@ class Routes:
 
 def visitor_of(request: web.Request, access: Access) -> Visitor | None:
     """Who sent a request; None for one without a token that opens something."""
-    return access.visitor(token_of(request.headers.get("Authorization", ""), request.cookies.get(COOKIE)))
+    cookie = request.cookies.get(cookie_name(request.host))
+    return access.visitor(token_of(request.headers.get("Authorization", ""), cookie))
 
 
 def reply(content: Any) -> web.Response:

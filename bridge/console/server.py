@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from aiohttp import web
 from yarl import URL
 
-from limberjack.bridge.console.access import COOKIE, Access, Address, host_known, same_site
+from limberjack.bridge.console.access import Access, Address, cookie_name, host_known, same_site
 from limberjack.bridge.console.assets import OPENMCT, THREE, installed_folder
 from limberjack.bridge.console.live import Live
 from limberjack.bridge.console.routes import Routes, visitor_of
@@ -146,7 +146,8 @@ class Console:
         rest = {key: value for key, value in request.query.items() if key != "token"}
         # a path that begins with two slashes would be the address of another machine
         reply = web.HTTPFound(URL.build(path="/" + request.path.lstrip("/"), query=rest))
-        reply.set_cookie(COOKIE, token, httponly=True, samesite="Strict", secure=self.settings.access.secure)
+        name, secure = cookie_name(request.host), self.settings.access.secure
+        reply.set_cookie(name, token, httponly=True, samesite="Strict", secure=secure)
         raise reply
 
 

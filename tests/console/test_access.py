@@ -75,6 +75,12 @@ def test_files_of_tokens_that_are_wrong(tmp_path, line):
     path.write_text(f"# tokens\n{line}\n")
     with pytest.raises(KeyFileError, match=r"tokens:2: not a token"):
         read_tokens(path)
+    path.write_text("viewer 0123456789abcdef\noperator 0123456789abcdef\n")
+    with pytest.raises(KeyFileError, match=r"tokens:2: this token is there twice"):
+        read_tokens(path)
+    path.write_bytes(b"operator \xff\xfe23456789abcdef\n")
+    with pytest.raises(KeyFileError, match="it is no text"):
+        read_tokens(path)
     with pytest.raises(KeyFileError, match="cannot make"):
         read_tokens(tmp_path / "no" / "tokens")
 

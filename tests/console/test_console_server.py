@@ -163,6 +163,7 @@ def test_tokens_and_roles(serve, dock):
         status, _, headers = bench.ask(f"/?token={VIEWER}&x=1")
         assert (status, headers["Location"]) == (302, "/?x=1")
         cookie = headers["Set-Cookie"]
+        assert cookie.startswith(f"limberjack_token_{bench.console.port}="), "of another console at another port"
         assert "HttpOnly" in cookie
         assert "SameSite=Strict" in cookie
         with bench.ask.live({"Cookie": cookie.split(";")[0]}) as ear:

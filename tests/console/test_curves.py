@@ -170,3 +170,23 @@ console.log(JSON.stringify(told));
 def test_values_of_alarms_are_followed_while_they_are_shown():
     """Else the list shows for ever the value at which an alarm began."""
     assert told_by(ALARMED) == ["+a", "+a", "+b", "-a", "+b", "-a", "-b", "-b"]
+
+
+MANY = """
+const sent = [];
+globalThis.location = { protocol: 'http:', host: 'x:1' };
+globalThis.setInterval = () => 0;
+globalThis.WebSocket = class { static OPEN = 1; readyState = 1; send(text) { sent.push(text); } };
+const { Link } = await import('STATIC/link.js');
+const link = new Link(), ids = Array.from({ length: 3000 }, (_, i) => `q.a rather long name of a joint ${i}`);
+ids.forEach((id) => link.subscribe(id, () => {}));
+await link.greet({ model_hash: 'x' });
+const asked = sent.flatMap((text) => JSON.parse(text).ids);
+console.log(JSON.stringify([Math.max(...sent.map((text) => text.length)), asked.length, new Set(asked).size]));
+"""
+
+
+def test_a_page_with_thousands_of_values_comes_back():
+    """A message of more than 64 KiB ends the connection; the page would never get one again."""
+    longest, asked, different = told_by(MANY)
+    assert (longest < 65536, asked, different) == (True, 3000, 3000)

@@ -6,7 +6,7 @@ const ANSWER_MS = 20000;
 const CATCH_UP_MS = 5000; // what is missed and not had by then stays a hole: what is live matters more
 const SILENT_S = 20; // the server sends its clock every second
 const DRIFT_MS = 0.05; // a message: how fast the estimate of the server's clock forgets
-const IDS_MOST = 60; // of one question about the past
+const IDS_MOST = 60; // of one question or subscription
 const HELD_MOST = 2000; // live messages that wait while the past is fetched
 
 /** What the server answers to a GET, lists as one parameter for each; an Error with its words otherwise. */
@@ -153,7 +153,9 @@ export class Link {
     const ids = [...this.subscribers.keys()];
     const held = [];
     this.held = held;
-    this.send({ kind: 'subscribe', ids });
+    for (let first = 0; first < ids.length; first += IDS_MOST) { // the server takes no message of any length
+      this.send({ kind: 'subscribe', ids: ids.slice(first, first + IDS_MOST) });
+    }
     await this.catchUp(ids.filter((id) => this.reached.has(id)));
     if (this.held !== held) return; // lost again meanwhile
     this.held = null;
