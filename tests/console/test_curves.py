@@ -190,3 +190,27 @@ def test_a_page_with_thousands_of_values_comes_back():
     """A message of more than 64 KiB ends the connection; the page would never get one again."""
     longest, asked, different = told_by(MANY)
     assert (longest < 65536, asked, different) == (True, 3000, 3000)
+
+
+SET = """
+globalThis.location = { protocol: 'http:', host: 'x:1' };
+globalThis.setInterval = () => 0;
+globalThis.WebSocket = class { send() {} };
+let day = 5000, steady = 100;
+Date.now = () => day;
+performance.now = () => steady;
+const { Link } = await import('STATIC/link.js');
+const link = new Link(), found = [link.now()];
+link.hear({ kind: 'clock', utc: 7000 });
+found.push(link.now());
+day += 600000;
+steady += 50;
+link.hear({ kind: 'clock', utc: 7050 });
+found.push(link.now());
+console.log(JSON.stringify(found));
+"""
+
+
+def test_a_browser_s_clock_that_is_set_moves_no_curve():
+    """As by a time server after a laptop slept: plots would end minutes after the newest sample."""
+    assert told_by(SET) == [5000, 7000, 7050]

@@ -36,7 +36,7 @@ export class Link {
   constructor() {
     this.hello = null;
     this.state = 'connecting';
-    this.offsetMs = -Infinity; // the server's clock less the browser's
+    this.offsetMs = -Infinity; // the server's clock less the time since the page began, which nobody sets
     this.newest = new Map(); // id → newest datum
     this.reached = new Map(); // id → newest time up to which something was fetched or came
     this.listeners = new Map(); // kind → callbacks
@@ -67,7 +67,7 @@ export class Link {
 
   /** Milliseconds since 1970 by the server's clock. */
   now() {
-    return Date.now() + (Number.isFinite(this.offsetMs) ? this.offsetMs : 0);
+    return Number.isFinite(this.offsetMs) ? performance.now() + this.offsetMs : Date.now();
   }
 
   /** callback gets arrays of {id, utc, value}; value null where telemetry was lost. Returns how to end it. */
@@ -123,7 +123,7 @@ export class Link {
     this.silentS = 0;
     if ('utc' in message && message.kind !== 'notice') {
       // whatever comes was sent before: the least late message tells the server's clock best
-      this.offsetMs = Math.max(this.offsetMs - DRIFT_MS, message.utc - Date.now());
+      this.offsetMs = Math.max(this.offsetMs - DRIFT_MS, message.utc - performance.now());
     }
     // the server sends no more than the page can take; what waits comes with the next message
     if (message.kind === 'samples') this.send({ kind: 'seen' });

@@ -141,11 +141,11 @@ class EngineClock {
     this.listeners = new Map();
     this.ticked = 0;
     link.on('time', () => this.tick()); // with what is drawn, so that plots are drawn once
-    setInterval(() => Date.now() - this.ticked >= TICK_MS && this.tick(), TICK_MS);
+    setInterval(() => performance.now() - this.ticked >= TICK_MS && this.tick(), TICK_MS);
   }
 
   tick() {
-    this.ticked = Date.now();
+    this.ticked = performance.now();
     this.listeners.forEach((context, listener) => listener.call(context, this.link.now()));
   }
 
