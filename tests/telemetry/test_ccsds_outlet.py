@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import binascii
+import errno
 import hashlib
 import hmac
 import socket
@@ -16,11 +17,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from limberjack.addresses import Address
 from limberjack.bridge.telemetry.ccsds import sources
 from limberjack.bridge.telemetry.ccsds.authentic import WINDOW_NS, Seal
 from limberjack.bridge.telemetry.ccsds.packets import TELEMETRY_HEADER_BYTES, read_telecommand, telecommand
 from limberjack.bridge.telemetry.ccsds.sender import Sender
 from limberjack.bridge.telemetry.ccsds.sets import DATA_HEADER
+from limberjack.bridge.telemetry.ccsds.tcp_server import TcpServer
 from limberjack.bridge.telemetry.ccsds.telemetry import CcsdsOutlet, make
 from limberjack.bridge.telemetry.dictionary import Dictionary, dictionary_of
 from limberjack.bridge.telemetry.mirror import Mirror
@@ -176,6 +179,27 @@ def test_a_flood_is_refused_and_costs_nothing_else(ear, arm, tmp_path):
     outlet.close()
     assert time.monotonic() - started < WAIT_S
     assert len(gateway.commander.done) <= 2  # what waited at the end was not begun
+
+
+def test_a_process_without_descriptors_does_not_spin(monkeypatch):
+    """Who waits to be let in stays there, so the listener is ready again at once."""
+    asked = []
+
+    def fail(listener: socket.socket) -> None:
+        asked.append(time.monotonic())
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    server = TcpServer(Address("127.0.0.1", 0), None, lambda text: None)
+    with monkeypatch.context() as patched:
+        patched.setattr(socket.socket, "accept", fail)
+        server.open()
+        with socket.create_connection(("127.0.0.1", server.port)) as waiting:
+            until(lambda: len(asked) > 2, "nobody was heard")
+            time.sleep(0.3)
+            assert len(asked) < 20
+    with waiting, socket.create_connection(("127.0.0.1", server.port)):
+        until(lambda: server._clients, "nobody was let in")
+    server.close()
 
 
 def test_a_fault_in_one_telecommand_does_not_end_the_others(ear, arm, tmp_path):

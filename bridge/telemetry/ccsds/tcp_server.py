@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import logging
 import selectors
 import socket
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 
@@ -21,6 +23,7 @@ MOST_CLIENTS = 16
 MOST_WAITING = 1 << 20  # bytes for one client; of more, whole packets are dropped
 _CHUNK = 1 << 16
 _READS_A_TURN = 16
+_BREATH_S = 0.05  # where the process has no descriptors left
 _TELECOMMAND_BITS = 0b0001  # version 0, type 1: the first four bits of every telecommand
 
 
@@ -118,7 +121,9 @@ class TcpServer:
     def _accept(self) -> None:
         try:
             connection, (host, port, *_) = self._listener.accept()
-        except OSError:
+        except OSError as error:
+            if error.errno in (errno.EMFILE, errno.ENFILE):
+                time.sleep(_BREATH_S)  # who waits to be let in would be told of again at once, and again
             return
         if len(self._clients) >= MOST_CLIENTS:
             connection.close()
