@@ -87,8 +87,11 @@ class Gateway:
         """
         wanted = rate_hz if rate_hz is not None else getattr(outlet, "rate_hz", None)
         feed = Feed(outlet, self.tell, rate_hz=wanted)
-        feed.start(self.session().dictionary)
+        dictionary = self.session().dictionary
+        feed.start(dictionary)
         self._feeds.append(feed)
+        if self.session().dictionary != dictionary:  # the engine came back with another model meanwhile
+            feed.reopen(self.session().dictionary)
 
     def start(self) -> None:
         """Begin to read the stream and to watch the outlets."""

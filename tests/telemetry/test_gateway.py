@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,8 @@ from limberjack.bridge import Client
 from limberjack.bridge.errors import EngineTimeoutError, KeyRefusedError
 from limberjack.bridge.keys import keygen
 from limberjack.bridge.telemetry import session
-from limberjack.bridge.telemetry.dictionary import dictionary_of
+from limberjack.bridge.telemetry.dictionary import Dictionary, Quantity, dictionary_of
+from limberjack.bridge.telemetry.gateway import Gateway
 from limberjack.bridge.telemetry.history import History
 from limberjack.bridge.telemetry.limiter import Limiter
 from limberjack.bridge.telemetry.orders import Actor, Order
@@ -285,6 +288,24 @@ def test_an_outlet_that_opens_but_never_works_is_opened_less_and_less_often(monk
         feed.offer_sample(sample(k))
     assert feed.close(5.0)
     assert pauses == [0.001 * 2**k for k in range(10)]
+
+
+def test_an_outlet_that_is_added_while_the_model_changes():
+    """It was not among those that are told to open again."""
+    made, recorder = Gateway("ipc:///nowhere"), Recorder()
+    time = (Quantity("time", "time", "s", ""),)
+    old, new = (SimpleNamespace(dictionary=Dictionary(name, name, time)) for name in ("old", "new"))
+    made._source.session = old
+
+    def opened(dictionary: Dictionary) -> None:
+        recorder.dictionaries.append(dictionary)
+        made._source.session = new
+
+    recorder.open = opened  # type: ignore[method-assign]
+    made.add(recorder)
+    until(lambda: len(recorder.dictionaries) == 2, "the outlet keeps the old model")
+    assert recorder.dictionaries == [old.dictionary, new.dictionary]
+    made._feeds[0].close(5.0)
 
 
 def test_the_clock_goes_on_when_the_machine_s_is_set_back(monkeypatch):

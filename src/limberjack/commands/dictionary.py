@@ -47,7 +47,7 @@ def _system(options: argparse.Namespace, load_options: dict[str, Any]) -> System
     """The model in a file, or that of an engine."""
     if "://" not in options.model:
         return load(Path(options.model), **load_options)
-    with Client(options.model, name="dictionary", keys=options.keys) as engine:
+    with Client(options.model, name="dictionary", keys=options.keys, key_name=options.key_name) as engine:
         return engine.model()
 
 

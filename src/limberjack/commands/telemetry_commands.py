@@ -14,9 +14,13 @@ def _engine_options(parser: Any, count: str | None = None) -> None:
     _key_options(parser)
 
 
-def _key_options(parser: Any) -> None:
+def _curve_options(parser: Any) -> None:
     parser.add_argument("--keys", type=Path, metavar="DIR", help="CurveZMQ keys, for an engine that runs with keys")
     parser.add_argument("--key-name", default="client", metavar="NAME", help="of the key pair (default: client)")
+
+
+def _key_options(parser: Any) -> None:
+    _curve_options(parser)
     parser.add_argument("--wait", type=float, default=0.0, metavar="S", help="wait so long for the engine (default: 0)")
 
 
@@ -107,7 +111,7 @@ def _dictionary(commands: Any) -> None:
     parser.add_argument("--format", choices=[export.name for export in EXPORTS], help=text)
     parser.add_argument("-o", "--out", type=Path, help="file or folder to write (default: print)")
     parser.add_argument("--packets", type=Path, metavar="FILE", help="packet sets of CCSDS (default: by group)")
-    parser.add_argument("--keys", type=Path, metavar="DIR", help="CurveZMQ keys, for an engine that runs with keys")
+    _curve_options(parser)
     load_arguments(parser)
 
 
