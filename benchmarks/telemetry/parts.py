@@ -22,7 +22,7 @@ from limberjack.bridge.pacing import Pacer
 from limberjack.bridge.settings import Settings
 from limberjack.bridge.telemetry.dictionary import Dictionary
 from limberjack.bridge.telemetry.gateway import Gateway
-from limberjack.bridge.telemetry.outlets import Context, kind_of
+from limberjack.bridge.telemetry.outlets.registry import Context, kind_of
 from limberjack.bridge.telemetry.sample import Notice, Sample
 from limberjack.engine.system.load import load
 

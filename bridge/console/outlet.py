@@ -7,7 +7,7 @@ from typing import Any
 
 from limberjack.bridge.console.access import Access, Address, read_tokens
 from limberjack.bridge.console.server import Console, Settings
-from limberjack.bridge.telemetry.outlets import Context
+from limberjack.bridge.telemetry.outlets.registry import Context
 from limberjack.engine.errors import ArgumentError
 
 _FILES = ("tokens", "tls_cert", "tls_key")

@@ -9,7 +9,7 @@ import numpy as np
 from limberjack.bridge.console.envelope import Point, extremes
 
 if TYPE_CHECKING:
-    from limberjack.bridge.telemetry.history import Series
+    from limberjack.bridge.telemetry.history.history import Series
 
 
 def curve(series: Series) -> list[tuple[float, float | None]]:

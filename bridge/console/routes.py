@@ -21,7 +21,7 @@ from limberjack.engine.errors import ArgumentError, LimberjackError
 
 if TYPE_CHECKING:
     from limberjack.bridge.telemetry.gateway import Gateway
-    from limberjack.bridge.telemetry.history import History
+    from limberjack.bridge.telemetry.history.history import History
 
 _POINTS_MAX, _NOTICES_MAX, _IDS_MAX = 10_000, 5_000, 64
 _ORDERS_MAX = 8  # that wait for the engine, of all browsers

@@ -13,7 +13,7 @@ from typing import Any
 from limberjack.bridge.errors import EngineLostError, EngineTimeoutError
 from limberjack.bridge.telemetry.alarms import Alarm, Alarms
 from limberjack.bridge.telemetry.commander import EVERYTHING, Commander
-from limberjack.bridge.telemetry.history import History
+from limberjack.bridge.telemetry.history.history import History
 from limberjack.bridge.telemetry.orders import Rule
 from limberjack.bridge.telemetry.queues import Feed
 from limberjack.bridge.telemetry.sample import Notice, Outlet, Sample

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from limberjack.bridge.errors import KeyFileError
 from limberjack.bridge.telemetry.dictionary import dictionary_of
-from limberjack.bridge.telemetry.exports import Subject, export_of
+from limberjack.bridge.telemetry.exports.registry import Subject, export_of
 from limberjack.cli import main
 from limberjack.engine.simulation import Simulation
 

@@ -13,7 +13,7 @@ from websockets.sync.client import connect
 from limberjack.bridge.console.access import Access, Address, Visitor, host_known, read_tokens, same_site, token_of
 from limberjack.bridge.console.outlet import make
 from limberjack.bridge.errors import EndpointError, KeyFileError
-from limberjack.bridge.telemetry.outlets import Context
+from limberjack.bridge.telemetry.outlets.registry import Context
 from limberjack.engine.errors import ArgumentError
 from tests.console.conftest import OPERATOR, TOKENS
 

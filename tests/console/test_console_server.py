@@ -18,8 +18,8 @@ from limberjack.bridge.console.access import Access, Address
 from limberjack.bridge.console.server import Console, Settings
 from limberjack.bridge.errors import EndpointError
 from limberjack.bridge.telemetry.dictionary import Dictionary, Quantity
+from limberjack.bridge.telemetry.history.store import HistoryError
 from limberjack.bridge.telemetry.sample import Notice, Sample
-from limberjack.bridge.telemetry.store import HistoryError
 from limberjack.engine.system.alarms import Alarm, Bounds
 from tests.console.conftest import OPERATOR, TOKENS, VIEWER
 from tests.telemetry.engines import until

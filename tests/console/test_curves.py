@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from limberjack.bridge import console
 from limberjack.bridge.console.envelope import Envelope
 from limberjack.bridge.console.past import curve
-from limberjack.bridge.telemetry.history import Series
+from limberjack.bridge.telemetry.history.history import Series
 from limberjack.bridge.telemetry.sample import Sample
 
 VALUES = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=60)

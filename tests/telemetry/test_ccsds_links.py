@@ -24,7 +24,7 @@ from limberjack.bridge.telemetry.ccsds.xtce import xtce
 from limberjack.bridge.telemetry.dictionary import dictionary_of
 from limberjack.bridge.telemetry.identifiers import safe_name
 from limberjack.bridge.telemetry.orders import Actor, Order
-from limberjack.bridge.telemetry.outlets import Context
+from limberjack.bridge.telemetry.outlets.registry import Context
 from limberjack.engine.errors import ArgumentError, LimberjackError
 from limberjack.engine.simulation import Simulation
 from limberjack.engine.system.system import System

@@ -28,7 +28,7 @@ from limberjack.bridge.telemetry.ccsds.telemetry import CcsdsOutlet, make
 from limberjack.bridge.telemetry.dictionary import Dictionary, dictionary_of
 from limberjack.bridge.telemetry.mirror import Mirror
 from limberjack.bridge.telemetry.orders import Actor, Order, OrderRefused
-from limberjack.bridge.telemetry.outlets import Context
+from limberjack.bridge.telemetry.outlets.registry import Context
 from limberjack.bridge.telemetry.sample import Notice, Sample
 from limberjack.engine.system.system import System
 from tests.telemetry.engines import WAIT_S, until

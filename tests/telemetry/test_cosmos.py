@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from limberjack.bridge import Client
-from limberjack.bridge.telemetry.cosmos import item_names
 from limberjack.bridge.telemetry.dictionary import Dictionary, dictionary_of
-from limberjack.bridge.telemetry.exports import Subject, export_of
-from limberjack.bridge.telemetry.outlets import Context, kind_of
+from limberjack.bridge.telemetry.exports.cosmos import item_names
+from limberjack.bridge.telemetry.exports.registry import Subject, export_of
+from limberjack.bridge.telemetry.outlets.registry import Context, kind_of
 from limberjack.engine.simulation import Simulation
 from limberjack.engine.system.alarms import Alarm, Bounds
 from limberjack.engine.system.system import System

@@ -14,7 +14,7 @@ from markdown_it import MarkdownIt
 import limberjack as lj
 from limberjack.bridge.console.layout import objects_of
 from limberjack.bridge.telemetry.dictionary import dictionary_of
-from limberjack.bridge.telemetry.exports import EXPORTS, Subject, export_of
+from limberjack.bridge.telemetry.exports.registry import EXPORTS, Subject, export_of
 from limberjack.cli import main
 from limberjack.engine.system.archive import to_bytes
 from limberjack.engine.system.validate import validate

@@ -21,8 +21,8 @@ import limberjack as lj
 from limberjack.bridge.errors import EndpointError
 from limberjack.bridge.scene.drawing import Drawing
 from limberjack.bridge.telemetry.dictionary import dictionary_of
-from limberjack.bridge.telemetry.foxglove import Foxglove
 from limberjack.bridge.telemetry.mirror import Mirror
+from limberjack.bridge.telemetry.outlets.foxglove import Foxglove
 from limberjack.bridge.telemetry.sample import Notice, Sample
 from limberjack.engine.system.system import System
 from tests.telemetry.engines import until
@@ -190,7 +190,7 @@ def test_bodies_are_shown_where_they_are_and_bent_as_they_are():
 
 def test_who_comes_later_gets_the_whole_scene_too(monkeypatch):
     for rate in ("_PICTURES_HZ", "_POINTS_HZ"):
-        monkeypatch.setattr(f"limberjack.bridge.telemetry.foxglove_stage.{rate}", 1e12)
+        monkeypatch.setattr(f"limberjack.bridge.telemetry.outlets.foxglove_stage.{rate}", 1e12)
     with served(lj.load(EXAMPLES / "cassini.yaml")) as craft, viewing(craft, "/scene") as early:
         q, command = craft.system.q0, np.zeros(len(craft.system.command_names))
         craft.outlet.sample(craft.sample(1, q=q, command=command))

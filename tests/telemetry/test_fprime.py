@@ -14,12 +14,12 @@ import pytest
 from limberjack.bridge import Client
 from limberjack.bridge.telemetry.ccsds.vocabulary import vocabulary_of
 from limberjack.bridge.telemetry.dictionary import Dictionary, dictionary_of
-from limberjack.bridge.telemetry.exports import Subject
-from limberjack.bridge.telemetry.fprime import frame, make, order_of, unframe
-from limberjack.bridge.telemetry.fprime_dictionary import commands_of, export, packets_of
+from limberjack.bridge.telemetry.exports.fprime import commands_of, export, packets_of
+from limberjack.bridge.telemetry.exports.registry import Subject
 from limberjack.bridge.telemetry.identifiers import safe_name
 from limberjack.bridge.telemetry.mirror import Mirror
-from limberjack.bridge.telemetry.outlets import Context
+from limberjack.bridge.telemetry.outlets.fprime import frame, make, order_of, unframe
+from limberjack.bridge.telemetry.outlets.registry import Context
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.simulation import Simulation
 from limberjack.engine.system.alarms import Alarm, Bounds

@@ -13,11 +13,11 @@ from limberjack.bridge.keys import keygen
 from limberjack.bridge.telemetry import session
 from limberjack.bridge.telemetry.dictionary import Dictionary, Quantity, dictionary_of
 from limberjack.bridge.telemetry.gateway import Gateway
-from limberjack.bridge.telemetry.history import History
+from limberjack.bridge.telemetry.history.history import History
 from limberjack.bridge.telemetry.limiter import Limiter
 from limberjack.bridge.telemetry.orders import Actor, Order
-from limberjack.bridge.telemetry.outlets import KINDS, Context, kind_of
-from limberjack.bridge.telemetry.printing import PrintOutlet
+from limberjack.bridge.telemetry.outlets.printing import PrintOutlet
+from limberjack.bridge.telemetry.outlets.registry import KINDS, Context, kind_of
 from limberjack.bridge.telemetry.queues import Feed
 from limberjack.bridge.telemetry.sample import Notice, Sample
 from limberjack.bridge.telemetry.session import Session

@@ -12,9 +12,9 @@ import pytest
 
 from limberjack.bridge.telemetry.config import load_config
 from limberjack.bridge.telemetry.dictionary import dictionary_of
-from limberjack.bridge.telemetry.history import History
+from limberjack.bridge.telemetry.history.history import History
 from limberjack.bridge.telemetry.orders import Rule
-from limberjack.bridge.telemetry.outlets import KINDS, Context, kind_of
+from limberjack.bridge.telemetry.outlets.registry import KINDS, Context, kind_of
 from limberjack.cli import main
 from limberjack.engine.errors import ArgumentError, ModelError
 from limberjack.engine.simulation import Simulation

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from limberjack.bridge.telemetry.dictionary import Dictionary, Quantity
-from limberjack.bridge.telemetry.history import History
+from limberjack.bridge.telemetry.history.history import History
+from limberjack.bridge.telemetry.history.store import HistoryError, Store
 from limberjack.bridge.telemetry.sample import Notice, Sample
-from limberjack.bridge.telemetry.store import HistoryError, Store
 from limberjack.engine.errors import ArgumentError
 
 MS, S = 10**6, 10**9

@@ -20,10 +20,10 @@ from prometheus_client.parser import text_string_to_metric_families
 import limberjack as lj
 from limberjack.bridge.errors import EndpointError
 from limberjack.bridge.telemetry.dictionary import Dictionary, dictionary_of
-from limberjack.bridge.telemetry.mcap_outlet import McapOutlet
-from limberjack.bridge.telemetry.plotjuggler import PlotJuggler
-from limberjack.bridge.telemetry.prometheus import Prometheus
-from limberjack.bridge.telemetry.rows import event
+from limberjack.bridge.telemetry.outlets.mcap import McapOutlet
+from limberjack.bridge.telemetry.outlets.plotjuggler import PlotJuggler
+from limberjack.bridge.telemetry.outlets.prometheus import Prometheus
+from limberjack.bridge.telemetry.outlets.rows import event
 from limberjack.bridge.telemetry.sample import Notice, Sample
 from limberjack.engine.errors import ArgumentError
 from limberjack.hil.record.mcap_file import McapFile
@@ -144,7 +144,7 @@ def test_mcap_file_is_read_by_mcap_and_by_our_own_reader(dictionary, tmp_path):
 
 def test_mcap_survives_a_kill_up_to_the_last_chunk(dictionary, tmp_path, monkeypatch):
     """Nothing is finished: what was flushed is read; values that are no numbers come back as such."""
-    monkeypatch.setattr("limberjack.bridge.telemetry.mcap_outlet._FLUSH_S", 0.0)
+    monkeypatch.setattr("limberjack.bridge.telemetry.outlets.mcap._FLUSH_S", 0.0)
     outlet = McapOutlet(tmp_path / "run.mcap")
     outlet.open(dictionary)
     vector = np.full(len(dictionary), np.nan)
@@ -177,7 +177,7 @@ def test_mcap_goes_on_in_another_file_when_a_full_disk_has_room_again(dictionary
     for k in range(600):
         Disk.room = {100: 20_000, 400: 10**9}.get(k, Disk.room)
         chunk_ends = k % 50 == 49
-        monkeypatch.setattr("limberjack.bridge.telemetry.mcap_outlet._FLUSH_S", 0.0 if chunk_ends else 1e9)
+        monkeypatch.setattr("limberjack.bridge.telemetry.outlets.mcap._FLUSH_S", 0.0 if chunk_ends else 1e9)
         try:
             outlet.sample(make_sample(dictionary, k))
         except OSError:
@@ -200,7 +200,7 @@ def test_mcap_leaves_no_file_that_was_not_begun(dictionary, tmp_path, monkeypatc
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("limberjack.bridge.telemetry.mcap_outlet.Writer.flush", full)
+    monkeypatch.setattr("limberjack.bridge.telemetry.outlets.mcap.Writer.flush", full)
     outlet = McapOutlet(tmp_path / "run.mcap")
     for _ in range(2):
         with pytest.raises(OSError, match="No space left"):

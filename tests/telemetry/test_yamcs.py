@@ -19,12 +19,12 @@ from limberjack.bridge.telemetry.ccsds.packets import crc, read_telecommand
 from limberjack.bridge.telemetry.ccsds.sets import plan_of
 from limberjack.bridge.telemetry.ccsds.vocabulary import vocabulary_of
 from limberjack.bridge.telemetry.dictionary import dictionary_of
-from limberjack.bridge.telemetry.exports import Subject, export_of
+from limberjack.bridge.telemetry.exports.registry import Subject, export_of
 from limberjack.bridge.telemetry.identifiers import safe_name
 from limberjack.bridge.telemetry.orders import Order
-from limberjack.bridge.telemetry.outlets import Context
+from limberjack.bridge.telemetry.outlets.registry import Context
+from limberjack.bridge.telemetry.outlets.yamcs import make
 from limberjack.bridge.telemetry.sample import Sample
-from limberjack.bridge.telemetry.yamcs import make
 from limberjack.engine.errors import LimberjackError
 from limberjack.engine.simulation import Simulation
 

@@ -17,7 +17,7 @@ from limberjack.bridge.telemetry.ccsds.tcp_server import TcpServer
 from limberjack.bridge.telemetry.ccsds.telecommand import Telecommands
 from limberjack.bridge.telemetry.ccsds.vocabulary import vocabulary_of
 from limberjack.bridge.telemetry.dictionary import Dictionary
-from limberjack.bridge.telemetry.outlets import Context
+from limberjack.bridge.telemetry.outlets.registry import Context
 from limberjack.bridge.telemetry.sample import Notice, Sample
 from limberjack.bridge.telemetry.session import CLOCK
 

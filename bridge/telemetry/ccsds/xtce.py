@@ -25,7 +25,7 @@ from limberjack.bridge.telemetry.ccsds.vocabulary import vocabulary_of
 from limberjack.bridge.telemetry.ccsds.xtce_commands import command_meta_data
 from limberjack.bridge.telemetry.ccsds.xtce_parts import SCHEMA, Element, add, enumeration, unsigned_types
 from limberjack.bridge.telemetry.dictionary import Quantity
-from limberjack.bridge.telemetry.exports import Subject
+from limberjack.bridge.telemetry.exports.registry import Subject
 from limberjack.bridge.telemetry.identifiers import safe_name
 from limberjack.version import __version__
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from limberjack.bridge.client import Client
 from limberjack.bridge.telemetry.dictionary import dictionary_of
-from limberjack.bridge.telemetry.exports import EXPORTS, Export, Subject, export_of
+from limberjack.bridge.telemetry.exports.registry import EXPORTS, Export, Subject, export_of
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.kernel import announce_compilation
 from limberjack.engine.simulation import Simulation

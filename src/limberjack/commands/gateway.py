@@ -14,7 +14,7 @@ from typing import Any
 
 from limberjack.bridge.telemetry.config import GatewaySpec, load_config
 from limberjack.bridge.telemetry.gateway import Gateway
-from limberjack.bridge.telemetry.outlets import KINDS, Context, Kind, kind_of
+from limberjack.bridge.telemetry.outlets.registry import KINDS, Context, Kind, kind_of
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.kernel import announce_compilation
 

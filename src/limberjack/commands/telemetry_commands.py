@@ -25,7 +25,7 @@ def _key_options(parser: Any) -> None:
 
 
 def _gateway(commands: Any) -> None:
-    from limberjack.bridge.telemetry.outlets import KINDS
+    from limberjack.bridge.telemetry.outlets.registry import KINDS
 
     def work(options: argparse.Namespace) -> None:
         from limberjack.commands.gateway import gateway
@@ -96,7 +96,7 @@ def _console(commands: Any) -> None:
 
 
 def _dictionary(commands: Any) -> None:
-    from limberjack.bridge.telemetry.exports import EXPORTS
+    from limberjack.bridge.telemetry.exports.registry import EXPORTS
 
     def work(options: argparse.Namespace) -> None:
         from limberjack.commands.dictionary import dictionary

@@ -15,7 +15,7 @@ from limberjack.bridge.process import EngineProcess
 from limberjack.bridge.settings import Settings
 from limberjack.bridge.telemetry.gateway import Gateway
 from limberjack.bridge.telemetry.orders import Rule
-from limberjack.bridge.telemetry.outlets import kind_of
+from limberjack.bridge.telemetry.outlets.registry import kind_of
 from limberjack.commands.arguments import FREE_PORT
 from limberjack.commands.gateway import Wanted, run_gateway
 from limberjack.engine.errors import ArgumentError

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from limberjack.bridge.telemetry.dictionary import Dictionary
-from limberjack.bridge.telemetry.exports import Subject
+from limberjack.bridge.telemetry.exports.registry import Subject
 from limberjack.bridge.telemetry.sample import Notice
 
 SIGNALS_TOPIC, EVENTS_TOPIC = "/signals", "/events"

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from limberjack.bridge.errors import BridgeError
-from limberjack.bridge.telemetry.blocks import Points, column_size, head_size, pack, unpack
 from limberjack.bridge.telemetry.dictionary import Dictionary
+from limberjack.bridge.telemetry.history.blocks import Points, column_size, head_size, pack, unpack
 from limberjack.bridge.telemetry.sample import Notice
 
 _FORM = 1  # of the tables; another one is refused

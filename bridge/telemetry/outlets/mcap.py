@@ -14,9 +14,9 @@ from typing import Any
 
 from mcap.writer import Writer
 
-from limberjack.bridge.telemetry import rows
 from limberjack.bridge.telemetry.dictionary import Dictionary
-from limberjack.bridge.telemetry.outlets import Context
+from limberjack.bridge.telemetry.outlets import rows
+from limberjack.bridge.telemetry.outlets.registry import Context
 from limberjack.bridge.telemetry.sample import Notice, Sample
 from limberjack.engine.errors import ArgumentError
 from limberjack.version import __version__

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 
 from limberjack.bridge.telemetry.dictionary import GROUPS, Quantity
-from limberjack.bridge.telemetry.exports import Subject
+from limberjack.bridge.telemetry.exports.registry import Subject
 
 _COLUMNS = ("quantity", "unit", "what it is", "range", "warning outside", "critical outside")
 

@@ -14,9 +14,9 @@ from urllib.parse import parse_qsl, urlsplit
 from limberjack.addresses import Address, address
 from limberjack.bridge.telemetry.ccsds.vocabulary import vocabulary_of
 from limberjack.bridge.telemetry.dictionary import Dictionary
-from limberjack.bridge.telemetry.fprime_dictionary import TEXT_BYTES, Command, commands_of, packets_of
+from limberjack.bridge.telemetry.exports.fprime import TEXT_BYTES, Command, commands_of, packets_of
 from limberjack.bridge.telemetry.orders import Actor, Order, OrderRefused
-from limberjack.bridge.telemetry.outlets import Context
+from limberjack.bridge.telemetry.outlets.registry import Context
 from limberjack.bridge.telemetry.sample import Notice, Sample
 from limberjack.engine.errors import ArgumentError
 

@@ -7,7 +7,7 @@ import sys
 from typing import TextIO
 
 from limberjack.bridge.telemetry.dictionary import Dictionary
-from limberjack.bridge.telemetry.outlets import Context
+from limberjack.bridge.telemetry.outlets.registry import Context
 from limberjack.bridge.telemetry.sample import Notice, Sample
 from limberjack.engine.errors import ArgumentError
 

@@ -14,8 +14,8 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
 from limberjack.bridge.errors import EndpointError
 from limberjack.bridge.telemetry.dictionary import Dictionary
-from limberjack.bridge.telemetry.outlets import Context
-from limberjack.bridge.telemetry.ports import loopback_port
+from limberjack.bridge.telemetry.outlets.ports import loopback_port
+from limberjack.bridge.telemetry.outlets.registry import Context
 from limberjack.bridge.telemetry.sample import Notice, Sample
 from limberjack.bridge.telemetry.session import CLOCK
 

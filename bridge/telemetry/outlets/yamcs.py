@@ -13,7 +13,7 @@ import numpy as np
 from limberjack.addresses import Address, address
 from limberjack.bridge.telemetry.dictionary import Dictionary
 from limberjack.bridge.telemetry.identifiers import safe_name
-from limberjack.bridge.telemetry.outlets import Context
+from limberjack.bridge.telemetry.outlets.registry import Context
 from limberjack.bridge.telemetry.sample import Notice, Sample
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.system.patterns import compiled

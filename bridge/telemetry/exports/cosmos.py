@@ -15,10 +15,10 @@ from limberjack.bridge.telemetry.ccsds.schema import DEFAULT, read_packets
 from limberjack.bridge.telemetry.ccsds.sets import Packet, Plan, plan_of
 from limberjack.bridge.telemetry.ccsds.vocabulary import vocabulary_of
 from limberjack.bridge.telemetry.ccsds.xtce import DATA, PRIMARY, REQUEST, SECONDARY
-from limberjack.bridge.telemetry.cosmos_commands import PROTOCOL, PROTOCOL_FILE, commands
-from limberjack.bridge.telemetry.cosmos_text import quoted
 from limberjack.bridge.telemetry.dictionary import Dictionary, Quantity
-from limberjack.bridge.telemetry.exports import Subject
+from limberjack.bridge.telemetry.exports.cosmos_commands import PROTOCOL, PROTOCOL_FILE, commands
+from limberjack.bridge.telemetry.exports.cosmos_text import quoted
+from limberjack.bridge.telemetry.exports.registry import Subject
 from limberjack.bridge.telemetry.identifiers import upper_names
 
 #: fields of the headers that tell packets apart

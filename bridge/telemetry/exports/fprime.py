@@ -14,7 +14,7 @@ from typing import Any
 
 from limberjack.bridge.telemetry.ccsds.vocabulary import Vocabulary, vocabulary_of
 from limberjack.bridge.telemetry.dictionary import Dictionary, Quantity
-from limberjack.bridge.telemetry.exports import Subject
+from limberjack.bridge.telemetry.exports.registry import Subject
 from limberjack.bridge.telemetry.identifiers import safe_name
 from limberjack.version import __version__
 

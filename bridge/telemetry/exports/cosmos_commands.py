@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from limberjack.bridge.telemetry.ccsds import packets as ccsds
 from limberjack.bridge.telemetry.ccsds.functions import NAME_BYTES, Function
 from limberjack.bridge.telemetry.ccsds.sets import Plan
-from limberjack.bridge.telemetry.cosmos_text import quoted
 from limberjack.bridge.telemetry.dictionary import Quantity
+from limberjack.bridge.telemetry.exports.cosmos_text import quoted
 from limberjack.bridge.telemetry.identifiers import upper_names
 
 PROTOCOL_FILE = "telecommand_protocol.py"

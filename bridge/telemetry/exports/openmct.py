@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from limberjack.bridge.console.objects import NAMESPACE, telemetry
-from limberjack.bridge.telemetry.exports import Subject
+from limberjack.bridge.telemetry.exports.registry import Subject
 
 
 def export(subject: Subject) -> str:

@@ -67,7 +67,7 @@ KINDS = (
     Kind("print", "IDS", "print quantities by identifier, as 'q.*', one line a sample", ".printing:make"),
     Kind("plotjuggler", "ADDRESS", "publish for PlotJuggler at tcp://127.0.0.1:9872", ".plotjuggler:make"),
     Kind("foxglove", "PORT", "serve Foxglove live at 8765", ".foxglove:make", "telemetry", "foxglove-sdk"),
-    Kind("mcap", "FILE", "record to an MCAP file", ".mcap_outlet:make", "telemetry", "mcap"),
+    Kind("mcap", "FILE", "record to an MCAP file", ".mcap:make", "telemetry", "mcap"),
     Kind(
         "console",
         "PORT",
@@ -81,7 +81,7 @@ KINDS = (
         "ccsds",
         "URI",
         "CCSDS packets: udp://127.0.0.1:10015?packets=FILE&commands=10025",
-        ".ccsds.telemetry:make",
+        "..ccsds.telemetry:make",
         settings=True,
     ),
     Kind(

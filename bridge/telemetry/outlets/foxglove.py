@@ -10,11 +10,11 @@ import foxglove
 from foxglove.websocket import ChannelView, Client, ServerListener, WebSocketServer
 
 from limberjack.bridge.errors import EndpointError
-from limberjack.bridge.telemetry import rows
 from limberjack.bridge.telemetry.dictionary import Dictionary
-from limberjack.bridge.telemetry.foxglove_stage import SCENE_TOPIC, Stage
-from limberjack.bridge.telemetry.outlets import Context
-from limberjack.bridge.telemetry.ports import loopback_port
+from limberjack.bridge.telemetry.outlets import rows
+from limberjack.bridge.telemetry.outlets.foxglove_stage import SCENE_TOPIC, Stage
+from limberjack.bridge.telemetry.outlets.ports import loopback_port
+from limberjack.bridge.telemetry.outlets.registry import Context
 from limberjack.bridge.telemetry.sample import Notice, Sample
 from limberjack.bridge.telemetry.session import Session
 

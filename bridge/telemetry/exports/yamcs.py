@@ -10,7 +10,7 @@ from limberjack.bridge.telemetry.ccsds.schema import DEFAULT, read_packets
 from limberjack.bridge.telemetry.ccsds.sets import Plan, plan_of
 from limberjack.bridge.telemetry.ccsds.vocabulary import vocabulary_of
 from limberjack.bridge.telemetry.ccsds.xtce import xtce
-from limberjack.bridge.telemetry.exports import Subject
+from limberjack.bridge.telemetry.exports.registry import Subject
 
 #: as `--ccsds udp://127.0.0.1:10015?commands=10025` and `--yamcs udp://127.0.0.1:11016` have them
 _PACKETS_PORT, _COMMANDS_PORT, _PARAMETERS_PORT = 10015, 10025, 11016

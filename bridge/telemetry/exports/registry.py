@@ -55,11 +55,11 @@ class Export:
 #: in the order of `limberjack dictionary --help`; a new format is a line here
 EXPORTS = (
     Export("markdown", ".md", "tables for people", ".markdown:export"),
-    Export("xtce", ".xml", "XTCE 1.2 of the CCSDS packets", ".ccsds.xtce:export", uses_packets=True),
+    Export("xtce", ".xml", "XTCE 1.2 of the CCSDS packets", "..ccsds.xtce:export", uses_packets=True),
     Export("openmct", ".json", "domain objects of NASA Open MCT", ".openmct:export"),
-    Export("yamcs", "", "files of a Yamcs instance for the CCSDS packets", ".yamcs_instance:export", uses_packets=True),
-    Export("foxglove", ".json", "JSON Schemas of the Foxglove topics", ".rows:export"),
-    Export("fprime", ".json", "JSON dictionary of F Prime's ground system", ".fprime_dictionary:export"),
+    Export("yamcs", "", "files of a Yamcs instance for the CCSDS packets", ".yamcs:export", uses_packets=True),
+    Export("foxglove", ".json", "JSON Schemas of the Foxglove topics", "..outlets.rows:export"),
+    Export("fprime", ".json", "JSON dictionary of F Prime's ground system", ".fprime:export"),
     Export("cosmos", "", "OpenC3 COSMOS plugin for the CCSDS packets", ".cosmos:export", uses_packets=True),
 )
 

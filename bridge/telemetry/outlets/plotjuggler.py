@@ -10,7 +10,7 @@ import zmq
 from limberjack.bridge.endpoints import is_local, split
 from limberjack.bridge.errors import EndpointError
 from limberjack.bridge.telemetry.dictionary import Dictionary
-from limberjack.bridge.telemetry.outlets import Context
+from limberjack.bridge.telemetry.outlets.registry import Context
 from limberjack.bridge.telemetry.sample import Notice, Sample
 
 DEFAULT_ADDRESS = "tcp://127.0.0.1:9872"
