@@ -62,19 +62,23 @@ def _noise(plant, i, step, j, draw):
 
 @kernel
 def wander(plant, i, readings, step, lapse):
-    """The wandering bias of instrument i after `lapse` s: a random walk, or one that forgets."""
+    """The wandering bias of instrument i after `lapse` s: a random walk, or one that forgets.
+
+    x' = -x/τ + σ w by the trapezoidal rule with h = min(lapse / 2τ, 1): x ← x (1-h)/(1+h) + n σ √(2τh)/(1+h), whose
+    variance settles at that of the equation, σ² τ / 2, for any lapse.
+    """
     row, values = plant.instruments.instrument_int[i], plant.instruments.instrument[i]
     at = row[NI_STATE] + I_HELD + row[NI_OUTPUTS]
     seed, channel = int(plant.instruments.surroundings[SEED]), row[NI_CHANNEL]
-    keep = 1.0
-    if values[N_WALK_TIME] > 0.0:
-        half = min(0.5 * lapse / values[N_WALK_TIME], 1.0)
-        keep = (1.0 - half) / (1.0 + half)
+    keep, gain, time = 1.0, math.sqrt(lapse), values[N_WALK_TIME]
+    if time > 0.0:
+        half = min(0.5 * lapse / time, 1.0)
+        keep, gain = (1.0 - half) / (1.0 + half), math.sqrt(2.0 * time * half) / (1.0 + half)
     for j in range(row[NI_SIZE]):
         sigma = values[N_WALK + j]
         if sigma != 0.0:
             draw = normal(seed, channel, step, _WALK_DRAWS + j)
-            readings[at + j] = keep * readings[at + j] + sigma * math.sqrt(lapse) * draw
+            readings[at + j] = keep * readings[at + j] + sigma * gain * draw
 
 
 @kernel
