@@ -200,11 +200,8 @@ def forces_entry(ints, floats, work, state, tau):
     plant, scratch = plant_view(ints, floats), work_view(ints, work)
     nq, nv = ints[C_Q], ints[C_V]
     q, v = vector_view(state, S_Q, nq), vector_view(state, S_Q + nq, nv)
-    command, stiffness, damping = (
-        vector_view(state, S_Q + nq + nv, plant.ncommand),
-        scratch.vstage[0],
-        scratch.vstage[1],
-    )
+    command = vector_view(state, S_Q + nq + nv, plant.ncommand)
+    stiffness, damping = scratch.vstage[0], scratch.vstage[1]
     take_motors(plant, scratch, device_states(ints, state)[1])
     start_motors(plant, scratch, q, v, command, 0.0)
     hinge_forces(plant, q, v, tau, stiffness, damping)

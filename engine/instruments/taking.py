@@ -12,14 +12,14 @@ from limberjack.engine.routine import FLOATS, REAL, WHOLE, routine
 from limberjack.engine.views import vector_view
 
 
-@routine(FLOATS, WHOLE, REAL)
-def take_samples_routine(ints, floats, vector, state, number, dt):
+@routine(FLOATS, WHOLE, WHOLE, REAL)
+def take_samples_routine(ints, floats, vector, state, level, number, dt):
     plant, work, readings = plant_view(ints, floats), work_view(ints, vector), device_states(ints, state)[0]
     nq, nv = ints[C_Q], ints[C_V]
     q, v = vector_view(state, S_Q, nq), vector_view(state, S_Q + nq, nv)
     command = vector_view(state, S_Q + nq + nv, plant.ncommand)
     drives_now(ints, plant, work, state, q, v, command)
-    if needed(plant, readings, number, dt) == FORCES:
+    if level == FORCES:
         observe(plant, work, q, v, command, work.instruments.ideal)
     else:
         look(plant, work, q, v, work.instruments.ideal)
@@ -30,7 +30,8 @@ def take_samples_routine(ints, floats, vector, state, number, dt):
 def take_samples(ints, plant, work, state, readings, number, dt):
     """Samples at the end of step `number`, counted from 1; 0: those of the initial state that were not taken."""
     if plant.instruments.instrument.shape[0] > 0:
-        if needed(plant, readings, number, dt) > 0:
+        level = needed(plant, readings, number, dt)
+        if level > 0:
             _, floats, vector = vectors(plant, work)
-            take_samples_routine(ints, floats, vector, state, number, dt)
+            take_samples_routine(ints, floats, vector, state, level, number, dt)
         show_arrived(plant, readings, number, dt)
