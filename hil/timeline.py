@@ -17,6 +17,7 @@ from limberjack.engine.simulation import Simulation
 from limberjack.hil.errors import HilError
 from limberjack.hil.events import Event, EventLog
 from limberjack.hil.parts import Fault
+from limberjack.hil.watchdogs import Watch
 
 #: an action is due in a frame that begins this part of a frame before it, or later
 _TOLERANCE = 1e-6
@@ -142,6 +143,19 @@ class SetFault:
             self.fault.clear(bench.simulation, bench.time)
             bench.acting.discard(name)
         bench.say(kind, name, "set" if self.active else "cleared", **before.changes())
+
+
+@dataclass(frozen=True)
+class Arm:
+    """Arm a watchdog again: its safe state ends, also a latched one; a cause that is still there trips it anew."""
+
+    watchdog: Watch
+
+    def check(self, simulation: Simulation) -> None:
+        pass
+
+    def begin(self, bench: Bench) -> None:
+        bench.say("arm", self.watchdog.name, "armed again" if self.watchdog.arm() else "was not tripped")
 
 
 @dataclass(frozen=True)

@@ -118,6 +118,11 @@ class Watch:
             self.safe.keep()
         return found
 
+    def arm(self) -> bool:
+        """End the safe state, also a latched one; a cause that is still there trips it anew. Whether it was tripped."""
+        tripped, self.tripped = self.tripped, False
+        return tripped
+
     def cause(self, time: float, signals: Signals, devices: Sequence[Mounted]) -> str:
         """Why it trips now, "" if all is well."""
         raise NotImplementedError

@@ -33,7 +33,8 @@ from limberjack.hil.scenario.schema_faults import LinkFault
 from limberjack.hil.scenario.schema_timeline import TimelineSpec
 from limberjack.hil.scenario.tape import Recorders, Tape
 from limberjack.hil.signals import Signals
-from limberjack.hil.timeline import Action, At, Command, End, Ramp, SetFault, SetParameter, Switch, Timeline
+from limberjack.hil.timeline import Action, Arm, At, Command, End, Ramp, SetFault, SetParameter, Switch, Timeline
+from limberjack.hil.watchdogs import Watch
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ def build(
             paced=paced,
             policy=OverrunPolicy(pacing.policy, most_start_up=pacing.most_start_up, **counts),
             devices=devices,
-            timeline=_timeline(scenario, simulation, faults),
+            timeline=_timeline(scenario, simulation, faults, {part.name: part for part in watchdogs}),
             watchdogs=[*watching, *watchdogs],
             recorder=Recorders([*_record(scenario, out, log), tape]),
             log=log,
@@ -167,7 +168,9 @@ def _device(
         return mount(device, signals, simulation, spec.signals, spec.commands, spec.every)
 
 
-def _timeline(scenario: Scenario, simulation: Simulation, faults: Mapping[str, Fault]) -> Timeline:
+def _timeline(
+    scenario: Scenario, simulation: Simulation, faults: Mapping[str, Fault], watchdogs: Mapping[str, Watch]
+) -> Timeline:
     entries = []
     for i, entry in enumerate(scenario.spec.timeline):
         where = scenario.place("timeline", i, entry.action)
@@ -176,6 +179,8 @@ def _timeline(scenario: Scenario, simulation: Simulation, faults: Mapping[str, F
             actions = [SetFault(faults[entry.fault])]
         elif entry.clear is not None:
             actions = [SetFault(faults[entry.clear], active=False)]
+        elif entry.arm is not None:
+            actions = [Arm(watchdogs[entry.arm])]
         else:
             actions = _actions(entry)
         with scenario.at("timeline", i, entry.action):
@@ -186,7 +191,7 @@ def _timeline(scenario: Scenario, simulation: Simulation, faults: Mapping[str, F
 
 
 def _actions(entry: TimelineSpec) -> list[Action]:
-    """What an entry without faults means."""
+    """What an entry means that names neither a fault nor a watchdog."""
     if entry.command is not None:
         return [Command(name, value) for name, value in entry.command.items()]
     if entry.ramp is not None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from limberjack.engine import arguments
 from limberjack.engine.errors import ArgumentError, ModelError
 from limberjack.engine.system.patterns import compiled
 from limberjack.engine.system.readers.schema_errors import Dialect, model_error
@@ -72,6 +73,7 @@ def load_scenario(path: Path | str, overrides: Mapping[str, Any] | None = None) 
     scenario = Scenario(spec, document, Path(path).resolve().parent)
     _check_names(scenario)
     _check_faults(scenario)
+    _check_watchdogs(scenario)
     _check_times(scenario)
     _check_sources(scenario)
     return scenario
@@ -173,6 +175,15 @@ def _check_faults(scenario: Scenario) -> None:
         active ^= {name}
 
 
+def _check_watchdogs(scenario: Scenario) -> None:
+    """The timeline arms watchdogs that there are."""
+    names = [watchdog.name for watchdog in scenario.spec.watchdogs]
+    for i, entry in enumerate(scenario.spec.timeline):
+        if entry.arm is not None:
+            with scenario.at("timeline", i, "arm"):
+                arguments.index_of("watchdog", entry.arm, names)
+
+
 def _check_times(scenario: Scenario) -> None:
     """Nothing is to happen, or to be judged, after the end."""
     end = scenario.spec.duration
@@ -198,7 +209,7 @@ def _check_sources(scenario: Scenario) -> None:
     spec = scenario.spec
     faults = {part.name for part in spec.faults}
     watchdogs = {part.name for part in spec.watchdogs}
-    sources = {"trip": watchdogs | {part.name for part in spec.controllers}, "recover": watchdogs}
+    sources = {"trip": watchdogs | {part.name for part in spec.controllers}, "recover": watchdogs, "arm": watchdogs}
     sources |= {"fault": faults, "clear": faults}
     for i, criterion in enumerate(spec.criteria):
         kind, source = getattr(criterion, "kind", ""), getattr(criterion, "source", "*")

@@ -15,7 +15,16 @@ from limberjack.hil.scenario.schema import ScenarioSpec
 #: most points of a line; more are thinned to the least and the greatest of each stretch
 MOST_POINTS = 4000
 #: kinds of events that are drawn, with their colours
-_MARKS = {"fault": "C3", "clear": "C2", "trip": "C1", "recover": "C2", "attach": "C4", "release": "C4", "lock": "C4"}
+_MARKS = {
+    "fault": "C3",
+    "clear": "C2",
+    "trip": "C1",
+    "recover": "C2",
+    "arm": "C2",
+    "attach": "C4",
+    "release": "C4",
+    "lock": "C4",
+}
 MOST_MARKS = 12
 MOST_NAMED = 12
 

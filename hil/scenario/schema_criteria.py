@@ -90,6 +90,7 @@ Kind = Literal[
     "recover",
     "fault",
     "clear",
+    "arm",
     "command",
     "parameter",
     "attach",

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from limberjack.engine.system.readers.schema_values import Model, Name, NonNegative, Number, Positive
 
 #: fields of an entry that say what happens
-ACTIONS = ("command", "ramp", "parameter", "fault", "clear", "attach", "release", "lock", "unlock", "end")
+ACTIONS = ("command", "ramp", "parameter", "fault", "clear", "arm", "attach", "release", "lock", "unlock", "end")
 
 
 class RampSpec(Model):
@@ -28,6 +28,7 @@ class TimelineSpec(Model):
     parameter: dict[Name, Number] | None = Field(default=None, description="parameter → value")
     fault: Name | None = Field(default=None, description="fault that begins")
     clear: Name | None = Field(default=None, description="fault that ends")
+    arm: Name | None = Field(default=None, description="watchdog whose safe state ends, also a latched one")
     attach: Name | None = Field(default=None, description="loop that closes")
     release: Name | None = Field(default=None, description="loop that opens")
     lock: Name | None = Field(default=None, description="hinge that stops, for which the model has a lock")

@@ -90,6 +90,7 @@ def test_the_schema_file_is_up_to_date_and_knows_the_examples():
         ),
         ("timeline:\n  - {at: 0.1}", r"timeline\[0\]: nothing happens in this entry; give one of command, ramp"),
         ("timeline:\n  - {at: 0.1, end: true, lock: swing}", r"lock and end are given together"),
+        ("timeline:\n  - {at: 0.1, arm: x}", r"test\.yaml:7, timeline\[0\]\.arm: no watchdog is called 'x'"),
         ("timeline:\n  - {at: 0.1, fault: x}", r"test\.yaml:7, timeline\[0\]\.fault: no fault is called 'x'"),
         ("timeline:\n  - {at: 0.1, command: {swin: 1}}", r"timeline\[0\]\.command: no command is called 'swin'"),
         (

@@ -16,7 +16,7 @@ from limberjack.hil.link_faults import DisturbedDevice
 from limberjack.hil.mounted import mount
 from limberjack.hil.scenario.tape import Tape
 from limberjack.hil.signals import Signals
-from limberjack.hil.timeline import At, SetParameter, Timeline
+from limberjack.hil.timeline import Arm, At, SetParameter, Timeline
 from tests.hil.benches import FakeDevice
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -33,17 +33,24 @@ def servo_arm():
     return lj.Simulation(lj.load(EXAMPLES / "space_manipulator.yaml"))
 
 
-def run(simulation, make, law, duration=0.3, sent=(), commands=("joint1", "joint2"), tape_of=("command.*", "v.joint1")):
-    """Run with one watchdog, from make(signals), and a controller; (outcome, tape)."""
+def run(
+    simulation,
+    make,
+    law,
+    duration=0.3,
+    sent=(),
+    commands=("joint1", "joint2"),
+    tape_of=("command.*", "v.joint1"),
+    timeline=lambda watch: None,
+):
+    """Run with one watchdog, from make(signals), a controller and timeline(watchdog); (outcome, tape)."""
     simulation.reset()
     signals = Signals(simulation)
     device = mount(InProcessDevice("c", lambda wiring: law), signals, simulation, sent, commands)
     tape = Tape(signals, tape_of, round(duration / PERIOD) + 1)
     steps = round(PERIOD / simulation.dt)
-    executive = Executive(
-        simulation, steps_per_frame=steps, paced=False, devices=[device], watchdogs=[make(signals)], recorder=tape
-    )
-    return executive.run(duration), tape
+    parts = {"devices": [device], "watchdogs": [watch := make(signals)], "timeline": timeline(watch), "recorder": tape}
+    return Executive(simulation, steps_per_frame=steps, paced=False, **parts).run(duration), tape
 
 
 def silent(start, stop=math.inf, value=1.0):
@@ -126,6 +133,33 @@ def test_hold_keeps_the_last_commands_and_latched_keeps_them_for_good(arm):
     assert np.all(first[11:] == first[10])
     assert np.all(np.diff(first[1:11]) > 0.0)
     assert not outcome.log.of("recover")
+
+
+def test_a_latched_watchdog_is_armed_again_by_the_timeline(arm):
+    """While the cause is there it trips anew, and once more for every cause that comes later."""
+
+    def make(signals):
+        return watchdogs.CommandAge(
+            "age", watchdogs.SafeState("zero", arm, np.array([0, 1])), ["c"], 0.03, latched=True
+        )
+
+    def armed(watch):
+        return Timeline([At(0.05, Arm(watch)), At(0.15, Arm(watch)), At(0.25, Arm(watch))])
+
+    outcome, tape = run(arm, make, silent(0.10, 0.20), duration=0.4, timeline=armed)
+    events = [(event.kind, round(event.time, 9), event.text) for event in outcome.log.events if event.kind != "end"]
+    assert [event[:2] for event in events] == [
+        ("arm", 0.05),
+        ("trip", 0.13),
+        ("arm", 0.15),
+        ("trip", 0.15),
+        ("arm", 0.25),
+    ]
+    assert [event[2] for event in events if event[0] == "arm"] == ["was not tripped", "armed again", "armed again"]
+    times, first = PERIOD * np.arange(40), column(tape, "command.joint1")
+    safe = (times > 0.13 - 1e-9) & (times < 0.25 - 1e-9)
+    assert np.all(first[safe] == 0.0)
+    assert np.all(first[~safe] > 0.9)
 
 
 def test_braking_in_torque_mode_is_a_damper(arm):

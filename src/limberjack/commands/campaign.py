@@ -22,7 +22,7 @@ MOST_LISTED = 10
 def campaign(options: argparse.Namespace) -> int:
     """Run a campaign; exit code 0: as many runs passed as must, 1: fewer."""
     loaded = load_campaign(options.file)
-    out: Path = options.out or Path("results") / loaded.spec.name
+    out: Path = options.out or Path("results") / options.file.stem
     console = open_console()
     if options.report is not None:
         return _report(options, loaded, out, console)
