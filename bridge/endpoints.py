@@ -12,6 +12,7 @@ from pathlib import Path
 from limberjack.bridge.errors import EndpointError
 
 DEFAULT_ENDPOINT = "tcp://127.0.0.1:5555"
+_MODELS = (".yaml", ".yml", ".urdf", ".xml", ".ljm")
 _FORM = "Use tcp://127.0.0.1:5555 or ipc:///path/to/file"
 _IPC_PATH_MAX = 107  # bytes of sun_path on Linux, less the terminating zero
 
@@ -48,6 +49,11 @@ def _neighbour(endpoint: str, step: int, suffix: str) -> str:
 def split(endpoint: str) -> tuple[str, str]:
     """Transport ("tcp" or "ipc") and address of an endpoint. Raises EndpointError."""
     transport, separator, address = endpoint.partition("://")
+    if not separator and endpoint.lower().endswith(_MODELS):
+        raise EndpointError(
+            f"{endpoint!r} is a model, not the address of an engine. Serve it with 'limberjack run {endpoint} "
+            "--real-time', and give the address that it names."
+        )
     if transport not in ("tcp", "ipc") or not separator or not address:
         raise EndpointError(f"{endpoint!r} is not an endpoint that the bridge knows. {_FORM}.")
     if transport == "tcp":

@@ -100,7 +100,7 @@ class _CompileNotice(event.Listener):
         self._show("\n" if self._depth == 0 else "\r")
 
     def _show(self, end: str) -> None:
-        text = "compiling the engine for this processor (first use only, about a minute)"
+        text = "compiling for this processor, once (a minute or so)"  # with the seconds less than 80 columns
         if not self._long:
             return
         if self._terminal:

@@ -73,9 +73,12 @@ class Gateway:
         while True:
             try:
                 session = self._source.connect()
-            except (EngineTimeoutError, EngineLostError):
-                if time.monotonic() >= deadline:
+            except (EngineTimeoutError, EngineLostError) as error:
+                if time.monotonic() < deadline:
+                    continue
+                if wait_s == 0.0:
                     raise
+                raise type(error)(f"waited {wait_s:g} s: {error}") from None
             else:
                 self._alarms = Alarms(session.dictionary)
                 return session

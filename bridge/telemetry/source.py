@@ -246,6 +246,7 @@ def event_text(kind: str, body: dict[str, Any]) -> str:
         case "shutdown":
             return f"'{client}' ended the engine."
         case "key_refused" | "handshake_failed" | "disconnected":
-            return f"{body['count']} connections to the engine: {kind.replace('_', ' ')}."
+            count = body["count"]
+            return f"{count} connection{'s' * (count != 1)} to the engine: {kind.replace('_', ' ')}."
     rest = ", ".join(f"{key} {value}" for key, value in body.items() if key != "event")
     return f"the engine tells {kind}: {rest}."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import importlib.util
+import inspect
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -109,7 +110,22 @@ def in_process(uri: str, name: str, options: Mapping[str, Any], folder: Path) ->
         known = [word for word in vars(module) if not word.startswith("_") and callable(getattr(module, word))]
         arguments.index_of(f"function of {module_name}", function, known)
         raise ArgumentError(f"'{function}' of {module_name} is no function.")
+    _check_options(factory, function, options)
     return InProcessDevice(name, factory, options)
+
+
+def _check_options(factory: Factory, function: str, options: Mapping[str, Any]) -> None:
+    """ArgumentError where the function does not take these options beside the wiring."""
+    try:
+        signature = inspect.signature(factory)
+    except (TypeError, ValueError):  # of what is no Python function: seen when it is called
+        return
+    try:
+        signature.bind(None, **options)
+    except TypeError as error:
+        raise ArgumentError(
+            f"{function}{signature} is called with the wiring and the options, and {error}; correct the options."
+        ) from None
 
 
 def _module(name: str, folder: Path) -> ModuleType:

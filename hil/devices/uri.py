@@ -47,7 +47,8 @@ def _made(uri: str, options: Mapping[str, Any] | None, folder: Path | str | None
         raise ArgumentError(f"device URI '{uri:.200}' cannot be read: {error}; see docs/devices.md.") from None
     if parts.scheme not in SCHEMES:
         near = difflib.get_close_matches(parts.scheme, SCHEMES, n=1)
-        hint = f"did you mean {near[0]}://?" if near else f"there are: {', '.join(f'{s}://' for s in SCHEMES)}."
+        known = ", ".join(f"{scheme}://" for scheme in SCHEMES)
+        hint = f"did you mean {near[0]}://?" if near else f"there are: {known}; of Python python:MODULE:FUNCTION."
         raise ArgumentError(f"device URI '{uri:.200}': no device has the scheme '{parts.scheme}'; {hint}")
     given = dict(query)
     for key, value in (options or {}).items():

@@ -72,12 +72,22 @@ def replay(record: McapFile, system: System) -> Replay:
     return _Replaying(record, system).run()
 
 
+def check_replayable(record: McapFile) -> None:
+    """ArgumentError if a record does not hold what a run begins with."""
+    missing = [key for key in ("dt", "integrator", "substeps", "steps_per_frame", "snapshot") if key not in record.meta]
+    if missing and record.meta.get("source") == "gateway":
+        raise ArgumentError(
+            f"{record.path}: a gateway wrote this record, and those cannot be replayed. Replay the record of a run of "
+            "'limberjack hil'; 'limberjack plot', 'compare' and 'parquet' read this one."
+        )
+    if missing:
+        raise ArgumentError(f"{record.path}: the record does not hold {', '.join(missing)}; it cannot be replayed.")
+
+
 class _Replaying:
     def __init__(self, record: McapFile, system: System) -> None:
+        check_replayable(record)
         self._record, meta = record, record.meta
-        missing = [key for key in ("dt", "integrator", "substeps", "steps_per_frame", "snapshot") if key not in meta]
-        if missing:
-            raise ArgumentError(f"{record.path}: the record does not hold {', '.join(missing)}; it cannot be replayed.")
         self._sim = Simulation(system, dt=meta["dt"], integrator=meta["integrator"], substeps=meta["substeps"])
         if self._sim.model_hash != meta["model_hash"]:
             raise ArgumentError(

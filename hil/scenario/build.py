@@ -62,6 +62,7 @@ def build(
     """
     spec = scenario.spec
     with scenario.at("model"):
+        _check_model(scenario)
         system = load(scenario.folder / spec.model, **spec.load.model_dump())
         simulation = Simulation(system, dt=spec.dt, integrator=spec.integrator, substeps=spec.substeps)
     _set_seed(simulation, seed)
@@ -102,6 +103,13 @@ def build(
             },
         )
     return Built(executive, tape, faults, judged, plotted, listed)
+
+
+def _check_model(scenario: Scenario) -> None:
+    """ArgumentError where there is no such file: a path begins at the scenario, not where the command was given."""
+    path = scenario.folder / scenario.spec.model
+    if not path.exists():
+        raise ArgumentError(f"there is no file {path}; give its path as seen from the scenario's folder.")
 
 
 def _record(scenario: Scenario, out: Path | None, log: EventLog) -> list[Recorder]:

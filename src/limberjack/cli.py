@@ -46,6 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _file_trouble(error: OSError) -> str:
     if error.filename is None:
         return f"the system refuses: {error.strerror or error}."
+    if isinstance(error, FileNotFoundError):
+        return f"{error.filename}: there is no such file or folder. Check the path, and that its folder exists."
     return f"{error.filename}: {error.strerror}. Give another path, in a folder that exists and that you may write to."
 
 

@@ -27,6 +27,11 @@ def test_wrong_forms_are_refused(wrong):
         split(wrong)
 
 
+def test_a_model_in_the_place_of_an_address_is_told():
+    with pytest.raises(EndpointError, match="'arm.yaml' is a model.*'limberjack run arm.yaml --real-time'"):
+        split("arm.yaml")
+
+
 @pytest.mark.parametrize(
     ("endpoint", "local"),
     [("tcp://127.0.0.1:1", True), ("tcp://127.9.9.9:1", True), ("tcp://localhost:1", True),

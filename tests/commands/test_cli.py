@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
@@ -9,9 +10,11 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from limberjack.cli import main
 from limberjack.commands.conservation import momentum_conserved
+from limberjack.commands.tables import new_table
 from limberjack.engine.system.load import load
 
 MODEL = str(files("limberjack.examples") / "space_manipulator.yaml")
@@ -102,6 +105,17 @@ def test_plot_of_an_incomplete_log_is_refused(text: str, tmp_path: Path, capsys:
     assert len(error.splitlines()) == 1
 
 
+def test_the_table_of_a_bench_is_no_log_and_its_record_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = tmp_path / "signals.csv"
+    table.write_text("time,q.a\n0,1\n")
+    assert main(["plot", str(table)]) == 2
+    assert "or of a bench its record.mcap" in capsys.readouterr().err
+    assert main(["replay", str(tmp_path / "none.mcap")]) == 2
+    assert "none.mcap: there is no such file" in capsys.readouterr().err
+
+
 def test_paths_that_cannot_be_used_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file, log = tmp_path / "file", tmp_path / "log.csv"
     file.write_text("")
@@ -176,3 +190,14 @@ def test_piped_tables_keep_every_number() -> None:
     out = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120.0).stdout
     assert "shoulder_pitch, shoulder_pitch.rate, shoulder_pitch.torque" in out
     assert "…" not in out.replace(" … ", "")
+
+
+def test_a_narrow_terminal_folds_words_and_cuts_no_verdict() -> None:
+    table = new_table("run: FAILED", "criterion", "", "", folding=(0, 2))
+    table.add_row("reaches the target", "FAILED", "output.attitude.y stays within 0.0001 of 0.0349 after 63 s")
+    console = Console(width=40, record=True, file=io.StringIO())
+    console.print(table)
+    shown = console.export_text()
+    assert "FAILED " in shown
+    assert "…" not in shown
+    assert "0.0001" in shown

@@ -239,6 +239,6 @@ def test_the_command_replays_and_tells_the_first_difference(arm_record, tmp_path
     assert main(["replay", str(arm_record)]) == 0
     assert "501 frames of 74 signals equal bit for bit" in capsys.readouterr().out
     assert main(["replay", str(arm_record), "--model", str(tmp_path / "none.yaml")]) == 2
-    assert "give it with --model" in capsys.readouterr().err
+    assert "none.yaml: there is no such file; give the model of the run" in capsys.readouterr().err
     assert main(["replay", str(EXAMPLES / "torque_arm.yaml")]) == 2
     assert "not a record of a run" in capsys.readouterr().err

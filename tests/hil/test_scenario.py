@@ -107,6 +107,10 @@ def test_the_schema_file_is_up_to_date_and_knows_the_examples():
             "devices:\n  - {name: d, uri: 'python:nothing:here'}",
             r"devices\[0\]\.uri: controller module 'nothing' cannot",
         ),
+        (
+            "devices:\n  - {name: d, uri: 'python:textwrap:dedent', options: {kpp: 1}, commands: [swing]}",
+            r"test\.yaml:7, devices\[0\]\.uri: dedent\(.*\) is called with the wiring and the options, and .*'kpp'",
+        ),
         ("devices:\n  - {name: d, uri: 'pigeon://coop'}", r"devices\[0\]\.uri: .*no device has the scheme 'pigeon'"),
         (
             "watchdogs:\n  - {name: w, type: command_age, commands: [swing], limit: 1, safe: zero}",
@@ -160,6 +164,13 @@ def test_what_is_wrong_is_said_with_its_place(folder, capsys, text, message):
     with pytest.raises(lj.LimberjackError, match=message):
         run_scenario(path)
     assert main(["hil", str(path), "--out", str(folder / "out")]) == 2
+
+
+def test_a_missing_model_is_told_where_the_scenario_names_it(folder):
+    path = write(folder, "")
+    path.write_text(path.read_text().replace("pendulum.yaml", "none.yaml"))
+    with pytest.raises(lj.ModelError, match=r"test\.yaml:3, model: there is no file .*none\.yaml; give its path"):
+        run_scenario(path)
 
 
 def test_overrides_by_path(folder):

@@ -179,8 +179,10 @@ def test_what_cannot_be_read_does_not_end_the_source(arm, endpoint, monkeypatch)
 
 def test_no_engine(endpoint, monkeypatch):
     monkeypatch.setattr("limberjack.bridge.telemetry.session._REQUEST_S", 0.2)
-    with pytest.raises(EngineTimeoutError, match="nothing listens there"), gateway(endpoint):
+    with pytest.raises(EngineTimeoutError, match="^no reply to .* nothing listens there"), gateway(endpoint):
         pass
+    with pytest.raises(EngineTimeoutError, match=r"^waited 0\.3 s: no reply"):
+        Gateway(endpoint).connect(0.3)
 
 
 def sample(k: int, gap: int = 0) -> Sample:

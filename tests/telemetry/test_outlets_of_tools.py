@@ -27,6 +27,7 @@ from limberjack.bridge.telemetry.outlets.rows import event
 from limberjack.bridge.telemetry.sample import Notice, Sample
 from limberjack.engine.errors import ArgumentError
 from limberjack.hil.record.mcap_file import McapFile
+from limberjack.hil.record.replay import check_replayable
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 NOW = 1_790_000_000_123_456_789
@@ -133,6 +134,8 @@ def test_mcap_file_is_read_by_mcap_and_by_our_own_reader(dictionary, tmp_path):
     assert [channel.topic for _, channel, _ in messages].count("/signals") == 3
     assert [schema.name for schema, channel, _ in messages if channel.topic == "/events"] == ["foxglove.Log"]
     record = McapFile(outlet.path)
+    with pytest.raises(ArgumentError, match="a gateway wrote this record"):
+        check_replayable(record)
     whole = record.read()
     assert record.names == tuple(quantity.id for quantity in dictionary)
     np.testing.assert_array_equal(whole.rows, [sample.vector for sample in samples])

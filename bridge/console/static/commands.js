@@ -119,6 +119,7 @@ function driveRow(desk, command, inputs) {
   const { name, unit } = command;
   const input = make('input', { type: 'text', inputMode: 'decimal', ariaLabel: `command ${name}` });
   input.placeholder = rangeText(command);
+  input.title = input.placeholder && `${input.placeholder} ${unit}`; // the field may be too narrow for it
   inputs.set(name, input);
   const send = () => sendEntered(desk, [command], inputs);
   input.onkeydown = (event) => event.key === 'Enter' && send();

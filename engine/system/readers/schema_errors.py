@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -19,6 +20,8 @@ from limberjack.engine.system.shapes import SIZES
 from limberjack.engine.system.system import LOOP_TYPES
 
 MAX_SHOWN = 5
+#: a number with a unit behind it, or none
+_MEASURE = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*(?P<unit>[^\W\d_][^\s]{0,11}|[°%])?\s*\Z")
 Path = tuple[str | int, ...]
 
 _TYPES = {
@@ -108,7 +111,8 @@ def _words(detail: ErrorDetails, path: Path, document: Document) -> tuple[str, s
     if kind in _TYPES:
         return f"{_shown(detail['input'])} is not {_TYPES[kind]}", f"Give {_TYPES[kind]}" + _quote(detail)
     if kind == "literal_error":
-        return f"unknown {field} {_shown(detail['input'])}", f"Use one of: {context['expected']}".replace(" or ", ", ")
+        known = context["expected"].replace(" or ", ", ")
+        return f"unknown {field} {_shown(detail['input'])}", _one_of(detail["input"], known)
     if kind.startswith("union_tag"):
         return _unknown_branch(context.get("tag"), path)
     if kind in ("too_short", "too_long"):
@@ -135,7 +139,7 @@ def _foreign_words(dialect: Dialect) -> Callable[[ErrorDetails, Path, Document],
             close = difflib.get_close_matches(field, dialect.fields(), 1)
             return f"unknown field '{field}'", _meant(field, close, dialect.page)
         if kind == "union_tag_invalid":
-            return f"unknown {field} {_shown(context['tag'])}", f"Use one of: {context['expected_tags']}"
+            return f"unknown {field} {_shown(context['tag'])}", _one_of(context["tag"], context["expected_tags"])
         if kind == "union_tag_not_found":
             return f"'{field}' is missing", f"Add {field}; nothing is assumed for it"
         if kind == "value_error":
@@ -159,7 +163,13 @@ def _unknown_branch(tag: Any, path: Path) -> tuple[str, str]:
             return "a free hinge forbids nothing, so that this loop constrains nothing", f"Use one of: {_list(known)}"
     if tag is None:
         return f"'{field}' is missing", f"Give the {subject}, one of: {_list(known)}"
-    return f"unknown {subject} {_shown(tag)}", f"Use one of: {_list(known)}"
+    return f"unknown {subject} {_shown(tag)}", _one_of(tag, _list(known))
+
+
+def _one_of(given: Any, known: str) -> str:
+    """What there is, quoted and with commas, and the nearest of it to what was given."""
+    close = difflib.get_close_matches(str(given), [name.strip(" '") for name in known.split(",")], 1)
+    return f"Use one of: {known}" + (f"; did you mean '{close[0]}'?" if close else "")
 
 
 def _list(names: list[str]) -> str:
@@ -214,5 +224,11 @@ def _shown(value: Any) -> str:
 
 
 def _quote(detail: ErrorDetails) -> str:
-    number = isinstance(detail["input"], (int, float))
-    return ', in quotes ("…")' if detail["type"] == "string_type" and number else ""
+    """More on a value of the wrong type: text that looks like a number, a number with its unit or in quotes."""
+    given, kind = detail["input"], detail["type"]
+    if kind == "string_type" and isinstance(given, (int, float)):
+        return ', in quotes ("…")'
+    number = _MEASURE.match(given) if kind in ("float_type", "int_type") and isinstance(given, str) else None
+    if number is None:
+        return ""
+    return " without its unit; units are SI (m, kg, s, rad)" if number["unit"] else " without quotes"

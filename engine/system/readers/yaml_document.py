@@ -98,13 +98,23 @@ def parse_document(text: str, file: str) -> Document:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f"{file}:{mark.line + 1}" if mark else file
-        raise ModelError(f"not valid YAML: {error.problem or error.context}", where=where, mend="Mend it") from None
+        what = f"not valid YAML: {error.problem or error.context}"
+        raise ModelError(what, where=where, mend=_syntax_mend(text, mark)) from None
     except (yaml.YAMLError, ValueError) as error:
         if isinstance(error, ModelError):
             raise
         what = f"not valid YAML: {str(error).splitlines()[0]}"
         raise ModelError(what, where=file, mend="Remove characters that are not text") from None
     return Document(file, root)
+
+
+def _syntax_mend(text: str, mark: Any) -> str:
+    """How to put a line right at which the parser stopped."""
+    lines = text.splitlines()
+    line = lines[mark.line] if mark and mark.line < len(lines) else ""
+    if "\t" in line[: len(line) - len(line.lstrip())]:
+        return "Indent with spaces: the line begins with a tab"
+    return "Correct this line or the one before it: indentation, brackets, quotes, a space after each colon"
 
 
 class _Builder:

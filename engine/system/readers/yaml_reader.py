@@ -25,6 +25,8 @@ from limberjack.engine.system.readers.yaml_sensors import make_sensors
 from limberjack.engine.system.readers.yaml_shapes import make_shapes
 from limberjack.engine.system.system import Body, Inertia, Node, System
 
+#: files that begin with limberjack_KIND, and the command that reads them
+_OTHER_KINDS = {"scenario": "hil", "campaign": "campaign", "modes": "modes", "gateway": "gateway --config"}
 #: fields of the System that have another name in the file
 _FIELDS = {"inboard": "position", "q0": "initial", "v0": "initial", "size": "radius"}
 _LOOP_FIELDS = {"inboard": "from", "parent": "from", "outboard": "to", "body": "to", "locked": "hinge"}
@@ -37,11 +39,22 @@ def read_yaml(path: Path) -> tuple[System, Locate]:
     if not isinstance(content, dict):
         mend = "Begin with 'limberjack: 1'; see docs/model-format.md"
         raise ModelError("the file is not a mapping of fields", where=document.place(()), mend=mend)
+    _check_kind(document)
     try:
         spec = ModelSpec.model_validate(content)
     except ValidationError as error:
         raise model_error(error, document) from None
     return _system(spec, document), _locator(document, spec)
+
+
+def _check_kind(document: Document) -> None:
+    """ModelError for a file of another kind."""
+    fields = document.root.content
+    for kind, command in _OTHER_KINDS.items():
+        field = f"limberjack_{kind}"
+        if field in fields and "limberjack" not in fields:
+            mend = f"Give it to 'limberjack {command}', or give a model; see docs/model-format.md"
+            raise ModelError(f"this is a {kind} file, not a model", where=document.place((field,)), mend=mend)
 
 
 def _system(spec: ModelSpec, document: Document) -> System:

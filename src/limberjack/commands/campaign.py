@@ -72,7 +72,7 @@ def _progress(console: Console) -> Progress:
 def _show(summary: Summary, console: Console, named: str) -> None:
     bad = [row for row in summary.rows if row.status != "passed"]
     if bad:
-        table = new_table("runs that did not pass", "run", "", "why")
+        table = new_table("runs that did not pass", "run", "", "why", folding=(2,))
         for row in bad[:MOST_LISTED]:
             table.add_row(str(row.run), row.status, row.cause)
         console.print(table)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
 
 from limberjack.commands.console import open_console
+from limberjack.commands.tables import new_table
 from limberjack.engine import arguments
 from limberjack.engine.errors import ArgumentError
 from limberjack.hil.record.compare import Comparison, open_table
@@ -49,9 +49,9 @@ def _report(console: Console, found: Comparison, most: int | None) -> None:
         return
     words += f"{len(parted)} signals differ, first '{parted[0].name}' at t = {parted[0].first:.9g} s"
     console.print(words, markup=False, highlight=False)
-    table = Table()
-    for title in ("signal", "unit", "first at / s", "largest difference", "at / s"):
-        table.add_column(title, justify="left" if title in ("signal", "unit") else "right")
+    table = new_table("", "signal", "unit", "first at / s", "largest difference", "at / s", folding=(0,))
+    for column in table.columns[2:]:
+        column.justify = "right"
     for signal in parted[:most]:
         table.add_row(signal.name, signal.unit, f"{signal.first:.9g}", f"{signal.largest:.6g}", f"{signal.time:.9g}")
     console.print(table)

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
 from limberjack.bridge.process import EngineProcess
 from limberjack.bridge.settings import Settings
@@ -25,6 +24,7 @@ from limberjack.commands.arguments import FREE_PORT
 from limberjack.commands.conservation import log_conserves, momentum_drift
 from limberjack.commands.controller import SAMPLES
 from limberjack.commands.record import read_csv, tracking_errors
+from limberjack.commands.tables import new_table
 from limberjack.commands.trajectory import drivable, resting
 from limberjack.engine.errors import ArgumentError, LimberjackError
 from limberjack.engine.system.devices import Actuator
@@ -122,15 +122,18 @@ def _control(job: Job, engine: EngineProcess, dt: float, console: Console) -> fl
         "real_time": job.real_time,
     }
     command = [sys.executable, "-W", "ignore", "-m", "limberjack.commands.controller", json.dumps(order)]
-    columns = TextColumn("controller drives the joints"), BarColumn(), TextColumn("{task.percentage:3.0f} %")
+    starting, driving = "the controller starts; the first time it compiles as well", "controller drives the joints"
+    columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:3.0f} %")
+    if not console.is_terminal:
+        console.print(starting)
     with Progress(*columns, TimeElapsedColumn(), console=console, disable=not console.is_terminal) as progress:
-        task = progress.add_task("run", total=1.0)
+        task = progress.add_task(starting, total=1.0)
         quiet_s = PATIENCE_S + 2.0 * job.duration_s / SAMPLES
         reports: list[float] = []
 
         def heard(line: str) -> None:
             reports.append(time.perf_counter())
-            progress.update(task, completed=float(line))
+            progress.update(task, completed=float(line), description=driving)
 
         watch(command, quiet_s, heard)
     return reports[-1] - reports[0]
@@ -178,7 +181,8 @@ def _report(job: Job, system: System, wall_s: float, console: Console) -> None:
 
     log = read_csv(job.folder / "log.csv")
     plot_log(log, f"{system.name}: {job.duration_s:g} s driven over ZeroMQ", job.folder / "run.png")
-    table = Table(title="what happened", show_header=False)
+    table = new_table("what happened", "", "", folding=(1,))
+    table.show_header = False
     table.add_row(
         "simulated time", f"{log['time'][-1]:.3f} s in {wall_s:.1f} s ({log['time'][-1] / wall_s:.1f} × real time)"
     )

@@ -124,13 +124,16 @@ def _modes(hinge: Hinge) -> str:
 
 
 def _coordinates(system: System) -> Table:
-    table = new_table("velocities", "name", "hinge", "limits", "stiffness", "damping", "friction", "armature")
-    table.caption = "limits marked * have a stop whose stiffness is chosen at build"
+    heads = "name", "hinge", "limits", "stiffness", "damping", "friction", "armature"
+    table = new_table("velocities", *heads, folding=(0,))
     for body in system.bodies:
         for i, name in enumerate(body.hinge.velocity_names):
             dof = body.hinge.dofs[i] if body.hinge.dofs else Dof()
             numbers = (f"{x:g}" for x in (dof.stiffness, dof.damping, dof.friction, dof.armature))
-            table.add_row(name, body.hinge.type, _limits(dof), *numbers)
+            limits = _limits(dof)
+            if limits.endswith("*"):
+                table.caption = "limits marked * have a stop whose stiffness is chosen at build"
+            table.add_row(name, body.hinge.type, limits, *numbers)
     return table
 
 
@@ -141,15 +144,18 @@ def _limits(dof: Dof) -> str:
 
 
 def _actuators(system: System) -> Table:
-    table = new_table("actuators", "name", "drives", "mode", "kp", "kd", "limit", "largest rate", "commands")
+    heads = "name", "drives", "mode", "kp", "kd", "limit", "largest rate", "commands"
+    table = new_table("actuators", *heads, folding=(0, 1, 2, 7))
     for a in system.actuators:
-        numbers = (f"{x:g}" for x in (a.kp, a.kd, a.limit, a.max_rate))
-        table.add_row(a.name, a.coordinate, a.mode, *numbers, ", ".join(a.command_names))
+        numbers = ("-" if math.isinf(x) else f"{x:g}" for x in (a.kp, a.kd, a.limit, a.max_rate))
+        mode = f"{a.mode}, motor" if a.motor is not None else a.mode
+        table.add_row(a.name, a.coordinate, mode, *numbers, ", ".join(a.command_names))
     return table
 
 
 def _thrusters(system: System) -> Table:
-    table = new_table("thrusters", "name and command", "body", "position, m", "direction", "thrust, N", "minimum, N")
+    heads = "name and command", "body", "position, m", "direction", "thrust, N", "minimum, N"
+    table = new_table("thrusters", *heads, folding=(0, 1))
     for t in system.thrusters:
         numbers = _numbers(t.position), _numbers(t.direction), f"{t.thrust:g}", f"{t.minimum:g}"
         table.add_row(t.name, t.body, *numbers)
@@ -164,14 +170,15 @@ def _rotors(system: System) -> Table:
 
 
 def _sensors(system: System) -> Table:
-    table = new_table("sensors", "name", "type", "target")
+    table = new_table("sensors", "name", "type", "target", folding=(0, 2))
     for sensor in system.sensors:
-        table.add_row(sensor.name, sensor.type, sensor.target)
+        kind = f"{sensor.type}, instrument" if sensor.errors is not None else sensor.type
+        table.add_row(sensor.name, kind, sensor.target)
     return table
 
 
 def _alarms(system: System) -> Table:
-    table = new_table("alarms", "signal", "warning outside", "critical outside")
+    table = new_table("alarms", "signal", "warning outside", "critical outside", folding=(0,))
     for alarm in system.alarms:
         table.add_row(alarm.signal, _bounds(alarm.warning), _bounds(alarm.critical))
     return table

@@ -49,7 +49,7 @@ def _freedoms(made: Plan) -> str:
 def _loops(made: Plan) -> Table:
     commanded = any(loop.closure.loop.command_names for loop in made.loops)
     heads = "name", "type", "joins", "method", "because", "rows", "state", *(("commands",) if commanded else ())
-    table = new_table("loops", *heads)
+    table = new_table("loops", *heads, folding=(0, 2, 4, 6))
     for loop in made.loops:
         written = loop.closure.loop
         row = written.name, _type(written), _joins(written), loop.method, loop.choice.why, _rows(loop), _state(written)

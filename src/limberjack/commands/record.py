@@ -65,7 +65,8 @@ def read_csv(path: Path) -> dict[str, np.ndarray]:
         if table.shape[1] != len(names):
             raise ValueError(f"it names {len(names)} columns and has {table.shape[1]}")
     except (ValueError, csv.Error) as error:
-        raise ArgumentError(f"{path}: not a log of a run: {error}; give the log.csv of a results folder.") from None
+        mend = "give the log.csv of 'limberjack run', or of a bench its record.mcap"
+        raise ArgumentError(f"{path}: not a log of a run: {error}; {mend}.") from None
     return {name: table[:, i] for i, name in enumerate(names)}
 
 

@@ -12,13 +12,17 @@ from limberjack.engine.kernel import announce_compilation
 from limberjack.engine.system.load import load
 from limberjack.hil.record.mcap_file import McapFile
 from limberjack.hil.record.parquet import export_parquet
+from limberjack.hil.record.replay import check_replayable
 from limberjack.hil.record.replay import replay as replay_record
 
 
 def replay(log: Path, model: Path | None, load_options: dict[str, Any]) -> int:
     """Replay a record with its model; 1 if anything came out otherwise."""
     record = McapFile(log)
+    check_replayable(record)
     path = model or Path(record.meta.get("folder", "")) / record.meta.get("source", "")
+    if model is not None and not model.is_file():
+        raise ArgumentError(f"--model {model}: there is no such file; give the model of the run.")
     if not path.is_file():
         raise ArgumentError(f"{log}: the model '{path}' that was recorded is not there; give it with --model.")
     announce_compilation()

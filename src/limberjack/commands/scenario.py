@@ -72,7 +72,8 @@ def _show(result: Result) -> None:
     if result.built.executive.paced:
         show_rights(console, result.outcome.rights, result.outcome.margin_ns)
         show_statistics(console, result.name, frames)
-    table = new_table(f"{result.name}: {'passed' if result.passed else 'FAILED'}", "criterion", "", "")
+    title = f"{result.name}: {'passed' if result.passed else 'FAILED'}"
+    table = new_table(title, "criterion", "", "", folding=(0, 2))
     for verdict in result.criteria:
         table.add_row(verdict.name, "passed" if verdict.passed else "FAILED", verdict.text)
     console.print(table)
