@@ -198,7 +198,8 @@ class Source:
         """Health; and while no states come, one asked for, so that outlets see the present one."""
         session.heartbeat(message.body)
         for kind, count in self._limiter.rest().items():
-            text, data = f"{count} more notices of '{kind}' in the last second.", {"event": kind, "count": count}
+            text = f"{count} more notice{'s' * (count != 1)} of '{kind}' in the last second."
+            data = {"event": kind, "count": count}
             self._sink.notice(Notice("gap" if kind == "gap" else "engine", 1, text, self._time, CLOCK.now(), data))
         counted = message.body.get("parameters_set", self._set)
         self._suspect |= counted != self._set

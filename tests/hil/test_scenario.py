@@ -173,6 +173,14 @@ def test_a_missing_model_is_told_where_the_scenario_names_it(folder):
         run_scenario(path)
 
 
+def test_a_run_by_the_clock_says_how_long_it_takes(folder, capsys):
+    path, out = write(folder, ""), str(folder / "out")
+    assert main(["hil", str(path), "--out", out, "--set", "pacing.real_time=true", "--set", "duration=0.1"]) == 0
+    assert "test: 0.1 s at the pace of the clock" in capsys.readouterr().err
+    assert main(["hil", str(path), "--out", out, "--set", "pacing.real_time=true", "--no-pace"]) == 0
+    assert "pace of the clock" not in capsys.readouterr().err
+
+
 def test_overrides_by_path(folder):
     path = write(folder, "faults:\n  - {name: f, type: effectiveness, commands: [swing], factor: 1}\n")
     changed = {

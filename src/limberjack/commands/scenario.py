@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,8 @@ def scenario(options: argparse.Namespace) -> int:
     announce_compilation()
     out = options.out or Path("results") / options.file.stem
     pace = False if options.no_pace else None
+    if loaded.spec.pacing.real_time and not options.no_pace:
+        print(f"{loaded.spec.name}: {loaded.spec.duration:g} s at the pace of the clock", file=sys.stderr, flush=True)
     result = run_scenario(loaded, out=out, seed=options.seed, paced=pace, visit=_visit(options, loaded))
     _show(result)
     return result.exit_code
