@@ -66,6 +66,10 @@ def load_campaign(path: Path | str) -> Campaign:
     if not isinstance(document.root.content, dict):
         mend = f"Begin with 'limberjack_campaign: 1'; see {PAGE}"
         raise ModelError("the file is not a mapping of fields", where=document.place(()), mend=mend)
+    for field, kind, command in (("limberjack_scenario", "scenario", "hil"), ("limberjack", "model", "run")):
+        if field in document.root.content and "limberjack_campaign" not in document.root.content:
+            mend = f"Give it to 'limberjack {command}', or give a campaign; see {PAGE}"
+            raise ModelError(f"this is a {kind}, not a campaign", where=document.place((field,)), mend=mend)
     try:
         spec = CampaignSpec.model_validate(document.root.plain())
     except ValidationError as error:

@@ -212,3 +212,9 @@ def test_a_cluster_makes_the_same_table(whole, tmp_path):
         run_campaign(path, out=tmp_path / "gone", scheduler="nonsense", run=campaign_runs.slow)
     with pytest.raises(HilError, match="does not answer"):
         run_campaign(path, out=tmp_path / "gone", scheduler="tcp://127.0.0.1:1", run=campaign_runs.slow)
+
+
+def test_a_scenario_in_the_place_of_a_campaign_is_told(capsys):
+    scenario = Path(__file__).parents[2] / "examples" / "scenarios" / "star_tracker.yaml"
+    assert main(["campaign", str(scenario)]) == 2
+    assert "this is a scenario, not a campaign. Give it to 'limberjack hil'" in capsys.readouterr().err
