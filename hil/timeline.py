@@ -142,7 +142,7 @@ class SetFault:
         else:
             self.fault.clear(bench.simulation, bench.time)
             bench.acting.discard(name)
-        bench.say(kind, name, "set" if self.active else "cleared", **before.changes())
+        bench.say(kind, name, "begins" if self.active else "ends", **before.changes())
 
 
 @dataclass(frozen=True)

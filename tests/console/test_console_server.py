@@ -20,6 +20,7 @@ from limberjack.bridge.errors import EndpointError
 from limberjack.bridge.telemetry.dictionary import Dictionary, Quantity
 from limberjack.bridge.telemetry.history.store import HistoryError
 from limberjack.bridge.telemetry.sample import Notice, Sample
+from limberjack.cli import main
 from limberjack.engine.system.alarms import Alarm, Bounds
 from tests.console.conftest import OPERATOR, TOKENS, VIEWER
 from tests.telemetry.engines import until
@@ -251,6 +252,12 @@ def test_a_port_that_is_taken(bench):
 
 
 # ---- without an engine
+
+
+def test_an_address_without_its_transport_is_no_model(monkeypatch, capsys):
+    monkeypatch.setattr("limberjack.commands.web_console.installed_folder", lambda package: None)
+    assert main(["console", "127.0.0.1:5555"]) == 2
+    assert "For a running engine give tcp://127.0.0.1:5555" in capsys.readouterr().err
 
 
 def test_many_notices_at_once_reach_a_browser(still):

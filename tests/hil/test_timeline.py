@@ -89,9 +89,9 @@ def test_a_fault_that_acts_already_is_left_as_it_is():
     outcome, _, _ = run(simulation, [At(0.001 * i, action) for i, action in enumerate(actions)], 0.01)
     assert outcome.reason == "completed"
     assert [event.text for event in outcome.log.events[:4]] == [
-        "set",
+        "begins",
         "acts already",
-        "cleared",
+        "ends",
         "does not act any more",
     ]
     assert simulation.parameters[fault.parameter] == 5.0

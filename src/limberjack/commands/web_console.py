@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import re
 import sys
 from contextlib import ExitStack
 from pathlib import Path
@@ -55,6 +56,8 @@ def _engine(options: argparse.Namespace, load_options: dict[str, Any], stack: Ex
         if options.rate is not None:
             raise ArgumentError("--rate is the rate of an engine that is started here. Give a model, or leave it out.")
         return str(given)
+    if re.fullmatch(r".+:\d+", given) and not Path(given).exists():
+        raise ArgumentError(f"{given}: there is no such model file. For a running engine give tcp://{given}.")
     if options.keys is not None:
         raise ArgumentError("--keys are those of a running engine. Give its address, or leave them out.")
     system = load(Path(given), **load_options)
