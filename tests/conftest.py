@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -19,23 +20,33 @@ if os.environ.get("CI"):
     settings.load_profile("ci")
 
 
-_builder: list[subprocess.Popen] = []
+_BUILD = """
+import signal
+from limberjack.fmu.native import build
+signal.signal(signal.SIGTERM, signal.default_int_handler)
+build.bitcode()
+"""
+_builders: list[subprocess.Popen] = []
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """What FMUs are made of is compiled beside the tests that come first, by one worker for all."""
+    """What FMUs are made of is compiled beside the tests that come first, by one process for all workers.
+
+    The shell leaves it alone in a session of its own: some tests look at all children of their process.
+    """
     first = os.environ.get("PYTEST_XDIST_WORKER", "gw0") == "gw0"
     if first and any(item.path.name == "test_native.py" for item in session.items):
-        command = [sys.executable, "-c", "from limberjack.fmu.native import build; build.bitcode()"]
-        _builder.append(subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True))
+        command = ["sh", "-c", '"$0" -c "$1" &', sys.executable, _BUILD]
+        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        _builders.append(subprocess.Popen(command, **streams, start_new_session=True))
+        _builders[0].wait()
 
 
 def pytest_sessionfinish() -> None:
-    """A run that ended before it was needed does not wait for it."""
-    for process in _builder:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGINT)
-        process.wait()
+    """A run that ended before it was needed does not leave it behind: its standard output is open while it works."""
+    for shell in _builders:
+        if not select.select([shell.stdout], [], [], 0.0)[0]:
+            os.killpg(shell.pid, signal.SIGTERM)
 
 
 @pytest.fixture
