@@ -18,7 +18,8 @@ def curve(series: Series) -> list[tuple[float, float | None]]:
         return []
     at, last = 1e-6 * series.unix_ns.astype(np.float64), series.last
     before = np.concatenate([last[:1], last[:-1]])
-    middle = 0.5 * (at + np.concatenate([at[:1], at[:-1]]))
+    spacing = at[1] - at[0] if len(at) > 1 else 1.0  # the first point has been gathered as long as the others
+    middle = 0.5 * (at + np.concatenate([at[:1] - spacing, at[:-1]]))
     low, high = extremes(before, last, series.minimum, series.maximum)
     points: list[tuple[float, float | None]] = []
     for k in range(len(at)):

@@ -87,6 +87,13 @@ def test_a_rising_curve_has_a_point_a_bin():
     assert [value for _, value in found] == [1.0, 2.0, 3.0]
 
 
+@pytest.mark.parametrize("last", [[1.0, 2.0, 3.0], [1.0]])
+def test_extremes_of_the_first_bin_come_before_its_end(last):
+    found = curve(series(last, low=[0.5, 1.0, 2.0][: len(last)]))
+    assert [value for _, value in found] == [0.5, *last]
+    assert np.all(np.diff([at for at, _ in found]) > 0.0)
+
+
 def test_a_spike_inside_a_bin_is_drawn():
     found = curve(series([1.0, 1.0, 1.0], high=[1.0, 9.0, 1.0], low=[1.0, -7.0, 1.0]))
     assert [value for _, value in found] == [1.0, -7.0, 9.0, 1.0, 1.0]
