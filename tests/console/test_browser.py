@@ -202,8 +202,8 @@ def test_two_browsers_see_the_same(browser, page, station):
 
 def test_the_past_is_there_after_a_reload(page, station):
     """Plots begin with what was before the page, also what happened between."""
-    page.ask("location.reload()")
-    page.wait(f"{PLOTS} >= 10 && limberjack.link.newest.size > 20")
+    page.ask("window.before = true; location.reload()")
+    page.wait(f"!window.before && {PLOTS} >= 10 && limberjack.link.newest.size > 20")
     ask = (
         "openmct.telemetry.request(limberjack.objects['KEY'] , {start: limberjack.link.now() - 600000,"
         " end: limberjack.link.now()}).then(found => found.map(datum => datum.value))"
