@@ -286,12 +286,13 @@ class Timeline:
 
     def end_ramp(self, name: str) -> None:
         """A command has been set anew, by the timeline or from outside: a ramp that goes on would take it back."""
-        self._rests = [pair for pair in self._rests if not name or pair[0] != name]
+        self._rests = [pair for pair in self._rests if pair[0] != name]
 
     def _start(self, action: Action, bench: Bench) -> None:
         rest = action.begin(bench)
         name = action.name if isinstance(action, (Command, Ramp)) else ""
-        self.end_ramp(name)
+        if name:
+            self.end_ramp(name)
         if rest is not None:
             self._rests.append((name, rest))
 

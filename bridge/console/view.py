@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Any
 from aiohttp import web
 
 from limberjack.bridge.console.scene import poses_of, scene_of
-from limberjack.bridge.scene.drawing import Drawing
+from limberjack.bridge.scene.drawing import MEDIA, Drawing
 from limberjack.bridge.scene.poses import Poses
 from limberjack.bridge.telemetry.sample import Sample
 
 if TYPE_CHECKING:
     from limberjack.bridge.console.live import Live
     from limberjack.bridge.telemetry.session import Session
-
-_MEDIA = {".stl": "model/stl", ".obj": "model/obj", ".dae": "model/vnd.collada+xml"}
 
 
 class View:
@@ -60,4 +58,4 @@ class View:
         if place >= len(files):
             raise web.HTTPNotFound(text=f"The model has {len(files)} meshes; there is no mesh {place}.")
         path = files[place]
-        return web.FileResponse(path, headers={"Content-Type": _MEDIA[path.suffix.lower()]})
+        return web.FileResponse(path, headers={"Content-Type": MEDIA[path.suffix.lower()]})

@@ -25,6 +25,8 @@ _MOST_POINTS = 1_500_000
 #: numbers that the motion of one flexible body's surface may take
 _MOST_NUMBERS = 4_000_000
 MOST_MESH_BYTES = 64 << 20
+#: kinds of mesh files, by the ends of their names
+MEDIA = {".stl": "model/stl", ".obj": "model/obj", ".dae": "model/vnd.collada+xml"}
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import shutil
 import sys
+import tempfile
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from ctypes import c_char_p, c_size_t
 from pathlib import Path
 from typing import Any
@@ -113,6 +116,18 @@ class CoupledFmu(Fmu):
         errors = self.errors()
         assert errors, self.log
         return errors[-1]
+
+
+@contextlib.contextmanager
+def built(system: System) -> Iterator[Path]:
+    """A folder with the library and the resources of a system's FMU; its path is short enough for a local socket."""
+    folder = Path(tempfile.mkdtemp(prefix="ljt"))
+    try:
+        build_library(folder)
+        write_resources(folder, system)
+        yield folder
+    finally:
+        shutil.rmtree(folder)
 
 
 def children() -> list[int]:

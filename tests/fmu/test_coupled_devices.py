@@ -3,8 +3,6 @@ back."""
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +10,7 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from tests.fmu.coupled_fmu import CoupledFmu, build_library, children, write_resources
+from tests.fmu.coupled_fmu import CoupledFmu, built, children
 from tests.fmu.device_model import DT, equipped
 from tests.fmu.shim_build import DISCARD, OK
 from tests.fmu.test_shim_booleans import boolean_place
@@ -23,11 +21,8 @@ COMMANDS = {"hinge.elbow.angle_command": "elbow drive", "thruster.late.force_com
 
 @pytest.fixture(scope="module")
 def place() -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix="ljt"))
-    build_library(folder)
-    write_resources(folder, equipped())
-    yield folder
-    shutil.rmtree(folder)
+    with built(equipped()) as folder:
+        yield folder
 
 
 @pytest.fixture

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -13,7 +9,7 @@ import limberjack as lj
 from limberjack.engine.system.system import System
 from limberjack.fmu.variables.variable import Region
 from tests.flexible.models import MODELS
-from tests.fmu.coupled_fmu import CoupledFmu, build_library, children, write_resources
+from tests.fmu.coupled_fmu import CoupledFmu, built, children
 from tests.fmu.shim_build import OK
 from tests.fmu.test_shim_booleans import boolean_place
 
@@ -35,27 +31,25 @@ def agree(unit: CoupledFmu, sim: lj.Simulation, system: System) -> None:
 @pytest.mark.parametrize("version", [2, 3])
 @pytest.mark.parametrize("name", MODELS)
 def test_the_bits_of_a_simulation(name, version):
-    system, folder = MODELS[name](), Path(tempfile.mkdtemp(prefix="ljt"))
-    build_library(folder)
-    write_resources(folder, system)
-    unit, sim = CoupledFmu(folder / "coupled.so", folder / "resources", system, version), lj.Simulation(system)
-    try:
-        assert unit.start() == OK, unit.log
-        for command in unit.names(Region.COMMAND, system):
-            assert unit.assign(command, 0.2) == OK
-        sim.command_vector = np.full(len(system.command_names), 0.2)
-        status, time = unit.step(0.0, STEPS * sim.dt)
-        assert status == OK, unit.log
-        sim.step(STEPS)
-        agree(unit, sim, system)
-        status, saved = unit.save()
-        assert status == OK
-        unit.step(time, STEPS * sim.dt)
-        assert unit.restore(saved) == OK
-        assert unit.step(time, STEPS * sim.dt)[0] == OK
-        sim.step(STEPS)
-        agree(unit, sim, system)
-    finally:
-        unit.free()
-        shutil.rmtree(folder)
+    system = MODELS[name]()
+    with built(system) as folder:
+        unit, sim = CoupledFmu(folder / "coupled.so", folder / "resources", system, version), lj.Simulation(system)
+        try:
+            assert unit.start() == OK, unit.log
+            for command in unit.names(Region.COMMAND, system):
+                assert unit.assign(command, 0.2) == OK
+            sim.command_vector = np.full(len(system.command_names), 0.2)
+            status, time = unit.step(0.0, STEPS * sim.dt)
+            assert status == OK, unit.log
+            sim.step(STEPS)
+            agree(unit, sim, system)
+            status, saved = unit.save()
+            assert status == OK
+            unit.step(time, STEPS * sim.dt)
+            assert unit.restore(saved) == OK
+            assert unit.step(time, STEPS * sim.dt)[0] == OK
+            sim.step(STEPS)
+            agree(unit, sim, system)
+        finally:
+            unit.free()
     assert children() == []

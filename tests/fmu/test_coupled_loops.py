@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,7 +11,7 @@ import pytest
 import limberjack as lj
 from limberjack.fmu.variables.variable import Region
 from tests.fmu.closed_model import docking
-from tests.fmu.coupled_fmu import CoupledFmu, build_library, children, write_resources
+from tests.fmu.coupled_fmu import CoupledFmu, built, children
 from tests.fmu.shim_build import OK
 from tests.fmu.test_shim_booleans import assign_place, boolean_place
 
@@ -22,11 +20,8 @@ H = 0.01
 
 @pytest.fixture(scope="module")
 def place() -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix="ljt"))
-    build_library(folder)
-    write_resources(folder, docking())
-    yield folder
-    shutil.rmtree(folder)
+    with built(docking()) as folder:
+        yield folder
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ import numpy as np
 from foxglove import messages
 from foxglove.channels import FrameTransformsChannel, SceneUpdateChannel
 
-from limberjack.bridge.scene.drawing import Drawing, Jet, Mesh, Painted, Rod
+from limberjack.bridge.scene.drawing import MEDIA, Drawing, Jet, Mesh, Painted, Rod
 from limberjack.bridge.scene.poses import Posed, Poses
 from limberjack.bridge.telemetry.sample import Sample
 from limberjack.bridge.telemetry.session import Session
@@ -26,7 +26,6 @@ TRANSFORMS_TOPIC, SCENE_TOPIC = "/tf", "/scene"
 WORLD = "world"
 #: pictures a second, and points a second of what changes its form
 _PICTURES_HZ, _POINTS_HZ = 30.0, 100_000.0
-_MEDIA = {".stl": "model/stl", ".obj": "model/obj", ".dae": "model/vnd.collada+xml"}
 _PLUME = "#ffb35c"
 
 
@@ -142,7 +141,7 @@ def _model(mesh: Mesh) -> messages.ModelPrimitive:
         scale=messages.Vector3(x=sx, y=sy, z=sz),
         color=_colour(shape.colour or "#ffffff", shape.opacity),
         override_color=bool(shape.colour),
-        media_type=_MEDIA[mesh.file.suffix.lower()],
+        media_type=MEDIA[mesh.file.suffix.lower()],
         data=mesh.file.read_bytes(),
     )
 
