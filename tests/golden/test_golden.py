@@ -1,0 +1,36 @@
+"""The recorder sees what a change makes of a model, and sees nothing where nothing changed."""
+
+from __future__ import annotations
+
+import json
+
+from tests.golden import random_files
+from tests.golden.recorder import model, outcome, record
+
+
+def test_two_recordings_are_equal():
+    assert record(2, 10) == record(2, 10)
+
+
+def test_every_kind_of_model_runs():
+    """Most of what random files ask for works: digests, not errors."""
+    made = record(8, 0)
+    failed = [name for name, text in made.items() if "Error" in text]
+    assert len(failed) < 0.1 * len(made)
+    assert {name.split()[0] for name in made} >= {"tree", "linkage"}
+
+
+def test_a_changed_mass_shows(tmp_path):
+    data = random_files.linkage(1)
+    before = {what: outcome(take) for what, take in model(random_files.write(data, tmp_path / "a.yaml"))}
+    data["bodies"][0]["mass"] *= 1.0 + 1e-15
+    after = {what: outcome(take) for what, take in model(random_files.write(data, tmp_path / "a.yaml"))}
+    assert before["names"] == after["names"]
+    assert before["rk4"] != after["rk4"]
+
+
+def test_damaged_files_name_what_is_wrong():
+    made = [text for name, text in record(0, 60).items() if name.startswith("damaged") and name.endswith("error")]
+    assert len(made) > 40
+    assert all("FILE" in text for text in made)
+    assert json.dumps(made)
