@@ -1,0 +1,33 @@
+# What a contributor runs: make help. CI runs .ci/run, which makes its own environment and calls "check" here.
+PYTHON ?= python3
+.DEFAULT_GOAL := help
+.PHONY: help setup test long check format bench golden
+
+help:  ## list the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
+
+setup:  ## install the package, the tests' and the developers' tools into the active environment
+	$(PYTHON) -m pip install -e ".[test,dev]"
+
+test:  ## the default tests (README's command)
+	$(PYTHON) -m pytest
+
+long:  ## the tests that take longer than ten seconds each; needs pip install -e ".[bench]"
+	$(PYTHON) -m pytest -m long
+
+check:  ## lint, format, C format, types, import contracts
+	ruff check .
+	ruff format --check .
+	find fmu tests benchmarks examples -name '*.[ch]' -print0 | xargs -0 clang-format --dry-run -Werror
+	mypy
+	lint-imports
+
+format:  ## rewrite Python and C in the project's format
+	ruff format .
+	find fmu tests benchmarks examples -name '*.[ch]' -print0 | xargs -0 clang-format -i
+
+bench:  ## the engine beside its peers; needs pip install -e ".[bench]"
+	limberjack bench
+
+golden:  ## compare all results with those of revision BASE, bit for bit
+	$(PYTHON) -m tests.golden compare $(or $(BASE),HEAD)
