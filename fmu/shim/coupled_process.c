@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "coupled_platform.h"
+#include "files.h"
 #include "instance.h"
 
 #define LISTENS "answers at " /* what `limberjack run` says, and its address, when it is ready */
@@ -25,7 +26,7 @@ struct Engine {
 static void read_said(const Engine *engine, char *said, size_t size)
 {
     said[0] = 0;
-    FILE *file = platform_open(engine->log);
+    FILE *file = file_open(engine->log);
     if (!file)
         return;
     long length = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : 0;

@@ -6,9 +6,10 @@ import ctypes
 import math
 import shutil
 import subprocess
-from collections.abc import Sequence
-from ctypes import CFUNCTYPE, byref, c_char_p, c_double, c_int, c_size_t, c_uint32, c_void_p
+from collections.abc import Callable, Sequence
+from ctypes import CFUNCTYPE, POINTER, byref, c_bool, c_char_p, c_double, c_int, c_size_t, c_uint32, c_void_p
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -50,6 +51,9 @@ def build_library(folder: Path) -> Path:
 
 _Log2 = CFUNCTYPE(None, c_void_p, c_char_p, c_int, c_char_p, c_char_p)
 _Log3 = CFUNCTYPE(None, c_void_p, c_int, c_char_p, c_char_p)
+_Update3 = CFUNCTYPE(None, c_void_p, c_double, *[c_bool] * 4, POINTER(c_bool), POINTER(c_double))
+#: time, canReturnEarly → whether to return early
+Update = Callable[[float, bool], bool]
 
 
 class _Callbacks2(ctypes.Structure):
@@ -75,7 +79,10 @@ class Fmu:
         name: str | None = "toy",
         logging: bool = True,
         event_mode: bool = False,
+        early_return: bool = False,
+        update: Update | None = None,
     ) -> None:
+        self._early_return, self._update = early_return, update
         self.lib, self.version, self.kind = ctypes.CDLL(str(library)), version, kind
         self.log: list[tuple[int, str, str]] = []
         arguments = [None if text is None else text.encode() for text in (name, token, resources)]
@@ -99,11 +106,21 @@ class Fmu:
         self._keep = _Log3(write)
         if self.kind == CO_SIMULATION:
             open_ = self.lib.fmi3InstantiateCoSimulation
-            more: tuple[object, ...] = (event_mode, False, None, c_size_t(0), None, self._keep, None)
+            updated = self._updated()
+            more: tuple[object, ...] = (event_mode, self._early_return, None, c_size_t(0), None, self._keep, updated)
         else:
             open_, more = self.lib.fmi3InstantiateModelExchange, (None, self._keep)
         open_.restype = c_void_p
         return open_(name, token, resources, False, logging, *more)
+
+    def _updated(self) -> object:
+        def update(environment: object, time: float, set_: bool, get: bool, finished: bool, *rest: Any) -> None:
+            can_return, requested, when = rest
+            assert (set_, get, finished) == (False, False, True)
+            requested[0], when[0] = self._update(time, can_return), time
+
+        self._keep_update = _Update3(update) if self._update else _Update3()
+        return self._keep_update
 
     def call(self, name: str, *arguments: object) -> int:
         """fmi2<name> or fmi3<name> of this instance."""
@@ -159,7 +176,8 @@ class Fmu:
         if self.version == 3:
             flags, reached = [ctypes.c_bool() for _ in range(3)], c_double(math.nan)
             status = self.call("DoStep", c_double(time), c_double(h), False, *map(byref, flags), byref(reached))
-            assert not any(flag.value for flag in flags)
+            assert not any(flag.value for flag in flags[:2])
+            self.returned_early = flags[2].value
             return status, reached.value
         status, reached = self.call("DoStep", c_double(time), c_double(h), 1), c_double(math.nan)
         if status != ERROR:

@@ -33,7 +33,7 @@ def model() -> System:
 def reader(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The shim's reader as a program that prints what it finds."""
     output = tmp_path_factory.mktemp("reader") / "print_plant_file"
-    return compile_c(output, [TOY / "print_plant_file.c", SHIM / "plant_file.c"], f"-I{SHIM}")
+    return compile_c(output, [TOY / "print_plant_file.c", SHIM / "plant_file.c", SHIM / "files.c"], f"-I{SHIM}")
 
 
 def written(system: System, variant: str = "arrays", coupling: str = "embedded") -> tuple[bytes, list[Variable]]:

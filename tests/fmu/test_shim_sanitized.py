@@ -111,5 +111,6 @@ def harmless(good: bytes, content: bytes) -> bool:
 @pytest.mark.long
 def test_threads(tmp_path, version):
     program, library = build(tmp_path, THREADS)
-    told = drive(program, "misuse", str(description(tmp_path, library, version)), "--only", "threads")
-    assert "threads" in told
+    checks = "threads,ended_by_another_thread,early_return"
+    told = drive(program, "misuse", str(description(tmp_path, library, version)), "--only", checks)
+    assert told.count("ok ") == 4
