@@ -75,3 +75,11 @@ def fmu(place: Path, arm: System) -> Iterator[Callable[..., coupled_fmu.CoupledF
         if instance.c:
             instance.free()
     assert coupled_fmu.children() == []
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    """Of an engine that a test runs itself."""
+    folder = Path(tempfile.mkdtemp(prefix="lje"))
+    yield f"ipc://{folder}/e"
+    shutil.rmtree(folder)

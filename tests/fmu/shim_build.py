@@ -6,6 +6,8 @@ import ctypes
 import math
 import shutil
 import subprocess
+import threading
+import time
 from collections.abc import Callable, Sequence
 from ctypes import CFUNCTYPE, POINTER, byref, c_bool, c_char_p, c_double, c_int, c_size_t, c_uint32, c_void_p
 from pathlib import Path
@@ -229,6 +231,32 @@ class Fmu:
         name = "GetAdjointDerivative" if adjoint else "GetDirectionalDerivative"
         status = self.call(name, *lists, seeds, c_size_t(len(seed)), sensitivity, c_size_t(size))
         return status, list(sensitivity)
+
+
+class Stepping(threading.Thread):
+    """A first communication step of `h` on a thread of its own."""
+
+    def __init__(self, fmu: Fmu, h: float) -> None:
+        super().__init__(daemon=True)
+        self._fmu, self._h, self.result = fmu, h, (ERROR, math.nan)
+        assert fmu.start() == OK
+        self.start()
+
+    def computing(self) -> Stepping:
+        """Returns once the step is in full swing: its thread has used the processor."""
+        clock = time.pthread_getcpuclockid(self.ident or 0)
+        while time.clock_gettime(clock) < 0.02:
+            assert self.is_alive(), self._fmu.log
+        return self
+
+    def run(self) -> None:
+        self.result = self._fmu.step(0.0, self._h)
+
+    def ended(self) -> tuple[int, float]:
+        """Status and the time that was reached."""
+        self.join(60.0)
+        assert not self.is_alive()
+        return self.result
 
 
 def vector(references: Sequence[int]) -> ctypes.Array[c_uint32]:

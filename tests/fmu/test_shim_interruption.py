@@ -9,36 +9,13 @@ from ctypes import byref, c_bool, c_double
 import pytest
 
 from tests.fmu import shim_model as toy
-from tests.fmu.shim_build import CO_SIMULATION, DISCARD, ERROR, MODEL_EXCHANGE, OK, Fmu, location
+from tests.fmu.shim_build import CO_SIMULATION, DISCARD, ERROR, MODEL_EXCHANGE, OK, Fmu, Stepping, location
 from tests.fmu.shim_model import DT, REFERENCE
 
 #: internal steps, more than a minute's work
 ENDLESS = 900_000_000
 #: internal steps between two looks at whether to go on (embedded_step.c)
 BATCH = 256
-PATIENCE_S = 60.0
-
-
-class Stepping(threading.Thread):
-    """An endless communication step on a thread of its own, in full swing once this is made."""
-
-    def __init__(self, fmu: Fmu) -> None:
-        super().__init__(daemon=True)
-        self._fmu = fmu
-        assert fmu.start() == OK
-        self.start()
-        clock = time.pthread_getcpuclockid(self.ident)
-        while time.clock_gettime(clock) < 0.02:
-            assert self.is_alive(), fmu.log
-
-    def run(self) -> None:
-        self.result = self._fmu.step(0.0, ENDLESS * DT)
-
-    def ended(self) -> tuple[int, float]:
-        """Status and the time that was reached."""
-        self.join(PATIENCE_S)
-        assert not self.is_alive()
-        return self.result
 
 
 def numbers(fmu: Fmu) -> list[float]:
@@ -72,7 +49,7 @@ def test_a_step_in_batches_has_the_bits_of_single_steps(opened):
 @pytest.mark.parametrize("version", [2])
 def test_cancelled_from_another_thread(opened):
     fmu, other = opened(CO_SIMULATION), opened(CO_SIMULATION)
-    stepping = Stepping(fmu)
+    stepping = Stepping(fmu, ENDLESS * DT).computing()
     assert fmu.call("CancelStep") == OK
     status, reached = stepping.ended()
     count = round(reached / DT)
@@ -110,7 +87,7 @@ def test_model_exchange_has_nothing_to_cancel(opened):
 
 def test_terminated_from_another_thread(opened, version):
     fmu, other = opened(CO_SIMULATION), opened(CO_SIMULATION)
-    stepping = Stepping(fmu)
+    stepping = Stepping(fmu, ENDLESS * DT).computing()
     assert fmu.call("Terminate") == OK
     status, reached = stepping.ended()
     assert status == DISCARD
@@ -125,7 +102,7 @@ def test_terminated_from_another_thread(opened, version):
 
 def test_reset_from_another_thread(opened):
     fmu = opened(CO_SIMULATION)
-    stepping = Stepping(fmu)
+    stepping = Stepping(fmu, ENDLESS * DT).computing()
     assert fmu.call("Reset") == OK
     assert stepping.ended()[0] == DISCARD
     is_like_new(fmu)
@@ -150,13 +127,13 @@ def test_freed_from_another_thread(opened, version):
     while time.clock_gettime(clock) < 0.02:
         assert thread.is_alive()
     fmu.free()
-    thread.join(PATIENCE_S)
+    thread.join(60.0)
     assert result == [DISCARD]
 
 
 def test_a_second_step_at_once_is_refused_and_the_first_goes_on(opened, version):
     fmu = opened(CO_SIMULATION)
-    stepping = Stepping(fmu)
+    stepping = Stepping(fmu, ENDLESS * DT).computing()
     assert fmu.step(0.0, DT)[0] == ERROR
     assert "is still running" in fmu.log[-1][2]
     assert stepping.is_alive()
