@@ -7,20 +7,20 @@ import hashlib
 import importlib.metadata
 import importlib.util
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import platformdirs
 
+from limberjack import children
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.kernel import cache_directory
 from limberjack.fmu.native.link import SHIM, LinkError, link
 from limberjack.fmu.native.targets import Target
+from limberjack.scratch import Scratch
 
 #: most seconds for compiling the kernels to bitcode
 _LOWER_SECONDS = 900
@@ -95,14 +95,9 @@ def _build(target: Target, coupling: str, path: Path) -> None:
         os.replace(output, path)
 
 
-@contextmanager
-def _scratch(parent: Path) -> Iterator[Path]:
+def _scratch(parent: Path) -> Scratch:
     """A folder beside the result, so that a finished file can be moved into place; gone afterwards."""
-    folder = Path(tempfile.mkdtemp(prefix="building-", dir=parent))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    return Scratch("building-", parent)
 
 
 def bitcode() -> dict[str, bytes]:
@@ -133,9 +128,7 @@ def _lower(folder: Path) -> None:
 
     command = [sys.executable, "-m", "limberjack.fmu.native.lower", str(folder)]
     try:
-        done = subprocess.run(
-            command, env={**os.environ, **environment()}, capture_output=True, text=True, timeout=_LOWER_SECONDS
-        )
+        done = children.run(command, timeout_s=_LOWER_SECONDS, env={**os.environ, **environment()})
     except subprocess.TimeoutExpired as error:
         raise LinkError(f"compiling the kernels for FMUs took more than {_LOWER_SECONDS} s.") from error
     if done.returncode != 0:

@@ -117,6 +117,8 @@ static bool launch(Instance *instance, Engine *engine, const EngineOptions *opti
                                      "--substeps",
                                      substeps,
                                      "--with-parent",
+                                     "--parent-folder", /* if we are killed, the engine removes it */
+                                     engine->folder,
                                      keys ? "--keys" : NULL,
                                      keys,
                                      NULL};
@@ -184,7 +186,7 @@ void engine_stop(Engine *engine)
         return;
     child_end(&engine->child, patience_s);
     static const char *const files[] = {"e",        "e.lock",        "e.state",   "e.state.lock",
-                                        "e.topics", "e.topics.lock", "engine.log"};
+                                        "e.topics", "e.topics.lock", "engine.log", "owner"};
     char path[FOLDER_BYTES + 16];
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         snprintf(path, sizeof path, "%s/%s", engine->folder, files[i]);

@@ -453,7 +453,7 @@ def test_nothing_is_left_behind(pid2, sim, tmp_path, monkeypatch):
     Path(tempfile.tempdir).mkdir()
     controller = pid(pid2)
     controller.run(sim, 0.02)
-    assert len(list(Path(tempfile.tempdir).iterdir())) == 1
+    assert len(list(Path(tempfile.tempdir).iterdir())) == 2  # the folder and its lock
     controller.close()
     controller.close()
     with pytest.raises(lj.ArgumentError, match="is closed"):
