@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -156,7 +157,7 @@ GRANDPARENT = """
     program += "; import time; time.sleep(600)"
     words = [sys.executable, "-c", program.replace("file=sys.stderr", f"file=open({sys.argv[1]!r}, 'w')")]
     print("begins", flush=True)
-    children.run(words, timeout_s=600.0)
+    children.run(words)
 """
 
 
@@ -176,19 +177,46 @@ def test_a_program_and_what_it_started_end_with_a_killed_parent(tmp_path):
     until(lambda: ended(sleeper), "the program outlived its parent")
 
 
-def test_a_program_that_takes_too_long_ends_with_all_that_it_started(tmp_path):
+def test_a_program_that_hangs_ends_with_all_that_it_started(tmp_path):
     told = tmp_path / "pid"
-    with pytest.raises(subprocess.TimeoutExpired):
-        children.run(["sh", "-c", f"sleep 600 & echo $! > {told}; wait"], timeout_s=2.0)
+    done = children.run(["sh", "-c", f"sleep 600 & echo $! > {told}; wait"], idle_s=2.0)
+    assert (done.returncode, done.stderr) == (children.HUNG, "It was ended: it used no processor time for 2 s.\n")
     sleeper = number(told)
     until(lambda: ended(sleeper), "what the program started outlived it")
 
 
+BUSY = "import time\nwhile time.process_time() < {seconds}: pass"
+
+
+def test_a_program_whose_child_works_does_not_hang(tmp_path):
+    """However long it takes: three times as long as it might do nothing."""
+    words = ["sh", "-c", '"$0" -c "$1"; exit 3', sys.executable, BUSY.format(seconds=3.0)]
+    assert children.run(words, idle_s=1.0).returncode == 3
+
+
+def test_a_program_that_computes_for_ever_is_ended():
+    done = children.run([sys.executable, "-c", BUSY.format(seconds=1e9)], processor_s=1.0)
+    assert done.returncode == 128 + signal.SIGXCPU
+    assert done.stderr == "It was ended after 1 s of processor time.\n"
+
+
+def test_processor_time_of_a_group_is_that_of_its_processes():
+    program = BUSY.format(seconds=1.5) + "\nprint('done', flush=True)\ninput()"
+    words = [sys.executable, "-c", program]
+    worker = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+    assert worker.stdout.readline() == b"done\n"
+    assert 1.4 < children.processor_time(worker.pid) < 2.0
+    assert children.processor_time(worker.pid) == children.processor_time(worker.pid)
+    if shutil.which("ps"):  # where there is no /proc; in whole seconds
+        assert 1.0 <= children._listed_time(worker.pid) <= 2.0
+    worker.communicate(b"\n", WAIT_S)
+
+
 def test_a_program_gives_its_words_and_its_exit_code():
-    done = children.run(["sh", "-c", "echo out; echo err >&2; exit 3"], timeout_s=WAIT_S)
+    done = children.run(["sh", "-c", "echo out; echo err >&2; exit 3"])
     assert (done.returncode, done.stdout, done.stderr) == (3, "out\n", "err\n")
-    assert children.run(["sh", "-c", "kill -9 $$"], timeout_s=WAIT_S).returncode == 128 + 9
-    done = children.run(["/no/such/program"], timeout_s=WAIT_S)
+    assert children.run(["sh", "-c", "kill -9 $$"]).returncode == 128 + 9
+    done = children.run(["/no/such/program"])
     assert (done.returncode, done.stderr) == (127, "/no/such/program: No such file or directory\n")
 
 
@@ -196,13 +224,13 @@ EXPORT = """
     import os, sys
     from pathlib import Path
     from limberjack import children
-    from limberjack.fmu.native import build
+    from limberjack.fmu.native import build, link, targets
     run = children.run
     def slow(command, **options):  # the compiler, which takes its time
         program = "import os, sys, time; open(sys.argv[1], 'w').write(str(os.getpid())); time.sleep(600)"
         return run([sys.executable, "-c", program, sys.argv[1]], **options)
-    build.children.run = slow
-    build.bitcode()
+    link.children.run = slow
+    build.binaries(targets.chosen("host"), "process")
 """
 
 
@@ -211,11 +239,11 @@ def test_an_interrupted_export_leaves_no_folder_and_no_compiler(tmp_path, monkey
     told = tmp_path / "pid"
     export = subprocess.Popen([sys.executable, "-c", textwrap.dedent(EXPORT), str(told)])
     compiler = number(told)
-    folder = tmp_path / "cache" / "limberjack" / "fmu"
+    folder = tmp_path / "cache" / "limberjack" / "fmu" / build._key("process")
     assert len(list(folder.glob("building-*[!k]"))) == 1
     os.kill(export.pid, signal.SIGKILL)
     export.wait(WAIT_S)
     until(lambda: ended(compiler), "the compiler outlived the export")
-    with build._scratch(folder):  # what the next export makes first
+    with Scratch("building-", folder):  # what the next export makes first
         assert len(list(folder.glob("building-*[!k]"))) == 1
     assert list(folder.glob("building-*")) == []
