@@ -7,6 +7,7 @@ import fcntl
 import os
 import signal
 import stat
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -17,17 +18,24 @@ _FILES = ("e", "e.lock", "e.state", "e.state.lock", "e.topics", "e.topics.lock",
 _OWNER, _PREFIX = "owner", "lj"
 #: how long an engine may take to end in order when its parent is gone, s
 _END_S = 10.0
+#: time between two signs of life of an engine that starts, s
+_TELL_S = 10.0
+#: share of a processor that counts as work; a waiting process uses less
+_WORK = 0.01
 
 
 def end_with_parent(folder: Path | None = None) -> Callable[[], None]:
     """End this process when its standard input ends: the parent never writes, so it closed the pipe or died.
 
-    folder : that the parent made for this engine; those that dead engines and parents left beside it are removed now
+    folder : that the parent made for this engine; those that dead engines and parents left beside it are removed now.
+        Until it serves, this process says on standard error from time to time that it computes: such a parent, an FMU,
+        waits for it as long as it does (fmu/shim/coupled_process.c)
     Returns what removes the folder, if the parent is gone; to be called last.
     """
     gone = threading.Event()
     if folder is not None:
         _own(folder)
+        threading.Thread(target=_tell_of_work, daemon=True).start()
 
     def clear() -> None:
         if folder is not None and gone.is_set():
@@ -37,7 +45,7 @@ def end_with_parent(folder: Path | None = None) -> Callable[[], None]:
         with contextlib.suppress(OSError):
             os.read(0, 1)
         gone.set()
-        if signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:  # it serves, and lets go of its sockets itself
+        if _serves():  # it lets go of its sockets itself
             os.kill(os.getpid(), signal.SIGTERM)
             time.sleep(_END_S)
         clear()
@@ -45,6 +53,20 @@ def end_with_parent(folder: Path | None = None) -> Callable[[], None]:
 
     threading.Thread(target=watch, daemon=True).start()
     return clear
+
+
+def _serves() -> bool:
+    return signal.getsignal(signal.SIGTERM) != signal.SIG_DFL
+
+
+def _tell_of_work() -> None:
+    """The first start on a machine compiles the engine, which needs processor time: a busy machine has little of it."""
+    used = time.process_time()
+    while not _serves():
+        time.sleep(_TELL_S)
+        before, used = used, time.process_time()
+        if used - before > _WORK * _TELL_S and not _serves():
+            print(f"starting: {used:.1f} s of processor time so far", file=sys.stderr, flush=True)
 
 
 def remove(folder: Path) -> None:

@@ -223,8 +223,9 @@ Settings (parameters; set them before the initialisation ends)
 {settings}
 
 Where the engine cannot be found, dies, does not answer in time or runs another version or model, the FMU returns an
-error with a log message that says which. It never waits longer than engine.timeout for an answer, and five minutes for
-an engine that it starts, because the first start on a computer compiles the engine.
+error with a log message that says which. It never waits longer than engine.timeout for an answer. An engine
+that it starts is waited for while it computes, because the first start on a computer compiles the engine; after five
+minutes without a sign of that, or two hours, the FMU gives up.
 """
 
 

@@ -150,11 +150,11 @@ def same(fmu: CoupledFmu, simulation: lj.Simulation) -> bool:
 
 
 @contextlib.contextmanager
-def built(system: System) -> Iterator[Path]:
+def built(system: System, *options: str) -> Iterator[Path]:
     """A folder with the library and the resources of a system's FMU; its path is short enough for a local socket."""
     folder = Path(tempfile.mkdtemp(prefix="ljt"))
     try:
-        build_library(folder)
+        build_library(folder, *options)
         write_resources(folder, system)
         yield folder
     finally:
