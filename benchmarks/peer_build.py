@@ -8,8 +8,6 @@ import importlib.metadata
 import importlib.util
 import os
 import platform
-import signal
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -17,8 +15,9 @@ from pathlib import Path
 
 import platformdirs
 
+from limberjack import children
+
 HERE = Path(__file__).resolve().parent
-BUILD_SECONDS = 900.0
 FLAGS = ("-O3", "-march=native", "-DNDEBUG", "-fno-sanitize=undefined", "-shared", "-fPIC", "-fvisibility=hidden")
 
 
@@ -57,7 +56,7 @@ def load_peer(
     """The compiled peer `source` (a file of this folder), built first if the user's cache does not hold it.
 
     packages : distributions the build depends on, ziglang among them; flags : further compiler flags.
-    Raises PeerUnavailableError when a package is missing or the build fails or takes over BUILD_SECONDS.
+    Raises PeerUnavailableError when a package is missing or the build fails.
     """
     require(packages)
     library = _place(source, packages, flags)
@@ -86,27 +85,12 @@ def _compile(source: Path, library: Path, flags: Sequence[str]) -> None:
     with tempfile.TemporaryDirectory(dir=library.parent) as folder:
         built = Path(folder) / library.name
         command = [sys.executable, "-m", "ziglang", *driver, *FLAGS, str(source), *flags, "-o", str(built)]
-        code, output = _run(command)
-        if code != 0 or not built.exists():
-            last = next((line for line in output.splitlines() if "error" in line), output[-300:])
+        done = children.run(command)
+        if done.returncode != 0 or not built.exists():
+            said = done.stderr
+            last = next((line for line in said.splitlines() if "error" in line), said[-300:])
             raise PeerUnavailableError(f"{source.name} did not compile: {last.strip()[:300]}")
         os.replace(built, library)
-
-
-def _run(command: Sequence[str]) -> tuple[int, str]:
-    """Exit code and output; the compiler and its children end with us or at the bound."""
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
-    )
-    try:
-        output, _ = process.communicate(timeout=BUILD_SECONDS)
-    except subprocess.TimeoutExpired as error:
-        raise PeerUnavailableError(f"the compiler took longer than {BUILD_SECONDS:.0f} s") from error
-    finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-    return process.returncode, output
 
 
 def package_folder(module: str) -> Path:

@@ -10,7 +10,6 @@ import select
 import signal
 import subprocess
 import sys
-import threading
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import Any
 from limberjack.bridge.client import Client
 from limberjack.bridge.endpoints import DEFAULT_ENDPOINT, Endpoints
 from limberjack.bridge.errors import EngineStartError
+from limberjack.bridge.parent import end_with_parent
 from limberjack.bridge.server import serve
 from limberjack.bridge.settings import Settings
 from limberjack.engine.errors import LimberjackError
@@ -154,17 +154,6 @@ def _report(report: dict[str, Any], pipe: int) -> None:
     os.write(pipe, json.dumps(report).encode() + b"\n")
 
 
-def end_with_parent() -> None:
-    """End this process when its standard input ends: the parent never writes, so it closed the pipe or died."""
-
-    def watch() -> None:
-        with contextlib.suppress(OSError):
-            os.read(0, 1)
-        os.kill(os.getpid(), signal.SIGTERM)
-
-    threading.Thread(target=watch, daemon=True).start()
-
-
 def child_main() -> int:
     """What the child process runs: read the job from stdin, serve, report on stdout."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # until `serve`: the parent, which gets Ctrl-C too, ends this process
@@ -172,9 +161,9 @@ def child_main() -> int:
     os.dup2(2, 1)  # whatever else prints goes to stderr
     with os.fdopen(os.dup(0), "rb") as stream:
         system, settings, dt, integrator = pickle.load(stream)
+    end_with_parent()
 
     def ready(endpoints: Endpoints) -> None:
-        end_with_parent()
         _report({"endpoints": asdict(endpoints)}, pipe)
 
     announce_compilation()

@@ -7,13 +7,13 @@ alone; so is the FMU.
 from __future__ import annotations
 
 import importlib.util
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
+from limberjack import children
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.system.archive import to_bytes
 from limberjack.engine.system.system import System
@@ -24,7 +24,6 @@ MODEL_NAME = "model.ljm"
 _LIBRARY_NAMES = {"linux": "libzmq.so", "darwin": "libzmq.dylib", "windows": "libzmq.dll"}
 #: where wheels put the libraries that they carry, beside and inside the package
 _FOLDERS = ("../pyzmq.libs", ".dylibs")
-_CHECK_SECONDS = 60
 _MEND = "Install pyzmq's wheel: pip install --force-reinstall --only-binary :all: pyzmq"
 #: loads the library alone in its new folder, and asks for its version and encryption
 _CHECK = """
@@ -90,10 +89,7 @@ def _folder() -> Path:
 def _try_out(library: Path) -> None:
     """Load the library in a process of its own, where nothing else of pyzmq is loaded."""
     command = [sys.executable, "-I", "-S", "-c", _CHECK, str(library)]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_CHECK_SECONDS)
-    except subprocess.TimeoutExpired:
-        raise LibraryError(f"libzmq of pyzmq could not be tried out within {_CHECK_SECONDS} s. {_MEND}.") from None
+    done = children.run(command)
     if done.returncode != 0:
         reason = done.stderr.strip().splitlines()[-1:] or ["no reason given"]
         raise LibraryError(f"libzmq of pyzmq cannot be loaded from another folder ({reason[0]}). {_MEND}.")

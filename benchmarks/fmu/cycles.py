@@ -7,7 +7,7 @@ import os
 import subprocess
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +32,25 @@ class CycleTime:
     p99: Spread
 
 
-def run_host(host: Path, subject: Subject, cycles: int) -> dict[str, Any]:
-    """One run of the host; what it prints. Raises LimberjackError when the host fails."""
-    options = {"cycles": cycles, "warm": cycles // 20, "every": subject.restart, "h": subject.step}
+@dataclass(frozen=True)
+class Calls:
+    """What a cycle costs beyond the engine's step: µs a cycle, Spreads over the rounds of the medians over pairs.
+
+    engine : one step of the engine, in one doStep over RESTART steps; over : a cycle of set, doStep and get of one
+    step each, less that, under the same inputs and from the same start to the same last bit
+    """
+
+    name: str
+    engine: Spread
+    over: Spread
+
+
+def run_host(host: Path, subject: Subject, cycles: int, pairs: int = 0) -> dict[str, Any]:
+    """One run of the host; what it prints: times of single cycles, or of pairs of blocks.
+
+    Raises LimberjackError when the host fails.
+    """
+    options = {"cycles": cycles, "warm": cycles // 20, "every": subject.restart, "h": subject.step, "pairs": pairs}
     words = [str(host), str(subject.facts)]
     for name, value in options.items():
         words += [f"--{name}", repr(value)]
@@ -70,15 +86,16 @@ def joined(times: Sequence[CycleTime]) -> CycleTime:
     return CycleTime(times[0].name, times[0].note, medians, tails)
 
 
-def inner_step(host: Path, subject: Subject, rounds: int, cycles: int) -> CycleTime:
-    """One engine step inside the FMU: doStep over RESTART steps from the start, nothing set or got."""
-    silent = subject.facts.with_suffix(".silent.txt")
-    lines = [line for line in subject.facts.read_text(encoding="utf-8").splitlines() if not line.startswith("cycle_")]
-    silent.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    alone = replace(subject, facts=silent, restart=1, step=RESTART * subject.step)
-    runs = [run_host(host, alone, max(20, cycles // RESTART)) for _ in range(rounds)]
-    medians, tails = (spread([run["cycle"][key] / RESTART for run in runs]) for key in ("p50", "p99"))
-    return CycleTime("engine step in the FMU", f"doStep over {RESTART} steps", medians, tails)
+def calls(host: Path, subjects: Sequence[Subject], rounds: int, cycles: int) -> list[Calls]:
+    """What the calls of our FMUs cost, all in turn."""
+    found: dict[str, list[dict[str, Any]]] = {subject.name: [] for subject in subjects}
+    for _ in range(rounds):
+        for subject in subjects:
+            found[subject.name].append(run_host(host, subject, cycles, max(20, cycles // subject.restart)))
+    return [
+        Calls(name, *(spread([run[part]["p50"] for run in runs]) for part in ("engine", "over")))
+        for name, runs in found.items()
+    ]
 
 
 def kernel_step(system: System, rounds: int, cycles: int) -> CycleTime:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import subprocess
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,10 +11,11 @@ from typing import Any
 
 from defusedxml import ElementTree
 
+from limberjack import children
+
 SOURCES = Path(__file__).resolve().parent / "host"
 #: sources that every program with the host's FMU calls needs
 SHARED = ("clock.c", "description.c", "exchange.c", "instance.c", "library.c", "options.c")
-BUILD_SECONDS = 300.0
 _INTERFACES = {"co_simulation": "CoSimulation", "model_exchange": "ModelExchange"}
 #: the host's word → attribute in FMI 2 and 3
 _FLAGS = {
@@ -59,10 +59,7 @@ def compile_host(
     files = [*sources, *(SOURCES / name for name in SHARED)]
     libraries = () if windows else ("-ldl", "-lpthread", "-lm")
     command = [*compiler, *WARNINGS, *flags, f"-I{SOURCES}", *map(str, files), "-o", str(program), *libraries]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=BUILD_SECONDS, check=False)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise HostBuildError(f"{compiler[0]}: {error}") from error
+    done = children.run(command)
     if done.returncode != 0:
         raise HostBuildError(f"{' '.join(command)}\n{done.stderr}")
     return program

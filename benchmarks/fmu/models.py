@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import sysconfig
 from collections.abc import Callable, Mapping, Sequence
@@ -10,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import limberjack as lj
+from limberjack import children
 from limberjack.benchmarks.fmu.host import SOURCES, WARNINGS, describe, unpack
 from limberjack.benchmarks.peer_build import PeerUnavailableError, require, version_of
 from limberjack.engine.system.system import System
@@ -19,7 +19,6 @@ DT = 1e-3
 INTEGRATOR = "semi_implicit"
 #: cycles after which a run begins anew: the chain then hangs much as it began, with tame speeds
 RESTART = 500
-BUILD_SECONDS = 120.0
 FLOOR = SOURCES.parent / "floor.c"
 Names = Sequence[str]
 
@@ -152,10 +151,7 @@ def _python_library() -> Path:
 
 
 def _build(command: Sequence[str]) -> None:
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=BUILD_SECONDS, check=False)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise PeerUnavailableError(f"{command[2]}: {error}") from error
+    done = children.run(command)
     if done.returncode != 0:
         raise PeerUnavailableError(f"{command[2]}: {(done.stderr or done.stdout).strip()[-300:]}")
 

@@ -7,20 +7,22 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from limberjack.benchmarks.fmu.cycles import CycleTime
 from limberjack.benchmarks.fmu.result import FmuBenchResult
+from limberjack.benchmarks.measure import Spread
 
 
 def print_table(result: FmuBenchResult, console: Console) -> None:
-    """A row an FMU, then the two differences that are aims, then what was left out."""
+    """A row an FMU, with what its calls cost; the round trip beside a bare one; what was left out."""
     console.print("one cycle: set 20 inputs, doStep, get 20 outputs, µs; median (quartiles) over the rounds")
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     table.add_column("", no_wrap=True)
     for heading in ("one cycle", "p99", "over the step"):
         table.add_column(heading, justify="right", no_wrap=True)
+    for calls in result.calls[:1]:
+        table.add_row("engine step in the FMU", _text(calls.engine), "–", "–")
     for time in [*result.steps, *result.cycles]:
-        over = f"{result.over_step(time):.2f}" if time.name.startswith("Limberjack FMI") else "–"
-        table.add_row(time.name, _spread_text(time), f"{time.p99.median:.3g}", over)
+        over = result.over_step(time.name)
+        table.add_row(time.name, _text(time.us), f"{time.p99.median:.3g}", "–" if over is None else _text(over))
     console.print(table)
     over_ipc = result.over_ipc()
     if over_ipc is not None and result.echo_us is not None:
@@ -31,8 +33,8 @@ def print_table(result: FmuBenchResult, console: Console) -> None:
         console.print(text, markup=False, highlight=False)
 
 
-def _spread_text(time: CycleTime) -> str:
-    return f"{time.us.median:.3g} ({time.us.q1:.3g}–{time.us.q3:.3g})"
+def _text(us: Spread) -> str:
+    return f"{us.median:.3g} ({us.q1:.3g}–{us.q3:.3g})"
 
 
 def draw(result: FmuBenchResult, path: Path) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from limberjack.benchmarks.fmu.cycles import CycleTime
+from limberjack.benchmarks.fmu.cycles import Calls, CycleTime
 from limberjack.benchmarks.measure import Spread
 
 
 @dataclass
 class FmuBenchResult:
-    """steps : the engine's step without FMI calls, in the FMU and in lj.Simulation; cycles : FMUs in order;
+    """steps : the engine's step without FMI, in lj.Simulation; calls : of our FMUs; cycles : FMUs in order;
     echo_us : a bare round trip over ipc; remarks : what was left out, and why."""
 
     machine: dict[str, Any]
@@ -20,13 +20,14 @@ class FmuBenchResult:
     rounds: int
     cycle_count: int
     steps: list[CycleTime] = field(default_factory=list)
+    calls: list[Calls] = field(default_factory=list)
     cycles: list[CycleTime] = field(default_factory=list)
     echo_us: Spread | None = None
     remarks: list[str] = field(default_factory=list)
 
-    def over_step(self, time: CycleTime) -> float:
-        """Median of a cycle of ours less the same engine step inside the FMU, µs."""
-        return time.us.median - self.steps[0].us.median
+    def over_step(self, name: str) -> Spread | None:
+        """What a cycle of one of our FMUs costs beyond the engine's step, µs."""
+        return next((calls.over for calls in self.calls if calls.name == name), None)
 
     def over_ipc(self) -> float | None:
         """Median of the process coupling's cycle less a bare round trip, µs."""
@@ -40,9 +41,11 @@ class FmuBenchResult:
             line[key] = {
                 t.name: {"us": [_short(x) for x in (t.us.median, t.us.q1, t.us.q3)], "note": t.note} for t in times
             }
-        line["over_step_us"] = {
-            t.name: _short(self.over_step(t)) for t in self.cycles if t.name.startswith("Limberjack FMI")
-        }
+        for key in ("engine", "over"):
+            parts = {calls.name: getattr(calls, key) for calls in self.calls}
+            line[f"{key}_step_us"] = {
+                name: [_short(x) for x in (part.median, part.q1, part.q3)] for name, part in parts.items()
+            }
         over_ipc = self.over_ipc()
         if over_ipc is not None and self.echo_us is not None:
             line["over_ipc_us"], line["echo_us"] = _short(over_ipc), _short(self.echo_us.median)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import warnings
 import zipfile
 from collections.abc import Callable
@@ -11,6 +10,7 @@ from typing import Any
 
 from limberjack.engine.errors import ArgumentError
 from limberjack.fmu.controller.errors import FmuError, FmuWarning
+from limberjack.scratch import Scratch
 
 #: bounds on what is unpacked
 MOST_FILES, MOST_BYTES = 20_000, 2 * 1024**3
@@ -118,17 +118,17 @@ def binary_of(description: Any) -> str:
     return f"binaries/{folder}/{description.coSimulation.modelIdentifier}{fmpy.sharedLibraryExtension}"
 
 
-def unpack(file: Path, description: Any) -> tempfile.TemporaryDirectory[str]:
+def unpack(file: Path, description: Any) -> Scratch:
     """Unpack what running needs into a fresh temporary directory, which the caller cleans up."""
     from fmpy import extract
 
-    folder = tempfile.TemporaryDirectory(prefix="limberjack-fmu-")
+    folder = Scratch("limberjack-fmu-")
     try:
-        extract(str(file), folder.name, include=_needed(Path(binary_of(description)).parent.as_posix()))
+        extract(str(file), str(folder.path), include=_needed(Path(binary_of(description)).parent.as_posix()))
     except Exception as error:  # fmpy raises plain Exceptions for unsafe paths; zipfile its own for damaged entries
         folder.cleanup()
         raise FmuError(file.name, f"it cannot be unpacked: {error}.") from error
-    Path(folder.name, "resources").mkdir(exist_ok=True)
+    (folder.path / "resources").mkdir(exist_ok=True)
     return folder
 
 

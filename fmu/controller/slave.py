@@ -9,7 +9,6 @@ import contextlib
 import ctypes
 import itertools
 import os
-import tempfile
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -17,6 +16,7 @@ from typing import Any
 
 from limberjack.fmu.controller.errors import FmuError
 from limberjack.fmu.controller.ports import Group
+from limberjack.scratch import Scratch
 
 #: log lines kept and told
 _MOST_LINES = 12
@@ -29,7 +29,7 @@ _FMI2_LAST_TIME, _FMI2_TERMINATED = 2, 3
 class Slave:
     """One FMU, loaded; instantiated anew with each `instantiate`."""
 
-    def __init__(self, name: str, description: Any, folder: tempfile.TemporaryDirectory[str]) -> None:
+    def __init__(self, name: str, description: Any, folder: Scratch) -> None:
         self.name = name
         self.log: deque[str] = deque(maxlen=_MOST_LINES)
         self.can_restore = bool(description.coSimulation.canGetAndSetFMUstate)
@@ -54,7 +54,7 @@ class Slave:
         try:
             self._fmu = kind(
                 guid=description.guid,
-                unzipDirectory=self._folder.name,
+                unzipDirectory=str(self._folder.path),
                 modelIdentifier=description.coSimulation.modelIdentifier,
                 instanceName=self.name,
             )

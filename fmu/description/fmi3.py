@@ -63,6 +63,8 @@ def _co_simulation(content: Content) -> dict[str, str]:
     return _capabilities(content) | {
         "canHandleVariableCommunicationStepSize": flag(not content.whole_steps),
         "fixedInternalStepSize": number(content.dt),
+        "providesIntermediateUpdate": flag(True),
+        "canReturnEarlyAfterIntermediateUpdate": flag(True),
         "hasEventMode": flag(False),
     }
 

@@ -36,7 +36,8 @@ def numerics(content: Content) -> str:
     ]
     items += _devices(content)
     if content.coupling == "process":
-        return _listed([*items, "Each communication step is one request to the engine process and one reply."])
+        asked = "Each communication step is one request to the engine process and one reply; one that takes the engine "
+        return _listed([*items, asked + "longer than 0.1 s goes out in several."])
     if content.system.loops:
         return _listed([*items, *_loops(content)])
     if content.system.has_devices:
@@ -104,6 +105,19 @@ def _loops(content: Content) -> list[str]:
     return items
 
 
+def _long_steps(content: Content) -> str:
+    """How a communication step ends before its end."""
+    asked = (
+        "fmi2CancelStep from another thread ends it at once"
+        if content.fmi == "2.0"
+        else "the importer's callback for intermediate updates can ask for an early return every few hundred of them"
+    )
+    return (
+        "A communication step of more than 10<sup>9</sup> internal steps is discarded. While a long one runs, "
+        f"{asked}; so do terminate, reset and free from another thread. What was cancelled is discarded."
+    )
+
+
 def limits(content: Content) -> str:
     """What the FMU refuses, and what it cannot do."""
     items = [
@@ -112,6 +126,7 @@ def limits(content: Content) -> str:
         "A step in which a velocity diverges or stops being finite is discarded: the FMU stays at the last good "
         "internal step, reports its time and names the body. Take a smaller dt, substeps, or the integrator 'implicit' "
         "at export.",
+        _long_steps(content),
         "Start values of quaternions must have unit length to 1e-6.",
         "Only outputs, inputs, parameters, states and their derivatives, and event indicators can be read; other "
         "quantities must be chosen at export.",
@@ -187,7 +202,7 @@ def external_dependencies(content: Content) -> str:
     return f"""External dependencies of '{text(content.system.name)}'
 
 This FMU holds no engine. It talks to a Limberjack engine process over ZeroMQ, in lockstep: one request and one reply
-for each communication step.
+for each communication step, or several for a long one.
 
 What must be there
   Limberjack on the computer that runs the engine process: pip install limberjack   (exported with {tool()})
@@ -208,8 +223,9 @@ Settings (parameters; set them before the initialisation ends)
 {settings}
 
 Where the engine cannot be found, dies, does not answer in time or runs another version or model, the FMU returns an
-error with a log message that says which. It never waits longer than engine.timeout for an answer, and five minutes for
-an engine that it starts, because the first start on a computer compiles the engine.
+error with a log message that says which. It never waits longer than engine.timeout for an answer. An engine
+that it starts is waited for while it computes, because the first start on a computer compiles the engine; after five
+minutes without a sign of that, or two hours, the FMU gives up.
 """
 
 

@@ -1,4 +1,8 @@
-"""The binaries of an FMU: built once for a state of the sources and kept, so that later exports only copy them."""
+"""The binaries of an FMU: built once for a state of the sources and kept, so that later exports only copy them.
+
+What is ready is kept at once, each kernel's bitcode, each object file and each platform's library: after an interrupted
+export the next one goes on from there, and a platform that fails costs nothing of the others.
+"""
 
 from __future__ import annotations
 
@@ -7,23 +11,20 @@ import hashlib
 import importlib.metadata
 import importlib.util
 import os
-import shutil
-import subprocess
 import sys
-import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 import platformdirs
 
+from limberjack import children
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.kernel import cache_directory
-from limberjack.fmu.native.link import SHIM, LinkError, link
+from limberjack.fmu.native.link import SHIM, LinkError, PlatformError, link
+from limberjack.fmu.native.store import COMPLETE
 from limberjack.fmu.native.targets import Target
-
-#: most seconds for compiling the kernels to bitcode
-_LOWER_SECONDS = 900
+from limberjack.scratch import Scratch
 
 _HERE = Path(__file__).resolve().parent
 
@@ -34,20 +35,40 @@ def binaries(targets: Iterable[Target], coupling: str, report: Report = lambda _
     """Path of each target's shared library (coupling "embedded" or "process"), built if it is not in the cache.
 
     Raises LinkError where a compiler fails, MissingExtraError where none is there, ArgumentError where the cache cannot
-    be written.
+    be written. A platform that cannot be linked is told after all others were built.
     """
     folder = _cache_folder() / _key(coupling)
-    found = {}
+    found, failed = {}, {}
     for target in targets:
         path = folder / f"{target.name}{target.suffix}"
+        try:
+            _provide(target, coupling, path, report)
+            found[target.name] = path
+        except PlatformError as error:
+            failed[target.name] = str(error)
+        except OSError as error:
+            raise _unwritable(error) from error
+    if failed:
+        raise LinkError(_without(failed, found))
+    return found
+
+
+def _without(failed: Mapping[str, str], found: Iterable[str]) -> str:
+    """What went wrong with platforms, and how to do without them."""
+    rest = " ".join(f"--platform {name}" for name in found)
+    advice = f"To export without {'it' if len(failed) == 1 else 'them'}: {rest}. " if rest else ""
+    return "\n".join(failed.values()) + f"\n{advice}What is ready is kept: the next export goes on from there."
+
+
+def _provide(target: Target, coupling: str, path: Path, report: Report) -> None:
+    """Build a library if it is not there, by one process at a time."""
+    if path.is_file():
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with _alone(path):
         if not path.is_file():
             report(f"building the FMU binary for {target.name} (first time only)")
-            try:
-                _build(target, coupling, path)
-            except OSError as error:
-                raise _unwritable(error) from error
-        found[target.name] = path
-    return found
+            _build(target, coupling, path)
 
 
 def _cache_folder() -> Path:
@@ -75,6 +96,11 @@ def _bitcode_key() -> str:
     return _digest("bitcode", [_HERE / "lower.py", _HERE / "kernels.py"], ("numba", "llvmlite"))
 
 
+def _objects_key() -> str:
+    """Hash of everything that the object files are made from."""
+    return _digest(_bitcode_key(), [_HERE / "objects.py", _HERE / "targets.py"], ("llvmlite",))
+
+
 def _key(coupling: str) -> str:
     """Hash of everything that the binaries are made from."""
     sources = [*sorted(SHIM.glob("*.[ch]")), *sorted(_HERE.glob("*.py"))]
@@ -83,26 +109,18 @@ def _key(coupling: str) -> str:
 
 
 def _build(target: Target, coupling: str, path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with _scratch(path.parent) as scratch:
-        objects = []
-        if coupling == "embedded":
-            from limberjack.fmu.native.objects import write_objects
+    objects = []
+    if coupling == "embedded":
+        from limberjack.fmu.native.objects import write_objects
 
-            objects = write_objects(bitcode(), target, scratch)
+        folder = _cache_folder() / f"objects-{_objects_key()}" / target.name
+        folder.mkdir(parents=True, exist_ok=True)
+        with _alone(folder):
+            objects = write_objects(bitcode(), target, folder)
+    with Scratch("building-", path.parent) as scratch:
         output = scratch / path.name
         link(target, coupling, objects, output, _cache_folder() / "zig")
         os.replace(output, path)
-
-
-@contextmanager
-def _scratch(parent: Path) -> Iterator[Path]:
-    """A folder beside the result, so that a finished file can be moved into place; gone afterwards."""
-    folder = Path(tempfile.mkdtemp(prefix="building-", dir=parent))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def bitcode() -> dict[str, bytes]:
@@ -111,18 +129,17 @@ def bitcode() -> dict[str, bytes]:
     Raises LinkError where the compiler fails, OSError where the cache cannot be written.
     """
     folder = _cache_folder() / f"bitcode-{_bitcode_key()}"
-    if not folder.is_dir():
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with _alone(folder), _scratch(folder.parent) as scratch:
-            if not folder.is_dir():
-                _lower(scratch)
-                os.replace(scratch, folder)
+    if not (folder / COMPLETE).is_file():
+        folder.mkdir(parents=True, exist_ok=True)
+        with _alone(folder):
+            if not (folder / COMPLETE).is_file():
+                _lower(folder)
     return {file.stem: file.read_bytes() for file in sorted(folder.glob("*.bc"))}
 
 
 @contextmanager
 def _alone(made: Path) -> Iterator[None]:
-    """Until no other process makes the same; one that dies lets go, and compiling ends by itself after a time."""
+    """Until no other process makes the same; one that dies lets go, and one that hangs is ended (`children.run`)."""
     with made.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
@@ -132,11 +149,6 @@ def _lower(folder: Path) -> None:
     from limberjack.fmu.native.lower import environment
 
     command = [sys.executable, "-m", "limberjack.fmu.native.lower", str(folder)]
-    try:
-        done = subprocess.run(
-            command, env={**os.environ, **environment()}, capture_output=True, text=True, timeout=_LOWER_SECONDS
-        )
-    except subprocess.TimeoutExpired as error:
-        raise LinkError(f"compiling the kernels for FMUs took more than {_LOWER_SECONDS} s.") from error
+    done = children.run(command, env={**os.environ, **environment()})
     if done.returncode != 0:
         raise LinkError(f"compiling the kernels for FMUs failed:\n{done.stderr[-4000:]}")

@@ -8,22 +8,24 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
+from limberjack import children
 from limberjack.engine.errors import LimberjackError, MissingExtraError
 from limberjack.fmu.native.targets import Target, host
 
 SHIM = Path(__file__).resolve().parent.parent / "shim"
 #: beginnings of the C files that belong to the other coupling; all others are shared
 _FOREIGN = {"embedded": ("coupled",), "process": ("embedded", "kernels")}
-#: most seconds for one link; the first one for Windows builds its C library
-_LINK_SECONDS = 900
 
 
 class LinkError(LimberjackError, RuntimeError):
     """The compiler failed."""
+
+
+class PlatformError(LinkError):
+    """It failed for one platform; others may be linked."""
 
 
 def shim_sources(coupling: str) -> list[Path]:
@@ -50,13 +52,8 @@ def link(target: Target, coupling: str, objects: list[Path], output: Path, cache
     command += [*target.options, *(["-lm"] if "windows" not in target.name else []), "-o", str(output)]
     command += ["-ldl"] if coupling == "process" and "linux" in target.name else []
     environment = dict(os.environ, ZIG_GLOBAL_CACHE_DIR=str(cache), ZIG_LOCAL_CACHE_DIR=str(cache))
-    try:
-        done = subprocess.run(
-            command, env=environment, capture_output=True, text=True, timeout=_LINK_SECONDS, cwd=output.parent
-        )
-    except subprocess.TimeoutExpired as error:
-        raise LinkError(f"linking the FMU binary for {target.name} took more than {_LINK_SECONDS} s.") from error
+    done = children.run(command, env=environment, cwd=output.parent)
     if done.returncode != 0:
-        raise LinkError(f"linking the FMU binary for {target.name} failed:\n{done.stderr[-4000:]}")
+        raise PlatformError(f"linking the FMU binary for {target.name} failed:\n{done.stderr[-4000:]}")
     for stray in output.parent.glob("*.lib"):
         stray.unlink()  # import library that the Windows linker leaves beside the DLL

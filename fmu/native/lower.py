@@ -10,6 +10,7 @@ from __future__ import annotations
 import platform
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from numba.core.types import Type
 from limberjack.engine.kernel import OPTIONS
 from limberjack.engine.routine import PREFIX
 from limberjack.fmu.native.kernels import sources
+from limberjack.fmu.native.store import COMPLETE, keep
 
 
 def environment() -> dict[str, str]:
@@ -59,11 +61,12 @@ def _drop_unused(module: llvm.ModuleRef) -> None:
 
 
 def main(folder: Path) -> None:
-    """Write <kernel>.bc for every kernel."""
+    """Write <kernel>.bc for every kernel that is not there, then that none is missing."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     for name, (function, signature) in sources().items():
-        (folder / f"{name}.bc").write_bytes(bitcode(name, function, signature))
+        keep(folder / f"{name}.bc", partial(bitcode, name, function, signature))
+    keep(folder / COMPLETE, bytes)
 
 
 if __name__ == "__main__":

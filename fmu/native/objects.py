@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import llvmlite.binding as llvm
 
 from limberjack.engine.routine import PREFIX
+from limberjack.fmu.native.store import keep
 from limberjack.fmu.native.targets import Target
 
 
@@ -41,11 +42,9 @@ def object_code(bitcode: bytes, target: Target, path: str) -> bytes:
 
 
 def write_objects(bitcode: dict[str, bytes], target: Target, folder: Path) -> list[Path]:
-    """All object files of a target."""
-    paths = []
-    for path in target.processors:
-        for kernel, code in bitcode.items():
-            file = folder / f"{kernel}_{path}.o"
-            file.write_bytes(object_code(code, target, path))
-            paths.append(file)
-    return paths
+    """All object files of a target; those that are in the folder are kept."""
+    return [
+        keep(folder / f"{kernel}_{path}.o", partial(object_code, code, target, path))
+        for path in target.processors
+        for kernel, code in bitcode.items()
+    ]

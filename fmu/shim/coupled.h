@@ -34,6 +34,7 @@ struct Model {
     double *before;                          /* the one before the last step */
     char *snapshot;                          /* bytes of a snapshot of the engine, to put other numbers in */
     uint64_t steps, steps_before, steps_max; /* of now, of before; largest number in one request */
+    double pace;                             /* of the last request, s a step; 0: none yet */
 
     bool started; /* initialisation is over */
     bool current; /* before that: `now` is the state at these start values and commands */

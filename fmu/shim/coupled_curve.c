@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "coupled_platform.h"
+#include "files.h"
 #include "instance.h"
 
 #define MEND "make keys with 'limberjack keygen DIR' and set engine.keys to DIR"
@@ -37,7 +38,7 @@ static bool read_line(const char *line, const char *name, char *key, bool *good)
 /* One key of one file. */
 static bool read_key(Instance *instance, const char *path, const char *name, char *key)
 {
-    FILE *file = platform_open(path);
+    FILE *file = file_open(path);
     if (!file) {
         instance_log(instance, STATUS_ERROR, NULL, "engine.keys: '%s' cannot be opened; %s.", path, MEND);
         return false;

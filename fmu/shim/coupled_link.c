@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "coupled_platform.h"
-#include "instance.h"
+#include "interruption.h"
 
 #define PROTOCOL_VERSION 1
+
+#define CANCELLED_WAIT_S 5.0 /* longest wait for the reply to a step after it was cancelled */
 
 enum { REST_BYTES = 65536, KIND_BYTES = 16, TEXT_BYTES = 600, MOST_STRAY = 1000 };
 
@@ -111,26 +113,26 @@ static const char encryption[] =
     "engine.keys to a folder with the engine's server.key, or leave it empty where the engine runs without --keys.";
 
 /* Why no reply came, as far as can be known. */
-static Status explain(Link *link, const Health *health)
+static Status explain(Link *link, const Health *health, double waited)
 {
     char what[TEXT_BYTES];
     if (health->connected)
         snprintf(what, sizeof what,
-                 "no reply to '%s' within %g s: it is busy or stuck; set a longer engine.timeout, "
+                 "no reply to '%s' within %.3g s: it is busy or stuck; set a longer engine.timeout, "
                  "take shorter communication steps, or look at the engine.",
-                 link->kind, link->limit);
+                 link->kind, waited);
     else if (health->reached && !health->dropped)
-        snprintf(what, sizeof what, "no reply to '%s' within %g s: %s", link->kind, link->limit, encryption);
+        snprintf(what, sizeof what, "no reply to '%s' within %.3g s: %s", link->kind, waited, encryption);
     else if (health->dropped)
         snprintf(what, sizeof what,
-                 "no reply to '%s' within %g s: the connection was lost; start the engine again and "
+                 "no reply to '%s' within %.3g s: the connection was lost; start the engine again and "
                  "reset the FMU.",
-                 link->kind, link->limit);
+                 link->kind, waited);
     else
         snprintf(what, sizeof what,
-                 "no reply to '%s' within %g s: nothing listens there; start an engine with "
+                 "no reply to '%s' within %.3g s: nothing listens there; start an engine with "
                  "'limberjack run MODEL --endpoint %s', or leave engine.endpoint empty.",
-                 link->kind, link->limit, link->endpoint);
+                 link->kind, waited, link->endpoint);
     return lost(link, what);
 }
 
@@ -248,9 +250,10 @@ Status link_finish(Link *link, Reply *reply)
         return lost(link, "it was lost before; reset the FMU to connect again.");
     if (link->request.full)
         return lost(link, "a request is too long; this is a fault of the FMU, please report it.");
-    const double limit = platform_seconds() + link->limit;
+    const double began = platform_seconds();
+    double limit = began + link->limit;
     if (!socket_send(link->socket, link->request.bytes, link->request.used))
-        return explain(link, socket_health(link->socket));
+        return explain(link, socket_health(link->socket), link->limit);
     for (int stray = 0; stray < MOST_STRAY;) {
         size_t size = 0;
         bool mine = false;
@@ -261,8 +264,11 @@ Status link_finish(Link *link, Reply *reply)
         if (status != STATUS_OK || mine)
             return status;
         stray += reception == RECEIVED;
-        if (platform_seconds() > limit)
-            return explain(link, socket_health(link->socket));
+        const double now = platform_seconds();
+        if (instance_cancelled(link->instance) && limit > now + CANCELLED_WAIT_S)
+            limit = now + CANCELLED_WAIT_S;
+        if (now > limit)
+            return explain(link, socket_health(link->socket), limit - began);
     }
     return lost(link, "it sends messages that nobody asked for; check engine.endpoint.");
 }

@@ -34,7 +34,6 @@ void *platform_library(const char *path, char *why, size_t size); /* NULL: see w
 void *platform_symbol(void *library, const char *name);
 void platform_library_close(void *library);
 
-FILE *platform_open(const char *path); /* to read, binary */
 /* Whether other users may read the file. */
 bool platform_exposed(const char *path);
 /* Makes a new folder that only this user may enter; false: see why. */

@@ -67,11 +67,6 @@ void platform_library_close(void *library)
     dlclose(library);
 }
 
-FILE *platform_open(const char *path)
-{
-    return fopen(path, "rbe");
-}
-
 bool platform_exposed(const char *path)
 {
     struct stat status;

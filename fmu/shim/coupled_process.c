@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "coupled_platform.h"
+#include "files.h"
 #include "instance.h"
 
 #define LISTENS "answers at " /* what `limberjack run` says, and its address, when it is ready */
@@ -25,7 +26,7 @@ struct Engine {
 static void read_said(const Engine *engine, char *said, size_t size)
 {
     said[0] = 0;
-    FILE *file = platform_open(engine->log);
+    FILE *file = file_open(engine->log);
     if (!file)
         return;
     long length = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : 0;
@@ -116,6 +117,8 @@ static bool launch(Instance *instance, Engine *engine, const EngineOptions *opti
                                      "--substeps",
                                      substeps,
                                      "--with-parent",
+                                     "--parent-folder", /* if we are killed, the engine removes it */
+                                     engine->folder,
                                      keys ? "--keys" : NULL,
                                      keys,
                                      NULL};
@@ -128,21 +131,38 @@ static bool launch(Instance *instance, Engine *engine, const EngineOptions *opti
     return false;
 }
 
+/* Bytes that the engine has written so far. */
+static long said_bytes(const Engine *engine)
+{
+    FILE *file = file_open(engine->log);
+    if (!file)
+        return 0;
+    const long length = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : 0;
+    fclose(file);
+    return length;
+}
+
 static bool wait_for(Instance *instance, Engine *engine, const EngineOptions *options)
 {
     char why[LAST_WORDS + 128];
-    for (const double limit = platform_seconds() + START_LIMIT_S; !listens(engine); platform_sleep(look_s)) {
+    const double most = platform_seconds() + START_LIMIT_S;
+    double limit = 0.0;
+    for (long said = -1; !listens(engine); platform_sleep(look_s)) {
+        const long before = said;
+        said = said_bytes(engine);
+        if (said != before)
+            limit = platform_seconds() + START_SILENCE_S;
         if (engine_ended(engine, why, sizeof why)) {
             instance_log(instance, STATUS_ERROR, NULL, "engine.command '%s': %s. Run it in a terminal to see more.",
                          options->command, why);
             return false;
         }
-        if (platform_seconds() > limit) {
+        if (platform_seconds() > (limit < most ? limit : most)) {
             last_words(engine, why, sizeof why);
             instance_log(instance, STATUS_ERROR, NULL,
-                         "engine.command '%s' does not listen after %g s; its last "
-                         "words: %s. Run it in a terminal to see more.",
-                         options->command, START_LIMIT_S, why);
+                         "engine.command '%s' does not listen and has said nothing for %g s, or not listened for %g s; "
+                         "its last words: %s. Run it in a terminal to see more.",
+                         options->command, START_SILENCE_S, START_LIMIT_S, why);
             return false;
         }
     }
@@ -182,8 +202,8 @@ void engine_stop(Engine *engine)
     if (!engine)
         return;
     child_end(&engine->child, patience_s);
-    static const char *const files[] = {"e",        "e.lock",        "e.state",   "e.state.lock",
-                                        "e.topics", "e.topics.lock", "engine.log"};
+    static const char *const files[] = {"e",        "e.lock",        "e.state",    "e.state.lock",
+                                        "e.topics", "e.topics.lock", "engine.log", "owner"};
     char path[FOLDER_BYTES + 16];
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         snprintf(path, sizeof path, "%s/%s", engine->folder, files[i]);

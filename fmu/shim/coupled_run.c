@@ -4,10 +4,13 @@
 #include <string.h>
 
 #include "coupled.h"
+#include "interruption.h"
 
 #define STEP_TOLERANCE 1e-9 /* relative: how far a communication step may be from whole internal steps */
 #define MOST_STEPS 1e9      /* internal steps of one communication step: hours of computing */
 #define MODEL_NAME "model.ljm"
+#define PORTION_S 0.1    /* what one request should take, s: between two a long step can be cancelled */
+#define FIRST_PORTION 16 /* steps in a request before the engine's pace is known */
 
 /* A snapshot of the engine: 56 bytes, then [t, steps, q, v, command, the engine's own] (docs/protocol.md,
  * "Snapshots"). */
@@ -233,6 +236,15 @@ static bool needs_snapshot(const Model *model)
     return model->instance->version == 3 && h->n_state > 2 + h->n_q + h->n_v + h->n_commands;
 }
 
+/* Internal steps for the next request: all that are left, unless they take long. */
+static uint64_t portion_of(const Model *model, uint64_t left)
+{
+    const double asked = model->pace > 0.0 ? PORTION_S / model->pace : FIRST_PORTION;
+    const uint64_t most = asked < (double)model->steps_max ? (uint64_t)asked : model->steps_max;
+    const uint64_t some = most > 0 ? most : 1;
+    return left < some ? left : some;
+}
+
 /* Asks for steps in one request; the commands go along where they have changed. */
 static Status step(Model *model, uint64_t count)
 {
@@ -246,9 +258,11 @@ static Status step(Model *model, uint64_t count)
         pack_nil(body);
     Reply reply;
     const uint64_t expected = model->steps + count;
+    const double began = platform_seconds();
     const Status status = link_finish(model->link, &reply);
     if (status != STATUS_OK)
         return status;
+    model->pace = (platform_seconds() - began) / (double)count;
     if (take_state(model, &reply) != STATUS_OK)
         return STATUS_ERROR;
     if (model->steps == expected)
@@ -259,6 +273,25 @@ static Status step(Model *model, uint64_t count)
                  link_endpoint(model->link), (unsigned long long)model->steps, (unsigned long long)expected);
     link_break(model->link);
     return STATUS_ERROR;
+}
+
+static double reached_time(const Model *model, double time)
+{
+    return time + (double)(model->steps - model->steps_before) * model->file.header->dt;
+}
+
+/* To step number `end`, in requests between which the step may be ended. */
+static Status advance(Model *model, double time, uint64_t end)
+{
+    Status status = STATUS_OK;
+    for (bool on = true; on && model->steps < end;) {
+        status = step(model, portion_of(model, end - model->steps));
+        if (status == STATUS_DISCARD) /* it diverged on the way */
+            return ask_state(model, "state") == STATUS_OK ? STATUS_DISCARD : STATUS_ERROR;
+        on = status == STATUS_OK &&
+             (model->steps == end || instance_goes_on(model->instance, reached_time(model, time), &status));
+    }
+    return status;
 }
 
 Status model_step(Model *model, double time, double h, double *reached)
@@ -273,18 +306,9 @@ Status model_step(Model *model, double time, double h, double *reached)
         return STATUS_DISCARD;
     if (needs_snapshot(model) && coupled_snapshot(model) != STATUS_OK)
         return STATUS_ERROR;
-    Status status = STATUS_OK;
-    for (uint64_t left = (uint64_t)count; left > 0 && status == STATUS_OK;) {
-        const uint64_t portion = left < model->steps_max ? left : model->steps_max;
-        status = step(model, portion);
-        left -= portion;
-    }
-    if (status == STATUS_DISCARD && ask_state(model, "state") != STATUS_OK)
-        status = STATUS_ERROR;
-    if (status == STATUS_DISCARD)
-        *reached = time + (double)(model->steps - model->steps_before) * model->file.header->dt;
-    if (status == STATUS_OK)
-        *reached = time + h;
+    const uint64_t end = model->steps_before + (uint64_t)count;
+    const Status status = advance(model, time, end);
+    *reached = model->steps == end ? time + h : reached_time(model, time);
     return status;
 }
 

@@ -65,12 +65,6 @@ void platform_library_close(void *library)
     FreeLibrary((HMODULE)library);
 }
 
-FILE *platform_open(const char *path)
-{
-    wchar_t wide[PATH_BYTES];
-    return widen(path, wide, PATH_BYTES) ? _wfopen(wide, L"rb") : NULL;
-}
-
 bool platform_exposed(const char *path)
 {
     (void)path; /* who may read is a matter of access lists there, which folders of users restrict by default */

@@ -69,7 +69,7 @@ fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String guid, f
 
 void fmi2FreeInstance(fmi2Component c)
 {
-    instance_close(c);
+    instance_free(c, __func__);
 }
 
 fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean tolerance_defined, fmi2Real tolerance, fmi2Real start,
@@ -98,14 +98,12 @@ fmi2Status fmi2ExitInitializationMode(fmi2Component c)
 fmi2Status fmi2Terminate(fmi2Component c)
 {
     const unsigned running = PHASE_EVENT | PHASE_CONTINUOUS | PHASE_STEP | PHASE_STEP_FAILED;
-    Instance *instance = instance_begin(c, __func__, running);
-    return instance ? done(instance, instance_terminate(instance)) : fmi2Error;
+    return (fmi2Status)instance_terminate(c, __func__, running);
 }
 
 fmi2Status fmi2Reset(fmi2Component c)
 {
-    Instance *instance = instance_begin(c, __func__, PHASES_ANY);
-    return instance ? done(instance, instance_reset(instance)) : fmi2Error;
+    return (fmi2Status)instance_reset(c, __func__);
 }
 
 fmi2Status fmi2GetReal(fmi2Component c, const fmi2ValueReference vr[], size_t n, fmi2Real value[])

@@ -1,6 +1,7 @@
 /* FMI 2.0: running the model, by Model Exchange and by Co-Simulation. */
 #include "exchange.h"
 #include "fmi2_api.h"
+#include "interruption.h"
 #include "values.h"
 
 #define EVALUATED ((unsigned)(PHASE_INITIALIZATION | PHASE_EVENT | PHASE_CONTINUOUS | PHASE_TERMINATED | PHASE_ERROR))
@@ -121,18 +122,24 @@ fmi2Status fmi2GetRealOutputDerivatives(fmi2Component c, const fmi2ValueReferenc
 fmi2Status fmi2DoStep(fmi2Component c, fmi2Real time, fmi2Real h, fmi2Boolean no_set_state_before)
 {
     (void)no_set_state_before;
-    Instance *instance = instance_begin(c, __func__, PHASE_STEP);
-    return instance ? done(instance, instance_step(instance, __func__, time, h)) : fmi2Error;
+    Instance *instance = c;
+    if (!instance || !instance_enter(instance, __func__))
+        return fmi2Error;
+    fmi2Status status = fmi2Error;
+    if (instance_begin(instance, __func__, PHASE_STEP))
+        status = done(instance, instance_step(instance, __func__, time, h));
+    instance_leave(instance);
+    return status;
 }
 
 fmi2Status fmi2CancelStep(fmi2Component c)
 {
-    Instance *instance = instance_begin(c, __func__, PHASES_ANY);
+    Instance *instance = c;
     if (!instance)
         return fmi2Error;
-    return done(instance, instance_unsupported(instance, __func__,
-                                               "fmi2DoStep only returns when the step is over "
-                                               "(canRunAsynchronuously is false)"));
+    if (instance->interface == CO_SIMULATION)
+        return (fmi2Status)instance_cancel(instance, __func__);
+    return done(instance, instance_unsupported(instance, __func__, "Model Exchange has no steps to cancel"));
 }
 
 /* FMI 2.0.4, section 4.2.3: a status that a slave cannot tell is discarded. */

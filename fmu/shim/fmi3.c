@@ -33,11 +33,21 @@ fmi3Status fmi3SetDebugLogging(fmi3Instance c, fmi3Boolean on, size_t n, const f
     return instance ? done(instance, instance_set_logging(instance, __func__, on, n, categories)) : fmi3Error;
 }
 
-static fmi3Instance open_instance(Interface interface, fmi3String name, fmi3String token, fmi3String resources,
-                                  fmi3Boolean logging, fmi3InstanceEnvironment environment,
-                                  fmi3LogMessageCallback log_message)
+/* Intermediate Update Mode: an occasion to ask for an early return; values are exchanged between steps only. */
+static bool intermediate_update(Instance *instance, double time)
 {
-    const InstanceOptions options = {
+    fmi3Boolean requested = false;
+    fmi3Float64 early = time;
+    ((fmi3IntermediateUpdateCallback)instance->updater)(instance->environment, time, false, false, true,
+                                                        instance->early_return_allowed, &requested, &early);
+    return requested && instance->early_return_allowed;
+}
+
+static InstanceOptions usual_options(Interface interface, fmi3String name, fmi3String token, fmi3String resources,
+                                     fmi3Boolean logging, fmi3InstanceEnvironment environment,
+                                     fmi3LogMessageCallback log_message)
+{
+    return (InstanceOptions){
         .version = 3,
         .interface = interface,
         .name = name,
@@ -48,7 +58,6 @@ static fmi3Instance open_instance(Interface interface, fmi3String name, fmi3Stri
         .logger = (void (*)(void))log_message,
         .environment = environment,
     };
-    return instance_open(&options);
 }
 
 fmi3Instance fmi3InstantiateModelExchange(fmi3String name, fmi3String token, fmi3String resources, fmi3Boolean visible,
@@ -56,20 +65,24 @@ fmi3Instance fmi3InstantiateModelExchange(fmi3String name, fmi3String token, fmi
                                           fmi3LogMessageCallback log_message)
 {
     (void)visible;
-    return open_instance(MODEL_EXCHANGE, name, token, resources, logging, environment, log_message);
+    const InstanceOptions options =
+        usual_options(MODEL_EXCHANGE, name, token, resources, logging, environment, log_message);
+    return instance_open(&options);
 }
 
 fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String token, fmi3String resources, fmi3Boolean visible,
                                          fmi3Boolean logging, fmi3Boolean event_mode_used,
                                          fmi3Boolean early_return_allowed, const fmi3ValueReference intermediate[],
                                          size_t n_intermediate, fmi3InstanceEnvironment environment,
-                                         fmi3LogMessageCallback log_message,
-                                         fmi3IntermediateUpdateCallback intermediate_update)
+                                         fmi3LogMessageCallback log_message, fmi3IntermediateUpdateCallback update)
 {
-    /* the FMU never returns early and never asks for intermediate values; importers may offer both */
-    (void)visible, (void)early_return_allowed, (void)intermediate, (void)n_intermediate, (void)intermediate_update;
+    (void)visible, (void)intermediate, (void)n_intermediate; /* no variable can be read or set within a step */
+    InstanceOptions options = usual_options(CO_SIMULATION, name, token, resources, logging, environment, log_message);
+    options.updates = update ? intermediate_update : NULL;
+    options.updater = (void (*)(void))update;
+    options.early_return_allowed = early_return_allowed;
     if (!event_mode_used)
-        return open_instance(CO_SIMULATION, name, token, resources, logging, environment, log_message);
+        return instance_open(&options);
     if (log_message)
         log_message(environment, fmi3Error, CATEGORY_ERROR,
                     "Instantiation refused: eventModeUsed is true, but this FMU has no Event Mode in Co-Simulation "
@@ -94,7 +107,7 @@ fmi3Instance fmi3InstantiateScheduledExecution(fmi3String name, fmi3String token
 
 void fmi3FreeInstance(fmi3Instance c)
 {
-    instance_close(c);
+    instance_free(c, __func__);
 }
 
 fmi3Status fmi3EnterInitializationMode(fmi3Instance c, fmi3Boolean tolerance_defined, fmi3Float64 tolerance,
@@ -118,14 +131,12 @@ fmi3Status fmi3ExitInitializationMode(fmi3Instance c)
 
 fmi3Status fmi3Terminate(fmi3Instance c)
 {
-    Instance *instance = instance_begin(c, __func__, PHASE_EVENT | PHASE_CONTINUOUS | PHASE_STEP);
-    return instance ? done(instance, instance_terminate(instance)) : fmi3Error;
+    return (fmi3Status)instance_terminate(c, __func__, PHASE_EVENT | PHASE_CONTINUOUS | PHASE_STEP);
 }
 
 fmi3Status fmi3Reset(fmi3Instance c)
 {
-    Instance *instance = instance_begin(c, __func__, PHASES_ANY);
-    return instance ? done(instance, instance_reset(instance)) : fmi3Error;
+    return (fmi3Status)instance_reset(c, __func__);
 }
 
 fmi3Status fmi3GetFloat64(fmi3Instance c, const fmi3ValueReference vr[], size_t n, fmi3Float64 values[],

@@ -58,7 +58,7 @@ FMI3_EXPORT fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String
                                                      const fmi3ValueReference intermediate[], size_t n_intermediate,
                                                      fmi3InstanceEnvironment environment,
                                                      fmi3LogMessageCallback log_message,
-                                                     fmi3IntermediateUpdateCallback intermediate_update);
+                                                     fmi3IntermediateUpdateCallback update);
 FMI3_EXPORT fmi3Instance fmi3InstantiateScheduledExecution(
     fmi3String name, fmi3String token, fmi3String resources, fmi3Boolean visible, fmi3Boolean logging,
     fmi3InstanceEnvironment environment, fmi3LogMessageCallback log_message, fmi3ClockUpdateCallback clock_update,

@@ -1,6 +1,7 @@
 /* FMI 3.0: running the model, by Model Exchange and by Co-Simulation. */
 #include "exchange.h"
 #include "fmi3_api.h"
+#include "interruption.h"
 
 #define EVALUATED ((unsigned)(PHASE_INITIALIZATION | PHASE_EVENT | PHASE_CONTINUOUS | PHASE_TERMINATED | PHASE_ERROR))
 
@@ -119,23 +120,41 @@ fmi3Status fmi3GetNumberOfEventIndicators(fmi3Instance c, size_t *n)
     return fmi3OK;
 }
 
+/* What a step tells besides its status. */
+typedef struct {
+    fmi3Boolean *event_handling_needed, *terminate, *early_return;
+    fmi3Float64 *last_successful_time;
+} StepResult;
+
+static Status step(Instance *instance, const char *function, double time, double h, const StepResult *result)
+{
+    if (!instance_has(instance, function, result->event_handling_needed, "eventHandlingNeeded") ||
+        !instance_has(instance, function, result->terminate, "terminateSimulation") ||
+        !instance_has(instance, function, result->early_return, "earlyReturn") ||
+        !instance_has(instance, function, result->last_successful_time, "lastSuccessfulTime"))
+        return STATUS_ERROR;
+    *result->event_handling_needed = *result->terminate = *result->early_return = false;
+    const Status status = instance_step(instance, function, time, h);
+    *result->early_return = status <= STATUS_WARNING && instance->early_return;
+    *result->last_successful_time = instance->last_successful;
+    return status;
+}
+
 fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 time, fmi3Float64 h, fmi3Boolean no_set_state_before,
                       fmi3Boolean *event_handling_needed, fmi3Boolean *terminate, fmi3Boolean *early_return,
                       fmi3Float64 *last_successful_time)
 {
     (void)no_set_state_before;
-    Instance *instance = instance_begin(c, __func__, PHASE_STEP);
-    if (!instance)
+    Instance *instance = c;
+    if (!instance || !instance_enter(instance, __func__))
         return fmi3Error;
-    if (!instance_has(instance, __func__, event_handling_needed, "eventHandlingNeeded") ||
-        !instance_has(instance, __func__, terminate, "terminateSimulation") ||
-        !instance_has(instance, __func__, early_return, "earlyReturn") ||
-        !instance_has(instance, __func__, last_successful_time, "lastSuccessfulTime"))
-        return done(instance, STATUS_ERROR);
-    *event_handling_needed = *terminate = *early_return = false;
-    Status status = instance_step(instance, __func__, time, h);
-    *last_successful_time = instance->last_successful;
-    return done(instance, status);
+    fmi3Status status = fmi3Error;
+    if (instance_begin(instance, __func__, PHASE_STEP)) {
+        const StepResult result = {event_handling_needed, terminate, early_return, last_successful_time};
+        status = done(instance, step(instance, __func__, time, h, &result));
+    }
+    instance_leave(instance);
+    return status;
 }
 
 fmi3Status fmi3GetOutputDerivatives(fmi3Instance c, const fmi3ValueReference vr[], size_t n, const fmi3Int32 orders[],

@@ -12,8 +12,9 @@
 
 static const char *const category_names[CATEGORIES] = {CATEGORY_EVENTS, CATEGORY_WARNING, CATEGORY_DISCARD,
                                                        CATEGORY_ERROR, CATEGORY_FATAL};
-static const char *const phase_names[] = {"Instantiated", "Initialization Mode", "Event Mode", "Continuous-Time Mode",
-                                          "Step Mode",    "Step Failed",         "Terminated", "Error"};
+static const char *const phase_names[] = {
+    "Instantiated", "Initialization Mode", "Event Mode", "Continuous-Time Mode",    "Step Mode",
+    "Step Failed",  "Terminated",          "Error",      "Intermediate Update Mode"};
 enum { PHASE_COUNT = sizeof phase_names / sizeof *phase_names };
 
 /* Both standards let # mark a value reference, and FMI 2 hands the message to printf: such characters are doubled. */
@@ -260,6 +261,9 @@ static void fill(Instance *instance, const InstanceOptions *options)
     instance->sink = options->sink;
     instance->logger = options->logger;
     instance->environment = options->environment;
+    instance->updates = options->updates;
+    instance->updater = options->updater;
+    instance->early_return_allowed = options->early_return_allowed;
     instance->name = "";
     for (int i = 0; i < CATEGORIES; i++)
         instance->enabled[i] = options->logging;

@@ -1,10 +1,12 @@
 /* One FMU instance: what fmi2.c and fmi3.c share. Names, life cycle and logging; the model itself is behind model.h.
  *
- * An instance is used by one thread at a time; several instances share nothing.
+ * An instance is used by one thread at a time, but for calls that end a running step (interruption.h); several
+ * instances share nothing.
  */
 #ifndef LIMBERJACK_INSTANCE_H
 #define LIMBERJACK_INSTANCE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,14 +33,18 @@ typedef enum {
     PHASE_STEP = 1 << 4,        /* Co-Simulation; FMI 2 stepComplete */
     PHASE_STEP_FAILED = 1 << 5, /* Co-Simulation of FMI 2, after a discarded step */
     PHASE_TERMINATED = 1 << 6,
-    PHASE_ERROR = 1 << 7, /* a call returned error: FMI 2 error, FMI 3 terminated by an error */
+    PHASE_ERROR = 1 << 7,        /* a call returned error: FMI 2 error, FMI 3 terminated by an error */
+    PHASE_INTERMEDIATE = 1 << 8, /* Co-Simulation of FMI 3: in the importer's callback within a step */
 } Phase;
-#define PHASES_ANY 0xFFu
+#define PHASES_ANY 0xFFu /* in which calls may come at all */
 
 typedef enum { MODEL_EXCHANGE, CO_SIMULATION } Interface;
 
 /* The importer's logger behind one face; `message` is escaped as that version of the standard asks. */
 typedef void (*LogSink)(Instance *instance, Status status, const char *category, const char *message);
+
+/* The importer's callback within a step, with the time reached: whether it asks for an early return. */
+typedef bool (*Updates)(Instance *instance, double time);
 
 typedef struct FmuState FmuState; /* fmu_state.c */
 
@@ -63,6 +69,12 @@ struct Instance {
     double time, stop;      /* current (communication) time; end of the experiment; s */
     double last_successful; /* where the last step ended, also a discarded one; s */
     Status step_status;     /* of the last step */
+
+    Updates updates;           /* NULL: the importer gave no callback */
+    void (*updater)(void);     /* the importer's */
+    bool early_return_allowed; /* by the importer */
+    bool early_return;         /* the last step ended where the importer asked for it */
+    _Atomic uint64_t owner;    /* interruption.c */
 };
 
 typedef struct {
@@ -73,6 +85,9 @@ typedef struct {
     LogSink sink;
     void (*logger)(void);
     void *environment;
+    Updates updates;
+    void (*updater)(void);
+    bool early_return_allowed;
 } InstanceOptions;
 
 /* NULL after a log line. */
@@ -107,10 +122,13 @@ Status instance_done(Instance *instance, Status status);
 Status instance_set_experiment(Instance *instance, const char *function, double start, bool stop_defined, double stop);
 Status instance_enter_initialization(Instance *instance);
 Status instance_exit_initialization(Instance *instance);
-/* A communication step. After DISCARD, instance->last_successful is the end of the last good internal step; the
- * model stands there (FMI 2) or where the step began (FMI 3). */
+/* A communication step, between `instance_enter` and `instance_leave`. After DISCARD, instance->last_successful is the
+ * end of the last good internal step; the model stands there (FMI 2) or where the step began (FMI 3). After an early
+ * return it stands there too. */
 Status instance_step(Instance *instance, const char *function, double time, double h);
-Status instance_reset(Instance *instance);
-Status instance_terminate(Instance *instance);
+/* Whole calls, which may come from another thread while a step runs: they end it. NULL is an error; for `free` none. */
+Status instance_reset(Instance *instance, const char *function);
+Status instance_terminate(Instance *instance, const char *function, unsigned phases);
+void instance_free(Instance *instance, const char *function);
 
 #endif

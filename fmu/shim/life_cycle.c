@@ -1,7 +1,7 @@
 /* Transitions of the state machine that both versions of the standard share. */
 #include <math.h>
 
-#include "instance.h"
+#include "interruption.h"
 
 /* How far two times of an importer may differ that are meant to be the same, s: importers add up steps, some of them in
  * single precision, whose rounding unit is 6e-8. */
@@ -82,16 +82,17 @@ Status instance_step(Instance *instance, const char *function, double time, doub
     if (!check_step(instance, function, time, h))
         return STATUS_ERROR;
     double reached = time;
+    instance->early_return = false;
     Status status = model_step(instance->model, time, h, &reached);
     if (status == STATUS_DISCARD)
         status = discarded(instance, reached);
     else if (status <= STATUS_WARNING)
-        instance->time = instance->last_successful = time + h;
+        instance->time = instance->last_successful = reached;
     instance->step_status = status;
     return status;
 }
 
-Status instance_reset(Instance *instance)
+static Status reset(Instance *instance)
 {
     Status status = model_reset(instance->model);
     if (status > STATUS_WARNING)
@@ -103,9 +104,30 @@ Status instance_reset(Instance *instance)
     return status;
 }
 
-Status instance_terminate(Instance *instance)
+Status instance_reset(Instance *instance, const char *function)
 {
-    model_terminate(instance->model);
-    instance->phase = PHASE_TERMINATED;
-    return STATUS_OK;
+    if (!instance || !instance_hold(instance, function))
+        return STATUS_ERROR;
+    const Status status = instance_done(instance, reset(instance));
+    instance_leave(instance);
+    return status;
+}
+
+Status instance_terminate(Instance *instance, const char *function, unsigned phases)
+{
+    if (!instance || !instance_hold(instance, function))
+        return STATUS_ERROR;
+    const bool allowed = instance_begin(instance, function, phases) != NULL;
+    if (allowed) {
+        model_terminate(instance->model);
+        instance->phase = PHASE_TERMINATED;
+    }
+    instance_leave(instance);
+    return allowed ? STATUS_OK : STATUS_ERROR;
+}
+
+void instance_free(Instance *instance, const char *function)
+{
+    if (instance && instance_hold(instance, function))
+        instance_close(instance);
 }

@@ -36,7 +36,8 @@ Status model_set_text(Model *model, const Variable *variable, const char *text);
 /* End of the initialisation: parameters and state are checked and the model is ready to run. */
 Status model_start(Model *model);
 /* One communication step from `time` over `h` > 0; *reached is where the model stands afterwards. DISCARD: the step
- * could not be completed (divergence); ERROR: it never will (lost engine). */
+ * could not be completed (divergence, cancelled); ERROR: it never will (lost engine). Long steps ask
+ * `instance_goes_on` on the way, and may end early therefore. */
 Status model_step(Model *model, double time, double h, double *reached);
 /* After a step that gave DISCARD: back to where it began (FMI 3). ERROR if the model cannot. */
 Status model_undo_step(Model *model);

@@ -8,10 +8,7 @@
 #include <string.h>
 
 #include "checksum.h"
-
-#ifdef _WIN32
-#include <windows.h>
-#endif
+#include "files.h"
 
 #define MEND "unpack the FMU again, or export it again"
 #define MOST_BYTES (1u << 30)   /* of a file; a model of ten thousand bodies needs a few megabytes */
@@ -36,22 +33,10 @@ __attribute__((format(printf, 2, 3))) static int refuse(const Message *message, 
     return 0;
 }
 
-static FILE *open_file(const char *path)
-{
-#ifdef _WIN32
-    wchar_t wide[MAX_PATH * 16];
-    if (!MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, wide, (int)(sizeof wide / sizeof *wide)))
-        return NULL;
-    return _wfopen(wide, L"rb");
-#else
-    return fopen(path, "rb");
-#endif
-}
-
 /* The whole file in memory that the caller frees, or NULL. */
 static void *read_file(const char *path, size_t *size, const Message *message)
 {
-    FILE *stream = open_file(path);
+    FILE *stream = file_open(path);
     if (!stream) {
         refuse(message,
                "cannot open '%s': the model's data are missing there or not readable; %s, and check that the "

@@ -125,6 +125,8 @@ def _run(commands: Any) -> None:
     _step_options(parser)
     parser.add_argument("--substeps", type=int, default=1, metavar="N", help="equal parts of a step; only when serving")
     parser.add_argument("--with-parent", action="store_true", help="end when standard input ends; only when serving")
+    text = "with --with-parent: folder that the parent made for this engine, removed when the engine ends with it"
+    parser.add_argument("--parent-folder", type=Path, metavar="DIR", help=text)
     parser.add_argument("--duration", type=float, metavar="S", help="drive the joints for S simulated seconds")
     parser.add_argument("--out", type=Path, help="results folder of --duration (default: results/<model>)")
     parser.add_argument(

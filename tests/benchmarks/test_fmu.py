@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,10 @@ from rich.console import Console
 
 from limberjack.benchmarks import peer_build
 from limberjack.benchmarks.fmu import models, report, run
-from limberjack.benchmarks.fmu.cycles import CycleTime
+from limberjack.benchmarks.fmu.cycles import Calls, CycleTime
 from limberjack.benchmarks.fmu.result import FmuBenchResult
 from limberjack.benchmarks.measure import Spread
+from limberjack.benchmarks.models import chain_system
 from limberjack.engine.errors import LimberjackError, MissingExtraError
 
 
@@ -22,18 +24,21 @@ def cycle_time(name: str, us: float) -> CycleTime:
 
 def made_up() -> FmuBenchResult:
     result = FmuBenchResult({"cpu": "x"}, "abc", 1, 3, 100, echo_us=Spread(30.0, 29.0, 31.0, 28.0))
-    result.steps += [cycle_time("engine step in the FMU", 1.0), cycle_time("engine step, Simulation", 1.1)]
+    result.steps.append(cycle_time("engine step, Simulation", 1.1))
+    result.calls.append(Calls("Limberjack FMI 2", Spread(1.0, 0.9, 1.2, 0.8), Spread(0.5, 0.4, 0.7, -0.1)))
     result.cycles += [cycle_time("Limberjack FMI 2", 1.5), cycle_time("Limberjack, engine process", 50.0)]
     result.remarks.append("no PythonFMU: because")
     return result
 
 
-def test_differences_are_those_of_medians() -> None:
+def test_differences() -> None:
     result = made_up()
-    assert result.over_step(result.cycles[0]) == pytest.approx(0.5)
+    assert result.over_step("Limberjack FMI 2").median == 0.5
+    assert result.over_step("Limberjack, engine process") is None
     assert result.over_ipc() == pytest.approx(20.0)
     line = result.history_line("2026-01-01")
-    assert line["over_step_us"] == {"Limberjack FMI 2": 0.5}
+    assert line["engine_step_us"] == {"Limberjack FMI 2": [1.0, 0.9, 1.2]}
+    assert line["over_step_us"] == {"Limberjack FMI 2": [0.5, 0.4, 0.7]}
     assert line["over_ipc_us"] == 20.0
     assert line["cycles"]["Limberjack FMI 2"]["us"] == [1.5, 1.35, 1.65]
 
@@ -43,7 +48,7 @@ def test_table_and_plot(tmp_path: Path) -> None:
     report.print_table(made_up(), console)
     text = console.export_text()
     assert "1.5 (1.35–1.65)" in text
-    assert "0.50" in text
+    assert "0.5 (0.4–0.7)" in text
     assert "20.0 µs over a bare round trip" in text
     assert "no PythonFMU: because" in text
     assert "…" not in text
@@ -69,6 +74,8 @@ def test_quick_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert names[:3] == ["Limberjack FMI 2", "Limberjack FMI 3", "Limberjack FMI 3 scalar"]
     assert {"plain C", "Limberjack, engine process"} <= set(names)
     assert all(0.0 < time.us.least <= time.us.q1 <= time.us.median <= time.us.q3 for time in result.cycles[:4])
+    assert [calls.name for calls in result.calls] == names[: run.OURS]
+    assert all(calls.over.median > 0.0 for calls in result.calls)
     stored = json.loads((tmp_path / "fmu.json").read_text())
     assert [time["name"] for time in stored["cycles"]] == names
     assert (tmp_path / "fmu.png").exists()
@@ -83,3 +90,17 @@ def test_a_host_that_fails_is_told(tmp_path: Path) -> None:
     subject = models.Subject("nothing", "no FMU at all", facts)
     with pytest.raises(LimberjackError, match=r"nothing: the host ends with 2: .*no/such/file"):
         run.cycle_times.run_host(run._host(tmp_path), subject, 10)
+
+
+@pytest.mark.long
+def test_what_calls_cost_is_measured_on_the_same_motion(tmp_path: Path) -> None:
+    """The host compares what both halves of a pair end in, to the last bit, and ends where the work is not the same."""
+    pytest.importorskip("ziglang")
+    host = run._host(tmp_path)
+    subject = models.chain(chain_system(models.N), tmp_path, "2.0", "angle")
+    (calls,) = run.cycle_times.calls(host, [subject], 1, 5000)
+    assert 0.0 < calls.engine.least <= calls.engine.median
+    assert calls.over.median > 0.0
+    half = replace(subject, step=0.5 * subject.step)  # one doStep divides differently then: 250 steps, not 500 shorter
+    with pytest.raises(LimberjackError, match="end in different states"):
+        run.cycle_times.run_host(host, half, 1, 20)

@@ -6,6 +6,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -32,7 +33,7 @@ def opened(shim_library: Path, tmp_path: Path, version: int) -> Iterator[Callabl
     """Opens instances of the toy FMU in this test's version and frees them at its end."""
     folder, made = PlantData().write(tmp_path / "resources"), []
 
-    def open_(kind: str, **options: bool) -> Fmu:
+    def open_(kind: str, **options: Any) -> Fmu:
         fmu = Fmu(shim_library, version, kind, location(folder, version), **options)
         made.append(fmu)
         assert fmu.c, fmu.log
@@ -40,7 +41,8 @@ def opened(shim_library: Path, tmp_path: Path, version: int) -> Iterator[Callabl
 
     yield open_
     for fmu in made:
-        fmu.free()
+        if fmu.c:
+            fmu.free()
 
 
 @pytest.fixture(scope="module")
@@ -73,3 +75,11 @@ def fmu(place: Path, arm: System) -> Iterator[Callable[..., coupled_fmu.CoupledF
         if instance.c:
             instance.free()
     assert coupled_fmu.children() == []
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    """Of an engine that a test runs itself."""
+    folder = Path(tempfile.mkdtemp(prefix="lje"))
+    yield f"ipc://{folder}/e"
+    shutil.rmtree(folder)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import shutil
+import struct
 import sys
 import tempfile
 import threading
@@ -26,10 +27,13 @@ from limberjack.fmu.native.targets import host
 from limberjack.fmu.plant_file import plant_file
 from limberjack.fmu.variables.listing import variables_of
 from limberjack.fmu.variables.variable import Region, Variable
-from tests.fmu.shim_build import CO_SIMULATION, OK, Fmu, compile_c, location, vector
+from tests.fmu.shim_build import CO_SIMULATION, OK, Fmu, Update, compile_c, location, vector
 
 COMMAND = f"'{sys.executable}' -m limberjack.cli run"
 TOKEN = "coupled"
+#: numbers of the arm's state
+COUNTS = {"q": 10, "v": 9, "tau": 9, "outputs": 9, "command": 4}
+NUMBERS = sum(COUNTS.values())
 ARM = Path(__file__).resolve().parents[1] / "system" / "arm.yaml"
 
 
@@ -70,8 +74,26 @@ def write_resources(folder: Path, system: System, **options: Any) -> Path:
 class CoupledFmu(Fmu):
     """An instance with variables by name."""
 
-    def __init__(self, library: Path, resources: Path, system: System, version: int = 3, **settings: str) -> None:
-        super().__init__(library, version, CO_SIMULATION, location(resources, version), TOKEN, "arm")
+    def __init__(
+        self,
+        library: Path,
+        resources: Path,
+        system: System,
+        version: int = 3,
+        update: Update | None = None,
+        **settings: str,
+    ) -> None:
+        early = update is not None
+        super().__init__(
+            library,
+            version,
+            CO_SIMULATION,
+            location(resources, version),
+            TOKEN,
+            "arm",
+            early_return=early,
+            update=update,
+        )
         self.references = {variable.name: place for place, variable in enumerate(table(system))}
         assert self.c, self.log
         for name, value in {"command": COMMAND, **settings}.items():
@@ -118,12 +140,21 @@ class CoupledFmu(Fmu):
         return errors[-1]
 
 
+def same(fmu: CoupledFmu, simulation: lj.Simulation) -> bool:
+    """Every number that the engine sends is the simulation's, to the last bit."""
+    system = simulation.system
+    assert np.array_equal(fmu.values(fmu.names(Region.Q, system)), simulation.q)
+    assert np.array_equal(fmu.values(fmu.names(Region.V, system)), simulation.v)
+    assert np.array_equal(*fmu.observed(simulation))
+    return True
+
+
 @contextlib.contextmanager
-def built(system: System) -> Iterator[Path]:
+def built(system: System, *options: str) -> Iterator[Path]:
     """A folder with the library and the resources of a system's FMU; its path is short enough for a local socket."""
     folder = Path(tempfile.mkdtemp(prefix="ljt"))
     try:
-        build_library(folder)
+        build_library(folder, *options)
         write_resources(folder, system)
         yield folder
     finally:
@@ -147,8 +178,9 @@ class FakeEngine:
         self._socket.rcvtimeo = 50
         self._socket.bind(endpoint)
         self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
         self.kinds: list[str] = []
+        self.bodies: list[Any] = []
+        self._thread.start()
 
     def _run(self) -> None:
         while not self._stop.is_set():
@@ -156,8 +188,9 @@ class FakeEngine:
                 identity, payload = self._socket.recv_multipart()
             except zmq.Again:
                 continue
-            _, kind, sequence, _, client, _ = msgpack.unpackb(payload)
+            _, kind, sequence, _, client, body = msgpack.unpackb(payload)
             self.kinds.append(kind)
+            self.bodies.append(body)
             answer = self._answer(kind, sequence, client)
             for each in [answer] if isinstance(answer, bytes) else answer or []:
                 self._socket.send_multipart([identity, each])
@@ -174,3 +207,40 @@ class FakeEngine:
 
 def message(kind: str, sequence: int, client: int, body: Any, time: float = 0.0, version: int = 1) -> bytes:
     return msgpack.packb([version, kind, sequence, time, client, body])
+
+
+def about(**changes: Any) -> dict[str, Any]:
+    """What a fitting engine says of itself."""
+    simulation = lj.Simulation(load_arm())
+    return {
+        "protocol": 1,
+        "mode": "lockstep",
+        "model": "arm",
+        "model_hash": simulation.model_hash,
+        "dt": simulation.dt,
+        "integrator": "rk4",
+        "substeps": 1,
+        "steps_max": 1000,
+        "shape": COUNTS,
+        "lease_s": 3.0,
+        "novelty": [{"a": None}, b"x", 1.5, -70000, True, 2**40, "ü" * 40],
+    } | changes
+
+
+def state(sequence: int, client: int, steps: int = 0, numbers: int = NUMBERS) -> bytes:
+    """A reply that is a state."""
+    return message("state", sequence, client, [steps, struct.pack(f"<{numbers}d", *range(numbers))])
+
+
+SNAPSHOT = struct.pack("<8s32sdQ25d", b"LJSNAP02", b"0" * 32, 1e-3, 25, *range(25))
+
+
+def right(kind: str, sequence: int, client: int) -> bytes:
+    """Answers that a fitting engine could give; its states never move."""
+    if kind == "hello":
+        return message(kind, sequence, client, about())
+    if kind == "snapshot":
+        return message(kind, sequence, client, SNAPSHOT)
+    if kind == "parameter":
+        return message(kind, sequence, client, ["", 0.0])
+    return state(sequence, client)

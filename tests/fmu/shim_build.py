@@ -6,9 +6,12 @@ import ctypes
 import math
 import shutil
 import subprocess
-from collections.abc import Sequence
-from ctypes import CFUNCTYPE, byref, c_char_p, c_double, c_int, c_size_t, c_uint32, c_void_p
+import threading
+import time
+from collections.abc import Callable, Sequence
+from ctypes import CFUNCTYPE, POINTER, byref, c_bool, c_char_p, c_double, c_int, c_size_t, c_uint32, c_void_p
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,7 +41,7 @@ def compiler() -> str:
 def compile_c(output: Path, sources: Sequence[Path], *options: str) -> Path:
     """Compile and link; a warning fails the test."""
     command = [compiler(), *FLAGS, *options, *map(str, sources), "-o", str(output), "-lm"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return output
 
@@ -50,6 +53,9 @@ def build_library(folder: Path) -> Path:
 
 _Log2 = CFUNCTYPE(None, c_void_p, c_char_p, c_int, c_char_p, c_char_p)
 _Log3 = CFUNCTYPE(None, c_void_p, c_int, c_char_p, c_char_p)
+_Update3 = CFUNCTYPE(None, c_void_p, c_double, *[c_bool] * 4, POINTER(c_bool), POINTER(c_double))
+#: time, canReturnEarly → whether to return early
+Update = Callable[[float, bool], bool]
 
 
 class _Callbacks2(ctypes.Structure):
@@ -75,7 +81,10 @@ class Fmu:
         name: str | None = "toy",
         logging: bool = True,
         event_mode: bool = False,
+        early_return: bool = False,
+        update: Update | None = None,
     ) -> None:
+        self._early_return, self._update = early_return, update
         self.lib, self.version, self.kind = ctypes.CDLL(str(library)), version, kind
         self.log: list[tuple[int, str, str]] = []
         arguments = [None if text is None else text.encode() for text in (name, token, resources)]
@@ -99,11 +108,21 @@ class Fmu:
         self._keep = _Log3(write)
         if self.kind == CO_SIMULATION:
             open_ = self.lib.fmi3InstantiateCoSimulation
-            more: tuple[object, ...] = (event_mode, False, None, c_size_t(0), None, self._keep, None)
+            updated = self._updated()
+            more: tuple[object, ...] = (event_mode, self._early_return, None, c_size_t(0), None, self._keep, updated)
         else:
             open_, more = self.lib.fmi3InstantiateModelExchange, (None, self._keep)
         open_.restype = c_void_p
         return open_(name, token, resources, False, logging, *more)
+
+    def _updated(self) -> object:
+        def update(environment: object, time: float, set_: bool, get: bool, finished: bool, *rest: Any) -> None:
+            can_return, requested, when = rest
+            assert (set_, get, finished) == (False, False, True)
+            requested[0], when[0] = self._update(time, can_return), time
+
+        self._keep_update = _Update3(update) if self._update else _Update3()
+        return self._keep_update
 
     def call(self, name: str, *arguments: object) -> int:
         """fmi2<name> or fmi3<name> of this instance."""
@@ -159,7 +178,8 @@ class Fmu:
         if self.version == 3:
             flags, reached = [ctypes.c_bool() for _ in range(3)], c_double(math.nan)
             status = self.call("DoStep", c_double(time), c_double(h), False, *map(byref, flags), byref(reached))
-            assert not any(flag.value for flag in flags)
+            assert not any(flag.value for flag in flags[:2])
+            self.returned_early = flags[2].value
             return status, reached.value
         status, reached = self.call("DoStep", c_double(time), c_double(h), 1), c_double(math.nan)
         if status != ERROR:
@@ -211,6 +231,32 @@ class Fmu:
         name = "GetAdjointDerivative" if adjoint else "GetDirectionalDerivative"
         status = self.call(name, *lists, seeds, c_size_t(len(seed)), sensitivity, c_size_t(size))
         return status, list(sensitivity)
+
+
+class Stepping(threading.Thread):
+    """A first communication step of `h` on a thread of its own."""
+
+    def __init__(self, fmu: Fmu, h: float) -> None:
+        super().__init__(daemon=True)
+        self._fmu, self._h, self.result = fmu, h, (ERROR, math.nan)
+        assert fmu.start() == OK
+        self.start()
+
+    def computing(self) -> Stepping:
+        """Returns once the step is in full swing: its thread has used the processor."""
+        clock = time.pthread_getcpuclockid(self.ident or 0)
+        while time.clock_gettime(clock) < 0.02:
+            assert self.is_alive(), self._fmu.log
+        return self
+
+    def run(self) -> None:
+        self.result = self._fmu.step(0.0, self._h)
+
+    def ended(self) -> tuple[int, float]:
+        """Status and the time that was reached."""
+        self.join(60.0)
+        assert not self.is_alive()
+        return self.result
 
 
 def vector(references: Sequence[int]) -> ctypes.Array[c_uint32]:

@@ -8,7 +8,6 @@ import os
 import shutil
 import signal
 import socket
-import struct
 import tempfile
 import threading
 import time
@@ -26,25 +25,20 @@ from limberjack.bridge.server import Server
 from limberjack.bridge.settings import Settings
 from tests.fmu.coupled_fmu import (
     COMMAND,
+    COUNTS,
+    SNAPSHOT,
     CoupledFmu,
     FakeEngine,
+    about,
     children,
-    load_arm,
     message,
+    right,
+    state,
     write_resources,
 )
 from tests.fmu.shim_build import ERROR, OK
 
 WAIT_S = 20.0  # bound on every wait; reached only when something is broken
-COUNTS = {"q": 10, "v": 9, "tau": 9, "outputs": 9, "command": 4}
-NUMBERS = sum(COUNTS.values())
-
-
-@pytest.fixture
-def address():
-    folder = Path(tempfile.mkdtemp(prefix="lje"))
-    yield f"ipc://{folder}/e"
-    shutil.rmtree(folder)
 
 
 @pytest.fixture
@@ -266,42 +260,6 @@ def test_a_refused_parameter_is_an_error_that_names_it(fmu, engine):
 
 
 # ---- pretended engines
-
-
-def about(**changes):
-    """What a fitting engine says of itself."""
-    simulation = lj.Simulation(load_arm())
-    return {
-        "protocol": 1,
-        "mode": "lockstep",
-        "model": "arm",
-        "model_hash": simulation.model_hash,
-        "dt": simulation.dt,
-        "integrator": "rk4",
-        "substeps": 1,
-        "steps_max": 1000,
-        "shape": COUNTS,
-        "lease_s": 3.0,
-        "novelty": [{"a": None}, b"x", 1.5, -70000, True, 2**40, "ü" * 40],
-    } | changes
-
-
-def state(sequence, client, steps=0, numbers=NUMBERS):
-    return message("state", sequence, client, [steps, struct.pack(f"<{numbers}d", *range(numbers))])
-
-
-SNAPSHOT = struct.pack("<8s32sdQ25d", b"LJSNAP02", b"0" * 32, 1e-3, 25, *range(25))
-
-
-def right(kind, sequence, client):
-    """Answers that a fitting engine could give; its states never move."""
-    if kind == "hello":
-        return message(kind, sequence, client, about())
-    if kind == "snapshot":
-        return message(kind, sequence, client, SNAPSHOT)
-    if kind == "parameter":
-        return message(kind, sequence, client, ["", 0.0])
-    return state(sequence, client)
 
 
 def wrong_at(kind, answer):

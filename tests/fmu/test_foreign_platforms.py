@@ -36,7 +36,7 @@ class Foreign:
         facts = describe(fmu.unpacked, self.platform)
         words = [*self._start, command, self._path(facts), *(self._word(option) for option in options)]
         environment = os.environ | self._environment
-        return subprocess.run(words, capture_output=True, text=True, timeout=400, env=environment, check=False)
+        return subprocess.run(words, capture_output=True, text=True, env=environment, check=False)
 
     def _word(self, option: object) -> str:
         return self._path(option) if isinstance(option, Path) else str(option)

@@ -17,7 +17,8 @@ import limberjack as lj
 from limberjack.engine.entries import entries
 from limberjack.engine.errors import ArgumentError, MissingExtraError
 from limberjack.engine.integrate import INTEGRATORS
-from limberjack.fmu.native import build, link, objects, targets
+from limberjack.fmu.native import build, link, lower, objects, targets
+from limberjack.fmu.native.store import COMPLETE
 from tests.engine.full_model import full_model
 from tests.engine.random_systems import MOVING, random_state, random_system
 from tests.flexible.models import MODELS as FLEXIBLE
@@ -245,6 +246,7 @@ def test_of_several_processes_one_compiles_for_all(monkeypatch, tmp_path):
         made.append(folder)
         time.sleep(0.2)
         (folder / "advance.bc").write_bytes(b"code")
+        (folder / COMPLETE).touch()
 
     monkeypatch.setattr(build, "_cache_folder", lambda: tmp_path / "cache")
     monkeypatch.setattr(build, "_lower", lower)
@@ -252,6 +254,72 @@ def test_of_several_processes_one_compiles_for_all(monkeypatch, tmp_path):
         found = [pool.submit(build.bitcode) for _ in range(4)]
         assert [each.result(20.0) for each in found] == [{"advance": b"code"}] * 4
     assert len(made) == 1
+
+
+KERNELS = ["advance", "observe", "survey"]
+
+
+def test_an_interrupted_compilation_goes_on_where_it_was(monkeypatch, tmp_path):
+    made = []
+
+    def compiled(name, function, signature):
+        made.append(name)
+        if len(made) == 2:
+            raise KeyboardInterrupt
+        return name.encode()
+
+    monkeypatch.setattr(lower, "sources", lambda: dict.fromkeys(KERNELS, (None, None)))
+    monkeypatch.setattr(lower, "bitcode", compiled)
+    with pytest.raises(KeyboardInterrupt):
+        lower.main(tmp_path)
+    assert not (tmp_path / COMPLETE).exists()
+    lower.main(tmp_path)
+    assert made == ["advance", "observe", "observe", "survey"]
+    assert {file.stem: file.read_text() for file in tmp_path.glob("*.bc")} == {name: name for name in KERNELS}
+    assert (tmp_path / COMPLETE).exists()
+
+
+def test_interrupted_objects_go_on_where_they_were(monkeypatch, tmp_path):
+    made, target = [], targets.TARGETS["x86_64-linux"]
+
+    def emitted(code, target, path):
+        made.append(f"{code.decode()}_{path}")
+        if len(made) == 4:
+            raise KeyboardInterrupt
+        return code
+
+    monkeypatch.setattr(objects, "object_code", emitted)
+    kernels = {name: name.encode() for name in KERNELS}
+    with pytest.raises(KeyboardInterrupt):
+        objects.write_objects(kernels, target, tmp_path)
+    files = objects.write_objects(kernels, target, tmp_path)
+    assert len(files) == 6
+    assert made[4:] == ["advance_v3", "observe_v3", "survey_v3"]
+    assert [file.read_text() for file in files] == 2 * KERNELS
+
+
+def test_a_platform_that_fails_costs_nothing_of_the_others(monkeypatch, tmp_path):
+    """Its error comes last, and says how to do without it; what was built stays."""
+    linked, broken = [], {"aarch64-linux"}
+
+    def fake(target, coupling, files, output, cache):
+        linked.append(target.name)
+        if target.name in broken:
+            raise link.PlatformError(f"linking the FMU binary for {target.name} failed:\nno such luck")
+        output.write_bytes(target.name.encode())
+
+    monkeypatch.setattr(build, "_cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(build, "link", fake)
+    chosen = targets.chosen(["x86_64-linux", "aarch64-linux", "x86_64-windows"])
+    advice = (
+        r"aarch64-linux failed:\nno such luck\nTo export without it: --platform x86_64-linux --platform x86_64-windows"
+    )
+    with pytest.raises(link.LinkError, match=advice):
+        build.binaries(chosen, "process")
+    broken.clear()
+    found = build.binaries(chosen, "process")
+    assert linked == ["x86_64-linux", "aarch64-linux", "x86_64-windows", "aarch64-linux"]
+    assert {name: path.read_text() for name, path in found.items()} == {target.name: target.name for target in chosen}
 
 
 def test_a_cache_that_cannot_be_written(monkeypatch, tmp_path):

@@ -33,7 +33,7 @@ def model() -> System:
 def reader(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The shim's reader as a program that prints what it finds."""
     output = tmp_path_factory.mktemp("reader") / "print_plant_file"
-    return compile_c(output, [TOY / "print_plant_file.c", SHIM / "plant_file.c"], f"-I{SHIM}")
+    return compile_c(output, [TOY / "print_plant_file.c", SHIM / "plant_file.c", SHIM / "files.c"], f"-I{SHIM}")
 
 
 def written(system: System, variant: str = "arrays", coupling: str = "embedded") -> tuple[bytes, list[Variable]]:
@@ -45,7 +45,7 @@ def written(system: System, variant: str = "arrays", coupling: str = "embedded")
 def printed(reader: Path, folder: Path, content: bytes) -> dict[str, list[str]]:
     """First word of each line → the rest of the lines."""
     (folder / "plant.bin").write_bytes(content)
-    done = subprocess.run([reader, folder], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([reader, folder], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
     found: dict[str, list[str]] = defaultdict(list)
     for line in done.stdout.splitlines():

@@ -30,7 +30,7 @@ def declared() -> set[str]:
 def told(*command: str) -> str:
     if shutil.which(command[0]) is None:
         pytest.skip(f"needs {command[0]}")
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         pytest.skip(done.stderr.strip())
     return done.stdout

@@ -117,7 +117,6 @@ def test_null_pointers(opened, version):
         (0.0, -DT, "greater than 0"),
         (0.0, math.nan, "greater than 0"),
         (0.0, math.inf, "greater than 0"),
-        (0.0, 1e300, "internal steps"),
         (DT, DT, "stands at 0 s"),
         (-DT, DT, "stands at 0 s"),
         (math.nan, DT, "stands at 0 s"),

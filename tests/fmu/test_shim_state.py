@@ -96,7 +96,7 @@ def test_bytes_are_restored_by_another_process(fmu, shim_library, resources, ver
     )
     command = [sys.executable, "-c", program, str(shim_library), str(version), resources, str(tmp_path / "state")]
     root = Path(__file__).resolve().parents[2]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=root)
+    done = subprocess.run(command, capture_output=True, text=True, cwd=root)
     assert done.stdout.strip() == str([value.hex() for value in wanted]), done.stderr
 
 

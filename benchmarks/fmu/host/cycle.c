@@ -1,4 +1,4 @@
-/* Time of the cycle set inputs, doStep, get outputs. */
+/* Time of the cycle set inputs, doStep, get outputs, and of what is not the engine's step in it. */
 #include "clock.h"
 #include "instance.h"
 #include "options.h"
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MOST_CYCLES = 2000000 };
+enum { MOST_CYCLES = 2000000, MOST_BLOCKS = 100000 };
 
 static int ascending(const void *one, const void *other)
 {
@@ -72,7 +72,7 @@ static void print_clock(void)
 
 /* Room for the times of a measurement. */
 typedef struct {
-    size_t cycles, warm, every;
+    size_t cycles, warm, every, pairs;
     double *each;
 } Plan;
 
@@ -99,10 +99,86 @@ static Plan plan_by_options(int n_options, char **options)
     plan.cycles = (size_t)option_number(n_options, options, "--cycles", 20000.0);
     plan.warm = (size_t)option_number(n_options, options, "--warm", 1000.0);
     plan.every = (size_t)option_number(n_options, options, "--every", 0.0);
+    plan.pairs = (size_t)option_number(n_options, options, "--pairs", 0.0);
     if (plan.cycles < 1 || plan.cycles > MOST_CYCLES)
         give_up("--cycles %zu is not in 1 to %d", plan.cycles, MOST_CYCLES);
+    if (plan.pairs > MOST_BLOCKS || (plan.pairs > 0 && plan.every < 1))
+        give_up("--pairs %zu is more than %d, or there is no --every", plan.pairs, MOST_BLOCKS);
     plan.each = allocate(plan.cycles, sizeof(double));
     return plan;
+}
+
+/* The inputs of a block, held while it lasts. */
+static void set_inputs(Cycle *loop, size_t block)
+{
+    for (size_t j = 0; j < loop->set->numbers; j++)
+        loop->inputs[j] = 1e-3 * (double)((block + j) % 7);
+}
+
+/* Microseconds a step of `every` cycles from the start. */
+static Status time_calls(Cycle *loop, size_t every, double *us)
+{
+    Status status = restart(loop);
+    const double begin = seconds_now();
+    while (status <= FMI_WARNING && loop->count < every)
+        status = cycle(loop);
+    *us = 1e6 * (seconds_now() - begin) / (double)every;
+    return status;
+}
+
+/* The same motion in one doStep: the same steps of the engine under the same inputs, without the calls. Ends where the
+ * outputs are not those that the cycles gave, to the last bit. */
+static Status time_engine(Cycle *loop, size_t every, double *us, double *outputs)
+{
+    double reached;
+    Status status = restart(loop);
+    if (status <= FMI_WARNING)
+        status = instance_set_group(loop->instance, loop->set, loop->inputs);
+    const double begin = seconds_now();
+    if (status <= FMI_WARNING)
+        status = instance_step(loop->instance, 0.0, (double)every * loop->h, &reached);
+    *us = 1e6 * (seconds_now() - begin) / (double)every;
+    if (status <= FMI_WARNING)
+        status = instance_get_group(loop->instance, loop->get, outputs);
+    return status;
+}
+
+/* One pair, in the order that `engine_first` says, so that what comes first has no advantage in the mean. */
+static Status time_pair(Cycle *loop, size_t every, bool engine_first, double *calls, double *engine, double *outputs)
+{
+    Status status = FMI_OK;
+    for (int part = 0; part < 2 && status <= FMI_WARNING; part++)
+        status =
+            (part == 0) == engine_first ? time_engine(loop, every, engine, outputs) : time_calls(loop, every, calls);
+    for (size_t j = 0; j < loop->get->numbers && status <= FMI_WARNING; j++)
+        if (outputs[j] != loop->outputs[j])
+            give_up("the cycles and the one step end in different states: %.17g, %.17g", loop->outputs[j], outputs[j]);
+    return status;
+}
+
+/* Pairs of blocks: cycles, and the engine's steps in them alone. Differences within a pair, since both halves meet the
+ * same pace of the machine. */
+static Status time_pairs(Cycle *loop, size_t blocks, size_t every)
+{
+    double *over = allocate(2 * blocks, sizeof(double)), *engine = over + blocks, calls = 0.0;
+    double *outputs = allocate(loop->get->numbers, sizeof(double));
+    Status status = FMI_OK;
+    for (size_t i = 0; i <= blocks && status <= FMI_WARNING; i++) { /* the first one warms up */
+        const size_t at = i > 0 ? i - 1 : 0;
+        set_inputs(loop, i);
+        status = time_pair(loop, every, i % 2 == 0, &calls, &engine[at], outputs);
+        over[at] = calls - engine[at];
+    }
+    if (status <= FMI_WARNING) {
+        printf("{\"pairs\": %zu, ", blocks);
+        print_spread("engine", engine, blocks);
+        printf(", ");
+        print_spread("over", over, blocks);
+        printf("}\n");
+    }
+    free(over);
+    free(outputs);
+    return status;
 }
 
 static void print_times(const Plan *plan, const Cycle *loop)
@@ -121,20 +197,25 @@ static Status time_cycles(Instance *instance, const Plan *plan, double h)
     loop.inputs = allocate(loop.set->numbers, sizeof(double));
     loop.outputs = allocate(loop.get->numbers, sizeof(double));
     Status status = instance_initialise(instance);
-    for (size_t i = 0; status <= FMI_WARNING && i < plan->warm; i++)
-        status = plan->every > 0 && loop.count >= plan->every ? restart(&loop) : cycle(&loop);
-    if (status <= FMI_WARNING)
-        status = measure(&loop, plan);
-    if (status <= FMI_WARNING)
-        print_times(plan, &loop);
+    if (plan->pairs > 0) {
+        status = status <= FMI_WARNING ? time_pairs(&loop, plan->pairs, plan->every) : status;
+    } else {
+        for (size_t i = 0; status <= FMI_WARNING && i < plan->warm; i++)
+            status = plan->every > 0 && loop.count >= plan->every ? restart(&loop) : cycle(&loop);
+        if (status <= FMI_WARNING)
+            status = measure(&loop, plan);
+        if (status <= FMI_WARNING)
+            print_times(plan, &loop);
+    }
     free(loop.inputs);
     free(loop.outputs);
     return status;
 }
 
-/* cycle DESCRIPTION --cycles N --warm N --every N --h H
+/* cycle DESCRIPTION --cycles N --warm N --every N --h H --pairs N
  * Times of the cycle set, doStep, get, as JSON. --every: restart the FMU after so many
- * cycles (0: never). The inputs and outputs are the description's lines cycle_set and cycle_get. */
+ * cycles (0: never). --pairs: instead, so many pairs of a block of `every` cycles and the engine's steps in it alone.
+ * The inputs and outputs are the description's lines cycle_set and cycle_get. */
 int main(int n_arguments, char **arguments)
 {
     Description description;

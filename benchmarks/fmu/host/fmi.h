@@ -15,6 +15,8 @@ typedef int Bool2; /* fmi2Boolean */
 
 typedef void (*Log2)(void *environment, Text instance, Status status, Text category, Text message, ...);
 typedef void (*Log3)(void *environment, Status status, Text category, Text message);
+typedef void (*Update3)(void *environment, double time, bool set_requested, bool get_allowed, bool finished,
+                        bool can_return_early, bool *return_early, double *return_time);
 
 typedef struct {
     Log2 log;
@@ -91,7 +93,7 @@ enum { FMI2_LAST_SUCCESSFUL_TIME = 2, FMI2_DO_STEP_STATUS = 0, FMI2_PENDING_STAT
     X(Status, SetDebugLogging, (Component, bool, size_t, const Text *))                                          \
     X(Component, InstantiateModelExchange, (Text, Text, Text, bool, bool, void *, Log3))                         \
     X(Component, InstantiateCoSimulation,                                                                        \
-      (Text, Text, Text, bool, bool, bool, bool, const Reference *, size_t, void *, Log3, void (*)(void)))       \
+      (Text, Text, Text, bool, bool, bool, bool, const Reference *, size_t, void *, Log3, Update3))              \
     X(Component, InstantiateScheduledExecution,                                                                  \
       (Text, Text, Text, bool, bool, void *, Log3, void (*)(void *), void (*)(void), void (*)(void)))            \
     X(void, FreeInstance, (Component))                                                                           \

@@ -47,7 +47,7 @@ static void log3_line(void *environment, Status status, Text category, Text mess
 Opening opening_usual(const Fmu *fmu)
 {
     const Description *description = fmu->description;
-    return (Opening){"instance", description->token, description->resources, true, false};
+    return (Opening){"instance", description->token, description->resources, true, false, NULL, false};
 }
 
 static Component open2(Instance *instance, const Opening *opening)
@@ -66,7 +66,7 @@ static Component open3(Instance *instance, const Opening *opening)
         return three->InstantiateModelExchange(opening->name, opening->token, opening->resources, false,
                                                opening->logging, &instance->log, log);
     return three->InstantiateCoSimulation(opening->name, opening->token, opening->resources, false, opening->logging,
-                                          false, false, NULL, 0, &instance->log, log, NULL);
+                                          false, opening->early_return, NULL, 0, &instance->log, log, opening->update);
 }
 
 void instance_open(Instance *instance, const Fmu *fmu, Kind kind, const Opening *opening)

@@ -9,6 +9,7 @@ typedef struct {
     size_t lines, errors; /* all; with status Error or Fatal */
     size_t nameless;      /* with a category that the description does not declare */
     size_t empty;         /* without text */
+    _Atomic long updates; /* calls of the callback within steps */
     char last[512];
     const Description *description;
 } Log;
@@ -25,6 +26,8 @@ typedef struct {
 typedef struct {
     const char *name, *token, *resources;
     bool logging, silent; /* silent: no log callback at all (FMI 3) */
+    Update3 update;       /* FMI 3: called within long steps with the instance's log; NULL: none */
+    bool early_return;    /* FMI 3: it may be asked for there */
 } Opening;
 
 Opening opening_usual(const Fmu *fmu);

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import tempfile
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from limberjack.bridge.telemetry.history.blocks import LAST, MAXIMUM, MINIMUM, P
 from limberjack.bridge.telemetry.history.store import HistoryError, Store
 from limberjack.bridge.telemetry.sample import Notice, Sample
 from limberjack.engine import arguments
+from limberjack.scratch import Scratch
 
 log = logging.getLogger("limberjack.gateway")
 
@@ -61,7 +61,9 @@ class History:
     name = "history"
 
     def __init__(self, path: Path | None = None, *, full_s: float = 600.0, size_bytes: int = 1_000_000_000) -> None:
-        """path : file; None: a temporary one;  full_s : age up to which every sample is kept
+        """path : file; None: a temporary one (a killed gateway leaves it until the next one begins)
+
+        full_s : age up to which every sample is kept
 
         size_bytes : of the file, about; the oldest goes first
         """
@@ -72,8 +74,8 @@ class History:
         )
         self._size = size_bytes
         if path is None:
-            self._temporary = tempfile.TemporaryDirectory(prefix="limberjack-")
-            path = Path(self._temporary.name) / "history"
+            self._temporary = Scratch("limberjack-history-")
+            path = self._temporary.path / "history"
         self._path = path
         self._store: Store | None = None
         self._lock = threading.Lock()

@@ -29,6 +29,8 @@ def run_settings(options: argparse.Namespace) -> Settings:
         raise ArgumentError("--out is the results folder of a driven run. Add --duration, or leave --out out.")
     if driven and (options.substeps != 1 or options.with_parent):
         raise ArgumentError("--substeps and --with-parent are for serving a model. Leave them out, or --duration.")
+    if options.parent_folder is not None and not options.with_parent:
+        raise ArgumentError("--parent-folder goes with --with-parent. Add it, or leave --parent-folder out.")
     check_processors(options.cpu or ())
     fallback = FREE_PORT if driven else DEFAULT_ENDPOINT
     endpoint = fallback if options.endpoint is None else options.endpoint

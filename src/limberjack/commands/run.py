@@ -12,7 +12,7 @@ from typing import Any
 from rich.console import Console
 
 from limberjack.bridge.endpoints import Endpoints
-from limberjack.bridge.process import end_with_parent
+from limberjack.bridge.parent import end_with_parent
 from limberjack.bridge.server import serve
 from limberjack.bridge.settings import Settings
 from limberjack.commands.arguments import run_settings
@@ -89,11 +89,10 @@ def run(options: argparse.Namespace, load_options: dict[str, Any]) -> None:
 
 
 def _serve(options: argparse.Namespace, load_options: dict[str, Any], settings: Settings) -> None:
+    clear = end_with_parent(options.parent_folder) if options.with_parent else None
     system = load(options.model, **load_options)
 
     def ready(endpoints: Endpoints) -> None:
-        if options.with_parent:
-            end_with_parent()
         print(
             f"engine '{system.name}' ({settings.mode}) answers at {endpoints.request}, "
             f"states at {endpoints.state}, topics at {endpoints.topics}; Ctrl-C ends it",
@@ -102,7 +101,11 @@ def _serve(options: argparse.Namespace, load_options: dict[str, Any], settings: 
         )
 
     steps = {"dt": options.dt, "integrator": options.integrator, "substeps": options.substeps}
-    serve(system, settings, **steps, ready=ready)
+    try:
+        serve(system, settings, **steps, ready=ready)
+    finally:
+        if clear is not None:
+            clear()
 
 
 def plot(log: Path, out: Path | None, signals: list[str] | None = None) -> None:

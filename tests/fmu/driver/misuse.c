@@ -110,7 +110,8 @@ static int run_check(const Fmu *fmu, const Check *check, Kind kind)
 
 int command_misuse(const Fmu *fmu, int n_options, char **options)
 {
-    const Check *groups[] = {life_checks, order_checks, value_checks, step_checks, state_checks, exchange_checks};
+    const Check *groups[] = {life_checks,  order_checks,    value_checks,       step_checks,
+                             state_checks, exchange_checks, interruption_checks};
     const char *only = option(n_options, options, "--only"), *skip = option(n_options, options, "--skip");
     int failures = 0, checks = 0;
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {

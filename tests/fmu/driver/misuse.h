@@ -21,7 +21,8 @@ typedef struct {
 } Check;
 
 /* NULL-terminated by an entry without name. */
-extern const Check life_checks[], order_checks[], value_checks[], step_checks[], state_checks[], exchange_checks[];
+extern const Check life_checks[], order_checks[], value_checks[], step_checks[], state_checks[], exchange_checks[],
+    interruption_checks[];
 
 enum { SHORT_RUN = 40 };
 

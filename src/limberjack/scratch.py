@@ -1,0 +1,103 @@
+"""Temporary folders that do not outlive their process: what a killed one left is removed when the next is made.
+
+Beside a folder stands a lock file, "<folder>.lock", which its process holds (flock) as long as it lives, however it
+dies. A lock that nobody holds marks a folder of the dead.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import secrets
+import shutil
+import stat
+import tempfile
+import weakref
+from pathlib import Path
+from types import TracebackType
+
+_LOCK = ".lock"
+_TRIES = 100
+
+
+class Scratch:
+    """A temporary folder, `with Scratch("limberjack-") as folder: …`; also gone when the object is collected.
+
+    prefix : of its name;  parent : where it is made, without the system's place for temporary files
+    """
+
+    def __init__(self, prefix: str, parent: Path | None = None) -> None:
+        """Make it, after removing what dead processes left under the same prefix. OSError where that cannot be."""
+        parent = Path(tempfile.gettempdir()) if parent is None else parent
+        remove_left(prefix, parent)
+        lock, descriptor = _lock(prefix, parent)
+        self.path = lock.with_name(lock.name.removesuffix(_LOCK))
+        self._end = weakref.finalize(self, _remove, self.path, lock, descriptor)
+        self.path.mkdir(0o700)
+
+    def cleanup(self) -> None:
+        """Remove the folder and all in it; may be called twice, and when it was moved elsewhere."""
+        self._end()
+
+    def __enter__(self) -> Path:
+        return self.path
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.cleanup()
+
+
+def remove_left(prefix: str, parent: Path) -> list[Path]:
+    """Remove this user's folders of dead processes; those removed. Never one whose process lives."""
+    with contextlib.suppress(OSError), os.scandir(parent) as found:
+        locks = [entry.name for entry in found if entry.name.startswith(prefix) and entry.name.endswith(_LOCK)]
+        return [folder for name in locks if (folder := _remove_dead(parent / name)) is not None]
+    return []
+
+
+def _lock(prefix: str, parent: Path) -> tuple[Path, int]:
+    """A new lock file, held; another one where somebody took it for a dead one's between making and holding it."""
+    for _ in range(_TRIES):
+        path = parent / f"{prefix}{secrets.token_hex(6)}{_LOCK}"
+        with contextlib.suppress(FileExistsError):
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            if os.fstat(descriptor).st_nlink:
+                return path, descriptor
+            os.close(descriptor)
+    raise FileExistsError(f"no name is free for {parent / prefix}…")
+
+
+def _remove_dead(lock: Path) -> Path | None:
+    """Remove the folder of this lock, if it is ours and nobody holds it."""
+    folder = lock.with_name(lock.name.removesuffix(_LOCK))
+    try:
+        descriptor = os.open(lock, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return None
+    try:
+        about = os.fstat(descriptor)
+        if about.st_uid != os.geteuid() or not stat.S_ISREG(about.st_mode):
+            return None
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if folder.exists() and (folder.is_symlink() or folder.stat().st_uid != os.geteuid()):
+            return None
+        _clear(folder)
+        lock.unlink(missing_ok=True)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+    return folder
+
+
+def _remove(folder: Path, lock: Path, descriptor: int) -> None:
+    """The folder first: its lock is held until nothing is left."""
+    _clear(folder)
+    with contextlib.suppress(OSError):
+        lock.unlink(missing_ok=True)
+    os.close(descriptor)
+
+
+def _clear(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
