@@ -21,7 +21,7 @@ from limberjack.hil.scenario.run import Result, Visit, run_scenario
 
 
 def scenario(options: argparse.Namespace) -> int:
-    """Run a scenario; exit code 0: passed, 1: failed."""
+    """Run a scenario; its exit code."""
     _refuse_probe_options(options)
     overrides = parse_overrides(options.set)
     loaded = load_scenario(options.file, overrides)
