@@ -88,8 +88,8 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _model_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", type=Path, metavar="MODEL", help=".yaml, .urdf, .xml (MJCF) or .ljm")
+def _model_options(parser: argparse.ArgumentParser, count: str | None = None) -> None:
+    parser.add_argument("model", nargs=count, type=Path, metavar="MODEL", help=".yaml, .urdf, .xml (MJCF) or .ljm")
     load_arguments(parser)
 
 
@@ -115,6 +115,8 @@ def _demo(commands: Any) -> None:
 
 
 def _run(commands: Any) -> None:
+    from limberjack.commands.serving import add_arguments
+
     def work(options: argparse.Namespace) -> None:
         from limberjack.commands.run import run
 
@@ -125,7 +127,7 @@ def _run(commands: Any) -> None:
         "test trajectory from a controller process and write log, plot and table"
     )
     parser = _command(commands, "run", work, text)
-    _model_options(parser)
+    _model_options(parser, count="?")
     _step_options(parser)
     parser.add_argument("--substeps", type=int, default=1, metavar="N", help="equal parts of a step; only when serving")
     parser.add_argument("--with-parent", action="store_true", help="end when standard input ends; only when serving")
@@ -147,6 +149,7 @@ def _run(commands: Any) -> None:
     parser.add_argument("--keys", type=Path, metavar="DIR", help="CurveZMQ keys made by 'limberjack keygen'")
     parser.add_argument("--cpu", type=int, action="append", help="processor to stay on (may be repeated)")
     parser.add_argument("--priority", type=int, help="SCHED_FIFO priority, 1 to 99")
+    add_arguments(parser)
 
 
 def _info(commands: Any) -> None:
