@@ -115,7 +115,7 @@ class Checkpoints:
         return self._simulation.snapshot() != self.last.snapshot or self._parameters != self.last.parameters
 
     def close(self) -> None:
-        """Write where the run ended, and give the folder up, within 10 s whatever the disk does; may be called twice."""
+        """Write where the run ended, and give the folder up, in 10 s whatever the disk does; may be called twice."""
         if self._lock < 0:
             return
         until = time.monotonic() + _END_S

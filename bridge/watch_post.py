@@ -16,8 +16,8 @@ from limberjack.bridge.settings import Settings
 _PERIOD_S = 1.0
 #: how long a reader hears of everything after it last wrote, s, and how many there may be
 _READER_S, _READERS_MAX = 10.0, 64
-#: messages that wait for or from one reader, and bytes of the largest that one may send: what it says does not matter
-_WAITING, _LARGEST = 16, 256
+#: messages that wait for or from one reader, and bytes of the largest that it may send (of CURVE's handshake, some 300)
+_WAITING, _LARGEST = 16, 2048
 #: messages looked at in one go
 _AT_ONCE = 256
 
