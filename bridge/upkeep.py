@@ -41,8 +41,12 @@ class Pulse:
         self._count += 1
         _FORM.pack_into(self._memory, 0, self._count, step, time_s)
 
+    def rest(self) -> None:
+        """From now on there are none, and none are missed; until the next."""
+        _FORM.pack_into(self._memory, 0, 0, *self.read()[1:])
+
     def read(self) -> tuple[int, int, float]:
-        """Number of signs so far, steps and simulated time, s, at the last."""
+        """Number of signs so far (0: none are due), steps and simulated time, s, at the last."""
         return _FORM.unpack_from(self._memory)
 
     def close(self) -> None:

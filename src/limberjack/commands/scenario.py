@@ -11,6 +11,7 @@ from typing import Any
 from limberjack.bridge.endpoints import check_binding
 from limberjack.bridge.settings import Settings
 from limberjack.commands.console import open_console
+from limberjack.commands.guarded import guard, watched
 from limberjack.commands.hil import show_rights, show_statistics
 from limberjack.commands.tables import new_table
 from limberjack.engine.errors import ArgumentError
@@ -27,10 +28,12 @@ def scenario(options: argparse.Namespace) -> int:
     loaded = load_scenario(options.file, overrides)
     announce_compilation()
     out = options.out or Path("results") / options.file.stem
+    if options.hung_after is not None:
+        return guard(options, loaded.spec.name, out)
     pace = False if options.no_pace else None
     if loaded.spec.pacing.real_time and not options.no_pace:
         print(f"{loaded.spec.name}: {loaded.spec.duration:g} s at the pace of the clock", file=sys.stderr, flush=True)
-    result = run_scenario(loaded, out=out, seed=options.seed, paced=pace, visit=_visit(options, loaded))
+    result = run_scenario(loaded, out=out, seed=options.seed, paced=pace, visit=watched(_visit(options, loaded)))
     _show(result)
     return result.exit_code
 
