@@ -74,7 +74,7 @@ class Checkpoint:
 
     def to_bytes(self) -> bytes:
         """As it stands in a file."""
-        body = msgpack.packb(asdict(self))
+        body: bytes = msgpack.packb(asdict(self))
         return _MAGIC + hashlib.sha256(body).digest() + body
 
 

@@ -19,6 +19,7 @@ from limberjack.bridge.keys import keygen
 from limberjack.bridge.notify import Notify
 from limberjack.bridge.settings import Settings
 from limberjack.bridge.supervisor import Limits, SupervisionError, Supervisor
+from limberjack.bridge.telemetry.source import event_text
 from limberjack.bridge.upkeep import CameBack, Pulse
 from limberjack.bridge.watch_post import WatchPost
 from limberjack.engine.errors import ArgumentError
@@ -181,6 +182,14 @@ def test_a_supervisor_with_keys_speaks_to_those_that_have_one(watch, arm, tmp_pa
     address = watched.supervisor.engine.endpoints.request
     with Client(address, keys=tmp_path, key_name="operator") as client:
         assert client.supervisor()["event"] == "watching"
+
+
+def test_consoles_have_words_for_it():
+    came_back = {"cause": "the engine hung: no sign of life for 5 s.", "resumed_time": 2.5}
+    assert event_text("restarted", came_back) == (
+        "another engine took its place: the engine hung: no sign of life for 5 s. It goes on from t = 2.5 s."
+    )
+    assert event_text("checkpoint_failed", {"text": "full."}) == "the engine writes no checkpoints: full."
 
 
 @pytest.mark.parametrize("bad", [{"hung_s": 0.0}, {"hung_s": float("nan")}, {"restarts": -1}])
