@@ -43,9 +43,8 @@ def beside(endpoint: str, step: int, suffix: str) -> str:
     if port == 0:
         return f"tcp://{host}:*"
     if port + step > 65535:
-        raise EndpointError(
-            f"{endpoint}: the streams would need port {port + step}. Choose a port below {65536 - step}."
-        )
+        below = 65536 - max(step, 2)  # both streams
+        raise EndpointError(f"{endpoint}: port {port + step} would be needed too. Choose a port below {below}.")
     return f"tcp://{host}:{port + step}"
 
 
