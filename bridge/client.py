@@ -29,6 +29,7 @@ from limberjack.engine.system.system import System
 Commands = Mapping[str, float] | np.ndarray | Sequence[float]
 
 _ACQUIRE_PAUSE_S = 0.05
+_ASK_S = 3.0  # how often a supervisor is asked to go on telling
 
 
 class Client:
@@ -57,6 +58,7 @@ class Client:
             raise ArgumentError(f"timeout_s is {timeout_s}; it must be a finite number of seconds above 0.")
         self._link = Link(endpoint, timeout_s, ClientKeys(keys, key_name) if keys is not None else None)
         self._streams: dict[str, zmq.Socket] = {}
+        self._ask_again = 0.0  # the supervisor, not before this time of the monotonic clock
         self._closing = threading.Event()
         self._pulse: threading.Thread | None = None
         try:
@@ -195,6 +197,32 @@ class Client:
         socket = self._stream("topics", waiting)
         frames = _receive(socket, self._wait(timeout_s), "message on the topic stream")
         return self._link.decode(frames[-1])
+
+    def supervisor(self, *, timeout_s: float | None = None) -> dict[str, Any]:
+        """The next message of the supervisor (docs/protocol.md), which also speaks while the engine hangs or is gone.
+
+        Raises ArgumentError for an engine without one, EngineTimeoutError when none comes.
+        """
+        socket = self._supervisor()
+        deadline = time.monotonic() + self._wait(timeout_s)
+        while (left := deadline - time.monotonic()) > 0.0:
+            if time.monotonic() >= self._ask_again:
+                self._ask_again = time.monotonic() + _ASK_S
+                with contextlib.suppress(zmq.Again):
+                    socket.send(b"", zmq.DONTWAIT)
+            if socket.poll(int(1e3 * min(left, 1.0)) + 1):
+                body: dict[str, Any] = self._link.decode(socket.recv()).body
+                return body
+        raise EngineTimeoutError(f"no message of the supervisor at {self._endpoints['supervisor']}: it is gone.")
+
+    def _supervisor(self) -> zmq.Socket:
+        if "supervisor" not in self._endpoints:
+            text = "this engine has no supervisor. Start it with 'limberjack run MODEL --supervise'."
+            raise ArgumentError(text)
+        if "supervisor" not in self._streams:
+            self._streams["supervisor"] = self._link.open(zmq.DEALER)
+            self._streams["supervisor"].connect(self._endpoints["supervisor"])
+        return self._streams["supervisor"]
 
     @property
     def lost(self) -> bool:

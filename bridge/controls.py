@@ -19,13 +19,16 @@ class Controls:
 
     refused : kinds of requests that cannot be had, and why
     about : what `hello` and `describe` tell beside the usual
+    parameters : those that were set, with their newest values
     """
 
     refused: Mapping[str, str] = {}
     about: Mapping[str, Any] = {}
 
-    def __init__(self, simulation: Simulation) -> None:
+    def __init__(self, simulation: Simulation, parameters: Mapping[str, float] | None = None) -> None:
+        """parameters : those that were set before"""
         self.simulation = simulation
+        self.parameters = dict(parameters or {})
 
     def command(self, places: slice | np.ndarray, values: np.ndarray, client: str) -> None:
         """Set the commands at these places; all have been checked."""
@@ -35,6 +38,7 @@ class Controls:
     def parameter(self, name: str, value: float, client: str) -> None:
         """Set a parameter. ArgumentError if there is none, or it cannot have that value."""
         self.simulation.parameters[name] = value
+        self.parameters[name] = value
 
     def switch(self, kind: str, name: str, client: str) -> Impact:
         """Kind "attach" or "release" a loop, "lock" or "unlock" a hinge. ArgumentError if that cannot be."""

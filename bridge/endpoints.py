@@ -31,10 +31,11 @@ class Endpoints:
 
         tcp: the next two ports; ipc: the path with ``.state`` and ``.topics`` appended.
         """
-        return cls(request, state or _neighbour(request, 1, ".state"), topics or _neighbour(request, 2, ".topics"))
+        return cls(request, state or beside(request, 1, ".state"), topics or beside(request, 2, ".topics"))
 
 
-def _neighbour(endpoint: str, step: int, suffix: str) -> str:
+def beside(endpoint: str, step: int, suffix: str) -> str:
+    """An address that follows from another: so many ports further, or the path with a suffix. Raises EndpointError."""
     transport, address = split(endpoint)
     if transport == "ipc":
         return endpoint + suffix
@@ -42,7 +43,8 @@ def _neighbour(endpoint: str, step: int, suffix: str) -> str:
     if port == 0:
         return f"tcp://{host}:*"
     if port + step > 65535:
-        raise EndpointError(f"{endpoint}: the streams would need port {port + step}. Choose a port below 65534.")
+        below = 65536 - max(step, 2)  # both streams
+        raise EndpointError(f"{endpoint}: port {port + step} would be needed too. Choose a port below {below}.")
     return f"tcp://{host}:{port + step}"
 
 

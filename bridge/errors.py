@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from limberjack.engine.errors import LimberjackError
+from limberjack.engine.errors import ExitCode, LimberjackError
 
 
 class Code(StrEnum):
@@ -34,13 +34,19 @@ class BridgeError(LimberjackError, RuntimeError):
 class EndpointError(BridgeError, ValueError):
     """An endpoint that cannot be used: wrong form, not loopback, already taken, not permitted."""
 
+    exit_code = ExitCode.BAD_INPUT
+
 
 class KeyFileError(BridgeError, ValueError):
     """A CurveZMQ key file that is missing, unreadable, or readable by others."""
 
+    exit_code = ExitCode.BAD_INPUT
+
 
 class KeyRefusedError(BridgeError):
     """The engine does not accept this client's key, or one side uses keys and the other does not."""
+
+    exit_code = ExitCode.BAD_INPUT
 
 
 class EngineTimeoutError(BridgeError, TimeoutError):
@@ -57,6 +63,8 @@ class EngineStartError(BridgeError):
 
 class RefusedError(BridgeError):
     """The engine answered with an error message; ``code`` says which kind."""
+
+    exit_code = ExitCode.FAILED
 
     def __init__(self, code: str, text: str) -> None:
         self.code = code

@@ -11,22 +11,26 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from limberjack.bridge.checkpoint import Resume
 from limberjack.bridge.client import Client
 from limberjack.bridge.endpoints import DEFAULT_ENDPOINT, Endpoints
 from limberjack.bridge.errors import EngineStartError
 from limberjack.bridge.parent import end_with_parent
 from limberjack.bridge.server import serve
 from limberjack.bridge.settings import Settings
-from limberjack.engine.errors import LimberjackError
+from limberjack.bridge.upkeep import NO_SIGNS, CameBack, Pulse, Signs
+from limberjack.engine.errors import ExitCode, LimberjackError, exit_code_of
 from limberjack.engine.kernel import announce_compilation
 from limberjack.engine.system.load import load
 from limberjack.engine.system.system import System
 
+_LOOK_S = 0.1
 _STATUS_MAX = 65536  # bytes of the child's report
 
 
@@ -43,27 +47,39 @@ class EngineProcess:
         *,
         dt: float | None = None,
         integrator: str | None = None,
+        substeps: int = 1,
+        resume: Resume | None = None,
+        came_back: CameBack | None = None,
+        watched: tuple[Pulse, str] | None = None,
         start_timeout_s: float = 300.0,
+        waiting: Callable[[], None] = lambda: None,
     ) -> None:
         """Start an engine on a model file or System and wait until it answers.
 
         settings : as for `serve`; without, lockstep on a free port of 127.0.0.1
+        resume, came_back : as for `serve`
+        watched : by a supervisor: where signs of life go, and its address
         start_timeout_s : bound on the wait; the first start on a machine compiles the engine
+        waiting : called every tenth of a second while that lasts
 
         Raises ModelError for a bad model, EngineStartError when the engine ends or does not answer in time.
         """
         system = model if isinstance(model, System) else load(model)
         settings = settings or Settings(endpoint=DEFAULT_ENDPOINT.rpartition(":")[0] + ":*")
-        self.settings = settings
+        self.settings, self._waiting = settings, waiting
         self._child = subprocess.Popen(
             [sys.executable, "-m", "limberjack.bridge.process"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            pass_fds=() if watched is None else (watched[0].descriptor,),
         )
+        signs = None if watched is None else (watched[0].descriptor, watched[1])
+        steps = {"dt": dt, "integrator": integrator, "substeps": substeps, "resume": resume, "came_back": came_back}
         try:
-            self.endpoints = self._start((system, settings, dt, integrator), time.monotonic() + start_timeout_s)
-            with self.client(name="starter", timeout_s=10.0):
-                pass
+            self.endpoints = self._start((system, settings, steps, signs), time.monotonic() + start_timeout_s)
+            if watched is None:  # its supervisor looks for signs of life, and may have no key of a client
+                with self.client(name="starter", timeout_s=10.0):
+                    pass
         except BaseException:
             self.kill()
             raise
@@ -78,7 +94,9 @@ class EngineProcess:
             raise self._ended() from None
         report = self._read_report(deadline)
         if "error" in report:
-            raise EngineStartError(f"the engine process could not start: {report['error']}")
+            refused = EngineStartError(f"the engine process could not start: {report['error']}")
+            refused.exit_code = ExitCode(report["code"])
+            raise refused
         return Endpoints(**report["endpoints"])
 
     def _read_report(self, deadline: float) -> dict[str, Any]:
@@ -88,8 +106,11 @@ class EngineProcess:
         line = b""
         while not line.endswith(b"\n") and len(line) < _STATUS_MAX:
             remaining = deadline - time.monotonic()
-            if remaining <= 0.0 or not select.select([descriptor], [], [], remaining)[0]:
+            if remaining <= 0.0:
                 raise EngineStartError("the engine process did not answer in time. Allow more with start_timeout_s.")
+            self._waiting()
+            if not select.select([descriptor], [], [], min(remaining, _LOOK_S))[0]:
+                continue
             portion = os.read(descriptor, 4096)
             if not portion:
                 raise self._ended()
@@ -160,7 +181,8 @@ def child_main() -> int:
     pipe = os.dup(1)
     os.dup2(2, 1)  # whatever else prints goes to stderr
     with os.fdopen(os.dup(0), "rb") as stream:
-        system, settings, dt, integrator = pickle.load(stream)
+        system, settings, steps, watched = pickle.load(stream)
+    signs = NO_SIGNS if watched is None else Signs(Pulse(watched[0]), watched[1])
     end_with_parent()
 
     def ready(endpoints: Endpoints) -> None:
@@ -168,10 +190,11 @@ def child_main() -> int:
 
     announce_compilation()
     try:
-        serve(system, settings, dt=dt, integrator=integrator, ready=ready)
+        serve(system, settings, **steps, signs=signs, ready=ready)
     except LimberjackError as error:
-        _report({"error": str(error)}, pipe)
-        return 1
+        code = int(exit_code_of(error))
+        _report({"error": str(error), "code": code}, pipe)
+        return code
     return 0
 
 

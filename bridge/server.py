@@ -8,15 +8,18 @@ import select
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from limberjack.bridge.checkpoint import Resume
+from limberjack.bridge.controls import Controls
 from limberjack.bridge.endpoints import Endpoints
 from limberjack.bridge.pacing import Pacer, place
 from limberjack.bridge.service import Service
 from limberjack.bridge.settings import Settings
 from limberjack.bridge.sockets import IDLE_MS
 from limberjack.bridge.station import Station
+from limberjack.bridge.upkeep import NO_SIGNS, CameBack, Signs, Upkeep
 from limberjack.engine.simulation import Simulation
 from limberjack.engine.system.system import System
 
@@ -26,15 +29,31 @@ _REQUESTS_A_CYCLE = 64  # requests answered in one free-running cycle
 class Server:
     """One engine: binds its sockets, runs its loop until it is told to stop, closes everything."""
 
-    def __init__(self, simulation: Simulation, settings: Settings) -> None:
-        """Raises EndpointError, KeyFileError, ArgumentError, BridgeError; nothing stays open then."""
+    def __init__(
+        self,
+        simulation: Simulation,
+        settings: Settings,
+        *,
+        parameters: Mapping[str, float] | None = None,
+        signs: Signs = NO_SIGNS,
+        came_back: CameBack | None = None,
+    ) -> None:
+        """parameters : those that were set before;  signs : of life, for whom they are;  came_back : what it replaces
+
+        Raises EndpointError, KeyFileError, ArgumentError, BridgeError, OSError; nothing stays open then.
+        """
         self.settings = settings
         place(settings.cpus, settings.priority)  # before the context, whose threads inherit it
-        self.service = Service(simulation, settings)
+        self.service = Service(simulation, settings, controls=Controls(simulation, parameters))
         self.service.pace_status = self._pace
         self._station = Station(self.service)
         self.endpoints: Endpoints = self._station.endpoints
         self._pacer: Pacer | None = None
+        try:
+            self._upkeep = Upkeep(self.service, signs, came_back)
+        except BaseException:
+            self._station.close()
+            raise
 
     def stop(self) -> None:
         """Ask the loop to end; safe from signal handlers and other threads."""
@@ -49,7 +68,10 @@ class Server:
                 self._run_free()
             self._station.heartbeat()
         finally:
-            self._station.close()
+            try:
+                self._upkeep.close()
+            finally:
+                self._station.close()
 
     # ---- loops
 
@@ -58,6 +80,7 @@ class Server:
         while not service.stopping:
             served = station.serve_one(0)
             station.look_around()
+            self._upkeep.look()
             if served and service.fresh:
                 station.publish_state()
 
@@ -71,6 +94,7 @@ class Server:
                 return
             service.free_step(steps)
             self._station.look_around()
+            self._upkeep.look()
             self._station.publish_state()
 
     def _serve_until(self, deadline: float) -> None:
@@ -93,11 +117,11 @@ class Server:
                 served += 1
 
     def _pace(self) -> dict[str, Any]:
-        """How well a free-running engine keeps pace."""
+        """How well a free-running engine keeps pace, and from where it would go on."""
         pacer = self._pacer
         if pacer is None:
-            return {}
-        return {
+            return self._upkeep.status()
+        return self._upkeep.status() | {
             "overruns": pacer.overruns,
             "late_max_s": pacer.late_max_s,
             "lost_s": pacer.lost_s,
@@ -127,15 +151,26 @@ def serve(
     integrator: str | None = None,
     substeps: int = 1,
     ready: Callable[[Endpoints], None] | None = None,
+    resume: Resume | None = None,
+    signs: Signs = NO_SIGNS,
+    came_back: CameBack | None = None,
 ) -> None:
     """Run an engine on ``system`` until SIGINT, SIGTERM or a client's shutdown; returns then.
 
-    dt, integrator : instead of the model's own; substeps : equal parts of a step
+    dt, integrator : instead of the model's own; substeps : equal parts of a step; those of ``resume`` come before both
     ready : called once with the bound addresses
-    Raises EndpointError, KeyFileError, ArgumentError, BridgeError before anything runs.
+    resume : a checkpoint to go on from;  signs, came_back : as for `Server`
+    Raises EndpointError, KeyFileError, CheckpointError, ArgumentError, BridgeError before anything runs.
     """
+    if resume is not None:
+        dt, integrator, substeps = resume.steps(dt, integrator, substeps)
     simulation = Simulation(system, dt=dt, integrator=integrator, substeps=substeps)
-    server = Server(simulation, settings or Settings())
+    if resume is not None:
+        resume.apply(simulation)
+    if came_back is not None:
+        came_back.begin(simulation)
+    parameters = None if resume is None else resume.checkpoint.parameters
+    server = Server(simulation, settings or Settings(), parameters=parameters, signs=signs, came_back=came_back)
     gc.freeze()  # what exists now stays; collections during the run need not look at it
     with _stop_on_signals(server.stop):
         if ready is not None:

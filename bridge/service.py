@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import secrets
 import time
 from collections import Counter, deque
 from collections.abc import Callable
@@ -25,6 +26,7 @@ from limberjack.bridge.messages import (
 )
 from limberjack.bridge.sessions import Session, Sessions
 from limberjack.bridge.settings import Settings
+from limberjack.bridge.stepping import Stepper
 from limberjack.engine.errors import ArgumentError, SimulationError
 from limberjack.engine.simulation import Simulation
 from limberjack.engine.system.archive import to_bytes
@@ -33,8 +35,8 @@ log = logging.getLogger("limberjack.bridge")
 
 Reply = bytes | memoryview
 
-#: Steps taken between two looks at the stop flag.
-_CHUNK = 1000
+#: steps of a request after which its sender's lease begins again
+_LONG = 1000
 _ENVELOPE = 1024  # bytes, at most, of a message beside its body
 _STEPS_END = 2**53  # step counts are whole numbers in a float64
 _COMMANDING = frozenset({"step", "command", "restore", "reset", "shutdown", "acquire", "attach", "lock", "unlock"})
@@ -55,7 +57,8 @@ class Service:
         Raises ModelError for a System made by hand that its archive cannot hold.
         """
         self.simulation, self.settings, self._clock = simulation, settings, clock
-        self._controls = controls or Controls(simulation)
+        self.stepper = Stepper(simulation)
+        self.controls = controls or Controls(simulation)
         self.sessions = Sessions(settings.lease_s)
         sim = simulation
         self._command = sim.part("command")
@@ -65,9 +68,10 @@ class Service:
         self._sampled = False  # the frame holds the present state
         self._switchable = [loop.name for loop in sim.system.loops if loop.switchable]
         self.size_max = max(65536, len(sim.snapshot()) + _ENVELOPE, 16 * nu + _ENVELOPE)
-        self.about = {"size_max": self.size_max, "endpoints": {}, **self._controls.about}
+        self.about = {"size_max": self.size_max, "endpoints": {}, **self.controls.about}
+        self.about["run"] = secrets.token_hex(8)
         self._description = describe(sim, settings)
-        self._archive = to_bytes(sim.system)  # made now: a running cycle has no time for it
+        self.archive = to_bytes(sim.system)  # made now: a running cycle has no time for it
         self.received = self.parameters_set = 0
         self.refused: Counter[str] = Counter()
         self.events: deque[dict[str, Any]] = deque(maxlen=64)
@@ -126,7 +130,7 @@ class Service:
             handler = self._handlers.get(message.type)
             if handler is None:
                 raise Refusal(Code.UNKNOWN_TYPE, f"there is no message type {message.type!r:.40}.")
-            self._controls.check(message.type)
+            self.controls.check(message.type)
             if message.type in _COMMANDING:
                 self._authorize(message, session, now)
             return handler(message, session)
@@ -172,16 +176,13 @@ class Service:
 
     def advance(self, steps: int) -> None:
         """Step in bounded portions, so that a stop request is seen. Raises SimulationError, Refusal."""
-        sim = self.simulation
         try:
-            for start in range(0, steps, _CHUNK):
-                if self.stopping:
-                    text = f"the engine was told to stop after {start} of {steps} steps."
-                    raise Refusal(Code.STOPPING, text)
-                sim.step(min(_CHUNK, steps - start))
+            done = self.stepper.advance(steps, lambda: self.stopping)
         finally:
             self.fresh = True
             self._sampled = False
+        if done < steps:
+            raise Refusal(Code.STOPPING, f"the engine was told to stop after {done} of {steps} steps.")
 
     def free_step(self, steps: int) -> None:
         """One free-running cycle; after a failure the state stays until a reset or restore."""
@@ -209,10 +210,10 @@ class Service:
         return self._reply(message, {**self._description["hello"], **self.about, **self._description["names"]})
 
     def _model(self, message: Message, session: Session) -> bytes:
-        if len(self._archive) + _ENVELOPE > REPLY_MAX:
-            text = f"the model has {len(self._archive)} bytes, more than a reply of {REPLY_MAX} bytes can hold."
+        if len(self.archive) + _ENVELOPE > REPLY_MAX:
+            text = f"the model has {len(self.archive)} bytes, more than a reply of {REPLY_MAX} bytes can hold."
             raise Refusal(Code.OVERSIZE, f"{text} Read it from its file instead.")
-        return self._reply(message, self._archive)
+        return self._reply(message, self.archive)
 
     def _state(self, message: Message, session: Session) -> Reply:
         return self.state_message(message.sequence, message.client)
@@ -227,7 +228,7 @@ class Service:
         if values is not None:
             self._set_command(indices, values, session)
         self.advance(steps)
-        if steps > _CHUNK:
+        if steps > _LONG:
             self.sessions.renew(session, self._clock())
         return self.state_message(message.sequence, message.client)
 
@@ -249,7 +250,7 @@ class Service:
                 text = f"command index {where.max()} is out of range; this model has {len(command)} commands."
                 raise Refusal(Code.ARGUMENT, text)
             count = len(where)
-        self._controls.command(where, read_vector(values, count, "command"), session.name)
+        self.controls.command(where, read_vector(values, count, "command"), session.name)
         self._sampled = False
 
     def _snapshot(self, message: Message, session: Session) -> bytes:
@@ -286,7 +287,7 @@ class Service:
                 code = Code.NON_FINITE if type(value) is float else Code.ARGUMENT
                 raise Refusal(code, f"parameter {name} cannot be {value!r:.40}; give a finite float64.")
             self._authorize(message, session, self._clock())
-            self._controls.parameter(name, value, session.name)
+            self.controls.parameter(name, value, session.name)
             self._sampled = False
             self.parameters_set += 1
             self.events.append({"event": "parameter", "name": name, "value": value, "client": session.name})
@@ -301,7 +302,7 @@ class Service:
         """Close or release a loop, or lock or unlock a hinge; the answer tells what the impact did."""
         if type(message.body) is not str:
             raise Refusal(Code.MALFORMED, f"the body of '{message.type}' is a name, text.")
-        impact = self._controls.switch(message.type, message.body, session.name)
+        impact = self.controls.switch(message.type, message.body, session.name)
         self.fresh, self._sampled = True, False
         closed = self.simulation.closed(impact.loop)
         self.events.append({"event": "loop", "loop": impact.loop, "closed": closed, "client": session.name})
@@ -319,7 +320,7 @@ class Service:
             raise Refusal(Code.MALFORMED, "the body of 'fault' is a name, text, and true, false or nil.")
         if active is not None:
             self._authorize(message, session, self._clock())
-        acts = self._controls.fault(name, active, session.name)
+        acts = self.controls.fault(name, active, session.name)
         if active is not None:
             self.fresh, self._sampled = True, False
         return self._reply(message, [name, acts])
@@ -334,7 +335,7 @@ class Service:
 
     def _shutdown(self, message: Message, session: Session) -> bytes:
         self.stopping = True
-        self._controls.shut_down(session.name)
+        self.controls.shut_down(session.name)
         self.events.append({"event": "shutdown", "client": session.name})
         return self._reply(message, None)
 

@@ -27,6 +27,7 @@ class Settings:
     keys : folder made by `limberjack keygen`: CurveZMQ on all sockets, for the clients in its ``clients``
     cpus : processors to run on, priority : SCHED_FIFO priority 1 to 99 (None: leave both as they are)
     steps_max : largest number of steps one request may ask for
+    checkpoint_s : wall time between two checkpoints, s, written to the folder ``checkpoints`` (None: none)
     """
 
     endpoint: str = DEFAULT_ENDPOINT
@@ -41,14 +42,18 @@ class Settings:
     cpus: tuple[int, ...] | None = None
     priority: int | None = None
     steps_max: int = 1_000_000
+    checkpoint_s: float | None = None
+    checkpoints: Path | None = None
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:
             raise ArgumentError(f"mode {self.mode!r} is not one of {', '.join(MODES)}.")
-        for name in ("rate_hz", "lease_s", "command_age_s"):
+        for name in ("rate_hz", "lease_s", "command_age_s", "checkpoint_s"):
             value = getattr(self, name)
             if value is not None and not 0.0 < value < math.inf:
                 raise ArgumentError(f"{name} is {value}; it must be a finite number above 0.")
+        if (self.checkpoint_s is None) != (self.checkpoints is None):
+            raise ArgumentError("checkpoint_s and checkpoints go together; give both, or none.")
         for name in ("publish_divisor", "steps_max"):
             if getattr(self, name) < 1:
                 raise ArgumentError(f"{name} is {getattr(self, name)}; it must be at least 1.")

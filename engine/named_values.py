@@ -154,3 +154,22 @@ class Outputs(Mapping[str, "float | np.ndarray"]):
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
+
+
+def assign(parameters: MutableMapping[str, float], values: Mapping[str, float]) -> None:
+    """Set those parameters that differ; limits that only fit together in the end are tried again after the others.
+
+    Raises ArgumentError for one that is unknown, or that the model refuses in any order.
+    """
+    left = {name: value for name, value in values.items() if parameters[name] != value}
+    while left:
+        refused: dict[str, float] = {}
+        for name, value in left.items():
+            try:
+                parameters[name] = value
+            except ArgumentError:
+                refused[name] = value
+        if len(refused) == len(left):
+            name, value = refused.popitem()
+            parameters[name] = value
+        left = refused

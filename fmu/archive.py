@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 from limberjack.engine.errors import ArgumentError
 from limberjack.fmu.native.targets import TARGETS
 from limberjack.fmu.native.universal import universal
+from limberjack.scratch import Scratch
 
 #: dates in a ZIP archive start here
 _OLDEST = (1980, 1, 1, 0, 0, 0)
@@ -58,23 +58,20 @@ def write(path: str | os.PathLike[str], files: Mapping[str, bytes]) -> Path:
     """Write an FMU of these files, name inside the FMU → bytes.
 
     Names are sorted; dates and permissions are always the same. The archive is written beside the target and then
-    moved into place: a failed export leaves the old file, or none. Raises ArgumentError where it cannot be written.
+    moved into place: a failed export leaves the old file, or none; what a killed one left goes with the next. Raises
+    ArgumentError where it cannot be written.
     """
     target = check_target(path)
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.stem}-", suffix=".tmp", dir=target.parent)
+        with Scratch(f".{target.stem}-", target.parent) as folder:
+            temporary = folder / "archive"
+            with zipfile.ZipFile(temporary, "w") as archive:
+                for name in sorted(files):
+                    archive.writestr(_entry(name), files[name])
+            os.chmod(temporary, 0o666 & ~_umask())
+            os.replace(temporary, target)
     except OSError as error:
         raise _refused(target, error) from error
-    try:
-        with os.fdopen(handle, "wb") as stream, zipfile.ZipFile(stream, "w") as archive:
-            for name in sorted(files):
-                archive.writestr(_entry(name), files[name])
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, target)
-    except OSError as error:
-        raise _refused(target, error) from error
-    finally:
-        Path(temporary).unlink(missing_ok=True)
     return target
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from limberjack.engine.errors import LimberjackError
+from limberjack.engine.errors import ExitCode, LimberjackError
 
 
 class HilError(LimberjackError):
@@ -10,4 +10,12 @@ class HilError(LimberjackError):
 
 
 class ControllerError(HilError):
-    """A controller in Python raised; the text names it, its line and what it raised."""
+    """A controller raised, or its program did not start as it should; the text names it, and what it raised or said."""
+
+    exit_code = ExitCode.FAILED
+
+
+class ActionError(HilError):
+    """What the timeline or a fault was to do, and the model or another fault refuses."""
+
+    exit_code = ExitCode.FAILED

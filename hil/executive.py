@@ -41,6 +41,7 @@ class Outcome:
     text : why, in words;  error : the exception of a failed run
     frames : times of the frames;  log : events;  rights : what was asked of the machine
     margin_ns : time spun before each deadline; 0 if unpaced
+    unrecorded : why the record is not complete, "" if it is
     """
 
     reason: str
@@ -50,6 +51,7 @@ class Outcome:
     rights: tuple[Right, ...] = ()
     margin_ns: int = 0
     error: Exception | None = field(default=None, repr=False)
+    unrecorded: str = ""
 
 
 class Executive:
@@ -117,6 +119,7 @@ class Executive:
         self.frames = FrameLog(self.period_ns, 1)
         self._ending: tuple[str, str] | None = None
         self._error: Exception | None = None
+        self._unrecorded = ""
         self._now = MonotonicClock(0).now_ns
         self._step_ns = self._visit_ns = self._told = 0
         self._late: set[str] = set()
@@ -144,7 +147,7 @@ class Executive:
             reason, text = self._ending or ("completed", "")
             self.log.add(Event(self.simulation.time, "end", reason, text, {"frames": self.frames.frames}))
         margin = clock.margin_ns if self.paced and isinstance(clock, MonotonicClock) else 0
-        return Outcome(reason, text, self.frames, self.log, rights, margin, self._error)
+        return Outcome(reason, text, self.frames, self.log, rights, margin, self._error, self._unrecorded)
 
     def _count(self, duration_s: float) -> int:
         """Frames in a duration: it is reached or passed by less than a frame."""
@@ -152,7 +155,7 @@ class Executive:
         return arguments.count("frames of the run", -int(-(duration / self.period - 1e-6) // 1), 1, MOST_FRAMES)
 
     def _begin(self, count: int) -> None:
-        self._ending, self._error, self._told = None, None, 0
+        self._ending, self._error, self._unrecorded, self._told = None, None, "", 0
         self._late.clear()
         self._bench = Bench(
             self.simulation, self.log, self.period, time=self.simulation.time, acting=self._bench.acting
@@ -179,7 +182,7 @@ class Executive:
             "snapshot": base64.b64encode(sim.snapshot()).decode(),
             "parameters": dict(sim.parameters),
         }
-        parts.callback(self._close, "the recorder", self.recorder.close)
+        parts.callback(self._close_recorder, self.recorder)
         self.recorder.open(self.signals.names, self.signals.units, {**meta, **self._meta})
         parts.callback(self.log.listeners.remove, record)
         self.log.listeners.append(record)
@@ -305,12 +308,17 @@ class Executive:
         if why:
             self._ending = self._ending or ("overrun", why)
 
-    def _close(self, what: str, close: Callable[[], None]) -> None:
-        """Close a part; trouble is logged and does not keep the others open."""
+    def _close(self, what: str, close: Callable[[], None]) -> str:
+        """Close a part; trouble is logged, returned, and does not keep the others open."""
         try:
             close()
         except Exception as error:
             self.log.add(Event(self.simulation.time, "device", what, f"could not be closed: {error}"))
+            return str(error)
+        return ""
+
+    def _close_recorder(self, recorder: Recorder) -> None:
+        self._unrecorded = self._close("the recorder", recorder.close)
 
 
 @contextlib.contextmanager

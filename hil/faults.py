@@ -13,7 +13,7 @@ import numpy as np
 
 from limberjack.engine.errors import ArgumentError, LimberjackError
 from limberjack.engine.simulation import Simulation
-from limberjack.hil.errors import HilError
+from limberjack.hil.errors import ActionError
 from limberjack.hil.signals import Signals
 
 #: longest delay of commands, frames
@@ -231,14 +231,14 @@ class ChangedParameters:
         self._given: dict[str, float] = {}
 
     def set(self, simulation: Simulation, time: float) -> None:
-        """Begin. HilError if another fault holds one of the parameters, ArgumentError if one cannot be so; nothing
+        """Begin. ActionError if another fault holds one of the parameters, ArgumentError if one cannot be so; nothing
         changes then."""
         _refuse_twice(self.name, bool(self._before))
         parameters, holders = simulation.parameters, self._board.holders
         names = [*self._values, *self._factors]
         for name in names:
             if name in holders:
-                raise HilError(
+                raise ActionError(
                     f"fault '{self.name}' changes parameter '{name}', which fault '{holders[name]}' holds; clear it "
                     "before."
                 )
@@ -280,4 +280,4 @@ class Locked:
 
 def _refuse_twice(name: str, active: bool) -> None:
     if active:
-        raise HilError(f"fault '{name}' acts already; clear it before it begins again.")
+        raise ActionError(f"fault '{name}' acts already; clear it before it begins again.")

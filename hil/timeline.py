@@ -14,7 +14,7 @@ from limberjack.engine.errors import ArgumentError, LimberjackError
 from limberjack.engine.impact import Impact
 from limberjack.engine.loops.layout import SW_CLOSED, SWITCH
 from limberjack.engine.simulation import Simulation
-from limberjack.hil.errors import HilError
+from limberjack.hil.errors import ActionError
 from limberjack.hil.events import Event, EventLog
 from limberjack.hil.parts import Fault
 from limberjack.hil.watchdogs import Watch
@@ -265,7 +265,7 @@ class Timeline:
         self._posted.append(action)
 
     def fire(self, bench: Bench) -> None:
-        """Do what is due in the frame that begins. HilError if a timed action is refused."""
+        """Do what is due in the frame that begins. ActionError if a timed action is refused."""
         if self._rests:
             self._rests = [(name, rest) for name, rest in self._rests if rest(bench)]
         until = bench.time + _TOLERANCE * bench.period
@@ -275,7 +275,7 @@ class Timeline:
             try:
                 self._start(entry.action, bench)
             except LimberjackError as error:
-                raise HilError(f"{_place(entry)}, t = {bench.time:.6g} s: {error}") from error
+                raise ActionError(f"{_place(entry)}, t = {bench.time:.6g} s: {error}") from error
         while self._posted:
             action = self._posted.popleft()
             try:

@@ -14,7 +14,7 @@ import numpy as np
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.simulation import Simulation
 from limberjack.engine.system.devices import Actuator
-from limberjack.engine.system.system import Loop
+from limberjack.engine.system.rest import resting_command
 from limberjack.hil.events import Event
 from limberjack.hil.mounted import Mounted
 from limberjack.hil.parts import Trip
@@ -76,14 +76,9 @@ class SafeState:
         """How a command brakes; None: it is left alone, as those of loops are."""
         name = self._simulation.command_names[place]
         taker = self._takers[place]
-        if isinstance(taker, Loop):
-            return None
-        if not isinstance(taker, Actuator) or name != taker.name or taker.mode == "velocity":
-            return lambda: 0.0
-        if taker.mode == "servo":
-            q = self._simulation.part("q")
-            here = float(q[self._simulation.system.coordinate_names.index(taker.coordinate)])
-            return lambda: here
+        if not isinstance(taker, Actuator) or name != taker.name or taker.mode in ("velocity", "servo"):
+            rest = resting_command(self._simulation, place)
+            return None if rest is None else lambda: rest
         if self._gain is None:
             raise ArgumentError(
                 f"command '{name}' is a torque or force: to brake with it a gain is needed; give brake_gain."

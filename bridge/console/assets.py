@@ -6,9 +6,7 @@ import base64
 import hashlib
 import io
 import os
-import shutil
 import tarfile
-import tempfile
 import urllib.error
 import urllib.request
 from collections.abc import Callable
@@ -18,6 +16,8 @@ from pathlib import Path, PurePosixPath
 import platformdirs
 
 from limberjack.bridge.errors import BridgeError
+from limberjack.engine.errors import ExitCode
+from limberjack.scratch import Scratch
 
 DEFAULT_REGISTRY = "https://registry.npmjs.org"
 _SIZE_MAX = 64 << 20  # bytes of a tarball, and of what is taken out of it
@@ -26,6 +26,8 @@ _TIMEOUT_S = 60.0
 
 class AssetError(BridgeError, ValueError):
     """A library for the browser that is missing, cannot be fetched, or is not the one that is expected."""
+
+    exit_code = ExitCode.BAD_INPUT
 
 
 @dataclass(frozen=True)
@@ -136,8 +138,7 @@ def _check(package: Package, content: bytes) -> None:
 def _unpack(package: Package, content: bytes) -> None:
     """Into a folder beside its place, then there in one move: half a package is never found."""
     package.folder.parent.mkdir(parents=True, exist_ok=True)
-    scratch = Path(tempfile.mkdtemp(dir=package.folder.parent, prefix=f".{package.name}-"))
-    try:
+    with Scratch(f".{package.name}-", package.folder.parent) as scratch:
         with tarfile.open(fileobj=io.BytesIO(content), mode="r:gz") as archive:
             for member in archive:
                 path = PurePosixPath(*PurePosixPath(member.name).parts[1:])
@@ -146,8 +147,6 @@ def _unpack(package: Package, content: bytes) -> None:
         scratch.chmod(0o755)
         if not package.installed:
             scratch.rename(package.folder)
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
 
 
 def _write(archive: tarfile.TarFile, member: tarfile.TarInfo, folder: Path, path: PurePosixPath) -> None:

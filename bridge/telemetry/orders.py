@@ -11,7 +11,7 @@ from limberjack.bridge.errors import BridgeError
 from limberjack.bridge.telemetry.sample import printable
 from limberjack.bridge.telemetry.session import Session
 from limberjack.engine import arguments
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.errors import ArgumentError, ExitCode
 
 #: action → what it does; `target` is a parameter, loop, hinge or fault where the text names one
 ACTIONS = {
@@ -71,6 +71,8 @@ class OrderRefused(BridgeError):
     Of the gateway: "role", "not_allowed", "malformed", "unknown", "non_finite", "range", "busy", "lost"; of the engine:
     its own codes (docs/protocol.md), as "lease"
     """
+
+    exit_code = ExitCode.FAILED
 
     def __init__(self, code: str, text: str) -> None:
         self.code = code

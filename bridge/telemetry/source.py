@@ -25,6 +25,7 @@ _PAUSES_S = (0.25, 4.0)  # between attempts to connect: first, longest
 _NOTICES_A_HEARTBEAT = 5  # of one kind; of more the number is told
 _PARAMETERS_S = 10.0  # least time between two readings of all parameters
 _SEVERITY = {"failed": 2, "refused": 1, "shutdown": 1, "key_refused": 1, "handshake_failed": 1}
+_SEVERITY |= {"restarted": 2, "checkpoint_failed": 1}
 _SEVERITY |= {"trip": 2, "fault": 1, "overrun": 1, "device": 1}  # of a test bench
 
 
@@ -236,6 +237,10 @@ def event_text(kind: str, body: dict[str, Any]) -> str:
     match kind:
         case "failed" | "refused":
             return f"the engine {'failed' if kind == 'failed' else 'refused a request'}: {body['text']}"
+        case "restarted":
+            return f"another engine took its place: {body['cause']} It goes on from t = {body['resumed_time']:.6g} s."
+        case "checkpoint_failed":
+            return f"the engine writes no checkpoints: {body['text']}"
         case "lease":
             return f"'{client}' holds the command lease." if client else "nobody holds the command lease."
         case "parameter":

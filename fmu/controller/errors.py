@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from limberjack.engine.errors import LimberjackError
+from limberjack.engine.errors import ExitCode, LimberjackError
 
 
 class FmuError(LimberjackError, RuntimeError):
@@ -15,6 +15,8 @@ class FmuError(LimberjackError, RuntimeError):
     fmu : the FMU's name
     log_lines : what the FMU logged last, oldest first; the message ends with them
     """
+
+    exit_code = ExitCode.FAILED
 
     def __init__(self, fmu: str, what: str, log_lines: Sequence[str] = ()) -> None:
         self.fmu, self.what, self.log_lines = fmu, what, tuple(log_lines)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from limberjack.engine.errors import LimberjackError
+from limberjack.engine.errors import LimberjackError, exit_code_of
 from limberjack.hil.campaign.sampling import Job
-from limberjack.hil.campaign.table import Row
+from limberjack.hil.campaign.table import Row, status_of
 
 #: runs one job of a scenario; found by its module and name in other processes
 Run = Callable[[Path, Job], Row]
@@ -18,6 +18,6 @@ def tried(run: Run, scenario: Path, job: Job) -> Row:
     try:
         return run(scenario, job)
     except (Exception, SystemExit) as error:
-        refused = isinstance(error, LimberjackError) and isinstance(error, ValueError)
-        told = str(error) if isinstance(error, LimberjackError) else f"{type(error).__name__}: {error}"
-        return Row(job.run, job.seed, "invalid" if refused else "error", told, job.values)
+        if isinstance(error, LimberjackError):
+            return Row(job.run, job.seed, status_of(exit_code_of(error)), str(error), job.values)
+        return Row(job.run, job.seed, "error", f"{type(error).__name__}: {error}", job.values)

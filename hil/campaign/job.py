@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from limberjack.hil.campaign.sampling import Job
-from limberjack.hil.campaign.table import Row, Status
+from limberjack.hil.campaign.table import Row, Status, status_of
 from limberjack.hil.scenario.run import run_scenario
 
 
@@ -17,7 +17,7 @@ def run_job(scenario: Path, job: Job, out: Path | None = None) -> Row:
     result = run_scenario(scenario, out=out, seed=job.seed, overrides=job.values, paced=False)
     failed = [verdict for verdict in result.criteria if not verdict.passed]
     cause = "; ".join(f"{verdict.name}: {verdict.text}" for verdict in failed)
-    status: Status = "passed" if result.passed else "failed"
+    status: Status = "passed" if result.passed else status_of(result.exit_code)
     measured = {name: float(value) for name, value in result.values.items()}
     units = {verdict.name: verdict.unit for verdict in result.criteria if verdict.unit}
     names = [verdict.name for verdict in failed]

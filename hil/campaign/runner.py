@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from limberjack.engine import arguments
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.errors import ArgumentError, ExitCode
 from limberjack.hil.campaign.attempt import Run
 from limberjack.hil.campaign.job import run_job
 from limberjack.hil.campaign.load import Campaign, load_campaign
 from limberjack.hil.campaign.local_pool import LocalPool, Pool
 from limberjack.hil.campaign.plot import write_plot
 from limberjack.hil.campaign.sampling import Job, plan
-from limberjack.hil.campaign.table import Journal, Row, write_table
+from limberjack.hil.campaign.table import UNJUDGED, Journal, Row, write_table
 from limberjack.version import __version__
 
 MOST_WORKERS = 1024
@@ -47,9 +47,13 @@ class Summary:
         return self.counts()["passed"] >= self.least_passed * len(self.rows)
 
     @property
-    def exit_code(self) -> int:
-        """0 passed, 1 failed."""
-        return 0 if self.passed else 1
+    def exit_code(self) -> ExitCode:
+        """A campaign that could have passed but for the runs that cannot be judged is a failure of the machine."""
+        counts = self.counts()
+        judged = counts["passed"] + sum(counts[status] for status in UNJUDGED)
+        if judged < self.least_passed * len(self.rows):
+            return ExitCode.FAILED
+        return ExitCode.DONE if self.passed else ExitCode.MACHINE
 
 
 def run_campaign(

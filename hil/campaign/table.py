@@ -14,19 +14,27 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.errors import ArgumentError, ExitCode
 from limberjack.hil.errors import HilError
 
 VERSION = 1
 Status = Literal["passed", "failed", "invalid", "error", "lost"]
+#: statuses of runs that tell nothing of what was tested
+UNJUDGED = ("error", "lost")
+
+
+def status_of(code: ExitCode) -> Status:
+    """What a run that did not pass is in the table."""
+    statuses: dict[ExitCode, Status] = {ExitCode.FAILED: "failed", ExitCode.BAD_INPUT: "invalid"}
+    return statuses.get(code, "error")
 
 
 @dataclass(frozen=True)
 class Row:
     """What became of a run.
 
-    status : passed or failed by its criteria; invalid: its values cannot be run; error: something else was raised;
-        lost: its process died or hung, at each try
+    status : passed or failed by its criteria; invalid: its values cannot be run; error: the machine failed, or
+        something unknown was raised; lost: its process died or hung, at each try
     cause : why it did not pass
     values : path → value that it was given;  measured : criterion → number, nan where nothing could be measured
     failed : criteria that failed;  units : criterion → unit of its number, where it has one

@@ -18,7 +18,7 @@ import numpy as np
 from limberjack.engine import arguments
 from limberjack.engine.errors import ArgumentError
 from limberjack.hil.devices.device import Link, Wiring
-from limberjack.hil.errors import ControllerError, HilError
+from limberjack.hil.errors import ControllerError
 
 SCHEME = "python:"
 #: from simulated time, s, and signals (ns,) to commands (nc,); None: no answer this time
@@ -41,7 +41,7 @@ class InProcessDevice:
         self._fresh = False
 
     def open(self, wiring: Wiring) -> None:
-        """Make the law. HilError with its place if it raises."""
+        """Make the law. ControllerError with its place if it raises."""
         self.link, self._fresh = Link(), False
         self._size = len(wiring.commands)
         self._answer = np.zeros(self._size)
@@ -50,7 +50,7 @@ class InProcessDevice:
         except Exception as error:
             raise ControllerError(f"controller '{self.name}' could not be made: {self._told(error)}") from error
         if not callable(self._law):
-            raise HilError(
+            raise ControllerError(
                 f"controller '{self.name}': its function returned {type(self._law).__name__}; return a function of "
                 "time and signals that returns commands."
             )

@@ -175,7 +175,7 @@ class McapRecorder:
             self._ring.put_event(text, max(round(1e9 * event.time), 0), time.time_ns())
 
     def close(self) -> None:
-        """Write what is left and finish the file. HilError if the process failed: the record then ends before."""
+        """Write what is left and finish the file. HilError if rows or events are missing in it."""
         if self._child is None or self._child.orders.closed:
             return
         self._counts[process.CLOSING] = 1
@@ -186,6 +186,11 @@ class McapRecorder:
             raise HilError(
                 f"{self.path}: the record is not complete, {told['error']}: {self.acknowledged} of {self.rows} rows "
                 "were acknowledged and can be read."
+            )
+        if told["rows"] < self.rows or told["events_dropped"]:
+            raise HilError(
+                f"{self.path}: the record is not complete, its process was behind: it has {told['rows']} of "
+                f"{self.rows} rows, and {told['events_dropped']} events found no room."
             )
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import base64
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from limberjack.engine.errors import ArgumentError, LimberjackError
+from limberjack.engine.named_values import assign
 from limberjack.engine.simulation import Simulation
 from limberjack.engine.system.system import System
 from limberjack.hil.events import Event
@@ -114,7 +114,7 @@ class _Replaying:
 
     def run(self) -> Replay:
         """From the start to the end, or to the first difference."""
-        self._set_parameters(self._record.meta.get("parameters", {}))
+        assign(self._sim.parameters, self._record.meta.get("parameters", {}))
         self._sim.restore(base64.b64decode(self._record.meta["snapshot"]))
         for batch in self._record.batches():
             for event in batch.events:
@@ -154,27 +154,12 @@ class _Replaying:
     def _apply(self, event: Event) -> None:
         """What an event did to the model."""
         data = event.data
-        self._set_parameters(data.get("parameters", {}))
+        assign(self._sim.parameters, data.get("parameters", {}))
         if event.kind in _SWITCHES:
             getattr(self._sim, _SWITCHES[event.kind])(data["loop"])
         for word, work in (("attached", self._sim.attach), ("released", self._sim.release)):
             for loop in data.get(word, ()):
                 work(loop)
-
-    def _set_parameters(self, values: dict[str, Any]) -> None:
-        """Set those that differ; limits that only fit together in the end are tried again after the others."""
-        left = {name: value for name, value in values.items() if self._sim.parameters[name] != value}
-        while left:
-            refused: dict[str, Any] = {}
-            for name, value in left.items():
-                try:
-                    self._sim.parameters[name] = value
-                except ArgumentError:
-                    refused[name] = value
-            if len(refused) == len(left):
-                name, value = refused.popitem()
-                self._sim.parameters[name] = value
-            left = refused
 
     def _compared(self, number: int, row: np.ndarray) -> Difference | None:
         """The first signal of a row that has other bits than recorded."""

@@ -43,6 +43,7 @@ class Built:
 
     faults : by name
     judged : criterion → its signals;  plotted : (title, signals) of the diagrams;  listed : signals of the table
+    recorded : whether a full record is written
     """
 
     executive: Executive
@@ -51,6 +52,7 @@ class Built:
     judged: dict[str, tuple[str, ...]]
     plotted: list[tuple[str, tuple[str, ...]]]
     listed: tuple[str, ...]
+    recorded: bool
 
 
 def build(
@@ -78,7 +80,7 @@ def build(
     tape = Tape(
         signals, {name for part in (*judged.values(), *(p for _, p in plotted), listed) for name in part}, frames
     )
-    pacing = spec.pacing
+    pacing, records = spec.pacing, _record(scenario, out, log)
     counts = {name: getattr(pacing, name) for name in ("most_total", "most_consecutive", "start_up_frames")}
     with scenario.at("pacing"):
         executive = Executive(
@@ -89,7 +91,7 @@ def build(
             devices=devices,
             timeline=_timeline(scenario, simulation, faults, {part.name: part for part in watchdogs}),
             watchdogs=[*watching, *watchdogs],
-            recorder=Recorders([*_record(scenario, out, log), tape]),
+            recorder=Recorders([*records, tape]),
             log=log,
             faults=board,
             answer_limit_s=pacing.answer_limit_s,
@@ -102,7 +104,7 @@ def build(
                 "load": spec.load.model_dump(),
             },
         )
-    return Built(executive, tape, faults, judged, plotted, listed)
+    return Built(executive, tape, faults, judged, plotted, listed, bool(records))
 
 
 def _check_model(scenario: Scenario) -> None:

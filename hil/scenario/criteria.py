@@ -22,7 +22,7 @@ class Verdict:
     """What became of one criterion.
 
     value : what was measured, nan where nothing could be;  bound : what it is compared with;  time : where, s, or nan
-    unit : of value and bound
+    unit : of value and bound;  machine : if it failed, the machine did, not what was tested
     """
 
     name: str
@@ -32,6 +32,7 @@ class Verdict:
     bound: float = float("nan")
     time: float = float("nan")
     unit: str = ""
+    machine: bool = False
 
 
 @dataclass(frozen=True)

@@ -14,17 +14,23 @@ _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff
 
 
 def write_junit(path: Path, name: str, verdicts: Sequence[Verdict], elapsed_s: float) -> None:
-    """One test suite of the scenario's name, one test case a verdict; the time is the whole run's."""
-    failures = sum(not verdict.passed for verdict in verdicts)
-    about = {"name": _clean(name), "time": f"{elapsed_s:.6f}", "tests": str(len(verdicts)), "failures": str(failures)}
+    """One test suite of the scenario's name, one test case a verdict; the time is the whole run's.
+
+    What the machine failed at is an error, the rest are failures.
+    """
+    errors = sum(not verdict.passed and verdict.machine for verdict in verdicts)
+    failures = sum(not verdict.passed for verdict in verdicts) - errors
+    counts = {"tests": str(len(verdicts)), "failures": str(failures), "errors": str(errors)}
+    about = {"name": _clean(name), "time": f"{elapsed_s:.6f}", **counts}
     root = ElementTree.Element("testsuites")
-    suite = ElementTree.SubElement(root, "testsuite", {**about, "errors": "0", "skipped": "0"})
+    suite = ElementTree.SubElement(root, "testsuite", {**about, "skipped": "0"})
     for verdict in verdicts:
         case = ElementTree.SubElement(suite, "testcase", classname=_clean(name), name=_clean(verdict.name), time="0")
         if verdict.passed:
             ElementTree.SubElement(case, "system-out").text = _clean(verdict.text)
         else:
-            failure = ElementTree.SubElement(case, "failure", message=_clean(verdict.text), type="criterion")
+            kind = {"tag": "error", "type": "machine"} if verdict.machine else {"tag": "failure", "type": "criterion"}
+            failure = ElementTree.SubElement(case, kind["tag"], message=_clean(verdict.text), type=kind["type"])
             failure.text = _clean(verdict.text)
     ElementTree.indent(root)
     ElementTree.ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)

@@ -9,19 +9,19 @@ import shlex
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from limberjack.engine.errors import ArgumentError
-from limberjack.hil.errors import HilError
+from limberjack.hil.errors import ControllerError
 from limberjack.hil.events import Event
 from limberjack.hil.mounted import Mounted
 from limberjack.hil.parts import Trip
 from limberjack.hil.scenario.load import Scenario
 from limberjack.hil.scenario.schema import ControllerSpec
 from limberjack.hil.signals import Signals
+from limberjack.scratch import Scratch
 
 _PR_SET_PDEATHSIG = 1
 #: how often a starting program is looked at, s
@@ -41,7 +41,7 @@ class Programs:
     def running(self) -> Iterator[None]:
         """Start all, give each its time, and end all, whatever happens."""
         with contextlib.ExitStack() as stack:
-            folder = self._out or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="limberjack-")))
+            folder = self._out or stack.enter_context(Scratch("limberjack-programs-"))
             self._outputs = {spec.name: folder / f"{spec.name}.log" for spec in self._scenario.spec.controllers}
             for i, spec in enumerate(self._scenario.spec.controllers):
                 with self._scenario.at("controllers", i, "command"):
@@ -62,7 +62,9 @@ class Programs:
                 how = f"within {spec.start_s:g} s" if child.poll() is None else "before it ended"
                 said = self._said(spec).splitlines()
                 last = f"the last line of its output is '{said[-1]:.200}'" if said else "it said nothing"
-                raise HilError(f"the program of controller '{spec.name}' did not say '{spec.ready}' {how}; {last}.")
+                raise ControllerError(
+                    f"the program of controller '{spec.name}' did not say '{spec.ready}' {how}; {last}."
+                )
 
     def _is_ready(self, spec: ControllerSpec) -> bool:
         """Whether it has said so; False for a program of which no such line is known."""

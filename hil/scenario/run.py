@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from limberjack.engine import arguments
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.errors import ArgumentError, ExitCode, exit_code_of
 from limberjack.hil.events import Event, EventLog
 from limberjack.hil.executive import Outcome
 from limberjack.hil.parts import Visitor
 from limberjack.hil.scenario.build import Built, build
 from limberjack.hil.scenario.criteria import Evidence, Verdict, judge
-from limberjack.hil.scenario.html import write_html
-from limberjack.hil.scenario.junit import write_junit
 from limberjack.hil.scenario.load import Scenario, load_scenario
 from limberjack.hil.scenario.programs import Programs
+from limberjack.hil.scenario.results import FILES, write_judgement, write_signals
 
-#: what a run writes, besides the output of programs
-FILES = ("report.html", "junit.xml", "result.json", "events.jsonl", "signals.csv", "record.mcap")
 #: makes the visitor of a run, and ends it when the run has ended
 Visit = Callable[[Built], AbstractContextManager[Visitor]]
 
@@ -34,8 +27,8 @@ Visit = Callable[[Built], AbstractContextManager[Visitor]]
 class Result:
     """What a run of a scenario came to.
 
-    passed : whether the run ended as expected and all criteria hold
-    criteria : the end of the run first, then the scenario's
+    passed : whether the run ended as expected, all criteria hold, and what was to be recorded is
+    criteria : the end of the run first, then the scenario's; where files are written, whether the record is complete
     folder : where report.html, junit.xml, result.json, events.jsonl, signals.csv and record.mcap are; None: nothing was
         written
     values : criterion → what was measured
@@ -51,9 +44,13 @@ class Result:
     built: Built
 
     @property
-    def exit_code(self) -> int:
-        """0 passed, 1 failed."""
-        return 0 if self.passed else 1
+    def exit_code(self) -> ExitCode:
+        """A run that the machine ended, or whose record alone is not complete, is a failure of the machine."""
+        if self.passed:
+            return ExitCode.DONE
+        failed = [verdict for verdict in self.criteria if not verdict.passed]
+        machine = failed[0].machine if failed[0] is self.criteria[0] else all(verdict.machine for verdict in failed)
+        return ExitCode.MACHINE if machine else ExitCode.FAILED
 
     def explain(self) -> str:
         """The verdicts as lines of text, failed ones first."""
@@ -77,7 +74,7 @@ def run_scenario(
     visit : makes a visitor of the run, who may watch it and act on it
 
     ModelError or ArgumentError for what cannot be run, HilError where a device cannot be opened; what goes wrong later
-    is in the Result.
+    is in the Result, but for a folder in which no report can be written: HilError.
     """
     if isinstance(source, Scenario) and overrides:
         raise ArgumentError("overrides are for a scenario's path; give them to load_scenario, which made this one.")
@@ -98,10 +95,12 @@ def run_scenario(
     evidence = Evidence(built.tape, outcome.log, built.judged, spec.duration)
     verdicts = [_ending(scenario, outcome), *(judge(criterion, evidence) for criterion in spec.criteria)]
     values = {verdict.name: verdict.value for verdict in verdicts[1:]}
+    if folder is not None:
+        verdicts.append(write_signals(scenario, built, outcome, folder))
     passed = all(verdict.passed for verdict in verdicts)
     result = Result(spec.name, passed, outcome, verdicts, folder, values, chosen, built)
     if folder is not None:
-        _write(result, scenario, folder)
+        write_judgement(result, scenario, folder)
     return result
 
 
@@ -113,7 +112,8 @@ def _ending(scenario: Scenario, outcome: Outcome) -> Verdict:
     text += f": {outcome.text}" if outcome.text else ""
     wanted = "" if outcome.reason == expected else f" (expected: {expected})"
     time = outcome.log.events[-1].time if outcome.log.events else float("nan")
-    return Verdict("end of the run", outcome.reason == expected, text + wanted, time=time)
+    machine = outcome.error is not None and exit_code_of(outcome.error) == ExitCode.MACHINE
+    return Verdict("end of the run", outcome.reason == expected, text + wanted, time=time, machine=machine)
 
 
 def _tell_silent(built: Built, log: EventLog) -> None:
@@ -122,39 +122,3 @@ def _tell_silent(built: Built, log: EventLog) -> None:
     for mounted in built.executive.devices:
         if len(mounted.commands) and not mounted.device.link.received:
             log.add(Event(time, "device", mounted.name, "was never heard: its commands stayed as they started"))
-
-
-def _json(value: Any, indent: int | None = None) -> str:
-    """Strict JSON: null for numbers that are not finite."""
-    return json.dumps(_finite(value), indent=indent, default=str, allow_nan=False)
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(item) for item in value]
-    if isinstance(value, (float, np.floating)):
-        return float(value) if math.isfinite(value) else None
-    return value
-
-
-def _write(result: Result, scenario: Scenario, folder: Path) -> None:
-    built, log = result.built, result.outcome.log
-    if scenario.spec.record.csv:
-        built.tape.write_csv(folder / "signals.csv", built.listed, scenario.spec.record.every)
-    with (folder / "events.jsonl").open("w", encoding="utf-8") as stream:
-        stream.writelines(_json(asdict(event)) + "\n" for event in log.events)
-    summary = {
-        "scenario": result.name,
-        "passed": result.passed,
-        "reason": result.outcome.reason,
-        "text": result.outcome.text,
-        "seed": result.seed,
-        "criteria": [asdict(verdict) for verdict in result.criteria],
-        "frames": result.outcome.frames.statistics().as_dict(),
-        "devices": {mounted.name: asdict(mounted.device.link) for mounted in built.executive.devices},
-    }
-    (folder / "result.json").write_text(_json(summary, indent=1) + "\n", encoding="utf-8")
-    write_junit(folder / "junit.xml", result.name, result.criteria, result.outcome.frames.statistics().elapsed)
-    write_html(folder / "report.html", scenario, built, result.outcome, result.criteria, result.seed)

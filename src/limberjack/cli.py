@@ -1,8 +1,9 @@
-"""The `limberjack` command. Exit code 0: done; 1: a run that failed; 2: input that cannot be used."""
+"""The `limberjack` command. Exit codes stand in the README."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 import warnings
 from collections.abc import Sequence
@@ -13,10 +14,8 @@ from limberjack.commands.parsing import command as _command
 from limberjack.commands.parsing import load_arguments, load_options
 from limberjack.commands.record_commands import RECORD_COMMANDS
 from limberjack.commands.telemetry_commands import TELEMETRY_COMMANDS
-from limberjack.engine.errors import ArgumentError, LimberjackError, MissingExtraError, ModelError, ModelWarning
+from limberjack.engine.errors import ExitCode, LimberjackError, ModelWarning, exit_code_of
 from limberjack.version import __version__
-
-BAD_INPUT, FAILED = 2, 1
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -26,28 +25,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("always", ModelWarning)
             warnings.showwarning = _show_warning
-            return int(options.work(options) or 0)
-    except KeyboardInterrupt:
-        print("stopped by the user", file=sys.stderr)
-        return 130
-    except (ModelError, ArgumentError, MissingExtraError) as error:
-        print(f"limberjack: {error}", file=sys.stderr)
-        return BAD_INPUT
-    except LimberjackError as error:
-        print(f"limberjack: {error}", file=sys.stderr)
-        return BAD_INPUT if isinstance(error, ValueError) else FAILED
-    except BrokenPipeError:
-        return FAILED
-    except OSError as error:
-        print(f"limberjack: {_file_trouble(error)}", file=sys.stderr)
-        return BAD_INPUT
+            return int(options.work(options) or ExitCode.DONE)
+    except (KeyboardInterrupt, LimberjackError, MemoryError, OSError) as error:
+        with contextlib.suppress(OSError):
+            print(_last_words(error), file=sys.stderr)
+        return exit_code_of(error)
+
+
+def _last_words(error: BaseException) -> str:
+    if isinstance(error, KeyboardInterrupt):
+        return "stopped by the user"
+    if isinstance(error, LimberjackError):
+        return f"limberjack: {error}"
+    if isinstance(error, MemoryError):
+        return "limberjack: there is not enough memory. Close other programs, or take a smaller model."
+    assert isinstance(error, OSError)
+    return f"limberjack: {_file_trouble(error)}"
 
 
 def _file_trouble(error: OSError) -> str:
+    if isinstance(error, BrokenPipeError) and error.filename is None:
+        return "nobody reads what it prints any more."
     if error.filename is None:
         return f"the system refuses: {error.strerror or error}."
     if isinstance(error, FileNotFoundError):
         return f"{error.filename}: there is no such file or folder. Check the path, and that its folder exists."
+    if exit_code_of(error) == ExitCode.MACHINE:
+        return f"{error.filename}: {error.strerror}. Make room, or give a path on another disk."
     return f"{error.filename}: {error.strerror}. Give another path, in a folder that exists and that you may write to."
 
 
@@ -84,8 +88,8 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _model_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", type=Path, metavar="MODEL", help=".yaml, .urdf, .xml (MJCF) or .ljm")
+def _model_options(parser: argparse.ArgumentParser, count: str | None = None) -> None:
+    parser.add_argument("model", nargs=count, type=Path, metavar="MODEL", help=".yaml, .urdf, .xml (MJCF) or .ljm")
     load_arguments(parser)
 
 
@@ -111,6 +115,8 @@ def _demo(commands: Any) -> None:
 
 
 def _run(commands: Any) -> None:
+    from limberjack.commands.serving import add_arguments
+
     def work(options: argparse.Namespace) -> None:
         from limberjack.commands.run import run
 
@@ -121,7 +127,7 @@ def _run(commands: Any) -> None:
         "test trajectory from a controller process and write log, plot and table"
     )
     parser = _command(commands, "run", work, text)
-    _model_options(parser)
+    _model_options(parser, count="?")
     _step_options(parser)
     parser.add_argument("--substeps", type=int, default=1, metavar="N", help="equal parts of a step; only when serving")
     parser.add_argument("--with-parent", action="store_true", help="end when standard input ends; only when serving")
@@ -143,6 +149,7 @@ def _run(commands: Any) -> None:
     parser.add_argument("--keys", type=Path, metavar="DIR", help="CurveZMQ keys made by 'limberjack keygen'")
     parser.add_argument("--cpu", type=int, action="append", help="processor to stay on (may be repeated)")
     parser.add_argument("--priority", type=int, help="SCHED_FIFO priority, 1 to 99")
+    add_arguments(parser)
 
 
 def _info(commands: Any) -> None:
@@ -223,6 +230,8 @@ def _hil(commands: Any) -> None:
     run.add_argument("--no-pace", action="store_true", help="in lockstep, as fast as devices answer")
     text = "put a value in place of the file's, as pacing.policy=skip or faults[wheel].factor=0.5 (repeatable)"
     run.add_argument("--set", action="append", default=[], metavar="PATH=VALUE", help=text)
+    text = "run the bench in a process of its own; end it, and say so, if no frame comes for so long"
+    run.add_argument("--hung-after", type=float, metavar="S", help=text)
     text = "answer clients, consoles and 'limberjack gateway' here while the scenario runs, as tcp://127.0.0.1:5555"
     run.add_argument("--serve", metavar="ENDPOINT", help=text)
     run.add_argument("--publish-every", type=int, metavar="N", help="with --serve: publish every N-th frame")

@@ -9,6 +9,7 @@ import pytest
 
 import limberjack as lj
 from limberjack.cli import main
+from limberjack.hil.errors import HilError
 from limberjack.hil.events import Event, EventLog
 from limberjack.hil.executive import Executive
 from limberjack.hil.record.mcap_file import McapFile, McapRecorder
@@ -225,7 +226,8 @@ def test_a_full_ring_counts_what_it_drops_and_the_record_shows_the_gap(tmp_path)
         time.sleep(0.01)
     for row in rows[30:]:
         recorder.row(row)
-    recorder.close()
+    with pytest.raises(HilError, match=r"the record is not complete, its process was behind: it has 26 of 40 rows"):
+        recorder.close()
     record = McapFile(path)
     batch = record.read()
     assert batch.numbers.tolist() == [*range(16), *range(30, 40)]

@@ -55,7 +55,7 @@ def test_a_failed_criterion_is_exit_code_1_and_a_failure_in_junit(tmp_path, caps
     assert main(job) == 1
     assert "FAILED" in capsys.readouterr().out
     suite = ElementTree.parse(out / "junit.xml").getroot().find("testsuite")
-    assert (suite.get("tests"), suite.get("failures")) == ("7", "1")
+    assert (suite.get("tests"), suite.get("failures")) == ("8", "1")
     assert [case.get("name") for case in suite if case.find("failure") is not None] == ["settles"]
     summary = json.loads((out / "result.json").read_text())
     assert summary["passed"] is False

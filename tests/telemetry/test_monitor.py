@@ -198,6 +198,6 @@ def test_table_of_a_running_engine_on_a_pipe(engine, capsys):
 
 
 def test_monitor_without_an_engine_says_how_to_start_one(capsys):
-    assert cli.main(["monitor", "ipc:///tmp/lj-no-engine"]) == 1
+    assert cli.main(["monitor", "ipc:///tmp/lj-no-engine"]) == 3
     assert "limberjack run MODEL" in capsys.readouterr().err
     assert cli.main(["monitor", "ipc:///tmp/lj-no-engine", "--rate", "nan"]) == 2

@@ -15,9 +15,11 @@ from limberjack.bridge.errors import BridgeError
 from limberjack.bridge.telemetry.dictionary import Dictionary
 from limberjack.bridge.telemetry.history.blocks import Points, column_size, head_size, pack, unpack
 from limberjack.bridge.telemetry.sample import Notice
+from limberjack.engine.errors import ExitCode
 
 _FORM = 1  # of the tables; another one is refused
 _BUSY_S = 5.0
+_OF_THE_MACHINE = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM)
 _LONGEST_TEXT = 4000  # characters of a notice's text, and of its data
 _TABLES = """
 CREATE TABLE IF NOT EXISTS dictionary (id INTEGER PRIMARY KEY, model TEXT, hash TEXT, ids TEXT, UNIQUE (hash, ids));
@@ -32,6 +34,8 @@ CREATE INDEX IF NOT EXISTS notice_time ON notice (unix_ns);
 
 class HistoryError(BridgeError, ValueError):
     """A history file that cannot be used, or a question that cannot be answered from it."""
+
+    exit_code = ExitCode.BAD_INPUT
 
 
 class Store:
@@ -77,7 +81,10 @@ class Store:
             yield
         except sqlite3.Error as error:
             mend = "Give another path, or move the file away; if the disk is full, make room"
-            raise HistoryError(f"{self.path}: the history cannot be used ({error}). {mend}.") from None
+            told = HistoryError(f"{self.path}: the history cannot be used ({error}). {mend}.")
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF in _OF_THE_MACHINE:
+                told.exit_code = ExitCode.MACHINE
+            raise told from None
 
     # ---- writing
 

@@ -10,17 +10,17 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from limberjack.commands.console import open_console
 from limberjack.commands.tables import new_table
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.errors import ArgumentError, ExitCode
 from limberjack.hil.campaign.load import Campaign, load_campaign
 from limberjack.hil.campaign.runner import Summary, report_run, run_campaign
-from limberjack.hil.campaign.table import Row
+from limberjack.hil.campaign.table import UNJUDGED, Row
 
 #: runs that did not pass and are listed
 MOST_LISTED = 10
 
 
 def campaign(options: argparse.Namespace) -> int:
-    """Run a campaign; exit code 0: as many runs passed as must, 1: fewer."""
+    """Run a campaign; its exit code."""
     loaded = load_campaign(options.file)
     out: Path = options.out or Path("results") / options.file.stem
     console = open_console()
@@ -54,7 +54,9 @@ def _report(options: argparse.Namespace, loaded: Campaign, out: Path, console: C
     cause = f": {row.cause}" if row.cause else ""
     console.print(f"run {row.run} {row.status}{cause}", markup=False)
     console.print(f"wrote {out}/runs/{row.run}/report.html", markup=False)
-    return 0 if row.status == "passed" else 1
+    if row.status == "passed":
+        return ExitCode.DONE
+    return ExitCode.MACHINE if row.status in UNJUDGED else ExitCode.FAILED
 
 
 def _progress(console: Console) -> Progress:

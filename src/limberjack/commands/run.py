@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from contextlib import ExitStack
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -11,13 +10,10 @@ from typing import Any
 
 from rich.console import Console
 
-from limberjack.bridge.endpoints import Endpoints
-from limberjack.bridge.parent import end_with_parent
-from limberjack.bridge.server import serve
-from limberjack.bridge.settings import Settings
 from limberjack.commands.arguments import run_settings
 from limberjack.commands.console import open_console
 from limberjack.commands.drive import Job, run_job
+from limberjack.commands.serving import refuse_served, serve_model
 from limberjack.engine.errors import ArgumentError, MissingExtraError
 from limberjack.engine.kernel import announce_compilation
 from limberjack.engine.system.load import load
@@ -69,11 +65,15 @@ def _demo_fmu(job: Job, console: Console) -> None:
 
 
 def run(options: argparse.Namespace, load_options: dict[str, Any]) -> None:
-    """Serve a model, or drive it for a while."""
+    """Serve a model, or drive it for a while. ArgumentError for options that do not combine."""
     settings = run_settings(options)
+    if options.duration is not None:
+        refuse_served(options)
+        if options.model is None:
+            raise ArgumentError("no model is given. Give its file.")
     announce_compilation()
     if options.duration is None:
-        _serve(options, load_options, settings)
+        serve_model(options, load_options, settings)
         return
     job = Job(
         model=options.model,
@@ -86,26 +86,6 @@ def run(options: argparse.Namespace, load_options: dict[str, Any]) -> None:
         real_time=options.real_time,
     )
     run_job(job, open_console())
-
-
-def _serve(options: argparse.Namespace, load_options: dict[str, Any], settings: Settings) -> None:
-    clear = end_with_parent(options.parent_folder) if options.with_parent else None
-    system = load(options.model, **load_options)
-
-    def ready(endpoints: Endpoints) -> None:
-        print(
-            f"engine '{system.name}' ({settings.mode}) answers at {endpoints.request}, "
-            f"states at {endpoints.state}, topics at {endpoints.topics}; Ctrl-C ends it",
-            file=sys.stderr,
-            flush=True,
-        )
-
-    steps = {"dt": options.dt, "integrator": options.integrator, "substeps": options.substeps}
-    try:
-        serve(system, settings, **steps, ready=ready)
-    finally:
-        if clear is not None:
-            clear()
 
 
 def plot(log: Path, out: Path | None, signals: list[str] | None = None) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from limberjack.bridge.endpoints import check_binding
 from limberjack.bridge.settings import Settings
 from limberjack.commands.console import open_console
+from limberjack.commands.guarded import guard, watched
 from limberjack.commands.hil import show_rights, show_statistics
 from limberjack.commands.tables import new_table
 from limberjack.engine.errors import ArgumentError
@@ -21,16 +22,18 @@ from limberjack.hil.scenario.run import Result, Visit, run_scenario
 
 
 def scenario(options: argparse.Namespace) -> int:
-    """Run a scenario; exit code 0: passed, 1: failed."""
+    """Run a scenario; its exit code."""
     _refuse_probe_options(options)
     overrides = parse_overrides(options.set)
     loaded = load_scenario(options.file, overrides)
     announce_compilation()
     out = options.out or Path("results") / options.file.stem
+    if options.hung_after is not None:
+        return guard(options, loaded.spec.name, out)
     pace = False if options.no_pace else None
     if loaded.spec.pacing.real_time and not options.no_pace:
         print(f"{loaded.spec.name}: {loaded.spec.duration:g} s at the pace of the clock", file=sys.stderr, flush=True)
-    result = run_scenario(loaded, out=out, seed=options.seed, paced=pace, visit=_visit(options, loaded))
+    result = run_scenario(loaded, out=out, seed=options.seed, paced=pace, visit=watched(_visit(options, loaded)))
     _show(result)
     return result.exit_code
 

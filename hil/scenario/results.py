@@ -1,0 +1,93 @@
+"""What a run leaves in its folder: signals and events first, then what judges it, which speaks of them too."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from limberjack.hil.errors import HilError
+from limberjack.hil.executive import Outcome
+from limberjack.hil.scenario.build import Built
+from limberjack.hil.scenario.criteria import Verdict
+from limberjack.hil.scenario.html import write_html
+from limberjack.hil.scenario.junit import write_junit
+from limberjack.hil.scenario.load import Scenario
+
+if TYPE_CHECKING:
+    from limberjack.hil.scenario.run import Result
+
+#: what a run writes, besides the output of programs
+FILES = ("report.html", "junit.xml", "result.json", "events.jsonl", "signals.csv", "record.mcap")
+
+
+def write_signals(scenario: Scenario, built: Built, outcome: Outcome, folder: Path) -> Verdict:
+    """Write signals.csv and events.jsonl; whether they, and the record that the run wrote, are complete."""
+    tape, record, log = built.tape, scenario.spec.record, outcome.log
+    wanted: dict[str, Callable[[Path], None]] = {"events.jsonl": lambda path: _write_events(outcome, path)}
+    if record.csv:
+        wanted["signals.csv"] = lambda path: tape.write_csv(path, built.listed, record.every)
+    missing = [outcome.unrecorded] if outcome.unrecorded else []
+    if log.dropped:
+        missing.append(f"{log.dropped} events found no room in the log, which holds {len(log.events)}.")
+    for name, write in wanted.items():
+        try:
+            write(folder / name)
+        except OSError as error:
+            missing.append(f"{folder / name}: cannot be written whole, {error.strerror or error}.")
+    named = [*(["record.mcap"] if built.recorded else []), *sorted(wanted)]
+    text = f"{len(tape.table)} rows and {len(log.events)} events in {', '.join(named)}"
+    return Verdict("record of the run", not missing, " ".join(missing) or text, machine=True)
+
+
+def write_judgement(result: Result, scenario: Scenario, folder: Path) -> None:
+    """Write report.html, junit.xml and result.json: all three, or none. HilError where that cannot be."""
+    built, outcome, frames = result.built, result.outcome, result.outcome.frames.statistics()
+    summary = {
+        "scenario": result.name,
+        "passed": result.passed,
+        "exit_code": int(result.exit_code),
+        "reason": outcome.reason,
+        "text": outcome.text,
+        "seed": result.seed,
+        "criteria": [asdict(verdict) for verdict in result.criteria],
+        "frames": frames.as_dict(),
+        "devices": {mounted.name: asdict(mounted.device.link) for mounted in built.executive.devices},
+    }
+    try:
+        write_html(folder / "report.html", scenario, built, outcome, result.criteria, result.seed)
+        write_junit(folder / "junit.xml", result.name, result.criteria, frames.elapsed)
+        (folder / "result.json").write_text(_json(summary, indent=1) + "\n", encoding="utf-8")
+    except OSError as error:
+        for name in ("report.html", "junit.xml", "result.json"):
+            (folder / name).unlink(missing_ok=True)
+        why = error.strerror or error
+        raise HilError(
+            f"{folder}: the report of the run cannot be written, {why}; there is none. The run "
+            f"{'passed' if result.passed else 'did not pass'}:\n{result.explain()}"
+        ) from error
+
+
+def _write_events(outcome: Outcome, path: Path) -> None:
+    with path.open("w", encoding="utf-8") as stream:
+        stream.writelines(_json(asdict(event)) + "\n" for event in outcome.log.events)
+
+
+def _json(value: Any, indent: int | None = None) -> str:
+    """Strict JSON: null for numbers that are not finite."""
+    return json.dumps(_finite(value), indent=indent, default=str, allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    if isinstance(value, (float, np.floating)):
+        return float(value) if math.isfinite(value) else None
+    return value

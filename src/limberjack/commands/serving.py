@@ -1,0 +1,191 @@
+"""`limberjack run` without --duration: an engine that is served, with checkpoints, resumed, supervised."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import signal
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from limberjack.bridge.checkpoint import CheckpointError, Resume, read_checkpoint
+from limberjack.bridge.checkpoints import MODEL, newest
+from limberjack.bridge.endpoints import Endpoints
+from limberjack.bridge.notify import Notify
+from limberjack.bridge.parent import end_with_parent
+from limberjack.bridge.process import EngineProcess
+from limberjack.bridge.server import serve
+from limberjack.bridge.settings import Settings
+from limberjack.bridge.supervisor import Limits, Supervisor
+from limberjack.bridge.upkeep import Signs
+from limberjack.engine import arguments
+from limberjack.engine.errors import ArgumentError
+from limberjack.engine.system.load import load
+from limberjack.engine.system.system import System
+
+_UNITS = {"": 1.0, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
+_SUPERVISED = ("hung_after", "restarts", "hold_commands", "supervisor")
+_SERVED = ("checkpoint", "checkpoint_dir", "resume", "go_on", "supervise", *_SUPERVISED)
+
+
+def add_arguments(parser: Any) -> None:
+    """The options of an engine that is served."""
+    kept = parser.add_argument_group("checkpoints, when serving")
+    text = "write one so often, as 10s, 500ms or 2min; `--resume` goes on from it with the same bits"
+    kept.add_argument("--checkpoint", metavar="TIME", help=text)
+    text = "folder that keeps the newest two (default: results/<model>/checkpoints)"
+    kept.add_argument("--checkpoint-dir", type=Path, metavar="DIR", help=text)
+    text = "go on from a checkpoint, or from the newest in a folder, which has the model too"
+    kept.add_argument("--resume", type=Path, metavar="PATH", help=text)
+    text = "go on from the newest in --checkpoint-dir, or begin where there is none yet: for services"
+    kept.add_argument("--continue", dest="go_on", action="store_true", help=text)
+    watched = parser.add_argument_group("supervision, when serving")
+    text = "watch the engine from another process; replace one that hangs or dies, from its last checkpoint"
+    watched.add_argument("--supervise", action="store_true", help=text)
+    text = f"no sign of life for so long means that it hangs (default: {Limits.hung_s:g})"
+    watched.add_argument("--hung-after", type=float, metavar="S", help=text)
+    text = f"replace it so often in {Limits.within_s / 60:g} minutes at most (default: {Limits.restarts})"
+    watched.add_argument("--restarts", type=int, metavar="N", help=text)
+    text = "hold commands at a restart; without, drives come to rest until somebody commands"
+    watched.add_argument("--hold-commands", action="store_true", default=None, help=text)
+    text = "where clients hear of it (default: request port + 3, or ipc path + .supervisor)"
+    watched.add_argument("--supervisor", metavar="ENDPOINT", help=text)
+
+
+def refuse_served(options: argparse.Namespace) -> None:
+    """ArgumentError for options of an engine that is served, in a run that is driven."""
+    for name in _SERVED:
+        if getattr(options, name):
+            named = "continue" if name == "go_on" else name.replace("_", "-")
+            raise ArgumentError(f"--{named} is for serving a model. Leave it out, or --duration.")
+
+
+def serve_model(options: argparse.Namespace, load_options: dict[str, Any], settings: Settings) -> None:
+    """Serve until told to stop."""
+    clear = end_with_parent(options.parent_folder) if options.with_parent else None
+    _check(options)
+    resume, path = _resume(options)
+    system = load(path, **load_options)
+    settings = _with_checkpoints(options, settings, path)
+    steps = {"dt": options.dt, "integrator": options.integrator, "substeps": options.substeps}
+    notify = Notify()
+    try:
+        if options.supervise:
+            _supervise(options, system, settings, steps, resume, notify)
+            return
+
+        def ready(endpoints: Endpoints) -> None:
+            _announce(system, settings, endpoints, resume)
+            notify.send("READY=1")
+
+        serve(system, settings, **steps, ready=ready, resume=resume, signs=Signs(notify=notify))
+        notify.send("STOPPING=1")
+    finally:
+        if clear is not None:
+            clear()
+
+
+def _announce(system: System, settings: Settings, at: Endpoints, resume: Resume | None, more: str = "") -> None:
+    begins = "" if resume is None else f", goes on from t = {resume.checkpoint.time:.6g} s ({resume.where})"
+    print(
+        f"engine '{system.name}' ({settings.mode}) answers at {at.request}, states at {at.state}, topics at "
+        f"{at.topics}{more}{begins}; Ctrl-C ends it",
+        file=sys.stderr,
+        flush=True,
+    )
+
+
+def _supervise(
+    options: argparse.Namespace,
+    system: System,
+    settings: Settings,
+    steps: dict[str, Any],
+    resume: Resume | None,
+    notify: Notify,
+) -> None:
+    given = {"hung_s": options.hung_after, "restarts": options.restarts}
+    limits = Limits(
+        rest=not options.hold_commands, **{name: value for name, value in given.items() if value is not None}
+    )
+    supervisor = Supervisor(
+        system,
+        settings,
+        steps=steps,
+        limits=limits,
+        resume=resume,
+        address=options.supervisor,
+        notify=notify,
+        say=lambda text: print(f"limberjack: {text}", file=sys.stderr, flush=True),
+    )
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: supervisor.stop())
+
+    def ready(engine: EngineProcess) -> None:
+        _announce(system, settings, engine.endpoints, resume, f", supervisor at {supervisor.post.address}")
+
+    supervisor.run(ready)
+
+
+def _check(options: argparse.Namespace) -> None:
+    """ArgumentError for options that do not go together."""
+    if not options.supervise:
+        for name in _SUPERVISED:
+            if getattr(options, name) is not None:
+                raise ArgumentError(f"--{name.replace('_', '-')} goes with --supervise. Add it, or leave this out.")
+    if options.checkpoint is None and (options.checkpoint_dir is not None or options.go_on):
+        raise ArgumentError("--checkpoint-dir and --continue go with --checkpoint TIME. Say how often, as 10s.")
+    if options.resume is not None and options.go_on:
+        raise ArgumentError("--resume names a checkpoint, --continue takes the newest. Leave one of them out.")
+
+
+def _warn(text: str) -> None:
+    print(f"limberjack: warning: {text}", file=sys.stderr)
+
+
+def _resume(options: argparse.Namespace) -> tuple[Resume | None, Path]:
+    """Where to go on from, and the model's file. CheckpointError, ArgumentError."""
+    place = options.resume
+    if options.go_on:
+        if options.model is None and options.checkpoint_dir is None:
+            raise ArgumentError("give the model, or --checkpoint-dir, to continue with.")
+        place = _folder(options, options.model)
+    if place is None:
+        if options.model is None:
+            raise ArgumentError("no model is given. Give its file, or --resume PATH to go on from a checkpoint.")
+        return None, options.model
+    model = options.model or (place if place.is_dir() else place.parent) / MODEL
+    if place.is_dir() or options.go_on:
+        found = newest(place, _warn)
+        if found is None and not options.go_on:
+            raise CheckpointError(f"{place}: this folder has no checkpoint. Give one that --checkpoint wrote to.")
+    else:
+        found = place, read_checkpoint(place)
+    if not model.is_file():
+        raise ArgumentError(f"{model}: the model is not there. Give its file beside --resume or --continue.")
+    return None if found is None else Resume(str(found[0]), found[1]), model
+
+
+def _folder(options: argparse.Namespace, model: Path) -> Path:
+    folder: Path = options.checkpoint_dir or Path("results") / model.stem / "checkpoints"
+    return folder
+
+
+def _with_checkpoints(options: argparse.Namespace, settings: Settings, model: Path) -> Settings:
+    if options.checkpoint is None:
+        return settings
+    resumed = options.resume if options.resume is None or options.resume.is_dir() else options.resume.parent
+    folder = options.checkpoint_dir or resumed or _folder(options, model)
+    return replace(settings, checkpoint_s=seconds("--checkpoint", options.checkpoint), checkpoints=folder)
+
+
+def seconds(name: str, text: str) -> float:
+    """A time as "10s", "500ms", "2min" or "10", in s. ArgumentError."""
+    found = re.fullmatch(r"([0-9.eE+-]+)\s*([a-z]*)", text.strip())
+    try:
+        if found is None or found[2] not in _UNITS:
+            raise ValueError
+        return arguments.positive(name, float(found[1]) * _UNITS[found[2]])
+    except ValueError:
+        raise ArgumentError(f"{name} {text!r:.40} is no time; write it as 10s, 500ms or 2min.") from None
