@@ -1,4 +1,4 @@
-"""What counts as zero and what counts as equal: one rule for all that decides by size, so that rounding decides nothing.
+"""What counts as zero and what as equal: one rule for all that decides by size, so that rounding decides nothing.
 
 Libraries of linear algebra differ in the last bit from one processor to the next, and so do the numbers that a model is
 made of. Which rows of a loop say something, which velocities depend on others, which vectors span a space: none of it
@@ -59,7 +59,7 @@ def first_largest(sizes: np.ndarray) -> int:
 
 def first_smallest(sizes: np.ndarray) -> int:
     """The first of the smallest of sizes that are not negative."""
-    return int(np.argmax(sizes <= (1.0 + TIED) * sizes.min()))
+    return int(np.argmax(sizes <= sizes.min() + TIED * sizes.max()))
 
 
 def rank(A: np.ndarray, tolerance: float = RANK_TOLERANCE) -> int:
@@ -75,12 +75,12 @@ def onto_null_space(A: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def complement(A: np.ndarray) -> np.ndarray:
-    """Orthonormal columns (m, m - n) across those of A (m, n), which are independent.
+    """Orthonormal columns (m, m - rank) across those of A (m, n).
 
     Of the unit vectors' parts across A those are taken that keep most of their length, and made orthonormal with the
     least change: where A leaves unit vectors alone they are these themselves.
     """
-    Q = np.linalg.svd(A, full_matrices=False)[0]
+    Q = np.linalg.svd(A, full_matrices=False)[0][:, : rank(A, NOISE)]
     across = np.eye(len(A)) - Q @ Q.T
     left, chosen = across.copy(), list[int]()
     for _ in range(len(A) - Q.shape[1]):

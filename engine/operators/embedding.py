@@ -92,7 +92,7 @@ def eliminate(Y: np.ndarray, count: int, preferred: list[int]) -> Elimination:
     """Rows to use and columns to make dependent, for rows and columns brought to order one.
 
     As many as `count` rows, those that are independent in general, by the rule of `ranks.py`: the preferred columns
-    one after the other, or where a pivot falls below KEEP those of complete pivoting; none whose pivot is rounding (NOISE).
+    one after the other, or where a pivot falls below KEEP those of complete pivoting; none whose pivot is rounding.
     """
     rows, columns, pivots = pivoted(Y, count, [[j] for j in preferred])
     if len(pivots) < count or min(pivots, default=1.0) < KEEP:
