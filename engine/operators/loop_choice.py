@@ -20,6 +20,7 @@ from limberjack.engine.system.loops import aggregate
 from limberjack.engine.system.loops.closure import closures
 from limberjack.engine.system.loops.kinematics import Tree
 from limberjack.engine.system.loops.mechanism import Mechanism
+from limberjack.engine.system.loops.newton import sizes
 from limberjack.engine.system.loops.plan import Plan, plan
 from limberjack.engine.system.system import Loop, System
 
@@ -116,6 +117,13 @@ def check_closed(tree: TreeModel, loops: Sequence[Loop]) -> None:
                 f"q leaves loop '{loop.name}' open by {residual[row]:.3g} {unit}: give coordinates that close it, for "
                 "instance those of limberjack.assemble(system, q); embed=() gives the operators of the tree alone."
             )
+
+
+def row_sizes(tree: TreeModel, loops: Sequence[Loop]) -> np.ndarray:
+    """Factors (rows,) that bring the rows of loops to order one, those of the build."""
+    made = {closure.loop.name: closure for closure in closures(tree.system, _plan(tree.system).tree)}
+    found = [sizes(Mechanism(_plan(tree.system).tree, [made[loop.name]]), tree.q.real).row for loop in loops]
+    return np.concatenate([np.zeros(0), *found])
 
 
 @lru_cache(maxsize=8)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.operators import Operators
+from limberjack.engine.operators import LoopForces, Operators
 from limberjack.engine.ranks import complement
 from tests.flexible.linkages import four_bar as flexible_four_bar
 from tests.flexible.linkages import parallelogram as flexible_parallelogram
@@ -68,6 +68,22 @@ def test_workbench_and_kernels_leave_the_same_number_of_velocities(modes):
         moved = shaken(system, np.random.default_rng(modes))
         columns = Operators(moved, moved.q0).X.to_array().shape[1]
         assert columns == lj.Dynamics(moved).minimal.X(moved.q0).shape[1]
+
+
+@pytest.mark.parametrize("make", [four_bar, peaucellier, flexible_four_bar], ids=["rigid", "eight bars", "flexible"])
+def test_forces_where_rows_say_nothing(make):
+    """Of least norm among all that do the same, by the workbench as by the kernels, whatever the last bit."""
+    system, wrenches = make(method="force"), []
+    tau = np.linspace(-1.0, 2.0, system.nv)
+    for seed in range(4):
+        moved = shaken(system, np.random.default_rng(seed)) if seed else system
+        found = LoopForces(Operators(moved, moved.q0, moved.v0))
+        f = found.forces(tau)
+        wrenches.append(np.concatenate([found.wrench(name, f) for name in moved.loop_names]))
+        kernels = lj.Dynamics(moved).loop_forces(moved.q0, moved.v0, tau)
+        of_engine = np.concatenate([kernels[name] for name in moved.loop_names])
+        np.testing.assert_allclose(wrenches[-1], of_engine, rtol=0, atol=1e-8 * np.abs(of_engine).max())
+    np.testing.assert_allclose(wrenches[1:], wrenches[:1] * 3, rtol=0, atol=1e-9 * np.abs(wrenches[0]).max())
 
 
 def test_what_a_map_of_ones_own_forbids_has_the_same_axes_everywhere():
