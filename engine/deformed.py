@@ -17,7 +17,7 @@ def deformed_too_far(system: System, q: np.ndarray, mass_matrix: Callable[[np.nd
 
     mass_matrix : (nv, nv) at coordinates (nq,).  Empty if the mass matrix is positive definite, or nothing flexible.
     """
-    places = _modal_places(system)
+    places = modal_places(system)
     if not places or not np.all(np.isfinite(q)):
         return ""
     for scale in BEYOND:
@@ -39,7 +39,7 @@ def deformed_too_far(system: System, q: np.ndarray, mass_matrix: Callable[[np.nd
     )
 
 
-def _modal_places(system: System) -> dict[str, slice]:
+def modal_places(system: System) -> dict[str, slice]:
     """Coordinates of the modes of every flexible body whose mass matrix depends on them."""
     places, at = {}, 0
     for body in system.bodies:

@@ -20,6 +20,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from limberjack.engine.deformed import deformed_too_far
+from limberjack.engine.errors import ArgumentError
+from limberjack.engine.linearize_range import DeformationRange
 from limberjack.engine.mobility import Mobility
 from limberjack.engine.simulation import Simulation
 from limberjack.engine.system.devices import Actuator
@@ -62,12 +65,19 @@ def slopes(simulation: Simulation) -> Slopes:
     stiffness, damping, drives, _ = simulation.dynamics.force_slopes(simulation.state)
     at = np.concatenate([np.zeros(len(mobility.independent)), v[mobility.independent], _acting(system, u)])
     extent = mobility.extent() if system.loops else _extent(simulation)
-    found = _columns(lambda x: engine.at(x, tau), at, engine.steps(extent, _orbit(simulation) or extent))
+    steps = engine.within_range(at, engine.steps(extent, _orbit(simulation) or extent))
+    found = _columns(lambda x: engine.at(x, tau), at, steps)
     in_tau = _columns(lambda t: engine.at(at, t), tau, [(max(1.0, float(np.abs(tau).max())), False)] * nv)
     step, rate, seen = found[:nv], found[nv : 2 * nv], found[2 * nv :]
     forces = -stiffness[:, None] * step - damping[:, None] * rate
     forces[:, 2 * len(mobility.independent) :] += drives
-    return Slopes(mobility.independent, seen + in_tau[2 * nv :] @ forces, step)
+    seen = seen + in_tau[2 * nv :] @ forces
+    if not (np.all(np.isfinite(seen)) and np.all(np.isfinite(step))):
+        raise ArgumentError(
+            "the slopes of the accelerations are not finite: beside this state the mass matrix is singular, or the "
+            f"arguments are too large.{deformed_too_far(system, q, simulation.dynamics.mass_matrix)}"
+        )
+    return Slopes(mobility.independent, seen, step)
 
 
 class _Bare:
@@ -103,6 +113,20 @@ class _Bare:
         listed = [(STEP * sizes[j], True) for j in self._mobility.independent]
         listed += [(1.0, False)] * self._n + [(0.0, False)] * self._drives
         return listed + self._loop_steps(extent) + self._thrust_steps()
+
+    def within_range(self, x: np.ndarray, steps: list[tuple[float, bool]]) -> list[tuple[float, bool]]:
+        """The steps about x, those in positions cut to shares of what flexible bodies bear."""
+        sim = self._simulation
+        bearable = DeformationRange(self._system, self._mobility.q, sim.dynamics.mass_matrix, self._mobility.X)
+        found = []
+        for i, (h, fourth) in enumerate(steps):
+            if fourth:
+                moved = x.copy()
+                moved[i] += h
+                q, _ = self._mobility.displaced(moved[: self._n], moved[2 * self._n :])
+                h = h * STEP * bearable.share(q, 1.0 / STEP)
+            found.append((h, fourth))
+        return found
 
     def _thrust_steps(self) -> list[tuple[float, bool]]:
         """Those of the thrusters' commands: none outside of their limits."""

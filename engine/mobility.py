@@ -15,31 +15,25 @@ import numpy as np
 
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.loops.layout import COUPLING, DISTANCE, LOCK
+from limberjack.engine.ranks import NOISE, first_largest, rank
 from limberjack.engine.system.frames import assemble
 from limberjack.engine.system.hinge_types import CUSTOM
 from limberjack.engine.system.loops.closure import Closure, closures
 from limberjack.engine.system.loops.fill import held_data
 from limberjack.engine.system.loops.kinematics import Tree, move
 from limberjack.engine.system.loops.mechanism import Mechanism
+from limberjack.engine.system.loops.newton import sizes
 from limberjack.engine.system.loops.selection import dependent_columns
 from limberjack.engine.system.system import Pose, System
 
-#: displacement, rad or m, that tells a singular configuration from others
+#: displacement, in the sizes of the velocities, that tells a singular configuration from others
 _BESIDE = 1e-3
 #: residual (rad, m) and rates (rad/s, m/s) at which a state does not fit its loops
 MOST_OPEN, MOST_FAST = 1e-6, 1e-6
-#: singular values below this share of the largest count as zero
-_RANK = 1e-7
 #: corrections that close the loops again after a small displacement: each one squares the error
 _CORRECTIONS = 8
 #: corrections below this, m or rad, are rounding
 _CLOSED = 1e-15
-
-
-def rank(Y: np.ndarray) -> int:
-    """Number of independent rows."""
-    values = np.linalg.svd(Y, compute_uv=False)
-    return int(np.sum(values > _RANK * values.max(initial=0.0)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +61,10 @@ class Mobility:
         self._mechanism = Mechanism(tree, loops)
         self._drives = _drives(system, self._mechanism)
         self._require_closed()
-        _, Y = self._rows(q, command)
+        size = sizes(self._mechanism, q)
+        self._row, self._velocity = size.row, np.ones(system.nv)
+        self._velocity[self._mechanism.dofs] = size.velocity
+        Y = self._scaled(q, command)
         self._rank = rank(Y)
         self.dependent = self._choose(Y, preferred)
         self.independent = [j for j in range(system.nv) if j not in self.dependent]
@@ -81,7 +78,7 @@ class Mobility:
         for _ in range(_CORRECTIONS if self.dependent else 0):
             r, Y = self._rows(q, command)
             correction = np.zeros(self.system.nv)
-            correction[self.dependent] = -_solve(Y[:, self.dependent], r)
+            correction[self.dependent] = -self._solve(Y, r)
             self._move(q, correction)
             whole = whole + correction
             if np.abs(correction).max() < _CLOSED:
@@ -93,14 +90,14 @@ class Mobility:
         _, Y = self._rows(q, command)
         X = np.zeros((self.system.nv, len(self.independent)))
         X[self.independent] = np.eye(len(self.independent))
-        X[self.dependent] = -_solve(Y[:, self.dependent], Y[:, self.independent])
+        X[self.dependent] = -self._solve(Y, Y[:, self.independent])
         return X
 
     def velocity(self, q: np.ndarray, v: np.ndarray, command: np.ndarray) -> np.ndarray:
         """All velocities (nv,) for independent ones (n,), with prescribed motions."""
         _, Y = self._rows(q, command)
         whole = self.basis(q, command) @ v
-        whole[self.dependent] += _solve(Y[:, self.dependent], self._prescribed(len(Y), command))
+        whole[self.dependent] += self._solve(Y, self._prescribed(len(Y), command))
         return np.asarray(whole)
 
     def extent(self) -> float:
@@ -127,6 +124,17 @@ class Mobility:
             x = command[drive.command]
             r[drive.row] -= x + 0.5 * x * x / drive.length if drive.length else x
         return r, whole
+
+    def _scaled(self, q: np.ndarray, command: np.ndarray) -> np.ndarray:
+        """Rows over all velocities, both brought to order one (`ranks.py`)."""
+        return np.asarray(self._row[:, None] * self._rows(q, command)[1] * self._velocity)
+
+    def _solve(self, Y: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """The dependent velocities for which the rows, which may be redundant, are b."""
+        if not self.dependent:
+            return np.zeros((0, *b.shape[1:]))
+        row, size = np.diag(self._row), np.diag(self._velocity[self.dependent])
+        return np.asarray(size @ np.linalg.lstsq(row @ Y[:, self.dependent] @ size, row @ b, rcond=NOISE)[0])
 
     def _prescribed(self, rows: int, command: np.ndarray) -> np.ndarray:
         """b: the rates of the rows that the prescribed motions ask for."""
@@ -164,11 +172,11 @@ class Mobility:
 
     def _require_regular(self) -> None:
         """Beside a singular configuration the rows have a higher rank than in it."""
-        direction = np.random.default_rng(0).normal(size=len(self.independent))
+        direction = self._velocity[self.independent] * np.random.default_rng(0).normal(size=len(self.independent))
         for step in (_BESIDE, -_BESIDE) if direction.size else ():
-            q, _ = self.displaced(step * direction / np.linalg.norm(direction), self.command)
-            r, Y = self._rows(q, self.command)
-            if np.abs(r).max(initial=0.0) > MOST_OPEN or rank(Y) != self._rank:
+            q, _ = self.displaced(step * direction, self.command)
+            r, _ = self._rows(q, self.command)
+            if np.abs(r).max(initial=0.0) > MOST_OPEN or rank(self._scaled(q, self.command)) != self._rank:
                 raise ArgumentError(
                     "the loops are in a singular configuration: motions begin here that the velocities do not tell "
                     "apart. Linearise beside it."
@@ -179,15 +187,12 @@ class Mobility:
         return self._mechanism.loops[i].loop.name
 
 
-def _solve(A: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """The solution of rows that may be redundant."""
-    return np.asarray(np.linalg.lstsq(A, b, rcond=_RANK)[0]) if A.shape[1] else np.zeros((0, *b.shape[1:]))
-
-
 def _without(Y: np.ndarray, column: int) -> np.ndarray:
     """What rows say once this velocity is determined by one of them."""
-    pivot = int(np.argmax(np.abs(Y[:, column])))
-    if Y[pivot, column] == 0.0:
+    if not len(Y):
+        return Y
+    pivot = first_largest(np.abs(Y[:, column]))
+    if abs(Y[pivot, column]) <= NOISE:
         return Y
     left = Y - np.outer(Y[:, column] / Y[pivot, column], Y[pivot])
     left[pivot], left[:, column] = 0.0, 0.0

@@ -9,6 +9,7 @@ import numpy as np
 
 from limberjack.benchmarks.engines import Timer
 from limberjack.benchmarks.flexible.chain import States
+from limberjack.engine.eigenbases import own_modes
 from limberjack.engine.modes.data import ModalData
 from limberjack.engine.system.rotations import from_quaternion
 from limberjack.engine.system.system import System
@@ -79,5 +80,4 @@ class Exudyn:
 
 def _to_ours(data: ModalData) -> np.ndarray:
     """(n, n) T with T* M_ff T = 1 and T* K T diagonal: the coordinates that `normalised` takes."""
-    L = np.linalg.inv(np.linalg.cholesky(data.mass))
-    return np.asarray(L.T @ np.linalg.eigh(L @ data.stiffness @ L.T)[1])
+    return own_modes(data.stiffness, data.mass)[1]

@@ -8,6 +8,7 @@ from collections.abc import Collection
 
 import numpy as np
 
+from limberjack.engine.eigenbases import fixed
 from limberjack.engine.system.frames import rotation_to_z
 from limberjack.engine.system.shapes import Shape
 from limberjack.engine.system.system import Body, Inertia, System
@@ -66,6 +67,7 @@ def _solid(body: Body) -> list[Shape]:
     if not inertia.mass > 0.0:
         return []
     moments, axes = np.linalg.eigh(inertia.about_com)
+    moments, axes = fixed(moments, axes, axes)  # of equal moments the axes nearest to the body's own
     if hinge.type == "revolute":
         axis = hinge.outboard.rotation @ hinge.axes[0]
         disc = _disc(inertia, axis / np.linalg.norm(axis))

@@ -20,6 +20,10 @@ from limberjack.engine.modes.reference import cross_matrix
 
 _POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(5)
 STATIONS, WEIGHTS = 0.5 * (_POINTS + 1.0), 0.5 * _WEIGHTS
+_POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(4)
+#: where the bodies of a consistent mass sit: four points integrate products of displacements, and second-order ones
+#: times positions, without error
+BODIES, SHARES = 0.5 * (_POINTS + 1.0), 0.5 * _WEIGHTS
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,27 +69,34 @@ def properties(frame: Frame, mesh: Mesh) -> Properties:
     return Properties(mesh.lengths, *np.array(rows).T)
 
 
-def fields(p: Properties) -> Fields:
-    """Interpolation of all elements."""
-    shape = (len(p.length), len(STATIONS), 3, 12)
+def fields(p: Properties, stations: np.ndarray = STATIONS) -> Fields:
+    """Interpolation of all elements at stations x/L (Q,)."""
+    shape = (len(p.length), len(stations), 3, 12)
     made = Fields(*(np.zeros(shape) for _ in range(6)))
-    L, s = p.length[:, None], STATIONS[None, :]
+    L, s = p.length[:, None], stations[None, :]
     for end, (value, rate) in enumerate(((1.0 - s, -1.0 / L), (s, 1.0 / L))):
         made.displacement[:, :, 0, 6 * end + 3] = value
         made.stretch[:, :, 0, 6 * end + 3] = rate
         made.turn[:, :, 0, 6 * end] = made.slope[:, :, 0, 6 * end] = value
         made.bending[:, :, 0, 6 * end] = rate
     # v with θz, then w with -θy
-    _bending_plane(made, p, p.bend_z, p.shear_y, across=1, about=2, sign=1.0)
-    _bending_plane(made, p, p.bend_y, p.shear_z, across=2, about=1, sign=-1.0)
+    _bending_plane(made, p, stations, p.bend_z, p.shear_y, across=1, about=2, sign=1.0)
+    _bending_plane(made, p, stations, p.bend_y, p.shear_z, across=2, about=1, sign=-1.0)
     return made
 
 
 def _bending_plane(
-    made: Fields, p: Properties, bend: np.ndarray, shear: np.ndarray, across: int, about: int, sign: float
+    made: Fields,
+    p: Properties,
+    stations: np.ndarray,
+    bend: np.ndarray,
+    shear: np.ndarray,
+    across: int,
+    about: int,
+    sign: float,
 ) -> None:
     """Fill one bending plane: `across` is the displacement's axis, `about` the turn's, sign θ's sense."""
-    L, s = p.length[:, None], STATIONS[None, :]
+    L, s = p.length[:, None], stations[None, :]
     phi = np.where(shear > 0.0, 12.0 * bend / (np.where(shear > 0.0, shear, 1.0) * p.length**2), 0.0)[:, None]
     f = 1.0 / (1.0 + phi)
     v = (f * (1 - 3 * s**2 + 2 * s**3 + phi * (1 - s)), f * L * (s - 2 * s**2 + s**3 + phi * (s - s**2) / 2),
@@ -131,18 +142,34 @@ def _form(length: np.ndarray, field: np.ndarray, weight: np.ndarray) -> np.ndarr
     return np.asarray(np.einsum("e,q,eqia,ei,eqib->eab", length, WEIGHTS, field, weight, field, optimize=True))
 
 
-def second_order(p: Properties, f: Fields, displacements: np.ndarray) -> np.ndarray:
-    """How far the second node moves from the first at second order, in beam axes: (E, 3, n, n) G of each element.
+def second_order(p: Properties, displacements: np.ndarray, station: float = 1.0) -> np.ndarray:
+    """How far the station x/L moves from the first node at second order, in beam axes: (E, 3, n, n) G of each element.
 
     The centre line keeps its length and direction Exp(φ) e_x, φ its turn: its second-order part ½ φ × (φ × e_x)
     = ½ (φ φ_x - φ² e_x) integrated along the element. displacements : (E, 12, n) of the modes, beam axes.
     """
-    slope = np.einsum("eqia,ear->eqir", f.slope, displacements)
-    outer = np.einsum("e,q,eqir,eqs->eirs", p.length, WEIGHTS, slope, slope[:, :, 0], optimize=True)
-    square = np.einsum("e,q,eqir,eqis->ers", p.length, WEIGHTS, slope, slope, optimize=True)
+    slope = np.einsum("eqia,ear->eqir", fields(p, station * STATIONS).slope, displacements)
+    length = station * p.length
+    outer = np.einsum("e,q,eqir,eqs->eirs", length, WEIGHTS, slope, slope[:, :, 0], optimize=True)
+    square = np.einsum("e,q,eqir,eqis->ers", length, WEIGHTS, slope, slope, optimize=True)
     G = 0.5 * (outer + np.swapaxes(outer, 2, 3))
     G[:, 0] -= square
     return np.asarray(G)
+
+
+def section_bodies(mesh: Mesh, p: Properties) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Bodies at the stations BODIES of every element: positions (4 E, 3), masses (4 E,), inertias (4 E, 3, 3).
+
+    Each is the part of the beam that its Gauss point stands for, with its sections' rotary inertia
+    ρ diag(I_y + I_z, I_y, I_z). Displaced as the element is there they have the kinetic energy of the consistent mass.
+    """
+    start, along = mesh.positions[mesh.ends[:, 0]], mesh.turn[:, :, 0] * p.length[:, None]
+    positions = start[:, None] + BODIES[:, None] * along[:, None]
+    share = p.length[:, None] * SHARES
+    rotary = np.stack([p.inertia_y + p.inertia_z, p.inertia_y, p.inertia_z], axis=1)
+    turned = np.einsum("eik,ek,ejk->eij", mesh.turn, rotary, mesh.turn)
+    inertias = share[:, :, None, None] * turned[:, None]
+    return positions.reshape(-1, 3), (share * p.mass[:, None]).ravel(), inertias.reshape(-1, 3, 3)
 
 
 def lumped_bodies(mesh: Mesh, p: Properties) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from limberjack.engine.arguments import index_of
+from limberjack.engine.eigenbases import own_modes
 from limberjack.engine.errors import ArgumentError, ModelError
 from limberjack.engine.system.numbers import LARGEST
 
@@ -107,10 +108,8 @@ class ModalData:
         return np.asarray(np.sqrt(np.maximum(self.eigenmodes()[0], 0.0)) / (2.0 * np.pi))
 
     def eigenmodes(self) -> tuple[np.ndarray, np.ndarray]:
-        """ω² (n,) ascending and Φ (n, n) with Φ* M_ff Φ = 1, Φ* K Φ = ω²."""
-        inverse = np.linalg.inv(np.linalg.cholesky(self.mass))
-        squares, vectors = np.linalg.eigh(inverse @ self.stiffness @ inverse.T)
-        return squares, inverse.T @ vectors
+        """ω² (n,) ascending and Φ (n, n) with Φ* M_ff Φ = 1, Φ* K Φ = ω²; of one ω² by the rule of `eigenbases`."""
+        return own_modes(self.stiffness, self.mass)
 
 
 def selected_modes(selection: int | Sequence[int] | None, modes: int) -> np.ndarray:

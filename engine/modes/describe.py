@@ -34,6 +34,7 @@ from limberjack.engine.modes.nastran import nastran_results
 from limberjack.engine.modes.reduction import Reduction, reduce_structure
 from limberjack.engine.modes.results import result_loads, results_modal_data
 from limberjack.engine.modes.structure import Structure
+from limberjack.engine.ranks import first_smallest
 from limberjack.engine.system.readers.yaml_document import Document, read_document
 
 Named = TypeVar("Named", NodeSpec, MaterialSpec, SectionSpec)
@@ -171,7 +172,7 @@ def _beam(i: int, beam: BeamSpec, spec: FrameSpec, document: Document) -> Beam:
         what = f"the section '{beam.section}' bends differently about its two axes, but 'up' is missing"
         raise ModelError(what, where=document.place(place), mend="Give up: the direction of the section's z axis")
     along = vector(ends[1].position) - vector(ends[0].position)
-    up = np.eye(3)[int(np.argmin(np.abs(along)))] if beam.up is None else vector(beam.up)
+    up = np.eye(3)[first_smallest(np.abs(along))] if beam.up is None else vector(beam.up)
     return Beam((ends[0].name, ends[1].name), section, material, up, beam.elements, document.place(place))
 
 

@@ -16,9 +16,12 @@ def outline(data: ModalData, body: BodyFrameData) -> Outline:
     """The outline in the body frame."""
     nodes = len(body.positions)
     most = max(1, min(MOST_NODES, MOST_NUMBERS // (6 * max(1, body.shapes.shape[2]))))
-    kept = np.arange(nodes)
+    held = [data.node(name) for name in data.interface]
+    kept = np.arange(nodes) if data.lines is None else np.unique([*data.lines.ravel(), *held])
+    nodes = len(kept)
     if nodes > most:  # what hangs on the body hangs on its interface
-        held = [data.node(name) for name in data.interface[:most]]
-        kept = np.unique([*held, *np.linspace(0, nodes - 1, most).astype(int)])
-    lines = np.zeros((0, 2)) if data.lines is None or nodes > most else data.lines.astype(float)
+        kept = np.unique([*held[:most], *kept[np.linspace(0, nodes - 1, most).astype(int)]])
+    lines = np.zeros((0, 2))
+    if data.lines is not None and nodes <= most:
+        lines = np.searchsorted(kept, data.lines).astype(float)
     return Outline(body.positions[kept], body.shapes[kept, :3], body.shapes[kept, 3:], lines)

@@ -8,19 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from limberjack.engine.eigenbases import fixed
 from limberjack.engine.errors import ArgumentError, ModelError
 from limberjack.engine.modes.data import KINDS, ModalData
-from limberjack.engine.modes.eigen import lowest_modes
+from limberjack.engine.modes.eigen import RIGID, Problem, lowest_modes, rounding_of
 from limberjack.engine.modes.reference import cross_matrix
 from limberjack.engine.modes.structure import Structure, need_scipy
 
-RIGID = 6
-#: ω² of a rigid motion beside the highest mode's: rounding
-FLOATING = 1e-7
+#: rotations count so much beside translations when modes of one frequency are told apart: those that only twist have
+#: rows of their own, and others are told apart by their displacements
+TURNED = 1e-3
+#: inertia of a rigid motion beside the largest one: rounding
+MASSLESS = 1e-14
 
 
 @dataclass(frozen=True)
@@ -50,15 +52,21 @@ def reduce_structure(structure: Structure, how: Reduction) -> ModalData:
     free = np.setdiff1d(np.arange(len(structure.kept)), structure.freedoms([held] if held is not None else []))
     K, M = structure.stiffness[free][:, free].tocsr(), structure.mass[free][:, free].tocsr()
     static = np.flatnonzero(np.isin(free, structure.freedoms(boundary)))
-    rigid = RIGID if held is None else 0
-    basis = _basis(structure, K, M, static, how.modes, rigid, where)
-    squares, mixed = _own_modes(basis, K, M)
-    if rigid and squares[rigid - 1] > FLOATING * squares[-1]:
+    problem = Problem(K, M, _units(structure)[free], held is None, held is not None, where)
+    if problem.floats and structure.resists_rigid_motions():
         what = "free-free modes are asked for, but the structure is held: it has no six motions without strain"
         raise ModelError(what, where=where, mend="Remove the supports from the stiffness matrix")
-    modes = np.zeros((len(structure.kept), basis.shape[1]))
-    modes[free] = basis @ mixed
-    return modal_data(structure, how, modes[:, rigid:], squares[rigid:])
+    basis = _basis(structure, problem, static, how.modes)
+    squares, own = _own_modes(structure, problem, basis)
+    modes = np.zeros((len(structure.kept), len(squares)))
+    modes[free] = own
+    return modal_data(structure, how, modes, squares)
+
+
+def _units(structure: Structure) -> np.ndarray:
+    """(d,) what makes every freedom's displacement a length."""
+    extent = float(np.ptp(structure.positions, axis=0).max()) or 1.0
+    return np.where(structure.kept % 6 < 3, TURNED * extent, 1.0)
 
 
 def modal_data(structure: Structure, how: Reduction, modes: np.ndarray, squares: np.ndarray) -> ModalData:
@@ -133,19 +141,21 @@ def _check(structure: Structure, how: Reduction) -> tuple[int | None, list[int]]
     return held, outer if how.kind != "cantilever" else []
 
 
-def _basis(structure: Structure, K: Any, M: Any, static: np.ndarray, modes: int, rigid: int, where: str) -> np.ndarray:
-    """(d, n) modes that hold the static freedoms, and the static modes of these; or eigenmodes alone."""
+def _basis(structure: Structure, problem: Problem, static: np.ndarray, modes: int) -> np.ndarray:
+    """(d, n) modes that hold the static freedoms, and the static modes of these; or eigenmodes alone, the rigid ones of
+    a structure that floats among them."""
+    K, rigid = problem.K, RIGID if problem.floats else 0
     inner = np.setdiff1d(np.arange(K.shape[0]), static)
-    _check_count(modes + (rigid if not len(static) else 0), len(inner), where)
+    _check_count(modes + (rigid if not len(static) else 0), len(inner), problem.where)
     if not len(static):
-        shift = -_anchored_square(structure, K, M, where) if rigid else 0.0
-        return lowest_modes(K, M, modes + rigid, shift, where)[1]
+        shift = -_anchored_square(structure, problem) if rigid else 0.0
+        return lowest_modes(problem, modes + rigid, shift)[1]
     from scipy.sparse.linalg import splu
 
     basis = np.zeros((K.shape[0], len(static) + modes))
     inside = K[inner][:, inner]
     if modes:
-        basis[inner, len(static) :] = lowest_modes(inside, M[inner][:, inner], modes, 0.0, where)[1]
+        basis[inner, len(static) :] = lowest_modes(problem.part(inner), modes)[1]
     basis[static, np.arange(len(static))] = 1.0
     basis[inner, : len(static)] = -splu(inside.tocsc()).solve(K[inner][:, static].toarray())
     return basis
@@ -157,29 +167,54 @@ def _check_count(wanted: int, available: int, where: str) -> None:
         raise ModelError(what, where=where, mend="Ask for fewer modes, or cut the beams into more elements")
 
 
-def _anchored_square(structure: Structure, K: Any, M: Any, where: str) -> float:
+def _anchored_square(structure: Structure, problem: Problem) -> float:
     """Lowest ω² with six freedoms held: a shift of the right size for a structure that floats.
 
     The six are chosen so that they pin the rigid motions best: pivots of B* (rank-revealing QR).
     """
     from scipy.linalg import qr
 
+    pivots = qr(_rigid_motions(structure).T, pivoting=True, mode="r")[1][:RIGID]
+    moving = np.setdiff1d(np.arange(len(problem.units)), pivots)
+    return float(lowest_modes(problem.part(moving), 1)[0][0])
+
+
+def _rigid_motions(structure: Structure) -> np.ndarray:
+    """(d, 6) B*, turns about the middle of the nodes and by as much as move them by about one."""
     B = structure.rigid_motions()
     middle = structure.positions.mean(axis=0)
     extent = max(float(np.abs(structure.positions - middle).max()), 1e-6)
     B[:, :3] = (B[:, :3] + B[:, 3:] @ cross_matrix(middle)) / extent
-    pivots = qr(B.T, pivoting=True, mode="r")[1][:RIGID]
-    moving = np.setdiff1d(np.arange(K.shape[0]), pivots)
-    return float(lowest_modes(K[moving][:, moving], M[moving][:, moving], 1, 0.0, where)[0][0])
+    return B
 
 
-def _own_modes(basis: np.ndarray, K: Any, M: Any) -> tuple[np.ndarray, np.ndarray]:
-    """ω² and mass-normalised eigenvectors of the reduced problem."""
+def _without_rigid(structure: Structure, problem: Problem, basis: np.ndarray) -> np.ndarray:
+    """The part of a basis that is orthogonal to the rigid motions. ModelError where one of these moves no mass."""
+    B = _rigid_motions(structure)
+    inertia = B.T @ (problem.M @ B)
+    size = np.sqrt(np.maximum(np.diag(inertia), 0.0))
+    if np.linalg.eigvalsh(inertia)[0] <= MASSLESS * size.max() ** 2:
+        what = "free-free modes are asked for, but one of the six rigid motions moves no mass"
+        mend = "Give the structure inertia about every axis: masses beside a line, or sections with second moments"
+        raise ModelError(what, where=problem.where, mend=mend)
+    moved = B.T @ (problem.M @ basis) / size[:, None]
+    return np.asarray(basis @ np.linalg.svd(moved)[2][RIGID:].T)
+
+
+def _own_modes(structure: Structure, problem: Problem, basis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """ω² and mass-normalised modes (d, n) of the reduced problem, of a structure that floats those with strain.
+
+    These are what is orthogonal to the six rigid motions, which are known: however stiff the structure is in other
+    directions, rounding of their strain energy is no criterion.
+    """
     from scipy.linalg import eigh
 
-    squares, vectors = eigh(_symmetric(basis.T @ (K @ basis)), _symmetric(basis.T @ (M @ basis)))
+    if problem.floats:
+        basis = _without_rigid(structure, problem, basis)
+    K, M = (_symmetric(basis.T @ (matrix @ basis)) for matrix in (problem.K, problem.M))
+    squares, vectors = eigh(K, M)
     modes = basis @ vectors
-    return squares, vectors * np.sign(modes[np.abs(modes).argmax(axis=0), np.arange(len(squares))])
+    return fixed(squares, modes, problem.units[:, None] * modes, rounding_of(problem, modes))
 
 
 def _symmetric(matrix: np.ndarray) -> np.ndarray:

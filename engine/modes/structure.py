@@ -13,6 +13,9 @@ from limberjack.engine.errors import MissingExtraError
 from limberjack.engine.modes.data import Stress
 from limberjack.engine.modes.reference import cross_matrix
 
+#: force of a unit rigid motion beside the sizes of its terms: rounding of files with few digits
+RIGID_FORCE = 1e-5
+
 
 def need_scipy() -> None:
     """MissingExtraError if SciPy is not installed."""
@@ -65,6 +68,12 @@ class Structure:
     def freedoms(self, nodes: list[int]) -> np.ndarray:
         """Indices among the kept degrees of freedom of those of these nodes."""
         return np.flatnonzero(np.isin(self.kept // 6, nodes))
+
+    def resists_rigid_motions(self) -> bool:
+        """Whether K B* ≠ 0: a structure without supports takes rigid motions without force (003, eq. 41)."""
+        B = self.rigid_motions()
+        forces, sizes = np.abs(self.stiffness @ B).max(axis=0), (abs(self.stiffness) @ np.abs(B)).max(axis=0)
+        return bool(np.any(forces > RIGID_FORCE * sizes))
 
     def rigid_motions(self) -> np.ndarray:
         """(d, 6): B*, displacements of rigid motions [rotation; translation] about the origin, of the kept freedoms."""

@@ -21,6 +21,7 @@ from limberjack.engine.operators.blocks import BlockOperator
 from limberjack.engine.operators.graph import Space
 from limberjack.engine.operators.spatial import phi
 from limberjack.engine.operators.tree_model import TreeModel, hinge_slices, moved_coordinates
+from limberjack.engine.ranks import complement
 from limberjack.engine.system.frames import canonical_rotation
 from limberjack.engine.system.system import Hinge, Loop, Pose
 
@@ -136,8 +137,7 @@ def relative_pose(tree: TreeModel, loop: Loop) -> Pose:
 def forbidden(hinge: Hinge, R: np.ndarray) -> np.ndarray:
     """Directions of [w; u] (m, 6) that a cut hinge forbids, axes of frame a; R turns axes of b to those of a."""
     if hinge.map is not None:  # what is normal to the map, which holds in the axes of b
-        U, s, _ = np.linalg.svd(hinge.map)
-        return np.asarray(U[:, np.count_nonzero(s > 1e-12 * s[0]) :].T @ np.kron(np.eye(2), R.T))
+        return np.asarray(complement(np.asarray(hinge.map, dtype=float)).T @ np.kron(np.eye(2), R.T))
     rows = np.eye(6, dtype=R.dtype)[list(_FORBIDDEN[hinge.type])]
     canonical = canonical_rotation(hinge)
     if hinge.type == "helical":

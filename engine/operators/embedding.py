@@ -6,6 +6,7 @@ The rows Y of the node's loops over its velocities are split, Y θ̇ = Y1 θ̇_u
 
 Rows that others imply are left out, and the dependent velocities are those that the model was built with, as long as Y1
 stays clear of singular; else complete pivoting chooses both, and a singular configuration leaves more velocities free.
+What is decided is decided at the rows of `Mechanism`, by the rule of `ranks.py`; the numbers are the workbench's own.
 """
 
 from __future__ import annotations
@@ -17,11 +18,7 @@ import numpy as np
 
 from limberjack.engine.operators.closure import Closure
 from limberjack.engine.operators.graph import SubGraph
-
-#: a pivot below this share of the first one is zero: the row depends on the others here
-RANK = 1e-9
-#: pivots of the velocities chosen beforehand stay above this share of the first one, or others are chosen
-CLEAR = 1e-2
+from limberjack.engine.ranks import KEEP, NOISE, first_largest
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,16 +34,13 @@ class Embedding:
     """The velocities of one aggregated node.
 
     closure : of the node's loops over its bodies alone, whose carrier stands still
-    scale : typical sizes of the velocities; preferred : indices of those that depend unless Y1 comes near singular
-    chosen : the elimination to use, None to find it
+    chosen : which rows and velocities are solved for which
     """
 
-    def __init__(
-        self, closure: Closure, scale: np.ndarray, preferred: list[int], chosen: Elimination | None = None
-    ) -> None:
+    def __init__(self, closure: Closure, chosen: Elimination) -> None:
         self.closure = closure
         self.Y = np.asarray(closure.Y.to_array())
-        self.chosen = chosen or eliminate(self.Y.real * scale, preferred)
+        self.chosen = chosen
         names = self.graph.velocity_names
         self.independent = tuple(names[j] for j in self.chosen.independent)
         self.dependent = tuple(names[j] for j in self.chosen.dependent)
@@ -94,28 +88,30 @@ class Embedding:
         )
 
 
-def eliminate(Y: np.ndarray, preferred: list[int]) -> Elimination:
-    """Rows to use and columns to make dependent, for Y with columns of like size."""
-    sizes = np.abs(Y).max(axis=1, initial=0.0)
-    Y = Y / np.where(sizes > 0.0, sizes, 1.0)[:, None]
-    rows, columns, pivots = complete_pivoting(Y)
-    own_rows, own_columns, own_pivots = complete_pivoting(Y[:, preferred])
-    if len(own_rows) == len(rows) and min(own_pivots, default=1.0) > CLEAR * max(pivots, default=1.0):
-        rows, columns = own_rows, [preferred[j] for j in own_columns]
+def eliminate(Y: np.ndarray, count: int, preferred: list[int]) -> Elimination:
+    """Rows to use and columns to make dependent, for rows and columns brought to order one.
+
+    As many as `count` rows, those that are independent in general, by the rule of `ranks.py`: the preferred columns
+    one after the other, or where a pivot falls below KEEP those of complete pivoting; none whose pivot is rounding.
+    """
+    rows, columns, pivots = pivoted(Y, count, [[j] for j in preferred])
+    if len(pivots) < count or min(pivots, default=1.0) < KEEP:
+        rows, columns, _ = pivoted(Y, count, [list(range(Y.shape[1]))] * count)
     return Elimination(rows, columns, [j for j in range(Y.shape[1]) if j not in columns])
 
 
-def complete_pivoting(A: np.ndarray) -> tuple[list[int], list[int], list[float]]:
-    """Rows, columns and sizes of the pivots of Gaussian elimination that takes the largest entry left."""
+def pivoted(A: np.ndarray, count: int, candidates: list[list[int]]) -> tuple[list[int], list[int], list[float]]:
+    """Rows, columns and sizes of at most `count` pivots of Gaussian elimination, each the largest entry left in its
+    candidate columns."""
     A, rows, columns, pivots = A.copy(), list[int](), list[int](), list[float]()
-    for _ in range(min(A.shape)):
-        i, j = np.unravel_index(int(np.argmax(np.abs(A))), A.shape)
-        size = abs(float(A[i, j]))
-        if size <= RANK * max([size, *pivots]) * (len(pivots) > 0) or size == 0.0:
+    for own in candidates[:count]:
+        at = first_largest(np.abs(A[:, own]).ravel())
+        i, j = at // len(own), own[at % len(own)]
+        if not abs(A[i, j]) > NOISE:
             break
-        rows.append(int(i))
-        columns.append(int(j))
-        pivots.append(size)
+        rows.append(i)
+        columns.append(j)
+        pivots.append(abs(float(A[i, j])))
         A -= np.outer(A[:, j] / A[i, j], A[i])
         A[i], A[:, j] = 0.0, 0.0
     return rows, columns, pivots

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
@@ -11,11 +12,15 @@ from limberjack.engine import arguments
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.operators.aggregation import Aggregation, Group, aggregation, lies_in
 from limberjack.engine.operators.closure import Closure, held
-from limberjack.engine.operators.embedding import Elimination, Embedding
+from limberjack.engine.operators.embedding import Elimination, Embedding, eliminate
 from limberjack.engine.operators.graph import SubGraph
 from limberjack.engine.operators.tree_model import TreeModel
 from limberjack.engine.system.frames import assemble
+from limberjack.engine.system.loops import aggregate
+from limberjack.engine.system.loops.closure import closures
+from limberjack.engine.system.loops.kinematics import Tree
 from limberjack.engine.system.loops.mechanism import Mechanism
+from limberjack.engine.system.loops.newton import sizes
 from limberjack.engine.system.loops.plan import Plan, plan
 from limberjack.engine.system.system import Loop, System
 
@@ -56,16 +61,45 @@ class LoopChoice:
 
 
 def embedding(tree: TreeModel, group: Group, chosen: Elimination | None = None) -> Embedding:
-    """X of an aggregated node, with the dependent velocities that the model prefers."""
+    """X of an aggregated node, with the rows and the dependent velocities that a build of these loops takes."""
     graph = SubGraph(tree.system, tuple(tree.graph.places[k] for k in group.bodies))
-    names, own = tree.system.velocity_names, graph.velocity_names
-    size, depend = dict[str, float](), set[str]()
-    for node in _plan(tree.system).groups:
-        size |= {names[j]: x for j, x in zip(node.dependent + node.independent, node.scale)}
-        depend |= {names[j] for j in node.dependent}
-    preferred = [j for j, name in enumerate(own) if name in depend]
-    scale = np.array([size.get(name, 1.0) for name in own])
-    return Embedding(Closure(TreeModel(graph, tree.q, None), group.loops), scale, preferred, chosen)
+    closure = Closure(TreeModel(graph, tree.q, None), group.loops)
+    return Embedding(closure, chosen or _elimination(tree.system, tree.q.real, graph.velocity_names, group.loops))
+
+
+def _elimination(system: System, q: np.ndarray, names: Sequence[str], loops: tuple[Loop, ...]) -> Elimination:
+    """What an aggregated node solves at q: indices into all rows of its loops and into its velocities."""
+    mechanism, node = _built(system, loops) if all(loop in system.loops for loop in loops) else _node(system, loops, q)
+    kept = [start + r for start, rows in zip(mechanism.starts, node.kept) for r in rows]
+    scale = dict(zip(node.dependent + node.independent, node.scale))
+    row = np.concatenate([np.zeros(0), *node.row_scale])
+    size = np.array([scale[v] for v in mechanism.dofs])
+    found = eliminate(
+        row[:, None] * mechanism.telling(q)[kept] * size,
+        len(node.dependent),
+        [mechanism.place_of[v] for v in node.dependent],
+    )
+    own = [list(names).index(system.velocity_names[v]) for v in mechanism.dofs]
+    return Elimination(
+        [int(kept[i]) for i in found.rows], [own[j] for j in found.dependent], [own[j] for j in found.independent]
+    )
+
+
+@lru_cache(maxsize=32)
+def _built(system: System, loops: tuple[Loop, ...]) -> tuple[Mechanism, aggregate.Group]:
+    """The node of loops as the model has them: the model's own where it embeds the same, else planned at its start."""
+    of_model = _plan(system)
+    for node in of_model.groups:
+        if [of_model.loops[i].closure.loop for i in node.loops] == list(loops):
+            return Mechanism(of_model.tree, [of_model.loops[i].closure for i in node.loops]), node
+    return _node(system, tuple(dataclasses.replace(loop, independent=()) for loop in loops), system.q0)
+
+
+def _node(system: System, loops: tuple[Loop, ...], q: np.ndarray) -> tuple[Mechanism, aggregate.Group]:
+    """The node of some loops, as a model with these alone would be built; planned where they are closed, at q."""
+    alone, tree = dataclasses.replace(system, loops=loops), Tree(assemble(system))
+    made = closures(alone, tree)
+    return Mechanism(tree, made), aggregate.aggregate(alone, tree, made, list(range(len(made))), q)
 
 
 def check_closed(tree: TreeModel, loops: Sequence[Loop]) -> None:
@@ -83,6 +117,13 @@ def check_closed(tree: TreeModel, loops: Sequence[Loop]) -> None:
                 f"q leaves loop '{loop.name}' open by {residual[row]:.3g} {unit}: give coordinates that close it, for "
                 "instance those of limberjack.assemble(system, q); embed=() gives the operators of the tree alone."
             )
+
+
+def row_sizes(tree: TreeModel, loops: Sequence[Loop]) -> np.ndarray:
+    """Factors (rows,) that bring the rows of loops to order one, those of the build."""
+    made = {closure.loop.name: closure for closure in closures(tree.system, _plan(tree.system).tree)}
+    found = [sizes(Mechanism(_plan(tree.system).tree, [made[loop.name]]), tree.q.real).row for loop in loops]
+    return np.concatenate([np.zeros(0), *found])
 
 
 @lru_cache(maxsize=8)

@@ -26,12 +26,10 @@ from limberjack.engine.operators.algebra import DenseOperator, Operator
 from limberjack.engine.operators.blocks import BlockOperator, renamed
 from limberjack.engine.operators.closure import Closure
 from limberjack.engine.operators.diagonal import DiagonalDynamics
-from limberjack.engine.operators.loop_choice import check_closed
+from limberjack.engine.operators.loop_choice import check_closed, row_sizes
 from limberjack.engine.operators.vectors import StackedVector
 from limberjack.engine.operators.workbench import Operators, operators_of
-
-#: singular values of A Λ A* below this share of the largest are zero: rows that others imply, or a singular position
-RANK = 1e-11
+from limberjack.engine.ranks import NOISE, RANK_TOLERANCE
 
 
 class LoopForces:
@@ -97,8 +95,17 @@ class LoopForces:
 
     @cached_property
     def admittance_inverse(self) -> DenseOperator:
-        """(A Λ A*)⁺: its product is the least-norm solution where A Λ A* is singular, the solution elsewhere."""
-        array = np.linalg.pinv(self.admittance.to_array(), rcond=RANK, hermitian=True)
+        """(A Λ A*)⁺: its product is the least-norm solution where A Λ A* is singular, the solution elsewhere.
+
+        The norm, and the rank, are those of rows brought to a unit diagonal, as in the kernels; rows of which nothing
+        but rounding is left take no part.
+        """
+        array = self.admittance.to_array()
+        mobile = np.diag(array) * row_sizes(self.ops.spanning_tree, self.closure.loops) ** 2
+        moves = mobile > NOISE**2 * mobile.max(initial=0.0)
+        scale = np.where(moves, 1.0 / np.sqrt(np.where(moves, np.diag(array), 1.0)), 0.0)
+        unit = array * scale * scale[:, None]
+        array = scale[:, None] * np.linalg.pinv(unit, rcond=RANK_TOLERANCE**2, hermitian=True) * scale
         return DenseOperator(self.admittance.rows, self.admittance.columns, array, "(A Lambda A*)^+")
 
     @cached_property

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from limberjack.engine.eigenbases import own_modes
 from limberjack.engine.flexible import layout as fl
 from limberjack.engine.layout import SLOT
 from limberjack.engine.system.frames import Link, skew
@@ -55,10 +56,12 @@ def modes_of(name: str) -> str:
 
 
 def normalised(integrals: Integrals) -> Integrals:
-    """The same body in modes of unit modal mass that have diagonal stiffness; damping between modes is left out."""
-    L = np.linalg.inv(np.linalg.cholesky(integrals.Mff))
-    stiffness, vectors = np.linalg.eigh(L @ integrals.K @ L.T)
-    T = L.T @ vectors
+    """The same body in modes of unit modal mass that have diagonal stiffness; damping between modes is left out.
+
+    Modes of one frequency are those nearest to the given coordinates (`eigenbases.py`), which stay as they are where
+    they are such modes already.
+    """
+    stiffness, T = own_modes(integrals.K, integrals.Mff)
     damping = np.diag(np.diag(T.T @ integrals.C @ T))
     kept = tuple(
         replace(a, Pr=a.Pr @ T, Pt=a.Pt @ T, G=np.einsum("irs,ra,sb->iab", a.G, T, T)) for a in integrals.attachments

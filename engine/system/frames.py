@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from limberjack.engine.ranks import first_smallest
 from limberjack.engine.system.hinge_types import (
     CYLINDRICAL,
     GIMBAL,
@@ -29,7 +30,7 @@ def rotation_to_z(axis: np.ndarray) -> np.ndarray:
     z = axis / np.linalg.norm(axis)
     if z[2] > 1.0 - 1e-15:
         return np.eye(3)
-    helper = np.eye(3)[int(np.argmin(np.abs(z)))]
+    helper = np.eye(3)[first_smallest(np.abs(z))]
     x = np.cross(helper, z)
     x /= np.linalg.norm(x)
     return np.column_stack([x, np.cross(z, x), z])

@@ -14,11 +14,13 @@ from limberjack.engine.operators import Operators
 from limberjack.engine.operators.closure import STEP
 from limberjack.engine.operators.tree_model import moved_coordinates
 from limberjack.engine.system.devices import Actuator, Sensor
-from limberjack.engine.system.system import Hinge, Pose, System
+from limberjack.engine.system.flexible import modal_bodies
+from limberjack.engine.system.system import Hinge, Loop, Pose, System
 from limberjack.engine.system.validate import validate
 from tests.engine.motions import move
 from tests.flexible.beams import Strip, hung, modal, on_a_hub, stiffness
 from tests.flexible.closed import looped, onto, rows
+from tests.flexible.linkages import beam
 from tests.flexible.particles import random_flexible, random_state
 from tests.flexible.test_frequencies import hub_and_beam, roots, spun
 
@@ -204,3 +206,42 @@ def test_a_beam_in_gravity_hangs_in_its_equilibrium():
     model = lj.linearize(system, sag)
     assert not lj.linearize(system).is_equilibrium()
     assert model.is_equilibrium()
+
+
+def tied_rod(length: float, modes: int, method: str) -> System:
+    """A rod of 20 mm by 8 mm on a universal joint, its tip tied by a point: it may bend and twist, but not turn."""
+    axes = np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
+    root = Hinge("root", "universal", None, axes=axes, q0=np.array([0.3, 0.2]))
+    bodies = tuple(modal_bodies("rod", root, beam(length, modes, "craig-bampton")))
+    loose = validate(System("rod", bodies, gravity=np.zeros(3)))
+    tip = Pose(*lj.Dynamics(loose).pose("rod.tip", loose.q0))
+    tie = Loop("tie", "point", Hinge("tie", "spherical", "rod.tip", outboard=tip), None, method=method)
+    return validate(replace(loose, loops=(tie,)))
+
+
+@pytest.mark.parametrize("method", ["force", "embed"])
+@pytest.mark.parametrize("modes", [2, 4, 8])
+@pytest.mark.parametrize("length", [1.0, 2.0, 4.0])
+def test_steps_stay_where_a_slender_body_has_a_mass_matrix(length, modes, method):
+    """A step of 1e-3 rad of the joint bends the rod beyond the range of its inertia.
+
+    Poles at rest, where nothing is strained and rows do not turn: those of X* M X ξ̈ + X* K X ξ = 0.
+    """
+    system = tied_rod(length, modes, method)
+    model = lj.linearize(system, system.q0, np.zeros(system.nv))
+    X, M = Operators(system, system.q0, embed=["tie"]).X.to_array(), lj.Dynamics(system).mass_matrix(system.q0)
+    squares = eigvals(X.T @ np.diag(stiffness_of(system)) @ X, X.T @ M @ X).real
+    np.testing.assert_allclose([mode.frequency for mode in model.modes()], np.sqrt(np.sort(squares)), rtol=1e-8)
+
+
+def stiffness_of(system: System) -> list[float]:
+    """Along every velocity."""
+    return [dof.stiffness for body in system.bodies for dof in body.hinge.dofs]
+
+
+def test_a_body_bent_beyond_its_range_is_named():
+    system = replace(tied_rod(2.0, 4, "force"), loops=())
+    q = system.q0.copy()
+    q[2:4] = 1e3
+    with pytest.raises(lj.ArgumentError, match=r"not positive definite.*flexible body 'rod'.*`limberjack modes`"):
+        lj.linearize(system, q)

@@ -25,11 +25,11 @@ def build(folder: Path, flags: Sequence[str]) -> tuple[Path, Path]:
     """The host program and the toy FMU's library."""
     probe = folder / "probe.c"
     probe.write_text("int main(void) { return 0; }\n", encoding="utf-8")
-    done = subprocess.run([compiler(), *flags, str(probe), "-o", str(folder / "probe")], capture_output=True)
+    done = subprocess.run([*compiler(), *flags, str(probe), "-o", str(folder / "probe")], capture_output=True)
     if done.returncode != 0:
         pytest.skip("this compiler has no such sanitizer")
     library = compile_c(folder / "toy.so", [*shared_sources(), TOY / "toy_kernels.c"], "-shared", "-fPIC", *flags)
-    return compile_host(folder / "driver", sorted(DRIVER.glob("*.c")), (compiler(),), flags), library
+    return compile_host(folder / "driver", sorted(DRIVER.glob("*.c")), tuple(compiler()), flags), library
 
 
 @pytest.fixture(scope="module")

@@ -42,7 +42,7 @@ def exact(kind: str, number: int, stiffness: float, mass: float, length: float) 
 def bending(frame: Frame, kind: str, mass: str, count: int) -> np.ndarray:
     """Frequencies of bending in the soft plane: freedoms z-turn and y of every node, by the dense solver."""
     made = frame_structure(frame, mass)
-    plane = np.ravel([[6 * j + 2, 6 * j + 4] for j in range(len(made.positions))])
+    plane = np.ravel([[6 * j + 2, 6 * j + 4] for j in range(len(made.kept) // 6)])
     last = 6 + 4  # node "tip" is the second
     held = {"clamped-free": [2, 4], "free-free": [], "pinned": [4, last]}[kind]
     moving = [i for i in plane if i not in held]

@@ -10,9 +10,12 @@ import pytest
 
 from limberjack.engine.errors import ArgumentError, ModelError, UnknownNameError
 from limberjack.engine.modes import integrals
+from limberjack.engine.modes.frame import Beam, Frame, Material, Section, mesh
+from limberjack.engine.modes.frame_structure import frame_structure, nodal_matrix
 from limberjack.engine.modes.inertia_range import InertiaRange
 from limberjack.engine.modes.integrals import inertial_part, modal_mass_matrix
 from limberjack.engine.modes.modal_file import read_modal_data
+from limberjack.engine.modes.reduction import Reduction, reduce_structure
 from limberjack.engine.modes.reference import in_body_frame
 from tests.modes.nodal import (
     energy_and_momentum,
@@ -251,3 +254,60 @@ def test_what_the_caller_can_do_wrong():
             integrals(data, modes=modes)
     with pytest.raises(ModelError, match="negative eigenvalue"):
         integrals(replace(data, mass=1e-3 * data.mass))
+
+
+def test_consistent_mass_is_that_of_bodies_within_the_elements():
+    """The sum over the bodies is the integral over the interpolated displacement, in every order.
+
+    Oracle: the same frame with every element cut into many, whose lumped bodies move as the coarse element does.
+    """
+    parts, coarse = 40, 3
+    frame = beams_frame(coarse)
+    made = frame_structure(frame, "consistent")
+    bodies = nodal_matrix(made.masses, made.masses[:, None] * made.centres, made.inertias)
+    size = abs(made.mass).max()
+    assert abs(made.motion.T @ bodies @ made.motion - made.mass).max() < 1e-14 * size
+    data = reduce_structure(made, Reduction("cantilever", "root", ("tip",), 4))
+    fine = frame_structure(beams_frame(coarse * parts), "lumped")
+    shapes = interpolated(frame, data.shapes[: coarse + 1], parts)
+    G = fine.foreshortening(shapes, 0)
+    smooth = replace(
+        data, node_ids=fine.node_ids, node_names=fine.node_names, positions=fine.positions,
+        axes=np.tile(np.eye(3), (len(shapes), 1, 1)), masses=fine.masses, centres=fine.centres,
+        inertias=fine.inertias, shapes=shapes, foreshortening=G, lines=None,
+    )  # fmt: skip
+    found, expected = integrals(data, "root"), integrals(smooth, "root")
+    for name in ("m", "s0", "J0", "S1", "N0", "S2", "J1", "J2", "N1"):
+        value, other = np.asarray(getattr(found, name)), np.asarray(getattr(expected, name))
+        np.testing.assert_allclose(value, other, rtol=0, atol=2e-5 * np.abs(other).max(initial=1e-300), err_msg=name)
+
+
+def beams_frame(elements: int) -> Frame:
+    """A bar that bends differently in two planes and twists."""
+    section, steel = Section(4e-4, 4e-8, 1e-8, 2e-8), Material(210e9, 80e9, 7800.0)
+    bar = Beam(("root", "tip"), section, steel, np.array([0.1, 0.2, 1.0]), elements)
+    return Frame("bar", ("root", "tip"), np.array([[0.0, 0, 0], [1.2, 0.5, 0.0]]), (bar,))
+
+
+def interpolated(frame: Frame, shapes: np.ndarray, parts: int) -> np.ndarray:
+    """Shapes (N, 6, n) at the nodes of a mesh that is `parts` times finer, by Hermite's polynomials."""
+    coarse = mesh(frame)
+    made = {int(end): shapes[end] for end in coarse.ends.ravel()}
+    fine = mesh(replace(frame, beams=(replace(frame.beams[0], elements=len(coarse.ends) * parts),)))
+    found = np.zeros((len(fine.positions), 6, shapes.shape[2]))
+    x = fine.positions @ coarse.turn[0, :, 0]
+    for (a, b), L, R in zip(coarse.ends, coarse.lengths, coarse.turn, strict=True):
+        start = float(coarse.positions[a] @ R[:, 0])
+        first, last = (np.einsum("ji,kjr->kir", R, made[int(end)].reshape(2, 3, -1)) for end in (a, b))
+        for node in np.flatnonzero((x >= start - 1e-9) & (x <= start + L + 1e-9)):
+            s = (x[node] - start) / L
+            value = np.array([1 - 3 * s**2 + 2 * s**3, 3 * s**2 - 2 * s**3, s - 2 * s**2 + s**3, s**3 - s**2])
+            slope = np.array([6 * s**2 - 6 * s, 6 * s - 6 * s**2, 1 - 4 * s + 3 * s**2, 3 * s**2 - 2 * s]) / L
+            turn, moved = (1 - s) * first[0] + s * last[0], (1 - s) * first[1] + s * last[1]
+            for across, about, sign in ((1, 2, 1.0), (2, 1, -1.0)):
+                ends = np.array(
+                    [first[1, across], last[1, across], sign * L * first[0, about], sign * L * last[0, about]]
+                )
+                moved[across], turn[about] = value @ ends, sign * (slope @ ends)
+            found[node] = np.concatenate([R @ turn, R @ moved])
+    return found

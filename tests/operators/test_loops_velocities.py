@@ -9,7 +9,7 @@ import pytest
 
 import limberjack as lj
 from limberjack.engine.operators import Operators
-from limberjack.engine.operators.embedding import complete_pivoting, eliminate
+from limberjack.engine.operators.embedding import eliminate, pivoted
 from tests.engine.motions import move
 from tests.loops.mechanisms.bars import four_bar, parallelogram, rocker_angle
 from tests.loops.mechanisms.spatial import bennett, planetary
@@ -169,7 +169,7 @@ def test_next_to_a_singular_position_the_numbers_stay_moderate(angle):
 def test_pivots_fall_and_rank_is_found():
     rng = np.random.default_rng(5)
     A = rng.normal(size=(5, 3)) @ rng.normal(size=(3, 7))
-    rows, columns, pivots = complete_pivoting(A)
+    rows, columns, pivots = pivoted(A, 5, [list(range(7))] * 5)
     assert len(rows) == len(columns) == 3
     assert len(set(rows)) == len(set(columns)) == 3
     assert np.linalg.matrix_rank(A[np.ix_(rows, columns)]) == 3
@@ -178,7 +178,13 @@ def test_pivots_fall_and_rank_is_found():
 
 def test_preferred_columns_are_taken_unless_they_fail():
     Y = np.array([[1.0, 0.5, 2.0], [0.0, 1.0, 1.0]])
-    assert sorted(eliminate(Y, [0, 1]).dependent) == [0, 1]
+    assert sorted(eliminate(Y, 2, [0, 1]).dependent) == [0, 1]
     Y[:, 1] = 1e-4 * Y[:, 1] + Y[:, 0]
-    assert sorted(eliminate(Y, [0, 1]).dependent) != [0, 1]
-    assert eliminate(np.zeros((2, 3)), [0]).independent == [0, 1, 2]
+    assert sorted(eliminate(Y, 2, [0, 1]).dependent) != [0, 1]
+    assert eliminate(np.zeros((2, 3)), 1, [0]).independent == [0, 1, 2]
+
+
+def test_a_row_of_rounding_is_no_row():
+    """It is not made large: the scale of rows comes from the mechanism, and the rows from the rank in general."""
+    Y = np.array([[1.0, 0.5, 2.0], [1e-16, -3e-17, 2e-16]])
+    assert eliminate(Y, 2, [2, 0]).independent == [0, 1]

@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 
 import numpy as np
 
+from limberjack.engine.ranks import NOISE, rank
 from limberjack.engine.system.hinge_types import HINGE_TYPES
 from limberjack.engine.system.numbers import usable
 from limberjack.engine.system.places import Item, Locate, refuse
@@ -78,7 +79,7 @@ def _check_map(hinge: Hinge, matrix: np.ndarray, locate: Locate) -> None:
     if matrix.ndim != 2 or matrix.shape[0] != 6 or not 1 <= matrix.shape[1] <= 6 or not usable(matrix):
         what = f"the map of hinge '{hinge.name}' has shape {matrix.shape} or numbers that are not finite"
         refuse(hinge, "map", what, "Give 6 rows [angular; linear] of 1 to 6 finite numbers", locate)
-    if np.linalg.matrix_rank(matrix) < matrix.shape[1]:
+    if rank(matrix / np.maximum(np.linalg.norm(matrix, axis=0), 1e-300), NOISE) < matrix.shape[1]:
         what = f"the columns of the map of hinge '{hinge.name}' are linearly dependent"
         refuse(hinge, "map", what, "Leave out the columns that repeat a motion", locate)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from limberjack.engine.errors import ModelError
+from limberjack.engine.ranks import first_largest
 from limberjack.engine.system.graph import some_names
 from limberjack.engine.system.loops.closure import Closure, where_is
 from limberjack.engine.system.loops.kinematics import Tree
@@ -43,11 +44,17 @@ class Group:
     pairs: list[int]
 
 
-def aggregate(system: System, tree: Tree, loops: Sequence[Closure], members: list[int]) -> Group:
-    """The group of some embedded loops. Raises ModelError for independent velocities that cannot be."""
+def aggregate(
+    system: System, tree: Tree, loops: Sequence[Closure], members: list[int], q: np.ndarray | None = None
+) -> Group:
+    """The group of some embedded loops, which are closed at q (nq,), by default the initial coordinates.
+
+    Raises ModelError for independent velocities that cannot be.
+    """
+    q = system.q0 if q is None else q
     mechanism = Mechanism(tree, [loops[i] for i in members])
-    size = sizes(mechanism, system.q0)
-    matrices = sampled_rows(mechanism, system.q0, size)
+    size = sizes(mechanism, q)
+    matrices = sampled_rows(mechanism, q, size)
     kept = needed_rows(matrices)
     count, regular = generic(matrices)
     rows = [Y[kept] for Y in regular]
@@ -125,7 +132,7 @@ def _pairs(A: np.ndarray) -> list[int]:
     for column in range(A.shape[1]):
         size = np.abs(left[:, column])
         size[found] = -1.0
-        pivot = int(np.argmax(size))
+        pivot = first_largest(size)
         found.append(pivot)
         if size[pivot] > 0.0:
             left -= np.outer(left[:, column] / left[pivot, column], left[pivot])

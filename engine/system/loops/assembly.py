@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from limberjack.engine.arguments import coordinates, system_of, vector
 from limberjack.engine.errors import ModelError
 from limberjack.engine.loops.layout import COUPLING
+from limberjack.engine.ranks import RANK_TOLERANCE
 from limberjack.engine.system import frames
 from limberjack.engine.system.hinge_types import MODAL
 from limberjack.engine.system.loops.closure import closures, where_is
@@ -18,7 +19,7 @@ from limberjack.engine.system.loops.groups import united
 from limberjack.engine.system.loops.holds import Holds, Limits, basis, holds, named
 from limberjack.engine.system.loops.kinematics import Tree
 from limberjack.engine.system.loops.mechanism import Mechanism
-from limberjack.engine.system.loops.newton import NOTHING, RANK_TOLERANCE, ROUNDING, Basis, Closing, Sizes, close, sizes
+from limberjack.engine.system.loops.newton import NOTHING, ROUNDING, Basis, Closing, Sizes, close, sizes
 from limberjack.engine.system.system import System
 from limberjack.engine.system.validate import range_findings
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from limberjack.engine.loops.layout import COUPLING, DISTANCE, LOCK
+from limberjack.engine.ranks import complement
 from limberjack.engine.system.frames import Frames, canonical_rotation, hinge_parameter
 from limberjack.engine.system.hinge_types import (
     CUSTOM,
@@ -47,6 +48,8 @@ _FORBIDDEN: dict[int, str] = {
     ROLLING: "wx wy uy uz ux",
     FREE: "",
 }
+#: beside a coordinate of this size, rad or m, one of zero is known to `ranks.NOISE`
+USUAL = 1e-3
 _DIRECTIONS = ("wx", "wy", "wz", "ux", "uy", "uz")
 
 
@@ -151,8 +154,8 @@ def _vectors(kind: int, x: float, map_: np.ndarray | None) -> tuple[np.ndarray, 
         return np.zeros((1, 6)), ("length",)
     if kind == CUSTOM:
         assert map_ is not None
-        complement = np.linalg.svd(np.asarray(map_, dtype=float))[0][:, map_.shape[1] :].T
-        return complement, tuple(f"motion {i + 1}" for i in range(len(complement)))
+        across = complement(np.asarray(map_, dtype=float)).T
+        return across, tuple(f"motion {i + 1}" for i in range(len(across)))
     names = tuple(_FORBIDDEN[kind].split())
     vectors = np.array([[float(name == direction) for direction in _DIRECTIONS] for name in names]).reshape(-1, 6)
     if kind == HELICAL:
@@ -279,6 +282,16 @@ def coordinate_rows(closure: Closure, q: np.ndarray) -> list[tuple[int, int, flo
         return [(i, term.v, 1.0) for i, term in enumerate(closure.terms)]
     return [
         (0, term.v, float(sum((i + 1) * f * q[term.q] ** i for i, f in enumerate(term.factors))))
+        for term in closure.terms
+    ]
+
+
+def coordinate_terms(closure: Closure, q: np.ndarray) -> list[tuple[int, int, float]]:
+    """The sizes (row, velocity, size) of the terms of `coordinate_rows`, none smaller than at a usual coordinate."""
+    if closure.kind == LOCK:
+        return [(i, term.v, 1.0) for i, term in enumerate(closure.terms)]
+    return [
+        (0, term.v, float(sum((i + 1) * abs(f) * max(abs(q[term.q]), USUAL) ** i for i, f in enumerate(term.factors))))
         for term in closure.terms
     ]
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from limberjack.engine.ranks import rank
 from limberjack.engine.system.loops.groups import united
 from limberjack.engine.system.loops.mechanism import Mechanism
 from limberjack.engine.system.loops.newton import sizes
 from limberjack.engine.system.loops.plan import Plan
-from limberjack.engine.system.loops.samples import MOST_SAMPLED, rank, sampled_rows
+from limberjack.engine.system.loops.samples import MOST_SAMPLED, sampled_rows
 from limberjack.engine.system.loops.selection import generic
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from limberjack.engine.errors import UnknownNameError
+from limberjack.engine.ranks import complement
 from limberjack.engine.system.hinge_types import SPHERICAL
 from limberjack.engine.system.loops.kinematics import Joint
 from limberjack.engine.system.loops.mechanism import Mechanism
@@ -83,8 +84,7 @@ def _left(joint: Joint, indices: list[int], q: np.ndarray) -> np.ndarray:
     turned = H[:3] if min(indices) < 4 else np.zeros((0, joint.nv))
     slid = R @ H[3:] if joint.code != SPHERICAL else np.zeros((3, joint.nv))
     fixed = np.vstack([turned, slid[[i - 4 for i in indices if i >= 4]]])
-    _, s, Vt = np.linalg.svd(fixed)
-    return np.asarray(Vt[int(np.sum(s > 1e-9)) :].T)
+    return complement(fixed.T)
 
 
 class Limits:

@@ -7,12 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from limberjack.engine.errors import ModelError
+from limberjack.engine.ranks import NOISE, without_rounding
 from limberjack.engine.system.frames import skew
 from limberjack.engine.system.hinge_types import MODAL
 from limberjack.engine.system.loops.closure import (
     Closure,
     coordinate_residual,
     coordinate_rows,
+    coordinate_terms,
     joined_residual,
     joined_rows,
     where_is,
@@ -72,18 +74,30 @@ class Mechanism:
 
         Raises ModelError where they are no numbers any more.
         """
+        return self._evaluated(q)[:2]
+
+    def telling(self, q: np.ndarray) -> np.ndarray:
+        """The rows at q (rows, velocities) for decisions: zero where nothing but rounding is left of their terms."""
+        _, Y, terms = self._evaluated(q)
+        return without_rounding(Y, terms)
+
+    def _evaluated(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Residuals, rows, and the sizes of the terms that each entry of a row was summed from."""
         r, Y = np.zeros(self.count), np.zeros((self.count, len(self.dofs)))
+        terms = np.zeros_like(Y)
         with np.errstate(over="ignore", invalid="ignore"):
             poses, axes = self.poses(q)
             for start, end, loop in zip(self.starts, self.starts[1:], self.loops):
                 if loop.joins:
-                    r[start:end], Y[start:end] = self._joined(loop, poses, axes)
+                    r[start:end], Y[start:end], terms[start:end] = self._joined(loop, poses, axes)
                     continue
                 r[start:end] = coordinate_residual(loop, q)
                 for i, v, factor in coordinate_rows(loop, q):
                     Y[start + i, self.place_of[v]] += factor
+                for i, v, size in coordinate_terms(loop, q):
+                    terms[start + i, self.place_of[v]] += size
         self._require_numbers(r, Y)
-        return r, Y
+        return r, Y, terms
 
     def _require_numbers(self, r: np.ndarray, Y: np.ndarray) -> None:
         size = np.abs(r) + np.abs(Y).max(axis=1, initial=0.0)
@@ -98,8 +112,8 @@ class Mechanism:
 
     def _joined(
         self, loop: Closure, poses: dict[int, Pose], axes: dict[int, tuple[np.ndarray, np.ndarray]]
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Residuals and rows of a loop that joins frames.
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Residuals, rows and the sizes of their terms of a loop that joins frames.
 
         A body's hinge moves b's origin p by u + w × (p - o) if it lies between B and the common body; if it lies on
         A's side, it moves the frame a, and with it what a sees, the other way.
@@ -108,14 +122,18 @@ class Mechanism:
         back = a.rotation.T
         R, d = back @ b.rotation, back @ (b.position - a.position)
         rows = joined_rows(loop, R, d)
-        Y = np.zeros((len(rows), len(self.dofs)))
+        turned, slid = np.linalg.norm(rows[:, :3], axis=1), np.linalg.norm(rows[:, 3:], axis=1)
+        Y, terms = np.zeros((len(rows), len(self.dofs))), np.zeros((len(rows), len(self.dofs)))
         for sign, chain in ((-1.0, loop.chain_a), (1.0, loop.chain_b)):
             for row in chain:
                 w, u = axes[row]
                 lever = b.position - poses[row].position
                 seen = np.vstack([back @ w, back @ (u - skew(lever) @ w)])
                 Y[:, self.slices[row]] += sign * (rows @ seen)
-        return joined_residual(loop, R, d), Y
+                turns, far = np.linalg.norm(w, axis=0), sum(map(np.linalg.norm, (b.position, poses[row].position)))
+                terms[:, self.slices[row]] += np.outer(turned, turns)
+                terms[:, self.slices[row]] += np.outer(slid, np.linalg.norm(u, axis=0) + far * turns)
+        return joined_residual(loop, R, d), Y, terms
 
     def moved(self, q: np.ndarray, step: np.ndarray) -> np.ndarray:
         """Coordinates after the motion `step` (velocities,)."""
@@ -130,7 +148,7 @@ class Mechanism:
         joint = self.tree.joint_of_velocity[v]
         i = v - joint.vi
         if joint.map is not None:
-            return bool(np.abs(joint.map[:3, i]).max() > 0.0)
+            return bool(np.abs(joint.map[:3, i]).max() > NOISE * np.abs(joint.map[:, i]).max())
         return self.tree.frames.links[joint.body].body.hinge.kind.angular[i]
 
     def extent(self, q: np.ndarray) -> float:

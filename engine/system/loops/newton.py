@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from limberjack.engine.ranks import RANK_TOLERANCE
 from limberjack.engine.system.hinge_types import MODAL
 from limberjack.engine.system.loops.mechanism import Mechanism
 
@@ -20,8 +21,6 @@ CLOSED, NOTHING = 1e-11, 1e-14
 NOISE = 1e-14
 #: what redundant rows may stay open by: models write their numbers rounded
 ROUNDING = 1e-5
-#: singular values below this share of the largest count as zero
-RANK_TOLERANCE = 1e-5
 #: steps at most
 STEPS = 80
 #: the longest step of any velocity, in units of `Sizes`
@@ -100,7 +99,7 @@ class Closing:
 
 def sizes(mechanism: Mechanism, q: np.ndarray) -> Sizes:
     """Sizes of a mechanism near the coordinates q: its length is the largest lever of a turning hinge."""
-    _, Y = mechanism.evaluate(q)
+    Y = mechanism.telling(q)
     turning = np.array([mechanism.turning(v) for v in mechanism.dofs], dtype=bool)
     angular = np.array([angular for loop in mechanism.loops for angular in loop.angular], dtype=bool)
     joins = np.array([loop.joins for loop in mechanism.loops for _ in loop.names], dtype=bool)

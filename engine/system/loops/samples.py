@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from limberjack.engine.ranks import onto_null_space, rank
 from limberjack.engine.system.loops.mechanism import Mechanism
-from limberjack.engine.system.loops.newton import RANK_TOLERANCE, Sizes, close
+from limberjack.engine.system.loops.newton import Sizes, close
 
 #: walks from the initial configuration, more if it is singular; configurations on each, and attempts to reach them
 WALKS, WALKS_OF_SINGULAR, WALK, TRIES = 2, 8, 3, 6
@@ -13,17 +14,6 @@ WALKS, WALKS_OF_SINGULAR, WALK, TRIES = 2, 8, 3, 6
 MOST_SAMPLED = 100
 #: how far a random motion along the constraints goes, in units of `Sizes`
 STRIDE = 0.7
-
-
-def rank(A: np.ndarray) -> int:
-    """Number of singular values above RANK_TOLERANCE of the largest."""
-    s = np.linalg.svd(A, compute_uv=False)
-    return int(np.sum(s > RANK_TOLERANCE * s[0])) if s.size and s[0] > 0.0 else 0
-
-
-def null_space(A: np.ndarray) -> np.ndarray:
-    """Orthonormal columns that A maps to zero."""
-    return np.asarray(np.linalg.svd(A)[2][rank(A) :].T)
 
 
 def sampled_rows(mechanism: Mechanism, q: np.ndarray, size: Sizes) -> list[np.ndarray]:
@@ -49,10 +39,9 @@ def _walk(
     rows: list[np.ndarray] = []
     stride = STRIDE
     for _ in range(TRIES):
-        N = null_space(Y)
-        if len(rows) == WALK or not N.shape[1]:
+        if len(rows) == WALK or rank(Y) == Y.shape[1]:
             break
-        motion = N @ random.standard_normal(N.shape[1])
+        motion = onto_null_space(Y, random.standard_normal(Y.shape[1]))
         motion *= stride / max(float(np.abs(motion).max()), 1e-12)
         there = close(mechanism, mechanism.moved(q, size.velocity * motion), size)
         if there.closed:

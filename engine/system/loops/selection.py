@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from limberjack.engine.system.loops.newton import RANK_TOLERANCE
-from limberjack.engine.system.loops.samples import rank
+from limberjack.engine.ranks import RANK_TOLERANCE, TIED, rank
 
 _TINY = 1e-12
 #: a dependent velocity may be chosen for its place in the mechanism while it moves the rows this share of the best
@@ -45,7 +44,7 @@ def independent_rows(rows: Sequence[np.ndarray]) -> list[int]:
     left, kept = [Y.T for Y in regular], list[int]()
     for _ in range(count):
         score = _remainders(left)
-        best = int(np.flatnonzero(score >= score.max() - 1e-6)[0])
+        best = int(np.flatnonzero(score >= score.max() - TIED)[0])
         kept.append(best)
         left = [_remove(A, best) for A in left]
     return sorted(kept)
@@ -88,7 +87,10 @@ def dependent_columns(rows: Sequence[np.ndarray], order: Sequence[tuple[int, ...
     worth = [min(smallest(Y[:, chosen]) for Y in rows) for chosen in full]
     cost = [tuple(sum(order[j][c] for j in chosen) for c in range(len(order[0]))) for chosen in full]
     good = [i for i, value in enumerate(worth) if value >= ENOUGH * max(worth)]
-    return full[min(good, key=lambda i: (cost[i], -worth[i], i))]
+    least = min(cost[i] for i in good)
+    best = [i for i in good if cost[i] == least]
+    most = max(worth[i] for i in best)
+    return full[next(i for i in best if worth[i] >= (1.0 - TIED) * most)]
 
 
 def smallest(A: np.ndarray) -> float:
@@ -104,8 +106,10 @@ def _pivots(rows: Sequence[np.ndarray], order: Sequence[tuple[int, ...]], free: 
         best = float(score.max(initial=-np.inf))
         if best <= np.log(RANK_TOLERANCE):
             break
-        candidates = np.flatnonzero(score >= best + np.log(share) - 1e-6).tolist()
-        pivot: int = min(candidates, key=lambda j: (order[j], -round(float(score[j]), 6), j))
+        candidates = np.flatnonzero(score >= best + np.log(share) - TIED).tolist()
+        least = min(order[j] for j in candidates)
+        most = max(score[j] for j in candidates if order[j] == least)
+        pivot = next(j for j in candidates if order[j] == least and score[j] >= most - TIED)
         chosen.append(pivot)
         left = [_remove(A, pivot) for A in left]
     return chosen
