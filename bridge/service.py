@@ -178,7 +178,7 @@ class Service:
                 if self.stopping:
                     text = f"the engine was told to stop after {start} of {steps} steps."
                     raise Refusal(Code.STOPPING, text)
-                sim.step(min(_CHUNK, steps - start))
+                sim.step(min(_CHUNK, steps - start), steps - start)
         finally:
             self.fresh = True
             self._sampled = False

@@ -44,11 +44,10 @@ def rank(Y: np.ndarray) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Drive:
-    """The motion prescribed to a loop: the first of its three commands, its row among all, and length or 0."""
+    """The motion prescribed to a loop: the first of its three commands, and the loop's place in the mechanism."""
 
     command: int
-    row: int
-    length: float
+    place: int
 
 
 class Mobility:
@@ -100,7 +99,7 @@ class Mobility:
         """All velocities (nv,) for independent ones (n,), with prescribed motions."""
         _, Y = self._rows(q, command)
         whole = self.basis(q, command) @ v
-        whole[self.dependent] += _solve(Y[:, self.dependent], self._prescribed(len(Y), command))
+        whole[self.dependent] += _solve(Y[:, self.dependent], self._prescribed(command))
         return np.asarray(whole)
 
     def extent(self) -> float:
@@ -110,7 +109,7 @@ class Mobility:
     def require_velocity(self, v: np.ndarray) -> None:
         """ArgumentError where v does not keep the loops closed."""
         _, Y = self._rows(self.q, self.command)
-        rest = np.abs(Y @ v - self._prescribed(len(Y), self.command))
+        rest = np.abs(Y @ v - self._prescribed(self.command))
         if rest.max(initial=0.0) > MOST_FAST * max(1.0, float(np.abs(v).max(initial=0.0))):
             name = self._loop_of(int(np.argmax(rest)))
             raise ArgumentError(
@@ -120,21 +119,20 @@ class Mobility:
 
     def _rows(self, q: np.ndarray, command: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Residuals, with prescribed positions, and rows over all velocities."""
+        self._set_drives(command)
         r, Y = self._mechanism.evaluate(q)
         whole = np.zeros((len(Y), self.system.nv))
         whole[:, self._mechanism.dofs] = Y
-        for drive in self._drives:
-            x = command[drive.command]
-            r[drive.row] -= x + 0.5 * x * x / drive.length if drive.length else x
         return r, whole
 
-    def _prescribed(self, rows: int, command: np.ndarray) -> np.ndarray:
-        """b: the rates of the rows that the prescribed motions ask for."""
-        b = np.zeros(rows)
+    def _set_drives(self, command: np.ndarray) -> None:
         for drive in self._drives:
-            x, rate = command[drive.command : drive.command + 2]
-            b[drive.row] = rate * (1.0 + x / drive.length) if drive.length else rate
-        return b
+            self._mechanism.drives[drive.place] = command[drive.command : drive.command + 2]
+
+    def _prescribed(self, command: np.ndarray) -> np.ndarray:
+        """b: the rates of the rows that the prescribed motions ask for."""
+        self._set_drives(command)
+        return self._mechanism.prescribed()
 
     def _move(self, q: np.ndarray, step: np.ndarray) -> None:
         for joint in self._joints:
@@ -221,11 +219,9 @@ def _refuse_custom(loop: Closure) -> None:
 def _drives(system: System, mechanism: Mechanism) -> list[Drive]:
     """Prescribed motions of the loops of a mechanism."""
     found, command = [], sum(len(actuator.command_names) for actuator in system.actuators)
-    rows = {loop.loop.name: (int(start), loop) for start, loop in zip(mechanism.starts, mechanism.loops)}
+    places = {loop.loop.name: place for place, loop in enumerate(mechanism.loops)}
     for loop in system.loops:
-        if loop.driven and loop.name in rows:
-            row, closure = rows[loop.name]
-            length = closure.x if closure.kind == DISTANCE else 0.0
-            found.append(Drive(command + loop.switchable, row, length))
+        if loop.driven and loop.name in places:
+            found.append(Drive(command + loop.switchable, places[loop.name]))
         command += len(loop.command_names)
     return found

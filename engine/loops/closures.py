@@ -20,6 +20,7 @@ from limberjack.engine.layout import GROUP, W_ALPHA, W_V
 from limberjack.engine.loops.couplings import accelerate_coupling, move_coupling, place_coupling
 from limberjack.engine.loops.layout import (
     COUPLING,
+    D_NOW,
     DISTANCE,
     F_D,
     F_R,
@@ -97,8 +98,8 @@ def _length(plant, work, l):
     if ints[L_SWITCH] >= 0:
         length = work.loops.switch[ints[L_SWITCH], SW_HELD]
     if ints[L_DRIVE] >= 0:
-        drive = work.loops.drive[ints[L_DRIVE]]
-        length, rate, acceleration = length + drive[0], drive[1], drive[2]
+        p, rate, acceleration = load3(work.loops.drive[ints[L_DRIVE]], D_NOW)
+        length += p
     return length, rate, acceleration
 
 

@@ -172,6 +172,7 @@ class Loop:
     reach : a switchable loop that joins frames closes only while their origins are nearer than this, m
     driven : takes the commands ``<name>.position``, ``.velocity``, ``.acceleration`` (distance and coupling): the
         length or offset is as given plus this position
+    initial : of a driven loop, the first position, velocity and acceleration, at which it is assembled
     stabilisation : rate at which errors of a loop by force fade, 1/s (Baumgarte); 0 none
     projection : bring a loop by force back onto its constraint after each step
     """
@@ -190,6 +191,7 @@ class Loop:
     switchable: bool = False
     reach: float = math.inf
     driven: bool = False
+    initial: tuple[float, ...] = (0.0, 0.0, 0.0)
     stabilisation: float = 0.0
     projection: bool = True
     where: str = field(default="", compare=False)
@@ -209,7 +211,7 @@ class Loop:
     @property
     def first_commands(self) -> tuple[float, ...]:
         """Initial values of the commands."""
-        return (float(self.closed),) * self.switchable + (0.0, 0.0, 0.0) * self.driven
+        return (float(self.closed),) * self.switchable + self.initial * self.driven
 
 
 @dataclass(frozen=True, eq=False)

@@ -115,7 +115,7 @@ Status model_step(Model *model, double time, double h, double *reached)
     int64_t report[3] = {ADVANCE_OK, 0, 0};
     model->kernels->advance(model->ints, model->floats, model->work, model->state, step,
                             (int64_t)model->file.header->integrator, (int64_t)model->file.header->substeps,
-                            (int64_t)count, report);
+                            (int64_t)count, (int64_t)count, report);
     embedded_changed(model, false);
     if (report[0] != ADVANCE_OK)
         return diverged(model, report, time, step, reached);

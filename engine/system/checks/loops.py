@@ -34,6 +34,7 @@ def check_loops(system: System, locate: Locate) -> tuple[Loop, ...]:
         _refuse_foreign_fields(loop, locate)
         _check_method(loop, system.velocity_names, locate)
         _check_switch(loop, locate)
+        _check_initial(loop, locate)
         if loop.joins:
             loop = _check_joining(loop, tree, locate)
         elif loop.type == "coupling":
@@ -132,6 +133,15 @@ def _check_switch(loop: Loop, locate: Locate) -> None:
         refuse(loop, "reach", f"reach of loop '{name}' is {loop.reach} m", "Give a distance > 0, or none", locate)
 
 
+def _check_initial(loop: Loop, locate: Locate) -> None:
+    if not (len(loop.initial) == 3 and usable(loop.initial)):
+        what = f"the initial motion of loop '{loop.name}' is {loop.initial}"
+        refuse(loop, "initial", what, "Give a finite position, velocity and acceleration", locate)
+    if any(loop.initial) and not loop.driven:
+        what = f"loop '{loop.name}' has an initial motion and is not driven"
+        refuse(loop, "initial", what, "Add driven: true, or remove initial", locate)
+
+
 def _check_joining(loop: Loop, tree: _Tree, locate: Locate) -> Loop:
     hinge = loop.hinge
     if hinge is None:
@@ -168,12 +178,17 @@ def _check_ends(loop: Loop, hinge: Hinge, tree: _Tree, locate: Locate) -> None:
 def _length(loop: Loop, hinge: Hinge, tree: _Tree, locate: Locate) -> float:
     if loop.type != "distance":
         return 0.0
-    length = tree.distance(loop, hinge) if math.isnan(loop.length) else loop.length
-    if math.isnan(loop.length) and not length > 0.0:
+    given = not math.isnan(loop.length)
+    length = loop.length if given else tree.distance(loop, hinge) - loop.initial[0]
+    if not given and not length > 0.0:
         what = f"loop '{loop.name}' has no length, and its frames are at the same place at the start"
+        what = what if not loop.initial[0] else f"loop '{loop.name}' is {length:.6g} m long without its first position"
         refuse(loop, "length", what, "Give the length, or a loop of type point for none", locate)
     if not (usable(length) and length > 0.0):
         refuse(loop, "length", f"the length of loop '{loop.name}' is {length} m", "Give a length > 0", locate)
+    if not length + loop.initial[0] > 0.0:
+        what = f"loop '{loop.name}' is {length + loop.initial[0]:.6g} m long with its first position"
+        refuse(loop, "initial", what, "Give a position that leaves a length > 0", locate)
     return length
 
 

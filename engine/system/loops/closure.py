@@ -232,11 +232,11 @@ def rotation_error(kind: int, R: np.ndarray, along: float) -> np.ndarray:
     return np.array([*tilt, along - math.remainder(along - angle, 2.0 * math.pi)])
 
 
-def joined_residual(closure: Closure, R: np.ndarray, d: np.ndarray) -> np.ndarray:
-    """Residuals (rows,) of a loop that joins frames, m and rad."""
+def joined_residual(closure: Closure, R: np.ndarray, d: np.ndarray, drive: float = 0.0) -> np.ndarray:
+    """Residuals (rows,) of a loop that joins frames, m and rad; drive: the position of one that is driven, m."""
     kind, x = closure.kind, closure.x
     if kind == DISTANCE:
-        return np.array([(d @ d - x * x) / (2.0 * x)])
+        return np.array([(d @ d - (x + drive) ** 2) / (2.0 * x)])
     if kind == CUSTOM:
         return np.zeros(len(closure.names))
     along = 0.0
@@ -266,10 +266,10 @@ def coupled_sum(closure: Closure, q: np.ndarray) -> float:
     return float(sum(f * q[t.q] ** (i + 1) for t in closure.terms for i, f in enumerate(t.factors)))
 
 
-def coordinate_residual(closure: Closure, q: np.ndarray) -> np.ndarray:
-    """Residuals of a coupling or a lock."""
+def coordinate_residual(closure: Closure, q: np.ndarray, drive: float = 0.0) -> np.ndarray:
+    """Residuals of a coupling or a lock; drive: the position of a coupling that is driven."""
     if closure.kind == COUPLING:
-        return np.array([coupled_sum(closure, q) - closure.x])
+        return np.array([coupled_sum(closure, q) - closure.x - drive])
     return np.array([0.0 if t.q < 0 else q[t.q] - t.factors[0] for t in closure.terms])
 
 
@@ -281,6 +281,11 @@ def coordinate_rows(closure: Closure, q: np.ndarray) -> list[tuple[int, int, flo
         (0, term.v, float(sum((i + 1) * f * q[term.q] ** i for i, f in enumerate(term.factors))))
         for term in closure.terms
     ]
+
+
+def prescribed_rate(closure: Closure, position: float, rate: float) -> float:
+    """What Y v of a driven loop's row is when its drive is at a position and has a rate."""
+    return rate * (1.0 + position / closure.x) if closure.kind == DISTANCE else rate
 
 
 def captured(closure: Closure, R: np.ndarray, d: np.ndarray) -> Pose:

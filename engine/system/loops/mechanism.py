@@ -15,6 +15,7 @@ from limberjack.engine.system.loops.closure import (
     coordinate_rows,
     joined_residual,
     joined_rows,
+    prescribed_rate,
     where_is,
 )
 from limberjack.engine.system.loops.kinematics import Tree, move, place
@@ -23,7 +24,10 @@ from limberjack.engine.system.system import Pose
 
 
 class Mechanism:
-    """Loops and their bodies: residuals r(q) and rows Y(q) over the bodies' velocities, Y v = dr/dt where r = 0.
+    """Loops and their bodies: residuals r(q) and rows Y(q) over the bodies' velocities, Y v = dr/dt + b where r = 0.
+
+    b are the rates that driven loops ask for (`prescribed`); `drives` (loops, 2) their positions and rates, at first
+    those of the model.
 
     Coordinates q are always those of the whole model (nq,); velocities are the mechanism's own, `dofs` says which.
     The bodies must be complete: all between each loop's bodies and the last that carries the loop.
@@ -43,6 +47,7 @@ class Mechanism:
             for row, joint in zip(self.rows, self.joints)
         }
         self.starts = np.cumsum([0, *(len(loop.names) for loop in self.loops)])
+        self.drives = np.array([loop.loop.initial[:2] for loop in self.loops]).reshape(-1, 2)
 
     @property
     def modal(self) -> np.ndarray:
@@ -75,15 +80,23 @@ class Mechanism:
         r, Y = np.zeros(self.count), np.zeros((self.count, len(self.dofs)))
         with np.errstate(over="ignore", invalid="ignore"):
             poses, axes = self.poses(q)
-            for start, end, loop in zip(self.starts, self.starts[1:], self.loops):
+            for start, end, loop, drive in zip(self.starts, self.starts[1:], self.loops, self.drives[:, 0]):
                 if loop.joins:
-                    r[start:end], Y[start:end] = self._joined(loop, poses, axes)
+                    r[start:end], Y[start:end] = self._joined(loop, float(drive), poses, axes)
                     continue
-                r[start:end] = coordinate_residual(loop, q)
+                r[start:end] = coordinate_residual(loop, q, float(drive))
                 for i, v, factor in coordinate_rows(loop, q):
                     Y[start + i, self.place_of[v]] += factor
         self._require_numbers(r, Y)
         return r, Y
+
+    def prescribed(self) -> np.ndarray:
+        """b (rows,): the rates Y v that the drives of its loops ask for; 0 of others."""
+        b = np.zeros(self.count)
+        for start, loop, (position, rate) in zip(self.starts, self.loops, self.drives):
+            if rate:
+                b[start] = prescribed_rate(loop, position, rate)
+        return b
 
     def _require_numbers(self, r: np.ndarray, Y: np.ndarray) -> None:
         size = np.abs(r) + np.abs(Y).max(axis=1, initial=0.0)
@@ -97,7 +110,7 @@ class Mechanism:
         )
 
     def _joined(
-        self, loop: Closure, poses: dict[int, Pose], axes: dict[int, tuple[np.ndarray, np.ndarray]]
+        self, loop: Closure, drive: float, poses: dict[int, Pose], axes: dict[int, tuple[np.ndarray, np.ndarray]]
     ) -> tuple[np.ndarray, np.ndarray]:
         """Residuals and rows of a loop that joins frames.
 
@@ -115,7 +128,7 @@ class Mechanism:
                 lever = b.position - poses[row].position
                 seen = np.vstack([back @ w, back @ (u - skew(lever) @ w)])
                 Y[:, self.slices[row]] += sign * (rows @ seen)
-        return joined_residual(loop, R, d), Y
+        return joined_residual(loop, R, d, drive), Y
 
     def moved(self, q: np.ndarray, step: np.ndarray) -> np.ndarray:
         """Coordinates after the motion `step` (velocities,)."""

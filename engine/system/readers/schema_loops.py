@@ -63,12 +63,23 @@ class Joining(LoopBase):
     )
 
 
+class FirstMotion(Model):
+    """The first commands of a driven loop, in m or rad and their rates."""
+
+    position: Number = Field(default=0.0, description="what the length or offset is longer by (default 0)")
+    velocity: Number = Field(default=0.0, description="its rate (default 0)")
+    acceleration: Number = Field(default=0.0, description="the rate of that (default 0)")
+
+
 class Driven(LoopBase):
     """A loop whose length or offset may follow a prescribed motion."""
 
     driven: bool = Field(
         default=False,
         description="takes the commands NAME.position, .velocity, .acceleration, which are added (default false)",
+    )
+    initial: FirstMotion | None = Field(
+        default=None, description="of a driven loop: its first commands, with which it is assembled (default: at rest)"
     )
 
 

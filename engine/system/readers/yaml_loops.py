@@ -12,6 +12,7 @@ from limberjack.engine.system.readers.schema_loops import (
     CutCustom,
     CutHinge,
     DistanceLoop,
+    Driven,
     EndFrame,
     Joining,
     LockLoop,
@@ -33,11 +34,15 @@ def make_loop(index: int, spec: LoopBase, carriers: Carriers, document: Document
         fields |= {"hinge": _cut_hinge(spec, inboard, outboard[1], document, path), "body": outboard[0]}
         fields["reach"] = math.inf if spec.reach is None else spec.reach
     if isinstance(spec, DistanceLoop):
-        fields |= {"length": math.nan if spec.length is None else spec.length, "driven": spec.driven}
+        fields["length"] = math.nan if spec.length is None else spec.length
     if isinstance(spec, CouplingLoop):
         shares = ((name, share if isinstance(share, list) else [share]) for name, share in spec.terms.items())
         fields["terms"] = tuple(Term(name, tuple(float(factor) for factor in share)) for name, share in shares)
-        fields |= {"offset": spec.offset, "driven": spec.driven}
+        fields["offset"] = spec.offset
+    if isinstance(spec, Driven):
+        fields["driven"] = spec.driven
+    if isinstance(spec, Driven) and spec.initial is not None:
+        fields["initial"] = (spec.initial.position, spec.initial.velocity, spec.initial.acceleration)
     if isinstance(spec, LockLoop):
         fields["locked"] = spec.hinge
     return Loop(
