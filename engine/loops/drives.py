@@ -19,7 +19,9 @@ import math
 from limberjack.engine.kernel import kernel
 from limberjack.engine.layout import plant_view, vectors, work_view
 from limberjack.engine.loops.calls import move_one, place_one
+from limberjack.engine.loops.couplings import move_coupling, place_coupling
 from limberjack.engine.loops.layout import (
+    COUPLING,
     D_COMMAND,
     D_CUBIC,
     D_NOW,
@@ -84,38 +86,61 @@ def take_commands(plant, work, command):
 
 
 @kernel
-def _present(plant, work, l, q, v):
-    """Position and rate that drive l would have if it were what moves its loop, whose bodies are placed."""
-    ints, loop = plant.loops.loop_int[l], plant.loops.loop[l]
+def _begin(plant, work, l, p, rate, left):
+    """The drive of loop l begins at position p with a rate."""
+    drive = work.loops.drive[plant.loops.loop_int[l, L_DRIVE]]
+    x, y, _ = _moved(drive, left)
+    a, b = p - x, left * (y - rate)
+    drive[D_CUBIC], drive[D_QUARTIC] = (4.0 * a - b) / left**3, (b - 3.0 * a) / left**4
+
+
+@kernel
+def _begin_coupling(plant, work, l, q, v, left):
+    store3(work.loops.drive[plant.loops.loop_int[l, L_DRIVE]], D_NOW, ZERO)
+    place_coupling(plant, work, l, q)
+    move_coupling(plant, work, l, q, v)
+    _begin(plant, work, l, work.loops.row[l, R_RESIDUAL], work.loops.row[l, R_RATE], left)
+
+
+@kernel
+def _begin_rod(plant, work, l, q, v, left):
+    """Of a rod, whose bodies are placed: its length beyond that which it has or holds without a drive."""
+    ints, length = plant.loops.loop_int[l], plant.loops.loop[l, LP_X]
     store3(work.loops.drive[ints[L_DRIVE]], D_NOW, ZERO)
     place_one(plant, work, l, q)
     move_one(plant, work, l, q, v)
-    p, rate = work.loops.row[l, R_RESIDUAL], work.loops.row[l, R_RATE]
-    if ints[L_KIND] == DISTANCE:
-        d, length = load3(work.loops.frame[l], F_D), loop[LP_X]
-        if ints[L_SWITCH] >= 0:
-            length = work.loops.switch[ints[L_SWITCH], SW_HELD]
-        distance = math.sqrt(dot(d, d))
-        p, rate = distance - length, rate * loop[LP_X] / distance
-    return p, rate
+    d = load3(work.loops.frame[l], F_D)
+    distance = math.sqrt(dot(d, d))
+    rate = work.loops.row[l, R_RATE] * length / distance
+    if ints[L_SWITCH] >= 0:
+        length = work.loops.switch[ints[L_SWITCH], SW_HELD]
+    _begin(plant, work, l, distance - length, rate, left)
+
+
+@kernel
+def _is_driven(plant, work, l):
+    return plant.loops.loop_int[l, L_DRIVE] >= 0 and is_closed(plant, work, l)
 
 
 @routine(FLOATS, FLOATS, REAL)
-def begin_routine(ints, floats, vector, q, v, left):
+def begin_rods_routine(ints, floats, vector, q, v, left):
     plant, work = plant_view(ints, floats), work_view(ints, vector)
     sweep_velocities(plant, work, q, v)
     for l in range(plant.loops.loop_int.shape[0]):
-        ints_l = plant.loops.loop_int[l]
-        if ints_l[L_DRIVE] >= 0 and is_closed(plant, work, l):
-            drive = work.loops.drive[ints_l[L_DRIVE]]
-            p, rate = _present(plant, work, l, q, v)
-            x, y, _ = _moved(drive, left)
-            a, b = p - x, left * (y - rate)
-            drive[D_CUBIC], drive[D_QUARTIC] = (4.0 * a - b) / left**3, (b - 3.0 * a) / left**4
+        if plant.loops.loop_int[l, L_KIND] == DISTANCE and _is_driven(plant, work, l):
+            _begin_rod(plant, work, l, q, v, left)
 
 
 @kernel
 def begin_drives(plant, work, q, v, left):
     """The drives begin where the mechanism is, `left` seconds before their commands, which are taken, hold."""
-    ints, floats, vector = vectors(plant, work)
-    begin_routine(ints, floats, vector, q, v, left)
+    rods = False
+    for l in range(plant.loops.loop_int.shape[0]):
+        if _is_driven(plant, work, l):
+            if plant.loops.loop_int[l, L_KIND] == COUPLING:
+                _begin_coupling(plant, work, l, q, v, left)
+            else:
+                rods = True
+    if rods:
+        ints, floats, vector = vectors(plant, work)
+        begin_rods_routine(ints, floats, vector, q, v, left)
