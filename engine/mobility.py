@@ -3,8 +3,10 @@
     Y(q) v = b    rows of all closed loops, embedded and by force, over all velocities; b of prescribed motions
     v = X v_I + v_b,    X_I = 1,    Y_D X_D = -Y_I,    Y_D v_b = b
 
-for independent velocities I and dependent ones D. A displacement ξ along I moves the coordinates by X ξ to first order,
-and beyond it by what closes the loops again with D alone.
+for independent velocities I and dependent ones D. Rows of wheels and custom cuts hold velocities alone: with the
+others, Y_h, alone, more can be displaced, J, than can move, and fewer depend, E. A displacement ξ along J moves the
+coordinates by Z ξ to first order, with Z from Y_h as X from Y, and beyond it by what closes the loops again with E
+alone.
 """
 
 from __future__ import annotations
@@ -16,7 +18,6 @@ import numpy as np
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.loops.layout import COUPLING, DISTANCE, LOCK
 from limberjack.engine.system.frames import assemble
-from limberjack.engine.system.hinge_types import CUSTOM
 from limberjack.engine.system.loops.closure import Closure, closures
 from limberjack.engine.system.loops.fill import held_data
 from limberjack.engine.system.loops.kinematics import Tree, move
@@ -53,7 +54,8 @@ class Drive:
 class Mobility:
     """The motions that the closed loops of a system leave about q: which velocities are independent, X, q(ξ), v(ξ, ν).
 
-    Raises ArgumentError where a loop is open at q, or cuts a custom hinge, and at singular configurations.
+    independent : places of the velocities I; displaced_along : those of J, which has all of them
+    Raises ArgumentError where a loop is open at q, and at singular configurations.
     """
 
     def __init__(self, system: System, q: np.ndarray, command: np.ndarray, preferred: list[int]) -> None:
@@ -61,26 +63,27 @@ class Mobility:
         tree = Tree(assemble(system))
         self._joints = tree.joints
         loops = [_as_held(loop, tree, system) for loop in closures(system, tree) if loop.loop.closed]
-        for loop in loops:
-            _refuse_custom(loop)
         self._mechanism = Mechanism(tree, loops)
         self._drives = _drives(system, self._mechanism)
         self._require_closed()
+        self._places = self._mechanism.holonomic
         _, Y = self._rows(q, command)
-        self._rank = rank(Y)
+        self._ranks = rank(Y), rank(Y[self._places])
         self.dependent = self._choose(Y, preferred)
         self.independent = [j for j in range(system.nv) if j not in self.dependent]
-        self.X = self.basis(q, command)
+        self._closing = self._choose_closing(Y[self._places])
+        self.displaced_along = [j for j in range(system.nv) if j not in self._closing]
+        self.Z = _basis(Y[self._places], self.displaced_along, self._closing)
         self._require_regular()
 
     def displaced(self, xi: np.ndarray, command: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """q(ξ) for a displacement (n,) along the independent velocities, and that along all of them (nv,)."""
-        q, whole = self.q.copy(), self.X @ xi
+        """q(ξ) for a displacement ξ along J, and that along all velocities (nv,)."""
+        q, whole = self.q.copy(), self.Z @ xi
         self._move(q, whole)
-        for _ in range(_CORRECTIONS if self.dependent else 0):
+        for _ in range(_CORRECTIONS if self._closing else 0):
             r, Y = self._rows(q, command)
             correction = np.zeros(self.system.nv)
-            correction[self.dependent] = -_solve(Y[:, self.dependent], r)
+            correction[self._closing] = -_solve(Y[self._places][:, self._closing], r[self._places])
             self._move(q, correction)
             whole = whole + correction
             if np.abs(correction).max() < _CLOSED:
@@ -89,11 +92,7 @@ class Mobility:
 
     def basis(self, q: np.ndarray, command: np.ndarray) -> np.ndarray:
         """X(q) (nv, n)."""
-        _, Y = self._rows(q, command)
-        X = np.zeros((self.system.nv, len(self.independent)))
-        X[self.independent] = np.eye(len(self.independent))
-        X[self.dependent] = -_solve(Y[:, self.dependent], Y[:, self.independent])
-        return X
+        return _basis(self._rows(q, command)[1], self.independent, self.dependent)
 
     def velocity(self, q: np.ndarray, v: np.ndarray, command: np.ndarray) -> np.ndarray:
         """All velocities (nv,) for independent ones (n,), with prescribed motions."""
@@ -145,11 +144,19 @@ class Mobility:
         for j in given:
             left = _without(left, j)
             chosen.append(j)
-        count = self._rank - len(chosen)
+        count = self._ranks[0] - len(chosen)
         if count > 0:
             kept = _independent(left, count)
             chosen += dependent_columns([kept], [(0,)] * Y.shape[1], set(chosen))
         return sorted(chosen)
+
+    def _choose_closing(self, Y: np.ndarray) -> list[int]:
+        """E, of the dependent velocities: all of them where all rows hold positions."""
+        count = self._ranks[1]
+        if count == len(self.dependent):
+            return self.dependent
+        rows = _independent(Y, count) if count else Y[:0]
+        return sorted(dependent_columns([rows], [(0,)] * Y.shape[1], set(self.independent)))
 
     def _require_closed(self) -> None:
         r, _ = self._rows(self.q, self.command)
@@ -162,11 +169,11 @@ class Mobility:
 
     def _require_regular(self) -> None:
         """Beside a singular configuration the rows have a higher rank than in it."""
-        direction = np.random.default_rng(0).normal(size=len(self.independent))
+        direction = np.random.default_rng(0).normal(size=len(self.displaced_along))
         for step in (_BESIDE, -_BESIDE) if direction.size else ():
             q, _ = self.displaced(step * direction / np.linalg.norm(direction), self.command)
             r, Y = self._rows(q, self.command)
-            if np.abs(r).max(initial=0.0) > MOST_OPEN or rank(Y) != self._rank:
+            if np.abs(r).max(initial=0.0) > MOST_OPEN or (rank(Y), rank(Y[self._places])) != self._ranks:
                 raise ArgumentError(
                     "the loops are in a singular configuration: motions begin here that the velocities do not tell "
                     "apart. Linearise beside it."
@@ -175,6 +182,14 @@ class Mobility:
     def _loop_of(self, row: int) -> str:
         i = int(np.searchsorted(self._mechanism.starts, row, side="right")) - 1
         return self._mechanism.loops[i].loop.name
+
+
+def _basis(Y: np.ndarray, free: list[int], dependent: list[int]) -> np.ndarray:
+    """The motions (nv, free) that rows Y allow, one for each free velocity."""
+    X = np.zeros((Y.shape[1], len(free)))
+    X[free] = np.eye(len(free))
+    X[dependent] = -_solve(Y[:, dependent], Y[:, free])
+    return X
 
 
 def _solve(A: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -205,15 +220,6 @@ def _as_held(loop: Closure, tree: Tree, system: System) -> Closure:
     if loop.kind in (DISTANCE, COUPLING):
         return replace(loop, x=float(held[0]))
     return replace(loop, at_b=Pose(held[:9].reshape(3, 3), held[9:12]))
-
-
-def _refuse_custom(loop: Closure) -> None:
-    if loop.kind == CUSTOM:
-        raise ArgumentError(
-            f"loop '{loop.loop.name}' cuts a hinge with a map of its own, which constrains velocities and no "
-            "positions: small motions about a state need more displacements than velocities. Use another hinge type "
-            "there."
-        )
 
 
 def _drives(system: System, mechanism: Mechanism) -> list[Drive]:

@@ -47,7 +47,8 @@ L_CHAIN_B, L_CHAIN_BS = 15, 16  # the same from B
 L_WALK, L_WALKS = 17, 18  # slice of walk, loops by force: bodies, tip to base, that a force of the loop moves
 L_RANK = 19  # loops by force: how many of its rows do not follow from others, other than at singular positions
 
-# L_KIND beyond the hinge types
+# L_KIND beyond the hinge types: wheels that roll on the x, y plane of frame a; the others
+DISC, BALL = 98, 99
 DISTANCE, COUPLING, LOCK = 100, 101, 102
 
 # loop (loops, 88)
@@ -58,7 +59,7 @@ LP_X = 24  # pitch (m/rad), radius (m), length (m), offset; universal: lane of i
 LP_FADE = 25  # rate of stabilisation, 1/s
 LP_REACH = 26  # largest distance of the frames at which a switched loop closes, m
 LP_ROWS = 32  # 48: a of every row as a block, row i in lane i: component c at LP_ROWS + LANES c + i; a is 0 where it
-#     depends on the configuration (universal's fourth row, distance) and for coupling and lock
+#     depends on the configuration (universal's fourth row, distance, the angular part of wheels), for coupling and lock
 LP_SCALE = (
     80  # 8: what makes row i's numbers of order one, 1 / (largest scaled coefficient at the initial state), lane i
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -53,6 +54,11 @@ class Mechanism:
     def modal(self) -> np.ndarray:
         """Which of its velocities are rates of modes (velocities,)."""
         return np.array([joint.code == MODAL for joint in self.joints for _ in range(joint.nv)], dtype=bool)
+
+    @cached_property
+    def holonomic(self) -> np.ndarray:
+        """Which of its rows constrain positions (rows,)."""
+        return np.array([holds for loop in self.loops for holds in loop.holonomic], dtype=bool)
 
     @property
     def count(self) -> int:

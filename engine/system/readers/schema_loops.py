@@ -179,6 +179,17 @@ class DistanceLoop(Joining, Driven):
     length: Positive | None = Field(default=None, description="m (default: as the initial coordinates have it)")
 
 
+class RollingLoop(Joining):
+    """A wheel rolls without slip on the x, y plane of the first frame, on the side of its z."""
+
+    type: Literal["rolling"]
+    shape: Literal["disc", "ball"] = Field(
+        description="a thin disc, or a ball; its centre is the second frame's origin"
+    )
+    radius: Positive = Field(description="m")
+    axis: Axis | None = Field(default=None, description="of a disc: its axle, in the axes of the second frame")
+
+
 def _share_kind(value: Any) -> str:
     return "list" if isinstance(value, list) else "number"
 
@@ -220,6 +231,7 @@ LoopSpec = Annotated[
     | Annotated[PointLoop, Tag("point")]
     | Annotated[WeldLoop, Tag("weld")]
     | Annotated[DistanceLoop, Tag("distance")]
+    | Annotated[RollingLoop, Tag("rolling")]
     | Annotated[CouplingLoop, Tag("coupling")]
     | Annotated[LockLoop, Tag("lock")],
     Discriminator(_loop_kind),
