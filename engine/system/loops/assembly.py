@@ -73,8 +73,8 @@ def _commanded(system: System, command: Mapping[str, float]) -> System:
             loop = replace(loop, initial=(float(x), float(rate), float(acceleration)))
         loops.append(loop)
     if left:
-        names = [name for loop in system.loops if loop.driven for name in loop.command_names[-3:]]
-        known = f"driven loops take {some_names(names)}." if names else "the model has no driven loop."
+        taken = [name for loop in system.loops if loop.driven for name in loop.command_names[-3:]]
+        known = f"driven loops take {some_names(taken)}." if taken else "the model has no driven loop."
         raise UnknownNameError(f"command: '{next(iter(left))}' is no command of a driven loop; {known}")
     return replace(system, loops=tuple(loops)) if command else system
 
