@@ -219,3 +219,12 @@ def test_files_with_bad_wheels(old, new, wrong, tmp_path):
     text = DISC.format(height=RADIUS, lean=0.0, velocity="{vx: 1.0}", method="embed")
     with pytest.raises(ModelError, match=wrong):
         loaded(text.replace(old, new), tmp_path)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_disc_that_falls_flat_ends_the_run_with_a_reason(method, tmp_path):
+    text = DISC.format(height=RADIUS * math.cos(0.2), lean=0.2, velocity="{wx: 0.0}", method=method)
+    simulation = lj.Simulation(loaded(text, tmp_path))
+    with pytest.raises(lj.SimulationError, match=r"loop 'roll' cannot be closed again.*disc fell flat"):
+        simulation.step(1000)
+    assert 0.5 < simulation.time < 0.6
