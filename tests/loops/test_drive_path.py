@@ -138,6 +138,29 @@ def test_a_held_command_at_rest_holds(tmp_path):
     assert abs(simulation.v[0]) < 1e-10
 
 
+@pytest.mark.parametrize("kind", LOOPS)
+def test_a_drive_that_closes_while_it_moves_goes_on_from_where_the_loop_is(kind, tmp_path):
+    """Closing holds the length or offset that is there, and the loop's rate jumps to the drive's."""
+    system, dt = slide(kind, "force", tmp_path), 1e-3
+    loop = replace(system.loops[0], switchable=True, closed=False, initial=(0.0, 0.0, 0.0))
+    simulation = lj.Simulation(validate(replace(system, loops=(loop,))), dt)
+    simulation.v = [0.5, 0.0]
+    simulation.step(100)
+    x, start = simulation.q[0], 0.1
+    simulation.command["drive.closed"] = 1.0
+    for k in range(1, 201):
+        command(simulation, start + k * dt)
+        simulation.step()
+        assert simulation.closed("drive")
+        p, rate, _ = motion(start + k * dt)
+        if k == 1:  # where the first command's own acceleration leads back to
+            _, first, slope = motion(start + dt)
+            held = x - (p - dt * first + 0.5 * dt * dt * slope)
+        assert simulation.q[0] == pytest.approx(held + p, abs=1e-12)
+        assert simulation.v[0] == pytest.approx(rate, abs=1e-9)
+    assert simulation.impacts["drive"] > 0.0
+
+
 CRANK = """
 limberjack: 1
 name: crank
