@@ -11,11 +11,15 @@ import pytest
 import limberjack as lj
 from limberjack.engine.errors import ModelError
 from limberjack.engine.operators import LoopForces, Operators
-from limberjack.engine.system.system import Wheel
+from limberjack.engine.system.rotations import from_rpy
+from limberjack.engine.system.system import Pose, Wheel
 from limberjack.engine.system.validate import validate
 from tests.engine.test_linearize_loops import loaded
-from tests.loops.agreement import close, one_loop
-from tests.loops.random_graphs import WHEELS
+from tests.flexible.closed import PLACES, closed, starting_at
+from tests.loops.agreement import check_forward, close, one_loop
+from tests.loops.closures import contact
+from tests.loops.oracle import Oracle
+from tests.loops.random_graphs import WHEELS, random_closed, set_state
 
 G = 9.80665
 METHODS = ("embed", "force")
@@ -157,6 +161,39 @@ def test_a_disc_takes_energy_from_nothing_on_a_table_that_turns_freely(tmp_path)
     assert abs(simulation.v[0]) > 1e-3
     assert kinetic_and_potential(simulation) == pytest.approx(energy, abs=1e-11)
     assert simulation.output["momentum"][2] == pytest.approx(momentum, abs=1e-11)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_wheels_beside_other_loops(seed):
+    """Two wheels and a loop of another kind, by either method."""
+    for attempt in range(20):
+        rng, kinds = np.random.default_rng([seed, attempt]), [*WHEELS, "distance"]
+        graph = random_closed(rng, bodies=7, kinds=kinds, loops=3, root="free")
+        if len(graph.system.loops) > 1 and any(loop.wheel for loop in graph.system.loops):
+            break
+    tau = graph.rng.normal(size=graph.system.nv)
+    for method in METHODS:
+        check_forward(graph.by(method), graph.oracle, graph.q, graph.v, tau)
+
+
+@pytest.mark.parametrize("shape", ["disc", "ball"])
+@pytest.mark.parametrize("places", [PLACES[0], PLACES[1], PLACES[5]], ids=str)
+def test_wheels_on_flexible_bodies(shape, places):
+    """Where a weld would hold two frames, a wheel of the second leans on the plane of the first."""
+    made, loops = closed(1, places, "weld"), []
+    wheel = Wheel(shape, 0.4, np.array([0.6, 0.0, 0.8]) if shape == "disc" else np.zeros(0))
+    R = from_rpy([0.3, -0.5, 0.7])
+    for loop in made.system.loops:
+        hinge = replace(loop.hinge, type="free", outboard=loop.hinge.outboard @ Pose(R, -contact(wheel, R)))
+        loops.append(replace(loop, type="rolling", hinge=hinge, wheel=wheel))
+    system = replace(made.system, loops=tuple(loops))
+    oracle, tau = Oracle(system), made.rng.normal(size=system.nv)
+    v = oracle.impulse(made.q, made.v)[0]
+    expected = oracle.solve(made.q, v, tau).vdot
+    system = validate(starting_at(system, made.q))
+    for method in METHODS:
+        by = replace(system, loops=tuple(replace(loop, method=method) for loop in system.loops))
+        close(lj.Dynamics(set_state(by, made.q, v)).forward(made.q, v, tau), expected)
 
 
 @pytest.mark.parametrize("kind", WHEELS)
