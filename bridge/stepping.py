@@ -30,7 +30,7 @@ class Stepper:
                 self.between()
             portion = min(self._portion, steps - done)
             begun = time.monotonic()
-            self._simulation.step(portion)
+            self._simulation.step(portion, steps - done)
             done += portion
             if portion == self._portion:
                 self._adapt(time.monotonic() - begun)

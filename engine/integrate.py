@@ -6,9 +6,10 @@ implicit       (M + h C + h² K) a = T - h K v - bias,  v⁺ = v + h a,  q⁺ = 
                with C, K the hinge-diagonal damping and stiffness of `forces.py`: they join the armature inside
                the articulated inertia, so the cost stays O(N)
 
-Loops are switched as commanded before a step (`loops/switching.py`) and closed again after each of its parts
-(`loops/projection.py`). Motors (`drives/motor.py`) are solved along with each part, valves of thrusters
-(`drives/valve.py`) over the whole step; instruments (`instruments/sampling.py`) sample at its end.
+Loops are switched as commanded before a step (`loops/switching.py`), driven to where their commands have them at its
+end (`loops/drives.py`), and closed again after each of its parts (`loops/projection.py`). Motors (`drives/motor.py`)
+are solved along with each part, valves of thrusters (`drives/valve.py`) over the whole step; instruments
+(`instruments/sampling.py`) sample at its end.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ from limberjack.engine.forward_dynamics import forward_dynamics
 from limberjack.engine.instruments.taking import take_samples
 from limberjack.engine.kernel import entry, kernel
 from limberjack.engine.layout import C_Q, C_V, S_Q, S_STEPS, S_TIME, device_states, plant_view, work_view
+from limberjack.engine.loops.drives import begin_drives, set_drives, set_mean_drives, take_commands
 from limberjack.engine.loops.projection import close_loops
-from limberjack.engine.loops.switching import follow_commands, keep_switches, set_drives, take_state
+from limberjack.engine.loops.switching import follow_commands, keep_switches, take_state
 from limberjack.engine.manifold import chart_rates, retract
 from limberjack.engine.views import vector_view
 
@@ -88,8 +90,11 @@ def _finish_euler(plant, work, q, v, h):
 
 
 @kernel
-def _integrate(plant, work, q, v, command, start, h, integrator):
-    """One part of a step, from `start` on; the new state is left in work.qstage[_QNEW], work.vstage[_V]."""
+def _integrate(plant, work, q, v, command, left, h, integrator):
+    """One part of a step, `left` seconds before drives are where their commands have them.
+
+    The new state is left in work.qstage[_QNEW], work.vstage[_V].
+    """
     sigma = work.qstage[_SIGMA]
     for i in range(q.shape[0]):
         sigma[i] = 0.0
@@ -103,7 +108,9 @@ def _integrate(plant, work, q, v, command, start, h, integrator):
         qs, vs = work.qstage[_QS], work.vstage[_V]
         if integrator == RK4:
             chart_rates(plant, qs, sigma, vs, work.qstage[_RATE + stage])
-        set_drives(plant, work, command, start + part)
+            set_drives(plant, work, left - part)
+        else:
+            set_mean_drives(plant, work, left, h)
         _accelerate(plant, work, qs, vs, command, h, integrator == IMPLICIT, work.vstage[_A + stage])
     if integrator == RK4:
         _finish_rk4(plant, work, q, v, h)
@@ -130,13 +137,13 @@ def _copy(source, target):
 
 
 @kernel
-def _part(plant, work, q, v, command, start, h, integrator):
+def _part(plant, work, q, v, command, left, h, integrator):
     """One part of a step, its loops closed again; returns (status, velocity, coordinate or loop index)."""
-    _integrate(plant, work, q, v, command, start, h, integrator)
+    _integrate(plant, work, q, v, command, left, h, integrator)
     q_new, v_new = work.qstage[_QNEW], work.vstage[_V]
     status, index = _health(q_new, v_new)
     if status == OK and plant.loops.loop_int.shape[0] > 0:
-        set_drives(plant, work, command, start + h)
+        set_drives(plant, work, left - h)
         loop = close_loops(plant, work, q_new, v_new)
         if loop >= 0:
             return LOOP_OPEN, loop
@@ -160,18 +167,24 @@ def _acting_rates(plant, work, q, v, h, integrator):
 
 
 @kernel
-def step(plant, work, state, q, v, command, dt, integrator, substeps):
+def step(plant, work, state, q, v, command, dt, integrator, substeps, ahead):
     """One step of dt in `substeps` equal parts; returns (status, index as `_part`). A bad step changes nothing but
-    the switches and motors in Work."""
-    h = dt / substeps
+    the switches and motors in Work. Drives are where their commands have them at the end of step `ahead`, 1 for this
+    one."""
+    h, left = dt / substeps, ahead * dt
     _copy(q, work.qstage[_QSTART])
     _copy(v, work.vstage[_VSTART])
+    driven = work.loops.drive.shape[0] > 0
+    if driven:
+        take_commands(plant, work, command)
+        set_drives(plant, work, left)
     if work.loops.switch.shape[0] > 0:
-        set_drives(plant, work, command, 0.0)
         follow_commands(plant, work, q, v, command)
+    if driven:
+        begin_drives(plant, work, q, v, left)
     for i in range(substeps):
         start_motors(plant, work, q, v, command, h)
-        status, index = _part(plant, work, q, v, command, i * h, h, integrator)
+        status, index = _part(plant, work, q, v, command, left - i * h, h, integrator)
         if status != OK:
             _copy(work.qstage[_QSTART], q)
             _copy(work.vstage[_VSTART], v)
@@ -187,8 +200,11 @@ def step(plant, work, state, q, v, command, dt, integrator, substeps):
 
 
 @entry
-def advance_entry(ints, floats, work, state, dt, integrator, substeps, steps, report):
+def advance_entry(ints, floats, work, state, dt, integrator, substeps, steps, ahead, report):
     """Advance State by `steps` steps of dt. report (3,) int64: status, index, steps done.
+
+    ahead : steps from now at whose end prescribed motions are where their commands have them, at least `steps`: those
+        that the caller takes together
 
     The index is that of the velocity j (or -1 - coordinate) that is not finite or too fast, or of the loop that stays
     open.
@@ -202,10 +218,10 @@ def advance_entry(ints, floats, work, state, dt, integrator, substeps, steps, re
     take_state(ints, plant, scratch, state)
     take_motors(plant, scratch, drives)
     take_samples(ints, plant, scratch, state, readings, 0, dt)
-    for _ in range(steps):
+    for i in range(steps):
         number = int(state[S_STEPS])
         start_valves(plant, scratch, drives, command, number, dt)
-        status, index = step(plant, scratch, state, q, v, command, dt, integrator, substeps)
+        status, index = step(plant, scratch, state, q, v, command, dt, integrator, substeps, ahead - i)
         if status != OK:
             report[0], report[1] = status, index
             return

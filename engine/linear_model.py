@@ -24,7 +24,7 @@ class Mode:
 
     pole : 1/s, imaginary part not negative
     frequency : |pole|, rad/s; damping : ratio, -Re(pole) / |pole|, negative for growth, 1 for a pole at zero
-    shape (2 nv,) : eigenvector over the states, the largest entry 1
+    shape (n,) : eigenvector over the states, the largest entry 1
     rigid : not to be told from a pole at zero in this precision
     """
 
@@ -44,9 +44,11 @@ class Mode:
 class LinearModel:
     """dx/dt = f + A x + B (u - u₀), y = y₀ + C x + D (u - u₀) for small x = [δq; δv] about a state.
 
-    A (n, n), B (n, nu), C (ny, n), D (ny, nu); names and units of states, inputs and outputs. n = 2 nv; with closed
-    loops twice the number of independent velocities
-    q (nq,), v (n/2,), u (nu,), y (ny,) : the state, inputs and outputs it is about; vdot (n/2,) : the accelerations
+    A (n, n), B (n, nu), C (ny, n), D (ny, nu); names and units of states, inputs and outputs. n = m + r with m
+    displacements and r velocities: m = r = nv, with closed loops the number of independent velocities; rolling loops
+    and custom cuts leave more displacements than velocities
+    q (nq,), v (m,), u (nu,), y (ny,) : the state, inputs and outputs it is about; vdot (r,) : the accelerations
+    accuracy : error of A, as a share of its largest slope
     """
 
     A: np.ndarray
@@ -65,6 +67,7 @@ class LinearModel:
     u: np.ndarray
     vdot: np.ndarray
     y: np.ndarray
+    accuracy: float = 100.0 * float(np.finfo(float).eps)
 
     @property
     def rate(self) -> np.ndarray:
@@ -113,8 +116,8 @@ class LinearModel:
     def _mode(self, pole: complex, vector: np.ndarray) -> Mode:
         shape = vector / vector[np.argmax(np.abs(vector))]
         frequency = abs(pole)
-        # Rounding splits a double pole at zero by about the root of the rounding of A.
-        rigid = frequency**2 <= 100.0 * float(np.finfo(float).eps * np.linalg.norm(self.A, 2))
+        # A double pole at zero is split by about the root of the error of A.
+        rigid = frequency**2 <= self.accuracy * float(np.linalg.norm(self.A, 2))
         return Mode(pole, frequency, -pole.real / frequency if frequency else 1.0, shape, rigid)
 
     def leading_states(self, mode: Mode, most: int = _NAMED) -> tuple[str, ...]:
@@ -128,8 +131,8 @@ class LinearModel:
         at = "equilibrium" if self.is_equilibrium() else "no equilibrium"
         if at != "equilibrium" and len(self.vdot):
             i, j = int(np.argmax(np.abs(self.v))), int(np.argmax(np.abs(self.vdot)))
-            names = self.states[len(self.v) :]
-            at += f": {names[i]} = {self.v[i]:.3g}, d({names[j]})/dt = {self.vdot[j]:.3g}"
+            rate = self.states[len(self.v) + j]
+            at += f": d({self.states[i]})/dt = {self.v[i]:.3g}, d({rate})/dt = {self.vdot[j]:.3g}"
         head = f"{self.name}: {len(self.states)} states, {len(self.inputs)} inputs, {len(self.outputs)} outputs; {at}"
         rows = [("pole, 1/s", "frequency, Hz", "damping", "moves most")]
         for mode in self.modes():

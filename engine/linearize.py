@@ -9,9 +9,9 @@ in the axes of the body. Then
 
 with springs, dampers, friction, stops and actuators as `Simulation` has them, each at its slope there.
 
-With closed loops δq and δv are along the independent velocities only, n_R of them, and the loops give the rest. With
-loops or flexible bodies the slopes are central differences (`linearize_differences.py`), good to about 1e-11 of the
-largest.
+With closed loops δq and δv are along the independent velocities only, n_R of them, and the loops give the rest. Rolling
+loops and custom cuts hold velocities and leave positions free: there are then more δq than δv. With loops or flexible
+bodies the slopes are central differences (`linearize_differences.py`), good to about 1e-11 of the largest.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def linearize(
 
     Raises ArgumentError for arguments of the wrong shape, a singular mass matrix, both tau and command, or motion
     across a custom hinge whose map is not closed under V₀ × (linearise such a hinge at rest); with closed loops also
-    for q or v at which one is not closed, a singular configuration, and a loop that cuts a custom hinge.
+    for q or v at which one is not closed, and a singular configuration.
     """
     arguments.system_of(system)
     if tau is not None and command is not None:
@@ -129,24 +129,23 @@ def _model(simulation: Simulation) -> LinearModel:
 def _model_by_differences(simulation: Simulation) -> LinearModel:
     """The same with closed loops, whose states are along the independent velocities, or flexible bodies."""
     system, found = simulation.system, linearize_differences.slopes(simulation)
-    own, nv = found.independent, system.nv
+    along, own, nv = found.displaced, found.independent, system.nv
     _strain_rows(simulation, found.moved, found.seen[nv:])
-    n, nu = len(own), len(system.command_names)
-    turned = (_kinematics(system, simulation.v) @ found.moved)[own]
-    A = np.vstack([turned[:, : 2 * n] + np.eye(n, 2 * n, n), found.seen[own, : 2 * n]])
-    B = np.vstack([turned[:, 2 * n :], found.seen[own, 2 * n :]])
-    C, D = found.seen[nv:, : 2 * n], found.seen[nv:, 2 * n :]
+    n, nu = len(along) + len(own), len(system.command_names)
+    slopes = np.vstack([(_kinematics(system, simulation.v) @ found.moved + found.rates)[along], found.seen[own]])
+    A, B = slopes[:, :n], slopes[:, n:]
+    C, D = found.seen[nv:, :n], found.seen[nv:, n:]
     names, all_units = _states(system)
-    places = [*own, *(nv + j for j in own)]
+    places = [*along, *(nv + j for j in own)]
     states, units = tuple(names[i] for i in places), tuple(all_units[i] for i in places)
-    v, vdot = simulation.v[own], simulation.vdot[own]
+    v, vdot = simulation.v[along], simulation.vdot[own]
     outputs, output_units, y = simulation.output_names, simulation.output_units, simulation.output_vector
     if not system.sensors:
-        outputs, output_units, y = states, units, np.concatenate([np.zeros(n), v])
-        C, D = np.eye(2 * n), np.zeros((2 * n, nu))
+        outputs, output_units, y = states, units, np.concatenate([np.zeros(len(along)), simulation.v[own]])
+        C, D = np.eye(n), np.zeros((n, nu))
     return LinearModel(
         A, B, C, D, states, system.command_names, outputs, units, tuple(command_units(system)), output_units,
-        system.name, simulation.q, v, simulation.command_vector, vdot, y,
+        system.name, simulation.q, v, simulation.command_vector, vdot, y, linearize_differences.ACCURACY,
     )  # fmt: skip
 
 

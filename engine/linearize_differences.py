@@ -1,9 +1,9 @@
 """`linearize` for models with closed loops or flexible bodies: small motions by differences.
 
-States are displacements δξ along the independent velocities I and changes δν of them (`mobility.py`): q(ξ), v(ξ, ν).
-Without loops these are all velocities.
+States are displacements δξ along velocities J and changes δν of the independent velocities I (`mobility.py`): q(ξ),
+v(ξ, ν). I and J are the same but for rolling loops and custom cuts, and all velocities without loops.
 
-    d(δξ)/dt = δν - [V₀ × X δξ]_I
+    d(δξ)/dt = [δv - V₀ × Z δξ]_J
     [dv/dt; outputs] = G(q, v, τ, u),    δτ = -K δq - C δv + E δu
 
 G is the engine itself on the model without what acts along its hinges: bodies and loops, which are smooth. Hinge
@@ -33,20 +33,24 @@ from limberjack.engine.system.system import Body, Dof, System
 _UNLIMITED = 1e30
 #: step of the differences in positions, rad, or times the model's extent
 STEP = 1e-3
+#: what the differences are good to, as a share of the largest slope
+ACCURACY = 1e-11
 #: share of it in modal coordinates, which bend slender bodies far beyond the least of their moments of inertia
 _MODAL = 0.1
 
 
 @dataclass(frozen=True, eq=False)
 class Slopes:
-    """independent : places of the n velocities that the states go along
-    seen (nv + ny, 2 n + nu) : slopes of dv/dt and of the outputs in ξ, ν and the commands
-    moved (nv, 2 n + nu) : those of the displacement along all velocities
+    """displaced : places of the m velocities that displacements go along; independent : of the n that are states
+    seen (nv + ny, m + n + nu) : slopes of dv/dt and of the outputs in ξ, ν and the commands
+    moved, rates (nv, m + n + nu) : those of the displacement along all velocities, and of the velocities
     """
 
+    displaced: list[int]
     independent: list[int]
     seen: np.ndarray
     moved: np.ndarray
+    rates: np.ndarray
 
 
 def slopes(simulation: Simulation) -> Slopes:
@@ -63,28 +67,29 @@ def slopes(simulation: Simulation) -> Slopes:
     tau, nv = simulation.tau, system.nv
     engine = _Bare(system, mobility)
     stiffness, damping, drives, _ = simulation.dynamics.force_slopes(simulation.state)
-    at = np.concatenate([np.zeros(len(mobility.independent)), v[mobility.independent], _acting(system, u)])
+    at = np.concatenate([np.zeros(len(mobility.displaced_along)), v[mobility.independent], _acting(system, u)])
     extent = mobility.extent() if system.loops else _extent(simulation)
     steps = engine.within_range(at, engine.steps(extent, _orbit(simulation) or extent))
     found = _columns(lambda x: engine.at(x, tau), at, steps)
     in_tau = _columns(lambda t: engine.at(at, t), tau, [(max(1.0, float(np.abs(tau).max())), False)] * nv)
     step, rate, seen = found[:nv], found[nv : 2 * nv], found[2 * nv :]
     forces = -stiffness[:, None] * step - damping[:, None] * rate
-    forces[:, 2 * len(mobility.independent) :] += drives
+    forces[:, len(at) - len(u) :] += drives
     seen = seen + in_tau[2 * nv :] @ forces
     if not (np.all(np.isfinite(seen)) and np.all(np.isfinite(step))):
         raise ArgumentError(
             "the slopes of the accelerations are not finite: beside this state the mass matrix is singular, or the "
             f"arguments are too large.{deformed_too_far(system, q, simulation.dynamics.mass_matrix)}"
         )
-    return Slopes(mobility.independent, seen, step)
+    return Slopes(mobility.displaced_along, mobility.independent, seen, step, rate)
 
 
 class _Bare:
     """The model without springs, dampers, friction, stops and drives, under given forces."""
 
     def __init__(self, system: System, mobility: Mobility) -> None:
-        self._system, self._mobility, self._n = system, mobility, len(mobility.independent)
+        self._system, self._mobility = system, mobility
+        self._m, self._n = len(mobility.displaced_along), len(mobility.independent)
         self._commanded = _thrusts(system, mobility.command)
         self._drives = sum(len(actuator.command_names) for actuator in system.actuators)
         drives = tuple(Actuator(name, name) for name in system.velocity_names)
@@ -94,10 +99,10 @@ class _Bare:
 
     def at(self, x: np.ndarray, tau: np.ndarray) -> np.ndarray:
         """[displacement along the velocities, v, dv/dt, outputs] for x = [ξ; ν; commands] and forces tau (nv,)."""
-        n, sim = self._n, self._simulation
-        u = x[2 * n :]
-        q, step = self._mobility.displaced(x[:n], u)
-        v = self._mobility.velocity(q, x[n : 2 * n], u)
+        m, n, sim = self._m, self._n, self._simulation
+        u = x[m + n :]
+        q, step = self._mobility.displaced(x[:m], u)
+        v = self._mobility.velocity(q, x[m : m + n], u)
         sim.part("q")[:], sim.part("v")[:] = q, v
         sim.command_vector = np.concatenate([tau, u[self._drives :]])
         return np.concatenate([step, v, sim.vdot, sim.output_vector])
@@ -110,7 +115,7 @@ class _Bare:
             for body in self._system.bodies
             for size in _sizes(body, orbit if body.hinge.parent is None else extent)
         ]
-        listed = [(STEP * sizes[j], True) for j in self._mobility.independent]
+        listed = [(STEP * sizes[j], True) for j in self._mobility.displaced_along]
         listed += [(1.0, False)] * self._n + [(0.0, False)] * self._drives
         return listed + self._loop_steps(extent) + self._thrust_steps()
 

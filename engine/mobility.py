@@ -3,8 +3,10 @@
     Y(q) v = b    rows of all closed loops, embedded and by force, over all velocities; b of prescribed motions
     v = X v_I + v_b,    X_I = 1,    Y_D X_D = -Y_I,    Y_D v_b = b
 
-for independent velocities I and dependent ones D. A displacement ξ along I moves the coordinates by X ξ to first order,
-and beyond it by what closes the loops again with D alone.
+for independent velocities I and dependent ones D. Rows of wheels and custom cuts hold velocities alone: with the
+others, Y_h, alone, more can be displaced, J, than can move, and fewer depend, E. A displacement ξ along J moves the
+coordinates by Z ξ to first order, with Z from Y_h as X from Y, and beyond it by what closes the loops again with E
+alone.
 """
 
 from __future__ import annotations
@@ -17,7 +19,6 @@ from limberjack.engine.errors import ArgumentError
 from limberjack.engine.loops.layout import COUPLING, DISTANCE, LOCK
 from limberjack.engine.ranks import NOISE, first_largest, rank
 from limberjack.engine.system.frames import assemble
-from limberjack.engine.system.hinge_types import CUSTOM
 from limberjack.engine.system.loops.closure import Closure, closures
 from limberjack.engine.system.loops.fill import held_data
 from limberjack.engine.system.loops.kinematics import Tree, move
@@ -38,17 +39,17 @@ _CLOSED = 1e-15
 
 @dataclass(frozen=True, eq=False)
 class Drive:
-    """The motion prescribed to a loop: the first of its three commands, its row among all, and length or 0."""
+    """The motion prescribed to a loop: the first of its three commands, and the loop's place in the mechanism."""
 
     command: int
-    row: int
-    length: float
+    place: int
 
 
 class Mobility:
     """The motions that the closed loops of a system leave about q: which velocities are independent, X, q(ξ), v(ξ, ν).
 
-    Raises ArgumentError where a loop is open at q, or cuts a custom hinge, and at singular configurations.
+    independent : places of the velocities I; displaced_along : those of J, which has all of them
+    Raises ArgumentError where a loop is open at q, and at singular configurations.
     """
 
     def __init__(self, system: System, q: np.ndarray, command: np.ndarray, preferred: list[int]) -> None:
@@ -56,29 +57,30 @@ class Mobility:
         tree = Tree(assemble(system))
         self._joints = tree.joints
         loops = [_as_held(loop, tree, system) for loop in closures(system, tree) if loop.loop.closed]
-        for loop in loops:
-            _refuse_custom(loop)
         self._mechanism = Mechanism(tree, loops)
         self._drives = _drives(system, self._mechanism)
         self._require_closed()
         size = sizes(self._mechanism, q)
         self._row, self._velocity = size.row, np.ones(system.nv)
         self._velocity[self._mechanism.dofs] = size.velocity
+        self._places = self._mechanism.holonomic
         Y = self._scaled(q, command)
-        self._rank = rank(Y)
+        self._ranks = rank(Y), rank(Y[self._places])
         self.dependent = self._choose(Y, preferred)
         self.independent = [j for j in range(system.nv) if j not in self.dependent]
-        self.X = self.basis(q, command)
+        self._closing = self._choose_closing(Y[self._places])
+        self.displaced_along = [j for j in range(system.nv) if j not in self._closing]
+        self.Z = self._basis(self._rows(q, command)[1], self._places, self.displaced_along, self._closing)
         self._require_regular()
 
     def displaced(self, xi: np.ndarray, command: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """q(ξ) for a displacement (n,) along the independent velocities, and that along all of them (nv,)."""
-        q, whole = self.q.copy(), self.X @ xi
+        """q(ξ) for a displacement ξ along J, and that along all velocities (nv,)."""
+        q, whole = self.q.copy(), self.Z @ xi
         self._move(q, whole)
-        for _ in range(_CORRECTIONS if self.dependent else 0):
+        for _ in range(_CORRECTIONS if self._closing else 0):
             r, Y = self._rows(q, command)
             correction = np.zeros(self.system.nv)
-            correction[self.dependent] = -self._solve(Y, r)
+            correction[self._closing] = -self._solve(Y, r, self._places, self._closing)
             self._move(q, correction)
             whole = whole + correction
             if np.abs(correction).max() < _CLOSED:
@@ -87,17 +89,13 @@ class Mobility:
 
     def basis(self, q: np.ndarray, command: np.ndarray) -> np.ndarray:
         """X(q) (nv, n)."""
-        _, Y = self._rows(q, command)
-        X = np.zeros((self.system.nv, len(self.independent)))
-        X[self.independent] = np.eye(len(self.independent))
-        X[self.dependent] = -self._solve(Y, Y[:, self.independent])
-        return X
+        return self._basis(self._rows(q, command)[1], self._every, self.independent, self.dependent)
 
     def velocity(self, q: np.ndarray, v: np.ndarray, command: np.ndarray) -> np.ndarray:
         """All velocities (nv,) for independent ones (n,), with prescribed motions."""
         _, Y = self._rows(q, command)
         whole = self.basis(q, command) @ v
-        whole[self.dependent] += self._solve(Y, self._prescribed(len(Y), command))
+        whole[self.dependent] += self._solve(Y, self._prescribed(command), self._every, self.dependent)
         return np.asarray(whole)
 
     def extent(self) -> float:
@@ -107,7 +105,7 @@ class Mobility:
     def require_velocity(self, v: np.ndarray) -> None:
         """ArgumentError where v does not keep the loops closed."""
         _, Y = self._rows(self.q, self.command)
-        rest = np.abs(Y @ v - self._prescribed(len(Y), self.command))
+        rest = np.abs(Y @ v - self._prescribed(self.command))
         if rest.max(initial=0.0) > MOST_FAST * max(1.0, float(np.abs(v).max(initial=0.0))):
             name = self._loop_of(int(np.argmax(rest)))
             raise ArgumentError(
@@ -117,32 +115,43 @@ class Mobility:
 
     def _rows(self, q: np.ndarray, command: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Residuals, with prescribed positions, and rows over all velocities."""
+        self._set_drives(command)
         r, Y = self._mechanism.evaluate(q)
         whole = np.zeros((len(Y), self.system.nv))
         whole[:, self._mechanism.dofs] = Y
-        for drive in self._drives:
-            x = command[drive.command]
-            r[drive.row] -= x + 0.5 * x * x / drive.length if drive.length else x
         return r, whole
+
+    @property
+    def _every(self) -> np.ndarray:
+        """All rows."""
+        return np.arange(self._mechanism.count)
 
     def _scaled(self, q: np.ndarray, command: np.ndarray) -> np.ndarray:
         """Rows over all velocities, both brought to order one (`ranks.py`)."""
         return np.asarray(self._row[:, None] * self._rows(q, command)[1] * self._velocity)
 
-    def _solve(self, Y: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """The dependent velocities for which the rows, which may be redundant, are b."""
-        if not self.dependent:
+    def _solve(self, Y: np.ndarray, b: np.ndarray, rows: np.ndarray, dependent: list[int]) -> np.ndarray:
+        """The dependent velocities for which some rows, which may be redundant, are those of b."""
+        if not dependent:
             return np.zeros((0, *b.shape[1:]))
-        row, size = np.diag(self._row), np.diag(self._velocity[self.dependent])
-        return np.asarray(size @ np.linalg.lstsq(row @ Y[:, self.dependent] @ size, row @ b, rcond=NOISE)[0])
+        row, size = np.diag(self._row[rows]), np.diag(self._velocity[dependent])
+        return np.asarray(size @ np.linalg.lstsq(row @ Y[rows][:, dependent] @ size, row @ b[rows], rcond=NOISE)[0])
 
-    def _prescribed(self, rows: int, command: np.ndarray) -> np.ndarray:
-        """b: the rates of the rows that the prescribed motions ask for."""
-        b = np.zeros(rows)
+    def _basis(self, Y: np.ndarray, rows: np.ndarray, free: list[int], dependent: list[int]) -> np.ndarray:
+        """The motions (nv, free) that some rows allow, one for each free velocity."""
+        X = np.zeros((self.system.nv, len(free)))
+        X[free] = np.eye(len(free))
+        X[dependent] = -self._solve(Y, Y[:, free], rows, dependent)
+        return X
+
+    def _set_drives(self, command: np.ndarray) -> None:
         for drive in self._drives:
-            x, rate = command[drive.command : drive.command + 2]
-            b[drive.row] = rate * (1.0 + x / drive.length) if drive.length else rate
-        return b
+            self._mechanism.drives[drive.place] = command[drive.command : drive.command + 2]
+
+    def _prescribed(self, command: np.ndarray) -> np.ndarray:
+        """b: the rates of the rows that the prescribed motions ask for."""
+        self._set_drives(command)
+        return self._mechanism.prescribed()
 
     def _move(self, q: np.ndarray, step: np.ndarray) -> None:
         for joint in self._joints:
@@ -155,11 +164,19 @@ class Mobility:
         for j in given:
             left = _without(left, j)
             chosen.append(j)
-        count = self._rank - len(chosen)
+        count = self._ranks[0] - len(chosen)
         if count > 0:
             kept = _independent(left, count)
             chosen += dependent_columns([kept], [(0,)] * Y.shape[1], set(chosen))
         return sorted(chosen)
+
+    def _choose_closing(self, Y: np.ndarray) -> list[int]:
+        """E, of the dependent velocities: all of them where all rows hold positions."""
+        count = self._ranks[1]
+        if count == len(self.dependent):
+            return self.dependent
+        rows = _independent(Y, count) if count else Y[:0]
+        return sorted(dependent_columns([rows], [(0,)] * Y.shape[1], set(self.independent)))
 
     def _require_closed(self) -> None:
         r, _ = self._rows(self.q, self.command)
@@ -172,11 +189,12 @@ class Mobility:
 
     def _require_regular(self) -> None:
         """Beside a singular configuration the rows have a higher rank than in it."""
-        direction = self._velocity[self.independent] * np.random.default_rng(0).normal(size=len(self.independent))
-        for step in (_BESIDE, -_BESIDE) if direction.size else ():
-            q, _ = self.displaced(step * direction, self.command)
+        directions = self._velocity[self.displaced_along] * np.random.default_rng(0).normal(size=len(self.displaced_along))
+        for step in (_BESIDE, -_BESIDE) if directions.size else ():
+            q, _ = self.displaced(step * directions, self.command)
             r, _ = self._rows(q, self.command)
-            if np.abs(r).max(initial=0.0) > MOST_OPEN or rank(self._scaled(q, self.command)) != self._rank:
+            Y = self._scaled(q, self.command)
+            if np.abs(r).max(initial=0.0) > MOST_OPEN or (rank(Y), rank(Y[self._places])) != self._ranks:
                 raise ArgumentError(
                     "the loops are in a singular configuration: motions begin here that the velocities do not tell "
                     "apart. Linearise beside it."
@@ -214,23 +232,12 @@ def _as_held(loop: Closure, tree: Tree, system: System) -> Closure:
     return replace(loop, at_b=Pose(held[:9].reshape(3, 3), held[9:12]))
 
 
-def _refuse_custom(loop: Closure) -> None:
-    if loop.kind == CUSTOM:
-        raise ArgumentError(
-            f"loop '{loop.loop.name}' cuts a hinge with a map of its own, which constrains velocities and no "
-            "positions: small motions about a state need more displacements than velocities. Use another hinge type "
-            "there."
-        )
-
-
 def _drives(system: System, mechanism: Mechanism) -> list[Drive]:
     """Prescribed motions of the loops of a mechanism."""
     found, command = [], sum(len(actuator.command_names) for actuator in system.actuators)
-    rows = {loop.loop.name: (int(start), loop) for start, loop in zip(mechanism.starts, mechanism.loops)}
+    places = {loop.loop.name: place for place, loop in enumerate(mechanism.loops)}
     for loop in system.loops:
-        if loop.driven and loop.name in rows:
-            row, closure = rows[loop.name]
-            length = closure.x if closure.kind == DISTANCE else 0.0
-            found.append(Drive(command + loop.switchable, row, length))
+        if loop.driven and loop.name in places:
+            found.append(Drive(command + loop.switchable, places[loop.name]))
         command += len(loop.command_names)
     return found

@@ -90,7 +90,7 @@ class Simulation:
 
     def _prepare(self) -> None:
         """Compile, or read from the cache, all that a running simulation calls."""
-        prepare(entries().advance, *self._stepping, 1, self._report)
+        prepare(entries().advance, *self._stepping, 1, 1, self._report)
         prepare(entries().observe, *self._model, self._tau, self._vdot, self._outputs)
         prepare(entries().survey, *self._model, self._survey)
         self._topology.prepare()
@@ -207,22 +207,26 @@ class Simulation:
         self.part("command")[:] = arguments.vector("command", value, (len(self.command_names),))
         self.changed()
 
-    def step(self, n: int = 1) -> None:
+    def step(self, n: int = 1, ahead: int | None = None) -> None:
         """Advance n steps of dt.
+
+        Commands are held. Driven loops are where their commands have them at the end of the call; where it is one of
+        several that take some steps together, at the end of the `ahead` (at least n) steps that are left.
 
         Raises SimulationError where a coordinate or velocity is no longer finite or exceeds FASTEST, or a loop cannot
         be closed again; the simulation then stands at the last good step.
         """
         count = arguments.count("the number of steps", n, 0, MOST_STEPS)
+        until = count if ahead is None else arguments.count("the number of steps ahead", ahead, count, MOST_STEPS)
         self.changed()
         portion = _PORTION // (self._substeps * max(self.system.nv, 1)) + 1
         for start in range(0, count, portion):
-            self._advance(min(portion, count - start))
+            self._advance(min(portion, count - start), until - start)
 
-    def _advance(self, n: int) -> None:
-        """n steps in one compiled call."""
+    def _advance(self, n: int, ahead: int) -> None:
+        """n steps in one compiled call, of `ahead` that are taken together."""
         with self._lock:
-            entries().advance(*self._stepping, n, self._report)
+            entries().advance(*self._stepping, n, ahead, self._report)
             if self._report[0]:
                 raise SimulationError(self._blame(int(self._report[0]), int(self._report[1])))
 

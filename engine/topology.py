@@ -27,6 +27,9 @@ from limberjack.engine.system.system import Loop
 if TYPE_CHECKING:
     from limberjack.engine.simulation import Simulation
 
+#: height of a disc's centre over its radius below which it has fallen flat
+_FLAT = 0.1
+
 
 class Topology:
     """The loops of a simulation by name: whether they are closed, and how to change that."""
@@ -97,7 +100,11 @@ class Topology:
         loop = self._simulation.system.loops[place]
         count = int(self._simulation.plant.sections["loop_int"][place, lp.L_ROWS])
         residual = float(np.abs(self._scratch["row_work"][place, lp.R_RESIDUAL : lp.R_RESIDUAL + count]).max(initial=0))
-        return f"loop '{loop.name}' cannot be closed again, {residual:.3g} (m or rad) are left"
+        text = f"loop '{loop.name}' cannot be closed again, {residual:.3g} (m or rad) are left"
+        upright = float(np.hypot(*self._scratch["frame"][place, lp.F_R + 2 : lp.F_R + 6 : 3]))
+        if loop.wheel is not None and loop.wheel.shape == "disc" and upright < _FLAT:
+            text += " (its disc fell flat, where it has no lowest point)"
+        return text
 
     def _place(self, name: str) -> int:
         if not isinstance(name, str) or name not in self._loops:

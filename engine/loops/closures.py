@@ -7,6 +7,10 @@
 
 in the axes of a. The rows are exact for the velocities; the residual has their rates where it vanishes, and that is
 where a loop is kept. J is used as the forces that the rows put on bodies A and B (their coblocks): J v is their power.
+
+A wheel of radius x that rolls on the plane z = 0 of a touches it x ρ below its centre, ρ the unit vector up along the
+wheel (up, for a ball): the rows are u - x w × ρ = 0 along x, y and z, of which only the last has a residual,
+d_z - x ρ_z. Their linear parts f are kept as those of others; the angular ones are x f × ρ.
 """
 
 from __future__ import annotations
@@ -19,7 +23,10 @@ from limberjack.engine.lanes import between_lanes, equal_lanes, load_lanes, stor
 from limberjack.engine.layout import GROUP, W_ALPHA, W_V
 from limberjack.engine.loops.couplings import accelerate_coupling, move_coupling, place_coupling
 from limberjack.engine.loops.layout import (
+    BALL,
     COUPLING,
+    D_NOW,
+    DISC,
     DISTANCE,
     F_D,
     F_R,
@@ -49,6 +56,7 @@ from limberjack.engine.spatial import (
     ZERO,
     add,
     add_cross,
+    add_scaled,
     cross,
     dot,
     load3,
@@ -56,6 +64,7 @@ from limberjack.engine.spatial import (
     matrix_quaternion,
     mul,
     rot,
+    scale,
     store3,
     store9,
     sub,
@@ -97,8 +106,8 @@ def _length(plant, work, l):
     if ints[L_SWITCH] >= 0:
         length = work.loops.switch[ints[L_SWITCH], SW_HELD]
     if ints[L_DRIVE] >= 0:
-        drive = work.loops.drive[ints[L_DRIVE]]
-        length, rate, acceleration = length + drive[0], drive[1], drive[2]
+        p, rate, acceleration = load3(work.loops.drive[ints[L_DRIVE]], D_NOW)
+        length += p
     return length, rate, acceleration
 
 
@@ -155,6 +164,26 @@ def _add_only(lanes, i, x):
 
 
 @kernel
+def _up_along(kind, R):
+    """ρ: unit vector from where a wheel touches the plane to its centre; e_z of b is the axle of a disc."""
+    if kind == BALL:
+        return 0.0, 0.0, 1.0
+    s = math.sqrt(max(R[2] * R[2] + R[5] * R[5], 1e-18))
+    return -R[8] * R[2] / s, -R[8] * R[5] / s, s
+
+
+@kernel
+def _up_rate(kind, R, w):
+    """dρ/dt of a wheel that turns with w: ρ = (e_z - c n) / s with the axle n, c = n_z, s² = 1 - c²."""
+    if kind == BALL:
+        return ZERO
+    n, c = (R[2], R[5], R[8]), R[8]
+    rho, turned = _up_along(kind, R), cross(w, n)
+    y = add_scaled(add(scale(-turned[2], n), scale(-c, turned)), c * turned[2] / rho[2], rho)
+    return scale(1.0 / rho[2], y)
+
+
+@kernel
 def _constant_rows(plant, l):
     """(angular, linear) parts of the rows a that do not depend on the configuration, in lanes."""
     return load_block(plant.loops.loop[l], LP_ROWS)
@@ -165,7 +194,7 @@ def _rows(plant, l, R, d):
     """(angular, linear) parts of all rows a, in lanes.
 
     universal: y = R e_y stays normal to e_z, d(y · e_z)/dt = w · (y × e_z);  distance: a = [0; d / L];
-    custom: rows are given in the axes of b.
+    wheels: a = [x f × ρ; f];  custom: rows are given in the axes of b.
     """
     n, f = _constant_rows(plant, l)
     kind, x = plant.loops.loop_int[l, L_KIND], plant.loops.loop[l, LP_X]
@@ -173,6 +202,8 @@ def _rows(plant, l, R, d):
         n = _add_only(n, int(x), (R[4], -R[1], 0.0))
     elif kind == DISTANCE:
         f = _add_only(f, 0, (d[0] / x, d[1] / x, d[2] / x))
+    elif kind == DISC or kind == BALL:
+        n = scale(x, cross(f, _up_along(kind, R)))
     elif kind == CUSTOM:
         n, f = rot(R, n), rot(R, f)
     return n, f
@@ -217,6 +248,8 @@ def _residual(plant, work, l, R, d):
     if kind == CUSTOM:
         return equal_lanes(0.0)
     n, f = _constant_rows(plant, l)
+    if kind == DISC or kind == BALL:
+        return (d[2] - x * _up_along(kind, R)[2]) * f[2]
     e = _turned(kind, x, R, d)
     r = _dot_lanes(e, n) + _dot_lanes(d, f)
     if kind == UNIVERSAL and x >= 0.0:
@@ -290,6 +323,8 @@ def _velocity_terms(plant, work, l):
     h, g = cross(w, wb), sub(cross(w, vb), cross(wa, u))
     if kind == CUSTOM:
         g = sub(g, cross(w, u))  # rates in the axes of b, where its rows are constant
+    elif kind == DISC or kind == BALL:
+        g = add_scaled(g, x, cross(_up_rate(kind, R, w), w))
     n, f = _rows(plant, l, R, d)
     s = _dot_lanes(h, n) + _dot_lanes(g, f)
     if kind == UNIVERSAL and x >= 0.0:

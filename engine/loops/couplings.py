@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from limberjack.engine.kernel import kernel
 from limberjack.engine.loops.layout import (
+    D_NOW,
     L_DRIVE,
     L_KIND,
     L_SWITCH,
@@ -80,7 +81,7 @@ def place_coupling(plant, work, l, q):
         return
     s = -_held(plant, work, l, 0, loops.loop[l, LP_X])
     if ints[L_DRIVE] >= 0:
-        s -= work.loops.drive[ints[L_DRIVE], 0]
+        s -= work.loops.drive[ints[L_DRIVE], D_NOW]
     for t in range(ints[L_TERM], ints[L_TERM] + ints[L_TERMS]):
         s += term_value(loops.term[t], q[loops.term_int[t, TI_Q]])
     row[R_RESIDUAL] = s
@@ -98,7 +99,7 @@ def move_coupling(plant, work, l, q, v):
         return
     rate, quad = 0.0, 0.0
     if ints[L_DRIVE] >= 0:
-        rate, quad = -work.loops.drive[ints[L_DRIVE], 1], -work.loops.drive[ints[L_DRIVE], 2]
+        rate, quad = -work.loops.drive[ints[L_DRIVE], D_NOW + 1], -work.loops.drive[ints[L_DRIVE], D_NOW + 2]
     for t in range(ints[L_TERM], ints[L_TERM] + ints[L_TERMS]):
         x, speed = q[loops.term_int[t, TI_Q]], v[loops.term_int[t, TI_V]]
         rate += term_slope(loops.term[t], x) * speed

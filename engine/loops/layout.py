@@ -47,7 +47,8 @@ L_CHAIN_B, L_CHAIN_BS = 15, 16  # the same from B
 L_WALK, L_WALKS = 17, 18  # slice of walk, loops by force: bodies, tip to base, that a force of the loop moves
 L_RANK = 19  # loops by force: how many of its rows do not follow from others, other than at singular positions
 
-# L_KIND beyond the hinge types
+# L_KIND beyond the hinge types: wheels that roll on the x, y plane of frame a; the others
+DISC, BALL = 98, 99
 DISTANCE, COUPLING, LOCK = 100, 101, 102
 
 # loop (loops, 88)
@@ -58,7 +59,7 @@ LP_X = 24  # pitch (m/rad), radius (m), length (m), offset; universal: lane of i
 LP_FADE = 25  # rate of stabilisation, 1/s
 LP_REACH = 26  # largest distance of the frames at which a switched loop closes, m
 LP_ROWS = 32  # 48: a of every row as a block, row i in lane i: component c at LP_ROWS + LANES c + i; a is 0 where it
-#     depends on the configuration (universal's fourth row, distance) and for coupling and lock
+#     depends on the configuration (universal's fourth row, distance, the angular part of wheels), for coupling and lock
 LP_SCALE = (
     80  # 8: what makes row i's numbers of order one, 1 / (largest scaled coefficient at the initial state), lane i
 )
@@ -88,6 +89,12 @@ SW_CLOSED = 0  # 1 closed, 0 open
 SW_HELD = 1  # 12: what it holds: frame b (as LP_B) for a joining loop; length or offset; locked coordinates
 SW_LOSS = 13  # kinetic energy lost when it last closed, J
 SW_WANTED = 14  # the command that was followed last
+
+# work.drive (drives, 8): a prescribed motion p(x) = p1 - v1 x + a1 x²/2 + c3 x³ + c4 x⁴, x s before its commands hold
+DRIVE = 8
+D_NOW = 0  # 3: position, rate and acceleration as they are prescribed now
+D_COMMAND = 3  # 3: those commanded, p1, v1, a1
+D_CUBIC, D_QUARTIC = 6, 7  # c3, c4
 
 # work.frame (loops, 32): what `closures.place_loop` and `closures.move_loop` know of a loop
 FRAME = 32
@@ -154,7 +161,7 @@ def loop_work_sections(c: list[int], n: int, nv: int) -> Sections:
     forced = c[C_FORCE_ROWS]
     return [
         ("switch", c[C_SWITCHES], SWITCH),
-        ("drive", c[C_DRIVES], 3),
+        ("drive", c[C_DRIVES], DRIVE),
         ("frame", c[C_LOOPS], FRAME),
         ("row_work", c[C_LOOPS], ROW_WORK),
         ("coblock", c[C_LOOPS], COBLOCK),
@@ -185,7 +192,7 @@ def loop_work_size(ints, n, nv):
     """Length of the scratch of loops."""
     forced = ints[C_FORCE_ROWS]
     cross = (n + 1) * BLOCK if ints[C_FORCED] > 0 else 0
-    size = SWITCH * ints[C_SWITCHES] + 3 * ints[C_DRIVES] + (FRAME + ROW_WORK + COBLOCK) * ints[C_LOOPS]
+    size = SWITCH * ints[C_SWITCHES] + DRIVE * ints[C_DRIVES] + (FRAME + ROW_WORK + COBLOCK) * ints[C_LOOPS]
     size += cross + LANES * nv * ints[C_FORCED]
     solve = SOLVE if forced > 0 else 0
     return size + (2 * forced + solve) * (padded(forced) + LANES) + ints[C_GROUP_WORK]
@@ -234,7 +241,7 @@ def loop_work_view(ints, work, at, n, nv):
     switches, drives, force_rows = ints[C_SWITCHES], ints[C_DRIVES], ints[C_FORCE_ROWS]
     crossed = n + 1 if forced > 0 else 0
     drive = at + SWITCH * switches
-    frame = drive + 3 * drives
+    frame = drive + DRIVE * drives
     row = frame + FRAME * loops
     coblock = row + ROW_WORK * loops
     cross = coblock + COBLOCK * loops
@@ -245,7 +252,7 @@ def loop_work_view(ints, work, at, n, nv):
     vectors = SOLVE if force_rows > 0 else 0
     return LoopWork(
         matrix_view(work, at, switches, SWITCH),
-        matrix_view(work, drive, drives, 3),
+        matrix_view(work, drive, drives, DRIVE),
         matrix_view(work, frame, loops, FRAME),
         matrix_view(work, row, loops, ROW_WORK),
         matrix_view(work, coblock, loops, COBLOCK),

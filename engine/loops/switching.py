@@ -1,5 +1,4 @@
-"""Loops that are closed and released while the model runs, and loops whose motion is prescribed (000: time-varying
-topology; U ≠ 0).
+"""Loops that are closed and released while the model runs (000: time-varying topology).
 
 A loop that closes holds the frames, the length, the offset or the coordinates as they are then. The velocities that it
 forbids end at a stroke, by impulses f of all closed loops, which conserve momentum:
@@ -17,9 +16,11 @@ import math
 from limberjack.engine.kernel import entry, kernel
 from limberjack.engine.layout import C_COMMANDS, C_Q, C_V, S_Q, plant_view, vectors, work_view
 from limberjack.engine.loops.calls import move_one, place_one
+from limberjack.engine.loops.drives import take_commands
 from limberjack.engine.loops.layout import (
     C_SWITCHES,
     COUPLING,
+    D_NOW,
     DISTANCE,
     F_D,
     F_R,
@@ -62,19 +63,6 @@ RP_STATUS, RP_DISTANCE, RP_RESIDUAL, RP_LOSS, RP_ROWS, RP_IMPULSE = range(6)
 
 
 @kernel
-def set_drives(plant, work, command, time):
-    """Positions, rates and accelerations of the prescribed motions `time` after the step's start, s."""
-    for l in range(plant.loops.loop_int.shape[0]):
-        ints = plant.loops.loop_int[l]
-        if ints[L_DRIVE] >= 0:
-            drive, at = work.loops.drive[ints[L_DRIVE]], ints[L_COMMAND]
-            at += 1 if ints[L_SWITCH] >= 0 else 0
-            drive[2] = command[at + 2]
-            drive[1] = command[at + 1] + time * drive[2]
-            drive[0] = command[at] + time * (command[at + 1] + 0.5 * time * drive[2])
-
-
-@kernel
 def _hold_model(plant, l, held):
     """held ← frame, length, offset or coordinates as the model gives them."""
     ints, loop = plant.loops.loop_int[l], plant.loops.loop[l]
@@ -92,7 +80,7 @@ def _hold_model(plant, l, held):
 def _hold_present(plant, work, l, held, q):
     """held ← frame, length, offset or coordinates as they are at q, where the open loop is placed."""
     ints, frame = plant.loops.loop_int[l], work.loops.frame[l]
-    drive = work.loops.drive[ints[L_DRIVE], 0] if ints[L_DRIVE] >= 0 else 0.0
+    drive = work.loops.drive[ints[L_DRIVE], D_NOW] if ints[L_DRIVE] >= 0 else 0.0
     if ints[L_KIND] == LOCK:
         for i in range(ints[L_TERMS]):
             j = plant.loops.term_int[ints[L_TERM] + i, TI_Q]
@@ -228,11 +216,11 @@ def _copy_switches(source, target):
 
 @kernel
 def take_state(ints, plant, work, state):
-    """Work gets the State's switches, its prescribed motions as they are now, and its zeros."""
+    """Work gets the State's switches, its prescribed motions as they are commanded, and its zeros."""
     for j in range(work.zeros.shape[0]):
         work.zeros[j] = 0.0
     _copy_switches(matrix_view(state, _switch_start(ints), ints[C_SWITCHES], SWITCH), work.loops.switch)
-    set_drives(plant, work, vector_view(state, S_Q + ints[C_Q] + ints[C_V], plant.ncommand), 0.0)
+    take_commands(plant, work, vector_view(state, S_Q + ints[C_Q] + ints[C_V], plant.ncommand))
 
 
 @kernel

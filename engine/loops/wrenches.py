@@ -7,6 +7,7 @@ import numpy as np
 from limberjack.engine.loops import layout as lp
 from limberjack.engine.system.frames import canonical_rotation
 from limberjack.engine.system.hinge_types import CUSTOM, UNIVERSAL
+from limberjack.engine.system.loops.closure import up_along
 from limberjack.engine.system.plant import Plant
 from limberjack.engine.system.system import Loop
 from limberjack.engine.views import LANES
@@ -33,6 +34,8 @@ def row_wrench(plant: Plant, scratch: dict[str, np.ndarray], place: int, forces:
         rows[0, 3:] = d / x
     elif kind == UNIVERSAL and x >= 0.0:
         rows[int(x), :2] = R[1, 1], -R[0, 1]
+    elif kind in (lp.DISC, lp.BALL):
+        rows[:, :3] = x * np.cross(rows[:, 3:], up_along(kind, R))
     elif kind == CUSTOM:
         rows = np.hstack([rows[:, :3] @ R.T, rows[:, 3:] @ R.T])
     return np.asarray(forces @ rows)

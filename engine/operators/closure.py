@@ -23,7 +23,7 @@ from limberjack.engine.operators.spatial import phi
 from limberjack.engine.operators.tree_model import TreeModel, hinge_slices, moved_coordinates
 from limberjack.engine.ranks import complement
 from limberjack.engine.system.frames import canonical_rotation
-from limberjack.engine.system.system import Hinge, Loop, Pose
+from limberjack.engine.system.system import Hinge, Loop, Pose, Wheel
 
 #: step along a motion whose imaginary part is the derivative; its square is below rounding
 STEP = 1e-100
@@ -107,6 +107,8 @@ class Closure:
         if loop.type == "distance":
             d = self.poses[loop.name].position
             return {0: np.concatenate([np.zeros(3), d / loop.length])[None]}
+        if loop.wheel is not None:
+            return {0: _touching(loop.wheel, self.poses[loop.name].rotation)}
         if loop.hinge is not None:
             return {0: forbidden(loop.hinge, self.poses[loop.name].rotation)}
         return self._coordinate_rows(loop)
@@ -148,6 +150,18 @@ def forbidden(hinge: Hinge, R: np.ndarray) -> np.ndarray:
         y = canonical.T @ R @ canonical[:, 1]
         rows = np.vstack([rows, [y[1], -y[0], 0, 0, 0, 0]])
     return np.asarray(rows @ np.kron(np.eye(2), canonical.T))
+
+
+def _touching(wheel: Wheel, R: np.ndarray) -> np.ndarray:
+    """Rows (3, 6) that hold the point of a wheel that touches its plane, x, y of frame a: u + w × p = 0, p from the
+    wheel's centre down along it."""
+    p = np.array([0.0, 0.0, -wheel.radius], dtype=R.dtype)
+    if wheel.shape == "disc":
+        n = R @ wheel.axis
+        steep = np.sqrt(n[0] * n[0] + n[1] * n[1])
+        p = wheel.radius / steep * np.array([n[2] * n[0], n[2] * n[1], -steep * steep])
+    across = np.array([[0.0, p[2], -p[1]], [-p[2], 0.0, p[0]], [p[1], -p[0], 0.0]])
+    return np.asarray(np.hstack([across, np.eye(3)])[[2, 0, 1]])
 
 
 def held(tree: TreeModel, loop: Loop) -> Loop:

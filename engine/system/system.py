@@ -134,11 +134,19 @@ class Node:
 
 
 #: what a loop may be → how many scalar constraints, before redundant ones are dropped (None: by the hinge)
-LOOP_TYPES: dict[str, int | None] = {"hinge": None, "point": 3, "weld": 6, "distance": 1, "coupling": 1, "lock": None}
+LOOP_TYPES: dict[str, int | None] = {
+    "hinge": None,
+    "point": 3,
+    "weld": 6,
+    "distance": 1,
+    "rolling": 3,
+    "coupling": 1,
+    "lock": None,
+}
 #: types that join two frames; the others constrain coordinates
-JOINING = ("hinge", "point", "weld", "distance")
+JOINING = ("hinge", "point", "weld", "distance", "rolling")
 #: type of ``Loop.hinge`` for those that leave no choice
-JOINED_AS = {"point": "spherical", "weld": "fixed", "distance": "free"}
+JOINED_AS = {"point": "spherical", "weld": "fixed", "distance": "free", "rolling": "free"}
 METHODS = ("embed", "force")
 
 
@@ -150,6 +158,19 @@ class Term:
     factors: tuple[float, ...]
 
 
+#: wheels that roll without slip: a thin disc about an axle, and a ball
+WHEELS = ("disc", "ball")
+
+
+@dataclass(frozen=True, eq=False)
+class Wheel:
+    """What rolls: ``shape``, one of WHEELS, ``radius``, m, and a disc's unit ``axis`` in the frame at its centre."""
+
+    shape: str
+    radius: float
+    axis: np.ndarray = field(default_factory=lambda: np.zeros(0))
+
+
 @dataclass(frozen=True, eq=False)
 class Loop:
     """One constraint on the tree of bodies.
@@ -158,6 +179,8 @@ class Loop:
         "hinge"     the frames move to each other as across ``hinge`` (any hinge type), a hinge that the tree cuts
         "point"     the frames' origins coincide (``hinge`` spherical);  "weld": the frames coincide (``hinge`` fixed)
         "distance"  the frames' origins keep the distance ``length``, m (``hinge`` free): a rigid rod
+        "rolling"   ``wheel``, its centre at the second frame, rolls without slip on the x, y plane of the first one, on
+                    the side of its z (``hinge`` free): one row for positions, two for velocities alone
         "coupling"  Σ terms = ``offset``: gears, differentials, belts
         "lock"      the hinge named ``locked`` does not move
     hinge : for types that join two frames; its ``parent`` and ``inboard`` are the first frame, its ``outboard`` is
@@ -172,6 +195,7 @@ class Loop:
     reach : a switchable loop that joins frames closes only while their origins are nearer than this, m
     driven : takes the commands ``<name>.position``, ``.velocity``, ``.acceleration`` (distance and coupling): the
         length or offset is as given plus this position
+    initial : of a driven loop, the first position, velocity and acceleration, at which it is assembled
     stabilisation : rate at which errors of a loop by force fade, 1/s (Baumgarte); 0 none
     projection : bring a loop by force back onto its constraint after each step
     """
@@ -181,6 +205,7 @@ class Loop:
     hinge: Hinge | None = None
     body: str | None = None
     length: float = math.nan
+    wheel: Wheel | None = None
     terms: tuple[Term, ...] = ()
     offset: float = 0.0
     locked: str = ""
@@ -190,6 +215,7 @@ class Loop:
     switchable: bool = False
     reach: float = math.inf
     driven: bool = False
+    initial: tuple[float, ...] = (0.0, 0.0, 0.0)
     stabilisation: float = 0.0
     projection: bool = True
     where: str = field(default="", compare=False)
@@ -209,7 +235,7 @@ class Loop:
     @property
     def first_commands(self) -> tuple[float, ...]:
         """Initial values of the commands."""
-        return (float(self.closed),) * self.switchable + (0.0, 0.0, 0.0) * self.driven
+        return (float(self.closed),) * self.switchable + self.initial * self.driven
 
 
 @dataclass(frozen=True, eq=False)

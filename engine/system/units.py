@@ -81,7 +81,7 @@ def velocities_turn(system: System) -> dict[str, bool | None]:
 def turning(loop: Loop, system: System) -> bool | None:
     """True where a loop is measured as an angle, False as a distance, None where some of it is either."""
     if loop.joins:
-        return False if loop.type in ("point", "distance") else None
+        return False if loop.type in ("point", "distance", "rolling") else None
     turns = velocities_turn(system)
     if loop.type == "lock":
         (hinge,) = (body.hinge for body in system.bodies if body.hinge.name == loop.locked)

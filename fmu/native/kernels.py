@@ -18,7 +18,7 @@ from limberjack.engine.routine import FLOATS, INTS, REAL, ROUTINES, WHOLE
 #: kernel → argument types, in the order of the entry of that name
 KERNELS: dict[str, tuple[Type, ...]] = {
     "sizes": (INTS, INTS),
-    "advance": (INTS, FLOATS, FLOATS, FLOATS, REAL, WHOLE, WHOLE, WHOLE, INTS),
+    "advance": (INTS, FLOATS, FLOATS, FLOATS, REAL, WHOLE, WHOLE, WHOLE, WHOLE, INTS),
     "observe": (INTS, FLOATS, FLOATS, FLOATS, FLOATS, FLOATS, FLOATS),
     "survey": (INTS, FLOATS, FLOATS, FLOATS, FLOATS),
     "rates": (INTS, FLOATS, FLOATS, FLOATS),

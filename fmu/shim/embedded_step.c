@@ -120,7 +120,7 @@ static Status advance(Model *model, double time, double step, int64_t count, int
         const int64_t portion = count - *done < batch ? count - *done : batch;
         int64_t report[3] = {ADVANCE_OK, 0, 0};
         model->kernels->advance(model->ints, model->floats, model->work, model->state, step,
-                                (int64_t)header->integrator, substeps, portion, report);
+                                (int64_t)header->integrator, substeps, portion, count - *done, report);
         *done += report[2];
         const double reached = time + (double)*done * step;
         if (report[0] != ADVANCE_OK)

@@ -22,7 +22,7 @@ typedef void *Unused;
 #define CODE_PATH(path)                                                                                              \
     int32_t limberjack_sizes_##path(Unused *, Unused *, ARRAY, ARRAY);                                               \
     int32_t limberjack_advance_##path(Unused *, Unused *, ARRAY, ARRAY, ARRAY, ARRAY, double, int64_t, int64_t,      \
-                                      int64_t, ARRAY);                                                               \
+                                      int64_t, int64_t, ARRAY);                                                      \
     int32_t limberjack_observe_##path(Unused *, Unused *, ARRAY, ARRAY, ARRAY, ARRAY, ARRAY, ARRAY, ARRAY);          \
     int32_t limberjack_survey_##path(Unused *, Unused *, ARRAY, ARRAY, ARRAY, ARRAY, ARRAY);                         \
     int32_t limberjack_rates_##path(Unused *, Unused *, ARRAY, ARRAY, ARRAY, ARRAY);                                 \
@@ -39,11 +39,11 @@ typedef void *Unused;
         limberjack_sizes_##path(&result, &exception, PASS(ints), PASS(sizes));                                       \
     }                                                                                                                \
     static void advance_##path(int64_t *ints, double *floats, double *work, double *state, double dt,                \
-                               int64_t integrator, int64_t substeps, int64_t steps, int64_t *report)                 \
+                               int64_t integrator, int64_t substeps, int64_t steps, int64_t ahead, int64_t *report)  \
     {                                                                                                                \
         Unused result = NULL, exception = NULL;                                                                      \
         limberjack_advance_##path(&result, &exception, PASS(ints), PASS(floats), PASS(work), PASS(state), dt,        \
-                                  integrator, substeps, steps, PASS(report));                                        \
+                                  integrator, substeps, steps, ahead, PASS(report));                                 \
     }                                                                                                                \
     static void observe_##path(int64_t *ints, double *floats, double *work, double *state, double *observed)         \
     {                                                                                                                \

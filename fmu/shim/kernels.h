@@ -19,9 +19,10 @@ typedef struct {
      * `state_slopes`. Reads ints[0..31] only. */
     void (*sizes)(const int64_t *ints, int64_t *sizes);
     /* `steps` steps of dt; report[3] = status, velocity index j or -1 - coordinate index or loop, steps done.
-     * A step that fails leaves the state at the last good one. */
+     * A step that fails leaves the state at the last good one. Prescribed motions are where their commands have them
+     * `ahead` steps from now, at least `steps`: at the end of a communication step. */
     void (*advance)(int64_t *ints, double *floats, double *work, double *state, double dt, int64_t integrator,
-                    int64_t substeps, int64_t steps, int64_t *report);
+                    int64_t substeps, int64_t steps, int64_t ahead, int64_t *report);
     /* observed = [tau (nv) | vdot (nv) | sensor outputs (ny)] at state and commands */
     void (*observe)(int64_t *ints, double *floats, double *work, double *state, double *observed);
     /* surveyed = [kinetic, potential, total energy | momentum (6) | strain energy | a row of 13 a node: position (3),

@@ -2,6 +2,7 @@
 #include "kernels_check.h"
 
 enum { MOST_LOCKED = 6 };                /* velocities of one hinge */
+enum { ROWS_OF_WHEEL = 3 };              /* height, and slip in two directions */
 #define MOST_IN_GROUP ((int64_t)1 << 20) /* the scratch of a larger group could not be allocated */
 
 static const int64_t *group_row(const Tables *tables, int64_t group)
@@ -99,6 +100,8 @@ static int64_t most_rows(int64_t kind)
     static const int8_t rows[HINGE_TYPES] = {6, 5, 5, 5, 4, 4, 3, 3, 3, 5, 0, 6};
     if (is_in(kind, 0, HINGE_TYPES))
         return rows[kind];
+    if (kind == DISC || kind == BALL)
+        return ROWS_OF_WHEEL;
     return kind == LOCK ? MOST_LOCKED : kind == DISTANCE || kind == COUPLING ? 1 : -1;
 }
 

@@ -90,7 +90,7 @@ def test_a_failed_simulation_waits_for_a_reset(engine, endpoint, monkeypatch):
     simulation = server.service.simulation
     step = simulation.step
 
-    def fail(steps=1):
+    def fail(steps=1, ahead=None):
         raise SimulationError("body 'link1' diverged at 0.1 s.")
 
     with Client(endpoint) as client:
@@ -109,8 +109,8 @@ def test_a_slow_simulation_counts_overruns_and_still_answers(engine, endpoint, m
     server = engine(mode="free-running")
     step = server.service.simulation.step
 
-    def slow(steps=1):
-        step(steps)
+    def slow(steps=1, ahead=None):
+        step(steps, ahead)
         time.sleep(0.01)
 
     monkeypatch.setattr(server.service.simulation, "step", slow)

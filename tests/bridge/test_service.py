@@ -159,7 +159,7 @@ def test_a_failed_step_is_reported_and_leaves_the_last_good_state(service, talk,
     talk.ask("step", [3, None, ONES])
     before = bytes(talk.ask("state").body[1])
 
-    def fail(steps=1):
+    def fail(steps=1, ahead=None):
         raise SimulationError("body 'link1' diverged at 0.004 s.")
 
     monkeypatch.setattr(service.simulation, "step", fail)
@@ -178,8 +178,8 @@ def test_an_unforeseen_error_is_answered_and_logged(service, talk, monkeypatch, 
 def test_a_long_step_ends_when_the_engine_is_told_to_stop(service, talk, monkeypatch):
     step = service.simulation.step
 
-    def step_and_stop(steps=1):
-        step(steps)
+    def step_and_stop(steps=1, ahead=None):
+        step(steps, ahead)
         service.stopping = True
 
     monkeypatch.setattr(service.simulation, "step", step_and_stop)

@@ -173,7 +173,7 @@ def test_a_model_that_does_not_move_has_an_empty_model():
 def test_the_table_tells_what_it_is_about():
     text = str(lj.linearize(cart(), tau=[4.0]))
     assert "2 states, 1 inputs, 3 outputs" in text
-    assert "no equilibrium: slide.rate = 0, d(slide.rate)/dt = 2" in text
+    assert "no equilibrium: d(slide)/dt = 0, d(slide.rate)/dt = 2" in text
     assert "-0.75 ± 4.943j" in text
     assert "equilibrium\n" in str(lj.linearize(cart()))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zipfile
 from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -222,3 +223,32 @@ def test_the_grasp_of_the_example_has_the_bits_of_a_simulation(tmp_path):
     twin.step(10)
     twin.agree()
     fmu.free()
+
+
+def riding(folder: Path) -> System:
+    """The bicycle whose steer is driven."""
+    text = (Path(str(files("limberjack.examples"))) / "bicycle.yaml").read_text(encoding="utf-8")
+    text = text.replace("     independent: [steer, rear_axle, frame.wx]}", "     method: embed}")
+    drive = "  - {name: bars, type: coupling, terms: {steer: 1}, driven: true, initial: {velocity: 0.3}}\n"
+    (folder / "riding.yaml").write_text(text.replace("sensors:\n", f"{drive}sensors:\n"), encoding="utf-8")
+    return lj.load(folder / "riding.yaml")
+
+
+def test_wheels_and_drives_have_the_bits_of_a_simulation(tmp_path):
+    """Commands are those of the end of a communication step, of however many internal ones."""
+    system = riding(tmp_path)
+    exported = Exported(system, tmp_path, 2)
+    instance = exported.open()
+    assert instance.start() == OK
+    twin, time = Twin(exported, instance, system), 0.0
+    twin.agree()
+    for n in (1, 7, 20, 3):
+        time += n * DT
+        motion = {"position": 0.3 * np.sin(time), "velocity": 0.3 * np.cos(time), "acceleration": -0.3 * np.sin(time)}
+        for word, value in motion.items():
+            assert instance.set([exported.places[f"loop.bars.{word}_command"]], [float(value)]) == OK
+            twin.sim.command[f"bars.{word}"] = value
+        twin.step(n)
+        twin.agree()
+        assert twin.sim.q[system.coordinate_names.index("steer")] == pytest.approx(0.3 * np.sin(time), abs=1e-12)
+    instance.free()

@@ -78,7 +78,7 @@ class Kernels:
         state, report = simulation.state, np.zeros(3, dtype=np.int64)
         integrator = ctypes.c_int64(INTEGRATORS[simulation.integrator])
         plant, count = simulation.plant, ctypes.c_int64(steps)
-        numbers = (ctypes.c_double(simulation.dt), integrator, ctypes.c_int64(1), count)
+        numbers = (ctypes.c_double(simulation.dt), integrator, ctypes.c_int64(1), count, count)
         self("advance", plant.ints, plant.floats, plant.new_work(), state, *numbers, report)
         assert report.tolist() == [0, 0, steps]
         return state

@@ -196,7 +196,8 @@ def test_scratch_of_groups_is_what_they_need(refuse):
         ("loop_int", 1, loops.L_ROWS, 7, "loops"),
         ("loop_int", 1, loops.L_COMMAND, -1, "loops"),  # switched by a command that it does not have
         ("loop_int", 2, loops.L_TERMS, 0, "loops"),  # more rows than velocities
-        ("loop_int", 3, loops.L_KIND, 99, "loops"),
+        ("loop_int", 3, loops.L_KIND, loops.DISC - 1, "loops"),  # no kind
+        ("loop_int", 1, loops.L_KIND, loops.BALL, "loops"),  # five rows
     ],
 )
 def test_tables_of_loops_that_contradict_each_other(refuse, section, row, column, value, told):

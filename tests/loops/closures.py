@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from limberjack.engine.system.system import Hinge, Loop
+from limberjack.engine.system.system import Hinge, Loop, Wheel
 
 
 def across(a: np.ndarray) -> np.ndarray:
@@ -92,10 +92,47 @@ def turning_rows(hinge: Hinge, R: np.ndarray, w: np.ndarray) -> np.ndarray:
     return np.zeros_like(forbidden(hinge, R))
 
 
+def contact(wheel: Wheel, R: np.ndarray) -> np.ndarray:
+    """From a wheel's centre to the point that touches the plane below, axes of a."""
+    down = np.array([0.0, 0.0, -1.0])
+    if wheel.shape == "disc":
+        n = R @ wheel.axis
+        down = down - (n @ down) * n
+    return wheel.radius * down / np.linalg.norm(down)
+
+
+def _holding(p: np.ndarray) -> np.ndarray:
+    """Rows of e · (u + w × p), e up first, then along x and y."""
+    return np.array([[*np.cross(p, e), *e] for e in np.eye(3)[[2, 0, 1]]])
+
+
+def touching(wheel: Wheel, R: np.ndarray) -> np.ndarray:
+    """A (3, 6) of a wheel: the point that touches the plane moves neither along nor across it."""
+    return _holding(contact(wheel, R))
+
+
+def touching_rate(wheel: Wheel, R: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """(dA/dt) (3, 6) of a wheel that turns in a with w."""
+    rate = np.zeros((3, 6))
+    if wheel.shape == "disc":
+        n = R @ wheel.axis
+        turned, across = np.cross(w, n), np.array([0.0, 0.0, -1.0]) - n * -n[2]
+        rise = turned[2] * n + n[2] * turned
+        length = float(np.linalg.norm(across))
+        p = wheel.radius * (rise / length - across * (across @ rise) / length**3)
+        rate[:, :3] = [np.cross(p, e) for e in np.eye(3)[[2, 0, 1]]]
+    return rate
+
+
 def gap(loop: Loop, R: np.ndarray, d: np.ndarray) -> np.ndarray:
-    """How far a cut hinge is from closed: as many numbers as `forbidden` has rows, none for custom (not integrable)."""
+    """How far a cut hinge is from closed: as many numbers as `forbidden` has rows, none for custom (not integrable).
+
+    Of a wheel the height of the point that touches, which belongs to its first row.
+    """
     hinge = loop.hinge
     assert hinge is not None
+    if loop.wheel is not None:
+        return np.array([d[2] + contact(loop.wheel, R)[2]])
     if hinge.type in ("custom", "free"):
         return np.zeros(0)
     if hinge.type == "universal":

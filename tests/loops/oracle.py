@@ -23,7 +23,7 @@ from scipy.integrate import solve_ivp
 import limberjack as lj
 from limberjack.engine.system.system import Loop, Node
 from tests.engine.motions import move, rates, unit_quaternions
-from tests.loops.closures import forbidden, gap, turning_rows
+from tests.loops.closures import forbidden, gap, touching, touching_rate, turning_rows
 
 #: singular values of C below this fraction of the largest are zero
 RANK = 1e-9
@@ -86,8 +86,11 @@ class Oracle:
             A = np.concatenate([np.zeros(3), d / length])[None]
             drift = A @ rate + (u @ u) / length - (d @ u) ** 2 / length**3
             return A, A @ J, np.array([speed]), acceleration - drift
-        A = forbidden(loop.hinge, R)
-        drift = A @ rate + turning_rows(loop.hinge, R, w) @ (J @ v)
+        if loop.wheel is not None:
+            A, turning = touching(loop.wheel, R), touching_rate(loop.wheel, R, w)
+        else:
+            A, turning = forbidden(loop.hinge, R), turning_rows(loop.hinge, R, w)
+        drift = A @ rate + turning @ (J @ v)
         return A, A @ J, np.zeros(len(A)), -drift
 
     def _coupling(self, loop: Loop, q, v, drive):
@@ -177,14 +180,19 @@ class Oracle:
             r, rows = self.gaps(q, drives), self.rows(q, np.zeros(self.system.nv))
             if np.max(np.abs(r), initial=0.0) < 1e-14:
                 break
-            C = np.concatenate([np.zeros((0, self.system.nv)), *(rows.C[rows.of[k.name]] for k in self._placed())])
+            C = np.concatenate([np.zeros((0, self.system.nv)), *(self.placing(rows, k) for k in self._placed())])
             q = unit_quaternions(self.tree, move(self.tree, q, -split(C)[0] @ r))
         return q
+
+    def placing(self, rows: Rows, loop: Loop) -> np.ndarray:
+        """A loop's rows that belong to its numbers in `gaps`."""
+        own = rows.C[rows.of[loop.name]]
+        return own[:1] if loop.wheel is not None else own
 
     def _placed(self) -> list[Loop]:
         """Loops with a position residual."""
         bare = ("custom", "free")
-        joining = [k for k in self.loops if k.joins and (k.type == "distance" or k.hinge.type not in bare)]
+        joining = [k for k in self.loops if k.joins and (k.type in ("distance", "rolling") or k.hinge.type not in bare)]
         return [k for k in self.loops if k in joining or k.type == "coupling"]
 
     def motion(self, q, v, until: float, tau=None, at: Sequence[float] | None = None) -> tuple[np.ndarray, np.ndarray]:

@@ -16,11 +16,12 @@ from hypothesis import strategies as st
 
 import limberjack as lj
 from limberjack.engine.system.hinge_types import HINGE_TYPES
-from limberjack.engine.system.system import Loop, Pose, Term
+from limberjack.engine.system.system import Loop, Pose, Term, Wheel
 from limberjack.engine.system.validate import validate
 from tests.engine.dense import hinge_pose
 from tests.engine.motions import hinges
 from tests.engine.random_systems import ALL_TYPES, MOVING, coordinates, random_hinge, random_state, random_system
+from tests.loops.closures import contact
 from tests.loops.oracle import Oracle
 
 #: hinge types that a loop may cut and that forbid something
@@ -29,6 +30,8 @@ CUTS = tuple(name for name in HINGE_TYPES if name != "free")
 KINDS = ("point", "weld", "distance", "coupling", "lock", *(f"cut {name}" for name in CUTS))
 #: places tried for one loop, and the worst condition number of all rows
 _TRIES, _WORST = 12, 300.0
+#: wheels, which hold velocities beside positions; drawn only where asked for
+WHEELS = ("roll disc", "roll ball")
 EMBEDDABLE = tuple(kind for kind in KINDS if kind != "lock")
 
 
@@ -58,6 +61,8 @@ def joining_loop(
     name: str, kind: str, system: lj.System, q: np.ndarray, ends: Sequence[str | None], rng: np.random.Generator
 ) -> Loop:
     """A hinge, point, weld or distance loop between two bodies (None: the ground) that is closed at q."""
+    if kind in WHEELS:
+        return _wheel(name, kind.removeprefix("roll "), system, q, ends, rng)
     cut = {"point": "spherical", "weld": "fixed", "distance": "free"}.get(kind, kind.removeprefix("cut "))
     hinge = random_hinge(name, cut, ends[0], rng, armature=False, merge=False)
     X_ab = hinge_pose(hinge, coordinates(cut, rng)) if HINGE_TYPES[cut].nq else Pose()
@@ -67,6 +72,21 @@ def joining_loop(
     hinge = replace(hinge, outboard=outboard, dofs=(), q0=empty, v0=empty)
     length = float(np.linalg.norm(X_ab.position)) if kind == "distance" else 0.0
     return Loop(name, kind.split()[0].replace("cut", "hinge"), hinge, ends[1], length=length)
+
+
+def _wheel(
+    name: str, shape: str, system: lj.System, q: np.ndarray, ends: Sequence[str | None], rng: np.random.Generator
+) -> Loop:
+    """A wheel on the second body that stands leaning on a plane of the first."""
+    axis = rng.normal(size=3) if shape == "disc" else np.zeros(0)
+    wheel = Wheel(shape, float(rng.uniform(0.2, 0.6)), axis / np.linalg.norm(axis) if axis.size else axis)
+    hinge = random_hinge(name, "free", ends[0], rng, armature=False, merge=False)
+    R = hinge_pose(hinge, coordinates("free", rng)).rotation
+    X_ab = Pose(R, np.array([*rng.normal(size=2), -contact(wheel, R)[2]]))
+    X_A, X_B = (_body_pose(system, end, q) for end in ends)
+    outboard = X_B.inverse() @ X_A @ hinge.inboard @ X_ab
+    empty = np.zeros(0)
+    return Loop(name, "rolling", replace(hinge, outboard=outboard, dofs=(), q0=empty, v0=empty), ends[1], wheel=wheel)
 
 
 def _body_pose(system: lj.System, body: str | None, q: np.ndarray) -> Pose:

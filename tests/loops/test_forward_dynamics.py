@@ -13,9 +13,11 @@ from limberjack.engine.layout import work_sections
 from tests.engine.motions import move
 from tests.engine.random_systems import random_state, random_system
 from tests.loops.agreement import METHODS, check_forward, close, one_loop, some_external
-from tests.loops.random_graphs import EMBEDDABLE, KINDS, close_tree, graphs, random_closed
+from tests.loops.random_graphs import EMBEDDABLE, KINDS, WHEELS, close_tree, graphs, random_closed
 
-CASES = [(kind, method) for kind in KINDS for method in METHODS if not (kind == "lock" and method == "embed")]
+CASES = [
+    (kind, method) for kind in (*KINDS, *WHEELS) for method in METHODS if not (kind == "lock" and method == "embed")
+]
 
 
 @pytest.mark.parametrize(("kind", "method"), CASES)

@@ -9,9 +9,11 @@ from hypothesis import given, settings
 import limberjack as lj
 from tests.loops.agreement import METHODS, close, one_loop
 from tests.loops.oracle import Oracle
-from tests.loops.random_graphs import EMBEDDABLE, KINDS, graphs, random_closed
+from tests.loops.random_graphs import EMBEDDABLE, KINDS, WHEELS, graphs, random_closed
 
-CASES = [(kind, method) for kind in KINDS for method in METHODS if not (kind == "lock" and method == "embed")]
+CASES = [
+    (kind, method) for kind in (*KINDS, *WHEELS) for method in METHODS if not (kind == "lock" and method == "embed")
+]
 
 
 def generalized(oracle: Oracle, q, v, forces) -> np.ndarray:

@@ -13,10 +13,13 @@ from limberjack.engine.system.validate import validate
 from tests.engine.random_systems import random_state, random_system
 from tests.loops.agreement import one_loop
 from tests.loops.oracle import Oracle
-from tests.loops.random_graphs import EMBEDDABLE, KINDS, Closed, joining_loop, random_closed, set_state
+from tests.loops.random_graphs import EMBEDDABLE, KINDS, WHEELS, Closed, joining_loop, random_closed, set_state
 
 CASES = [
-    (kind, method) for kind in KINDS for method in ("embed", "force") if not (kind == "lock" and method == "embed")
+    (kind, method)
+    for kind in (*KINDS, *WHEELS)
+    for method in ("embed", "force")
+    if not (kind == "lock" and method == "embed")
 ]
 CLOSED = {"embed": 1e-10, "force": 1e-8}
 #: errors of a velocity constraint after a step, m/s or rad/s

@@ -54,7 +54,7 @@ def loop_of(system, name):
 
 
 def test_names_types_and_commands(linkage):
-    assert linkage.loop_names == ("pin", "rod", "stay", "gear", "grasp", "ball", "brake")
+    assert linkage.loop_names == ("pin", "rod", "stay", "wheel", "gear", "grasp", "ball", "brake")
     assert {loop.type for loop in linkage.loops} == set(LOOP_TYPES)
     drive = ("rod.position", "rod.velocity", "rod.acceleration")
     assert linkage.command_names == ("drive", *drive, "grasp.closed", "ball.closed", "brake.closed")
@@ -80,6 +80,13 @@ def test_distances(linkage):
     assert (rod.driven, rod.body, rod.hinge.type) == (True, None, "free")
     assert (stay.length, stay.stabilisation, stay.projection) == (1.0, 5.0, True)
     assert stay.hinge.parent == "mast"
+
+
+def test_wheels(linkage):
+    wheel = loop_of(linkage, "wheel")
+    assert (wheel.wheel.shape, wheel.wheel.radius, wheel.hinge.type) == ("disc", 0.4, "free")
+    np.testing.assert_array_equal(wheel.wheel.axis, [0, 1, 0])
+    assert (wheel.hinge.parent, wheel.body, wheel.method) == (None, "mast", "force")
 
 
 def test_coupling_lock_weld_and_point(linkage):
@@ -275,7 +282,7 @@ CHANGES = [
         "name: drive",
         "name: grasp.closed",
         "  - name: grasp",
-        "loops[4].name",
+        "loops[5].name",
         "actuator 'grasp.closed' and loop 'grasp'",
     ),
     ("target: pin", "target: gear", "target: gear", "sensors[0].target", "which is no loop that joins two frames"),
@@ -347,4 +354,4 @@ def test_reading_needs_no_compiled_kernel():
         f"from limberjack.engine.system.load import load; print(len(load({str(HERE / 'linkage.yaml')!r}).loops))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120.0, check=False)
-    assert done.stdout.strip() == "7", done.stderr
+    assert done.stdout.strip() == "8", done.stderr

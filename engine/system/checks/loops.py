@@ -14,7 +14,17 @@ from limberjack.engine.system.graph import some_names
 from limberjack.engine.system.loops.kinematics import Tree, place
 from limberjack.engine.system.numbers import usable
 from limberjack.engine.system.places import Locate, refuse
-from limberjack.engine.system.system import JOINED_AS, LOOP_TYPES, METHODS, Hinge, Loop, Pose, System, Term
+from limberjack.engine.system.system import (
+    JOINED_AS,
+    LOOP_TYPES,
+    METHODS,
+    WHEELS,
+    Hinge,
+    Loop,
+    Pose,
+    System,
+    Term,
+)
 
 MOST_FACTORS = 4
 _EMPTY = np.zeros(0)
@@ -34,8 +44,9 @@ def check_loops(system: System, locate: Locate) -> tuple[Loop, ...]:
         _refuse_foreign_fields(loop, locate)
         _check_method(loop, system.velocity_names, locate)
         _check_switch(loop, locate)
+        _check_initial(loop, locate)
         if loop.joins:
-            loop = _check_joining(loop, tree, locate)
+            loop = _check_wheel(_check_joining(loop, tree, locate), locate)
         elif loop.type == "coupling":
             loop = _check_coupling(loop, tree, locate)
         else:
@@ -83,6 +94,7 @@ def _refuse_foreign_fields(loop: Loop, locate: Locate) -> None:
         "hinge": loop.hinge is not None and not loop.joins,
         "body": loop.body is not None and not loop.joins,
         "length": not math.isnan(loop.length) and loop.length != 0.0 and loop.type != "distance",
+        "wheel": loop.wheel is not None and loop.type != "rolling",
         "terms": bool(loop.terms) and not coordinates,
         "offset": loop.offset != 0.0 and not coordinates,
         "locked": bool(loop.locked) and loop.type != "lock",
@@ -132,6 +144,15 @@ def _check_switch(loop: Loop, locate: Locate) -> None:
         refuse(loop, "reach", f"reach of loop '{name}' is {loop.reach} m", "Give a distance > 0, or none", locate)
 
 
+def _check_initial(loop: Loop, locate: Locate) -> None:
+    if not (len(loop.initial) == 3 and usable(loop.initial)):
+        what = f"the initial motion of loop '{loop.name}' is {loop.initial}"
+        refuse(loop, "initial", what, "Give a finite position, velocity and acceleration", locate)
+    if any(loop.initial) and not loop.driven:
+        what = f"loop '{loop.name}' has an initial motion and is not driven"
+        refuse(loop, "initial", what, "Add driven: true, or remove initial", locate)
+
+
 def _check_joining(loop: Loop, tree: _Tree, locate: Locate) -> Loop:
     hinge = loop.hinge
     if hinge is None:
@@ -153,6 +174,28 @@ def _check_joining(loop: Loop, tree: _Tree, locate: Locate) -> Loop:
     return replace(loop, hinge=bare, length=_length(loop, checked, tree, locate))
 
 
+def _check_wheel(loop: Loop, locate: Locate) -> Loop:
+    """A rolling loop with a unit axle; others as they are."""
+    wheel = loop.wheel
+    if loop.type != "rolling":
+        return loop
+    if wheel is None or wheel.shape not in WHEELS:
+        what = f"loop '{loop.name}' rolls, and has no wheel" + (f" of shape '{wheel.shape}'" if wheel else "")
+        refuse(loop, "wheel", what, f"Give a Wheel of shape {' or '.join(WHEELS)}", locate)
+    if not (usable(wheel.radius) and wheel.radius > 0.0):
+        refuse(loop, "radius", f"the radius of loop '{loop.name}' is {wheel.radius} m", "Give a radius > 0", locate)
+    axis = np.asarray(wheel.axis, dtype=float)
+    if wheel.shape == "ball" and axis.size:
+        refuse(loop, "axis", f"loop '{loop.name}': a ball has no axis", "Remove axis, or make it a disc", locate)
+    if wheel.shape == "disc" and not (axis.shape == (3,) and usable(axis) and np.linalg.norm(axis) > 0.0):
+        what = f"the disc of loop '{loop.name}' has no axle: its axis is {axis.tolist()}"
+        refuse(loop, "axis", what, "Give axis, a direction in the axes of the second frame", locate)
+    if loop.switchable:
+        what = f"loop '{loop.name}' rolls, and cannot be switchable: it does not hold what it finds when it closes"
+        refuse(loop, "switchable", what, "Remove switchable", locate)
+    return replace(loop, wheel=replace(wheel, axis=axis / np.linalg.norm(axis) if axis.size else axis))
+
+
 def _check_ends(loop: Loop, hinge: Hinge, tree: _Tree, locate: Locate) -> None:
     for field, body in (("parent", hinge.parent), ("body", loop.body)):
         if body is not None and body not in tree.names:
@@ -168,12 +211,17 @@ def _check_ends(loop: Loop, hinge: Hinge, tree: _Tree, locate: Locate) -> None:
 def _length(loop: Loop, hinge: Hinge, tree: _Tree, locate: Locate) -> float:
     if loop.type != "distance":
         return 0.0
-    length = tree.distance(loop, hinge) if math.isnan(loop.length) else loop.length
-    if math.isnan(loop.length) and not length > 0.0:
+    given = not math.isnan(loop.length)
+    length = loop.length if given else tree.distance(loop, hinge) - loop.initial[0]
+    if not given and not length > 0.0:
         what = f"loop '{loop.name}' has no length, and its frames are at the same place at the start"
+        what = what if not loop.initial[0] else f"loop '{loop.name}' is {length:.6g} m long without its first position"
         refuse(loop, "length", what, "Give the length, or a loop of type point for none", locate)
     if not (usable(length) and length > 0.0):
         refuse(loop, "length", f"the length of loop '{loop.name}' is {length} m", "Give a length > 0", locate)
+    if not length + loop.initial[0] > 0.0:
+        what = f"loop '{loop.name}' is {length + loop.initial[0]:.6g} m long with its first position"
+        refuse(loop, "initial", what, "Give a position that leaves a length > 0", locate)
     return length
 
 

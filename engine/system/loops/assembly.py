@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from limberjack.engine.arguments import coordinates, system_of, vector
-from limberjack.engine.errors import ModelError
+from limberjack.engine.errors import ModelError, UnknownNameError
 from limberjack.engine.loops.layout import COUPLING
 from limberjack.engine.ranks import RANK_TOLERANCE
 from limberjack.engine.system import frames
+from limberjack.engine.system.graph import some_names
 from limberjack.engine.system.hinge_types import MODAL
 from limberjack.engine.system.loops.closure import closures, where_is
 from limberjack.engine.system.loops.groups import united
@@ -31,7 +32,11 @@ EXACT = 1e-9
 
 
 def assemble(
-    system: System, q: ArrayLike | None = None, v: ArrayLike | None = None, hold: Iterable[str] = ()
+    system: System,
+    q: ArrayLike | None = None,
+    v: ArrayLike | None = None,
+    hold: Iterable[str] = (),
+    command: Mapping[str, float] | None = None,
 ) -> System:
     """The system with initial coordinates and velocities at which its loops are closed.
 
@@ -43,17 +48,36 @@ def assemble(
     hold : names of coordinates, velocities or hinges that keep their values; a name that is both a coordinate's and
         a velocity's holds both. Of a quaternion all four components are held or none. What is not held begins within
         its hinge's limits and ends there where the loops can close so.
+    command : first commands of driven loops by name, "strut.position"; the system's own where not given. Loops are
+        closed where these have them, and move with their velocities.
 
     Raises
     ------
     ModelError : the loops cannot be closed; names the loop that stays most open, by how much, and what is held
     ArgumentError, UnknownNameError : shapes, numbers, names
     """
-    system = system_of(system)
+    system = _commanded(system_of(system), command or {})
     guess_q = system.q0 if q is None else coordinates(system, q)
     guess_v = system.v0 if v is None else vector("v", v, (system.nv,))
     names = [hold] if isinstance(hold, str) else list(hold)
     return _assembled(_with_state(system, guess_q, guess_v), named(system, names), rounded=False)
+
+
+def _commanded(system: System, command: Mapping[str, float]) -> System:
+    """The system whose driven loops begin with the given commands. Raises UnknownNameError, ArgumentError."""
+    loops, left = [], dict(command)
+    for loop in system.loops:
+        names = loop.command_names[-3:] if loop.driven else ()
+        first = [left.pop(name, value) for name, value in zip(names, loop.initial)]
+        if names:
+            x, rate, acceleration = vector(f"the commands of loop '{loop.name}'", first, (3,))
+            loop = replace(loop, initial=(float(x), float(rate), float(acceleration)))
+        loops.append(loop)
+    if left:
+        taken = [name for loop in system.loops if loop.driven for name in loop.command_names[-3:]]
+        known = f"driven loops take {some_names(taken)}." if taken else "the model has no driven loop."
+        raise UnknownNameError(f"command: '{next(iter(left))}' is no command of a driven loop; {known}")
+    return replace(system, loops=tuple(loops)) if command else system
 
 
 def assemble_initial(system: System) -> System:
@@ -226,14 +250,14 @@ def _open_by(mechanism: Mechanism, residual: np.ndarray, worst: tuple[int, int],
 
 
 def _project(system: System, mechanism: Mechanism, q: np.ndarray, v: np.ndarray, held: Holds) -> np.ndarray:
-    """The velocities next to v at which the loops stay closed, Y v = 0, while those held keep their values.
+    """The velocities next to v at which the loops stay closed, or move as driven, while those held keep their values.
 
     Flexible bodies are not bent faster or slower if hinges can do it.
     """
     size = sizes(mechanism, q)
-    Y = mechanism.evaluate(q)[1]
+    Y, wanted = mechanism.evaluate(q)[1], mechanism.prescribed()
     own = np.array(mechanism.dofs, dtype=int)
-    error = size.row * (Y @ v[own])
+    error = size.row * (Y @ v[own] - wanted)
     if np.abs(error).max(initial=0.0) <= NOTHING:
         return v
     for kept in _stiff_first(mechanism, held):
@@ -241,10 +265,10 @@ def _project(system: System, mechanism: Mechanism, q: np.ndarray, v: np.ndarray,
         change = -np.linalg.lstsq(size.scaled(Y)[:, free], error, rcond=RANK_TOLERANCE)[0]
         found = v.copy()
         found[own[free]] += size.velocity[free] * change
-        left = size.row * (Y @ found[own])
+        left = size.row * (Y @ found[own] - wanted)
         if np.abs(left).max() <= max(EXACT, ROUNDING * float(np.abs(error).max())):
             return found
-    raise _cannot_move(system, mechanism, Y @ found[own], left, held)
+    raise _cannot_move(system, mechanism, Y @ found[own] - wanted, left, held)
 
 
 def _cannot_move(system: System, mechanism: Mechanism, rates: np.ndarray, error: np.ndarray, held: Holds) -> ModelError:
@@ -254,4 +278,6 @@ def _cannot_move(system: System, mechanism: Mechanism, rates: np.ndarray, error:
     what = f"the initial velocities break a loop: {_open_by(mechanism, rates, worst, rate=True)}"
     what += f", while {_keep(kept)}" if kept else ""
     mend = "Give fewer initial velocities, or such as the loops allow together"
+    if any(loop.loop.driven for loop in mechanism.loops):
+        mend += "; what a driven loop begins with is its 'initial' velocity"
     return ModelError(what, where=where_is(loop), mend=mend)

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from limberjack.engine.loops.layout import COUPLING, DISTANCE, LOCK
+from limberjack.engine.loops.layout import BALL, COUPLING, DISC, DISTANCE, LOCK
 from limberjack.engine.ranks import complement
-from limberjack.engine.system.frames import Frames, canonical_rotation, hinge_parameter
+from limberjack.engine.system.frames import Frames, canonical_rotation, hinge_parameter, rotation_to_z
 from limberjack.engine.system.hinge_types import (
     CUSTOM,
     CYLINDRICAL,
@@ -47,9 +47,14 @@ _FORBIDDEN: dict[int, str] = {
     PLANAR: "wx wy uz",
     ROLLING: "wx wy uy uz ux",
     FREE: "",
+    DISTANCE: "length",
+    DISC: "uz ux uy",
+    BALL: "uz ux uy",
 }
 #: beside a coordinate of this size, rad or m, one of zero is known to `ranks.NOISE`
 USUAL = 1e-3
+#: kinds of wheels by their shape
+_WHEELS = {"disc": DISC, "ball": BALL}
 _DIRECTIONS = ("wx", "wy", "wz", "ux", "uy", "uz")
 
 
@@ -70,9 +75,10 @@ class CoupledTerm:
 class Closure:
     """One loop on the tree.
 
-    kind : hinge type code, DISTANCE, COUPLING or LOCK; a, b : rows of the bodies A and B, 0 the ground
+    kind : hinge type code, DISC, BALL, DISTANCE, COUPLING or LOCK; a, b : rows of the bodies A and B, 0 the ground
     at_a, at_b : frames a and b on their bodies, canonical axes; x : pitch, radius, length or offset
-    vectors : (rows, 6), zero where the row depends on the configuration; names : what each row forbids
+    vectors : (rows, 6), zero where the row depends on the configuration, as the angular part of wheels does; names :
+        what each row forbids
     angular : which rows measure angles; common : row of the body that carries all the loop's hinges
     above : rows of the bodies that the loop moves against each other, ascending
     """
@@ -99,9 +105,10 @@ class Closure:
         return self.kind not in (COUPLING, LOCK)
 
     @property
-    def holonomic(self) -> bool:
-        """Whether it constrains positions, not velocities alone."""
-        return self.kind != CUSTOM
+    def holonomic(self) -> tuple[bool, ...]:
+        """Which rows constrain positions, the others velocities alone."""
+        rolls = self.kind in (DISC, BALL)
+        return tuple(self.kind != CUSTOM and not (rolls and name != "uz") for name in self.names)
 
 
 def where_is(loop: Loop) -> str:
@@ -117,11 +124,15 @@ def closures(system: System, tree: Tree) -> list[Closure]:
 def _joining(loop: Loop, tree: Tree) -> Closure:
     hinge = loop.hinge
     assert hinge is not None
-    kind = DISTANCE if loop.type == "distance" else hinge.kind.code
-    canonical = Pose(rotation=canonical_rotation(hinge))
+    kind, x, canonical = hinge.kind.code, hinge_parameter(hinge), Pose(rotation=canonical_rotation(hinge))
+    axle = canonical
+    if loop.type == "distance":
+        kind, x = DISTANCE, loop.length
+    elif loop.wheel is not None:
+        kind, x = _WHEELS[loop.wheel.shape], loop.wheel.radius
+        axle = Pose(rotation=rotation_to_z(loop.wheel.axis)) if kind == DISC else canonical
     a, at_a = _frame(tree.frames, hinge.parent, hinge.inboard @ canonical)
-    b, at_b = _frame(tree.frames, loop.body, hinge.outboard @ canonical)
-    x = loop.length if kind == DISTANCE else hinge_parameter(hinge)
+    b, at_b = _frame(tree.frames, loop.body, hinge.outboard @ axle)
     kind = REVOLUTE if kind == HELICAL and x == 0.0 else kind
     vectors, names = _vectors(kind, x, hinge.map)
     common = tree.common([a, b])
@@ -150,8 +161,6 @@ def _frame(frames: Frames, body: str | None, pose: Pose) -> tuple[int, Pose]:
 
 def _vectors(kind: int, x: float, map_: np.ndarray | None) -> tuple[np.ndarray, tuple[str, ...]]:
     """The constant rows a (rows, 6) of a loop that joins frames, and what each forbids."""
-    if kind == DISTANCE:
-        return np.zeros((1, 6)), ("length",)
     if kind == CUSTOM:
         assert map_ is not None
         across = complement(np.asarray(map_, dtype=float)).T
@@ -235,13 +244,24 @@ def rotation_error(kind: int, R: np.ndarray, along: float) -> np.ndarray:
     return np.array([*tilt, along - math.remainder(along - angle, 2.0 * math.pi)])
 
 
-def joined_residual(closure: Closure, R: np.ndarray, d: np.ndarray) -> np.ndarray:
-    """Residuals (rows,) of a loop that joins frames, m and rad."""
+def up_along(kind: int, R: np.ndarray) -> np.ndarray:
+    """ρ (3,): from where a wheel touches its plane, normal to e_z, up to its centre; R e_z is the axle of a disc."""
+    if kind == BALL:
+        return np.array([0.0, 0.0, 1.0])
+    n = R[:, 2]
+    s = max(math.hypot(n[0], n[1]), 1e-9)
+    return np.array([-n[2] * n[0] / s, -n[2] * n[1] / s, s])
+
+
+def joined_residual(closure: Closure, R: np.ndarray, d: np.ndarray, drive: float = 0.0) -> np.ndarray:
+    """Residuals (rows,) of a loop that joins frames, m and rad; drive: the position of one that is driven, m."""
     kind, x = closure.kind, closure.x
     if kind == DISTANCE:
-        return np.array([(d @ d - x * x) / (2.0 * x)])
+        return np.array([(d @ d - (x + drive) ** 2) / (2.0 * x)])
     if kind == CUSTOM:
         return np.zeros(len(closure.names))
+    if kind in (DISC, BALL):
+        return np.asarray(closure.vectors[:, 5] * (d[2] - x * up_along(kind, R)[2]))
     along = 0.0
     if x and kind in (HELICAL, ROLLING):
         along = d[2] / x if kind == HELICAL else -d[0] / x
@@ -256,6 +276,8 @@ def joined_rows(closure: Closure, R: np.ndarray, d: np.ndarray) -> np.ndarray:
     rows = closure.vectors
     if closure.kind == DISTANCE:
         return np.concatenate([np.zeros(3), d / closure.x])[None]
+    if closure.kind in (DISC, BALL):
+        return np.hstack([closure.x * np.cross(rows[:, 3:], up_along(closure.kind, R)), rows[:, 3:]])
     if closure.kind == CUSTOM:
         return np.asarray(np.hstack([rows[:, :3] @ R.T, rows[:, 3:] @ R.T]))
     if closure.kind == UNIVERSAL:
@@ -269,10 +291,10 @@ def coupled_sum(closure: Closure, q: np.ndarray) -> float:
     return float(sum(f * q[t.q] ** (i + 1) for t in closure.terms for i, f in enumerate(t.factors)))
 
 
-def coordinate_residual(closure: Closure, q: np.ndarray) -> np.ndarray:
-    """Residuals of a coupling or a lock."""
+def coordinate_residual(closure: Closure, q: np.ndarray, drive: float = 0.0) -> np.ndarray:
+    """Residuals of a coupling or a lock; drive: the position of a coupling that is driven."""
     if closure.kind == COUPLING:
-        return np.array([coupled_sum(closure, q) - closure.x])
+        return np.array([coupled_sum(closure, q) - closure.x - drive])
     return np.array([0.0 if t.q < 0 else q[t.q] - t.factors[0] for t in closure.terms])
 
 
@@ -294,6 +316,11 @@ def coordinate_terms(closure: Closure, q: np.ndarray) -> list[tuple[int, int, fl
         (0, term.v, float(sum((i + 1) * abs(f) * max(abs(q[term.q]), USUAL) ** i for i, f in enumerate(term.factors))))
         for term in closure.terms
     ]
+
+
+def prescribed_rate(closure: Closure, position: float, rate: float) -> float:
+    """What Y v of a driven loop's row is when its drive is at a position and has a rate."""
+    return rate * (1.0 + position / closure.x) if closure.kind == DISTANCE else rate
 
 
 def captured(closure: Closure, R: np.ndarray, d: np.ndarray) -> Pose:

@@ -168,14 +168,15 @@ def _as_built(closure: Closure) -> np.ndarray:
 
 
 def held_data(closure: Closure, tree: Tree, q: np.ndarray) -> np.ndarray:
-    """What a loop that closes at the coordinates q holds: frame b, length, offset or locked coordinates."""
+    """What a loop that closes at the coordinates q holds: frame b, length, offset (driven: where its first command has
+    it) or locked coordinates."""
     if closure.kind == lp.LOCK:
         return np.array([q[term.q] if term.q >= 0 else 0.0 for term in closure.terms])
     if closure.kind == lp.COUPLING:
-        return np.array([coupled_sum(closure, q)])
+        return np.array([coupled_sum(closure, q) - closure.loop.initial[0]])
     mechanism = Mechanism(tree, [closure])
     a, b = mechanism.relative(closure, mechanism.poses(q)[0])
     relative = a.inverse() @ b
     if closure.kind == lp.DISTANCE:
-        return np.array([float(np.linalg.norm(relative.position))])
+        return np.array([float(np.linalg.norm(relative.position)) - closure.loop.initial[0]])
     return _pose(captured(closure, relative.rotation, relative.position))

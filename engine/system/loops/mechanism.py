@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from limberjack.engine.system.loops.closure import (
     coordinate_terms,
     joined_residual,
     joined_rows,
+    prescribed_rate,
     where_is,
 )
 from limberjack.engine.system.loops.kinematics import Tree, move, place
@@ -25,7 +27,10 @@ from limberjack.engine.system.system import Pose
 
 
 class Mechanism:
-    """Loops and their bodies: residuals r(q) and rows Y(q) over the bodies' velocities, Y v = dr/dt where r = 0.
+    """Loops and their bodies: residuals r(q) and rows Y(q) over the bodies' velocities, Y v = dr/dt + b where r = 0.
+
+    b are the rates that driven loops ask for (`prescribed`); `drives` (loops, 2) their positions and rates, at first
+    those of the model.
 
     Coordinates q are always those of the whole model (nq,); velocities are the mechanism's own, `dofs` says which.
     The bodies must be complete: all between each loop's bodies and the last that carries the loop.
@@ -45,11 +50,17 @@ class Mechanism:
             for row, joint in zip(self.rows, self.joints)
         }
         self.starts = np.cumsum([0, *(len(loop.names) for loop in self.loops)])
+        self.drives = np.array([loop.loop.initial[:2] for loop in self.loops]).reshape(-1, 2)
 
     @property
     def modal(self) -> np.ndarray:
         """Which of its velocities are rates of modes (velocities,)."""
         return np.array([joint.code == MODAL for joint in self.joints for _ in range(joint.nv)], dtype=bool)
+
+    @cached_property
+    def holonomic(self) -> np.ndarray:
+        """Which of its rows constrain positions (rows,)."""
+        return np.array([holds for loop in self.loops for holds in loop.holonomic], dtype=bool)
 
     @property
     def count(self) -> int:
@@ -87,17 +98,26 @@ class Mechanism:
         terms = np.zeros_like(Y)
         with np.errstate(over="ignore", invalid="ignore"):
             poses, axes = self.poses(q)
-            for start, end, loop in zip(self.starts, self.starts[1:], self.loops):
+            for start, end, loop, drive in zip(self.starts, self.starts[1:], self.loops, self.drives[:, 0]):
                 if loop.joins:
-                    r[start:end], Y[start:end], terms[start:end] = self._joined(loop, poses, axes)
+                    joined = self._joined(loop, float(drive), poses, axes)
+                    r[start:end], Y[start:end], terms[start:end] = joined
                     continue
-                r[start:end] = coordinate_residual(loop, q)
+                r[start:end] = coordinate_residual(loop, q, float(drive))
                 for i, v, factor in coordinate_rows(loop, q):
                     Y[start + i, self.place_of[v]] += factor
                 for i, v, size in coordinate_terms(loop, q):
                     terms[start + i, self.place_of[v]] += size
         self._require_numbers(r, Y)
         return r, Y, terms
+
+    def prescribed(self) -> np.ndarray:
+        """b (rows,): the rates Y v that the drives of its loops ask for; 0 of others."""
+        b = np.zeros(self.count)
+        for start, loop, (position, rate) in zip(self.starts, self.loops, self.drives):
+            if rate:
+                b[start] = prescribed_rate(loop, position, rate)
+        return b
 
     def _require_numbers(self, r: np.ndarray, Y: np.ndarray) -> None:
         size = np.abs(r) + np.abs(Y).max(axis=1, initial=0.0)
@@ -111,7 +131,7 @@ class Mechanism:
         )
 
     def _joined(
-        self, loop: Closure, poses: dict[int, Pose], axes: dict[int, tuple[np.ndarray, np.ndarray]]
+        self, loop: Closure, drive: float, poses: dict[int, Pose], axes: dict[int, tuple[np.ndarray, np.ndarray]]
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Residuals, rows and the sizes of their terms of a loop that joins frames.
 
@@ -133,7 +153,7 @@ class Mechanism:
                 turns, far = np.linalg.norm(w, axis=0), sum(map(np.linalg.norm, (b.position, poses[row].position)))
                 terms[:, self.slices[row]] += np.outer(turned, turns)
                 terms[:, self.slices[row]] += np.outer(slid, np.linalg.norm(u, axis=0) + far * turns)
-        return joined_residual(loop, R, d), Y, terms
+        return joined_residual(loop, R, d, drive), Y, terms
 
     def moved(self, q: np.ndarray, step: np.ndarray) -> np.ndarray:
         """Coordinates after the motion `step` (velocities,)."""

@@ -130,11 +130,11 @@ def _of_modes(mechanism: Mechanism, Y: np.ndarray, velocity: np.ndarray) -> np.n
 
 
 def look(mechanism: Mechanism, q: np.ndarray, size: Sizes, basis: Basis | None = None) -> Closing:
-    """Residuals at q and how the motions that `basis` spans change them."""
+    """Residuals at q and how the motions that `basis` spans change them. Rows of velocities alone ask nothing."""
     r, Y = mechanism.evaluate(q)
     Z = np.eye(len(mechanism.dofs)) if basis is None else basis(q)
     rows = size.scaled(Y)
-    U, s, Vt = np.linalg.svd(rows @ Z, full_matrices=False)
+    U, s, Vt = np.linalg.svd((rows * mechanism.holonomic[:, None]) @ Z, full_matrices=False)
     count = int(np.sum(s > RANK_TOLERANCE * s[0])) if s.size and s[0] > 0.0 else 0
     return Closing(q, r, size.row * r, rows, Z, U[:, :count], s[:count], Vt[:count], size.closed)
 

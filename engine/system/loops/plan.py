@@ -127,11 +127,12 @@ def _require_closed(system: System, mechanism: Mechanism, size: Sizes) -> None:
     r, Y = mechanism.evaluate(system.q0)
     v = system.v0[mechanism.dofs]
     gap = 0.0 if loop.switchable else float(np.abs(size.row * r).max())
-    speed = float(np.abs(size.row * (Y @ v)).max())
+    rate = Y @ v - mechanism.prescribed()
+    speed = float(np.abs(size.row * rate).max())
     if gap <= max(ROUNDING, size.closed) and speed <= ROUNDING * max(
         1.0, float(np.abs(v / size.velocity).max(initial=0.0))
     ):
         return
-    how = f"open by {np.abs(r).max():.3g}" if gap > ROUNDING else f"opening at {np.abs(Y @ v).max():.3g} a second"
+    how = f"open by {np.abs(r).max():.3g}" if gap > ROUNDING else f"opening at {np.abs(rate).max():.3g} a second"
     what = f"loop '{loop.name}' is {how} at the initial state"
     raise ModelError(what, where=where_is(loop), mend="Pass the System through limberjack.assemble, which closes loops")

@@ -63,12 +63,23 @@ class Joining(LoopBase):
     )
 
 
+class FirstMotion(Model):
+    """The first commands of a driven loop, in m or rad and their rates."""
+
+    position: Number = Field(default=0.0, description="what the length or offset is longer by (default 0)")
+    velocity: Number = Field(default=0.0, description="its rate (default 0)")
+    acceleration: Number = Field(default=0.0, description="the rate of that (default 0)")
+
+
 class Driven(LoopBase):
     """A loop whose length or offset may follow a prescribed motion."""
 
     driven: bool = Field(
         default=False,
         description="takes the commands NAME.position, .velocity, .acceleration, which are added (default false)",
+    )
+    initial: FirstMotion | None = Field(
+        default=None, description="of a driven loop: its first commands, with which it is assembled (default: at rest)"
     )
 
 
@@ -168,6 +179,17 @@ class DistanceLoop(Joining, Driven):
     length: Positive | None = Field(default=None, description="m (default: as the initial coordinates have it)")
 
 
+class RollingLoop(Joining):
+    """A wheel rolls without slip on the x, y plane of the first frame, on the side of its z."""
+
+    type: Literal["rolling"]
+    shape: Literal["disc", "ball"] = Field(
+        description="a thin disc, or a ball; its centre is the second frame's origin"
+    )
+    radius: Positive = Field(description="m")
+    axis: Axis | None = Field(default=None, description="of a disc: its axle, in the axes of the second frame")
+
+
 def _share_kind(value: Any) -> str:
     return "list" if isinstance(value, list) else "number"
 
@@ -209,6 +231,7 @@ LoopSpec = Annotated[
     | Annotated[PointLoop, Tag("point")]
     | Annotated[WeldLoop, Tag("weld")]
     | Annotated[DistanceLoop, Tag("distance")]
+    | Annotated[RollingLoop, Tag("rolling")]
     | Annotated[CouplingLoop, Tag("coupling")]
     | Annotated[LockLoop, Tag("lock")],
     Discriminator(_loop_kind),

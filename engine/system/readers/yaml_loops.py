@@ -12,15 +12,17 @@ from limberjack.engine.system.readers.schema_loops import (
     CutCustom,
     CutHinge,
     DistanceLoop,
+    Driven,
     EndFrame,
     Joining,
     LockLoop,
     LoopBase,
+    RollingLoop,
 )
 from limberjack.engine.system.readers.yaml_document import Document
 from limberjack.engine.system.readers.yaml_frames import Carriers
 from limberjack.engine.system.readers.yaml_hinges import map_matrix
-from limberjack.engine.system.system import JOINED_AS, Hinge, Loop, Pose, Term
+from limberjack.engine.system.system import JOINED_AS, Hinge, Loop, Pose, Term, Wheel
 
 
 def make_loop(index: int, spec: LoopBase, carriers: Carriers, document: Document) -> Loop:
@@ -33,11 +35,18 @@ def make_loop(index: int, spec: LoopBase, carriers: Carriers, document: Document
         fields |= {"hinge": _cut_hinge(spec, inboard, outboard[1], document, path), "body": outboard[0]}
         fields["reach"] = math.inf if spec.reach is None else spec.reach
     if isinstance(spec, DistanceLoop):
-        fields |= {"length": math.nan if spec.length is None else spec.length, "driven": spec.driven}
+        fields["length"] = math.nan if spec.length is None else spec.length
+    if isinstance(spec, RollingLoop):
+        axis = np.zeros(0) if spec.axis is None else np.array(spec.axis, dtype=float)
+        fields["wheel"] = Wheel(spec.shape, spec.radius, axis)
     if isinstance(spec, CouplingLoop):
         shares = ((name, share if isinstance(share, list) else [share]) for name, share in spec.terms.items())
         fields["terms"] = tuple(Term(name, tuple(float(factor) for factor in share)) for name, share in shares)
-        fields |= {"offset": spec.offset, "driven": spec.driven}
+        fields["offset"] = spec.offset
+    if isinstance(spec, Driven):
+        fields["driven"] = spec.driven
+    if isinstance(spec, Driven) and spec.initial is not None:
+        fields["initial"] = (spec.initial.position, spec.initial.velocity, spec.initial.acceleration)
     if isinstance(spec, LockLoop):
         fields["locked"] = spec.hinge
     return Loop(
@@ -73,7 +82,9 @@ def _cut_hinge(
 ) -> Hinge:
     """The hinge between the frames; loops without a hinge of their own have that of JOINED_AS."""
     given: Any = spec
-    axes = getattr(given, "axes", None) or ([given.axis] if hasattr(given, "axis") else [])
+    axes = getattr(given, "axes", None) or (
+        [given.axis] if isinstance(given, CutHinge) and hasattr(given, "axis") else []
+    )
     return Hinge(
         name=spec.name,
         type=given.hinge if isinstance(spec, CutHinge) else JOINED_AS[_type(spec)],
@@ -82,7 +93,7 @@ def _cut_hinge(
         outboard=second,
         axes=np.array(axes, dtype=float).reshape(-1, 3),
         pitch=getattr(given, "pitch", 0.0),
-        radius=getattr(given, "radius", 0.0),
+        radius=getattr(given, "radius", 0.0) if isinstance(given, CutHinge) else 0.0,
         map=map_matrix(given.map, document, (*path, "map")) if isinstance(spec, CutCustom) else None,
         where=document.place(path),
     )

@@ -76,9 +76,9 @@ static int64_t step(int64_t *ints, double *floats, double *state, double dt)
 }
 
 static void advance(int64_t *ints, double *floats, double *work, double *state, double dt, int64_t integrator,
-                    int64_t substeps, int64_t steps, int64_t *report)
+                    int64_t substeps, int64_t steps, int64_t ahead, int64_t *report)
 {
-    (void)integrator, (void)substeps;
+    (void)integrator, (void)substeps, (void)ahead;
     enum { NUMBERS = U + NU };
     report[0] = ADVANCE_OK, report[1] = 0, report[2] = 0;
     for (; report[2] < steps; report[2]++) {
