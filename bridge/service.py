@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import secrets
 import time
 from collections import Counter, deque
 from collections.abc import Callable
@@ -23,6 +25,7 @@ from limberjack.bridge.messages import (
     encode,
     read_vector,
 )
+from limberjack.bridge.roles import OWNER, Sender, check
 from limberjack.bridge.sessions import Session, Sessions
 from limberjack.bridge.settings import Settings
 from limberjack.engine.errors import ArgumentError, SimulationError
@@ -66,6 +69,7 @@ class Service:
         self._switchable = [loop.name for loop in sim.system.loops if loop.switchable]
         self.size_max = max(65536, len(sim.snapshot()) + _ENVELOPE, 16 * nu + _ENVELOPE)
         self.about = {"size_max": self.size_max, "endpoints": {}, **self._controls.about}
+        self.about["run"] = secrets.token_hex(8)
         self._description = describe(sim, settings)
         self._archive = to_bytes(sim.system)  # made now: a running cycle has no time for it
         self.received = self.parameters_set = 0
@@ -99,14 +103,14 @@ class Service:
 
     # ---- entry
 
-    def handle(self, payload: bytes) -> Reply:
+    def handle(self, payload: bytes, sender: Sender = OWNER) -> Reply:
         """The reply to one request, whatever its bytes; a memoryview is valid until the next call."""
         self.received += 1
         try:
             if len(payload) > self.size_max:
                 text = f"a message of {len(payload)} bytes is longer than the {self.size_max} that are allowed."
                 raise Refusal(Code.OVERSIZE, text)
-            return self._dispatch(decode(payload))
+            return self._dispatch(decode(payload), sender)
         except Refusal as refusal:
             return self.refuse(refusal)
 
@@ -117,15 +121,26 @@ class Service:
         body = {"code": refusal.code.value, "text": refusal.text}
         return encode("error", refusal.sequence, self.simulation.time, refusal.client, body)
 
-    def _dispatch(self, message: Message) -> Reply:
+    def decline(self, payload: bytes, code: Code, text: str) -> bytes:
+        """Refuse a request of which nothing but the envelope counts."""
+        self.received += 1
+        refusal = Refusal(code, text)
+        if len(payload) <= self.size_max:
+            with contextlib.suppress(Refusal):
+                message = decode(payload)
+                refusal.sequence, refusal.client = message.sequence, message.client
+        return self.refuse(refusal)
+
+    def _dispatch(self, message: Message, sender: Sender) -> Reply:
         try:
             if message.type == "hello":
-                return self._hello(message)
+                return self._hello(message, sender)
             now = self._clock()
-            session = self.sessions.accept(message, now)
+            session = self.sessions.accept(message, now, sender)
             handler = self._handlers.get(message.type)
             if handler is None:
                 raise Refusal(Code.UNKNOWN_TYPE, f"there is no message type {message.type!r:.40}.")
+            check(sender, message)
             self._controls.check(message.type)
             if message.type in _COMMANDING:
                 self._authorize(message, session, now)
@@ -197,13 +212,13 @@ class Service:
 
     # ---- requests
 
-    def _hello(self, message: Message) -> bytes:
+    def _hello(self, message: Message, sender: Sender) -> bytes:
         body = message.body
         name = body.get("name") if type(body) is dict else None
         if type(name) is not str or not name.isprintable() or not 0 < len(name) <= 64:
             raise Refusal(Code.MALFORMED, "hello needs {'name': text of 1 to 64 printable characters}.")
-        self.sessions.hello(message, name)
-        return self._reply(message, {**self._description["hello"], **self.about})
+        self.sessions.hello(message, name, sender)
+        return self._reply(message, {**self._description["hello"], **self.about, "role": sender.role.word})
 
     def _describe(self, message: Message, session: Session) -> bytes:
         return self._reply(message, {**self._description["hello"], **self.about, **self._description["names"]})
@@ -328,9 +343,13 @@ class Service:
         if message.body is not None:
             self._authorize(message, session, self._clock())
             return self._switch(message, session)
+        self.end_lease(session)
+        return self._reply(message, None)
+
+    def end_lease(self, session: Session) -> None:
+        """Take the lease from a session, if it has it."""
         if self.sessions.release(session):
             self.events.append({"event": "lease", "client": None})
-        return self._reply(message, None)
 
     def _shutdown(self, message: Message, session: Session) -> bytes:
         self.stopping = True
