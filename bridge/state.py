@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ import numpy as np
 
 from limberjack.bridge.messages import FLOAT64, VECTOR_PARTS, Message
 from limberjack.engine.errors import ArgumentError
+from limberjack.engine.near import nearest
 
 
 def find(index: Mapping[str, int], name: str, what: str) -> int:
@@ -20,7 +20,7 @@ def find(index: Mapping[str, int], name: str, what: str) -> int:
     try:
         return index[name]
     except KeyError:
-        near = difflib.get_close_matches(name, list(index), n=3) if isinstance(name, str) else []
+        near = nearest(name, list(index), count=3) if isinstance(name, str) else []
         some = ", ".join(list(index)[:8]) + (", …" if len(index) > 8 else "")
         hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else f" It has {some or 'none'}."
         raise ArgumentError(f"the engine has no {what} named {name!r}.{hint}") from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from functools import cache
 from typing import Any
 
@@ -11,6 +10,7 @@ from pydantic_core import ErrorDetails
 
 from limberjack.engine.errors import ModelError
 from limberjack.engine.modes.description import DescriptionSpec
+from limberjack.engine.near import nearest
 from limberjack.engine.system.readers.yaml_document import Document
 
 PAGE = "see docs/modes.md"
@@ -49,7 +49,7 @@ def _words(detail: ErrorDetails, path: Path) -> tuple[str, str]:
     if kind == "missing":
         return f"'{field}' is missing", f"Add {field}; {PAGE}"
     if kind == "extra_forbidden":
-        close = difflib.get_close_matches(field, _fields(), 1)
+        close = nearest(field, _fields(), 1)
         return f"unknown field '{field}'", f"Remove it or {PAGE}" + (f"; did you mean '{close[0]}'?" if close else "")
     for stem, words in _KINDS.items():
         if kind in (f"{stem}_type", f"{stem}_attributes_type", f"{stem}_from_float"):

@@ -52,12 +52,13 @@ def examine(system: System, inertia: InertiaPolicy, locate: Locate) -> System:
     """`validate` without the warning: findings are only added to ``System.warnings``."""
     _check_globals(system)
     _check_names(system, locate)
-    bodies = [replace(body, hinge=check_hinge(body.hinge, locate)) for body in system.bodies]
-    for body in bodies:
-        check_inertia(body, locate)
+    names = set(system.body_names)
     for node in system.nodes:
-        _check_node(node, set(system.body_names), locate)
-    ordered = order_bodies(bodies, locate)
+        _check_node(node, names, locate)
+    in_order = order_bodies(system.bodies, locate)
+    ordered = tuple(replace(body, hinge=check_hinge(body.hinge, locate)) for body in in_order)
+    for body in ordered:
+        check_inertia(body, locate)
     findings = _inertia_findings(ordered, inertia, locate)
     findings += [] if system.loops else range_findings(ordered)  # with loops the initial positions are a guess
     check_leaves(ordered, locate)
