@@ -52,6 +52,14 @@ def read_bytes(path: Path, most: int = MAX_BYTES, mend: str = "Give a smaller fi
     return content
 
 
+def is_there(path: Path) -> bool:
+    """Whether there is anything at the path; no error for names that no file can have."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
 def is_special(path: Path) -> bool:
     """Whether there is something at the path that is neither a regular file nor a folder."""
     try:
