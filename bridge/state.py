@@ -45,11 +45,32 @@ class Named(Mapping[str, float]):
         return repr(dict(self))
 
 
+class Outputs(Mapping[str, "float | np.ndarray"]):
+    """Outputs read by name: each by its own, and a sensor of several components by the sensor's."""
+
+    def __init__(self, index: Mapping[str, int], sensors: Mapping[str, tuple[int, int]], values: np.ndarray) -> None:
+        self._single, self._sensors, self._values = Named(index, values, "output"), sensors, values
+
+    def __getitem__(self, name: str) -> float | np.ndarray:
+        start, size = self._sensors.get(name, (0, 1))
+        return self._values[start : start + size] if size > 1 else self._single[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._single)
+
+    def __len__(self) -> int:
+        return len(self._single)
+
+    def __repr__(self) -> str:
+        return repr(self._single)
+
+
 @dataclass(frozen=True, eq=False)
 class Description:
     """What the engine told about itself.
 
     names, units : by part ("q", "v", "tau", "outputs", "command"), in the order of the vectors
+    sensors : sensor → start and length of its components among the outputs
     bodies, nodes, parameters, loops : names; raw : the whole message as sent (docs/protocol.md)
     """
 
@@ -64,6 +85,7 @@ class Description:
     nodes: tuple[str, ...]
     parameters: tuple[str, ...]
     loops: tuple[str, ...]
+    sensors: dict[str, tuple[int, int]]
     raw: dict[str, Any]
 
     @classmethod
@@ -75,6 +97,7 @@ class Description:
         for key in ("bodies", "nodes", "parameters"):
             fields[key] = tuple(raw[key])
         fields["loops"] = tuple(loop["name"] for loop in raw["loops"])
+        fields["sensors"] = {name: (start, size) for name, (start, size) in raw.get("sensors", {}).items()}
         return cls(**fields, raw=raw)
 
     @cached_property
@@ -177,9 +200,9 @@ class State:
         return self._named("tau", "velocity")
 
     @property
-    def output(self) -> Named:
-        """Sensor outputs by name."""
-        return self._named("outputs", "output")
+    def output(self) -> Outputs:
+        """Sensor outputs by name: ``output["load.nx"]``, or ``output["load"]`` for all components."""
+        return Outputs(self._description.index["outputs"], self._description.sensors, self._part("outputs"))
 
     @property
     def command(self) -> Named:

@@ -13,6 +13,7 @@ from limberjack.engine.modes.description import DescriptionSpec
 from limberjack.engine.near import nearest
 from limberjack.engine.system.readers.yaml_document import Document
 
+_MOST_COUNTED = 1000
 PAGE = "see docs/modes.md"
 _KINDS = {"float": "a number", "int": "a whole number", "string": "text", "list": "a list", "dict": "a mapping",
           "model": "a mapping", "bool": "true or false"}  # fmt: skip
@@ -27,7 +28,7 @@ def description_error(error: ValidationError, document: Document) -> ModelError:
     details = sorted(error.errors(include_url=False), key=lambda detail: detail["type"] != "extra_forbidden")
     path = _path(details[0], document)
     what, mend = _words(details[0], path)
-    others = {_path(detail, document) for detail in details} - {path}
+    others = {_path(detail, document) for detail in details[:_MOST_COUNTED]} - {path}
     what += f"; {len(others)} more places are wrong" if len(others) > 1 else "; another is wrong" if others else ""
     return ModelError(what, where=document.place(path), mend=mend)
 

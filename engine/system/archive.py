@@ -45,6 +45,10 @@ class _Misfit(Exception):
     """A value that its field cannot hold; the text says which field and why."""
 
 
+#: what foreign content raises on its way to a checked model
+_UNFIT = (_Misfit, msgpack.UnpackException, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+
+
 def to_bytes(system: System) -> bytes:
     """The whole System, for `from_bytes`. Raises ModelError for a field of the wrong type in a System made by hand."""
     try:
@@ -72,7 +76,7 @@ def from_bytes(data: bytes, where: str) -> System:
         examine(system, "warn", plain_locate)  # the checks alone: what they make anew could differ in the last bit
     except ModelError:
         raise
-    except (_Misfit, msgpack.UnpackException, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+    except _UNFIT as error:
         raise ModelError(f"the model cannot be used: {error}", where=where, mend=_AGAIN) from None
     return system
 

@@ -54,11 +54,16 @@ def modes_of(name: str) -> str:
     return f"{name}.modes"
 
 
+def modal_basis(stiffness: np.ndarray, mass: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """ω² (n,) ascending and T (n, n), T* M_ff T = 1, T* K T = ω²: given modal coordinates are η = T q of the body's."""
+    L = np.linalg.inv(np.linalg.cholesky(mass))
+    squares, vectors = np.linalg.eigh(L @ stiffness @ L.T)
+    return squares, L.T @ vectors
+
+
 def normalised(integrals: Integrals) -> Integrals:
     """The same body in modes of unit modal mass that have diagonal stiffness; damping between modes is left out."""
-    L = np.linalg.inv(np.linalg.cholesky(integrals.Mff))
-    stiffness, vectors = np.linalg.eigh(L @ integrals.K @ L.T)
-    T = L.T @ vectors
+    stiffness, T = modal_basis(integrals.K, integrals.Mff)
     damping = np.diag(np.diag(T.T @ integrals.C @ T))
     kept = tuple(
         replace(a, Pr=a.Pr @ T, Pt=a.Pt @ T, G=np.einsum("irs,ra,sb->iab", a.G, T, T)) for a in integrals.attachments

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from limberjack.engine.system.places import Locate, plain_locate, refuse
 from limberjack.engine.system.system import Body
@@ -56,6 +56,12 @@ def some_names(names: Collection[str], count: int = 12) -> str:
     listed = sorted(names)[:count]
     more = len(names) - len(listed)
     return ", ".join(f"'{name}'" for name in listed) + (f" and {more} more" if more else "")
+
+
+def repeated(names: Iterable[str]) -> str | None:
+    """The first name that was there before; None if all differ."""
+    seen: set[str] = set()
+    return next((name for name in names if name in seen or seen.add(name)), None)  # type: ignore[func-returns-value]
 
 
 def in_short(names: Sequence[str], between: str, ends: int = 6) -> str:

@@ -31,6 +31,8 @@ from limberjack.engine.system.places import Item, Locate, plain_locate, refuse, 
 from limberjack.engine.system.system import Body, Node, System
 
 InertiaPolicy = Literal["refuse", "warn"]
+_OF_NODES = "Correct the masses and inertias of its nodes"
+_KEEP = "or keep it with strict: false in the file, or load(…, strict=False)"
 INTEGRATORS = ("rk4", "semi_implicit", "implicit")
 MAX_NAME = 200
 
@@ -147,9 +149,12 @@ def _inertia_findings(bodies: Iterable[Body], policy: InertiaPolicy, locate: Loc
     findings = []
     for body in bodies:
         fault = inertia_fault(body.inertia)
+        if fault and policy == "refuse" and body.hinge.modes is not None:
+            what = f"flexible body '{body.hinge.parent}': {fault}, by its modal data"
+            refuse(body, "flexible", what, f"{_OF_NODES}, {_KEEP}", locate)
         if fault and policy == "refuse":
             what = f"body '{body.name}': {fault}"
-            refuse(body, "inertia", what, "Give the inertia about the centre of mass of a real body", locate)
+            refuse(body, "inertia", what, f"Give the inertia about the centre of mass of a real body, {_KEEP}", locate)
         if fault:
             findings.append(f"{where_is(body)}: {fault}; kept as given")
     return findings

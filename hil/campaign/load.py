@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from limberjack.engine.errors import ModelError
+from limberjack.engine.system.archive import MOST_BYTES
+from limberjack.engine.system.readers.bounded_file import read_bytes
 from limberjack.engine.system.readers.schema_errors import Dialect, validated
 from limberjack.engine.system.readers.yaml_document import read_document
 from limberjack.hil.campaign.schema import MOST_RUNS, CampaignSpec, EvenSpec, Scalar, VarySpec
@@ -42,7 +44,9 @@ class Campaign:
         content = read_document(self.scenario).root.plain()
         model = self.scenario.parent / str(content.get("model", "")) if isinstance(content, dict) else self.scenario
         files = [self.file, self.scenario, *([model] if model.is_file() else [])]
-        return hashlib.sha256(b"".join(hashlib.sha256(file.read_bytes()).digest() for file in files)).hexdigest()
+        return hashlib.sha256(
+            b"".join(hashlib.sha256(read_bytes(file, MOST_BYTES)).digest() for file in files)
+        ).hexdigest()
 
 
 def grid_values(vary: VarySpec) -> Sequence[Scalar]:

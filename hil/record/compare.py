@@ -12,7 +12,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.errors import ArgumentError, ModelError
+from limberjack.engine.system.readers.bounded_file import size_of
 from limberjack.hil.record.mcap_file import Batch, McapFile
 from limberjack.hil.record.parquet import ParquetTable
 
@@ -20,6 +21,9 @@ from limberjack.hil.record.parquet import ParquetTable
 RESOLUTION = 1e-9
 #: times are whole multiples up to here, in units of RESOLUTION
 _MOST_KEY = 2.0**62
+#: of a record; a CSV file is read at once
+_MOST_BYTES = 1 << 40
+_MOST_CSV_BYTES = 1 << 30
 
 
 class Table(Protocol):
@@ -40,6 +44,7 @@ class CsvTable:
         self.path, self.trouble = Path(path), ""
         self.meta: dict[str, Any] = {}
         try:
+            size_of(self.path, _MOST_CSV_BYTES)
             with self.path.open(newline="") as stream:
                 heads = next(csv.reader(stream), [])
                 self._rows = np.array([[float(x) for x in row] for row in csv.reader(stream)])
@@ -64,8 +69,10 @@ def open_table(path: str | os.PathLike[str]) -> McapFile | ParquetTable | CsvTab
     suffix = Path(path).suffix.lower()
     if suffix not in kinds:
         raise ArgumentError(f"{path}: not a record that can be read; give a file that ends in {', '.join(kinds)}.")
-    if not Path(path).is_file():
-        raise ArgumentError(f"{path}: there is no such file; give the record of a run.")
+    try:
+        size_of(Path(path), _MOST_BYTES)
+    except ModelError as error:
+        raise ArgumentError(f"{path}: {error.what}; give the record of a run.") from None
     return kinds[suffix](Path(path))
 
 

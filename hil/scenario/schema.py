@@ -18,6 +18,7 @@ from limberjack.engine.system.readers.schema_values import (
     NonNegative,
     Number,
     Positive,
+    Vector3,
 )
 from limberjack.hil.scenario.schema_criteria import CriterionSpec
 from limberjack.hil.scenario.schema_faults import FaultSpec, WatchdogSpec
@@ -33,10 +34,16 @@ class LoadSpec(Model):
     """How the model file is read."""
 
     base: Literal["fixed", "free"] | None = Field(default=None, description="default: as the file says")
-    strict: bool = Field(default=False, description="refuse what would only be warned of (default false)")
+    strict: bool | None = Field(
+        default=None,
+        description="true: refuse what would only be warned of; false: keep inertias that no real body has "
+        "(default: as the file says)",
+    )
     mimic: Literal["couple", "independent", "refuse"] = Field(
         default="couple", description="URDF joints that mimic another (default couple)"
     )
+    gravity: Vector3 | None = Field(default=None, description="m/s² (default: as the file says)")
+    merge: bool | None = Field(default=None, description="whether fixed hinges are folded (default: as the file says)")
 
 
 class PacingSpec(Model):

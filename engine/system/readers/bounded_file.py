@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import os
 import stat
+import struct
 from pathlib import Path
 
 from limberjack.engine.errors import ModelError
 
 #: of text that people write: models, scenarios, campaigns, layouts
 MAX_BYTES = 16 * 1024 * 1024
+
+#: bytes at the end of an archive that say where its table is; bytes of an entry, generously
+_ZIP_TAIL, _ZIP_ENTRY = 22 + 20 + 56 + 65535, 512
 
 _KINDS = (
     (stat.S_ISDIR, "a folder"),
@@ -50,6 +54,26 @@ def read_bytes(path: Path, most: int = MAX_BYTES, mend: str = "Give a smaller fi
     if len(content) > most:
         raise _larger(path, most, mend)
     return content
+
+
+def check_zip(path: Path, most_bytes: int, most_files: int) -> None:
+    """ModelError for an archive with a table of contents beyond ``most_files``, and as `size_of`.
+
+    Reading the table is what Python does first, whatever its length. A file that is no archive passes.
+    """
+    size = size_of(path, most_bytes)
+    with path.open("rb") as stream:
+        stream.seek(max(0, size - _ZIP_TAIL))
+        tail = stream.read(_ZIP_TAIL)
+    end = tail.rfind(b"PK\5\6")
+    if end < 0 or len(tail) < end + 22:
+        return
+    table = struct.unpack_from("<I", tail, end + 12)[0]
+    if end >= 76 and tail[end - 20 : end - 16] == b"PK\6\7":  # the 64-bit record, which then counts
+        table = struct.unpack_from("<Q", tail, end - 76 + 40)[0]
+    if table > most_files * _ZIP_ENTRY:
+        what = f"the archive holds more than {most_files} files"
+        raise ModelError(what, where=str(path), mend="Give an archive of fewer files")
 
 
 def is_there(path: Path) -> bool:

@@ -31,15 +31,15 @@ _FIELDS = {"inboard": "position", "q0": "initial", "v0": "initial", "size": "rad
 _LOOP_FIELDS = {"inboard": "from", "parent": "from", "outboard": "to", "body": "to", "locked": "hinge"}
 
 
-def read_yaml(path: Path) -> tuple[System, Locate]:
-    """The System of a file, not yet validated, and the finder of lines for later errors."""
+def read_yaml(path: Path) -> tuple[System, bool | None, Locate]:
+    """The System of a file, not yet validated, its `strict`, and the finder of lines for later errors."""
     document = read_document(path)
     if not isinstance(document.root.content, dict):
         mend = "Begin with 'limberjack: 1'; see docs/model-format.md"
         raise ModelError("the file is not a mapping of fields", where=document.place(()), mend=mend)
     _check_kind(document)
     spec = validated(ModelSpec, document)
-    return _system(spec, document), _locator(document, spec)
+    return _system(spec, document), spec.strict, _locator(document, spec)
 
 
 def _check_kind(document: Document) -> None:
