@@ -288,7 +288,9 @@ class Service:
         if value is not None:
             if type(value) is not float or math.isnan(value):
                 code = Code.NON_FINITE if type(value) is float else Code.ARGUMENT
-                raise Refusal(code, f"parameter {name} cannot be {value!r:.40}; give a float64 that is a number.")
+                raise Refusal(
+                    code, f"parameter {name} cannot be {value!r:.40}; give a float64, finite unless it is a bound."
+                )
             self._authorize(message, session, self._clock())
             self._controls.parameter(name, value, session.name)
             self._tell_parameter(name, value, session)

@@ -38,9 +38,8 @@ class Signals:
         self.vector = np.zeros(len(self.names))
         self._places = {name: i for i, name in enumerate(self.names)}
         ends = np.cumsum([1, system.nq + system.nv, system.nv, len(simulation.output_names)])
-        first = int(ends[2] - len(simulation.output_names))
         places = system.output_places.items()
-        self._sensors = {f"output.{name}": (first + start, size) for name, (start, size) in places}
+        self._sensors = {f"output.{name}": (int(ends[2]) + start, size) for name, (start, size) in places}
         self._motion, self._tau, self._outputs = (self.vector[a:b] for a, b in itertools.pairwise(ends))
         self._commands = self.vector[ends[-1] :]
 

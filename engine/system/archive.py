@@ -91,7 +91,7 @@ class _Content:
 
     def __init__(self, body: bytes) -> None:
         self._body = body
-        self._unpacker = msgpack.Unpacker(max_buffer_size=len(body), max_ext_len=0, max_array_len=_MOST_ITEMS)
+        self._unpacker = msgpack.Unpacker(max_buffer_size=len(body), max_ext_len=0)
         self._unpacker.feed(body)
 
     def begins_with(self, catalogue: bytes) -> bool:
@@ -111,7 +111,12 @@ class _Content:
 
     def length(self) -> int | None:
         """Number of values of the array that comes next; None for another value."""
-        return self._unpacker.read_array_header() if self._first() in _ARRAYS else None
+        if self._first() not in _ARRAYS:
+            return None
+        count: int = self._unpacker.read_array_header()
+        if count > _MOST_ITEMS:
+            raise _Misfit(f"an array of {count} values is longer than {_MOST_ITEMS}")
+        return count
 
     def plain(self) -> Any:
         """The next value, a number, text or bytes; an array or mapping is given back as its first byte."""
