@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -26,6 +27,8 @@ from limberjack.engine.system.validate import InertiaPolicy, examine
 
 Base = Literal["fixed", "free"]
 _OWN = (".yaml", ".yml")
+#: findings that one warning or error tells
+_MOST_TOLD = 100
 SUFFIXES = f".yaml, .yml, .urdf, .xml, {ARCHIVE}"
 
 
@@ -79,11 +82,17 @@ def load(
     if changed is not system or Path(path).suffix.lower() != ARCHIVE:  # an archive holds what was checked before
         checked = assemble_initial(examine(changed, policy, locate))
     if checked.warnings and strict:
-        what = "refused because of strict: " + "; ".join(checked.warnings)
+        what = "refused because of strict: " + _in_short(checked.warnings, "; ")
         raise ModelError(what, where=str(path), mend="Mend the file, or load it without strict")
     if checked.warnings:
-        warnings.warn(f"{path}:\n" + "\n".join(checked.warnings), ModelWarning, stacklevel=2)
+        warnings.warn(f"{path}:\n" + _in_short(checked.warnings, "\n"), ModelWarning, stacklevel=2)
     return checked
+
+
+def _in_short(texts: Sequence[str], between: str) -> str:
+    """The first of many texts, and how many more there are."""
+    more = len(texts) - _MOST_TOLD
+    return between.join(texts[:_MOST_TOLD]) + (f"{between}and {more} more, in System.warnings" if more > 0 else "")
 
 
 def _refuses(path: Path) -> bool:

@@ -250,6 +250,21 @@ def test_long_circles_are_found_and_told_in_short(tmp_path):
     assert len(str(caught.value)) < 500
 
 
+def test_warnings_are_told_in_short(tmp_path):
+    """Unknown elements by kind, and of all findings the first hundred."""
+    links = "".join(
+        f'<link name="l{i}"><inertial><mass value="1"/><inertia ixx="9" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+        f'</inertial></link><joint name="j{i}" type="fixed"><parent link="r"/><child link="l{i}"/></joint><x{i}/>'
+        for i in range(300)
+    )
+    (tmp_path / "m.urdf").write_text(f'<robot name="r"><link name="r"/>{links}</robot>')
+    with pytest.warns(lj.ModelWarning, match="and 221 more, in System.warnings") as told:
+        system = lj.load(tmp_path / "m.urdf")
+    assert len(system.warnings) == 300 + 21
+    assert len(str(told[0].message).splitlines()) == 102
+    assert any("280 more kinds of elements" in text for text in system.warnings)
+
+
 # --- MJCF: every file that MuJoCo would open
 
 BODY = '<worldbody><body><freejoint/><geom size="1"/></body></worldbody>'

@@ -31,6 +31,8 @@ _IGNORED = {
     "link": {"collision", "contact", "self_collision_checking"},
     "joint": {"safety_controller", "calibration", "transmission", "gazebo"},
 }
+#: kinds of unknown elements that are told
+_MOST_KINDS = 20
 _READ = {
     "robot": {"link", "joint"},
     "link": {"inertial", "visual"},
@@ -250,4 +252,6 @@ def _unknown_elements(root: Element) -> list[str]:
         for child in element.children:
             if child.tag not in known:
                 unknown.setdefault(f"<{child.tag}> in <{element.tag}>", child.place)
-    return [f"{place}: element {what} is not part of URDF and is ignored" for what, place in unknown.items()]
+    told = [f"{place}: element {what} is not part of URDF and is ignored" for what, place in unknown.items()]
+    more = len(told) - _MOST_KINDS
+    return told[:_MOST_KINDS] + [f"{more} more kinds of elements are not part of URDF and are ignored"] * (more > 0)

@@ -18,9 +18,9 @@ from limberjack.engine.system.readers.bounded_file import read_bytes
 
 #: MJCF nests a body in its parent, so a long chain is deep; nothing here recurses
 MAX_DEPTH = 2000
-MAX_ELEMENTS = 200_000
+MAX_ELEMENTS = 60_000
 #: attributes of all elements, about: each has one "="
-MAX_ATTRIBUTES = 800_000
+MAX_ATTRIBUTES = 300_000
 _PLAIN = "Give a plain robot description"
 
 

@@ -19,7 +19,7 @@ from limberjack.engine.system.readers.bounded_file import read_bytes
 
 MAX_DEPTH = 32
 #: keys and values in the file, with every alias counted as often as it is used
-MAX_VALUES = 200_000
+MAX_VALUES = 150_000
 #: letters of a key that messages show
 _MOST_SHOWN = 60
 
@@ -30,7 +30,7 @@ _WORDS: dict[str, Any] = {"": None, "~": None, "null": None, "Null": None, "NULL
 _WORDS |= {word: word.lower() == "true" for word in ("true", "True", "TRUE", "false", "False", "FALSE")}
 _WORDS |= {sign + word: float(sign + "inf") for sign in ("", "+", "-") for word in (".inf", ".Inf", ".INF")}
 _WORDS |= dict.fromkeys((".nan", ".NaN", ".NAN"), math.nan)
-_SMALLER = "Split the file, or build what is so large in Python"
+_SMALLER = "Give a smaller file; large models are made in Python and kept as .ljm"
 #: a directive for tags; the parser compares each with all before it
 _TAGS = re.compile(r"^%TAG", re.MULTILINE)
 
