@@ -45,8 +45,8 @@ class Named(Mapping[str, float]):
         return repr(dict(self))
 
 
-class Outputs(Mapping[str, "float | np.ndarray"]):
-    """Outputs read by name: each by its own, and a sensor of several components by the sensor's."""
+class Outputs(Mapping[str, Any]):
+    """Outputs by name: each by its own, and a sensor of several components by the sensor's, an array."""
 
     def __init__(self, index: Mapping[str, int], sensors: Mapping[str, tuple[int, int]], values: np.ndarray) -> None:
         self._single, self._sensors, self._values = Named(index, values, "output"), sensors, values

@@ -113,7 +113,7 @@ class _Content:
         """Number of values of the array that comes next; None for another value."""
         if self._first() not in _ARRAYS:
             return None
-        count: int = self._unpacker.read_array_header()
+        count = int(self._unpacker.read_array_header())
         if count > _MOST_ITEMS:
             raise _Misfit(f"an array of {count} values is longer than {_MOST_ITEMS}")
         return count

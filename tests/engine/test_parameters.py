@@ -77,6 +77,20 @@ def test_a_limit_that_was_set_and_removed_leaves_no_trace():
     assert free.state.tobytes() == touched.state.tobytes()
 
 
+def test_a_bound_of_1e30_is_none():
+    """What an FMU sets instead of infinity (docs/fmu.md) changes no bit."""
+    free, bounded = lj.Simulation(machine()), lj.Simulation(machine())
+    for name, value in UNBOUNDED.items():
+        bounded.parameters[name] = math.copysign(1e30, value)
+        if name.startswith("hinge."):
+            free.parameters[name] = value
+    for simulation in (free, bounded):
+        simulation.command["limit"] = 20.0
+        simulation.step(200)
+    assert free.state.tobytes() == bounded.state.tobytes()
+    assert free.output_vector.tobytes() == bounded.output_vector.tobytes()
+
+
 def test_reset_restores_parameters_when_asked():
     simulation = lj.Simulation(machine())
     before, floats = dict(simulation.parameters), simulation.plant.floats.copy()
