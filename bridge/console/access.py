@@ -156,8 +156,6 @@ def read_tokens(path: Path) -> dict[str, Visitor]:
     """
     if not path.exists():
         _make_tokens(path)
-    if path.stat().st_mode & 0o077:
-        raise KeyFileError(f"{path}: others can read these tokens. Run: chmod 600 {path}.")
     tokens: dict[str, Visitor] = {}
     try:
         lines = read_bytes(path, _MOST_TOKEN_BYTES).decode().splitlines()
@@ -165,6 +163,8 @@ def read_tokens(path: Path) -> dict[str, Visitor]:
         raise KeyFileError(f"{path}: {error.what}. Give another path.") from None
     except UnicodeDecodeError:
         raise KeyFileError(f"{path}: not a file of tokens, as it is no text. Give another path.") from None
+    if path.stat().st_mode & 0o077:
+        raise KeyFileError(f"{path}: others can read these tokens. Run: chmod 600 {path}.")
     for number, line in enumerate(lines, 1):
         words = line.split("#")[0].split()
         if not words:

@@ -12,18 +12,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from limberjack.engine.errors import ArgumentError, ModelError
-from limberjack.engine.system.readers.bounded_file import size_of
+from limberjack.engine.errors import ArgumentError
 from limberjack.hil.record.mcap_file import Batch, McapFile
 from limberjack.hil.record.parquet import ParquetTable
+from limberjack.hil.record.record_file import MOST_AT_ONCE, record_file
 
 #: times are equal when they round to the same multiple of this, s
 RESOLUTION = 1e-9
 #: times are whole multiples up to here, in units of RESOLUTION
 _MOST_KEY = 2.0**62
-#: of a record; a CSV file is read at once
-_MOST_BYTES = 1 << 40
-_MOST_CSV_BYTES = 1 << 30
 
 
 class Table(Protocol):
@@ -41,10 +38,9 @@ class CsvTable:
     """A CSV file with a head of names, "time" among them; "name [unit]" gives units. ArgumentError for any other."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path, self.trouble = Path(path), ""
+        self.path, self.trouble = record_file(path, MOST_AT_ONCE), ""
         self.meta: dict[str, Any] = {}
         try:
-            size_of(self.path, _MOST_CSV_BYTES)
             with self.path.open(newline="") as stream:
                 heads = next(csv.reader(stream), [])
                 self._rows = np.array([[float(x) for x in row] for row in csv.reader(stream)])
@@ -69,10 +65,6 @@ def open_table(path: str | os.PathLike[str]) -> McapFile | ParquetTable | CsvTab
     suffix = Path(path).suffix.lower()
     if suffix not in kinds:
         raise ArgumentError(f"{path}: not a record that can be read; give a file that ends in {', '.join(kinds)}.")
-    try:
-        size_of(Path(path), _MOST_BYTES)
-    except ModelError as error:
-        raise ArgumentError(f"{path}: {error.what}; give the record of a run.") from None
     return kinds[suffix](Path(path))
 
 

@@ -19,8 +19,11 @@ import numpy as np
 import pytest
 
 import limberjack as lj
+from limberjack.addresses import read_key
+from limberjack.bridge.console.access import read_tokens
 from limberjack.bridge.telemetry.ccsds.schema import read_packets
 from limberjack.bridge.telemetry.config import load_config
+from limberjack.commands.record import read_csv
 from limberjack.engine import near
 from limberjack.engine.errors import ArgumentError, LimberjackError, ModelError
 from limberjack.engine.modes import read_modal_data
@@ -40,6 +43,7 @@ from limberjack.hil.campaign.load import load_campaign
 from limberjack.hil.devices.can_codec import read_dbc
 from limberjack.hil.devices.layout import read_layout
 from limberjack.hil.record.compare import open_table
+from limberjack.hil.record.mcap_file import McapFile
 from limberjack.hil.scenario.load import load_scenario
 
 HEAD = "limberjack: 1\nname: a\n"
@@ -67,6 +71,11 @@ READERS = {
     "packets": (read_packets, "m.yaml"),
     "record": (open_table, "m.csv"),
     "mcap": (open_table, "m.mcap"),
+    "replay": (McapFile, "m.mcap"),
+    "parquet": (open_table, "m.parquet"),
+    "log": (read_csv, "m.csv"),
+    "key": (read_key, "m.key"),
+    "tokens": (read_tokens, "m.tokens"),
     "fmu": (read_fmu, "m.fmu"),
 }
 
@@ -77,8 +86,9 @@ def test_what_is_no_file_is_refused_at_once(reader, kind, tmp_path, monkeypatch)
     """Opening a named pipe would wait for ever: this test would then hang."""
     monkeypatch.chdir(tmp_path)  # names of sockets are short
     read, name = READERS[reader]
-    if reader in ("dbc", "fmu"):
-        pytest.importorskip("cantools" if reader == "dbc" else "fmpy")
+    needed = {"dbc": "cantools", "fmu": "fmpy", "mcap": "mcap", "replay": "mcap", "parquet": "pyarrow"}
+    if reader in needed:
+        pytest.importorskip(needed[reader])
     if kind == "named pipe":
         os.mkfifo(name)
     elif kind == "folder":
