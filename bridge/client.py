@@ -105,9 +105,9 @@ class Client:
         """Put the simulation where it was at a snapshot; the same commands then give the same bits."""
         return self._state("restore", bytes(snapshot), timeout_s)
 
-    def reset(self, *, timeout_s: float | None = None) -> State:
-        """Put the simulation back to its initial state."""
-        return self._state("reset", None, timeout_s)
+    def reset(self, *, parameters: bool = False, timeout_s: float | None = None) -> State:
+        """Put the simulation back to its initial state, and with ``parameters`` those to what they were loaded with."""
+        return self._state("reset", True if parameters else None, timeout_s)
 
     def parameter(self, name: str, value: float | None = None, *, timeout_s: float | None = None) -> float:
         """Read a parameter, or set it when a value is given; returns the value it has now."""

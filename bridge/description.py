@@ -49,6 +49,7 @@ def describe(simulation: Simulation, settings: Settings) -> dict[str, dict[str, 
             "bodies": list(system.body_names),
             "nodes": list(system.node_names),
             "parameters": list(sim.parameters),
+            "sensors": {sensor.name: list(system.output_places[sensor.name]) for sensor in system.sensors},
             "loops": [_loop(loop) for loop in system.loops],
         },
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import secrets
 import time
 from collections import Counter, deque
@@ -280,7 +281,10 @@ class Service:
         return self._jumped(message)
 
     def _reset(self, message: Message, session: Session) -> Reply:
-        self.simulation.reset()
+        if message.body not in (None, True, False):
+            raise Refusal(Code.MALFORMED, "reset takes nothing, or whether it restores the parameters.")
+        for name, value in self.simulation.reset(parameters=message.body is True).items():
+            self._tell_parameter(name, value, session)
         return self._jumped(message)
 
     def _jumped(self, message: Message) -> Reply:
@@ -296,15 +300,21 @@ class Service:
         if type(name) is not str:
             raise Refusal(Code.MALFORMED, "the name of a parameter is text.")
         if value is not None:
-            if type(value) is not float or not np.isfinite(value):
+            if type(value) is not float or math.isnan(value):
                 code = Code.NON_FINITE if type(value) is float else Code.ARGUMENT
-                raise Refusal(code, f"parameter {name} cannot be {value!r:.40}; give a finite float64.")
+                raise Refusal(
+                    code, f"parameter {name} cannot be {value!r:.40}; give a float64, finite unless it is a bound."
+                )
             self._authorize(message, session, self._clock())
             self.controls.parameter(name, value, session.name)
-            self._sampled = False
-            self.parameters_set += 1
-            self.events.append({"event": "parameter", "name": name, "value": value, "client": session.name})
+            self._tell_parameter(name, value, session)
         return self._reply(message, [name, float(parameters[name])])
+
+    def _tell_parameter(self, name: str, value: float, session: Session) -> None:
+        """A parameter has another value: count it, and publish it as an event."""
+        self._sampled = False
+        self.parameters_set += 1
+        self.events.append({"event": "parameter", "name": name, "value": value, "client": session.name})
 
     def _heartbeat(self, message: Message, session: Session) -> bytes:
         status = self.status()

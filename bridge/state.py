@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ import numpy as np
 
 from limberjack.bridge.messages import FLOAT64, VECTOR_PARTS, Message
 from limberjack.engine.errors import ArgumentError
+from limberjack.engine.near import nearest
 
 
 def find(index: Mapping[str, int], name: str, what: str) -> int:
@@ -20,7 +20,7 @@ def find(index: Mapping[str, int], name: str, what: str) -> int:
     try:
         return index[name]
     except KeyError:
-        near = difflib.get_close_matches(name, list(index), n=3) if isinstance(name, str) else []
+        near = nearest(name, list(index), count=3) if isinstance(name, str) else []
         some = ", ".join(list(index)[:8]) + (", …" if len(index) > 8 else "")
         hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else f" It has {some or 'none'}."
         raise ArgumentError(f"the engine has no {what} named {name!r}.{hint}") from None
@@ -45,11 +45,32 @@ class Named(Mapping[str, float]):
         return repr(dict(self))
 
 
+class Outputs(Mapping[str, Any]):
+    """Outputs by name: each by its own, and a sensor of several components by the sensor's, an array."""
+
+    def __init__(self, index: Mapping[str, int], sensors: Mapping[str, tuple[int, int]], values: np.ndarray) -> None:
+        self._single, self._sensors, self._values = Named(index, values, "output"), sensors, values
+
+    def __getitem__(self, name: str) -> float | np.ndarray:
+        start, size = self._sensors.get(name, (0, 1))
+        return self._values[start : start + size] if size > 1 else self._single[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._single)
+
+    def __len__(self) -> int:
+        return len(self._single)
+
+    def __repr__(self) -> str:
+        return repr(self._single)
+
+
 @dataclass(frozen=True, eq=False)
 class Description:
     """What the engine told about itself.
 
     names, units : by part ("q", "v", "tau", "outputs", "command"), in the order of the vectors
+    sensors : sensor → start and length of its components among the outputs
     bodies, nodes, parameters, loops : names; raw : the whole message as sent (docs/protocol.md)
     """
 
@@ -64,6 +85,7 @@ class Description:
     nodes: tuple[str, ...]
     parameters: tuple[str, ...]
     loops: tuple[str, ...]
+    sensors: dict[str, tuple[int, int]]
     raw: dict[str, Any]
 
     @classmethod
@@ -75,6 +97,7 @@ class Description:
         for key in ("bodies", "nodes", "parameters"):
             fields[key] = tuple(raw[key])
         fields["loops"] = tuple(loop["name"] for loop in raw["loops"])
+        fields["sensors"] = {name: (start, size) for name, (start, size) in raw.get("sensors", {}).items()}
         return cls(**fields, raw=raw)
 
     @cached_property
@@ -177,9 +200,9 @@ class State:
         return self._named("tau", "velocity")
 
     @property
-    def output(self) -> Named:
-        """Sensor outputs by name."""
-        return self._named("outputs", "output")
+    def output(self) -> Outputs:
+        """Sensor outputs by name: ``output["load.nx"]``, or ``output["load"]`` for all components."""
+        return Outputs(self._description.index["outputs"], self._description.sensors, self._part("outputs"))
 
     @property
     def command(self) -> Named:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import operator
 from collections.abc import Collection, Mapping
 
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from limberjack.engine.errors import ArgumentError, UnknownNameError
+from limberjack.engine.near import nearest
 from limberjack.engine.system.hinge_types import CUSTOM, FREE, SPHERICAL
 from limberjack.engine.system.system import System
 
@@ -105,7 +105,7 @@ def index_of(kind: str, name: str, names: Collection[str]) -> int:
     listed = list(names)
     if name in listed:
         return listed.index(name)
-    near = difflib.get_close_matches(str(name), listed, n=1)
+    near = nearest(str(name), listed, count=1)
     verb = "is" if len(listed) == 1 else "are"
     all_of_them = f"there {verb} {len(listed)}: {_shorten(listed)}" if listed else "there is none"
     hint = f"; did you mean '{near[0]}'?" if near else f"; {all_of_them}."

@@ -278,7 +278,7 @@ class Dynamics:
     ) -> np.ndarray:
         """[moment; force] (6,) that a hinge passes from its parent to its body, at O in the hinge's outboard axes.
 
-        A merged fixed hinge has none: write ``merge: false`` at the hinge to keep it.
+        A merged fixed hinge has none: write ``merge: false`` at the hinge, or load with ``merge=False``, to keep it.
         """
         row, R = self._hinge(hinge)
         out = np.empty(6)
@@ -311,7 +311,7 @@ class Dynamics:
         if name in names and name not in self.plant.hinge_rows:
             raise ArgumentError(
                 f"hinge '{name}' is fixed and merged into its parent, so its reaction is not computed; "
-                "write 'merge: false' at the hinge."
+                "write 'merge: false' at the hinge, or load the model with merge=False."
             )
         arguments.index_of("hinge", name, names)
         return self.plant.hinge_rows[name]

@@ -189,7 +189,9 @@ class Mobility:
 
     def _require_regular(self) -> None:
         """Beside a singular configuration the rows have a higher rank than in it."""
-        directions = self._velocity[self.displaced_along] * np.random.default_rng(0).normal(size=len(self.displaced_along))
+        directions = self._velocity[self.displaced_along] * np.random.default_rng(0).normal(
+            size=len(self.displaced_along)
+        )
         for step in (_BESIDE, -_BESIDE) if directions.size else ():
             q, _ = self.displaced(step * directions, self.command)
             r, _ = self._rows(q, self.command)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, MutableMapping
 from typing import TYPE_CHECKING, ClassVar
 
@@ -10,7 +11,6 @@ import numpy as np
 from limberjack.engine import arguments, layout
 from limberjack.engine.entries import entries
 from limberjack.engine.errors import ArgumentError
-from limberjack.engine.system.devices import SENSOR_TYPES
 
 if TYPE_CHECKING:
     from limberjack.engine.simulation import Simulation
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 #: parameters that cannot be negative
 _NOT_NEGATIVE = ("damping", "friction", "stiffness", "armature", "kp", "kd", "limit", "backlash", "minimum_pulse")
 _SIZES = (".noise", ".saturation")
+#: parameters that may be infinite, which means that there is no such bound
+_UNBOUNDED = {**dict.fromkeys(("limit", "saturation", "voltage", "current", "upper"), math.inf), "lower": -math.inf}
+_OF_INSTRUMENTS = ("bias", "noise", "scale", "saturation")
 
 
 class Commands(MutableMapping[str, float]):
@@ -51,11 +54,15 @@ class Commands(MutableMapping[str, float]):
 
 
 class Parameters(MutableMapping[str, float]):
-    """Parameter name → value, in the Plant; not part of a snapshot."""
+    """Parameter name → value, in the Plant; not part of a snapshot.
+
+    Limits, saturations, voltages and currents may be infinite, lower limits -inf: there is no such bound then.
+    """
 
     def __init__(self, simulation: Simulation) -> None:
         self._simulation = simulation
         self._index = simulation.plant.parameters
+        self._loaded: dict[str, float] = {}
 
     def _place(self, name: str) -> int:
         if not isinstance(name, str) or name not in self._index:
@@ -66,7 +73,8 @@ class Parameters(MutableMapping[str, float]):
         return float(self._simulation.plant.floats[self._place(name)])
 
     def __setitem__(self, name: str, value: float) -> None:
-        number = float(arguments.vector(f"parameters['{name}']", value, ()))
+        place = self._place(name)
+        number = self._number(name, value)
         word = name.rsplit(".", 1)[1]
         instrument = name.startswith("sensor.") and any(size in name for size in _SIZES)
         if (word in _NOT_NEGATIVE or instrument) and number < 0.0:
@@ -77,14 +85,35 @@ class Parameters(MutableMapping[str, float]):
             raise ArgumentError(f"parameter '{name}' must be positive; got {number:g}.")
         if name == "noise.seed" and not (number == int(number) and 0.0 <= number < 2.0**32):
             raise ArgumentError(f"parameter 'noise.seed' must be a whole number from 0 to 2³² - 1; got {number:g}.")
+        self._loaded.setdefault(name, float(self._simulation.plant.floats[place]))
+        self._write({name: number})
+
+    def restore(self) -> dict[str, float]:
+        """Give every parameter the value that it was loaded with; returns those that were set since, by name."""
+        loaded, self._loaded = self._loaded, {}
+        self._write(loaded)
+        return loaded
+
+    def _write(self, values: Mapping[str, float]) -> None:
         plant = self._simulation.plant
-        plant.floats[self._place(name)] = number
+        for name, number in values.items():
+            plant.floats[self._index[name]] = number
         entries().refresh(plant.ints, plant.floats)
         self._simulation.changed()
 
+    @staticmethod
+    def _number(name: str, value: float) -> float:
+        """The value as a number: finite, or infinite where that means that there is no bound."""
+        *_, owner, word = name.split(".")
+        if name.startswith("sensor.") and word not in _OF_INSTRUMENTS:
+            word = owner  # "sensor.gyro.saturation.x"
+        if isinstance(value, (float, np.floating)) and value == _UNBOUNDED.get(word):
+            return float(value)
+        return float(arguments.vector(f"parameters['{name}']", value, ()))
+
     def _check_limit(self, name: str, word: str, number: float) -> None:
         """Limits stay in order, and a hinge built without limits has no stop whose place could be set."""
-        row = self._place(name) - (layout.D_LOWER if word == "lower" else layout.D_UPPER)
+        row = self._index[name] - (layout.D_LOWER if word == "lower" else layout.D_UPPER)
         dof = self._simulation.plant.floats[row : row + layout.DOF]
         if dof[layout.D_LIMIT_K] == 0.0:
             raise ArgumentError(
@@ -106,7 +135,7 @@ class Parameters(MutableMapping[str, float]):
 
 
 class Outputs(Mapping[str, "float | np.ndarray"]):
-    """Output name → value at the present state."""
+    """Output name → value at the present state: sensors ("load"), also by component ("load.nx"), nodes, energies."""
 
     _NODE = ("position", "orientation", "velocity")
     #: name → place in `Simulation.survey`
@@ -115,19 +144,16 @@ class Outputs(Mapping[str, "float | np.ndarray"]):
 
     def __init__(self, simulation: Simulation) -> None:
         self._simulation = simulation
-        self._sensors: dict[str, slice] = {}
-        start = 0
-        for sensor in simulation.system.sensors:
-            size = len(SENSOR_TYPES[sensor.type][1])
-            self._sensors[sensor.name] = slice(start, start + size)
-            start += size
+        self._places = simulation.system.output_places
+        self._sensors = tuple(sensor.name for sensor in simulation.system.sensors)
 
     def __getitem__(self, name: str) -> float | np.ndarray:
         if not isinstance(name, str):
             arguments.index_of("output", name, list(self))
-        if name in self._sensors:
-            values = self._simulation.output_vector[self._sensors[name]]
-            return values if values.size > 1 else float(values[0])
+        if name in self._places:
+            start, size = self._places[name]
+            values = self._simulation.output_vector[start : start + size]
+            return values if size > 1 else float(values[0])
         if name in self._WHOLE:
             return self._whole(name)
         node, _, quantity = name.rpartition(".")

@@ -51,7 +51,8 @@ class Simulation:
     Attributes
     ----------
     command : mapping of command name to value, held until changed
-    output : mapping of output name to value at the present state: sensors, "<node>.position" (3,),
+    output : mapping of output name to value at the present state: sensors ("load", (6,)) and their components
+        ("load.nx"), "<node>.position" (3,),
         "<node>.orientation" (4,), "<node>.velocity" (6,), "energy.kinetic", "energy.potential", "energy.strain"
         of flexible bodies, "energy.total", "momentum" (6,)
     parameters : mapping of parameter name to value, settable between steps ("hinge.elbow.damping", …)
@@ -117,7 +118,7 @@ class Simulation:
 
     @property
     def parameters(self) -> MutableMapping[str, float]:
-        """Parameter name → value; not part of a snapshot, and not touched by `reset`."""
+        """Parameter name → value; not part of a snapshot, and kept by `reset` unless it is asked to restore them."""
         return self._parameters
 
     @property
@@ -303,10 +304,15 @@ class Simulation:
             raise ArgumentError("the snapshot is damaged: a loop in it is neither closed nor open.")
         return state
 
-    def reset(self) -> None:
-        """Return to time 0, the initial state and the initial commands."""
+    def reset(self, parameters: bool = False) -> dict[str, float]:
+        """Return to time 0, the initial state and the initial commands.
+
+        parameters : whether those that were set get the values that they were loaded with; returns them by name
+        """
+        restored = self._parameters.restore() if parameters else {}
         self._state[:] = self._start
         self.changed()
+        return restored
 
     def part(self, name: str) -> np.ndarray:
         """A view of one part of the State vector: "q", "v", "command" or "switch" (`loops/layout.py`)."""

@@ -38,6 +38,8 @@ class Signals:
         self.vector = np.zeros(len(self.names))
         self._places = {name: i for i, name in enumerate(self.names)}
         ends = np.cumsum([1, system.nq + system.nv, system.nv, len(simulation.output_names)])
+        places = system.output_places.items()
+        self._sensors = {f"output.{name}": (int(ends[2]) + start, size) for name, (start, size) in places}
         self._motion, self._tau, self._outputs = (self.vector[a:b] for a, b in itertools.pairwise(ends))
         self._commands = self.vector[ends[-1] :]
 
@@ -65,7 +67,10 @@ class Signals:
         """
         chosen = np.zeros(len(self.names), dtype=bool)
         for pattern in patterns:
-            matches = np.array([compiled(pattern).match(name) is not None for name in self.names])
+            match = compiled(pattern).match
+            matches = np.array([match(name) is not None for name in self.names])
+            start, size = self._sensors.get(pattern, (0, 0))  # a whole sensor: all its components
+            matches[start : start + size] = True
             if not matches.any():
                 self.index(pattern)
                 raise UnknownNameError(f"no signal matches '{pattern}'.")

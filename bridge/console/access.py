@@ -14,6 +14,8 @@ from urllib.parse import urlsplit
 
 from limberjack.bridge.endpoints import is_local
 from limberjack.bridge.errors import EndpointError, KeyFileError
+from limberjack.engine.errors import ModelError
+from limberjack.engine.system.readers.bounded_file import read_bytes
 
 VIEWER, OPERATOR = "viewer", "operator"
 ROLES = (VIEWER, OPERATOR)
@@ -21,6 +23,7 @@ COOKIE = "limberjack_token"
 #: names under which a browser on this machine reaches a loopback address
 LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
 _TOKEN_LEAST = 16  # characters
+_MOST_TOKEN_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -153,13 +156,15 @@ def read_tokens(path: Path) -> dict[str, Visitor]:
     """
     if not path.exists():
         _make_tokens(path)
-    if path.stat().st_mode & 0o077:
-        raise KeyFileError(f"{path}: others can read these tokens. Run: chmod 600 {path}.")
     tokens: dict[str, Visitor] = {}
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = read_bytes(path, _MOST_TOKEN_BYTES).decode().splitlines()
+    except ModelError as error:
+        raise KeyFileError(f"{path}: {error.what}. Give another path.") from None
     except UnicodeDecodeError:
         raise KeyFileError(f"{path}: not a file of tokens, as it is no text. Give another path.") from None
+    if path.stat().st_mode & 0o077:
+        raise KeyFileError(f"{path}: others can read these tokens. Run: chmod 600 {path}.")
     for number, line in enumerate(lines, 1):
         words = line.split("#")[0].split()
         if not words:

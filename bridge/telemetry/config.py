@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from limberjack.bridge.telemetry.orders import ACTIONS, Rule
 from limberjack.engine.errors import ModelError
-from limberjack.engine.system.readers.schema_errors import Dialect, model_error
-from limberjack.engine.system.readers.schema_values import Model, Name, Positive
+from limberjack.engine.system.readers.schema_errors import Dialect, validated
+from limberjack.engine.system.readers.schema_values import Listed, Model, Name, Positive
 from limberjack.engine.system.readers.yaml_document import read_document
 
 PAGE = "docs/telemetry.md"
@@ -29,8 +29,8 @@ class AllowSpec(Model):
     """What some may do. Patterns are those of file names: * and ?."""
 
     who: Word = Field(default="*", description='"outlet/name", as notices show it')
-    actions: list[Word] = Field(default=["*"], description=f"of {', '.join(ACTIONS)}")
-    targets: list[Word] = Field(default=["*"], description="names of commands, parameters, loops or hinges")
+    actions: Listed[Word] = Field(default=["*"], description=f"of {', '.join(ACTIONS)}")
+    targets: Listed[Word] = Field(default=["*"], description="names of commands, parameters, loops or hinges")
 
 
 class OutletSpec(Model):
@@ -51,8 +51,10 @@ class GatewaySpec(Model):
     key_name: Name = Field(default="client", description="of the key pair (default client)")
     rate_hz: Positive | None = Field(default=None, description="states taken from the engine a second (default: all)")
     history: HistorySpec | None = Field(default=None, description="default: a temporary one, where an outlet needs it")
-    allow: list[AllowSpec] | None = Field(default=None, description="default: operators may do everything; []: nothing")
-    outlets: list[OutletSpec] = Field(default=[], description="beside those of the command line")
+    allow: Listed[AllowSpec] | None = Field(
+        default=None, description="default: operators may do everything; []: nothing"
+    )
+    outlets: Listed[OutletSpec] = Field(default=[], description="beside those of the command line")
 
     def rules(self) -> tuple[Rule, ...]:
         """Who may do what."""
@@ -67,10 +69,7 @@ def load_config(path: Path) -> GatewaySpec:
     if not isinstance(document.root.content, dict):
         mend = f"Begin with 'limberjack_gateway: 1'; see {PAGE}"
         raise ModelError("the file is not a mapping of fields", where=document.place(()), mend=mend)
-    try:
-        spec = GatewaySpec.model_validate(document.root.plain())
-    except ValidationError as error:
-        raise model_error(error, document, Dialect(GatewaySpec, PAGE)) from None
+    spec = validated(GatewaySpec, document, Dialect(GatewaySpec, PAGE))
     for place, allow in enumerate(spec.allow or ()):
         for action in allow.actions:
             if action != "*" and action not in ACTIONS:

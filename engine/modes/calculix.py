@@ -21,6 +21,7 @@ from limberjack.engine.modes.matrix_files import read_masses
 from limberjack.engine.modes.results import FULL_TOLERANCE, Results
 from limberjack.engine.modes.solids import EDGES, solid_mass
 from limberjack.engine.modes.structure import need_scipy
+from limberjack.engine.system.readers.bounded_file import size_of
 
 #: largest .frd file
 MOST_BYTES = 4 * 1024**3
@@ -133,11 +134,10 @@ def _lines(elements: Sequence[Sequence[int]]) -> np.ndarray:
 
 def read_frd(path: Path, modes: bool = True) -> FrdFile:
     """Mesh and, unless `modes` is false, displacements of all modes. ModelError with file, line, cause and mend."""
-    if path.suffix.lower() != ".frd" or not path.is_file():
-        what = "does not exist" if path.suffix.lower() == ".frd" else "is no file of CalculiX's results"
+    if path.suffix.lower() != ".frd":
+        what = "is no file of CalculiX's results"
         raise ModelError(what, where=str(path), mend="Name the .frd file of a frequency step")
-    if path.stat().st_size > MOST_BYTES:
-        raise ModelError("is larger than 4 GB", where=str(path), mend="Write fewer results")
+    size_of(path, MOST_BYTES, "Write fewer results")
     return _Reader(path, modes).read()
 
 

@@ -13,7 +13,9 @@ from pathlib import Path
 import numpy as np
 
 from limberjack.engine.errors import ModelError
+from limberjack.engine.modes.numpy_archive import MOST_BYTES
 from limberjack.engine.modes.solids import RULES
+from limberjack.engine.system.readers.bounded_file import size_of
 
 #: largest error of virtual work beside the sum of its terms
 WORK = 0.02
@@ -141,9 +143,10 @@ def _of_elements(
 
 def read_stresses(path: Path) -> list[tuple[np.ndarray, np.ndarray]]:
     """Of every step: element and integration point (P, 2), stresses (P, 3, 3). ModelError with file and line."""
-    if path.suffix.lower() != ".dat" or not path.is_file():
-        what = "does not exist" if path.suffix.lower() == ".dat" else "is no file of CalculiX's printed results"
+    if path.suffix.lower() != ".dat":
+        what = "is no file of CalculiX's printed results"
         raise ModelError(what, where=str(path), mend="Name the .dat file of the steps with unit loads")
+    size_of(path, MOST_BYTES, "Print fewer results")
     blocks: list[tuple[np.ndarray, np.ndarray]] = []
     lines: list[tuple[int, str]] = []
     inside = False

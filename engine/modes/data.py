@@ -10,10 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from limberjack.engine.arguments import index_of
+from limberjack.engine.arguments import index_of, vector
 from limberjack.engine.eigenbases import own_modes
 from limberjack.engine.errors import ArgumentError, ModelError
+from limberjack.engine.system.graph import repeated
 from limberjack.engine.system.numbers import LARGEST
 
 KINDS = ("cantilever", "craig-bampton", "free-free")
@@ -111,6 +113,52 @@ class ModalData:
         """ω² (n,) ascending and Φ (n, n) with Φ* M_ff Φ = 1, Φ* K Φ = ω²; of one ω² by the rule of `eigenbases`."""
         return own_modes(self.stiffness, self.mass)
 
+    def basis(self, inboard: str | None = None, modes: int | Sequence[int] | None = None) -> np.ndarray:
+        """T (k, k): the chosen modal coordinates of this data are η = T q, q those of a body in a model.
+
+        q are the coordinates `boom.modes.1`, `boom.modes.2`, …: those of the eigenmodes of (K, M_ff), of unit
+        modal mass, ascending.
+
+        inboard, modes : as the model says; None: the node that the modes hold, and all. ArgumentError
+        """
+        from limberjack.engine.modes.reference import in_body_frame  # which imports this module
+
+        held = inboard or self.inboard
+        chosen = selected_modes(modes, self.modes)
+        body = in_body_frame(self, self.node(held) if held else None, chosen)
+        return own_modes(self.stiffness[np.ix_(chosen, chosen)], body.mass)[1]
+
+    def coordinates_of(
+        self, motion: ArrayLike, inboard: str | None = None, modes: int | Sequence[int] | None = None
+    ) -> np.ndarray:
+        """Coordinates q (k,) of a body in a model (`boom.modes.1`, …) for a motion given in terms of this data.
+
+        motion : modal coordinates η (n,) of this data, of which those of modes that are left out are ignored; or small
+            motions (N, 6) of all nodes, [rotation; translation] in the data's axes, to which the chosen modes are
+            fitted, every node weighted by its mass and inertia. Rates are converted in the same way
+        inboard, modes : as for `basis`
+
+        ArgumentError for another shape, or where masses do not tell the modes apart.
+        """
+        chosen = selected_modes(modes, self.modes)
+        given = np.asarray(motion)
+        if given.shape == (len(self.shapes), 6):
+            eta = self._fitted(vector("motion", given, given.shape), chosen)
+        else:
+            eta = vector("motion", given, (self.modes,))[chosen]
+        return np.linalg.solve(self.basis(inboard, modes), eta)
+
+    def _fitted(self, motion: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+        """Modal coordinates (k,) whose motion is nearest to that of the nodes (N, 6)."""
+        spread = np.sqrt(np.maximum(np.trace(self.inertias, axis1=1, axis2=2), 0.0) / 3.0)
+        weights = np.repeat(np.stack([spread, np.sqrt(self.masses)], axis=1), 3, axis=1)
+        shapes = (weights[:, :, None] * self.shapes[:, :, chosen]).reshape(-1, len(chosen))
+        eta, _, rank, _ = np.linalg.lstsq(shapes, (weights * motion).ravel())
+        if rank < len(chosen):
+            what = "the nodes with mass do not tell the modes apart"
+            raise ArgumentError(f"{what}; give modal coordinates ({self.modes},) instead of motions of nodes.")
+        return np.asarray(eta)
+
 
 def selected_modes(selection: int | Sequence[int] | None, modes: int) -> np.ndarray:
     """Indices of chosen modes: None is all, a number the first ones, a sequence their indices. ArgumentError."""
@@ -200,12 +248,13 @@ class _Check:
         if len(data.node_names) != len(data.shapes):
             self._fail("node_names", f"has {len(data.node_names)} entries", f"Give {len(data.shapes)}, '' for no name")
         labels = data.labels()
-        if len(set(labels)) < len(labels):
-            twice = next(label for i, label in enumerate(labels) if label in labels[:i])
+        twice = repeated(labels)
+        if twice is not None:
             self._fail("node_names", f"two nodes are called '{twice}'", "Give every node its own name and id")
+        known = set(labels)
         for field, names in (("interface", data.interface), ("inboard", (data.inboard,) if data.inboard else ())):
             for name in names:
-                if name not in labels:
+                if name not in known:
                     self._fail(field, f"there is no node '{name}'", "Name nodes of the data")
         if data.stress is not None and np.any((data.stress.nodes < 0) | (data.stress.nodes >= len(labels))):
             self._fail("stress.nodes", "is no index of a node", f"Give 0 to {len(labels) - 1}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -35,6 +35,7 @@ from limberjack.engine.modes.reduction import Reduction, reduce_structure
 from limberjack.engine.modes.results import result_loads, results_modal_data
 from limberjack.engine.modes.structure import Structure
 from limberjack.engine.ranks import first_smallest
+from limberjack.engine.system.graph import some_names
 from limberjack.engine.system.readers.yaml_document import Document, read_document
 
 Named = TypeVar("Named", NodeSpec, MaterialSpec, SectionSpec)
@@ -146,21 +147,32 @@ def _no_ties(spec: DescriptionSpec, document: Document) -> None:
 def frame_of(name: str, spec: FrameSpec, document: Document) -> Frame:
     """The frame with beams that know their lines. ModelError for names that are not there or given twice."""
     for group in ("nodes", "materials", "sections"):
-        names = [item.name for item in getattr(spec, group)]
-        for i, item in enumerate(names):
-            if item in names[:i]:
+        seen: set[str] = set()
+        for i, item in enumerate(getattr(spec, group)):
+            if item.name in seen:
                 where = document.place(("frame", group, i, "name"))
-                raise ModelError(f"two {group} are called '{item}'", where=where, mend="Rename one")
+                raise ModelError(f"two {group} are called '{item.name}'", where=where, mend="Rename one")
+            seen.add(item.name)
+    parts = _Parts(spec)
     return Frame(
         name,
         tuple(node.name for node in spec.nodes),
         np.array([node.position for node in spec.nodes], dtype=float),
-        tuple(_beam(i, beam, spec, document) for i, beam in enumerate(spec.beams)),
-        tuple(_mass(i, mass, spec, document) for i, mass in enumerate(spec.masses)),
+        tuple(_beam(i, beam, parts, document) for i, beam in enumerate(spec.beams)),
+        tuple(_mass(i, mass, parts, document) for i, mass in enumerate(spec.masses)),
     )
 
 
-def _beam(i: int, beam: BeamSpec, spec: FrameSpec, document: Document) -> Beam:
+class _Parts:
+    """Nodes, materials and sections by name."""
+
+    def __init__(self, spec: FrameSpec) -> None:
+        self.nodes = {item.name: item for item in spec.nodes}
+        self.materials = {item.name: item for item in spec.materials}
+        self.sections = {item.name: item for item in spec.sections}
+
+
+def _beam(i: int, beam: BeamSpec, spec: _Parts, document: Document) -> Beam:
     place = ("frame", "beams", i)
     section = _find(spec.sections, beam.section, "section", document.place((*place, "section"))).section()
     material = _find(spec.materials, beam.material, "material", document.place((*place, "material"))).material()
@@ -176,15 +188,14 @@ def _beam(i: int, beam: BeamSpec, spec: FrameSpec, document: Document) -> Beam:
     return Beam((ends[0].name, ends[1].name), section, material, up, beam.elements, document.place(place))
 
 
-def _find(items: Sequence[Named], name: str, kind: str, where: str) -> Named:
-    for item in items:
-        if item.name == name:
-            return item
-    mend = f"Use one of: {', '.join(item.name for item in items)}"
+def _find(items: Mapping[str, Named], name: str, kind: str, where: str) -> Named:
+    if name in items:
+        return items[name]
+    mend = f"Use one of: {some_names(items)}"
     raise ModelError(f"there is no {kind} '{name}'", where=where, mend=mend)
 
 
-def _mass(i: int, mass: MassSpec, spec: FrameSpec, document: Document) -> PointMass:
+def _mass(i: int, mass: MassSpec, spec: _Parts, document: Document) -> PointMass:
     place = ("frame", "masses", i)
     _find(spec.nodes, mass.node, "node", document.place((*place, "node")))
     inertia = vector(mass.inertia) if isinstance(mass.inertia, list) else mass.inertia.matrix()  # type: ignore[arg-type]

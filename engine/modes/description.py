@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 from limberjack.engine.modes import frame
 from limberjack.engine.system.readers.schema_values import (
     InertiaMatrix,
+    Listed,
     Model,
     Name,
     NonNegative,
@@ -151,11 +152,11 @@ class FrameSpec(Model):
     """A frame of beams."""
 
     mass: Literal["lumped", "consistent"] = Field(default="lumped", description="kind of mass matrix (default lumped)")
-    nodes: list[NodeSpec] = Field(min_length=2)
-    materials: list[MaterialSpec] = Field(min_length=1)
-    sections: list[SectionSpec] = Field(min_length=1)
-    beams: list[BeamSpec] = Field(min_length=1)
-    masses: list[MassSpec] = Field(default=[])
+    nodes: Listed[NodeSpec] = Field(min_length=2)
+    materials: Listed[MaterialSpec] = Field(min_length=1)
+    sections: Listed[SectionSpec] = Field(min_length=1)
+    beams: Listed[BeamSpec] = Field(min_length=1)
+    masses: Listed[MassSpec] = Field(default=[])
 
 
 class UnitsSpec(Model):
@@ -203,7 +204,7 @@ class MatricesSpec(Model):
     stiffness: Name = Field(description="file: .mtx, .npz[:array], .h5:dataset")
     mass: Name = Field(description="file: .mtx, .npz[:array], .h5:dataset")
     nodes: Name = Field(description="file: .csv with id,x,y,z, or an array (N, 3)")
-    freedoms: list[Freedom] | Name = Field(
+    freedoms: Listed[Freedom] | Name = Field(
         default_factory=lambda: list[Freedom](("x", "y", "z", "rx", "ry", "rz")),
         description="order at every node, or file with a node and a freedom for each row (default x, y, z, rx, ry, rz)",
     )
@@ -249,7 +250,7 @@ class TieSpec(Model):
     """An interface node that a set of nodes follows rigidly."""
 
     name: Name
-    nodes: list[int] = Field(min_length=3, description="ids of the nodes it holds")
+    nodes: Listed[int] = Field(min_length=3, description="ids of the nodes it holds")
     position: Vector3 | None = Field(default=None, description="m (default: the middle of the nodes)")
 
 
@@ -268,7 +269,7 @@ class ReductionSpec(Model):
     kind: Literal["cantilever", "craig-bampton", "free-free"]
     inboard: Name | int | None = Field(default=None, description="node that the modes hold; not for free-free")
     modes: Annotated[int, Field(ge=0, le=1000)] = Field(description="number of eigenmodes")
-    damping: NonNegative | list[NonNegative] = Field(description="damping ratio of all modes, or of each")
+    damping: NonNegative | Listed[NonNegative] = Field(description="damping ratio of all modes, or of each")
     select: SelectSpec = SelectSpec()
 
 
@@ -281,7 +282,7 @@ class DescriptionSpec(Model):
     matrices: MatricesSpec | None = None
     calculix: CalculixSpec | None = None
     nastran: NastranSpec | None = None
-    interface: list[Name | int | TieSpec] = Field(
+    interface: Listed[Name | int | TieSpec] = Field(
         default=[], description="nodes where other bodies attach: names, ids, or sets of nodes to tie"
     )
     reduction: ReductionSpec

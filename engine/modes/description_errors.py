@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from functools import cache
 from typing import Any
 
@@ -11,8 +10,10 @@ from pydantic_core import ErrorDetails
 
 from limberjack.engine.errors import ModelError
 from limberjack.engine.modes.description import DescriptionSpec
+from limberjack.engine.near import nearest
 from limberjack.engine.system.readers.yaml_document import Document
 
+_MOST_COUNTED = 1000
 PAGE = "see docs/modes.md"
 _KINDS = {"float": "a number", "int": "a whole number", "string": "text", "list": "a list", "dict": "a mapping",
           "model": "a mapping", "bool": "true or false"}  # fmt: skip
@@ -27,7 +28,7 @@ def description_error(error: ValidationError, document: Document) -> ModelError:
     details = sorted(error.errors(include_url=False), key=lambda detail: detail["type"] != "extra_forbidden")
     path = _path(details[0], document)
     what, mend = _words(details[0], path)
-    others = {_path(detail, document) for detail in details} - {path}
+    others = {_path(detail, document) for detail in details[:_MOST_COUNTED]} - {path}
     what += f"; {len(others)} more places are wrong" if len(others) > 1 else "; another is wrong" if others else ""
     return ModelError(what, where=document.place(path), mend=mend)
 
@@ -49,7 +50,7 @@ def _words(detail: ErrorDetails, path: Path) -> tuple[str, str]:
     if kind == "missing":
         return f"'{field}' is missing", f"Add {field}; {PAGE}"
     if kind == "extra_forbidden":
-        close = difflib.get_close_matches(field, _fields(), 1)
+        close = nearest(field, _fields(), 1)
         return f"unknown field '{field}'", f"Remove it or {PAGE}" + (f"; did you mean '{close[0]}'?" if close else "")
     for stem, words in _KINDS.items():
         if kind in (f"{stem}_type", f"{stem}_attributes_type", f"{stem}_from_float"):

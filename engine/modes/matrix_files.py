@@ -10,6 +10,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from limberjack.engine.errors import MissingExtraError, ModelError
+from limberjack.engine.modes.numpy_archive import MOST_BYTES, check_archive
+from limberjack.engine.system.readers.bounded_file import size_of
 
 #: most rows of a matrix
 MOST_ROWS = 5_000_000
@@ -101,8 +103,7 @@ def _split(name: str, folder: Path) -> tuple[Path, str]:
     if path.suffix.lower() not in (*_READERS, ".csv", ".dof", ".inp"):
         mend = f"Use one of: {', '.join(_READERS)}, or .csv, .inp for nodes, .csv, .dof for rows"
         _fail(path, "", f"files that end in '{path.suffix}' are not known", mend)
-    if not path.is_file():
-        _fail(path, "", "is not a file" if path.exists() else "does not exist", "Check the path")
+    size_of(path, MOST_BYTES, "Give a smaller model")
     return path, part
 
 
@@ -126,18 +127,22 @@ def _market(path: Path, part: str) -> Any:
 
     if part:
         _fail(path, part, "a Matrix Market file has no parts", "Leave ':' and what follows out")
-    if max(mminfo(path)[:2]) > MOST_ROWS:
+    rows, columns, entries, kind, *_ = mminfo(path)
+    if max(rows, columns) > MOST_ROWS:
         _fail(path, "", f"has more than {MOST_ROWS} rows", "Give a smaller model")
+    least = 2 * rows * columns if kind == "array" else 4 * entries  # "1\\n"; "1 1\\n" of a pattern
+    if least > 2 * path.stat().st_size:  # of a symmetric array half is written
+        _fail(path, "", f"says that it has {entries} entries, but is shorter", "Write the file again")
     return mmread(path)
 
 
 def _numpy(path: Path, part: str) -> Any:
     import scipy.sparse
 
-    loaded = np.load(path, allow_pickle=False)
-    if isinstance(loaded, np.ndarray):
-        return loaded
-    with loaded as archive:
+    if path.suffix.lower() == ".npy":
+        return np.array(np.load(path, mmap_mode="r", allow_pickle=False))  # mapped: no longer than the file
+    check_archive(path)
+    with np.load(path, allow_pickle=False) as archive:
         if not part and "format" in archive.files and "data" in archive.files:
             return scipy.sparse.load_npz(path)
         return _one_of(path, part, archive.files, lambda name: archive[name])
@@ -154,6 +159,9 @@ def _hdf5(path: Path, part: str) -> Any:
         if part and part not in file:
             _fail(path, part, "is not in the file", f"Use one of: {', '.join(list(file)[:20])}")
         item = file[part] if part else _one_of(path, part, list(file), lambda name: file[name])
+        for each in [item] if isinstance(item, h5py.Dataset) else item.values():
+            if isinstance(each, h5py.Dataset) and each.size * each.dtype.itemsize > MOST_BYTES:
+                _fail(path, part, f"holds more than {MOST_BYTES >> 30} GiB", "Give a smaller model")
         if isinstance(item, h5py.Dataset):
             return item[()]
         missing = [name for name in ("data", "indices", "indptr") if name not in item]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import zipfile
+from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, NoReturn
@@ -16,6 +17,7 @@ import numpy as np
 
 from limberjack.engine.errors import ModelError
 from limberjack.engine.modes.data import ModalData, Stress
+from limberjack.engine.modes.numpy_archive import check_archive
 
 FORMAT, VERSION = "limberjack modal data", 1
 UNITS = {
@@ -28,8 +30,7 @@ UNITS = {
     "stiffness": "J per unit modal coordinate squared",
     "damping": "1",
 }
-#: the largest file that is read, and the most bytes its arrays may unpack to
-MAX_BYTES = 2 * 1024**3
+_HEAD = ("format", "version", "units")
 
 _TEXTS = ("name", "source", "kind", "inboard")
 _NAMES = ("interface", "node_names")
@@ -65,14 +66,6 @@ def read_modal_data(path: str | Path) -> ModalData:
     path = Path(path)
     _check_suffix(path)
     arrays = _arrays(path)
-    _check_header(path, arrays)
-    known = {"format", "version", "units", *_TEXTS, *_NAMES, *_ARRAYS, *_STRESS}
-    for name in arrays:
-        if name not in known:
-            _fail(path, name, "is no array of this format", "Remove it, or see docs/modes.md for the names")
-    for name in (*_TEXTS, *_NAMES, *_ARRAYS):
-        if name not in arrays and name not in _OPTIONAL:
-            _fail(path, name, "is missing", "Add this array; nothing is assumed for it")
     given: dict[str, Any] = {name: _text(path, name, arrays[name]) for name in _TEXTS}
     given |= {name: _names(path, name, arrays[name]) for name in _NAMES if name in arrays}
     given |= {name: _numbers(path, name, arrays[name]) for name in _ARRAYS if name in arrays}
@@ -100,15 +93,13 @@ def _check_suffix(path: Path) -> None:
 
 
 def _arrays(path: Path) -> dict[str, np.ndarray]:
-    if not path.is_file():
-        what = "is not a file" if path.exists() else "does not exist"
-        _fail(path, "", f"the file of modal data {what}", "Check the path; 'limberjack modes' makes such files")
+    """The arrays of a file; its head and the names of all are checked before the others are unpacked."""
     try:
-        with zipfile.ZipFile(path) as archive:
-            size = sum(item.file_size for item in archive.infolist())
-        if size > MAX_BYTES:
-            _fail(path, "", f"unpacks to {size / 1e9:.1f} GB", f"Keep fewer nodes or modes: at most {MAX_BYTES} bytes")
+        check_archive(path)
         with np.load(path, allow_pickle=False) as archive:
+            head = {name: archive[name] for name in _HEAD if name in archive.files}
+            _check_header(path, head)
+            _check_names(path, archive.files)
             return {name: archive[name] for name in archive.files}
     except ModelError:
         raise
@@ -116,6 +107,16 @@ def _arrays(path: Path) -> dict[str, np.ndarray]:
         return _fail(path, "", f"is no readable NumPy archive: {error}", "Write it anew with 'limberjack modes'")
     except Exception as error:  # zlib.error and struct.error of a damaged archive have no common base
         return _fail(path, "", f"is a damaged NumPy archive: {error}", "Write it anew with 'limberjack modes'")
+
+
+def _check_names(path: Path, given: Sequence[str]) -> None:
+    known = {*_HEAD, *_TEXTS, *_NAMES, *_ARRAYS, *_STRESS}
+    for name in given:
+        if name not in known:
+            _fail(path, name, "is no array of this format", "Remove it, or see docs/modes.md for the names")
+    for name in (*_TEXTS, *_NAMES, *_ARRAYS):
+        if name not in given and name not in _OPTIONAL:
+            _fail(path, name, "is missing", "Add this array; nothing is assumed for it")
 
 
 def _check_header(path: Path, arrays: dict[str, np.ndarray]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,14 @@ import numpy as np
 from limberjack.engine.errors import MissingExtraError, ModelError
 from limberjack.engine.modes.description import NastranSpec
 from limberjack.engine.modes.matrix_files import read_masses
+from limberjack.engine.modes.numpy_archive import MOST_BYTES
 from limberjack.engine.modes.reference import cross_matrix
 from limberjack.engine.modes.results import Results
 from limberjack.engine.modes.structure import need_scipy
+from limberjack.engine.system.readers.bounded_file import is_there, size_of
 
+#: the file in INCLUDE 'file'
+_INCLUDE = re.compile(r"^\s*INCLUDE\s+['\"]?([^'\"\n]+?)['\"]?\s*$", re.MULTILINE | re.IGNORECASE)
 #: mass elements that are understood
 MASSES = ("CONM2",)
 
@@ -65,9 +70,23 @@ def _opened(spec: NastranSpec, folder: Path) -> tuple[Any, Any]:
         raise MissingExtraError("reading Nastran results", "numpy below 2.4 for pyNastran", "nastran") from None
     log = SimpleLogger("critical")
     bulk, results = BDF(log=log, debug=False), OP2(log=log, debug=False)
+    check_includes(folder / spec.model)
     _guarded(folder / spec.model, lambda name: bulk.read_bdf(name, punch=_bulk_only(name)))
     _guarded(folder / spec.results, results.read_op2)
     return bulk, results
+
+
+def check_includes(path: Path) -> None:
+    """ModelError for a file that INCLUDE names and that is none: pyNastran would open it."""
+    waiting, seen = [path], {path}
+    while waiting:  # every file once
+        file = waiting.pop()
+        size_of(file, MOST_BYTES)
+        for name in _INCLUDE.findall(file.read_text(encoding="latin-1")):
+            for found in (path.parent / name, file.parent / name):
+                if found not in seen and is_there(found):
+                    seen.add(found)
+                    waiting.append(found)
 
 
 def _bulk_only(name: str) -> bool:
@@ -77,8 +96,7 @@ def _bulk_only(name: str) -> bool:
 
 
 def _guarded(path: Path, read: Callable[[str], Any]) -> None:
-    if not path.is_file():
-        raise ModelError("does not exist", where=str(path), mend="Check the path")
+    size_of(path, MOST_BYTES)
     try:
         read(str(path))
     except (Exception, SystemExit) as error:  # pyNastran raises many kinds for files it cannot read

@@ -23,12 +23,18 @@ import numpy as np
 
 from limberjack.engine.errors import ModelError
 from limberjack.engine.system.places import plain_locate
+from limberjack.engine.system.readers.bounded_file import read_bytes
 from limberjack.engine.system.system import System
 from limberjack.engine.system.validate import examine
 
 SUFFIX = ".ljm"
 VERSION = 1
 MOST_BYTES = 1 << 30  # a model of a million bodies; more is not read
+_MOST_ITEMS = 1 << 21  # of one tuple
+_MOST_DIMENSIONS = 8
+#: first bytes of msgpack's arrays and mappings
+_ARRAYS = frozenset((*range(0x90, 0xA0), 0xDC, 0xDD))
+_MAPPINGS = frozenset((*range(0x80, 0x90), 0xDE, 0xDF))
 _MAGIC = b"LJMODEL\0"
 _HEADER = struct.Struct("<8sIIQ32s")  # magic, version, zero, length of the rest, its SHA-256
 _FLOAT64 = np.dtype("<f8")
@@ -37,6 +43,10 @@ _AGAIN = "Write the file again from its model"
 
 class _Misfit(Exception):
     """A value that its field cannot hold; the text says which field and why."""
+
+
+#: what foreign content raises on its way to a checked model
+_UNFIT = (_Misfit, msgpack.UnpackException, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
 def to_bytes(system: System) -> bytes:
@@ -57,33 +67,75 @@ def from_bytes(data: bytes, where: str) -> System:
     model at all.
     """
     try:
-        catalogue, content = _opened(data, where)
-        if catalogue != _catalogue():
+        content = _opened(data, where)
+        if not content.begins_with(msgpack.packb(_catalogue())):
             what = "the model was written by another version of Limberjack, whose models have other fields"
             raise ModelError(what, where=where, mend=_AGAIN)
         system: System = _unpacked(System, content, "system")
+        content.finish()
         examine(system, "warn", plain_locate)  # the checks alone: what they make anew could differ in the last bit
     except ModelError:
         raise
-    except (_Misfit, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+    except _UNFIT as error:
         raise ModelError(f"the model cannot be used: {error}", where=where, mend=_AGAIN) from None
     return system
 
 
 def read_archive(path: Path) -> System:
     """The System in a file. Raises ModelError."""
-    try:
-        size = path.stat().st_size
-        if size > MOST_BYTES:
-            raise ModelError(f"the file has {size} bytes, more than any model", where=str(path), mend=_AGAIN)
-        data = path.read_bytes()
-    except OSError as error:
-        what = f"the file cannot be read ({error.strerror})"
-        raise ModelError(what, where=str(path), mend="Check the path and the rights") from None
-    return from_bytes(data, str(path))
+    return from_bytes(read_bytes(path, MOST_BYTES, _AGAIN), str(path))
 
 
-def _opened(data: bytes, where: str) -> tuple[Any, Any]:
+class _Content:
+    """The msgpack value of a file, read piece by piece as the fields ask for it: nothing foreign is unpacked."""
+
+    def __init__(self, body: bytes) -> None:
+        self._body = body
+        self._unpacker = msgpack.Unpacker(max_buffer_size=len(body), max_ext_len=0)
+        self._unpacker.feed(body)
+
+    def begins_with(self, catalogue: bytes) -> bool:
+        """Whether this is an array of the catalogue and something else; then the something comes next."""
+        if self._body[: 1 + len(catalogue)] != b"\x92" + catalogue:
+            return False
+        self._unpacker.read_array_header()
+        self._unpacker.skip()
+        return True
+
+    def none(self) -> bool:
+        """Whether the next value is none, which is then taken."""
+        if self._first() != 0xC0:
+            return False
+        self._unpacker.skip()
+        return True
+
+    def length(self) -> int | None:
+        """Number of values of the array that comes next; None for another value."""
+        if self._first() not in _ARRAYS:
+            return None
+        count = int(self._unpacker.read_array_header())
+        if count > _MOST_ITEMS:
+            raise _Misfit(f"an array of {count} values is longer than {_MOST_ITEMS}")
+        return count
+
+    def plain(self) -> Any:
+        """The next value, a number, text or bytes; an array or mapping is given back as its first byte."""
+        first = self._first()
+        return bytes([first]) if first in _ARRAYS or first in _MAPPINGS else self._unpacker.unpack()
+
+    def finish(self) -> None:
+        """Nothing is left. Raises _Misfit."""
+        if self._unpacker.tell() != len(self._body):
+            raise _Misfit("more follows behind its end")
+
+    def _first(self) -> int:
+        place = self._unpacker.tell()
+        if place >= len(self._body):
+            raise _Misfit("it ends early")
+        return self._body[place]
+
+
+def _opened(data: bytes, where: str) -> _Content:
     """Catalogue and content of the file, header and checksum checked."""
     if len(data) < _HEADER.size or data[: len(_MAGIC)] != _MAGIC:
         mend = "Give a file that Limberjack wrote"
@@ -96,11 +148,7 @@ def _opened(data: bytes, where: str) -> tuple[Any, Any]:
     if zero or len(body) != length or hashlib.sha256(body).digest() != digest:
         what = f"the model is damaged: {len(body)} of {length} bytes, or a wrong checksum"
         raise ModelError(what, where=where, mend=_AGAIN)
-    try:
-        catalogue, content = msgpack.unpackb(body, max_ext_len=0)
-    except (ValueError, TypeError, RecursionError, msgpack.UnpackException) as error:
-        raise ModelError(f"the model is damaged: {type(error).__name__}", where=where, mend=_AGAIN) from None
-    return catalogue, content
+    return _Content(body)
 
 
 @cache
@@ -163,32 +211,37 @@ def _plain(kind: Any, value: Any, place: str) -> Any:
     raise _Misfit(f"{place} is {value!r:.60}, not a {getattr(kind, '__name__', kind)}")
 
 
-def _unpacked(kind: Any, value: Any, place: str) -> Any:
+def _unpacked(kind: Any, content: _Content, place: str) -> Any:
     """What `_packed` packed. Raises _Misfit."""
     if typing.get_origin(kind) in (types.UnionType, typing.Union):
-        return None if value is None else _unpacked(_present(kind), value, place)
+        return None if content.none() else _unpacked(_present(kind), content, place)
     if typing.get_origin(kind) is tuple:
         (item, _) = typing.get_args(kind)
-        if type(value) is not list:
+        count = content.length()
+        if count is None:
             raise _Misfit(f"{place} is not an array")
-        return tuple(_unpacked(item, each, f"{place}[{i}]") for i, each in enumerate(value))
+        return tuple(_unpacked(item, content, f"{place}[{i}]") for i in range(count))
     if dataclasses.is_dataclass(kind):
         fields = _fields(typing.cast(type, kind))
-        if type(value) is not list or len(value) != len(fields):
+        if content.length() != len(fields):
             raise _Misfit(f"{place} does not have {len(fields)} fields")
-        parts = {name: _unpacked(fields[name], each, f"{place}.{name}") for name, each in zip(fields, value)}
+        parts = {name: _unpacked(hint, content, f"{place}.{name}") for name, hint in fields.items()}
         return typing.cast(type, kind)(**parts)
     if kind is np.ndarray:
-        return _unpacked_array(value, place)
+        return _unpacked_array(content, place)
+    value = content.plain()
     if type(value) is not kind:
         raise _Misfit(f"{place} is {value!r:.60}, not a {getattr(kind, '__name__', kind)}")
     return value
 
 
-def _unpacked_array(value: Any, place: str) -> np.ndarray:
-    if type(value) is not list or len(value) != 2 or type(value[0]) is not list or type(value[1]) is not bytes:
+def _unpacked_array(content: _Content, place: str) -> np.ndarray:
+    dimensions = content.length() if content.length() == 2 else None
+    if dimensions is None or dimensions > _MOST_DIMENSIONS:
         raise _Misfit(f"{place} is not an array of numbers")
-    shape, data = value
+    shape, data = [content.plain() for _ in range(dimensions)], content.plain()
+    if type(data) is not bytes:
+        raise _Misfit(f"{place} is not an array of numbers")
     if any(type(size) is not int or size < 0 for size in shape) or 8 * math.prod(shape) != len(data):
         raise _Misfit(f"{place} has {len(data)} bytes, which are not its shape")
     return np.frombuffer(data, _FLOAT64).reshape(shape).astype(np.float64)

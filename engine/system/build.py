@@ -302,7 +302,7 @@ def _reaction_row(plant: Plant, system: System, sensor: Sensor) -> tuple[int, np
         raise ModelError(
             f"sensor '{sensor.name}' asks for the reaction of hinge '{sensor.target}', which is fixed and merged",
             where=sensor.where or system.source,
-            mend="Write 'merge: false' at the hinge",
+            mend="Write 'merge: false' at the hinge, or load the model with merge=False",
         )
     return plant.hinge_rows[sensor.target]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from limberjack.engine.system.places import Locate, plain_locate, refuse
 from limberjack.engine.system.system import Body
@@ -40,17 +40,32 @@ def _children(bodies: Sequence[Body], locate: Locate) -> dict[str | None, list[B
 def _refuse_cycle(bodies: Sequence[Body], reached: set[str], locate: Locate) -> None:
     by_name = {body.name: body for body in bodies}
     body = next(body for body in bodies if body.name not in reached)
-    chain: list[str] = []
-    while body.name not in chain:  # at most one visit a body
-        chain.append(body.name)
+    visited: dict[str, None] = {}
+    while body.name not in visited:  # at most one visit a body
+        visited[body.name] = None
         body = by_name[body.hinge.parent or ""]
+    chain = list(visited)
     cycle = [*chain[chain.index(body.name) :], body.name]
-    what = "the bodies hang on each other in a cycle and none of them on the world: " + " ← ".join(reversed(cycle))
+    shown = in_short(list(reversed(cycle)), " ← ")
+    what = f"the bodies hang on each other in a cycle and none of them on the world: {shown}"
     refuse(body.hinge, "parent", what, "Hang one of them on the world or on a body that leads there", locate)
 
 
-def some_names(names: set[str] | Sequence[str], count: int = 12) -> str:
+def some_names(names: Collection[str], count: int = 12) -> str:
     """A short list of names for a message."""
     listed = sorted(names)[:count]
     more = len(names) - len(listed)
     return ", ".join(f"'{name}'" for name in listed) + (f" and {more} more" if more else "")
+
+
+def repeated(names: Iterable[str]) -> str | None:
+    """The first name that was there before; None if all differ."""
+    seen: set[str] = set()
+    return next((name for name in names if name in seen or seen.add(name)), None)  # type: ignore[func-returns-value]
+
+
+def in_short(names: Sequence[str], between: str, ends: int = 6) -> str:
+    """Names in their order; of many, the first and the last few."""
+    if len(names) <= 2 * ends:
+        return between.join(names)
+    return between.join([*names[:ends], f"({len(names) - 2 * ends} more)", *names[-ends:]])

@@ -12,4 +12,6 @@ LARGEST = 1e30
 
 def usable(values: Any) -> bool:
     """Whether every number is finite and of a magnitude up to LARGEST."""
+    if type(values) is float:
+        return abs(values) <= LARGEST
     return bool(np.all(np.abs(np.asarray(values, dtype=float)) <= LARGEST))

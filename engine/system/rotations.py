@@ -9,6 +9,7 @@ import numpy as np
 
 #: files round their numbers: a quaternion or matrix this close to unit is made unit, a worse one is refused
 UNIT_TOLERANCE = 1e-3
+_UNTURNED = np.eye(3).tobytes()
 
 
 def from_rpy(rpy: Sequence[float] | np.ndarray) -> np.ndarray:
@@ -66,4 +67,6 @@ def nearest(matrix: np.ndarray) -> np.ndarray:
 
 def is_rotation(matrix: np.ndarray, tolerance: float) -> bool:
     """Whether ``matrix`` (3, 3) is orthonormal and right-handed within ``tolerance``."""
+    if matrix.tobytes() == _UNTURNED:  # most are
+        return True
     return bool(np.abs(matrix @ matrix.T - np.eye(3)).max() <= tolerance and np.linalg.det(matrix) > 0)

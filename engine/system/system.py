@@ -320,6 +320,18 @@ class System:
     def output_names(self) -> tuple[str, ...]:
         return tuple(sensor.name + suffix for sensor in self.sensors for suffix in SENSOR_TYPES[sensor.type][1])
 
+    @cached_property
+    def output_places(self) -> dict[str, tuple[int, int]]:
+        """Where outputs are among all: sensor, and each of its components ("load", "load.nx") → start and length."""
+        places: dict[str, tuple[int, int]] = {}
+        start = 0
+        for sensor in self.sensors:
+            suffixes = SENSOR_TYPES[sensor.type][1]
+            places |= {sensor.name + suffix: (start + i, 1) for i, suffix in enumerate(suffixes)}
+            places.setdefault(sensor.name, (start, len(suffixes)))
+            start += len(suffixes)
+        return places
+
     @property
     def command_takers(self) -> tuple[Actuator | Loop | Thruster, ...]:
         """All that commands go to, in the order of the commands."""

@@ -31,6 +31,8 @@ from limberjack.engine.system.places import Item, Locate, plain_locate, refuse, 
 from limberjack.engine.system.system import Body, Node, System
 
 InertiaPolicy = Literal["refuse", "warn"]
+_OF_NODES = "Correct the masses and inertias of its nodes"
+_KEEP = "or keep it with strict: false in the file, or load(…, strict=False)"
 INTEGRATORS = ("rk4", "semi_implicit", "implicit")
 MAX_NAME = 200
 
@@ -52,12 +54,13 @@ def examine(system: System, inertia: InertiaPolicy, locate: Locate) -> System:
     """`validate` without the warning: findings are only added to ``System.warnings``."""
     _check_globals(system)
     _check_names(system, locate)
-    bodies = [replace(body, hinge=check_hinge(body.hinge, locate)) for body in system.bodies]
-    for body in bodies:
-        check_inertia(body, locate)
+    names = set(system.body_names)
     for node in system.nodes:
-        _check_node(node, set(system.body_names), locate)
-    ordered = order_bodies(bodies, locate)
+        _check_node(node, names, locate)
+    in_order = order_bodies(system.bodies, locate)
+    ordered = tuple(replace(body, hinge=check_hinge(body.hinge, locate)) for body in in_order)
+    for body in ordered:
+        check_inertia(body, locate)
     findings = _inertia_findings(ordered, inertia, locate)
     findings += [] if system.loops else range_findings(ordered)  # with loops the initial positions are a guess
     check_leaves(ordered, locate)
@@ -146,9 +149,12 @@ def _inertia_findings(bodies: Iterable[Body], policy: InertiaPolicy, locate: Loc
     findings = []
     for body in bodies:
         fault = inertia_fault(body.inertia)
+        if fault and policy == "refuse" and body.hinge.modes is not None:
+            what = f"flexible body '{body.hinge.parent}': {fault}, by its modal data"
+            refuse(body, "flexible", what, f"{_OF_NODES}, {_KEEP}", locate)
         if fault and policy == "refuse":
             what = f"body '{body.name}': {fault}"
-            refuse(body, "inertia", what, "Give the inertia about the centre of mass of a real body", locate)
+            refuse(body, "inertia", what, f"Give the inertia about the centre of mass of a real body, {_KEEP}", locate)
         if fault:
             findings.append(f"{where_is(body)}: {fault}; kept as given")
     return findings

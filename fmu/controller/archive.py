@@ -8,12 +8,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.errors import ArgumentError, ModelError
+from limberjack.engine.system.readers.bounded_file import check_zip
 from limberjack.fmu.controller.errors import FmuError, FmuWarning
 from limberjack.scratch import Scratch
 
 #: bounds on what is unpacked
 MOST_FILES, MOST_BYTES = 20_000, 2 * 1024**3
+#: of modelDescription.xml and of each other description that is parsed
+MOST_DESCRIPTION_BYTES = 64 * 1024**2
 #: of the standard's violations, so many are told
 _MOST_PROBLEMS = 5
 
@@ -26,8 +29,10 @@ def read(path: Path | str) -> tuple[Path, Any]:
     FmuWarning.
     """
     file = Path(path).expanduser().absolute()
-    if not file.is_file():
-        raise FmuError(file.name, f"there is no file {file}; give the path of an .fmu file.")
+    try:
+        check_zip(file, MOST_BYTES, MOST_FILES)
+    except ModelError as error:
+        raise FmuError(file.name, f"{file} cannot be read: {error.what}; give the path of an .fmu file.") from error
     try:
         with zipfile.ZipFile(file) as archive:
             names = [info.filename for info in archive.infolist()]
@@ -50,6 +55,10 @@ def _check_bounds(file: Path, archive: zipfile.ZipFile) -> None:
             f"the archive holds {len(entries)} files of {size / 1e9:.3g} GB unpacked; at most {MOST_FILES} files and "
             f"{MOST_BYTES / 1e9:.3g} GB are unpacked.",
         )
+    for info in entries:
+        if info.filename.endswith(".xml") and info.file_size > MOST_DESCRIPTION_BYTES:
+            what = f"{info.filename} has {info.file_size / 1e6:.3g} MB unpacked"
+            raise FmuError(file.name, f"{what}; at most {MOST_DESCRIPTION_BYTES >> 20} MiB are read.")
 
 
 def _description(file: Path) -> Any:

@@ -58,22 +58,17 @@ def signals_of(simulation: Simulation) -> dict[str, list[Signal]]:
         add(f"command.{name}", _COMMAND, i)
     for name, kind, size in (("q", _Q, system.nq), ("v", _V, system.nv), ("tau", _TAU, system.nv)):
         add(name, kind, 0, size)
-    for i, name in enumerate(simulation.output_names):
-        add(name, _SENSOR, i)
+    for name, (start, size) in system.output_places.items():
+        add(name, _SENSOR, start, size)
     add("time", "read", 0, 1, lambda sim: sim.time)
     _add_outputs(simulation, add)
     return found
 
 
 def _add_outputs(simulation: Simulation, add: Callable[..., None]) -> None:
-    """Whole sensors of several components, and what else `simulation.output` has."""
-    for sensor in simulation.system.sensors:
-        places = [i for i, name in enumerate(simulation.output_names) if name.startswith(f"{sensor.name}.")]
-        if sensor.name not in simulation.output_names:
-            add(sensor.name, _SENSOR, places[0], len(places))
-    sensors = {sensor.name for sensor in simulation.system.sensors}
+    """What `simulation.output` has beside sensors."""
     for name in simulation.output:
-        if name not in sensors:
+        if name not in simulation.system.output_places:
             add(name, "read", 0, UNKNOWN, lambda sim, name=name: sim.output[name])
 
 

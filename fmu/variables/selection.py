@@ -6,18 +6,15 @@ vector kept whole, a pattern for one of its elements takes all of it.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from limberjack.engine.errors import ArgumentError, ModelError
+from limberjack.engine.near import nearest
 from limberjack.engine.system.patterns import PATTERN_MEND, compiled, pattern_fault
 from limberjack.engine.system.system import System
 from limberjack.fmu.variables.variable import Variable
-
-#: characters of a pattern that are compared with names: the time to compare grows with them
-MOST_COMPARED = 100
 
 
 @dataclass(frozen=True)
@@ -104,5 +101,5 @@ def _mend(text: str, group: str, candidates: Sequence[Candidate], others: Mappin
     )
     if not names:
         return f"The model has no {group} to choose from; remove the pattern"
-    near = difflib.get_close_matches(text[:MOST_COMPARED], names, n=1, cutoff=0.3)
+    near = nearest(text, names, count=1, cutoff=0.3)
     return f"The nearest name is '{near[0]}'" if near else f"There are for instance '{names[0]}' and '{names[-1]}'"

@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Any
 
 from limberjack.engine.errors import ArgumentError, MissingExtraError
+from limberjack.engine.system.readers.bounded_file import read_bytes
 from limberjack.hil.campaign.attempt import Run
 from limberjack.hil.campaign.load import Campaign
 from limberjack.hil.campaign.local_pool import LocalPool
@@ -61,7 +62,7 @@ class DaskPool:
         except ImportError:
             raise MissingExtraError("a campaign on a cluster", "distributed", "campaign") from None
         spec, scenario = campaign.spec, campaign.scenario
-        digest = hashlib.sha256(scenario.read_bytes()).hexdigest()
+        digest = hashlib.sha256(read_bytes(scenario)).hexdigest()
         self._work = _Work(run, scenario, digest, __version__, spec.limit_s, spec.tries)
         self._address = address
         self._dask: Any = distributed
@@ -131,7 +132,7 @@ def _check_machine(work: _Work) -> None:
     if work.version != __version__:
         raise HilError(f"Limberjack is {__version__} on {here}, {work.version} where the campaign was started.")
     try:
-        same = hashlib.sha256(work.scenario.read_bytes()).hexdigest() == work.digest
+        same = hashlib.sha256(read_bytes(work.scenario)).hexdigest() == work.digest
     except OSError as error:
         raise HilError(f"{work.scenario} cannot be read on {here}: {error.strerror}; use a shared folder.") from None
     if not same:

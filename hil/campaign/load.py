@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from limberjack.engine.errors import ModelError
-from limberjack.engine.system.readers.schema_errors import Dialect, model_error
+from limberjack.engine.system.archive import MOST_BYTES
+from limberjack.engine.system.readers.bounded_file import read_bytes
+from limberjack.engine.system.readers.schema_errors import Dialect, validated
 from limberjack.engine.system.readers.yaml_document import read_document
 from limberjack.hil.campaign.schema import MOST_RUNS, CampaignSpec, EvenSpec, Scalar, VarySpec
 
@@ -44,7 +44,9 @@ class Campaign:
         content = read_document(self.scenario).root.plain()
         model = self.scenario.parent / str(content.get("model", "")) if isinstance(content, dict) else self.scenario
         files = [self.file, self.scenario, *([model] if model.is_file() else [])]
-        return hashlib.sha256(b"".join(hashlib.sha256(file.read_bytes()).digest() for file in files)).hexdigest()
+        return hashlib.sha256(
+            b"".join(hashlib.sha256(read_bytes(file, MOST_BYTES)).digest() for file in files)
+        ).hexdigest()
 
 
 def grid_values(vary: VarySpec) -> Sequence[Scalar]:
@@ -70,10 +72,7 @@ def load_campaign(path: Path | str) -> Campaign:
         if field in document.root.content and "limberjack_campaign" not in document.root.content:
             mend = f"Give it to 'limberjack {command}', or give a campaign; see {PAGE}"
             raise ModelError(f"this is a {kind}, not a campaign", where=document.place((field,)), mend=mend)
-    try:
-        spec = CampaignSpec.model_validate(document.root.plain())
-    except ValidationError as error:
-        raise model_error(error, document, _DIALECT) from None
+    spec = validated(CampaignSpec, document, _DIALECT)
     campaign = Campaign(spec, file, file.parent / spec.scenario)
     if not campaign.scenario.is_file():
         raise ModelError(

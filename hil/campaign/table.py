@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Any, Literal
 
 from limberjack.engine.errors import ArgumentError, ExitCode
+from limberjack.engine.system.readers.bounded_file import read_bytes
 from limberjack.hil.errors import HilError
 
 VERSION = 1
@@ -50,6 +51,8 @@ class Row:
     units: dict[str, str] = field(default_factory=dict)
 
 
+#: of the rows of a campaign
+_MOST_BYTES = 1 << 31
 _FIELDS = {part.name for part in fields(Row)}
 
 
@@ -93,7 +96,7 @@ class Journal:
             raise HilError(text) from None
 
     def _read(self) -> None:
-        text = self.path.read_bytes()
+        text = read_bytes(self.path, _MOST_BYTES)
         kept = text[: text.rfind(b"\n") + 1]
         if len(kept) < len(text):
             os.ftruncate(self._file, len(kept))

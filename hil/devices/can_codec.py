@@ -11,28 +11,27 @@ from typing import Any
 import numpy as np
 
 from limberjack.engine import arguments
-from limberjack.engine.errors import ArgumentError, MissingExtraError
+from limberjack.engine.errors import ArgumentError, MissingExtraError, ModelError
+from limberjack.engine.system.readers.bounded_file import read_bytes
 from limberjack.hil.devices.message import newer
 
-_MOST_BYTES = 4 * 1024 * 1024
+_MOST_BYTES = 1024 * 1024
 #: bytes of a classic frame
 _MOST_DATA = 8
 
 
 def read_dbc(path: Path) -> Any:
-    """The database of a DBC file of at most 4 MiB. ArgumentError if it cannot be read, MissingExtraError."""
+    """The database of a DBC file of at most _MOST_BYTES. ArgumentError if it cannot be read, MissingExtraError."""
     try:
         import cantools
     except ImportError:
         raise MissingExtraError("a CAN device with a DBC file", "cantools", "hil") from None
     try:
-        with path.open("rb") as stream:
-            content = stream.read(_MOST_BYTES + 1)
-        if len(content) > _MOST_BYTES:
-            raise ValueError("it is larger than 4 MiB")
+        content = read_bytes(path, _MOST_BYTES)
+    except ModelError as error:
+        raise ArgumentError(f"dbc {path}: cannot be read ({error.what}); check the path.") from None
+    try:
         return cantools.database.load_string(content.decode("cp1252"), "dbc")
-    except OSError as error:
-        raise ArgumentError(f"dbc {path}: cannot be read ({error.strerror}); check path and rights.") from None
     except Exception as error:  # its parser raises many kinds
         text = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ArgumentError(f"dbc {path}: is no DBC file that can be used ({text}).") from None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from limberjack.engine.errors import ArgumentError
+from limberjack.engine.near import nearest
 from limberjack.hil.devices.device import Device, Wiring
 from limberjack.hil.devices.twin import Peer
 
@@ -105,6 +105,6 @@ class Options:
         """ArgumentError for an option that nobody asked for."""
         for name in self._given:
             if name not in self._known:
-                near = difflib.get_close_matches(name, self._known, n=1)
+                near = nearest(name, self._known, count=1)
                 hint = f"did you mean '{near[0]}'?" if near else f"there are: {', '.join(sorted(set(self._known)))}."
                 raise ArgumentError(f"{self.where}: no option of this device is called '{name}'; {hint}")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from limberjack.engine.errors import ArgumentError
+from limberjack.engine.near import nearest
 from limberjack.hil.devices import message_links
 from limberjack.hil.devices.can_bus import can_link
 from limberjack.hil.devices.device import Device, Wiring
@@ -46,7 +46,7 @@ def _made(uri: str, options: Mapping[str, Any] | None, folder: Path | str | None
     except ValueError as error:
         raise ArgumentError(f"device URI '{uri:.200}' cannot be read: {error}; see docs/devices.md.") from None
     if parts.scheme not in SCHEMES:
-        near = difflib.get_close_matches(parts.scheme, SCHEMES, n=1)
+        near = nearest(parts.scheme, SCHEMES, count=1)
         known = ", ".join(f"{scheme}://" for scheme in SCHEMES)
         hint = f"did you mean {near[0]}://?" if near else f"there are: {known}; of Python python:MODULE:FUNCTION."
         raise ArgumentError(f"device URI '{uri:.200}': no device has the scheme '{parts.scheme}'; {hint}")

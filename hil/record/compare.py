@@ -15,6 +15,7 @@ import numpy as np
 from limberjack.engine.errors import ArgumentError
 from limberjack.hil.record.mcap_file import Batch, McapFile
 from limberjack.hil.record.parquet import ParquetTable
+from limberjack.hil.record.record_file import MOST_AT_ONCE, record_file
 
 #: times are equal when they round to the same multiple of this, s
 RESOLUTION = 1e-9
@@ -37,7 +38,7 @@ class CsvTable:
     """A CSV file with a head of names, "time" among them; "name [unit]" gives units. ArgumentError for any other."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path, self.trouble = Path(path), ""
+        self.path, self.trouble = record_file(path, MOST_AT_ONCE), ""
         self.meta: dict[str, Any] = {}
         try:
             with self.path.open(newline="") as stream:
@@ -64,8 +65,6 @@ def open_table(path: str | os.PathLike[str]) -> McapFile | ParquetTable | CsvTab
     suffix = Path(path).suffix.lower()
     if suffix not in kinds:
         raise ArgumentError(f"{path}: not a record that can be read; give a file that ends in {', '.join(kinds)}.")
-    if not Path(path).is_file():
-        raise ArgumentError(f"{path}: there is no such file; give the record of a run.")
     return kinds[suffix](Path(path))
 
 

@@ -25,6 +25,7 @@ from limberjack.engine.system.patterns import compiled
 from limberjack.hil.errors import HilError
 from limberjack.hil.events import Event, EventLog
 from limberjack.hil.record import recording_process as process
+from limberjack.hil.record.record_file import record_file
 from limberjack.version import __version__
 
 #: memory for rows and for events on their way to the file, bytes, and least rows
@@ -33,6 +34,8 @@ RING_BYTES, EVENT_BYTES, FEWEST_ROWS = 16 << 20, 4 << 20, 16
 _BEGIN_S, _END_S = 30.0, 60.0
 #: signals that every record keeps: replay needs them
 _ALWAYS = ("time", "command.*")
+#: bytes that a chunk of a record may unpack to: a hundred times what a bench writes
+_MOST_CHUNK = 1 << 30
 
 
 def require_mcap() -> None:
@@ -290,7 +293,7 @@ class McapFile:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         require_mcap()
-        self.path, self.trouble = Path(path), ""
+        self.path, self.trouble = record_file(path), ""
         self.end: dict[str, Any] = {}
         found: dict[str, dict[str, Any]] = {}
         for name, data in self._contents():
@@ -336,6 +339,8 @@ class McapFile:
                         return
                     item: tuple[str, Any] | None = None
                     if isinstance(record, Chunk):
+                        if record.uncompressed_size > _MOST_CHUNK:
+                            raise ValueError(f"a chunk unpacks to {record.uncompressed_size} bytes")
                         found = breakup_chunk(record, validate_crc=True)
                         item = "", [part for part in found if isinstance(part, Message)]
                     elif isinstance(record, Metadata):

@@ -6,7 +6,6 @@ import importlib.util
 import json
 import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from limberjack.engine.errors import ArgumentError, MissingExtraError
 from limberjack.hil.events import Event
 from limberjack.hil.record.mcap_file import Batch, McapFile
+from limberjack.hil.record.record_file import record_file
 
 #: columns beside the signals: number of the row, wall time in ns since 1970
 _ROW, _WALL = "row", "wall_ns"
@@ -87,7 +87,7 @@ class ParquetTable:
         import pyarrow
         import pyarrow.parquet
 
-        self.path = Path(path)
+        self.path = record_file(path)
         try:
             self._file = pyarrow.parquet.ParquetFile(self.path)
         except pyarrow.ArrowInvalid as error:

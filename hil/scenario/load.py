@@ -9,12 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from limberjack.engine import arguments
 from limberjack.engine.errors import ArgumentError, ModelError
 from limberjack.engine.system.patterns import compiled
-from limberjack.engine.system.readers.schema_errors import Dialect, model_error
+from limberjack.engine.system.readers.schema_errors import Dialect, validated
 from limberjack.engine.system.readers.yaml_document import Document, Value, read_document
 from limberjack.hil.scenario.schema import ScenarioSpec
 
@@ -66,10 +64,7 @@ def load_scenario(path: Path | str, overrides: Mapping[str, Any] | None = None) 
     _check_kind(document)
     for where, value in (overrides or {}).items():
         _override(document, where, value)
-    try:
-        spec = ScenarioSpec.model_validate(document.root.plain())
-    except ValidationError as error:
-        raise model_error(error, document, _DIALECT) from None
+    spec = validated(ScenarioSpec, document, _DIALECT)
     scenario = Scenario(spec, document, Path(path).resolve().parent)
     _check_names(scenario)
     _check_faults(scenario)

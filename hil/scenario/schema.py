@@ -10,7 +10,16 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from limberjack.engine.system.readers.schema_values import Model, Name, NamePattern, NonNegative, Number, Positive
+from limberjack.engine.system.readers.schema_values import (
+    Listed,
+    Model,
+    Name,
+    NamePattern,
+    NonNegative,
+    Number,
+    Positive,
+    Vector3,
+)
 from limberjack.hil.scenario.schema_criteria import CriterionSpec
 from limberjack.hil.scenario.schema_faults import FaultSpec, WatchdogSpec
 from limberjack.hil.scenario.schema_timeline import TimelineSpec
@@ -25,10 +34,16 @@ class LoadSpec(Model):
     """How the model file is read."""
 
     base: Literal["fixed", "free"] | None = Field(default=None, description="default: as the file says")
-    strict: bool = Field(default=False, description="refuse what would only be warned of (default false)")
+    strict: bool | None = Field(
+        default=None,
+        description="true: refuse what would only be warned of; false: keep inertias that no real body has "
+        "(default: as the file says)",
+    )
     mimic: Literal["couple", "independent", "refuse"] = Field(
         default="couple", description="URDF joints that mimic another (default couple)"
     )
+    gravity: Vector3 | None = Field(default=None, description="m/s² (default: as the file says)")
+    merge: bool | None = Field(default=None, description="whether fixed hinges are folded (default: as the file says)")
 
 
 class PacingSpec(Model):
@@ -44,7 +59,7 @@ class PacingSpec(Model):
     most_start_up: Tally | None = Field(default=None, description="more overruns in those end the run")
     answer_limit_s: Positive = Field(default=1.0, description="longest wait for an answer in lockstep, s (default 1)")
     priority: Annotated[int, Field(ge=1, le=99)] | None = Field(default=None, description="SCHED_FIFO priority")
-    cpus: list[Tally] = Field(default=[], description="processors to stay on (default: all)")
+    cpus: Listed[Tally] = Field(default=[], description="processors to stay on (default: all)")
     lock_memory: bool = Field(default=False, description="keep all pages in memory (default false)")
 
 
@@ -62,8 +77,8 @@ class DeviceSpec(Model):
 
     name: Name = Field(description="unique among devices")
     uri: Word = Field(description="python:MODULE:FUNCTION in this process, else a link as docs/devices.md lists them")
-    signals: list[NamePattern] = Field(default=[], description="what it is sent each frame, patterns, in this order")
-    commands: list[NamePattern] = Field(default=[], description="what it sets, patterns, in this order")
+    signals: Listed[NamePattern] = Field(default=[], description="what it is sent each frame, patterns, in this order")
+    commands: Listed[NamePattern] = Field(default=[], description="what it sets, patterns, in this order")
     every: Count = Field(default=1, description="frames from one message to the next (default 1)")
     options: dict[Name, Any] = Field(default={}, description="of the URI's scheme, or arguments of the function")
 
@@ -74,7 +89,7 @@ class ControllerSpec(Model):
     name: Annotated[str, Field(max_length=100, pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$")] = Field(
         description="unique among controllers; letters, digits, _, . and -, as its output goes to <name>.log"
     )
-    command: Annotated[list[Word], Field(min_length=1)] = Field(
+    command: Annotated[Listed[Word], Field(min_length=1)] = Field(
         description="program and arguments; {python}: this interpreter, {folder}: the scenario's folder"
     )
     ready: Word | None = Field(default=None, description="line of its output that says it is ready (default: none)")
@@ -89,13 +104,13 @@ class PlotSpec(Model):
     """One diagram of the report."""
 
     title: Name
-    signals: Annotated[list[NamePattern], Field(min_length=1)]
+    signals: Annotated[Listed[NamePattern], Field(min_length=1)]
 
 
 class RecordSpec(Model):
     """What is kept of a run."""
 
-    signals: list[NamePattern] = Field(default=["*"], description="patterns of what is kept (default: all)")
+    signals: Listed[NamePattern] = Field(default=["*"], description="patterns of what is kept (default: all)")
     mcap: bool | None = Field(
         default=None, description="write record.mcap, which can be replayed (default: where the package mcap is there)"
     )
@@ -119,16 +134,16 @@ class ScenarioSpec(Model):
     duration: Positive = Field(description="simulated time, s")
     seed: Annotated[int, Field(ge=0, le=2**63 - 1)] = Field(default=0, description="of all random numbers (default 0)")
     initial: InitialSpec = InitialSpec()
-    devices: list[DeviceSpec] = Field(default=[])
-    controllers: list[ControllerSpec] = Field(default=[])
-    watchdogs: list[WatchdogSpec] = Field(default=[])
-    faults: list[FaultSpec] = Field(default=[])
-    timeline: list[TimelineSpec] = Field(default=[])
+    devices: Listed[DeviceSpec] = Field(default=[])
+    controllers: Listed[ControllerSpec] = Field(default=[])
+    watchdogs: Listed[WatchdogSpec] = Field(default=[])
+    faults: Listed[FaultSpec] = Field(default=[])
+    timeline: Listed[TimelineSpec] = Field(default=[])
     expect: Literal["completed", "tripped"] = Field(
         default="completed", description="how the run must end: in time, or by a watchdog (default completed)"
     )
-    criteria: list[CriterionSpec] = Field(default=[])
-    plots: list[PlotSpec] = Field(default=[], description="diagrams (default: one for the signals of each criterion)")
+    criteria: Listed[CriterionSpec] = Field(default=[])
+    plots: Listed[PlotSpec] = Field(default=[], description="diagrams (default: one for the signals of each criterion)")
     record: RecordSpec = RecordSpec()
 
 

@@ -6,7 +6,15 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from limberjack.engine.system.readers.schema_values import Model, Name, NamePattern, NonNegative, Number, Positive
+from limberjack.engine.system.readers.schema_values import (
+    Listed,
+    Model,
+    Name,
+    NamePattern,
+    NonNegative,
+    Number,
+    Positive,
+)
 
 
 class _Criterion(Model):
@@ -25,7 +33,7 @@ class _Windowed(_Criterion):
 
 
 class _OnSignals(_Windowed):
-    signals: Annotated[list[NamePattern], Field(min_length=1)] = Field(description="patterns; all of them must pass")
+    signals: Annotated[Listed[NamePattern], Field(min_length=1)] = Field(description="patterns; all of them must pass")
 
 
 class BoundsSpec(_OnSignals):
@@ -63,7 +71,7 @@ class FinalSpec(_Criterion):
     """The last value is near a target."""
 
     type: Literal["final"]
-    signals: Annotated[list[NamePattern], Field(min_length=1)] = Field(description="patterns; all of them must pass")
+    signals: Annotated[Listed[NamePattern], Field(min_length=1)] = Field(description="patterns; all of them must pass")
     target: Number
     tolerance: NonNegative
 
@@ -72,7 +80,7 @@ class DeadlineSpec(_Criterion):
     """Signals have passed a level by a time."""
 
     type: Literal["deadline"]
-    signals: Annotated[list[NamePattern], Field(min_length=1)] = Field(description="patterns; all of them must pass")
+    signals: Annotated[Listed[NamePattern], Field(min_length=1)] = Field(description="patterns; all of them must pass")
     above: Number | None = Field(default=None, description="the level, from below")
     below: Number | None = Field(default=None, description="the level, from above")
     by: Positive = Field(description="s")

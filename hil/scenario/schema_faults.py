@@ -6,10 +6,18 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from limberjack.engine.system.readers.schema_values import Model, Name, NamePattern, NonNegative, Number, Positive
+from limberjack.engine.system.readers.schema_values import (
+    Listed,
+    Model,
+    Name,
+    NamePattern,
+    NonNegative,
+    Number,
+    Positive,
+)
 
 Probability = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
-Patterns = Annotated[list[NamePattern], Field(min_length=1)]
+Patterns = Annotated[Listed[NamePattern], Field(min_length=1)]
 
 
 class _Fault(Model):
@@ -207,7 +215,7 @@ class HeartbeatSpec(_Watchdog):
     type: Literal["heartbeat"]
     device: Name
     limit: Positive = Field(description="s of simulated time")
-    commands: list[NamePattern] = Field(default=[], description="that go to the safe state (default: the device's)")
+    commands: Listed[NamePattern] = Field(default=[], description="that go to the safe state (default: the device's)")
 
 
 class LimitSpec(_Watchdog):
@@ -217,7 +225,7 @@ class LimitSpec(_Watchdog):
     signals: Patterns
     lower: Number | None = Field(default=None, description="default: no bound")
     upper: Number | None = Field(default=None, description="default: no bound")
-    commands: list[NamePattern] = Field(default=[], description="that go to the safe state (default: all)")
+    commands: Listed[NamePattern] = Field(default=[], description="that go to the safe state (default: all)")
 
     @model_validator(mode="after")
     def _bounded(self) -> LimitSpec:
@@ -232,7 +240,7 @@ class EngineSpec(_Watchdog):
     """The engine: a signal is not finite, or time stands still."""
 
     type: Literal["engine"]
-    commands: list[NamePattern] = Field(default=[], description="that go to the safe state (default: all)")
+    commands: Listed[NamePattern] = Field(default=[], description="that go to the safe state (default: all)")
 
 
 WatchdogSpec = Annotated[CommandAgeSpec | HeartbeatSpec | LimitSpec | EngineSpec, Field(discriminator="type")]

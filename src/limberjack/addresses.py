@@ -7,7 +7,8 @@ import socket
 from dataclasses import dataclass
 from pathlib import Path
 
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.errors import ArgumentError, ModelError
+from limberjack.engine.system.readers.bounded_file import read_bytes
 
 _LEAST_KEY_BYTES = 16
 _MOST_KEY_BYTES = 4096
@@ -60,14 +61,13 @@ def address(text: str, where: str, least_port: int = 1) -> Address:
 def read_key(path: Path) -> bytes:
     """A key: the content of a file that others cannot read, at least 16 bytes."""
     try:
+        key = read_bytes(path, _MOST_KEY_BYTES)
         mode = path.stat().st_mode
-        with path.open("rb") as stream:
-            key = stream.read(_MOST_KEY_BYTES + 1)
-    except OSError as error:
-        raise ArgumentError(f"key_file {path}: cannot be read ({error.strerror}); check path and rights.") from None
+    except ModelError as error:
+        raise ArgumentError(f"key_file {path}: cannot be read ({error.what}); check path and rights.") from None
     if mode & 0o077:
         raise ArgumentError(f"key_file {path} can be read by other users; run: chmod 600 {path}")
-    if not _LEAST_KEY_BYTES <= len(key) <= _MOST_KEY_BYTES:
+    if len(key) < _LEAST_KEY_BYTES:
         raise ArgumentError(
             f"key_file {path} has {len(key)} bytes; make one of {_LEAST_KEY_BYTES} to {_MOST_KEY_BYTES}, for example: "
             f"head -c 32 /dev/urandom > {path}"

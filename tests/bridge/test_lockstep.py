@@ -106,6 +106,26 @@ def test_parameters_are_read_and_set(engine, endpoint, arm):
             client.parameter("gravity.z", float("nan"))
 
 
+def test_infinite_limits_and_reset_with_parameters(engine, endpoint, arm):
+    """What has no limit can lose one again; whoever listens hears of every parameter that a reset restores."""
+    engine()
+    limit = next(name for name in Simulation(arm).parameters if name.endswith(".limit"))
+    with Client(endpoint) as client:
+        given = client.parameter(limit)
+        assert client.parameter(limit, 1.5) == 1.5
+        assert client.parameter(limit, float("inf")) == float("inf")
+        with pytest.raises(RefusedError, match="finite"):
+            client.parameter("gravity.z", float("inf"))
+        client.parameter("gravity.z", 0.0)
+        count = client.status()["parameters_set"]
+        assert client.reset().time == 0.0
+        assert client.parameter("gravity.z") == 0.0
+        assert client.reset(parameters=True).step == 0
+        assert client.parameter("gravity.z") == pytest.approx(-9.80665)
+        assert client.parameter(limit) == given
+        assert client.status()["parameters_set"] == count + 2
+
+
 def test_second_commander_is_refused_by_name_and_may_read(engine, endpoint):
     engine()
     with Client(endpoint, name="first") as first, Client(endpoint, name="second") as second:

@@ -169,7 +169,7 @@ def test_a_failed_step_is_reported_and_leaves_the_last_good_state(service, talk,
 
 
 def test_an_unforeseen_error_is_answered_and_logged(service, talk, monkeypatch, caplog):
-    monkeypatch.setattr(service.simulation, "reset", lambda: 1 / 0)
+    monkeypatch.setattr(service.simulation, "reset", lambda **_: 1 / 0)
     assert talk.code("reset") == "internal"
     assert "ZeroDivisionError" in caplog.text
     assert talk.ask("step", [1, None, None]).type == "state"

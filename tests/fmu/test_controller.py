@@ -416,7 +416,7 @@ def test_what_is_no_usable_fmu(tmp_path, pid2):
     with zipfile.ZipFile(empty, "w") as archive:
         archive.writestr("readme", "hello")
     cases = [
-        (tmp_path / "none.fmu", "there is no file"),
+        (tmp_path / "none.fmu", "the file does not exist"),
         (text, "cannot be read as a ZIP"),
         (empty, "no modelDescription.xml"),
     ]

@@ -197,7 +197,7 @@ def test_millimetres_and_tonnes(tmp_path):
         ("density: 2700", "", "craig-bampton", "no static modes"),
         ("density: 2700", "", "free-free", "the sixth has"),
         ("density: 2700, masses: m.csv", "", "cantilever", "one of them"),
-        ("masses: m.csv", "", "cantilever", "m.csv: does not exist"),
+        ("masses: m.csv", "", "cantilever", "m.csv: the file does not exist"),
         ("density: 2700", "5", "cantilever", "'5' has no rotations"),
         ("density: 2700", "99999", "cantilever", "no node '99999'"),
         ("density: 2700", "tip as root", "cantilever", "move the inboard node 'root'"),

@@ -79,7 +79,7 @@ def test_a_frame(tmp_path):
         (("type: rectangle", "type: oval"), "frame.sections[0]", "oval"),
         (("width: 0.02, ", ""), "frame.sections[0].width", "'width' is missing"),
         (("inner: 0.018", "inner: 0.03"), "frame.sections[1]", "not below the outer radius"),
-        (("to: tip", "to: top"), "frame.beams[0].to", "there is no node 'top'. Use one of: root, tip"),
+        (("to: tip", "to: top"), "frame.beams[0].to", "there is no node 'top'. Use one of: 'root', 'tip'"),
         (("section: bar", "section: rod"), "frame.beams[0].section", "there is no section 'rod'"),
         (("material: steel", "material: iron"), "frame.beams[0].material", "there is no material 'iron'"),
         ((", up: [0, 1, 0]", ""), "frame.beams[0]", "'up' is missing"),

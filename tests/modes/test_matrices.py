@@ -221,7 +221,7 @@ def test_free_free_modes_keep_their_own_rest(tmp_path):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda f, K, M, p: describe(f, K="none.mtx"), "none.mtx: does not exist"),
+        (lambda f, K, M, p: describe(f, K="none.mtx"), "none.mtx: the file does not exist"),
         (lambda f, K, M, p: describe(f, K="K.dat"), "files that end in '.dat' are not known"),
         (lambda f, K, M, p: describe(f, more=", freedoms: [x, y]"), "have 90 rows"),
         (lambda f, K, M, p: describe(f, more=", freedoms: [x, x, y]"), "each once"),

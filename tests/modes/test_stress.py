@@ -227,7 +227,7 @@ def test_faults_of_stresses(solved, tmp_path):
         (tmp_path / "loads.dat").write_text(wrong)
         with pytest.raises(ModelError, match=words):
             modal_data_of(describe(tmp_path, RESULTS, tied, modes=6))
-    with pytest.raises(ModelError, match=re.escape("none.dat: does not exist")):
+    with pytest.raises(ModelError, match=re.escape("none.dat: the file does not exist")):
         modal_data_of(describe(tmp_path, RESULTS.replace("loads.dat", "none.dat"), tied, modes=6))
 
 

@@ -167,7 +167,7 @@ def test_other_fields_other_version_and_wrong_types():
 
 
 def test_a_missing_file_names_itself(tmp_path):
-    with pytest.raises(lj.ModelError, match=r"absent\.ljm: the file cannot be read"):
+    with pytest.raises(lj.ModelError, match=r"absent\.ljm: the file does not exist"):
         lj.load(tmp_path / "absent.ljm")
 
 

@@ -209,7 +209,7 @@ def test_files_that_are_not_there_or_of_no_known_kind(tmp_path):
     with pytest.raises(ModelError, match="does not exist"):
         load(tmp_path / "missing.yaml")
     (tmp_path / "dir.yaml").mkdir()
-    with pytest.raises(ModelError, match="is not a file"):
+    with pytest.raises(ModelError, match="not a file but a folder"):
         load(tmp_path / "dir.yaml")
     (tmp_path / "arm.sdf").write_text("")
     with pytest.raises(ModelError, match="unknown kind of model file '.sdf'"):

@@ -37,7 +37,7 @@ DOCS = HERE.parent.parent / "docs" / "model-format.md"
 
 def checked(path: Path) -> System:
     """The system of a file before its loops are brought to close."""
-    system, locate = read_yaml(path)
+    system, _, locate = read_yaml(path)
     return examine(system, "refuse", locate)
 
 

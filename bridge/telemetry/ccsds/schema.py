@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, ValidationError
+from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
 from limberjack.engine.errors import ModelError
-from limberjack.engine.system.readers.schema_errors import Dialect, model_error
-from limberjack.engine.system.readers.schema_values import Model, NamePattern, Positive
+from limberjack.engine.system.readers.schema_errors import Dialect, validated
+from limberjack.engine.system.readers.schema_values import Listed, Model, NamePattern, Positive
 from limberjack.engine.system.readers.yaml_document import read_document
 
 PAGE = "docs/telemetry.md"
@@ -44,7 +44,7 @@ class SetSpec(Model):
     """Quantities that travel together."""
 
     name: Word = Field(description="letters, digits and _")
-    quantities: Annotated[list[NamePattern], Field(min_length=1)] = Field(
+    quantities: Annotated[Listed[NamePattern], Field(min_length=1)] = Field(
         description="identifiers of the dictionary, with * and ?"
     )
     rate_hz: Positive | None = Field(
@@ -113,7 +113,4 @@ def read_packets(path: Path) -> PacketsSpec:
         raise ModelError(
             "a file of packets is a mapping", where=str(path), mend=f"Begin with 'limberjack_packets: 1'; see {PAGE}"
         )
-    try:
-        return PacketsSpec.model_validate(document.root.plain())
-    except ValidationError as error:
-        raise model_error(error, document, Dialect(PacketsSpec, PAGE)) from None
+    return validated(PacketsSpec, document, Dialect(PacketsSpec, PAGE))

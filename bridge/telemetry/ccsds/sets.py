@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import struct
 import zlib
@@ -18,6 +17,7 @@ from limberjack.bridge.telemetry.ccsds.vocabulary import Vocabulary
 from limberjack.bridge.telemetry.dictionary import GROUPS, Dictionary, Quantity
 from limberjack.bridge.telemetry.sample import Sample
 from limberjack.engine.errors import ArgumentError
+from limberjack.engine.near import nearest
 from limberjack.engine.system.patterns import compiled
 
 #: before the numbers: structure, signature of the plan, number of the publication, publications lost so far, time
@@ -165,7 +165,7 @@ def _chosen(dictionary: Dictionary, each: SetSpec) -> list[int]:
 
 
 def _none_fits(dictionary: Dictionary, each: SetSpec, pattern: str) -> NoReturn:
-    near = difflib.get_close_matches(pattern, list(dictionary.places), n=3)
+    near = nearest(pattern, list(dictionary.places), count=3)
     hint = f"did you mean {' or '.join(near)}?" if near else f"the groups are {', '.join(dictionary.groups)}."
     raise ArgumentError(f"set '{each.name}': no quantity fits '{pattern}'; {hint}")
 

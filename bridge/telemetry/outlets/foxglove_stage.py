@@ -15,11 +15,12 @@ import numpy as np
 from foxglove import messages
 from foxglove.channels import FrameTransformsChannel, SceneUpdateChannel
 
-from limberjack.bridge.scene.drawing import MEDIA, Drawing, Jet, Mesh, Painted, Rod
+from limberjack.bridge.scene.drawing import MEDIA, MOST_MESH_BYTES, Drawing, Jet, Mesh, Painted, Rod
 from limberjack.bridge.scene.poses import Posed, Poses
 from limberjack.bridge.telemetry.sample import Sample
 from limberjack.bridge.telemetry.session import Session
 from limberjack.engine.system.frames import rotation_to_z
+from limberjack.engine.system.readers.bounded_file import read_bytes
 from limberjack.engine.system.rotations import from_quaternion, to_quaternion
 
 TRANSFORMS_TOPIC, SCENE_TOPIC = "/tf", "/scene"
@@ -142,7 +143,7 @@ def _model(mesh: Mesh) -> messages.ModelPrimitive:
         color=_colour(shape.colour or "#ffffff", shape.opacity),
         override_color=bool(shape.colour),
         media_type=MEDIA[mesh.file.suffix.lower()],
-        data=mesh.file.read_bytes(),
+        data=read_bytes(mesh.file, MOST_MESH_BYTES),
     )
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 
+from limberjack.engine.near import nearest
 from limberjack.engine.system.alarms import Alarm, Bounds, quantity_names
 from limberjack.engine.system.numbers import usable
 from limberjack.engine.system.patterns import compiled
@@ -51,7 +51,7 @@ def _named(alarm: Alarm, names: tuple[str, ...], locate: Locate) -> list[str]:
 def _nearest(signal: str, names: tuple[str, ...]) -> str:
     """What may be meant, also where the first part of the name is missing."""
     whole = {name.partition(".")[2]: name for name in names} | {name: name for name in names}
-    near = difflib.get_close_matches(signal, whole, n=1)
+    near = nearest(signal, whole, count=1)
     if near:
         return f"Did you mean '{whole[near[0]]}'?"
     return "Name q., v., tau., output. or command. with a name of the model, or energy.total, momentum.linear.x, …"

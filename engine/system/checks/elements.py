@@ -19,10 +19,11 @@ def check_elements(system: System, locate: Locate) -> System:
     """Refuse what cannot act; directions of thrusters become unit vectors."""
     if system.central is not None:
         _check_central(system.central, system.source or f"system '{system.name}'")
+    bodies = set(system.body_names)
     for rotor in system.rotors:
-        _check_body(rotor, system, locate)
+        _check_body(rotor, bodies, locate)
         _check_vector(rotor, "momentum", rotor.momentum, locate)
-    return replace(system, thrusters=tuple(_checked(thruster, system, locate) for thruster in system.thrusters))
+    return replace(system, thrusters=tuple(_checked(thruster, bodies, locate) for thruster in system.thrusters))
 
 
 def _check_central(central: CentralGravity, where: str) -> None:
@@ -35,10 +36,10 @@ def _check_central(central: CentralGravity, where: str) -> None:
         fail("the centre of gravity is not 3 finite numbers", "position", "Give metres along x, y, z")
 
 
-def _check_body(item: Thruster | Rotor, system: System, locate: Locate) -> None:
-    if item.body not in system.body_names:
+def _check_body(item: Thruster | Rotor, bodies: set[str], locate: Locate) -> None:
+    if item.body not in bodies:
         what = f"{type(item).__name__.lower()} '{item.name}' sits on '{item.body}', which is no body"
-        refuse(item, "body", what, f"Name one of: {some_names(system.body_names)}", locate)
+        refuse(item, "body", what, f"Name one of: {some_names(bodies)}", locate)
 
 
 def _check_vector(item: Thruster | Rotor, field: str, value: np.ndarray, locate: Locate) -> None:
@@ -47,9 +48,9 @@ def _check_vector(item: Thruster | Rotor, field: str, value: np.ndarray, locate:
         refuse(item, field, what, "Give x, y, z in the axes of the body", locate)
 
 
-def _checked(thruster: Thruster, system: System, locate: Locate) -> Thruster:
+def _checked(thruster: Thruster, bodies: set[str], locate: Locate) -> Thruster:
     """The thruster with a unit direction."""
-    _check_body(thruster, system, locate)
+    _check_body(thruster, bodies, locate)
     for field in ("position", "direction"):
         _check_vector(thruster, field, getattr(thruster, field), locate)
     length = float(np.linalg.norm(thruster.direction))

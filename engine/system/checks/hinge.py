@@ -16,6 +16,7 @@ from limberjack.engine.system.system import Dof, Hinge, Pose
 
 #: axes this far from a right angle (cosine) are made orthogonal; worse ones are refused
 RIGHT_ANGLE_TOLERANCE = 1e-6
+_PLAIN = Dof()
 
 
 def check_hinge(hinge: Hinge, locate: Locate) -> Hinge:
@@ -32,7 +33,8 @@ def check_hinge(hinge: Hinge, locate: Locate) -> Hinge:
         what = f"hinge '{hinge.name}' has {len(dofs)} dof parameter sets"
         refuse(hinge, "dofs", what, f"Give {hinge.nv}, one for each of its velocities", locate)
     for i, dof in enumerate(dofs):
-        _check_dof(hinge, i, dof, locate)
+        if dof != _PLAIN:
+            _check_dof(hinge, i, dof, locate)
     q0 = _initial_position(hinge, locate)
     v0 = _vector(hinge, "v0", hinge.v0, hinge.nv, locate)
     return replace(hinge, axes=axes, dofs=dofs, q0=q0, v0=v0)

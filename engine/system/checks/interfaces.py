@@ -18,8 +18,9 @@ MODES = ("torque", "servo", "velocity")
 def check_actuators(system: System, locate: Locate) -> None:
     """Refuse unknown coordinates, wrong modes or gains."""
     quasi = {name for body in system.bodies if body.hinge.kind.quasi for name in body.hinge.velocity_names}
+    known = set(system.velocity_names)
     for actuator in system.actuators:
-        if actuator.coordinate not in system.velocity_names:
+        if actuator.coordinate not in known:
             what = f"actuator '{actuator.name}' drives '{actuator.coordinate}', which is no velocity coordinate"
             refuse(actuator, "coordinate", what, _choose(system.velocity_names), locate)
         _check_mode(actuator, locate)
@@ -44,8 +45,9 @@ def check_held(system: System) -> None:
     """Refuse names of held coordinates and velocities that the model does not have."""
     where = system.source or f"system '{system.name}'"
     for field, known in (("held", system.coordinate_names), ("held_rates", system.velocity_names)):
+        names = set(known)
         for name in getattr(system, field):
-            if name not in known:
+            if name not in names:
                 what = f"'{name}' is to be held, but is no {'coordinate' if field == 'held' else 'velocity'}"
                 raise ModelError(what, where=f"{where}, {field}", mend=_choose(known))
 
@@ -94,13 +96,14 @@ def check_sensors(system: System, locate: Locate) -> None:
         "motor": tuple(actuator.name for actuator in system.actuators if actuator.motor is not None),
         "thruster": tuple(thruster.name for thruster in system.thrusters),
     }
+    named = {kind: set(names) for kind, names in targets.items()}
     seen: dict[str, str] = {}
     for sensor in system.sensors:
         if sensor.type not in SENSOR_TYPES:
             what = f"sensor '{sensor.name}' has the unknown type '{sensor.type}'"
             refuse(sensor, "type", what, f"Use one of: {', '.join(SENSOR_TYPES)}", locate)
         kind, suffixes, _ = SENSOR_TYPES[sensor.type]
-        if sensor.target not in targets[kind]:
+        if sensor.target not in named[kind]:
             missing = _KINDS.get(kind, kind)
             what = f"sensor '{sensor.name}' of type {sensor.type} measures '{sensor.target}', which is no {missing}"
             refuse(sensor, "target", what, _choose(targets[kind]), locate)

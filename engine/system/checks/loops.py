@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
 from limberjack.engine.system.checks.hinge import check_hinge
-from limberjack.engine.system.frames import assemble
+from limberjack.engine.system.frames import Frames, assemble
 from limberjack.engine.system.graph import some_names
 from limberjack.engine.system.loops.kinematics import Tree, place
 from limberjack.engine.system.numbers import usable
@@ -36,13 +37,14 @@ def check_loops(system: System, locate: Locate) -> tuple[Loop, ...]:
     The system is otherwise checked, its bodies base to tip.
     """
     tree = _Tree(system)
+    velocities = dict.fromkeys(system.velocity_names)
     checked = []
     for loop in system.loops:
         if loop.type not in LOOP_TYPES:
             what = f"loop '{loop.name}' has the unknown type '{loop.type}'"
             refuse(loop, "type", what, f"Use one of: {', '.join(LOOP_TYPES)}", locate)
         _refuse_foreign_fields(loop, locate)
-        _check_method(loop, system.velocity_names, locate)
+        _check_method(loop, velocities, locate)
         _check_switch(loop, locate)
         _check_initial(loop, locate)
         if loop.joins:
@@ -62,7 +64,9 @@ class _Tree:
         bodies = system.bodies
         self.hinges = {body.hinge.name: body.hinge for body in bodies}
         self.names = {body.name for body in bodies}
-        self.rates = tuple(n for body in bodies if not body.hinge.kind.quasi for n in body.hinge.coordinate_names)
+        self.rates = dict.fromkeys(
+            n for body in bodies if not body.hinge.kind.quasi for n in body.hinge.coordinate_names
+        )
         self.quasi = {n for body in bodies if body.hinge.kind.quasi for n in body.hinge.coordinate_names}
         self._system = system
         self._carrier: dict[str | None, str | None] = {None: None}
@@ -76,15 +80,20 @@ class _Tree:
 
     def distance(self, loop: Loop, hinge: Hinge) -> float:
         """Distance of the frames' origins at the initial coordinates, m."""
-        frames = assemble(self._system)
-        poses = [Pose()]
-        for joint in Tree(frames).joints:
-            poses.append(place(joint, poses[joint.parent], self._system.q0)[0])
+        frames, poses = self._placed
         ends = []
         for body, pose in ((hinge.parent, hinge.inboard), (loop.body, hinge.outboard)):
             row, fixed = frames.of_body[body]
             ends.append((poses[row] @ fixed @ pose).position)
         return float(np.linalg.norm(ends[1] - ends[0]))
+
+    @cached_property
+    def _placed(self) -> tuple[Frames, list[Pose]]:
+        """Frames of the bodies, and where they are at the initial coordinates."""
+        frames, poses = assemble(self._system), [Pose()]
+        for joint in Tree(frames).joints:
+            poses.append(place(joint, poses[joint.parent], self._system.q0)[0])
+        return frames, poses
 
 
 def _refuse_foreign_fields(loop: Loop, locate: Locate) -> None:
@@ -107,17 +116,19 @@ def _refuse_foreign_fields(loop: Loop, locate: Locate) -> None:
             refuse(loop, field, f"loop '{loop.name}': a {kind} has no {field}", f"Remove {field}", locate)
 
 
-def _check_method(loop: Loop, velocities: Sequence[str], locate: Locate) -> None:
+def _check_method(loop: Loop, velocities: Collection[str], locate: Locate) -> None:
     name = loop.name
     if loop.method is not None and loop.method not in METHODS:
         what = f"loop '{name}' has the unknown method '{loop.method}'"
         refuse(loop, "method", what, f"Use one of: {', '.join(METHODS)}, or none to let the graph decide", locate)
-    for i, velocity in enumerate(loop.independent):
+    seen: set[str] = set()
+    for velocity in loop.independent:
         if velocity not in velocities:
             what = f"loop '{name}': '{velocity}' is no velocity coordinate, so that it cannot stay independent"
             refuse(loop, "independent", what, f"Name one of: {some_names(velocities)}", locate)
-        if velocity in loop.independent[:i]:
+        if velocity in seen:
             refuse(loop, "independent", f"loop '{name}' names '{velocity}' twice", "Name it once", locate)
+        seen.add(velocity)
     if loop.independent and loop.method == "force":
         what = f"loop '{name}' acts by force, which leaves no velocities independent of others"
         refuse(loop, "independent", what, "Remove independent, or use method embed", locate)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from limberjack.engine.errors import UnknownNameError
+from limberjack.engine.near import nearest
 from limberjack.engine.ranks import complement
 from limberjack.engine.system.hinge_types import SPHERICAL
 from limberjack.engine.system.loops.kinematics import Joint
@@ -42,7 +42,7 @@ def named(system: System, names: Iterable[str]) -> Holds:
         found_q = hinge.coordinate_names if hinge else [n for n in system.coordinate_names if n == name]
         found_v = hinge.velocity_names if hinge else [n for n in system.velocity_names if n == name]
         if not (found_q or found_v):
-            near = difflib.get_close_matches(str(name), [*hinges, *system.coordinate_names, *system.velocity_names], 1)
+            near = nearest(str(name), [*hinges, *system.coordinate_names, *system.velocity_names], 1)
             hint = f"; did you mean '{near[0]}'?" if near else "."
             raise UnknownNameError(f"hold: no coordinate, velocity or moving hinge is called '{name}'{hint}")
         coordinates += found_q

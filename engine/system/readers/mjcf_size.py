@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+from limberjack.engine.system.readers.mjcf_assets import Assets
 from limberjack.engine.system.readers.xml_document import Element, read_xml
 
 #: elements of a file after <replicate>, <composite>, <flexcomp>, <include> and <attach> have been expanded
@@ -29,7 +30,8 @@ _BUFFERS = ("nsample", "num", "nkey", "nuserdata", "njmax", "nconmax")
 
 
 def check_size(path: Path) -> None:
-    """Raise ModelError if the file, with all that it includes, expands beyond MAX_EXPANDED or MAX_SIZE."""
+    """Raise ModelError if the file, with all that it includes, expands beyond MAX_EXPANDED or MAX_SIZE, or names
+    files that MuJoCo should not open (`mjcf_assets`)."""
     _Count(path).run()
 
 
@@ -42,6 +44,7 @@ class _Count:
         self._models: dict[str, tuple[Element, Path]] = {}
         self._attached: list[tuple[Element, int]] = []
         self._waiting: list[tuple[Element, int, Path]] = [(self._read(path), 1, path.parent)]
+        self._assets = Assets(path.parent)
         self._total = 0
 
     def run(self) -> None:
@@ -53,6 +56,7 @@ class _Count:
                 model = self._models.get(element.attributes.get("model", ""))
                 if model is not None:
                     self._add_file(model[0], times, model[1])
+        self._assets.check()
 
     def _visit(self, element: Element, times: int, folder: Path) -> None:
         repeats = _product(element, "count") if element.tag in _REPEATING else 1
@@ -61,6 +65,7 @@ class _Count:
             what = f"the model expands to more than {MAX_EXPANDED} elements here"
             element.fail(what, "Lower the counts, or split the model")
         _check_memory(element)
+        self._assets.see(element, folder)
         if element.tag == "include":
             self._add_file(element, times, folder)
         elif element.tag == "model":

@@ -21,6 +21,7 @@ from limberjack.engine.system.readers.schema_shapes import ShapeSpec
 from limberjack.engine.system.readers.schema_values import (
     Frame,
     InertiaMatrix,
+    Listed,
     Model,
     Name,
     NamePattern,
@@ -47,7 +48,7 @@ class FlexibleSpec(Model):
         description="the node that the hinge holds: its frame is the body's (default: the node that the modes hold, "
         "else the frame of the data)",
     )
-    attachments: list[Name] | None = Field(
+    attachments: Listed[Name] | None = Field(
         default=None, description="nodes to hang on, as <body>.<node> (default: the interface nodes of the file)"
     )
     modes: Annotated[int, Field(ge=1, le=1000)] | None = Field(default=None, description="how many (default: all)")
@@ -110,13 +111,13 @@ class ActuatorSpec(Model):
 class InterfaceSpec(Model):
     """Which variables an exported FMU shows: patterns on names such as hinge.*.angle."""
 
-    inputs: list[NamePattern] | None = Field(default=None, description="commands (default: all)")
-    outputs: list[NamePattern] | None = Field(
+    inputs: Listed[NamePattern] | None = Field(default=None, description="commands (default: all)")
+    outputs: Listed[NamePattern] | None = Field(
         default=None,
         description="computed values (default: coordinates, velocities and forces of hinges, sensors, positions of "
         "named nodes, total energy)",
     )
-    parameters: list[NamePattern] | None = Field(
+    parameters: Listed[NamePattern] | None = Field(
         default=None,
         description="values that may be tuned (default: those of hinges that are not zero, gains and limits of drives, "
         "masses, gravity)",
@@ -133,20 +134,25 @@ class ModelSpec(Model):
 
     limberjack: Literal[1] = Field(description="version of this format")
     name: Name
+    strict: bool | None = Field(
+        default=None,
+        description="false: keep inertias that no real body has, with a warning; true: refuse whatever is warned of "
+        "(default: refuse such inertias, warn of the rest)",
+    )
     gravity: Gravity = Field(
         default=[0.0, 0.0, -9.80665], description="m/s², or {central: {mu: …}} (default [0, 0, -9.80665])"
     )
     simulation: SimulationSpec = SimulationSpec()
-    bodies: list[BodySpec] = Field(min_length=1)
-    nodes: list[NodeSpec] = Field(default=[])
-    loops: list[LoopSpec] = Field(default=[])
-    actuators: list[ActuatorSpec] = Field(default=[])
-    wheels: list[WheelSpec] = Field(default=[])
-    cmgs: list[CmgSpec] = Field(default=[])
-    thrusters: list[ThrusterSpec] = Field(default=[])
-    sensors: list[SensorSpec] = Field(default=[])
-    shapes: list[ShapeSpec] = Field(default=[])
-    alarms: list[AlarmSpec] = Field(default=[])
+    bodies: Listed[BodySpec] = Field(min_length=1)
+    nodes: Listed[NodeSpec] = Field(default=[])
+    loops: Listed[LoopSpec] = Field(default=[])
+    actuators: Listed[ActuatorSpec] = Field(default=[])
+    wheels: Listed[WheelSpec] = Field(default=[])
+    cmgs: Listed[CmgSpec] = Field(default=[])
+    thrusters: Listed[ThrusterSpec] = Field(default=[])
+    sensors: Listed[SensorSpec] = Field(default=[])
+    shapes: Listed[ShapeSpec] = Field(default=[])
+    alarms: Listed[AlarmSpec] = Field(default=[])
     sun: Vector3 = Field(
         default=[1.0, 0.0, 0.0], description="direction to the sun in the inertial frame (default [1, 0, 0])"
     )

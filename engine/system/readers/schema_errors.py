@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from limberjack.engine.errors import ModelError
+from limberjack.engine.near import nearest
 from limberjack.engine.system.hinge_types import HINGE_TYPES
 from limberjack.engine.system.patterns import PATTERN_MEND
 from limberjack.engine.system.readers.yaml_document import Document
@@ -20,9 +20,12 @@ from limberjack.engine.system.shapes import SIZES
 from limberjack.engine.system.system import LOOP_TYPES
 
 MAX_SHOWN = 5
+#: letters of a name that messages show
+MAX_LETTERS = 60
 #: a number with a unit behind it, or none
 _MEASURE = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*(?P<unit>[^\W\d_][^\s]{0,11}|[°%])?\s*\Z")
 Path = tuple[str | int, ...]
+Spec = TypeVar("Spec", bound=BaseModel)
 
 _TYPES = {
     "float_type": "a number",
@@ -49,13 +52,23 @@ class Dialect:
         return _fields_of(self.root)
 
 
+def validated(spec: type[Spec], document: Document, dialect: Dialect | None = None) -> Spec:
+    """The content of a document as what its format says. ModelError with the lines of what does not fit."""
+    try:
+        return spec.model_validate(document.root.plain())
+    except ValidationError as error:
+        raise model_error(error, document, dialect) from None
+
+
 def model_error(error: ValidationError, document: Document, dialect: Dialect | None = None) -> ModelError:
-    """One ModelError about the first finding; up to four more are listed behind it. dialect: None for model files."""
+    """One ModelError about the first finding; up to four more are listed behind it. dialect: None for model files.
+
+    A misspelt field explains a missing one, so misspelt ones come first. Only what is listed is put into words.
+    """
     details = sorted(error.errors(include_url=False), key=lambda detail: detail["type"] != "extra_forbidden")
-    findings = [_finding(detail, document, dialect) for detail in details]  # a misspelt field explains a missing one
-    (where, what, mend), rest = findings[0], findings[1:MAX_SHOWN]
+    (where, what, mend), *rest = (_finding(detail, document, dialect) for detail in details[:MAX_SHOWN])
     more = "".join(f"; also {place}: {text}" for place, text, _ in rest)
-    left = len(findings) - MAX_SHOWN
+    left = len(details) - MAX_SHOWN
     more += f"; and {left} more" if left > 0 else ""
     return ModelError(what + more, where=where, mend=mend)
 
@@ -136,8 +149,8 @@ def _foreign_words(dialect: Dialect) -> Callable[[ErrorDetails, Path, Document],
     def words(detail: ErrorDetails, path: Path, document: Document) -> tuple[str, str]:
         kind, context, field = detail["type"], detail.get("ctx", {}), str(path[-1]) if path else ""
         if kind == "extra_forbidden":
-            close = difflib.get_close_matches(field, dialect.fields(), 1)
-            return f"unknown field '{field}'", _meant(field, close, dialect.page)
+            close = nearest(field, dialect.fields(), 1)
+            return f"unknown field '{field[:MAX_LETTERS]}'", _meant(field, close, dialect.page)
         if kind == "union_tag_invalid":
             return f"unknown {field} {_shown(context['tag'])}", _one_of(context["tag"], context["expected_tags"])
         if kind == "union_tag_not_found":
@@ -168,7 +181,7 @@ def _unknown_branch(tag: Any, path: Path) -> tuple[str, str]:
 
 def _one_of(given: Any, known: str) -> str:
     """What there is, quoted and with commas, and the nearest of it to what was given."""
-    close = difflib.get_close_matches(str(given), [name.strip(" '") for name in known.split(",")], 1)
+    close = nearest(str(given), [name.strip(" '") for name in known.split(",")], 1)
     return f"Use one of: {known}" + (f"; did you mean '{close[0]}'?" if close else "")
 
 
@@ -177,14 +190,15 @@ def _list(names: list[str]) -> str:
 
 
 def _unknown_field(field: str, path: Path, document: Document) -> tuple[str, str]:
-    owner = document.root.plain()
-    for part in path[:-1]:
-        owner = owner[part]
-    hinge_type = str(owner.get("type")) if isinstance(owner, dict) and "hinge" in path else ""
+    found = document.find(path[:-1])
+    given = found.content if found is not None else None
+    owner = {key: value.content for key, value in given.items()} if isinstance(given, dict) else {}
+    field = field[:MAX_LETTERS]
+    hinge_type = str(owner.get("type")) if "hinge" in path else ""
     if field in ("stiffness", "rest", "limits") and hinge_type in HINGE_TYPES and HINGE_TYPES[hinge_type].quasi:
         what = f"a {hinge_type} hinge has quasi-velocities, not rates of coordinates, so it has no '{field}'"
         return what, f"Remove {field}; damping, friction and armature are possible"
-    close = difflib.get_close_matches(field, _all_fields(), 1)
+    close = nearest(field, _all_fields(), 1)
     if path[0] == "loops" and len(path) == 3:
         kind = f"{owner.get('hinge')} hinge loop" if owner.get("type") == "hinge" else f"{owner.get('type')} loop"
         return f"'{field}' is no field of a {kind}", _meant(field, close)
@@ -219,7 +233,7 @@ def _length(context: dict[str, Any]) -> str:
 
 
 def _shown(value: Any) -> str:
-    text = repr(value)
+    text = repr(value[:60] if isinstance(value, (str, list)) else value)
     return text if len(text) <= 60 else text[:57] + "…"
 
 

@@ -8,6 +8,7 @@ from pydantic import Discriminator, Field, Tag
 
 from limberjack.engine.system.readers.schema_values import (
     Frame,
+    Listed,
     Model,
     Name,
     NonNegative,
@@ -30,7 +31,7 @@ class Limits(Model):
 
 
 PerDofLimits = Annotated[
-    Annotated[list[Limits | None], Tag("list")] | Annotated[dict[str, Limits], Tag("mapping")],
+    Annotated[Listed[Limits | None], Tag("list")] | Annotated[dict[str, Limits], Tag("mapping")],
     Discriminator(shape_of),
 ]
 

@@ -7,7 +7,16 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag
 
 from limberjack.engine.system.readers.schema_hinges import Axis, MapRows, axes_field
-from limberjack.engine.system.readers.schema_values import Frame, Model, Name, NonNegative, Number, Positive, Vector3
+from limberjack.engine.system.readers.schema_values import (
+    Frame,
+    Listed,
+    Model,
+    Name,
+    NonNegative,
+    Number,
+    Positive,
+    Vector3,
+)
 
 
 class EndFrame(Frame):
@@ -35,7 +44,7 @@ class LoopBase(Model):
         description="embed: minimal coordinates (constraint embedding); force: constraint forces "
         "(default: chosen from the graph)",
     )
-    independent: list[Name] = Field(
+    independent: Listed[Name] = Field(
         default=[],
         description="velocities that stay independent; the loop is then embedded (default: chosen by conditioning)",
     )

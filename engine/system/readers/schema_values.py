@@ -5,7 +5,18 @@ from __future__ import annotations
 from typing import Annotated, Any, TypeVar
 
 import numpy as np
-from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from limberjack.engine.system.numbers import LARGEST
@@ -14,6 +25,8 @@ from limberjack.engine.system.rotations import UNIT_TOLERANCE, from_quaternion, 
 from limberjack.engine.system.system import Pose
 
 T = TypeVar("T")
+#: entries of a list that are checked together
+_PORTION = 200
 
 
 class Model(BaseModel):
@@ -29,6 +42,24 @@ def _checked_pattern(pattern: str) -> str:
     return pattern
 
 
+def _in_portions(value: Any, check: ValidatorFunctionWrapHandler) -> Any:
+    """The checked entries of a list; after the portion with the first mistake no more mistakes are looked for.
+
+    A long list of wrong entries would else make several findings for each.
+    """
+    if not isinstance(value, list) or len(value) <= _PORTION:
+        return check(value)
+    made: list[Any] = []
+    for start in range(0, len(value), _PORTION):
+        try:
+            made += check(value[start : start + _PORTION])
+        except ValidationError:
+            return check(value[: start + _PORTION])  # fails again, with the places in the whole list
+    return made
+
+
+#: a list of any length
+Listed = Annotated[list[T], WrapValidator(_in_portions)]
 Number = Annotated[float, Field(ge=-LARGEST, le=LARGEST, allow_inf_nan=False)]
 NonNegative = Annotated[float, Field(ge=0, le=LARGEST, allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0, le=LARGEST, allow_inf_nan=False)]
@@ -46,7 +77,7 @@ def shape_of(value: Any) -> str:
 
 PerDofNumber = Annotated[
     Annotated[Number, Tag("number")]
-    | Annotated[list[Number], Tag("list")]
+    | Annotated[Listed[Number], Tag("list")]
     | Annotated[dict[str, Number], Tag("mapping")],
     Discriminator(shape_of),
 ]

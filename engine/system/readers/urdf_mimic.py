@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from typing import Literal
 
+from limberjack.engine.near import nearest
+from limberjack.engine.system.graph import in_short
 from limberjack.engine.system.readers.xml_document import Element
 from limberjack.engine.system.system import Loop, Term
 
@@ -44,19 +45,22 @@ def read_mimics(joints: dict[str, Element], mimic: Mimic) -> tuple[dict[str, Fol
         return {}, [f"{joint.place}, {joint.label}: {ignored}" for joint in mimicking]
     fixed = [joint.text("name") for joint in mimicking if joint.text("type") == "fixed"]
     followers = {joint.text("name"): _follower(joint, joints) for joint in mimicking if joint.text("name") not in fixed}
-    for follower in followers.values():
-        _refuse_circle(follower, followers)
+    _refuse_circles(followers)
     named = ", ".join(f"'{name}'" for name in fixed)
     return followers, [f"<mimic> has no effect on joints that are fixed: {named}"] * bool(fixed)
 
 
-def start_of(name: str, followers: dict[str, Follower], starts: dict[str, float]) -> float:
-    """Where a joint starts: with the joint that it follows, else as in ``starts``. There are no circles."""
-    scale, shift = 1.0, 0.0
-    while name in followers:
-        follower = followers[name]
-        scale, shift, name = scale * follower.multiplier, shift + scale * follower.offset, follower.leader
-    return scale * starts[name] + shift
+def started(followers: dict[str, Follower], starts: dict[str, float]) -> dict[str, float]:
+    """Where joints start: those that follow another with it, the others as in ``starts``. There are no circles."""
+    found = {name: start for name, start in starts.items() if name not in followers}
+    for first in followers:
+        chain = [first]
+        while chain[-1] not in found:  # every joint is found once
+            chain.append(followers[chain[-1]].leader)
+        for name in reversed(chain[:-1]):
+            follower = followers[name]
+            found[name] = follower.multiplier * found[follower.leader] + follower.offset
+    return found
 
 
 def _follower(joint: Element, joints: dict[str, Element]) -> Follower:
@@ -68,7 +72,7 @@ def _follower(joint: Element, joints: dict[str, Element]) -> Follower:
     if leader == name:
         mimic.fail(f"joint '{name}' mimics itself", f"Name the joint it shall follow, {_INSTEAD}")
     if leader not in joints:
-        close = difflib.get_close_matches(leader, joints, 1, cutoff=0.5)
+        close = nearest(leader, joints, 1, cutoff=0.5)
         meant = f" (did you mean '{close[0]}'?)" if close else ""
         what = f"joint '{name}' mimics '{leader}', which does not exist{meant}"
         mimic.fail(what, f"Name a joint of this robot, {_INSTEAD}")
@@ -78,11 +82,17 @@ def _follower(joint: Element, joints: dict[str, Element]) -> Follower:
     return Follower(joint, leader, mimic.number("multiplier", 1.0), mimic.number("offset", 0.0))
 
 
-def _refuse_circle(follower: Follower, followers: dict[str, Follower]) -> None:
-    chain = [follower.joint.text("name")]
-    while follower.leader in followers:  # at most one visit a joint
-        chain.append(follower.leader)
-        if follower.leader in chain[:-1]:
-            what = "joints mimic each other in a circle: " + " → ".join(chain)
-            followers[chain[0]].joint.fail(what, f"Let one of them move freely, {_INSTEAD}")
-        follower = followers[follower.leader]
+def _refuse_circles(followers: dict[str, Follower]) -> None:
+    """ModelError if joints follow each other in a circle. Each joint is visited once."""
+    sound: set[str] = set()
+    for first in followers:
+        chain: dict[str, None] = {}
+        name = first
+        while name in followers and name not in sound:
+            if name in chain:
+                circle = [*list(chain)[list(chain).index(name) :], name]
+                what = "joints mimic each other in a circle: " + in_short(circle, " → ")
+                followers[name].joint.fail(what, f"Let one of them move freely, {_INSTEAD}")
+            chain[name] = None
+            name = followers[name].leader
+        sound |= set(chain)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from limberjack.engine.system.devices import Actuator
-from limberjack.engine.system.readers.urdf_mimic import ONE_DOF_JOINTS, Follower, Mimic, read_mimics, start_of
+from limberjack.engine.system.readers.urdf_mimic import ONE_DOF_JOINTS, Follower, Mimic, read_mimics, started
 from limberjack.engine.system.readers.urdf_visuals import read_visuals
 from limberjack.engine.system.readers.xml_document import Element
 from limberjack.engine.system.rotations import from_rpy
@@ -31,6 +31,8 @@ _IGNORED = {
     "link": {"collision", "contact", "self_collision_checking"},
     "joint": {"safety_controller", "calibration", "transmission", "gazebo"},
 }
+#: kinds of unknown elements that are told
+_MOST_KINDS = 20
 _READ = {
     "robot": {"link", "joint"},
     "link": {"inertial", "visual"},
@@ -211,10 +213,9 @@ def _initial_position(dof: Dof) -> float:
 def _started(hinges: dict[str, Hinge], followers: dict[str, Follower]) -> dict[str, Hinge]:
     """The hinges, those that mimic another at the start where it puts them."""
     starts = {hinge.name: float(hinge.q0[0]) for hinge in hinges.values() if len(hinge.q0) == 1}
+    found = started(followers, starts)
     return {
-        link: replace(hinge, q0=np.array([start_of(hinge.name, followers, starts)]))
-        if hinge.name in followers
-        else hinge
+        link: replace(hinge, q0=np.array([found[hinge.name]])) if hinge.name in followers else hinge
         for link, hinge in hinges.items()
     }
 
@@ -251,4 +252,6 @@ def _unknown_elements(root: Element) -> list[str]:
         for child in element.children:
             if child.tag not in known:
                 unknown.setdefault(f"<{child.tag}> in <{element.tag}>", child.place)
-    return [f"{place}: element {what} is not part of URDF and is ignored" for what, place in unknown.items()]
+    told = [f"{place}: element {what} is not part of URDF and is ignored" for what, place in unknown.items()]
+    more = len(told) - _MOST_KINDS
+    return told[:_MOST_KINDS] + [f"{more} more kinds of elements are not part of URDF and are ignored"] * (more > 0)

@@ -14,11 +14,14 @@ from defusedxml.common import DefusedXmlException
 
 from limberjack.engine.errors import ModelError
 from limberjack.engine.system.numbers import usable
-from limberjack.engine.system.readers.text_file import read_bytes
+from limberjack.engine.system.readers.bounded_file import read_bytes
 
 #: MJCF nests a body in its parent, so a long chain is deep; nothing here recurses
 MAX_DEPTH = 2000
-MAX_ELEMENTS = 500_000
+MAX_ELEMENTS = 60_000
+#: attributes of all elements, about: each has one "="
+MAX_ATTRIBUTES = 300_000
+_PLAIN = "Give a plain robot description"
 
 
 @dataclass
@@ -86,6 +89,7 @@ def read_xml(path: Path) -> Element:
     """The root element of a file; ModelError for DTDs, entities, deep nesting and large files."""
     builder = _Builder(str(path))
     content = read_bytes(path)
+    _check_amount(content, builder)
     try:
         defusedxml.sax.parseString(content, builder, forbid_dtd=True)
     except SAXParseException as error:
@@ -99,6 +103,13 @@ def read_xml(path: Path) -> Element:
             raise
         raise ModelError(f"unreadable XML: {error}", where=builder.here, mend="Write the file as UTF-8") from None
     return builder.root()
+
+
+def _check_amount(content: bytes, builder: _Builder) -> None:
+    """Refuse before parsing what cannot but be too large. Each element has one or two "<"; comments may have some."""
+    for sign, most, what in ((b"<", 4 * MAX_ELEMENTS, "tags"), (b"=", MAX_ATTRIBUTES, "attributes")):
+        if content.count(sign) > most:
+            raise ModelError(f"the XML has more than {most} {what}", where=builder.here, mend=_PLAIN)
 
 
 class _Builder(handler.ContentHandler):
@@ -127,7 +138,7 @@ class _Builder(handler.ContentHandler):
         element = Element(name, dict(attrs.items()), self.here)
         if len(self._open) >= MAX_DEPTH or self._count > MAX_ELEMENTS:
             what = f"the XML is nested deeper than {MAX_DEPTH} or has more than {MAX_ELEMENTS} elements"
-            element.fail(what, "Give a plain robot description")
+            element.fail(what, _PLAIN)
         if self._open:
             self._open[-1].children.append(element)
         else:

@@ -15,11 +15,13 @@ from typing import Any, NoReturn
 import yaml
 
 from limberjack.engine.errors import ModelError
-from limberjack.engine.system.readers.text_file import read_bytes
+from limberjack.engine.system.readers.bounded_file import read_bytes
 
 MAX_DEPTH = 32
-#: values in the file with every alias counted as often as it is used
-MAX_VALUES = 1_000_000
+#: keys and values in the file, with every alias counted as often as it is used
+MAX_VALUES = 150_000
+#: letters of a key that messages show
+_MOST_SHOWN = 60
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _INTEGER = re.compile(r"[-+]?[0-9]+\Z|0x[0-9a-fA-F]+\Z|0o[0-7]+\Z")
@@ -28,15 +30,21 @@ _WORDS: dict[str, Any] = {"": None, "~": None, "null": None, "Null": None, "NULL
 _WORDS |= {word: word.lower() == "true" for word in ("true", "True", "TRUE", "false", "False", "FALSE")}
 _WORDS |= {sign + word: float(sign + "inf") for sign in ("", "+", "-") for word in (".inf", ".Inf", ".INF")}
 _WORDS |= dict.fromkeys((".nan", ".NaN", ".NAN"), math.nan)
+_SMALLER = "Give a smaller file; large models are made in Python and kept as .ljm"
+#: a directive for tags; the parser compares each with all before it
+_TAGS = re.compile(r"^%TAG", re.MULTILINE)
 
 
-@dataclass
+@dataclass(slots=True)
 class Value:
-    """A value with the line it begins at: a scalar, a list of Values or a mapping of keys to Values."""
+    """A value with the line it begins at: a scalar, a list of Values or a mapping of keys to Values.
+
+    height : levels of lists and mappings in it
+    """
 
     content: Any
     line: int
-    size: int = 1
+    height: int = 0
 
     def plain(self) -> Any:
         """The value without lines."""
@@ -58,16 +66,21 @@ class Document:
         """The place of a path, "arm.yaml:12, bodies[2].mass"; its owner's line for what the file lacks."""
         value, text = self.root, ""
         for part in path:
-            text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+            shown = part if isinstance(part, int) else part[:_MOST_SHOWN]
+            text += f"[{shown}]" if isinstance(part, int) else f".{shown}" if text else str(shown)
             value = _child(value, part) or value
         return f"{self.file}:{value.line}, {text}" if text else f"{self.file}:{value.line}"
 
-    def has(self, path: tuple[str | int, ...]) -> bool:
-        """Whether the file has a value at this path."""
+    def find(self, path: tuple[str | int, ...]) -> Value | None:
+        """The value at this path, if the file has one."""
         value: Value | None = self.root
         for part in path:
             value = _child(value, part) if value is not None else None
-        return value is not None
+        return value
+
+    def has(self, path: tuple[str | int, ...]) -> bool:
+        """Whether the file has a value at this path."""
+        return self.find(path) is not None
 
 
 def _child(value: Value, part: str | int) -> Value | None:
@@ -93,6 +106,10 @@ def read_document(path: Path) -> Document:
 
 def parse_document(text: str, file: str) -> Document:
     """The document of a text, as `read_document`; file: what messages call it."""
+    directive = _TAGS.search(text)
+    if directive is not None:
+        where = f"{file}:{text.count(chr(10), 0, directive.start()) + 1}"
+        raise ModelError("tags are not allowed", where=where, mend="Remove the %TAG directive")
     try:
         root = _Builder(file).document(yaml.parse(text, Loader=_LOADER))
     except yaml.MarkedYAMLError as error:
@@ -118,11 +135,13 @@ def _syntax_mend(text: str, mark: Any) -> str:
 
 
 class _Builder:
-    """Makes Values from the parser's events. Recursion is bounded by MAX_DEPTH, size by MAX_VALUES."""
+    """Makes Values from the parser's events. Recursion is bounded by MAX_DEPTH, size by MAX_VALUES, as they come."""
 
     def __init__(self, file: str) -> None:
         self._file = file
-        self._anchors: dict[str, Value] = {}
+        self._count = 0
+        #: anchor → its value, and keys and values in it
+        self._anchors: dict[str, tuple[Value, int]] = {}
 
     def document(self, events: Iterator[Any]) -> Value:
         root: Value | None = None
@@ -140,33 +159,47 @@ class _Builder:
         return root
 
     def _value(self, event: Any, events: Iterator[Any], depth: int) -> Value:
+        kind = type(event)
+        if kind is yaml.AliasEvent:
+            return self._alias(event, depth)
         if depth > MAX_DEPTH:
-            self._fail(
-                event,
-                f"nested deeper than {MAX_DEPTH} levels",
-                "Write the model as docs/model-format.md says",
-            )
-        if isinstance(event, yaml.AliasEvent):
-            return self._alias(event)
-        if getattr(event, "tag", None):
-            self._fail(event, f"the tag {event.tag!r} is not allowed", "Remove the tag")
+            self._too_deep(event)
+        if event.tag:
+            self._fail(event, f"the tag {event.tag[:_MOST_SHOWN]!r} is not allowed", "Remove the tag")
+        before = self._count
+        self._add(1, event)
         value = Value(None, event.start_mark.line + 1)
-        if isinstance(event, yaml.ScalarEvent):
+        if kind is yaml.ScalarEvent:
             value.content = self._scalar(event)
-        elif isinstance(event, yaml.SequenceStartEvent):
+        elif kind is yaml.SequenceStartEvent:
             self._sequence(value, events, depth)
         else:
             self._mapping(value, events, depth)
-        if value.size > MAX_VALUES:
-            self._fail(event, f"aliases expand to more than {MAX_VALUES} values", "Use fewer aliases")
         if event.anchor:
-            self._anchors[event.anchor] = value
+            self._anchors[event.anchor] = value, self._count - before
         return value
 
-    def _alias(self, event: Any) -> Value:
+    def _add(self, count: int, event: Any) -> None:
+        """Count keys and values; ModelError beyond MAX_VALUES."""
+        self._count += count
+        if self._count > MAX_VALUES:
+            what = "aliases expand to" if count > 1 else "the file has"
+            mend = "Use fewer aliases" if count > 1 else _SMALLER
+            self._fail(event, f"{what} more than {MAX_VALUES} keys and values", mend)
+
+    def _too_deep(self, event: Any) -> NoReturn:
+        what = f"nested deeper than {MAX_DEPTH} levels"
+        self._fail(event, what, "Write the model as docs/model-format.md says")
+
+    def _alias(self, event: Any, depth: int) -> Value:
         if event.anchor not in self._anchors:
-            self._fail(event, f"alias '*{event.anchor}' has no finished anchor before it", "Set the anchor first")
-        return self._anchors[event.anchor]
+            name = event.anchor[:_MOST_SHOWN]
+            self._fail(event, f"alias '*{name}' has no finished anchor before it", "Set the anchor first")
+        value, size = self._anchors[event.anchor]
+        if depth + value.height > MAX_DEPTH:
+            self._too_deep(event)
+        self._add(size, event)
+        return value
 
     def _scalar(self, event: Any) -> Any:
         text = event.value
@@ -179,34 +212,35 @@ class _Builder:
         return float(text) if len(text) <= 400 and _FLOAT.match(text) else text
 
     def _sequence(self, value: Value, events: Iterator[Any], depth: int) -> None:
-        value.content = []
+        content: list[Value] = []
         for event in events:
-            if isinstance(event, yaml.SequenceEndEvent):
+            if type(event) is yaml.SequenceEndEvent:
                 break
-            item = self._value(event, events, depth + 1)
-            value.content.append(item)
-            value.size += item.size
+            content.append(self._value(event, events, depth + 1))
+        value.content = content
+        value.height = 1 + max((item.height for item in content), default=0)
 
     def _mapping(self, value: Value, events: Iterator[Any], depth: int) -> None:
-        value.content = {}
+        content: dict[str, Value] = {}
         lines: dict[str, int] = {}
         for event in events:
-            if isinstance(event, yaml.MappingEndEvent):
+            if type(event) is yaml.MappingEndEvent:
                 break
             key = self._key(event)
             if key in lines:
-                what = f"the key '{key}' is given twice, first in line {lines[key]}"
+                what = f"the key '{key[:_MOST_SHOWN]}' is given twice, first in line {lines[key]}"
                 self._fail(event, what, "Keep one of them")
             lines[key] = event.start_mark.line + 1
-            item = self._value(next(events), events, depth + 1)
-            value.content[key] = item
-            value.size += item.size
+            content[key] = self._value(next(events), events, depth + 1)
+        value.content = content
+        value.height = 1 + max((item.height for item in content.values()), default=0)
 
     def _key(self, event: Any) -> str:
         if not isinstance(event, yaml.ScalarEvent) or event.tag or event.anchor:
             self._fail(event, "a key is not plain text", "Write keys as plain words")
         if event.value == "<<":
             self._fail(event, "merge keys (<<) are not supported", "Repeat the fields, or alias whole values (*name)")
+        self._add(1, event)
         return str(event.value)
 
     def _fail(self, event: Any, what: str, mend: str) -> NoReturn:

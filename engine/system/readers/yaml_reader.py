@@ -6,7 +6,6 @@ import math
 from pathlib import Path
 
 import numpy as np
-from pydantic import ValidationError
 
 from limberjack.engine.errors import ModelError
 from limberjack.engine.system.devices import Actuator, Motor
@@ -14,7 +13,7 @@ from limberjack.engine.system.flexible import modal_bodies
 from limberjack.engine.system.modal import Integrals
 from limberjack.engine.system.places import Locate, plain_locate
 from limberjack.engine.system.readers.schema import ActuatorSpec, BodySpec, ModelSpec
-from limberjack.engine.system.readers.schema_errors import model_error
+from limberjack.engine.system.readers.schema_errors import validated
 from limberjack.engine.system.readers.yaml_document import Document, read_document
 from limberjack.engine.system.readers.yaml_elements import make_elements
 from limberjack.engine.system.readers.yaml_frames import WORLD, Carriers
@@ -32,19 +31,15 @@ _FIELDS = {"inboard": "position", "q0": "initial", "v0": "initial", "size": "rad
 _LOOP_FIELDS = {"inboard": "from", "parent": "from", "outboard": "to", "body": "to", "locked": "hinge"}
 
 
-def read_yaml(path: Path) -> tuple[System, Locate]:
-    """The System of a file, not yet validated, and the finder of lines for later errors."""
+def read_yaml(path: Path) -> tuple[System, bool | None, Locate]:
+    """The System of a file, not yet validated, its `strict`, and the finder of lines for later errors."""
     document = read_document(path)
-    content = document.root.plain()
-    if not isinstance(content, dict):
+    if not isinstance(document.root.content, dict):
         mend = "Begin with 'limberjack: 1'; see docs/model-format.md"
         raise ModelError("the file is not a mapping of fields", where=document.place(()), mend=mend)
     _check_kind(document)
-    try:
-        spec = ModelSpec.model_validate(content)
-    except ValidationError as error:
-        raise model_error(error, document) from None
-    return _system(spec, document), _locator(document, spec)
+    spec = validated(ModelSpec, document)
+    return _system(spec, document), spec.strict, _locator(document, spec)
 
 
 def _check_kind(document: Document) -> None:

@@ -18,6 +18,7 @@ from limberjack.commands.info_loops import group_labels, plan_of, print_loops
 from limberjack.commands.tables import new_table
 from limberjack.engine.errors import ModelWarning
 from limberjack.engine.system.alarms import Bounds
+from limberjack.engine.system.devices import SENSOR_TYPES
 from limberjack.engine.system.load import load
 from limberjack.engine.system.system import Body, Dof, Hinge, System
 
@@ -170,10 +171,11 @@ def _rotors(system: System) -> Table:
 
 
 def _sensors(system: System) -> Table:
-    table = new_table("sensors", "name", "type", "target", folding=(0, 2))
+    table = new_table("sensors", "name", "type", "target", "components", folding=(0, 2, 3))
     for sensor in system.sensors:
         kind = f"{sensor.type}, instrument" if sensor.errors is not None else sensor.type
-        table.add_row(sensor.name, kind, sensor.target)
+        components = (suffix for suffix in SENSOR_TYPES[sensor.type][1] if suffix)
+        table.add_row(sensor.name, kind, sensor.target, ", ".join(components))
     return table
 
 

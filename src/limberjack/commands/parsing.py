@@ -17,15 +17,32 @@ def command(commands: Any, name: str, work: Callable[[argparse.Namespace], int |
 def load_arguments(parser: Any) -> None:
     """How a model file is read."""
     parser.add_argument("--base", choices=("fixed", "free"), help="hold the root body, or let it float")
-    parser.add_argument("--strict", action="store_true", help="refuse what is otherwise only warned of")
+    parser.add_argument(
+        "--strict",
+        action=argparse.BooleanOptionalAction,
+        help="refuse what is otherwise only warned of; --no-strict keeps inertias that no real body has",
+    )
     parser.add_argument(
         "--mimic",
         choices=("couple", "independent", "refuse"),
         default="couple",
         help="URDF joints that mimic another: couple them (default), let them move on their own, or refuse the model",
     )
+    parser.add_argument(
+        "--gravity",
+        nargs=3,
+        type=float,
+        metavar=("X", "Y", "Z"),
+        help="m/s², instead of the file's uniform or central field",
+    )
+    parser.add_argument(
+        "--merge",
+        action=argparse.BooleanOptionalAction,
+        help="fold fixed hinges into their parents; --no-merge keeps them, with their reactions",
+    )
 
 
 def load_options(options: argparse.Namespace) -> dict[str, Any]:
     """The same for `limberjack.load`."""
-    return {"base": options.base, "strict": options.strict, "mimic": options.mimic}
+    names = ("base", "strict", "mimic", "gravity", "merge")
+    return {name: getattr(options, name) for name in names}

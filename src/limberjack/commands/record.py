@@ -9,6 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from limberjack.engine.errors import ArgumentError
+from limberjack.engine.system.readers.bounded_file import size_of
+
+#: of a log that is read at once
+_MOST_BYTES = 1 << 30
 
 
 class Record:
@@ -53,6 +57,7 @@ def _write_parquet(path: Path, columns: list[str], table: np.ndarray) -> None:
 
 def read_csv(path: Path) -> dict[str, np.ndarray]:
     """Column name → values of a log. Raises ArgumentError for a file that is not the log of a run."""
+    size_of(path, _MOST_BYTES)
     try:
         with path.open(newline="") as stream:
             names = next(csv.reader(stream), [])

@@ -65,7 +65,8 @@ def parse_overrides(given: Sequence[str]) -> dict[str, Any]:
 
 
 def _refuse_probe_options(options: argparse.Namespace) -> None:
-    given = {"base": options.base, "strict": options.strict or None, "rate": options.rate, "cpu": options.cpu}
+    given = {"base": options.base, "strict": options.strict, "gravity": options.gravity, "merge": options.merge}
+    given |= {"rate": options.rate, "cpu": options.cpu}
     given |= {"priority": options.priority, "lock-memory": options.lock_memory or None}
     for name, value in given.items():
         if value is not None:

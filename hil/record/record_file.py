@@ -1,0 +1,21 @@
+"""The file of a record, looked at before a library opens it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from limberjack.engine.errors import ArgumentError, ModelError
+from limberjack.engine.system.readers.bounded_file import size_of
+
+#: bytes of a record that is read in pieces, and of one that is read at once
+MOST_BYTES, MOST_AT_ONCE = 1 << 40, 1 << 30
+
+
+def record_file(path: str | os.PathLike[str], most: int = MOST_BYTES) -> Path:
+    """The path of a regular file of at most ``most`` bytes. ArgumentError for what is none."""
+    try:
+        size_of(Path(path), most)
+    except ModelError as error:
+        raise ArgumentError(f"{path}: {error.what}; give the record of a run.") from None
+    return Path(path)
