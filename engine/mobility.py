@@ -189,11 +189,10 @@ class Mobility:
 
     def _require_regular(self) -> None:
         """Beside a singular configuration the rows have a higher rank than in it."""
-        directions = self._velocity[self.displaced_along] * np.random.default_rng(0).normal(
-            size=len(self.displaced_along)
-        )
-        for step in (_BESIDE, -_BESIDE) if directions.size else ():
-            q, _ = self.displaced(step * directions, self.command)
+        size = self._velocity[self.displaced_along]
+        direction = size * np.random.default_rng(0).normal(size=len(size))
+        for step in (_BESIDE, -_BESIDE) if len(size) else ():
+            q, _ = self.displaced(step * direction, self.command)
             r, _ = self._rows(q, self.command)
             Y = self._scaled(q, self.command)
             if np.abs(r).max(initial=0.0) > MOST_OPEN or (rank(Y), rank(Y[self._places])) != self._ranks:
