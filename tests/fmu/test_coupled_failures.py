@@ -368,6 +368,11 @@ def test_garbage_is_an_error_and_no_crash(fmu, address, data):
 
 def test_keys_that_cannot_be_read(fmu, address, tmp_path):
     fails(fmu(endpoint=address, keys=str(tmp_path / "absent")), "engine.keys", "cannot be opened", "limberjack keygen")
+    pipes = tmp_path / "pipes"
+    pipes.mkdir()
+    for name in ("client.key_secret", "server.key"):  # which nobody writes to
+        os.mkfifo(pipes / name, 0o600)
+    fails(fmu(endpoint=address, keys=str(pipes)), "engine.keys", "cannot be opened", "limberjack keygen")
     keygen(tmp_path)
     secret = tmp_path / "client.key_secret"
     secret.chmod(0o644)

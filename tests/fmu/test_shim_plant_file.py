@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import struct
 
 import pytest
@@ -51,6 +52,13 @@ def test_a_flipped_byte_is_told_as_damage(opened):
 @pytest.mark.parametrize("size", [0, 1, 7, HEADER_BYTES - 1, HEADER_BYTES, HEADER_BYTES + 8, -1])
 def test_cut_files(opened, size):
     assert "plant.bin" in opened(PlantData().packed()[:size])
+
+
+def test_a_pipe_is_no_file_and_blocks_nobody(shim_library, tmp_path):
+    os.mkfifo(tmp_path / "plant.bin")
+    fmu = Fmu(shim_library, 3, CO_SIMULATION, str(tmp_path))
+    assert not fmu.c
+    assert "cannot open" in fmu.errors()[0]
 
 
 def test_an_extended_file(opened):
