@@ -56,8 +56,10 @@ def integrals(
     full = variant == "full"
     if not (full and geometric):
         body.second_order[:] = 0.0
-    second = body.second_order if inboard is None else inertial_part(body.second_order, body)
-    sums = _nodal_sums(body.positions, body.shapes, second, body.bodies, full)
+    second, turned = body.second_order, np.zeros_like(body.second_order)
+    if inboard is not None:
+        second, turned = inertial_part(second, body)
+    sums = _nodal_sums(body.positions, body.shapes, (second, turned), body.bodies, full)
     if full and geometric and body.stress is not None:
         _add_stress(sums, body.stress)
     if body.rigid is not None:
@@ -78,10 +80,10 @@ def integrals(
     return made
 
 
-def inertial_part(second: np.ndarray, body: BodyFrameData) -> np.ndarray:
-    """Second-order displacements (N, 3, n, n) of the masses, in the coordinates in which M_ff is constant.
+def inertial_part(second: np.ndarray, body: BodyFrameData) -> tuple[np.ndarray, np.ndarray]:
+    """Second-order displacements and rotations (N, 3, n, n) of the masses, in coordinates in which M_ff is constant.
 
-        Q = Q_r + Q_t,   Q_t ← Q_t - P M_ff⁻¹ Σ m P* Q_t
+        Q = Q_r + Q_t,   Q_t ← Q_t - P Γ,   turns ½ η* Z η, Z = -Π^r Γ,   Γ = M_ff⁻¹ Σ m P* Q_t
 
     Q_r is along r, from the inboard node: foreshortening, which stiffens. What Q_t across it shares with the modes
     (bending turned by twist) a change of the modal coordinates of second order takes away; strain energy of third order
@@ -92,11 +94,12 @@ def inertial_part(second: np.ndarray, body: BodyFrameData) -> np.ndarray:
     across = second - np.einsum("ji,jk,jkrs->jirs", along, along, second)
     shares = np.einsum("j,jir,jist->rst", body.bodies[0], body.shapes[:, 3:], across)
     made = np.tensordot(np.linalg.inv(body.mass), shares, 1)
-    return np.asarray(second - np.einsum("jir,rst->jist", body.shapes[:, 3:], made))
+    change = np.einsum("jir,rst->jist", body.shapes, made)
+    return second - change[:, 3:], -change[:, :3]
 
 
 def _nodal_sums(
-    positions: np.ndarray, shapes: np.ndarray, second: np.ndarray, bodies: tuple, full: bool
+    positions: np.ndarray, shapes: np.ndarray, second: tuple[np.ndarray, np.ndarray], bodies: tuple, full: bool
 ) -> dict[str, np.ndarray]:
     """The sums over all nodes; those of first and second order are zeros unless `full`."""
     masses, centres, inertias = bodies
@@ -116,7 +119,11 @@ def _nodal_sums(
     sums |= {name: np.zeros(size) for name, size in shape.items()}
     if full:
         for j in range(len(masses)):
-            _add_node(sums, masses[j], r0[j], P[j], second[j] + _swing(turn[j], centres[j]), turn[j], Jc[j])
+            moved, turned = second[0][j], second[1][j]
+            Q = moved + _swing(turn[j], centres[j]) + np.cross(turned, centres[j][:, None, None], axis=0)
+            _add_node(sums, masses[j], r0[j], P[j], Q)
+            if Jc[j].any():
+                _add_turns(sums, turn[j], turned, Jc[j])
     return sums
 
 
@@ -134,26 +141,28 @@ def _swing(turn: np.ndarray, centre: np.ndarray) -> np.ndarray:
     return np.asarray(0.5 * (twice + np.swapaxes(twice, 1, 2)))
 
 
-def _add_node(
-    sums: dict[str, np.ndarray], m: float, r0: np.ndarray, P: np.ndarray, Q: np.ndarray, turn: np.ndarray, J: np.ndarray
-) -> None:
-    """One nodal body's part of S2, J1, J2 and N1 (module docstring)."""
+def _add_node(sums: dict[str, np.ndarray], m: float, r0: np.ndarray, P: np.ndarray, Q: np.ndarray) -> None:
+    """One nodal mass's part of S2, J1, J2 and N1 (module docstring)."""
     Pr, Qrs = P.T, np.moveaxis(Q, 0, 2)
     sums["S2"] += m * Q
     sums["J1"] += m * _spread(r0, Pr)
     sums["J2"] += m * (_spread(Pr[:, None], Pr[None, :]) + _spread(r0, Qrs))
     sums["N1"] += m * (np.cross(P[:, None, :], P[:, :, None], axis=0) + np.cross(r0[:, None, None], Q, axis=0))
-    if not J.any():
-        return
+
+
+def _add_turns(sums: dict[str, np.ndarray], turn: np.ndarray, second: np.ndarray, J: np.ndarray) -> None:
+    """The part of one nodal body's own inertia J, which turns by Exp(Π^r η + ½ η* Z η); second : Z (3, n, n)."""
     hat = cross_matrix(turn.T)
     first = hat @ J + np.swapaxes(hat @ J, 1, 2)
     product = hat[:, None] @ hat[None, :]
     even = 0.5 * (product + np.swapaxes(product, 0, 1))
     odd = hat[:, None] @ J @ hat[None, :]
     sums["J1"] += first
-    sums["J2"] += even @ J + J @ even - odd - np.swapaxes(odd, 0, 1)
+    swung = cross_matrix(np.moveaxis(second, 0, 2)) @ J
+    sums["J2"] += even @ J + J @ even - odd - np.swapaxes(odd, 0, 1) + swung + np.swapaxes(swung, 2, 3)
     sums["N1"] += np.einsum("sik,kr->irs", first, turn)
     sums["N1"] += 0.5 * np.einsum("ik,krs->irs", J, np.cross(turn[:, None, :], turn[:, :, None], axis=0))
+    sums["N1"] += np.einsum("ik,krs->irs", J, second)
 
 
 def _add_stress(sums: dict[str, np.ndarray], stress: dict[str, np.ndarray]) -> None:

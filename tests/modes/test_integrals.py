@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from limberjack.engine.errors import ArgumentError, ModelError, UnknownNameError
-from limberjack.engine.modes import integrals
-from limberjack.engine.modes.frame import Beam, Frame, Material, Section, mesh
+from limberjack.engine.modes import Integrals, ModalData, integrals
+from limberjack.engine.modes.frame import Beam, Frame, Material, PointMass, Section, mesh, rectangle
 from limberjack.engine.modes.frame_structure import frame_structure, nodal_matrix
 from limberjack.engine.modes.inertia_range import InertiaRange
 from limberjack.engine.modes.integrals import inertial_part, modal_mass_matrix
@@ -22,9 +22,11 @@ from tests.modes.nodal import (
     integral_energy_and_momentum,
     motion,
     nodal_mass,
+    nodal_velocities,
     random_data,
     shortened,
     stress_of,
+    tilde,
 )
 
 WING = Path(__file__).resolve().parents[2] / "examples" / "modes" / "solar_wing.npz"
@@ -173,7 +175,7 @@ def test_across_the_inboard_node_masses_keep_what_modes_cannot_make():
     mass = nodal_mass(data.masses, *none, data.axes, data.shapes)
     data = replace(data, centres=none[0], inertias=none[1], mass=mass)
     body = in_body_frame(data, 0, np.arange(3))
-    kept = inertial_part(body.second_order, body)
+    kept, turned = inertial_part(body.second_order, body)
     change = kept - body.second_order
     r = body.positions[1:] / np.linalg.norm(body.positions[1:], axis=1)[:, None]
     across = body.second_order.copy()
@@ -182,6 +184,9 @@ def test_across_the_inboard_node_masses_keep_what_modes_cannot_make():
     np.testing.assert_allclose(np.einsum("j,jir,jist->rst", data.masses, P, across + change), 0.0, atol=1e-12)
     turn = np.linalg.lstsq(P.reshape(15, 3), change.reshape(15, 9), rcond=None)[0]
     np.testing.assert_allclose(P.reshape(15, 3) @ turn, change.reshape(15, 9), atol=1e-12)
+    np.testing.assert_allclose(
+        turned, np.einsum("jir,rst->jist", body.shapes[:, :3], turn.reshape(3, 3, 3)), atol=1e-12
+    )
     made = integrals(data, "n0", ["n3"])
     np.testing.assert_allclose(made.attachments[0].G, body.second_order[3], atol=1e-14)
     np.testing.assert_allclose(made.S2, np.einsum("j,jirs->irs", data.masses, kept), atol=1e-12)
@@ -311,3 +316,52 @@ def interpolated(frame: Frame, shapes: np.ndarray, parts: int) -> np.ndarray:
                 moved[across], turn[about] = value @ ends, sign * (slope @ ends)
             found[node] = np.concatenate([R @ turn, R @ moved])
     return found
+
+
+@pytest.mark.parametrize("mass", ["lumped", "consistent"])
+@pytest.mark.parametrize("inertia", [0.0, 1e-2, 1e-1])
+def test_rotary_inertia_is_of_the_same_order_as_mass(inertia, mass):
+    """Of a bent arm with a wheel at its tip: what a force on its root accelerates, the modes being free to give way.
+
+    Oracle: the nodal bodies where they are, turned by Exp, their velocities by differences. The error is that of the
+    energy's third order: it falls with the square of the deflection.
+    """
+    wheel = PointMass("tip", 0.5, np.zeros(3), inertia * np.eye(3))
+    bar = Beam(("root", "tip"), rectangle(0.02, 0.01), Material(70e9, 26e9, 2700.0), np.array([0.0, 0, 1]), 8)
+    frame = Frame("arm", ("root", "tip"), np.array([[0.0, 0, 0], [1.0, 0, 0]]), (bar,), (wheel,))
+    data = reduce_structure(frame_structure(frame, mass), Reduction("cantilever", "root", ("tip",), 4))
+    made, errors = integrals(data, "root"), []
+    carried = np.zeros((10, 10))
+    carried[:6, :6] = np.diag([*np.diag(made.J0), *[made.m] * 3])  # as much inertia fixed to its root
+    for deflection in (0.02, 0.04, 0.08):
+        eta = np.zeros(4)
+        eta[0] = deflection / np.abs(data.shapes[data.node("tip"), 3:, 0]).max()
+        direct, summed = (
+            np.linalg.inv(M + carried)[:6, :6] for M in (nodal_matrix_at(data, eta), matrix_at(made, eta))
+        )
+        size = np.sqrt(np.diag(direct))
+        errors.append(np.abs((summed - direct) / size / size[:, None]).max())
+    assert errors[0] < 5e-4
+    assert np.all(np.log2(np.array(errors[1:]) / errors[:-1]) > 1.8)
+
+
+def nodal_matrix_at(data: ModalData, eta: np.ndarray) -> np.ndarray:
+    """(6 + n, 6 + n) of the nodal bodies at η, node by node."""
+    positions, rotations = motion(data, eta)
+    rates = [nodal_velocities(data, eta, unit, 1e-6) for unit in np.eye(data.modes)]
+    total = np.zeros((6 + data.modes,) * 2)
+    for j, (m, R) in enumerate(zip(data.masses, rotations, strict=True)):
+        c, turned = R @ data.centres[j], np.array([w[j] for _, w in rates]).T
+        W = np.hstack([np.eye(3), np.zeros((3, 3)), turned])
+        V = np.hstack([-tilde(positions[j]), np.eye(3), np.array([v[j] for v, _ in rates]).T]) - tilde(c) @ W
+        own = data.inertias[j] + m * tilde(data.centres[j]) @ tilde(data.centres[j])
+        total += m * V.T @ V + W.T @ R @ own @ R.T @ W
+    return total
+
+
+def matrix_at(made: Integrals, eta: np.ndarray) -> np.ndarray:
+    """The same of the integrals, by the formula of the module."""
+    s = made.s0 + made.S1 @ eta + 0.5 * np.einsum("irs,r,s->i", made.S2, eta, eta)
+    J = made.J0 + np.einsum("rkl,r->kl", made.J1, eta) + 0.5 * np.einsum("rskl,r,s->kl", made.J2, eta, eta)
+    S, N = made.S1 + made.S2 @ eta, made.N0 + made.N1 @ eta
+    return np.block([[J, tilde(s), N], [tilde(s).T, made.m * np.eye(3), S], [N.T, S.T, made.Mff]])
