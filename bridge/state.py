@@ -51,7 +51,7 @@ class Outputs(Mapping[str, Any]):
     def __init__(self, index: Mapping[str, int], sensors: Mapping[str, tuple[int, int]], values: np.ndarray) -> None:
         self._single, self._sensors, self._values = Named(index, values, "output"), sensors, values
 
-    def __getitem__(self, name: str) -> float | np.ndarray:
+    def __getitem__(self, name: str) -> Any:
         start, size = self._sensors.get(name, (0, 1))
         return self._values[start : start + size] if size > 1 else self._single[name]
 

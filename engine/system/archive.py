@@ -129,7 +129,7 @@ class _Content:
             raise _Misfit("more follows behind its end")
 
     def _first(self) -> int:
-        place = self._unpacker.tell()
+        place = int(self._unpacker.tell())
         if place >= len(self._body):
             raise _Misfit("it ends early")
         return self._body[place]

@@ -113,7 +113,7 @@ def test_the_table_of_a_bench_is_no_log_and_its_record_is_named(
     assert main(["plot", str(table)]) == 2
     assert "or of a bench its record.mcap" in capsys.readouterr().err
     assert main(["replay", str(tmp_path / "none.mcap")]) == 2
-    assert "none.mcap: there is no such file" in capsys.readouterr().err
+    assert "none.mcap: the file does not exist" in capsys.readouterr().err
 
 
 def test_paths_that_cannot_be_used_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
