@@ -45,7 +45,6 @@ def entries() -> Entries:
     """The compiled entries; each is compiled, or read from the cache, by `prepare` or at its first call."""
     from limberjack.engine import (
         forces,
-        forward_dynamics,
         integrate,
         inverse_dynamics,
         kinematics,
@@ -60,10 +59,10 @@ def entries() -> Entries:
     from limberjack.engine.derivatives import forward as forward_derivatives
     from limberjack.engine.derivatives import outputs as output_derivatives
     from limberjack.engine.derivatives import state as state_derivatives
-    from limberjack.engine.loops import embedding, reactions, switching
+    from limberjack.engine.loops import embedding, passing, reactions, switching
 
     return Entries(
-        forward_dynamics=forward_dynamics.forward_dynamics_entry,
+        forward_dynamics=passing.forward_dynamics_entry,
         inverse_dynamics=inverse_dynamics.inverse_dynamics_entry,
         embedding=embedding.embedding_entry,
         mass_matrix=mass_matrix.mass_matrix_entry,

@@ -20,10 +20,10 @@ from limberjack.engine.articulated import (
     outward_general,
 )
 from limberjack.engine.bodies import gather
-from limberjack.engine.elements.forces import has_elements, no_thrusts, put_elements, take_elements
+from limberjack.engine.elements.forces import has_elements, put_elements, take_elements
 from limberjack.engine.flexible.calls import inward_flexible, outward_flexible
 from limberjack.engine.flexible.placing import place_flexible
-from limberjack.engine.kernel import entry, kernel
+from limberjack.engine.kernel import kernel
 from limberjack.engine.layout import (
     B_H,
     B_I,
@@ -67,7 +67,7 @@ from limberjack.engine.spatial import (
 from limberjack.engine.tree import begin_sweep, hinge_in, place_body
 
 #: what `_closed` is for
-_MOVE, _SETTLE, _CHANGE = range(3)
+MOVE, _SETTLE, _CHANGE = range(3)
 
 
 @kernel
@@ -187,7 +187,7 @@ def _rest(plant, work, q):
 def closed_routine(ints, floats, vector, q, v, tau, add_inertia, external, vdot, what):
     """`forward_dynamics` of a model with loops or elements; a second sweep base to tip counts the constraint forces.
 
-    what: _MOVE; with _SETTLE gravity and elements are left out and the sweeps base to tip are too; with _CHANGE
+    what: MOVE; with _SETTLE gravity and elements are left out and the sweeps base to tip are too; with _CHANGE
     these and constraint forces are left out, bodies are placed already, and X and β are as they were solved before.
     """
     plant, work = plant_view(ints, floats), work_view(ints, vector)
@@ -195,11 +195,11 @@ def closed_routine(ints, floats, vector, q, v, tau, add_inertia, external, vdot,
         _rest(plant, work, q)
         rest_groups(plant, work)
     else:
-        begin_sweep(plant, work, q, 1.0 if what == _MOVE else 0.0)
+        begin_sweep(plant, work, q, 1.0 if what == MOVE else 0.0)
         for k in range(plant.topo.shape[0]):
             place_body(plant, work, k, q, v)
         embed_groups(plant, work, q, v)
-    driven = what == _MOVE and has_elements(plant)
+    driven = what == MOVE and has_elements(plant)
     if driven:
         put_elements(plant, work, external)
     _inward_closed(plant, work, v, tau, add_inertia, external or driven)
@@ -222,7 +222,7 @@ def forward_dynamics(plant, work, q, v, tau, add_inertia, external, vdot):
     """
     if plant.loops.loop_int.shape[0] > 0 or has_elements(plant):
         ints, floats, vector = vectors(plant, work)
-        closed_routine(ints, floats, vector, q, v, tau, add_inertia, external, vdot, _MOVE)
+        closed_routine(ints, floats, vector, q, v, tau, add_inertia, external, vdot, MOVE)
         return
     n = plant.topo.shape[0]
     begin_sweep(plant, work, q, 1.0)
@@ -250,11 +250,3 @@ def least_change(plant, work, q, out):
     ints, floats, vector = vectors(plant, work)
     still = work.zeros
     closed_routine(ints, floats, vector, q, still, still, plant.armature, False, out, _CHANGE)
-
-
-@entry
-def forward_dynamics_entry(ints, floats, work, q, v, tau, external, vdot):
-    """One evaluation of `forward_dynamics` with the model's own armature and thrusters off, for Python callers."""
-    plant, scratch = plant_view(ints, floats), work_view(ints, work)
-    no_thrusts(plant, scratch)
-    forward_dynamics(plant, scratch, q, v, tau, plant.armature, external, vdot)

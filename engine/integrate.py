@@ -19,12 +19,12 @@ from limberjack.engine.drives.layout import MO_Q, MO_V
 from limberjack.engine.drives.motor import finish_motors, keep_motors, take_motors
 from limberjack.engine.drives.valve import finish_valves, start_valves
 from limberjack.engine.forces import start_motors
-from limberjack.engine.forward_dynamics import forward_dynamics
 from limberjack.engine.instruments.taking import take_samples
 from limberjack.engine.kernel import entry, kernel
 from limberjack.engine.layout import C_Q, C_V, S_Q, S_STEPS, S_TIME, device_states, plant_view, work_view
 from limberjack.engine.loops.drives import begin_drives, set_drives, set_mean_drives, take_commands
-from limberjack.engine.loops.projection import close_loops
+from limberjack.engine.loops.layout import AFRESH, HELD
+from limberjack.engine.loops.passing import accelerate, choose, close, close_stage, is_near
 from limberjack.engine.loops.switching import follow_commands, keep_switches, take_state
 from limberjack.engine.manifold import chart_rates, retract
 from limberjack.engine.views import vector_view
@@ -52,7 +52,7 @@ def _accelerate(plant, work, q, v, command, h, implicit, out):
             k, c = work.vstage[STIFFNESS, j], work.vstage[DAMPING, j]
             add[j] += h * (c + h * k)
             work.tau[j] -= h * k * v[j]
-    forward_dynamics(plant, work, q, v, work.tau, add, False, out)
+    accelerate(plant, work, q, v, work.tau, add, False, out)
 
 
 @kernel
@@ -101,17 +101,26 @@ def _integrate(plant, work, q, v, command, left, h, integrator):
         work.qstage[_QS, i] = q[i]
     for j in range(v.shape[0]):
         work.vstage[_V, j] = v[j]
+    looped, near = plant.loops.loop_int.shape[0] > 0, False
     for stage in range(4 if integrator == RK4 else 1):
         part = 0.0 if stage == 0 else (h if stage == 3 else 0.5 * h)
         if stage > 0:
             _stage(plant, work, q, v, part, stage - 1)
         qs, vs = work.qstage[_QS], work.vstage[_V]
         if integrator == RK4:
-            chart_rates(plant, qs, sigma, vs, work.qstage[_RATE + stage])
             set_drives(plant, work, left - part)
         else:
             set_mean_drives(plant, work, left, h)
+        if near and stage > 0:
+            close_stage(plant, work, qs, vs)
+        if integrator == RK4:
+            chart_rates(plant, qs, sigma, vs, work.qstage[_RATE + stage])
         _accelerate(plant, work, qs, vs, command, h, integrator == IMPLICIT, work.vstage[_A + stage])
+        if looped and stage == 0 and integrator == RK4:
+            near = is_near(plant, work)
+            choose(plant, work, HELD)
+    if looped:
+        choose(plant, work, AFRESH)
     if integrator == RK4:
         _finish_rk4(plant, work, q, v, h)
     else:
@@ -144,7 +153,7 @@ def _part(plant, work, q, v, command, left, h, integrator):
     status, index = _health(q_new, v_new)
     if status == OK and plant.loops.loop_int.shape[0] > 0:
         set_drives(plant, work, left - h)
-        loop = close_loops(plant, work, q_new, v_new)
+        loop = close(plant, work, q_new, v_new)
         if loop >= 0:
             return LOOP_OPEN, loop
         return _health(q_new, v_new)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from limberjack.engine import arguments
+from limberjack.engine.loops.layout import GI_DOF, GI_DOFS
 
 if TYPE_CHECKING:
     from limberjack.engine.dynamics import Dynamics, External
@@ -82,12 +83,18 @@ class MinimalDynamics:
         return np.asarray(self._dynamics.jacobian(node, q) @ self.X(q))
 
     def condition(self, q: ArrayLike) -> float:
-        """Largest over smallest singular value of X: how unequally the independent velocities move the mechanism.
+        """Largest singular value of X, all velocities in their typical sizes: how fast independent velocities of size
+        one move the mechanism; 1 where they move nothing but themselves.
 
-        It grows without bound towards configurations where they no longer determine the motion.
+        It grows without bound towards configurations where they no longer determine the motion, with one freedom too.
         """
-        values = np.linalg.svd(self.X(q), compute_uv=False)
-        return float(values[0] / values[-1]) if values.size else 1.0
+        X, independent = self._map(q)
+        sections, typical = self._dynamics.plant.sections, np.ones(len(X))
+        for group in sections["group_int"]:
+            places = slice(group[GI_DOF], group[GI_DOF] + group[GI_DOFS])
+            typical[sections["listed"].ravel()[places]] = sections["scale"].ravel()[places]
+        values = np.linalg.svd(X / typical[:, None] * typical[independent], compute_uv=False)
+        return float(values[0]) if values.size else 1.0
 
     def _map(self, q: ArrayLike) -> tuple[np.ndarray, list[int]]:
         """X and the places of the independent velocities among all."""

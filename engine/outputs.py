@@ -11,7 +11,6 @@ import math
 from limberjack.engine.applied import applied_forces, drives_now
 from limberjack.engine.drives.layout import MO_ELASTIC, MO_Q, MO_RATIO, MO_V, X_ANGLE, X_CURRENT, X_RATE
 from limberjack.engine.elements.forces import attraction
-from limberjack.engine.forward_dynamics import forward_dynamics
 from limberjack.engine.instruments.layout import SUN
 from limberjack.engine.instruments.sampling import show_readings
 from limberjack.engine.inverse_dynamics import inverse_dynamics
@@ -41,6 +40,7 @@ from limberjack.engine.layout import (
 )
 from limberjack.engine.loops.calls import place_one
 from limberjack.engine.loops.layout import L_SWITCH, SW_LOSS
+from limberjack.engine.loops.passing import accelerate
 from limberjack.engine.loops.paths import is_closed
 from limberjack.engine.loops.reactions import find_forces, largest_residual, loop_force, loop_wrench
 from limberjack.engine.loops.switching import take_state
@@ -215,7 +215,7 @@ def observe(plant, work, q, v, command, out):
     Motors and valves act as `drives_now` has them.
     """
     applied_forces(plant, work, q, v, command)
-    forward_dynamics(plant, work, q, v, work.tau, plant.armature, False, work.vdot)
+    accelerate(plant, work, q, v, work.tau, plant.armature, False, work.vdot)
     sweep_poses(plant, work)
     if _see(plant, work, q, v, out):
         _forces_between(plant, work, q, v, out)

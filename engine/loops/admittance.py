@@ -22,6 +22,8 @@ from limberjack.engine.loops.closures import first_probe
 from limberjack.engine.loops.layout import (
     DISTANCE,
     F_MOBILE,
+    HELD,
+    KEENLY,
     L_FORCED,
     L_KIND,
     L_RANK,
@@ -31,14 +33,19 @@ from limberjack.engine.loops.layout import (
     L_WALKS,
     LP_ROWS,
     LP_SCALE,
+    S_CHOICE,
     S_END,
+    S_FIRST,
     S_FORCE,
     S_LEFT,
+    S_PIVOT,
     S_REST,
     S_RIGHT,
     S_SCALE,
     S_SHARE,
     S_STEP,
+    S_TAKEN,
+    SPENT,
 )
 from limberjack.engine.loops.paths import acts, largest_weight, weight
 from limberjack.engine.views import LANES
@@ -48,6 +55,10 @@ IDLE = 1e-24
 #: a row is left out where its pivot, of unit rows, or how much it moves beside other rows of its loop is not above
 #: RANK; in accelerations already where it moves not more than COAST. Squares of the limits in `elimination.py`
 RANK, COAST = 1e-10, 1e-9
+#: the same where the rows are exact, and of rows that are held
+KEEN = 1e-14
+#: rows are weak whose pivot or share is less
+WEAK = 2.5e-3
 #: the first limit where rows depend on each other, what it is lowered by while too few are found, and how often
 SOUND, LOWER, TRIES = 0.5, 0.3, 12
 #: the square of the rest at which conjugate gradients end, as a share of that at their beginning
@@ -148,7 +159,7 @@ def _row_of_blocks(plant, work, a, end):
 
 
 @kernel
-def _is_linear(plant, l, i):
+def is_linear(plant, l, i):
     """Whether row i of loop l says something of distances."""
     a = plant.loops.loop[l]
     if plant.loops.loop_int[l, L_KIND] == DISTANCE:
@@ -169,7 +180,7 @@ def _scale_rows(plant, work, l):
     row, rows, solve = plant.loops.loop_int[l, L_ROW], plant.loops.loop_int[l, L_ROWS], work.loops.solve
     idle, linear, angular = IDLE * largest_weight(plant, work, l), 0.0, 0.0
     for i in range(rows):
-        if _is_linear(plant, l, i):
+        if is_linear(plant, l, i):
             linear = max(linear, _mobility(plant, work, l, i))
         else:
             angular = max(angular, _mobility(plant, work, l, i))
@@ -180,7 +191,7 @@ def _scale_rows(plant, work, l):
         own, moved = work.loops.admittance[row + i, row + i], _mobility(plant, work, l, i)
         found = moved > idle and own < math.inf
         solve[S_SCALE, row + i] = 1.0 / math.sqrt(own) if found else 0.0
-        solve[S_SHARE, row + i] = moved / (linear if _is_linear(plant, l, i) else angular) if found else 0.0
+        solve[S_SHARE, row + i] = moved / (linear if is_linear(plant, l, i) else angular) if found else 0.0
 
 
 @kernel
@@ -225,49 +236,66 @@ def _eliminate(factor, k, stop):
 
 
 @kernel
-def _factor(work, n, limit, least):
+def _factor(work, n, limit, least, held):
     """U with U* U = Λ, diagonal inverted, 0 for rows that take no part, whose pivots or shares are not above the limit,
-    or whose shares are not above `least`; returns the number of the others."""
+    or whose shares are not above `least`; returns the number of the others, and the smallest of their pivots and
+    shares. held: those take part that did last."""
     factor, scale, end, found = work.loops.factor, work.loops.solve[S_SCALE], work.loops.solve[S_END], 0
-    share = work.loops.solve[S_SHARE]
+    share, taken, smallest = work.loops.solve[S_SHARE], work.loops.solve[S_TAKEN], math.inf
     for i in range(n):
         for j in range(i, int(end[i]), LANES):
             store_lanes(factor[i], j, load_lanes(work.loops.admittance[i], j))
         store_lanes(factor[i], int(end[i]), equal_lanes(0.0))
     for k in range(n):
-        if scale[k] == 0.0 or not (factor[k, k] > limit and share[k] > max(limit, least)):
-            factor[k, k] = 0.0
+        open_ = scale[k] == 0.0 or (held and taken[k] == 0.0)
+        if open_ or not (factor[k, k] > limit and share[k] > max(limit, least)):
+            factor[k, k] = taken[k] = 0.0
             continue
+        own = min(factor[k, k], share[k])
+        taken[k], smallest = 1.0 if own > WEAK else 2.0, min(smallest, own)
         factor[k, k] = 1.0 / math.sqrt(factor[k, k])
         _eliminate(factor, k, int(end[k]))
         found += 1
-    return found
+    return found, smallest
 
 
 @kernel
 def _wanted(plant, work):
-    """How many rows of the loops that act now are independent in general, and how many there are that move anything."""
-    wanted, rows = 0, 0
+    """How many rows of the loops that act now are independent in general, whether that is known of all of them, and how
+    many rows there are that move anything."""
+    wanted, known, rows = 0, True, 0
     for l in range(plant.loops.loop_int.shape[0]):
         if acts(plant, work, l):
-            wanted += plant.loops.loop_int[l, L_RANK]
+            ints = plant.loops.loop_int[l]
+            known = known and ints[L_RANK] >= 0
+            wanted += ints[L_RANK] if ints[L_RANK] >= 0 else ints[L_ROWS]
     for i in range(work.loops.admittance.shape[0]):
         rows += 1 if work.loops.solve[S_SCALE, i] != 0.0 else 0
-    return min(wanted, rows), rows
+    return wanted, known, rows
 
 
 @kernel
 def factor_admittance(plant, work, least):
     """Λ of the loops that act by force, whose `trace` is done, and its factor, of rows with shares above `least`."""
-    n = _assemble(plant, work)
-    wanted, rows = _wanted(plant, work)
-    found, limit = 0, RANK if wanted == rows else SOUND
+    n, head = _assemble(plant, work), work.loops.solve[S_LEFT]
+    general, known, rows = _wanted(plant, work)
+    wanted = min(general, rows)
+    held, lowest = head[S_CHOICE] == HELD, RANK
+    if held or head[S_CHOICE] == KEENLY:
+        lowest = least = KEEN
+    found, smallest, limit = 0, 0.0, lowest if held or wanted == rows else SOUND
     for i in range(TRIES):
-        found = _factor(work, n, limit, least)
-        if found >= wanted or limit <= RANK:
+        found, smallest = _factor(work, n, limit, least, held)
+        if held and smallest < SPENT * SPENT * head[S_FIRST] * head[S_FIRST]:
+            held, lowest, limit = False, RANK, RANK if wanted == rows else SOUND
+            continue
+        if found >= wanted or limit <= lowest:
             break
-        limit = LOWER * limit if i < TRIES - 2 else RANK
-    work.loops.solve[S_LEFT, 0] = max(0, wanted - found)
+        limit = LOWER * limit if i < TRIES - 2 else lowest
+    head[0] = max(0, wanted - found)
+    head[S_PIVOT] = math.sqrt(smallest) if found >= general or not known else 0.0
+    if not held:
+        head[S_FIRST] = head[S_PIVOT]
 
 
 @kernel

@@ -4,8 +4,9 @@
 
 y[j] holds the coefficients of velocity j in all rows, one a lane, so that one vector instruction works on eight rows;
 y[n] holds the right-hand sides c. The pivots are the dependent velocities that were chosen when the model was built,
-each in the row that was paired with it, or where that is small in the row where it counts most; where the set is close
-to singular, rows and velocities are chosen anew by complete pivoting, whose pivots never make X larger than need be.
+each in the row that was paired with it, or where that is small, or rows depend on others, in the row where it counts
+most; where the set is close to singular, rows and velocities are chosen anew by complete pivoting, whose pivots never
+make X larger than need be. y[n + 1] holds 0 for rows that are not solved, 1 for those that are, 2 for weak ones.
 The motion does not depend on the choice. As many rows are solved as are independent in general: the others follow
 where the loops are closed, and next to that say nothing that could be trusted.
 """
@@ -14,7 +15,16 @@ from __future__ import annotations
 
 from limberjack.engine.kernel import kernel
 from limberjack.engine.lanes import between_lanes, equal_lanes, load_lanes, store_lanes
-from limberjack.engine.loops.layout import GH_FREE, GH_PIVOT, GH_SWITCHED
+from limberjack.engine.loops.layout import (
+    GH_CHOICE,
+    GH_FIRST,
+    GH_FREE,
+    GH_PIVOT,
+    GH_SWITCHED,
+    HELD,
+    KEENLY,
+    SPENT,
+)
 from limberjack.engine.views import LANES, padded
 
 #: below this pivot of scaled rows the built choice of dependent velocities is left: errors of the independent ones
@@ -26,6 +36,8 @@ GOOD = 0.1
 #: closed again: a residual of RANK² does not tell the branches of a mechanism apart. COAST in accelerations: the stages
 #: of an integrator do not close the loops, and what a row then asks for grows with the inverse of its pivot
 RANK, COAST = 1e-5, 1e-4
+#: the same where the rows are exact, and of rows that are held
+KEEN = 1e-12
 
 
 @kernel
@@ -60,11 +72,14 @@ def _largest(y, n, m, d):
 
 
 @kernel
-def _find_pivot(parts, n, m, s, row, freely):
-    """Place in pick, row and size of pivot s: the listed velocity in the given row if it is good, else the largest."""
+def _find_pivot(parts, n, m, s, row, freely, held, alone):
+    """Place in pick, row and size of pivot s: the listed velocity in the given row if that is held, or good and there
+    are no more rows than are needed (alone), else in the row where it counts most."""
     y, pick = parts.y, parts.pick
     d = int(pick[s])
-    if not freely and y[n + 1, row] == 0.0 and abs(y[d, row]) > GOOD:
+    if held:
+        return s, row, abs(y[d, row])
+    if alone and not freely and y[n + 1, row] == 0.0 and abs(y[d, row]) > GOOD:
         return s, row, abs(y[d, row])
     at, (row, size) = s, _largest(y, n, m, d)
     if freely:
@@ -81,22 +96,50 @@ def eliminate(parts, listed, start, n, m, rank, least, freely):
     where one was not above `least`.
 
     listed[start + n + s]: row that is paired with dependent velocity s of `rank`; freely: velocities are chosen by
-    their size, not as listed.
+    their size, not as listed. Where the choice is held, the same rows are solved for the same velocities as last.
     """
-    y, pick, pair = parts.y, parts.pick, parts.pair
-    for c in range(n):
-        pick[c] = c
+    y, pick, pair, head = parts.y, parts.pick, parts.pair, parts.head
+    held, count = is_held(parts) and not freely, rank
+    if held:
+        count = n - int(head[GH_FREE])
+    else:
+        for c in range(n):
+            pick[c] = c
+        head[GH_SWITCHED] = 1.0 * freely
     solved, smallest = 0, 1e300
-    for s in range(rank):
-        at, row, size = _find_pivot(parts, n, m, s, listed[start + n + s], freely)
+    for s in range(count):
+        paired = int(pair[s]) if held else listed[start + n + s]
+        at, row, size = _find_pivot(parts, n, m, s, paired, freely, held, m == rank)
         if not size > least:
             break
         pick[s], pick[at] = pick[at], pick[s]
-        pair[s], y[n + 1, row] = row, 1.0
+        pair[s], y[n + 1, row] = row, 1.0 if size > KEEP else 2.0
         _solve_row(y, n, padded(m), int(pick[s]), row)
         solved, smallest = s + 1, min(smallest, size)
+    head[GH_FREE], head[GH_PIVOT] = n - solved, smallest if solved == rank else 0.0
+    if not held:
+        head[GH_FIRST] = head[GH_PIVOT]
+
+
+@kernel
+def is_held(parts):
+    """Whether rows and independent velocities are those of the last elimination."""
+    return parts.head[GH_CHOICE] == HELD
+
+
+@kernel
+def is_poor(parts):
+    """Whether rows and velocities that suit the present configuration better are to be looked for."""
     head = parts.head
-    head[GH_FREE], head[GH_PIVOT], head[GH_SWITCHED] = n - solved, smallest if solved == rank else 0.0, 1.0 * freely
+    return head[GH_PIVOT] < (SPENT * head[GH_FIRST] if is_held(parts) else KEEP)
+
+
+@kernel
+def least_pivot(parts, accelerations):
+    """Pivots at and below this say nothing: of the group as it chooses now, in accelerations or where loops close."""
+    if parts.head[GH_CHOICE] == HELD or parts.head[GH_CHOICE] == KEENLY:
+        return KEEN
+    return COAST if accelerations else RANK
 
 
 @kernel

@@ -40,12 +40,11 @@ from limberjack.engine.layout import (
     work_view,
 )
 from limberjack.engine.loops.closures import bias_loop, move_loop, place_rows
-from limberjack.engine.loops.elimination import COAST, KEEP, RANK, eliminate, read_solution
+from limberjack.engine.loops.elimination import eliminate, is_poor, least_pivot, read_solution
 from limberjack.engine.loops.group_rows import fill_rows
 from limberjack.engine.loops.layout import (
     COUPLING,
     GH_FREE,
-    GH_PIVOT,
     GI_BODIES,
     GI_BODY,
     GI_DOF,
@@ -64,12 +63,6 @@ from limberjack.engine.tree import hinge_in, sweep_velocities
 from limberjack.engine.views import LANES
 
 
-@kernel
-def _least(which):
-    """Pivots at and below this say nothing."""
-    return COAST if which == R_ACCEL else RANK
-
-
 @routine(WHOLE, FLOATS, WHOLE)
 def choose_routine(ints, floats, vector, g, q, which):
     """The group's rows solved for the velocities that suit the present configuration best."""
@@ -78,7 +71,7 @@ def choose_routine(ints, floats, vector, g, q, which):
     parts = group_view(group, work.loops.group)
     fill_rows(plant, work, group, parts, q, which)
     n, m, rank = group[GI_DOFS], group[GI_ROWS], group[GI_RANK]
-    eliminate(parts, plant.loops.listed, group[GI_DOF], n, m, rank, _least(which), True)
+    eliminate(parts, plant.loops.listed, group[GI_DOF], n, m, rank, least_pivot(parts, which == R_ACCEL), True)
 
 
 @kernel
@@ -89,10 +82,10 @@ def solve_group(plant, work, g, q, which):
     """
     group = plant.loops.group_int[g]
     parts = group_view(group, work.loops.group)
-    n, rank = group[GI_DOFS], group[GI_RANK]
+    n, rank, least = group[GI_DOFS], group[GI_RANK], least_pivot(parts, which == R_ACCEL)
     fill_rows(plant, work, group, parts, q, which)
-    eliminate(parts, plant.loops.listed, group[GI_DOF], n, group[GI_ROWS], rank, _least(which), False)
-    if parts.head[GH_PIVOT] < KEEP and rank > 0:
+    eliminate(parts, plant.loops.listed, group[GI_DOF], n, group[GI_ROWS], rank, least, False)
+    if is_poor(parts) and rank > 0:
         ints, floats, vector = vectors(plant, work)
         choose_routine(ints, floats, vector, g, q, which)
     read_solution(parts, n, plant.loops.scale, group[GI_DOF])

@@ -45,7 +45,7 @@ L_PROJECT = 12  # 1 for a loop by force that is brought back after each step
 L_CHAIN_A, L_CHAIN_AS = 13, 14  # slice of walk: bodies from A down to the last common body of A and B, exclusive
 L_CHAIN_B, L_CHAIN_BS = 15, 16  # the same from B
 L_WALK, L_WALKS = 17, 18  # slice of walk, loops by force: bodies, tip to base, that a force of the loop moves
-L_RANK = 19  # loops by force: how many of its rows do not follow from others, other than at singular positions
+L_RANK = 19  # loops by force: how many of its rows do not follow from others where it is not singular; -1 unknown
 
 # L_KIND beyond the hinge types: wheels that roll on the x, y plane of frame a; the others
 DISC, BALL = 98, 99
@@ -113,25 +113,36 @@ R_RESIDUAL, R_RATE, R_ACCEL, R_QUAD, R_FORCE = range(0, ROW_WORK, LANES)
 # work.coblock (loops, 96): forces of the rows on body A and on body B, at O in body axes, a block each, row i in lane i
 COBLOCK = 2 * BLOCK
 
-# work.solve (8, padded rows by force + LANES): vectors over the rows by force, `admittance.py`
-SOLVE = 8
+# work.solve (9, padded rows by force + LANES): vectors over the rows by force, `admittance.py`
+SOLVE = 9
 S_SCALE = 0  # scale s of each row: s Λ s has a unit diagonal; 0 for rows that take no part
 S_END = 1  # one past the last column that is not zero in the row's upper triangle
 S_RIGHT, S_FORCE, S_REST, S_STEP = 2, 3, 4, 5  # right-hand side, forces, what they leave of it, their change
 S_SHARE = 6  # how much a row moves beside the most mobile one of its loop
-S_LEFT = 7  # first: how many rows are missing in the factor that do not follow from others elsewhere
+S_LEFT = 7  # first: how many rows are missing in the factor that do not follow from others elsewhere; then, at S_PIVOT
+#     S_CHOICE and S_FIRST, the same as GH_PIVOT, GH_CHOICE and GH_FIRST of a group
+S_PIVOT, S_CHOICE, S_FIRST = 1, 2, 3
+S_TAKEN = 8  # 1 for rows that the factor holds, 2 for weak ones
 
 # scratch of a group of n velocities, m rows and b bodies, in this order; P = padded(n + 1)
-GROUP_HEAD = 8  # number of independent velocities now; smallest pivot; 1 where the chosen set was left
-GH_FREE, GH_PIVOT, GH_SWITCHED = range(3)
+GROUP_HEAD = 8  # number of independent velocities now; smallest pivot; 1 where the chosen set was left; how rows and
+#     velocities are chosen; smallest pivot when they were chosen
+GH_FREE, GH_PIVOT, GH_SWITCHED, GH_CHOICE, GH_FIRST = range(5)
+
+# how rows and independent velocities are chosen (GH_CHOICE, S_CHOICE): by the present configuration, as they were
+# last, or with rows that say next to nothing as well. Held ones are given up where their smallest pivot falls below
+# this share of what it was
+AFRESH, HELD, KEENLY = range(3)
+SPENT = 0.3
 
 LoopPlant = namedtuple("LoopPlant", "loop_int loop term_int term walk group_int listed scale")
 LoopWork = namedtuple("LoopWork", "switch drive frame row coblock cross path admittance factor solve group")
 #: head (8,); pick (n,): ranks of the velocities in the group's list, dependent ones first; pair (n,): the row that
 #: gives each dependent one; y (n + 2, padded(m) + LANES): rows (in lanes) over velocities, then their right-hand
-#: sides, then which are solved; x (n, P): X, then β; bias (n,): β, what accelerations are without the independent ones;
-#: d (n, P): factor L of D, diagonal inverted; eps (P,): L⁻¹ε; free (P,): accelerations of the independent velocities;
-#: a, f (b blocks, BLOCK): columns of X seen at each body, and their forces; u (blocks, BLOCK): U L⁻* at the parent;
+#: sides, then which are solved (0, 1, weakly 2); x (n, P): X, then β; bias (n,): β, what accelerations are without the
+#: independent ones; d (n, P): factor L of D, diagonal inverted; eps (P,): L⁻¹ε; free (P,): accelerations of the
+#: independent velocities; a, f (b blocks, BLOCK): columns of X seen at each body, and their forces;
+#: u (blocks, BLOCK): U L⁻* at the parent;
 #: whole (b, 28): what bodies of the group hand to each other, as work.acc
 GroupWork = namedtuple("GroupWork", "head pick pair y x bias d eps free a f u whole")
 

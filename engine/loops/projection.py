@@ -16,7 +16,7 @@ import math
 
 from limberjack.engine.forward_dynamics import least_change
 from limberjack.engine.kernel import kernel
-from limberjack.engine.layout import plant_view, vectors, work_view
+from limberjack.engine.layout import Q_CLOSE, V_CLOSE, plant_view, vectors, work_view
 from limberjack.engine.loops.closures import move_loop, place_loop
 from limberjack.engine.loops.embedding import solve_group
 from limberjack.engine.loops.layout import (
@@ -38,11 +38,13 @@ from limberjack.engine.loops.multipliers import answer, clear_right, set_right
 from limberjack.engine.loops.paths import acts
 from limberjack.engine.loops.response import refresh
 from limberjack.engine.manifold import chart_rates, retract
-from limberjack.engine.routine import FLAG, FLOATS, WHOLE, routine
+from limberjack.engine.routine import FLAG, FLOATS, REAL, WHOLE, routine
 from limberjack.engine.tree import begin_sweep, place_body
 
 #: scaled residual (of the order of a coordinate, rad or m) at which a loop is closed
 CLOSED = 1e-12
+#: where it is closed as far as rounding lets it
+TIGHT = 1e-16
 #: scaled residual that may stay where no motion lessens it: rows that a model repeats with rounded numbers
 BEARABLE = 1e-4
 #: most steps, for coordinates and for velocities, with new factors and without
@@ -51,6 +53,10 @@ STEPS = 10
 SLOW, STUCK = 0.1, 0.9
 #: below this pivot of scaled rows independent coordinates are not held
 NEAR = 0.1
+
+# rows of work.vstage and of work.qstage
+_DELTA, _OUT = range(V_CLOSE, V_CLOSE + 2)
+_RATE, _ORIGIN = range(Q_CLOSE, Q_CLOSE + 2)
 
 
 @kernel
@@ -82,7 +88,7 @@ def _worst(plant, work, which):
 
 
 @kernel
-def _has_forces(plant, work):
+def has_forces(plant, work):
     """Whether any loop acts by force."""
     found = False
     for l in range(plant.loops.loop_int.shape[0]):
@@ -103,7 +109,7 @@ def _correct_by_force(plant, work, which, delta):
 @kernel
 def _correct_groups(plant, work, q, which, delta):
     """Adds the groups' corrections; returns whether factors no longer fit: D, or independent velocities changed."""
-    changed, out = False, work.vstage[1]
+    changed, out = False, work.vstage[_OUT]
     near = which == R_RATE and plant.loops.group_int.shape[0] > 0
     for g in range(plant.loops.group_int.shape[0]):
         group = plant.loops.group_int[g]
@@ -136,9 +142,9 @@ def _correction(plant, work, q, which, forces, delta):
 
 
 @kernel
-def _move(plant, work, q, delta):
+def move_coordinates(plant, work, q, delta):
     """q ← q ⊕ delta."""
-    rate, origin = work.qstage[0], work.qstage[1]
+    rate, origin = work.qstage[_RATE], work.qstage[_ORIGIN]
     for i in range(q.shape[0]):
         origin[i] = 0.0
     chart_rates(plant, q, origin, delta, rate)
@@ -149,7 +155,7 @@ def _move(plant, work, q, delta):
 def _apply(plant, work, q, v, which, delta):
     """The change of the coordinates or of the velocities."""
     if which == R_RESIDUAL:
-        _move(plant, work, q, delta)
+        move_coordinates(plant, work, q, delta)
         return
     for j in range(v.shape[0]):
         v[j] += delta[j]
@@ -188,16 +194,16 @@ def _fastest(v):
     return fastest
 
 
-@routine(FLOATS, FLOATS, FLAG, returns=WHOLE)
-def close_routine(ints, floats, vector, q, v, forces):
-    """`close_loops` as a call; forces: whether any loop acts by force.
+@routine(FLOATS, FLOATS, FLAG, REAL, returns=WHOLE)
+def close_routine(ints, floats, vector, q, v, forces, closed):
+    """`close_loops` as a call; forces: whether any loop acts by force; closed: scaled residual that is none.
 
     Velocities of embedded loops are right after one step: their equations are linear and their factors fresh.
     """
     plant, work = plant_view(ints, floats), work_view(ints, vector)
-    delta, stale = work.vstage[0], forces and work.loops.solve[S_LEFT, 0] > 0.0
+    delta, stale = work.vstage[_DELTA], forces and work.loops.solve[S_LEFT, 0] > 0.0
     for which in (R_RESIDUAL, R_RATE):
-        limit = CLOSED if which == R_RESIDUAL else CLOSED * _fastest(v)
+        limit = closed if which == R_RESIDUAL else closed * _fastest(v)
         placed, renewed, tried, before, worst, loop = which == R_RATE, False, False, math.inf, math.inf, 0
         for _ in range(2 * STEPS):
             worst, loop = _measure(plant, work, q, v, which, placed)
@@ -209,7 +215,7 @@ def close_routine(ints, floats, vector, q, v, forces):
                 renewed = True
                 continue
             stale = _correction(plant, work, q, which, forces, delta)
-            if _largest(delta) <= 0.1 * CLOSED:
+            if _largest(delta) <= 0.1 * closed:
                 break
             _apply(plant, work, q, v, which, delta)
             tried, renewed, before = renewed or not forces, False, worst
@@ -224,7 +230,14 @@ def close_routine(ints, floats, vector, q, v, forces):
 def close_loops(plant, work, q, v):
     """q and v brought back onto all closed loops after a step; returns the loop that stays open, or -1.
 
-    Needs the factors of the last accelerations in Work; uses the first two rows of work.vstage and work.qstage.
+    Needs the factors of the last accelerations in Work.
     """
     ints, floats, vector = vectors(plant, work)
-    return close_routine(ints, floats, vector, q, v, _has_forces(plant, work))
+    return close_routine(ints, floats, vector, q, v, has_forces(plant, work), CLOSED)
+
+
+@kernel
+def close_tightly(plant, work, q, v):
+    """The same as far as rounding lets it, for positions where the rows' smallest pivot divides what is left."""
+    ints, floats, vector = vectors(plant, work)
+    return close_routine(ints, floats, vector, q, v, has_forces(plant, work), TIGHT)

@@ -12,7 +12,6 @@ import math
 
 from limberjack.engine.blocks import load_block
 from limberjack.engine.elements.forces import no_thrusts
-from limberjack.engine.forward_dynamics import forward_dynamics
 from limberjack.engine.inverse_dynamics import inverse_dynamics
 from limberjack.engine.kernel import entry, kernel
 from limberjack.engine.lanes import equal_lanes, load_lanes, store_lanes, sum_lanes
@@ -45,6 +44,7 @@ from limberjack.engine.loops.layout import (
     group_view,
 )
 from limberjack.engine.loops.multipliers import share_forces
+from limberjack.engine.loops.passing import accelerate
 from limberjack.engine.loops.paths import acts
 from limberjack.engine.routine import FLAG, FLOATS, routine
 from limberjack.engine.spatial import ZERO, add, add_cross, dot, load3, load9, rot, store3, unrot
@@ -219,7 +219,7 @@ def loop_forces_entry(ints, floats, work, q, v, tau, external, out):
     plant, scratch = plant_view(ints, floats), work_view(ints, work)
     spare, vdot = scratch.vstage[0], scratch.vdot
     no_thrusts(plant, scratch)
-    forward_dynamics(plant, scratch, q, v, tau, plant.armature, external, vdot)
+    accelerate(plant, scratch, q, v, tau, plant.armature, external, vdot)
     find_forces(plant, scratch, q, v, tau, vdot, external, spare)
     for l in range(out.shape[0]):
         if plant.loops.loop_int[l, L_KIND] <= DISTANCE:

@@ -18,7 +18,8 @@ def refresh_routine(ints, floats, vector, q):
     for l in range(plant.loops.loop_int.shape[0]):
         if acts(plant, work, l):
             place_one(plant, work, l, q)
-    prepare(plant, work, q, False)
+    if work.loops.solve.shape[0] > 0:
+        prepare(plant, work, q, False)
 
 
 @kernel

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,6 +11,7 @@ from hypothesis import given, settings
 import limberjack as lj
 from tests.engine.motions import derivative
 from tests.loops.agreement import close, one_loop
+from tests.loops.mechanisms.bars import four_bar
 from tests.loops.random_graphs import EMBEDDABLE, Closed, graphs, random_closed
 
 
@@ -75,3 +78,18 @@ def test_the_drift_is_the_rate_of_X(kind):
 
     found = derivative(graph.oracle.tree, q, X @ rate, drift, value)
     close(found, drift, scale=float(np.abs(X).max()) * 0.2)
+
+
+def test_the_condition_tells_of_dead_points():
+    """With one freedom too: the rocker of a crank-rocker has two dead points a turn, where the crank's rate is without
+    bound beside the rocker's, until the engine takes another independent velocity."""
+    system = four_bar("embed")
+    system = replace(system, loops=tuple(replace(loop, independent=("rocker",)) for loop in system.loops))
+    minimal, seen, ratio = lj.Dynamics(system).minimal, [], []
+    for theta in np.linspace(0.1, 6.2, 60):
+        q = lj.assemble(system, np.array([theta, *system.q0[1:]]), hold=["crank"]).q0
+        if minimal.names(q) == ("rocker",):
+            seen.append(minimal.condition(q))
+            ratio.append(float(np.abs(minimal.X(q)).max()))
+    assert min(seen) < 3.0 < 6.0 < max(seen)
+    assert np.corrcoef(seen, ratio)[0, 1] > 0.99

@@ -20,12 +20,15 @@ from limberjack.engine.system.loops.samples import MOST_SAMPLED, sampled_rows
 from limberjack.engine.system.loops.selection import generic
 from limberjack.engine.system.system import System
 
+#: rank of loops that switch, and of those of mechanisms too large to be moved
+UNKNOWN = -1
+
 
 @dataclass(eq=False)
 class LoopPlan:
     """One loop: method and why, the rows that are kept and their factors; group is None for a loop by force.
 
-    rank : by force, how many of its rows do not follow from others at most configurations
+    rank : by force, how many of its rows do not follow from others at most configurations, or UNKNOWN
     """
 
     closure: Closure
@@ -83,9 +86,9 @@ def plan(system: System, frames: Frames) -> Plan:
 
 
 def _rank(system: System, tree: Tree, plans: Sequence[LoopPlan], groups: Sequence[Group]) -> None:
-    """Ranks of the loops by force. Rows of loops that switch, and of mechanisms too large to be moved, all count."""
+    """Ranks of the loops by force, as far as they can be known."""
     for plan in plans:
-        plan.rank = len(plan.kept) if plan.group is None else 0
+        plan.rank = UNKNOWN if plan.group is None else 0
     fixed = [plan for plan in plans if not plan.closure.loop.switchable]
     for members in united([plan.closure.above for plan in fixed]):
         found = [fixed[i] for i in members]
@@ -95,7 +98,7 @@ def _rank(system: System, tree: Tree, plans: Sequence[LoopPlan], groups: Sequenc
         left = generic(sampled_rows(mechanism, system.q0, sizes(mechanism, system.q0)))[0]
         left -= sum(len(groups[g].dependent) for g in {plan.group for plan in found if plan.group is not None})
         for plan in found:
-            plan.rank = min(plan.rank, left)
+            plan.rank = min(len(plan.kept) if plan.group is None else 0, left)
             left -= plan.rank
 
 
