@@ -25,11 +25,11 @@ class Controls:
     about: Mapping[str, Any] = {}
 
     def __init__(self, simulation: Simulation) -> None:
-        self.simulation = simulation
+        self.simulation, self._command = simulation, simulation.part("command")
 
     def command(self, places: slice | np.ndarray, values: np.ndarray, client: str) -> None:
         """Set the commands at these places; all have been checked."""
-        self.simulation.part("command")[places] = values
+        self._command[places] = values
         self.simulation.changed()
 
     def parameter(self, name: str, value: float, client: str) -> None:

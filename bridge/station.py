@@ -41,7 +41,8 @@ class Station:
 
     def serve_one(self, flags: int = zmq.DONTWAIT) -> bool:
         """Receive one request and answer it; False when none came. flags 0: wait for one, a moment"""
-        router = self._sockets.router
+        sockets = self._sockets
+        router, answer = sockets.router, sockets.answer
         try:
             identity = router.recv(flags)
         except zmq.Again:
@@ -54,8 +55,8 @@ class Station:
         else:
             reply = self.service.handle(frame.bytes)
         try:
-            router.send(identity, MORE_NOWAIT)
-            router.send(reply, zmq.DONTWAIT)
+            answer(identity, MORE_NOWAIT)
+            answer(reply, zmq.DONTWAIT)
         except zmq.ZMQError:  # that client went away, or does not read its replies
             log.debug("a reply of %d bytes could not be delivered", len(reply))
         return True
