@@ -5,12 +5,12 @@ from __future__ import annotations
 import numba
 import numpy as np
 import pytest
-from tests.engine.random_systems import random_state, random_system
 
 import limberjack as lj
 from limberjack.engine.homes import LARGE
 from limberjack.engine.kernel import OPTIONS
 from limberjack.engine.lanes import load_lanes, split_lanes, store_lanes, transpose_lanes, with_lane
+from tests.engine.random_systems import random_state, random_system
 
 
 def _columns(dynamics: lj.Dynamics, q: np.ndarray, nv: int) -> np.ndarray:
