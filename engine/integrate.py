@@ -24,7 +24,7 @@ from limberjack.engine.kernel import entry, kernel
 from limberjack.engine.layout import C_Q, C_V, S_Q, S_STEPS, S_TIME, device_states, plant_view, work_view
 from limberjack.engine.loops.projection import close_loops
 from limberjack.engine.loops.switching import follow_commands, keep_switches, set_drives, take_state
-from limberjack.engine.manifold import chart_rates, retract
+from limberjack.engine.manifold import chart_rates, move, retract
 from limberjack.engine.views import vector_view
 
 INTEGRATORS = {"rk4": 0, "semi_implicit": 1, "implicit": 2}
@@ -78,34 +78,39 @@ def _finish_rk4(plant, work, q, v, h):
 @kernel
 def _finish_euler(plant, work, q, v, h):
     """The new state from one stage: v⁺ = v + h a, q⁺ = q ⊕ h v⁺."""
-    a, new, rate, sigma = work.vstage[_A], work.vstage[_V], work.qstage[_RATE], work.qstage[_SIGMA]
+    a, new = work.vstage[_A], work.vstage[_V]
     for j in range(v.shape[0]):
         new[j] = v[j] + h * a[j]
-    chart_rates(plant, q, sigma, new, rate)
+    move(plant, q, new, h, work.qstage[_QNEW])
+
+
+@kernel
+def _begin_rk4(plant, work, q, v):
+    """The state of the first stage."""
     for i in range(q.shape[0]):
-        sigma[i] = h * rate[i]
-    retract(plant, q, sigma, work.qstage[_QNEW])
+        work.qstage[_SIGMA, i] = 0.0
+        work.qstage[_QS, i] = q[i]
+    for j in range(v.shape[0]):
+        work.vstage[_V, j] = v[j]
 
 
 @kernel
 def _integrate(plant, work, q, v, command, start, h, integrator):
     """One part of a step, from `start` on; the new state is left in work.qstage[_QNEW], work.vstage[_V]."""
-    sigma = work.qstage[_SIGMA]
-    for i in range(q.shape[0]):
-        sigma[i] = 0.0
-        work.qstage[_QS, i] = q[i]
-    for j in range(v.shape[0]):
-        work.vstage[_V, j] = v[j]
-    for stage in range(4 if integrator == RK4 else 1):
+    staged = integrator == RK4
+    if staged:
+        _begin_rk4(plant, work, q, v)
+    for stage in range(4 if staged else 1):
         part = 0.0 if stage == 0 else (h if stage == 3 else 0.5 * h)
         if stage > 0:
             _stage(plant, work, q, v, part, stage - 1)
-        qs, vs = work.qstage[_QS], work.vstage[_V]
-        if integrator == RK4:
-            chart_rates(plant, qs, sigma, vs, work.qstage[_RATE + stage])
+        qs, vs = q, v
+        if staged:
+            qs, vs = work.qstage[_QS], work.vstage[_V]
+            chart_rates(plant, qs, work.qstage[_SIGMA], vs, work.qstage[_RATE + stage])
         set_drives(plant, work, command, start + part)
         _accelerate(plant, work, qs, vs, command, h, integrator == IMPLICIT, work.vstage[_A + stage])
-    if integrator == RK4:
+    if staged:
         _finish_rk4(plant, work, q, v, h)
     else:
         _finish_euler(plant, work, q, v, h)
@@ -164,8 +169,10 @@ def step(plant, work, state, q, v, command, dt, integrator, substeps):
     """One step of dt in `substeps` equal parts; returns (status, index as `_part`). A bad step changes nothing but
     the switches and motors in Work."""
     h = dt / substeps
-    _copy(q, work.qstage[_QSTART])
-    _copy(v, work.vstage[_VSTART])
+    keep = substeps > 1 or work.loops.switch.shape[0] > 0  # else q and v stay until the step is done
+    if keep:
+        _copy(q, work.qstage[_QSTART])
+        _copy(v, work.vstage[_VSTART])
     if work.loops.switch.shape[0] > 0:
         set_drives(plant, work, command, 0.0)
         follow_commands(plant, work, q, v, command)
@@ -173,8 +180,9 @@ def step(plant, work, state, q, v, command, dt, integrator, substeps):
         start_motors(plant, work, q, v, command, h)
         status, index = _part(plant, work, q, v, command, i * h, h, integrator)
         if status != OK:
-            _copy(work.qstage[_QSTART], q)
-            _copy(work.vstage[_VSTART], v)
+            if keep:
+                _copy(work.qstage[_QSTART], q)
+                _copy(work.vstage[_VSTART], v)
             return status, index
         if plant.drives.motor.shape[0] > 0:
             _acting_rates(plant, work, q, v, h, integrator)
