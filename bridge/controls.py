@@ -27,12 +27,12 @@ class Controls:
 
     def __init__(self, simulation: Simulation, parameters: Mapping[str, float] | None = None) -> None:
         """parameters : those that were set before"""
-        self.simulation = simulation
+        self.simulation, self._command = simulation, simulation.part("command")
         self.parameters = dict(parameters or {})
 
     def command(self, places: slice | np.ndarray, values: np.ndarray, client: str) -> None:
         """Set the commands at these places; all have been checked."""
-        self.simulation.part("command")[places] = values
+        self._command[places] = values
         self.simulation.changed()
 
     def parameter(self, name: str, value: float, client: str) -> None:

@@ -23,7 +23,8 @@ from limberjack.bridge.errors import (
     RefusedError,
 )
 from limberjack.bridge.keys import load_pair, load_public
-from limberjack.bridge.messages import REPLY_MAX, Message, Refusal, decode, encode
+from limberjack.bridge.messages import REPLY_MAX, Encoder, Message, Refusal, decode
+from limberjack.bridge.replies import plain_send
 from limberjack.engine.errors import ArgumentError, SimulationError
 
 _SLICE_MS = 50  # longest wait before the connection's health is looked at
@@ -88,12 +89,12 @@ class Link:
         self.seen = 0.0  # simulated time of the newest message seen
         self.size_max = 65536
         self.lock = threading.Lock()
-        self._sequence = 0
+        self._sequence, self._encode = 0, Encoder()
         self._name, self._run = "", None  # as told in `hello`, and which run of the engine answered
         self.closed = False
         self.context = zmq.Context()
         self._socket = self.open(zmq.DEALER)
-        self._health = Health(self._socket)
+        self._send, self._health = plain_send(self._socket), Health(self._socket)
         self._socket.connect(endpoint)
 
     def open(self, kind: int) -> zmq.Socket:
@@ -124,10 +125,11 @@ class Link:
             reply = self._ask(kind, body, allowed)
             if _code(reply) == Code.UNKNOWN_CLIENT and kind != "hello" and self._met_again(allowed):
                 reply = self._ask(kind, body, allowed)
-        if reply.type == "error":
+        answer = reply.type
+        if answer == "error":
             raise _error(reply)
-        if reply.type not in (kind, "state"):
-            raise BridgeError(f"{self.endpoint} answered '{kind}' with '{reply.type}'; it is not a Limberjack engine.")
+        if answer != "state" and answer != kind:
+            raise BridgeError(f"{self.endpoint} answered '{kind}' with '{answer}'; it is not a Limberjack engine.")
         return reply
 
     def hello(self, name: str) -> dict[str, Any]:
@@ -148,7 +150,7 @@ class Link:
     def _ask(self, kind: str, body: Any, allowed: float) -> Message:
         """Send one request and return its reply, also an error."""
         self._sequence += 1
-        payload = encode(kind, self._sequence, self.seen, self.client, body)
+        payload = self._encode(kind, self._sequence, self.seen, self.client, body)
         if len(payload) > self.size_max:
             raise ArgumentError(f"'{kind}' is {len(payload)} bytes; the engine takes at most {self.size_max}.")
         reply = self._exchange(kind, payload, allowed)
@@ -161,7 +163,7 @@ class Link:
         deadline = time.monotonic() + allowed
         dropped = self._health.dropped
         try:
-            socket.send(payload, zmq.DONTWAIT)
+            self._send(payload, zmq.DONTWAIT)
         except zmq.Again:
             raise EngineTimeoutError(self._explain(kind, allowed)) from None
         while True:

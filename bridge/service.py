@@ -41,6 +41,7 @@ Reply = bytes | memoryview
 #: steps of a request after which its sender's lease begins again
 _LONG = 1000
 _ENVELOPE = 1024  # bytes, at most, of a message beside its body
+_ALL = slice(None)
 _STEPS_END = 2**53  # step counts are whole numbers in a float64
 _COMMANDING = frozenset({"step", "command", "restore", "reset", "shutdown", "acquire", "attach", "lock", "unlock"})
 
@@ -68,6 +69,8 @@ class Service:
         nq, nv, ny, nu = sim.system.nq, sim.system.nv, len(sim.output_names), len(self._command)
         self.frame = StateFrame({"q": nq, "v": nv, "tau": nv, "outputs": ny, "command": nu})
         self._targets = self.frame.vector[: nq + nv], self.frame.parts["tau"], self.frame.parts["outputs"]
+        self._shown = self.frame.parts["command"]
+        self._lockstep = settings.mode == "lockstep"
         self._sampled = False  # the frame holds the present state
         self._switchable = [loop.name for loop in sim.system.loops if loop.switchable]
         self.size_max = max(65536, len(sim.snapshot()) + _ENVELOPE, 16 * nu + _ENVELOPE)
@@ -179,14 +182,15 @@ class Service:
     def _sample(self) -> None:
         """Copy the simulation's state into the frame that replies and streams send."""
         self.simulation.read(*self._targets)
-        self.frame.parts["command"][:] = self._command
+        self._shown[:] = self._command
         self._sampled = True
 
     def state_message(self, sequence: int, client: int) -> memoryview:
         """The present state, addressed to a client (0: to everyone)."""
         if not self._sampled:
             self._sample()
-        return self.frame.stamp(sequence, self.simulation.time, client, self.simulation.step_count)
+        sim = self.simulation
+        return self.frame.stamp(sequence, sim.time, client, sim.step_count)
 
     def advance(self, steps: int) -> None:
         """Step in bounded portions, so that a stop request is seen. Raises SimulationError, Refusal."""
@@ -233,7 +237,7 @@ class Service:
         return self.state_message(message.sequence, message.client)
 
     def _step(self, message: Message, session: Session) -> Reply:
-        if self.settings.mode != "lockstep":
+        if not self._lockstep:
             raise Refusal(Code.MODE, "the engine is free-running and steps by itself. Send 'command' instead.")
         steps, indices, values = self._body(message, 3)
         if type(steps) is not int or not 1 <= steps <= self.settings.steps_max:
@@ -254,7 +258,7 @@ class Service:
     def _set_command(self, indices: Any, values: Any, session: Session) -> None:
         """Apply commands: all of them, or those at the given uint32 indices; nothing if anything is wrong."""
         command = self._command
-        where: slice | np.ndarray = slice(None)
+        where: slice | np.ndarray = _ALL
         count = len(command)
         if indices is not None:
             if type(indices) is not bytes or len(indices) % 4:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from limberjack.bridge.messages import FLOAT64, VECTOR_PARTS, Message
+from limberjack.bridge.messages import FLOAT64, VECTOR_PARTS, Message, all_finite
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.near import nearest
 
@@ -122,15 +121,15 @@ class Description:
             index = self.index["command"]
             places = np.array([find(index, name, "command") for name in values], dtype="<u4")
             return places.tobytes(), _finite(np.array(list(values.values()), dtype="<f8"), list(values))
-        vector = np.asarray(values, FLOAT64)
-        if vector.shape != (len(self.names["command"]),):
-            raise ArgumentError(f"command has shape {vector.shape}; it must be ({len(self.names['command'])},).")
-        return None, _finite(vector, self.names["command"])
+        vector, names = np.asarray(values, FLOAT64), self.names["command"]
+        if vector.shape != (len(names),):
+            raise ArgumentError(f"command has shape {vector.shape}; it must be ({len(names)},).")
+        return None, _finite(vector, names)
 
 
 def _finite(vector: np.ndarray, names: Sequence[str]) -> bytes:
     """Wire bytes of a vector whose values must be finite."""
-    if not all(map(math.isfinite, vector.tolist())):
+    if not all_finite(vector):
         bad = int(np.flatnonzero(~np.isfinite(vector))[0])
         raise ArgumentError(f"command {names[bad]!r} is {vector[bad]}; it must be finite.")
     return vector.tobytes()
@@ -148,8 +147,7 @@ class State:
     def __init__(self, message: Message, description: Description) -> None:
         """``message``: a state message; ``vector`` holds q, v, tau, outputs and command, in this order."""
         self._description = description
-        self.sequence, self.time = message.sequence, message.time
-        self.step, data = message.body
+        _, _, self.sequence, self.time, _, (self.step, data) = message
         self.vector = np.frombuffer(data, FLOAT64)
 
     def _part(self, part: str) -> np.ndarray:

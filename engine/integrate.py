@@ -26,7 +26,7 @@ from limberjack.engine.loops.drives import begin_drives, set_drives, set_mean_dr
 from limberjack.engine.loops.layout import AFRESH, HELD
 from limberjack.engine.loops.passing import accelerate, choose, close, close_stage, is_near
 from limberjack.engine.loops.switching import follow_commands, keep_switches, take_state
-from limberjack.engine.manifold import chart_rates, retract
+from limberjack.engine.manifold import chart_rates, move, retract
 from limberjack.engine.views import vector_view
 
 INTEGRATORS = {"rk4": 0, "semi_implicit": 1, "implicit": 2}
@@ -80,13 +80,20 @@ def _finish_rk4(plant, work, q, v, h):
 @kernel
 def _finish_euler(plant, work, q, v, h):
     """The new state from one stage: v⁺ = v + h a, q⁺ = q ⊕ h v⁺."""
-    a, new, rate, sigma = work.vstage[_A], work.vstage[_V], work.qstage[_RATE], work.qstage[_SIGMA]
+    a, new = work.vstage[_A], work.vstage[_V]
     for j in range(v.shape[0]):
         new[j] = v[j] + h * a[j]
-    chart_rates(plant, q, sigma, new, rate)
+    move(plant, q, new, h, work.qstage[_QNEW])
+
+
+@kernel
+def _begin_rk4(plant, work, q, v):
+    """The state of the first stage."""
     for i in range(q.shape[0]):
-        sigma[i] = h * rate[i]
-    retract(plant, q, sigma, work.qstage[_QNEW])
+        work.qstage[_SIGMA, i] = 0.0
+        work.qstage[_QS, i] = q[i]
+    for j in range(v.shape[0]):
+        work.vstage[_V, j] = v[j]
 
 
 @kernel
@@ -95,33 +102,29 @@ def _integrate(plant, work, q, v, command, left, h, integrator):
 
     The new state is left in work.qstage[_QNEW], work.vstage[_V].
     """
-    sigma = work.qstage[_SIGMA]
-    for i in range(q.shape[0]):
-        sigma[i] = 0.0
-        work.qstage[_QS, i] = q[i]
-    for j in range(v.shape[0]):
-        work.vstage[_V, j] = v[j]
-    looped, near = plant.loops.loop_int.shape[0] > 0, False
-    for stage in range(4 if integrator == RK4 else 1):
+    staged, looped, near = integrator == RK4, plant.loops.loop_int.shape[0] > 0, False
+    if staged:
+        _begin_rk4(plant, work, q, v)
+    for stage in range(4 if staged else 1):
         part = 0.0 if stage == 0 else (h if stage == 3 else 0.5 * h)
-        if stage > 0:
-            _stage(plant, work, q, v, part, stage - 1)
-        qs, vs = work.qstage[_QS], work.vstage[_V]
-        if integrator == RK4:
+        qs, vs = q, v
+        if staged:
+            qs, vs = work.qstage[_QS], work.vstage[_V]
+            if stage > 0:
+                _stage(plant, work, q, v, part, stage - 1)
             set_drives(plant, work, left - part)
+            if near and stage > 0:
+                close_stage(plant, work, qs, vs)
+            chart_rates(plant, qs, work.qstage[_SIGMA], vs, work.qstage[_RATE + stage])
         else:
             set_mean_drives(plant, work, left, h)
-        if near and stage > 0:
-            close_stage(plant, work, qs, vs)
-        if integrator == RK4:
-            chart_rates(plant, qs, sigma, vs, work.qstage[_RATE + stage])
         _accelerate(plant, work, qs, vs, command, h, integrator == IMPLICIT, work.vstage[_A + stage])
-        if looped and stage == 0 and integrator == RK4:
+        if looped and staged and stage == 0:
             near = is_near(plant, work)
             choose(plant, work, HELD)
     if looped:
         choose(plant, work, AFRESH)
-    if integrator == RK4:
+    if staged:
         _finish_rk4(plant, work, q, v, h)
     else:
         _finish_euler(plant, work, q, v, h)
@@ -181,8 +184,10 @@ def step(plant, work, state, q, v, command, dt, integrator, substeps, ahead):
     the switches and motors in Work. Drives are where their commands have them at the end of step `ahead`, 1 for this
     one."""
     h, left = dt / substeps, ahead * dt
-    _copy(q, work.qstage[_QSTART])
-    _copy(v, work.vstage[_VSTART])
+    keep = substeps > 1 or work.loops.switch.shape[0] > 0  # else q and v stay until the step is done
+    if keep:
+        _copy(q, work.qstage[_QSTART])
+        _copy(v, work.vstage[_VSTART])
     driven = work.loops.drive.shape[0] > 0
     if driven:
         take_commands(plant, work, command)
@@ -195,8 +200,9 @@ def step(plant, work, state, q, v, command, dt, integrator, substeps, ahead):
         start_motors(plant, work, q, v, command, h)
         status, index = _part(plant, work, q, v, command, left - i * h, h, integrator)
         if status != OK:
-            _copy(work.qstage[_QSTART], q)
-            _copy(work.vstage[_VSTART], v)
+            if keep:
+                _copy(work.qstage[_QSTART], q)
+                _copy(work.vstage[_VSTART], v)
             return status, index
         if plant.drives.motor.shape[0] > 0:
             _acting_rates(plant, work, q, v, h, integrator)

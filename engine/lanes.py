@@ -40,10 +40,19 @@ class _LanesModel(models.PrimitiveModel):
         super().__init__(dmm, fe_type, _VECTOR)
 
 
+def _spread(builder: Any, vector: Any, value: Any) -> Any:
+    """The value in every element of a vector of this type."""
+    nothing = ir.Constant(vector, ir.Undefined)
+    one = builder.insert_element(nothing, value, ir.Constant(ir.IntType(32), 0))
+    return _shuffled(builder, one, nothing, [0] * LANES)
+
+
 def _splat(builder: Any, number: Any) -> Any:
-    one = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), number, ir.Constant(ir.IntType(32), 0))
-    zeros = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
-    return builder.shuffle_vector(one, ir.Constant(_VECTOR, ir.Undefined), zeros)
+    return _spread(builder, _VECTOR, number)
+
+
+def _shuffled(builder: Any, a: Any, b: Any, order: list[int]) -> Any:
+    return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(ir.IntType(32), LANES), order))
 
 
 def _pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
@@ -90,15 +99,37 @@ def between_lanes(typingctx, x, start, stop):
     def codegen(context, builder, signature, args):
         word = ir.VectorType(ir.IntType(64), LANES)
         index = ir.Constant(word, list(range(LANES)))
-        edges = []
-        for edge in args[1:]:
-            one = builder.insert_element(ir.Constant(word, ir.Undefined), edge, ir.Constant(ir.IntType(32), 0))
-            zeros = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
-            edges.append(builder.shuffle_vector(one, ir.Constant(word, ir.Undefined), zeros))
+        edges = [_spread(builder, word, edge) for edge in args[1:]]
         inside = builder.and_(builder.icmp_signed(">=", index, edges[0]), builder.icmp_signed("<", index, edges[1]))
         return builder.select(inside, args[0], ir.Constant(_VECTOR, [0.0] * LANES))
 
     return lanes_type(lanes_type, types.int64, types.int64), codegen
+
+
+@intrinsic
+def split_lanes(typingctx, x, y, i):
+    """x in the lanes before i, y from there on."""
+
+    def codegen(context, builder, signature, args):
+        word = ir.VectorType(ir.IntType(64), LANES)
+        index = ir.Constant(word, list(range(LANES)))
+        before = builder.icmp_signed("<", index, _spread(builder, word, args[2]))
+        return builder.select(before, args[0], args[1])
+
+    return lanes_type(lanes_type, lanes_type, types.int64), codegen
+
+
+@intrinsic
+def with_lane(typingctx, x, i, a):
+    """x with the number a in lane i."""
+
+    def codegen(context, builder, signature, args):
+        word = ir.VectorType(ir.IntType(64), LANES)
+        index = ir.Constant(word, list(range(LANES)))
+        chosen = builder.icmp_signed("==", index, _spread(builder, word, args[1]))
+        return builder.select(chosen, _splat(builder, args[2]), args[0])
+
+    return lanes_type(lanes_type, types.int64, types.float64), codegen
 
 
 @intrinsic
@@ -117,6 +148,26 @@ def sum_lanes(typingctx, x):
         return builder.extract_element(total, ir.Constant(ir.IntType(32), 0))
 
     return types.float64(x), codegen
+
+
+@intrinsic
+def transpose_lanes(typingctx, a, b, c, d, e, f, g, h):
+    """A tuple of LANES Lanes: lane i of the k-th is lane k of the i-th given."""
+
+    def codegen(context, builder, signature, args):
+        rows = list(args)
+        for step in (4, 2, 1):  # blocks of this size change places across the diagonal
+            for i in range(LANES):
+                if i & step:
+                    continue
+                upper, lower = rows[i], rows[i + step]
+                kept = [k if not k & step else LANES + k - step for k in range(LANES)]
+                moved = [k + step if not k & step else LANES + k for k in range(LANES)]
+                rows[i] = _shuffled(builder, upper, lower, kept)
+                rows[i + step] = _shuffled(builder, upper, lower, moved)
+        return context.make_tuple(builder, signature.return_type, rows)
+
+    return types.UniTuple(lanes_type, LANES)(a, b, c, d, e, f, g, h), codegen
 
 
 class _LanesOperator(AbstractTemplate):

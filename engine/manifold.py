@@ -14,7 +14,7 @@ import math
 
 from limberjack.engine.kernel import entry, kernel
 from limberjack.engine.layout import C_Q, C_V, KIND, MAP, NV, QI, S_Q, VI, plant_view
-from limberjack.engine.spatial import add, add_scaled, cross, load3, quaternion_matrix, rot, store3
+from limberjack.engine.spatial import add, add_scaled, cross, load3, quaternion_matrix, rot, scale, store3
 from limberjack.engine.system.hinge_types import CUSTOM, FREE, SPHERICAL
 from limberjack.engine.trig import sine_cosine
 from limberjack.engine.views import vector_view
@@ -93,6 +93,24 @@ def retract(plant, q0, sigma, out):
         else:
             for c in range(topo[NV]):
                 out[i + c] = q0[i + c] + sigma[i + c]
+
+
+@kernel
+def move(plant, q0, v, h, out):
+    """q0 ⊕ h v, velocities as at q0; out may be q0 itself."""
+    for k in range(plant.topo.shape[0]):
+        topo = plant.topo[k]
+        kind, i, j = topo[KIND], topo[QI], topo[VI]
+        if kind == SPHERICAL or kind == FREE or kind == CUSTOM:
+            w, u = _relative_motion(plant, topo, v)
+            R = quaternion_matrix(q0[i], q0[i + 1], q0[i + 2], q0[i + 3])
+            r = _times_exponential(q0, i, scale(h, w))
+            out[i], out[i + 1], out[i + 2], out[i + 3] = r
+            if kind != SPHERICAL:
+                store3(out, i + 4, add_scaled(load3(q0, i + 4), h, rot(R, u)))
+        else:
+            for c in range(topo[NV]):
+                out[i + c] = q0[i + c] + h * v[j + c]
 
 
 @kernel

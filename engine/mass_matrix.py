@@ -4,26 +4,29 @@
 
 The composite of a rigid subtree is a rigid body, so R travels as ten numbers: m, h, I.
 
-The bodies of a subtree are neighbours, and so are their velocities. Their columns X, all seen at body k, give row k
-of M and then cross hinge k together, eight at a time: a block of work.columns holds eight columns component by
-component, so that one vector instruction works on all eight. Velocity v has place v + pad in the blocks, so that the
-last block is full. Loops over a block run over all of its lanes, because the compiler makes vector instructions of
-loops with fixed bounds. Lanes before the subtree's belong to bodies that are still to come and may hold anything:
-they, and the lower triangle of M, are written over later. Lanes behind it belong to bodies that are done: they keep
-their values, and row k is zero there.
+In large models neighbours share frames (`homes.py`): nothing crosses the hinges between them.
+
+The bodies of a subtree are neighbours, and so are their velocities. Their columns X, all seen at body k or at its home,
+give row k of M, and cross hinge k together where the frame changes, eight at a time: a block of work.columns holds
+eight columns component by component, so that one vector instruction works on all eight. Velocity v has place v + pad
+in the blocks, so that the last block is full. Loops over a block run over all of its lanes, because the compiler makes
+vector instructions of loops with fixed bounds. Lanes before the subtree's belong to bodies that are still to come and
+may hold anything: they, and the lower triangle of M, are written over later. Lanes behind it belong to bodies that are
+done: they keep their values, and row k is zero there.
 """
 
 from __future__ import annotations
 
 from limberjack.engine.blocks import block_lane, set_block_lane
+from limberjack.engine.composite import C_H, C_M, add_composite, pad_of, shift_composite
 from limberjack.engine.flexible.articulated import deformed_inertia
 from limberjack.engine.flexible.calls import composite_flexible
 from limberjack.engine.flexible.placing import place_flexible
 from limberjack.engine.hinges import hinge_map, place_frame
+from limberjack.engine.homes import H_DEPTH, LARGE, find_home, frame_home, share_row
 from limberjack.engine.kernel import entry, kernel
 from limberjack.engine.layout import (
     A_I,
-    A_Z,
     B_H,
     B_I,
     B_M,
@@ -44,26 +47,21 @@ from limberjack.engine.layout import (
     plant_view,
     work_view,
 )
+from limberjack.engine.mirror import mirror, mirror_strip
 from limberjack.engine.spatial import (
     ZERO,
-    add,
-    add6,
     dot,
     force_out,
     load3,
     load6,
     rigid_mul,
     rot,
-    scale,
     store3,
     store6,
     turn_sym,
 )
-from limberjack.engine.tree import begin_sweep, hinge_frame, place_prismatic
+from limberjack.engine.tree import begin_sweep, place_prismatic
 from limberjack.engine.views import LANES
-
-# A composite body in work.acc: I at A_I, h at A_Z, m at A_Z + 3.
-_C_H, _C_M = A_Z, A_Z + 3
 
 # The component of X that H picks: moment about z of a revolute hinge, force along z of a prismatic one.
 _MOMENT_Z, _FORCE_Z = 2, 5
@@ -92,33 +90,15 @@ def _place(plant, work, k, q, no_rate, M):
         h, I = deformed_inertia(plant, work, k, h, I)
     acc = work.acc[k + 1]
     store6(acc, A_I, I)
-    store3(acc, _C_H, h)
-    acc[_C_M] = body[B_M]
-
-
-@kernel
-def shift_composite(m, h, I, p):
-    """A rigid body's (h, I) about a point that it sees at lever p: h + m p, I - p~ h~ - h~ p~ - m p~ p~."""
-    a = (2.0 * h[0] + m * p[0], 2.0 * h[1] + m * p[1], 2.0 * h[2] + m * p[2])
-    x, y, z = p[0] * a[0], p[1] * a[1], p[2] * a[2]
-    J = (
-        I[0] + y + z,
-        I[1] + x + z,
-        I[2] + x + y,
-        I[3] - 0.5 * (p[0] * a[1] + p[1] * a[0]),
-        I[4] - 0.5 * (p[0] * a[2] + p[2] * a[0]),
-        I[5] - 0.5 * (p[1] * a[2] + p[2] * a[1]),
-    )
-    return add(h, scale(m, p)), J
+    store3(acc, C_H, h)
+    acc[C_M] = body[B_M]
 
 
 @kernel
 def _hand_composite(R, p, m, h, I, up):
     """Parent's R += φ R(k) φ*."""
     h, I = shift_composite(m, rot(R, h), turn_sym(R, I), p)
-    store6(up, A_I, add6(load6(up, A_I), I))
-    store3(up, _C_H, add(load3(up, _C_H), h))
-    up[_C_M] += m
+    add_composite(m, h, I, up)
 
 
 @kernel
@@ -161,12 +141,6 @@ def _carry(columns, start, stop, new, n, f, R, p):
 
 
 @kernel
-def _pad(columns, nv):
-    """Idle places before that of the first velocity."""
-    return LANES * columns.shape[0] - nv
-
-
-@kernel
 def _row_part(row, c, block, component, new, x_new, stop, begin):
     """A block's part of a row of M: one component of its columns, zero from lane `stop` on."""
     for lane in range(begin, LANES):
@@ -177,7 +151,7 @@ def _row_part(row, c, block, component, new, x_new, stop, begin):
 @kernel
 def _row(columns, start, stop, component, new, x_new, row):
     """A row of M where H picks one component of X; that of the column at `new`, if not -1, is x_new."""
-    pad = _pad(columns, row.shape[0])
+    pad = pad_of(columns, row.shape[0])
     for b in range(start // LANES, columns.shape[0]):
         block, at = columns[b], LANES * b
         if start < at and at + LANES <= stop:
@@ -192,7 +166,7 @@ def _row(columns, start, stop, component, new, x_new, row):
 @kernel
 def _row_general(columns, start, stop, h_n, h_f, row):
     """A row of M for any H: H X."""
-    pad = _pad(columns, row.shape[0])
+    pad = pad_of(columns, row.shape[0])
     for c in range(start - pad, row.shape[0]):
         n, f = block_lane(columns[(c + pad) // LANES], (c + pad) % LANES)
         row[c] = dot(h_n, n) + dot(h_f, f) if c + pad < stop else 0.0
@@ -221,7 +195,7 @@ def _base_corner(M, v, m, h, I):
 @kernel
 def _base(columns, start, stop, v, m, h, I, M):
     """Rows of a free base, H = 1: the columns as they are, and R."""
-    pad = _pad(columns, M.shape[0])
+    pad = pad_of(columns, M.shape[0])
     for b in range((start + 6) // LANES, columns.shape[0]):
         at = LANES * b
         if at >= pad:
@@ -242,11 +216,15 @@ def _general(columns, start, stop, v, nv, g, m, h, I, M):
 
 
 @kernel
-def _inward(plant, work, k, M):
+def _inward(plant, work, k, M, large):
     """Rows of M of hinge k; then its subtree's columns and composite cross it to the parent."""
     topo, acc, columns = plant.topo[k], work.acc[k + 1], work.columns
-    m, h, I = acc[_C_M], load3(acc, _C_H), load6(acc, A_I)
-    v, pad = topo[VI], _pad(columns, M.shape[0])
+    m, h, I = acc[C_M], load3(acc, C_H), load6(acc, A_I)
+    if large and work.rows[k + 1, H_DEPTH] > 0.0:
+        share_row(plant, work, k, m, h, I, M)
+        add_composite(m, h, I, work.acc[topo[UP]])
+        return
+    v, pad = topo[VI], pad_of(columns, M.shape[0])
     start, stop, new, n, f = v + pad, topo[VEND] + pad, -1, ZERO, ZERO
     if topo[PATH] == PATH_REVOLUTE:
         new, n, f = start, (I[4], I[5], I[2]), (-h[1], h[0], 0.0)
@@ -257,48 +235,43 @@ def _inward(plant, work, k, M):
     elif topo[PATH] == PATH_BASE:
         _base(columns, start, stop, v, m, h, I, M)
     elif topo[PATH] >= PATH_MODAL:
-        composite_flexible(plant, work, k, start, stop, m, acc[_C_H : _C_H + 3], acc[A_I : A_I + 6], M)
+        composite_flexible(plant, work, k, start, stop, m, acc[C_H : C_H + 3], acc[A_I : A_I + 6], M)
     else:
         _general(columns, start, stop, v, topo[NV], work.gen[topo[SLOT]], m, h, I, M)
     if topo[UP] > 0:
-        R, p = hinge_frame(plant, work, k)
+        R, p = frame_home(plant, work, k, large)
         _carry(columns, start, stop, new, n, f, R, p)
         _hand_composite(R, p, m, h, I, work.acc[topo[UP]])
 
 
 @kernel
-def _mirror_tile(M, i0, j0):
-    for i in range(LANES):
-        for j in range(LANES):
-            M[i0 + i, j0 + j] = M[j0 + j, i0 + i]
-
-
-@kernel
-def _mirror(M):
-    """The lower triangle from the upper, by square tiles as far as whole ones fit."""
-    nv = M.shape[0]
-    whole = nv // LANES * LANES
-    for i0 in range(0, whole, LANES):
-        for j0 in range(0, i0, LANES):
-            _mirror_tile(M, i0, j0)
-        for i in range(i0, i0 + LANES):
-            for j in range(i0, i):
-                M[i, j] = M[j, i]
-    for i in range(whole, nv):
-        for j in range(i):
-            M[i, j] = M[j, i]
+def _sweep(plant, work, M, large):
+    """All rows of M, tip to base, and the lower triangle of what is done."""
+    n, left, pad = plant.topo.shape[0], work.columns.shape[0], pad_of(work.columns, M.shape[0])
+    for i in range(n):
+        k = n - 1 - i
+        v = plant.topo[k, VI]
+        _inward(plant, work, k, M, large)
+        while large and left > 0 and LANES * (left - 1) >= v + pad:
+            left -= 1
+            mirror_strip(M, LANES * left - pad)
+    if large and left > 0:
+        mirror_strip(M, 0)
 
 
 @kernel
 def mass_matrix(plant, work, q, M):
     """M (nv, nv), symmetric, both triangles written."""
-    n = plant.topo.shape[0]
     begin_sweep(plant, work, q, 0.0)
-    for k in range(n):
+    for k in range(plant.topo.shape[0]):
         _place(plant, work, k, q, work.zeros, M)
-    for i in range(n):
-        _inward(plant, work, n - 1 - i, M)
-    _mirror(M)
+    if M.shape[0] >= LARGE:
+        for k in range(plant.topo.shape[0]):
+            find_home(plant, work, k)
+        _sweep(plant, work, M, True)
+    else:
+        _sweep(plant, work, M, False)
+        mirror(M)
     for i in range(M.shape[0]):
         M[i, i] += plant.armature[i]
 

@@ -78,6 +78,7 @@ class Simulation:
         self._parts = {name: self._state[at : at + size] for name, (at, size) in self.state_layout.items()}
         self._model = self.plant.ints, self.plant.floats, self._work, self._state
         self._stepping = *self._model, self._dt, INTEGRATORS[self._integrator], self._substeps
+        self._portion = _PORTION // (self._substeps * max(system.nv, 1)) + 1
         self._report = np.zeros(3, dtype=np.int64)
         self._tau, self._vdot = np.zeros(system.nv), np.zeros(system.nv)
         self._outputs = np.zeros(self.plant.count(layout.C_OUTPUTS))
@@ -191,8 +192,11 @@ class Simulation:
     def read(self, motion: np.ndarray, tau: np.ndarray, outputs: np.ndarray) -> None:
         """Copy q and v into motion (nq + nv,), forces into tau (nv,) and sensor outputs into outputs (ny,)."""
         with self._lock:
-            self._observe()
-            motion[:], tau[:], outputs[:] = self._motion, self._tau, self._outputs
+            if not self._observed:
+                self._observe()
+            motion[:] = self._motion
+            tau[:] = self._tau
+            outputs[:] = self._outputs
 
     @property
     def command_names(self) -> tuple[str, ...]:
@@ -217,12 +221,15 @@ class Simulation:
         Raises SimulationError where a coordinate or velocity is no longer finite or exceeds FASTEST, or a loop cannot
         be closed again; the simulation then stands at the last good step.
         """
-        count = arguments.count("the number of steps", n, 0, MOST_STEPS)
-        until = count if ahead is None else arguments.count("the number of steps ahead", ahead, count, MOST_STEPS)
+        if type(n) is not int or not 0 <= n <= MOST_STEPS:
+            n = arguments.count("the number of steps", n, 0, MOST_STEPS)
+        left = n if ahead is None else arguments.count("the number of steps ahead", ahead, n, MOST_STEPS)
         self.changed()
-        portion = _PORTION // (self._substeps * max(self.system.nv, 1)) + 1
-        for start in range(0, count, portion):
-            self._advance(min(portion, count - start), until - start)
+        while n > self._portion:
+            self._advance(self._portion, left)
+            n, left = n - self._portion, left - self._portion
+        if n:
+            self._advance(n, left)
 
     def _advance(self, n: int, ahead: int) -> None:
         """n steps in one compiled call, of `ahead` that are taken together."""

@@ -5,6 +5,7 @@ Equations and symbols: `inverse.py`.
 
 from __future__ import annotations
 
+from limberjack.engine.composite import shift_composite
 from limberjack.engine.derivatives.hinges import has_changing_map, map_curvature, map_gradient
 from limberjack.engine.derivatives.layout import (
     X_PHI,
@@ -40,7 +41,6 @@ from limberjack.engine.layout import (
     W_ALPHA,
     W_V,
 )
-from limberjack.engine.mass_matrix import shift_composite
 from limberjack.engine.spatial import (
     ZERO,
     add,

@@ -50,9 +50,9 @@ from limberjack.engine.loops.layout import (
     group_view,
 )
 from limberjack.engine.loops.paths import acts
-from limberjack.engine.loops.projection import close_loops, close_tightly, has_forces, move_coordinates
+from limberjack.engine.loops.projection import close_loops, close_tightly, has_forces
 from limberjack.engine.loops.response import refresh
-from limberjack.engine.manifold import unit_quaternions
+from limberjack.engine.manifold import move, unit_quaternions
 from limberjack.engine.routine import FLAG, FLOATS, REAL, WHOLE, routine
 from limberjack.engine.spatial import dot, load3
 from limberjack.engine.tree import sweep_velocities
@@ -205,7 +205,7 @@ def beside_routine(ints, floats, vector, q, v, distance, forces):
         there[i] = q[i]
     for j in range(v.shape[0]):
         moved[j] = distance * along[j]
-    move_coordinates(plant, work, there, moved)
+    move(plant, there, moved, 1.0, there)
     for j in range(v.shape[0]):
         moved[j] = v[j]
     if forces:
@@ -295,7 +295,7 @@ def narrow_routine(ints, floats, vector, q, along, least):
         there[i] = q[i]
     for j in range(moved.shape[0]):
         moved[j] = STRIDE * work.vstage[_ALONG, j]
-    move_coordinates(plant, work, there, moved)
+    move(plant, there, moved, 1.0, there)
     refresh(plant, work, there)
     return head_routine(ints, floats, vector, q, along, least, True)
 

@@ -37,7 +37,7 @@ from limberjack.engine.loops.layout import (
 from limberjack.engine.loops.multipliers import answer, clear_right, set_right
 from limberjack.engine.loops.paths import acts
 from limberjack.engine.loops.response import refresh
-from limberjack.engine.manifold import chart_rates, retract
+from limberjack.engine.manifold import move
 from limberjack.engine.routine import FLAG, FLOATS, REAL, WHOLE, routine
 from limberjack.engine.tree import begin_sweep, place_body
 
@@ -142,20 +142,10 @@ def _correction(plant, work, q, which, forces, delta):
 
 
 @kernel
-def move_coordinates(plant, work, q, delta):
-    """q ← q ⊕ delta."""
-    rate, origin = work.qstage[_RATE], work.qstage[_ORIGIN]
-    for i in range(q.shape[0]):
-        origin[i] = 0.0
-    chart_rates(plant, q, origin, delta, rate)
-    retract(plant, q, rate, q)
-
-
-@kernel
 def _apply(plant, work, q, v, which, delta):
     """The change of the coordinates or of the velocities."""
     if which == R_RESIDUAL:
-        move_coordinates(plant, work, q, delta)
+        move(plant, q, delta, 1.0, q)
         return
     for j in range(v.shape[0]):
         v[j] += delta[j]
