@@ -75,7 +75,6 @@ def test_quick_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert {"plain C", "Limberjack, engine process"} <= set(names)
     assert all(0.0 < time.us.least <= time.us.q1 <= time.us.median <= time.us.q3 for time in result.cycles[:4])
     assert [calls.name for calls in result.calls] == names[: run.OURS]
-    assert all(calls.over.median > 0.0 for calls in result.calls)
     stored = json.loads((tmp_path / "fmu.json").read_text())
     assert [time["name"] for time in stored["cycles"]] == names
     assert (tmp_path / "fmu.png").exists()
@@ -100,7 +99,6 @@ def test_what_calls_cost_is_measured_on_the_same_motion(tmp_path: Path) -> None:
     subject = models.chain(chain_system(models.N), tmp_path, "2.0", "angle")
     (calls,) = run.cycle_times.calls(host, [subject], 1, 5000)
     assert 0.0 < calls.engine.least <= calls.engine.median
-    assert calls.over.median > 0.0
     half = replace(subject, step=0.5 * subject.step)  # one doStep divides differently then: 250 steps, not 500 shorter
     with pytest.raises(LimberjackError, match="end in different states"):
         run.cycle_times.run_host(host, half, 1, 20)

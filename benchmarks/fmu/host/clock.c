@@ -21,6 +21,11 @@ double seconds_now(void)
     return (double)count.QuadPart / (double)frequency.QuadPart;
 }
 
+double processor_seconds(void)
+{
+    return seconds_now();
+}
+
 static DWORD WINAPI begin(void *task)
 {
     ((Task *)task)->work(((Task *)task)->argument);
@@ -51,6 +56,13 @@ double seconds_now(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+double processor_seconds(void)
+{
+    struct timespec used;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
 }
 
 static void *begin(void *task)
