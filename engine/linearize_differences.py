@@ -20,8 +20,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from limberjack.engine.deformed import deformed_too_far
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.errors import ArgumentError, SimulationError
 from limberjack.engine.linearize_range import DeformationRange
 from limberjack.engine.mobility import Mobility
 from limberjack.engine.simulation import Simulation
@@ -70,16 +69,18 @@ def slopes(simulation: Simulation) -> Slopes:
     at = np.concatenate([np.zeros(len(mobility.displaced_along)), v[mobility.independent], _acting(system, u)])
     extent = mobility.extent() if system.loops else _extent(simulation)
     steps = engine.within_range(at, engine.steps(extent, _orbit(simulation) or extent))
-    found = _columns(lambda x: engine.at(x, tau), at, steps)
-    in_tau = _columns(lambda t: engine.at(at, t), tau, [(max(1.0, float(np.abs(tau).max())), False)] * nv)
+    try:
+        found = _columns(lambda x: engine.at(x, tau), at, steps)
+        in_tau = _columns(lambda t: engine.at(at, t), tau, [(max(1.0, float(np.abs(tau).max())), False)] * nv)
+    except SimulationError as error:
+        raise ArgumentError(f"the accelerations have no slopes beside this state: {error}") from None
     step, rate, seen = found[:nv], found[nv : 2 * nv], found[2 * nv :]
     forces = -stiffness[:, None] * step - damping[:, None] * rate
     forces[:, len(at) - len(u) :] += drives
     seen = seen + in_tau[2 * nv :] @ forces
     if not (np.all(np.isfinite(seen)) and np.all(np.isfinite(step))):
         raise ArgumentError(
-            "the slopes of the accelerations are not finite: beside this state the mass matrix is singular, or the "
-            f"arguments are too large.{deformed_too_far(system, q, simulation.dynamics.mass_matrix)}"
+            "the slopes leave the range of float64: the arguments, or the sensors' values, are too large."
         )
     return Slopes(mobility.displaced_along, mobility.independent, seen, step, rate)
 

@@ -179,14 +179,14 @@ class Simulation:
 
     @property
     def vdot(self) -> np.ndarray:
-        """Accelerations (nv,) at the present state and commands."""
-        self._observe()
+        """Accelerations (nv,) at the present state and commands. SimulationError where they are not finite."""
+        self._require_accelerations()
         return self._vdot.copy()
 
     @property
     def output_vector(self) -> np.ndarray:
-        """All sensor outputs (ny,) at the present state, in the order of output_names."""
-        self._observe()
+        """All sensor outputs (ny,) at the present state, in the order of output_names. Raises as `vdot`."""
+        self._require_accelerations()
         return self._outputs.copy()
 
     def read(self, motion: np.ndarray, tau: np.ndarray, outputs: np.ndarray) -> None:
@@ -347,6 +347,16 @@ class Simulation:
             if not self._observed:
                 entries().observe(*self._model, self._tau, self._vdot, self._outputs)
                 self._observed = True
+
+    def _require_accelerations(self) -> None:
+        self._observe()
+        bad = np.flatnonzero(~np.isfinite(self._vdot))
+        if bad.size:
+            raise SimulationError(
+                f"the accelerations are not finite at '{self.system.velocity_names[bad[0]]}' at t = {self.time:.6g} s: "
+                "the mass matrix is singular there, or state and commands are too large."
+                f"{deformed_too_far(self.system, self.q, Dynamics(self.system).mass_matrix)}"
+            )
 
     def _blame(self, status: int, index: int) -> str:
         if status == LOOP_OPEN:

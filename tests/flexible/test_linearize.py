@@ -245,3 +245,15 @@ def test_a_body_bent_beyond_its_range_is_named():
     q[2:4] = 1e3
     with pytest.raises(lj.ArgumentError, match=r"not positive definite.*flexible body 'rod'.*`limberjack modes`"):
         lj.linearize(system, q)
+
+
+def test_a_simulation_does_not_return_nan():
+    """Of a body bent beyond its range, where a step is refused, and so are the accelerations that it would take."""
+    system = replace(tied_rod(2.0, 4, "force"), loops=())
+    simulation = lj.Simulation(system)
+    q = system.q0.copy()
+    q[2:4] = 1e3
+    simulation.q = q
+    for asked in (lambda: simulation.vdot, lambda: simulation.output_vector):
+        with pytest.raises(lj.SimulationError, match=r"not finite at 'root.*flexible body 'rod'"):
+            asked()

@@ -53,8 +53,9 @@ def beam():
 
 def common(structure, length=1.0, mass=1.0):
     """Matrices in the order x y z rx ry rz and in other units."""
-    order = (6 * np.arange(len(structure.positions))[:, None] + COMMON).ravel()
-    scale = scipy.sparse.diags(np.tile([1.0] * 3 + [1.0 / length] * 3, len(structure.positions)))
+    nodes = structure.stiffness.shape[0] // 6
+    order = (6 * np.arange(nodes)[:, None] + COMMON).ravel()
+    scale = scipy.sparse.diags(np.tile([1.0] * 3 + [1.0 / length] * 3, nodes))
     return [(scale @ A[order][:, order] @ scale / mass).tocsr() for A in (structure.stiffness, structure.mass)]
 
 
@@ -111,7 +112,7 @@ def test_units_of_millimetres_and_tonnes(tmp_path, beam):
 def test_a_consistent_mass_matrix_gives_the_zeroth_order(tmp_path, beam):
     structure = beam[1]
     K, M = common(structure)
-    write_nodes(tmp_path, structure.positions)
+    write_nodes(tmp_path, structure.positions[: K.shape[0] // 6])
     scipy.io.mmwrite(tmp_path / "K.mtx", K, precision=17)
     scipy.io.mmwrite(tmp_path / "M.mtx", M, precision=17)
     data = modal_data_of(describe(tmp_path))

@@ -41,7 +41,7 @@ def _walk(
     for _ in range(TRIES):
         if len(rows) == WALK or rank(Y) == Y.shape[1]:
             break
-        motion = onto_null_space(Y, random.standard_normal(Y.shape[1]))
+        motion = onto_null_space(Y, np.asarray(random.standard_normal(Y.shape[1])))
         motion *= stride / max(float(np.abs(motion).max()), 1e-12)
         there = close(mechanism, mechanism.moved(q, size.velocity * motion), size)
         if there.closed:
