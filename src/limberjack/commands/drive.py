@@ -47,7 +47,7 @@ class JobError(LimberjackError, RuntimeError):
 class Job:
     """What to drive and where to put the results.
 
-    load : keyword arguments of `limberjack.load` (base, strict, mimic); duration_s : simulated time
+    load : keyword arguments of `limberjack.load` (base, strict, mimic, …); duration_s : simulated time
     settings : of the engine process; its ``rate_hz`` is the controller's (None: the highest up to 1 kHz)
     real_time : pace the controller by the clock
     """
