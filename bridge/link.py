@@ -203,7 +203,7 @@ class Link:
         if health.auth_failed:
             raise KeyRefusedError(
                 f"{self.endpoint} refused this client's key. Put the client's .key file into the engine's "
-                "folder of allowed clients and restart the engine."
+                "folder of allowed clients, which it looks at every second."
             )
         if health.handshake_failed:
             raise KeyRefusedError(self._mismatch())

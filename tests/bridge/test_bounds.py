@@ -64,9 +64,11 @@ def test_subscriptions_do_not_fill_the_memory(arm, stream):
 
 def test_a_reader_may_have_some_subscriptions_and_change_them(tcp):
     raw = connected(port(tcp.endpoints.topics))
-    for k in range(100):
-        raw.sendall(frame(b"\1topic %d" % k) + frame(b"\0topic %d" % k))
-        time.sleep(0.01)
+    until(lambda: tcp._station._sockets._topics.door.table, "not connected")
+    (connection,) = tcp._station._sockets._topics.door.table.values()
+    for k in range(10):
+        raw.sendall(b"".join(frame(b"\1topic %d" % i) + frame(b"\0topic %d" % i) for i in range(20)))
+        until(lambda k=k: connection.heard >= 40 * (k + 1), "not heard")
     raw.sendall(b"".join(frame(b"\1prefix %d" % k) for k in range(31)) + frame(b"\1heartbeat"))
     assert take_frame(raw) == b"heartbeat"
     raw.sendall(frame(b"\1one more"))
@@ -127,7 +129,7 @@ def test_no_reply_is_lost_with_as_many_requests_under_way_as_promised(tcp, waiti
 
 
 def test_what_a_client_does_not_read_is_refused_and_not_carried_out(tcp):
-    asked = 30_000
+    asked = 60_000
     with connected(port(tcp.endpoints.request), b"DEALER", receive_bytes=4096) as raw:
         hello(raw, 7)
         for k in range(0, asked, 100):

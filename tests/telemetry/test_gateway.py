@@ -15,7 +15,7 @@ from limberjack.bridge.telemetry.dictionary import Dictionary, Quantity, diction
 from limberjack.bridge.telemetry.gateway import Gateway
 from limberjack.bridge.telemetry.history.history import History
 from limberjack.bridge.telemetry.limiter import Limiter
-from limberjack.bridge.telemetry.orders import Actor, Order
+from limberjack.bridge.telemetry.orders import Actor, Order, OrderRefused
 from limberjack.bridge.telemetry.outlets.printing import PrintOutlet
 from limberjack.bridge.telemetry.outlets.registry import KINDS, Context, kind_of
 from limberjack.bridge.telemetry.queues import Feed
@@ -140,6 +140,22 @@ def test_an_engine_with_keys(arm, endpoint, folder):
             until(lambda: recorder.value("command.shoulder") == 1.0, "the command is not in the telemetry")
         with pytest.raises(KeyRefusedError, match="keys"), gateway(endpoint):
             pass
+
+
+def test_a_gateway_whose_key_may_only_read(arm, endpoint, folder):
+    """It shows everything, its orders are refused, and what happens to keys and connections is told in words."""
+    recorder, keys = Recorder(), folder / "keys"
+    keygen(keys, ("client",), "read")
+    with engine(arm, endpoint, keys=keys), gateway(endpoint, recorder, keys=keys) as running:
+        until(lambda: recorder.samples, "no samples")
+        for order in (Order("command", values={"shoulder": 1.0}), Order("reset")):
+            with pytest.raises(OrderRefused) as refused:
+                running.commander.execute(order, Actor("test", "a", "operator"))
+            assert refused.value.code == "role"
+        keygen(keys, ("late",), "command")
+        until(lambda: any("keys changed: added late" in n.text for n in recorder.notices), "nothing is told of the key")
+        reader = running.session().client
+        assert reader.state().step >= 0
 
 
 def test_the_past_of_two_gateways(arm, endpoint, tmp_path):

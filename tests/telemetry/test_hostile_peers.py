@@ -14,6 +14,8 @@ import pytest
 from websockets.sync.client import connect
 
 import limberjack as lj
+from limberjack.addresses import Address
+from limberjack.bridge.telemetry.ccsds.tcp_server import MOST_CLIENTS, TcpServer
 from limberjack.bridge.telemetry.dictionary import Dictionary, dictionary_of
 from limberjack.bridge.telemetry.outlets import port_guard, prometheus
 from limberjack.bridge.telemetry.outlets.foxglove import Foxglove
@@ -175,3 +177,18 @@ def test_who_sends_foxglove_without_end_is_ended(viewed: Foxglove):
         with pytest.raises(OSError, match="reset|pipe|descriptor"):
             send_slowly(raw, 2000)
     assert viewed._guard.turned_away == 1
+
+
+# ---- packets over TCP
+
+
+def test_connections_turned_away_from_packets_are_told_together():
+    told: list[str] = []
+    server = TcpServer(Address("127.0.0.1", 0), None, told.append)
+    server.open()
+    opened = [socket.create_connection(("127.0.0.1", server.port), WAIT_S) for _ in range(MOST_CLIENTS + 100)]
+    until(lambda: count(closed_by_peer, opened) == 100, "not all are turned away")
+    assert len(told) == 1
+    server.close()
+    for each in opened:
+        each.close()

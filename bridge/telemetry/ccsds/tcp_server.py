@@ -24,6 +24,7 @@ MOST_WAITING = 1 << 20  # bytes for one client; of more, whole packets are dropp
 _CHUNK = 1 << 16
 _READS_A_TURN = 16
 _BREATH_S = 0.05  # where the process has no descriptors left
+_TOLD_S = 5.0
 _TELECOMMAND_BITS = 0b0001  # version 0, type 1: the first four bits of every telecommand
 
 
@@ -50,6 +51,7 @@ class TcpServer:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self.port = bind.port
+        self._away, self._tell_again = 0, 0.0  # turned away and not told; not before this time of the monotonic clock
 
     def open(self) -> None:
         """Listen. Raises EndpointError for an address that cannot be had."""
@@ -127,13 +129,23 @@ class TcpServer:
             return
         if len(self._clients) >= MOST_CLIENTS:
             connection.close()
-            self._tell(f"{host}:{port} was turned away: {MOST_CLIENTS} programs read these packets already.")
+            self._turned_away(f"{host}:{port}")
             return
         connection.setblocking(False)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         with self._lock:
             self._clients[connection] = _Client(connection, f"{host}:{port}")
         self._selector.register(connection, selectors.EVENT_READ)
+
+    def _turned_away(self, peer: str) -> None:
+        """Tell of one, and of how many since the last one that was told; not of each: they may come by the thousand."""
+        self._away += 1
+        now = time.monotonic()
+        if now < self._tell_again:
+            return
+        more = f" {self._away - 1} others before it were too." if self._away > 1 else ""
+        self._tell(f"{peer} was turned away: {MOST_CLIENTS} programs read these packets already.{more}")
+        self._away, self._tell_again = 0, now + _TOLD_S
 
     def _read(self, client: _Client) -> None:
         """Take what came; a stream that loses its frame cannot find it again and is ended."""
