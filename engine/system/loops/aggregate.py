@@ -47,7 +47,7 @@ def aggregate(system: System, tree: Tree, loops: Sequence[Closure], members: lis
     """The group of some embedded loops. Raises ModelError for independent velocities that cannot be."""
     mechanism = Mechanism(tree, [loops[i] for i in members])
     size = sizes(mechanism, system.q0)
-    matrices = sampled_rows(mechanism, system.q0, size)
+    matrices = sampled_rows(mechanism, system.q0, size, system.v0)
     kept = needed_rows(matrices)
     count, regular = generic(matrices)
     rows = [Y[kept] for Y in regular]
