@@ -201,3 +201,17 @@ def test_the_guide_states_the_thresholds():
         assert words in section
         numbers = [float(word) for word in re.findall(r"\d[\d.e-]*", words)]
         assert numbers[0] == pytest.approx(value, rel=0.06)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_many_windows_started_flat(method):
+    """2⁸ branches meet where the model is built: how many rows are independent is told by the one that it moves on."""
+    system = bars.parallelogram(method, 8, 0.0, 3.0)
+    vdot = lj.Dynamics(system).forward(system.q0, system.v0, np.zeros(system.nv))
+    expected = bars.parallelogram_freedom(8).acceleration(0.0, 3.0)
+    np.testing.assert_allclose(np.abs(vdot), abs(expected), rtol=0, atol=1e-8)
+    sim = lj.Simulation(system)
+    sim.step(200)
+    expected = bars.parallelogram_freedom(8).motion(0.0, 3.0, [0.2])[0]
+    np.testing.assert_allclose([sim.q[0], sim.v[0]], expected, rtol=0, atol=1e-8)
+    assert coordinate(sim, "rocker8") == pytest.approx(expected[0], abs=1e-8)

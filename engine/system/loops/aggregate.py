@@ -54,7 +54,7 @@ def aggregate(
     q = system.q0 if q is None else q
     mechanism = Mechanism(tree, [loops[i] for i in members])
     size = sizes(mechanism, q)
-    matrices = sampled_rows(mechanism, q, size)
+    matrices = sampled_rows(mechanism, q, size, system.v0)
     kept = needed_rows(matrices)
     count, regular = generic(matrices)
     rows = [Y[kept] for Y in regular]

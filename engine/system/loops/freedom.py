@@ -29,5 +29,5 @@ def freedoms(plan: Plan) -> int:
         if len(mechanism.dofs) > MOST_SAMPLED or any(loop.loop.switchable for loop in mechanism.loops):
             taken += rank(size.scaled(mechanism.evaluate(q0)[1]))
         else:
-            taken += generic(sampled_rows(mechanism, q0, size))[0]
+            taken += generic(sampled_rows(mechanism, q0, size, plan.system.v0))[0]
     return plan.system.nv - taken

@@ -95,7 +95,7 @@ def _rank(system: System, tree: Tree, plans: Sequence[LoopPlan], groups: Sequenc
         mechanism = Mechanism(tree, [plan.closure for plan in found])
         if all(plan.group is not None for plan in found) or len(mechanism.dofs) > MOST_SAMPLED:
             continue
-        left = generic(sampled_rows(mechanism, system.q0, sizes(mechanism, system.q0)))[0]
+        left = generic(sampled_rows(mechanism, system.q0, sizes(mechanism, system.q0), system.v0))[0]
         left -= sum(len(groups[g].dependent) for g in {plan.group for plan in found if plan.group is not None})
         for plan in found:
             plan.rank = min(len(plan.kept) if plan.group is None else 0, left)
