@@ -123,7 +123,8 @@ class _Bare:
     def within_range(self, x: np.ndarray, steps: list[tuple[float, bool]]) -> list[tuple[float, bool]]:
         """The steps about x, those in positions cut to shares of what flexible bodies bear."""
         sim = self._simulation
-        bearable = DeformationRange(self._system, self._mobility.q, sim.dynamics.mass_matrix, self._mobility.X)
+        motions = self._mobility.basis(self._mobility.q, self._mobility.command)
+        bearable = DeformationRange(self._system, self._mobility.q, sim.dynamics.mass_matrix, motions)
         found = []
         for i, (h, fourth) in enumerate(steps):
             if fourth:
