@@ -62,8 +62,7 @@ class Client:
         self._closing = threading.Event()
         self._pulse: threading.Thread | None = None
         try:
-            about = self._link.request("hello", {"name": (name or _own_name())[:64]}).body
-            self._link.size_max = int(about["size_max"])
+            about = self._link.hello((name or _own_name())[:64])
             self._endpoints = {key: as_seen_from(each, endpoint) for key, each in about["endpoints"].items()}
             self._description = Description.read(self._link.request("describe").body)
         except BaseException:

@@ -21,6 +21,8 @@ class Code(StrEnum):
     NON_FINITE = "non_finite"
     ARGUMENT = "argument"
     LEASE = "lease"
+    ROLE = "role"
+    BACKLOG = "backlog"
     MODE = "mode"
     SIMULATION = "simulation"
     STOPPING = "stopping"

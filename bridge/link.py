@@ -89,6 +89,7 @@ class Link:
         self.size_max = 65536
         self.lock = threading.Lock()
         self._sequence = 0
+        self._name, self._run = "", None  # as told in `hello`, and which run of the engine answered
         self.closed = False
         self.context = zmq.Context()
         self._socket = self.open(zmq.DEALER)
@@ -113,22 +114,45 @@ class Link:
         """Send a request and return its reply.
 
         Raises RefusedError (LeaseError, ArgumentError, SimulationError by kind) for an error reply,
-        EngineTimeoutError, EngineLostError, KeyRefusedError when none comes.
+        EngineTimeoutError, EngineLostError, KeyRefusedError when none comes. An engine that remembers clients that
+        spoke later instead hears hello again, and then the request.
         """
         allowed = self.timeout_s if timeout_s is None else timeout_s
         with self.lock:
             if self.closed:
                 raise BridgeError("this client is closed. Make a new one.")
-            self._sequence += 1
-            payload = encode(kind, self._sequence, self.seen, self.client, body)
-            if len(payload) > self.size_max:
-                raise ArgumentError(f"'{kind}' is {len(payload)} bytes; the engine takes at most {self.size_max}.")
-            reply = self._exchange(kind, payload, allowed)
-            self.seen = reply.time
+            reply = self._ask(kind, body, allowed)
+            if _code(reply) == Code.UNKNOWN_CLIENT and kind != "hello" and self._met_again(allowed):
+                reply = self._ask(kind, body, allowed)
         if reply.type == "error":
             raise _error(reply)
         if reply.type not in (kind, "state"):
             raise BridgeError(f"{self.endpoint} answered '{kind}' with '{reply.type}'; it is not a Limberjack engine.")
+        return reply
+
+    def hello(self, name: str) -> dict[str, Any]:
+        """Introduce this client; what the engine tells of itself. Raises as `request`."""
+        self._name = name
+        about: dict[str, Any] = self.request("hello", {"name": name}).body
+        self.size_max, self._run = int(about["size_max"]), about.get("run")
+        return about
+
+    def _met_again(self, allowed: float) -> bool:
+        """Say hello again; whether it is the same run of the engine still, so that nothing was lost but this client."""
+        if self._run is None:
+            return False
+        reply = self._ask("hello", {"name": self._name}, allowed)
+        about = reply.body if reply.type == "hello" and type(reply.body) is dict else {}
+        return about.get("run") == self._run
+
+    def _ask(self, kind: str, body: Any, allowed: float) -> Message:
+        """Send one request and return its reply, also an error."""
+        self._sequence += 1
+        payload = encode(kind, self._sequence, self.seen, self.client, body)
+        if len(payload) > self.size_max:
+            raise ArgumentError(f"'{kind}' is {len(payload)} bytes; the engine takes at most {self.size_max}.")
+        reply = self._exchange(kind, payload, allowed)
+        self.seen = reply.time
         return reply
 
     def _exchange(self, kind: str, payload: bytes, allowed: float) -> Message:
@@ -219,6 +243,11 @@ class Link:
                 self._socket.close()
                 with contextlib.suppress(zmq.ZMQError):
                     self.context.term()
+
+
+def _code(reply: Message) -> str:
+    """The code of an error reply, else nothing."""
+    return str(reply.body.get("code", "")) if reply.type == "error" and type(reply.body) is dict else ""
 
 
 def _error(reply: Message) -> Exception:

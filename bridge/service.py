@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import secrets
 import time
@@ -24,6 +25,7 @@ from limberjack.bridge.messages import (
     encode,
     read_vector,
 )
+from limberjack.bridge.roles import OWNER, Sender, check
 from limberjack.bridge.sessions import Session, Sessions
 from limberjack.bridge.settings import Settings
 from limberjack.bridge.stepping import Stepper
@@ -103,14 +105,14 @@ class Service:
 
     # ---- entry
 
-    def handle(self, payload: bytes) -> Reply:
+    def handle(self, payload: bytes, sender: Sender = OWNER) -> Reply:
         """The reply to one request, whatever its bytes; a memoryview is valid until the next call."""
         self.received += 1
         try:
             if len(payload) > self.size_max:
                 text = f"a message of {len(payload)} bytes is longer than the {self.size_max} that are allowed."
                 raise Refusal(Code.OVERSIZE, text)
-            return self._dispatch(decode(payload))
+            return self._dispatch(decode(payload), sender)
         except Refusal as refusal:
             return self.refuse(refusal)
 
@@ -121,15 +123,26 @@ class Service:
         body = {"code": refusal.code.value, "text": refusal.text}
         return encode("error", refusal.sequence, self.simulation.time, refusal.client, body)
 
-    def _dispatch(self, message: Message) -> Reply:
+    def decline(self, payload: bytes, code: Code, text: str) -> bytes:
+        """Refuse a request of which nothing but the envelope counts."""
+        self.received += 1
+        refusal = Refusal(code, text)
+        if len(payload) <= self.size_max:
+            with contextlib.suppress(Refusal):
+                message = decode(payload)
+                refusal.sequence, refusal.client = message.sequence, message.client
+        return self.refuse(refusal)
+
+    def _dispatch(self, message: Message, sender: Sender) -> Reply:
         try:
             if message.type == "hello":
-                return self._hello(message)
+                return self._hello(message, sender)
             now = self._clock()
-            session = self.sessions.accept(message, now)
+            session = self.sessions.accept(message, now, sender)
             handler = self._handlers.get(message.type)
             if handler is None:
                 raise Refusal(Code.UNKNOWN_TYPE, f"there is no message type {message.type!r:.40}.")
+            check(sender, message)
             self.controls.check(message.type)
             if message.type in _COMMANDING:
                 self._authorize(message, session, now)
@@ -198,13 +211,13 @@ class Service:
 
     # ---- requests
 
-    def _hello(self, message: Message) -> bytes:
+    def _hello(self, message: Message, sender: Sender) -> bytes:
         body = message.body
         name = body.get("name") if type(body) is dict else None
         if type(name) is not str or not name.isprintable() or not 0 < len(name) <= 64:
             raise Refusal(Code.MALFORMED, "hello needs {'name': text of 1 to 64 printable characters}.")
-        self.sessions.hello(message, name)
-        return self._reply(message, {**self._description["hello"], **self.about})
+        self.sessions.hello(message, name, sender)
+        return self._reply(message, {**self._description["hello"], **self.about, "role": sender.role.word})
 
     def _describe(self, message: Message, session: Session) -> bytes:
         return self._reply(message, {**self._description["hello"], **self.about, **self._description["names"]})
@@ -329,9 +342,13 @@ class Service:
         if message.body is not None:
             self._authorize(message, session, self._clock())
             return self._switch(message, session)
+        self.end_lease(session)
+        return self._reply(message, None)
+
+    def end_lease(self, session: Session) -> None:
+        """Take the lease from a session, if it has it."""
         if self.sessions.release(session):
             self.events.append({"event": "lease", "client": None})
-        return self._reply(message, None)
 
     def _shutdown(self, message: Message, session: Session) -> bytes:
         self.stopping = True

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from dataclasses import dataclass
 
 from limberjack.bridge.errors import Code
 from limberjack.bridge.messages import Message, Refusal
+from limberjack.bridge.roles import OWNER, Sender
 
 
 @dataclass
 class Session:
-    """One client that has said hello: its name and the last sequence number accepted from it."""
+    """One client that has said hello: its name and the last sequence number accepted from it.
+
+    peer : the connection that it said hello through;  user : its key, empty where no keys are in use
+    """
 
     client: int
     name: str
     sequence: int
+    peer: bytes = b""
+    user: str = ""
 
 
 class Sessions:
@@ -32,31 +38,47 @@ class Sessions:
         self._holder: Session | None = None
         self._expires = 0.0
 
-    def hello(self, message: Message, name: str) -> None:
-        """Remember a client; the one longest silent is forgotten when the table is full."""
+    def hello(self, message: Message, name: str, sender: Sender = OWNER) -> None:
+        """Remember a client. When the table is full one that is silent for longest is forgotten."""
         session = self._known.get(message.client)
         if session is not None:
+            self._own(session, message, sender)
             self._accept_sequence(session, message)
-            session.name = name
+            session.name, session.peer = name, sender.peer
+            self._known.move_to_end(message.client)
             return
         if message.client == 0:
             raise Refusal(Code.MALFORMED, "client 0 is the engine; choose a random 64-bit number.", message.sequence)
-        self._known[message.client] = Session(message.client, name, message.sequence)
+        self._known[message.client] = Session(message.client, name, message.sequence, sender.peer, sender.user)
         if len(self._known) > self.capacity:
-            oldest = next(client for client, s in self._known.items() if s is not self._holder)
-            del self._known[oldest]
+            self._forget()
 
-    def accept(self, message: Message, now: float) -> Session:
+    def _forget(self) -> None:
+        """Forget one client: a connection that says hello as many pushes out its own ones first."""
+        free = [session for session in self._known.values() if session is not self._holder]
+        count = Counter(session.peer for session in free)
+        most = max(count.values())
+        del self._known[next(session.client for session in free if count[session.peer] == most)]
+
+    def accept(self, message: Message, now: float, sender: Sender = OWNER) -> Session:
         """The sender's session; renews the lease if the sender holds it. Raises Refusal."""
         session = self._known.get(message.client)
         if session is None:
-            text = "this client has not said hello, or the engine was restarted since. Send hello first."
+            text = "this client has not said hello, or the engine was restarted or forgot it since. Send hello first."
             raise Refusal(Code.UNKNOWN_CLIENT, text, message.sequence, message.client)
+        self._own(session, message, sender)
         self._accept_sequence(session, message)
         self._known.move_to_end(message.client)
         if session is self._holder and now < self._expires:
             self._expires = now + self.lease_s
         return session
+
+    @staticmethod
+    def _own(session: Session, message: Message, sender: Sender) -> None:
+        """A client number belongs to the key that said hello with it."""
+        if session.user != sender.user:
+            text = "this client number is of another key. Choose one of your own and send hello first."
+            raise Refusal(Code.UNKNOWN_CLIENT, text, message.sequence, message.client)
 
     @staticmethod
     def _accept_sequence(session: Session, message: Message) -> None:
@@ -96,6 +118,11 @@ class Sessions:
             return False
         self._holder = None
         return True
+
+    @property
+    def lessee(self) -> Session | None:
+        """Who took the lease last and has not given it up; it may have run out."""
+        return self._holder
 
     def holder(self, now: float) -> str | None:
         """Name of the client that holds the lease, if any."""

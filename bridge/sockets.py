@@ -3,33 +3,35 @@
 from __future__ import annotations
 
 import logging
-from collections import deque
+from collections import Counter, deque
+from dataclasses import dataclass, field
 from typing import Any
 
 import zmq
-from zmq.utils.monitor import recv_monitor_message
 
+from limberjack.bridge.doorkeeper import Doorkeeper
 from limberjack.bridge.endpoints import Endpoints, IpcGuard, check_binding, split
 from limberjack.bridge.errors import EndpointError
 from limberjack.bridge.keys import Gate
+from limberjack.bridge.replies import Replies
+from limberjack.bridge.roles import OWNER, Sender
 from limberjack.bridge.settings import Settings
+from limberjack.bridge.streams import LatestStream, Stream
+from limberjack.doors import Door
 
 log = logging.getLogger("limberjack.bridge")
 
 IDLE_MS = 100  # longest wait for a request before the caller may look at other things
-MORE_NOWAIT = int(zmq.SNDMORE | zmq.DONTWAIT)  # once: joining flags costs more than sending a frame
-_QUEUE_MESSAGES = 64  # messages waiting for or from one peer; more are dropped
-_STREAM_MESSAGES, _STREAM_BYTES = (
-    1024,
-    16 * 1024 * 1024,
-)  # waiting for one reader of the topic stream: a second at 1 kHz
-_MONITOR_EVENTS = 256  # monitor events looked at in one go
-_COME_AND_GO = zmq.EVENT_ACCEPTED | zmq.EVENT_DISCONNECTED | zmq.EVENT_CLOSED
-_FAILURES = zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL | zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL | zmq.EVENT_HANDSHAKE_FAILED_AUTH
+CONNECTIONS_MAX = 128  # of the request socket
+_REQUESTS_WAITING = 8  # of one client; more wait in its own buffers
+_STREAM_MESSAGES, _STREAM_BYTES = 1024, 4 * 1024 * 1024  # waiting for one reader of the topic stream: a second at 1 kHz
+_STREAM_LEAST = 64
+_BUFFERS = 8 * 1024 * 1024  # bytes that the system may hold of one connection
+_HANDSHAKE_MS = 5000
 
 
 class ServerSockets:
-    """ROUTER for requests, a conflated PUB for the latest state, a PUB by topic."""
+    """ROUTER for requests, a stream of the latest state, a stream by topic."""
 
     def __init__(self, settings: Settings, frame_max: int, state_bytes: int) -> None:
         """Bind all three, or raise EndpointError or KeyFileError with nothing left open."""
@@ -38,51 +40,54 @@ class ServerSockets:
             check_binding(endpoint, settings.keys is not None)
         self._guards: list[IpcGuard] = []
         self._sockets: list[zmq.Socket] = []
-        self._watched: list[zmq.Socket] = []
-        self._gate = Gate(settings.keys) if settings.keys is not None else None
-        self._refused_seen = self.failed = self.disconnected = 0
-        self._readers: tuple[set[int], set[int]] = set(), set()  # descriptors, of the state and of the topics
+        self._doors: list[Door] = []
+        self._keeper: Doorkeeper | None = None
+        self.gate = Gate(settings.keys) if settings.keys is not None else None
+        self._told = _Counts()
         self._context = zmq.Context()
         try:
-            if self._gate is not None:
-                self._gate.start(self._context)
-            self.router = self._make(zmq.ROUTER, frame_max)
-            self.router.rcvtimeo = IDLE_MS
-            self._monitor = self._watch(self.router, _FAILURES | zmq.EVENT_DISCONNECTED)
-            self._state = self._make(zmq.PUB, frame_max)
-            self._state.conflate = 1
-            self._topics = self._make(zmq.PUB, frame_max)
-            self._topics.sndhwm = max(_QUEUE_MESSAGES, min(_STREAM_MESSAGES, _STREAM_BYTES // state_bytes))
-            self._doors = [self._watch(socket, _COME_AND_GO) for socket in (self._state, self._topics)]
+            if self.gate is not None:
+                self.gate.start(self._context)
+            self._make(frame_max, state_bytes)
             self.endpoints = Endpoints(
-                self._bind(self.router, wanted.request),
-                self._bind(self._state, wanted.state),
-                self._bind(self._topics, wanted.topics),
+                self._bind(self.router, self.door, wanted.request),
+                self._bind(self._sockets[1], self._state.door, wanted.state),
+                self._bind(self._sockets[2], self._topics.door, wanted.topics),
             )
+            self._keeper = self._state.keeper = self._topics.keeper = Doorkeeper(self._doors, self.gate)
+            self._keeper.start()
         except BaseException:
             self.close()
             raise
         self.descriptor = self.router.fileno()
 
-    def _make(self, kind: int, frame_max: int) -> zmq.Socket:
-        socket = self._context.socket(kind)
+    def _make(self, frame_max: int, state_bytes: int) -> None:
+        """The sockets and their doors, not bound yet."""
+        self.router = self._socket(zmq.ROUTER)
+        self.router.maxmsgsize = frame_max
+        self.router.rcvtimeo = IDLE_MS
+        self.router.rcvhwm = _REQUESTS_WAITING
+        self.replies = Replies(self.router)
+        self.door = Door(self.router, CONNECTIONS_MAX, (_REQUESTS_WAITING + 1) * frame_max + _BUFFERS)
+        self._doors.append(self.door)
+        self._state = LatestStream(self._socket(zmq.XPUB))
+        self._doors.append(self._state.door)
+        topics = self._socket(zmq.XPUB)
+        topics.sndhwm = max(_STREAM_LEAST, min(_STREAM_MESSAGES, _STREAM_BYTES // state_bytes))
+        self._topics = Stream(topics)
+        self._doors.append(self._topics.door)
+
+    def _socket(self, kind: int) -> zmq.Socket:
+        socket: zmq.Socket = self._context.socket(kind)
         self._sockets.append(socket)
         socket.linger = 200
-        socket.maxmsgsize = frame_max
-        socket.sndhwm = socket.rcvhwm = _QUEUE_MESSAGES
         socket.tcp_keepalive = 1
-        if self._gate is not None:
-            self._gate.protect(socket)
+        socket.handshake_ivl = _HANDSHAKE_MS
+        if self.gate is not None:
+            self.gate.protect(socket)
         return socket
 
-    def _watch(self, socket: zmq.Socket, events: int) -> zmq.Socket:
-        """A socket that brings these connection events of another."""
-        monitor = socket.get_monitor_socket(events)
-        self._watched.append(socket)
-        self._sockets.append(monitor)
-        return monitor
-
-    def _bind(self, socket: zmq.Socket, endpoint: str) -> str:
+    def _bind(self, socket: zmq.Socket, door: Door, endpoint: str) -> str:
         """Bind and return the address as bound (a free port is filled in). Raises EndpointError."""
         ipc = split(endpoint)[0] == "ipc"
         if ipc:
@@ -99,71 +104,88 @@ class ServerSockets:
             raise EndpointError(f"{endpoint}: cannot bind ({error.strerror}). Choose another endpoint.") from None
         if ipc:
             self._guards[-1].restrict()
-        bound = bytes(socket.get(zmq.LAST_ENDPOINT))  # type: ignore[arg-type]
-        return bound.rstrip(b"\0").decode()
+        bound = bytes(socket.get(zmq.LAST_ENDPOINT)).rstrip(b"\0").decode()  # type: ignore[arg-type]
+        door.bound(bound)
+        return bound
 
     @property
     def read(self) -> bool:
-        """Whether anybody was connected to a stream at the last `look`."""
-        return bool(self._readers[0] or self._readers[1])
+        """Whether anybody is connected to a stream."""
+        return self._state.read or self._topics.read
 
     def look(self) -> None:
-        """Note who came to and went from the streams: publishing to nobody would cost as much as a short step."""
-        for readers, door in zip(self._readers, self._doors):
-            for _ in range(_MONITOR_EVENTS):
-                if not door.poll(0):
-                    break
-                message = recv_monitor_message(door)
-                if message["event"] == zmq.EVENT_ACCEPTED:
-                    readers.add(message["value"])
-                else:
-                    readers.discard(message["value"])
+        """Take what the readers of the streams said: what they subscribe to."""
+        self._state.look(self.gate is not None)
+        self._topics.look(self.gate is not None)
+        self.replies.settle()
+
+    def sender(self, identity: bytes, frame: zmq.Frame) -> Sender | None:
+        """Who sent a request; None for one whose key was taken out of the folder since it connected."""
+        connection = self.door.hear(frame)
+        if self.gate is None:
+            return OWNER._replace(peer=identity)
+        user = str(frame.get("User-Id"))
+        if connection is not None:
+            connection.user = user
+        grant = self.gate.grant(user)
+        return None if grant is None else Sender(identity, user, grant.role)
 
     def publish_state(self, message: memoryview) -> None:
         """Send a state to the streams that somebody reads."""
-        if self._readers[0]:
-            self._state.send(message, zmq.DONTWAIT)
-        if self._readers[1]:
-            self.publish("state", message)
+        if self._state.read:
+            self._state.show(message)
+        if self._topics.read:
+            self._topics.send(b"state", message)
 
     def publish(self, topic: str, message: bytes | memoryview) -> None:
         """Send [topic, message] to whoever subscribed; a slow reader loses messages and delays nobody."""
-        self._topics.send(topic.encode(), MORE_NOWAIT)
-        self._topics.send(message, zmq.DONTWAIT)
+        self._topics.send(topic.encode(), message)
 
-    @property
-    def keys_refused(self) -> int:
-        """How many connections were refused for an unknown key."""
-        return self._gate.refused if self._gate is not None else 0
+    def status(self) -> dict[str, Any]:
+        """What a heartbeat tells of connections (docs/protocol.md)."""
+        counts = self._counts()
+        return {
+            "keys_refused": counts.refused,
+            "handshakes_failed": counts.failed,
+            "disconnected": counts.ended,
+            "turned_away": dict(counts.turned_away),
+            "unanswered": self.replies.unanswered,
+        }
 
     def watch(self, events: deque[dict[str, Any]]) -> None:
-        """Count failed handshakes and ended connections, and add what happened to ``events``."""
-        refused = self.keys_refused
-        if refused > self._refused_seen:
-            events.append({"event": "key_refused", "count": refused - self._refused_seen})
-            self._refused_seen = refused
-        failed = ended = 0
-        for _ in range(_MONITOR_EVENTS):
-            if not self._monitor.poll(0):
-                break
-            event = recv_monitor_message(self._monitor)["event"]
-            ended += event == zmq.EVENT_DISCONNECTED
-            failed += event not in (zmq.EVENT_DISCONNECTED, zmq.EVENT_HANDSHAKE_FAILED_AUTH)
-        if ended:
-            self.disconnected += ended
-            events.append({"event": "disconnected", "count": ended})
-        if failed:
-            self.failed += failed
-            events.append({"event": "handshake_failed", "count": failed})
-            log.warning("%d connection attempts failed: wrong protocol, or encryption used on one side only", failed)
+        """Add to ``events``, and log, what became of connections since the last call."""
+        while self.gate is not None and self.gate.news:
+            events.append(self.gate.news.popleft())
+        now, before = self._counts(), self._told
+        self._told = now
+        if now.refused > before.refused:
+            events.append({"event": "key_refused", "count": now.refused - before.refused})
+        if now.ended > before.ended:
+            events.append({"event": "disconnected", "count": now.ended - before.ended})
+        if now.failed > before.failed:
+            count = now.failed - before.failed
+            events.append({"event": "handshake_failed", "count": count})
+            log.warning("%d connection attempts failed: wrong protocol, or encryption used on one side only", count)
+        for reason, count in (now.turned_away - before.turned_away).items():
+            events.append({"event": "turned_away", "reason": reason, "count": count})
+            log.warning("%d connections ended, reason '%s': see 'turned_away' in docs/protocol.md", count, reason)
+
+    def _counts(self) -> _Counts:
+        turned_away: Counter[str] = Counter()
+        for door in self._doors:
+            turned_away.update(door.turned_away.copy())
+        refused = self.gate.refused if self.gate is not None else 0
+        return _Counts(refused, self.door.failed, self.door.ended, turned_away)
 
     def close(self) -> None:
         """Close everything and remove ipc files; safe to call more than once."""
-        for watched in self._watched:
-            watched.disable_monitor()
-        self._watched.clear()
-        if self._gate is not None:
-            self._gate.stop()
+        if self._keeper is not None:
+            self._keeper.stop()
+        for door in self._doors:
+            door.close()
+        self._doors.clear()
+        if self.gate is not None:
+            self.gate.stop()
         for socket in self._sockets:
             socket.close()
         self._sockets.clear()
@@ -171,3 +193,13 @@ class ServerSockets:
         for guard in self._guards:
             guard.release()
         self._guards.clear()
+
+
+@dataclass(frozen=True)
+class _Counts:
+    """Connections refused for their key, failed otherwise, ended, and ended by the engine by reason."""
+
+    refused: int = 0
+    failed: int = 0
+    ended: int = 0
+    turned_away: Counter[str] = field(default_factory=Counter)

@@ -12,14 +12,20 @@ import zmq
 from limberjack.bridge.endpoints import Endpoints
 from limberjack.bridge.errors import Code
 from limberjack.bridge.messages import Refusal, encode
+from limberjack.bridge.replies import UNREAD_MAX, Way
+from limberjack.bridge.roles import Role
 from limberjack.bridge.service import Reply, Service
-from limberjack.bridge.sockets import MORE_NOWAIT, ServerSockets
+from limberjack.bridge.sockets import ServerSockets
 
 log = logging.getLogger("limberjack.bridge")
 
 _HEARTBEAT_S = 1.0
 _LOOK_S = 0.02
 _EVENTS_A_HEARTBEAT = 16  # events published between two heartbeats; counts in the heartbeat stay exact
+_BACKLOG = (
+    f"not carried out: {UNREAD_MAX} replies or more, or very large ones, wait for this client unread. Read them, and "
+    "have fewer requests under way."
+)
 
 
 class Station:
@@ -32,7 +38,7 @@ class Station:
         self.endpoints: Endpoints = self._sockets.endpoints
         streams = {"state": self.endpoints.state, "topics": self.endpoints.topics}
         service.about["endpoints"] = streams
-        service.link_status = self._link_status
+        service.link_status = self._sockets.status
         self.descriptor = self._sockets.descriptor
         self._poll, self._pending = select.poll(), True
         self._poll.register(self.descriptor, select.POLLIN)
@@ -47,18 +53,27 @@ class Station:
         except zmq.Again:
             return False
         frame = router.recv(copy=False)  # a Frame knows whether more follow; asking the socket costs as much again
-        if frame.more:
-            while router.recv(copy=False).more:
-                pass
-            reply: Reply = self.service.refuse(Refusal(Code.MALFORMED, "a request is one frame."))
-        else:
-            reply = self.service.handle(frame.bytes)
-        try:
-            router.send(identity, MORE_NOWAIT)
-            router.send(reply, zmq.DONTWAIT)
-        except zmq.ZMQError:  # that client went away, or does not read its replies
-            log.debug("a reply of %d bytes could not be delivered", len(reply))
+        more = frame.more
+        while more:
+            more = router.recv(copy=False).more
+        self._answer(identity, frame)
         return True
+
+    def _answer(self, identity: bytes, frame: zmq.Frame) -> None:
+        """Carry a request out, if its sender may and a reply can be kept for it."""
+        sender, replies, service = self._sockets.sender(identity, frame), self._sockets.replies, self.service
+        way = replies.open(identity)
+        if way is Way.FULL:
+            replies.owe(identity, service.decline(frame.bytes, Code.BACKLOG, _BACKLOG))
+            return
+        if frame.more:
+            reply: Reply = service.refuse(Refusal(Code.MALFORMED, "a request is one frame."))
+        elif sender is None:
+            reply = service.decline(frame.bytes, Code.ROLE, "this client's key was taken out of the engine's folder.")
+        else:
+            reply = service.handle(frame.bytes, sender)
+        if way is Way.OPEN:
+            replies.send(identity, reply)
 
     def serve(self, most: int, until: float) -> None:
         """Answer what waits: so many requests at most, and none after a time of the monotonic clock but the first.
@@ -100,22 +115,25 @@ class Station:
         self._next_heartbeat = time.monotonic() + _HEARTBEAT_S
         events = self.service.events
         self._sockets.watch(events)
+        self._end_lease()
         for _ in range(min(len(events), _EVENTS_A_HEARTBEAT)):
             self.publish("event", events.popleft())
         events.clear()
         self.publish("heartbeat", self.service.status())
 
+    def _end_lease(self) -> None:
+        """Take the lease from who may not command any more."""
+        gate, holder = self._sockets.gate, self.service.sessions.lessee
+        if gate is None or holder is None:
+            return
+        grant = gate.grant(holder.user)
+        if grant is None or grant.role < Role.COMMAND:
+            self.service.end_lease(holder)
+
     def publish(self, topic: str, body: dict[str, Any]) -> None:
         """Send a map to the readers of the topic stream."""
         self._published += 1
         self._sockets.publish(topic, encode(topic, self._published, self.service.simulation.time, 0, body))
-
-    def _link_status(self) -> dict[str, Any]:
-        return {
-            "keys_refused": self._sockets.keys_refused,
-            "handshakes_failed": self._sockets.failed,
-            "disconnected": self._sockets.disconnected,
-        }
 
     def close(self) -> None:
         """Close all sockets; may be called twice."""

@@ -26,6 +26,7 @@ _NOTICES_A_HEARTBEAT = 5  # of one kind; of more the number is told
 _PARAMETERS_S = 10.0  # least time between two readings of all parameters
 _SEVERITY = {"failed": 2, "refused": 1, "shutdown": 1, "key_refused": 1, "handshake_failed": 1}
 _SEVERITY |= {"restarted": 2, "checkpoint_failed": 1}
+_SEVERITY |= {"turned_away": 1, "keys": 1}
 _SEVERITY |= {"trip": 2, "fault": 1, "overrun": 1, "device": 1}  # of a test bench
 
 
@@ -231,6 +232,15 @@ class Source:
         self._notice(kind, Notice("engine", severity, text, message.time, CLOCK.now(), body))
 
 
+def _keys_text(body: dict[str, Any]) -> str:
+    """One sentence for a change of the engine's keys."""
+    if "problem" in body:
+        return f"the engine's keys stay as they were: {body['problem']}"
+    changed = [f"{name} is {role} now" for name, role in body["changed"].items()]
+    told = [f"{what} {', '.join(body[what])}" for what in ("added", "removed") if body[what]]
+    return f"the engine's keys changed: {'; '.join(told + changed)}."
+
+
 def event_text(kind: str, body: dict[str, Any]) -> str:
     """One sentence for an event of the engine (docs/protocol.md, "Streams")."""
     client = body.get("client")
@@ -254,5 +264,9 @@ def event_text(kind: str, body: dict[str, Any]) -> str:
         case "key_refused" | "handshake_failed" | "disconnected":
             count = body["count"]
             return f"{count} connection{'s' * (count != 1)} to the engine: {kind.replace('_', ' ')}."
+        case "turned_away":
+            return f"the engine ended {body['count']} connections, reason: {body['reason']}."
+        case "keys":
+            return _keys_text(body)
     rest = ", ".join(f"{key} {value}" for key, value in body.items() if key != "event")
     return f"the engine tells {kind}: {rest}."

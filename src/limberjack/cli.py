@@ -303,12 +303,14 @@ def _keygen(commands: Any) -> None:
     def work(options: argparse.Namespace) -> None:
         from limberjack.bridge.keys import keygen
 
-        for path in keygen(options.directory, options.client or ("client",)):
+        for path in keygen(options.directory, options.client or ("client",), options.role):
             print(path)
 
     parser = _command(commands, "keygen", work, "make CurveZMQ keys for an engine and its clients")
     parser.add_argument("directory", type=Path, metavar="DIR")
     parser.add_argument("--client", action="append", metavar="NAME", help="a client's name (may be repeated)")
+    help = "what these clients may do at the engine's port (default: %(default)s)"
+    parser.add_argument("--role", choices=("read", "command", "admin"), default="admin", help=help)
 
 
 def _bench(commands: Any) -> None:
