@@ -12,6 +12,8 @@ from pathlib import Path
 from limberjack.bridge.errors import EndpointError
 
 DEFAULT_ENDPOINT = "tcp://127.0.0.1:5555"
+#: names under which a program on this machine reaches a loopback address
+LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
 _MODELS = (".yaml", ".yml", ".urdf", ".xml", ".ljm")
 _FORM = "Use tcp://127.0.0.1:5555 or ipc:///path/to/file"
 _IPC_PATH_MAX = 107  # bytes of sun_path on Linux, less the terminating zero
@@ -96,6 +98,20 @@ def is_local(endpoint: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def names_this_machine(host: str) -> bool:
+    """Whether a name with or without a port, as in a request over HTTP, is one of loopback.
+
+    127.0.0.1.example.org is a name that anybody can register, and a browser can be made to send it here.
+    """
+    name = host.rsplit(":", 1)[0] if not host.endswith("]") else host
+    if name in LOCAL_NAMES:
+        return True
+    try:
+        return ipaddress.IPv4Address(name).is_loopback
+    except ValueError:
+        return False
 
 
 def check_binding(endpoint: str, keyed: bool) -> None:

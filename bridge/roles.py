@@ -77,7 +77,7 @@ def needed(message: Message) -> Role:
 
 def check(sender: Sender, message: Message) -> None:
     """Refuse what the sender's role does not allow."""
-    if sender.role < Role.ADMIN and sender.role < (least := needed(message)):
+    if sender.role is not Role.ADMIN and sender.role < (least := needed(message)):
         text = (
             f"'{message.type}' needs the role {least.word}; this client's key has {sender.role.word}. The file "
             f"'{ROLES_FILE}' in the engine's folder of keys gives roles."

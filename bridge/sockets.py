@@ -14,7 +14,7 @@ from limberjack.bridge.endpoints import Endpoints, IpcGuard, check_binding, spli
 from limberjack.bridge.errors import EndpointError
 from limberjack.bridge.keys import Gate
 from limberjack.bridge.replies import Replies
-from limberjack.bridge.roles import OWNER, Sender
+from limberjack.bridge.roles import Role, Sender
 from limberjack.bridge.settings import Settings
 from limberjack.bridge.streams import LatestStream, Stream
 from limberjack.doors import Door
@@ -23,10 +23,9 @@ log = logging.getLogger("limberjack.bridge")
 
 IDLE_MS = 100  # longest wait for a request before the caller may look at other things
 CONNECTIONS_MAX = 128  # of the request socket
-_REQUESTS_WAITING = 8  # of one client; more wait in its own buffers
+_REQUESTS_WAITING, _REQUESTS_BYTES = 64, 4 * 1024 * 1024  # of one client
 _STREAM_MESSAGES, _STREAM_BYTES = 1024, 4 * 1024 * 1024  # waiting for one reader of the topic stream: a second at 1 kHz
 _STREAM_LEAST = 64
-_BUFFERS = 8 * 1024 * 1024  # bytes that the system may hold of one connection
 _HANDSHAKE_MS = 5000
 
 
@@ -68,7 +67,7 @@ class ServerSockets:
         self.router.rcvtimeo = IDLE_MS
         self.router.rcvhwm = _REQUESTS_WAITING
         self.replies = Replies(self.router)
-        self.door = Door(self.router, CONNECTIONS_MAX, (_REQUESTS_WAITING + 1) * frame_max + _BUFFERS)
+        self.door = Door(self.router, CONNECTIONS_MAX, _REQUESTS_BYTES + frame_max)
         self._doors.append(self.door)
         self._state = LatestStream(self._socket(zmq.XPUB))
         self._doors.append(self._state.door)
@@ -123,7 +122,7 @@ class ServerSockets:
         """Who sent a request; None for one whose key was taken out of the folder since it connected."""
         connection = self.door.hear(frame)
         if self.gate is None:
-            return OWNER._replace(peer=identity)
+            return Sender(identity, "", Role.ADMIN)
         user = str(frame.get("User-Id"))
         if connection is not None:
             connection.user = user

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hmac
-import ipaddress
 import os
 import secrets
 import ssl
@@ -12,14 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from limberjack.bridge.endpoints import is_local
+from limberjack.bridge.endpoints import is_local, names_this_machine
 from limberjack.bridge.errors import EndpointError, KeyFileError
 
 VIEWER, OPERATOR = "viewer", "operator"
 ROLES = (VIEWER, OPERATOR)
 COOKIE = "limberjack_token"
-#: names under which a browser on this machine reaches a loopback address
-LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
 _TOKEN_LEAST = 16  # characters
 
 
@@ -134,16 +131,7 @@ def same_site(host: str, origin: str | None) -> bool:
 
 def host_known(host: str, access: Access) -> bool:
     """Whether the name in a request is one of ours: without tokens, another name is a rebound DNS entry."""
-    name = host.rsplit(":", 1)[0] if not host.endswith("]") else host
-    return bool(access.tokens) or name in LOCAL_NAMES or _loopback(name)
-
-
-def _loopback(name: str) -> bool:
-    """Whether it is a loopback address in digits: 127.0.0.1.example.org is a name that anybody can register."""
-    try:
-        return ipaddress.IPv4Address(name).is_loopback
-    except ValueError:
-        return False
+    return bool(access.tokens) or names_this_machine(host)
 
 
 def read_tokens(path: Path) -> dict[str, Visitor]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from aiohttp import web
 
 from limberjack.bridge.console.access import Access, Visitor, cookie_name, token_of
+from limberjack.bridge.console.connections import REQUEST_S
 from limberjack.bridge.console.layout import objects_of
 from limberjack.bridge.console.live import Live, notice_fields, number, to_json
 from limberjack.bridge.console.panel import panel_of
@@ -157,7 +158,10 @@ async def _json(request: web.Request) -> dict[str, Any]:
     if request.content_type != "application/json":
         raise web.HTTPUnsupportedMediaType(text="An order is JSON: set Content-Type to application/json.")
     try:
-        content = await request.json()
+        async with asyncio.timeout(REQUEST_S):
+            content = await request.json()
+    except TimeoutError:
+        raise web.HTTPRequestTimeout(text=f"The order did not come whole within {REQUEST_S:g} s.") from None
     except (ValueError, RecursionError):
         raise web.HTTPBadRequest(text="The order is not JSON.") from None
     if not isinstance(content, dict):

@@ -18,11 +18,13 @@ from yarl import URL
 
 from limberjack.bridge.console.access import Access, Address, cookie_name, host_known, same_site
 from limberjack.bridge.console.assets import OPENMCT, THREE, installed_folder
+from limberjack.bridge.console.connections import CONNECTIONS_MAX, REQUEST_S, Crowd, http_log
 from limberjack.bridge.console.live import Live
 from limberjack.bridge.console.routes import Routes, visitor_of
 from limberjack.bridge.console.view import View
 from limberjack.bridge.errors import EndpointError
 from limberjack.bridge.telemetry.dictionary import Dictionary
+from limberjack.bridge.telemetry.outlets.port_guard import PortGuard
 from limberjack.bridge.telemetry.sample import Notice, Sample
 from limberjack.bridge.telemetry.session import CLOCK
 
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
 STATIC = Path(__file__).parent / "static"
 _START_S = 10.0
+_HANDSHAKES_MAX = 64  # connections that have not come as far as to be counted, as those of TLS that has not begun
 _BODY_MAX = 65536  # bytes of a request
 # Open MCT compiles its templates in the page, hence eval and styles in place; nothing comes from elsewhere.
 _POLICY = (
@@ -78,7 +81,8 @@ class Console:
         """Bind and serve. Raises EndpointError when the address cannot be had."""
         live = Live(dictionary, self.settings.live_hz, lambda: self._hello(dictionary), self.gateway.alarms)
         routes = Routes(self.gateway, live, self.settings.access)
-        running = Running(self._application(live, routes), live, routes)
+        crowd = Crowd()
+        running = Running(self._application(live, routes, crowd), live, routes, crowd)
         self.port = running.start(self.settings.address.host, self.port, self._tls)
         if self.running is None:
             asked = " (asks for a token)" if self.settings.access.tokens else ""
@@ -101,8 +105,16 @@ class Console:
         if running is not None:
             running.stop()
 
-    def _application(self, live: Live, routes: Routes) -> web.Application:
-        app = web.Application(middlewares=[self._guard], client_max_size=_BODY_MAX)
+    def _application(self, live: Live, routes: Routes, crowd: Crowd) -> web.Application:
+        @web.middleware
+        async def counted(request: web.Request, handler: Handler) -> web.StreamResponse:
+            crowd.begin(request)
+            try:
+                return await handler(request)
+            finally:
+                crowd.finish(request)
+
+        app = web.Application(middlewares=[counted, self._guard], client_max_size=_BODY_MAX)
         app.router.add_get("/", _page("index.html"))
         app.router.add_get("/view", _page("view.html"))
         routes.add_to(app)
@@ -154,8 +166,8 @@ class Console:
 class Running:
     """An application on an event loop and thread of its own, from `start` to `stop`."""
 
-    def __init__(self, app: web.Application, live: Live, routes: Routes) -> None:
-        self.live = live
+    def __init__(self, app: web.Application, live: Live, routes: Routes, crowd: Crowd) -> None:
+        self.live, self.crowd = live, crowd
         self._app, self._routes = app, routes
         self._loop = asyncio.new_event_loop()
         self._stop = asyncio.Event()
@@ -187,23 +199,31 @@ class Running:
             self._loop.close()
 
     async def _serve(self, host: str, port: int, tls: ssl.SSLContext | None) -> None:
-        runner = web.AppRunner(self._app, access_log=None, shutdown_timeout=1.0)
+        runner = web.AppRunner(self._app, access_log=None, logger=http_log(), shutdown_timeout=1.0)
         await runner.setup()
+        assert runner.server is not None
+        doors = self.crowd.factory(runner.server)
+        handshake_s = REQUEST_S if tls is not None else None
         try:
-            await web.TCPSite(runner, host, port, ssl_context=tls).start()
+            listener = await self._loop.create_server(doors, host, port, ssl=tls, ssl_handshake_timeout=handshake_s)
         except OSError as error:
             self._failure = error
             await runner.cleanup()
             return
-        self._port = runner.addresses[0][1]
+        self._port = listener.sockets[0].getsockname()[1]
+        guard = PortGuard(self._port, CONNECTIONS_MAX + _HANDSHAKES_MAX, http_log().warning)
+        guard.start()
         self._started.set()
-        sending = asyncio.create_task(self.live.run())
+        tasks = [asyncio.create_task(self.live.run()), asyncio.create_task(self.crowd.sweep())]
         await self._stop.wait()
-        sending.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await sending
+        listener.close()
+        for task in tasks:
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
         await self.live.close()
         await runner.cleanup()
+        guard.stop()
 
 
 def _page(name: str) -> Handler:

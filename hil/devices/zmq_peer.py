@@ -24,6 +24,7 @@ from zmq.auth import load_certificate
 from zmq.auth.thread import ThreadAuthenticator
 
 from limberjack.addresses import Address, address, host_number
+from limberjack.doors import ZAP_DOMAIN, Door
 from limberjack.engine.errors import ArgumentError
 from limberjack.hil.devices.device import Link, Wiring
 from limberjack.hil.devices.options import LONGEST_WAIT_S, Made, Options
@@ -33,7 +34,7 @@ from limberjack.hil.errors import HilError
 ROUTING_ID = b"controller"
 MOST_BYTES = 65536
 _MOST_AT_ONCE, _QUEUE = 64, 64
-_ZAP_DOMAIN = "limberjack"
+_MOST_CONNECTIONS, _FRAMES_A_LOOK = 8, 16
 _MOST_NUMBER = 2**63
 
 
@@ -52,12 +53,10 @@ class Keys:
         """Let only the folder's clients in."""
         socket.curve_publickey, socket.curve_secretkey = _pair(self.folder / "server.key_secret")
         socket.curve_server = True
-        socket.zap_domain = _ZAP_DOMAIN.encode()
         authenticator = ThreadAuthenticator(context)
         authenticator.start()
         authenticator.allow(*self.allow)
-        # The domain must equal the socket's, or every client is refused.
-        authenticator.configure_curve(domain=_ZAP_DOMAIN, location=str(self.folder / "clients"))
+        authenticator.configure_curve(domain=ZAP_DOMAIN.decode(), location=str(self.folder / "clients"))
         return authenticator
 
     def connect(self, socket: zmq.Socket) -> None:
@@ -89,10 +88,12 @@ class ZmqDevice:
         self._context = zmq.Context()
         self._socket = socket = _socket(self._context, zmq.ROUTER, self._bind)
         socket.router_handover, socket.router_mandatory = 1, 1
+        self._door, self._looks = Door(socket, _MOST_CONNECTIONS, (_QUEUE + 1) * MOST_BYTES), 0
         try:
             if self._keys is not None:
                 self._authenticator = self._keys.serve(self._context, socket)
             socket.bind(f"tcp://{self._bind}")
+            self._door.bound(socket.get_string(zmq.LAST_ENDPOINT).rstrip("\0"))
         except zmq.ZMQError as error:
             self.close()
             raise HilError(f"zmq: {self._bind} cannot be bound ({error.strerror}); choose another port.") from None
@@ -122,10 +123,18 @@ class ZmqDevice:
     def send(self, frame: int, time: float, signals: np.ndarray) -> None:
         """Send the signals to the controller; dropped and counted while none is connected."""
         self._number += 1
+        self._look()
         named = dict(zip(self._wiring.signals, signals.tolist()))
         self._asked = self._push({"n": self._number, "session": self._session, "time": time, "signals": named})
         self.link.sent += self._asked
         self.link.dropped += not self._asked
+
+    def _look(self) -> None:
+        """Every few frames: more connections than a controller needs, or messages without an end, are not kept."""
+        self._looks += 1
+        if self._looks % _FRAMES_A_LOOK == 0:
+            self._door.look()
+            self._door.weigh(wall.monotonic())
 
     def receive(self, time: float, commands: np.ndarray) -> bool:
         """The newest commands that have come."""
@@ -144,6 +153,7 @@ class ZmqDevice:
         if self._authenticator is not None:
             self._authenticator.stop()
             self._authenticator = None
+        self._door.close()
         self._socket.close(0)
         self._context.term()
         self._context = None
@@ -153,9 +163,11 @@ class ZmqDevice:
         came = answered = False
         for _ in range(_MOST_AT_ONCE):
             try:
-                frames = self._socket.recv_multipart(zmq.DONTWAIT)
+                parts = self._socket.recv_multipart(zmq.DONTWAIT, copy=False)
             except zmq.Again:
                 break
+            self._door.hear(parts[0])
+            frames = [part.bytes for part in parts]
             reason, places, values = self._read(frames)
             if reason:
                 self.link.reject(reason)

@@ -164,16 +164,17 @@ class Door:
                 handle.shutdown(network.SHUT_RDWR)
 
     def _received(self, descriptor: int) -> int | None:
-        """Bytes that came through a TCP connection so far; None where it cannot be told."""
+        """Bytes that libzmq took from a TCP connection so far; None where it cannot be told."""
         with self._handle(descriptor) as handle:
             if handle is None or handle.family == network.AF_UNIX or not hasattr(network, "TCP_INFO"):
                 return None
             try:
                 told = handle.getsockopt(network.IPPROTO_TCP, network.TCP_INFO, _TCP_INFO_BYTES)
+                waiting = _INT.unpack(fcntl.ioctl(handle, termios.FIONREAD, bytes(_INT.size)))[0]
             except OSError:
                 return None
             whole = len(told) == _TCP_INFO_BYTES
-            return int(struct.unpack_from("Q", told, _RECEIVED_AT)[0]) if whole else None
+            return int(struct.unpack_from("Q", told, _RECEIVED_AT)[0]) - waiting if whole else None
 
     def stuck(self) -> set[int]:
         """Descriptors of the connections on which the system holds what the peer has not taken."""
@@ -204,7 +205,7 @@ class Door:
             name = handle.getsockname()
         except OSError:
             return False
-        return (name[1] if isinstance(name, tuple) else name) == self._place
+        return bool((name[1] if isinstance(name, tuple) else name) == self._place)
 
     def close(self) -> None:
         """Stop to watch; before the socket is closed."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import socket
+import time
 
 import msgpack
 import numpy as np
@@ -14,6 +16,7 @@ from zmq.auth import create_certificates
 import limberjack as lj
 from limberjack.hil.devices.uri import device_from, twin_from
 from tests.hil.links import WIRING, free_port, law
+from tests.hostile import connected, frame
 
 
 @pytest.fixture
@@ -93,3 +96,24 @@ def test_keys(tmp_path):
     (tmp_path / "server.key_secret").chmod(0o644)
     with pytest.raises(lj.ArgumentError, match="chmod 600"):
         device_from(uri, "servo")
+
+
+def test_what_strangers_make_the_bench_keep_is_bounded(link):
+    device, dealer, _ = link
+    port, commands = int(dealer.get_string(zmq.LAST_ENDPOINT).rpartition(":")[2].rstrip("\0")), np.array([7.0])
+    idle = [socket.create_connection(("127.0.0.1", port), 5.0) for _ in range(40)]
+    endless = connected(port, b"DEALER")
+    deadline = time.monotonic() + 20.0
+    while not (device._door.turned_away["connections"] >= 33 and device._door.turned_away["unfinished"]):
+        assert time.monotonic() < deadline, device._door.turned_away
+        device.send(0, 0.25, np.array([1.0, 2.0]))
+        device.receive(0.25, commands)
+        try:
+            endless.sendall(frame(bytes(60_000), more=True))
+        except OSError:  # turned away as one too many, or for what it sends
+            endless.close()
+            with contextlib.suppress(OSError):
+                endless = connected(port, b"DEALER")
+    assert dealer.poll(5000)  # who was there first is there still
+    for each in (*idle, endless):
+        each.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,7 @@ from limberjack.bridge.errors import EndpointError
 from limberjack.bridge.telemetry.dictionary import Dictionary
 from limberjack.bridge.telemetry.outlets import rows
 from limberjack.bridge.telemetry.outlets.foxglove_stage import SCENE_TOPIC, Stage
+from limberjack.bridge.telemetry.outlets.port_guard import PortGuard
 from limberjack.bridge.telemetry.outlets.ports import loopback_port
 from limberjack.bridge.telemetry.outlets.registry import Context
 from limberjack.bridge.telemetry.sample import Notice, Sample
@@ -20,6 +22,8 @@ from limberjack.bridge.telemetry.session import Session
 
 #: messages that wait for one slow client; the oldest is dropped for a newer one
 _BACKLOG = 1024
+_CLIENTS_MAX, _CLIENT_BYTES = 32, 4 << 20
+log = logging.getLogger("limberjack.gateway")
 
 
 class Foxglove:
@@ -59,6 +63,8 @@ class Foxglove:
             text = f"--foxglove {self.port}: the port cannot be used ({error}). Choose another."
             raise EndpointError(text) from None
         self.port = self._server.port
+        self._guard = PortGuard(self.port, _CLIENTS_MAX, log.warning, _CLIENT_BYTES)
+        self._guard.start()
 
     def sample(self, sample: Sample) -> None:
         """Send one sample to the clients that subscribed."""
@@ -76,6 +82,7 @@ class Foxglove:
     def close(self) -> None:
         """Stop serving; safe to call more than once."""
         if self._server is not None:
+            self._guard.stop()
             self._server.stop()
             self._server = None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import msgpack  # type: ignore[import-untyped]
@@ -12,11 +13,13 @@ from limberjack.bridge.errors import EndpointError
 from limberjack.bridge.telemetry.dictionary import Dictionary
 from limberjack.bridge.telemetry.outlets.registry import Context
 from limberjack.bridge.telemetry.sample import Notice, Sample
+from limberjack.doors import ReaderDoor
 
 DEFAULT_ADDRESS = "tcp://127.0.0.1:9872"
 CONNECT = "connect:"
 #: samples that wait for one slow subscriber; libzmq drops what comes on top
 _QUEUE = 1000
+_READERS_MAX, _LOOK_S = 16, 0.05
 
 
 class PlotJuggler:
@@ -46,8 +49,9 @@ class PlotJuggler:
         """Bind or connect. Raises EndpointError."""
         self._topic = dictionary.model.encode()
         self._tree, self._leaves = _tree(dictionary)
-        self._context = zmq.Context()
-        self._socket = self._context.socket(zmq.PUB)
+        self._context, self._next_look = zmq.Context(), 0.0
+        self._socket = self._context.socket(zmq.XPUB)
+        self._door = ReaderDoor(self._socket, _READERS_MAX)
         self._socket.linger, self._socket.sndhwm = 0, _QUEUE
         self._socket.ipv6 = "[" in self.address
         try:
@@ -55,6 +59,7 @@ class PlotJuggler:
                 self._socket.connect(self.address)
             else:
                 self._socket.bind(self.address)
+                self._door.bound(self._socket.get_string(zmq.LAST_ENDPOINT).rstrip("\0"))
         except zmq.ZMQError as error:
             self.close()
             raise EndpointError(f"--plotjuggler {self.address}: {error.strerror}. Choose another address.") from None
@@ -62,6 +67,7 @@ class PlotJuggler:
 
     def sample(self, sample: Sample) -> None:
         """Publish one sample; a subscriber that does not keep up loses some and delays nobody."""
+        self._look()
         for (branch, key), value in zip(self._leaves, sample.vector.tolist(), strict=True):
             branch[key] = value
         self._tree["stream"] = {"sequence": sample.sequence, "gap": sample.gap}
@@ -72,8 +78,18 @@ class PlotJuggler:
     def notice(self, notice: Notice) -> None:
         """PlotJuggler has no place for text."""
 
+    def _look(self) -> None:
+        """Take what subscribers said; who goes too far is turned away."""
+        now = time.monotonic()
+        if now >= self._next_look:
+            self._next_look = now + _LOOK_S
+            self._door.look()
+            self._door.read_subscriptions()
+            self._door.weigh(now)
+
     def close(self) -> None:
         """Close the socket; safe to call more than once."""
+        self._door.close()
         self._socket.close()
         self._context.term()
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import logging
+import socket as network
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from http.server import HTTPServer
 from socketserver import TCPServer, ThreadingMixIn
 from typing import Any
-from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
-from prometheus_client import CollectorRegistry, make_wsgi_app
+from prometheus_client import CollectorRegistry, MetricsHandler
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
+from limberjack.bridge.endpoints import names_this_machine
 from limberjack.bridge.errors import EndpointError
 from limberjack.bridge.telemetry.dictionary import Dictionary
 from limberjack.bridge.telemetry.outlets.ports import loopback_port
@@ -20,8 +25,10 @@ from limberjack.bridge.telemetry.sample import Notice, Sample
 from limberjack.bridge.telemetry.session import CLOCK
 
 DEFAULT_PORT = 9464
-#: longest time that one scrape may take, s
-_REQUEST_S = 5.0
+log = logging.getLogger("limberjack.gateway")
+
+#: longest time that one scrape may take, s, and how many at once
+_REQUEST_S, _CONNECTIONS_MAX = 5.0, 16
 Status = Mapping[str, Mapping[str, Any]]
 _SEVERITIES = ("information", "warning", "critical")
 #: quantity → kind of metric, its name, what it tells
@@ -70,11 +77,10 @@ class Prometheus:
         registry = CollectorRegistry()
         registry.register(self)
         try:
-            self._server = _Server(("127.0.0.1", self.port), _Handler)
+            self._server = _Server(self.port, registry)
         except (OSError, OverflowError) as error:
             why = getattr(error, "strerror", None) or error
             raise EndpointError(f"--prometheus {self.port}: the port cannot be used ({why}). Choose another.") from None
-        self._server.set_app(make_wsgi_app(registry))
         self.port = self._server.server_port
         threading.Thread(target=self._server.serve_forever, args=(0.1,), name="prometheus", daemon=True).start()
 
@@ -132,25 +138,63 @@ def _of_outlets(status: Status) -> Iterator[Any]:
         yield family
 
 
-class _Server(ThreadingMixIn, WSGIServer):
-    """One thread a scrape."""
+class _Server(ThreadingMixIn, HTTPServer):
+    """One thread a connection, of which there are so many at most, each for one scrape and so long at most."""
 
     daemon_threads = True
+    request_queue_size = _CONNECTIONS_MAX
+
+    def __init__(self, port: int, registry: CollectorRegistry) -> None:
+        self._open: dict[network.socket, float] = {}
+        self._guard = threading.Lock()
+        super().__init__(("127.0.0.1", port), _Handler)
+        self.registry = registry
 
     def server_bind(self) -> None:
         """Bind without asking a name server for this machine's name."""
         TCPServer.server_bind(self)
         self.server_name, self.server_port = "localhost", self.server_address[1]
-        self.setup_environ()
+
+    def verify_request(self, request: Any, client_address: Any) -> bool:
+        """Whether a connection is served: not while there are too many."""
+        with self._guard:
+            if len(self._open) >= _CONNECTIONS_MAX:
+                return False
+            self._open[request] = time.monotonic() + _REQUEST_S
+            return True
+
+    def shutdown_request(self, request: Any) -> None:
+        """A connection ends."""
+        with self._guard:
+            self._open.pop(request, None)
+        super().shutdown_request(request)
+
+    def service_actions(self) -> None:
+        """End connections whose time is over; called ten times a second."""
+        now = time.monotonic()
+        with self._guard:
+            for request, deadline in self._open.items():
+                if now > deadline:
+                    with contextlib.suppress(OSError):
+                        request.shutdown(network.SHUT_RDWR)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A broken connection is no news."""
+        log.debug("prometheus: a request was not answered", exc_info=True)
 
 
-class _Handler(WSGIRequestHandler):
-    """Silent, and with a limit of time."""
+class _Handler(MetricsHandler):
+    """Silent; answers to names of this machine only."""
 
+    server: _Server
     timeout = _REQUEST_S
 
-    def log_message(self, format: str, *_: Any) -> None:
-        """Say nothing on the terminal."""
+    def do_GET(self) -> None:
+        """One scrape."""
+        if not names_this_machine(self.headers.get("Host", "")):
+            return self.send_error(403, "Metrics are for this machine: ask 127.0.0.1 or localhost, also through ssh -L")
+        self.registry = self.server.registry
+        super().do_GET()
 
 
 def make(text: str, context: Context) -> Prometheus:
