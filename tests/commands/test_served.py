@@ -137,6 +137,7 @@ def replayed(folder: Path) -> None:
 
 def test_a_command_from_outside_ends_a_ramp(bench):
     run = bench(timeline=[{"at": 0, "ramp": {"to": {"turn": 0.2}, "duration": 50}}])
+    steps_on(run.client, 2)  # the ramp has begun
     run.client.command({"turn": -0.1})
     steps_on(run.client)
     assert column(run.end(), "command.turn")[-1] == -0.1
