@@ -29,6 +29,7 @@ from limberjack.engine.errors import ArgumentError, SimulationError
 
 _SLICE_MS = 50  # longest wait before the connection's health is looked at
 _MONITOR_EVENTS = 256
+_REPLACED = "this client has not said hello to the engine that answers now: it was restarted. Make a new client."
 
 
 class ClientKeys:
@@ -91,6 +92,7 @@ class Link:
         self.lock = threading.Lock()
         self._sequence, self._encode = 0, Encoder()
         self._name, self._run = "", None  # as told in `hello`, and which run of the engine answered
+        self._replaced = False  # another run of the engine answers now
         self.closed = False
         self.context = zmq.Context()
         self._socket = self.open(zmq.DEALER)
@@ -122,6 +124,8 @@ class Link:
         with self.lock:
             if self.closed:
                 raise BridgeError("this client is closed. Make a new one.")
+            if self._replaced:
+                raise RefusedError(Code.UNKNOWN_CLIENT, _REPLACED)
             reply = self._ask(kind, body, allowed)
             if _code(reply) == Code.UNKNOWN_CLIENT and kind != "hello" and self._met_again(allowed):
                 reply = self._ask(kind, body, allowed)
@@ -145,7 +149,8 @@ class Link:
             return False
         reply = self._ask("hello", {"name": self._name}, allowed)
         about = reply.body if reply.type == "hello" and type(reply.body) is dict else {}
-        return about.get("run") == self._run
+        self._replaced = about.get("run") != self._run  # it knows this client from now on, but not what it was told
+        return not self._replaced
 
     def _ask(self, kind: str, body: Any, allowed: float) -> Message:
         """Send one request and return its reply, also an error."""

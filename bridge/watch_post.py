@@ -7,17 +7,21 @@ from typing import Any
 
 import zmq
 
+from limberjack.bridge.doorkeeper import Doorkeeper
 from limberjack.bridge.endpoints import IpcGuard, beside, check_binding, split
 from limberjack.bridge.errors import EndpointError
 from limberjack.bridge.keys import Gate
 from limberjack.bridge.messages import encode
 from limberjack.bridge.settings import Settings
+from limberjack.doors import READER_FRAME_MAX, Door
 
 _PERIOD_S = 1.0
 #: how long a reader hears of everything after it last wrote, s, and how many there may be
 _READER_S, _READERS_MAX = 10.0, 64
-#: messages that wait for or from one reader, and bytes of the largest that it may send (of CURVE's handshake, some 300)
-_WAITING, _LARGEST = 16, 2048
+#: messages that wait for or from one reader, and bytes of the largest frame that it may send
+_WAITING, _LARGEST = 16, READER_FRAME_MAX
+#: bytes that the system may hold of one connection
+_BUFFERS = 1024 * 1024
 #: messages looked at in one go
 _AT_ONCE = 256
 
@@ -39,6 +43,8 @@ class WatchPost:
         self._gate = Gate(settings.keys) if settings.keys is not None else None
         self._guard = IpcGuard(wanted) if split(wanted)[0] == "ipc" else None
         self._context = zmq.Context()
+        self._keeper: Doorkeeper | None = None
+        self._door: Door | None = None
         self._socket = self._context.socket(zmq.ROUTER)
         try:
             self.address = self._bind(wanted)
@@ -53,6 +59,7 @@ class WatchPost:
         if self._gate is not None:
             self._gate.start(self._context)
             self._gate.protect(socket)
+        self._door = Door(socket, _READERS_MAX, (_WAITING + 1) * _LARGEST + _BUFFERS)
         if "[" in address:
             socket.ipv6 = True
         try:
@@ -61,8 +68,11 @@ class WatchPost:
             raise EndpointError(f"{address}: cannot bind ({error.strerror}). Choose another --supervisor.") from None
         if self._guard is not None:
             self._guard.restrict()
-        bound = bytes(socket.get(zmq.LAST_ENDPOINT))  # type: ignore[arg-type]
-        return bound.rstrip(b"\0").decode()
+        bound = bytes(socket.get(zmq.LAST_ENDPOINT)).rstrip(b"\0").decode()  # type: ignore[arg-type]
+        self._door.bound(bound)
+        self._keeper = Doorkeeper([self._door], self._gate)
+        self._keeper.start()
+        return bound
 
     def tell(self, event: str, text: str, **data: Any) -> None:
         """Something happened; whoever comes later hears it with the next message."""
@@ -74,9 +84,11 @@ class WatchPost:
         self._last |= status
         for _ in range(_AT_ONCE):
             try:
-                reader = self._socket.recv_multipart(zmq.DONTWAIT)[0]
+                reader = self._socket.recv(zmq.DONTWAIT)
             except zmq.Again:
                 break
+            if not self._hear():
+                continue
             known = reader in self._readers
             if known or len(self._readers) < _READERS_MAX:
                 self._readers[reader] = time.monotonic() + _READER_S
@@ -84,6 +96,20 @@ class WatchPost:
                 self._send(reader)
         if time.monotonic() >= self._due:
             self._publish()
+
+    def _hear(self) -> bool:
+        """Take what a reader wrote, of which nothing counts; whether its key, where there are keys, may come."""
+        assert self._door is not None
+        frame = self._socket.recv(copy=False)
+        connection, more = self._door.hear(frame), frame.more
+        while more:
+            more = self._socket.recv(copy=False).more
+        if self._gate is None:
+            return True
+        user = str(frame.get("User-Id"))
+        if connection is not None:
+            connection.user = user
+        return self._gate.grant(user) is not None
 
     def _publish(self) -> None:
         now = time.monotonic()
@@ -103,6 +129,11 @@ class WatchPost:
 
     def close(self) -> None:
         """Let go of the address; may be called twice."""
+        if self._keeper is not None:
+            self._keeper.stop()
+        if self._door is not None:
+            self._door.close()
+            self._door = None
         if self._gate is not None:
             self._gate.stop()
         self._socket.close()

@@ -150,7 +150,7 @@ def test_what_a_client_does_not_read_is_refused_and_not_carried_out(tcp):
 
 def test_large_replies_that_nobody_reads_are_bounded_in_bytes(engine):
     tcp = engine(make_arm(20), endpoint="tcp://127.0.0.1:*")
-    size = len(tcp.service._archive)
+    size = len(tcp.service.archive)
     assert size > 8192, "no large reply"
     asked = 40_000_000 // size
     with connected(port(tcp.endpoints.request), b"DEALER", receive_bytes=4096) as raw:
