@@ -38,6 +38,7 @@ class Entries:
     switch: Callable[..., None]
     loop_forces: Callable[..., None]
     sizes: Callable[..., None]
+    trust: Callable[..., None]
 
 
 @cache
@@ -61,6 +62,7 @@ def entries() -> Entries:
     from limberjack.engine.derivatives import outputs as output_derivatives
     from limberjack.engine.derivatives import state as state_derivatives
     from limberjack.engine.loops import embedding, reactions, switching
+    from limberjack.engine.tables import trust
 
     return Entries(
         forward_dynamics=forward_dynamics.forward_dynamics_entry,
@@ -90,6 +92,7 @@ def entries() -> Entries:
         switch=switching.switch_entry,
         loop_forces=reactions.loop_forces_entry,
         sizes=sizes.sizes_entry,
+        trust=trust.trust_entry,
     )
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
+import functools
 import math
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Sequence
 from ctypes import CFUNCTYPE, byref, c_char_p, c_double, c_int, c_size_t, c_uint32, c_void_p
 from pathlib import Path
 
 import pytest
 
+from limberjack.fmu.native.header import write_header
 from tests.fmu import shim_model as toy
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,9 +39,17 @@ def compiler() -> str:
     return found
 
 
+@functools.cache
+def header() -> Path:
+    """A folder with the shim's generated header."""
+    folder = Path(tempfile.mkdtemp(prefix="layout"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return write_header(folder)
+
+
 def compile_c(output: Path, sources: Sequence[Path], *options: str) -> Path:
     """Compile and link; a warning fails the test."""
-    command = [compiler(), *FLAGS, *options, *map(str, sources), "-o", str(output), "-lm"]
+    command = [compiler(), *FLAGS, f"-I{header()}", *options, *map(str, sources), "-o", str(output), "-lm"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     return output
