@@ -38,6 +38,7 @@ class Entries:
     switch: Callable[..., None]
     loop_forces: Callable[..., None]
     sizes: Callable[..., None]
+    trust: Callable[..., None]
 
 
 @cache
@@ -60,6 +61,7 @@ def entries() -> Entries:
     from limberjack.engine.derivatives import outputs as output_derivatives
     from limberjack.engine.derivatives import state as state_derivatives
     from limberjack.engine.loops import embedding, passing, reactions, switching
+    from limberjack.engine.tables import trust
 
     return Entries(
         forward_dynamics=passing.forward_dynamics_entry,
@@ -89,6 +91,7 @@ def entries() -> Entries:
         switch=switching.switch_entry,
         loop_forces=reactions.loop_forces_entry,
         sizes=sizes.sizes_entry,
+        trust=trust.trust_entry,
     )
 
 

@@ -191,7 +191,7 @@ def switches_entry(ints, floats, state, out):
     """`switches` at State."""
     plant, nq, nv = plant_view(ints, floats), ints[C_Q], ints[C_V]
     q, v = vector_view(state, S_Q, nq), vector_view(state, S_Q + nq, nv)
-    switches(plant, q, v, vector_view(state, S_Q + nq + nv, plant.ncommand), out)
+    switches(plant, q, v, vector_view(state, S_Q + nq + nv, plant.commands), out)
 
 
 @entry
@@ -200,7 +200,7 @@ def forces_entry(ints, floats, work, state, tau):
     plant, scratch = plant_view(ints, floats), work_view(ints, work)
     nq, nv = ints[C_Q], ints[C_V]
     q, v = vector_view(state, S_Q, nq), vector_view(state, S_Q + nq, nv)
-    command = vector_view(state, S_Q + nq + nv, plant.ncommand)
+    command = vector_view(state, S_Q + nq + nv, plant.commands)
     stiffness, damping = scratch.vstage[0], scratch.vstage[1]
     take_motors(plant, scratch, device_states(ints, state)[1])
     start_motors(plant, scratch, q, v, command, 0.0)

@@ -227,7 +227,7 @@ def advance_entry(ints, floats, work, state, dt, integrator, substeps, steps, ah
     plant, scratch = plant_view(ints, floats), work_view(ints, work)
     nq, nv = ints[C_Q], ints[C_V]
     q, v = vector_view(state, S_Q, nq), vector_view(state, S_Q + nq, nv)
-    command = vector_view(state, S_Q + nq + nv, plant.ncommand)
+    command = vector_view(state, S_Q + nq + nv, plant.commands)
     report[0], report[1], report[2] = OK, 0, 0
     readings, drives = device_states(ints, state)
     take_state(ints, plant, scratch, state)

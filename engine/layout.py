@@ -7,63 +7,24 @@ follow from the counts at the head of `ints`, so compiled code (and an exported 
 
 from __future__ import annotations
 
-from collections import namedtuple
 from collections.abc import Sequence
 
 import numpy as np
 
-from limberjack.engine.drives.layout import (
-    C_DRIVE_STATE,
-    drive_float_sections,
-    drive_int_sections,
-    drive_plant_view,
-    drive_work_sections,
-    drive_work_view,
-)
-from limberjack.engine.elements.layout import (
-    element_float_sections,
-    element_floats_size,
-    element_int_sections,
-    element_ints_size,
-    element_plant_view,
-    element_work_sections,
-    element_work_size,
-    element_work_view,
-)
-from limberjack.engine.flexible.layout import (
-    C_MODAL_TABLE,
-    C_MODAL_WORK,
-    flexible_float_sections,
-    flexible_int_sections,
-    flexible_ints_size,
-    flexible_plant_view,
-    flexible_work_sections,
-)
-from limberjack.engine.instruments.layout import (
-    C_INSTRUMENT_STATE,
-    instrument_float_sections,
-    instrument_floats_size,
-    instrument_int_sections,
-    instrument_ints_size,
-    instrument_plant_view,
-    instrument_work_sections,
-    instrument_work_size,
-    instrument_work_view,
-)
+from limberjack.engine.drives import layout as drives
+from limberjack.engine.drives.layout import C_DRIVE_STATE, DRIVES
+from limberjack.engine.elements import layout as elements
+from limberjack.engine.elements.layout import ELEMENTS
+from limberjack.engine.flexible import layout as flexible
+from limberjack.engine.flexible.layout import FLEXIBLE
+from limberjack.engine.instruments import layout as instruments
+from limberjack.engine.instruments.layout import C_INSTRUMENT_STATE, INSTRUMENTS
 from limberjack.engine.kernel import kernel
-from limberjack.engine.loops.layout import (
-    C_SWITCHES,
-    SWITCH,
-    loop_float_sections,
-    loop_floats_size,
-    loop_int_sections,
-    loop_ints_size,
-    loop_plant_view,
-    loop_work_sections,
-    loop_work_size,
-    loop_work_view,
-)
-from limberjack.engine.views import ACC, BLOCK, LANES, Sections, matrix_view, padded, vector_view
+from limberjack.engine.loops import layout as loops
+from limberjack.engine.loops.layout import C_SWITCHES, LOOPS, SWITCH
+from limberjack.engine.system.devices import SENSOR_TYPES
+from limberjack.engine.tables.table import Family, Table, sections, sizes_of, view_of
+from limberjack.engine.views import ACC, BLOCK, Sections, vector_view
 
 FORMAT_VERSION = 4
 
@@ -185,192 +146,145 @@ SURVEY_HEAD, SURVEY_NODE = 10, 13
 V_STAGES, Q_STAGES = 14, 12
 V_CLOSE, Q_CLOSE, V_PASS, Q_PASS = 8, 8, 10, 10
 
-Plant = namedtuple(
-    "Plant",
-    "gravity topo body maps node_row node_pose dof_int dof armature angle_offset actuator_int actuator sensor_int "
-    "sensor part_body part ncommand noutput flexible loops elements instruments drives",
+TREE = Family(
+    "tree",
+    ints=(
+        Table("topo", "bodies", TOPO),
+        Table("node_row", "nodes", within={0: (0, "bodies + 1")}),
+        Table("dof_int", "v", DOF_INT, within={DI_Q: (-1, "q"), DI_BODY: (0, "bodies")}),
+        Table(
+            "actuator_int",
+            "actuators",
+            ACTUATOR_INT,
+            within={AI_MODE: (0, MODE_SERVO + 1), AI_V: (0, "v"), AI_MOTOR: (-1, "motors")},
+        ),
+        Table("sensor_int", "sensors", SENSOR_INT, within={SI_TYPE: (0, len(SENSOR_TYPES))}),
+        Table("part_body", "parts", within={0: (0, "bodies")}),
+    ),
+    floats=(
+        Table("gravity", 1, 4, seen=3),
+        Table("body", "bodies", BODY),
+        Table("maps", "maps", 36),
+        Table("node_pose", "nodes", NODE_POSE),
+        Table("dof", "v", DOF),
+        Table("armature", "v"),
+        Table("angle_offset", "q"),
+        Table("actuator", "actuators", ACTUATOR),
+        Table("sensor", "sensors", SENSOR),
+        Table("part", "parts", PART),
+    ),
+    work=(
+        Table("columns", "padded(v) // LANES", BLOCK),
+        Table("rows", "bodies + 1", ROW),
+        Table("acc", "bodies + 1", ACC),
+        Table("gen", "general", GEN),
+        Table("pose", "bodies + 1", POSE),
+        Table("wrench", "bodies + 1", 6),
+        Table("angle", "padded(q)"),
+        Table("sine", "padded(q)"),
+        Table("cosine", "padded(q)"),
+        Table("tau", "v"),
+        Table("vdot", "v"),
+        Table("inertia_add", "v"),
+        Table("zeros", "v"),
+        Table("vstage", V_STAGES, "v"),
+        Table("qstage", Q_STAGES, "q"),
+        Table("modal", "modal_work"),
+    ),
+    numbers=("commands", "outputs"),
 )
-Work = namedtuple(
-    "Work",
-    "columns rows acc gen pose wrench angle sine cosine tau vdot inertia_add zeros vstage qstage modal loops elements "
-    "instruments drives",
+FAMILIES = TREE, FLEXIBLE, LOOPS, ELEMENTS, INSTRUMENTS, DRIVES
+#: State: time, s; steps; coordinates; velocities; commands; switches of loops; readings of instruments; drives
+STATE = (
+    Table("time", 1),
+    Table("steps", 1),
+    Table("q", "q"),
+    Table("v", "v"),
+    Table("command", "commands"),
+    Table("switch", "switches", SWITCH),
+    Table("readings", "instrument_state"),
+    Table("drives", "drive_state"),
 )
+#: name of a count in the tables' expressions → its place in ints
+COUNTS: dict[str, int] = {
+    name.removeprefix("C_").lower(): place
+    for module in (globals(), vars(flexible), vars(loops), vars(elements), vars(instruments), vars(drives))
+    for name, place in module.items()
+    if name.startswith("C_")
+}
+#: statements that read the counts by name from ints
+READ = [f"{name} = ints[{place}]" for name, place in COUNTS.items() if name != "version"]
+
+
+#: what may be wrong with the ints of a foreign Plant, in the order in which `tables/trust.py` looks
+WRONG = (
+    "counts",
+    "groups of loops",
+    "flexible bodies",
+    "topology",
+    "nodes",
+    "velocities",
+    "actuators",
+    "sensors",
+    "bodies with mass",
+    "force elements",
+    "instruments",
+    "motors and valves",
+    "coupled coordinates",
+    "paths of loops",
+    "loops",
+    "groups of loops",
+)
+
+
+def tables_of(vector: str) -> list[Table]:
+    """All tables of "ints" (without its header), "floats", "work" or "state", in order."""
+    return list(STATE) if vector == "state" else [table for family in FAMILIES for table in getattr(family, vector)]
+
+
+def place(table: str) -> str:
+    """Where a table of ints stands in the view of a Plant."""
+    for family in FAMILIES:
+        for each in family.ints:
+            if each.name == table:
+                return each.shown if family is TREE else f"{family.name}.{each.shown}"
+    raise KeyError(table)
+
+
+def table(name: str) -> Table:
+    """A table of ints."""
+    return next(each for each in tables_of("ints") if each.name == name)
+
+
+def _sections(vector: str, ints: Sequence[int] | np.ndarray) -> Sections:
+    return sections(tables_of(vector), {name: int(ints[place]) for name, place in COUNTS.items()})
 
 
 def int_sections(ints: Sequence[int] | np.ndarray) -> Sections:
     """(name, rows, columns) of every section of Plant.ints, in order, for the counts at the head of ints."""
-    c = [int(count) for count in ints[:HEADER]]
-    return [
-        ("header", 1, HEADER),
-        ("topo", c[C_BODIES], TOPO),
-        ("node_row", c[C_NODES], 1),
-        ("dof_int", c[C_V], DOF_INT),
-        ("actuator_int", c[C_ACTUATORS], ACTUATOR_INT),
-        ("sensor_int", c[C_SENSORS], SENSOR_INT),
-        ("part_body", c[C_PARTS], 1),
-        *flexible_int_sections(c),
-        *loop_int_sections(c),
-        *element_int_sections(c),
-        *instrument_int_sections(c),
-        *drive_int_sections(c),
-    ]
+    return [("header", 1, HEADER), *_sections("ints", ints)]
 
 
 def float_sections(ints: Sequence[int] | np.ndarray) -> Sections:
     """(name, rows, columns) of every section of Plant.floats, in order, for the counts at the head of ints."""
-    c = [int(count) for count in ints[:HEADER]]
-    return [
-        ("gravity", 1, 4),
-        ("body", c[C_BODIES], BODY),
-        ("maps", c[C_MAPS], 36),
-        ("node_pose", c[C_NODES], NODE_POSE),
-        ("dof", c[C_V], DOF),
-        ("armature", c[C_V], 1),
-        ("angle_offset", c[C_Q], 1),
-        ("actuator", c[C_ACTUATORS], ACTUATOR),
-        ("sensor", c[C_SENSORS], SENSOR),
-        ("part", c[C_PARTS], PART),
-        *flexible_float_sections(c),
-        *loop_float_sections(c),
-        *element_float_sections(c),
-        *instrument_float_sections(c),
-        *drive_float_sections(c),
-    ]
+    return _sections("floats", ints)
 
 
 def work_sections(ints: Sequence[int] | np.ndarray) -> Sections:
     """(name, rows, columns) of every section of Work, in order, for the counts at the head of ints."""
-    c = [int(count) for count in ints[:HEADER]]
-    n, nq, nv = c[C_BODIES], c[C_Q], c[C_V]
-    return [
-        ("columns", padded(nv) // LANES, BLOCK),
-        ("rows", n + 1, ROW),
-        ("acc", n + 1, ACC),
-        ("gen", c[C_GENERAL], GEN),
-        ("pose", n + 1, POSE),
-        ("wrench", n + 1, 6),
-        ("angle", padded(nq), 1),
-        ("sine", padded(nq), 1),
-        ("cosine", padded(nq), 1),
-        ("tau", nv, 1),
-        ("vdot", nv, 1),
-        ("inertia_add", nv, 1),
-        ("zeros", nv, 1),
-        ("vstage", V_STAGES, nv),
-        ("qstage", Q_STAGES, nq),
-        *flexible_work_sections(c),
-        *loop_work_sections(c, n, nv),
-        *element_work_sections(c, n),
-        *instrument_work_sections(c, c[C_OUTPUTS]),
-        *drive_work_sections(c),
-    ]
+    return _sections("work", ints)
 
 
 def state_sections(ints: Sequence[int] | np.ndarray) -> Sections:
     """(name, rows, columns) of every section of State, in order, for the counts at the head of ints."""
-    c = [int(count) for count in ints[:HEADER]]
-    sizes = ("q", c[C_Q]), ("v", c[C_V]), ("command", c[C_COMMANDS])
-    return [
-        ("time", 1, 1),
-        ("steps", 1, 1),
-        *((name, n, 1) for name, n in sizes),
-        ("switch", c[C_SWITCHES], SWITCH),
-        ("readings", c[C_INSTRUMENT_STATE], 1),
-        ("drives", c[C_DRIVE_STATE], 1),
-    ]
+    return _sections("state", ints)
 
 
-@kernel
-def plant_view(ints, floats):
-    """The named arrays of a Plant."""
-    n, nq, nv, nodes = ints[C_BODIES], ints[C_Q], ints[C_V], ints[C_NODES]
-    actuators, sensors, maps, parts = ints[C_ACTUATORS], ints[C_SENSORS], ints[C_MAPS], ints[C_PARTS]
-    node = HEADER + TOPO * n
-    dof_int = node + nodes
-    act_int = dof_int + DOF_INT * nv
-    sensor_int = act_int + ACTUATOR_INT * actuators
-    body = 4
-    map_ = body + BODY * n
-    pose = map_ + 36 * maps
-    dof = pose + NODE_POSE * nodes
-    armature = dof + DOF * nv
-    actuator = armature + nv + nq
-    sensor = actuator + ACTUATOR * actuators
-    part_body = sensor_int + SENSOR_INT * sensors
-    part = sensor + SENSOR * sensors
-    loop_int = part_body + parts + flexible_ints_size(ints)
-    loop = part + PART * parts + ints[C_MODAL_TABLE]
-    element_int, element = loop_int + loop_ints_size(ints), loop + loop_floats_size(ints)
-    instrument_int, instrument = element_int + element_ints_size(ints), element + element_floats_size(ints)
-    drive_int, drive = instrument_int + instrument_ints_size(ints), instrument + instrument_floats_size(ints)
-    return Plant(
-        vector_view(floats, 0, 3),
-        matrix_view(ints, HEADER, n, TOPO),
-        matrix_view(floats, body, n, BODY),
-        matrix_view(floats, map_, maps, 36),
-        vector_view(ints, node, nodes),
-        matrix_view(floats, pose, nodes, NODE_POSE),
-        matrix_view(ints, dof_int, nv, DOF_INT),
-        matrix_view(floats, dof, nv, DOF),
-        vector_view(floats, armature, nv),
-        vector_view(floats, armature + nv, nq),
-        matrix_view(ints, act_int, actuators, ACTUATOR_INT),
-        matrix_view(floats, actuator, actuators, ACTUATOR),
-        matrix_view(ints, sensor_int, sensors, SENSOR_INT),
-        matrix_view(floats, sensor, sensors, SENSOR),
-        vector_view(ints, part_body, parts),
-        matrix_view(floats, part, parts, PART),
-        ints[C_COMMANDS],
-        ints[C_OUTPUTS],
-        flexible_plant_view(ints, floats, part_body + parts, part + PART * parts),
-        loop_plant_view(ints, floats, loop_int, loop),
-        element_plant_view(ints, floats, element_int, element),
-        instrument_plant_view(ints, floats, instrument_int, instrument),
-        drive_plant_view(ints, floats, drive_int, drive),
-    )
-
-
-@kernel
-def work_view(ints, work):
-    """The named scratch arrays of a Work vector."""
-    n, nq, nv, general = ints[C_BODIES], ints[C_Q], ints[C_V], ints[C_GENERAL]
-    blocks = padded(nv) // LANES
-    rows = BLOCK * blocks
-    acc = rows + ROW * (n + 1)
-    gen = acc + ACC * (n + 1)
-    pose = gen + GEN * general
-    wrench = pose + POSE * (n + 1)
-    angle = wrench + 6 * (n + 1)
-    lanes = padded(nq)
-    tau = angle + 3 * lanes
-    stage = tau + 4 * nv
-    modal = stage + V_STAGES * nv + Q_STAGES * nq
-    loops = modal + ints[C_MODAL_WORK]
-    elements = loops + loop_work_size(ints, n, nv)
-    instruments = elements + element_work_size(ints, n)
-    drives = instruments + instrument_work_size(ints, ints[C_OUTPUTS])
-    return Work(
-        matrix_view(work, 0, blocks, BLOCK),
-        matrix_view(work, rows, n + 1, ROW),
-        matrix_view(work, acc, n + 1, ACC),
-        matrix_view(work, gen, general, GEN),
-        matrix_view(work, pose, n + 1, POSE),
-        matrix_view(work, wrench, n + 1, 6),
-        vector_view(work, angle, lanes),
-        vector_view(work, angle + lanes, lanes),
-        vector_view(work, angle + 2 * lanes, lanes),
-        vector_view(work, tau, nv),
-        vector_view(work, tau + nv, nv),
-        vector_view(work, tau + 2 * nv, nv),
-        vector_view(work, tau + 3 * nv, nv),
-        matrix_view(work, stage, V_STAGES, nv),
-        matrix_view(work, stage + V_STAGES * nv, Q_STAGES, nq),
-        vector_view(work, modal, ints[C_MODAL_WORK]),
-        loop_work_view(ints, work, loops, n, nv),
-        element_work_view(ints, work, elements, n),
-        instrument_work_view(ints, work, instruments, ints[C_OUTPUTS]),
-        drive_work_view(ints, work, drives),
-    )
+#: the named arrays of a Plant, `plant_view(ints, floats)`, and of a Work vector, `work_view(ints, work)`
+Plant, plant_view = view_of("Plant", {"ints": HEADER, "floats": 0}, FAMILIES, READ)
+Work, work_view = view_of("Work", {"work": 0}, FAMILIES, READ)
+#: lengths of ints, floats, work and state that the counts at the head of ints ask for: `vector_sizes(ints)`
+vector_sizes = sizes_of(READ, {vector: tables_of(vector) for vector in ("ints", "floats", "work", "state")}, HEADER)
 
 
 @kernel
@@ -379,8 +293,7 @@ def vectors(plant, work):
     return vector_view(plant.topo, -HEADER, 0), vector_view(plant.gravity, 0, 0), vector_view(work.columns, 0, 0)
 
 
-# State: t, steps, q (nq), v (nv), commands held by the actuators, switches of loops (loops/layout.py), readings of
-# instruments (instruments/layout.py), drives (drives/layout.py)
+# first places of State
 S_TIME, S_STEPS, S_Q = 0, 1, 2
 
 

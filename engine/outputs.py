@@ -227,7 +227,7 @@ def observe_entry(ints, floats, work, state, tau, vdot, out):
     plant, scratch = plant_view(ints, floats), work_view(ints, work)
     nq, nv = ints[C_Q], ints[C_V]
     q, v = vector_view(state, S_Q, nq), vector_view(state, S_Q + nq, nv)
-    command = vector_view(state, S_Q + nq + nv, plant.ncommand)
+    command = vector_view(state, S_Q + nq + nv, plant.commands)
     take_state(ints, plant, scratch, state)
     drives_now(ints, plant, scratch, state, q, v, command)
     observe(plant, scratch, q, v, command, out)

@@ -52,7 +52,7 @@ def force_slopes_entry(ints, floats, work, state, out):
     (nv, commands), row by row.
     """
     plant, scratch = plant_view(ints, floats), work_view(ints, work)
-    nq, nv, nu = ints[C_Q], ints[C_V], plant.ncommand
+    nq, nv, nu = ints[C_Q], ints[C_V], plant.commands
     q, v = vector_view(state, S_Q, nq), vector_view(state, S_Q + nq, nv)
     command = vector_view(state, S_Q + nq + nv, nu)
     tau, stiffness, damping = vector_view(out, 0, nv), vector_view(out, nv, nv), vector_view(out, 2 * nv, nv)

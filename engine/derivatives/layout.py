@@ -6,13 +6,10 @@ keeps the levers short however far the tree is from the inertial origin, and the
 
 from __future__ import annotations
 
-from collections import namedtuple
-
 from limberjack.engine.kernel import kernel
 from limberjack.engine.layout import C_BODIES, C_V
-from limberjack.engine.views import LANES, Sections, matrix_view, padded
-
-Slopes = namedtuple("Slopes", "lanes square body column force motion")
+from limberjack.engine.tables.table import Scratch, Table
+from limberjack.engine.views import BLOCK, LANES
 
 # slopes.lanes (blocks, 168): what velocity m hands to its ancestors, LANES velocities to a block, component by
 # component: component i of velocity m at [m // LANES, LANES i + m % LANES]
@@ -48,33 +45,20 @@ X_D = 30  # 6: row of D⁻¹
 SLOPE_COLUMN = 40
 
 
-def slope_sections(n: int, nv: int) -> Sections:
-    """(name, rows, columns) of every section of the scratch vector, in order."""
-    return [
-        ("lanes", padded(nv) // LANES, SLOPE_BLOCK),
-        ("square", 3 * (padded(nv) // LANES), LANES * nv),
-        ("body", n + 1, SLOPE_BODY),
-        ("column", nv, SLOPE_COLUMN),
-        ("force", 3 * (n + 1), 6 * LANES),
-        ("motion", 3 * (n + 1), 6 * LANES),
-    ]
+_SLOPES = Scratch(
+    "Slopes",
+    "bodies v",
+    Table("lanes", "padded(v) // LANES", SLOPE_BLOCK),
+    Table("square", "3 * (padded(v) // LANES)", "LANES * v"),
+    Table("body", "bodies + 1", SLOPE_BODY),
+    Table("column", "v", SLOPE_COLUMN),
+    Table("force", "3 * (bodies + 1)", BLOCK),
+    Table("motion", "3 * (bodies + 1)", BLOCK),
+)
+Slopes, slopes_size, slope_sections, _slopes_view = _SLOPES.type, _SLOPES.size, _SLOPES.sections, _SLOPES.view
 
 
 @kernel
 def slopes_view(ints, slopes):
     """The named scratch arrays of a slopes vector."""
-    n, nv = ints[C_BODIES], ints[C_V]
-    blocks = padded(nv) // LANES
-    square = SLOPE_BLOCK * blocks
-    body = square + 3 * blocks * LANES * nv
-    column = body + SLOPE_BODY * (n + 1)
-    force = column + SLOPE_COLUMN * nv
-    motion = force + 18 * LANES * (n + 1)
-    return Slopes(
-        matrix_view(slopes, 0, blocks, SLOPE_BLOCK),
-        matrix_view(slopes, square, 3 * blocks, LANES * nv),
-        matrix_view(slopes, body, n + 1, SLOPE_BODY),
-        matrix_view(slopes, column, nv, SLOPE_COLUMN),
-        matrix_view(slopes, force, 3 * (n + 1), 6 * LANES),
-        matrix_view(slopes, motion, 3 * (n + 1), 6 * LANES),
-    )
+    return _slopes_view(slopes, 0, ints[C_BODIES], ints[C_V])

@@ -141,7 +141,7 @@ def _node(plant, work, slopes, sensor, row, node, at, out):
         topo = plant.topo[row - 1]
         for j in range(topo[VI], topo[VI] + topo[NV]):
             for kind in range(3):
-                d, row_of = _node_slope(sensor, slopes.column[j], V, A, p, kind), kind * plant.noutput + at
+                d, row_of = _node_slope(sensor, slopes.column[j], V, A, p, kind), kind * plant.outputs + at
                 if sensor == NODE_ORIENTATION or sensor == STAR_TRACKER:
                     d4 = _half_turn(rot(R_T, d), Q)
                     out[row_of, j], out[row_of + 1, j], out[row_of + 2, j], out[row_of + 3, j] = d4
@@ -189,13 +189,13 @@ def _reaction(plant, slopes, frame, row, at, out):
             block, lane = slopes.lanes[j // LANES], LANES * component + j % LANES
             n = block[lane], block[lane + LANES], block[lane + 2 * LANES]
             f = block[lane + 3 * LANES], block[lane + 4 * LANES], block[lane + 5 * LANES]
-            _put_force(R, p, frame, n, f, out, kind * plant.noutput + at, j)
+            _put_force(R, p, frame, n, f, out, kind * plant.outputs + at, j)
     while up > 0:
         topo = plant.topo[up - 1]
         for j in range(topo[VI], topo[VI] + topo[NV]):
             for kind in range(3):
                 n, f = _own_force(slopes.column[j], y, kind)
-                _put_force(R, p, frame, n, f, out, kind * plant.noutput + at, j)
+                _put_force(R, p, frame, n, f, out, kind * plant.outputs + at, j)
         up = topo[UP]
 
 
@@ -205,8 +205,8 @@ def output_slopes_entry(ints, floats, work, slopes, out):
     accelerations; rows of other sensors are zero. Work and slopes as `slopes_entry` left them."""
     plant, scratch, room = plant_view(ints, floats), work_view(ints, work), slopes_view(ints, slopes)
     nv = ints[C_V]
-    rows = matrix_view(out, 0, 3 * plant.noutput, nv)
-    for i in range(3 * plant.noutput * nv):
+    rows = matrix_view(out, 0, 3 * plant.outputs, nv)
+    for i in range(3 * plant.outputs * nv):
         out[i] = 0.0
     for s in range(plant.sensor_int.shape[0]):
         sensor = plant.sensor_int[s]

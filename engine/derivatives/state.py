@@ -15,7 +15,7 @@ from __future__ import annotations
 from limberjack.engine.derivatives.forces import drive_slopes
 from limberjack.engine.derivatives.forward import forward_slopes
 from limberjack.engine.derivatives.inverse import inverse_slopes
-from limberjack.engine.derivatives.layout import SLOPE_BLOCK, SLOPE_BODY, SLOPE_COLUMN, slopes_view
+from limberjack.engine.derivatives.layout import slopes_size, slopes_view
 from limberjack.engine.derivatives.outputs import output_slopes_entry
 from limberjack.engine.forces import actuator_forces, hinge_forces
 from limberjack.engine.forward_dynamics import forward_dynamics
@@ -44,7 +44,7 @@ from limberjack.engine.manifold import coordinate_rates, unit_quaternions
 from limberjack.engine.outputs import EFFORT, POSITION, RATE, STRAIN_ENERGY
 from limberjack.engine.spatial import add_cross, dot, load3, quaternion_matrix, rot, scale, store3
 from limberjack.engine.system.hinge_types import CUSTOM, FREE, SPHERICAL
-from limberjack.engine.views import LANES, matrix_view, padded, vector_view
+from limberjack.engine.views import LANES, matrix_view, vector_view
 
 # rows of work.vstage and work.qstage
 _STIFFNESS, _DAMPING, _ROW = range(3)
@@ -52,18 +52,10 @@ _UNIT, _RATES = range(2)
 
 
 @kernel
-def _scratch_size(ints):
-    """Length of what `layout.slope_sections` lists."""
-    n, nv = ints[C_BODIES], ints[C_V]
-    blocks = padded(nv) // LANES
-    return blocks * (SLOPE_BLOCK + 3 * LANES * nv) + SLOPE_COLUMN * nv + (n + 1) * (SLOPE_BODY + 36 * LANES)
-
-
-@kernel
 def state_slopes_sizes(ints):
     """Lengths of `slopes` and `out` of `state_slopes_entry`."""
     nq, nv, ny = ints[C_Q], ints[C_V], ints[C_OUTPUTS]
-    return _scratch_size(ints) + 3 * ny * nv, (2 * nv + ny + 1) * (nq + nv + ints[C_COMMANDS])
+    return slopes_size(ints[C_BODIES], ints[C_V]) + 3 * ny * nv, (2 * nv + ny + 1) * (nq + nv + ints[C_COMMANDS])
 
 
 @kernel
@@ -116,7 +108,7 @@ def _strain_row(plant, q, k, row):
 @kernel
 def _output_rows(plant, work, q, seen, rows):
     """Rows of the sensors; seen (3 ny, nv): what `output_slopes_entry` gives."""
-    nq, nv, ny = q.shape[0], plant.dof.shape[0], plant.noutput
+    nq, nv, ny = q.shape[0], plant.dof.shape[0], plant.outputs
     for i in range(ny):
         row = rows[2 * nv + i]
         for j in range(nv):
@@ -207,15 +199,15 @@ def state_slopes_entry(ints, floats, work, slopes, state, out):
     plant, scratch, room = plant_view(ints, floats), work_view(ints, work), slopes_view(ints, slopes)
     nq, nv, ny = ints[C_Q], ints[C_V], ints[C_OUTPUTS]
     raw, v = vector_view(state, S_Q, nq), vector_view(state, S_Q + nq, nv)
-    command, q = vector_view(state, S_Q + nq + nv, plant.ncommand), scratch.qstage[_UNIT]
-    rows = matrix_view(out, 0, 2 * nv + ny + 1, nq + nv + plant.ncommand)
+    command, q = vector_view(state, S_Q + nq + nv, plant.commands), scratch.qstage[_UNIT]
+    rows = matrix_view(out, 0, 2 * nv + ny + 1, nq + nv + plant.commands)
     for i in range(rows.shape[0] * rows.shape[1]):
         out[i] = 0.0
     for i in range(nq):
         q[i] = raw[i]
     unit_quaternions(plant, q)
     _slopes_along(plant, scratch, room, q, v, command, rows)
-    seen = _scratch_size(ints)
+    seen = slopes_size(ints[C_BODIES], ints[C_V])
     output_slopes_entry(ints, floats, work, slopes, vector_view(slopes, seen, 3 * ny * nv))
     _output_rows(plant, scratch, q, matrix_view(slopes, seen, 3 * ny, nv), rows)
     for i in range(2 * nv + ny):

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
-
-from limberjack.engine.kernel import kernel
-from limberjack.engine.views import Sections, matrix_view
+from limberjack.engine.tables.table import Family, Table
 
 # counts at the head of Plant.ints
 C_MOTORS, C_VALVES, C_DRIVE_STATE = 32, 33, 34
@@ -62,59 +59,15 @@ VA_PULSE = 1  # shortest time that it stays open, s
 # step, N, then VA_RING commands
 U_FLOW, U_UNTIL, U_THRUST, U_RING = range(4)
 
-DrivePlant = namedtuple("DrivePlant", "motor_int valve_int motor valve")
-DriveWork = namedtuple("DriveWork", "now state")
-
-
-def drive_int_sections(c: list[int]) -> Sections:
-    """(name, rows, columns) of the tables of drives in Plant.ints."""
-    return [("motor_int", c[C_MOTORS], MOTOR_INT), ("valve_int", c[C_VALVES], VALVE_INT)]
-
-
-def drive_float_sections(c: list[int]) -> Sections:
-    """(name, rows, columns) of the tables of drives in Plant.floats."""
-    return [("motor", c[C_MOTORS], MOTOR), ("valve", c[C_VALVES], VALVE)]
-
-
-def drive_work_sections(c: list[int]) -> Sections:
-    """(name, rows, columns) of the scratch of drives."""
-    return [("motor_now", c[C_MOTORS], MOTOR_WORK), ("motor_state", c[C_MOTORS], MOTOR_STATE)]
-
-
-@kernel
-def drive_ints_size(ints):
-    """Length of the tables of drives in Plant.ints."""
-    return MOTOR_INT * ints[C_MOTORS] + VALVE_INT * ints[C_VALVES]
-
-
-@kernel
-def drive_floats_size(ints):
-    """Length of the tables of drives in Plant.floats."""
-    return MOTOR * ints[C_MOTORS] + VALVE * ints[C_VALVES]
-
-
-@kernel
-def drive_work_size(ints):
-    """Length of the scratch of drives."""
-    return (MOTOR_WORK + MOTOR_STATE) * ints[C_MOTORS]
-
-
-@kernel
-def drive_plant_view(ints, floats, i, f):
-    """The tables of drives, which begin at ints[i] and floats[f]."""
-    motors, valves = ints[C_MOTORS], ints[C_VALVES]
-    return DrivePlant(
-        matrix_view(ints, i, motors, MOTOR_INT),
-        matrix_view(ints, i + MOTOR_INT * motors, valves, VALVE_INT),
-        matrix_view(floats, f, motors, MOTOR),
-        matrix_view(floats, f + MOTOR * motors, valves, VALVE),
-    )
-
-
-@kernel
-def drive_work_view(ints, work, at):
-    """The scratch of drives, which begins at work[at]."""
-    motors = ints[C_MOTORS]
-    return DriveWork(
-        matrix_view(work, at, motors, MOTOR_WORK), matrix_view(work, at + MOTOR_WORK * motors, motors, MOTOR_STATE)
-    )
+DRIVES = Family(
+    "drives",
+    ints=(
+        Table("motor_int", "motors", MOTOR_INT, within={MO_V: (0, "v"), MO_Q: (0, "q"), MO_ELASTIC: (0, 2)}),
+        Table("valve_int", "valves", VALVE_INT, within={VA_THRUSTER: (0, "thrusters")}),
+    ),
+    floats=(Table("motor", "motors", MOTOR), Table("valve", "valves", VALVE)),
+    work=(
+        Table("motor_now", "motors", MOTOR_WORK, field="now"),
+        Table("motor_state", "motors", MOTOR_STATE, field="state"),
+    ),
+)

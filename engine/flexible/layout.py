@@ -10,10 +10,9 @@ component by component (views.py); one of symmetric matrices has xx, yy, zz, xy,
 
 from __future__ import annotations
 
-from collections import namedtuple
-
 from limberjack.engine.kernel import formula, kernel
-from limberjack.engine.views import BLOCK, LANES, Sections, matrix_view, padded, vector_view
+from limberjack.engine.tables.table import Family, Scratch, Table
+from limberjack.engine.views import BLOCK, LANES, padded
 
 # counts at the head of Plant.ints
 C_MODAL, C_ATTACHED, C_MODAL_TABLE, C_MODAL_WORK = range(23, 27)
@@ -54,16 +53,21 @@ MR_BIAS = 9  # 6: force that holds the body's frame against the modes' rates, be
 # their own (padded n); μ (b, BLOCK), coupling [N; S] to the motion of the frame; D (n, padded n). What solving leaves,
 # for further right-hand sides: solved (n, LANES), L⁻¹ [μ* | ε | 0] of D = L L*, a row for each mode; factor (n,
 # padded n), L* with its diagonal inverted; inverse (padded n), inverted pivots; whole (6, LANES), sums of products of
-# rows. Of condensed bodies also weight (padded n), inverse modal masses, and rows (n + 1, row_width), [N | ε | 0 | H]
+# rows. Of condensed bodies also weight (padded n), inverse modal masses, and rows (n + 1, _ROW_WIDTH), [N | ε | 0 | H]
 # of every mode and what they are multiplied with; solved, factor and d then hold Z, 1 + P S and W (condensed.py)
 MS_EPS = 6  # where L⁻¹ ε stands in a row of solved
 
 # scratch of an attachment node: Coriolis acceleration (6), then H* (b, BLOCK) in the node's axes
 ATTACHED_A = 8
 
-FlexiblePlant = namedtuple("FlexiblePlant", "modal_int attached_int table")
-#: scratch of one modal link
-ModalWork = namedtuple("ModalWork", "rigid eta rate left coupling d solved factor inverse whole weight rows")
+FLEXIBLE = Family(
+    "flexible",
+    ints=(
+        Table("modal_int", "modal", MODAL_INT, within={MI_FULL: (0, 2), MI_CONDENSED: (0, 2)}),
+        Table("attached_int", "attached", ATTACHED_INT, within={AI_MODAL: (0, "modal"), AI_CURVED: (0, 2)}),
+    ),
+    floats=(Table("modal_table", "modal_table", field="table"),),
+)
 
 
 @formula
@@ -72,92 +76,47 @@ def blocks_of(n):
     return padded(n) // LANES
 
 
-def modal_table_size(n: int, full: bool) -> int:
-    """Length of a modal link's table."""
-    b = padded(n) // LANES
-    return int(b * (2 * BLOCK + (n * PER_MODE if full else 0)))
-
-
-def attached_table_size(n: int, curved: bool) -> int:
-    """Length of an attachment node's table."""
-    b = padded(n) // LANES
-    return int(ATTACHED_HEAD + b * (BLOCK + (n * HALF if curved else 0)))
+@formula
+def modal_table_size(n, full):
+    """Length of a modal link's table; full: 1 or 0."""
+    return blocks_of(n) * (2 * BLOCK + n * PER_MODE * full)
 
 
 @formula
-def row_width(rank):
-    """Length of a row [N | ε | 0 | H]: every node's six columns are written eight at a time."""
-    return LANES + padded(rank + 2) if rank > 0 else LANES
+def attached_table_size(n, curved):
+    """Length of an attachment node's table; curved: 1 or 0."""
+    return ATTACHED_HEAD + blocks_of(n) * (BLOCK + n * HALF * curved)
 
 
-def modal_work_size(n: int, rank: int, condensed: bool) -> int:
-    """Length of a modal link's scratch."""
-    p = padded(n)
-    size = RIGID + (4 + 2 * n) * p + p // LANES * BLOCK + LANES * n + BLOCK
-    return int(size + (p + (n + 1) * row_width(rank) if condensed else 0))
-
-
-def attached_work_size(n: int) -> int:
+@formula
+def attached_work_size(n):
     """Length of an attachment node's scratch."""
-    return int(ATTACHED_A + padded(n) // LANES * BLOCK)
+    return ATTACHED_A + blocks_of(n) * BLOCK
 
 
-def flexible_int_sections(c: list[int]) -> Sections:
-    """(name, rows, columns) of the tables of modal bodies in Plant.ints."""
-    return [("modal_int", c[C_MODAL], MODAL_INT), ("attached_int", c[C_ATTACHED], ATTACHED_INT)]
+#: length of a row [N | ε | 0 | H]: every node's six columns are written eight at a time
+_ROW_WIDTH = "LANES + padded(rank + 2) * (rank > 0)"
 
-
-def flexible_float_sections(c: list[int]) -> Sections:
-    """(name, rows, columns) of the tables of modal bodies in Plant.floats."""
-    return [("modal_table", c[C_MODAL_TABLE], 1)]
-
-
-def flexible_work_sections(c: list[int]) -> Sections:
-    """(name, rows, columns) of the scratch of modal bodies."""
-    return [("modal", c[C_MODAL_WORK], 1)]
-
-
-@kernel
-def flexible_ints_size(ints):
-    """Length of the tables of modal bodies in Plant.ints."""
-    return MODAL_INT * ints[C_MODAL] + ATTACHED_INT * ints[C_ATTACHED]
-
-
-@kernel
-def flexible_plant_view(ints, floats, i, f):
-    """The tables of modal bodies, which begin at ints[i] and floats[f]."""
-    return FlexiblePlant(
-        matrix_view(ints, i, ints[C_MODAL], MODAL_INT),
-        matrix_view(ints, i + MODAL_INT * ints[C_MODAL], ints[C_ATTACHED], ATTACHED_INT),
-        vector_view(floats, f, ints[C_MODAL_TABLE]),
-    )
+_MODAL = Scratch(
+    "ModalWork",
+    "n rank condensed",
+    Table("rigid", RIGID),
+    Table("eta", "padded(n)"),
+    Table("rate", "padded(n)"),
+    Table("left", "padded(n)"),
+    Table("coupling", "padded(n) // LANES", BLOCK),
+    Table("d", "n", "padded(n)"),
+    Table("solved", "n", LANES),
+    Table("factor", "n", "padded(n)"),
+    Table("inverse", "padded(n)"),
+    Table("whole", 6, LANES),
+    Table("weight", "condensed * padded(n)"),
+    Table("rows", "condensed * (n + 1)", _ROW_WIDTH),
+)
+ModalWork, modal_work_size, _modal_view = _MODAL.type, _MODAL.size, _MODAL.view
 
 
 @kernel
 def modal_view(modal, work):
     """Scratch of one modal link, a row of modal_int; work is work.modal."""
-    n, at = modal[MI_MODES], modal[MI_WORK]
-    p = padded(n)
-    eta = at + RIGID
-    coupling = eta + 3 * p
-    d = coupling + p // LANES * BLOCK
-    solved = d + n * p
-    factor = solved + LANES * n
-    inverse = factor + n * p
-    whole = inverse + p
-    weight = whole + BLOCK
-    condensed, width = modal[MI_CONDENSED], row_width(modal[MI_RANK])
-    return ModalWork(
-        vector_view(work, at, RIGID),
-        vector_view(work, eta, p),
-        vector_view(work, eta + p, p),
-        vector_view(work, eta + 2 * p, p),
-        matrix_view(work, coupling, p // LANES, BLOCK),
-        matrix_view(work, d, n, p),
-        matrix_view(work, solved, n, LANES),
-        matrix_view(work, factor, n, p),
-        vector_view(work, inverse, p),
-        matrix_view(work, whole, 6, LANES),
-        vector_view(work, weight, condensed * p),
-        matrix_view(work, weight + condensed * p, condensed * (n + 1), width),
-    )
+    return _modal_view(work, modal[MI_WORK], modal[MI_MODES], modal[MI_RANK], modal[MI_CONDENSED])

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
-
-from limberjack.engine.kernel import kernel
-from limberjack.engine.views import Sections, matrix_view, vector_view
+from limberjack.engine.kernel import formula
+from limberjack.engine.tables.table import Family, Table
 
 # counts at the head of Plant.ints
 C_INSTRUMENTS, C_INSTRUMENT_STATE = 30, 31
@@ -49,65 +47,18 @@ SUN, SEED = 0, 3  # 3: direction to the sun, inertial axes; seed of all noise
 # (NI_SIZE), and NI_RING rows of time at which a sample is shown, s, and the sample (NI_OUTPUTS)
 I_TAKEN, I_SHOWN, I_HELD = 0, 1, 2
 
-InstrumentPlant = namedtuple("InstrumentPlant", "instrument_int instrument surroundings")
-#: ideal (outputs,): what the sensors would show without errors; new (8,): a sample that is being taken
-InstrumentWork = namedtuple("InstrumentWork", "ideal new")
-_NEW = 8
+INSTRUMENTS = Family(
+    "instruments",
+    ints=(Table("instrument_int", "instruments", INSTRUMENT_INT),),
+    floats=(Table("instrument", "instruments", INSTRUMENT), Table("surroundings", 4)),
+    work=(
+        Table("ideal", "outputs * (instruments > 0)"),  # what the sensors would show without errors
+        Table("new", "8 * (instruments > 0)"),  # a sample that is being taken
+    ),
+)
 
 
-def instrument_size(outputs: int, size: int, ring: int) -> int:
+@formula
+def instrument_size(outputs, size, ring):
     """Numbers of the State of an instrument."""
     return I_HELD + outputs + size + ring * (1 + outputs)
-
-
-def instrument_int_sections(c: list[int]) -> Sections:
-    """(name, rows, columns) of the tables of instruments in Plant.ints."""
-    return [("instrument_int", c[C_INSTRUMENTS], INSTRUMENT_INT)]
-
-
-def instrument_float_sections(c: list[int]) -> Sections:
-    """(name, rows, columns) of the tables of instruments in Plant.floats."""
-    return [("instrument", c[C_INSTRUMENTS], INSTRUMENT), ("surroundings", 4, 1)]
-
-
-def instrument_work_sections(c: list[int], outputs: int) -> Sections:
-    """(name, rows, columns) of the scratch of instruments."""
-    some = c[C_INSTRUMENTS] > 0
-    return [("ideal", outputs * some, 1), ("new", _NEW * some, 1)]
-
-
-@kernel
-def instrument_ints_size(ints):
-    """Length of the tables of instruments in Plant.ints."""
-    return INSTRUMENT_INT * ints[C_INSTRUMENTS]
-
-
-@kernel
-def instrument_floats_size(ints):
-    """Length of the tables of instruments in Plant.floats."""
-    return INSTRUMENT * ints[C_INSTRUMENTS] + 4
-
-
-@kernel
-def instrument_work_size(ints, outputs):
-    """Length of the scratch of instruments."""
-    return outputs + _NEW if ints[C_INSTRUMENTS] > 0 else 0
-
-
-@kernel
-def instrument_plant_view(ints, floats, i, f):
-    """The tables of instruments, which begin at ints[i] and floats[f]."""
-    count = ints[C_INSTRUMENTS]
-    return InstrumentPlant(
-        matrix_view(ints, i, count, INSTRUMENT_INT),
-        matrix_view(floats, f, count, INSTRUMENT),
-        vector_view(floats, f + INSTRUMENT * count, 4),
-    )
-
-
-@kernel
-def instrument_work_view(ints, work, at, outputs):
-    """The scratch of instruments, which begins at work[at]."""
-    some = ints[C_INSTRUMENTS] > 0
-    shown = outputs if some else 0
-    return InstrumentWork(vector_view(work, at, shown), vector_view(work, at + shown, _NEW if some else 0))

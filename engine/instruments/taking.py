@@ -17,7 +17,7 @@ def take_samples_routine(ints, floats, vector, state, level, number, dt):
     plant, work, readings = plant_view(ints, floats), work_view(ints, vector), device_states(ints, state)[0]
     nq, nv = ints[C_Q], ints[C_V]
     q, v = vector_view(state, S_Q, nq), vector_view(state, S_Q + nq, nv)
-    command = vector_view(state, S_Q + nq + nv, plant.ncommand)
+    command = vector_view(state, S_Q + nq + nv, plant.commands)
     drives_now(ints, plant, work, state, q, v, command)
     if level == FORCES:
         observe(plant, work, q, v, command, work.instruments.ideal)

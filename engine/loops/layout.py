@@ -10,10 +10,9 @@ act by constraint forces (000, steps A to F).
 
 from __future__ import annotations
 
-from collections import namedtuple
-
-from limberjack.engine.kernel import formula, kernel
-from limberjack.engine.views import ACC, BLOCK, LANES, Sections, matrix_view, padded, vector_view
+from limberjack.engine.kernel import kernel
+from limberjack.engine.tables.table import Family, Scratch, Table
+from limberjack.engine.views import ACC, BLOCK, LANES
 
 # counts at the head of Plant.ints
 (
@@ -124,7 +123,6 @@ S_LEFT = 7  # first: how many rows are missing in the factor that do not follow 
 S_PIVOT, S_CHOICE, S_FIRST = 1, 2, 3
 S_TAKEN = 8  # 1 for rows that the factor holds, 2 for weak ones
 
-# scratch of a group of n velocities, m rows and b bodies, in this order; P = padded(n + 1)
 GROUP_HEAD = 8  # number of independent velocities now; smallest pivot; 1 where the chosen set was left; how rows and
 #     velocities are chosen; smallest pivot when they were chosen
 GH_FREE, GH_PIVOT, GH_SWITCHED, GH_CHOICE, GH_FIRST = range(5)
@@ -135,173 +133,70 @@ GH_FREE, GH_PIVOT, GH_SWITCHED, GH_CHOICE, GH_FIRST = range(5)
 AFRESH, HELD, KEENLY = range(3)
 SPENT = 0.3
 
-LoopPlant = namedtuple("LoopPlant", "loop_int loop term_int term walk group_int listed scale")
-LoopWork = namedtuple("LoopWork", "switch drive frame row coblock cross path admittance factor solve group")
-#: head (8,); pick (n,): ranks of the velocities in the group's list, dependent ones first; pair (n,): the row that
-#: gives each dependent one; y (n + 2, padded(m) + LANES): rows (in lanes) over velocities, then their right-hand
-#: sides, then which are solved (0, 1, weakly 2); x (n, P): X, then β; bias (n,): β, what accelerations are without the
-#: independent ones; d (n, P): factor L of D, diagonal inverted; eps (P,): L⁻¹ε; free (P,): accelerations of the
-#: independent velocities; a, f (b blocks, BLOCK): columns of X seen at each body, and their forces;
-#: u (blocks, BLOCK): U L⁻* at the parent;
-#: whole (b, 28): what bodies of the group hand to each other, as work.acc
-GroupWork = namedtuple("GroupWork", "head pick pair y x bias d eps free a f u whole")
+LOOPS = Family(
+    "loops",
+    ints=(
+        Table(
+            "loop_int",
+            "loops",
+            LOOP_INT,
+            within={
+                L_A: (0, "bodies + 1"),
+                L_B: (0, "bodies + 1"),
+                L_GROUP: (-1, "groups"),
+                L_SWITCH: (-1, "switches"),
+                L_DRIVE: (-1, "drives"),
+            },
+        ),
+        Table("term_int", "terms", TERM_INT, within={TI_Q: (-1, "q"), TI_V: (0, "v"), TI_BODY: (1, "bodies + 1")}),
+        Table("walk", "walk", within={0: (0, "bodies")}),
+        Table("group_int", "groups", GROUP_INT, within={GI_PARENT: (0, "bodies + 1")}),
+        Table("listed", "listed"),
+    ),
+    floats=(
+        Table("loop", "loops", LOOP),
+        Table("term", "terms", TERM),
+        Table("scale", "listed"),  # goes with listed: typical velocities
+    ),
+    work=(
+        Table("switch", "switches", SWITCH),
+        Table("drive", "drives", DRIVE),
+        Table("frame", "loops", FRAME),
+        Table("row_work", "loops", ROW_WORK, field="row"),
+        Table("coblock", "loops", COBLOCK),
+        Table("cross", "(bodies + 1) * (forced > 0)", BLOCK),
+        Table("path", "forced", "LANES * v"),
+        Table("admittance", "force_rows", "padded(force_rows) + LANES"),
+        Table("factor", "force_rows", "padded(force_rows) + LANES"),
+        Table("solve", f"{SOLVE} * (force_rows > 0)", "padded(force_rows) + LANES"),
+        Table("group", "group_work"),
+    ),
+)
 
-
-def loop_int_sections(c: list[int]) -> Sections:
-    """(name, rows, columns) of the tables of loops in Plant.ints."""
-    return [
-        ("loop_int", c[C_LOOPS], LOOP_INT),
-        ("term_int", c[C_TERMS], TERM_INT),
-        ("walk", c[C_WALK], 1),
-        ("group_int", c[C_GROUPS], GROUP_INT),
-        ("listed", c[C_LISTED], 1),
-    ]
-
-
-def loop_float_sections(c: list[int]) -> Sections:
-    """(name, rows, columns) of the tables of loops in Plant.floats; scale goes with listed: typical velocities."""
-    return [
-        ("loop", c[C_LOOPS], LOOP),
-        ("term", c[C_TERMS], TERM),
-        ("scale", c[C_LISTED], 1),
-    ]
-
-
-def loop_work_sections(c: list[int], n: int, nv: int) -> Sections:
-    """(name, rows, columns) of the scratch of loops, for a model of n bodies and nv velocities."""
-    forced = c[C_FORCE_ROWS]
-    return [
-        ("switch", c[C_SWITCHES], SWITCH),
-        ("drive", c[C_DRIVES], DRIVE),
-        ("frame", c[C_LOOPS], FRAME),
-        ("row_work", c[C_LOOPS], ROW_WORK),
-        ("coblock", c[C_LOOPS], COBLOCK),
-        ("cross", (n + 1) * (c[C_FORCED] > 0), BLOCK),
-        ("path", c[C_FORCED], LANES * nv),
-        ("admittance", forced, padded(forced) + LANES),
-        ("factor", forced, padded(forced) + LANES),
-        ("solve", SOLVE * (forced > 0), padded(forced) + LANES),
-        ("group", c[C_GROUP_WORK], 1),
-    ]
-
-
-@kernel
-def loop_ints_size(ints):
-    """Length of the tables of loops in Plant.ints."""
-    size = LOOP_INT * ints[C_LOOPS] + TERM_INT * ints[C_TERMS] + ints[C_WALK]
-    return size + GROUP_INT * ints[C_GROUPS] + ints[C_LISTED]
-
-
-@kernel
-def loop_floats_size(ints):
-    """Length of the tables of loops in Plant.floats."""
-    return LOOP * ints[C_LOOPS] + TERM * ints[C_TERMS] + ints[C_LISTED]
-
-
-@kernel
-def loop_work_size(ints, n, nv):
-    """Length of the scratch of loops."""
-    forced = ints[C_FORCE_ROWS]
-    cross = (n + 1) * BLOCK if ints[C_FORCED] > 0 else 0
-    size = SWITCH * ints[C_SWITCHES] + DRIVE * ints[C_DRIVES] + (FRAME + ROW_WORK + COBLOCK) * ints[C_LOOPS]
-    size += cross + LANES * nv * ints[C_FORCED]
-    solve = SOLVE if forced > 0 else 0
-    return size + (2 * forced + solve) * (padded(forced) + LANES) + ints[C_GROUP_WORK]
-
-
-@formula
-def group_work_size(n, m, bodies):
-    """Length of the scratch of a group of n velocities, m rows and so many bodies."""
-    width = padded(n + 1)
-    blocks = width // LANES * BLOCK
-    return (
-        GROUP_HEAD
-        + 3 * n
-        + (n + 2) * (padded(m) + LANES)
-        + (2 * n + 2) * width
-        + (2 * bodies + 1) * blocks
-        + ACC * bodies
-    )
-
-
-@kernel
-def loop_plant_view(ints, floats, i, f):
-    """The tables of loops, which begin at ints[i] and floats[f]."""
-    loops, terms = ints[C_LOOPS], ints[C_TERMS]
-    term_int = i + LOOP_INT * loops
-    walk = term_int + TERM_INT * terms
-    group = walk + ints[C_WALK]
-    listed = group + GROUP_INT * ints[C_GROUPS]
-    term = f + LOOP * loops
-    return LoopPlant(
-        matrix_view(ints, i, loops, LOOP_INT),
-        matrix_view(floats, f, loops, LOOP),
-        matrix_view(ints, term_int, terms, TERM_INT),
-        matrix_view(floats, term, terms, TERM),
-        vector_view(ints, walk, ints[C_WALK]),
-        matrix_view(ints, group, ints[C_GROUPS], GROUP_INT),
-        vector_view(ints, listed, ints[C_LISTED]),
-        vector_view(floats, term + TERM * terms, ints[C_LISTED]),
-    )
-
-
-@kernel
-def loop_work_view(ints, work, at, n, nv):
-    """The scratch of loops, which begins at work[at]."""
-    loops, forced, width = ints[C_LOOPS], ints[C_FORCED], padded(ints[C_FORCE_ROWS]) + LANES
-    switches, drives, force_rows = ints[C_SWITCHES], ints[C_DRIVES], ints[C_FORCE_ROWS]
-    crossed = n + 1 if forced > 0 else 0
-    drive = at + SWITCH * switches
-    frame = drive + DRIVE * drives
-    row = frame + FRAME * loops
-    coblock = row + ROW_WORK * loops
-    cross = coblock + COBLOCK * loops
-    path = cross + BLOCK * crossed
-    admittance = path + LANES * nv * forced
-    factor = admittance + force_rows * width
-    solve = factor + force_rows * width
-    vectors = SOLVE if force_rows > 0 else 0
-    return LoopWork(
-        matrix_view(work, at, switches, SWITCH),
-        matrix_view(work, drive, drives, DRIVE),
-        matrix_view(work, frame, loops, FRAME),
-        matrix_view(work, row, loops, ROW_WORK),
-        matrix_view(work, coblock, loops, COBLOCK),
-        matrix_view(work, cross, crossed, BLOCK),
-        matrix_view(work, path, forced, LANES * nv),
-        matrix_view(work, admittance, force_rows, width),
-        matrix_view(work, factor, force_rows, width),
-        matrix_view(work, solve, vectors, width),
-        vector_view(work, solve + vectors * width, ints[C_GROUP_WORK]),
-    )
+# scratch of a group of n velocities, m rows and so many bodies
+_BLOCKS = "padded(n + 1) // LANES"
+_GROUP = Scratch(
+    "GroupWork",
+    "n m bodies",
+    Table("head", GROUP_HEAD),
+    Table("pick", "n"),  # ranks of the velocities in the group's list, dependent ones first
+    Table("pair", "n"),  # the row that gives each dependent one
+    # rows (in lanes) over velocities, then their right-hand sides, then which are solved (0, 1, weakly 2)
+    Table("y", "n + 2", "padded(m) + LANES"),
+    Table("x", "n", "padded(n + 1)"),  # X, then β
+    Table("bias", "n"),  # β, what accelerations are without the independent ones
+    Table("d", "n", "padded(n + 1)"),  # factor L of D, diagonal inverted
+    Table("eps", "padded(n + 1)"),  # L⁻¹ε
+    Table("free", "padded(n + 1)"),  # accelerations of the independent velocities
+    Table("a", f"bodies * ({_BLOCKS})", BLOCK),  # columns of X seen at each body,
+    Table("f", f"bodies * ({_BLOCKS})", BLOCK),  # and their forces
+    Table("u", _BLOCKS, BLOCK),  # U L⁻* at the parent
+    Table("whole", "bodies", ACC),  # what bodies of the group hand to each other, as work.acc
+)
+GroupWork, group_work_size, _group_view = _GROUP.type, _GROUP.size, _GROUP.view
 
 
 @kernel
 def group_view(group, work):
     """Scratch of one group, a row of group_int; work is work.loops.group."""
-    n, m, bodies, at = group[GI_DOFS], group[GI_ROWS], group[GI_BODIES], group[GI_WORK]
-    width = padded(n + 1)
-    blocks = width // LANES
-    pick = at + GROUP_HEAD
-    y = pick + 2 * n
-    x = y + (n + 2) * (padded(m) + LANES)
-    bias = x + n * width
-    d = bias + n
-    eps = d + n * width
-    a = eps + 2 * width
-    f = a + bodies * blocks * BLOCK
-    return GroupWork(
-        vector_view(work, at, GROUP_HEAD),
-        vector_view(work, pick, n),
-        vector_view(work, pick + n, n),
-        matrix_view(work, y, n + 2, padded(m) + LANES),
-        matrix_view(work, x, n, width),
-        vector_view(work, bias, n),
-        matrix_view(work, d, n, width),
-        vector_view(work, eps, width),
-        vector_view(work, eps + width, width),
-        matrix_view(work, a, bodies * blocks, BLOCK),
-        matrix_view(work, f, bodies * blocks, BLOCK),
-        matrix_view(work, f + bodies * blocks * BLOCK, blocks, BLOCK),
-        matrix_view(work, f + (bodies + 1) * blocks * BLOCK, bodies, ACC),
-    )
+    return _group_view(work, group[GI_WORK], group[GI_DOFS], group[GI_ROWS], group[GI_BODIES])

@@ -220,7 +220,7 @@ def take_state(ints, plant, work, state):
     for j in range(work.zeros.shape[0]):
         work.zeros[j] = 0.0
     _copy_switches(matrix_view(state, _switch_start(ints), ints[C_SWITCHES], SWITCH), work.loops.switch)
-    take_commands(plant, work, vector_view(state, S_Q + ints[C_Q] + ints[C_V], plant.ncommand))
+    take_commands(plant, work, vector_view(state, S_Q + ints[C_Q] + ints[C_V], plant.commands))
 
 
 @kernel

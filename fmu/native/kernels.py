@@ -28,6 +28,7 @@ KERNELS: dict[str, tuple[Type, ...]] = {
     "check": (INTS, FLOATS, FLOATS, INTS),
     "forces": (INTS, FLOATS, FLOATS, FLOATS, FLOATS),
     "state_slopes": (INTS, FLOATS, FLOATS, FLOATS, FLOATS, FLOATS),
+    "trust": (INTS, FLOATS, WHOLE, INTS),
 }
 
 

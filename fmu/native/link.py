@@ -13,6 +13,7 @@ from pathlib import Path
 
 from limberjack import children
 from limberjack.engine.errors import LimberjackError, MissingExtraError
+from limberjack.fmu.native.header import write_header
 from limberjack.fmu.native.targets import Target, host
 
 SHIM = Path(__file__).resolve().parent.parent / "shim"
@@ -48,7 +49,12 @@ def link(target: Target, coupling: str, objects: list[Path], output: Path, cache
     """Write the shared library of a target to `output`; `cache` is for the compiler's own files."""
     command = [*compiler(target), "-std=c11", "-O2", "-shared", "-fvisibility=hidden", "-s", "-g0"]
     command += ["-fPIC"] if "windows" not in target.name else []
-    command += [f"-ffile-prefix-map={SHIM}=shim", *map(str, shim_sources(coupling)), *map(str, objects)]
+    command += [
+        f"-ffile-prefix-map={SHIM}=shim",
+        f"-I{write_header(output.parent)}",
+        *map(str, shim_sources(coupling)),
+        *map(str, objects),
+    ]
     command += [*target.options, *(["-lm"] if "windows" not in target.name else []), "-o", str(output)]
     command += ["-ldl"] if coupling == "process" and "linux" in target.name else []
     environment = dict(os.environ, ZIG_GLOBAL_CACHE_DIR=str(cache), ZIG_LOCAL_CACHE_DIR=str(cache))

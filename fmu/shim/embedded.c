@@ -12,7 +12,7 @@
 
 static bool check_tables(Model *model)
 {
-    const char *wrong = kernels_refuse(model->file.ints, model->file.header->n_ints);
+    const char *wrong = kernels_refuse(model->kernels, model->file.ints, model->file.header->n_ints);
     if (!wrong)
         return true;
     instance_log(model->instance, STATUS_ERROR, NULL,

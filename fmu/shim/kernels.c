@@ -32,6 +32,7 @@ typedef void *Unused;
     int32_t limberjack_check_##path(Unused *, Unused *, ARRAY, ARRAY, ARRAY, ARRAY);                                 \
     int32_t limberjack_forces_##path(Unused *, Unused *, ARRAY, ARRAY, ARRAY, ARRAY, ARRAY);                         \
     int32_t limberjack_state_slopes_##path(Unused *, Unused *, ARRAY, ARRAY, ARRAY, ARRAY, ARRAY, ARRAY);            \
+    int32_t limberjack_trust_##path(Unused *, Unused *, ARRAY, ARRAY, int64_t, ARRAY);                               \
                                                                                                                      \
     static void sizes_##path(const int64_t *ints, int64_t *sizes)                                                    \
     {                                                                                                                \
@@ -95,9 +96,16 @@ typedef void *Unused;
         limberjack_state_slopes_##path(&result, &exception, PASS(ints), PASS(floats), PASS(work), PASS(room),        \
                                        PASS(state), PASS(slopes));                                                   \
     }                                                                                                                \
+    static int64_t trust_##path(const int64_t *ints, uint64_t n)                                                     \
+    {                                                                                                                \
+        Unused result = NULL, exception = NULL;                                                                      \
+        int64_t wrong = 1;                                                                                           \
+        limberjack_trust_##path(&result, &exception, PASS(ints), PASS(NULL), (int64_t)n, PASS(&wrong));              \
+        return wrong;                                                                                                \
+    }                                                                                                                \
     static const Kernels kernels_##path = {                                                                          \
         sizes_##path,    advance_##path, observe_##path, survey_##path, rates_##path,        normalise_##path,       \
-        switches_##path, refresh_##path, check_##path,   forces_##path, state_slopes_##path,                         \
+        switches_##path, refresh_##path, check_##path,   forces_##path, state_slopes_##path, trust_##path,           \
     };
 
 #if defined(__x86_64__)
@@ -151,3 +159,10 @@ const Kernels *kernels_for_this_processor(const char **name)
 }
 
 #endif
+
+const char *kernels_refuse(const Kernels *kernels, const int64_t *ints, uint64_t n)
+{
+    static const char *const wrong[] = WRONG_TABLES;
+    const int64_t found = kernels->trust(ints, n);
+    return found ? wrong[found - 1] : NULL;
+}

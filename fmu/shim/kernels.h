@@ -16,7 +16,7 @@ enum { CHECK_OK = 0, CHECK_LIMITS_CROSSED = 1, CHECK_QUATERNION = 2, CHECK_NOT_F
 typedef struct {
     /* Lengths that the counts at the head of ints ask for:
      * sizes[10] = ints, floats, work, state, observed, surveyed, switches, commands, and room and slopes of
-     * `state_slopes`. Reads ints[0..31] only. */
+     * `state_slopes`. Reads the counts at the head of ints only. */
     void (*sizes)(const int64_t *ints, int64_t *sizes);
     /* `steps` steps of dt; report[3] = status, velocity index j or -1 - coordinate index or loop, steps done.
      * A step that fails leaves the state at the last good one. Prescribed motions are where their commands have them
@@ -48,14 +48,16 @@ typedef struct {
      * quaternions may have any length but 0. The last row has 1 over a column that is known, 0 where it is not, over
      * coordinates of custom hinges. `room` is scratch. */
     void (*state_slopes)(int64_t *ints, double *floats, double *work, double *room, double *state, double *slopes);
+    /* 0, or the number of the table in ints (n numbers) with an index that would lead a kernel out of its vectors. A
+     * file may be damaged and its checksum right: no other kernel is called before this. */
+    int64_t (*trust)(const int64_t *ints, uint64_t n);
 } Kernels;
 
 /* The fastest code that this processor runs; `name` gets "x86-64-v3", "x86-64-v2", "aarch64", … or NULL when the
  * processor runs none of them (the return is then NULL too). */
 const Kernels *kernels_for_this_processor(const char **name);
 
-/* The table in ints (n numbers) with an index that would lead a kernel out of its vectors: "topology", "sensors", …
- * NULL where there is none. A file may be damaged and its checksum right; no kernel is called before this. */
-const char *kernels_refuse(const int64_t *ints, uint64_t n);
+/* What `trust` finds wrong: "topology", "sensors", …; NULL where nothing is. */
+const char *kernels_refuse(const Kernels *kernels, const int64_t *ints, uint64_t n);
 
 #endif

@@ -103,11 +103,13 @@ def numbered(plant: Plant) -> Plant:
     return Plant(ints, np.arange(total(layout.float_sections(head)), dtype=float))
 
 
-def fields(view: type, **nested: type) -> tuple[str, ...]:
-    """Names of the arrays of a view, those of loops as loops.name."""
+def fields(view: type, *vectors: str) -> tuple[str, ...]:
+    """Names of the arrays of a view, those of families as family.name."""
+    families = {family.name: family for family in layout.FAMILIES}
     found: list[str] = []
     for name in view._fields:
-        found += [f"{name}.{part}" for part in nested[name]._fields] if name in nested else [name]
+        nested = families[name].tuple_of(vectors) if name in families else ()
+        found += [f"{name}.{part}" for part in nested] or [name]
     return tuple(found)
 
 
@@ -133,17 +135,10 @@ def places(sections: Sections) -> dict[str, tuple[int, int, int]]:
 
 def test_plant_sections_agree_with_the_compiled_view(plant):
     marked = numbered(plant)
-    seen = fields(
-        layout.Plant,
-        flexible=flexible.FlexiblePlant,
-        loops=loops.LoopPlant,
-        elements=elements.ElementPlant,
-        instruments=instruments.InstrumentPlant,
-        drives=drives.DrivePlant,
-    )
+    seen = fields(layout.Plant, "ints", "floats")
     out = dict(zip(seen, corners(plant_view, marked.ints, marked.floats, seen)))
-    assert out.pop("ncommand")[0] == plant.count(layout.C_COMMANDS) > 0
-    assert out.pop("noutput")[0] == plant.count(layout.C_OUTPUTS) > 0
+    assert out.pop("commands")[0] == plant.count(layout.C_COMMANDS) > 0
+    assert out.pop("outputs")[0] == plant.count(layout.C_OUTPUTS) > 0
     expected = places(layout.int_sections(marked.ints)) | places(layout.float_sections(marked.ints))
     del expected["header"]
     expected["gravity"] = 0, 3, 1  # the fourth place of gravity is padding
@@ -158,13 +153,7 @@ def test_work_sections_agree_with_the_compiled_view(plant, looped):
     ints = numbered(plant).ints if looped else plant.ints
     sections = layout.work_sections(ints)
     work = np.arange(total(sections), dtype=float)
-    seen = fields(
-        layout.Work,
-        loops=loops.LoopWork,
-        elements=elements.ElementWork,
-        instruments=instruments.InstrumentWork,
-        drives=drives.DriveWork,
-    )
+    seen = fields(layout.Work, "work")
     out = corners(work_view, ints, work, seen)
     assert [name for name, _, _ in sections] == list(map(plain, seen))
     for corner, (name, place) in zip(out, places(sections).items()):
@@ -178,7 +167,7 @@ def test_a_groups_scratch_is_what_its_view_covers(shape):
     group = np.zeros(loops.GROUP_INT, dtype=np.int64)
     for column, value in ((loops.GI_DOFS, n), (loops.GI_ROWS, m), (loops.GI_BODIES, bodies), (loops.GI_WORK, 5)):
         group[column] = value
-    size = numba.njit(lambda n, m, b: loops.group_work_size(n, m, b))(n, m, bodies)
+    size = loops.group_work_size(n, m, bodies)
     work = np.arange(5.0 + size)
     at = 5
     for start, rows, columns in corners(loops.group_view, group, work, loops.GroupWork._fields):

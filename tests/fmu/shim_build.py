@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
+import functools
 import math
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -16,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from limberjack.fmu.native.header import write_header
 from tests.fmu import shim_model as toy
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,9 +44,17 @@ def compiler() -> list[str]:
     return [sys.executable, "-m", "ziglang", "cc"]
 
 
+@functools.cache
+def header() -> Path:
+    """A folder with the shim's generated header."""
+    folder = Path(tempfile.mkdtemp(prefix="layout"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return write_header(folder)
+
+
 def compile_c(output: Path, sources: Sequence[Path], *options: str) -> Path:
     """Compile and link; a warning fails the test."""
-    command = [*compiler(), *FLAGS, *options, *map(str, sources), "-o", str(output), "-lm"]
+    command = [*compiler(), *FLAGS, f"-I{header()}", *options, *map(str, sources), "-o", str(output), "-lm"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return output

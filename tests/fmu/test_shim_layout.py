@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import ctypes
 import functools
-import re
 import struct
 import zipfile
-from ctypes import c_char_p, c_uint64, c_void_p
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine import layout, outputs, views
+from limberjack.engine import layout, outputs
 from limberjack.engine.drives import layout as drives
 from limberjack.engine.elements import layout as elements
 from limberjack.engine.flexible import layout as flexible
 from limberjack.engine.instruments import layout as instruments
 from limberjack.engine.loops import layout as loops
-from limberjack.engine.system import devices, hinge_types
+from limberjack.engine.system import hinge_types
 from limberjack.engine.system.build import build
 from limberjack.engine.system.plant import Plant
+from limberjack.engine.tables.trust import trust_entry
 from limberjack.fmu import plant_file
 from limberjack.fmu.native import targets
 from tests.engine.full_model import full_model
@@ -30,7 +28,7 @@ from tests.engine.random_systems import MOVING, random_system
 from tests.flexible.models import MODELS as FLEXIBLE
 from tests.fmu.device_model import equipped
 from tests.fmu.looped import looped
-from tests.fmu.shim_build import CO_SIMULATION, OK, SHIM, Fmu, compile_c
+from tests.fmu.shim_build import CO_SIMULATION, OK, Fmu
 from tests.fmu.shim_model import sealed
 
 #: columns of topo that no kernel uses as an index
@@ -42,19 +40,15 @@ _ENDLESS = 2**62
 AT_INTS = struct.calcsize("<" + "".join(form for _, form in plant_file._HEADER)) - 6 * 8
 
 
+def refuse_(ints: np.ndarray) -> str | None:
+    """What is wrong with the ints of a plant, or None."""
+    own, report = np.array(ints, dtype=np.int64), np.full(1, -1, dtype=np.int64)
+    trust_entry(own if len(own) else np.zeros(1, dtype=np.int64), np.zeros(1), len(own), report)
+    return layout.WRONG[report[0] - 1] if report[0] else None
+
+
 @pytest.fixture(scope="module")
-def refuse(tmp_path_factory):
-    """kernels_refuse: the wrong table of ints, or None."""
-    output = tmp_path_factory.mktemp("check") / "check.so"
-    options = ("-shared", "-fPIC", "-g", "-fvisibility=default")
-    function = ctypes.CDLL(str(compile_c(output, sorted(SHIM.glob("kernels_check*.c")), *options))).kernels_refuse
-    function.restype = c_char_p
-
-    def refuse_(ints: np.ndarray) -> str | None:
-        own = np.array(ints, dtype=np.int64)
-        told = function(own.ctypes.data_as(c_void_p), c_uint64(len(own)))
-        return told.decode() if told else None
-
+def refuse():
     return refuse_
 
 
@@ -70,40 +64,6 @@ def plants() -> list[Plant]:
 @pytest.fixture(scope="module", params=range(11))
 def plant(request) -> Plant:
     return plants()[request.param]
-
-
-def constants() -> dict[str, int]:
-    """Every enumerator of layout.h."""
-    text = re.sub(r"/\*.*?\*/", "", (SHIM / "layout.h").read_text(encoding="utf-8"), flags=re.DOTALL)
-    found: dict[str, int] = {}
-    for body in re.findall(r"enum \{([^}]*)\}", text):
-        following = 0
-        for item in body.split(","):
-            name, _, value = (part.strip() for part in item.partition("="))
-            found[name] = int(value) if value else following
-            following = found[name] + 1
-    return found
-
-
-def test_the_constants_are_the_engines():
-    for name, value in constants().items():
-        if name in ("HINGE_TYPES", "SENSOR_TYPES"):
-            owner = hinge_types if name == "HINGE_TYPES" else devices
-            assert value == len(getattr(owner, name))
-        else:
-            owners = (layout, loops, flexible, elements, instruments, drives, hinge_types, outputs, views)
-            places = [place for place in owners if hasattr(place, name)]
-            assert [getattr(place, name) for place in places][:1] == [value], name
-
-
-def test_sizes_of_hinges_are_the_engines():
-    text = (SHIM / "kernels_check.c").read_text(encoding="utf-8")
-    rows = re.findall(r"(n_[qv])\[HINGE_TYPES\] = \{(.*?)\}", text)
-    tables = {name: [int(x) for x in row.split(",")] for name, row in rows}
-    assert tables["n_q"] == [kind.nq for kind in hinge_types.HINGE_TYPES.values()]
-    assert tables["n_v"][:-1] == [kind.nv for kind in hinge_types.HINGE_TYPES.values()][:-1]
-    (sensors,) = re.findall(r"outputs\[SENSOR_TYPES\] = \{(.*?)\}", text)
-    assert [int(x) for x in sensors.split(",")] == [len(row[1]) for row in devices.SENSOR_TYPES.values()]
 
 
 def test_models_pass(refuse, plant):
