@@ -87,15 +87,14 @@ def test_a_rod_whose_only_row_vanishes(dt, method):
     """Steps of different sizes come differently close to the forty singular positions."""
     worst, drift = minute(bars.rod_parallelogram(method), dt)
     assert worst <= CLOSED[method]
-    assert drift < 1e-5
+    assert drift < 1e-10
 
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("dt", [9e-4, 8e-4, 7e-4])
 @pytest.mark.parametrize("name", ["parallelogram", "Scott-Russell"])
 def test_singular_positions_are_passed_at_any_step(name, dt, method):
-    """Where a step comes next to one, its motion across the branches is wrong by up to h a, about 1 cm/s, until the
-    loops are closed by the least change: the energy by the square of that, 1e-4 of these mechanisms' at most."""
+    """Wherever steps land, the energy keeps to what the integrator does to it away from such positions."""
     worst, drift = minute(MAKERS[name](method), dt)
     assert worst <= CLOSED[method]
-    assert drift < 1e-4
+    assert drift < {"parallelogram": 1e-10, "Scott-Russell": 1e-7}[name]
