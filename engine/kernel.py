@@ -45,11 +45,12 @@ formula: Callable[[Callable], Callable] = numba.njit(forceinline=True, **OPTIONS
 
 
 def kernel_sources() -> list[Path]:
-    """The modules that kernels are made of: this one, those that use it, and the table of hinge types."""
+    """The modules that kernels are made of: this one, those that use it, and the tables of hinges and sensors."""
     root = Path(__file__).resolve().parent
     marks = b"limberjack.engine.kernel import", b"limberjack.engine.tables.table import"
     made = [path for path in sorted(root.rglob("*.py")) if any(mark in path.read_bytes() for mark in marks)]
-    return [root / "kernel.py", root / "inner_code.py", root / "routine.py", root / "system" / "hinge_types.py", *made]
+    others = ("kernel.py", "inner_code.py", "routine.py", "system/hinge_types.py", "system/devices.py")
+    return [*(root / name for name in others), *made]
 
 
 @lru_cache(maxsize=1)

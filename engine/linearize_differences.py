@@ -130,7 +130,7 @@ class _Bare:
             if fourth:
                 moved = x.copy()
                 moved[i] += h
-                q, _ = self._mobility.displaced(moved[: self._n], moved[2 * self._n :])
+                q, _ = self._mobility.displaced(moved[: self._m], moved[self._m + self._n :])
                 h = h * STEP * bearable.share(q, 1.0 / STEP)
             found.append((h, fourth))
         return found

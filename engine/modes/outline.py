@@ -17,7 +17,7 @@ def outline(data: ModalData, body: BodyFrameData) -> Outline:
     nodes = len(body.positions)
     most = max(1, min(MOST_NODES, MOST_NUMBERS // (6 * max(1, body.shapes.shape[2]))))
     held = [data.node(name) for name in data.interface]
-    kept = np.arange(nodes) if data.lines is None else np.unique([*data.lines.ravel(), *held])
+    kept = np.arange(nodes) if data.lines is None else np.unique(np.array([*data.lines.ravel(), *held], dtype=int))
     nodes = len(kept)
     if nodes > most:  # what hangs on the body hangs on its interface
         kept = np.unique([*held[:most], *kept[np.linspace(0, nodes - 1, most).astype(int)]])

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import limberjack as lj
 from limberjack.bridge import service as serving
+from limberjack.bridge import stepping
 from limberjack.bridge.messages import decode, encode
 from limberjack.bridge.settings import Settings
 
@@ -16,7 +17,7 @@ GOAL = (0.06, 5.0, 20.0)
 
 
 def test_portions_of_a_request_have_the_bits_of_one_call(monkeypatch):
-    monkeypatch.setattr(serving, "_CHUNK", 3)
+    monkeypatch.setattr(stepping, "_FIRST", 3)
     system = lj.load(CRANK)
     engine, alone = serving.Service(lj.Simulation(system), Settings()), lj.Simulation(system)
     for number, (kind, body) in enumerate(

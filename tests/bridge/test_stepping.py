@@ -33,7 +33,7 @@ class Slow:
     def __init__(self, step_s):
         self.step_s, self.portions = step_s, []
 
-    def step(self, n):
+    def step(self, n, ahead):
         self.portions.append(n)
         time.sleep(n * self.step_s)
 

@@ -23,6 +23,7 @@ from tests.engine.full_model import full_model
 from tests.engine.random_systems import MOVING, random_state, random_system
 from tests.flexible.models import MODELS as FLEXIBLE
 from tests.fmu.device_model import equipped
+from tests.fmu.shim_build import header
 from tests.fmu.symbols import exported, undefined
 
 pytestmark = pytest.mark.skipif(targets.host() not in targets.TARGETS, reason="no FMU binary for this platform")
@@ -50,7 +51,16 @@ def library(folder) -> ctypes.CDLL:
     source.write_text(TABLES + "\n".join(f"EXPORT({path})" for path in paths))
     code = objects.write_objects(build.bitcode(), target, folder)
     output = folder / f"tables{target.suffix}"
-    command = [*link.compiler(target), "-std=c11", "-O2", "-shared", "-fPIC", f"-I{link.SHIM}", str(source)]
+    command = [
+        *link.compiler(target),
+        "-std=c11",
+        "-O2",
+        "-shared",
+        "-fPIC",
+        f"-I{link.SHIM}",
+        f"-I{header()}",
+        str(source),
+    ]
     subprocess.run([*command, *map(str, code), "-lm", "-o", str(output)], check=True)
     return ctypes.CDLL(str(output))
 
