@@ -67,7 +67,7 @@ def step_loop(calls, ints, floats, work, q, v, command, state):
     plant, scratch = plant_view(ints, floats), work_view(ints, work)
     nq, nv = ints[C_Q], ints[C_V]
     q_now, v_now = vector_view(state, S_Q, nq), vector_view(state, S_Q + nq, nv)
-    held = vector_view(state, S_Q + nq + nv, plant.ncommand)
+    held = vector_view(state, S_Q + nq + nv, plant.commands)
     bad = 0
     for i in range(calls):
         k = i % q.shape[0]
@@ -75,8 +75,8 @@ def step_loop(calls, ints, floats, work, q, v, command, state):
             q_now[j] = q[k, j]
         for j in range(nv):
             v_now[j] = v[k, j]
-        for j in range(plant.ncommand):
+        for j in range(plant.commands):
             held[j] = command[k, j]
-        status, _ = step(plant, scratch, state, q_now, v_now, held, STEP_SECONDS, SEMI_IMPLICIT, 1)
+        status, _ = step(plant, scratch, state, q_now, v_now, held, STEP_SECONDS, SEMI_IMPLICIT, 1, 1)
         bad += status != OK
     return bad
