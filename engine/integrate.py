@@ -25,6 +25,7 @@ from limberjack.engine.layout import C_Q, C_V, S_Q, S_STEPS, S_TIME, device_stat
 from limberjack.engine.loops.drives import begin_drives, set_drives, set_mean_drives, take_commands
 from limberjack.engine.loops.layout import AFRESH, HELD
 from limberjack.engine.loops.passing import accelerate, choose, close, close_stage, is_near
+from limberjack.engine.loops.rolling import fallen_disc
 from limberjack.engine.loops.switching import follow_commands, keep_switches, take_state
 from limberjack.engine.manifold import chart_rates, move, retract
 from limberjack.engine.views import vector_view
@@ -156,7 +157,9 @@ def _part(plant, work, q, v, command, left, h, integrator):
     status, index = _health(q_new, v_new)
     if status == OK and plant.loops.loop_int.shape[0] > 0:
         set_drives(plant, work, left - h)
-        loop = close(plant, work, q_new, v_new)
+        loop = fallen_disc(plant, work, q_new, v_new, h)
+        if loop < 0:
+            loop = close(plant, work, q_new, v_new)
         if loop >= 0:
             return LOOP_OPEN, loop
         return _health(q_new, v_new)

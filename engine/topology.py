@@ -11,6 +11,7 @@ from limberjack.engine.entries import entries, prepare
 from limberjack.engine.errors import ArgumentError
 from limberjack.engine.impact import Impact
 from limberjack.engine.loops import layout as lp
+from limberjack.engine.loops.rolling import FLAT
 from limberjack.engine.loops.switching import (
     REPORT,
     RP_DISTANCE,
@@ -26,9 +27,6 @@ from limberjack.engine.system.system import Loop
 
 if TYPE_CHECKING:
     from limberjack.engine.simulation import Simulation
-
-#: height of a disc's centre over its radius below which it has fallen flat
-_FLAT = 0.1
 
 
 class Topology:
@@ -98,13 +96,13 @@ class Topology:
     def why_open(self, place: int) -> str:
         """Words about the loop that a step could not close, from what the kernels left in Work."""
         loop = self._simulation.system.loops[place]
+        text = f"loop '{loop.name}' cannot be closed again"
+        height = float(self._scratch["frame"][place, lp.F_D + 2])
+        if loop.wheel is not None and loop.wheel.shape == "disc" and height < FLAT * loop.wheel.radius:
+            return f"{text}: its disc fell flat, where it has no lowest point,"
         count = int(self._simulation.plant.sections["loop_int"][place, lp.L_ROWS])
         residual = float(np.abs(self._scratch["row_work"][place, lp.R_RESIDUAL : lp.R_RESIDUAL + count]).max(initial=0))
-        text = f"loop '{loop.name}' cannot be closed again, {residual:.3g} (m or rad) are left"
-        upright = float(np.hypot(*self._scratch["frame"][place, lp.F_R + 2 : lp.F_R + 6 : 3]))
-        if loop.wheel is not None and loop.wheel.shape == "disc" and upright < _FLAT:
-            text += " (its disc fell flat, where it has no lowest point)"
-        return text
+        return f"{text}, {residual:.3g} (m or rad) are left"
 
     def _place(self, name: str) -> int:
         if not isinstance(name, str) or name not in self._loops:

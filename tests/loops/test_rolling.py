@@ -258,10 +258,40 @@ def test_files_with_bad_wheels(old, new, wrong, tmp_path):
         loaded(text.replace(old, new), tmp_path)
 
 
+@pytest.mark.parametrize("integrator", ["rk4", "semi_implicit", "implicit"])
+@pytest.mark.parametrize("dt", [3.7e-4, 1e-3, 2e-2])
 @pytest.mark.parametrize("method", METHODS)
-def test_a_disc_that_falls_flat_ends_the_run_with_a_reason(method, tmp_path):
+def test_a_disc_that_falls_flat_ends_the_run_with_a_reason(method, dt, integrator, tmp_path):
+    """Wherever its steps land: the last one before it lies flat, and until there it tips over a point of its edge."""
     text = DISC.format(height=RADIUS * math.cos(0.2), lean=0.2, velocity="{wx: 0.0}", method=method)
-    simulation = lj.Simulation(loaded(text, tmp_path))
+    simulation = lj.Simulation(loaded(text, tmp_path), dt, integrator=integrator)
+    before = kinetic_and_potential(simulation)
     with pytest.raises(lj.SimulationError, match=r"loop 'roll' cannot be closed again.*disc fell flat"):
-        simulation.step(1000)
-    assert 0.5 < simulation.time < 0.6
+        simulation.step(round(1.0 / dt))
+    height = simulation.output["disc.position"][2]
+    rate = math.sqrt(2.0 * MASS * G * (RADIUS * math.cos(0.2) - height) / (ACROSS + MASS * RADIUS**2))
+    assert simulation.v[0] == pytest.approx(rate, rel=1e-6 if integrator == "rk4" else 3.0 * dt)
+    assert 0.0 < height < 2.5 * RADIUS * rate * dt
+    if integrator == "rk4":
+        assert kinetic_and_potential(simulation) == pytest.approx(before, abs=1e-5)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(("lean", "wz", "wy"), [(1.202, 0.0, -0.498), (0.796, 0.0, -0.128), (1.014, 0.0, 0.0369)])
+def test_a_disc_that_all_but_falls_flat_rises_again_or_ends_the_run(method, lean, wz, wy, tmp_path):
+    """It turns a little, so that its contact runs round next to the plane: with steps that follow it the energy stays,
+    and with others the run ends before the energy is lost."""
+    text = DISC.format(height=RADIUS * math.cos(lean), lean=lean, velocity=f"{{wz: {wz}, wy: {wy}}}", method=method)
+    simulation = lj.Simulation(loaded(text, tmp_path), 4e-3)
+    before = kinetic_and_potential(simulation)
+    with pytest.raises(lj.SimulationError, match="disc fell flat"):
+        simulation.step(500)
+    assert kinetic_and_potential(simulation) == pytest.approx(before, abs=0.02)
+    simulation = lj.Simulation(loaded(text, tmp_path), 5e-6)
+    lowest, last = RADIUS, 0.0
+    while not (lowest < 0.05 * RADIUS and last > 2.0 * lowest):
+        simulation.step(200)
+        last = simulation.output["disc.position"][2]
+        lowest = min(lowest, last)
+        assert simulation.time < 1.0
+    assert kinetic_and_potential(simulation) == pytest.approx(before, abs=1e-6)
