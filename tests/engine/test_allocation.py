@@ -95,7 +95,7 @@ def test_machine_code_calls_nothing_but_mathematics(name):
     """Compiled afresh, because an entry from the cache carries no code to read; wrappers for Python left aside."""
     entry = getattr(entries(), name)
     sizes = {"ints": "i8[::1]", "report": "i8[::1]", "M": "f8[:,::1]", "dt": "f8"}
-    whole = {"external": "b1", "integrator": "i8", "substeps": "i8", "steps": "i8"}
+    whole = {"external": "b1", "integrator": "i8", "substeps": "i8", "steps": "i8", "ahead": "i8"}
     arguments = inspect.signature(entry.py_func).parameters
     signature = ", ".join((sizes | whole).get(name, "f8[::1]") for name in arguments)
     assert called_by(entry.py_func, f"void({signature})") <= MATHEMATICS | SYMBOLS

@@ -123,7 +123,7 @@ def test_the_bits_of_a_simulation_across_attach_and_release(exported, fmu):
 
 def test_prescribed_motion(exported, fmu):
     twin = Twin(exported, fmu, docking())
-    for k in range(20):
+    for k in range(1, 21):
         rate = 0.4
         commands = {"position": rate * k * DT, "velocity": rate, "acceleration": 0.0}
         for word, value in commands.items():

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tests.fmu.shim_build import FLAGS, shared_sources
+from tests.fmu.shim_build import FLAGS, header, shared_sources
 
 TARGETS = (
     "x86_64-linux-gnu.2.17",
@@ -22,7 +22,19 @@ TARGETS = (
 @pytest.mark.parametrize("target", TARGETS)
 def test_no_warnings(tmp_path, target):
     pytest.importorskip("ziglang")
-    compiler = [sys.executable, "-m", "ziglang", "cc", "-target", target, *FLAGS, "-Wconversion", "-O2", "-c"]
+    compiler = [
+        sys.executable,
+        "-m",
+        "ziglang",
+        "cc",
+        "-target",
+        target,
+        *FLAGS,
+        f"-I{header()}",
+        "-Wconversion",
+        "-O2",
+        "-c",
+    ]
     for source in shared_sources():
         command = [*compiler, str(source), "-o", str(tmp_path / f"{source.stem}.o")]
         done = subprocess.run(command, capture_output=True, text=True)

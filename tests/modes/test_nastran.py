@@ -136,7 +136,7 @@ def test_files_that_pynastran_cannot_read(tmp_path, data):
             modal_data_of(describe(tmp_path))
         (tmp_path / name).write_bytes(kept)
     (tmp_path / "a.op2").unlink()
-    with pytest.raises(ModelError, match=r"a\.op2: does not exist"):
+    with pytest.raises(ModelError, match=r"a\.op2: the file does not exist"):
         modal_data_of(describe(tmp_path))
 
 
