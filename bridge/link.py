@@ -149,7 +149,7 @@ class Link:
             return False
         reply = self._ask("hello", {"name": self._name}, allowed)
         about = reply.body if reply.type == "hello" and type(reply.body) is dict else {}
-        self._replaced = about.get("run") != self._run  # it knows this client from now on, but not what it was told
+        self._replaced = about.get("run") != self._run  # it knows this client, but nothing of what it sent before
         return not self._replaced
 
     def _ask(self, kind: str, body: Any, allowed: float) -> Message:

@@ -35,7 +35,7 @@ class Way(enum.Enum):
 
 
 class Replies:
-    """Sends replies, `open` first and then `send`; what had to be refused meanwhile is owed and told later.
+    """Sends replies, `open` first and then `send`; what had to be refused meanwhile is owed, and sent later.
 
     A pipe of libzmq tells of room in portions of half its bound: one of 2n messages keeps n at least.
     unanswered : refusals that could not be told either, as the client does not read
@@ -90,7 +90,7 @@ class Replies:
                 return Way.OPEN
             except zmq.Again:
                 if not last:
-                    self._router.get(zmq.EVENTS)  # libzmq then takes in what it was told of room
+                    self._router.get(zmq.EVENTS)  # libzmq then reads how much room its peer reported
             except zmq.ZMQError:
                 return Way.GONE
         return Way.FULL

@@ -35,7 +35,7 @@ _PAUSE_S = 1.0
 
 
 class _Stopped(Exception):
-    """The supervisor was told to stop while an engine starts."""
+    """A signal asked the supervisor to stop while an engine starts."""
 
 
 class SupervisionError(BridgeError):

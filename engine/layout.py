@@ -141,10 +141,10 @@ POSE = 12  # R (9) inertial ← body, p (3) of the body's origin, m
 # position (3), quaternion (4), angular and linear velocity (6), inertial axes
 SURVEY_HEAD, SURVEY_NODE = 10, 13
 
-# scratch of steps: rows of (nv,) and of (nq,), eight each named in integrate.py, from V_CLOSE and Q_CLOSE on in
+# scratch of steps: rows of (nv,) and of (nq,), eight each named in integrate.py, from V_CLOSE on in
 # loops/projection.py, from V_PASS and Q_PASS on in loops/passing.py
-V_STAGES, Q_STAGES = 14, 12
-V_CLOSE, Q_CLOSE, V_PASS, Q_PASS = 8, 8, 10, 10
+V_STAGES, Q_STAGES = 14, 10
+V_CLOSE, V_PASS, Q_PASS = 8, 10, 8
 
 TREE = Family(
     "tree",

@@ -5,7 +5,7 @@
 y[j] holds the coefficients of velocity j in all rows, one a lane, so that one vector instruction works on eight rows;
 y[n] holds the right-hand sides c. The pivots are the dependent velocities that were chosen when the model was built,
 each in the row that was paired with it, or where that is small, or rows depend on others, in the row where it counts
-most; where the set is close to singular, rows and velocities are chosen anew by complete pivoting, whose pivots never
+most; where the set is close to singular, rows and velocities are chosen again by complete pivoting, whose pivots never
 make X larger than need be. y[n + 1] holds 0 for rows that are not solved, 1 for those that are, 2 for weak ones.
 The motion does not depend on the choice. As many rows are solved as are independent in general: the others follow
 where the loops are closed, and next to that say nothing that could be trusted.

@@ -16,7 +16,7 @@ import math
 
 from limberjack.engine.forward_dynamics import least_change
 from limberjack.engine.kernel import kernel
-from limberjack.engine.layout import Q_CLOSE, V_CLOSE, plant_view, vectors, work_view
+from limberjack.engine.layout import V_CLOSE, plant_view, vectors, work_view
 from limberjack.engine.loops.closures import move_loop, place_loop
 from limberjack.engine.loops.embedding import solve_group
 from limberjack.engine.loops.layout import (
@@ -54,9 +54,8 @@ SLOW, STUCK = 0.1, 0.9
 #: below this pivot of scaled rows independent coordinates are not held
 NEAR = 0.1
 
-# rows of work.vstage and of work.qstage
+# rows of work.vstage
 _DELTA, _OUT = range(V_CLOSE, V_CLOSE + 2)
-_RATE, _ORIGIN = range(Q_CLOSE, Q_CLOSE + 2)
 
 
 @kernel

@@ -138,7 +138,7 @@ class TcpServer:
         self._selector.register(connection, selectors.EVENT_READ)
 
     def _turned_away(self, peer: str) -> None:
-        """Tell of one, and of how many since the last one that was told; not of each: they may come by the thousand."""
+        """Report one, and how many since the last report; not each: they may come by the thousand."""
         self._away += 1
         now = time.monotonic()
         if now < self._tell_again:
