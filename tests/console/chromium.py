@@ -88,6 +88,14 @@ class Chromium:
         self.close()
 
 
+class PageError(Exception):
+    """The browser did not carry out a request."""
+
+    def __init__(self, method: str, error: dict[str, Any]) -> None:
+        super().__init__(f"{method}: {error['message']}")
+        self.left = "navigated" in error["message"]  # the page that was asked made room for the next
+
+
 class Page:
     """One page. `faults` gathers what it wrote as errors to its own console, and exceptions."""
 
@@ -107,7 +115,8 @@ class Page:
         while True:
             message = json.loads(self._socket.recv(timeout=max(0.0, deadline - time.monotonic())))
             if message.get("id") == number:
-                assert "error" not in message, message
+                if "error" in message:
+                    raise PageError(method, message["error"])
                 return dict(message["result"])
             self._note(message)
 
@@ -132,16 +141,24 @@ class Page:
         return answer["result"].get("value")
 
     def wait(self, expression: str, timeout_s: float = 120.0) -> Any:
-        """Wait until an expression is true, and return its value."""
+        """Wait until an expression is true, and return its value; a page that is being reloaded is asked again."""
         deadline = time.monotonic() + timeout_s
         told = "found instanceof Node ? true : found"  # an element has no value to return
         attempt = f"(() => {{ try {{ const found = {expression}; return {told} }} catch {{ return null }} }})()"
         while True:
-            found = self.ask(attempt)
+            found = self._try(attempt)
             if found:
                 return found
             assert time.monotonic() < deadline, f"not within {timeout_s:g} s: {expression}; faults: {self.faults[:5]}"
             time.sleep(0.1)
+
+    def _try(self, attempt: str) -> Any:
+        try:
+            return self.ask(attempt)
+        except PageError as error:
+            if not error.left:
+                raise
+            return None
 
     def click(self, finder: str) -> None:
         """Click with the mouse on the element that an expression finds."""
