@@ -23,13 +23,13 @@ from limberjack.benchmarks.pinocchio_peer import MATRICES, CompiledPinocchio
 from limberjack.benchmarks.report import ratio_text
 from limberjack.benchmarks.states import COUNT, States, random_states
 from limberjack.benchmarks.trees import tree_of
-from limberjack.engine.derivatives.layout import slope_sections
-from limberjack.engine.errors import LimberjackError
-from limberjack.engine.layout import C_BODIES
-from limberjack.engine.system.build import build
-from limberjack.engine.system.plant import aligned_zeros
-from limberjack.engine.system.system import System
-from limberjack.engine.views import total
+from limberjack.engine.algebra.views import total
+from limberjack.engine.common.errors import LimberjackError
+from limberjack.engine.model.build import build
+from limberjack.engine.model.plant import aligned_zeros
+from limberjack.engine.model.system import System
+from limberjack.engine.tables.plant import C_BODIES
+from limberjack.engine.tables.slopes import slope_sections
 
 OPERATIONS = {
     "inverse_derivatives": "derivatives of inverse dynamics",

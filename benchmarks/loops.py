@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from limberjack.benchmarks.engines import STEP_SECONDS
-from limberjack.engine.derivatives.forward import forward_slopes, write_slopes
-from limberjack.engine.derivatives.inverse import inverse_slopes
-from limberjack.engine.derivatives.layout import slopes_view
-from limberjack.engine.forward_dynamics import forward_dynamics
-from limberjack.engine.integrate import OK, SEMI_IMPLICIT, step
-from limberjack.engine.inverse_dynamics import inverse_dynamics
-from limberjack.engine.kernel import entry
-from limberjack.engine.layout import C_Q, C_V, S_Q, plant_view, work_view
-from limberjack.engine.mass_matrix import mass_matrix
-from limberjack.engine.views import vector_view
+from limberjack.engine.algebra.views import vector_view
+from limberjack.engine.compile.kernel import entry
+from limberjack.engine.kernels.slopes.forward import forward_slopes, write_slopes
+from limberjack.engine.kernels.slopes.inverse import inverse_slopes
+from limberjack.engine.kernels.step.integrate import OK, SEMI_IMPLICIT, step
+from limberjack.engine.kernels.sweeps.forward_dynamics import forward_dynamics
+from limberjack.engine.kernels.sweeps.inverse_dynamics import inverse_dynamics
+from limberjack.engine.kernels.sweeps.mass_matrix import mass_matrix
+from limberjack.engine.tables.plant import C_Q, C_V, S_Q, plant_view, work_view
+from limberjack.engine.tables.slopes import slopes_view
 
 
 @entry

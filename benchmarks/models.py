@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
-from limberjack.engine.errors import ModelError, ModelWarning
-from limberjack.engine.system.devices import Actuator
-from limberjack.engine.system.load import load
-from limberjack.engine.system.system import Body, Dof, Hinge, Inertia, Pose, System
-from limberjack.engine.system.validate import validate
+from limberjack.engine.common.errors import ModelError, ModelWarning
+from limberjack.engine.model.devices import Actuator
+from limberjack.engine.model.load import load
+from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Pose, System
+from limberjack.engine.model.validate import validate
 
 ROBOT_PACKAGE = "example-robot-data"
 ARMATURE = 0.01

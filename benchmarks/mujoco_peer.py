@@ -20,7 +20,7 @@ from limberjack.benchmarks.states import (
     to_mujoco,
 )
 from limberjack.benchmarks.trees import Join, Link, Tree
-from limberjack.engine.system.rotations import to_quaternion
+from limberjack.engine.algebra.rotations import to_quaternion
 
 PACKAGES = ("ziglang", "mujoco")
 CODES = {"forward": 0, "inverse": 1, "mass_matrix": 2, "step": 3, "forward_loops": 4}

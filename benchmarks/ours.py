@@ -13,9 +13,9 @@ from limberjack.benchmarks.engines import OPERATIONS, Timer
 from limberjack.benchmarks.loops import forward_loop, inverse_loop, mass_matrix_loop, step_loop
 from limberjack.benchmarks.peer_build import version_of
 from limberjack.benchmarks.states import COUNT, States
-from limberjack.engine.layout import S_Q
-from limberjack.engine.system.build import build, new_state
-from limberjack.engine.system.system import System
+from limberjack.engine.model.build import build, new_state
+from limberjack.engine.model.system import System
+from limberjack.engine.tables.plant import S_Q
 
 
 class Limberjack:

@@ -26,8 +26,8 @@ from limberjack.bridge.client import Client
 from limberjack.bridge.errors import EngineTimeoutError
 from limberjack.bridge.process import EngineProcess
 from limberjack.bridge.settings import Settings
-from limberjack.engine.simulation import Simulation
-from limberjack.engine.system.system import System
+from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.model.system import System
 
 _BLOCKS = 20
 _WARM_UP = 200

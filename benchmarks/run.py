@@ -23,8 +23,8 @@ from limberjack.benchmarks.result import BenchResult, ModelResult
 from limberjack.benchmarks.round_trip import measure as measure_round_trip
 from limberjack.benchmarks.states import COUNT, States, random_states
 from limberjack.benchmarks.trees import Tree, tree_of
-from limberjack.engine.errors import LimberjackError, ModelError
-from limberjack.engine.system.system import System
+from limberjack.engine.common.errors import LimberjackError, ModelError
+from limberjack.engine.model.system import System
 
 CHAINS = (10, 50, 200, 1000)
 REPEATS, QUICK_REPEATS = 31, 3

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from limberjack.benchmarks.trees import Tree
-from limberjack.engine.system.rotations import from_quaternion
+from limberjack.engine.algebra.rotations import from_quaternion
 
 #: states that the timed loops cycle through, so that no work can be hoisted out of them
 COUNT = 8

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from limberjack.engine.system.hinge_types import HINGE_TYPES
-from limberjack.engine.system.system import Body, Loop, Pose, System
+from limberjack.engine.model.system import Body, Loop, Pose, System
+from limberjack.engine.tables.hinge_types import HINGE_TYPES
 
 #: hinges that all engines have
 KINDS = ("revolute", "prismatic", "universal", "spherical", "free")

@@ -16,9 +16,9 @@ from typing import Any
 import msgpack  # type: ignore[import-untyped]
 
 from limberjack.bridge.errors import BridgeError
-from limberjack.engine.errors import ArgumentError, ExitCode
-from limberjack.engine.named_values import assign
-from limberjack.engine.simulation import Simulation
+from limberjack.engine.api.named_values import assign
+from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.common.errors import ArgumentError, ExitCode
 from limberjack.version import __version__
 
 _MAGIC = b"LJCHECK1"

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from limberjack.bridge.checkpoint import Checkpoint, CheckpointError, read_checkpoint, write_whole
-from limberjack.engine.simulation import Simulation
+from limberjack.engine.api.simulation import Simulation
 
 log = logging.getLogger("limberjack.bridge")
 

@@ -21,10 +21,10 @@ from limberjack.bridge.errors import BridgeError, EngineTimeoutError, LeaseError
 from limberjack.bridge.link import ClientKeys, Link
 from limberjack.bridge.messages import FLOAT64, Message
 from limberjack.bridge.state import Description, State
-from limberjack.engine.errors import ArgumentError
-from limberjack.engine.impact import Impact
-from limberjack.engine.system.archive import from_bytes
-from limberjack.engine.system.system import System
+from limberjack.engine.api.impact import Impact
+from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.model.archive import from_bytes
+from limberjack.engine.model.system import System
 
 Commands = Mapping[str, float] | np.ndarray | Sequence[float]
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from limberjack.bridge.errors import Code
 from limberjack.bridge.messages import Refusal
-from limberjack.engine.errors import ArgumentError
-from limberjack.engine.impact import Impact
-from limberjack.engine.simulation import Simulation
+from limberjack.engine.api.impact import Impact
+from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.common.errors import ArgumentError
 
 
 class Controls:

@@ -7,9 +7,9 @@ from typing import Any
 
 from limberjack.bridge.messages import PROTOCOL_VERSION
 from limberjack.bridge.settings import Settings
-from limberjack.engine.simulation import Simulation
-from limberjack.engine.system.system import Loop
-from limberjack.engine.system.units import command_units, hinge_units
+from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.model.system import Loop
+from limberjack.engine.model.units import command_units, hinge_units
 from limberjack.version import __version__
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from limberjack.engine.errors import ExitCode, LimberjackError
+from limberjack.engine.common.errors import ExitCode, LimberjackError
 
 
 class Code(StrEnum):

@@ -25,7 +25,7 @@ from limberjack.bridge.errors import (
 from limberjack.bridge.keys import load_pair, load_public
 from limberjack.bridge.messages import REPLY_MAX, Encoder, Message, Refusal, decode
 from limberjack.bridge.replies import plain_send
-from limberjack.engine.errors import ArgumentError, SimulationError
+from limberjack.engine.common.errors import ArgumentError, SimulationError
 
 _SLICE_MS = 50  # longest wait before the connection's health is looked at
 _MONITOR_EVENTS = 256

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable
 
 from limberjack.bridge.errors import BridgeError
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common.errors import ArgumentError
 
 
 class Pacer:

@@ -25,10 +25,10 @@ from limberjack.bridge.parent import end_with_parent
 from limberjack.bridge.server import serve
 from limberjack.bridge.settings import Settings
 from limberjack.bridge.upkeep import NO_SIGNS, CameBack, Pulse, Signs
-from limberjack.engine.errors import ExitCode, LimberjackError, exit_code_of
-from limberjack.engine.kernel import announce_compilation
-from limberjack.engine.system.load import load
-from limberjack.engine.system.system import System
+from limberjack.engine.common.errors import ExitCode, LimberjackError, exit_code_of
+from limberjack.engine.compile.kernel import announce_compilation
+from limberjack.engine.model.load import load
+from limberjack.engine.model.system import System
 
 _LOOK_S = 0.1
 _STATUS_MAX = 65536  # bytes of the child's report

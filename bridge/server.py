@@ -20,8 +20,8 @@ from limberjack.bridge.settings import Settings
 from limberjack.bridge.sockets import IDLE_MS
 from limberjack.bridge.station import Station
 from limberjack.bridge.upkeep import NO_SIGNS, CameBack, Signs, Upkeep
-from limberjack.engine.simulation import Simulation
-from limberjack.engine.system.system import System
+from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.model.system import System
 
 _REQUESTS_A_CYCLE = 64  # requests answered in one free-running cycle
 

@@ -30,9 +30,9 @@ from limberjack.bridge.roles import OWNER, Sender, check
 from limberjack.bridge.sessions import Session, Sessions
 from limberjack.bridge.settings import Settings
 from limberjack.bridge.stepping import Stepper
-from limberjack.engine.errors import ArgumentError, SimulationError
-from limberjack.engine.simulation import Simulation
-from limberjack.engine.system.archive import to_bytes
+from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.common.errors import ArgumentError, SimulationError
+from limberjack.engine.model.archive import to_bytes
 
 log = logging.getLogger("limberjack.bridge")
 

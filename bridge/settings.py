@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from limberjack.bridge.endpoints import DEFAULT_ENDPOINT
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common.errors import ArgumentError
 
 MODES = ("lockstep", "free-running")
 

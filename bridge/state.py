@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from limberjack.bridge.messages import FLOAT64, VECTOR_PARTS, Message, all_finite
-from limberjack.engine.errors import ArgumentError
-from limberjack.engine.near import nearest
+from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.common.nearest import nearest
 
 
 def find(index: Mapping[str, int], name: str, what: str) -> int:

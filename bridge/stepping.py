@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from limberjack.engine.simulation import Simulation
+from limberjack.engine.api.simulation import Simulation
 
 #: how long a portion may take, s;  its steps: at most, and at first
 _PORTION_S = 0.1

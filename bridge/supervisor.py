@@ -19,8 +19,8 @@ from limberjack.bridge.process import EngineProcess
 from limberjack.bridge.settings import Settings
 from limberjack.bridge.upkeep import CameBack, Pulse
 from limberjack.bridge.watch_post import WatchPost
-from limberjack.engine import arguments
-from limberjack.engine.system.system import System
+from limberjack.engine.common import arguments
+from limberjack.engine.model.system import System
 
 log = logging.getLogger("limberjack.bridge")
 

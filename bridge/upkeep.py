@@ -13,8 +13,8 @@ from typing import Any
 from limberjack.bridge.checkpoints import Checkpoints
 from limberjack.bridge.notify import Notify
 from limberjack.bridge.service import Service
-from limberjack.engine.simulation import Simulation
-from limberjack.engine.system.rest import come_to_rest
+from limberjack.engine.api.rest import come_to_rest
+from limberjack.engine.api.simulation import Simulation
 
 _FORM = struct.Struct("<QQd")
 #: after what time an engine that came back says so: its readers connect again within a tenth of a second

@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common.errors import ArgumentError
 from limberjack.fmu.native.targets import TARGETS
 from limberjack.fmu.native.universal import universal
 from limberjack.scratch import Scratch

@@ -14,9 +14,9 @@ from functools import cache
 from pathlib import Path
 
 from limberjack import children
-from limberjack.engine.errors import ArgumentError
-from limberjack.engine.system.archive import to_bytes
-from limberjack.engine.system.system import System
+from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.model.archive import to_bytes
+from limberjack.engine.model.system import System
 from limberjack.fmu.native.targets import host
 
 #: file names that the shim looks for (shim/coupled_run.c, shim/coupled_platform.h)

@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from limberjack.engine import arguments
-from limberjack.engine.errors import ArgumentError
-from limberjack.engine.integrate import INTEGRATORS
-from limberjack.engine.simulation import MOST_SUBSTEPS
-from limberjack.engine.system.build import build
-from limberjack.engine.system.device_tables import for_step
-from limberjack.engine.system.plant import Plant
-from limberjack.engine.system.system import System
+from limberjack.engine.api.simulation import MOST_SUBSTEPS
+from limberjack.engine.common import arguments
+from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.kernels.step.integrate import INTEGRATORS
+from limberjack.engine.model import arguments as model_arguments
+from limberjack.engine.model.build import build
+from limberjack.engine.model.device_tables import for_step
+from limberjack.engine.model.plant import Plant
+from limberjack.engine.model.system import System
 from limberjack.fmu import archive
 from limberjack.fmu.description import documentation, icon, reference, terminals
 from limberjack.fmu.description import fmi2 as description_fmi2
@@ -83,7 +84,7 @@ def export_fmu(
     MissingExtraError (no compiler for a platform) or LinkError; a failed export leaves no file.
     """
     target = archive.check_target(path)
-    choice = _choice(arguments.system_of(system), fmi, scalar, coupling, platforms, dt, integrator, substeps)
+    choice = _choice(model_arguments.system_of(system), fmi, scalar, coupling, platforms, dt, integrator, substeps)
     content = _content(choice, inputs, outputs, parameters, stop_time, step_size)
     return archive.write(target, _files(choice, content, report))
 

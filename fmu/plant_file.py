@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from limberjack.engine.errors import ArgumentError
-from limberjack.engine.integrate import INTEGRATORS
-from limberjack.engine.system.build import new_state
-from limberjack.engine.system.plant import Plant
-from limberjack.engine.system.system import System
+from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.kernels.step.integrate import INTEGRATORS
+from limberjack.engine.model.build import new_state
+from limberjack.engine.model.plant import Plant
+from limberjack.engine.model.system import System
 from limberjack.fmu.variables.coordinates import labels
 from limberjack.fmu.variables.listing import Coupling
 from limberjack.fmu.variables.variable import Region, Variable

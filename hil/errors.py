@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from limberjack.engine.errors import ExitCode, LimberjackError
+from limberjack.engine.common.errors import ExitCode, LimberjackError
 
 
 class HilError(LimberjackError):

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from limberjack.engine import arguments
-from limberjack.engine.errors import ArgumentError, LimberjackError
-from limberjack.engine.simulation import Simulation
+from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.common import arguments
+from limberjack.engine.common.errors import ArgumentError, LimberjackError
 from limberjack.hil.clock import Clock, MonotonicClock, measured_clock
 from limberjack.hil.events import Event, EventLog
 from limberjack.hil.frames import FrameLog

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from limberjack.engine.errors import ArgumentError, LimberjackError
-from limberjack.engine.simulation import Simulation
+from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.common.errors import ArgumentError, LimberjackError
 from limberjack.hil.errors import ActionError
 from limberjack.hil.signals import Signals
 

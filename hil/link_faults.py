@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from limberjack.engine import arguments
-from limberjack.engine.errors import ArgumentError
-from limberjack.engine.simulation import Simulation
+from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.common import arguments
+from limberjack.engine.common.errors import ArgumentError
 from limberjack.hil.devices.device import Device, Link, Wiring
 from limberjack.hil.mounted import PATIENCE
 

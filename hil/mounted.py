@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from limberjack.engine import arguments
-from limberjack.engine.errors import LimberjackError, UnknownNameError
-from limberjack.engine.simulation import Simulation
-from limberjack.engine.system.patterns import compiled
+from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.common import arguments
+from limberjack.engine.common.errors import LimberjackError, UnknownNameError
+from limberjack.engine.files.patterns import compiled
 from limberjack.hil.devices.device import Device, Wiring
 from limberjack.hil.errors import ControllerError, HilError
 from limberjack.hil.signals import Signals

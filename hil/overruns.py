@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from limberjack.engine import arguments
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common import arguments
+from limberjack.engine.common.errors import ArgumentError
 
 POLICIES = ("catch_up", "skip", "stop")
 MOST_FRAMES = 2**53

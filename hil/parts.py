@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from limberjack.engine.simulation import Simulation
+from limberjack.engine.api.simulation import Simulation
 from limberjack.hil.events import Event
 from limberjack.hil.signals import Signals
 

@@ -11,8 +11,8 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from limberjack.engine import arguments
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common import arguments
+from limberjack.engine.common.errors import ArgumentError
 
 #: from <sys/mman.h> and <sys/prctl.h> of Linux
 _MCL_CURRENT, _MCL_FUTURE, _PR_SET_TIMERSLACK, _PR_GET_TIMERSLACK = 1, 2, 29, 30

@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from limberjack.engine import arguments
-from limberjack.engine.errors import ArgumentError
-from limberjack.engine.simulation import Simulation
-from limberjack.engine.system.system import System
+from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.common import arguments
+from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.model.system import System
 from limberjack.hil.clock import Clock, measured_clock
 from limberjack.hil.executive import Executive, Outcome
 from limberjack.hil.frames import FrameLog, FrameStatistics

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from limberjack.engine import arguments
-from limberjack.engine.errors import UnknownNameError
-from limberjack.engine.simulation import Simulation
-from limberjack.engine.system.patterns import compiled
-from limberjack.engine.system.units import command_units, hinge_units
+from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.common import arguments
+from limberjack.engine.common.errors import UnknownNameError
+from limberjack.engine.files.patterns import compiled
+from limberjack.engine.model.units import command_units, hinge_units
 
 
 class Signals:

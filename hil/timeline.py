@@ -9,11 +9,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from limberjack.engine import arguments
-from limberjack.engine.errors import ArgumentError, LimberjackError
-from limberjack.engine.impact import Impact
-from limberjack.engine.loops.layout import SW_CLOSED, SWITCH
-from limberjack.engine.simulation import Simulation
+from limberjack.engine.api.impact import Impact
+from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.common import arguments
+from limberjack.engine.common.errors import ArgumentError, LimberjackError
+from limberjack.engine.tables.loops import SW_CLOSED, SWITCH
 from limberjack.hil.errors import ActionError
 from limberjack.hil.events import Event, EventLog
 from limberjack.hil.parts import Fault

@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from limberjack.engine.errors import ArgumentError
-from limberjack.engine.simulation import Simulation
-from limberjack.engine.system.devices import Actuator
-from limberjack.engine.system.rest import resting_command
+from limberjack.engine.api.rest import resting_command
+from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.model.devices import Actuator
 from limberjack.hil.events import Event
 from limberjack.hil.mounted import Mounted
 from limberjack.hil.parts import Trip

@@ -17,11 +17,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from limberjack.engine.errors import ModelError
-from limberjack.engine.system.devices import Actuator
-from limberjack.engine.system.rotations import from_axis_angle
-from limberjack.engine.system.system import Body, Hinge, Inertia, Loop, Pose, System
-from limberjack.engine.system.validate import validate
+from limberjack.engine.algebra.rotations import from_axis_angle
+from limberjack.engine.common.errors import ModelError
+from limberjack.engine.model.devices import Actuator
+from limberjack.engine.model.system import Body, Hinge, Inertia, Loop, Pose, System
+from limberjack.engine.model.validate import validate
 
 X, Z = np.array([1.0, 0.0, 0.0]), np.array([0.0, 0.0, 1.0])
 #: links of a four-bar, m: a crank-rocker

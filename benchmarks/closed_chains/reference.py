@@ -14,12 +14,12 @@ import numpy as np
 
 from limberjack.benchmarks.ours import driven_velocities
 from limberjack.benchmarks.states import COUNT, States
-from limberjack.engine.dynamics import Dynamics
-from limberjack.engine.errors import LimberjackError, ModelWarning
-from limberjack.engine.system.frames import canonical_rotation
-from limberjack.engine.system.rotations import from_axis_angle, from_quaternion, to_quaternion
-from limberjack.engine.system.system import Loop, Node, Pose, System
-from limberjack.engine.system.validate import validate
+from limberjack.engine.algebra.rotations import from_axis_angle, from_quaternion, to_quaternion
+from limberjack.engine.api.dynamics import Dynamics
+from limberjack.engine.common.errors import LimberjackError, ModelWarning
+from limberjack.engine.model.frames import canonical_rotation
+from limberjack.engine.model.system import Loop, Node, Pose, System
+from limberjack.engine.model.validate import validate
 
 #: rows of [w; u] that a hinge forbids, in its canonical axes
 FORBIDDEN = {"fixed": (0, 1, 2, 3, 4, 5), "revolute": (0, 1, 3, 4, 5), "spherical": (3, 4, 5)}

@@ -24,8 +24,8 @@ from limberjack.benchmarks.ours import Limberjack
 from limberjack.benchmarks.peer_build import PeerUnavailableError
 from limberjack.benchmarks.states import COUNT, States
 from limberjack.benchmarks.trees import Tree, tree_of
-from limberjack.engine.errors import LimberjackError, ModelWarning
-from limberjack.engine.system.system import System
+from limberjack.engine.common.errors import LimberjackError, ModelWarning
+from limberjack.engine.model.system import System
 
 OPERATIONS = ("forward", "step")
 REPEATS, QUICK_REPEATS = 31, 3

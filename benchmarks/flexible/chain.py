@@ -11,16 +11,16 @@ import numpy as np
 from limberjack.benchmarks.engines import Timer, python_time
 from limberjack.benchmarks.loops import forward_loop
 from limberjack.benchmarks.states import COUNT
-from limberjack.engine.dynamics import Dynamics
-from limberjack.engine.entries import entries
-from limberjack.engine.errors import MissingExtraError
+from limberjack.engine.api.dynamics import Dynamics
+from limberjack.engine.common.errors import MissingExtraError
+from limberjack.engine.kernels.entries import entries
+from limberjack.engine.model.flexible import modal_bodies, undeformed
+from limberjack.engine.model.system import Body, Hinge, Pose, System
+from limberjack.engine.model.validate import validate
 from limberjack.engine.modes.frame import Beam, Frame, Material, rectangle
 from limberjack.engine.modes.frame_structure import frame_structure
 from limberjack.engine.modes.integrals import integrals
 from limberjack.engine.modes.reduction import Reduction, reduce_structure
-from limberjack.engine.system.flexible import modal_bodies, undeformed
-from limberjack.engine.system.system import Body, Hinge, Pose, System
-from limberjack.engine.system.validate import validate
 
 ALUMINIUM = Material(70e9, 26e9, 2700.0)
 LENGTH, WIDTH, HEIGHT, ELEMENTS = 1.0, 0.05, 0.03, 20

@@ -9,10 +9,10 @@ import numpy as np
 
 from limberjack.benchmarks.engines import Timer
 from limberjack.benchmarks.flexible.chain import States
-from limberjack.engine.eigenbases import own_modes
+from limberjack.engine.algebra.eigenbases import own_modes
+from limberjack.engine.algebra.rotations import from_quaternion
+from limberjack.engine.model.system import System
 from limberjack.engine.modes.data import ModalData
-from limberjack.engine.system.rotations import from_quaternion
-from limberjack.engine.system.system import System
 
 STEP_SECONDS = 1e-6
 

@@ -8,14 +8,14 @@ import numpy as np
 
 from limberjack.benchmarks.flexible.chain import ALUMINIUM, HEIGHT, LENGTH, WIDTH, States
 from limberjack.benchmarks.states import COUNT
+from limberjack.engine.model.flexible import modal_bodies
+from limberjack.engine.model.system import Hinge, System
+from limberjack.engine.model.validate import validate
 from limberjack.engine.modes.data import ModalData
 from limberjack.engine.modes.frame import Beam, Frame, rectangle
 from limberjack.engine.modes.frame_structure import frame_structure
 from limberjack.engine.modes.integrals import integrals
 from limberjack.engine.modes.reduction import Reduction, reduce_structure
-from limberjack.engine.system.flexible import modal_bodies
-from limberjack.engine.system.system import Hinge, System
-from limberjack.engine.system.validate import validate
 
 
 def beam_data(modes: int, elements: int = 40) -> ModalData:

@@ -9,8 +9,8 @@ import numpy as np
 from limberjack.benchmarks.flexible.chain import Articulated, States, chain
 from limberjack.benchmarks.measure import Spread, compare
 from limberjack.benchmarks.states import COUNT
-from limberjack.engine.dynamics import Dynamics
-from limberjack.engine.errors import LimberjackError
+from limberjack.engine.api.dynamics import Dynamics
+from limberjack.engine.common.errors import LimberjackError
 
 MODES = 5
 BODIES, QUICK_BODIES = (1, 2, 5, 10, 20, 50, 100), (2, 10)

@@ -7,10 +7,10 @@ import time
 import numpy as np
 
 from limberjack.benchmarks.engines import Timer
-from limberjack.engine.simulation import Simulation
-from limberjack.engine.system.rotations import from_quaternion
-from limberjack.engine.system.system import Body, Dof, Hinge, Inertia, Pose, System
-from limberjack.engine.system.validate import validate
+from limberjack.engine.algebra.rotations import from_quaternion
+from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Pose, System
+from limberjack.engine.model.validate import validate
 
 STEP_SECONDS = 1e-3
 HUB_MASS, HUB_INERTIA = 750.0, np.diag([900.0, 800.0, 600.0])

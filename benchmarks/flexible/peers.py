@@ -16,7 +16,7 @@ from limberjack.benchmarks.flexible.free_beam import BeamStates, beam_data, beam
 from limberjack.benchmarks.flexible.panels import Basilisk, Ours
 from limberjack.benchmarks.measure import Timing, compare
 from limberjack.benchmarks.states import COUNT
-from limberjack.engine.errors import LimberjackError
+from limberjack.engine.common.errors import LimberjackError
 
 MODES, QUICK_MODES = (4, 8, 16, 32, 64), (8,)
 #: largest difference of the results, relative to the largest number in them; both are at rounding

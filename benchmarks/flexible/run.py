@@ -22,7 +22,7 @@ from limberjack.benchmarks.flexible.point import Point
 from limberjack.benchmarks.flexible.spacecraft import RealTime, real_time, show
 from limberjack.benchmarks.measure import BATCH_SECONDS, QUICK_BATCH_SECONDS, compare
 from limberjack.benchmarks.states import COUNT
-from limberjack.engine.errors import LimberjackError
+from limberjack.engine.common.errors import LimberjackError
 
 BODIES = 10
 MODES, QUICK_MODES = (0, 1, 2, 3, 5, 8, 10, 15, 20), (0, 2, 5)

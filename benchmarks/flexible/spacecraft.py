@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.table import Table
 
 from limberjack.benchmarks.measure import Spread, spread
-from limberjack.engine.simulation import Simulation
-from limberjack.engine.system.load import load
+from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.model.load import load
 
 MODELS = ("cassini", "solar_satellite", "long_arm")
 STEP = 1e-3

@@ -16,8 +16,8 @@ import numpy as np
 import limberjack as lj
 from limberjack.benchmarks.fmu.models import DT, INTEGRATOR, RESTART, Subject
 from limberjack.benchmarks.measure import Spread, spread
-from limberjack.engine.errors import LimberjackError
-from limberjack.engine.system.system import System
+from limberjack.engine.common.errors import LimberjackError
+from limberjack.engine.model.system import System
 
 HOST_SECONDS = 300.0
 

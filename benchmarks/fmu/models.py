@@ -12,7 +12,7 @@ import limberjack as lj
 from limberjack import children
 from limberjack.benchmarks.fmu.host import SOURCES, WARNINGS, describe, unpack
 from limberjack.benchmarks.peer_build import PeerUnavailableError, require, version_of
-from limberjack.engine.system.system import System
+from limberjack.engine.model.system import System
 
 N = 20
 DT = 1e-3

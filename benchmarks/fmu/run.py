@@ -27,8 +27,8 @@ from limberjack.benchmarks.peer_build import PeerUnavailableError, version_of
 from limberjack.benchmarks.round_trip import bare_echo
 from limberjack.bridge.process import EngineProcess
 from limberjack.bridge.settings import Settings
-from limberjack.engine.errors import LimberjackError, MissingExtraError
-from limberjack.engine.system.system import System
+from limberjack.engine.common.errors import LimberjackError, MissingExtraError
+from limberjack.engine.model.system import System
 
 ROUNDS, QUICK_ROUNDS = 9, 2
 #: FMUs of ours among the subjects, the first ones

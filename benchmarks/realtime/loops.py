@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from limberjack.benchmarks.peer_build import load_peer
-from limberjack.engine.system.system import System
+from limberjack.engine.model.system import System
 from limberjack.hil.frames import FrameLog
 from limberjack.hil.placing import Placing
 from limberjack.hil.probe import bare_loop, run_at

@@ -18,8 +18,8 @@ from limberjack.benchmarks import history
 from limberjack.benchmarks.peer_build import PeerUnavailableError
 from limberjack.benchmarks.realtime.cyclictest import cyclictest_loop
 from limberjack.benchmarks.realtime.loops import Loop, Times, c_loop, model_loop, python_loop
-from limberjack.engine.system.load import load
-from limberjack.engine.system.system import System
+from limberjack.engine.model.load import load
+from limberjack.engine.model.system import System
 from limberjack.hil.placing import Placing
 from limberjack.hil.probe import Trial, probe
 

@@ -24,7 +24,7 @@ from limberjack.bridge.telemetry.dictionary import Dictionary
 from limberjack.bridge.telemetry.gateway import Gateway
 from limberjack.bridge.telemetry.outlets.registry import Context, kind_of
 from limberjack.bridge.telemetry.sample import Notice, Sample
-from limberjack.engine.system.load import load
+from limberjack.engine.model.load import load
 
 MOST = 1_000_000  # notes of one process
 

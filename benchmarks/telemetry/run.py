@@ -24,7 +24,7 @@ from rich.table import Table
 
 from limberjack.benchmarks import history
 from limberjack.bridge.endpoints import Endpoints
-from limberjack.engine.errors import LimberjackError
+from limberjack.engine.common.errors import LimberjackError
 
 MODEL, RATE = "space_manipulator", 1000.0
 ROUNDS, SECONDS = 4, 10.0

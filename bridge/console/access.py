@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 
 from limberjack.bridge.endpoints import is_local, names_this_machine
 from limberjack.bridge.errors import EndpointError, KeyFileError
-from limberjack.engine.errors import ModelError
-from limberjack.engine.system.readers.bounded_file import read_bytes
+from limberjack.engine.common.errors import ModelError
+from limberjack.engine.files.bounded_file import read_bytes
 
 VIEWER, OPERATOR = "viewer", "operator"
 ROLES = (VIEWER, OPERATOR)

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 import platformdirs
 
 from limberjack.bridge.errors import BridgeError
-from limberjack.engine.errors import ExitCode
+from limberjack.engine.common.errors import ExitCode
 from limberjack.scratch import Scratch
 
 DEFAULT_REGISTRY = "https://registry.npmjs.org"

@@ -7,7 +7,7 @@ from typing import Any
 
 from limberjack.bridge.console.objects import NAMESPACE, Objects, identifier, telemetry, thing
 from limberjack.bridge.telemetry.dictionary import Dictionary
-from limberjack.engine.system.system import System
+from limberjack.engine.model.system import System
 
 _SERIES_MAX = 7  # curves of one plot: more cannot be told apart
 _LINES = {"markers": False, "alarmMarkers": False, "limitLines": True}

@@ -8,7 +8,7 @@ from typing import Any
 from limberjack.bridge.console.access import Access, Address, read_tokens
 from limberjack.bridge.console.server import Console, Settings
 from limberjack.bridge.telemetry.outlets.registry import Context
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common.errors import ArgumentError
 
 _FILES = ("tokens", "tls_cert", "tls_key")
 _MOST_HZ = 50.0

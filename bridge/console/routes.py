@@ -18,7 +18,7 @@ from limberjack.bridge.console.live import Live, notice_fields, number, to_json
 from limberjack.bridge.console.panel import panel_of
 from limberjack.bridge.console.past import curve
 from limberjack.bridge.telemetry.orders import Actor, Order, OrderRefused
-from limberjack.engine.errors import ArgumentError, LimberjackError
+from limberjack.engine.common.errors import ArgumentError, LimberjackError
 
 if TYPE_CHECKING:
     from limberjack.bridge.telemetry.gateway import Gateway

@@ -14,8 +14,8 @@ import numpy as np
 
 from limberjack.bridge.scene.drawing import Drawing, Mesh, Painted
 from limberjack.bridge.scene.poses import Posed
-from limberjack.engine.system.rotations import to_quaternion
-from limberjack.engine.system.system import System
+from limberjack.engine.algebra.rotations import to_quaternion
+from limberjack.engine.model.system import System
 
 
 def scene_of(drawing: Drawing) -> tuple[dict[str, Any], list[Path]]:

@@ -11,9 +11,9 @@ import numpy as np
 from limberjack.bridge.scene.looks import looks
 from limberjack.bridge.scene.skins import bare, displacements, finest
 from limberjack.bridge.scene.surfaces import Surface, joined, surface_of
-from limberjack.engine.system.modal import Outline
-from limberjack.engine.system.shapes import MESHES, Shape
-from limberjack.engine.system.system import System
+from limberjack.engine.model.shapes import MESHES, Shape
+from limberjack.engine.model.system import System
+from limberjack.engine.modes.modal import Outline
 
 #: of bodies whose shapes have none
 _COLOURS = ("#8fa3b8", "#c9a66b", "#7fae8e", "#b98080", "#8c8cc4", "#a9b665", "#c58fb0", "#6fb0b5")

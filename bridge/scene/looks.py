@@ -8,10 +8,10 @@ from collections.abc import Collection
 
 import numpy as np
 
-from limberjack.engine.eigenbases import fixed
-from limberjack.engine.system.frames import rotation_to_z
-from limberjack.engine.system.shapes import Shape
-from limberjack.engine.system.system import Body, Inertia, System
+from limberjack.engine.algebra.eigenbases import fixed
+from limberjack.engine.model.frames import rotation_to_z
+from limberjack.engine.model.shapes import Shape
+from limberjack.engine.model.system import Body, Inertia, System
 
 #: of what has a mass and no size, kg/m³; a box lighter than the second has the inertia of no solid
 _DENSITY, _LIGHTEST = 1000.0, 2.0

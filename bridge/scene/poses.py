@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from limberjack.bridge.telemetry.sample import Sample
-from limberjack.engine.layout import SURVEY_HEAD, SURVEY_NODE
+from limberjack.engine.tables.plant import SURVEY_HEAD, SURVEY_NODE
 
 if TYPE_CHECKING:
     from limberjack.bridge.telemetry.session import Session

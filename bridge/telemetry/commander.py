@@ -14,8 +14,8 @@ from limberjack.bridge.errors import BridgeError, Code, EngineLostError, EngineT
 from limberjack.bridge.telemetry.orders import Actor, Order, OrderRefused, Rule, examine, permit
 from limberjack.bridge.telemetry.sample import printable
 from limberjack.bridge.telemetry.session import Session
-from limberjack.engine.errors import LimberjackError, SimulationError
-from limberjack.engine.impact import Impact
+from limberjack.engine.api.impact import Impact
+from limberjack.engine.common.errors import LimberjackError, SimulationError
 
 log = logging.getLogger("limberjack.gateway")
 

@@ -8,10 +8,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from limberjack.bridge.telemetry.orders import ACTIONS, Rule
-from limberjack.engine.errors import ModelError
-from limberjack.engine.system.readers.schema_errors import Dialect, validated
-from limberjack.engine.system.readers.schema_values import Listed, Model, Name, Positive
-from limberjack.engine.system.readers.yaml_document import read_document
+from limberjack.engine.common.errors import ModelError
+from limberjack.engine.files.schema_values import Listed, Model, Name, Positive
+from limberjack.engine.files.yaml_document import read_document
+from limberjack.engine.model.readers.schema_errors import Dialect, validated
 
 PAGE = "docs/telemetry.md"
 Word = Annotated[str, Field(min_length=1, max_length=4000)]

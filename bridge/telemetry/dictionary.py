@@ -9,14 +9,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from limberjack.bridge.telemetry.ranges import NO_LIMITS, POSITIVE, Limits, ranges
-from limberjack.engine import arguments
-from limberjack.engine.simulation import Simulation
-from limberjack.engine.system.alarms import WHOLE, Alarm, Bounds
-from limberjack.engine.system.checks.alarms import alarms_of
-from limberjack.engine.system.devices import SENSOR_TYPES, Actuator
-from limberjack.engine.system.elements import Thruster
-from limberjack.engine.system.system import Loop, System
-from limberjack.engine.system.units import command_units, hinge_units, output_units
+from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.common import arguments
+from limberjack.engine.model.alarms import WHOLE, Alarm, Bounds
+from limberjack.engine.model.checks.alarms import alarms_of
+from limberjack.engine.model.devices import Actuator
+from limberjack.engine.model.elements import Thruster
+from limberjack.engine.model.system import Loop, System
+from limberjack.engine.model.units import command_units, hinge_units, output_units
+from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 
 #: groups in the order of the sample's vector, with what each holds
 GROUPS = {

@@ -19,7 +19,7 @@ from limberjack.bridge.telemetry.queues import Feed
 from limberjack.bridge.telemetry.sample import Notice, Outlet, Sample
 from limberjack.bridge.telemetry.session import CLOCK, Session
 from limberjack.bridge.telemetry.source import Source
-from limberjack.engine import arguments
+from limberjack.engine.common import arguments
 
 log = logging.getLogger("limberjack.gateway")
 

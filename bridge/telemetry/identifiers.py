@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common.errors import ArgumentError
 
 _PLAIN = re.compile(r"[A-Za-z0-9]")
 _ESCAPE = re.compile(r"_x([0-9A-F]{1,6})_")

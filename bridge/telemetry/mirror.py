@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from limberjack.engine.errors import LimberjackError
-from limberjack.engine.simulation import Simulation
-from limberjack.engine.system.system import System
+from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.common.errors import LimberjackError
+from limberjack.engine.model.system import System
 
 #: of `Simulation.survey`: kinetic, potential, strain and total energy, then momentum, as the dictionary has them
 _WHOLE = np.array([0, 1, 9, 2, 3, 4, 5, 6, 7, 8])

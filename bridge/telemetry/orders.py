@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from limberjack.bridge.errors import BridgeError
 from limberjack.bridge.telemetry.sample import printable
 from limberjack.bridge.telemetry.session import Session
-from limberjack.engine import arguments
-from limberjack.engine.errors import ArgumentError, ExitCode
+from limberjack.engine.common import arguments
+from limberjack.engine.common.errors import ArgumentError, ExitCode
 
 #: action → what it does; `target` is a parameter, loop, hinge or fault where the text names one
 ACTIONS = {

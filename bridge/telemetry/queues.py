@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from limberjack.bridge.telemetry.dictionary import Dictionary
 from limberjack.bridge.telemetry.sample import Notice, Outlet, Sample
-from limberjack.engine.errors import LimberjackError
+from limberjack.engine.common.errors import LimberjackError
 
 log = logging.getLogger("limberjack.gateway")
 

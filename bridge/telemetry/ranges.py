@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from limberjack.engine.system.devices import SENSOR_TYPES, Actuator, Errors, Sensor
-from limberjack.engine.system.elements import Thruster
-from limberjack.engine.system.system import Dof, Loop, System
+from limberjack.engine.model.devices import Actuator, Errors, Sensor
+from limberjack.engine.model.elements import Thruster
+from limberjack.engine.model.system import Dof, Loop, System
+from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 
 Limits = tuple[float, float]
 NO_LIMITS: Limits = (-math.inf, math.inf)

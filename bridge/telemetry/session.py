@@ -14,8 +14,8 @@ from limberjack.bridge.state import Description, State
 from limberjack.bridge.telemetry.dictionary import HEALTH, Dictionary, dictionary_of
 from limberjack.bridge.telemetry.mirror import Mirror
 from limberjack.bridge.telemetry.sample import Sample
-from limberjack.engine.system.archive import to_bytes
-from limberjack.engine.system.system import System
+from limberjack.engine.model.archive import to_bytes
+from limberjack.engine.model.system import System
 
 _WAITING = 8192  # messages that may wait for the source while it does something else; more are lost and seen as a gap
 _REQUEST_S = 2.0  # longest wait for one answer

@@ -15,7 +15,7 @@ from limberjack.bridge.state import State
 from limberjack.bridge.telemetry.limiter import Limiter
 from limberjack.bridge.telemetry.sample import Notice, Sample
 from limberjack.bridge.telemetry.session import CLOCK, Session
-from limberjack.engine.errors import LimberjackError
+from limberjack.engine.common.errors import LimberjackError
 
 log = logging.getLogger("limberjack.gateway")
 

@@ -5,7 +5,7 @@ Modal data and integrals need numpy only; beams, matrices and reductions need Sc
 
 from limberjack.engine.modes.data import ModalData, Stress
 from limberjack.engine.modes.integrals import integrals
+from limberjack.engine.modes.modal import Attachment, Integrals
 from limberjack.engine.modes.modal_file import read_modal_data, write_modal_data
-from limberjack.engine.system.modal import Attachment, Integrals
 
 __all__ = ["Attachment", "Integrals", "ModalData", "Stress", "integrals", "read_modal_data", "write_modal_data"]

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from limberjack.engine.errors import ModelError
+from limberjack.engine.common.errors import ModelError
+from limberjack.engine.files.bounded_file import size_of
 from limberjack.engine.modes.calculix_stress import LoadSteps, Solids
 from limberjack.engine.modes.description import CalculixSpec, UnitsSpec
 from limberjack.engine.modes.matrices import lumped_diagonal
@@ -21,7 +22,6 @@ from limberjack.engine.modes.matrix_files import read_masses
 from limberjack.engine.modes.results import FULL_TOLERANCE, Results
 from limberjack.engine.modes.solids import EDGES, solid_mass
 from limberjack.engine.modes.structure import need_scipy
-from limberjack.engine.system.readers.bounded_file import size_of
 
 #: largest .frd file
 MOST_BYTES = 4 * 1024**3

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
-from limberjack.engine.errors import ModelError
+from limberjack.engine.common.errors import ModelError
+from limberjack.engine.files.bounded_file import size_of
 from limberjack.engine.modes.numpy_archive import MOST_BYTES
 from limberjack.engine.modes.solids import RULES
-from limberjack.engine.system.readers.bounded_file import size_of
 
 #: largest error of virtual work beside the sum of its terms
 WORK = 0.02

@@ -12,11 +12,11 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import ArrayLike
 
-from limberjack.engine.arguments import index_of, vector
-from limberjack.engine.eigenbases import own_modes
-from limberjack.engine.errors import ArgumentError, ModelError
-from limberjack.engine.system.graph import repeated
-from limberjack.engine.system.numbers import LARGEST
+from limberjack.engine.algebra.eigenbases import own_modes
+from limberjack.engine.common.arguments import index_of, vector
+from limberjack.engine.common.errors import ArgumentError, ModelError
+from limberjack.engine.common.names import repeated
+from limberjack.engine.files.numbers import LARGEST
 
 KINDS = ("cantilever", "craig-bampton", "free-free")
 #: largest relative asymmetry of a matrix that must be symmetric

@@ -10,7 +10,10 @@ from typing import TypeVar
 import numpy as np
 from pydantic import ValidationError
 
-from limberjack.engine.errors import ArgumentError, ModelError
+from limberjack.engine.algebra.ranks import first_smallest
+from limberjack.engine.common.errors import ArgumentError, ModelError
+from limberjack.engine.common.names import some_names
+from limberjack.engine.files.yaml_document import Document, read_document
 from limberjack.engine.modes.calculix import calculix_results
 from limberjack.engine.modes.data import ModalData
 from limberjack.engine.modes.description import (
@@ -34,9 +37,6 @@ from limberjack.engine.modes.nastran import nastran_results
 from limberjack.engine.modes.reduction import Reduction, reduce_structure
 from limberjack.engine.modes.results import result_loads, results_modal_data
 from limberjack.engine.modes.structure import Structure
-from limberjack.engine.ranks import first_smallest
-from limberjack.engine.system.graph import some_names
-from limberjack.engine.system.readers.yaml_document import Document, read_document
 
 Named = TypeVar("Named", NodeSpec, MaterialSpec, SectionSpec)
 

@@ -8,8 +8,7 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from limberjack.engine.modes import frame
-from limberjack.engine.system.readers.schema_values import (
+from limberjack.engine.files.schema_values import (
     InertiaMatrix,
     Listed,
     Model,
@@ -18,6 +17,7 @@ from limberjack.engine.system.readers.schema_values import (
     Positive,
     Vector3,
 )
+from limberjack.engine.modes import frame
 
 Freedom = Literal["x", "y", "z", "rx", "ry", "rz"]
 Count = Annotated[int, Field(ge=1, le=frame.MOST_ELEMENTS)]

@@ -8,10 +8,10 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from limberjack.engine.errors import ModelError
+from limberjack.engine.common.errors import ModelError
+from limberjack.engine.common.nearest import nearest
+from limberjack.engine.files.yaml_document import Document
 from limberjack.engine.modes.description import DescriptionSpec
-from limberjack.engine.near import nearest
-from limberjack.engine.system.readers.yaml_document import Document
 
 _MOST_COUNTED = 1000
 PAGE = "see docs/modes.md"

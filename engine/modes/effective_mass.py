@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.modes.data import ModalData, Stress, selected_modes
 from limberjack.engine.modes.integrals import integrals, modal_mass_matrix
 from limberjack.engine.modes.reference import shift

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from limberjack.engine.eigenbases import clusters, fixed
-from limberjack.engine.errors import ModelError
+from limberjack.engine.algebra.eigenbases import clusters, fixed
+from limberjack.engine.common.errors import ModelError
 
 #: up to so many degrees of freedom the dense solver is used
 MOST_DENSE = 400

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from limberjack.engine.errors import ModelError
-from limberjack.engine.system.numbers import usable
+from limberjack.engine.common.errors import ModelError
+from limberjack.engine.files.numbers import usable
 
 #: most elements of a frame
 MOST_ELEMENTS = 20_000

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from limberjack.engine.errors import ModelError
+from limberjack.engine.common.errors import ModelError
 from limberjack.engine.modes import beams
 from limberjack.engine.modes.frame import Frame, Mesh, mesh
 from limberjack.engine.modes.reference import cross_matrix

@@ -16,8 +16,8 @@ import numpy as np
 from limberjack.engine.modes.data import ModalData
 from limberjack.engine.modes.effective_mass import eigen_data
 from limberjack.engine.modes.integrals import integrals
+from limberjack.engine.modes.modal import Integrals
 from limberjack.engine.modes.reference import cross_matrix
-from limberjack.engine.system.modal import Integrals
 
 #: directions of each kind, and steps of improvement, in the search for the worst one
 STARTS, STEPS = 8, 40

@@ -17,11 +17,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from limberjack.engine.errors import ArgumentError, ModelError
+from limberjack.engine.common.errors import ArgumentError, ModelError
 from limberjack.engine.modes.data import ModalData, central_inertias, selected_modes
+from limberjack.engine.modes.modal import Attachment, Integrals
 from limberjack.engine.modes.outline import outline
 from limberjack.engine.modes.reference import BodyFrameData, cross_matrix, in_body_frame
-from limberjack.engine.system.modal import Attachment, Integrals
 
 VARIANTS = ("full", "linearized")
 

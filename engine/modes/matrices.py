@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from limberjack.engine.errors import ModelError
+from limberjack.engine.common.errors import ModelError
 from limberjack.engine.modes.description import MatricesSpec, TieSpec, vector
 from limberjack.engine.modes.matrix_files import read_matrix, read_nodes, read_rows
 from limberjack.engine.modes.reference import cross_matrix

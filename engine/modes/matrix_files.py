@@ -9,9 +9,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from limberjack.engine.errors import MissingExtraError, ModelError
+from limberjack.engine.common.errors import MissingExtraError, ModelError
+from limberjack.engine.files.bounded_file import size_of
 from limberjack.engine.modes.numpy_archive import MOST_BYTES, check_archive
-from limberjack.engine.system.readers.bounded_file import size_of
 
 #: most rows of a matrix
 MOST_ROWS = 5_000_000

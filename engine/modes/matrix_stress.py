@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from limberjack.engine.errors import ModelError
+from limberjack.engine.common.errors import ModelError
 from limberjack.engine.modes.calculix import load_steps, read_frd
 from limberjack.engine.modes.calculix_stress import LoadSteps, Solids
 from limberjack.engine.modes.data import Stress

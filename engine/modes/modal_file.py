@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from limberjack.engine.errors import ModelError
+from limberjack.engine.common.errors import ModelError
 from limberjack.engine.modes.data import ModalData, Stress
 from limberjack.engine.modes.numpy_archive import check_archive
 

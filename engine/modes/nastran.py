@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from limberjack.engine.errors import MissingExtraError, ModelError
+from limberjack.engine.common.errors import MissingExtraError, ModelError
+from limberjack.engine.files.bounded_file import is_there, size_of
 from limberjack.engine.modes.description import NastranSpec
 from limberjack.engine.modes.matrix_files import read_masses
 from limberjack.engine.modes.numpy_archive import MOST_BYTES
 from limberjack.engine.modes.reference import cross_matrix
 from limberjack.engine.modes.results import Results
 from limberjack.engine.modes.structure import need_scipy
-from limberjack.engine.system.readers.bounded_file import is_there, size_of
 
 #: the file in INCLUDE 'file'
 _INCLUDE = re.compile(r"^\s*INCLUDE\s+['\"]?([^'\"\n]+?)['\"]?\s*$", re.MULTILINE | re.IGNORECASE)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from limberjack.engine.errors import ModelError
-from limberjack.engine.system.readers.bounded_file import check_zip
+from limberjack.engine.common.errors import ModelError
+from limberjack.engine.files.bounded_file import check_zip
 
 #: bytes of a file of finite-element data, and of its arrays unpacked
 MOST_BYTES = 2 * 1024**3

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from limberjack.engine.modes.data import ModalData
+from limberjack.engine.modes.modal import Outline
 from limberjack.engine.modes.reference import BodyFrameData
-from limberjack.engine.system.modal import Outline
 
 #: nodes that a drawing shows, and numbers that it may take (16 MB): of finer bodies some nodes, without their lines
 MOST_NODES, MOST_NUMBERS = 2000, 2_000_000

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from limberjack.engine.eigenbases import fixed
-from limberjack.engine.errors import ArgumentError, ModelError
+from limberjack.engine.algebra.eigenbases import fixed
+from limberjack.engine.common.errors import ArgumentError, ModelError
 from limberjack.engine.modes.data import KINDS, ModalData
 from limberjack.engine.modes.eigen import RIGID, Problem, lowest_modes, rounding_of
 from limberjack.engine.modes.reference import cross_matrix

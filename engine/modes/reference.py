@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from limberjack.engine.errors import ModelError
+from limberjack.engine.common.errors import ModelError
 from limberjack.engine.modes.data import ModalData
 
 

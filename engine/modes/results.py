@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from limberjack.engine.errors import ModelError
+from limberjack.engine.common.errors import ModelError
 from limberjack.engine.modes.calculix_stress import LoadSteps
 from limberjack.engine.modes.data import ModalData, Stress
 from limberjack.engine.modes.description import ReductionSpec, TieSpec, vector

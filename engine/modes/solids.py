@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from limberjack.engine.errors import ModelError
+from limberjack.engine.common.errors import ModelError
 
 _HEX = np.array([(-1, -1, -1), (1, -1, -1), (1, 1, -1), (-1, 1, -1), (-1, -1, 1), (1, -1, 1), (1, 1, 1), (-1, 1, 1)])
 _HEX_EDGES = ((0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 5), (2, 6), (3, 7), (4, 5), (5, 6), (6, 7), (7, 4))

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from limberjack.engine.arguments import index_of
-from limberjack.engine.errors import MissingExtraError
+from limberjack.engine.common.arguments import index_of
+from limberjack.engine.common.errors import MissingExtraError
 from limberjack.engine.modes.data import Stress
 from limberjack.engine.modes.reference import cross_matrix
 

@@ -13,8 +13,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
+from limberjack.engine.model.system import Loop, System
 from limberjack.engine.operators.graph import SubGraph
-from limberjack.engine.system.system import Loop, System
 
 
 @dataclass(frozen=True, eq=False)

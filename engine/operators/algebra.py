@@ -17,7 +17,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.operators.graph import Space
 from limberjack.engine.operators.naming import bracketed, marked, sum_name
 from limberjack.engine.operators.rounding import TOLERANCE, inverted, largest, ratio

@@ -14,7 +14,7 @@ from typing import Any, TypeGuard, overload
 
 import numpy as np
 
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.operators.algebra import Operator
 from limberjack.engine.operators.graph import Space
 from limberjack.engine.operators.naming import bracketed, marked, scaled_name, sum_name

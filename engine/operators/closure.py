@@ -15,15 +15,15 @@ from functools import cached_property
 
 import numpy as np
 
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.algebra.ranks import complement
+from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.model.frames import canonical_rotation
+from limberjack.engine.model.system import Hinge, Loop, Pose, Wheel
 from limberjack.engine.operators.algebra import Operator
 from limberjack.engine.operators.blocks import BlockOperator
 from limberjack.engine.operators.graph import Space
 from limberjack.engine.operators.spatial import phi
 from limberjack.engine.operators.tree_model import TreeModel, hinge_slices, moved_coordinates
-from limberjack.engine.ranks import complement
-from limberjack.engine.system.frames import canonical_rotation
-from limberjack.engine.system.system import Hinge, Loop, Pose, Wheel
 
 #: step along a motion whose imaginary part is the derivative; its square is below rounding
 STEP = 1e-100

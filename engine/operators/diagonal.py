@@ -16,7 +16,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from limberjack.engine import arguments
+from limberjack.engine.common import arguments
+from limberjack.engine.model.system import System
 from limberjack.engine.operators.algebra import Operator
 from limberjack.engine.operators.blocks import BlockOperator
 from limberjack.engine.operators.closure import STEP
@@ -25,7 +26,6 @@ from limberjack.engine.operators.spatial import force_cross
 from limberjack.engine.operators.tree_model import moved_coordinates, system_velocities
 from limberjack.engine.operators.vectors import StackedVector
 from limberjack.engine.operators.workbench import Operators, operators_of
-from limberjack.engine.system.system import System
 
 
 class DiagonalDynamics:

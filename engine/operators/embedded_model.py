@@ -15,7 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.operators.aggregation import Aggregation
 from limberjack.engine.operators.blocks import BlockOperator, Blocks, renamed
 from limberjack.engine.operators.embedding import Embedding

@@ -16,9 +16,10 @@ from functools import cached_property
 
 import numpy as np
 
+from limberjack.engine.algebra.ranks import NOISE, first_largest
 from limberjack.engine.operators.closure import Closure
 from limberjack.engine.operators.graph import SubGraph
-from limberjack.engine.ranks import KEEP, NOISE, first_largest
+from limberjack.engine.tables.loops import KEEP
 
 
 @dataclass(frozen=True, eq=False)

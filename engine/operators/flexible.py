@@ -21,11 +21,11 @@ from functools import cached_property
 
 import numpy as np
 
+from limberjack.engine.model.flexible import is_full
+from limberjack.engine.model.system import Hinge, Pose
+from limberjack.engine.modes.modal import Attachment, Integrals
 from limberjack.engine.operators.hinge_motion import HingeMotion
 from limberjack.engine.operators.spatial import force_cross, skew
-from limberjack.engine.system.flexible import is_full
-from limberjack.engine.system.modal import Attachment, Integrals
-from limberjack.engine.system.system import Hinge, Pose
 
 #: terms of the series in the square of an angle: below rounding up to ten radians
 _TERMS = 32

@@ -9,9 +9,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from limberjack.engine import arguments
-from limberjack.engine.errors import ArgumentError
-from limberjack.engine.system.system import Body, System
+from limberjack.engine.common import arguments
+from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.model import arguments as model_arguments
+from limberjack.engine.model.system import Body, System
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,8 +63,8 @@ class SubGraph:
 
 def sub_graph(system: System, bodies: Sequence[str] | None) -> SubGraph:
     """The whole system (None), or those bodies by name, in any order; ArgumentError unless they are connected."""
-    arguments.system_of(system)
-    arguments.without_elements(system, "the workbench")
+    model_arguments.system_of(system)
+    model_arguments.without_elements(system, "the workbench")
     if bodies is None:
         return SubGraph(system, tuple(range(len(system.bodies))))
     if isinstance(bodies, str) or not isinstance(bodies, Iterable) or len(bodies := list(bodies)) == 0:

@@ -8,7 +8,7 @@ with O at zero:
 The body-axes Jacobian of the chain has the columns J_j = Ad(exp(S_j+1 x_j+1) … exp(S_m x_m))⁻¹ S_j, and turning
 a later screw k carries an earlier column along: ∂J_j/∂x_k = J_j~ J_k for j < k, else 0. So H* = J C. Spherical, free
 and custom hinges have quasi-velocities along the axes of O, where H* is constant. Nothing here is shared with the
-compiled kernels of `engine/hinges.py`.
+compiled kernels of `engine/kernels/nodes/hinges.py`.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.model.system import Hinge, Pose
 from limberjack.engine.operators.spatial import motion_cross, phi, skew
-from limberjack.engine.system.system import Hinge, Pose
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,21 +8,21 @@ from functools import lru_cache
 
 import numpy as np
 
-from limberjack.engine import arguments
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common import arguments
+from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.model.frames import assemble
+from limberjack.engine.model.loops import aggregate
+from limberjack.engine.model.loops.closure import closures
+from limberjack.engine.model.loops.kinematics import Tree
+from limberjack.engine.model.loops.mechanism import Mechanism
+from limberjack.engine.model.loops.newton import sizes
+from limberjack.engine.model.loops.plan import Plan, plan
+from limberjack.engine.model.system import Loop, System
 from limberjack.engine.operators.aggregation import Aggregation, Group, aggregation, lies_in
 from limberjack.engine.operators.closure import Closure, held
 from limberjack.engine.operators.embedding import Elimination, Embedding, eliminate
 from limberjack.engine.operators.graph import SubGraph
 from limberjack.engine.operators.tree_model import TreeModel
-from limberjack.engine.system.frames import assemble
-from limberjack.engine.system.loops import aggregate
-from limberjack.engine.system.loops.closure import closures
-from limberjack.engine.system.loops.kinematics import Tree
-from limberjack.engine.system.loops.mechanism import Mechanism
-from limberjack.engine.system.loops.newton import sizes
-from limberjack.engine.system.loops.plan import Plan, plan
-from limberjack.engine.system.system import Loop, System
 
 #: coordinates may miss a loop by this, rad or m
 TOLERANCE = 1e-6

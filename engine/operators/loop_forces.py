@@ -20,8 +20,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from limberjack.engine import arguments
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.algebra.ranks import NOISE, RANK_TOLERANCE
+from limberjack.engine.common import arguments
+from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.operators.algebra import DenseOperator, Operator
 from limberjack.engine.operators.blocks import BlockOperator, renamed
 from limberjack.engine.operators.closure import Closure
@@ -29,7 +30,6 @@ from limberjack.engine.operators.diagonal import DiagonalDynamics
 from limberjack.engine.operators.loop_choice import check_closed, row_sizes
 from limberjack.engine.operators.vectors import StackedVector
 from limberjack.engine.operators.workbench import Operators, operators_of
-from limberjack.engine.ranks import NOISE, RANK_TOLERANCE
 
 
 class LoopForces:

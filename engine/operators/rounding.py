@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common.errors import ArgumentError
 
 #: identities hold to this, relative to the largest entry that takes part
 TOLERANCE = 1e-10

@@ -21,7 +21,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from limberjack.engine import arguments
+from limberjack.engine.common import arguments
 from limberjack.engine.operators.algebra import Operator
 from limberjack.engine.operators.blocks import BlockOperator
 from limberjack.engine.operators.spatial import force_cross, motion_cross, skew

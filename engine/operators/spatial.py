@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from limberjack.engine.system.system import Inertia, Pose
+from limberjack.engine.model.system import Inertia, Pose
 
 
 def skew(a: np.ndarray) -> np.ndarray:

@@ -6,14 +6,14 @@ from functools import cached_property
 
 import numpy as np
 
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.model.system import Body, Pose, System
 from limberjack.engine.operators.blocks import BlockOperator, PropagationOperator
 from limberjack.engine.operators.flexible import ModalInertia, NodeMotion, modal_motion, node_motion, rows_of
 from limberjack.engine.operators.graph import Space, SubGraph
 from limberjack.engine.operators.hinge_motion import HingeMotion, displaced, hinge_motion
 from limberjack.engine.operators.spatial import force_cross, motion_cross, phi, spatial_inertia
 from limberjack.engine.operators.vectors import StackedVector
-from limberjack.engine.system.system import Body, Pose, System
 
 
 class TreeModel:

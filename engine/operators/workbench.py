@@ -7,8 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from limberjack.engine import arguments
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common import arguments
+from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.model import arguments as model_arguments
+from limberjack.engine.model.system import Pose, System
 from limberjack.engine.operators.blocks import BlockOperator, Identity, renamed
 from limberjack.engine.operators.closure import STEP
 from limberjack.engine.operators.embedded_model import EmbeddedModel
@@ -19,7 +21,6 @@ from limberjack.engine.operators.loop_choice import LoopChoice, embedding
 from limberjack.engine.operators.model_operators import ModelOperators
 from limberjack.engine.operators.tree_model import TreeModel, moved_coordinates, system_velocities
 from limberjack.engine.operators.vectors import StackedVector
-from limberjack.engine.system.system import Pose, System
 
 
 class Operators(ModelOperators):
@@ -221,8 +222,8 @@ def operators_of(value: object) -> Operators:
 def _coordinates(system: System, q: ArrayLike) -> np.ndarray:
     array = np.asarray(q)
     if array.dtype.kind != "c":
-        return arguments.coordinates(system, q)
-    arguments.coordinates(system, array.real)
+        return model_arguments.coordinates(system, q)
+    model_arguments.coordinates(system, array.real)
     if not np.all(np.isfinite(array.imag)):
         raise ArgumentError("the imaginary part of q is not finite.")
     return array.astype(np.complex128)

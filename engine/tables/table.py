@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from typing import Any
 
-from limberjack.engine.kernel import formula, kernel
-from limberjack.engine.views import BLOCK, LANES, Sections, matrix_view, padded, vector_view
+from limberjack.engine.algebra.views import BLOCK, LANES, Sections, matrix_view, padded, vector_view
+from limberjack.engine.compile.kernel import formula, kernel
 
 #: what expressions may use beside the counts
 _WORDS: dict[str, Any] = {"padded": padded, "LANES": LANES, "BLOCK": BLOCK}

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from limberjack.engine.errors import ArgumentError, ModelError
-from limberjack.engine.system.readers.bounded_file import check_zip
+from limberjack.engine.common.errors import ArgumentError, ModelError
+from limberjack.engine.files.bounded_file import check_zip
 from limberjack.fmu.controller.errors import FmuError, FmuWarning
 from limberjack.scratch import Scratch
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from limberjack.engine.errors import ArgumentError
-from limberjack.engine.simulation import Simulation
+from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.common.errors import ArgumentError
 from limberjack.fmu.controller import archive as controller_archive
 from limberjack.fmu.controller.errors import FmuError, FmuWarning
 from limberjack.fmu.controller.ports import Catalogue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from limberjack.engine.errors import ExitCode, LimberjackError
+from limberjack.engine.common.errors import ExitCode, LimberjackError
 
 
 class FmuError(LimberjackError, RuntimeError):

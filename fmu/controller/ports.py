@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from limberjack.engine import arguments
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common import arguments
+from limberjack.engine.common.errors import ArgumentError
 from limberjack.fmu.controller.errors import FmuError
 
 #: type of a variable → what its getter and setter are called, and the C type of one value

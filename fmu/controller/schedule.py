@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from limberjack.engine.errors import ArgumentError
-from limberjack.engine.simulation import MOST_STEPS, Simulation
+from limberjack.engine.api.simulation import MOST_STEPS, Simulation
+from limberjack.engine.common.errors import ArgumentError
 from limberjack.fmu.controller.sources import Reader, Source, find, signals_of
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from limberjack.engine import arguments
-from limberjack.engine.errors import ArgumentError
-from limberjack.engine.simulation import Simulation
+from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.common import arguments
+from limberjack.engine.common.errors import ArgumentError
 
 #: a name of the simulation, a constant, a function of the simulation, or a list with one of these for each element
 Source = str | float | np.ndarray | Callable[[Simulation], ArrayLike] | Sequence[Any]

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from limberjack.engine import arguments
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common import arguments
+from limberjack.engine.common.errors import ArgumentError
 from limberjack.fmu.controller.ports import Catalogue, Group, Port, groups_of
 from limberjack.fmu.controller.slave import Slave
 from limberjack.fmu.controller.sources import numbers

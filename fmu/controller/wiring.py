@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from limberjack.engine.errors import ArgumentError
-from limberjack.engine.simulation import Simulation
+from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.common.errors import ArgumentError
 from limberjack.fmu.controller.errors import FmuWarning
 from limberjack.fmu.controller.ports import Catalogue, Group, Port, groups_of
 from limberjack.fmu.controller.slave import Slave

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from xml.etree import ElementTree
 
-from limberjack.engine.errors import ArgumentError
-from limberjack.engine.system.system import System
+from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.model.system import System
 from limberjack.fmu.variables.units import TYPES, UNITS, DeclaredType, Unit
 from limberjack.fmu.variables.variable import Region, Variable
 

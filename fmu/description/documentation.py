@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from limberjack.engine.system.system import System
+from limberjack.engine.model.system import System
 from limberjack.fmu.description.content import Content, flag, text, tool
 from limberjack.fmu.description.notes import (
     external_dependencies,

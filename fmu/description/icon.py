@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from limberjack.engine.dynamics import Dynamics
-from limberjack.engine.system.system import Body, Hinge, System
+from limberjack.engine.api.dynamics import Dynamics
+from limberjack.engine.model.system import Body, Hinge, System
 
 #: pixels of the square icon; of the diagram
 ICON_PIXELS, DIAGRAM_PIXELS = 256, (1200, 750)

@@ -11,9 +11,9 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from limberjack.engine.entries import entries
-from limberjack.engine.errors import ModelWarning, SimulationError
-from limberjack.engine.simulation import Simulation
+from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.common.errors import ModelWarning, SimulationError
+from limberjack.engine.kernels.entries import entries
 from limberjack.fmu.description.content import SAME_STEP, Content, internal_steps, number, serialised
 from limberjack.fmu.variables.naming import element
 from limberjack.fmu.variables.variable import Region, Variable

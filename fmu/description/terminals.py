@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from xml.etree import ElementTree
 
-from limberjack.engine.system.system import Hinge, Loop
+from limberjack.engine.model.system import Hinge, Loop
 from limberjack.fmu.description.content import Content, serialised, text
 from limberjack.fmu.variables.naming import place
 from limberjack.fmu.variables.variable import Region, Variable

@@ -19,8 +19,8 @@ from pathlib import Path
 import platformdirs
 
 from limberjack import children
-from limberjack.engine.errors import ArgumentError
-from limberjack.engine.kernel import cache_directory
+from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.compile.kernel import cache_directory
 from limberjack.fmu.native.link import SHIM, LinkError, PlatformError, link
 from limberjack.fmu.native.store import COMPLETE
 from limberjack.fmu.native.targets import Target

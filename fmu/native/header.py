@@ -1,12 +1,12 @@
-"""`layout.h`: what the C shim knows of Plant.ints, made from the tables (engine/layout.py) whenever it is compiled."""
+"""`layout.h`: what the C shim knows of Plant.ints, made from the tables (tables/plant.py) whenever it is compiled."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
-from limberjack.engine import layout
-from limberjack.engine.drives import layout as drives
+from limberjack.engine.tables import drives
+from limberjack.engine.tables import plant as layout
 
 _DRIVES = ("MOTOR_INT", "MO_V", "MO_Q", "MO_STATE", "X_ANGLE", "X_RATE", "VALVE_INT")
 

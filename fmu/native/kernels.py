@@ -1,4 +1,4 @@
-"""Which kernels an FMU needs, and how they are called: the entries of `engine/entries.py` as C sees them.
+"""Which kernels an FMU needs, and how they are called: the entries of `engine/kernels/entries.py` as C sees them.
 
 numba hands an array to compiled code as seven values (memory information, parent, items, item size, data, shape,
 stride), of which our kernels read the data only; the first two arguments are where a result and an exception would
@@ -12,8 +12,8 @@ from typing import Any
 
 from numba.core.types import Type
 
-from limberjack.engine.entries import entries
-from limberjack.engine.routine import FLOATS, INTS, REAL, ROUTINES, WHOLE
+from limberjack.engine.compile.routine import FLOATS, INTS, REAL, ROUTINES, WHOLE
+from limberjack.engine.kernels.entries import entries
 
 #: kernel → argument types, in the order of the entry of that name
 KERNELS: dict[str, tuple[Type, ...]] = {

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from limberjack import children
-from limberjack.engine.errors import LimberjackError, MissingExtraError
+from limberjack.engine.common.errors import LimberjackError, MissingExtraError
 from limberjack.fmu.native.header import write_header
 from limberjack.fmu.native.targets import Target, host
 

@@ -18,8 +18,8 @@ import llvmlite.binding as llvm
 import numba
 from numba.core.types import Type
 
-from limberjack.engine.kernel import OPTIONS
-from limberjack.engine.routine import PREFIX
+from limberjack.engine.compile.kernel import OPTIONS
+from limberjack.engine.compile.routine import PREFIX
 from limberjack.fmu.native.kernels import sources
 from limberjack.fmu.native.store import COMPLETE, keep
 

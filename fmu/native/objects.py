@@ -8,7 +8,7 @@ from pathlib import Path
 
 import llvmlite.binding as llvm
 
-from limberjack.engine.routine import PREFIX
+from limberjack.engine.compile.routine import PREFIX
 from limberjack.fmu.native.store import keep
 from limberjack.fmu.native.targets import Target
 

@@ -176,7 +176,7 @@ void model_terminate(Model *model)
     (void)model; /* the model stays readable */
 }
 
-/* Until the first step rotors of motors turn with their joints, as in engine/system/device_tables.py. */
+/* Until the first step rotors of motors turn with their joints, as in engine/model/device_tables.py. */
 static void carry_rotors(Model *model)
 {
     const PlantFileHeader *h = model->file.header;

@@ -1,7 +1,7 @@
 /* The engine's compiled kernels as C sees them: object code made from the same functions that Python runs.
  *
  * Every pointer is to memory of the instance; no kernel allocates. `ints` and `floats` are the Plant, `work` its
- * scratch, `state` is [t, steps, q (nq), v (nv), command (nu), switches]: see engine/layout.py.
+ * scratch, `state` is [t, steps, q (nq), v (nv), command (nu), switches]: see engine/tables/plant.py.
  */
 #ifndef LIMBERJACK_KERNELS_H
 #define LIMBERJACK_KERNELS_H

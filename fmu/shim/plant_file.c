@@ -13,7 +13,7 @@
 #define MEND "unpack the FMU again, or export it again"
 #define MOST_BYTES (1u << 30)   /* of a file; a model of ten thousand bodies needs a few megabytes */
 #define MOST_NUMBERS (1u << 30) /* of a vector that the file only names the length of */
-#define MOST_SUBSTEPS 1000u     /* engine/simulation.py */
+#define MOST_SUBSTEPS 1000u     /* engine/api/simulation.py */
 
 _Static_assert(sizeof(PlantFileHeader) == 272, "the header's layout is the file's");
 _Static_assert(sizeof(Variable) == 64, "a variable's layout is the file's");

@@ -6,11 +6,11 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 
-from limberjack.engine.system.devices import Actuator
-from limberjack.engine.system.elements import Thruster
-from limberjack.engine.system.hinge_types import CUSTOM
-from limberjack.engine.system.system import Dof, Hinge, Loop, System
-from limberjack.engine.system.units import turning
+from limberjack.engine.model.devices import Actuator
+from limberjack.engine.model.elements import Thruster
+from limberjack.engine.model.system import Dof, Hinge, Loop, System
+from limberjack.engine.model.units import turning
+from limberjack.engine.tables.hinge_types import CUSTOM
 from limberjack.fmu.variables.naming import place
 
 

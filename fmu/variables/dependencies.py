@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from limberjack.engine import layout as at
-from limberjack.engine.system.devices import SENSOR_TYPES, Sensor
-from limberjack.engine.system.flexible import modes_of
-from limberjack.engine.system.plant import Plant
-from limberjack.engine.system.system import System
+from limberjack.engine.model.devices import Sensor
+from limberjack.engine.model.flexible import modes_of
+from limberjack.engine.model.plant import Plant
+from limberjack.engine.model.system import System
+from limberjack.engine.tables import plant as at
+from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 from limberjack.fmu.variables.influences import NOTHING, Influences, Known, Knowns, union
 from limberjack.fmu.variables.variable import Region, Variable
 

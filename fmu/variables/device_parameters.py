@@ -6,9 +6,10 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-from limberjack.engine.system.checks.devices import MOST_SEED
-from limberjack.engine.system.device_tables import OPTICAL
-from limberjack.engine.system.devices import SENSOR_TYPES, Actuator, Motor, Sensor
+from limberjack.engine.model.checks.devices import MOST_SEED
+from limberjack.engine.model.device_tables import OPTICAL
+from limberjack.engine.model.devices import Actuator, Motor, Sensor
+from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 from limberjack.fmu.variables.naming import place
 from limberjack.fmu.variables.offers import Offers, spread, typed
 from limberjack.fmu.variables.selection import Candidate

@@ -14,11 +14,13 @@ from functools import cached_property
 
 import numpy as np
 
-from limberjack.engine import layout as at
-from limberjack.engine.drives import layout as dr
-from limberjack.engine.elements import layout as el
-from limberjack.engine.loops import layout as lp
-from limberjack.engine.system.hinge_types import (
+from limberjack.engine.model.plant import Plant
+from limberjack.engine.model.system import System
+from limberjack.engine.tables import drives as dr
+from limberjack.engine.tables import elements as el
+from limberjack.engine.tables import loops as lp
+from limberjack.engine.tables import plant as at
+from limberjack.engine.tables.hinge_types import (
     CUSTOM,
     CYLINDRICAL,
     FIXED,
@@ -29,8 +31,6 @@ from limberjack.engine.system.hinge_types import (
     REVOLUTE,
     SPHERICAL,
 )
-from limberjack.engine.system.plant import Plant
-from limberjack.engine.system.system import System
 from limberjack.fmu.variables.variable import Region
 
 #: one number that others depend on: region Q, V, COMMAND or PARAMETER, and its offset there

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from limberjack.engine.errors import ArgumentError
-from limberjack.engine.system.plant import Plant
-from limberjack.engine.system.system import System
+from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.model.plant import Plant
+from limberjack.engine.model.system import System
 from limberjack.fmu.variables.offers import Offers, typed
 from limberjack.fmu.variables.parameters import parameters as parameters_of
 from limberjack.fmu.variables.selection import Candidate, choose, patterns_of

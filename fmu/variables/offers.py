@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from limberjack.engine import layout as at
-from limberjack.engine.system.build import new_state
-from limberjack.engine.system.devices import SENSOR_TYPES, Sensor
-from limberjack.engine.system.plant import Plant
-from limberjack.engine.system.system import System
-from limberjack.engine.system.units import turning
+from limberjack.engine.model.build import new_state
+from limberjack.engine.model.devices import Sensor
+from limberjack.engine.model.plant import Plant
+from limberjack.engine.model.system import System
+from limberjack.engine.model.units import turning
+from limberjack.engine.tables import plant as at
+from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 from limberjack.fmu.variables.coordinates import (
     Command,
     Coordinate,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from limberjack.engine.system.devices import Actuator
-from limberjack.engine.system.plant import Plant
+from limberjack.engine.model.devices import Actuator
+from limberjack.engine.model.plant import Plant
 from limberjack.fmu.variables.coordinates import Velocity
 from limberjack.fmu.variables.device_parameters import device_parameters
 from limberjack.fmu.variables.naming import place

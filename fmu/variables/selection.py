@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from limberjack.engine.errors import ArgumentError, ModelError
-from limberjack.engine.near import nearest
-from limberjack.engine.system.patterns import PATTERN_MEND, compiled, pattern_fault
-from limberjack.engine.system.system import System
+from limberjack.engine.common.errors import ArgumentError, ModelError
+from limberjack.engine.common.nearest import nearest
+from limberjack.engine.files.patterns import PATTERN_MEND, compiled, pattern_fault
+from limberjack.engine.model.system import System
 from limberjack.fmu.variables.variable import Variable
 
 

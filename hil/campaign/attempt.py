@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from limberjack.engine.errors import LimberjackError, exit_code_of
+from limberjack.engine.common.errors import LimberjackError, exit_code_of
 from limberjack.hil.campaign.sampling import Job
 from limberjack.hil.campaign.table import Row, status_of
 

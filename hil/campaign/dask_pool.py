@@ -15,8 +15,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from limberjack.engine.errors import ArgumentError, MissingExtraError
-from limberjack.engine.system.readers.bounded_file import read_bytes
+from limberjack.engine.common.errors import ArgumentError, MissingExtraError
+from limberjack.engine.files.bounded_file import read_bytes
 from limberjack.hil.campaign.attempt import Run
 from limberjack.hil.campaign.load import Campaign
 from limberjack.hil.campaign.local_pool import LocalPool

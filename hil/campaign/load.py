@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from limberjack.engine.errors import ModelError
-from limberjack.engine.system.archive import MOST_BYTES
-from limberjack.engine.system.readers.bounded_file import read_bytes
-from limberjack.engine.system.readers.schema_errors import Dialect, validated
-from limberjack.engine.system.readers.yaml_document import read_document
+from limberjack.engine.common.errors import ModelError
+from limberjack.engine.files.bounded_file import read_bytes
+from limberjack.engine.files.yaml_document import read_document
+from limberjack.engine.model.archive import MOST_BYTES
+from limberjack.engine.model.readers.schema_errors import Dialect, validated
 from limberjack.hil.campaign.schema import MOST_RUNS, CampaignSpec, EvenSpec, Scalar, VarySpec
 
 PAGE = "docs/campaigns.md"

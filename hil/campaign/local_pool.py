@@ -17,7 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol
 
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common.errors import ArgumentError
 from limberjack.hil.campaign.attempt import Run
 from limberjack.hil.campaign.sampling import Job
 from limberjack.hil.campaign.table import Row

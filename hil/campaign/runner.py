@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from limberjack.engine import arguments
-from limberjack.engine.errors import ArgumentError, ExitCode
+from limberjack.engine.common import arguments
+from limberjack.engine.common.errors import ArgumentError, ExitCode
 from limberjack.hil.campaign.attempt import Run
 from limberjack.hil.campaign.job import run_job
 from limberjack.hil.campaign.load import Campaign, load_campaign

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from limberjack.engine.system.readers.schema_values import Model, Name, Number, Positive, shape_of
+from limberjack.engine.files.schema_values import Model, Name, Number, Positive, shape_of
 
 #: fields of which each varied quantity has one
 KINDS = ("uniform", "normal", "choice", "grid")

@@ -14,8 +14,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
-from limberjack.engine.errors import ArgumentError, ExitCode
-from limberjack.engine.system.readers.bounded_file import read_bytes
+from limberjack.engine.common.errors import ArgumentError, ExitCode
+from limberjack.engine.files.bounded_file import read_bytes
 from limberjack.hil.errors import HilError
 
 VERSION = 1

@@ -16,7 +16,7 @@ from urllib.parse import SplitResult
 
 import numpy as np
 
-from limberjack.engine.errors import ArgumentError, MissingExtraError
+from limberjack.engine.common.errors import ArgumentError, MissingExtraError
 from limberjack.hil.devices.can_codec import Frames, key_of, read_dbc
 from limberjack.hil.devices.device import Link, Wiring
 from limberjack.hil.devices.options import Made, Options

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from limberjack.engine import arguments
-from limberjack.engine.errors import ArgumentError, MissingExtraError, ModelError
-from limberjack.engine.system.readers.bounded_file import read_bytes
+from limberjack.engine.common import arguments
+from limberjack.engine.common.errors import ArgumentError, MissingExtraError, ModelError
+from limberjack.engine.files.bounded_file import read_bytes
 from limberjack.hil.devices.message import newer
 
 _MOST_BYTES = 1024 * 1024

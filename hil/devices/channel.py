@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common.errors import ArgumentError
 from limberjack.hil.devices.device import Link, Wiring
 from limberjack.hil.devices.layout import LayoutSpec, default_layout
 from limberjack.hil.devices.message import Head, Message, newer

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from limberjack.engine import arguments
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common import arguments
+from limberjack.engine.common.errors import ArgumentError
 from limberjack.hil.devices.device import Link, Wiring
 from limberjack.hil.errors import ControllerError
 

@@ -14,9 +14,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
-from limberjack.engine.errors import ArgumentError
-from limberjack.engine.system.readers.schema_values import Model, Name, Number
-from limberjack.engine.system.readers.yaml_document import Document, read_document
+from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.files.schema_values import Model, Name, Number
+from limberjack.engine.files.yaml_document import Document, read_document
 from limberjack.hil.devices.device import Wiring
 
 #: struct codes of the types

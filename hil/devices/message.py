@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from limberjack.engine import arguments
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common import arguments
+from limberjack.engine.common.errors import ArgumentError
 from limberjack.hil.devices.layout import CODES, LayoutSpec, MessageSpec, integer_range
 
 _F32 = float(np.finfo(np.float32).max)

@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import SplitResult
 
 from limberjack.addresses import Address, address, host_number, read_key
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common.errors import ArgumentError
 from limberjack.hil.devices.channel import Channel, Codec, MessageDevice, MessagePeer
 from limberjack.hil.devices.layout import read_layout
 from limberjack.hil.devices.options import LONGEST_WAIT_S, Made, Options

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from limberjack.engine.errors import ArgumentError
-from limberjack.engine.near import nearest
+from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.common.nearest import nearest
 from limberjack.hil.devices.device import Device, Wiring
 from limberjack.hil.devices.twin import Peer
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 
 from limberjack.addresses import Address
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common.errors import ArgumentError
 
 
 def check_reach(addresses: list[Address], keyed: bool, allow: frozenset[str], where: str) -> None:

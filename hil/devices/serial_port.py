@@ -7,7 +7,7 @@ import tty
 from pathlib import Path
 from typing import Any
 
-from limberjack.engine.errors import MissingExtraError
+from limberjack.engine.common.errors import MissingExtraError
 from limberjack.hil.devices.stream import StreamChannel
 from limberjack.hil.errors import HilError
 

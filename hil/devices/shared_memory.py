@@ -17,7 +17,7 @@ import struct
 import time
 from pathlib import Path
 
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common.errors import ArgumentError
 from limberjack.hil.devices.device import Link
 from limberjack.hil.devices.message import Message
 from limberjack.hil.errors import HilError

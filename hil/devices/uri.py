@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
-from limberjack.engine.errors import ArgumentError
-from limberjack.engine.near import nearest
+from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.common.nearest import nearest
 from limberjack.hil.devices import message_links
 from limberjack.hil.devices.can_bus import can_link
 from limberjack.hil.devices.device import Device, Wiring

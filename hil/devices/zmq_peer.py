@@ -25,7 +25,7 @@ from zmq.auth.thread import ThreadAuthenticator
 
 from limberjack.addresses import Address, address, host_number
 from limberjack.doors import ZAP_DOMAIN, Door
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common.errors import ArgumentError
 from limberjack.hil.devices.device import Link, Wiring
 from limberjack.hil.devices.options import LONGEST_WAIT_S, Made, Options
 from limberjack.hil.devices.waiting import await_answer

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common.errors import ArgumentError
 from limberjack.hil.record.mcap_file import Batch, McapFile
 from limberjack.hil.record.parquet import ParquetTable
 from limberjack.hil.record.record_file import MOST_AT_ONCE, record_file

@@ -19,9 +19,9 @@ from typing import IO, Any, cast
 
 import numpy as np
 
-from limberjack.engine import arguments
-from limberjack.engine.errors import ArgumentError, MissingExtraError, UnknownNameError
-from limberjack.engine.system.patterns import compiled
+from limberjack.engine.common import arguments
+from limberjack.engine.common.errors import ArgumentError, MissingExtraError, UnknownNameError
+from limberjack.engine.files.patterns import compiled
 from limberjack.hil.errors import HilError
 from limberjack.hil.events import Event, EventLog
 from limberjack.hil.record import recording_process as process

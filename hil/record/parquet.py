@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from limberjack.engine.errors import ArgumentError, MissingExtraError
+from limberjack.engine.common.errors import ArgumentError, MissingExtraError
 from limberjack.hil.events import Event
 from limberjack.hil.record.mcap_file import Batch, McapFile
 from limberjack.hil.record.record_file import record_file

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from limberjack.engine.errors import ArgumentError, ModelError
-from limberjack.engine.system.readers.bounded_file import size_of
+from limberjack.engine.common.errors import ArgumentError, ModelError
+from limberjack.engine.files.bounded_file import size_of
 
 #: bytes of a record that is read in pieces, and of one that is read at once
 MOST_BYTES, MOST_AT_ONCE = 1 << 40, 1 << 30

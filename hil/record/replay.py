@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from limberjack.engine.errors import ArgumentError, LimberjackError
-from limberjack.engine.named_values import assign
-from limberjack.engine.simulation import Simulation
-from limberjack.engine.system.system import System
+from limberjack.engine.api.named_values import assign
+from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.common.errors import ArgumentError, LimberjackError
+from limberjack.engine.model.system import System
 from limberjack.hil.events import Event
 from limberjack.hil.record.mcap_file import Batch, McapFile
 from limberjack.hil.signals import Signals

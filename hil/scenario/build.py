@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from limberjack.engine import arguments
-from limberjack.engine.errors import ArgumentError
-from limberjack.engine.simulation import Simulation
-from limberjack.engine.system.load import load
+from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.common import arguments
+from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.model.load import load
 from limberjack.hil.devices.device import Device
 from limberjack.hil.devices.in_process import SCHEME, in_process
 from limberjack.hil.devices.uri import device_from

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from limberjack.engine.system.patterns import compiled
+from limberjack.engine.files.patterns import compiled
 from limberjack.hil.events import EventLog
 from limberjack.hil.scenario import schema_criteria as schema
 from limberjack.hil.scenario.tape import Tape

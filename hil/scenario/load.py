@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from limberjack.engine import arguments
-from limberjack.engine.errors import ArgumentError, ModelError
-from limberjack.engine.system.patterns import compiled
-from limberjack.engine.system.readers.schema_errors import Dialect, validated
-from limberjack.engine.system.readers.yaml_document import Document, Value, read_document
+from limberjack.engine.common import arguments
+from limberjack.engine.common.errors import ArgumentError, ModelError
+from limberjack.engine.files.patterns import compiled
+from limberjack.engine.files.yaml_document import Document, Value, read_document
+from limberjack.engine.model.readers.schema_errors import Dialect, validated
 from limberjack.hil.scenario.schema import ScenarioSpec
 
 PAGE = "docs/scenario-format.md"

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from limberjack.engine import arguments
-from limberjack.engine.errors import ArgumentError, ExitCode, exit_code_of
+from limberjack.engine.common import arguments
+from limberjack.engine.common.errors import ArgumentError, ExitCode, exit_code_of
 from limberjack.hil.events import Event, EventLog
 from limberjack.hil.executive import Outcome
 from limberjack.hil.parts import Visitor

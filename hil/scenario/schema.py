@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from limberjack.engine.system.readers.schema_values import (
+from limberjack.engine.files.schema_values import (
     Listed,
     Model,
     Name,

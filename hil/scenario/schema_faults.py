@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from limberjack.engine.system.readers.schema_values import (
+from limberjack.engine.files.schema_values import (
     Listed,
     Model,
     Name,

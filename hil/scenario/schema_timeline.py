@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from limberjack.engine.system.readers.schema_values import Model, Name, NonNegative, Number, Positive
+from limberjack.engine.files.schema_values import Model, Name, NonNegative, Number, Positive
 
 #: fields of an entry that say what happens
 ACTIONS = ("command", "ramp", "parameter", "fault", "clear", "arm", "attach", "release", "lock", "unlock", "end")

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common.errors import ArgumentError
 from limberjack.hil.events import Event
 from limberjack.hil.parts import Recorder
 from limberjack.hil.signals import Signals

@@ -6,8 +6,11 @@ dynamics = lj.Dynamics(system)
 simulation = lj.Simulation(system, dt=1e-3)
 """
 
-from limberjack.engine.dynamics import Dynamics
-from limberjack.engine.errors import (
+from limberjack.engine.api.dynamics import Dynamics
+from limberjack.engine.api.linear_model import LinearModel, Mode
+from limberjack.engine.api.linearize import linearize
+from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.common.errors import (
     ArgumentError,
     LimberjackError,
     MissingExtraError,
@@ -16,16 +19,13 @@ from limberjack.engine.errors import (
     SimulationError,
     UnknownNameError,
 )
-from limberjack.engine.linear_model import LinearModel, Mode
-from limberjack.engine.linearize import linearize
+from limberjack.engine.model.alarms import Alarm, Bounds
+from limberjack.engine.model.elements import CentralGravity, Rotor, Thruster
+from limberjack.engine.model.load import load
+from limberjack.engine.model.loops.assembly import assemble
+from limberjack.engine.model.system import System
+from limberjack.engine.model.wheels import Cmg, Wheel, equip
 from limberjack.engine.operators.workbench import Operators
-from limberjack.engine.simulation import Simulation
-from limberjack.engine.system.alarms import Alarm, Bounds
-from limberjack.engine.system.elements import CentralGravity, Rotor, Thruster
-from limberjack.engine.system.load import load
-from limberjack.engine.system.loops.assembly import assemble
-from limberjack.engine.system.system import System
-from limberjack.engine.system.wheels import Cmg, Wheel, equip
 from limberjack.fmu.controller.controller import FmuController
 from limberjack.fmu.controller.errors import FmuError, FmuWarning
 from limberjack.fmu.controller.schedule import cosimulate

@@ -7,8 +7,8 @@ import socket
 from dataclasses import dataclass
 from pathlib import Path
 
-from limberjack.engine.errors import ArgumentError, ModelError
-from limberjack.engine.system.readers.bounded_file import read_bytes
+from limberjack.engine.common.errors import ArgumentError, ModelError
+from limberjack.engine.files.bounded_file import read_bytes
 
 _LEAST_KEY_BYTES = 16
 _MOST_KEY_BYTES = 4096

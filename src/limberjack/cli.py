@@ -14,7 +14,7 @@ from limberjack.commands.parsing import command as _command
 from limberjack.commands.parsing import load_arguments, load_options
 from limberjack.commands.record_commands import RECORD_COMMANDS
 from limberjack.commands.telemetry_commands import TELEMETRY_COMMANDS
-from limberjack.engine.errors import ExitCode, LimberjackError, ModelWarning, exit_code_of
+from limberjack.engine.common.errors import ExitCode, LimberjackError, ModelWarning, exit_code_of
 from limberjack.version import __version__
 
 
@@ -289,7 +289,7 @@ def _schema(commands: Any) -> None:
         elif options.campaign:
             from limberjack.hil.campaign.schema import json_schema
         else:
-            from limberjack.engine.system.readers.schema import json_schema
+            from limberjack.engine.model.readers.schema import json_schema
         print(json_schema(), end="")
 
     parser = _command(commands, "schema", work, "print the JSON Schema of the YAML formats, for editors")

@@ -8,7 +8,7 @@ from limberjack.benchmarks import peer_build
 from limberjack.benchmarks.models import chain_system
 from limberjack.benchmarks.states import States, random_states
 from limberjack.benchmarks.trees import Tree, tree_of
-from limberjack.engine.system.system import System
+from limberjack.engine.model.system import System
 
 
 @pytest.fixture(scope="session")

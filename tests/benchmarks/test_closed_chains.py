@@ -13,7 +13,7 @@ from limberjack.benchmarks.closed_chains.reference import Reference, moved, null
 from limberjack.benchmarks.mujoco_peer import MuJoCo
 from limberjack.benchmarks.states import COUNT
 from limberjack.benchmarks.trees import tree_of
-from limberjack.engine.errors import ModelError
+from limberjack.engine.common.errors import ModelError
 
 FREE = {
     "four-bar": 1,

@@ -12,7 +12,7 @@ from limberjack.benchmarks.closed_chains import run
 from limberjack.benchmarks.closed_chains.models import bars, four_bars
 from limberjack.benchmarks.closed_chains.result import OURS, PEERS, LoopBenchResult
 from limberjack.cli import main
-from limberjack.engine.errors import LimberjackError
+from limberjack.engine.common.errors import LimberjackError
 
 CASES: list[run.Case] = [
     ("four-bar", "mechanisms", 0, lambda: four_bars(1)),

@@ -9,7 +9,7 @@ from limberjack.benchmarks import derivatives
 from limberjack.benchmarks.engines import Engine
 from limberjack.benchmarks.models import chain_system
 from limberjack.benchmarks.peer_build import PeerUnavailableError
-from limberjack.engine.errors import LimberjackError
+from limberjack.engine.common.errors import LimberjackError
 
 pytestmark = pytest.mark.long
 

@@ -15,7 +15,7 @@ from limberjack.benchmarks.fmu.cycles import Calls, CycleTime
 from limberjack.benchmarks.fmu.result import FmuBenchResult
 from limberjack.benchmarks.measure import Spread
 from limberjack.benchmarks.models import chain_system
-from limberjack.engine.errors import LimberjackError, MissingExtraError
+from limberjack.engine.common.errors import LimberjackError, MissingExtraError
 
 
 def cycle_time(name: str, us: float) -> CycleTime:

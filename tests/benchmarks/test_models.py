@@ -11,7 +11,7 @@ from limberjack.benchmarks.models import ROBOTS, _robot_file, chain_system, robo
 from limberjack.benchmarks.pinocchio_peer import WheelPinocchio
 from limberjack.benchmarks.states import COUNT, random_states, to_pinocchio
 from limberjack.benchmarks.trees import tree_of
-from limberjack.engine.errors import ModelError
+from limberjack.engine.common.errors import ModelError
 
 pin = pytest.importorskip("pinocchio")
 

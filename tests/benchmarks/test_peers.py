@@ -15,7 +15,7 @@ from limberjack.benchmarks.peer_build import PeerUnavailableError
 from limberjack.benchmarks.pinocchio_peer import CompiledPinocchio, WheelPinocchio, pinocchio
 from limberjack.benchmarks.states import COUNT, States, random_states
 from limberjack.benchmarks.trees import Tree, tree_of
-from limberjack.engine.system.system import System
+from limberjack.engine.model.system import System
 
 pytestmark = pytest.mark.long  # compiles four loops, and the peers once
 

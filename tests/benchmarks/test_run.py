@@ -10,7 +10,7 @@ from rich.console import Console
 
 from limberjack.benchmarks import run
 from limberjack.benchmarks.engines import OPERATIONS
-from limberjack.engine.errors import LimberjackError, ModelError
+from limberjack.engine.common.errors import LimberjackError, ModelError
 
 pytestmark = pytest.mark.long  # compiles four loops
 

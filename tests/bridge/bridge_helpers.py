@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from limberjack.engine.system.devices import Actuator, Sensor
-from limberjack.engine.system.system import Body, Dof, Hinge, Inertia, Loop, Pose, System
-from limberjack.engine.system.validate import validate
+from limberjack.engine.model.devices import Actuator, Sensor
+from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Loop, Pose, System
+from limberjack.engine.model.validate import validate
 
 WAIT_S = 20.0  # bound on every wait; reached only when something is broken
 

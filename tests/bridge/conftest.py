@@ -11,8 +11,8 @@ from bridge_helpers import WAIT_S, make_arm
 
 from limberjack.bridge.server import Server
 from limberjack.bridge.settings import Settings
-from limberjack.engine.simulation import Simulation
-from limberjack.engine.system.system import System
+from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.model.system import System
 
 
 @pytest.fixture(scope="session")

@@ -19,9 +19,9 @@ from limberjack.bridge.checkpoints import Checkpoints, listed, newest
 from limberjack.bridge.errors import EngineStartError
 from limberjack.bridge.process import EngineProcess
 from limberjack.bridge.settings import Settings
-from limberjack.engine.errors import ArgumentError, ExitCode, exit_code_of
-from limberjack.engine.simulation import Simulation
-from limberjack.engine.system.archive import to_bytes
+from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.common.errors import ArgumentError, ExitCode, exit_code_of
+from limberjack.engine.model.archive import to_bytes
 
 
 def moved(system, steps=7, **options):

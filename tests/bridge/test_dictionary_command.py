@@ -6,7 +6,7 @@ from limberjack.bridge.errors import KeyFileError
 from limberjack.bridge.telemetry.dictionary import dictionary_of
 from limberjack.bridge.telemetry.exports.registry import Subject, export_of
 from limberjack.cli import main
-from limberjack.engine.simulation import Simulation
+from limberjack.engine.api.simulation import Simulation
 
 
 def test_the_dictionary_of_a_running_engine_is_that_of_its_model(engine, endpoint, arm, capsys):

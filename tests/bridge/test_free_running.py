@@ -12,7 +12,7 @@ from limberjack.bridge import Client, State
 from limberjack.bridge.errors import EngineTimeoutError
 from limberjack.bridge.pacing import Pacer
 from limberjack.bridge.settings import Settings
-from limberjack.engine.errors import ArgumentError, SimulationError
+from limberjack.engine.common.errors import ArgumentError, SimulationError
 
 
 def read_until(client, wanted):

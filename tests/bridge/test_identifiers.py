@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from limberjack.bridge.telemetry.identifiers import original_name, safe_name, upper_names
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common.errors import ArgumentError
 
 TRICKY = st.text(alphabet="ab_x20F.9 /Aä", min_size=1, max_size=12)
 NAMES = TRICKY | st.text(alphabet=st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=40)

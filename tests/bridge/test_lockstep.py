@@ -7,8 +7,8 @@ import pytest
 
 from limberjack.bridge import Client
 from limberjack.bridge.errors import LeaseError, RefusedError
-from limberjack.engine.errors import ArgumentError
-from limberjack.engine.simulation import Simulation
+from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.common.errors import ArgumentError
 
 
 @pytest.mark.parametrize("address", ["ipc", "tcp://127.0.0.1:*", "tcp://[::1]:*"])

@@ -17,7 +17,7 @@ from limberjack.bridge import Client
 from limberjack.bridge.errors import EndpointError, EngineLostError, EngineStartError, EngineTimeoutError
 from limberjack.bridge.process import EngineProcess
 from limberjack.bridge.settings import Settings
-from limberjack.engine.simulation import Simulation
+from limberjack.engine.api.simulation import Simulation
 
 
 @pytest.fixture

@@ -20,8 +20,8 @@ from test_service import Talk
 
 from limberjack.bridge.service import Service
 from limberjack.bridge.settings import Settings
-from limberjack.engine.entries import entries
-from limberjack.engine.simulation import Simulation
+from limberjack.engine.kernels.entries import entries
+from limberjack.engine.api.simulation import Simulation
 
 
 def known():

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from limberjack.bridge.messages import decode, encode
 from limberjack.bridge.service import Service
 from limberjack.bridge.settings import Settings
-from limberjack.engine import layout
-from limberjack.engine.errors import SimulationError
-from limberjack.engine.simulation import Simulation
-from limberjack.engine.system.archive import from_bytes
+from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.common.errors import SimulationError
+from limberjack.engine.model.archive import from_bytes
+from limberjack.engine.tables import plant as layout
 
 COMMANDS = len(make_arm().command_names)
 ONES = struct.pack(f"<{COMMANDS}d", *([1.0] * COMMANDS))

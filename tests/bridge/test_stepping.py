@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from limberjack.bridge.stepping import Stepper
-from limberjack.engine.simulation import Simulation
+from limberjack.engine.api.simulation import Simulation
 
 
 def test_portions_give_the_bits_of_one_call_and_others_act_between_them(arm):

@@ -24,8 +24,8 @@ from limberjack.bridge.supervisor import Limits, SupervisionError, Supervisor
 from limberjack.bridge.telemetry.source import event_text
 from limberjack.bridge.upkeep import CameBack, Pulse, Signs
 from limberjack.bridge.watch_post import WatchPost
-from limberjack.engine.errors import ArgumentError
-from limberjack.engine.simulation import Simulation
+from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.common.errors import ArgumentError
 
 LIMITS = Limits(hung_s=3.0, restarts=3)
 

@@ -17,7 +17,7 @@ from limberjack.bridge.errors import LeaseError, RefusedError
 from limberjack.bridge.server import Server
 from limberjack.bridge.service import Service
 from limberjack.bridge.settings import Settings
-from limberjack.engine.simulation import Simulation
+from limberjack.engine.api.simulation import Simulation
 
 
 @pytest.fixture

@@ -19,9 +19,9 @@ from limberjack.bridge.errors import Code
 from limberjack.bridge.messages import StateFrame, decode, encode
 from limberjack.bridge.service import Service
 from limberjack.bridge.settings import Settings
-from limberjack.engine.impact import Impact
-from limberjack.engine.simulation import Simulation
-from limberjack.engine.system.load import load
+from limberjack.engine.api.impact import Impact
+from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.model.load import load
 
 PROTOCOL = Path(__file__).parents[2] / "docs" / "protocol.md"
 

@@ -15,7 +15,7 @@ from rich.console import Console
 from limberjack.cli import main
 from limberjack.commands.conservation import momentum_conserved
 from limberjack.commands.tables import new_table
-from limberjack.engine.system.load import load
+from limberjack.engine.model.load import load
 
 MODEL = str(files("limberjack.examples") / "space_manipulator.yaml")
 

@@ -13,9 +13,9 @@ import limberjack as lj
 from limberjack.cli import main
 from limberjack.commands.graph import graph_svg
 from limberjack.commands.graph_layout import arrange, ends_of
-from limberjack.engine.system.frames import assemble
-from limberjack.engine.system.loops.plan import Plan, plan
-from limberjack.engine.system.validate import validate
+from limberjack.engine.model.frames import assemble
+from limberjack.engine.model.loops.plan import Plan, plan
+from limberjack.engine.model.validate import validate
 from tests.system.test_loop_groups import gear, tree_of
 
 EXAMPLES = Path("examples")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from limberjack.commands.trajectory import SLIDE_M, TURN_RAD, Trajectory, _share, _waypoints
-from limberjack.engine.system.system import Dof
+from limberjack.engine.model.system import Dof
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from limberjack.bridge.console.server import Console, Settings
 from limberjack.bridge.telemetry.commander import Commander
 from limberjack.bridge.telemetry.dictionary import Dictionary, Quantity
 from limberjack.bridge.telemetry.gateway import Gateway
-from limberjack.engine.system.system import System
+from limberjack.engine.model.system import System
 from tests.console.asking import Asker
 from tests.console.chromium import PROGRAM, Chromium
 from tests.telemetry.conftest import dock  # noqa: F401  (fixture)

@@ -13,7 +13,7 @@ from limberjack.bridge.console.access import Access, Address, Visitor, host_know
 from limberjack.bridge.console.outlet import make
 from limberjack.bridge.errors import EndpointError, KeyFileError
 from limberjack.bridge.telemetry.outlets.registry import Context
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common.errors import ArgumentError
 from tests.console.conftest import OPERATOR, TOKENS
 
 

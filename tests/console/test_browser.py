@@ -18,8 +18,8 @@ from limberjack.bridge.console.server import Console, Settings
 from limberjack.bridge.process import EngineProcess
 from limberjack.bridge.settings import Settings as EngineSettings
 from limberjack.bridge.telemetry.gateway import Gateway
-from limberjack.engine.system.alarms import Alarm, Bounds
-from limberjack.engine.system.load import load
+from limberjack.engine.model.alarms import Alarm, Bounds
+from limberjack.engine.model.load import load
 from tests.console.chromium import Chromium, Page
 from tests.console.conftest import TOKENS, VIEWER
 from tests.telemetry.engines import gateway, until

@@ -21,7 +21,7 @@ from limberjack.bridge.telemetry.dictionary import Dictionary, Quantity
 from limberjack.bridge.telemetry.history.store import HistoryError
 from limberjack.bridge.telemetry.sample import Notice, Sample
 from limberjack.cli import main
-from limberjack.engine.system.alarms import Alarm, Bounds
+from limberjack.engine.model.alarms import Alarm, Bounds
 from tests.console.conftest import OPERATOR, TOKENS, VIEWER
 from tests.telemetry.engines import until
 

@@ -8,8 +8,8 @@ import pytest
 
 from limberjack.bridge.console.layout import objects_of
 from limberjack.bridge.telemetry.dictionary import dictionary_of
-from limberjack.engine.simulation import Simulation
-from limberjack.engine.system.load import load
+from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.model.load import load
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 

@@ -10,9 +10,9 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import limberjack as lj
-from limberjack.engine.system.devices import Actuator, Motor, Sensor
-from limberjack.engine.system.system import Body, Dof, Hinge, Inertia, System
-from limberjack.engine.system.validate import validate
+from limberjack.engine.model.devices import Actuator, Motor, Sensor
+from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, System
+from limberjack.engine.model.validate import validate
 
 LOAD = 0.8  # kg·m²
 MOTOR = Motor(torque_constant=0.05, resistance=0.5, inductance=1e-3, bandwidth=200.0, gear=50.0, inertia=1e-4)

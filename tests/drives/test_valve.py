@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.system.devices import Sensor
-from limberjack.engine.system.elements import Thruster
-from limberjack.engine.system.system import Body, Hinge, Inertia, System
-from limberjack.engine.system.validate import validate
+from limberjack.engine.model.devices import Sensor
+from limberjack.engine.model.elements import Thruster
+from limberjack.engine.model.system import Body, Hinge, Inertia, System
+from limberjack.engine.model.validate import validate
 
 MASS, THRUST, LEAST = 2.0, 5.0, 0.5
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.system.devices import Sensor
-from limberjack.engine.system.system import Body, Hinge, Inertia, System
-from limberjack.engine.system.validate import validate
+from limberjack.engine.model.devices import Sensor
+from limberjack.engine.model.system import Body, Hinge, Inertia, System
+from limberjack.engine.model.validate import validate
 from tests.flexible.particles import Flexible, Sums, particles_of, random_flexible, random_state
 from tests.flexible.test_tree import SEEDS, moved, undamped
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.system.system import Dof, System
+from limberjack.engine.model.system import Dof, System
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.errors import ModelError
-from limberjack.engine.system.devices import Sensor
-from limberjack.engine.system.system import Body, Hinge, Inertia, System
-from limberjack.engine.system.validate import validate
+from limberjack.engine.common.errors import ModelError
+from limberjack.engine.model.devices import Sensor
+from limberjack.engine.model.system import Body, Hinge, Inertia, System
+from limberjack.engine.model.validate import validate
 from tests.flexible.particles import random_flexible, random_state
 
 MOMENTS = np.array([5.0, 6.0, 4.0])

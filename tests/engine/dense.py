@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from limberjack.engine.system.system import Hinge, Pose, System
+from limberjack.engine.model.system import Hinge, Pose, System
 
 _COMPLEX_STEP = 1e-30
 #: step of the central differences. Truncation is about (_STEP Ω)**8 / 630 of the result for a chain whose rates add up

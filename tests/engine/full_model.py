@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from limberjack.engine.system.devices import SENSOR_TYPES, Actuator, Sensor
-from limberjack.engine.system.hinge_types import HINGE_TYPES
-from limberjack.engine.system.system import Body, Dof, System
-from limberjack.engine.system.validate import validate
+from limberjack.engine.model.devices import Actuator, Sensor
+from limberjack.engine.model.system import Body, Dof, System
+from limberjack.engine.model.validate import validate
+from limberjack.engine.tables.hinge_types import HINGE_TYPES
+from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 from tests.engine.random_systems import random_system
 
 TYPES = ("free", *(name for name in HINGE_TYPES if name != "free"), "revolute", "revolute", "prismatic")

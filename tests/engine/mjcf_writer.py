@@ -11,8 +11,8 @@ from dataclasses import replace
 import numpy as np
 
 import limberjack as lj
-from limberjack.engine.system.rotations import to_quaternion
-from limberjack.engine.system.system import Body, Inertia, Pose
+from limberjack.engine.algebra.rotations import to_quaternion
+from limberjack.engine.model.system import Body, Inertia, Pose
 
 _JOINT = {"revolute": "hinge", "prismatic": "slide", "spherical": "ball"}
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from limberjack.engine.system.system import Hinge, System
+from limberjack.engine.model.system import Hinge, System
 from tests.engine.dense import quaternion_matrix
 
 #: eighth-order central difference: offset in steps → weight

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 from hypothesis import strategies as st
 
-from limberjack.engine.system.hinge_types import HINGE_TYPES
-from limberjack.engine.system.system import Body, Dof, Hinge, Inertia, Node, Pose, System
-from limberjack.engine.system.validate import validate
+from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Node, Pose, System
+from limberjack.engine.model.validate import validate
+from limberjack.engine.tables.hinge_types import HINGE_TYPES
 
 #: every type that moves; "free" last, so that hypothesis shrinks to the simple ones
 MOVING = tuple(name for name in HINGE_TYPES if name != "fixed")

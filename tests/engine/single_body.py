@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from limberjack.engine.system.devices import Actuator
-from limberjack.engine.system.system import Body, Dof, Hinge, Inertia, Node, Pose, System
-from limberjack.engine.system.validate import validate
+from limberjack.engine.model.devices import Actuator
+from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Node, Pose, System
+from limberjack.engine.model.validate import validate
 
 X, Y, Z = np.eye(3)
 GRAVITY = 9.81

@@ -14,10 +14,10 @@ from numba.core.registry import cpu_target
 from numba.core.runtime import _nrt_python, rtsys
 
 import limberjack as lj
-from limberjack.engine import kernel
-from limberjack.engine.entries import entries
-from limberjack.engine.integrate import INTEGRATORS
-from limberjack.engine.routine import ROUTINES
+from limberjack.engine.compile import kernel
+from limberjack.engine.compile.routine import ROUTINES
+from limberjack.engine.kernels.entries import entries
+from limberjack.engine.kernels.step.integrate import INTEGRATORS
 from tests.engine.full_model import full_model
 
 #: all that compiled code may call: neither an allocator nor numba's or Python's run-time is among them

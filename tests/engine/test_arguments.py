@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.integrate import INTEGRATORS
-from limberjack.engine.simulation import MOST_SUBSTEPS
-from limberjack.engine.system.devices import Actuator, Sensor
-from limberjack.engine.system.system import Body, Dof, Hinge, Inertia, Node, System
-from limberjack.engine.system.validate import validate
+from limberjack.engine.api.simulation import MOST_SUBSTEPS
+from limberjack.engine.kernels.step.integrate import INTEGRATORS
+from limberjack.engine.model.devices import Actuator, Sensor
+from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Node, System
+from limberjack.engine.model.validate import validate
 from tests.engine.single_body import Z, one_body
 
 

@@ -11,9 +11,9 @@ import pytest
 from scipy.special import ellipj, ellipk
 
 import limberjack as lj
-from limberjack.engine.system.rotations import from_axis_angle, to_quaternion
-from limberjack.engine.system.system import Body, Hinge, Inertia, Pose, System
-from limberjack.engine.system.validate import validate
+from limberjack.engine.algebra.rotations import from_axis_angle, to_quaternion
+from limberjack.engine.model.system import Body, Hinge, Inertia, Pose, System
+from limberjack.engine.model.validate import validate
 from tests.engine.single_body import GRAVITY, Y, Z, one_body
 
 

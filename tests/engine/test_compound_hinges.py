@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.system.system import Body, Hinge, Inertia, Pose, System
-from limberjack.engine.system.validate import validate
+from limberjack.engine.model.system import Body, Hinge, Inertia, Pose, System
+from limberjack.engine.model.validate import validate
 from tests.engine.random_systems import coordinates, inertia, pose, random_system, rotation
 
 #: compound type → (simple type, index of its axis, sign) from the parent outwards; -1: the cross of the two axes given

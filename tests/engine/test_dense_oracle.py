@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 
 import limberjack as lj
-from limberjack.engine.system.hinge_types import HINGE_TYPES
+from limberjack.engine.tables.hinge_types import HINGE_TYPES
 from tests.engine.dense import Dense
 from tests.engine.random_systems import MOVING, random_state, random_system, trees
 

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 
 import limberjack as lj
-from limberjack.engine import layout
-from limberjack.engine.derivatives.layout import Slopes, slope_sections, slopes_view
-from limberjack.engine.entries import entries
-from limberjack.engine.errors import ArgumentError
-from limberjack.engine.system.system import Body, Hinge, Inertia, System
-from limberjack.engine.system.validate import validate
-from limberjack.engine.views import total
+from limberjack.engine.algebra.views import total
+from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.kernels.entries import entries
+from limberjack.engine.model.system import Body, Hinge, Inertia, System
+from limberjack.engine.model.validate import validate
+from limberjack.engine.tables import plant as layout
+from limberjack.engine.tables.slopes import Slopes, slope_sections, slopes_view
 from tests.engine.motions import move
 from tests.engine.random_systems import ALL_TYPES, MOVING, random_state, random_system, trees
 from tests.engine.test_allocation import MATHEMATICS, SYMBOLS, called_by

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.peers import to_pinocchio
+from limberjack.engine.api.peer_orders import to_pinocchio
 from tests.engine.random_systems import random_state, random_system
 from tests.engine.robots import FILES
 from tests.engine.test_pinocchio import SEEDS, Peer, depth_first, mapped, peer_model

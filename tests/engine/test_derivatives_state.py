@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine import layout
-from limberjack.engine.entries import entries
-from limberjack.engine.system.hinge_types import CUSTOM, FREE, SPHERICAL
-from limberjack.engine.system.system import System
+from limberjack.engine.kernels.entries import entries
+from limberjack.engine.model.system import System
+from limberjack.engine.tables import plant as layout
+from limberjack.engine.tables.hinge_types import CUSTOM, FREE, SPHERICAL
 from tests.engine.full_model import full_model
 from tests.engine.motions import hinges
 from tests.engine.random_systems import random_state

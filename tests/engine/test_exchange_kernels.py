@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine import layout, readiness
-from limberjack.engine.entries import entries
-from limberjack.engine.system.devices import Actuator
-from limberjack.engine.system.system import Body, Dof, Hinge, Inertia, System
-from limberjack.engine.system.validate import validate
+from limberjack.engine.kernels.entries import entries
+from limberjack.engine.kernels.step import readiness
+from limberjack.engine.model.devices import Actuator
+from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, System
+from limberjack.engine.model.validate import validate
+from limberjack.engine.tables import plant as layout
 from tests.engine.random_systems import MOVING, random_state, random_system
 
 

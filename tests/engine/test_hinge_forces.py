@@ -8,9 +8,9 @@ from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 
 import limberjack as lj
-from limberjack.engine.system.build import LIMIT_TIME
-from limberjack.engine.system.devices import Actuator
-from limberjack.engine.system.system import Dof
+from limberjack.engine.model.build import LIMIT_TIME
+from limberjack.engine.model.devices import Actuator
+from limberjack.engine.model.system import Dof
 from tests.engine.single_body import X, Z, one_body
 
 MASS = 2.0

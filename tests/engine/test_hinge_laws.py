@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.system.rotations import to_quaternion
-from limberjack.engine.system.system import Body, Hinge, Inertia, System
-from limberjack.engine.system.validate import validate
+from limberjack.engine.algebra.rotations import to_quaternion
+from limberjack.engine.model.system import Body, Hinge, Inertia, System
+from limberjack.engine.model.validate import validate
 from tests.engine.single_body import GRAVITY, X, Y, Z, one_body
 
 DOWN = [0.0, 0.0, -GRAVITY]

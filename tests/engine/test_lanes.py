@@ -5,8 +5,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from limberjack.engine.kernel import OPTIONS
-from limberjack.engine.lanes import load_lanes, sum_lanes
+from limberjack.engine.algebra.lanes import load_lanes, sum_lanes
+from limberjack.engine.compile.kernel import OPTIONS
 
 
 @numba.njit(**OPTIONS)

@@ -8,19 +8,15 @@ import pytest
 from numba import types
 from numba.extending import overload
 
-from limberjack.engine import layout
-from limberjack.engine.derivatives.layout import slope_sections
-from limberjack.engine.drives import layout as drives
-from limberjack.engine.elements import layout as elements
-from limberjack.engine.entries import entries
-from limberjack.engine.flexible import layout as flexible
-from limberjack.engine.instruments import layout as instruments
-from limberjack.engine.kernel import OPTIONS
-from limberjack.engine.loops import layout as loops
-from limberjack.engine.system.build import SENSOR_CODES, build, new_state
-from limberjack.engine.system.hinge_types import HINGE_TYPES
-from limberjack.engine.system.plant import Plant
-from limberjack.engine.views import Sections, total
+from limberjack.engine.algebra.views import Sections, total
+from limberjack.engine.compile.kernel import OPTIONS
+from limberjack.engine.kernels.entries import entries
+from limberjack.engine.model.build import SENSOR_CODES, build, new_state
+from limberjack.engine.model.plant import Plant
+from limberjack.engine.tables import drives, elements, flexible, instruments, loops
+from limberjack.engine.tables import plant as layout
+from limberjack.engine.tables.hinge_types import HINGE_TYPES
+from limberjack.engine.tables.slopes import slope_sections
 from tests.engine.full_model import full_model
 
 plant_view, work_view = layout.plant_view, layout.work_view
@@ -208,7 +204,7 @@ def test_vectors_start_on_cache_lines(plant):
 
 
 def test_codes_of_hinges_and_sensors_are_those_of_the_kernels():
-    from limberjack.engine import outputs
+    from limberjack.engine.kernels.sensors import outputs
 
     assert [kind.code for kind in HINGE_TYPES.values()] == list(range(len(HINGE_TYPES)))
     for name, code in SENSOR_CODES.items():

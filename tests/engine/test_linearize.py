@@ -7,10 +7,10 @@ import pytest
 from scipy.linalg import expm
 
 import limberjack as lj
-from limberjack.engine.errors import ArgumentError, UnknownNameError
-from limberjack.engine.system.devices import Actuator, Sensor
-from limberjack.engine.system.system import Body, Dof, Hinge, Inertia, Pose, System
-from limberjack.engine.system.validate import validate
+from limberjack.engine.common.errors import ArgumentError, UnknownNameError
+from limberjack.engine.model.devices import Actuator, Sensor
+from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Pose, System
+from limberjack.engine.model.validate import validate
 from tests.engine.dense import quaternion_matrix
 from tests.engine.full_model import full_model
 from tests.engine.motions import hinges, move, quaternion_product

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.system.devices import Sensor
-from limberjack.engine.system.system import Loop, System
-from limberjack.engine.system.validate import validate
+from limberjack.engine.model.devices import Sensor
+from limberjack.engine.model.system import Loop, System
+from limberjack.engine.model.validate import validate
 from tests.engine.full_model import full_model
 from tests.engine.motions import move
 from tests.loops.oracle import Oracle

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.errors import ArgumentError
-from limberjack.engine.system.system import Inertia, System
+from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.model.system import Inertia, System
 from tests.engine.random_systems import MOVING, random_state, random_system
 
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.system.rotations import from_quaternion, to_quaternion
-from limberjack.engine.system.system import Hinge
+from limberjack.engine.algebra.rotations import from_quaternion, to_quaternion
+from limberjack.engine.model.system import Hinge
 from tests.engine.mjcf_writer import mjcf_name, physical, to_mjcf
 from tests.engine.random_systems import random_state, random_system
 from tests.engine.robots import FILES, load_robot, robot_state

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine import layout
-from limberjack.engine.entries import entries
-from limberjack.engine.system.build import build
-from limberjack.engine.system.frames import assemble
-from limberjack.engine.system.hinge_types import HINGE_TYPES
+from limberjack.engine.kernels.entries import entries
+from limberjack.engine.model.build import build
+from limberjack.engine.model.frames import assemble
+from limberjack.engine.tables import plant as layout
+from limberjack.engine.tables.hinge_types import HINGE_TYPES
 from tests.engine.dense import skew, turn
 from tests.engine.random_systems import MOVING, random_state, random_system
 from tests.engine.single_body import X, Y, Z, one_body

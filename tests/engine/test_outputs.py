@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.system.devices import SENSOR_TYPES, Actuator, Sensor
-from limberjack.engine.system.rotations import from_quaternion
-from limberjack.engine.system.validate import validate
+from limberjack.engine.algebra.rotations import from_quaternion
+from limberjack.engine.model.devices import Actuator, Sensor
+from limberjack.engine.model.validate import validate
+from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 from tests.engine.full_model import full_model
 from tests.engine.single_body import GRAVITY, Z, one_body
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.errors import ArgumentError
-from limberjack.engine.system.devices import Actuator, Errors, Motor, Sensor
-from limberjack.engine.system.system import Body, Dof, Hinge, Inertia, System
-from limberjack.engine.system.validate import validate
+from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.model.devices import Actuator, Errors, Motor, Sensor
+from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, System
+from limberjack.engine.model.validate import validate
 
 
 def machine() -> System:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine import peers
+from limberjack.engine.api import peer_orders as peers
 from tests.engine.robots import FILES, load_robot, robot_state
 from tests.system.robot_files import ROBOTS
 

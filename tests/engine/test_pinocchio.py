@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.system.system import Hinge
+from limberjack.engine.model.system import Hinge
 from tests.engine.dense import skew
 from tests.engine.random_systems import random_state, random_system
 from tests.engine.robots import FILES, ROBOTS, Order, load_robot, pinocchio_order, robot_state

@@ -13,7 +13,7 @@ import numpy as np
 from hypothesis import given, settings
 
 import limberjack as lj
-from limberjack.engine.system.system import Dof, Pose
+from limberjack.engine.model.system import Dof, Pose
 from tests.engine.motions import derivative
 from tests.engine.random_systems import random_state, rotation, trees
 

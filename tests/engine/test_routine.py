@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 import limberjack as lj
-from limberjack.engine.entries import entries
-from limberjack.engine.routine import ROUTINES
+from limberjack.engine.compile.routine import ROUTINES
+from limberjack.engine.kernels.entries import entries
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 SLOTS = """
 import sys
 import limberjack as lj
-from limberjack.engine.routine import ROUTINES
+from limberjack.engine.compile.routine import ROUTINES
 lj.Simulation(lj.load(sys.argv[1])).step(1)
 others = [known for known in ROUTINES.values() if not known.of_instruments]
 print(sum(bool(known.slot.value) for known in others), len(others))
@@ -35,7 +35,7 @@ def test_a_model_without_loops_neither_compiles_nor_loads_them(model, all_of_the
 def test_python_cannot_call_them():
     lj.Dynamics(lj.load(EXAMPLES / "four_bar.yaml"))
     assert entries()
-    from limberjack.engine.loops.multipliers import solve_routine
+    from limberjack.engine.kernels.groups.multipliers import solve_routine
 
     with pytest.raises(NotImplementedError):
         solve_routine(None, None, None)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.impact import Impact
-from limberjack.engine.system.system import Pose
+from limberjack.engine.api.impact import Impact
+from limberjack.engine.model.system import Pose
 from tests.fmu.closed_model import docking
 from tests.loops.oracle import Oracle
 

@@ -6,8 +6,8 @@ import numba
 import numpy as np
 import pytest
 
-from limberjack.engine import trig
-from limberjack.engine.kernel import OPTIONS
+from limberjack.engine.algebra import sine_cosine as trig
+from limberjack.engine.compile.kernel import OPTIONS
 
 sines_cosines = trig.sines_cosines
 

@@ -11,7 +11,7 @@ import numpy as np
 import yaml
 
 import limberjack as lj
-from limberjack.engine.system.system import Loop
+from limberjack.engine.model.system import Loop
 from tests.loops.oracle import Oracle
 
 FOLDER = Path(str(files("limberjack.examples")))

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 import limberjack as lj
-from limberjack.engine.system.system import Dof, Hinge
+from limberjack.engine.model.system import Dof, Hinge
 from tests.examples.models import FOLDER
 
 SPACECRAFT = ("cassini", "solar_satellite", "long_arm")

@@ -10,7 +10,7 @@ import pytest
 
 import limberjack as lj
 from limberjack.bridge.process import EngineProcess
-from limberjack.engine.system.system import Pose
+from limberjack.engine.model.system import Pose
 from limberjack.examples import satellite_grasp
 from tests.examples.models import GAP, load, place
 from tests.loops.oracle import Oracle

@@ -9,13 +9,13 @@ import numpy as np
 from scipy.linalg import eigvals
 
 import limberjack as lj
+from limberjack.engine.model.flexible import modal_bodies
+from limberjack.engine.model.system import Body, Hinge, Inertia, Pose, System
+from limberjack.engine.model.validate import validate
 from limberjack.engine.modes import ModalData, integrals
 from limberjack.engine.modes.frame import Beam, Frame, Material, Section
 from limberjack.engine.modes.frame_structure import frame_structure
 from limberjack.engine.modes.reduction import Reduction, reduce_structure
-from limberjack.engine.system.flexible import modal_bodies
-from limberjack.engine.system.system import Body, Hinge, Inertia, Pose, System
-from limberjack.engine.system.validate import validate
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import limberjack as lj
-from limberjack.engine.system.system import Hinge, Loop, Pose, System
-from limberjack.engine.system.validate import validate
+from limberjack.engine.model.system import Hinge, Loop, Pose, System
+from limberjack.engine.model.validate import validate
 from tests.flexible.particles import random_flexible, random_state, rotation
 
 #: rows of a loop over [angular; linear], in the axes of frame b

@@ -7,13 +7,13 @@ from functools import cache
 import numpy as np
 
 import limberjack as lj
+from limberjack.engine.model.flexible import modal_bodies
+from limberjack.engine.model.system import Body, Hinge, Inertia, Loop, Pose, System
+from limberjack.engine.model.validate import validate
 from limberjack.engine.modes import Integrals, integrals
 from limberjack.engine.modes.frame import Beam, Frame, Material, rectangle
 from limberjack.engine.modes.frame_structure import frame_structure
 from limberjack.engine.modes.reduction import Reduction, reduce_structure
-from limberjack.engine.system.flexible import modal_bodies
-from limberjack.engine.system.system import Body, Hinge, Inertia, Loop, Pose, System
-from limberjack.engine.system.validate import validate
 
 ALUMINIUM = Material(70e9, 26e9, 2700.0)
 Y = np.array([[0.0, 1.0, 0.0]])

@@ -8,15 +8,16 @@ from functools import cache
 import numpy as np
 
 import limberjack as lj
+from limberjack.engine.model.devices import Actuator, Sensor
+from limberjack.engine.model.flexible import modal_bodies
+from limberjack.engine.model.system import Body, Dof, Hinge, Node, Pose, System
+from limberjack.engine.model.validate import validate
 from limberjack.engine.modes import integrals
 from limberjack.engine.modes.frame import Beam, Frame, Material, rectangle
 from limberjack.engine.modes.frame_structure import frame_structure
+from limberjack.engine.modes.modal import Integrals
 from limberjack.engine.modes.reduction import Reduction, reduce_structure
-from limberjack.engine.system.devices import SENSOR_TYPES, Actuator, Sensor
-from limberjack.engine.system.flexible import modal_bodies
-from limberjack.engine.system.modal import Integrals
-from limberjack.engine.system.system import Body, Dof, Hinge, Node, Pose, System
-from limberjack.engine.system.validate import validate
+from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 from tests.flexible.closed import closed
 from tests.flexible.particles import cloud, hinge, rigid
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import limberjack as lj
-from limberjack.engine.system.flexible import modal_bodies, normalised
-from limberjack.engine.system.modal import Attachment, Integrals
-from limberjack.engine.system.system import Body, Hinge, Inertia, Pose, System
-from limberjack.engine.system.validate import validate
+from limberjack.engine.model.flexible import modal_bodies, normalised
+from limberjack.engine.model.system import Body, Hinge, Inertia, Pose, System
+from limberjack.engine.model.validate import validate
+from limberjack.engine.modes.modal import Attachment, Integrals
 
 
 def rotation(rng: np.random.Generator) -> np.ndarray:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 import limberjack as lj
-from limberjack.engine.system.devices import Actuator
-from limberjack.engine.system.system import Body, Dof, Hinge, Inertia, Pose, System
-from limberjack.engine.system.validate import validate
+from limberjack.engine.model.devices import Actuator
+from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Pose, System
+from limberjack.engine.model.validate import validate
 from tests.flexible.beams import Strip
 
 Z = np.array([[0.0, 0.0, 1.0]])

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import limberjack as lj
+from limberjack.engine.model.archive import from_bytes, to_bytes
 from limberjack.engine.modes import write_modal_data
 from limberjack.engine.modes.frame import Beam, Frame, Material, rectangle
 from limberjack.engine.modes.frame_structure import frame_structure
 from limberjack.engine.modes.reduction import Reduction, reduce_structure
-from limberjack.engine.system.archive import from_bytes, to_bytes
 
 LENGTH, WIDTH, HEIGHT = 4.0, 0.03, 0.02
 ALUMINIUM = Material(70e9, 26e9, 2700.0)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from limberjack.engine.system.system import Hinge, System
-from limberjack.engine.system.validate import validate
+from limberjack.engine.model.system import Hinge, System
+from limberjack.engine.model.validate import validate
 from tests.flexible.beams import Strip, frequencies, hung, on_a_hub, spinning
 from tests.modes.test_spinning_beam import FLAPPING
 

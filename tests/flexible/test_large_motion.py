@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.system.system import Body, Hinge, Inertia, Pose
+from limberjack.engine.model.system import Body, Hinge, Inertia, Pose
 from tests.flexible.beams import Strip, hung
 from tests.flexible.segments import Z, driven, history, segments, stable_step
 

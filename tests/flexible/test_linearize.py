@@ -10,13 +10,13 @@ import pytest
 from scipy.linalg import eigvals
 
 import limberjack as lj
+from limberjack.engine.model.devices import Actuator, Sensor
+from limberjack.engine.model.flexible import modal_bodies
+from limberjack.engine.model.system import Hinge, Loop, Pose, System
+from limberjack.engine.model.validate import validate
 from limberjack.engine.operators import Operators
 from limberjack.engine.operators.closure import STEP
 from limberjack.engine.operators.tree_model import moved_coordinates
-from limberjack.engine.system.devices import Actuator, Sensor
-from limberjack.engine.system.flexible import modal_bodies
-from limberjack.engine.system.system import Hinge, Loop, Pose, System
-from limberjack.engine.system.validate import validate
 from tests.engine.motions import move
 from tests.flexible.beams import Strip, hung, modal, on_a_hub, stiffness
 from tests.flexible.closed import looped, onto, rows

@@ -9,12 +9,12 @@ import pytest
 
 import limberjack as lj
 from limberjack.cli import main
-from limberjack.engine.layout import work_sections
-from limberjack.engine.system.archive import to_bytes
-from limberjack.engine.system.frames import assemble
-from limberjack.engine.system.loops.plan import plan
-from limberjack.engine.system.system import Body, Loop, Pose, System, Term
-from limberjack.engine.system.validate import validate
+from limberjack.engine.model.archive import to_bytes
+from limberjack.engine.model.frames import assemble
+from limberjack.engine.model.loops.plan import plan
+from limberjack.engine.model.system import Body, Loop, Pose, System, Term
+from limberjack.engine.model.validate import validate
+from limberjack.engine.tables.plant import work_sections
 from tests.flexible.closed import PLACES, Closed, accelerations, closed, gaps, onto, rows
 from tests.flexible.linkages import four_bar, parallelogram, revolute, rod, two_arms
 from tests.flexible.particles import random_flexible, random_state

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.system.devices import SENSOR_TYPES, Sensor
-from limberjack.engine.system.system import Pose, System
-from limberjack.engine.system.validate import validate
+from limberjack.engine.model.devices import Sensor
+from limberjack.engine.model.system import Pose, System
+from limberjack.engine.model.validate import validate
+from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 from tests.flexible.closed import looped, onto, rows
 from tests.flexible.particles import Flexible, Sums, random_flexible, random_state
 from tests.flexible.test_tree import coordinate_rates, moved, unit

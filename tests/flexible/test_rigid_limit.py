@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.system.system import Body, Hinge, Pose, System
-from limberjack.engine.system.validate import validate
+from limberjack.engine.model.system import Body, Hinge, Pose, System
+from limberjack.engine.model.validate import validate
 from tests.flexible.particles import random_flexible, random_state
 
 SEEDS = range(6)

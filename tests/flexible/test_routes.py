@@ -7,9 +7,9 @@ import pytest
 from scipy.linalg import solve
 
 import limberjack as lj
-from limberjack.engine.system.flexible import modal_bodies
-from limberjack.engine.system.system import Body, Hinge, Inertia, System
-from limberjack.engine.system.validate import validate
+from limberjack.engine.model.flexible import modal_bodies
+from limberjack.engine.model.system import Body, Hinge, Inertia, System
+from limberjack.engine.model.validate import validate
 from tests.flexible.linkages import beam
 from tests.flexible.particles import cloud, hinge, random_state, rigid
 

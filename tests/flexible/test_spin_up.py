@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.system.system import Body, Hinge, Inertia
+from limberjack.engine.model.system import Body, Hinge, Inertia
 from tests.flexible.beams import Strip, hung
 from tests.flexible.segments import Z, driven, history, segments, stable_step
 

@@ -47,8 +47,8 @@ def test_jacobians_are_those_of_the_motion(seed):
 
 def coordinate_rates(system: lj.System, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """dq/dt."""
-    from limberjack.engine.entries import entries
-    from limberjack.engine.system.build import build
+    from limberjack.engine.kernels.entries import entries
+    from limberjack.engine.model.build import build
 
     plant = build(system)
     state, rate = np.zeros(plant.state_size), np.zeros(system.nq)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from limberjack.engine.system.devices import Actuator, Sensor
-from limberjack.engine.system.system import Body, Dof, Hinge, Inertia, Loop, Pose, System, Term
-from limberjack.engine.system.validate import validate
+from limberjack.engine.model.devices import Actuator, Sensor
+from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Loop, Pose, System, Term
+from limberjack.engine.model.validate import validate
 
 SOLID = Inertia(2.0, np.array([0.1, 0.0, 0.05]), np.diag([0.2, 0.3, 0.4]))
 Z = np.array([[0.0, 0.0, 1.0]])

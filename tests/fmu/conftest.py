@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from limberjack.engine.system.system import System
+from limberjack.engine.model.system import System
 from tests.fmu import coupled_fmu
 from tests.fmu.shim_build import Fmu, build_library, location
 from tests.fmu.shim_model import PlantData

@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 
 import limberjack.fmu
-from limberjack.engine.system.build import build
-from limberjack.engine.system.devices import Actuator, Sensor
-from limberjack.engine.system.load import load
-from limberjack.engine.system.system import Body, Dof, Hinge, Inertia, Node, System
-from limberjack.engine.system.validate import validate
+from limberjack.engine.model.build import build
+from limberjack.engine.model.devices import Actuator, Sensor
+from limberjack.engine.model.load import load
+from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Node, System
+from limberjack.engine.model.validate import validate
 from limberjack.fmu.description import documentation, icon, reference, terminals
 from limberjack.fmu.description import fmi2 as description_fmi2
 from limberjack.fmu.description import fmi3 as description_fmi3

@@ -19,8 +19,8 @@ import numpy as np
 import zmq
 
 import limberjack as lj
-from limberjack.engine.system.build import build, new_state
-from limberjack.engine.system.system import System
+from limberjack.engine.model.build import build, new_state
+from limberjack.engine.model.system import System
 from limberjack.fmu import coupling
 from limberjack.fmu.native.link import shim_sources
 from limberjack.fmu.native.targets import host

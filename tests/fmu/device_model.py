@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from limberjack.engine.system.devices import Actuator, Errors, Motor, Sensor
-from limberjack.engine.system.elements import Thruster
-from limberjack.engine.system.system import Body, Dof, Hinge, Inertia, Node, Pose, System
-from limberjack.engine.system.validate import validate
+from limberjack.engine.model.devices import Actuator, Errors, Motor, Sensor
+from limberjack.engine.model.elements import Thruster
+from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Node, Pose, System
+from limberjack.engine.model.validate import validate
 
 DT = 1e-3
 SOLID = Inertia(20.0, np.array([0.05, 0.0, 0.02]), np.diag([2.0, 3.0, 4.0]))

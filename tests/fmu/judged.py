@@ -17,7 +17,7 @@ import pytest
 
 import limberjack as lj
 from limberjack.benchmarks.fmu.host import HostBuildError, compile_host, describe, size, unpack
-from limberjack.engine.system.system import System
+from limberjack.engine.model.system import System
 from tests.engine.full_model import full_model
 from tests.flexible.models import MODELS as FLEXIBLE
 

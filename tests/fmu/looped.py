@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from limberjack.engine import layout
-from limberjack.engine.loops import layout as loops
-from limberjack.engine.loops.layout import group_work_size
-from limberjack.engine.system.hinge_types import REVOLUTE
-from limberjack.engine.system.plant import Plant, empty_plant
+from limberjack.engine.model.plant import Plant, empty_plant
+from limberjack.engine.tables import loops
+from limberjack.engine.tables import plant as layout
+from limberjack.engine.tables.hinge_types import REVOLUTE
+from limberjack.engine.tables.loops import group_work_size
 
 
 def looped(tree: Plant) -> Plant:

@@ -12,7 +12,7 @@ import zipfile
 
 import pytest
 
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common.errors import ArgumentError
 from limberjack.fmu import archive
 from limberjack.fmu.native.targets import TARGETS
 from tests.fmu import contents

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.system.system import System
+from limberjack.engine.model.system import System
 from limberjack.fmu.variables.variable import Region
 from tests.flexible.models import MODELS
 from tests.fmu.coupled_fmu import CoupledFmu, built, children

@@ -8,9 +8,9 @@ from importlib.machinery import ModuleSpec
 
 import pytest
 
-from limberjack.engine.errors import ArgumentError
-from limberjack.engine.simulation import Simulation
-from limberjack.engine.system.archive import from_bytes
+from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.model.archive import from_bytes
 from limberjack.fmu import coupling
 from limberjack.fmu.native.targets import TARGETS, host
 from tests.fmu.coupled_fmu import load_arm

@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine import layout
-from limberjack.engine.entries import entries
-from limberjack.engine.system.build import build, new_state
-from limberjack.engine.system.devices import SENSOR_TYPES, Actuator, Sensor
-from limberjack.engine.system.hinge_types import HINGE_TYPES
-from limberjack.engine.system.plant import Plant
-from limberjack.engine.system.system import Body, Dof, Hinge, Inertia, Node, System
-from limberjack.engine.system.validate import validate
+from limberjack.engine.kernels.entries import entries
+from limberjack.engine.model.build import build, new_state
+from limberjack.engine.model.devices import Actuator, Sensor
+from limberjack.engine.model.plant import Plant
+from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Node, System
+from limberjack.engine.model.validate import validate
+from limberjack.engine.tables import plant as layout
+from limberjack.engine.tables.hinge_types import HINGE_TYPES
+from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 from limberjack.fmu.variables.dependencies import dependencies_of
 from limberjack.fmu.variables.listing import variables_of
 from limberjack.fmu.variables.variable import Region, Variable

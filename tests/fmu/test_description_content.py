@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common.errors import ArgumentError
 from limberjack.fmu.description.content import (
     COMMUNICATION_POINTS,
     MOST_BETWEEN,

@@ -129,8 +129,8 @@ def test_long_chains_do_not_nest():
 
 
 def _chain(n):
-    from limberjack.engine.system.system import Body, Hinge, Pose, System
-    from limberjack.engine.system.validate import validate
+    from limberjack.engine.model.system import Body, Hinge, Pose, System
+    from limberjack.engine.model.validate import validate
     from limberjack.fmu.description.content import Content, default_experiment
 
     ahead = Pose(position=np.array([0.2, 0.0, 0.0]))

@@ -12,7 +12,8 @@ import pytest
 from fmpy.validation import validate_fmu
 
 import limberjack as lj
-from limberjack.engine.flexible.layout import (
+from limberjack.engine.kernels.step.integrate import INTEGRATORS
+from limberjack.engine.tables.flexible import (
     AI_MODAL,
     AI_TABLE,
     ATTACHED_INT,
@@ -22,7 +23,6 @@ from limberjack.engine.flexible.layout import (
     MI_WORK,
     MODAL_INT,
 )
-from limberjack.engine.integrate import INTEGRATORS
 from limberjack.fmu.native import targets
 from tests.flexible.models import MODELS
 from tests.fmu.judged import VARIANTS, Judged, compiled, engine_rows, exported, flexible_names, random_commands

@@ -8,9 +8,9 @@ import zlib
 import numpy as np
 import pytest
 
-from limberjack.engine.dynamics import Dynamics
-from limberjack.engine.system.system import Body, Hinge, Inertia, Pose, System
-from limberjack.engine.system.validate import validate
+from limberjack.engine.api.dynamics import Dynamics
+from limberjack.engine.model.system import Body, Hinge, Inertia, Pose, System
+from limberjack.engine.model.validate import validate
 from limberjack.fmu.description import icon
 from tests.fmu import contents
 

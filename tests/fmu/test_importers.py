@@ -13,7 +13,7 @@ import pytest
 from fmpy.validation import validate_fmu
 
 import limberjack as lj
-from limberjack.engine.system.system import System
+from limberjack.engine.model.system import System
 from tests.fmu.judged import VARIANTS, Judged, engine_rows, example_names, exported, random_commands
 
 pytestmark = pytest.mark.long  # exports FMUs: the first compiles the engine

@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from limberjack.engine.loops.layout import SWITCH
-from limberjack.engine.system.build import build
+from limberjack.engine.model.build import build
+from limberjack.engine.tables.loops import SWITCH
 from limberjack.fmu.plant_file import TYPE_BOOLEAN, plant_file, read_plant_file
 from limberjack.fmu.variables.dependencies import dependencies_of
 from limberjack.fmu.variables.listing import variables_of

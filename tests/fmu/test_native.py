@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.entries import entries
-from limberjack.engine.errors import ArgumentError, MissingExtraError
-from limberjack.engine.integrate import INTEGRATORS
+from limberjack.engine.common.errors import ArgumentError, MissingExtraError
+from limberjack.engine.kernels.entries import entries
+from limberjack.engine.kernels.step.integrate import INTEGRATORS
 from limberjack.fmu.native import build, link, lower, objects, targets
 from limberjack.fmu.native.store import COMPLETE
 from tests.engine.full_model import full_model

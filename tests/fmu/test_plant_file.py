@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.errors import ArgumentError
-from limberjack.engine.system.build import build
-from limberjack.engine.system.system import System
+from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.model.build import build
+from limberjack.engine.model.system import System
 from limberjack.fmu.plant_file import plant_file, read_plant_file
 from limberjack.fmu.variables.coordinates import labels
 from limberjack.fmu.variables.listing import variables_of

@@ -11,10 +11,10 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from limberjack.engine.errors import ModelWarning
-from limberjack.engine.simulation import Simulation
-from limberjack.engine.system.system import Body, Dof, Hinge, System
-from limberjack.engine.system.validate import validate
+from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.common.errors import ModelWarning
+from limberjack.engine.model.system import Body, Dof, Hinge, System
+from limberjack.engine.model.validate import validate
 from limberjack.fmu.description import reference
 from limberjack.fmu.description.content import default_experiment, internal_steps
 from tests.fmu import contents

@@ -10,10 +10,10 @@ import pytest
 
 import limberjack as lj
 from limberjack.benchmarks.fmu.host import unpack
-from limberjack.engine import layout
-from limberjack.engine.entries import entries
-from limberjack.engine.system.build import build
-from limberjack.engine.system.hinge_types import CUSTOM, FREE, SPHERICAL
+from limberjack.engine.kernels.entries import entries
+from limberjack.engine.model.build import build
+from limberjack.engine.tables import plant as layout
+from limberjack.engine.tables.hinge_types import CUSTOM, FREE, SPHERICAL
 from limberjack.fmu.native import targets
 from limberjack.fmu.variables.listing import variables_of
 from limberjack.fmu.variables.variable import Region, Variable

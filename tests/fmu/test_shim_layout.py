@@ -11,16 +11,12 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine import layout, outputs
-from limberjack.engine.drives import layout as drives
-from limberjack.engine.elements import layout as elements
-from limberjack.engine.flexible import layout as flexible
-from limberjack.engine.instruments import layout as instruments
-from limberjack.engine.loops import layout as loops
-from limberjack.engine.system import hinge_types
-from limberjack.engine.system.build import build
-from limberjack.engine.system.plant import Plant
-from limberjack.engine.tables.trust import trust_entry
+from limberjack.engine.kernels.sensors import outputs
+from limberjack.engine.kernels.trust.plant import trust_entry
+from limberjack.engine.model.build import build
+from limberjack.engine.model.plant import Plant
+from limberjack.engine.tables import drives, elements, flexible, hinge_types, instruments, loops
+from limberjack.engine.tables import plant as layout
 from limberjack.fmu import plant_file
 from limberjack.fmu.native import targets
 from tests.engine.full_model import full_model

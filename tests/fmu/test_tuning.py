@@ -15,7 +15,7 @@ from fmpy.fmi2 import FMU2Slave
 from fmpy.fmi3 import FMU3Slave
 
 import limberjack as lj
-from limberjack.engine.system.system import System
+from limberjack.engine.model.system import System
 from limberjack.fmu.native import targets
 
 pytestmark = [

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from limberjack.engine.system.build import build
+from limberjack.engine.model.build import build
 from limberjack.fmu.variables.listing import variables_of
 from limberjack.fmu.variables.units import TYPES, UNITS
 from tests.engine.full_model import full_model

@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import limberjack as lj
-from limberjack.engine import layout
-from limberjack.engine.errors import ArgumentError, ModelError
-from limberjack.engine.system.build import build
-from limberjack.engine.system.devices import Actuator, Sensor
-from limberjack.engine.system.hinge_types import HINGE_TYPES
-from limberjack.engine.system.system import Body, Dof, Hinge, Inertia, Interface, Node, System
-from limberjack.engine.system.validate import validate
+from limberjack.engine.common.errors import ArgumentError, ModelError
+from limberjack.engine.model.build import build
+from limberjack.engine.model.devices import Actuator, Sensor
+from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Interface, Node, System
+from limberjack.engine.model.validate import validate
+from limberjack.engine.tables import plant as layout
+from limberjack.engine.tables.hinge_types import HINGE_TYPES
 from limberjack.fmu.variables.coordinates import labels
 from limberjack.fmu.variables.listing import variables_of
 from limberjack.fmu.variables.variable import Region, Variable

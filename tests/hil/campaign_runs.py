@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common.errors import ArgumentError
 from limberjack.hil.campaign.sampling import Job
 from limberjack.hil.campaign.table import Row
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from limberjack.cli import main
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common.errors import ArgumentError
 from limberjack.hil.campaign.load import load_campaign
 from limberjack.hil.campaign.runner import head_of, report_run, run_campaign
 from limberjack.hil.campaign.sampling import plan

@@ -12,7 +12,7 @@ import pytest
 import yaml
 from scipy import stats
 
-from limberjack.engine.errors import ModelError
+from limberjack.engine.common.errors import ModelError
 from limberjack.hil.campaign.load import load_campaign
 from limberjack.hil.campaign.sampling import plan, quantile
 from limberjack.hil.campaign.schema import VarySpec, json_schema

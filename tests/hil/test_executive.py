@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.errors import ArgumentError, SimulationError, UnknownNameError
+from limberjack.engine.common.errors import ArgumentError, SimulationError, UnknownNameError
 from limberjack.hil import timeline as tl
 from limberjack.hil.errors import HilError
 from limberjack.hil.events import Event, EventLog

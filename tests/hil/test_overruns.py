@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common.errors import ArgumentError
 from limberjack.hil.executive import Executive
 from limberjack.hil.mounted import mount
 from limberjack.hil.overruns import OverrunPolicy

@@ -10,7 +10,7 @@ import threading
 
 import pytest
 
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common.errors import ArgumentError
 from limberjack.hil.clock import LEAST_MARGIN_NS, MOST_MARGIN_NS, MonotonicClock, measured_clock, oversleeps
 from limberjack.hil.placing import Placing
 

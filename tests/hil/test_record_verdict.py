@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from limberjack.cli import main
-from limberjack.engine.errors import ArgumentError, ExitCode, LimberjackError, exit_code_of
+from limberjack.engine.common.errors import ArgumentError, ExitCode, LimberjackError, exit_code_of
 from limberjack.hil.campaign.attempt import tried
 from limberjack.hil.campaign.job import run_job
 from limberjack.hil.campaign.runner import Summary

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common.errors import ArgumentError
 from limberjack.hil import timeline as tl
 from limberjack.hil.executive import Executive
 from limberjack.hil.timeline import At, Timeline

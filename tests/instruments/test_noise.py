@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from limberjack.engine.instruments import noise
-from limberjack.engine.kernel import OPTIONS
+from limberjack.engine.compile.kernel import OPTIONS
+from limberjack.engine.kernels.sensors import noise
 
 
 def many(count: int, seed: int = 0, channel: int = 1, index: int = 0, first: int = 0) -> np.ndarray:

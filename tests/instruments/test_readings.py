@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.system.devices import Errors, Sensor
-from limberjack.engine.system.rotations import from_axis_angle, from_quaternion
-from limberjack.engine.system.validate import validate
+from limberjack.engine.algebra.rotations import from_axis_angle, from_quaternion
+from limberjack.engine.model.devices import Errors, Sensor
+from limberjack.engine.model.validate import validate
 
 MODEL = "examples/space_manipulator.yaml"
 JOINT, WRIST = "elbow_pitch", "shoulder_load"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.integrate import INTEGRATORS
+from limberjack.engine.kernels.step.integrate import INTEGRATORS
 from tests.engine.test_allocation import allocating, counted
 
 MODEL = Path(__file__).resolve().parents[2] / "examples" / "instruments" / "servicer.yaml"

@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from limberjack.engine.system.system import Hinge, Loop, Wheel
+from limberjack.engine.model.system import Hinge, Loop, Wheel
 
 
 def across(a: np.ndarray) -> np.ndarray:

@@ -21,7 +21,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 import limberjack as lj
-from limberjack.engine.system.system import Loop, Node
+from limberjack.engine.model.system import Loop, Node
 from tests.engine.motions import move, rates, unit_quaternions
 from tests.loops.closures import forbidden, gap, touching, touching_rate, turning_rows
 

@@ -15,9 +15,9 @@ import numpy as np
 from hypothesis import strategies as st
 
 import limberjack as lj
-from limberjack.engine.system.hinge_types import HINGE_TYPES
-from limberjack.engine.system.system import Loop, Pose, Term, Wheel
-from limberjack.engine.system.validate import validate
+from limberjack.engine.model.system import Loop, Pose, Term, Wheel
+from limberjack.engine.model.validate import validate
+from limberjack.engine.tables.hinge_types import HINGE_TYPES
 from tests.engine.dense import hinge_pose
 from tests.engine.motions import hinges
 from tests.engine.random_systems import ALL_TYPES, MOVING, coordinates, random_hinge, random_state, random_system

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 import limberjack as lj
+from limberjack.engine.model.frames import assemble
+from limberjack.engine.model.loops.plan import plan
 from limberjack.engine.operators import Operators
-from limberjack.engine.system.frames import assemble
-from limberjack.engine.system.loops.plan import plan
 
 #: units in the last place
 ULPS = 4

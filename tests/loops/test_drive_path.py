@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.errors import ModelError, UnknownNameError
-from limberjack.engine.system.validate import validate
+from limberjack.engine.common.errors import ModelError, UnknownNameError
+from limberjack.engine.model.validate import validate
 from tests.engine.test_linearize_loops import loaded
 
 A, W, STIFF = 0.4, 9.0, 150.0

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.system.validate import validate
+from limberjack.engine.model.validate import validate
 from tests.loops.agreement import close, one_loop
 from tests.loops.random_graphs import set_state
 

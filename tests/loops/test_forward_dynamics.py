@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 import limberjack as lj
-from limberjack.engine.layout import work_sections
+from limberjack.engine.tables.plant import work_sections
 from tests.engine.motions import move
 from tests.engine.random_systems import random_state, random_system
 from tests.loops.agreement import METHODS, check_forward, close, one_loop, some_external

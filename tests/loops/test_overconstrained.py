@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.loops.projection import CLOSED
+from limberjack.engine.kernels.loops.projection import CLOSED
 from tests.loops.mechanisms.rings import RINGS, doubled_bars, moving, ring
 from tests.loops.oracle import Oracle
 from tests.loops.test_mechanisms import METHODS

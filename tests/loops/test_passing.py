@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.loops import admittance, elimination, passing
-from limberjack.engine.system.system import Dof, Inertia, Loop, Term
+from limberjack.engine.kernels.groups import admittance, elimination
+from limberjack.engine.kernels.loops import dynamics as passing
+from limberjack.engine.model.system import Dof, Inertia, Loop, Term
 from tests.loops.mechanisms import bars
 from tests.loops.mechanisms.parts import OneFreedom, assembled, pin, rod, sliding, turning
 from tests.loops.oracle import Oracle

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.system.system import Loop
+from limberjack.engine.model.system import Loop
 from tests.engine.random_systems import random_state, random_system
 from tests.engine.test_pinocchio import depth_first, mapped, peer_model, planar_axes
 from tests.loops.agreement import close

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.errors import ModelError
+from limberjack.engine.algebra.rotations import from_rpy
+from limberjack.engine.common.errors import ModelError
+from limberjack.engine.model.system import Pose, Wheel
+from limberjack.engine.model.validate import validate
 from limberjack.engine.operators import LoopForces, Operators
-from limberjack.engine.system.rotations import from_rpy
-from limberjack.engine.system.system import Pose, Wheel
-from limberjack.engine.system.validate import validate
 from tests.engine.test_linearize_loops import loaded
 from tests.flexible.closed import PLACES, closed, starting_at
 from tests.loops.agreement import check_forward, close, one_loop

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import limberjack as lj
+from limberjack.engine.algebra.ranks import complement
 from limberjack.engine.operators import LoopForces, Operators
-from limberjack.engine.ranks import complement
 from tests.flexible.linkages import four_bar as flexible_four_bar
 from tests.flexible.linkages import parallelogram as flexible_parallelogram
 from tests.flexible.linkages import two_arms

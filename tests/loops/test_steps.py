@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.system.system import Dof
-from limberjack.engine.system.validate import validate
+from limberjack.engine.model.system import Dof
+from limberjack.engine.model.validate import validate
 from tests.engine.random_systems import random_state, random_system
 from tests.loops.agreement import one_loop
 from tests.loops.oracle import Oracle

@@ -7,7 +7,7 @@ import pytest
 from scipy.linalg import eigh
 from scipy.optimize import brentq
 
-from limberjack.engine.errors import ArgumentError, ModelError
+from limberjack.engine.common.errors import ArgumentError, ModelError
 from limberjack.engine.modes import integrals
 from limberjack.engine.modes.effective_mass import choose_modes, effective_mass
 from limberjack.engine.modes.frame import Beam, Frame, Material, PointMass, Section, box, rectangle, tube

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from limberjack.engine.errors import ModelError
+from limberjack.engine.common.errors import ModelError
 from limberjack.engine.modes import integrals
 from limberjack.engine.modes.calculix import read_frd
 from limberjack.engine.modes.describe import modal_data_of

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from limberjack.engine.errors import ModelError
+from limberjack.engine.common.errors import ModelError
 from limberjack.engine.modes.describe import modal_data_of
 from tests.modes.test_calculix import CORNERS, DENSITY, MIDDLES, SIZE, Block, needs_ccx
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.modes import read_modal_data, write_modal_data
 from tests.modes.test_to_simulation import load, made
 

@@ -11,11 +11,11 @@ import pytest
 
 import limberjack.examples
 from limberjack.cli import main
-from limberjack.engine.errors import ModelError
+from limberjack.engine.common.errors import ModelError
+from limberjack.engine.files.yaml_document import read_document
 from limberjack.engine.modes import read_modal_data
 from limberjack.engine.modes.describe import modal_data_of
 from limberjack.engine.modes.description import json_schema
-from limberjack.engine.system.readers.yaml_document import read_document
 
 DOCS = Path(__file__).parents[2] / "docs"
 GOOD = """limberjack_modes: 1

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from limberjack.engine.eigenbases import clusters, fixed, own_modes
-from limberjack.engine.errors import ModelError
+from limberjack.engine.algebra.eigenbases import clusters, fixed, own_modes
+from limberjack.engine.common.errors import ModelError
+from limberjack.engine.model.flexible import normalised
 from limberjack.engine.modes import integrals
 from limberjack.engine.modes.data import ModalData
 from limberjack.engine.modes.frame import Beam, Frame, Material, Section, rectangle, tube
 from limberjack.engine.modes.frame_structure import frame_structure
 from limberjack.engine.modes.reduction import Reduction, reduce_structure
-from limberjack.engine.system.flexible import normalised
 from tests.loops.rounding import shaken
 
 ALUMINIUM = Material(70e9, 26e9, 2700.0)

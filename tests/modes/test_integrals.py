@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from limberjack.engine.errors import ArgumentError, ModelError, UnknownNameError
+from limberjack.engine.common.errors import ArgumentError, ModelError, UnknownNameError
 from limberjack.engine.modes import Integrals, ModalData, integrals
 from limberjack.engine.modes.frame import Beam, Frame, Material, PointMass, Section, mesh, rectangle
 from limberjack.engine.modes.frame_structure import frame_structure, nodal_matrix

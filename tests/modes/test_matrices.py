@@ -12,7 +12,7 @@ import scipy.io
 import scipy.sparse
 from scipy.linalg import eigh
 
-from limberjack.engine.errors import ModelError
+from limberjack.engine.common.errors import ModelError
 from limberjack.engine.modes import integrals
 from limberjack.engine.modes.describe import modal_data_of
 from limberjack.engine.modes.effective_mass import effective_mass
@@ -275,7 +275,7 @@ def test_modal_data_and_integrals_need_no_scipy():
         "import sys; sys.modules['scipy'] = None\n"
         "import limberjack.engine.modes as m\n"
         "from limberjack.engine.modes.structure import need_scipy\n"
-        "from limberjack.engine.errors import MissingExtraError\n"
+        "from limberjack.engine.common.errors import MissingExtraError\n"
         "try: need_scipy()\n"
         "except MissingExtraError as e: print(e)\n"
     )

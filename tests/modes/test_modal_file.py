@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from limberjack.engine.errors import ModelError
+from limberjack.engine.common.errors import ModelError
 from limberjack.engine.modes import ModalData, read_modal_data, write_modal_data
 from limberjack.engine.modes.modal_file import FORMAT, UNITS
 from tests.modes.nodal import random_data, stress_of

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from limberjack.engine.errors import MissingExtraError, ModelError
+from limberjack.engine.common.errors import MissingExtraError, ModelError
 from limberjack.engine.modes import ModalData, integrals
 from limberjack.engine.modes.describe import modal_data_of
 from limberjack.engine.modes.frame_structure import frame_structure

@@ -16,7 +16,7 @@ import scipy.sparse
 from scipy.linalg import eigh
 
 from limberjack.cli import main
-from limberjack.engine.errors import ModelError
+from limberjack.engine.common.errors import ModelError
 from limberjack.engine.modes import ModalData, integrals, read_modal_data, write_modal_data
 from limberjack.engine.modes.describe import modal_data_of, write_unit_loads
 from limberjack.engine.modes.frame import Beam, Frame, Material, rectangle

@@ -12,7 +12,7 @@ import pytest
 
 import limberjack as lj
 from limberjack.cli import main
-from limberjack.engine.errors import ArgumentError, ModelWarning, SimulationError
+from limberjack.engine.common.errors import ArgumentError, ModelWarning, SimulationError
 from limberjack.engine.modes import read_modal_data, write_modal_data
 from tests.modes.test_describe import written
 

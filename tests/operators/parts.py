@@ -6,9 +6,9 @@ import dataclasses
 
 import numpy as np
 
+from limberjack.engine.model.system import Body, System
+from limberjack.engine.model.validate import validate
 from limberjack.engine.operators import Operators
-from limberjack.engine.system.system import Body, System
-from limberjack.engine.system.validate import validate
 
 
 def random_part(system: System, rng: np.random.Generator) -> list[str]:

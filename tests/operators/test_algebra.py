@@ -263,7 +263,7 @@ def test_a_hinge_that_moves_no_mass_is_named():
 def _without_mass(body):
     from dataclasses import replace
 
-    from limberjack.engine.system.system import Inertia
+    from limberjack.engine.model.system import Inertia
 
     return replace(body, inertia=Inertia())
 

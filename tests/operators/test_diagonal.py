@@ -9,10 +9,10 @@ import pytest
 from hypothesis import assume, given, settings
 
 import limberjack as lj
+from limberjack.engine.model.devices import Actuator
+from limberjack.engine.model.validate import validate
 from limberjack.engine.operators import Operators
 from limberjack.engine.operators.diagonal import DiagonalDynamics, diagonal_step
-from limberjack.engine.system.devices import Actuator
-from limberjack.engine.system.validate import validate
 from tests.engine.random_systems import random_state, random_system, trees
 from tests.operators.parts import part_system, random_part, same
 from tests.operators.test_sensitivities import STEP, moved, well_conditioned

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 import limberjack as lj
+from limberjack.engine.model.flexible import modal_bodies
+from limberjack.engine.model.system import Body, Dof, Hinge, System
+from limberjack.engine.model.validate import validate
 from limberjack.engine.modes import integrals
+from limberjack.engine.modes.modal import Integrals
 from limberjack.engine.operators import DiagonalDynamics, LoopForces, Operators, Sensitivity
 from limberjack.engine.operators.closure import STEP
 from limberjack.engine.operators.flexible import ModalInertia, node_motion
 from limberjack.engine.operators.sensitivities_mass import log_det, mass_matrix_gradient
 from limberjack.engine.operators.spatial import skew
-from limberjack.engine.system.flexible import modal_bodies
-from limberjack.engine.system.modal import Integrals
-from limberjack.engine.system.system import Body, Dof, Hinge, System
-from limberjack.engine.system.validate import validate
 from tests.flexible.beams import Strip
 from tests.flexible.closed import looped, onto, rows
 from tests.flexible.particles import cloud, hinge, random_flexible, random_state, rigid

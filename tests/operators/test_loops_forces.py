@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import limberjack as lj
+from limberjack.engine.model.system import Body, Hinge, Inertia, Loop, Pose
+from limberjack.engine.model.validate import validate
 from limberjack.engine.operators import DiagonalDynamics, LoopForces, Operators
-from limberjack.engine.system.system import Body, Hinge, Inertia, Loop, Pose
-from limberjack.engine.system.validate import validate
 from tests.engine.random_systems import random_state, random_system
 from tests.loops.mechanisms.bars import four_bar, parallelogram
 from tests.loops.oracle import split

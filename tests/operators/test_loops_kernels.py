@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import limberjack as lj
+from limberjack.engine.model.system import System
 from limberjack.engine.operators import LoopForces, Operators
-from limberjack.engine.system.system import System
 from tests.loops.mechanisms.spatial import bennett, planetary
 from tests.loops.random_graphs import EMBEDDABLE, Closed, random_closed
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import limberjack as lj
+from limberjack.engine.model.system import Dof, Inertia, Loop, Term
 from limberjack.engine.operators import LoopForces, Operators
 from limberjack.engine.operators.aggregation import aggregated_bodies
-from limberjack.engine.system.system import Dof, Inertia, Loop, Term
 from tests.loops.mechanisms.bars import four_bar
 from tests.loops.mechanisms.parts import GRAVITY, assembled, pin, rod, turning
 from tests.operators.closed import COUNT, Drawn, embedded, forced

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import limberjack as lj
+from limberjack.engine.model.system import Loop
 from limberjack.engine.operators import DiagonalDynamics, Operators, Sensitivity
 from limberjack.engine.operators.sensitivities_mass import log_det, log_det_gradient, mass_matrix_gradient
-from limberjack.engine.system.system import Loop
 from tests.loops.mechanisms.bars import four_bar
 from tests.loops.mechanisms.parts import assembled, pin, rod, turning
 from tests.operators.parts import same

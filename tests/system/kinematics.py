@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from limberjack.engine.system.system import Hinge, Pose, System
+from limberjack.engine.model.system import Hinge, Pose, System
 
 
 def hinge_pose(hinge: Hinge, q: np.ndarray) -> Pose:

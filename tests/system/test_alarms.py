@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.errors import ModelError
-from limberjack.engine.system.archive import from_bytes, to_bytes
-from limberjack.engine.system.checks.alarms import alarms_of
+from limberjack.engine.common.errors import ModelError
+from limberjack.engine.model.archive import from_bytes, to_bytes
+from limberjack.engine.model.checks.alarms import alarms_of
 
 MODEL = """\
 limberjack: 1

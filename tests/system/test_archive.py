@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 
 import limberjack as lj
 from limberjack.cli import main
-from limberjack.engine.system import archive
-from limberjack.engine.system.archive import from_bytes, to_bytes
-from limberjack.engine.system.build import build
-from limberjack.engine.system.devices import Actuator, Sensor
-from limberjack.engine.system.system import Body, Dof, Hinge, Inertia, Node, System
-from limberjack.engine.system.validate import validate
+from limberjack.engine.model import archive
+from limberjack.engine.model.archive import from_bytes, to_bytes
+from limberjack.engine.model.build import build
+from limberjack.engine.model.devices import Actuator, Sensor
+from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Node, System
+from limberjack.engine.model.validate import validate
 
 HERE = Path(__file__).parent
 

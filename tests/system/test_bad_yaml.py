@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from limberjack.engine.errors import ModelError
-from limberjack.engine.system.load import load
+from limberjack.engine.common.errors import ModelError
+from limberjack.engine.model.load import load
 
 ARM = (Path(__file__).parent / "arm.yaml").read_text()
 LINES = ARM.splitlines()

@@ -24,20 +24,21 @@ from limberjack.bridge.console.access import read_tokens
 from limberjack.bridge.telemetry.ccsds.schema import read_packets
 from limberjack.bridge.telemetry.config import load_config
 from limberjack.commands.record import read_csv
-from limberjack.engine import near
-from limberjack.engine.errors import ArgumentError, LimberjackError, ModelError
+from limberjack.engine.common import nearest as near
+from limberjack.engine.common.errors import ArgumentError, LimberjackError, ModelError
+from limberjack.engine.files import schema_values, yaml_document
+from limberjack.engine.files.bounded_file import MAX_BYTES, check_zip, read_bytes
+from limberjack.engine.files.xml_document import MAX_ATTRIBUTES, MAX_ELEMENTS, read_xml
+from limberjack.engine.files.yaml_document import MAX_VALUES, parse_document
+from limberjack.engine.model import archive
+from limberjack.engine.model.readers import schema_errors
+from limberjack.engine.model.readers.schema import ModelSpec
 from limberjack.engine.modes import read_modal_data
 from limberjack.engine.modes.calculix import read_frd
 from limberjack.engine.modes.calculix_stress import read_stresses
 from limberjack.engine.modes.describe import read_description
 from limberjack.engine.modes.matrix_files import read_matrix, read_nodes
 from limberjack.engine.modes.nastran import check_includes
-from limberjack.engine.system import archive
-from limberjack.engine.system.readers import schema_errors, schema_values, yaml_document
-from limberjack.engine.system.readers.bounded_file import MAX_BYTES, check_zip, read_bytes
-from limberjack.engine.system.readers.schema import ModelSpec
-from limberjack.engine.system.readers.xml_document import MAX_ATTRIBUTES, MAX_ELEMENTS, read_xml
-from limberjack.engine.system.readers.yaml_document import MAX_VALUES, parse_document
 from limberjack.fmu.controller.archive import read as read_fmu
 from limberjack.hil.campaign.load import load_campaign
 from limberjack.hil.devices.can_codec import read_dbc
@@ -105,7 +106,7 @@ def test_what_is_no_file_is_refused_at_once(reader, kind, tmp_path, monkeypatch)
 def test_a_file_that_grows_while_it_is_read(tmp_path, monkeypatch):
     path = tmp_path / "m.yaml"
     path.write_bytes(b"a" * 101)
-    monkeypatch.setattr("limberjack.engine.system.readers.bounded_file.size_of", lambda *args: 0)
+    monkeypatch.setattr("limberjack.engine.files.bounded_file.size_of", lambda *args: 0)
     with pytest.raises(ModelError, match="larger than 100 bytes"):
         read_bytes(path, 100)
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from limberjack.engine.dynamics import Dynamics
-from limberjack.engine.errors import ModelError
-from limberjack.engine.system.system import Body, Hinge, Inertia, System
-from limberjack.engine.system.validate import validate
+from limberjack.engine.api.dynamics import Dynamics
+from limberjack.engine.common.errors import ModelError
+from limberjack.engine.model.system import Body, Hinge, Inertia, System
+from limberjack.engine.model.validate import validate
 
 
 def _body(name: str, parent: str | None) -> Body:
@@ -32,7 +32,7 @@ def test_unsorted_bodies_are_refused(order: str, culprit: str) -> None:
     unsorted = replace(checked, bodies=tuple(by_name[name] for name in order))
     with pytest.raises(ModelError, match=rf"body '{culprit}' .* depth first") as caught:
         Dynamics(unsorted)
-    assert "limberjack.engine.system.validate.validate" in str(caught.value)
+    assert "limberjack.engine.model.validate.validate" in str(caught.value)
 
 
 @pytest.mark.parametrize("order", ["abcde", "adebc", "abdce", "edcba"])

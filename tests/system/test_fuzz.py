@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from limberjack.engine.errors import ModelError, ModelWarning
-from limberjack.engine.system.load import load
-from limberjack.engine.system.system import System
+from limberjack.engine.common.errors import ModelError, ModelWarning
+from limberjack.engine.model.load import load
+from limberjack.engine.model.system import System
 from tests.system.test_urdf import ROBOT
 
 ARM = (Path(__file__).parent / "arm.yaml").read_text()

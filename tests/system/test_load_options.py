@@ -10,7 +10,7 @@ import pytest
 
 import limberjack as lj
 from limberjack.cli import main
-from limberjack.engine.errors import ModelError, ModelWarning
+from limberjack.engine.common.errors import ModelError, ModelWarning
 
 YAML = """limberjack: 1
 name: arm
@@ -47,7 +47,7 @@ def files(folder: Path) -> list[Path]:
     yaml.write_text(YAML.format(more="", inertia=REAL))
     urdf.write_text(URDF)
     mjcf.write_text(MJCF)
-    from limberjack.engine.system.archive import to_bytes
+    from limberjack.engine.model.archive import to_bytes
 
     ljm.write_bytes(to_bytes(lj.load(yaml)))
     return [yaml, urdf, mjcf, ljm]

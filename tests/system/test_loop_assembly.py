@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.errors import ModelError, ModelWarning, UnknownNameError
-from limberjack.engine.loops.layout import C_ROWS
-from limberjack.engine.system.build import build, new_state
-from limberjack.engine.system.rotations import from_axis_angle, to_quaternion
-from limberjack.engine.system.system import Hinge, Loop, Pose, Term
-from limberjack.engine.system.validate import validate
+from limberjack.engine.algebra.rotations import from_axis_angle, to_quaternion
+from limberjack.engine.common.errors import ModelError, ModelWarning, UnknownNameError
+from limberjack.engine.model.build import build, new_state
+from limberjack.engine.model.system import Hinge, Loop, Pose, Term
+from limberjack.engine.model.validate import validate
+from limberjack.engine.tables.loops import C_ROWS
 from tests.engine.motions import move
 from tests.engine.random_systems import random_system
 from tests.loops.mechanisms import bars, spatial

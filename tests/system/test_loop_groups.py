@@ -9,13 +9,13 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from limberjack.engine.system.frames import assemble
-from limberjack.engine.system.loops.closure import closures
-from limberjack.engine.system.loops.groups import united
-from limberjack.engine.system.loops.kinematics import Tree
-from limberjack.engine.system.loops.plan import plan
-from limberjack.engine.system.system import Body, Hinge, Inertia, Loop, Pose, System, Term
-from limberjack.engine.system.validate import validate
+from limberjack.engine.model.frames import assemble
+from limberjack.engine.model.loops.closure import closures
+from limberjack.engine.model.loops.groups import united
+from limberjack.engine.model.loops.kinematics import Tree
+from limberjack.engine.model.loops.plan import plan
+from limberjack.engine.model.system import Body, Hinge, Inertia, Loop, Pose, System, Term
+from limberjack.engine.model.validate import validate
 
 Z = np.array([[0.0, 0.0, 1.0]])
 

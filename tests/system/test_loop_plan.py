@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.errors import ModelError
-from limberjack.engine.system.devices import Actuator
-from limberjack.engine.system.frames import assemble
-from limberjack.engine.system.loops.choice import FREE_MOST
-from limberjack.engine.system.loops.mechanism import Mechanism
-from limberjack.engine.system.loops.plan import Plan, plan
-from limberjack.engine.system.system import Hinge, Loop, Pose, Term
-from limberjack.engine.system.validate import validate
+from limberjack.engine.common.errors import ModelError
+from limberjack.engine.model.devices import Actuator
+from limberjack.engine.model.frames import assemble
+from limberjack.engine.model.loops.choice import FREE_MOST
+from limberjack.engine.model.loops.mechanism import Mechanism
+from limberjack.engine.model.loops.plan import Plan, plan
+from limberjack.engine.model.system import Hinge, Loop, Pose, Term
+from limberjack.engine.model.validate import validate
 from tests.loops.mechanisms import bars, spatial
 from tests.loops.oracle import Oracle
 from tests.loops.random_graphs import EMBEDDABLE, random_closed

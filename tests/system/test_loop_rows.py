@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from limberjack.engine.system.frames import assemble
-from limberjack.engine.system.loops.closure import closures
-from limberjack.engine.system.loops.kinematics import Tree
-from limberjack.engine.system.loops.mechanism import Mechanism
-from limberjack.engine.system.rotations import from_axis_angle, from_rpy, to_quaternion
-from limberjack.engine.system.system import Hinge, Loop, Pose
-from limberjack.engine.system.validate import validate
+from limberjack.engine.algebra.rotations import from_axis_angle, from_rpy, to_quaternion
+from limberjack.engine.model.frames import assemble
+from limberjack.engine.model.loops.closure import closures
+from limberjack.engine.model.loops.kinematics import Tree
+from limberjack.engine.model.loops.mechanism import Mechanism
+from limberjack.engine.model.system import Hinge, Loop, Pose
+from limberjack.engine.model.validate import validate
 from tests.engine.motions import derivative, move
 from tests.engine.random_systems import ALL_TYPES, random_state, random_system
 from tests.loops.random_graphs import KINDS, WHEELS, close_tree

@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine import layout as at
-from limberjack.engine.loops import layout as lp
-from limberjack.engine.system.archive import to_bytes
-from limberjack.engine.system.build import build, new_state
-from limberjack.engine.system.devices import Actuator, Sensor
-from limberjack.engine.system.frames import assemble
-from limberjack.engine.system.hinge_types import SPHERICAL, UNIVERSAL
-from limberjack.engine.system.loops.plan import plan
-from limberjack.engine.system.plant import Plant
-from limberjack.engine.system.system import Loop, System
-from limberjack.engine.system.validate import validate
+from limberjack.engine.model.archive import to_bytes
+from limberjack.engine.model.build import build, new_state
+from limberjack.engine.model.devices import Actuator, Sensor
+from limberjack.engine.model.frames import assemble
+from limberjack.engine.model.loops.plan import plan
+from limberjack.engine.model.plant import Plant
+from limberjack.engine.model.system import Loop, System
+from limberjack.engine.model.validate import validate
+from limberjack.engine.tables import loops as lp
+from limberjack.engine.tables import plant as at
+from limberjack.engine.tables.hinge_types import SPHERICAL, UNIVERSAL
 from tests.loops.random_graphs import KINDS, random_closed
 from tests.system.test_loop_groups import gear, point, tree_of
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from limberjack.engine.errors import ModelError
-from limberjack.engine.system.devices import Actuator, Sensor
-from limberjack.engine.system.system import Body, Dof, Hinge, Inertia, Loop, Pose, System, Term
-from limberjack.engine.system.validate import validate
+from limberjack.engine.common.errors import ModelError
+from limberjack.engine.model.devices import Actuator, Sensor
+from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Loop, Pose, System, Term
+from limberjack.engine.model.validate import validate
 from tests.system.kinematics import body_poses
 
 SOLID = Inertia(1.0, np.zeros(3), np.eye(3))

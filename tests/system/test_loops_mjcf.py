@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from limberjack.engine.errors import ModelError, ModelWarning
-from limberjack.engine.system.readers.mjcf_reader import read_mjcf
-from limberjack.engine.system.validate import validate
+from limberjack.engine.common.errors import ModelError, ModelWarning
+from limberjack.engine.model.readers.mjcf_reader import read_mjcf
+from limberjack.engine.model.validate import validate
 from tests.system.kinematics import body_poses
 
 mujoco = pytest.importorskip("mujoco")

@@ -18,16 +18,16 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 import limberjack as lj
-from limberjack.engine.errors import ModelError
-from limberjack.engine.system import archive
-from limberjack.engine.system.archive import from_bytes, to_bytes
-from limberjack.engine.system.hinge_types import HINGE_TYPES
-from limberjack.engine.system.load import load
-from limberjack.engine.system.places import plain_locate
-from limberjack.engine.system.readers.schema import json_schema
-from limberjack.engine.system.readers.yaml_reader import read_yaml
-from limberjack.engine.system.system import LOOP_TYPES, System, Term
-from limberjack.engine.system.validate import examine
+from limberjack.engine.common.errors import ModelError
+from limberjack.engine.model import archive
+from limberjack.engine.model.archive import from_bytes, to_bytes
+from limberjack.engine.model.load import load
+from limberjack.engine.model.places import plain_locate
+from limberjack.engine.model.readers.schema import json_schema
+from limberjack.engine.model.readers.yaml_reader import read_yaml
+from limberjack.engine.model.system import LOOP_TYPES, System, Term
+from limberjack.engine.model.validate import examine
+from limberjack.engine.tables.hinge_types import HINGE_TYPES
 from tests.system.test_archive import forged, same
 
 HERE = Path(__file__).parent
@@ -351,7 +351,7 @@ def test_reading_needs_no_compiled_kernel():
     """In a process of its own: numba compiles nothing while a model with loops is loaded."""
     code = (
         "import numba.core.dispatcher as d; d._DispatcherBase._compile_for_args = None; d.Dispatcher.compile = None\n"
-        f"from limberjack.engine.system.load import load; print(len(load({str(HERE / 'linkage.yaml')!r}).loops))"
+        f"from limberjack.engine.model.load import load; print(len(load({str(HERE / 'linkage.yaml')!r}).loops))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120.0, check=False)
     assert done.stdout.strip() == "8", done.stderr

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from limberjack.engine.errors import MissingExtraError, ModelError, ModelWarning
-from limberjack.engine.system.load import load
+from limberjack.engine.common.errors import MissingExtraError, ModelError, ModelWarning
+from limberjack.engine.model.load import load
 from tests.system.kinematics import body_poses
 
 mujoco = pytest.importorskip("mujoco")
@@ -309,7 +309,7 @@ SITE = '<site pos="0 0 0.1"/>'
 def test_what_would_hang_mujoco_is_refused_before_it_sees_it(body, more, words, write):
     """In a process of its own, so that a hang is seen as one: the compiler cannot be interrupted."""
     path = write(WRAP.format(body=body, more=more))
-    code = f"from limberjack.engine.system.load import load; load({str(path)!r})"
+    code = f"from limberjack.engine.model.load import load; load({str(path)!r})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60.0, check=False)
     assert "ModelError" in done.stderr
     assert words in done.stderr

@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from limberjack.engine.errors import ModelError, ModelWarning
-from limberjack.engine.system.load import load
+from limberjack.engine.common.errors import ModelError, ModelWarning
+from limberjack.engine.model.load import load
 from tests.system.kinematics import body_poses
 from tests.system.robot_files import ROBOTS, urdf_files
 

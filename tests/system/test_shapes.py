@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.errors import ModelError, ModelWarning
-from limberjack.engine.system.shapes import Shape
-from limberjack.engine.system.validate import validate
+from limberjack.engine.common.errors import ModelError, ModelWarning
+from limberjack.engine.model.shapes import Shape
+from limberjack.engine.model.validate import validate
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 ARM = """

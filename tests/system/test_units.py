@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.system.devices import SENSOR_TYPES, Actuator, Sensor
-from limberjack.engine.system.system import Body, Hinge, Inertia, Loop, System, Term
-from limberjack.engine.system.units import command_units, hinge_units, output_units
-from limberjack.engine.system.validate import validate
+from limberjack.engine.model.devices import Actuator, Sensor
+from limberjack.engine.model.system import Body, Hinge, Inertia, Loop, System, Term
+from limberjack.engine.model.units import command_units, hinge_units, output_units
+from limberjack.engine.model.validate import validate
+from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 
 SOLID = Inertia(1.0, np.zeros(3), np.eye(3))
 X = np.array([[1.0, 0.0, 0.0]])

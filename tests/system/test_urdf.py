@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from limberjack.engine.errors import ModelError, ModelWarning
-from limberjack.engine.system.load import load
-from limberjack.engine.system.system import Dof
+from limberjack.engine.common.errors import ModelError, ModelWarning
+from limberjack.engine.model.load import load
+from limberjack.engine.model.system import Dof
 
 ROBOT = """<?xml version="1.0"?>
 <robot name="bot">

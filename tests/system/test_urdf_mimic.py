@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from limberjack.cli import main
-from limberjack.engine.errors import ModelError, ModelWarning
-from limberjack.engine.system.load import load
-from limberjack.engine.system.system import Term
+from limberjack.engine.common.errors import ModelError, ModelWarning
+from limberjack.engine.model.load import load
+from limberjack.engine.model.system import Term
 from tests.system.robot_files import ROBOTS
 
 LINK = (

@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from limberjack.engine.errors import ModelError, ModelWarning
-from limberjack.engine.system.devices import Actuator, Sensor
-from limberjack.engine.system.rotations import from_quaternion, from_rpy, nearest, to_quaternion
-from limberjack.engine.system.system import Body, Dof, Hinge, Inertia, Interface, Node, Pose, System
-from limberjack.engine.system.validate import validate
+from limberjack.engine.algebra.rotations import from_quaternion, from_rpy, nearest, to_quaternion
+from limberjack.engine.common.errors import ModelError, ModelWarning
+from limberjack.engine.model.devices import Actuator, Sensor
+from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Interface, Node, Pose, System
+from limberjack.engine.model.validate import validate
 
 SOLID = Inertia(1.0, np.zeros(3), np.eye(3))
 Z = np.array([[0.0, 0.0, 1.0]])

@@ -10,11 +10,11 @@ import pytest
 import yaml
 from scipy.spatial.transform import Rotation
 
-from limberjack.engine.system.devices import SENSOR_TYPES
-from limberjack.engine.system.hinge_types import HINGE_TYPES
-from limberjack.engine.system.load import load
-from limberjack.engine.system.readers.schema import json_schema
-from limberjack.engine.system.system import Dof, Interface
+from limberjack.engine.model.load import load
+from limberjack.engine.model.readers.schema import json_schema
+from limberjack.engine.model.system import Dof, Interface
+from limberjack.engine.tables.hinge_types import HINGE_TYPES
+from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 
 HERE = Path(__file__).parent
 DOCS = HERE.parent.parent / "docs"
@@ -174,7 +174,7 @@ def test_fmu_section_reaches_the_system(arm, tmp_path):
 
 def test_json_schema_file_is_up_to_date():
     assert (DOCS / "model.schema.json").read_text(encoding="utf-8") == json_schema(), (
-        "run: python -c 'from limberjack.engine.system.readers.schema import json_schema as s; print(s(), end=\"\")'"
+        "run: python -c 'from limberjack.engine.model.readers.schema import json_schema as s; print(s(), end=\"\")'"
         " > docs/model.schema.json"
     )
 

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from limberjack.engine.system.system import System
+from limberjack.engine.model.system import System
 from tests.bridge.bridge_helpers import make_arm, make_dock
 
 

@@ -13,8 +13,8 @@ from limberjack.bridge.settings import Settings
 from limberjack.bridge.telemetry.dictionary import Dictionary
 from limberjack.bridge.telemetry.gateway import Gateway
 from limberjack.bridge.telemetry.sample import Notice, Sample
-from limberjack.engine.simulation import Simulation
-from limberjack.engine.system.system import System
+from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.model.system import System
 
 WAIT_S = 20.0  # bound on every wait; reached only when something is broken
 

@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 import limberjack as lj
-from limberjack.engine.system.devices import SENSOR_TYPES, Actuator, Errors, Motor, Sensor
-from limberjack.engine.system.system import Dof, System
-from limberjack.engine.system.validate import validate
+from limberjack.engine.model.devices import Actuator, Errors, Motor, Sensor
+from limberjack.engine.model.system import Dof, System
+from limberjack.engine.model.validate import validate
+from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 from tests.engine.random_systems import ALL_TYPES, random_system
 
 ODD = ("left arm/{}", "Ärm:{}", "a.b_{}", "[{}] (x)", "{} 100 %", "q.{}")

@@ -25,9 +25,9 @@ from limberjack.bridge.telemetry.dictionary import dictionary_of
 from limberjack.bridge.telemetry.identifiers import safe_name
 from limberjack.bridge.telemetry.orders import Actor, Order
 from limberjack.bridge.telemetry.outlets.registry import Context
-from limberjack.engine.errors import ArgumentError, LimberjackError
-from limberjack.engine.simulation import Simulation
-from limberjack.engine.system.system import System
+from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.common.errors import ArgumentError, LimberjackError
+from limberjack.engine.model.system import System
 from tests.commands import test_served
 from tests.telemetry.engines import WAIT_S, Recorder, engine, gateway, until
 

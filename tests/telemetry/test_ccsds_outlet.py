@@ -30,7 +30,7 @@ from limberjack.bridge.telemetry.mirror import Mirror
 from limberjack.bridge.telemetry.orders import Actor, Order, OrderRefused
 from limberjack.bridge.telemetry.outlets.registry import Context
 from limberjack.bridge.telemetry.sample import Notice, Sample
-from limberjack.engine.system.system import System
+from limberjack.engine.model.system import System
 from tests.telemetry.engines import WAIT_S, until
 
 KEY = b"sixteen bytes or more of a key"

@@ -34,8 +34,8 @@ from limberjack.bridge.telemetry.ccsds.vocabulary import Vocabulary, vocabulary_
 from limberjack.bridge.telemetry.ccsds.xtce import parameter_names, xtce
 from limberjack.bridge.telemetry.dictionary import Dictionary, dictionary_of
 from limberjack.bridge.telemetry.sample import Sample
-from limberjack.engine.errors import ArgumentError, LimberjackError
-from limberjack.engine.simulation import Simulation
+from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.common.errors import ArgumentError, LimberjackError
 from tests.bridge.bridge_helpers import make_arm, make_dock
 
 BOTH_WIDTHS = """

@@ -16,10 +16,10 @@ from limberjack.bridge.telemetry.dictionary import Dictionary, dictionary_of
 from limberjack.bridge.telemetry.exports.cosmos import item_names
 from limberjack.bridge.telemetry.exports.registry import Subject, export_of
 from limberjack.bridge.telemetry.outlets.registry import Context, kind_of
-from limberjack.engine.simulation import Simulation
-from limberjack.engine.system.alarms import Alarm, Bounds
-from limberjack.engine.system.system import System
-from limberjack.engine.system.validate import validate
+from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.model.alarms import Alarm, Bounds
+from limberjack.engine.model.system import System
+from limberjack.engine.model.validate import validate
 from tests.telemetry.engines import Recorder, engine, gateway, until
 from tests.telemetry.ground import Peer
 from tests.telemetry.random_models import random_model

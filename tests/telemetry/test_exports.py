@@ -16,8 +16,8 @@ from limberjack.bridge.console.layout import objects_of
 from limberjack.bridge.telemetry.dictionary import dictionary_of
 from limberjack.bridge.telemetry.exports.registry import EXPORTS, Subject, export_of
 from limberjack.cli import main
-from limberjack.engine.system.archive import to_bytes
-from limberjack.engine.system.validate import validate
+from limberjack.engine.model.archive import to_bytes
+from limberjack.engine.model.validate import validate
 from tests.telemetry.random_models import random_model
 
 NASTY = "a|b`c``d *e* <f> [g](h) \\ _i_ {j} #k"

@@ -24,7 +24,7 @@ from limberjack.bridge.telemetry.dictionary import dictionary_of
 from limberjack.bridge.telemetry.mirror import Mirror
 from limberjack.bridge.telemetry.outlets.foxglove import Foxglove
 from limberjack.bridge.telemetry.sample import Notice, Sample
-from limberjack.engine.system.system import System
+from limberjack.engine.model.system import System
 from tests.telemetry.engines import until
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

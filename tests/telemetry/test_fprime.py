@@ -20,10 +20,10 @@ from limberjack.bridge.telemetry.identifiers import safe_name
 from limberjack.bridge.telemetry.mirror import Mirror
 from limberjack.bridge.telemetry.outlets.fprime import frame, make, order_of, unframe
 from limberjack.bridge.telemetry.outlets.registry import Context
-from limberjack.engine.errors import ArgumentError
-from limberjack.engine.simulation import Simulation
-from limberjack.engine.system.alarms import Alarm, Bounds
-from limberjack.engine.system.validate import validate
+from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.model.alarms import Alarm, Bounds
+from limberjack.engine.model.validate import validate
 from tests.telemetry.engines import WAIT_S, Recorder, engine, gateway, until
 from tests.telemetry.ground import Peer
 

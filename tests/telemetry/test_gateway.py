@@ -21,9 +21,9 @@ from limberjack.bridge.telemetry.outlets.registry import KINDS, Context, kind_of
 from limberjack.bridge.telemetry.queues import Feed
 from limberjack.bridge.telemetry.sample import Notice, Sample
 from limberjack.bridge.telemetry.session import Session
-from limberjack.engine.dynamics import Dynamics
-from limberjack.engine.errors import ArgumentError
-from limberjack.engine.simulation import Simulation
+from limberjack.engine.api.dynamics import Dynamics
+from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.common.errors import ArgumentError
 from tests.telemetry.engines import Recorder, engine, gateway, until
 
 

@@ -16,8 +16,8 @@ from limberjack.bridge.telemetry.history.history import History
 from limberjack.bridge.telemetry.orders import Rule
 from limberjack.bridge.telemetry.outlets.registry import KINDS, Context, kind_of
 from limberjack.cli import main
-from limberjack.engine.errors import ArgumentError, ModelError
-from limberjack.engine.simulation import Simulation
+from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.common.errors import ArgumentError, ModelError
 from tests.telemetry.engines import WAIT_S, engine
 
 FILE = """

@@ -16,7 +16,7 @@ from limberjack.bridge.telemetry.dictionary import Dictionary, Quantity
 from limberjack.bridge.telemetry.history.history import History
 from limberjack.bridge.telemetry.history.store import HistoryError, Store
 from limberjack.bridge.telemetry.sample import Notice, Sample
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common.errors import ArgumentError
 
 MS, S = 10**6, 10**9
 T0 = 1_700_000_000 * S

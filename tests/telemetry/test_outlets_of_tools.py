@@ -25,7 +25,7 @@ from limberjack.bridge.telemetry.outlets.plotjuggler import PlotJuggler
 from limberjack.bridge.telemetry.outlets.prometheus import Prometheus
 from limberjack.bridge.telemetry.outlets.rows import event
 from limberjack.bridge.telemetry.sample import Notice, Sample
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common.errors import ArgumentError
 from limberjack.hil.record.mcap_file import McapFile
 from limberjack.hil.record.replay import check_replayable
 

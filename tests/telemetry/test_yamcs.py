@@ -25,8 +25,8 @@ from limberjack.bridge.telemetry.orders import Order
 from limberjack.bridge.telemetry.outlets.registry import Context
 from limberjack.bridge.telemetry.outlets.yamcs import make
 from limberjack.bridge.telemetry.sample import Sample
-from limberjack.engine.errors import LimberjackError
-from limberjack.engine.simulation import Simulation
+from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.common.errors import LimberjackError
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from limberjack.bridge.telemetry.ccsds.packets import FUNCTION, PARAMETERS, PERF
 from limberjack.bridge.telemetry.ccsds.sets import Plan
 from limberjack.bridge.telemetry.ccsds.vocabulary import Vocabulary
 from limberjack.bridge.telemetry.orders import Order, OrderRefused
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common.errors import ArgumentError
 
 _SIGNATURE = struct.Struct(">I")
 _COUNT = struct.Struct(">H")

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from limberjack.addresses import Address, address
 from limberjack.bridge.telemetry.ccsds.schema import DEFAULT, PacketsSpec, SourceSpec, read_packets
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common.errors import ArgumentError
 
 FORM = "udp://127.0.0.1:10015 or tcp://127.0.0.1:10015"
 _KNOWN = ("packets", "commands")

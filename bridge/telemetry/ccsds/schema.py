@@ -10,10 +10,10 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
-from limberjack.engine.errors import ModelError
-from limberjack.engine.system.readers.schema_errors import Dialect, validated
-from limberjack.engine.system.readers.schema_values import Listed, Model, NamePattern, Positive
-from limberjack.engine.system.readers.yaml_document import read_document
+from limberjack.engine.common.errors import ModelError
+from limberjack.engine.files.schema_values import Listed, Model, NamePattern, Positive
+from limberjack.engine.files.yaml_document import read_document
+from limberjack.engine.model.readers.schema_errors import Dialect, validated
 
 PAGE = "docs/telemetry.md"
 MOST_SETS = 200

@@ -16,9 +16,9 @@ from limberjack.bridge.telemetry.ccsds.schema import DEFAULT, PacketsSpec, SetSp
 from limberjack.bridge.telemetry.ccsds.vocabulary import Vocabulary
 from limberjack.bridge.telemetry.dictionary import GROUPS, Dictionary, Quantity
 from limberjack.bridge.telemetry.sample import Sample
-from limberjack.engine.errors import ArgumentError
-from limberjack.engine.near import nearest
-from limberjack.engine.system.patterns import compiled
+from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.common.nearest import nearest
+from limberjack.engine.files.patterns import compiled
 
 #: before the numbers: structure, signature of the plan, number of the publication, publications lost so far, time
 DATA_HEADER = struct.Struct(">HIIId")

@@ -13,7 +13,7 @@ from limberjack.bridge.telemetry.ccsds.options import key_path
 from limberjack.bridge.telemetry.ccsds.packets import COUNTS, Telecommand
 from limberjack.bridge.telemetry.ccsds.schema import SourceSpec
 from limberjack.bridge.telemetry.orders import Actor, OrderRefused
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common.errors import ArgumentError
 
 _MOST_PEERS = 64
 _FORGET_S = 60.0  # a sender that was silent so long may count anew

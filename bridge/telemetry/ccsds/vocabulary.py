@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from limberjack.bridge.telemetry.dictionary import Dictionary, Quantity
-from limberjack.engine.simulation import Simulation
+from limberjack.engine.api.simulation import Simulation
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from limberjack.bridge.telemetry.dictionary import Dictionary
 from limberjack.bridge.telemetry.history.blocks import LAST, MAXIMUM, MINIMUM, Points, empty, joined, single
 from limberjack.bridge.telemetry.history.store import HistoryError, Store
 from limberjack.bridge.telemetry.sample import Notice, Sample
-from limberjack.engine import arguments
+from limberjack.engine.common import arguments
 from limberjack.scratch import Scratch
 
 log = logging.getLogger("limberjack.gateway")

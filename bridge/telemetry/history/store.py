@@ -15,7 +15,7 @@ from limberjack.bridge.errors import BridgeError
 from limberjack.bridge.telemetry.dictionary import Dictionary
 from limberjack.bridge.telemetry.history.blocks import Points, column_size, head_size, pack, unpack
 from limberjack.bridge.telemetry.sample import Notice
-from limberjack.engine.errors import ExitCode
+from limberjack.engine.common.errors import ExitCode
 
 _FORM = 1  # of the tables; another one is refused
 _BUSY_S = 5.0

@@ -19,9 +19,9 @@ from limberjack.bridge.scene.drawing import MEDIA, MOST_MESH_BYTES, Drawing, Jet
 from limberjack.bridge.scene.poses import Posed, Poses
 from limberjack.bridge.telemetry.sample import Sample
 from limberjack.bridge.telemetry.session import Session
-from limberjack.engine.system.frames import rotation_to_z
-from limberjack.engine.system.readers.bounded_file import read_bytes
-from limberjack.engine.system.rotations import from_quaternion, to_quaternion
+from limberjack.engine.algebra.rotations import from_quaternion, to_quaternion
+from limberjack.engine.files.bounded_file import read_bytes
+from limberjack.engine.model.frames import rotation_to_z
 
 TRANSFORMS_TOPIC, SCENE_TOPIC = "/tf", "/scene"
 WORLD = "world"

@@ -18,7 +18,7 @@ from limberjack.bridge.telemetry.exports.fprime import TEXT_BYTES, Command, comm
 from limberjack.bridge.telemetry.orders import Actor, Order, OrderRefused
 from limberjack.bridge.telemetry.outlets.registry import Context
 from limberjack.bridge.telemetry.sample import Notice, Sample
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common.errors import ArgumentError
 
 log = logging.getLogger("limberjack.gateway")
 

@@ -18,7 +18,7 @@ from limberjack.bridge.telemetry.dictionary import Dictionary
 from limberjack.bridge.telemetry.outlets import rows
 from limberjack.bridge.telemetry.outlets.registry import Context
 from limberjack.bridge.telemetry.sample import Notice, Sample
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common.errors import ArgumentError
 from limberjack.version import __version__
 
 log = logging.getLogger("limberjack.bridge")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common.errors import ArgumentError
 
 
 def loopback_port(option: str, text: str) -> int:

@@ -9,7 +9,7 @@ from typing import TextIO
 from limberjack.bridge.telemetry.dictionary import Dictionary
 from limberjack.bridge.telemetry.outlets.registry import Context
 from limberjack.bridge.telemetry.sample import Notice, Sample
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common.errors import ArgumentError
 
 _SEVERITIES = ("", "warning: ", "critical: ")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from limberjack.bridge.telemetry.sample import Outlet
-from limberjack.engine.errors import ArgumentError, MissingExtraError
+from limberjack.engine.common.errors import ArgumentError, MissingExtraError
 
 if TYPE_CHECKING:
     from limberjack.bridge.telemetry.gateway import Gateway

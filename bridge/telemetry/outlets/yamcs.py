@@ -15,8 +15,8 @@ from limberjack.bridge.telemetry.dictionary import Dictionary
 from limberjack.bridge.telemetry.identifiers import safe_name
 from limberjack.bridge.telemetry.outlets.registry import Context
 from limberjack.bridge.telemetry.sample import Notice, Sample
-from limberjack.engine.errors import ArgumentError
-from limberjack.engine.system.patterns import compiled
+from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.files.patterns import compiled
 
 FORM = "udp://127.0.0.1:11016"
 #: UdpParameterDataLink reads 10 KiB of a datagram

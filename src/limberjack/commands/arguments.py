@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from limberjack.bridge.endpoints import DEFAULT_ENDPOINT, check_binding
 from limberjack.bridge.settings import Settings
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common.errors import ArgumentError
 
 #: with --duration: the engine is started for one controller, so any free port will do
 FREE_PORT = "tcp://127.0.0.1:*"

@@ -21,7 +21,7 @@ def bench(options: argparse.Namespace) -> None:
     from limberjack.benchmarks.fmu import run as fmu_run
     from limberjack.benchmarks.realtime import run as realtime_run
     from limberjack.benchmarks.telemetry import run as telemetry_run
-    from limberjack.engine.kernel import announce_compilation
+    from limberjack.engine.compile.kernel import announce_compilation
 
     announce_compilation()
     special: dict[str, Callable[..., object]] = {

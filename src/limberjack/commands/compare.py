@@ -8,8 +8,8 @@ from rich.console import Console
 
 from limberjack.commands.console import open_console
 from limberjack.commands.tables import new_table
-from limberjack.engine import arguments
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common import arguments
+from limberjack.engine.common.errors import ArgumentError
 from limberjack.hil.record.compare import Comparison, open_table
 from limberjack.hil.record.compare import compare as compare_tables
 

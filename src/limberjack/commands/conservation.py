@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from limberjack.engine.system.system import Dof, System
+from limberjack.engine.model.system import Dof, System
 
 #: column of a log that says whether momentum should stay: 1 or 0
 CONSERVED = "momentum.conserved"

@@ -21,9 +21,9 @@ from limberjack.bridge import Client
 from limberjack.commands.conservation import CONSERVED, STRAIN, momentum_conserved
 from limberjack.commands.record import Record
 from limberjack.commands.trajectory import Reference, drivable, for_system
-from limberjack.engine.dynamics import Dynamics
-from limberjack.engine.system.load import load
-from limberjack.engine.system.system import System
+from limberjack.engine.api.dynamics import Dynamics
+from limberjack.engine.model.load import load
+from limberjack.engine.model.system import System
 
 #: bandwidth of the torque controller, rad/s
 BANDWIDTH = 12.0

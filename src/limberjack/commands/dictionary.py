@@ -10,11 +10,11 @@ from typing import Any
 from limberjack.bridge.client import Client
 from limberjack.bridge.telemetry.dictionary import dictionary_of
 from limberjack.bridge.telemetry.exports.registry import EXPORTS, Export, Subject, export_of
-from limberjack.engine.errors import ArgumentError
-from limberjack.engine.kernel import announce_compilation
-from limberjack.engine.simulation import Simulation
-from limberjack.engine.system.load import load
-from limberjack.engine.system.system import System
+from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.compile.kernel import announce_compilation
+from limberjack.engine.model.load import load
+from limberjack.engine.model.system import System
 
 
 def dictionary(options: argparse.Namespace, load_options: dict[str, Any]) -> None:

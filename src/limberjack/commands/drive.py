@@ -26,10 +26,10 @@ from limberjack.commands.controller import SAMPLES
 from limberjack.commands.record import read_csv, tracking_errors
 from limberjack.commands.tables import new_table
 from limberjack.commands.trajectory import drivable, resting
-from limberjack.engine.errors import ArgumentError, LimberjackError
-from limberjack.engine.system.devices import Actuator
-from limberjack.engine.system.load import load
-from limberjack.engine.system.system import Loop, System
+from limberjack.engine.common.errors import ArgumentError, LimberjackError
+from limberjack.engine.model.devices import Actuator
+from limberjack.engine.model.load import load
+from limberjack.engine.model.system import Loop, System
 
 #: how long a controller may say nothing, beyond the simulated time between two of its reports, s
 PATIENCE_S = 300.0

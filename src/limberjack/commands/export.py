@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from limberjack.commands.console import open_console
-from limberjack.engine.system.load import load
+from limberjack.engine.model.load import load
 from limberjack.fmu.export import export_fmu
 
 

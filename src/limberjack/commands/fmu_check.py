@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from limberjack.commands.controller import SAMPLES, Controller
-from limberjack.engine.system.system import System
+from limberjack.engine.model.system import System
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from typing import Any
 from limberjack.bridge.telemetry.config import GatewaySpec, load_config
 from limberjack.bridge.telemetry.gateway import Gateway
 from limberjack.bridge.telemetry.outlets.registry import KINDS, Context, Kind, kind_of
-from limberjack.engine.errors import ArgumentError
-from limberjack.engine.kernel import announce_compilation
+from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.compile.kernel import announce_compilation
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from xml.etree.ElementTree import Element
 from limberjack.commands.graph_layout import LANE, LINE, MARGIN, Box, arrange, ends_of
 from limberjack.commands.graph_loops import CLOSED, COLOURS, CutEdges
 from limberjack.commands.svg import HALO, INK, curve, drawing, rectangle, text
-from limberjack.engine.errors import ArgumentError
-from limberjack.engine.system.loops.freedom import freedoms
-from limberjack.engine.system.loops.plan import Plan
+from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.model.loops.freedom import freedoms
+from limberjack.engine.model.loops.plan import Plan
 
 EDGE, FRAME, INSIDE = "#7b8794", "#2f6fbd", "#eaf2fb"
 GROUPED = {"fill": INSIDE, "stroke": FRAME, "stroke_width": "1.6"}

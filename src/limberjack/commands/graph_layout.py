@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from limberjack.engine.system.loops.plan import LoopPlan, Plan
+from limberjack.engine.model.loops.plan import LoopPlan, Plan
 
 #: pixels: characters of names, lines of text, space between boxes and inside frames; loops run down in slots beside
 #: the boxes and across in lanes below them

@@ -6,7 +6,7 @@ from xml.etree.ElementTree import Element
 
 from limberjack.commands.graph_layout import CHARACTER, LANE, MARGIN, SLOT, Box, ends_of, shorten
 from limberjack.commands.svg import HALO, Style, curve, rectangle, text
-from limberjack.engine.system.loops.plan import LoopPlan
+from limberjack.engine.model.loops.plan import LoopPlan
 
 #: colour of a loop's edge by its method, dashes while it is closed and while it is open
 COLOURS = {"embed": "#d9730d", "force": "#b3261e"}

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from limberjack.bridge.process import EngineProcess
-from limberjack.engine.system.load import load
+from limberjack.engine.model.load import load
 from limberjack.examples import satellite_grasp
 
 

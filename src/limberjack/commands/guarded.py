@@ -18,8 +18,8 @@ import numpy as np
 
 from limberjack.bridge.parent import end_with_parent
 from limberjack.bridge.upkeep import Pulse
-from limberjack.engine import arguments
-from limberjack.engine.errors import ExitCode
+from limberjack.engine.common import arguments
+from limberjack.engine.common.errors import ExitCode
 from limberjack.hil.parts import Visitor
 from limberjack.hil.scenario.build import Built
 from limberjack.hil.scenario.criteria import Verdict

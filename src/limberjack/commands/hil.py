@@ -11,8 +11,8 @@ from rich.console import Console
 from limberjack.commands.arguments import check_processors
 from limberjack.commands.console import open_console
 from limberjack.commands.tables import new_table
-from limberjack.engine.kernel import announce_compilation
-from limberjack.engine.system.load import load
+from limberjack.engine.compile.kernel import announce_compilation
+from limberjack.engine.model.load import load
 from limberjack.hil.frames import FrameStatistics, Spread
 from limberjack.hil.placing import Placing, Right
 from limberjack.hil.probe import NEARLY, Probe, probe

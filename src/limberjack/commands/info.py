@@ -16,11 +16,11 @@ from limberjack.commands.console import open_console
 from limberjack.commands.graph import write_graph
 from limberjack.commands.info_loops import group_labels, plan_of, print_loops
 from limberjack.commands.tables import new_table
-from limberjack.engine.errors import ModelWarning
-from limberjack.engine.system.alarms import Bounds
-from limberjack.engine.system.devices import SENSOR_TYPES
-from limberjack.engine.system.load import load
-from limberjack.engine.system.system import Body, Dof, Hinge, System
+from limberjack.engine.common.errors import ModelWarning
+from limberjack.engine.model.alarms import Bounds
+from limberjack.engine.model.load import load
+from limberjack.engine.model.system import Body, Dof, Hinge, System
+from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 
 
 def info(model: Path, load_options: dict[str, Any], graph: Path | None = None) -> None:

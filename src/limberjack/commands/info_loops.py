@@ -8,10 +8,10 @@ from rich.console import Console
 from rich.table import Table
 
 from limberjack.commands.tables import new_table
-from limberjack.engine.system.frames import assemble
-from limberjack.engine.system.loops.freedom import freedoms
-from limberjack.engine.system.loops.plan import LoopPlan, Plan, plan
-from limberjack.engine.system.system import Loop, System
+from limberjack.engine.model.frames import assemble
+from limberjack.engine.model.loops.freedom import freedoms
+from limberjack.engine.model.loops.plan import LoopPlan, Plan, plan
+from limberjack.engine.model.system import Loop, System
 
 
 def plan_of(system: System) -> Plan:

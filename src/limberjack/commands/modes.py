@@ -11,7 +11,7 @@ import numpy as np
 from limberjack.commands.console import open_console
 from limberjack.commands.modes_plot import plot_modes
 from limberjack.commands.tables import new_table
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.modes.data import ModalData
 from limberjack.engine.modes.describe import modal_data_of, write_unit_loads
 from limberjack.engine.modes.effective_mass import DIRECTIONS, EffectiveMass, effective_mass

@@ -14,7 +14,7 @@ from limberjack.bridge.telemetry.gateway import Gateway
 from limberjack.commands.monitor_board import Board, Picture
 from limberjack.commands.monitor_keys import keyboard
 from limberjack.commands.monitor_view import Choice, header, screen, table
-from limberjack.engine.errors import ArgumentError
+from limberjack.engine.common.errors import ArgumentError
 
 #: longest wait for the first sample, s
 _FIRST_S = 20.0

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from limberjack.engine.errors import ArgumentError
-from limberjack.engine.system.readers.bounded_file import size_of
+from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.files.bounded_file import size_of
 
 #: of a log that is read at once
 _MOST_BYTES = 1 << 30

@@ -13,8 +13,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from limberjack.engine.errors import ArgumentError, UnknownNameError
-from limberjack.engine.system.patterns import compiled
+from limberjack.engine.common.errors import ArgumentError, UnknownNameError
+from limberjack.engine.files.patterns import compiled
 from limberjack.hil.events import Event
 from limberjack.hil.record.compare import open_table
 

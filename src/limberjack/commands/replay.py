@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from limberjack.commands.console import open_console
-from limberjack.engine.errors import ArgumentError
-from limberjack.engine.kernel import announce_compilation
-from limberjack.engine.system.load import load
+from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.compile.kernel import announce_compilation
+from limberjack.engine.model.load import load
 from limberjack.hil.record.mcap_file import McapFile
 from limberjack.hil.record.parquet import export_parquet
 from limberjack.hil.record.replay import check_replayable

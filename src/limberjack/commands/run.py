@@ -14,9 +14,9 @@ from limberjack.commands.arguments import run_settings
 from limberjack.commands.console import open_console
 from limberjack.commands.drive import Job, run_job
 from limberjack.commands.serving import refuse_served, serve_model
-from limberjack.engine.errors import ArgumentError, MissingExtraError
-from limberjack.engine.kernel import announce_compilation
-from limberjack.engine.system.load import load
+from limberjack.engine.common.errors import ArgumentError, MissingExtraError
+from limberjack.engine.compile.kernel import announce_compilation
+from limberjack.engine.model.load import load
 
 DEMO_MODEL, DEMO_SECONDS, GRASP_MODEL = "space_manipulator.yaml", 30.0, "satellite_grasp.yaml"
 PICTURES, RECORDS = (".png", ".pdf", ".svg"), (".mcap", ".parquet")

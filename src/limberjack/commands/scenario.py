@@ -14,9 +14,9 @@ from limberjack.commands.console import open_console
 from limberjack.commands.guarded import guard, watched
 from limberjack.commands.hil import show_rights, show_statistics
 from limberjack.commands.tables import new_table
-from limberjack.engine.errors import ArgumentError
-from limberjack.engine.kernel import announce_compilation
-from limberjack.engine.system.readers.yaml_document import parse_document
+from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.compile.kernel import announce_compilation
+from limberjack.engine.files.yaml_document import parse_document
 from limberjack.hil.scenario.load import Scenario, load_scenario
 from limberjack.hil.scenario.run import Result, Visit, run_scenario
 

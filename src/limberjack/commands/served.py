@@ -16,8 +16,8 @@ from limberjack.bridge.controls import Controls
 from limberjack.bridge.service import Service
 from limberjack.bridge.settings import Settings
 from limberjack.bridge.station import Station
-from limberjack.engine.errors import ArgumentError, LimberjackError
-from limberjack.engine.impact import Impact
+from limberjack.engine.api.impact import Impact
+from limberjack.engine.common.errors import ArgumentError, LimberjackError
 from limberjack.hil.events import Event
 from limberjack.hil.scenario.build import Built
 from limberjack.hil.scenario.load import Scenario

@@ -20,10 +20,10 @@ from limberjack.bridge.server import serve
 from limberjack.bridge.settings import Settings
 from limberjack.bridge.supervisor import Limits, Supervisor
 from limberjack.bridge.upkeep import Signs
-from limberjack.engine import arguments
-from limberjack.engine.errors import ArgumentError
-from limberjack.engine.system.load import load
-from limberjack.engine.system.system import System
+from limberjack.engine.common import arguments
+from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.model.load import load
+from limberjack.engine.model.system import System
 
 _UNITS = {"": 1.0, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 _SUPERVISED = ("hung_after", "restarts", "hold_commands", "supervisor")

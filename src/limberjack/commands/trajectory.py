@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from limberjack.engine.system.devices import Actuator
-from limberjack.engine.system.system import Dof, System
+from limberjack.engine.model.devices import Actuator
+from limberjack.engine.model.system import Dof, System
 
 #: excursions where no limit asks for less
 TURN_RAD, SLIDE_M = 0.6, 0.1

@@ -19,9 +19,9 @@ from limberjack.bridge.telemetry.orders import Rule
 from limberjack.bridge.telemetry.outlets.registry import kind_of
 from limberjack.commands.arguments import FREE_PORT
 from limberjack.commands.gateway import Wanted, run_gateway
-from limberjack.engine.errors import ArgumentError
-from limberjack.engine.kernel import announce_compilation
-from limberjack.engine.system.load import load
+from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.compile.kernel import announce_compilation
+from limberjack.engine.model.load import load
 
 _SETTINGS = ("tokens", "tls_cert", "tls_key", "live_hz")
 

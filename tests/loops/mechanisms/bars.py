@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import limberjack as lj
-from limberjack.engine.system.system import Hinge, Inertia, Loop
+from limberjack.engine.model.system import Hinge, Inertia, Loop
 from tests.loops.mechanisms.parts import OneFreedom, assembled, at, pin, rod, sliding, turning
 
 

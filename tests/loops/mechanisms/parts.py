@@ -9,8 +9,8 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 import limberjack as lj
-from limberjack.engine.system.system import Body, Hinge, Inertia, Loop, Pose
-from limberjack.engine.system.validate import validate
+from limberjack.engine.model.system import Body, Hinge, Inertia, Loop, Pose
+from limberjack.engine.model.validate import validate
 
 Z = np.array([[0.0, 0.0, 1.0]])
 GRAVITY = np.array([0.0, -9.81, 0.0])

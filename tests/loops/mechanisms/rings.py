@@ -13,7 +13,7 @@ import numpy as np
 from scipy.optimize import least_squares
 
 import limberjack as lj
-from limberjack.engine.system.system import Body, Hinge, Inertia, Loop, Pose
+from limberjack.engine.model.system import Body, Hinge, Inertia, Loop, Pose
 from tests.engine.dense import turn
 from tests.loops.mechanisms.parts import assembled, at
 

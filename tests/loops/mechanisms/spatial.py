@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import limberjack as lj
-from limberjack.engine.system.system import Body, Dof, Hinge, Inertia, Loop, Node, Pose, Term
+from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Loop, Node, Pose, Term
 from tests.engine.dense import turn
 from tests.loops.mechanisms.parts import OneFreedom, Z, assembled, at
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 import limberjack as lj
-from limberjack.engine.system.devices import Actuator
-from limberjack.engine.system.system import Dof, Node
+from limberjack.engine.model.devices import Actuator
+from limberjack.engine.model.system import Dof, Node
 from tests.loops.mechanisms.parts import assembled, at, lamina, pin, sliding, turning
 
 A, B, C = (-0.06934, -0.00227), (-0.03635, 0.03273), (0.014, 0.072)

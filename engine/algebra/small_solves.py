@@ -1,0 +1,63 @@
+"""Small symmetric solves on tuples."""
+
+from __future__ import annotations
+
+from limberjack.engine.algebra.spatial import rot, sub, sym_mul, sym_of_product, unrot
+from limberjack.engine.compile.kernel import kernel
+
+
+@kernel
+def sym_inverse(S):
+    """Inverse of a symmetric positive definite 3×3 matrix, by cofactors."""
+    xx = S[1] * S[2] - S[5] * S[5]
+    xy = S[4] * S[5] - S[3] * S[2]
+    xz = S[3] * S[5] - S[4] * S[1]
+    d = 1.0 / (S[0] * xx + S[3] * xy + S[4] * xz)
+    return (
+        xx * d,
+        (S[0] * S[2] - S[4] * S[4]) * d,
+        (S[0] * S[1] - S[3] * S[3]) * d,
+        xy * d,
+        xz * d,
+        (S[3] * S[4] - S[0] * S[5]) * d,
+    )
+
+
+@kernel
+def _mat_sym(H, S):
+    """H S for a symmetric S."""
+    x = sym_mul(S, (H[0], H[1], H[2]))
+    y = sym_mul(S, (H[3], H[4], H[5]))
+    z = sym_mul(S, (H[6], H[7], H[8]))
+    return x[0], x[1], x[2], y[0], y[1], y[2], z[0], z[1], z[2]
+
+
+@kernel
+def _is_definite(S):
+    """Whether a symmetric 3×3 matrix is positive definite: its leading minors are positive."""
+    minor = S[0] * S[1] - S[3] * S[3]
+    xx = S[1] * S[2] - S[5] * S[5]
+    d = S[0] * xx + S[3] * (S[4] * S[5] - S[3] * S[2]) + S[4] * (S[3] * S[5] - S[4] * S[1])
+    return S[0] > 0.0 and minor > 0.0 and d > 0.0
+
+
+@kernel
+def is_definite6(P):
+    """Whether [[I, H], [H*, M]] is positive definite, as P of deformed bodies need not be."""
+    I, H, M = P
+    if not _is_definite(M):
+        return False
+    C = sym_of_product(_mat_sym(H, sym_inverse(M)), H)
+    return _is_definite((I[0] - C[0], I[1] - C[1], I[2] - C[2], I[3] - C[3], I[4] - C[4], I[5] - C[5]))
+
+
+@kernel
+def solve6(P, n, f):
+    """Solve [[I, H], [H*, M]] [a; l] = [n; f] by the Schur complement I - H M⁻¹ H*."""
+    I, H, M = P
+    Minv = sym_inverse(M)
+    T = _mat_sym(H, Minv)
+    C = sym_of_product(T, H)
+    S = (I[0] - C[0], I[1] - C[1], I[2] - C[2], I[3] - C[3], I[4] - C[4], I[5] - C[5])
+    a = sym_mul(sym_inverse(S), sub(n, rot(T, f)))
+    return a, sym_mul(Minv, sub(f, unrot(H, a)))

@@ -1,0 +1,78 @@
+"""Views into flat vectors, and the width of the blocks that kernels work on."""
+
+from __future__ import annotations
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+from numba.np import arrayobj
+
+from limberjack.engine.compile.kernel import formula
+
+#: (name, rows, columns) of consecutive parts of a vector
+Sections = list[tuple[str, int, int]]
+
+#: numbers that one vector instruction works on; a block holds LANES spatial vectors, component by component:
+#: component i of vector j at [LANES i + j]
+LANES = 8
+BLOCK = 6 * LANES
+
+#: numbers of what children hand to their parent (work.acc, layout.py)
+ACC = 28
+
+
+def total(sections: Sections) -> int:
+    """Length of the vector that holds these sections."""
+    return sum(rows * columns for _, rows, columns in sections)
+
+
+@formula
+def padded(n):
+    """n rounded up to whole vector registers, so that loops over coordinates have no remainder."""
+    return (n + LANES - 1) // LANES * LANES
+
+
+@intrinsic
+def matrix_view(typingctx, a, start, rows, columns):
+    """A (rows, columns) view of a contiguous vector from element `start`; owns nothing, so costs no reference."""
+    return _view_signature(a, (start, rows, columns), 2)
+
+
+@intrinsic
+def vector_view(typingctx, a, start, size):
+    """A (size,) view of a contiguous vector from element `start`."""
+    return _view_signature(a, (start, size), 1)
+
+
+def _opaque(builder: ir.IRBuilder, number: ir.Value) -> ir.Value:
+    """The same number, of which the compiler does not know how it came about.
+
+    Where a view begins is a sum of many products; LLVM's strength reduction tries ways to split it in every loop that
+    uses the view, which takes seconds each.
+    """
+    kind = ir.FunctionType(number.type, [number.type])
+    return builder.asm(kind, "", "=r,0", [number], side_effect=False)
+
+
+def _view_signature(a: types.Array, arguments: tuple, ndim: int) -> tuple:
+    result = types.Array(a.dtype, ndim, "C")
+
+    def codegen(context, builder, signature, args):
+        source = arrayobj.make_array(signature.args[0])(context, builder, args[0])
+        out = arrayobj.make_array(result)(context, builder)
+        word = ir.IntType(context.address_size)
+        itemsize = ir.Constant(word, context.get_abi_sizeof(context.get_data_type(a.dtype)))
+        shape = list(args[2:])
+        strides = [builder.mul(shape[1], itemsize), itemsize] if ndim == 2 else [itemsize]
+        arrayobj.populate_array(
+            out,
+            data=cgutils.pointer_add(builder, source.data, builder.mul(_opaque(builder, args[1]), itemsize)),
+            shape=shape,
+            strides=strides,
+            itemsize=itemsize,
+            meminfo=None,
+        )
+        return out._getvalue()
+
+    return result(a, *(types.intp for _ in arguments)), codegen

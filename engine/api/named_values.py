@@ -1,0 +1,202 @@
+"""Mappings of names to values of a running simulation: commands, parameters, outputs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, MutableMapping
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from limberjack.engine.common import arguments
+from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.kernels.entries import entries
+from limberjack.engine.tables import plant as layout
+
+if TYPE_CHECKING:
+    from limberjack.engine.api.simulation import Simulation
+
+#: parameters that cannot be negative
+_NOT_NEGATIVE = ("damping", "friction", "stiffness", "armature", "kp", "kd", "limit", "backlash", "minimum_pulse")
+_SIZES = (".noise", ".saturation")
+#: parameters that may be infinite, which means that there is no such bound
+_UNBOUNDED = {**dict.fromkeys(("limit", "saturation", "voltage", "current", "upper"), math.inf), "lower": -math.inf}
+_OF_INSTRUMENTS = ("bias", "noise", "scale", "saturation")
+
+
+class Commands(MutableMapping[str, float]):
+    """Command name → value, in the State vector."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        self._simulation = simulation
+        self._index = {name: i for i, name in enumerate(simulation.system.command_names)}
+
+    def _place(self, name: str) -> int:
+        if not isinstance(name, str) or name not in self._index:
+            arguments.index_of("command", name, self._index)
+        return self._index[name]
+
+    def __getitem__(self, name: str) -> float:
+        return float(self._simulation.part("command")[self._place(name)])
+
+    def __setitem__(self, name: str, value: float) -> None:
+        number = arguments.vector(f"command['{name}']", value, ())
+        self._simulation.part("command")[self._place(name)] = number
+        self._simulation.changed()
+
+    def __delitem__(self, name: str) -> None:
+        raise ArgumentError("a command cannot be removed; set it instead.")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._index)
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+
+class Parameters(MutableMapping[str, float]):
+    """Parameter name → value, in the Plant; not part of a snapshot.
+
+    Limits, saturations, voltages and currents may be infinite, lower limits -inf: there is no such bound then.
+    """
+
+    def __init__(self, simulation: Simulation) -> None:
+        self._simulation = simulation
+        self._index = simulation.plant.parameters
+        self._loaded: dict[str, float] = {}
+
+    def _place(self, name: str) -> int:
+        if not isinstance(name, str) or name not in self._index:
+            arguments.index_of("parameter", name, self._index)
+        return self._index[name]
+
+    def __getitem__(self, name: str) -> float:
+        return float(self._simulation.plant.floats[self._place(name)])
+
+    def __setitem__(self, name: str, value: float) -> None:
+        place = self._place(name)
+        number = self._number(name, value)
+        word = name.rsplit(".", 1)[1]
+        instrument = name.startswith("sensor.") and any(size in name for size in _SIZES)
+        if (word in _NOT_NEGATIVE or instrument) and number < 0.0:
+            raise ArgumentError(f"parameter '{name}' must not be negative; got {number:g}.")
+        if word in ("lower", "upper"):
+            self._check_limit(name, word, number)
+        if word in ("mass", "resistance", "voltage", "current") and number <= 0.0:
+            raise ArgumentError(f"parameter '{name}' must be positive; got {number:g}.")
+        if name == "noise.seed" and not (number == int(number) and 0.0 <= number < 2.0**32):
+            raise ArgumentError(f"parameter 'noise.seed' must be a whole number from 0 to 2³² - 1; got {number:g}.")
+        self._loaded.setdefault(name, float(self._simulation.plant.floats[place]))
+        self._write({name: number})
+
+    def restore(self) -> dict[str, float]:
+        """Give every parameter the value that it was loaded with; returns those that were set since, by name."""
+        loaded, self._loaded = self._loaded, {}
+        self._write(loaded)
+        return loaded
+
+    def _write(self, values: Mapping[str, float]) -> None:
+        plant = self._simulation.plant
+        for name, number in values.items():
+            plant.floats[self._index[name]] = number
+        entries().refresh(plant.ints, plant.floats)
+        self._simulation.changed()
+
+    @staticmethod
+    def _number(name: str, value: float) -> float:
+        """The value as a number: finite, or infinite where that means that there is no bound."""
+        *_, owner, word = name.split(".")
+        if name.startswith("sensor.") and word not in _OF_INSTRUMENTS:
+            word = owner  # "sensor.gyro.saturation.x"
+        if isinstance(value, (float, np.floating)) and value == _UNBOUNDED.get(word):
+            return float(value)
+        return float(arguments.vector(f"parameters['{name}']", value, ()))
+
+    def _check_limit(self, name: str, word: str, number: float) -> None:
+        """Limits stay in order, and a hinge built without limits has no stop whose place could be set."""
+        row = self._index[name] - (layout.D_LOWER if word == "lower" else layout.D_UPPER)
+        dof = self._simulation.plant.floats[row : row + layout.DOF]
+        if dof[layout.D_LIMIT_K] == 0.0:
+            raise ArgumentError(
+                f"parameter '{name}' cannot be set: the model gives no limits there, so its stop has no stiffness; "
+                "give limits, or limit_stiffness, in the model."
+            )
+        lower, upper = (number, dof[layout.D_UPPER]) if word == "lower" else (dof[layout.D_LOWER], number)
+        if not lower < upper:
+            raise ArgumentError(f"parameter '{name}' = {number:g} would leave no way between {lower:g} and {upper:g}.")
+
+    def __delitem__(self, name: str) -> None:
+        raise ArgumentError("a parameter cannot be removed; set it instead.")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._index)
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+
+class Outputs(Mapping[str, "float | np.ndarray"]):
+    """Output name → value at the present state: sensors ("load"), also by component ("load.nx"), nodes, energies."""
+
+    _NODE = ("position", "orientation", "velocity")
+    #: name → place in `Simulation.survey`
+    _ENERGIES: ClassVar = {"energy.kinetic": 0, "energy.potential": 1, "energy.total": 2, "energy.strain": 9}
+    _WHOLE = (*_ENERGIES, "momentum")
+
+    def __init__(self, simulation: Simulation) -> None:
+        self._simulation = simulation
+        self._places = simulation.system.output_places
+        self._sensors = tuple(sensor.name for sensor in simulation.system.sensors)
+
+    def __getitem__(self, name: str) -> float | np.ndarray:
+        if not isinstance(name, str):
+            arguments.index_of("output", name, list(self))
+        if name in self._places:
+            start, size = self._places[name]
+            values = self._simulation.output_vector[start : start + size]
+            return values if size > 1 else float(values[0])
+        if name in self._WHOLE:
+            return self._whole(name)
+        node, _, quantity = name.rpartition(".")
+        if quantity in self._NODE and node in self._simulation.system.node_names:
+            return self._node(node, quantity)
+        arguments.index_of("output", name, list(self))
+        raise AssertionError(name)
+
+    def _whole(self, name: str) -> float | np.ndarray:
+        survey = self._simulation.survey()
+        return survey[3:9] if name == "momentum" else float(survey[self._ENERGIES[name]])
+
+    def _node(self, node: str, quantity: str) -> np.ndarray:
+        place = self._simulation.system.node_names.index(node)
+        row = self._simulation.survey()[layout.SURVEY_HEAD + layout.SURVEY_NODE * place :]
+        start, end = {"position": (0, 3), "orientation": (3, 7), "velocity": (7, 13)}[quantity]
+        return row[start:end]
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._sensors
+        for node in self._simulation.system.node_names:
+            yield from (f"{node}.{quantity}" for quantity in self._NODE)
+        yield from self._WHOLE
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def assign(parameters: MutableMapping[str, float], values: Mapping[str, float]) -> None:
+    """Set those parameters that differ; limits that only fit together in the end are tried again after the others.
+
+    Raises ArgumentError for one that is unknown, or that the model refuses in any order.
+    """
+    left = {name: value for name, value in values.items() if parameters[name] != value}
+    while left:
+        refused: dict[str, float] = {}
+        for name, value in left.items():
+            try:
+                parameters[name] = value
+            except ArgumentError:
+                refused[name] = value
+        if len(refused) == len(left):
+            name, value = refused.popitem()
+            parameters[name] = value
+        left = refused

@@ -1,1 +1,0 @@
-"""Derivatives of dynamics, forces and outputs along the velocities, for linear models, estimation and FMUs."""

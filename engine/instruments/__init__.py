@@ -1,1 +1,0 @@
-"""Instruments: what stands between an ideal sensor and the number that flight software reads."""

@@ -1,0 +1,169 @@
+"""A motor with a current loop on a joint: winding, voltage limit, gear, friction, backlash.
+
+Seen at the joint (torques times the ratio N, angles over it; K = N k_t, J = N² J_rotor, φ the rotor's angle over N):
+
+    L di/dt = u - R i - K ω          u = k_p e + k_i ∫e dt,  e = i_wanted - i,  |u| ≤ voltage;  at the limit ∫e waits
+    stiff gear     T = K i - friction(v);  J is part of the hinge's armature, ω = v
+    elastic gear   J dω/dt = K i - friction(ω) - T,  ω = dφ/dt
+                   T = k (x ∓ gap) + c (ω - v) beyond the gap, x = φ - q; pushing only
+
+Over a part h of a step these are solved linearly implicitly, stable for any h, with the joint's rate v of that part as
+the unknown: T = F - C v. F and C act on the mechanism as those of any damper, and `finish_motors` follows with the rate
+that came about. At h = 0 the same equations give the torque at a state.
+"""
+
+from __future__ import annotations
+
+import math
+
+from limberjack.engine.compile.kernel import kernel
+from limberjack.engine.tables.drives import (
+    MO_CURRENT,
+    MO_DAMPING,
+    MO_ELASTIC,
+    MO_FRICTION,
+    MO_FRICTION_RATE,
+    MO_GEAR_DAMPING,
+    MO_INERTIA,
+    MO_K,
+    MO_KI,
+    MO_KP,
+    MO_L,
+    MO_PLAY,
+    MO_Q,
+    MO_R,
+    MO_STATE,
+    MO_STIFFNESS,
+    MO_V,
+    MO_VOLTAGE,
+    MOTOR_STATE,
+    X_ANGLE,
+    X_CURRENT,
+    X_INTEGRAL,
+    X_RATE,
+    Y_C,
+    Y_CURRENT,
+    Y_F,
+    Y_INTEGRAL,
+    Y_PER,
+    Y_RATE,
+    Y_SIDE,
+    Y_SLOPE,
+)
+
+
+@kernel
+def take_motors(plant, work, drives):
+    """work.drives.state from the State's part of drives."""
+    for m in range(plant.drives.motor.shape[0]):
+        at = plant.drives.motor_int[m, MO_STATE]
+        for i in range(MOTOR_STATE):
+            work.drives.state[m, i] = drives[at + i]
+
+
+@kernel
+def keep_motors(plant, work, drives):
+    """The State's part of drives from work.drives.state."""
+    for m in range(plant.drives.motor.shape[0]):
+        at = plant.drives.motor_int[m, MO_STATE]
+        for i in range(MOTOR_STATE):
+            drives[at + i] = work.drives.state[m, i]
+
+
+@kernel
+def rotor_friction(values, rate):
+    """(torque against the motion, its slope in the rate) of rotor and bearings."""
+    if values[MO_FRICTION] == 0.0:
+        return values[MO_DAMPING] * rate, values[MO_DAMPING]
+    t = math.tanh(rate / values[MO_FRICTION_RATE])
+    slope = values[MO_DAMPING] + values[MO_FRICTION] / values[MO_FRICTION_RATE] * (1.0 - t * t)
+    return values[MO_DAMPING] * rate + values[MO_FRICTION] * t, slope
+
+
+@kernel
+def _winding(values, now, x, torque, rate, h):
+    """Rows Y_CURRENT, Y_SLOPE, Y_INTEGRAL: the current after h as a function of the rate, for a wanted torque."""
+    per, kp, ki = h / values[MO_L], values[MO_KP], values[MO_KI]
+    most, limit = values[MO_CURRENT], values[MO_VOLTAGE]
+    wanted = max(-most, min(torque / values[MO_K], most))
+    i, z, emf = x[X_CURRENT], x[X_INTEGRAL], values[MO_K] * rate
+    stiff = 1.0 + per * (values[MO_R] + kp + h * ki)
+    new = (i + per * ((kp + h * ki) * wanted + ki * z - emf)) / stiff
+    integral = z + h * (wanted - new)
+    u = kp * (wanted - new) + ki * integral
+    if abs(u) > limit:
+        stiff, integral = 1.0 + per * values[MO_R], z
+        new = (i + per * ((limit if u > 0.0 else -limit) - emf)) / stiff
+    slope = per * values[MO_K] / stiff
+    now[Y_CURRENT], now[Y_SLOPE], now[Y_INTEGRAL] = new + slope * rate, slope, integral
+
+
+@kernel
+def _touching(values, x, q, v, rate, h):
+    """(side, spring torque now): the flank of the gear that touches at the end, if the joint keeps its rate v."""
+    for side in (1.0, -1.0):
+        depth = x[X_ANGLE] - q - 0.5 * side * values[MO_PLAY]
+        closing = rate - v
+        push = values[MO_STIFFNESS] * (depth + h * closing) + values[MO_GEAR_DAMPING] * closing
+        if side * (depth + h * closing) > 0.0 and side * push > 0.0:
+            return side, values[MO_STIFFNESS] * depth
+    return 0.0, 0.0
+
+
+@kernel
+def _gear(values, now, x, q, v, h):
+    """Rows Y_F, Y_C, Y_RATE, Y_PER, Y_SIDE of an elastic gear; the winding is done, its current that of the rotor."""
+    friction, slope = rotor_friction(values, x[X_RATE])
+    inertia = values[MO_INERTIA] + h * slope
+    free = x[X_RATE] + h * (values[MO_K] * now[Y_CURRENT] - friction) / inertia
+    G = values[MO_GEAR_DAMPING] + h * values[MO_STIFFNESS]
+    side, spring = _touching(values, x, q, v, free, h)
+    per = h / inertia
+    share = 1.0 / (1.0 + G * per) if side != 0.0 else 0.0
+    now[Y_F], now[Y_C] = share * (spring + G * free), share * G
+    now[Y_RATE], now[Y_PER], now[Y_SIDE] = free, per, side
+
+
+@kernel
+def start_motor(plant, work, m, torque, q, v, h):
+    """Torque at the joint for a part h of a step, as rows of work.drives.now; wanted: torque."""
+    values, x, now = plant.drives.motor[m], work.drives.state[m], work.drives.now[m]
+    rate = v[plant.drives.motor_int[m, MO_V]]
+    if plant.drives.motor_int[m, MO_ELASTIC] == 0:
+        _winding(values, now, x, torque, rate, h)
+        now[Y_F], now[Y_C], now[Y_SIDE] = values[MO_K] * now[Y_CURRENT], values[MO_K] * now[Y_SLOPE], 0.0
+        return
+    _winding(values, now, x, torque, x[X_RATE], h)
+    now[Y_CURRENT] -= now[Y_SLOPE] * x[X_RATE]
+    now[Y_SLOPE] = 0.0
+    _gear(values, now, x, q[plant.drives.motor_int[m, MO_Q]], rate, h)
+
+
+@kernel
+def motor_force(plant, work, m, rate):
+    """(torque on the joint, its slope against the rate) at a rate of the joint, after `start_motor`."""
+    now = work.drives.now[m]
+    force, c = now[Y_F] - now[Y_C] * rate, now[Y_C]
+    if plant.drives.motor_int[m, MO_ELASTIC] == 0:
+        friction, slope = rotor_friction(plant.drives.motor[m], rate)
+        return force - friction, c + slope
+    if now[Y_SIDE] * force <= 0.0:  # a flank does not pull
+        return 0.0, 0.0
+    return force, c
+
+
+@kernel
+def finish_motors(plant, work, v_new, v_mean, h):
+    """work.drives.state after a part h of a step.
+
+    v_new : (nv,) rates at its end; v_mean : those at which torques acted, so that the rotor loses what the joint gets
+    """
+    for m in range(plant.drives.motor.shape[0]):
+        row, x, now = plant.drives.motor_int[m], work.drives.state[m], work.drives.now[m]
+        j = row[MO_V]
+        x[X_CURRENT] = now[Y_CURRENT] - now[Y_SLOPE] * v_new[j]
+        x[X_INTEGRAL] = now[Y_INTEGRAL]
+        if row[MO_ELASTIC] == 1:
+            torque = motor_force(plant, work, m, v_mean[j])[0]
+            x[X_RATE] = now[Y_RATE] - now[Y_PER] * torque
+            x[X_ANGLE] += h * x[X_RATE]

@@ -1,0 +1,160 @@
+"""A group's rows solved for its dependent velocities (001 eqs. 58 to 60), by Gauss and Jordan with sparse skipping.
+
+    Y1 θ̇_D + Y2 θ̇_R = c   ⟹   θ̇_D = Y1⁻¹ c - Y1⁻¹ Y2 θ̇_R
+
+y[j] holds the coefficients of velocity j in all rows, one a lane, so that one vector instruction works on eight rows;
+y[n] holds the right-hand sides c. The pivots are the dependent velocities that were chosen when the model was built,
+each in the row that was paired with it, or where that is small, or rows depend on others, in the row where it counts
+most; where the set is close to singular, rows and velocities are chosen again by complete pivoting, whose pivots never
+make X larger than need be. y[n + 1] holds 0 for rows that are not solved, 1 for those that are, 2 for weak ones.
+The motion does not depend on the choice. As many rows are solved as are independent in general: the others follow
+where the loops are closed, and next to that say nothing that could be trusted.
+"""
+
+from __future__ import annotations
+
+from limberjack.engine.algebra.lanes import between_lanes, equal_lanes, load_lanes, store_lanes
+from limberjack.engine.algebra.views import LANES, padded
+from limberjack.engine.compile.kernel import kernel
+from limberjack.engine.tables.loops import (
+    GH_CHOICE,
+    GH_FIRST,
+    GH_FREE,
+    GH_PIVOT,
+    GH_SWITCHED,
+    HELD,
+    KEENLY,
+    KEEP,
+    SPENT,
+)
+
+#: a pivot of scaled rows that needs no search for a larger one
+GOOD = 0.1
+#: below this pivot of scaled rows a row says nothing (rank drops, as in a singular configuration). RANK where loops are
+#: closed again: a residual of RANK² does not tell the branches of a mechanism apart. COAST in accelerations: the stages
+#: of an integrator do not close the loops, and what a row then asks for grows with the inverse of its pivot
+RANK, COAST = 1e-5, 1e-4
+#: the same where the rows are exact, and of rows that are held
+KEEN = 1e-12
+
+
+@kernel
+def _solve_row(y, n, width, d, i):
+    """Row i solved for velocity d, and d taken out of all other rows; the first `width` lanes hold rows.
+
+    y[j] ← y[j] - (y[j, i] / p) y[d] in all lanes but i, where y[j, i] / p is wanted: with p - 1 in place of the pivot
+    p = y[d, i] that is what comes out there too.
+    """
+    pivot = y[d]
+    inverse = 1.0 / pivot[i]
+    pivot[i] -= 1.0
+    for j in range(n + 1):
+        row = y[j]
+        if j == d or row[i] == 0.0:
+            continue
+        share = row[i] * inverse
+        for b in range(0, width, LANES):
+            store_lanes(row, b, load_lanes(row, b) - share * load_lanes(pivot, b))
+    for b in range(0, width, LANES):
+        store_lanes(pivot, b, between_lanes(equal_lanes(1.0), i - b, i - b + 1))
+
+
+@kernel
+def _largest(y, n, m, d):
+    """The open row where velocity d counts most, and how much: (row, size)."""
+    best, size = 0, -1.0
+    for i in range(m):
+        if y[n + 1, i] == 0.0 and abs(y[d, i]) > size:
+            best, size = i, abs(y[d, i])
+    return best, size
+
+
+@kernel
+def _find_pivot(parts, n, m, s, row, freely, held, alone):
+    """Place in pick, row and size of pivot s: the listed velocity in the given row if that is held, or good and there
+    are no more rows than are needed (alone), else in the row where it counts most."""
+    y, pick = parts.y, parts.pick
+    d = int(pick[s])
+    if held:
+        return s, row, abs(y[d, row])
+    if alone and not freely and y[n + 1, row] == 0.0 and abs(y[d, row]) > GOOD:
+        return s, row, abs(y[d, row])
+    at, (row, size) = s, _largest(y, n, m, d)
+    if freely:
+        for c in range(s + 1, n):
+            other, larger = _largest(y, n, m, int(pick[c]))
+            if larger > size:
+                at, row, size = c, other, larger
+    return at, row, size
+
+
+@kernel
+def eliminate(parts, listed, start, n, m, rank, least, freely):
+    """Rows solved one after the other; head then says how many velocities are left free and the smallest pivot, 0
+    where one was not above `least`.
+
+    listed[start + n + s]: row that is paired with dependent velocity s of `rank`; freely: velocities are chosen by
+    their size, not as listed. Where the choice is held, the same rows are solved for the same velocities as last.
+    """
+    y, pick, pair, head = parts.y, parts.pick, parts.pair, parts.head
+    held, count = is_held(parts) and not freely, rank
+    if held:
+        count = n - int(head[GH_FREE])
+    else:
+        for c in range(n):
+            pick[c] = c
+        head[GH_SWITCHED] = 1.0 * freely
+    solved, smallest = 0, 1e300
+    for s in range(count):
+        paired = int(pair[s]) if held else listed[start + n + s]
+        at, row, size = _find_pivot(parts, n, m, s, paired, freely, held, m == rank)
+        if not size > least:
+            break
+        pick[s], pick[at] = pick[at], pick[s]
+        pair[s], y[n + 1, row] = row, 1.0 if size > KEEP else 2.0
+        _solve_row(y, n, padded(m), int(pick[s]), row)
+        solved, smallest = s + 1, min(smallest, size)
+    head[GH_FREE], head[GH_PIVOT] = n - solved, smallest if solved == rank else 0.0
+    if not held:
+        head[GH_FIRST] = head[GH_PIVOT]
+
+
+@kernel
+def is_held(parts):
+    """Whether rows and independent velocities are those of the last elimination."""
+    return parts.head[GH_CHOICE] == HELD
+
+
+@kernel
+def is_poor(parts):
+    """Whether rows and velocities that suit the present configuration better are to be looked for."""
+    head = parts.head
+    return head[GH_PIVOT] < (SPENT * head[GH_FIRST] if is_held(parts) else KEEP)
+
+
+@kernel
+def least_pivot(parts, accelerations):
+    """Pivots at and below this say nothing: of the group as it chooses now, in accelerations or where loops close."""
+    if parts.head[GH_CHOICE] == HELD or parts.head[GH_CHOICE] == KEENLY:
+        return KEEN
+    return COAST if accelerations else RANK
+
+
+@kernel
+def read_solution(parts, n, scale, at):
+    """X and β from the solved rows: θ̇ = X θ̇_R + β, scales taken out; scale[at + j] is that of velocity j."""
+    y, x, pick, pair = parts.y, parts.x, parts.pick, parts.pair
+    free = int(parts.head[GH_FREE])
+    for j in range(n):
+        parts.bias[j] = 0.0
+        for b in range(0, free + 1, LANES):
+            store_lanes(x[j], b, equal_lanes(0.0))
+    for s in range(n - free):
+        d = int(pick[s])
+        parts.bias[d] = x[d, free] = scale[at + d] * y[n, int(pair[s])]
+    for r in range(free):
+        j = int(pick[n - free + r])
+        x[j, r], size = 1.0, 1.0 / scale[at + j]
+        for s in range(n - free):
+            d = int(pick[s])
+            x[d, r] = -scale[at + d] * y[j, int(pair[s])] * size

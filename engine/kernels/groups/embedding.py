@@ -1,0 +1,258 @@
+"""Constraint embedding (001 §4, §7, §8): the bodies of embedded loops as one node with independent velocities θ̇_R.
+
+    θ̇ = X θ̇_R,    θ̈ = X θ̈_R + β,    β = Ẋ θ̇_R (and prescribed motion)
+    base to tip   A(k) = φ* A(parent) + H*(k) X(k),   α'(k) = φ* α'(parent) + a(k) + H*(k) β(k), 0 at the group's parent
+    tip to base   D = Σ A* P A + X* (armature) X,    U = Σ φ P A,    ε = X* (T - armature β) - Σ A* (z + P α')
+                  P(parent) += Σ φ P φ* - U D⁻¹ U*,   z(parent) += Σ φ (z + P α') + U D⁻¹ ε      (001 eqs. 50 to 55)
+    base to tip   θ̈_R = D⁻¹ (ε - U* α(parent)),   θ̈ = X θ̈_R + β                                  (001 eqs. 56, 57)
+
+A(k), the columns of φ* H* X (k), lie in lanes: eight independent velocities to a vector instruction. Bodies of a group
+hand their articulated inertia on unreduced; the reduction by U D⁻¹ U* is made once, at the group's first body. A group
+on the ground hands on nothing: there α' begins with -g, and U is not needed.
+"""
+
+from __future__ import annotations
+
+from limberjack.engine.algebra.blocks import load_block, store_block
+from limberjack.engine.algebra.lanes import equal_lanes, load_lanes, store_lanes
+from limberjack.engine.algebra.spatial import ZERO, add, load3, load6, store3
+from limberjack.engine.algebra.views import LANES
+from limberjack.engine.compile.kernel import entry, kernel
+from limberjack.engine.compile.routine import FLOATS, WHOLE, routine
+from limberjack.engine.kernels.groups.closures import bias_loop, move_loop, place_rows
+from limberjack.engine.kernels.groups.elimination import eliminate, is_poor, least_pivot, read_solution
+from limberjack.engine.kernels.groups.group_rows import fill_rows
+from limberjack.engine.kernels.nodes.accelerations import hinge_acceleration
+from limberjack.engine.kernels.nodes.modal_nodes import node_column, node_coriolis, node_map
+from limberjack.engine.kernels.nodes.tree import hinge_in, sweep_velocities
+from limberjack.engine.tables.flexible import modal_view
+from limberjack.engine.tables.loops import (
+    COUPLING,
+    GH_FREE,
+    GI_BODIES,
+    GI_BODY,
+    GI_DOF,
+    GI_DOFS,
+    GI_LOOP,
+    GI_LOOPS,
+    GI_RANK,
+    GI_ROWS,
+    L_KIND,
+    R_ACCEL,
+    group_view,
+)
+from limberjack.engine.tables.plant import (
+    DI_MEMBER,
+    G_H,
+    GROUP,
+    MEMBER,
+    NV,
+    PATH,
+    PATH_MODAL,
+    PATH_NODE,
+    PATH_PRISMATIC,
+    PATH_REVOLUTE,
+    SLOT,
+    UP,
+    VI,
+    W_ALPHA,
+    W_V,
+    plant_view,
+    vectors,
+    work_view,
+)
+
+
+@routine(WHOLE, FLOATS, WHOLE)
+def choose_routine(ints, floats, vector, g, q, which):
+    """The group's rows solved for the velocities that suit the present configuration best."""
+    plant, work = plant_view(ints, floats), work_view(ints, vector)
+    group = plant.loops.group_int[g]
+    parts = group_view(group, work.loops.group)
+    fill_rows(plant, work, group, parts, q, which)
+    n, m, rank = group[GI_DOFS], group[GI_ROWS], group[GI_RANK]
+    eliminate(parts, plant.loops.listed, group[GI_DOF], n, m, rank, least_pivot(parts, which == R_ACCEL), True)
+
+
+@kernel
+def solve_group(plant, work, g, q, which):
+    """X, and as bias the velocities' answer to the right-hand sides -work.loops.row[l, which + i].
+
+    The rows' coblocks and hinge frames are those of the last `place_loop`.
+    """
+    group = plant.loops.group_int[g]
+    parts = group_view(group, work.loops.group)
+    n, rank, least = group[GI_DOFS], group[GI_RANK], least_pivot(parts, which == R_ACCEL)
+    fill_rows(plant, work, group, parts, q, which)
+    eliminate(parts, plant.loops.listed, group[GI_DOF], n, group[GI_ROWS], rank, least, False)
+    if is_poor(parts) and rank > 0:
+        ints, floats, vector = vectors(plant, work)
+        choose_routine(ints, floats, vector, g, q, which)
+    read_solution(parts, n, plant.loops.scale, group[GI_DOF])
+
+
+@kernel
+def is_inside(plant, up, g):
+    """Whether the parent in row `up` belongs to group g."""
+    return up > 0 and plant.topo[up - 1, GROUP] == g
+
+
+@kernel
+def _bias_accelerations(plant, work, g, v, still):
+    """α' of the group's bodies before β is known: with all its velocities steady and its parent not accelerated.
+
+    On the ground they begin with what stands for gravity: no U is then needed.
+    """
+    group = plant.loops.group_int[g]
+    for i in range(group[GI_BODY], group[GI_BODY] + group[GI_BODIES]):
+        k = plant.loops.listed[i]
+        row, up = work.rows[k + 1], plant.topo[k, UP]
+        w, u = ZERO, ZERO
+        if up == 0 or is_inside(plant, up, g):
+            w, u = hinge_in(plant, work, k, load3(work.rows[up], W_ALPHA), load3(work.rows[up], W_ALPHA + 3))
+        if plant.topo[k, PATH] < PATH_MODAL:
+            w, u = hinge_acceleration(plant, work, k, v, still, load3(row, W_V), load3(row, W_V + 3), w, u)
+        elif plant.topo[k, PATH] == PATH_NODE:
+            aw, au = node_coriolis(plant, work, k)
+            w, u = add(w, aw), add(u, au)
+        store3(row, W_ALPHA, w)
+        store3(row, W_ALPHA + 3, u)
+
+
+@kernel
+def _add_node_columns(plant, work, k, x, at, w, u):
+    """[w; u] + H*(k) X(η) of attachment node k, which its body's modes move."""
+    modes, _, up, h = node_map(plant, work, k)
+    j = plant.topo[up, VI]
+    for r in range(modes):
+        a, l = node_column(work.modal, h, r)
+        column = load_lanes(x[plant.dof_int[j + r, DI_MEMBER]], at)
+        w = w[0] + a[0] * column, w[1] + a[1] * column, w[2] + a[2] * column
+        u = u[0] + l[0] * column, u[1] + l[1] * column, u[2] + l[2] * column
+    return w, u
+
+
+@kernel
+def _add_hinge_columns(plant, work, k, x, at, w, u):
+    """[w; u] + H*(k) X(k) for the eight independent velocities from `at`."""
+    topo, dof = plant.topo[k], plant.dof_int
+    j = topo[VI]
+    if topo[PATH] == PATH_REVOLUTE:
+        return (w[0], w[1], w[2] + load_lanes(x[dof[j, DI_MEMBER]], at)), u
+    if topo[PATH] == PATH_PRISMATIC:
+        return w, (u[0], u[1], u[2] + load_lanes(x[dof[j, DI_MEMBER]], at))
+    if topo[PATH] == PATH_NODE:
+        return _add_node_columns(plant, work, k, x, at, w, u)
+    if topo[PATH] == PATH_MODAL:
+        return w, u
+    g = work.gen[topo[SLOT]]
+    for c in range(topo[NV]):
+        column = load_lanes(x[dof[j + c, DI_MEMBER]], at)
+        h = load6(g, G_H + 6 * c)
+        w = w[0] + h[0] * column, w[1] + h[1] * column, w[2] + h[2] * column
+        u = u[0] + h[3] * column, u[1] + h[4] * column, u[2] + h[5] * column
+    return w, u
+
+
+@kernel
+def block_count(parts):
+    """Blocks that hold the columns of X and the one of β."""
+    return int(parts.head[GH_FREE]) // LANES + 1
+
+
+@kernel
+def _clear_shares(plant, work, k):
+    """D of modal link k begins at zero: nodes outside the group add to it."""
+    d = modal_view(plant.flexible.modal_int[plant.topo[k, SLOT]], work.modal).d
+    for r in range(d.shape[0]):
+        for b in range(0, d.shape[1], LANES):
+            store_lanes(d[r], b, equal_lanes(0.0))
+
+
+@kernel
+def _columns(plant, work, g, parts):
+    """A(k) of the group's bodies, and as one column more what β adds to their α'; U, ε and D of modes begin at zero."""
+    group, zero = plant.loops.group_int[g], equal_lanes(0.0)
+    blocks, stride = block_count(parts), parts.u.shape[0]
+    for i in range(group[GI_BODIES]):
+        k = plant.loops.listed[group[GI_BODY] + i]
+        up = plant.topo[k, UP]
+        for b in range(blocks):
+            w, u = (zero, zero, zero), (zero, zero, zero)
+            if is_inside(plant, up, g):
+                w, u = load_block(parts.a[stride * plant.topo[up - 1, MEMBER] + b], 0)
+                w, u = hinge_in(plant, work, k, w, u)
+            w, u = _add_hinge_columns(plant, work, k, parts.x, LANES * b, w, u)
+            store_block(parts.a[stride * i + b], 0, w, u)
+        if plant.topo[k, PATH] == PATH_MODAL:
+            _clear_shares(plant, work, k)
+    for b in range(blocks):
+        store_block(parts.u[b], 0, (zero, zero, zero), (zero, zero, zero))
+        store_lanes(parts.eps, LANES * b, zero)
+
+
+@kernel
+def _embed(plant, work, g, q, v):
+    """X, β, A and α' of a group whose bodies are placed."""
+    group = plant.loops.group_int[g]
+    _bias_accelerations(plant, work, g, v, work.zeros)
+    for i in range(group[GI_LOOP], group[GI_LOOP] + group[GI_LOOPS]):
+        l = plant.loops.listed[i]
+        if plant.loops.loop_int[l, L_KIND] < COUPLING:
+            place_rows(plant, work, l)
+        move_loop(plant, work, l, q, v)
+        bias_loop(plant, work, l)
+    solve_group(plant, work, g, q, R_ACCEL)
+    _columns(plant, work, g, group_view(group, work.loops.group))
+
+
+@kernel
+def embed_groups(plant, work, q, v):
+    """Every group of a model whose bodies are placed."""
+    for g in range(plant.loops.group_int.shape[0]):
+        _embed(plant, work, g, q, v)
+
+
+@kernel
+def rest_groups(plant, work):
+    """A of every group as `solve_group` left X and β, and no α': the model rests at where its bodies are placed."""
+    for g in range(plant.loops.group_int.shape[0]):
+        group = plant.loops.group_int[g]
+        for i in range(group[GI_BODY], group[GI_BODY] + group[GI_BODIES]):
+            row = work.rows[plant.loops.listed[i] + 1]
+            store3(row, W_ALPHA, ZERO)
+            store3(row, W_ALPHA + 3, ZERO)
+        _columns(plant, work, g, group_view(group, work.loops.group))
+
+
+@entry
+def embedding_entry(ints, floats, work, q, v, x, bias, pick):
+    """X (nv, nv), a column for each velocity that is independent now, and β (nv,): dv/dt = X (dv/dt)_R + β.
+
+    pick (nv,): 1 for independent velocities, whose rows and columns are those of the identity outside of groups.
+    """
+    plant, scratch = plant_view(ints, floats), work_view(ints, work)
+    nv = v.shape[0]
+    sweep_velocities(plant, scratch, q, v)
+    embed_groups(plant, scratch, q, v)
+    for j in range(nv):
+        bias[j], pick[j] = 0.0, 1.0
+        for i in range(nv):
+            x[j, i] = 1.0 if i == j else 0.0
+    for g in range(plant.loops.group_int.shape[0]):
+        _write_group(plant, scratch, g, x, bias, pick)
+
+
+@kernel
+def _write_group(plant, work, g, x, bias, pick):
+    """A group's share of X, β and pick."""
+    group, listed = plant.loops.group_int[g], plant.loops.listed
+    parts, n, at = group_view(group, work.loops.group), group[GI_DOFS], group[GI_DOF]
+    free = int(parts.head[GH_FREE])
+    for i in range(n):
+        row = listed[at + i]
+        x[row, row], bias[row] = 0.0, parts.bias[i]
+        for r in range(free):
+            x[row, listed[at + int(parts.pick[n - free + r])]] = parts.x[i, r]
+    for s in range(n - free):
+        pick[listed[at + int(parts.pick[s])]] = 0.0

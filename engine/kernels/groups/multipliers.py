@@ -1,0 +1,251 @@
+"""Constraint forces in the accelerations (000 STEPs A to F), and the impulses that change velocities at a stroke.
+
+    A, B  accelerations without the loops by force (`forward_dynamics`), and d²r/dt² of the loops there
+    C     Λ = J M⁻¹ J* (`paths.py`, `admittance.py`)
+    D     Λ f = -(d²r/dt² + 2 γ dr/dt + γ² r),   γ the rate at which errors fade
+    E, F  ε ← ε + e f, and the sweep base to tip once more
+
+f is what body A puts on body B along a row: v changes by M⁻¹ J* f.
+"""
+
+from __future__ import annotations
+
+from limberjack.engine.algebra.lanes import equal_lanes, store_lanes
+from limberjack.engine.algebra.spatial import ZERO, add, add_scaled, dot, load3, store3
+from limberjack.engine.compile.kernel import kernel
+from limberjack.engine.compile.routine import FLAG, FLOATS, routine
+from limberjack.engine.kernels.groups.admittance import COAST, RANK, factor_admittance, least_forces, solve_admittance
+from limberjack.engine.kernels.groups.aggregated import solve_node
+from limberjack.engine.kernels.groups.closures import accelerate_loop, move_loop, place_loop
+from limberjack.engine.kernels.groups.paths import acts, push, trace
+from limberjack.engine.kernels.nodes.articulated import outward_general
+from limberjack.engine.kernels.nodes.modal_articulated import node_change, outward_modal
+from limberjack.engine.kernels.nodes.tree import hinge_in
+from limberjack.engine.tables.flexible import MS_EPS, modal_view
+from limberjack.engine.tables.loops import (
+    L_FORCED,
+    L_ROW,
+    L_ROWS,
+    LP_FADE,
+    R_ACCEL,
+    R_FORCE,
+    R_RATE,
+    R_RESIDUAL,
+    S_FORCE,
+    S_RIGHT,
+    group_view,
+)
+from limberjack.engine.tables.plant import (
+    G_EPS,
+    G_H,
+    GROUP,
+    MEMBER,
+    NV,
+    PATH,
+    PATH_GENERAL,
+    PATH_MODAL,
+    PATH_NODE,
+    PATH_REVOLUTE,
+    SLOT,
+    UP,
+    VI,
+    W_ALPHA,
+    W_DINV,
+    W_EPS,
+    W_U,
+    plant_view,
+    vectors,
+    work_view,
+)
+
+
+@kernel
+def clear_right(work):
+    """All right-hand sides 0: rows that do not act ask for nothing."""
+    for i in range(work.loops.admittance.shape[0]):
+        work.loops.solve[S_RIGHT, i] = 0.0
+
+
+@kernel
+def set_right(plant, work, l, which):
+    """Right-hand sides of loop l: minus what work.loops.row holds at `which`."""
+    for i in range(plant.loops.loop_int[l, L_ROWS]):
+        work.loops.solve[S_RIGHT, plant.loops.loop_int[l, L_ROW] + i] = -work.loops.row[l, which + i]
+
+
+@kernel
+def read_forces(plant, work, l):
+    """R_FORCE of loop l from the solution; 0 in lanes without a row."""
+    row = work.loops.row[l]
+    store_lanes(row, R_FORCE, equal_lanes(0.0))
+    if acts(plant, work, l):
+        for i in range(plant.loops.loop_int[l, L_ROWS]):
+            row[R_FORCE + i] = work.loops.solve[S_FORCE, plant.loops.loop_int[l, L_ROW] + i]
+
+
+@kernel
+def _ask(plant, work, l):
+    """STEP D, right-hand sides of loop l."""
+    row, fade = work.loops.row[l], plant.loops.loop[l, LP_FADE]
+    for i in range(plant.loops.loop_int[l, L_ROWS]):
+        c = row[R_ACCEL + i] + fade * (2.0 * row[R_RATE + i] + fade * row[R_RESIDUAL + i])
+        work.loops.solve[S_RIGHT, plant.loops.loop_int[l, L_ROW] + i] = -c
+
+
+@routine(FLOATS, FLAG)
+def prepare_routine(ints, floats, vector, q, coast):
+    plant, work = plant_view(ints, floats), work_view(ints, vector)
+    for l in range(plant.loops.loop_int.shape[0]):
+        if acts(plant, work, l):
+            trace(plant, work, l, q)
+    factor_admittance(plant, work, COAST if coast else RANK)
+
+
+@kernel
+def prepare(plant, work, q, coast):
+    """STEP C: Λ and its factor, of the loops that act by force and are placed; coast: for accelerations."""
+    ints, floats, vector = vectors(plant, work)
+    prepare_routine(ints, floats, vector, q, coast)
+
+
+@routine()
+def solve_routine(ints, floats, vector):
+    plant, work = plant_view(ints, floats), work_view(ints, vector)
+    solve_admittance(work)
+    for l in range(plant.loops.loop_int.shape[0]):
+        read_forces(plant, work, l)
+        if acts(plant, work, l):
+            push(plant, work, l)
+
+
+@kernel
+def solve(plant, work):
+    """STEPs D and E: R_FORCE of all loops by force, 0 of those that do not act, and ε += e f."""
+    ints, floats, vector = vectors(plant, work)
+    solve_routine(ints, floats, vector)
+
+
+@routine(FLOATS, FLOATS, FLOATS, returns=FLAG)
+def constrain_routine(ints, floats, vector, q, v, vdot):
+    plant, work, found = plant_view(ints, floats), work_view(ints, vector), False
+    clear_right(work)
+    for l in range(plant.loops.loop_int.shape[0]):
+        if acts(plant, work, l):
+            found = True
+            place_loop(plant, work, l, q)
+            move_loop(plant, work, l, q, v)
+            accelerate_loop(plant, work, l, q, vdot)
+            _ask(plant, work, l)
+    if found:
+        prepare(plant, work, q, True)
+        solve(plant, work)
+    return found
+
+
+@kernel
+def constrain(plant, work, q, v, vdot):
+    """STEPs B to E after the free accelerations vdot; whether the sweep base to tip is to be repeated.
+
+    Leaves R_FORCE of every loop that acts.
+    """
+    ints, floats, vector = vectors(plant, work)
+    return plant.loops.loop_int.shape[0] > 0 and constrain_routine(ints, floats, vector, q, v, vdot)
+
+
+@kernel
+def share_forces(plant, work):
+    """R_FORCE of all loops by force: of least norm, where others move the same; 0 of those that do not act.
+
+    The forces are those solved last, and move what they moved.
+    """
+    found = False
+    for l in range(plant.loops.loop_int.shape[0]):
+        found = found or acts(plant, work, l)
+    if found:
+        least_forces(work)
+    for l in range(plant.loops.loop_int.shape[0]):
+        if plant.loops.loop_int[l, L_FORCED] >= 0:
+            read_forces(plant, work, l)
+
+
+@kernel
+def _clear_innovations(plant, work):
+    """ε = 0 at every hinge and group."""
+    for k in range(plant.topo.shape[0]):
+        topo = plant.topo[k]
+        if topo[PATH] < PATH_GENERAL:
+            work.rows[k + 1, W_EPS] = 0.0
+        elif topo[PATH] == PATH_MODAL:
+            modal = modal_view(plant.flexible.modal_int[topo[SLOT]], work.modal)
+            for r in range(topo[NV]):
+                modal.solved[r, MS_EPS] = 0.0
+        elif topo[PATH] != PATH_NODE:
+            for c in range(topo[NV]):
+                work.gen[topo[SLOT], G_EPS + c] = 0.0
+    for g in range(plant.loops.group_int.shape[0]):
+        parts = group_view(plant.loops.group_int[g], work.loops.group)
+        for r in range(parts.eps.shape[0]):
+            parts.eps[r] = 0.0
+
+
+@kernel
+def _carry(plant, work, k, out, w, u):
+    """[w; u] + H* out of body k, whose velocities' answer is known."""
+    topo = plant.topo[k]
+    j = topo[VI]
+    if topo[PATH] == PATH_REVOLUTE:
+        return (w[0], w[1], w[2] + out[j]), u
+    if topo[PATH] < PATH_GENERAL:
+        return w, (u[0], u[1], u[2] + out[j])
+    if topo[PATH] == PATH_NODE:
+        dw, du = node_change(plant, work, k, out)
+        return add(w, dw), add(u, du)
+    if topo[PATH] == PATH_MODAL:
+        return w, u
+    g = work.gen[topo[SLOT]]
+    for c in range(topo[NV]):
+        h = G_H + 6 * c
+        w, u = add_scaled(w, out[j + c], load3(g, h)), add_scaled(u, out[j + c], load3(g, h + 3))
+    return w, u
+
+
+@kernel
+def _answer_body(plant, work, k, out):
+    """The answer of body k's velocities to ε, and its motion in the place of α."""
+    topo, row = plant.topo[k], work.rows[k + 1]
+    up, j = work.rows[topo[UP]], topo[VI]
+    w, u = hinge_in(plant, work, k, load3(up, W_ALPHA), load3(up, W_ALPHA + 3))
+    if topo[GROUP] >= 0:
+        if topo[MEMBER] == 0:
+            parts = group_view(plant.loops.group_int[topo[GROUP]], work.loops.group)
+            solve_node(plant, work, topo[GROUP], parts, out, False)
+        w, u = _carry(plant, work, k, out, w, u)
+    elif topo[PATH] < PATH_GENERAL:
+        out[j] = row[W_DINV] * (row[W_EPS] - dot(load3(row, W_U), w) - dot(load3(row, W_U + 3), u))
+        w, u = _carry(plant, work, k, out, w, u)
+    elif topo[PATH] == PATH_MODAL:
+        outward_modal(plant, work, k, out, w, u)
+    elif topo[PATH] == PATH_NODE:
+        w, u = _carry(plant, work, k, out, w, u)
+    else:
+        w, u = outward_general(work.gen[topo[SLOT]], out, j, topo[NV], w, u)
+    store3(row, W_ALPHA, w)
+    store3(row, W_ALPHA + 3, u)
+
+
+@routine(FLOATS)
+def answer_routine(ints, floats, vector, out):
+    plant, work = plant_view(ints, floats), work_view(ints, vector)
+    _clear_innovations(plant, work)
+    solve(plant, work)
+    store3(work.rows[0], W_ALPHA, ZERO)
+    store3(work.rows[0], W_ALPHA + 3, ZERO)
+    for k in range(plant.topo.shape[0]):
+        _answer_body(plant, work, k, out)
+
+
+@kernel
+def answer(plant, work, out):
+    """out (nv,) = M⁻¹ J* f, the forces f solved for the right-hand sides as they are; R_FORCE keeps them."""
+    ints, floats, vector = vectors(plant, work)
+    answer_routine(ints, floats, vector, out)

@@ -1,0 +1,361 @@
+"""Forces of a loop's rows on their way from the loop's bodies to the base (000 STEP C, first half).
+
+A unit force of row i acts at the bodies of its loop (its coblock) and along coupled velocities (c). Tip to base,
+
+    e = H z + c,    z⁺ = z - U D⁻¹ e,    z(parent) += φ z⁺        (z⁺ = τ̄ z: 000 eq. 0.36 and ψ = φ τ̄)
+
+so that e, over all velocities, is H ψ B A* of 000, and Λ = Σ e* D⁻¹ e. A loop has at most LANES rows: all go at once,
+a lane each. Hinges with several velocities and modes keep L⁻¹ e of D = L L* instead of e, groups of embedded loops
+L⁻¹ X* e at their independent velocities and 0 at the dependent ones: these count with the weight 1 instead of D⁻¹.
+"""
+
+from __future__ import annotations
+
+from limberjack.engine.algebra.lanes import equal_lanes, load_lanes, store_lanes, sum_lanes
+from limberjack.engine.algebra.spatial import add6, dot6, load6
+from limberjack.engine.algebra.views import BLOCK, LANES
+from limberjack.engine.compile.kernel import kernel
+from limberjack.engine.kernels.groups.couplings import coefficient
+from limberjack.engine.kernels.nodes.modal_elimination import solved_column
+from limberjack.engine.kernels.nodes.modal_nodes import node_column, node_map
+from limberjack.engine.kernels.nodes.tree import hinge_out
+from limberjack.engine.tables.flexible import MI_MODES, MS_EPS, modal_view
+from limberjack.engine.tables.loops import (
+    GH_FREE,
+    GI_DOF,
+    GI_DOFS,
+    GI_PARENT,
+    L_A,
+    L_B,
+    L_FORCED,
+    L_KIND,
+    L_SWITCH,
+    L_TERM,
+    L_TERMS,
+    L_WALK,
+    L_WALKS,
+    LOCK,
+    R_FORCE,
+    SW_CLOSED,
+    TI_V,
+    group_view,
+)
+from limberjack.engine.tables.plant import (
+    G_EPS,
+    G_H,
+    G_L,
+    G_U,
+    GROUP,
+    MEMBER,
+    NV,
+    PATH,
+    PATH_GENERAL,
+    PATH_MODAL,
+    PATH_NODE,
+    PATH_REVOLUTE,
+    SLOT,
+    UP,
+    VI,
+    W_DINV,
+    W_EPS,
+    W_U,
+)
+
+
+@kernel
+def is_closed(plant, work, l):
+    """Whether loop l is closed."""
+    s = plant.loops.loop_int[l, L_SWITCH]
+    return s < 0 or work.loops.switch[s, SW_CLOSED] > 0.5
+
+
+@kernel
+def acts(plant, work, l):
+    """Whether loop l acts by force now."""
+    return plant.loops.loop_int[l, L_FORCED] >= 0 and is_closed(plant, work, l)
+
+
+@kernel
+def _load(a, at):
+    """A block of eight spatial vectors."""
+    return (
+        load_lanes(a, at),
+        load_lanes(a, at + LANES),
+        load_lanes(a, at + 2 * LANES),
+        load_lanes(a, at + 3 * LANES),
+        load_lanes(a, at + 4 * LANES),
+        load_lanes(a, at + 5 * LANES),
+    )
+
+
+@kernel
+def _store(a, z):
+    store_lanes(a, 0, z[0])
+    store_lanes(a, LANES, z[1])
+    store_lanes(a, 2 * LANES, z[2])
+    store_lanes(a, 3 * LANES, z[3])
+    store_lanes(a, 4 * LANES, z[4])
+    store_lanes(a, 5 * LANES, z[5])
+
+
+@kernel
+def _less(z, u, y):
+    """z - u y in every lane."""
+    return (
+        z[0] - u[0] * y,
+        z[1] - u[1] * y,
+        z[2] - u[2] * y,
+        z[3] - u[3] * y,
+        z[4] - u[4] * y,
+        z[5] - u[5] * y,
+    )
+
+
+@kernel
+def _add_to(block, z):
+    """block += z."""
+    _store(block, add6(_load(block, 0), z))
+
+
+@kernel
+def _clear(plant, work, l):
+    """z = 0 at the bodies that the loop moves, c = 0 at their velocities."""
+    ints, zero = plant.loops.loop_int[l], equal_lanes(0.0)
+    path = work.loops.path[ints[L_FORCED]]
+    for i in range(ints[L_WALK], ints[L_WALK] + ints[L_WALKS]):
+        k = plant.loops.walk[i]
+        block = work.loops.cross[k + 1]
+        for c in range(0, BLOCK, LANES):
+            store_lanes(block, c, zero)
+        for j in range(plant.topo[k, VI], plant.topo[k, VI] + plant.topo[k, NV]):
+            store_lanes(path, LANES * j, zero)
+
+
+@kernel
+def _begin(plant, work, l, q):
+    """z of the bodies that the rows' forces act on, and c of coupled velocities."""
+    ints = plant.loops.loop_int[l]
+    path, coblock = work.loops.path[ints[L_FORCED]], work.loops.coblock[l]
+    _clear(plant, work, l)
+    for t in range(ints[L_TERM], ints[L_TERM] + ints[L_TERMS]):
+        row = t - ints[L_TERM] if ints[L_KIND] == LOCK else 0
+        path[LANES * plant.loops.term_int[t, TI_V] + row] += coefficient(plant, l, t, q)
+    if ints[L_A] > 0:
+        _add_to(work.loops.cross[ints[L_A]], _load(coblock, 0))
+    if ints[L_B] > 0:
+        _add_to(work.loops.cross[ints[L_B]], _load(coblock, BLOCK))
+
+
+@kernel
+def _hand_on(plant, work, k, z):
+    """z(parent) += φ z."""
+    if plant.topo[k, UP] > 0:
+        n, f = hinge_out(plant, work, k, (z[0], z[1], z[2]), (z[3], z[4], z[5]))
+        _add_to(work.loops.cross[plant.topo[k, UP]], (n[0], n[1], n[2], f[0], f[1], f[2]))
+
+
+@kernel
+def _cross_simple(plant, work, k, path):
+    """A hinge with one velocity on a fast path."""
+    topo, row = plant.topo[k], work.rows[k + 1]
+    z, at = _load(work.loops.cross[k + 1], 0), LANES * topo[VI]
+    e = load_lanes(path, at) + (z[2] if topo[PATH] == PATH_REVOLUTE else z[5])
+    store_lanes(path, at, e)
+    _hand_on(plant, work, k, _less(z, load6(row, W_U), row[W_DINV] * e))
+
+
+@kernel
+def _cross_general(plant, work, k, path):
+    """A hinge with any number of velocities: y = L⁻¹ e, z⁺ = z - (U L⁻*) y."""
+    topo, g = plant.topo[k], work.gen[plant.topo[k, SLOT]]
+    z = _load(work.loops.cross[k + 1], 0)
+    left, j = z, topo[VI]
+    for c in range(topo[NV]):
+        y = load_lanes(path, LANES * (j + c)) + dot6(load6(g, G_H + 6 * c), z)
+        for e in range(c):
+            y = y - g[G_L + 6 * c + e] * load_lanes(path, LANES * (j + e))
+        y = g[G_L + 7 * c] * y
+        store_lanes(path, LANES * (j + c), y)
+        left = _less(left, load6(g, G_U + 6 * c), y)
+    _hand_on(plant, work, k, left)
+
+
+@kernel
+def _cross_node(plant, work, k, path):
+    """An attachment node of a modal body: its modes get e += H z."""
+    modes, _, up, h = node_map(plant, work, k)
+    z, j = _load(work.loops.cross[k + 1], 0), plant.topo[up, VI]
+    for r in range(modes):
+        w, u = node_column(work.modal, h, r)
+        at = LANES * (j + r)
+        store_lanes(path, at, load_lanes(path, at) + dot6((w[0], w[1], w[2], u[0], u[1], u[2]), z))
+    _hand_on(plant, work, k, z)
+
+
+@kernel
+def _cross_modal(plant, work, k, path):
+    """A modal body, whose nodes have handed on theirs: y = L⁻¹ e, z⁺ = z - (μ L⁻*) y."""
+    modal = plant.flexible.modal_int[plant.topo[k, SLOT]]
+    parts, j = modal_view(modal, work.modal), plant.topo[k, VI]
+    left = _load(work.loops.cross[k + 1], 0)
+    for c in range(modal[MI_MODES]):
+        y = load_lanes(path, LANES * (j + c))
+        for e in range(c):
+            y = y - parts.factor[e, c] * load_lanes(path, LANES * (j + e))
+        y = parts.factor[c, c] * y
+        store_lanes(path, LANES * (j + c), y)
+        w, u = solved_column(parts.solved, c)
+        left = _less(left, (w[0], w[1], w[2], u[0], u[1], u[2]), y)
+    _hand_on(plant, work, k, left)
+
+
+@kernel
+def _collect(plant, work, k, path):
+    """A hinge inside a group: e stays as it is, and so does z."""
+    topo = plant.topo[k]
+    if topo[PATH] == PATH_NODE:
+        _cross_node(plant, work, k, path)
+        return
+    z, j = _load(work.loops.cross[k + 1], 0), topo[VI]
+    if topo[PATH] < PATH_GENERAL:
+        at = LANES * j
+        store_lanes(path, at, load_lanes(path, at) + (z[2] if topo[PATH] == PATH_REVOLUTE else z[5]))
+    elif topo[PATH] != PATH_MODAL:
+        g = work.gen[topo[SLOT]]
+        for c in range(topo[NV]):
+            at = LANES * (j + c)
+            store_lanes(path, at, load_lanes(path, at) + dot6(load6(g, G_H + 6 * c), z))
+    _hand_on(plant, work, k, z)
+
+
+@kernel
+def velocity_of(plant, group, parts, s):
+    """The velocity that stands in place s of the group's order: dependent ones first."""
+    return plant.loops.listed[group[GI_DOF] + int(parts.pick[s])]
+
+
+@kernel
+def _project(plant, group, parts, path, r):
+    """X* e of independent velocity r."""
+    n, free = group[GI_DOFS], int(parts.head[GH_FREE])
+    y = load_lanes(path, LANES * velocity_of(plant, group, parts, n - free + r))
+    for s in range(n - free):
+        x = parts.x[int(parts.pick[s]), r]
+        y = y + x * load_lanes(path, LANES * velocity_of(plant, group, parts, s))
+    return y
+
+
+@kernel
+def _cross_group(plant, work, g, path):
+    """All bodies of a group have handed on z: y = L⁻¹ X* e, z(parent) -= (U L⁻*) y."""
+    group = plant.loops.group_int[g]
+    parts = group_view(group, work.loops.group)
+    n, free, up = group[GI_DOFS], int(parts.head[GH_FREE]), group[GI_PARENT]
+    for r in range(free):
+        y = _project(plant, group, parts, path, r)
+        for e in range(r):
+            y = y - parts.d[r, e] * load_lanes(path, LANES * velocity_of(plant, group, parts, n - free + e))
+        y = parts.d[r, r] * y
+        store_lanes(path, LANES * velocity_of(plant, group, parts, n - free + r), y)
+        if up > 0:
+            u, i, block = parts.u[r // LANES], r % LANES, work.loops.cross[up]
+            column = (u[i], u[LANES + i], u[2 * LANES + i], u[3 * LANES + i], u[4 * LANES + i], u[5 * LANES + i])
+            _store(block, _less(_load(block, 0), column, y))
+    for s in range(n - free):
+        store_lanes(path, LANES * velocity_of(plant, group, parts, s), equal_lanes(0.0))
+
+
+@kernel
+def trace(plant, work, l, q):
+    """e of loop l, placed before, at all velocities that its rows move: work.loops.path."""
+    ints = plant.loops.loop_int[l]
+    path = work.loops.path[ints[L_FORCED]]
+    _begin(plant, work, l, q)
+    for i in range(ints[L_WALK], ints[L_WALK] + ints[L_WALKS]):
+        k = plant.loops.walk[i]
+        if plant.topo[k, GROUP] >= 0:
+            _collect(plant, work, k, path)
+            if plant.topo[k, MEMBER] == 0:
+                _cross_group(plant, work, plant.topo[k, GROUP], path)
+        elif plant.topo[k, PATH] < PATH_GENERAL:
+            _cross_simple(plant, work, k, path)
+        elif plant.topo[k, PATH] == PATH_NODE:
+            _cross_node(plant, work, k, path)
+        elif plant.topo[k, PATH] == PATH_MODAL:
+            _cross_modal(plant, work, k, path)
+        else:
+            _cross_general(plant, work, k, path)
+
+
+@kernel
+def weight(plant, work, k):
+    """What e* e counts in Λ at the hinge of body k."""
+    topo = plant.topo[k]
+    return work.rows[k + 1, W_DINV] if topo[PATH] < PATH_GENERAL and topo[GROUP] < 0 else 1.0
+
+
+@kernel
+def largest_weight(plant, work, l):
+    """The largest D⁻¹ of the velocities that loop l moves: the scale of what its rows can move."""
+    ints, most = plant.loops.loop_int[l], 0.0
+    for i in range(ints[L_WALK], ints[L_WALK] + ints[L_WALKS]):
+        k = plant.loops.walk[i]
+        topo = plant.topo[k]
+        if topo[GROUP] >= 0:
+            parts = group_view(plant.loops.group_int[topo[GROUP]], work.loops.group)
+            for r in range(int(parts.head[GH_FREE])):
+                most = max(most, parts.d[r, r] * parts.d[r, r])
+        elif topo[PATH] < PATH_GENERAL:
+            most = max(most, work.rows[k + 1, W_DINV])
+        elif topo[PATH] == PATH_MODAL:
+            modal = modal_view(plant.flexible.modal_int[topo[SLOT]], work.modal)
+            for r in range(topo[NV]):
+                most = max(most, modal.factor[r, r] * modal.factor[r, r])
+        elif topo[PATH] != PATH_NODE:
+            g = work.gen[topo[SLOT]]
+            for c in range(topo[NV]):
+                most = max(most, g[G_L + 7 * c] * g[G_L + 7 * c])
+    return most
+
+
+@kernel
+def _push_hinge(plant, work, k, path, f):
+    """ε += e f at one hinge, f the rows' forces in lanes."""
+    topo = plant.topo[k]
+    j = topo[VI]
+    if topo[PATH] < PATH_GENERAL:
+        work.rows[k + 1, W_EPS] += sum_lanes(load_lanes(path, LANES * j) * f)
+        return
+    if topo[PATH] >= PATH_MODAL:
+        if topo[PATH] == PATH_MODAL:
+            modal = modal_view(plant.flexible.modal_int[topo[SLOT]], work.modal)
+            for r in range(topo[NV]):
+                modal.solved[r, MS_EPS] += sum_lanes(load_lanes(path, LANES * (j + r)) * f)
+        return
+    g = work.gen[topo[SLOT]]
+    for c in range(topo[NV]):
+        g[G_EPS + c] += sum_lanes(load_lanes(path, LANES * (j + c)) * f)
+
+
+@kernel
+def _push_group(plant, work, g, path, f):
+    """ε += e f of a group."""
+    group = plant.loops.group_int[g]
+    parts = group_view(group, work.loops.group)
+    n, free = group[GI_DOFS], int(parts.head[GH_FREE])
+    for r in range(free):
+        j = velocity_of(plant, group, parts, n - free + r)
+        parts.eps[r] += sum_lanes(load_lanes(path, LANES * j) * f)
+
+
+@kernel
+def push(plant, work, l):
+    """ε += e f for the forces f of loop l in R_FORCE (000 STEP E, tip to base)."""
+    ints = plant.loops.loop_int[l]
+    path, f = work.loops.path[ints[L_FORCED]], load_lanes(work.loops.row[l], R_FORCE)
+    for i in range(ints[L_WALK], ints[L_WALK] + ints[L_WALKS]):
+        k = plant.loops.walk[i]
+        if plant.topo[k, GROUP] < 0:
+            _push_hinge(plant, work, k, path, f)
+        elif plant.topo[k, MEMBER] == 0:
+            _push_group(plant, work, plant.topo[k, GROUP], path, f)

@@ -1,0 +1,232 @@
+"""Loops closed again after a step: first the coordinates, then the velocities.
+
+    by force    the least change, measured by the mass matrix:                   δ = -M⁻¹ J* Λ⁻¹ r
+    embedded    Newton on the dependent velocities, the independent ones held:   Y1 δ_D = -r
+                next to singular positions, where δ_D may be large, the least change as well
+    velocities  the least change, with dr/dt in the place of r: that is what impulses of the constraint forces do.
+                They conserve momentum, and take energy of second order only
+
+The factors of D and Λ are those of the last accelerations, which were found close by; they are made anew where that
+does not bring the loops closer fast enough. The changes are steps on the manifold of the coordinates.
+"""
+
+from __future__ import annotations
+
+import math
+
+from limberjack.engine.compile.kernel import kernel
+from limberjack.engine.compile.routine import FLAG, FLOATS, REAL, WHOLE, routine
+from limberjack.engine.kernels.groups.closures import move_loop, place_loop
+from limberjack.engine.kernels.groups.embedding import solve_group
+from limberjack.engine.kernels.groups.multipliers import answer, clear_right, set_right
+from limberjack.engine.kernels.groups.paths import acts
+from limberjack.engine.kernels.loops.response import refresh
+from limberjack.engine.kernels.nodes.manifold import move
+from limberjack.engine.kernels.nodes.tree import begin_sweep, place_body
+from limberjack.engine.kernels.sweeps.forward_dynamics import least_change
+from limberjack.engine.tables.loops import (
+    GH_PIVOT,
+    GH_SWITCHED,
+    GI_DOF,
+    GI_DOFS,
+    L_FORCED,
+    L_GROUP,
+    L_PROJECT,
+    L_ROWS,
+    LP_SCALE,
+    R_RATE,
+    R_RESIDUAL,
+    S_LEFT,
+    group_view,
+)
+from limberjack.engine.tables.plant import V_CLOSE, plant_view, vectors, work_view
+
+#: scaled residual (of the order of a coordinate, rad or m) at which a loop is closed
+CLOSED = 1e-12
+#: where it is closed as far as rounding lets it
+TIGHT = 1e-16
+#: scaled residual that may stay where no motion lessens it: rows that a model repeats with rounded numbers
+BEARABLE = 1e-4
+#: most steps, for coordinates and for velocities, with new factors and without
+STEPS = 10
+#: a step that leaves more than this share asks for new factors, and one with new factors that leaves this much for none
+SLOW, STUCK = 0.1, 0.9
+#: below this pivot of scaled rows independent coordinates are not held
+NEAR = 0.1
+
+# rows of work.vstage
+_DELTA, _OUT = range(V_CLOSE, V_CLOSE + 2)
+
+
+@kernel
+def _belongs(plant, work, l):
+    """Whether loop l is brought back: embedded, or by force, closed and to be projected."""
+    ints = plant.loops.loop_int[l]
+    return ints[L_GROUP] >= 0 or (ints[L_PROJECT] > 0 and acts(plant, work, l))
+
+
+@kernel
+def _place(plant, work, q, v):
+    """Hinges and velocities of all bodies."""
+    begin_sweep(plant, work, q, 0.0)
+    for k in range(plant.topo.shape[0]):
+        place_body(plant, work, k, q, v)
+
+
+@kernel
+def _worst(plant, work, which):
+    """The largest scaled number at `which` of the rows that are brought back, and its loop."""
+    worst, loop = 0.0, 0
+    for l in range(plant.loops.loop_int.shape[0]):
+        if _belongs(plant, work, l):
+            for i in range(plant.loops.loop_int[l, L_ROWS]):
+                size = abs(plant.loops.loop[l, LP_SCALE + i] * work.loops.row[l, which + i])
+                if not size <= worst:
+                    worst, loop = (size if size == size else math.inf), l
+    return worst, loop
+
+
+@kernel
+def has_forces(plant, work):
+    """Whether any loop acts by force."""
+    found = False
+    for l in range(plant.loops.loop_int.shape[0]):
+        found = found or acts(plant, work, l)
+    return found
+
+
+@kernel
+def _correct_by_force(plant, work, which, delta):
+    """delta = -M⁻¹ J* Λ⁻¹ of the rows' numbers at `which`; rows that are not projected stay as they are."""
+    clear_right(work)
+    for l in range(plant.loops.loop_int.shape[0]):
+        if plant.loops.loop_int[l, L_FORCED] >= 0 and _belongs(plant, work, l):
+            set_right(plant, work, l, which)
+    answer(plant, work, delta)
+
+
+@kernel
+def _correct_groups(plant, work, q, which, delta):
+    """Adds the groups' corrections; returns whether factors no longer fit: D, or independent velocities changed."""
+    changed, out = False, work.vstage[_OUT]
+    near = which == R_RATE and plant.loops.group_int.shape[0] > 0
+    for g in range(plant.loops.group_int.shape[0]):
+        group = plant.loops.group_int[g]
+        parts = group_view(group, work.loops.group)
+        before = parts.head[GH_SWITCHED]
+        solve_group(plant, work, g, q, which)
+        changed = changed or before + parts.head[GH_SWITCHED] > 0.0
+        near = near or parts.head[GH_PIVOT] < NEAR
+    if near:
+        least_change(plant, work, q, out)
+        for j in range(delta.shape[0]):
+            delta[j] += out[j]
+        return True
+    for g in range(plant.loops.group_int.shape[0]):
+        group = plant.loops.group_int[g]
+        parts = group_view(group, work.loops.group)
+        for i in range(group[GI_DOFS]):
+            delta[plant.loops.listed[group[GI_DOF] + i]] += parts.bias[i]
+    return changed
+
+
+@kernel
+def _correction(plant, work, q, which, forces, delta):
+    """delta (nv,) that takes the numbers at `which` away; returns whether the factors no longer fit."""
+    for j in range(delta.shape[0]):
+        delta[j] = 0.0
+    if forces:
+        _correct_by_force(plant, work, which, delta)
+    return _correct_groups(plant, work, q, which, delta) and forces
+
+
+@kernel
+def _apply(plant, work, q, v, which, delta):
+    """The change of the coordinates or of the velocities."""
+    if which == R_RESIDUAL:
+        move(plant, q, delta, 1.0, q)
+        return
+    for j in range(v.shape[0]):
+        v[j] += delta[j]
+
+
+@kernel
+def _largest(delta):
+    """The largest change of a velocity or coordinate; what no change lessens stays."""
+    size = 0.0
+    for j in range(delta.shape[0]):
+        if not abs(delta[j]) <= size:
+            size = abs(delta[j]) if delta[j] == delta[j] else math.inf
+    return size
+
+
+@kernel
+def _measure(plant, work, q, v, which, placed):
+    """The largest scaled residual or rate at q, v, and its loop; leaves bodies and loops placed."""
+    if not placed:
+        _place(plant, work, q, v)
+    for l in range(plant.loops.loop_int.shape[0]):
+        if _belongs(plant, work, l):
+            if which == R_RESIDUAL:
+                place_loop(plant, work, l, q)
+            else:
+                move_loop(plant, work, l, q, v)
+    return _worst(plant, work, which)
+
+
+@kernel
+def _fastest(v):
+    """What rates are compared with: the largest velocity, at least 1."""
+    fastest = 1.0
+    for j in range(v.shape[0]):
+        fastest = max(fastest, abs(v[j]))
+    return fastest
+
+
+@routine(FLOATS, FLOATS, FLAG, REAL, returns=WHOLE)
+def close_routine(ints, floats, vector, q, v, forces, closed):
+    """`close_loops` as a call; forces: whether any loop acts by force; closed: scaled residual that is none.
+
+    Velocities of embedded loops are right after one step: their equations are linear and their factors fresh.
+    """
+    plant, work = plant_view(ints, floats), work_view(ints, vector)
+    delta, stale = work.vstage[_DELTA], forces and work.loops.solve[S_LEFT, 0] > 0.0
+    for which in (R_RESIDUAL, R_RATE):
+        limit = closed if which == R_RESIDUAL else closed * _fastest(v)
+        placed, renewed, tried, before, worst, loop = which == R_RATE, False, False, math.inf, math.inf, 0
+        for _ in range(2 * STEPS):
+            worst, loop = _measure(plant, work, q, v, which, placed)
+            placed = False
+            if worst <= limit or (tried and worst > STUCK * before):
+                break
+            if forces and not renewed and (stale or worst > SLOW * before):
+                refresh(plant, work, q)
+                renewed = True
+                continue
+            stale = _correction(plant, work, q, which, forces, delta)
+            if _largest(delta) <= 0.1 * closed:
+                break
+            _apply(plant, work, q, v, which, delta)
+            tried, renewed, before = renewed or not forces, False, worst
+            if which == R_RATE and not forces:
+                break
+        if which == R_RESIDUAL and not worst <= BEARABLE:
+            return loop
+    return -1
+
+
+@kernel
+def close_loops(plant, work, q, v):
+    """q and v brought back onto all closed loops after a step; returns the loop that stays open, or -1.
+
+    Needs the factors of the last accelerations in Work.
+    """
+    ints, floats, vector = vectors(plant, work)
+    return close_routine(ints, floats, vector, q, v, has_forces(plant, work), CLOSED)
+
+
+@kernel
+def close_tightly(plant, work, q, v):
+    """The same as far as rounding lets it, for positions where the rows' smallest pivot divides what is left."""
+    ints, floats, vector = vectors(plant, work)
+    return close_routine(ints, floats, vector, q, v, has_forces(plant, work), TIGHT)

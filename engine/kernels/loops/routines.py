@@ -1,0 +1,35 @@
+"""Calls of routines: three vectors go over, not the hundred arrays that are views of them.
+
+A call hands over every array with its shape; the compiler is slow with a thousand arguments, and so is the call.
+"""
+
+from __future__ import annotations
+
+from limberjack.engine.compile.kernel import kernel
+from limberjack.engine.compile.routine import FLOATS, WHOLE, routine
+from limberjack.engine.kernels.groups.closures import move_loop, place_loop
+from limberjack.engine.tables.plant import plant_view, vectors, work_view
+
+
+@routine(WHOLE, FLOATS)
+def place_one_routine(ints, floats, vector, l, q):
+    place_loop(plant_view(ints, floats), work_view(ints, vector), l, q)
+
+
+@kernel
+def place_one(plant, work, l, q):
+    """`closures.place_loop` as a call."""
+    ints, floats, vector = vectors(plant, work)
+    place_one_routine(ints, floats, vector, l, q)
+
+
+@routine(WHOLE, FLOATS, FLOATS)
+def move_one_routine(ints, floats, vector, l, q, v):
+    move_loop(plant_view(ints, floats), work_view(ints, vector), l, q, v)
+
+
+@kernel
+def move_one(plant, work, l, q, v):
+    """`closures.move_loop` as a call."""
+    ints, floats, vector = vectors(plant, work)
+    move_one_routine(ints, floats, vector, l, q, v)

@@ -1,0 +1,168 @@
+"""Coordinates that are not a vector space: the step as a chart around the coordinates it starts from.
+
+A chart vector sigma has nq places. For a quaternion the first three of its four hold the rotation vector of
+R = R0 exp(sigma~), the fourth is unused; all other places are plain differences q - q0. With ω in body axes
+
+    d sigma/dt = J_r⁻¹(sigma) ω = ω + ½ sigma × ω + 1/12 sigma × (sigma × ω) + O(sigma⁴),
+
+enough for a fourth-order Runge-Kutta-Munthe-Kaas method.
+"""
+
+from __future__ import annotations
+
+import math
+
+from limberjack.engine.algebra.sine_cosine import sine_cosine
+from limberjack.engine.algebra.spatial import add, add_scaled, cross, load3, quaternion_matrix, rot, scale, store3
+from limberjack.engine.algebra.views import vector_view
+from limberjack.engine.compile.kernel import entry, kernel
+from limberjack.engine.tables.hinge_types import CUSTOM, FREE, SPHERICAL
+from limberjack.engine.tables.plant import C_Q, C_V, KIND, MAP, NV, QI, S_Q, VI, plant_view
+
+
+@kernel
+def _rotation_rate(sigma, w):
+    """J_r⁻¹(sigma) ω to fourth order."""
+    a = cross(sigma, w)
+    return add_scaled(add_scaled(w, 0.5, a), 1.0 / 12.0, cross(sigma, a))
+
+
+@kernel
+def _relative_motion(plant, topo, v):
+    """Relative angular and linear velocity of a quaternion hinge in body axes."""
+    kind, j = topo[KIND], topo[VI]
+    if kind == SPHERICAL:
+        return load3(v, j), (0.0, 0.0, 0.0)
+    if kind == FREE:
+        return load3(v, j), load3(v, j + 3)
+    w, u = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    for c in range(topo[NV]):
+        h = plant.maps[topo[MAP]]
+        w = add_scaled(w, v[j + c], load3(h, 6 * c))
+        u = add_scaled(u, v[j + c], load3(h, 6 * c + 3))
+    return w, u
+
+
+@kernel
+def chart_rates(plant, q, sigma, v, out):
+    """d sigma/dt (nq,) at the coordinates q, which lie at sigma in the chart."""
+    for k in range(plant.topo.shape[0]):
+        topo = plant.topo[k]
+        kind, i, j = topo[KIND], topo[QI], topo[VI]
+        if kind == SPHERICAL or kind == FREE or kind == CUSTOM:
+            w, u = _relative_motion(plant, topo, v)
+            store3(out, i, _rotation_rate(load3(sigma, i), w))
+            out[i + 3] = 0.0
+            if kind != SPHERICAL:
+                R = quaternion_matrix(q[i], q[i + 1], q[i + 2], q[i + 3])
+                store3(out, i + 4, rot(R, u))
+        else:
+            for c in range(topo[NV]):
+                out[i + c] = v[j + c]
+
+
+@kernel
+def _times_exponential(q0, i, s):
+    """The quaternion q0[i:i+4] times exp(s/2), brought back to unit length."""
+    angle = 0.5 * math.sqrt(s[0] * s[0] + s[1] * s[1] + s[2] * s[2])
+    sine, w = sine_cosine(angle)
+    f = 0.5 * (sine / angle if angle > 1e-8 else 1.0)
+    x, y, z = f * s[0], f * s[1], f * s[2]
+    a, b, c, d = q0[i], q0[i + 1], q0[i + 2], q0[i + 3]
+    r = (
+        a * w - b * x - c * y - d * z,
+        a * x + b * w + c * z - d * y,
+        a * y - b * z + c * w + d * x,
+        a * z + b * y - c * x + d * w,
+    )
+    unit = 1.5 - 0.5 * (r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3])
+    return unit * r[0], unit * r[1], unit * r[2], unit * r[3]
+
+
+@kernel
+def retract(plant, q0, sigma, out):
+    """The coordinates at sigma in the chart around q0; out may be q0 itself."""
+    for k in range(plant.topo.shape[0]):
+        topo = plant.topo[k]
+        kind, i = topo[KIND], topo[QI]
+        if kind == SPHERICAL or kind == FREE or kind == CUSTOM:
+            r = _times_exponential(q0, i, load3(sigma, i))
+            out[i], out[i + 1], out[i + 2], out[i + 3] = r
+            if kind != SPHERICAL:
+                store3(out, i + 4, add(load3(q0, i + 4), load3(sigma, i + 4)))
+        else:
+            for c in range(topo[NV]):
+                out[i + c] = q0[i + c] + sigma[i + c]
+
+
+@kernel
+def move(plant, q0, v, h, out):
+    """q0 ⊕ h v, velocities as at q0; out may be q0 itself."""
+    for k in range(plant.topo.shape[0]):
+        topo = plant.topo[k]
+        kind, i, j = topo[KIND], topo[QI], topo[VI]
+        if kind == SPHERICAL or kind == FREE or kind == CUSTOM:
+            w, u = _relative_motion(plant, topo, v)
+            R = quaternion_matrix(q0[i], q0[i + 1], q0[i + 2], q0[i + 3])
+            r = _times_exponential(q0, i, scale(h, w))
+            out[i], out[i + 1], out[i + 2], out[i + 3] = r
+            if kind != SPHERICAL:
+                store3(out, i + 4, add_scaled(load3(q0, i + 4), h, rot(R, u)))
+        else:
+            for c in range(topo[NV]):
+                out[i + c] = q0[i + c] + h * v[j + c]
+
+
+@kernel
+def _unit_length(q, i):
+    """Brings q[i:i+4] to unit length; one that is unit to rounding keeps its bits."""
+    square = q[i] * q[i] + q[i + 1] * q[i + 1] + q[i + 2] * q[i + 2] + q[i + 3] * q[i + 3]
+    if abs(square - 1.0) > 4e-15:
+        f = 1.0 / math.sqrt(square)
+        for c in range(4):
+            q[i + c] = f * q[i + c]
+
+
+@kernel
+def coordinate_rates(plant, q, v, out):
+    """dq/dt (nq,): of a quaternion ½ q ∘ ω, linear in q so that its length stays, whatever it is."""
+    for k in range(plant.topo.shape[0]):
+        topo = plant.topo[k]
+        kind, i, j = topo[KIND], topo[QI], topo[VI]
+        if kind == SPHERICAL or kind == FREE or kind == CUSTOM:
+            w, u = _relative_motion(plant, topo, v)
+            a, b, c, d = q[i], q[i + 1], q[i + 2], q[i + 3]
+            out[i] = -0.5 * (b * w[0] + c * w[1] + d * w[2])
+            out[i + 1] = 0.5 * (a * w[0] + c * w[2] - d * w[1])
+            out[i + 2] = 0.5 * (a * w[1] + d * w[0] - b * w[2])
+            out[i + 3] = 0.5 * (a * w[2] + b * w[1] - c * w[0])
+            if kind != SPHERICAL:
+                f = 1.0 / math.sqrt(a * a + b * b + c * c + d * d)
+                store3(out, i + 4, rot(quaternion_matrix(f * a, f * b, f * c, f * d), u))
+        else:
+            for c in range(topo[NV]):
+                out[i + c] = v[j + c]
+
+
+@entry
+def rates_entry(ints, floats, state, out):
+    """dq/dt (nq,) at State, whose quaternions may have any length but 0."""
+    nq = ints[C_Q]
+    coordinate_rates(
+        plant_view(ints, floats), vector_view(state, S_Q, nq), vector_view(state, S_Q + nq, ints[C_V]), out
+    )
+
+
+@kernel
+def unit_quaternions(plant, q):
+    """Bring the quaternions in q to unit length."""
+    for k in range(plant.topo.shape[0]):
+        kind = plant.topo[k, KIND]
+        if kind == SPHERICAL or kind == FREE or kind == CUSTOM:
+            _unit_length(q, plant.topo[k, QI])
+
+
+@entry
+def normalise_entry(ints, floats, state):
+    """Bring the quaternions in State to unit length."""
+    unit_quaternions(plant_view(ints, floats), vector_view(state, S_Q, ints[C_Q]))

@@ -1,0 +1,112 @@
+"""Bodies of the mass matrix that share a frame: up to SHARED in a row, with revolute hinges and large subtrees.
+
+The frame is that of the first of them, their home. X, H and R of all are seen there, so that nothing crosses the hinges
+between them: that would cost four times what their rows do. Levers stay as short as so many links, and so does what
+their squares take from the last digits.
+"""
+
+from __future__ import annotations
+
+from limberjack.engine.algebra.blocks import block_lane, load_block, store_block
+from limberjack.engine.algebra.lanes import between_lanes, store_lanes, with_lane
+from limberjack.engine.algebra.spatial import (
+    add,
+    cross,
+    dot,
+    load3,
+    load6,
+    load9,
+    mul,
+    rigid_mul,
+    rot,
+    store3,
+    store6,
+    store9,
+    turn_sym,
+)
+from limberjack.engine.algebra.views import LANES
+from limberjack.engine.compile.kernel import kernel
+from limberjack.engine.kernels.nodes.composite import C_H, C_M, pad_of, shift_composite
+from limberjack.engine.kernels.nodes.tree import hinge_frame
+from limberjack.engine.tables.plant import A_I, PATH, PATH_REVOLUTE, UP, VEND, VI, W_ALPHA, W_DINV, W_U, W_V
+
+#: bodies that share a frame at most: longer, and the squares of their levers take digits from small entries
+SHARED = 8
+#: velocities of a subtree from which on its columns cost more to take across a hinge than its first body to share
+WIDE = 24
+#: velocities of a model from which on homes are looked for
+LARGE = 48
+
+# Of a body that shares the frame of its home, in work.rows: R and p of its own there, H* there, how many lie between
+# (0: its own home).
+_H_R, _H_P, _H_H, H_DEPTH = W_V, W_ALPHA + 3, W_U, W_DINV
+
+
+@kernel
+def frame_home(plant, work, k, large):
+    """R and p of body k in the home of its parent."""
+    up = work.rows[plant.topo[k, UP]]
+    R, p = hinge_frame(plant, work, k)
+    if not large or plant.topo[k, UP] == 0 or up[H_DEPTH] == 0.0:
+        return R, p
+    R_up = load9(up, _H_R)
+    return mul(R_up, R), add(load3(up, _H_P), rot(R_up, p))
+
+
+@kernel
+def find_home(plant, work, k):
+    """Whether body k, once placed, shares the home of its parent; its R, p, H* and M(k) are then put there."""
+    topo, row, acc = plant.topo[k], work.rows[k + 1], work.acc[k + 1]
+    depth = work.rows[topo[UP], H_DEPTH] + 1.0
+    row[H_DEPTH] = 0.0
+    if topo[PATH] != PATH_REVOLUTE or topo[UP] == 0 or topo[VEND] - topo[VI] < WIDE or depth >= SHARED:
+        return
+    R, p = frame_home(plant, work, k, True)
+    axis = R[2], R[5], R[8]
+    store9(row, _H_R, R)
+    store3(row, _H_P, p)
+    store3(row, _H_H, axis)
+    store3(row, _H_H + 3, cross(p, axis))
+    row[H_DEPTH] = depth
+    h, I = shift_composite(acc[C_M], rot(R, load3(acc, C_H)), turn_sym(R, load6(acc, A_I)), p)
+    store6(acc, A_I, I)
+    store3(acc, C_H, h)
+
+
+@kernel
+def _row_block(block, h_n, h_f):
+    """H X of a block's eight columns."""
+    n, f = load_block(block, 0)
+    return h_n[0] * n[0] + h_n[1] * n[1] + h_n[2] * n[2] + h_f[0] * f[0] + h_f[1] * f[1] + h_f[2] * f[2]
+
+
+@kernel
+def _put(block, i, n, f):
+    """[n; f] in lane i of a block, stored whole: the next load would wait long for a single lane."""
+    w, u = load_block(block, 0)
+    w = with_lane(w[0], i, n[0]), with_lane(w[1], i, n[1]), with_lane(w[2], i, n[2])
+    store_block(block, 0, w, (with_lane(u[0], i, f[0]), with_lane(u[1], i, f[1]), with_lane(u[2], i, f[2])))
+
+
+@kernel
+def share_row(plant, work, k, m, h, I, M):
+    """Column and row of a body that shares the frame of its home.
+
+    A first block that is not full reaches back into the row before, whose turn is still to come; not so into those of
+    modes, which are filled by others, and not before the first.
+    """
+    columns, home, v = work.columns, work.rows[k + 1], plant.topo[k, VI]
+    pad, row = pad_of(columns, M.shape[0]), M[v]
+    start, stop = v + pad, plant.topo[k, VEND] + pad
+    h_n, h_f = load3(home, _H_H), load3(home, _H_H + 3)
+    n, f = rigid_mul(m, h, I, h_n, h_f)
+    first = start // LANES
+    _put(columns[first], start - LANES * first, n, f)
+    if first == 0 and pad > 0 and (v == 0 or plant.flexible.modal_int.shape[0] > 0):
+        for lane in range(pad, LANES):
+            n, f = block_lane(columns[0], lane)
+            row[lane - pad] = dot(h_n, n) + dot(h_f, f) if lane < stop else 0.0
+        first = 1
+    for b in range(first, columns.shape[0]):
+        at = LANES * b
+        store_lanes(row, at - pad, between_lanes(_row_block(columns[b], h_n, h_f), 0, stop - at))

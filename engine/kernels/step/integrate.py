@@ -1,0 +1,250 @@
+"""Fixed-step integrators on the coordinate manifold, and the compiled loop over steps.
+
+rk4            fourth-order Runge-Kutta-Munthe-Kaas in the chart of `manifold.py`
+semi_implicit  v⁺ = v + h a(q, v),  q⁺ = q ⊕ h v⁺
+implicit       (M + h C + h² K) a = T - h K v - bias,  v⁺ = v + h a,  q⁺ = q ⊕ h v⁺
+               with C, K the hinge-diagonal damping and stiffness of `forces.py`: they join the armature inside
+               the articulated inertia, so the cost stays O(N)
+
+Loops are switched as commanded before a step (`loops/switching.py`), driven to where their commands have them at its
+end (`loops/drives.py`), and closed again after each of its parts (`loops/projection.py`). Motors (`drives/motor.py`)
+are solved along with each part, valves of thrusters (`drives/valve.py`) over the whole step; instruments
+(`instruments/sampling.py`) sample at its end.
+"""
+
+from __future__ import annotations
+
+from limberjack.engine.algebra.views import vector_view
+from limberjack.engine.compile.kernel import entry, kernel
+from limberjack.engine.kernels.forces.applied_forces import DAMPING, STIFFNESS, applied_forces
+from limberjack.engine.kernels.forces.hinge_forces import start_motors
+from limberjack.engine.kernels.forces.motor import finish_motors, keep_motors, take_motors
+from limberjack.engine.kernels.forces.valve import finish_valves, start_valves
+from limberjack.engine.kernels.loops.drives import begin_drives, set_drives, set_mean_drives, take_commands
+from limberjack.engine.kernels.loops.dynamics import accelerate, choose, close, close_stage, is_near
+from limberjack.engine.kernels.loops.rolling import fallen_disc
+from limberjack.engine.kernels.loops.switching import follow_commands, keep_switches, take_state
+from limberjack.engine.kernels.nodes.manifold import chart_rates, move, retract
+from limberjack.engine.kernels.sensors.instruments import take_samples
+from limberjack.engine.tables.drives import MO_Q, MO_V
+from limberjack.engine.tables.loops import AFRESH, HELD
+from limberjack.engine.tables.plant import C_Q, C_V, S_Q, S_STEPS, S_TIME, device_states, plant_view, work_view
+
+INTEGRATORS = {"rk4": 0, "semi_implicit": 1, "implicit": 2}
+RK4, SEMI_IMPLICIT, IMPLICIT = range(3)
+
+OK, NOT_FINITE, DIVERGED, LOOP_OPEN = range(4)
+#: velocities beyond this (rad/s or m/s) count as divergence
+FASTEST = 1e10
+
+# rows of work.vstage and work.qstage
+_A, _V, _VSTART = 0, 4, 7
+_RATE, _SIGMA, _QS, _QNEW, _QSTART = 0, 4, 5, 6, 7
+
+
+@kernel
+def _accelerate(plant, work, q, v, command, h, implicit, out):
+    """Accelerations (nv,) from state and commands; implicit: those of the linearly implicit method for a step h."""
+    applied_forces(plant, work, q, v, command)
+    add = work.inertia_add
+    for j in range(v.shape[0]):
+        add[j] = plant.armature[j]
+        if implicit:
+            k, c = work.vstage[STIFFNESS, j], work.vstage[DAMPING, j]
+            add[j] += h * (c + h * k)
+            work.tau[j] -= h * k * v[j]
+    accelerate(plant, work, q, v, work.tau, add, False, out)
+
+
+@kernel
+def _stage(plant, work, q, v, h, stage):
+    """The state at h along the rates of `stage`: work.qstage[_QS], work.vstage[_V]."""
+    sigma, rate, a = work.qstage[_SIGMA], work.qstage[_RATE + stage], work.vstage[_A + stage]
+    for i in range(q.shape[0]):
+        sigma[i] = h * rate[i]
+    for j in range(v.shape[0]):
+        work.vstage[_V, j] = v[j] + h * a[j]
+    retract(plant, q, sigma, work.qstage[_QS])
+
+
+@kernel
+def _finish_rk4(plant, work, q, v, h):
+    """The new state from four stages."""
+    sigma, r, a, w = work.qstage[_SIGMA], work.qstage, work.vstage, h / 6.0
+    for i in range(q.shape[0]):
+        sigma[i] = w * (r[0, i] + 2.0 * (r[1, i] + r[2, i]) + r[3, i])
+    for j in range(v.shape[0]):
+        a[_V, j] = v[j] + w * (a[0, j] + 2.0 * (a[1, j] + a[2, j]) + a[3, j])
+    retract(plant, q, sigma, work.qstage[_QNEW])
+
+
+@kernel
+def _finish_euler(plant, work, q, v, h):
+    """The new state from one stage: v⁺ = v + h a, q⁺ = q ⊕ h v⁺."""
+    a, new = work.vstage[_A], work.vstage[_V]
+    for j in range(v.shape[0]):
+        new[j] = v[j] + h * a[j]
+    move(plant, q, new, h, work.qstage[_QNEW])
+
+
+@kernel
+def _begin_rk4(plant, work, q, v):
+    """The state of the first stage."""
+    for i in range(q.shape[0]):
+        work.qstage[_SIGMA, i] = 0.0
+        work.qstage[_QS, i] = q[i]
+    for j in range(v.shape[0]):
+        work.vstage[_V, j] = v[j]
+
+
+@kernel
+def _integrate(plant, work, q, v, command, left, h, integrator):
+    """One part of a step, `left` seconds before drives are where their commands have them.
+
+    The new state is left in work.qstage[_QNEW], work.vstage[_V].
+    """
+    staged, looped, near = integrator == RK4, plant.loops.loop_int.shape[0] > 0, False
+    if staged:
+        _begin_rk4(plant, work, q, v)
+    for stage in range(4 if staged else 1):
+        part = 0.0 if stage == 0 else (h if stage == 3 else 0.5 * h)
+        qs, vs = q, v
+        if staged:
+            qs, vs = work.qstage[_QS], work.vstage[_V]
+            if stage > 0:
+                _stage(plant, work, q, v, part, stage - 1)
+            set_drives(plant, work, left - part)
+            if near and stage > 0:
+                close_stage(plant, work, qs, vs)
+            chart_rates(plant, qs, work.qstage[_SIGMA], vs, work.qstage[_RATE + stage])
+        else:
+            set_mean_drives(plant, work, left, h)
+        _accelerate(plant, work, qs, vs, command, h, integrator == IMPLICIT, work.vstage[_A + stage])
+        if looped and staged and stage == 0:
+            near = is_near(plant, work)
+            choose(plant, work, HELD)
+    if looped:
+        choose(plant, work, AFRESH)
+    if staged:
+        _finish_rk4(plant, work, q, v, h)
+    else:
+        _finish_euler(plant, work, q, v, h)
+
+
+@kernel
+def _health(q, v):
+    """Status of a state and the first velocity j (as j) or coordinate i (as -1 - i) that is not finite or too fast."""
+    for j in range(v.shape[0]):
+        if not (abs(v[j]) <= FASTEST):
+            return (DIVERGED if abs(v[j]) > FASTEST and v[j] - v[j] == 0.0 else NOT_FINITE), j
+    for i in range(q.shape[0]):
+        if q[i] - q[i] != 0.0:
+            return NOT_FINITE, -1 - i
+    return OK, 0
+
+
+@kernel
+def _copy(source, target):
+    for i in range(source.shape[0]):
+        target[i] = source[i]
+
+
+@kernel
+def _part(plant, work, q, v, command, left, h, integrator):
+    """One part of a step, its loops closed again; returns (status, velocity, coordinate or loop index)."""
+    _integrate(plant, work, q, v, command, left, h, integrator)
+    q_new, v_new = work.qstage[_QNEW], work.vstage[_V]
+    status, index = _health(q_new, v_new)
+    if status == OK and plant.loops.loop_int.shape[0] > 0:
+        set_drives(plant, work, left - h)
+        loop = fallen_disc(plant, work, q_new, v_new, h)
+        if loop < 0:
+            loop = close(plant, work, q_new, v_new)
+        if loop >= 0:
+            return LOOP_OPEN, loop
+        return _health(q_new, v_new)
+    return status, index
+
+
+@kernel
+def _acting_rates(plant, work, q, v, h, integrator):
+    """work.vstage[_A] = the rates at which damping acted on joints with motors in the part of a step that is done.
+
+    implicit: those at its end, semi_implicit: at its start, rk4: the mean over its stages, which is (q⁺ - q)/h.
+    """
+    rates = work.vstage[_A]
+    for m in range(plant.drives.motor.shape[0]):
+        i, j = plant.drives.motor_int[m, MO_Q], plant.drives.motor_int[m, MO_V]
+        if integrator == RK4:
+            rates[j] = (work.qstage[_QNEW, i] - q[i]) / h
+        else:
+            rates[j] = work.vstage[_V, j] if integrator == IMPLICIT else v[j]
+
+
+@kernel
+def step(plant, work, state, q, v, command, dt, integrator, substeps, ahead):
+    """One step of dt in `substeps` equal parts; returns (status, index as `_part`). A bad step changes nothing but
+    the switches and motors in Work. Drives are where their commands have them at the end of step `ahead`, 1 for this
+    one."""
+    h, left = dt / substeps, ahead * dt
+    keep = substeps > 1 or work.loops.switch.shape[0] > 0  # else q and v stay until the step is done
+    if keep:
+        _copy(q, work.qstage[_QSTART])
+        _copy(v, work.vstage[_VSTART])
+    driven = work.loops.drive.shape[0] > 0
+    if driven:
+        take_commands(plant, work, command)
+        set_drives(plant, work, left)
+    if work.loops.switch.shape[0] > 0:
+        follow_commands(plant, work, q, v, command)
+    if driven:
+        begin_drives(plant, work, q, v, left)
+    for i in range(substeps):
+        start_motors(plant, work, q, v, command, h)
+        status, index = _part(plant, work, q, v, command, left - i * h, h, integrator)
+        if status != OK:
+            if keep:
+                _copy(work.qstage[_QSTART], q)
+                _copy(work.vstage[_VSTART], v)
+            return status, index
+        if plant.drives.motor.shape[0] > 0:
+            _acting_rates(plant, work, q, v, h, integrator)
+            finish_motors(plant, work, work.vstage[_V], work.vstage[_A], h)
+        _copy(work.qstage[_QNEW], q)
+        _copy(work.vstage[_V], v)
+    state[S_STEPS] += 1.0
+    state[S_TIME] = state[S_STEPS] * dt
+    return OK, 0
+
+
+@entry
+def advance_entry(ints, floats, work, state, dt, integrator, substeps, steps, ahead, report):
+    """Advance State by `steps` steps of dt. report (3,) int64: status, index, steps done.
+
+    ahead : steps from now at whose end prescribed motions are where their commands have them, at least `steps`: those
+        that the caller takes together
+
+    The index is that of the velocity j (or -1 - coordinate) that is not finite or too fast, or of the loop that stays
+    open.
+    """
+    plant, scratch = plant_view(ints, floats), work_view(ints, work)
+    nq, nv = ints[C_Q], ints[C_V]
+    q, v = vector_view(state, S_Q, nq), vector_view(state, S_Q + nq, nv)
+    command = vector_view(state, S_Q + nq + nv, plant.commands)
+    report[0], report[1], report[2] = OK, 0, 0
+    readings, drives = device_states(ints, state)
+    take_state(ints, plant, scratch, state)
+    take_motors(plant, scratch, drives)
+    take_samples(ints, plant, scratch, state, readings, 0, dt)
+    for i in range(steps):
+        number = int(state[S_STEPS])
+        start_valves(plant, scratch, drives, command, number, dt)
+        status, index = step(plant, scratch, state, q, v, command, dt, integrator, substeps, ahead - i)
+        if status != OK:
+            report[0], report[1] = status, index
+            return
+        keep_switches(ints, scratch, state)
+        keep_motors(plant, scratch, drives)
+        finish_valves(plant, drives, command, number, dt)
+        take_samples(ints, plant, scratch, state, readings, number + 1, dt)
+        report[2] += 1

@@ -1,0 +1,55 @@
+"""Whether parameters and a state are fit to run, for callers that set them number by number (FMU)."""
+
+from __future__ import annotations
+
+from limberjack.engine.algebra.views import vector_view
+from limberjack.engine.compile.kernel import entry, kernel
+from limberjack.engine.tables.hinge_types import CUSTOM, FREE, SPHERICAL
+from limberjack.engine.tables.plant import C_Q, C_V, D_LIMIT_K, D_LOWER, D_UPPER, KIND, QI, S_Q, plant_view
+
+READY, LIMITS_CROSSED, NOT_A_ROTATION, NOT_A_NUMBER = range(4)
+#: how far the square of a quaternion's length may be from 1, as `arguments.coordinates` allows
+_SQUARE_TOLERANCE = 2e-6
+
+
+@kernel
+def _crossed_limits(plant):
+    """First velocity whose lower limit is not below its upper one, or -1."""
+    for j in range(plant.dof.shape[0]):
+        if plant.dof[j, D_LIMIT_K] != 0.0 and not plant.dof[j, D_LOWER] < plant.dof[j, D_UPPER]:
+            return j
+    return -1
+
+
+@kernel
+def _bad_quaternion(plant, q):
+    """First coordinate of the first quaternion that is not of unit length, or -1."""
+    for k in range(plant.topo.shape[0]):
+        kind, i = plant.topo[k, KIND], plant.topo[k, QI]
+        if kind == SPHERICAL or kind == FREE or kind == CUSTOM:
+            square = q[i] * q[i] + q[i + 1] * q[i + 1] + q[i + 2] * q[i + 2] + q[i + 3] * q[i + 3]
+            if not abs(square - 1.0) <= _SQUARE_TOLERANCE:
+                return i
+    return -1
+
+
+@kernel
+def _not_finite(motion):
+    """First number of [q | v] that is not finite, or -1."""
+    for i in range(motion.shape[0]):
+        if motion[i] - motion[i] != 0.0:
+            return i
+    return -1
+
+
+@entry
+def check_entry(ints, floats, state, report):
+    """report (2,) int64: status, and which velocity, coordinate or number of [q | v] is at fault."""
+    plant, nq, nv = plant_view(ints, floats), ints[C_Q], ints[C_V]
+    report[0], report[1] = NOT_A_NUMBER, _not_finite(vector_view(state, S_Q, nq + nv))
+    if report[1] < 0:
+        report[0], report[1] = NOT_A_ROTATION, _bad_quaternion(plant, vector_view(state, S_Q, nq))
+    if report[1] < 0:
+        report[0], report[1] = LIMITS_CROSSED, _crossed_limits(plant)
+    if report[1] < 0:
+        report[0] = READY

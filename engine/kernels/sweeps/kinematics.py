@@ -1,0 +1,263 @@
+"""Poses, velocities and accelerations of nodes, Jacobians, momentum, energy (000 Jacobian J = B* φ* H*; 002 same).
+
+All results are in inertial axes. Body-frame derivatives α become classical accelerations by adding ω × v.
+"""
+
+from __future__ import annotations
+
+from limberjack.engine.algebra.spatial import (
+    ZERO,
+    add,
+    add_cross,
+    cross,
+    dot,
+    load3,
+    load6,
+    load9,
+    mul,
+    rigid_mul,
+    rot,
+    store3,
+    store9,
+    sub,
+    unrot,
+)
+from limberjack.engine.compile.kernel import entry, kernel
+from limberjack.engine.kernels.forces.body_forces import central_energy
+from limberjack.engine.kernels.nodes.accelerations import accelerate_body
+from limberjack.engine.kernels.nodes.modal_articulated import deformed_inertia, modal_momentum
+from limberjack.engine.kernels.nodes.modal_nodes import node_column, node_map
+from limberjack.engine.kernels.nodes.tree import begin_sweep, place_body, sweep_poses, sweep_velocities
+from limberjack.engine.tables.plant import (
+    B_H,
+    B_I,
+    B_M,
+    D_REST,
+    D_STIFFNESS,
+    DI_Q,
+    G_H,
+    GROUNDED,
+    NV,
+    PATH,
+    PATH_BASE,
+    PATH_MODAL,
+    PATH_NODE,
+    PATH_PRISMATIC,
+    PATH_REVOLUTE,
+    SLOT,
+    UP,
+    VI,
+    W_ALPHA,
+    W_V,
+    plant_view,
+    work_view,
+)
+
+
+@kernel
+def node_pose(plant, work, node):
+    """Rotation (9) and position (3) of a node in the inertial frame."""
+    body, local = work.pose[plant.node_row[node]], plant.node_pose[node]
+    R = load9(body, 0)
+    return mul(R, load9(local, 0)), add(load3(body, 9), rot(R, load3(local, 9)))
+
+
+@kernel
+def node_velocity(plant, work, node):
+    """Angular velocity, and velocity of the node's origin, in inertial axes."""
+    row = work.rows[plant.node_row[node]]
+    R = load9(work.pose[plant.node_row[node]], 0)
+    w = load3(row, W_V)
+    return rot(R, w), rot(R, add_cross(load3(row, W_V + 3), w, load3(plant.node_pose[node], 9)))
+
+
+@kernel
+def node_acceleration(plant, work, node):
+    """Angular acceleration, and classical acceleration of the node's origin, in inertial axes."""
+    row, r = work.rows[plant.node_row[node]], load3(plant.node_pose[node], 9)
+    R = load9(work.pose[plant.node_row[node]], 0)
+    w, alpha = load3(row, W_V), load3(row, W_ALPHA)
+    v = add_cross(load3(row, W_V + 3), w, r)
+    a = add_cross(add_cross(load3(row, W_ALPHA + 3), alpha, r), w, v)
+    return rot(R, alpha), rot(R, a)
+
+
+@kernel
+def spread_wrenches(plant, work, external):
+    """external (nodes, 6), [moment; force] at the nodes in inertial axes → work.wrench at O_k in body axes."""
+    sweep_poses(plant, work)
+    for k in range(work.wrench.shape[0]):
+        store3(work.wrench[k], 0, ZERO)
+        store3(work.wrench[k], 3, ZERO)
+    for node in range(plant.node_row.shape[0]):
+        wrench = work.wrench[plant.node_row[node]]
+        R = load9(work.pose[plant.node_row[node]], 0)
+        n, f = unrot(R, load3(external[node], 0)), unrot(R, load3(external[node], 3))
+        store3(wrench, 0, add(load3(wrench, 0), add_cross(n, load3(plant.node_pose[node], 9), f)))
+        store3(wrench, 3, add(load3(wrench, 3), f))
+
+
+@entry
+def spread_wrenches_entry(ints, floats, work, q, external):
+    """Fill work.wrench for the coordinates q."""
+    plant, scratch = plant_view(ints, floats), work_view(ints, work)
+    sweep_velocities(plant, scratch, q, scratch.zeros)
+    spread_wrenches(plant, scratch, external)
+
+
+@kernel
+def _write_column(J, column, pose, h, u, point):
+    """Column of a Jacobian: a hinge direction (h, u) at O_k in body axes, seen at `point` in inertial axes."""
+    R = load9(pose, 0)
+    w = rot(R, h)
+    v = add_cross(rot(R, u), w, sub(point, load3(pose, 9)))
+    for i in range(3):
+        J[i, column] = w[i]
+        J[3 + i, column] = v[i]
+
+
+@kernel
+def jacobian(plant, work, q, node, J):
+    """J (6, nv) of a node; work must be placed for q."""
+    sweep_poses(plant, work)
+    point = node_pose(plant, work, node)[1]
+    row = plant.node_row[node]
+    while row > 0:
+        topo, pose = plant.topo[row - 1], work.pose[row]
+        path, j = topo[PATH], topo[VI]
+        if path == PATH_REVOLUTE:
+            _write_column(J, j, pose, (0.0, 0.0, 1.0), ZERO, point)
+        elif path == PATH_PRISMATIC:
+            _write_column(J, j, pose, ZERO, (0.0, 0.0, 1.0), point)
+        elif path == PATH_BASE:
+            for c in range(3):
+                axis = (1.0 * (c == 0), 1.0 * (c == 1), 1.0 * (c == 2))
+                _write_column(J, j + c, pose, axis, ZERO, point)
+                _write_column(J, j + 3 + c, pose, ZERO, axis, point)
+        elif path == PATH_NODE:
+            modes, _, up, h = node_map(plant, work, row - 1)
+            for r in range(modes):
+                w, u = node_column(work.modal, h, r)
+                _write_column(J, plant.topo[up, VI] + r, pose, w, u, point)
+        elif path != PATH_MODAL:
+            g = work.gen[topo[SLOT]]
+            for c in range(topo[NV]):
+                _write_column(J, j + c, pose, load3(g, G_H + 6 * c), load3(g, G_H + 6 * c + 3), point)
+        row = topo[UP]
+
+
+@entry
+def jacobian_entry(ints, floats, work, q, node, J):
+    """J (6, nv) must be zero on entry; only the columns between node and base are written."""
+    plant, scratch = plant_view(ints, floats), work_view(ints, work)
+    sweep_velocities(plant, scratch, q, scratch.zeros)
+    jacobian(plant, scratch, q, node, J)
+
+
+@entry
+def node_pose_entry(ints, floats, work, q, node, out):
+    """out (12,): R row by row, then p."""
+    plant, scratch = plant_view(ints, floats), work_view(ints, work)
+    sweep_velocities(plant, scratch, q, scratch.zeros)
+    sweep_poses(plant, scratch)
+    R, p = node_pose(plant, scratch, node)
+    store9(out, 0, R)
+    store3(out, 9, p)
+
+
+@entry
+def node_motion_entry(ints, floats, work, q, v, vdot, node, out):
+    """out (12,): velocity [ω; v], then acceleration [dω/dt; a] for the given vdot, no gravity."""
+    plant, scratch = plant_view(ints, floats), work_view(ints, work)
+    begin_sweep(plant, scratch, q, 0.0)
+    for k in range(plant.topo.shape[0]):
+        w, u = place_body(plant, scratch, k, q, v)
+        accelerate_body(plant, scratch, k, v, vdot, w, u)
+    sweep_poses(plant, scratch)
+    w, u = node_velocity(plant, scratch, node)
+    store3(out, 0, w)
+    store3(out, 3, u)
+    w, u = node_acceleration(plant, scratch, node)
+    store3(out, 6, w)
+    store3(out, 9, u)
+
+
+@kernel
+def totals(plant, work, out):
+    """out (12,): kinetic and potential energy, momentum (6) about the inertial origin, first moment (3), mass.
+
+    Of the moving bodies: what is fixed to the ground does not count, be its hinge merged or not. Rotors of constant
+    momentum count in the momentum only: what their drives do to keep it so is no energy of the bodies.
+    """
+    kinetic, mass = 0.0, 0.0
+    L, p, c = ZERO, ZERO, ZERO
+    for k in range(plant.topo.shape[0]):
+        if plant.topo[k, GROUNDED]:
+            continue
+        body, pose, row = plant.body[k], work.pose[k + 1], work.rows[k + 1]
+        m, h, I = body[B_M], load3(body, B_H), load6(body, B_I)
+        w, u = load3(row, W_V), load3(row, W_V + 3)
+        modal = plant.topo[k, PATH] == PATH_MODAL
+        if modal:
+            h, I = deformed_inertia(plant, work, k, h, I)
+        n, f = rigid_mul(m, h, I, w, u)
+        kinetic += 0.5 * (dot(w, n) + dot(u, f))
+        if modal:
+            bent, moved = modal_momentum(plant, work, k)
+            kinetic += dot(w, bent) + dot(u, moved)
+            n, f = add(n, bent), add(f, moved)
+        R, x = load9(pose, 0), load3(pose, 9)
+        f = rot(R, f)
+        p = add(p, f)
+        L = add(add(L, rot(R, n)), cross(x, f))
+        h = rot(R, h)
+        c = (c[0] + h[0] + m * x[0], c[1] + h[1] + m * x[1], c[2] + h[2] + m * x[2])
+        mass += m
+    for i in range(plant.elements.rotor.shape[0]):
+        L = add(L, rot(load9(work.pose[plant.elements.rotor_row[i]], 0), load3(plant.elements.rotor[i], 0)))
+    out[0], out[1] = kinetic, -dot(load3(plant.gravity, 0), c)
+    if plant.elements.central.shape[0] > 0:
+        out[1] += central_energy(plant, work)
+    store3(out, 2, L)
+    store3(out, 5, p)
+    store3(out, 8, c)
+    out[11] = mass
+
+
+@kernel
+def rotor_energy(plant, v):
+    """Kinetic energy ½ Σ armature v² of reflected rotors."""
+    energy = 0.0
+    for j in range(v.shape[0]):
+        energy += 0.5 * plant.armature[j] * v[j] * v[j]
+    return energy
+
+
+@kernel
+def strain_energy(plant, q, k):
+    """½ Σ k (q - rest)² over the modes of link k."""
+    first, energy = plant.topo[k, VI], 0.0
+    for j in range(first, first + plant.topo[k, NV]):
+        x = q[plant.dof_int[j, DI_Q]] - plant.dof[j, D_REST]
+        energy += 0.5 * plant.dof[j, D_STIFFNESS] * x * x
+    return energy
+
+
+@kernel
+def strain_energies(plant, q):
+    """Of all modal bodies together."""
+    energy = 0.0
+    for k in range(plant.topo.shape[0]):
+        if plant.topo[k, PATH] == PATH_MODAL:
+            energy += strain_energy(plant, q, k)
+    return energy
+
+
+@entry
+def totals_entry(ints, floats, work, q, v, out):
+    """`totals` for q, v; the reflected rotors count in the kinetic energy, not in the momentum."""
+    plant, scratch = plant_view(ints, floats), work_view(ints, work)
+    sweep_velocities(plant, scratch, q, v)
+    sweep_poses(plant, scratch)
+    totals(plant, scratch, out)
+    out[0] += rotor_energy(plant, v)

@@ -1,0 +1,353 @@
+"""System → Plant: fill the flat arrays that `engine/tables/plant.py` describes."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from limberjack.engine.common.errors import ModelError
+from limberjack.engine.kernels.entries import entries, prepare_routines
+from limberjack.engine.model.device_tables import device_counts, fill_devices, first_drives, first_readings
+from limberjack.engine.model.devices import Errors, Sensor
+from limberjack.engine.model.element_tables import element_counts, fill_elements
+from limberjack.engine.model.flexible import FlexibleTables, modes_of
+from limberjack.engine.model.frames import Frames, Link, assemble, canonical_rotation, hinge_parameter, split_turns
+from limberjack.engine.model.loops.fill import Tables, first_switches
+from limberjack.engine.model.loops.plan import plan
+from limberjack.engine.model.plant import Plant, aligned_zeros, empty_plant
+from limberjack.engine.model.system import Dof, Hinge, Node, System
+from limberjack.engine.tables import plant as at
+from limberjack.engine.tables.hinge_types import ATTACHED, CUSTOM, FIXED, FREE, MODAL, PRISMATIC, REVOLUTE
+from limberjack.engine.tables.instruments import C_INSTRUMENTS
+from limberjack.engine.tables.sensor_types import SENSOR_TYPES
+
+_SYM = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
+_MODES = {"torque": at.MODE_TORQUE, "velocity": at.MODE_VELOCITY, "servo": at.MODE_SERVO}
+SENSOR_CODES = {name: code for code, name in enumerate(SENSOR_TYPES)}
+#: time constant of hinge stops whose stiffness the model does not give, s
+LIMIT_TIME = 0.02
+
+
+def build(system: System) -> Plant:
+    """Flatten a validated System.
+
+    Raises ModelError where the bodies are not depth first, as `validate` sorts them, and where limits without
+    stiffness cannot be completed because the mass matrix at the initial coordinates is singular.
+    """
+    _require_depth_first(system)
+    frames = assemble(system)
+    links = frames.links
+    maps = [link for link in links if link.body.hinge.map is not None]
+    nodes = [Node(name, name) for name in system.body_names] + list(system.nodes)
+    counts = {
+        at.C_BODIES: len(links),
+        at.C_Q: system.nq,
+        at.C_V: system.nv,
+        at.C_NODES: len(nodes),
+        at.C_ACTUATORS: len(system.actuators),
+        at.C_SENSORS: len(system.sensors),
+        at.C_MAPS: len(maps),
+        at.C_PARTS: sum(len(link.parts) for link in links),
+    }
+    tables = Tables(plan(system, frames)) if system.loops else None
+    flexible = FlexibleTables(links, bool(system.loops))
+    elements = element_counts(system)
+    devices = device_counts(system)
+    if tables or flexible.table.size or any(elements.values()):
+        prepare_routines(instruments=False)
+    if devices[C_INSTRUMENTS]:
+        prepare_routines(instruments=True)
+    plant = empty_plant(counts | elements | devices | flexible.counts() | (tables.counts() if tables else {}))
+    plant.ints[at.C_COMMANDS] = len(system.command_names)
+    damped = {a.coordinate for a in system.actuators if a.mode != "torque" or a.motor is not None}
+    _fill_bodies(plant, links, maps, None if tables else damped)
+    flexible.fill(plant)
+    _fill_parts(plant, links)
+    _fill_dofs(plant, system, links)
+    if tables:
+        tables.fill(plant)
+    _mark_sums(plant.sections["topo"])
+    _fill_nodes(plant, nodes, frames)
+    _fill_actuators(plant, system)
+    _fill_sensors(plant, system)
+    fill_elements(plant, system, frames)
+    fill_devices(plant, system)
+    plant.sections["gravity"][0, :3] = system.gravity
+    for i, axis in enumerate("xyz"):
+        plant.parameters[f"gravity.{axis}"] = i
+    _complete_limits(plant, system)
+    if system.central is not None:
+        _require_distance(plant, system)
+    return plant
+
+
+def _require_distance(plant: Plant, system: System) -> None:
+    """Where a body starts at the centre of a central field, its potential energy there is no number."""
+    totals = np.zeros(12)
+    entries().totals(plant.ints, plant.floats, plant.new_work(), system.q0, system.v0, totals)
+    if not np.isfinite(totals[1]):
+        raise ModelError(
+            "the centre of mass of a body starts at the centre of the central field, where gravity has no end",
+            where=f"{system.source or system.name}, gravity",
+            mend="Give the centre's position, or the body an initial position away from it",
+        )
+
+
+def _require_depth_first(system: System) -> None:
+    """Kernels rely on it that the bodies of every subtree are neighbours, base first."""
+    branch: list[str | None] = [None]
+    for body in system.bodies:
+        while branch and branch[-1] != body.hinge.parent:
+            branch.pop()
+        if not branch:
+            raise ModelError(
+                f"body '{body.name}' does not follow its parent '{body.hinge.parent}' depth first",
+                where=body.where or system.source or system.name,
+                mend="Pass a System made by hand through limberjack.engine.model.validate.validate, which sorts it",
+            )
+        branch.append(body.name)
+
+
+def _path(link: Link, damped: set[str] | None) -> int:
+    """The code path of a hinge: the general one unless a faster one fits.
+
+    damped : velocities whose drives depend on rate or position; what an implicit integrator adds to their inertia has
+    no place on the path of a free base. None: a model with loops, which has no such path.
+    """
+    hinge = link.body.hinge
+    code = hinge.kind.code
+    if code == REVOLUTE:
+        return at.PATH_REVOLUTE
+    if code == PRISMATIC:
+        return at.PATH_PRISMATIC
+    if code in (MODAL, ATTACHED):
+        return at.PATH_MODAL if code == MODAL else at.PATH_NODE
+    clean = all(d.armature == d.damping == d.friction == 0.0 for d in hinge.dofs)
+    if code == FREE and link.parent == 0 and clean and damped is not None and damped.isdisjoint(hinge.velocity_names):
+        return at.PATH_BASE
+    return at.PATH_GENERAL
+
+
+def _fill_bodies(plant: Plant, links: list[Link], maps: list[Link], damped: set[str] | None) -> None:
+    topo, body = plant.sections["topo"], plant.sections["body"]
+    q = v = general = 0
+    for k, link in enumerate(links):
+        hinge = link.body.hinge
+        path = _path(link, damped)
+        slot = general if path == at.PATH_GENERAL else -1
+        general += path == at.PATH_GENERAL
+        map_row = maps.index(link) if hinge.kind.code == CUSTOM else -1
+        topo[k, : at.MAP + 1] = link.parent, path, hinge.kind.code, q, v, hinge.nv, slot, map_row
+        if hinge.map is not None:
+            plant.sections["maps"][map_row, : 6 * hinge.nv] = hinge.map.T.ravel()
+        row = body[k]
+        if path == at.PATH_REVOLUTE:
+            topo[k, at.TURN], plant.sections["angle_offset"][q] = _fill_turns(row, link)
+        else:
+            row[at.B_R : at.B_R + 9] = link.plus.rotation.ravel()
+        row[at.B_P : at.B_P + 3] = link.plus.position
+        row[at.B_X] = hinge_parameter(hinge)
+        plant.hinge_rows[hinge.name] = k + 1, link.canonical.T
+        q, v = q + hinge.kind.nq, v + hinge.nv
+    plant.ints[at.C_GENERAL] = general
+    topo[:, at.GROUP] = topo[:, at.MEMBER] = -1
+    _mark_subtrees(topo)
+
+
+def _fill_parts(plant: Plant, links: list[Link]) -> None:
+    """The user's bodies with mass, and from them the mass properties of the links."""
+    parts = [(k, part) for k, link in enumerate(links) for part in link.parts]
+    for i, (k, part) in enumerate(parts):
+        plant.sections["part_body"][i] = k
+        row = plant.sections["part"][i]
+        row[at.P_MASS] = row[at.P_M] = part.mass
+        row[at.P_H : at.P_H + 3] = part.moment
+        row[at.P_I : at.P_I + 6] = [part.inertia[i, j] for i, j in _SYM]
+        if part.mass > 0.0 and links[k].body.hinge.modes is None:  # modal integrals do not scale with a mass
+            plant.parameters[f"body.{part.name}.mass"] = plant.place("part", i, at.P_MASS)
+    entries().refresh(plant.ints, plant.floats)
+
+
+def _mark_subtrees(topo: np.ndarray) -> None:
+    """Bodies that are ground, and where each subtree's velocities end."""
+    last_child = {int(topo[k, at.UP]): k for k in range(len(topo))}
+    for k in range(len(topo)):
+        up = int(topo[k, at.UP])
+        topo[k, at.GROUNDED] = topo[k, at.KIND] == FIXED and (up == 0 or topo[up - 1, at.GROUNDED])
+    for k in reversed(range(len(topo))):
+        last = last_child.get(k + 1)
+        topo[k, at.VEND] = topo[k, at.VI] + topo[k, at.NV] if last is None else topo[last, at.VEND]
+
+
+def _mark_sums(topo: np.ndarray) -> None:
+    """Who writes whose sums in a tip-to-base sweep: bodies of a group keep apart what they hand to each other."""
+    group = [-1, *topo[:, at.GROUP].tolist()]
+    inside = [g >= 0 and g == group[up] for g, up in zip(group[1:], topo[:, at.UP].tolist())]
+    last = {(int(topo[k, at.UP]), inside[k]): k for k in range(len(topo))}
+    for k in range(len(topo)):
+        topo[k, at.FIRST] = last[int(topo[k, at.UP]), inside[k]] == k
+        topo[k, at.LEAF], topo[k, at.CARRIER] = (k + 1, False) not in last, (k + 1, True) in last
+
+
+def _fill_turns(row: np.ndarray, link: Link) -> tuple[bool, float]:
+    """Split the rotation of a z-turning hinge (algebra/turns.py); returns whether a turn is left, and the offset."""
+    turn, tilt, offset = split_turns(link.plus.rotation)
+    if abs(math.remainder(turn, 2.0 * math.pi)) < 1e-14:
+        turn = 0.0
+    row[at.B_TILT : at.B_TILT + 2] = math.cos(tilt), math.sin(tilt)
+    row[at.B_TURN : at.B_TURN + 2] = math.cos(turn), math.sin(turn)
+    return turn != 0.0, offset + link.spin
+
+
+def _fill_dofs(plant: Plant, system: System, links: list[Link]) -> None:
+    dof_int, dof, armature = (plant.sections[name] for name in ("dof_int", "dof", "armature"))
+    q = v = 0
+    for k, link in enumerate(links):
+        hinge = link.body.hinge
+        for i, name in enumerate(hinge.velocity_names):
+            spec = hinge.dofs[i] if hinge.dofs else Dof()
+            dof_int[v] = (-1 if hinge.kind.quasi else q + i), k, -1
+            dof[v, : at.D_UPPER + 1] = [
+                spec.stiffness,
+                spec.rest,
+                spec.damping,
+                spec.friction,
+                spec.friction_rate,
+                spec.lower,
+                spec.upper,
+            ]
+            dof[v, at.D_LIMIT_K] = math.nan if spec.limit_stiffness is None else spec.limit_stiffness
+            dof[v, at.D_LIMIT_C] = math.nan if spec.limit_damping is None else spec.limit_damping
+            armature[v] = spec.armature
+            if plant.sections["topo"][k, at.PATH] != at.PATH_BASE:
+                _name_dof_parameters(plant, name, v, hinge)
+            v += 1
+        q += hinge.kind.nq
+
+
+def _name_dof_parameters(plant: Plant, name: str, v: int, hinge: Hinge) -> None:
+    """What may be tuned of velocity v: of modes stiffness and damping, as their masses are part of the integrals."""
+    if hinge.modes is not None:
+        for word, column in (("damping", at.D_DAMPING), ("stiffness", at.D_STIFFNESS)):
+            plant.parameters[f"hinge.{name}.{word}"] = plant.place("dof", v, column)
+        return
+    columns = {"damping": at.D_DAMPING, "friction": at.D_FRICTION}
+    if not hinge.kind.quasi:
+        columns |= {"stiffness": at.D_STIFFNESS, "rest": at.D_REST, "lower": at.D_LOWER, "upper": at.D_UPPER}
+    for word, column in columns.items():
+        plant.parameters[f"hinge.{name}.{word}"] = plant.place("dof", v, column)
+    plant.parameters[f"hinge.{name}.armature"] = plant.place("armature", v, 0)
+
+
+def _fill_nodes(plant: Plant, nodes: list[Node], frames: Frames) -> None:
+    for i, node in enumerate(nodes):
+        row, pose = frames.of_body[node.body]
+        pose = pose @ node.pose
+        plant.sections["node_row"][i] = row
+        plant.sections["node_pose"][i] = np.concatenate([pose.rotation.ravel(), pose.position])
+
+
+def _fill_actuators(plant: Plant, system: System) -> None:
+    start = 0
+    for i, actuator in enumerate(system.actuators):
+        v = system.velocity_names.index(actuator.coordinate)
+        q = int(plant.sections["dof_int"][v, at.DI_Q])
+        plant.sections["actuator_int"][i] = _MODES[actuator.mode], v, q, start, -1
+        plant.sections["actuator"][i] = actuator.kp, actuator.kd, actuator.limit, actuator.max_rate
+        for word, column in (("kp", at.A_KP), ("kd", at.A_KD), ("limit", at.A_LIMIT)):
+            plant.parameters[f"actuator.{actuator.name}.{word}"] = plant.place("actuator", i, column)
+        start += len(actuator.command_names)
+
+
+def _fill_sensors(plant: Plant, system: System) -> None:
+    places = {
+        "coordinate": list(system.coordinate_names),
+        "velocity": list(system.velocity_names),
+        "node": list(system.node_names),
+        "loop": list(system.loop_names),
+        "joining loop": list(system.loop_names),
+        "motor": [actuator.name for actuator in system.actuators if actuator.motor is not None],
+        "thruster": [thruster.name for thruster in system.thrusters],
+    }
+    start = 0
+    for i, sensor in enumerate(system.sensors):
+        target_kind, suffixes, _ = SENSOR_TYPES[sensor.type]
+        if target_kind == "hinge":
+            target, R = _reaction_row(plant, system, sensor)
+            plant.sections["sensor"][i] = R.T.ravel()
+        elif target_kind == "flexible body":
+            target, _ = plant.hinge_rows[modes_of(sensor.target)]
+        else:
+            target = places[target_kind].index(sensor.target)
+        if target_kind == "joining loop" and (cut := system.loops[target].hinge):
+            plant.sections["sensor"][i] = canonical_rotation(cut).ravel()
+        plant.sections["sensor_int"][i] = SENSOR_CODES[sensor.type], target, start, len(suffixes)
+        plant.sections["sensor"][i, :2] += _sight(sensor)
+        start += len(suffixes)
+
+
+def _sight(sensor: Sensor) -> tuple[float, float]:
+    """What an optical sensor can see: largest rate and cosine to the nearest sun; cosine of half the view."""
+    errors = sensor.errors or Errors()
+    if sensor.type == "star_tracker":
+        return errors.max_rate, math.cos(errors.sun_exclusion) if errors.sun_exclusion else 2.0
+    if sensor.type == "sun_sensor":
+        return math.cos(0.5 * errors.field_of_view) if errors.field_of_view < 2.0 * math.pi else -2.0, 0.0
+    return 0.0, 0.0
+
+
+def _reaction_row(plant: Plant, system: System, sensor: Sensor) -> tuple[int, np.ndarray]:
+    if sensor.target not in plant.hinge_rows:
+        raise ModelError(
+            f"sensor '{sensor.name}' asks for the reaction of hinge '{sensor.target}', which is fixed and merged",
+            where=sensor.where or system.source,
+            mend="Write 'merge: false' at the hinge, or load the model with merge=False",
+        )
+    return plant.hinge_rows[sensor.target]
+
+
+def _complete_limits(plant: Plant, system: System) -> None:
+    """Stops without a given stiffness act on the hinge's effective inertia D like a damped oscillator.
+
+    k = D / T², c = 2 D / T with T = LIMIT_TIME and D = 1 / (M⁻¹)_ii at the initial coordinates.
+    """
+    dof = plant.sections["dof"]
+    limited = np.isfinite(dof[:, at.D_LOWER]) | np.isfinite(dof[:, at.D_UPPER])
+    open_k, open_c = np.isnan(dof[:, at.D_LIMIT_K]), np.isnan(dof[:, at.D_LIMIT_C])
+    if np.any(limited & (open_k | open_c)):
+        inertia = _effective_inertia(plant, system)
+        dof[:, at.D_LIMIT_K] = np.where(open_k, inertia / LIMIT_TIME**2, dof[:, at.D_LIMIT_K])
+        dof[:, at.D_LIMIT_C] = np.where(open_c, 2.0 * inertia / LIMIT_TIME, dof[:, at.D_LIMIT_C])
+    np.nan_to_num(dof[:, at.D_LIMIT_K : at.D_LIMIT_C + 1], copy=False, nan=0.0)
+
+
+def _effective_inertia(plant: Plant, system: System) -> np.ndarray:
+    M = np.zeros((system.nv, system.nv))
+    entries().mass_matrix(plant.ints, plant.floats, plant.new_work(), system.q0, M)
+    try:
+        factor = np.linalg.inv(np.linalg.cholesky(M))
+    except np.linalg.LinAlgError as error:
+        raise ModelError(
+            "the mass matrix at the initial coordinates is not positive definite, so the stiffness of the hinge "
+            "limits cannot be chosen",
+            where=system.source or system.name,
+            mend="Give the massless bodies mass or armature, or give limit_stiffness and limit_damping",
+        ) from error
+    return np.asarray(1.0 / np.sum(factor * factor, axis=0))
+
+
+def new_state(plant: Plant, system: System) -> np.ndarray:
+    """The initial State vector: time 0, q0, v0, first commands, what loops hold, instruments and drives."""
+    state = aligned_zeros(plant.state_size)
+    first = [
+        value
+        for actuator in system.actuators
+        for value in (actuator.initial, *(0.0,) * (len(actuator.command_names) - 1))
+    ]
+    first += [value for loop in system.loops for value in loop.first_commands]
+    first += [thruster.initial for thruster in system.thrusters]
+    switches = first_switches(system).ravel()
+    parts = (system.q0, system.v0, np.array(first), switches, first_readings(system), first_drives(system))
+    state[at.S_Q :] = np.concatenate(parts)
+    return state

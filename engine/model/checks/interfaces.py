@@ -1,0 +1,135 @@
+"""Checks of actuators, commands and sensors against what they name, and of an FMU's patterns."""
+
+from __future__ import annotations
+
+from limberjack.engine.common.errors import ModelError
+from limberjack.engine.common.names import some_names
+from limberjack.engine.files.numbers import usable
+from limberjack.engine.files.patterns import PATTERN_MEND, pattern_fault
+from limberjack.engine.model.devices import Actuator
+from limberjack.engine.model.elements import Thruster
+from limberjack.engine.model.places import Locate, refuse
+from limberjack.engine.model.system import Loop, System
+from limberjack.engine.tables.sensor_types import SENSOR_TYPES
+
+_KINDS = {"joining loop": "loop that joins two frames", "motor": "drive with a motor"}
+MODES = ("torque", "servo", "velocity")
+
+
+def check_actuators(system: System, locate: Locate) -> None:
+    """Refuse unknown coordinates, wrong modes or gains."""
+    quasi = {name for body in system.bodies if body.hinge.kind.quasi for name in body.hinge.velocity_names}
+    known = set(system.velocity_names)
+    for actuator in system.actuators:
+        if actuator.coordinate not in known:
+            what = f"actuator '{actuator.name}' drives '{actuator.coordinate}', which is no velocity coordinate"
+            refuse(actuator, "coordinate", what, _choose(system.velocity_names), locate)
+        _check_mode(actuator, locate)
+        if actuator.mode == "servo" and actuator.coordinate in quasi:
+            what = f"servo '{actuator.name}': the quasi-velocity '{actuator.coordinate}' has no position"
+            refuse(actuator, "mode", what, "Use mode torque or velocity", locate)
+
+
+def check_commands(system: System, locate: Locate) -> None:
+    """Refuse actuators, loops and thrusters that take commands of the same name."""
+    seen: dict[str, Actuator | Loop | Thruster] = {}
+    for taker in system.command_takers:
+        for command in taker.command_names:
+            if command in seen:
+                first, second = (f"{type(item).__name__.lower()} '{item.name}'" for item in (seen[command], taker))
+                what = f"{first} and {second} both take the command '{command}'"
+                refuse(taker, "name", what, "Rename one of them", locate)
+            seen[command] = taker
+
+
+def check_held(system: System) -> None:
+    """Refuse names of held coordinates and velocities that the model does not have."""
+    where = system.source or f"system '{system.name}'"
+    for field, known in (("held", system.coordinate_names), ("held_rates", system.velocity_names)):
+        names = set(known)
+        for name in getattr(system, field):
+            if name not in names:
+                what = f"'{name}' is to be held, but is no {'coordinate' if field == 'held' else 'velocity'}"
+                raise ModelError(what, where=f"{where}, {field}", mend=_choose(known))
+
+
+def _check_mode(actuator: Actuator, locate: Locate) -> None:
+    name, mode = actuator.name, actuator.mode
+    if mode not in MODES:
+        refuse(
+            actuator,
+            "mode",
+            f"actuator '{name}' has the unknown mode '{mode}'",
+            f"Use {', '.join(MODES)}",
+            locate,
+        )
+    for field in ("kp", "kd", "initial"):
+        value = getattr(actuator, field)
+        if not usable(value) or (field != "initial" and value < 0):
+            mend = "Give a finite number, gains zero or more"
+            refuse(actuator, field, f"{field} of actuator '{name}' is {value}", mend, locate)
+    if not actuator.limit > 0:
+        what = f"the limit of actuator '{name}' is {actuator.limit}"
+        refuse(actuator, "limit", what, "Give a limit > 0, or none for no limit", locate)
+    if not actuator.max_rate > 0:
+        what = f"the largest rate of actuator '{name}' is {actuator.max_rate}"
+        refuse(actuator, "max_rate", what, "Give a rate > 0, or none for no limit", locate)
+    used = {"torque": (), "velocity": ("kd",), "servo": ("kp", "kd")}[mode]
+    for field in ("kp", "kd"):
+        if getattr(actuator, field) and field not in used:
+            what = f"actuator '{name}' has {field}, which mode {mode} does not use"
+            refuse(actuator, field, what, f"Remove {field} or change the mode", locate)
+    if used and not getattr(actuator, used[0]) > 0:
+        what = f"actuator '{name}' of mode {mode} has no {used[0]}"
+        refuse(actuator, used[0], what, f"Give {used[0]} > 0", locate)
+
+
+def check_sensors(system: System, locate: Locate) -> None:
+    """Refuse unknown sensor types, targets that do not exist, and clashing output names."""
+    targets = {
+        "coordinate": system.coordinate_names,
+        "velocity": system.velocity_names,
+        "node": system.node_names,
+        "hinge": tuple(body.hinge.name for body in system.bodies),
+        "flexible body": system.flexible_names,
+        "loop": system.loop_names,
+        "joining loop": tuple(loop.name for loop in system.loops if loop.joins),
+        "motor": tuple(actuator.name for actuator in system.actuators if actuator.motor is not None),
+        "thruster": tuple(thruster.name for thruster in system.thrusters),
+    }
+    named = {kind: set(names) for kind, names in targets.items()}
+    seen: dict[str, str] = {}
+    for sensor in system.sensors:
+        if sensor.type not in SENSOR_TYPES:
+            what = f"sensor '{sensor.name}' has the unknown type '{sensor.type}'"
+            refuse(sensor, "type", what, f"Use one of: {', '.join(SENSOR_TYPES)}", locate)
+        kind, suffixes, _ = SENSOR_TYPES[sensor.type]
+        if sensor.target not in named[kind]:
+            missing = _KINDS.get(kind, kind)
+            what = f"sensor '{sensor.name}' of type {sensor.type} measures '{sensor.target}', which is no {missing}"
+            refuse(sensor, "target", what, _choose(targets[kind]), locate)
+        for suffix in suffixes:
+            output = sensor.name + suffix
+            if output in seen:
+                what = f"sensors '{seen[output]}' and '{sensor.name}' both have the output '{output}'"
+                refuse(sensor, "name", what, "Rename one of the sensors", locate)
+            seen[output] = sensor.name
+
+
+def check_interface(system: System) -> None:
+    """Refuse patterns that no name can match; which names there are is known at the export."""
+    where = (system.source or f"system '{system.name}'") + ", fmu"
+    for group in ("inputs", "outputs", "parameters"):
+        patterns = getattr(system.interface, group)
+        for i, pattern in enumerate(patterns if isinstance(patterns, tuple) else ()):
+            fault = pattern_fault(pattern) if isinstance(pattern, str) else f"{pattern!r:.60} is no text"
+            if fault:
+                raise ModelError(fault, where=f"{where}.{group}[{i}]", mend=PATTERN_MEND)
+        if patterns is not None and not isinstance(patterns, tuple):
+            raise ModelError(
+                f"{patterns!r:.60} is no tuple of patterns", where=f"{where}.{group}", mend="Give a tuple of texts"
+            )
+
+
+def _choose(names: tuple[str, ...]) -> str:
+    return f"Name one of: {some_names(names)}" if names else "The model has none to name; remove it or add one"

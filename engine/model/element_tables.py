@@ -1,0 +1,37 @@
+"""Force elements as tables of the Plant."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from limberjack.engine.model.frames import Frames
+from limberjack.engine.model.plant import Plant
+from limberjack.engine.model.system import System
+from limberjack.engine.tables import elements as el
+
+
+def element_counts(system: System) -> dict[int, int]:
+    """The counts C_… of force elements."""
+    return {
+        el.C_THRUSTERS: len(system.thrusters),
+        el.C_ROTORS: len(system.rotors),
+        el.C_CENTRAL: int(system.central is not None),
+    }
+
+
+def fill_elements(plant: Plant, system: System, frames: Frames) -> None:
+    """Write the tables, in the frames of links."""
+    tables = plant.sections
+    first = len(system.command_names) - len(system.thrusters)
+    for i, thruster in enumerate(system.thrusters):
+        row, pose = frames.of_body[thruster.body]
+        tables["thruster_int"][i] = row, first + i, 0
+        place = pose.position + pose.rotation @ thruster.position
+        acting = pose.rotation @ thruster.direction
+        tables["thruster"][i] = np.concatenate([place, acting, [thruster.thrust, thruster.minimum]])
+    for i, rotor in enumerate(system.rotors):
+        row, pose = frames.of_body[rotor.body]
+        tables["rotor_row"][i], tables["rotor"][i] = row, pose.rotation @ rotor.momentum
+    if system.central is not None:
+        central = system.central
+        tables["central"][0] = np.concatenate([[central.mu], central.position, [float(central.gradient)]])

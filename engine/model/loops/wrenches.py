@@ -1,0 +1,41 @@
+"""Wrenches of loops in the axes that the user gave, in numpy."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from limberjack.engine.algebra.views import LANES
+from limberjack.engine.model.frames import canonical_rotation
+from limberjack.engine.model.loops.closure import up_along
+from limberjack.engine.model.plant import Plant
+from limberjack.engine.model.system import Loop
+from limberjack.engine.tables import loops as lp
+from limberjack.engine.tables.hinge_types import CUSTOM, UNIVERSAL
+
+
+def in_axes(loop: Loop, wrench: np.ndarray) -> np.ndarray:
+    """[moment; force] (6,) in the user's axes of the loop's first frame, from the canonical ones."""
+    assert loop.hinge is not None
+    R = canonical_rotation(loop.hinge)
+    return np.concatenate([R @ wrench[:3], R @ wrench[3:]])
+
+
+def row_wrench(plant: Plant, scratch: dict[str, np.ndarray], place: int, forces: np.ndarray) -> np.ndarray:
+    """Σ a f (6,): [moment; force] on body B at the origin of frame b, canonical axes of frame a.
+
+    place : of the loop; forces (rows,) along its rows; scratch : sections of Work, in which the loop is placed
+    (`closures.place_loop`), for rows that depend on the configuration
+    """
+    frame, row = scratch["frame"][place], plant.sections["loop"][place]
+    R, d = frame[lp.F_R : lp.F_R + 9].reshape(3, 3), frame[lp.F_D : lp.F_D + 3]
+    kind, x = int(plant.sections["loop_int"][place, lp.L_KIND]), float(row[lp.LP_X])
+    rows = row[lp.LP_ROWS : lp.LP_ROWS + 6 * LANES].reshape(6, LANES).T[: len(forces)].copy()
+    if kind == lp.DISTANCE:
+        rows[0, 3:] = d / x
+    elif kind == UNIVERSAL and x >= 0.0:
+        rows[int(x), :2] = R[1, 1], -R[0, 1]
+    elif kind in (lp.DISC, lp.BALL):
+        rows[:, :3] = x * np.cross(rows[:, 3:], up_along(kind, R))
+    elif kind == CUSTOM:
+        rows = np.hstack([rows[:, :3] @ R.T, rows[:, 3:] @ R.T])
+    return np.asarray(forces @ rows)

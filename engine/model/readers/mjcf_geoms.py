@@ -1,0 +1,84 @@
+"""The geoms of a compiled MJCF model to Shapes: those that MuJoCo's own viewer shows at first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from limberjack.engine.algebra.rotations import from_quaternion
+from limberjack.engine.model.readers.mjcf_names import Names, Place
+from limberjack.engine.model.shapes import MESHES, Shape
+from limberjack.engine.model.system import Pose
+
+# mjtGeom, part of MuJoCo's file format; planes and height fields have no shape
+_SPHERE, _CAPSULE, _ELLIPSOID, _CYLINDER, _BOX, _MESH = range(2, 8)
+_TYPES = {
+    _SPHERE: "sphere",
+    _CAPSULE: "capsule",
+    _ELLIPSOID: "ellipsoid",
+    _CYLINDER: "cylinder",
+    _BOX: "box",
+    _MESH: "mesh",
+}
+#: groups from here on are hidden at first: collision geometry, by custom
+_HIDDEN = 3
+
+
+def read_geoms(model: Any, folder: Path, names: Names, place: Place) -> tuple[Shape, ...]:
+    """The shapes; geoms that are not shown, and meshes without a file that can be drawn, are left out.
+
+    folder : of the model's file
+    """
+    made = (_shape(model, i, folder, names, place) for i in range(model.ngeom))
+    return tuple(shape for shape in made if shape is not None)
+
+
+def _shape(model: Any, i: int, folder: Path, names: Names, place: Place) -> Shape | None:
+    kind, owner = int(model.geom_type[i]), int(model.geom_bodyid[i])
+    file = _file(model, int(model.geom_dataid[i]), folder) if kind == _MESH else ""
+    colour, opacity = _colour(model, i)
+    if kind not in _TYPES or file is None or model.geom_group[i] >= _HIDDEN or opacity == 0.0:
+        return None
+    pose = Pose(from_quaternion(model.geom_quat[i]), np.array(model.geom_pos[i]))
+    if kind == _MESH:  # MuJoCo moves a mesh into its principal axes
+        mesh = int(model.geom_dataid[i])
+        pose = pose @ Pose(from_quaternion(model.mesh_quat[mesh]), np.array(model.mesh_pos[mesh])).inverse()
+    return Shape(
+        body=names.body(owner) if owner else None,
+        type=_TYPES[kind],
+        size=_size(model, i, kind),
+        file=file,
+        position=pose.position,
+        rotation=pose.rotation,
+        colour=colour,
+        opacity=opacity,
+        where=place.of("geom", f"{i}"),
+    )
+
+
+def _size(model: Any, i: int, kind: int) -> np.ndarray:
+    """The Shape's size: MuJoCo gives half lengths."""
+    a, b, c = (float(each) for each in model.geom_size[i])
+    if kind == _MESH:
+        return np.array(model.mesh_scale[int(model.geom_dataid[i])], dtype=float)
+    sizes = {_SPHERE: [a], _CAPSULE: [a, 2.0 * b], _ELLIPSOID: [a, b, c], _CYLINDER: [a, a, 2.0 * b]}
+    return np.array(sizes.get(kind, [2.0 * a, 2.0 * b, 2.0 * c]))
+
+
+def _file(model: Any, mesh: int, folder: Path) -> str | None:
+    """The mesh's file; None for one that is written out in the model, or of a kind that is not drawn."""
+    start = int(model.mesh_pathadr[mesh]) if mesh >= 0 else -1
+    if start < 0:
+        return None
+    name = bytes(model.paths)[start:].split(b"\0", 1)[0].decode(errors="replace")
+    return name if name.lower().endswith(MESHES) and (folder / name).is_file() else None
+
+
+def _colour(model: Any, i: int) -> tuple[str, float]:
+    """ "#rrggbb" and opacity, of the material if there is one."""
+    material = int(model.geom_matid[i])
+    rgba = model.mat_rgba[material] if material >= 0 else model.geom_rgba[i]
+    red, green, blue, alpha = np.clip(rgba, 0.0, 1.0)
+    return "#" + "".join(f"{round(255 * float(part)):02x}" for part in (red, green, blue)), float(alpha)

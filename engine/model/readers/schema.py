@@ -1,0 +1,168 @@
+"""The YAML model format as pydantic models; `json_schema` exports it for editors.
+
+Field meanings, units and defaults are in the descriptions; docs/model-format.md explains them.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from limberjack.engine.files.patterns import Interface
+from limberjack.engine.files.schema_values import (
+    Frame,
+    InertiaMatrix,
+    Listed,
+    Model,
+    Name,
+    NamePattern,
+    NonNegative,
+    Number,
+    Positive,
+    Vector3,
+)
+from limberjack.engine.model.readers.schema_alarms import AlarmSpec
+from limberjack.engine.model.readers.schema_elements import CmgSpec, Gravity, ThrusterSpec, WheelSpec
+from limberjack.engine.model.readers.schema_hinges import HingeSpec
+from limberjack.engine.model.readers.schema_loops import LoopSpec
+from limberjack.engine.model.readers.schema_sensors import MotorSpec, SensorSpec
+from limberjack.engine.model.readers.schema_shapes import ShapeSpec
+
+
+class SimulationSpec(Model):
+    """How the model is stepped unless the caller says otherwise."""
+
+    dt: Positive = Field(default=0.001, description="step, s (default 0.001)")
+    integrator: Literal["rk4", "semi_implicit", "implicit"] = Field(default="rk4", description="default rk4")
+
+
+class FlexibleSpec(Model):
+    """Modes of a body, from a file of modal data (docs/modes.md)."""
+
+    file: Name = Field(description="modal data (.npz), beside the model file unless the path is absolute")
+    inboard: Name | None = Field(
+        default=None,
+        description="the node that the hinge holds: its frame is the body's (default: the node that the modes hold, "
+        "else the frame of the data)",
+    )
+    attachments: Listed[Name] | None = Field(
+        default=None, description="nodes to hang on, as <body>.<node> (default: the interface nodes of the file)"
+    )
+    modes: Annotated[int, Field(ge=1, le=1000)] | None = Field(default=None, description="how many (default: all)")
+    variant: Literal["full", "linearized"] = Field(
+        default="full", description="linearized: constant mass matrix, for slow rotation (default full)"
+    )
+    geometric: bool = Field(default=True, description="geometric stiffening, full only (default true)")
+    damping: NonNegative | None = Field(default=None, description="ratio of every mode (default: the file's)")
+
+
+class BodySpec(Model):
+    """A body and the hinge that carries it."""
+
+    name: Name = Field(description="unique among bodies and nodes; not 'world'")
+    mass: NonNegative = Field(default=0.0, description="kg; 0 must be written; not of a flexible body")
+    com: Vector3 = Field(default=[0.0, 0.0, 0.0], description="centre of mass in the body frame, m (default [0, 0, 0])")
+    inertia: InertiaMatrix | None = Field(
+        default=None,
+        description="about the centre of mass, body axes, kg·m²: matrix or xx, yy, zz, xy, xz, yz. "
+        "Required unless the mass is 0 (which then means none)",
+    )
+    flexible: FlexibleSpec | None = Field(
+        default=None, description="modes, which bring mass and inertia along (default: rigid)"
+    )
+    hinge: HingeSpec = Field(description="how the body hangs on its parent")
+
+    @model_validator(mode="after")
+    def _mass_once(self) -> BodySpec:
+        given = self.model_fields_set
+        if self.flexible is None and "mass" not in given:
+            raise PydanticCustomError("mass_missing", "mass is missing")
+        if self.flexible is not None and given & {"mass", "com", "inertia"}:
+            raise PydanticCustomError("mass_twice", "mass is given twice")
+        return self
+
+
+class NodeSpec(Frame):
+    """A named frame fixed on a body."""
+
+    name: Name = Field(description="unique among bodies and nodes; not 'world'")
+    body: Name = Field(description="the body it sits on, or 'world'")
+
+
+class ActuatorSpec(Model):
+    """A drive on one velocity coordinate."""
+
+    name: Name = Field(description="unique among actuators; name of the main command")
+    coordinate: Name = Field(description="name of a velocity coordinate: the hinge's, or hinge.angle1, …")
+    mode: Literal["torque", "servo", "velocity"] = Field(default="torque", description="default torque")
+    kp: NonNegative = Field(default=0.0, description="position gain, servo only (default 0)")
+    kd: NonNegative = Field(default=0.0, description="rate gain, servo and velocity (default 0)")
+    limit: Positive | None = Field(default=None, description="largest force, N·m or N (default: no limit)")
+    max_rate: Positive | None = Field(
+        default=None, description="beyond this rate it does not drive further, rad/s or m/s (default: no limit)"
+    )
+    initial: Number = Field(default=0.0, description="first main command (default 0)")
+    motor: MotorSpec | None = Field(default=None, description="what brings the force about (default: it is ideal)")
+
+
+class InterfaceSpec(Model):
+    """Which variables an exported FMU shows: patterns on names such as hinge.*.angle."""
+
+    inputs: Listed[NamePattern] | None = Field(default=None, description="commands (default: all)")
+    outputs: Listed[NamePattern] | None = Field(
+        default=None,
+        description="computed values (default: coordinates, velocities and forces of hinges, sensors, positions of "
+        "named nodes, total energy)",
+    )
+    parameters: Listed[NamePattern] | None = Field(
+        default=None,
+        description="values that may be tuned (default: those of hinges that are not zero, gains and limits of drives, "
+        "masses, gravity)",
+    )
+
+    def interface(self) -> Interface:
+        """The same for the System."""
+        chosen = (self.inputs, self.outputs, self.parameters)
+        return Interface(*(None if patterns is None else tuple(patterns) for patterns in chosen))
+
+
+class ModelSpec(Model):
+    """A Limberjack model file."""
+
+    limberjack: Literal[1] = Field(description="version of this format")
+    name: Name
+    strict: bool | None = Field(
+        default=None,
+        description="false: keep inertias that no real body has, with a warning; true: refuse whatever is warned of "
+        "(default: refuse such inertias, warn of the rest)",
+    )
+    gravity: Gravity = Field(
+        default=[0.0, 0.0, -9.80665], description="m/s², or {central: {mu: …}} (default [0, 0, -9.80665])"
+    )
+    simulation: SimulationSpec = SimulationSpec()
+    bodies: Listed[BodySpec] = Field(min_length=1)
+    nodes: Listed[NodeSpec] = Field(default=[])
+    loops: Listed[LoopSpec] = Field(default=[])
+    actuators: Listed[ActuatorSpec] = Field(default=[])
+    wheels: Listed[WheelSpec] = Field(default=[])
+    cmgs: Listed[CmgSpec] = Field(default=[])
+    thrusters: Listed[ThrusterSpec] = Field(default=[])
+    sensors: Listed[SensorSpec] = Field(default=[])
+    shapes: Listed[ShapeSpec] = Field(default=[])
+    alarms: Listed[AlarmSpec] = Field(default=[])
+    sun: Vector3 = Field(
+        default=[1.0, 0.0, 0.0], description="direction to the sun in the inertial frame (default [1, 0, 0])"
+    )
+    seed: Annotated[int, Field(ge=0, le=2**32 - 1)] = Field(default=0, description="of the noise (default 0)")
+    fmu: InterfaceSpec = InterfaceSpec()
+
+
+def json_schema() -> str:
+    """The JSON Schema of the format, as the text of docs/model.schema.json."""
+    schema = ModelSpec.model_json_schema()
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    schema["title"] = "Limberjack model"
+    return json.dumps(schema, indent=1, ensure_ascii=False, sort_keys=True) + "\n"

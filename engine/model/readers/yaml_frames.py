@@ -1,0 +1,50 @@
+"""What a hinge can hang on and a loop can join: the names of bodies and nodes, and where each is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from limberjack.engine.common.errors import ModelError
+from limberjack.engine.common.names import some_names
+from limberjack.engine.files.yaml_document import Document
+from limberjack.engine.model.readers.schema import BodySpec, ModelSpec, NodeSpec
+from limberjack.engine.model.readers.schema_elements import Spinning
+from limberjack.engine.model.system import Pose
+
+WORLD = "world"
+Path = tuple[str | int, ...]
+
+
+class Carriers:
+    """Frames by name: the body that carries each (None: the inertial frame) and its pose there."""
+
+    def __init__(self, spec: ModelSpec, document: Document) -> None:
+        named: tuple[tuple[str, Sequence[BodySpec | NodeSpec | Spinning]], ...] = (
+            ("bodies", spec.bodies),
+            ("nodes", spec.nodes),
+            ("wheels", spec.wheels),
+            ("cmgs", spec.cmgs),
+        )
+        for group, items in named:
+            for i, item in enumerate(items):
+                if item.name == WORLD:
+                    where = document.place((group, i, "name"))
+                    what = "the name 'world' is the inertial frame's"
+                    raise ModelError(what, where=where, mend="Choose another name")
+        self._document = document
+        self._frames: dict[str, tuple[str | None, Pose]] = {WORLD: (None, Pose())}
+        self._frames |= {node.name: (None if node.body == WORLD else node.body, node.pose()) for node in spec.nodes}
+        bodies: Sequence[BodySpec | Spinning] = [*spec.bodies, *spec.wheels, *spec.cmgs]
+        self._frames |= {body.name: (body.name, Pose()) for body in bodies}
+
+    def add(self, name: str) -> None:
+        """Another frame that can carry: an attachment node of a flexible body."""
+        self._frames[name] = name, Pose()
+
+    def find(self, name: str, who: str, path: Path) -> tuple[str | None, Pose]:
+        """The frame of this name; ModelError at ``path`` about ``who`` ("body 'arm' hangs on") if there is none."""
+        if name not in self._frames:
+            what = f"{who} '{name}', which is no body or node of the model"
+            mend = f"Use 'world' or one of: {some_names(set(self._frames) - {WORLD})}"
+            raise ModelError(what, where=self._document.place(path), mend=mend)
+        return self._frames[name]

@@ -1,1 +1,0 @@
-"""Closed loops of a System before anything moves: consistent initial state, groups, rows and coordinates to keep."""
