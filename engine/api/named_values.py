@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, MutableMapping
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from limberjack.engine.api.running import Running
 from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.kernels.entries import entries
 from limberjack.engine.tables import plant as layout
-
-if TYPE_CHECKING:
-    from limberjack.engine.api.simulation import Simulation
 
 #: parameters that cannot be negative
 _NOT_NEGATIVE = ("damping", "friction", "stiffness", "armature", "kp", "kd", "limit", "backlash", "minimum_pulse")
@@ -27,7 +25,7 @@ _OF_INSTRUMENTS = ("bias", "noise", "scale", "saturation")
 class Commands(MutableMapping[str, float]):
     """Command name → value, in the State vector."""
 
-    def __init__(self, simulation: Simulation) -> None:
+    def __init__(self, simulation: Running) -> None:
         self._simulation = simulation
         self._index = {name: i for i, name in enumerate(simulation.system.command_names)}
 
@@ -60,7 +58,7 @@ class Parameters(MutableMapping[str, float]):
     Limits, saturations, voltages and currents may be infinite, lower limits -inf: there is no such bound then.
     """
 
-    def __init__(self, simulation: Simulation) -> None:
+    def __init__(self, simulation: Running) -> None:
         self._simulation = simulation
         self._index = simulation.plant.parameters
         self._loaded: dict[str, float] = {}
@@ -143,7 +141,7 @@ class Outputs(Mapping[str, "float | np.ndarray"]):
     _ENERGIES: ClassVar = {"energy.kinetic": 0, "energy.potential": 1, "energy.total": 2, "energy.strain": 9}
     _WHOLE = (*_ENERGIES, "momentum")
 
-    def __init__(self, simulation: Simulation) -> None:
+    def __init__(self, simulation: Running) -> None:
         self._simulation = simulation
         self._places = simulation.system.output_places
         self._sensors = tuple(sensor.name for sensor in simulation.system.sensors)
