@@ -18,7 +18,7 @@ Sections = list[tuple[str, int, int]]
 LANES = 8
 BLOCK = 6 * LANES
 
-#: numbers of what children hand to their parent (work.acc, layout.py)
+#: numbers of what children hand to their parent (work.acc, tables/plant.py)
 ACC = 28
 
 

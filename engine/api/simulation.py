@@ -324,7 +324,7 @@ class Simulation:
         return restored
 
     def part(self, name: str) -> np.ndarray:
-        """A view of one part of the State vector: "q", "v", "command" or "switch" (`loops/layout.py`)."""
+        """A view of one part of the State vector: "q", "v", "command" or "switch" (`tables/loops.py`)."""
         return self._parts[name]
 
     def changed(self) -> None:

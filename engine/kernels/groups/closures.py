@@ -1,6 +1,6 @@
 """Where the two frames of a loop are, how they move, and the forces that its rows put on its two bodies.
 
-    R, d                     frame b in frame a (loops/layout.py); rows a: a · [w; u] = 0
+    R, d                     frame b in frame a (tables/loops.py); rows a: a · [w; u] = 0
     r = a · [e; d]           residual; e the rotation that is left, as far as the rows forbid it
     dr/dt = J v = a · [w; u],   w = R ω_b - ω_a,   u = R v_b - v_a - ω_a × d
     d²r/dt² = J dv/dt + a · [w × R ω_b; w × R v_b - ω_a × u] + (da/dt) · [w; u]

@@ -1,7 +1,7 @@
 """Articulated-body dynamics of modal bodies in two half-steps (003 eqs. 62, 63), Π at the body's own frame being zero.
 
 Bodies with more modes than what hangs on their nodes can tell apart go another way through the same equations
-(condensed.py).
+(modal_condensed.py).
 
 nodes      F = P H*,   D_f += H P H*,   μ += φ F,   ε_f -= H (z + P a),   P_rr += φ P φ*,   z_r += φ (z + P a)
 body       D_f = modal masses + Σ nodes,    μ = [N; S] + Σ nodes,   ε_f = τ - z_f

@@ -1,7 +1,7 @@
 """What the model's outputs are at a state, its applied forces included: ideal sensors, and instruments with errors.
 
 Ideal values are found first, those of motion by `look`, all by `observe`; instruments then show their readings in the
-place of them (`instruments/sampling.py`).
+place of them (`sensors/sampling.py`).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from limberjack.engine.tables.plant import (
     work_view,
 )
 
-# Codes: the order of SENSOR_TYPES in system/system.py.
+# Codes: the order of SENSOR_TYPES (tables/sensor_types.py).
 (
     POSITION,
     RATE,
@@ -238,7 +238,7 @@ def observe_entry(ints, floats, work, state, tau, vdot, out):
 
 @kernel
 def survey(plant, work, q, v, out):
-    """Energy, momentum and every node's motion at a state; `layout.py` says where in out."""
+    """Energy, momentum and every node's motion at a state; `tables/plant.py` says where in out."""
     sweep_velocities(plant, work, q, v)
     sweep_poses(plant, work)
     # The twelve totals reach into the nodes' rows, which are written after them.

@@ -4,7 +4,7 @@
 ∂T/∂q has nv columns, also for quaternions (δR = R δθ~, δp = R δx in body axes for a free hinge). Where velocities are
 rates of coordinates ∂_j is the ordinary partial derivative.
 
-All vectors are seen in the tree frame T of `layout.py`, at rest, so that V(k) = V(p) + Σ S_j β_j over the
+All vectors are seen in the tree frame T of `tables/slopes.py`, at rest, so that V(k) = V(p) + Σ S_j β_j over the
 hinge's columns S_j of φ* H*, and α(k) - α(p) = Σ S_j dβ_j/dt + V(p) × ΔV + (dH*/dt) β (p: the parent of k; the vectors
 α are the body-frame derivatives of the numbers V, so they move between frames as V does). Moving along j turns the
 subtree of hinge k rigidly with S_j and changes the hinge's own map. With

@@ -7,9 +7,9 @@ implicit       (M + h C + h² K) a = T - h K v - bias,  v⁺ = v + h a,  q⁺ = 
                the articulated inertia, so the cost stays O(N)
 
 Loops are switched as commanded before a step (`loops/switching.py`), driven to where their commands have them at its
-end (`loops/drives.py`), and closed again after each of its parts (`loops/projection.py`). Motors (`drives/motor.py`)
-are solved along with each part, valves of thrusters (`drives/valve.py`) over the whole step; instruments
-(`instruments/sampling.py`) sample at its end.
+end (`loops/drives.py`), and closed again after each of its parts (`loops/projection.py`). Motors (`forces/motor.py`)
+are solved along with each part, valves of thrusters (`forces/valve.py`) over the whole step; instruments
+(`sensors/sampling.py`) sample at its end.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 
 The composite of a rigid subtree is a rigid body, so R travels as ten numbers: m, h, I.
 
-In large models neighbours share frames (`homes.py`): nothing crosses the hinges between them.
+In large models neighbours share frames (`nodes/shared_frames.py`): nothing crosses the hinges between them.
 
 The bodies of a subtree are neighbours, and so are their velocities. Their columns X, all seen at body k or at its home,
 give row k of M, and cross hinge k together where the frame changes, eight at a time: a block of work.columns holds
