@@ -5,7 +5,6 @@ Field meanings, units and defaults are in the descriptions; docs/model-format.md
 
 from __future__ import annotations
 
-import json
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
@@ -23,6 +22,7 @@ from limberjack.engine.files.schema_values import (
     Number,
     Positive,
     Vector3,
+    schema_text,
 )
 from limberjack.engine.model.readers.schema_alarms import AlarmSpec
 from limberjack.engine.model.readers.schema_elements import CmgSpec, Gravity, ThrusterSpec, WheelSpec
@@ -161,8 +161,5 @@ class ModelSpec(Model):
 
 
 def json_schema() -> str:
-    """The JSON Schema of the format, as the text of docs/model.schema.json."""
-    schema = ModelSpec.model_json_schema()
-    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-    schema["title"] = "Limberjack model"
-    return json.dumps(schema, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+    """The JSON Schema of the format."""
+    return schema_text(ModelSpec, "Limberjack model")

@@ -13,7 +13,6 @@ from rich.text import Text
 from rich.tree import Tree
 
 from limberjack.commands.console import open_console
-from limberjack.commands.graph import write_graph
 from limberjack.commands.info_loops import group_labels, plan_of, print_loops
 from limberjack.commands.tables import new_table
 from limberjack.engine.common.errors import ModelWarning
@@ -23,8 +22,8 @@ from limberjack.engine.model.system import Body, Dof, Hinge, System
 from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 
 
-def info(model: Path, load_options: dict[str, Any], graph: Path | None = None) -> None:
-    """Print the tree of bodies, its loops and the tables of coordinates, actuators and sensors; draw the graph."""
+def info(model: Path, load_options: dict[str, Any]) -> None:
+    """Print the tree of bodies, its loops and the tables of coordinates, actuators and sensors."""
     system = load(model, **load_options)
     console = open_console()
     console.print(
@@ -47,9 +46,6 @@ def info(model: Path, load_options: dict[str, Any], graph: Path | None = None) -
         console.print(_sensors(system))
     if system.alarms:
         console.print(_alarms(system))
-    if graph is not None:
-        write_graph(made, graph)
-        console.print(f"graph: {graph}")
 
 
 def check(model: Path, load_options: dict[str, Any]) -> int:

@@ -1,9 +1,8 @@
-"""`limberjack hil --serve`: while a scenario runs, its bench answers as a free-running engine process does."""
+"""While a scenario runs, its bench answers as a free-running engine process does."""
 
 from __future__ import annotations
 
 import contextlib
-import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -214,16 +213,15 @@ class ServedBench:
 
 
 @contextlib.contextmanager
-def served(scenario: Scenario, built: Built, settings: Settings) -> Iterator[ServedBench]:
-    """A bench that answers while this lasts, and says where on standard error.
+def served(scenario: Scenario, built: Built, settings: Settings, say: Callable[[str], None]) -> Iterator[ServedBench]:
+    """A bench that answers while this lasts, and says where.
 
     settings : its mode and rate follow from the run
     """
     bench = ServedBench(scenario, built, replace(settings, mode="free-running", rate_hz=1.0 / built.executive.period))
     try:
         at = bench.endpoints
-        text = f"bench '{scenario.spec.name}' answers at {at.request}, states at {at.state}, topics at {at.topics}"
-        print(text, file=sys.stderr, flush=True)
+        say(f"bench '{scenario.spec.name}' answers at {at.request}, states at {at.state}, topics at {at.topics}")
         yield bench
     finally:
         bench.close()

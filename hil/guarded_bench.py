@@ -1,16 +1,14 @@
-"""`limberjack hil --hung-after S`: the bench runs in a process of its own, and one that hangs is ended and told of."""
+"""A bench in a process of its own: one that hangs, or is killed, is ended and told of."""
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
 import os
 import signal
 import subprocess
-import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +16,6 @@ import numpy as np
 
 from limberjack.bridge.parent import end_with_parent
 from limberjack.bridge.upkeep import Pulse
-from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ExitCode
 from limberjack.hil.parts import Bench, Visitor
 from limberjack.hil.scenario.build import Built
@@ -30,13 +27,6 @@ from limberjack.hil.scenario.run import Visit
 _VARIABLE = "LIMBERJACK_PULSE"
 #: looks within the time after which a bench is taken to hang, and the longest time between two, s
 _LOOKS, _LOOK_S = 20, 0.2
-_GIVEN = {
-    "seed": "--seed",
-    "serve": "--serve",
-    "publish_every": "--publish-every",
-    "lease": "--lease",
-    "keys": "--keys",
-}
 
 
 class Signs:
@@ -74,17 +64,15 @@ def watched(visit: Visit | None) -> Visit | None:
     return signs
 
 
-def guard(options: argparse.Namespace, name: str, out: Path) -> int:
-    """Run the scenario in another process; its exit code, or that of the machine's failure where it hung."""
-    limit_s = arguments.positive("--hung-after", options.hung_after)
+def guard(command: Sequence[str], name: str, out: Path, limit_s: float, say: Callable[[str], None]) -> int:
+    """Run a scenario in another process; its exit code, or that of the machine's failure where it hung.
+
+    command : of the process, which gives its visit to `watched`;  name, out : of the scenario, its results folder
+    limit_s : longest time without a frame, s;  say : where it is told that there is no verdict
+    """
     pulse = Pulse()
-    words = [str(options.file), "--out", str(out), *(["--no-pace"] if options.no_pace else [])]
-    for key, option in _GIVEN.items():
-        if getattr(options, key) is not None:
-            words += [option, str(getattr(options, key))]
-    words += [word for text in options.set for word in ("--set", text)]
     bench = subprocess.Popen(
-        [sys.executable, "-m", "limberjack", "hil", *words],
+        command,
         stdin=subprocess.PIPE,
         pass_fds=(pulse.descriptor,),
         env={**os.environ, _VARIABLE: str(pulse.descriptor)},
@@ -95,9 +83,14 @@ def guard(options: argparse.Namespace, name: str, out: Path) -> int:
     finally:
         bench.kill()
         bench.wait()
-    if not hung:
-        return bench.returncode if bench.returncode >= 0 else _tell(name, out, _killed(bench.returncode), pulse)
-    return _tell(name, out, f"the bench hung: no frame for {limit_s:g} s of the clock; it was killed", pulse)
+    if not hung and bench.returncode >= 0:
+        return bench.returncode
+    why = f"the process of the bench was killed by signal {-bench.returncode}"
+    if hung:
+        why = f"the bench hung: no frame for {limit_s:g} s of the clock; it was killed"
+    text = _judge(name, out, why, pulse)
+    say(f"{name}: FAILED. {text}. {out}: junit.xml, result.json, and what the bench had recorded")
+    return ExitCode.MACHINE
 
 
 def _wait(bench: subprocess.Popen[bytes], pulse: Pulse, limit_s: float) -> bool:
@@ -127,12 +120,8 @@ def _passed_on(bench: subprocess.Popen[bytes]) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _killed(code: int) -> str:
-    return f"the process of the bench was killed by signal {-code}"
-
-
-def _tell(name: str, out: Path, why: str, pulse: Pulse) -> int:
-    """JUnit and result of a run that has no verdicts; the exit code."""
+def _judge(name: str, out: Path, why: str, pulse: Pulse) -> str:
+    """JUnit and result of a run that has no verdicts; what became of it."""
     _, step, at = pulse.read()
     text = f"{why}, after step {step}, t = {at:.6g} s; links of devices fell silent then"
     out.mkdir(parents=True, exist_ok=True)
@@ -141,5 +130,4 @@ def _tell(name: str, out: Path, why: str, pulse: Pulse) -> int:
     criterion = {"name": verdict.name, "passed": False, "text": text, "time": at, "machine": True}
     found = {"scenario": name, "passed": False, "exit_code": int(ExitCode.MACHINE), "text": text}
     (out / "result.json").write_text(json.dumps({**found, "criteria": [criterion]}, indent=1) + "\n", encoding="utf-8")
-    print(f"{name}: FAILED. {text}. {out}: junit.xml, result.json, and what the bench had recorded", file=sys.stderr)
-    return ExitCode.MACHINE
+    return text

@@ -19,12 +19,12 @@ from limberjack.bridge.telemetry.commander import Commander
 from limberjack.bridge.telemetry.orders import Actor, Order, OrderRefused
 from limberjack.bridge.telemetry.session import Session
 from limberjack.cli import main
-from limberjack.commands.served import served
 from limberjack.hil.record.mcap_file import McapFile
 from limberjack.hil.record.replay import replay
 from limberjack.hil.scenario.load import load_scenario
 from limberjack.hil.scenario.results import Result
 from limberjack.hil.scenario.run import run_scenario
+from limberjack.hil.served_bench import served
 
 WAIT_S = 20.0
 MODEL = """\
@@ -78,7 +78,7 @@ class Run:
         def visit(built):
             self.built, self.stop = built, built.executive.stop
             ready.set()
-            return served(scenario, built, Settings(self.endpoint, lease_s=0.5))
+            return served(scenario, built, Settings(self.endpoint, lease_s=0.5), print)
 
         self._work = partial(run_scenario, scenario, out=folder / out if out else None, visit=visit)
         self._thread = threading.Thread(target=self._run, daemon=True)
