@@ -21,7 +21,7 @@ from limberjack.engine.model.loops.closure import (
     prescribed_rate,
     where_is,
 )
-from limberjack.engine.model.loops.kinematics import Tree, move, place
+from limberjack.engine.model.loops.joint_tree import Tree, move, place
 from limberjack.engine.model.system import Pose
 from limberjack.engine.tables.hinge_types import MODAL
 

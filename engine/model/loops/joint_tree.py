@@ -1,65 +1,72 @@
-"""Poses and velocities of the bodies in numpy, for what is decided when a model is built.
+"""The tree of hinges that loops close, when a model is built: where its bodies are and how they move, in numpy.
 
-The equations are those of `kernels/nodes/hinges.py`, in canonical axes; that module is what runs, this one what plans.
+Pose and map of a hinge are those of the kernels, run by the interpreter; coordinates move as `manifold.py` has it.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from limberjack.engine.algebra.rotations import from_quaternion
+from limberjack.engine.compile.interpreted import interpreted
+from limberjack.engine.kernels.nodes import hinges
 from limberjack.engine.model.frames import Frames, Link, about_z, hinge_parameter, skew
 from limberjack.engine.model.system import Pose
 from limberjack.engine.modes.modal import Attachment
-from limberjack.engine.tables.hinge_types import (
-    ATTACHED,
-    CUSTOM,
-    CYLINDRICAL,
-    FREE,
-    GIMBAL,
-    HELICAL,
-    MODAL,
-    PLANAR,
-    PRISMATIC,
-    REVOLUTE,
-    ROLLING,
-    SPHERICAL,
-    UNIVERSAL,
-)
+from limberjack.engine.tables.hinge_types import ATTACHED, MODAL, REVOLUTE
+from limberjack.engine.tables.plant import B_X, BODY, G_H, KIND, NV, TOPO
 
-_Z = (0.0, 0.0, 1.0)
+_pose, _map = interpreted(hinges.hinge_pose), interpreted(hinges.hinge_map)
+
+
+class _Hinge(NamedTuple):
+    """A Plant of one hinge, as far as the kernels of its kinematics look: coordinates and velocities begin at 0."""
+
+    topo: list[list[int]]
+    body: list[list[float]]
+    maps: np.ndarray
+
+
+class _Angles(NamedTuple):
+    """Work of one hinge: cosines and sines of its coordinates."""
+
+    cosine: list[float]
+    sine: list[float]
 
 
 @dataclass(frozen=True, eq=False)
 class Joint:
-    """The inboard hinge of body k: type, parameter, where its coordinates and velocities begin.
+    """The inboard hinge of body k: type, kinematics, where its coordinates and velocities begin.
 
+    spin : turn about z behind a z-turning hinge (`Link.spin`), None of others
+    map : H* (6, nv) of a hinge with quasi-velocities, which is constant; None of others
     attachment : of an attachment node of a modal body, whose coordinates begin at `bent`
     """
 
     body: int
     parent: int
     code: int
-    x: float
+    hinge: _Hinge
     plus: Pose
-    spin: np.ndarray
+    spin: np.ndarray | None
     map: np.ndarray | None
     qi: int
     vi: int
     nv: int
     nq: int
-    quasi: bool
     attachment: Attachment | None = None
     bent: int = 0
 
     @property
-    def turns(self) -> bool:
-        """Whether its first four coordinates are a quaternion."""
-        return self.code in (SPHERICAL, FREE, CUSTOM)
+    def quasi(self) -> bool:
+        """Whether its velocities are no rates of its coordinates, of which the first four are a quaternion."""
+        return self.map is not None
 
 
 class Tree:
@@ -101,73 +108,30 @@ class Tree:
 
 def _joint(k: int, link: Link, q: int, v: int, before: list[Joint]) -> Joint:
     hinge = link.body.hinge
-    map_ = None if hinge.map is None else np.asarray(hinge.map, dtype=float)
-    sizes = q, v, hinge.nv, hinge.kind.nq
-    frame = link.code, hinge_parameter(hinge), link.plus, about_z(link.spin), map_
+    spin = about_z(link.spin) if link.code == REVOLUTE else None
+    table = _table(link.code, hinge_parameter(hinge), hinge.nv, hinge.map)
+    map_ = _across(table, [1.0] * 7)[1] if hinge.kind.quasi else None
+    frame = link.code, table, link.plus, spin, map_
     bent = before[link.parent - 1].qi if link.code == ATTACHED else 0
-    return Joint(k, link.parent, *frame, *sizes, hinge.kind.quasi, hinge.attachment, bent)
+    return Joint(k, link.parent, *frame, q, v, hinge.nv, hinge.kind.nq, hinge.attachment, bent)
 
 
-def _about_y(angle: float) -> np.ndarray:
-    c, s = math.cos(angle), math.sin(angle)
-    return np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
+def _table(code: int, x: float, nv: int, map_: np.ndarray | None) -> _Hinge:
+    topo, body = [0] * TOPO, [0.0] * BODY
+    topo[KIND], topo[NV], body[B_X] = code, nv, x
+    return _Hinge([topo], [body], np.zeros((1, 0)) if map_ is None else np.asarray(map_, dtype=float).T.reshape(1, -1))
 
 
-def _about_x(angle: float) -> np.ndarray:
-    c, s = math.cos(angle), math.sin(angle)
-    return np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]])
-
-
-def hinge_pose(code: int, x: float, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """R from O to O+ and p of O in O+, m, for a hinge's coordinates q."""
-    p = np.zeros(3)
-    if code in (SPHERICAL, FREE, CUSTOM):
-        return from_quaternion(q[:4]), p if code == SPHERICAL else np.array(q[4:7])
-    if code in (UNIVERSAL, GIMBAL):
-        R = about_z(q[0]) @ _about_y(q[1])
-        return (R @ _about_x(x * q[2]) if code == GIMBAL else R), p
-    if code == PRISMATIC:
-        p[2] = q[0]
-        return np.eye(3), p
-    if not len(q) or code == MODAL:
-        return np.eye(3), p
-    if code == HELICAL:
-        p[2] = x * q[0]
-    elif code == CYLINDRICAL:
-        p[2] = q[1]
-    elif code == PLANAR:
-        p[:2] = q[1:3]
-    elif code == ROLLING:
-        p[0] = -x * q[0]
-    return about_z(q[0]), p
-
-
-def hinge_map(joint: Joint, q: np.ndarray) -> np.ndarray:
-    """H* (6, nv) in axes of O, before the body's frame is spun about z."""
-    code, x, H = joint.code, joint.x, np.zeros((6, joint.nv))
-    if joint.map is not None:
-        return joint.map
-    if code in (SPHERICAL, FREE):
-        return np.eye(6)[:, : joint.nv]
-    if code == UNIVERSAL:
-        H[:3, 0], H[1, 1] = _about_y(q[1]).T @ _Z, 1.0
-    elif code == GIMBAL:
-        Rx = _about_x(x * q[2]).T
-        H[:3, 0], H[:3, 1], H[0, 2] = Rx @ (_about_y(q[1]).T @ _Z), Rx[:, 1], x
-    elif code == PRISMATIC:
-        H[5, 0] = 1.0
-    elif joint.nv and code != MODAL:
-        H[2, 0] = 1.0
-        back = about_z(q[0]).T
-        if code == HELICAL:
-            H[5, 0] = x
-        elif code == CYLINDRICAL:
-            H[5, 1] = 1.0
-        elif code == PLANAR:
-            H[3:, 1], H[3:, 2] = back[:, 0], back[:, 1]
-        elif code == ROLLING:
-            H[3:, 0] = -x * back[:, 0]
-    return H
+def _across(hinge: _Hinge, q: Sequence[float]) -> tuple[Pose, np.ndarray]:
+    """Pose of O in O+ at a hinge's coordinates, and H* (6, nv) in axes of O, before the frame is spun about z."""
+    kind, nv = hinge.topo[0][KIND], hinge.topo[0][NV]
+    if kind == MODAL:
+        return Pose(), np.zeros((6, nv))
+    angles = _Angles([*np.cos(q).tolist(), 1.0], [*np.sin(q).tolist(), 0.0])
+    R, p = _pose(kind, hinge.body[0][B_X], angles, q, 0)
+    g = [0.0] * (G_H + 6 * nv)
+    _map(hinge, angles, 0, [0.0] * 3, g)
+    return Pose(np.reshape(R, (3, 3)), np.array(p)), np.reshape(g[G_H:], (nv, 6)).T.copy()
 
 
 def place(joint: Joint, parent: Pose, q: np.ndarray) -> tuple[Pose, np.ndarray, np.ndarray]:
@@ -177,12 +141,13 @@ def place(joint: Joint, parent: Pose, q: np.ndarray) -> tuple[Pose, np.ndarray, 
     """
     if joint.attachment is not None:
         return _place_attached(joint.attachment, parent @ joint.plus, q[joint.bent :])
-    own = q[joint.qi : joint.qi + joint.nq]
-    R, p = hinge_pose(joint.code, joint.x, own)
-    pose = parent @ joint.plus @ Pose(R, p)
-    H = hinge_map(joint, own)
+    own = q[joint.qi : joint.qi + joint.nq].tolist()
+    if joint.quasi:
+        own[:4] = (q[joint.qi : joint.qi + 4] / np.linalg.norm(q[joint.qi : joint.qi + 4])).tolist()
+    across, H = _across(joint.hinge, own)
+    pose = parent @ joint.plus @ across
     w, u = pose.rotation @ H[:3], pose.rotation @ H[3:]
-    if joint.code == REVOLUTE:
+    if joint.spin is not None:
         pose = Pose(pose.rotation @ joint.spin, pose.position)
     return pose, w, u
 
@@ -219,13 +184,11 @@ def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def move(joint: Joint, q: np.ndarray, step: np.ndarray) -> None:
     """Move the hinge's coordinates in q by the motion `step` (nv,): its velocities for a unit of time."""
-    if joint.turns:
-        motion = joint.map @ step if joint.map is not None else np.array([*step, *np.zeros(6 - joint.nv)])
-        i = joint.qi
-        R = from_quaternion(q[i : i + 4])
-        turned = _product(q[i : i + 4], _exponential(motion[:3]))
-        q[i : i + 4] = turned / np.linalg.norm(turned)
-        if joint.code != SPHERICAL:
-            q[i + 4 : i + 7] += R @ motion[3:]
-    else:
+    if joint.map is None:
         q[joint.qi : joint.qi + joint.nq] += step
+        return
+    i, motion = joint.qi, joint.map @ step
+    R, turned = from_quaternion(q[i : i + 4]), _product(q[i : i + 4], _exponential(motion[:3]))
+    q[i : i + 4] = turned / np.linalg.norm(turned)
+    if joint.nq > 4:
+        q[i + 4 : i + 7] += R @ motion[3:]
