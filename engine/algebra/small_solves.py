@@ -1,9 +1,31 @@
-"""Small symmetric solves on tuples."""
+"""Small symmetric solves: of three and six rows on tuples, of any number in place."""
 
 from __future__ import annotations
 
+import math
+
 from limberjack.engine.algebra.spatial import rot, sub, sym_mul, sym_of_product, unrot
 from limberjack.engine.compile.kernel import kernel
+
+#: D below this share of the inertia across the hinge is rounding (a slender rod of 1 km has 1e-12)
+SINGULAR = 1e-14
+
+
+@kernel
+def pivot(D, scale):
+    """D, or 0 where rounding leaves no digit of it: the division then gives no finite number, and Python says so."""
+    return D if SINGULAR * scale < D else 0.0
+
+
+@kernel
+def cholesky(D, n):
+    """L with D = L L* in place of the lower triangle of the first n rows of D, its diagonal inverted."""
+    for i in range(n):
+        for j in range(i + 1):
+            s = D[i, j]
+            for e in range(j):
+                s -= D[i, e] * D[j, e]
+            D[i, j] = 1.0 / math.sqrt(pivot(s, D[i, i])) if i == j else s * D[j, j]
 
 
 @kernel

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
 from limberjack.engine.algebra.blocks import block_lane, load_block, store_block
 from limberjack.engine.algebra.lanes import load_lanes, store_lanes
+from limberjack.engine.algebra.small_solves import cholesky
 from limberjack.engine.algebra.spatial import (
     add,
     add6,
@@ -24,7 +23,7 @@ from limberjack.engine.algebra.views import LANES
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.groups.embedding import block_count, is_inside
 from limberjack.engine.kernels.nodes.accelerations import accelerate_body
-from limberjack.engine.kernels.nodes.articulated import hand_whole, pivot, rank_one
+from limberjack.engine.kernels.nodes.articulated import hand_whole, rank_one
 from limberjack.engine.kernels.nodes.tree import hinge_out
 from limberjack.engine.tables.loops import GH_FREE, GI_BODIES, GI_DOF, GI_DOFS, GI_PARENT, group_view
 from limberjack.engine.tables.plant import A_H, A_I, A_M, A_Z, CARRIER, FIRST, GROUP, MEMBER, UP, W_ALPHA, W_V
@@ -133,20 +132,6 @@ def _add_generalized(plant, g, parts, free, tau, add_inertia):
 
 
 @kernel
-def _factor(d, free):
-    """Cholesky factor of D in place, diagonal inverted."""
-    for i in range(free):
-        for j in range(i + 1):
-            s = d[i, j]
-            for e in range(j):
-                s -= d[i, e] * d[j, e]
-            if i == j:
-                d[i, i] = 1.0 / math.sqrt(pivot(s, d[i, i]))
-            else:
-                d[i, j] = s * d[j, j]
-
-
-@kernel
 def _whiten(parts, free):
     """ε ← L⁻¹ ε."""
     for r in range(free):
@@ -181,7 +166,7 @@ def reduce_group(plant, work, g, tau, add_inertia):
     parts = group_view(plant.loops.group_int[g], work.loops.group)
     free = int(parts.head[GH_FREE])
     _add_generalized(plant, g, parts, free, tau, add_inertia)
-    _factor(parts.d, free)
+    cholesky(parts.d, free)
     _whiten(parts, free)
     up = plant.loops.group_int[g, GI_PARENT]
     if up == 0:

@@ -7,11 +7,9 @@ a  = V × H* η̇ + (dH*/dt) η̇
 
 from __future__ import annotations
 
-import math
-
 from limberjack.engine.algebra.blocks import block_lane, load_block, store_block, sum_triple
 from limberjack.engine.algebra.lanes import equal_lanes, load_lanes
-from limberjack.engine.algebra.sine_cosine import sine_cosine
+from limberjack.engine.algebra.rotation_vectors import exponential, exponential_coefficients, right_jacobian
 from limberjack.engine.algebra.spatial import (
     add,
     add_scaled,
@@ -44,61 +42,6 @@ from limberjack.engine.tables.flexible import (
     modal_view,
 )
 from limberjack.engine.tables.plant import SLOT, UP, W_P, W_R, W_V
-
-#: below this square of the angle the coefficients come from their series, whose fifth terms are below rounding
-_SMALL = 0.05
-
-
-@kernel
-def _coefficients(x):
-    """a = (1 - cos φ) / φ², b = (φ - sin φ) / φ³ and their derivatives by φ² times two, for x = φ²."""
-    if x < _SMALL:
-        a = 0.5 - x / 24.0 * (1.0 - x / 30.0 * (1.0 - x / 56.0 * (1.0 - x / 90.0)))
-        b = 1.0 / 6.0 - x / 120.0 * (1.0 - x / 42.0 * (1.0 - x / 72.0 * (1.0 - x / 110.0)))
-        da = -1.0 / 12.0 + x / 180.0 * (1.0 - x / 37.33333333333333 * (1.0 - x / 67.5))
-        db = -1.0 / 60.0 + x / 1260.0 * (1.0 - x / 48.0 * (1.0 - x / 82.5))
-        return a, b, da, db
-    angle = math.sqrt(x)
-    s, c = sine_cosine(angle)
-    a, b = (1.0 - c) / x, (angle - s) / (x * angle)
-    return a, b, (s / angle - 2.0 * a) / x, (a - 3.0 * b) / x
-
-
-@kernel
-def _right_jacobian(t, a, b):
-    """J_r(θ) = 1 - a θ~ + b θ~ θ~."""
-    x, y, z = t
-    xx, yy, zz = x * x, y * y, z * z
-    return (
-        1.0 - b * (yy + zz),
-        a * z + b * x * y,
-        -a * y + b * x * z,
-        -a * z + b * x * y,
-        1.0 - b * (xx + zz),
-        a * x + b * y * z,
-        a * y + b * x * z,
-        -a * x + b * y * z,
-        1.0 - b * (xx + yy),
-    )
-
-
-@kernel
-def _exponential(t, a, b):
-    """Exp(θ) = 1 + (1 - b φ²) θ~ + a θ~ θ~."""
-    x, y, z = t
-    s = 1.0 - b * dot(t, t)
-    xx, yy, zz = x * x, y * y, z * z
-    return (
-        1.0 - a * (yy + zz),
-        a * x * y - s * z,
-        a * x * z + s * y,
-        a * x * y + s * z,
-        1.0 - a * (xx + zz),
-        a * y * z - s * x,
-        a * x * z - s * y,
-        a * y * z + s * x,
-        1.0 - a * (xx + yy),
-    )
 
 
 @kernel
@@ -152,8 +95,8 @@ def place_node(plant, work, k, row, up):
     store3(work.modal, attached[AI_WORK], theta)
     store3(work.modal, attached[AI_WORK] + 3, turning)
     R0 = load9(table, at)
-    a, b2, da, db = _coefficients(dot(theta, theta))
-    R, p, Jr = mul(_exponential(theta, a, b2), R0), add(load3(table, at + 9), moved), _right_jacobian(theta, a, b2)
+    a, b2, da, db = exponential_coefficients(dot(theta, theta))
+    R, p, Jr = mul(exponential(theta, a, b2), R0), add(load3(table, at + 9), moved), right_jacobian(theta, a, b2)
     store9(row, W_R, R)
     store3(row, W_P, p)
     for b in range(blocks):

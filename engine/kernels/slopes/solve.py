@@ -12,9 +12,8 @@ and its ancestors only: tip to base, bodies that are neither are passed over.
 
 from __future__ import annotations
 
-import math
-
 from limberjack.engine.algebra.lanes import load_lanes, store_lanes
+from limberjack.engine.algebra.small_solves import cholesky
 from limberjack.engine.algebra.spatial import (
     add6,
     add9,
@@ -30,7 +29,6 @@ from limberjack.engine.algebra.spatial import (
 )
 from limberjack.engine.algebra.views import LANES, vector_view
 from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.kernels.nodes.articulated import pivot
 from limberjack.engine.tables.plant import (
     A_H,
     A_I,
@@ -128,11 +126,7 @@ def _base_gain(body, acc, leaf, x):
     store6(x[5], X_D, (H[2], H[5], H[8], M[4], M[5], M[2]))
     for i in range(6):
         store6(x[i], X_G, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
-        for j in range(i + 1):
-            s = x[i, X_D + j]
-            for e in range(j):
-                s -= x[i, X_D + e] * x[j, X_D + e]
-            x[i, X_D + j] = 1.0 / math.sqrt(pivot(s, x[i, X_D + i])) if i == j else s * x[j, X_D + j]
+    cholesky(x[:, X_D:], 6)
     _invert_factor(x)
     _square_factor(x)
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from limberjack.engine.algebra import rotation_vectors
 from limberjack.engine.algebra.rotations import from_quaternion
 from limberjack.engine.compile.interpreted import interpreted
 from limberjack.engine.kernels.nodes import hinges
@@ -23,6 +24,8 @@ from limberjack.engine.tables.hinge_types import ATTACHED, MODAL, REVOLUTE
 from limberjack.engine.tables.plant import B_X, BODY, G_H, KIND, NV, TOPO
 
 _pose, _map = interpreted(hinges.hinge_pose), interpreted(hinges.hinge_map)
+_coefficients = interpreted(rotation_vectors.exponential_coefficients)
+_exponential, _right_jacobian = map(interpreted, (rotation_vectors.exponential, rotation_vectors.right_jacobian))
 
 
 class _Hinge(NamedTuple):
@@ -156,21 +159,13 @@ def _place_attached(node: Attachment, body: Pose, q: np.ndarray) -> tuple[Pose, 
     """`place` for an attachment node: p = p0 + Pt η + ½ η* G η, R = Exp(Pr η) R0; a unit of velocity is one of η."""
     eta = q[: node.Pr.shape[1]]
     theta, slope = node.Pr @ eta, node.Pt + node.G @ eta
-    pose = Pose(from_quaternion(_exponential(theta)) @ node.R0, node.p0 + 0.5 * (node.Pt + slope) @ eta)
-    return body @ pose, body.rotation @ (_left_jacobian(theta) @ node.Pr), body.rotation @ slope
+    a, b = _coefficients(float(theta @ theta))[:2]
+    R, J = (np.reshape(of(theta.tolist(), a, b), (3, 3)) for of in (_exponential, _right_jacobian))
+    pose = Pose(R @ node.R0, node.p0 + 0.5 * (node.Pt + slope) @ eta)
+    return body @ pose, body.rotation @ (J.T @ node.Pr), body.rotation @ slope
 
 
-def _left_jacobian(t: np.ndarray) -> np.ndarray:
-    """J_l(θ) = 1 + a θ~ + b θ~ θ~: what turns dθ/dt into the angular velocity of Exp(θ)."""
-    x = float(t @ t)
-    angle = math.sqrt(x)
-    a = 0.5 - x / 24.0 + x * x / 720.0 if x < 1e-2 else (1.0 - math.cos(angle)) / x
-    b = 1.0 / 6.0 - x / 120.0 + x * x / 5040.0 if x < 1e-2 else (angle - math.sin(angle)) / (x * angle)
-    tilde = skew(t)
-    return np.asarray(np.eye(3) + a * tilde + b * tilde @ tilde)
-
-
-def _exponential(s: np.ndarray) -> np.ndarray:
+def _half_turned(s: np.ndarray) -> np.ndarray:
     """Unit quaternion of the rotation vector s."""
     angle = float(np.linalg.norm(s))
     half = 0.5 * np.sinc(0.5 * angle / math.pi)
@@ -188,7 +183,7 @@ def move(joint: Joint, q: np.ndarray, step: np.ndarray) -> None:
         q[joint.qi : joint.qi + joint.nq] += step
         return
     i, motion = joint.qi, joint.map @ step
-    R, turned = from_quaternion(q[i : i + 4]), _product(q[i : i + 4], _exponential(motion[:3]))
+    R, turned = from_quaternion(q[i : i + 4]), _product(q[i : i + 4], _half_turned(motion[:3]))
     q[i : i + 4] = turned / np.linalg.norm(turned)
     if joint.nq > 4:
         q[i + 4 : i + 7] += R @ motion[3:]
