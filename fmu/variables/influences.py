@@ -251,7 +251,7 @@ class Influences:
 
     def _unfelt(self, root: int) -> Knowns:
         """Coordinates and velocities of a tree's first hinge that change nothing seen from its bodies."""
-        kind, _, nq, _, _ = self._row(root)
+        kind = self._row(root)[0]
         shifts = _shifts(kind)
         if self.system.central is not None:
             return self.v(root, shifts)
