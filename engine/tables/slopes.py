@@ -13,10 +13,10 @@ from limberjack.engine.tables.table import Scratch, Table
 
 # slopes.lanes (blocks, 168): what velocity m hands to its ancestors, LANES velocities to a block, component by
 # component: component i of velocity m at [m // LANES, LANES i + m % LANES]
-L_Q = 0  # 6: ∂F/∂q_m of the subtree's force
-L_V = 6  # 6: ∂F/∂v_m
-L_M = 12  # 6: R S_m
-L_B = 18  # 3: B* S_m, angular part; the linear part is zero
+SL_Q = 0  # 6: ∂F/∂q_m of the subtree's force
+SL_V = 6  # 6: ∂F/∂v_m
+SL_M = 12  # 6: R S_m
+SL_B = 18  # 3: B* S_m, angular part; the linear part is zero
 SLOPE_BLOCK = 21 * LANES
 
 # slopes.square (3 blocks, 8 nv): three (nv, nv) matrices by blocks of columns: column j of row m of matrix i at

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from limberjack.engine.compile.interpreted import interpreted
-from limberjack.engine.kernels.slopes.hinges import has_changing_map
+from limberjack.engine.kernels.slopes.hinge_maps import has_changing_map
 from limberjack.engine.model.plant import Plant
 from limberjack.engine.model.system import System
 from limberjack.engine.tables import drives as dr
@@ -84,7 +84,7 @@ class Influences:
 
     def _links_of(self, loop: np.ndarray) -> list[int]:
         """The links whose frames a loop joins, or whose coordinates it couples."""
-        terms = self.plant.sections["term_int"][loop[lp.L_TERM] : loop[lp.L_TERM] + loop[lp.L_TERMS], lp.TI_BODY]
+        terms = self.plant.sections["term_int"][loop[lp.L_TERM] : loop[lp.L_TERM] + loop[lp.L_TERMS], lp.TM_BODY]
         return [int(row) - 1 for row in (loop[lp.L_A], loop[lp.L_B], *terms) if row > 0]
 
     def _root_of(self, k: int) -> int:
@@ -176,7 +176,7 @@ class Influences:
             return self._motor(motor, self.system.actuators[a].name)
         commands = {at.MODE_TORQUE: 1, at.MODE_VELOCITY: 2, at.MODE_SERVO: 3}[mode]
         found: set[Known] = {(Region.COMMAND, first + c) for c in range(commands)}
-        if mode != at.MODE_TORQUE or math.isfinite(self.plant.sections["actuator"][a, at.A_RATE]):
+        if mode != at.MODE_TORQUE or math.isfinite(self.plant.sections["actuator"][a, at.AC_RATE]):
             found.add((Region.V, j))
         if mode == at.MODE_SERVO:
             found.add((Region.Q, i))

@@ -15,7 +15,7 @@ import pytest
 
 import limberjack as lj
 from limberjack.engine.common.errors import ArgumentError, MissingExtraError
-from limberjack.engine.kernels.entries import entries
+from limberjack.engine.kernels.entry_points import entries
 from limberjack.engine.kernels.step.integrate import INTEGRATORS
 from limberjack.fmu.native import binary_cache, linker, lower, objects, targets
 from limberjack.fmu.native.store import COMPLETE

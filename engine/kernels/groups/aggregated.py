@@ -87,8 +87,8 @@ def hand_on(plant, work, k, parts, inside, P, n, f):
     topo = plant.topo[k]
     if topo[CARRIER]:
         whole = parts.whole[topo[MEMBER]]
-        I, H, M = P
-        P = add6(load6(whole, A_I), I), add9(load9(whole, A_H), H), add6(load6(whole, A_M), M)
+        Pa, Pc, Pl = P
+        P = add6(load6(whole, A_I), Pa), add9(load9(whole, A_H), Pc), add6(load6(whole, A_M), Pl)
         n, f = add(n, load3(whole, A_Z)), add(f, load3(whole, A_Z + 3))
     if inside:
         hand_whole(plant, work, k, topo[FIRST], parts.whole[plant.topo[topo[UP] - 1, MEMBER]], P, n, f)
@@ -98,7 +98,7 @@ def hand_on(plant, work, k, parts, inside, P, n, f):
 
 @kernel
 def inward_member(plant, work, k, P, n, f):
-    """One body of a group; its P = (I, H, M) and z = [n; f] hold the shares of the children outside the group."""
+    """One body of a group; its P = (Pa, Pc, Pl) and z = [n; f] hold the shares of the children outside the group."""
     topo, row = plant.topo[k], work.rows[k + 1]
     g, member = topo[GROUP], topo[MEMBER]
     group = plant.loops.group_int[g]

@@ -30,7 +30,7 @@ from limberjack.engine.tables.loops import (
     L_TERM,
     L_TERMS,
     LP_SCALE,
-    TI_V,
+    TM_V,
 )
 from limberjack.engine.tables.plant import (
     DI_MEMBER,
@@ -100,7 +100,7 @@ def _fill_terms(plant, l, q, y, first, at):
     """The one row of a coupling."""
     ints, scale = plant.loops.loop_int[l], plant.loops.loop[l, LP_SCALE]
     for t in range(ints[L_TERM], ints[L_TERM] + ints[L_TERMS]):
-        member = plant.dof_int[plant.loops.term_int[t, TI_V], DI_MEMBER]
+        member = plant.dof_int[plant.loops.term_int[t, TM_V], DI_MEMBER]
         y[member, first] = scale * coefficient(plant, l, t, q) * plant.loops.scale[at + member]
 
 

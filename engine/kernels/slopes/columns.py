@@ -31,7 +31,7 @@ from limberjack.engine.algebra.spatial import (
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.nodes.composite import shift_composite
 from limberjack.engine.kernels.nodes.tree import hinge_frame, hinge_in
-from limberjack.engine.kernels.slopes.hinges import has_changing_map, map_curvature, map_gradient
+from limberjack.engine.kernels.slopes.hinge_maps import has_changing_map, map_curvature, map_gradient
 from limberjack.engine.tables.plant import (
     B_H,
     B_I,

@@ -59,13 +59,13 @@ from limberjack.engine.algebra.spatial import (
 from limberjack.engine.algebra.views import LANES
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.slopes.columns import sweep_columns
-from limberjack.engine.kernels.slopes.hinges import has_changing_map, map_gradient
+from limberjack.engine.kernels.slopes.hinge_maps import has_changing_map, map_gradient
 from limberjack.engine.tables.plant import KIND, NV, UP, VEND, VI
 from limberjack.engine.tables.slopes import (
-    L_B,
-    L_M,
-    L_Q,
-    L_V,
+    SL_B,
+    SL_M,
+    SL_Q,
+    SL_V,
     X_PHI,
     X_PSI,
     X_PSI2,
@@ -96,12 +96,12 @@ def _hand(x, y, block, lane):
     a = load3(x, X_PSI)
     n, f = rigid_mul(m, h, I, load3(x, X_PSI2), load3(x, X_PSI2 + 3))
     sn, sf = force_cross(s, t, load3(y, Y_F), load3(y, Y_F + 3))
-    _put(block, lane, L_Q, add(add(n, rot(W, a)), sn), add(add_cross(f, a, P), sf))
+    _put(block, lane, SL_Q, add(add(n, rot(W, a)), sn), add(add_cross(f, a, P), sf))
     n, f = rigid_mul(m, h, I, load3(x, X_PHI), load3(x, X_PHI + 3))
-    _put(block, lane, L_V, add(n, rot(W, s)), add_cross(f, s, P))
+    _put(block, lane, SL_V, add(n, rot(W, s)), add_cross(f, s, P))
     n, f = rigid_mul(m, h, I, s, t)
-    _put(block, lane, L_M, n, f)
-    at = LANES * L_B + lane
+    _put(block, lane, SL_M, n, f)
+    at = LANES * SL_B + lane
     block[at], block[at + LANES], block[at + 2 * LANES] = add_cross(unrot(W, s), P, t)
 
 
@@ -123,8 +123,8 @@ def _rows(lanes, x, j, start, stop, dq, dv):
     S = load6(x, X_S)
     for b in range(start // LANES, (stop + LANES - 1) // LANES):
         block, first, last = lanes[b], start - LANES * b, stop - LANES * b
-        store_lanes(dq[b], LANES * j, between_lanes(dot6(S, _load6(block, L_Q)), first, last))
-        store_lanes(dv[b], LANES * j, between_lanes(dot6(S, _load6(block, L_V)), first, last))
+        store_lanes(dq[b], LANES * j, between_lanes(dot6(S, _load6(block, SL_Q)), first, last))
+        store_lanes(dv[b], LANES * j, between_lanes(dot6(S, _load6(block, SL_V)), first, last))
 
 
 @kernel
@@ -133,7 +133,7 @@ def _columns(lanes, x, j, start, stop, dq, dv, spare):
     S, psi, psi2, chi = load3(x, X_S), load3(x, X_PSI), load6(x, X_PSI2), load6(x, X_PHI)
     q, v, at = dq[j // LANES], dv[j // LANES], j % LANES
     for b in range(start // LANES, (stop + LANES - 1) // LANES):
-        M, B = _load6(lanes[b], L_M), _load3(lanes[b], L_B)
+        M, B = _load6(lanes[b], SL_M), _load3(lanes[b], SL_B)
         store_lanes(spare, 0, dot6(psi2, M) + dot(psi, B))
         store_lanes(spare, LANES, dot6(chi, M) + dot(S, B))
         for m in range(max(start, LANES * b), min(stop, LANES * b + LANES)):

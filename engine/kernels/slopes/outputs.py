@@ -44,9 +44,9 @@ from limberjack.engine.kernels.sensors.outputs import (
 )
 from limberjack.engine.tables.plant import C_V, NV, SI_OUTPUT, SI_TARGET, SI_TYPE, UP, VEND, VI, plant_view, work_view
 from limberjack.engine.tables.slopes import (
-    L_M,
-    L_Q,
-    L_V,
+    SL_M,
+    SL_Q,
+    SL_V,
     X_PHI,
     X_PSI,
     X_PSI2,
@@ -184,7 +184,7 @@ def _reaction(plant, slopes, frame, row, at, out):
     R, p = load9(y, Y_R), load3(y, Y_P)
     topo, up = plant.topo[row - 1], row
     for kind in range(3):
-        component = L_Q if kind == ALONG else (L_V if kind == IN_V else L_M)
+        component = SL_Q if kind == ALONG else (SL_V if kind == IN_V else SL_M)
         for j in range(topo[VI] + topo[NV], topo[VEND]):
             block, lane = slopes.lanes[j // LANES], LANES * component + j % LANES
             n = block[lane], block[lane + LANES], block[lane + 2 * LANES]

@@ -115,15 +115,15 @@ def _general_gain(g, y, x):
 @kernel
 def _base_gain(body, acc, leaf, x):
     """D⁻¹ of a free base, for which D = P; nothing lies beyond it, so G is left zero."""
-    I, H, M = rigid(body[B_M], load3(body, B_H), load6(body, B_I))
+    Pa, Pc, Pl = rigid(body[B_M], load3(body, B_H), load6(body, B_I))
     if not leaf:
-        I, H, M = add6(I, load6(acc, A_I)), add9(H, load9(acc, A_H)), add6(M, load6(acc, A_M))
-    store6(x[0], X_D, (I[0], 0.0, 0.0, 0.0, 0.0, 0.0))
-    store6(x[1], X_D, (I[3], I[1], 0.0, 0.0, 0.0, 0.0))
-    store6(x[2], X_D, (I[4], I[5], I[2], 0.0, 0.0, 0.0))
-    store6(x[3], X_D, (H[0], H[3], H[6], M[0], 0.0, 0.0))
-    store6(x[4], X_D, (H[1], H[4], H[7], M[3], M[1], 0.0))
-    store6(x[5], X_D, (H[2], H[5], H[8], M[4], M[5], M[2]))
+        Pa, Pc, Pl = add6(Pa, load6(acc, A_I)), add9(Pc, load9(acc, A_H)), add6(Pl, load6(acc, A_M))
+    store6(x[0], X_D, (Pa[0], 0.0, 0.0, 0.0, 0.0, 0.0))
+    store6(x[1], X_D, (Pa[3], Pa[1], 0.0, 0.0, 0.0, 0.0))
+    store6(x[2], X_D, (Pa[4], Pa[5], Pa[2], 0.0, 0.0, 0.0))
+    store6(x[3], X_D, (Pc[0], Pc[3], Pc[6], Pl[0], 0.0, 0.0))
+    store6(x[4], X_D, (Pc[1], Pc[4], Pc[7], Pl[3], Pl[1], 0.0))
+    store6(x[5], X_D, (Pc[2], Pc[5], Pc[8], Pl[4], Pl[5], Pl[2]))
     for i in range(6):
         store6(x[i], X_G, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
     cholesky(x[:, X_D:], 6)
