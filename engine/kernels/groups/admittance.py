@@ -98,7 +98,7 @@ def _block(plant, work, a, b):
             found = True
             w, at = weight(plant, work, k), LANES * plant.topo[k, VI]
             for c in range(at, at + LANES * plant.topo[k, NV], LANES):
-                sums = _products(path_a, path_b, c, w, sums)
+                sums = _products(path_a, path_b, c, w, sums)  # 000 eq. 0.34, e = H ψ B A*
         i += k >= other
         j += other >= k
     return found, sums

@@ -51,7 +51,7 @@ def share_block(parts, member, b, free, fresh, w, u, fw, fu, n, f):
 def _member_block(parts, member, b, free, fresh, P, n, f):
     """F = P A of eight columns, which is shared."""
     w, u = load_block(parts.a[parts.u.shape[0] * member + b], 0)
-    fw, fu = inertia_mul(P, w, u)
+    fw, fu = inertia_mul(P, w, u)  # 001 eq. 51: P of the bodies between the columns of A
     share_block(parts, member, b, free, fresh, w, u, fw, fu, n, f)
     return fw, fu
 
@@ -88,7 +88,7 @@ def hand_on(plant, work, k, parts, inside, P, n, f):
     if topo[CARRIER]:
         whole = parts.whole[topo[MEMBER]]
         Pa, Pc, Pl = P
-        P = add6(load6(whole, A_I), Pa), add9(load9(whole, A_H), Pc), add6(load6(whole, A_M), Pl)
+        P = add6(load6(whole, A_I), Pa), add9(load9(whole, A_H), Pc), add6(load6(whole, A_M), Pl)  # 001 eq. 54
         n, f = add(n, load3(whole, A_Z)), add(f, load3(whole, A_Z + 3))
     if inside:
         hand_whole(plant, work, k, topo[FIRST], parts.whole[plant.topo[topo[UP] - 1, MEMBER]], P, n, f)
@@ -166,7 +166,7 @@ def reduce_group(plant, work, g, tau, add_inertia):
     parts = group_view(plant.loops.group_int[g], work.loops.group)
     free = int(parts.head[GH_FREE])
     _add_generalized(plant, g, parts, free, tau, add_inertia)
-    cholesky(parts.d, free)
+    cholesky(parts.d, free)  # 001 eq. 50: D of the aggregated node
     _whiten(parts, free)
     up = plant.loops.group_int[g, GI_PARENT]
     if up == 0:
@@ -177,7 +177,7 @@ def reduce_group(plant, work, g, tau, add_inertia):
     n, f = load3(acc, A_Z), load3(acc, A_Z + 3)
     for r in range(free):
         a, l = u_column(parts, r)
-        P = rank_one(P, a, l, 1.0)
+        P = rank_one(P, a, l, 1.0)  # 001 eq. 55
         n, f = add_scaled(n, parts.eps[r], a), add_scaled(f, parts.eps[r], l)
     store6(acc, A_I, P[0])
     store9(acc, A_H, P[1])
@@ -200,7 +200,7 @@ def solve_node(plant, work, g, parts, vdot, bias):
             s -= dot(a, w) + dot(l, u)
         for e in range(r + 1, free):
             s -= parts.d[e, r] * rates[e]
-        rates[r] = s * parts.d[r, r]
+        rates[r] = s * parts.d[r, r]  # 001 eq. 56
     for i in range(group[GI_DOFS]):
         s = parts.bias[i] if bias else 0.0
         for r in range(free):

@@ -121,7 +121,7 @@ def fill_rows(plant, work, group, parts, q, which):
         if ints[L_KIND] >= COUPLING:
             _fill_terms(plant, l, q, y, first, at)
         else:
-            _fill_chain(plant, work, l, 0, ints[L_CHAIN_A], ints[L_CHAIN_AS], y, first, at)
-            _fill_chain(plant, work, l, BLOCK, ints[L_CHAIN_B], ints[L_CHAIN_BS], y, first, at)
+            _fill_chain(plant, work, l, 0, ints[L_CHAIN_A], ints[L_CHAIN_AS], y, first, at)  # 001 eq. 59
+            _fill_chain(plant, work, l, BLOCK, ints[L_CHAIN_B], ints[L_CHAIN_BS], y, first, at)  # 001 eq. 59
         scale = -1.0 * load_lanes(plant.loops.loop[l], LP_SCALE)
         store_lanes(y[n], first, scale * load_lanes(work.loops.row[l], which))

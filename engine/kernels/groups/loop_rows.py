@@ -299,7 +299,7 @@ def _row_rates(plant, work, l, column):
     ints, coblock = plant.loops.loop_int[l], work.loops.coblock[l]
     a, b = work.rows[ints[L_A]], work.rows[ints[L_B]]
     s = _power(coblock, 0, load3(a, column), load3(a, column + 3))
-    return s + _power(coblock, BLOCK, load3(b, column), load3(b, column + 3))
+    return s + _power(coblock, BLOCK, load3(b, column), load3(b, column + 3))  # 000 eq. 0.20: A V̂
 
 
 @kernel

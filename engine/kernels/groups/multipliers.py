@@ -89,7 +89,7 @@ def _ask(plant, work, l):
     row, fade = work.loops.row[l], plant.loops.loop[l, LP_FADE]
     for i in range(plant.loops.loop_int[l, L_ROWS]):
         c = row[R_ACCEL + i] + fade * (2.0 * row[R_RATE + i] + fade * row[R_RESIDUAL + i])
-        work.loops.solve[SO_RIGHT, plant.loops.loop_int[l, L_ROW] + i] = -c
+        work.loops.solve[SO_RIGHT, plant.loops.loop_int[l, L_ROW] + i] = -c  # 000 eq. 0.35
 
 
 @routine(FLOATS, FLAG)
@@ -98,7 +98,7 @@ def prepare_routine(ints, floats, vector, q, coast):
     for l in range(plant.loops.loop_int.shape[0]):
         if acts(plant, work, l):
             trace(plant, work, l, q)
-    factor_admittance(plant, work, COAST if coast else RANK)
+    factor_admittance(plant, work, COAST if coast else RANK)  # 000 eq. 0.34
 
 
 @kernel
@@ -111,11 +111,11 @@ def prepare(plant, work, q, coast):
 @routine()
 def solve_routine(ints, floats, vector):
     plant, work = plant_view(ints, floats), work_view(ints, vector)
-    solve_admittance(work)
+    solve_admittance(work)  # 000 eq. 0.35
     for l in range(plant.loops.loop_int.shape[0]):
         read_forces(plant, work, l)
         if acts(plant, work, l):
-            push(plant, work, l)
+            push(plant, work, l)  # 000 eq. 0.36
 
 
 @kernel

@@ -4,7 +4,7 @@
 ∂T/∂q has nv columns, also for quaternions (δR = R δθ~, δp = R δx in body axes for a free hinge). Where velocities are
 rates of coordinates ∂_j is the ordinary partial derivative.
 
-All vectors are seen in the tree frame T of `tables/slopes.py`, at rest, so that V(k) = V(p) + Σ S_j β_j over the
+All vectors are seen in the tree frame 𝓣 of `tables/slopes.py`, at rest, so that V(k) = V(p) + Σ S_j β_j over the
 hinge's columns S_j of φ* H*, and α(k) - α(p) = Σ S_j dβ_j/dt + V(p) × ΔV + (dH*/dt) β (p: the parent of k; the vectors
 α are the body-frame derivatives of the numbers V, so they move between frames as V does). Moving along j turns the
 subtree of hinge k rigidly with S_j and changes the hinge's own map. With
@@ -20,21 +20,21 @@ every body i of the subtree has (x × y is the motion product; Jacobi's identity
 
 f(i) = M α + V × M V, with M carried along by the motion, then gives
 
-    ∂_j f(i) = S_j × f(i) + M ψ''_j + B ψ'_j,   ∂f(i)/∂v_j = M χ_j + B S_j,   B x = M (x × V) + x × M V + V × M x
+    ∂_j f(i) = S_j × f(i) + M ψ''_j + 𝓑 ψ'_j,   ∂f(i)/∂v_j = M χ_j + 𝓑 S_j,   𝓑 x = M (x × V) + x × M V + V × M x
 
-B is linear in x = [a; b]; for a rigid body all terms in b cancel, and with J = ½ tr(I) 1 - I, momentum P, V = [w; u]
+𝓑 is linear in x = [a; b]; for a rigid body all terms in b cancel, and with I' = ½ tr(I) 1 - I, momentum p', V = [w; u]
 
-    B = 2 [[W, 0], [-P~, 0]],   W = -w~ J + (h·u) 1 - u h*
+    𝓑 = 2 [[W, 0], [-p'~, 0]],   W = -w~ I' + (h·u) 1 - u h*
 
-so the sums over a subtree of M (10 numbers), B (12) and f (6) are all that the derivatives need. Let hinge k be the
-deeper one of velocities m and j, and let F, M, B be those sums at k:
+so the sums over a subtree of M (10 numbers), 𝓑 (12) and f (6) are all that the derivatives need. Let hinge k be the
+deeper one of velocities m and j, and let F, M, 𝓑 be those sums at k:
 
-    j at k, m towards the base     ∂_j T_m = S_m · X_j,   X_j = S_j × F + M ψ''_j + B ψ'_j
-    m at k, j towards the base     ∂_j T_m = (M S_m) · ψ''_j + (B* S_m) · ψ'_j       (S_j × F and ∂_j S_m · F cancel)
+    j at k, m towards the base     ∂_j T_m = S_m · X_j,   X_j = S_j × F + M ψ''_j + 𝓑 ψ'_j
+    m at k, j towards the base     ∂_j T_m = (M S_m) · ψ''_j + (𝓑* S_m) · ψ'_j       (S_j × F and ∂_j S_m · F cancel)
     both at k                      the same, plus (∂_j H*_m) · F
-    any, in v                      ∂T_m/∂v_j = S_m · (M χ_j + B S_j) = (M S_m) · χ_j + (B* S_m) · S_j
+    any, in v                      ∂T_m/∂v_j = S_m · (M χ_j + 𝓑 S_j) = (M S_m) · χ_j + (𝓑* S_m) · S_j
 
-The velocities of a subtree are neighbours. Each hands X_j, M χ_j + B S_j, M S_j and B* S_j to slopes.lanes, eight
+The velocities of a subtree are neighbours. Each hands X_j, M χ_j + 𝓑 S_j, M S_j and 𝓑* S_j to slopes.lanes, eight
 velocities to a block; a hinge then writes its rows and columns of both matrices over its subtree, block by block.
 """
 
@@ -90,7 +90,7 @@ def _put(block, lane, component, n, f):
 
 @kernel
 def _hand(x, y, block, lane):
-    """X_j, M χ_j + B S_j, M S_j and B* S_j of one velocity, from its column x and the sums y of its subtree."""
+    """X_j, M χ_j + 𝓑 S_j, M S_j and 𝓑* S_j of one velocity, from its column x and the sums y of its subtree."""
     m, h, I, W, P = y[Y_M], load3(y, Y_H), load6(y, Y_I), load9(y, Y_W), load3(y, Y_L)
     s, t = load3(x, X_S), load3(x, X_S + 3)
     a = load3(x, X_PSI)
@@ -162,7 +162,7 @@ def _own_map(plant, work, y, k, dq):
 
 @kernel
 def _hand_sums(y, up):
-    """Parent's sums of M, B and f."""
+    """Parent's sums of M, 𝓑 and f."""
     for i in range(Y_M, Y_F + 6):
         up[i] += y[i]
 
