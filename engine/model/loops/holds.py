@@ -77,7 +77,7 @@ def basis(mechanism: Mechanism, held: Holds, size: Sizes) -> Basis | None:
 def _left(joint: Joint, indices: list[int], q: np.ndarray) -> np.ndarray:
     """Velocities (nv, free) of a hinge that leave some of its coordinates as they are."""
     H = joint.map
-    if H is None:
+    if H is None or not joint.quasi:
         return np.eye(joint.nv)[:, [i for i in range(joint.nv) if i not in indices]]
     R = from_quaternion(q[joint.qi : joint.qi + 4])
     turned = H[:3] if min(indices) < 4 else np.zeros((0, joint.nv))

@@ -17,6 +17,7 @@ from limberjack.engine.algebra import rotation_vectors
 from limberjack.engine.algebra.rotations import from_quaternion
 from limberjack.engine.compile.interpreted import interpreted
 from limberjack.engine.kernels.nodes import hinges
+from limberjack.engine.kernels.slopes.hinge_maps import has_changing_map
 from limberjack.engine.model.frames import Frames, Link, about_z, hinge_parameter, skew
 from limberjack.engine.model.system import Pose
 from limberjack.engine.modes.modal import Attachment
@@ -24,6 +25,7 @@ from limberjack.engine.tables.hinge_types import ATTACHED, MODAL, REVOLUTE
 from limberjack.engine.tables.plant import B_X, BODY, G_H, KIND, NV, TOPO
 
 _pose, _map = interpreted(hinges.hinge_pose), interpreted(hinges.hinge_map)
+_has_changing_map = interpreted(has_changing_map)
 _coefficients = interpreted(rotation_vectors.exponential_coefficients)
 _exponential, _right_jacobian = map(interpreted, (rotation_vectors.exponential, rotation_vectors.right_jacobian))
 
@@ -48,7 +50,8 @@ class Joint:
     """The inboard hinge of body k: type, kinematics, where its coordinates and velocities begin.
 
     spin : turn about z behind a z-turning hinge (`Link.spin`), None of others
-    map : H* (6, nv) of a hinge with quasi-velocities, which is constant; None of others
+    map : H* (6, nv) where it is constant, None where it depends on the coordinates
+    quasi : its velocities are no rates of its coordinates, of which the first four are a quaternion
     attachment : of an attachment node of a modal body, whose coordinates begin at `bent`
     """
 
@@ -63,13 +66,9 @@ class Joint:
     vi: int
     nv: int
     nq: int
+    quasi: bool
     attachment: Attachment | None = None
     bent: int = 0
-
-    @property
-    def quasi(self) -> bool:
-        """Whether its velocities are no rates of its coordinates, of which the first four are a quaternion."""
-        return self.map is not None
 
 
 class Tree:
@@ -113,10 +112,11 @@ def _joint(k: int, link: Link, q: int, v: int, before: list[Joint]) -> Joint:
     hinge = link.body.hinge
     spin = about_z(link.spin) if link.code == REVOLUTE else None
     table = _table(link.code, hinge_parameter(hinge), hinge.nv, hinge.map)
-    map_ = _across(table, [1.0] * 7)[1] if hinge.kind.quasi else None
+    map_ = None if _has_changing_map(link.code) else _map_at(table, _angles([0.0] * 7))
     frame = link.code, table, link.plus, spin, map_
     bent = before[link.parent - 1].qi if link.code == ATTACHED else 0
-    return Joint(k, link.parent, *frame, q, v, hinge.nv, hinge.kind.nq, hinge.attachment, bent)
+    sizes = hinge.nv, hinge.kind.nq, hinge.kind.quasi
+    return Joint(k, link.parent, *frame, q, v, *sizes, hinge.attachment, bent)
 
 
 def _table(code: int, x: float, nv: int, map_: np.ndarray | None) -> _Hinge:
@@ -125,16 +125,28 @@ def _table(code: int, x: float, nv: int, map_: np.ndarray | None) -> _Hinge:
     return _Hinge([topo], [body], np.zeros((1, 0)) if map_ is None else np.asarray(map_, dtype=float).T.reshape(1, -1))
 
 
-def _across(hinge: _Hinge, q: Sequence[float]) -> tuple[Pose, np.ndarray]:
-    """Pose of O in O+ at a hinge's coordinates, and H* (6, nv) in axes of O, before the frame is spun about z."""
-    kind, nv = hinge.topo[0][KIND], hinge.topo[0][NV]
-    if kind == MODAL:
-        return Pose(), np.zeros((6, nv))
-    angles = _Angles([*np.cos(q).tolist(), 1.0], [*np.sin(q).tolist(), 0.0])
-    R, p = _pose(kind, hinge.body[0][B_X], angles, q, 0)
+def _angles(q: Sequence[float]) -> _Angles:
+    return _Angles([*map(math.cos, q), 1.0], [*map(math.sin, q), 0.0])
+
+
+def _map_at(hinge: _Hinge, angles: _Angles) -> np.ndarray:
+    """H* (6, nv) in axes of O, before the frame is spun about z; of modes, which do not move their frame, 0."""
+    nv = hinge.topo[0][NV]
     g = [0.0] * (G_H + 6 * nv)
-    _map(hinge, angles, 0, [0.0] * 3, g)
-    return Pose(np.reshape(R, (3, 3)), np.array(p)), np.reshape(g[G_H:], (nv, 6)).T.copy()
+    if hinge.topo[0][KIND] != MODAL:
+        _map(hinge, angles, 0, [0.0] * 3, g)
+    return np.reshape(g[G_H:], (nv, 6)).T.copy()
+
+
+def _across(joint: Joint, q: list[float]) -> tuple[Pose, np.ndarray]:
+    """Pose of O in O+ at the hinge's coordinates, and H*."""
+    if joint.code == MODAL:
+        assert joint.map is not None
+        return Pose(), joint.map
+    angles = _angles(q)
+    R, p = _pose(joint.code, joint.hinge.body[0][B_X], angles, q, 0)
+    H = _map_at(joint.hinge, angles) if joint.map is None else joint.map
+    return Pose(np.reshape(R, (3, 3)), np.array(p)), H
 
 
 def place(joint: Joint, parent: Pose, q: np.ndarray) -> tuple[Pose, np.ndarray, np.ndarray]:
@@ -147,7 +159,7 @@ def place(joint: Joint, parent: Pose, q: np.ndarray) -> tuple[Pose, np.ndarray, 
     own = q[joint.qi : joint.qi + joint.nq].tolist()
     if joint.quasi:
         own[:4] = (q[joint.qi : joint.qi + 4] / np.linalg.norm(q[joint.qi : joint.qi + 4])).tolist()
-    across, H = _across(joint.hinge, own)
+    across, H = _across(joint, own)
     pose = parent @ joint.plus @ across
     w, u = pose.rotation @ H[:3], pose.rotation @ H[3:]
     if joint.spin is not None:
@@ -179,9 +191,10 @@ def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def move(joint: Joint, q: np.ndarray, step: np.ndarray) -> None:
     """Move the hinge's coordinates in q by the motion `step` (nv,): its velocities for a unit of time."""
-    if joint.map is None:
+    if not joint.quasi:
         q[joint.qi : joint.qi + joint.nq] += step
         return
+    assert joint.map is not None
     i, motion = joint.qi, joint.map @ step
     R, turned = from_quaternion(q[i : i + 4]), _product(q[i : i + 4], _half_turned(motion[:3]))
     q[i : i + 4] = turned / np.linalg.norm(turned)
