@@ -85,7 +85,7 @@ DOF = 12
 # actuator_int (actuators, 5), actuator (actuators, 4)
 ACTUATOR_INT, ACTUATOR = 5, 4
 AI_MODE, AI_V, AI_Q, AI_COMMAND, AI_MOTOR = range(5)  # AI_MOTOR: the motor that gives its force, or -1
-A_KP, A_KD, A_LIMIT, A_RATE = range(4)  # A_RATE: no force further from rest beyond this rate
+AC_KP, AC_KD, AC_LIMIT, AC_RATE = range(4)  # AC_RATE: no force further from rest beyond this rate
 MODE_TORQUE, MODE_VELOCITY, MODE_SERVO = range(3)
 
 # sensor_int (sensors, 4); sensor (sensors, 9): rotation from engine axes to the axes a reaction is reported in; of star

@@ -19,9 +19,9 @@ from limberjack.engine.algebra.spatial import ZERO, add, load3, load6, store3
 from limberjack.engine.algebra.views import LANES
 from limberjack.engine.compile.kernel import entry, kernel
 from limberjack.engine.compile.routine import FLOATS, WHOLE, routine
-from limberjack.engine.kernels.groups.closures import bias_loop, move_loop, place_rows
 from limberjack.engine.kernels.groups.elimination import eliminate, is_poor, least_pivot, read_solution
 from limberjack.engine.kernels.groups.group_rows import fill_rows
+from limberjack.engine.kernels.groups.loop_rows import bias_loop, move_loop, place_rows
 from limberjack.engine.kernels.nodes.accelerations import hinge_acceleration
 from limberjack.engine.kernels.nodes.modal_nodes import node_column, node_coriolis, node_map
 from limberjack.engine.kernels.nodes.tree import hinge_in, sweep_velocities

@@ -37,7 +37,7 @@ from limberjack.engine.tables.loops import (
     LOCK,
     R_FORCE,
     SW_CLOSED,
-    TI_V,
+    TM_V,
     group_view,
 )
 from limberjack.engine.tables.plant import (
@@ -139,7 +139,7 @@ def _begin(plant, work, l, q):
     _clear(plant, work, l)
     for t in range(ints[L_TERM], ints[L_TERM] + ints[L_TERMS]):
         row = t - ints[L_TERM] if ints[L_KIND] == LOCK else 0
-        path[LANES * plant.loops.term_int[t, TI_V] + row] += coefficient(plant, l, t, q)
+        path[LANES * plant.loops.term_int[t, TM_V] + row] += coefficient(plant, l, t, q)
     if ints[L_A] > 0:
         _add_to(work.loops.cross[ints[L_A]], _load(coblock, 0))
     if ints[L_B] > 0:
@@ -161,7 +161,7 @@ def _cross_simple(plant, work, k, path):
     z, at = _load(work.loops.cross[k + 1], 0), LANES * topo[VI]
     e = load_lanes(path, at) + (z[2] if topo[PATH] == PATH_REVOLUTE else z[5])
     store_lanes(path, at, e)
-    _hand_on(plant, work, k, _less(z, load6(row, W_U), row[W_DINV] * e))
+    _hand_on(plant, work, k, _less(z, load6(row, W_U), row[W_DINV] * e))  # 000 eq. 0.36: φ τ̄ z = ψ z
 
 
 @kernel
@@ -176,7 +176,7 @@ def _cross_general(plant, work, k, path):
             y = y - g[G_L + 6 * c + e] * load_lanes(path, LANES * (j + e))
         y = g[G_L + 7 * c] * y
         store_lanes(path, LANES * (j + c), y)
-        left = _less(left, load6(g, G_U + 6 * c), y)
+        left = _less(left, load6(g, G_U + 6 * c), y)  # 000 eq. 0.36
     _hand_on(plant, work, k, left)
 
 
@@ -324,7 +324,7 @@ def _push_hinge(plant, work, k, path, f):
     topo = plant.topo[k]
     j = topo[VI]
     if topo[PATH] < PATH_GENERAL:
-        work.rows[k + 1, W_EPS] += sum_lanes(load_lanes(path, LANES * j) * f)
+        work.rows[k + 1, W_EPS] += sum_lanes(load_lanes(path, LANES * j) * f)  # 000 eq. .44: ε
         return
     if topo[PATH] >= PATH_MODAL:
         if topo[PATH] == PATH_MODAL:

@@ -5,8 +5,7 @@ D = H P H* + armature,   G = P H* D⁻¹,   P⁺ = P - G D G*,   ε = T - H z,  
 
 from __future__ import annotations
 
-import math
-
+from limberjack.engine.algebra.small_solves import cholesky, pivot
 from limberjack.engine.algebra.spatial import (
     add,
     add6,
@@ -25,6 +24,7 @@ from limberjack.engine.algebra.spatial import (
     turn,
 )
 from limberjack.engine.algebra.turns import spin, spin_flat, tilt, tilt_flat
+from limberjack.engine.algebra.views import matrix_view
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.nodes.tree import revolute_out
 from limberjack.engine.tables.plant import (
@@ -55,15 +55,6 @@ from limberjack.engine.tables.plant import (
     W_U,
     W_V,
 )
-
-#: D below this share of the inertia across the hinge is rounding (a slender rod of 1 km has 1e-12)
-SINGULAR = 1e-14
-
-
-@kernel
-def pivot(D, scale):
-    """D, or 0 where rounding leaves no digit of it: the division then gives no finite number, and Python says so."""
-    return D if SINGULAR * scale < D else 0.0
 
 
 @kernel
@@ -238,20 +229,6 @@ def inward_prismatic(topo, row, up, P, n, f, tau, add_inertia, rate):
 
 
 @kernel
-def _factor(g, nv):
-    """Cholesky factor of D in place, diagonal inverted: D = L L*."""
-    for i in range(nv):
-        for j in range(i + 1):
-            s = g[G_L + 6 * i + j]
-            for e in range(j):
-                s -= g[G_L + 6 * i + e] * g[G_L + 6 * j + e]
-            if i == j:
-                g[G_L + 6 * i + i] = 1.0 / math.sqrt(pivot(s, g[G_L + 6 * i + i]))
-            else:
-                g[G_L + 6 * i + j] = s * g[G_L + 6 * j + j]
-
-
-@kernel
 def _hinge_column(g, base, c):
     """Column c of H* (base G_H) or U (base G_U) as (angular, linear)."""
     return load3(g, base + 6 * c), load3(g, base + 6 * c + 3)
@@ -272,7 +249,7 @@ def _factor_general(g, P, n, f, tau, add_inertia, j, nv):
         h = _hinge_column(g, G_H, c)
         g[G_L + 7 * c] += add_inertia[j + c]
         g[G_EPS + c] = tau[j + c] - dot(h[0], n) - dot(h[1], f)
-    _factor(g, nv)
+    cholesky(matrix_view(g, G_L, 6, 6), nv)
 
 
 @kernel

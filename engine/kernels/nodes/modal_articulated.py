@@ -32,8 +32,8 @@ from limberjack.engine.kernels.nodes.modal_condensed import accelerate_condensed
 from limberjack.engine.kernels.nodes.modal_elimination import eliminate, products, reduce, store_rows, substitute
 from limberjack.engine.kernels.nodes.modal_nodes import node_column, node_coriolis, node_map
 from limberjack.engine.tables.flexible import (
-    AI_COLUMN,
-    AI_MODAL,
+    AN_COLUMN,
+    AN_MODAL,
     MI_CONDENSED,
     MI_MODES,
     MI_RANK,
@@ -95,7 +95,7 @@ def inward_node(plant, work, k, P, n, f):
     """What hangs on attachment node k, handed to the modes and to the frame of its body."""
     topo, row = plant.topo[k], work.rows[k + 1]
     attached = plant.flexible.attached_int[topo[SLOT]]
-    modal, column = plant.flexible.modal_int[attached[AI_MODAL]], attached[AI_COLUMN]
+    modal, column = plant.flexible.modal_int[attached[AN_MODAL]], attached[AN_COLUMN]
     modes, blocks, _, h = node_map(plant, work, k)
     parts = modal_view(modal, work.modal)
     aw, au = node_coriolis(plant, work, k)

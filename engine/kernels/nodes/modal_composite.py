@@ -12,7 +12,7 @@ from limberjack.engine.algebra.views import LANES
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.nodes.modal_articulated import couple, modal_column
 from limberjack.engine.kernels.nodes.modal_nodes import node_column, node_map
-from limberjack.engine.tables.flexible import AI_COLUMN, AI_MODAL, MI_MODES, MI_RANK, modal_view
+from limberjack.engine.tables.flexible import AN_COLUMN, AN_MODAL, MI_MODES, MI_RANK, modal_view
 from limberjack.engine.tables.plant import SLOT, VI, W_P, W_R
 
 
@@ -22,7 +22,7 @@ def composite_node(plant, work, k, start, stop, m, h, I, M):
     modes, blocks, up, at = node_map(plant, work, k)
     row, first = work.rows[k + 1], plant.topo[up, VI]
     attached = plant.flexible.attached_int[plant.topo[k, SLOT]]
-    parts, column = modal_view(plant.flexible.modal_int[attached[AI_MODAL]], work.modal), attached[AI_COLUMN]
+    parts, column = modal_view(plant.flexible.modal_int[attached[AN_MODAL]], work.modal), attached[AN_COLUMN]
     pad = LANES * work.columns.shape[0] - M.shape[0]
     for c in range(start, stop):
         n, f = block_lane(work.columns[c // LANES], c % LANES)

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from limberjack.engine.algebra.blocks import block_lane
 from limberjack.engine.algebra.lanes import equal_lanes, load_lanes, store_lanes, sum_lanes
+from limberjack.engine.algebra.small_solves import pivot
 from limberjack.engine.algebra.spatial import ZERO, cross, dot, load3, store3
 from limberjack.engine.algebra.views import LANES, padded
 from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.kernels.nodes.articulated import pivot
 from limberjack.engine.kernels.nodes.modal_elimination import products, store_rows, subtract_rows
 from limberjack.engine.kernels.nodes.modal_nodes import node_column
 from limberjack.engine.tables.flexible import MS_EPS

@@ -30,7 +30,7 @@ from limberjack.engine.kernels.sweeps.kinematics import (
     strain_energy,
     totals,
 )
-from limberjack.engine.tables.drives import MO_ELASTIC, MO_Q, MO_RATIO, MO_V, X_ANGLE, X_CURRENT, X_RATE
+from limberjack.engine.tables.drives import MO_ELASTIC, MO_Q, MO_RATIO, MO_V, MX_ANGLE, MX_CURRENT, MX_RATE
 from limberjack.engine.tables.instruments import SUN
 from limberjack.engine.tables.loops import L_SWITCH, SW_LOSS
 from limberjack.engine.tables.plant import (
@@ -127,11 +127,11 @@ def _drive_output(plant, work, kind, target, q, v):
         return work.elements.thrust[target]
     row, x, ratio = plant.drives.motor_int[target], work.drives.state[target], plant.drives.motor[target, MO_RATIO]
     if kind == MOTOR_CURRENT:
-        return x[X_CURRENT]
+        return x[MX_CURRENT]
     elastic = row[MO_ELASTIC] == 1
     if kind == MOTOR_POSITION:
-        return ratio * (x[X_ANGLE] if elastic else q[row[MO_Q]])
-    return ratio * (x[X_RATE] if elastic else v[row[MO_V]])
+        return ratio * (x[MX_ANGLE] if elastic else q[row[MO_Q]])
+    return ratio * (x[MX_RATE] if elastic else v[row[MO_V]])
 
 
 @kernel

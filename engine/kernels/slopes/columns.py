@@ -1,4 +1,4 @@
-"""Base to tip: every body in the tree frame T, and what each velocity does to the motion of its subtree.
+"""Base to tip: every body in the tree frame 𝓣, and what each velocity does to the motion of its subtree.
 
 Equations and symbols: `inverse.py`.
 """
@@ -31,7 +31,7 @@ from limberjack.engine.algebra.spatial import (
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.nodes.composite import shift_composite
 from limberjack.engine.kernels.nodes.tree import hinge_frame, hinge_in
-from limberjack.engine.kernels.slopes.hinges import has_changing_map, map_curvature, map_gradient
+from limberjack.engine.kernels.slopes.hinge_maps import has_changing_map, map_curvature, map_gradient
 from limberjack.engine.tables.plant import (
     B_H,
     B_I,
@@ -69,14 +69,14 @@ from limberjack.engine.tables.slopes import (
 
 @kernel
 def motion_out(R, p, w, u):
-    """A motion at the body's origin, seen at T's origin in T's axes: the inverse of `motion_in`."""
+    """A motion at the body's origin, seen at 𝓣's origin in 𝓣's axes: the inverse of `motion_in`."""
     w = rot(R, w)
     return w, add_cross(rot(R, u), p, w)
 
 
 @kernel
 def _place(plant, work, slopes, k):
-    """R_(T, k) and the position of O_k; the first body of a tree is T itself."""
+    """R_(𝓣, k) and the position of O_k; the first body of a tree is 𝓣 itself."""
     row = slopes.body[k + 1]
     R, p = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), ZERO
     if plant.topo[k, UP] > 0:
@@ -91,7 +91,7 @@ def _place(plant, work, slopes, k):
 
 @kernel
 def _body_sums(body, row, R, p, V, A):
-    """M(k), B(k) and f(k) = M α + b of one body, with which the sums over its subtree begin."""
+    """M(k), 𝓑(k) and f(k) = M α + b of one body, with which the sums over its subtree begin."""
     m = body[B_M]
     h, I = shift_composite(m, rot(R, load3(body, B_H)), turn_sym(R, load6(body, B_I)), p)
     w, u = V
@@ -124,7 +124,7 @@ def _body_sums(body, row, R, p, V, A):
 
 @kernel
 def _column(x, S, V_up, A_up, V, eta, zeta, kappa):
-    """S, ψ', ψ'' and χ of one velocity; all arguments are pairs (angular, linear) in T."""
+    """S, ψ', ψ'' and χ of one velocity; all arguments are pairs (angular, linear) in 𝓣."""
     c = motion_cross(V_up[0], V_up[1], S[0], S[1])
     psi = add(c[0], eta[0]), add(c[1], eta[1])
     a = motion_cross(A_up[0], A_up[1], S[0], S[1])

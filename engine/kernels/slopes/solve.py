@@ -1,7 +1,7 @@
 """M⁻¹ times many columns at once by the articulated-body recursion, O(N) a column (000 "mass matrix inverse", 002).
 
 With the bodies at rest and without gravity, forward dynamics is M⁻¹; P, D and G do not depend on the right-hand side
-and are taken from the run of `forward_dynamics` before. For a column T, seen in the tree frame T of `inverse.py`,
+and are taken from the run of `forward_dynamics` before. For a column T, seen in the tree frame 𝓣 of `inverse.py`,
 
     tip to base   ε = T - H z,   z⁺ = z + G ε,   z(parent) = Σ z⁺
     base to tip   x = D⁻¹ ε - G* α(parent),   α = α(parent) + H* x
@@ -12,9 +12,8 @@ and its ancestors only: tip to base, bodies that are neither are passed over.
 
 from __future__ import annotations
 
-import math
-
 from limberjack.engine.algebra.lanes import load_lanes, store_lanes
+from limberjack.engine.algebra.small_solves import cholesky
 from limberjack.engine.algebra.spatial import (
     add6,
     add9,
@@ -30,7 +29,6 @@ from limberjack.engine.algebra.spatial import (
 )
 from limberjack.engine.algebra.views import LANES, vector_view
 from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.kernels.nodes.articulated import pivot
 from limberjack.engine.tables.plant import (
     A_H,
     A_I,
@@ -117,29 +115,25 @@ def _general_gain(g, y, x):
 @kernel
 def _base_gain(body, acc, leaf, x):
     """D⁻¹ of a free base, for which D = P; nothing lies beyond it, so G is left zero."""
-    I, H, M = rigid(body[B_M], load3(body, B_H), load6(body, B_I))
+    Pa, Pc, Pl = rigid(body[B_M], load3(body, B_H), load6(body, B_I))
     if not leaf:
-        I, H, M = add6(I, load6(acc, A_I)), add9(H, load9(acc, A_H)), add6(M, load6(acc, A_M))
-    store6(x[0], X_D, (I[0], 0.0, 0.0, 0.0, 0.0, 0.0))
-    store6(x[1], X_D, (I[3], I[1], 0.0, 0.0, 0.0, 0.0))
-    store6(x[2], X_D, (I[4], I[5], I[2], 0.0, 0.0, 0.0))
-    store6(x[3], X_D, (H[0], H[3], H[6], M[0], 0.0, 0.0))
-    store6(x[4], X_D, (H[1], H[4], H[7], M[3], M[1], 0.0))
-    store6(x[5], X_D, (H[2], H[5], H[8], M[4], M[5], M[2]))
+        Pa, Pc, Pl = add6(Pa, load6(acc, A_I)), add9(Pc, load9(acc, A_H)), add6(Pl, load6(acc, A_M))
+    store6(x[0], X_D, (Pa[0], 0.0, 0.0, 0.0, 0.0, 0.0))
+    store6(x[1], X_D, (Pa[3], Pa[1], 0.0, 0.0, 0.0, 0.0))
+    store6(x[2], X_D, (Pa[4], Pa[5], Pa[2], 0.0, 0.0, 0.0))
+    store6(x[3], X_D, (Pc[0], Pc[3], Pc[6], Pl[0], 0.0, 0.0))
+    store6(x[4], X_D, (Pc[1], Pc[4], Pc[7], Pl[3], Pl[1], 0.0))
+    store6(x[5], X_D, (Pc[2], Pc[5], Pc[8], Pl[4], Pl[5], Pl[2]))
     for i in range(6):
         store6(x[i], X_G, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
-        for j in range(i + 1):
-            s = x[i, X_D + j]
-            for e in range(j):
-                s -= x[i, X_D + e] * x[j, X_D + e]
-            x[i, X_D + j] = 1.0 / math.sqrt(pivot(s, x[i, X_D + i])) if i == j else s * x[j, X_D + j]
+    cholesky(x[:, X_D:], 6)
     _invert_factor(x)
     _square_factor(x)
 
 
 @kernel
 def prepare_gains(plant, work, slopes):
-    """G and D⁻¹ of every hinge in T, from what `forward_dynamics` left in Work."""
+    """G and D⁻¹ of every hinge in 𝓣, from what `forward_dynamics` left in Work."""
     for k in range(plant.topo.shape[0]):
         topo, y, j = plant.topo[k], slopes.body[k + 1], plant.topo[k, VI]
         if topo[PATH] == PATH_BASE:

@@ -55,7 +55,6 @@ from limberjack.engine.tables.hinge_types import (
 from limberjack.engine.tables.loops import (
     BALL,
     COUPLING,
-    D_NOW,
     DISC,
     DISTANCE,
     F_D,
@@ -76,6 +75,7 @@ from limberjack.engine.tables.loops import (
     LP_B,
     LP_ROWS,
     LP_X,
+    PM_NOW,
     R_ACCEL,
     R_QUAD,
     R_RATE,
@@ -106,7 +106,7 @@ def _length(plant, work, l):
     if ints[L_SWITCH] >= 0:
         length = work.loops.switch[ints[L_SWITCH], SW_HELD]
     if ints[L_DRIVE] >= 0:
-        p, rate, acceleration = load3(work.loops.drive[ints[L_DRIVE]], D_NOW)
+        p, rate, acceleration = load3(work.loops.drive[ints[L_DRIVE]], PM_NOW)
         length += p
     return length, rate, acceleration
 
@@ -299,7 +299,7 @@ def _row_rates(plant, work, l, column):
     ints, coblock = plant.loops.loop_int[l], work.loops.coblock[l]
     a, b = work.rows[ints[L_A]], work.rows[ints[L_B]]
     s = _power(coblock, 0, load3(a, column), load3(a, column + 3))
-    return s + _power(coblock, BLOCK, load3(b, column), load3(b, column + 3))
+    return s + _power(coblock, BLOCK, load3(b, column), load3(b, column + 3))  # 000 eq. 0.20: A V̂
 
 
 @kernel
