@@ -13,8 +13,8 @@ from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common import arguments
 from limberjack.engine.model.alarms import WHOLE, Alarm, Bounds
 from limberjack.engine.model.checks.alarms import alarms_of
-from limberjack.engine.model.devices import Actuator
-from limberjack.engine.model.elements import Thruster
+from limberjack.engine.model.elements.drive import Actuator
+from limberjack.engine.model.elements.thruster import Thruster
 from limberjack.engine.model.system import Loop, System
 from limberjack.engine.model.units import command_units, hinge_units, output_units
 from limberjack.engine.tables.sensor_types import SENSOR_TYPES

@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from limberjack.engine.model.devices import Actuator, Errors, Sensor
-from limberjack.engine.model.elements import Thruster
+from limberjack.engine.model.elements.drive import Actuator
+from limberjack.engine.model.elements.sensor import Errors, Sensor
+from limberjack.engine.model.elements.thruster import Thruster
 from limberjack.engine.model.system import Dof, Loop, System
 from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 

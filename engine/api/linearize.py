@@ -29,7 +29,7 @@ from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.kernels.entries import entries
 from limberjack.engine.model import arguments as model_arguments
-from limberjack.engine.model.devices import Actuator
+from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.flexible import modes_of
 from limberjack.engine.model.system import Hinge, System
 from limberjack.engine.model.units import command_units

@@ -24,7 +24,7 @@ from limberjack.engine.api.linearize_range import DeformationRange
 from limberjack.engine.api.mobility import Mobility
 from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common.errors import ArgumentError, SimulationError
-from limberjack.engine.model.devices import Actuator
+from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.system import Body, Dof, System
 from limberjack.engine.modes.modal import Integrals
 

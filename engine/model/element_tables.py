@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from limberjack.engine.model.elements.facts import fill_row
 from limberjack.engine.model.frames import Frames
 from limberjack.engine.model.plant import Plant
 from limberjack.engine.model.system import System
@@ -26,12 +27,12 @@ def fill_elements(plant: Plant, system: System, frames: Frames) -> None:
     for i, thruster in enumerate(system.thrusters):
         row, pose = frames.of_body[thruster.body]
         tables["thruster_int"][i] = row, first + i, 0
-        place = pose.position + pose.rotation @ thruster.position
-        acting = pose.rotation @ thruster.direction
-        tables["thruster"][i] = np.concatenate([place, acting, [thruster.thrust, thruster.minimum]])
+        tables["thruster"][i, :6] = np.concatenate(
+            [pose.position + pose.rotation @ thruster.position, pose.rotation @ thruster.direction]
+        )
+        fill_row(tables["thruster"][i], thruster)
     for i, rotor in enumerate(system.rotors):
         row, pose = frames.of_body[rotor.body]
         tables["rotor_row"][i], tables["rotor"][i] = row, pose.rotation @ rotor.momentum
     if system.central is not None:
-        central = system.central
-        tables["central"][0] = np.concatenate([[central.mu], central.position, [float(central.gradient)]])
+        fill_row(tables["central"][0], system.central)

@@ -7,8 +7,10 @@ from typing import NoReturn
 
 from limberjack.engine.common.errors import ModelError
 from limberjack.engine.model.alarms import Alarm
-from limberjack.engine.model.devices import Actuator, Sensor
-from limberjack.engine.model.elements import Rotor, Thruster
+from limberjack.engine.model.elements.drive import Actuator
+from limberjack.engine.model.elements.rotor import Rotor
+from limberjack.engine.model.elements.sensor import Sensor
+from limberjack.engine.model.elements.thruster import Thruster
 from limberjack.engine.model.system import Body, Hinge, Loop, Node
 
 Item = Body | Hinge | Node | Actuator | Sensor | Loop | Thruster | Rotor | Alarm

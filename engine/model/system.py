@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
+from typing import get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -17,12 +18,14 @@ from limberjack.engine.algebra.rigid import Inertia as Inertia
 from limberjack.engine.algebra.rigid import Pose as Pose
 from limberjack.engine.files.patterns import Interface
 from limberjack.engine.model.alarms import Alarm
-from limberjack.engine.model.devices import Actuator, Sensor
-from limberjack.engine.model.elements import CentralGravity, Rotor, Thruster
+from limberjack.engine.model.elements.central_gravity import CentralGravity
+from limberjack.engine.model.elements.drive import Actuator
+from limberjack.engine.model.elements.rotor import Rotor
+from limberjack.engine.model.elements.sensor import Sensor
+from limberjack.engine.model.elements.thruster import Thruster
 from limberjack.engine.model.shapes import Shape
 from limberjack.engine.modes.modal import Attachment, Integrals
 from limberjack.engine.tables.hinge_types import ATTACHED_TYPE, HINGE_TYPES, HingeType, modal_type
-from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 
 
 @dataclass(frozen=True)
@@ -319,7 +322,7 @@ class System:
 
     @cached_property
     def output_names(self) -> tuple[str, ...]:
-        return tuple(sensor.name + suffix for sensor in self.sensors for suffix in SENSOR_TYPES[sensor.type][1])
+        return tuple(sensor.name + suffix for sensor in self.sensors for suffix in sensor.outputs)
 
     @cached_property
     def output_places(self) -> dict[str, tuple[int, int]]:
@@ -327,11 +330,26 @@ class System:
         places: dict[str, tuple[int, int]] = {}
         start = 0
         for sensor in self.sensors:
-            suffixes = SENSOR_TYPES[sensor.type][1]
+            suffixes = sensor.outputs
             places |= {sensor.name + suffix: (start + i, 1) for i, suffix in enumerate(suffixes)}
             places.setdefault(sensor.name, (start, len(suffixes)))
             start += len(suffixes)
         return places
+
+    @cached_property
+    def sensor_targets(self) -> dict[str, tuple[str, ...]]:
+        """Kind of target, as `SENSOR_TYPES` names it → what a sensor may aim at."""
+        return {
+            "coordinate": self.coordinate_names,
+            "velocity": self.velocity_names,
+            "node": self.node_names,
+            "hinge": tuple(body.hinge.name for body in self.bodies),
+            "flexible body": self.flexible_names,
+            "loop": self.loop_names,
+            "joining loop": tuple(loop.name for loop in self.loops if loop.joins),
+            "motor": tuple(actuator.name for actuator in self.actuators if actuator.motor is not None),
+            "thruster": tuple(thruster.name for thruster in self.thrusters),
+        }
 
     @property
     def command_takers(self) -> tuple[Actuator | Loop | Thruster, ...]:
@@ -363,3 +381,11 @@ class System:
     def v0(self) -> np.ndarray:
         """Initial velocities (nv,), a fresh copy."""
         return np.concatenate([np.zeros(0), *(body.hinge.v0 for body in self.bodies)])
+
+
+@cache
+def item_kinds() -> dict[str, type]:
+    """Field of a System → the kind of the items that it lists."""
+    hints = get_type_hints(System)
+    listed = {name: get_args(hint)[0] for name, hint in hints.items() if get_origin(hint) is tuple}
+    return {name: kind for name, kind in listed.items() if kind is not str}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from limberjack.engine.model.devices import Actuator, Sensor
-from limberjack.engine.model.elements import Thruster
+from limberjack.engine.model.elements.drive import Actuator
+from limberjack.engine.model.elements.sensor import Sensor
+from limberjack.engine.model.elements.thruster import Thruster
 from limberjack.engine.model.system import Hinge, Loop, System
 from limberjack.engine.tables.hinge_types import CUSTOM
 from limberjack.engine.tables.sensor_types import SENSOR_TYPES

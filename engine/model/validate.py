@@ -13,8 +13,7 @@ from limberjack.engine.common.errors import ModelError, ModelWarning
 from limberjack.engine.common.names import some_names
 from limberjack.engine.files.numbers import usable
 from limberjack.engine.model.checks.alarms import check_alarms
-from limberjack.engine.model.checks.devices import check_devices
-from limberjack.engine.model.checks.elements import check_elements
+from limberjack.engine.model.checks.elements import check_devices, check_elements
 from limberjack.engine.model.checks.hinge import check_hinge, check_pose
 from limberjack.engine.model.checks.inertia import check_inertia, check_leaves, inertia_fault
 from limberjack.engine.model.checks.interfaces import (

@@ -6,8 +6,8 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 
-from limberjack.engine.model.devices import Actuator
-from limberjack.engine.model.elements import Thruster
+from limberjack.engine.model.elements.drive import Actuator
+from limberjack.engine.model.elements.thruster import Thruster
 from limberjack.engine.model.system import Dof, Hinge, Loop, System
 from limberjack.engine.model.units import turning
 from limberjack.engine.tables.hinge_types import CUSTOM

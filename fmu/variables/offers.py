@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from limberjack.engine.model.build import new_state
-from limberjack.engine.model.devices import Sensor
+from limberjack.engine.model.elements.sensor import Sensor
 from limberjack.engine.model.plant import Plant
 from limberjack.engine.model.system import System
 from limberjack.engine.model.units import turning

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from limberjack.engine.model.devices import Actuator
+from limberjack.engine.model.elements.drive import MODES, Actuator
+from limberjack.engine.model.elements.facts import tuned_of
 from limberjack.engine.model.plant import Plant
 from limberjack.fmu.variables.coordinates import Velocity
 from limberjack.fmu.variables.device_parameters import device_parameters
@@ -26,13 +27,6 @@ _HINGE = {
     "lower": ("lower stop", "Angle", "Distance", -math.inf),
     "upper": ("upper stop", "Angle", "Distance", -math.inf),
 }
-_ACTUATOR = {
-    "kp": ("position gain", "AngularStiffness", "LinearStiffness"),
-    "kd": ("rate gain", "AngularDamping", "LinearDamping"),
-    "limit": ("largest force", "TorqueBound", "ForceBound"),
-}
-#: which of them a drive uses, by mode
-_USED = {"torque": ("limit",), "velocity": ("kd", "limit"), "servo": ("kp", "kd", "limit")}
 
 
 def parameters(offers: Offers) -> list[Candidate]:
@@ -52,7 +46,7 @@ def parameters(offers: Offers) -> list[Candidate]:
             listed.append(_hinge(plant, index, word, user_name, velocities[user_name]))
         elif group == "actuator" and user_name in actuators:
             drive = actuators[user_name]
-            if word in _USED[drive.mode]:
+            if word in (*MODES[drive.mode], "limit"):
                 listed.append(_actuator(plant, index, word, drive, velocities[drive.coordinate]))
         elif group == "body":
             listed.append(_body(plant, index, user_name))
@@ -86,10 +80,11 @@ def _hinge(plant: Plant, index: int, word: str, name: str, velocity: Velocity) -
 
 
 def _actuator(plant: Plant, index: int, word: str, drive: Actuator, velocity: Velocity) -> Candidate:
-    said, turning, sliding = _ACTUATOR[word]
-    kind = "" if velocity.angular is None else turning if velocity.angular else sliding
+    tuned = next(field.tuned for field in tuned_of(Actuator) if field.name == word)
     name = place("actuator", drive.name, word)
-    found = _parameter(plant, index, name, f"{said} of drive '{drive.name}', {velocity.where}", kind, True)
+    found = _parameter(
+        plant, index, name, f"{tuned.text} of drive '{drive.name}', {velocity.where}", tuned.of(velocity.angular), True
+    )
     return replace(found, variable=replace(found.variable, minimum=0.0))
 
 

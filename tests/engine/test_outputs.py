@@ -9,7 +9,8 @@ import pytest
 
 import limberjack as lj
 from limberjack.engine.algebra.rotations import from_quaternion
-from limberjack.engine.model.devices import Actuator, Sensor
+from limberjack.engine.model.elements.drive import Actuator
+from limberjack.engine.model.elements.sensor import Sensor
 from limberjack.engine.model.validate import validate
 from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 from tests.engine.full_model import full_model

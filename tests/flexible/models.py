@@ -8,7 +8,8 @@ from functools import cache
 import numpy as np
 
 import limberjack as lj
-from limberjack.engine.model.devices import Actuator, Sensor
+from limberjack.engine.model.elements.drive import Actuator
+from limberjack.engine.model.elements.sensor import Sensor
 from limberjack.engine.model.flexible import modal_bodies
 from limberjack.engine.model.system import Body, Dof, Hinge, Node, Pose, System
 from limberjack.engine.model.validate import validate

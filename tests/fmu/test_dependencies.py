@@ -10,7 +10,8 @@ import pytest
 import limberjack as lj
 from limberjack.engine.kernels.entries import entries
 from limberjack.engine.model.build import build, new_state
-from limberjack.engine.model.devices import Actuator, Sensor
+from limberjack.engine.model.elements.drive import Actuator
+from limberjack.engine.model.elements.sensor import Sensor
 from limberjack.engine.model.plant import Plant
 from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Node, System
 from limberjack.engine.model.validate import validate

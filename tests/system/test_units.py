@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.model.devices import Actuator, Sensor
+from limberjack.engine.model.elements.drive import Actuator
+from limberjack.engine.model.elements.sensor import Sensor
 from limberjack.engine.model.system import Body, Hinge, Inertia, Loop, System, Term
 from limberjack.engine.model.units import command_units, hinge_units, output_units
 from limberjack.engine.model.validate import validate

@@ -7,7 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 import limberjack as lj
-from limberjack.engine.model.devices import Actuator, Errors, Motor, Sensor
+from limberjack.engine.model.elements.drive import Actuator
+from limberjack.engine.model.elements.motor import Motor
+from limberjack.engine.model.elements.sensor import Errors, Sensor
 from limberjack.engine.model.system import Dof, System
 from limberjack.engine.model.validate import validate
 from limberjack.engine.tables.sensor_types import SENSOR_TYPES

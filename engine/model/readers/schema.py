@@ -20,15 +20,16 @@ from limberjack.engine.files.schema_values import (
     Name,
     NamePattern,
     NonNegative,
-    Number,
     Positive,
     Vector3,
 )
+from limberjack.engine.model.elements.drive import Actuator
+from limberjack.engine.model.elements.facts import spec_of
+from limberjack.engine.model.elements.thruster import Thruster
 from limberjack.engine.model.readers.schema_alarms import AlarmSpec
-from limberjack.engine.model.readers.schema_elements import CmgSpec, Gravity, ThrusterSpec, WheelSpec
+from limberjack.engine.model.readers.schema_elements import CmgSpec, Gravity, SensorSpec, WheelSpec
 from limberjack.engine.model.readers.schema_hinges import HingeSpec
 from limberjack.engine.model.readers.schema_loops import LoopSpec
-from limberjack.engine.model.readers.schema_sensors import MotorSpec, SensorSpec
 from limberjack.engine.model.readers.schema_shapes import ShapeSpec
 
 
@@ -92,22 +93,6 @@ class NodeSpec(Frame):
     body: Name = Field(description="the body it sits on, or 'world'")
 
 
-class ActuatorSpec(Model):
-    """A drive on one velocity coordinate."""
-
-    name: Name = Field(description="unique among actuators; name of the main command")
-    coordinate: Name = Field(description="name of a velocity coordinate: the hinge's, or hinge.angle1, …")
-    mode: Literal["torque", "servo", "velocity"] = Field(default="torque", description="default torque")
-    kp: NonNegative = Field(default=0.0, description="position gain, servo only (default 0)")
-    kd: NonNegative = Field(default=0.0, description="rate gain, servo and velocity (default 0)")
-    limit: Positive | None = Field(default=None, description="largest force, N·m or N (default: no limit)")
-    max_rate: Positive | None = Field(
-        default=None, description="beyond this rate it does not drive further, rad/s or m/s (default: no limit)"
-    )
-    initial: Number = Field(default=0.0, description="first main command (default 0)")
-    motor: MotorSpec | None = Field(default=None, description="what brings the force about (default: it is ideal)")
-
-
 class InterfaceSpec(Model):
     """Which variables an exported FMU shows: patterns on names such as hinge.*.angle."""
 
@@ -146,10 +131,10 @@ class ModelSpec(Model):
     bodies: Listed[BodySpec] = Field(min_length=1)
     nodes: Listed[NodeSpec] = Field(default=[])
     loops: Listed[LoopSpec] = Field(default=[])
-    actuators: Listed[ActuatorSpec] = Field(default=[])
+    actuators: Listed[spec_of(Actuator)] = Field(default=[])  # type: ignore[valid-type]
     wheels: Listed[WheelSpec] = Field(default=[])
     cmgs: Listed[CmgSpec] = Field(default=[])
-    thrusters: Listed[ThrusterSpec] = Field(default=[])
+    thrusters: Listed[spec_of(Thruster)] = Field(default=[])  # type: ignore[valid-type]
     sensors: Listed[SensorSpec] = Field(default=[])
     shapes: Listed[ShapeSpec] = Field(default=[])
     alarms: Listed[AlarmSpec] = Field(default=[])

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
 import numpy as np
 
 from limberjack.engine.common.errors import ModelError
 from limberjack.engine.files.yaml_document import Document, read_document
-from limberjack.engine.model.devices import Actuator, Motor
+from limberjack.engine.model.elements.drive import Actuator
+from limberjack.engine.model.elements.facts import values
 from limberjack.engine.model.flexible import modal_bodies
 from limberjack.engine.model.places import Locate, plain_locate
-from limberjack.engine.model.readers.schema import ActuatorSpec, BodySpec, ModelSpec
+from limberjack.engine.model.readers.schema import BodySpec, ModelSpec
 from limberjack.engine.model.readers.schema_errors import validated
 from limberjack.engine.model.readers.yaml_elements import make_elements
 from limberjack.engine.model.readers.yaml_frames import WORLD, Carriers
@@ -76,7 +76,10 @@ def _system(spec: ModelSpec, document: Document) -> System:
             for i, node in enumerate(spec.nodes)
         ),
         actuators=(
-            *(_actuator(actuator, document.place(("actuators", i))) for i, actuator in enumerate(spec.actuators)),
+            *(
+                Actuator(**values(Actuator, actuator), where=document.place(("actuators", i)))
+                for i, actuator in enumerate(spec.actuators)
+            ),
             *elements.actuators,
         ),
         sensors=make_sensors(spec, document),
@@ -122,13 +125,6 @@ def _inertia(spec: BodySpec, document: Document, path: tuple[str, int]) -> Inert
     else:
         about_com = spec.inertia.matrix()
     return Inertia(spec.mass, np.array(spec.com, dtype=float), about_com)
-
-
-def _actuator(spec: ActuatorSpec, where: str) -> Actuator:
-    limit = math.inf if spec.limit is None else spec.limit
-    fastest = math.inf if spec.max_rate is None else spec.max_rate
-    motor = None if spec.motor is None else Motor(**{k: v for k, v in spec.motor if v is not None})
-    return Actuator(spec.name, spec.coordinate, spec.mode, spec.kp, spec.kd, limit, spec.initial, fastest, motor, where)
 
 
 def _locator(document: Document, spec: ModelSpec) -> Locate:
