@@ -71,7 +71,7 @@ def linearize(
     model_arguments.system_of(system)
     if tau is not None and command is not None:
         raise ArgumentError("both tau and command are given; the inputs are one or the other.")
-    if tau is None and command is None and not (system.actuators or system.thrusters):
+    if tau is None and command is None and not (system.actuators or system.thrusters or system.elements):
         tau = np.zeros(system.nv)
     if tau is not None:
         system = _driven_by_forces(system, arguments.vector("tau", tau, (system.nv,)))
@@ -109,7 +109,7 @@ def _driven_by_forces(system: System, tau: np.ndarray) -> System:
 
 def _model(simulation: Simulation) -> LinearModel:
     system, v = simulation.system, simulation.v
-    elements = system.thrusters or system.rotors or system.central is not None
+    elements = system.thrusters or system.rotors or system.elements or system.central is not None
     if system.loops or elements or any(body.hinge.modes is not None for body in system.bodies):
         return _model_by_differences(simulation)
     nv, nu = system.nv, len(system.command_names)

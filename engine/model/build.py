@@ -332,6 +332,7 @@ def new_state(plant: Plant, system: System) -> np.ndarray:
     ]
     first += [value for loop in system.loops for value in loop.first_commands]
     first += [thruster.initial for thruster in system.thrusters]
+    first += [value for element in system.elements for _, _, value in element.commands]
     switches = first_switches(system).ravel()
     parts = (system.q0, system.v0, np.array(first), switches, first_readings(system), first_drives(system))
     state[at.S_Q :] = np.concatenate(parts)

@@ -9,15 +9,15 @@ import numpy as np
 
 from limberjack.engine.model.alarms import Alarm
 from limberjack.engine.model.elements.central_gravity import CentralGravity
-from limberjack.engine.model.elements.cmg import Cmg
+from limberjack.engine.model.elements.device import Device
+from limberjack.engine.model.elements.facts import Element
 from limberjack.engine.model.elements.rotor import Rotor
 from limberjack.engine.model.elements.thruster import Thruster
-from limberjack.engine.model.elements.wheel import Wheel
 from limberjack.engine.model.system import System, item_kinds
 from limberjack.engine.model.validate import validate
 
 
-def equip(system: System, *elements: Wheel | Cmg | Thruster | Rotor | CentralGravity | Alarm) -> System:
+def equip(system: System, *elements: Device | Thruster | Rotor | CentralGravity | Element | Alarm) -> System:
     """A checked copy of a System with these elements and alarms as well.
 
     A CentralGravity takes the place of the uniform gravity. Raises ModelError for an element that does not fit.
@@ -27,13 +27,13 @@ def equip(system: System, *elements: Wheel | Cmg | Thruster | Rotor | CentralGra
     return validate(system)
 
 
-def _with(system: System, element: Wheel | Cmg | Thruster | Rotor | CentralGravity | Alarm) -> System:
+def _with(system: System, element: Device | Thruster | Rotor | CentralGravity | Element | Alarm) -> System:
     if isinstance(element, CentralGravity):
         return replace(system, central=element, gravity=np.zeros(3))
-    if isinstance(element, (Wheel, Cmg)):
-        body, drive, rotors = element.parts()
-        bodies, actuators = (*system.bodies, body), (*system.actuators, drive)
-        return replace(system, bodies=bodies, actuators=actuators, rotors=(*system.rotors, *rotors))
+    if isinstance(element, Device):
+        made = element.parts()
+        bodies, actuators = (*system.bodies, made.body), (*system.actuators, *made.drives)
+        return replace(system, bodies=bodies, actuators=actuators, rotors=(*system.rotors, *made.rotors))
     field = next(name for name, kind in item_kinds().items() if kind is type(element))
     more: dict[str, Any] = {field: (*getattr(system, field), element)}
     return replace(system, **more)

@@ -27,7 +27,7 @@ from limberjack.engine.model.checks.loops import check_loops
 from limberjack.engine.model.checks.shapes import check_shapes
 from limberjack.engine.model.graph import order_bodies
 from limberjack.engine.model.places import Item, Locate, plain_locate, refuse, where_is
-from limberjack.engine.model.system import Body, Node, System
+from limberjack.engine.model.system import Body, Node, System, element_kinds
 from limberjack.engine.tables.hinge_types import HINGE_TYPES
 
 InertiaPolicy = Literal["refuse", "warn"]
@@ -102,6 +102,7 @@ def _check_names(system: System, locate: Locate) -> None:
         ("loops", system.loops),
         ("thrusters", system.thrusters),
         ("rotors", system.rotors),
+        *((group, getattr(system, group)) for group in element_kinds()),
     )
     for group, items in groups:
         seen: dict[str, Item] = {}

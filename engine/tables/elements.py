@@ -29,6 +29,9 @@ CE_MU = 0  # gravitational parameter, m³/s²
 CE_P = 1  # 3: its centre, inertial frame, m
 CE_GRADIENT = 4  # 1: the field's gradient across the bodies counts
 
+#: how many elements act, and how many commands they take, as expressions in the counts
+ACTING = "thrusters + rotors + central"
+COMMANDS = "thrusters"
 ELEMENTS = Family(
     "elements",
     ints=(
@@ -48,6 +51,7 @@ ELEMENTS = Family(
     work=(
         Table("thrust", "thrusters"),  # forces now, N
         # what work.wrench held before elements acted
-        Table("kept", "(bodies + 1) * (thrusters + rotors + central > 0)", 6),
+        Table("kept", f"(bodies + 1) * ({ACTING} > 0)", 6),
     ),
+    numbers=("acting",),
 )

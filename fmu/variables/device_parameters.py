@@ -34,6 +34,12 @@ def device_parameters(offers: Offers) -> Iterator[Candidate]:
                 name = place("thruster", thruster.name, field.name)
                 text = f"{field.tuned.text} of thruster '{thruster.name}'"
                 yield from _offered(offers, name, text, index, 1, field.tuned.quantity, field.lowest)
+    for element in system.elements:
+        for field in tuned_of(type(element)):
+            index = known[f"{element.TABLE}.{element.name}.{field.name}"]
+            text = f"{field.tuned.text} of {element.TABLE} '{element.name}'"
+            name = place(element.TABLE, element.name, field.name)
+            yield from _offered(offers, name, text, index, 1, field.tuned.quantity, field.lowest)
     if "noise.seed" in known:
         (seed,) = _offered(offers, "noise.seed", "seed of all noise", known["noise.seed"], 1, "Fraction", 0.0)
         yield replace(seed, variable=replace(seed.variable, maximum=float(MOST_SEED)), default=True)

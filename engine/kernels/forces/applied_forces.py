@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.kernels.forces.body_forces import set_thrusts
 from limberjack.engine.kernels.forces.hinge_forces import actuator_forces, hinge_forces, start_motors
+from limberjack.engine.kernels.forces.link_forces import set_inputs
 from limberjack.engine.kernels.forces.motor import take_motors
 from limberjack.engine.kernels.forces.valve import show_valves
 from limberjack.engine.tables.plant import device_states
@@ -22,7 +22,7 @@ def applied_forces(plant, work, q, v, command):
     stiffness, damping = work.vstage[STIFFNESS], work.vstage[DAMPING]
     hinge_forces(plant, q, v, work.tau, stiffness, damping)
     actuator_forces(plant, work, q, v, command, work.tau, stiffness, damping)
-    set_thrusts(plant, work, command)
+    set_inputs(plant, work, command)
 
 
 @kernel

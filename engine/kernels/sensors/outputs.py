@@ -18,13 +18,12 @@ from limberjack.engine.kernels.loops.dynamics import accelerate
 from limberjack.engine.kernels.loops.reactions import find_forces, largest_residual, loop_force, loop_wrench
 from limberjack.engine.kernels.loops.routines import place_one
 from limberjack.engine.kernels.loops.switching import take_state
+from limberjack.engine.kernels.nodes.frames import node_pose, node_velocity
 from limberjack.engine.kernels.nodes.tree import sweep_poses, sweep_velocities
 from limberjack.engine.kernels.sensors.sampling import show_readings
 from limberjack.engine.kernels.sweeps.inverse_dynamics import inverse_dynamics
 from limberjack.engine.kernels.sweeps.kinematics import (
     node_acceleration,
-    node_pose,
-    node_velocity,
     rotor_energy,
     strain_energies,
     strain_energy,

@@ -33,6 +33,9 @@ _TARGETS = tuple(_AIMS[target] for target, _, _ in SENSOR_TYPES.values())
 _SHOWN = tuple(len(shown) for _, shown, _ in SENSOR_TYPES.values())
 
 
+_taken = kernel(function("taken(ints)", [*t.READ, f"return {el.COMMANDS}"]))
+
+
 @kernel
 def _counts(c, n):
     """The counts are possible and ask for n numbers.
@@ -44,7 +47,7 @@ def _counts(c, n):
     for i in range(1, t.HEADER):
         if not is_in(c[i], 0, _MOST if i <= _LAST_COUNT else 1):
             return False
-    commands = _MOST_COMMANDS * c[t.C_ACTUATORS] + _MOST_LOOP_COMMANDS * c[lp.C_LOOPS] + c[el.C_THRUSTERS]
+    commands = _MOST_COMMANDS * c[t.C_ACTUATORS] + _MOST_LOOP_COMMANDS * c[lp.C_LOOPS] + _taken(c)
     if c[t.C_GENERAL] > c[t.C_BODIES] or c[t.C_COMMANDS] > commands or c[el.C_CENTRAL] > 1:
         return False
     if c[t.C_OUTPUTS] > _MOST_OUTPUTS * c[t.C_SENSORS] or c[lp.C_ROWS] > _MOST_ROWS * c[lp.C_LOOPS]:
@@ -197,7 +200,7 @@ _STEPS = (
     (("actuator_int",), _actuators),
     (("sensor_int",), _sensors),
     (("part_body",), _nothing),
-    (("thruster_int", "rotor_row"), _nothing),
+    (tuple(table.name for table in el.ELEMENTS.ints), _nothing),
     ((), _instruments),
     (("motor_int", "valve_int"), _drives),
     (("term_int",), _nothing),

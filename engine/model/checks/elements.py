@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import NoReturn
@@ -11,7 +12,7 @@ import numpy as np
 from limberjack.engine.common.errors import ModelError
 from limberjack.engine.common.names import some_names
 from limberjack.engine.files.numbers import usable
-from limberjack.engine.model.elements.facts import Fail
+from limberjack.engine.model.elements.facts import Element, Fail, facts_of
 from limberjack.engine.model.elements.rotor import Rotor
 from limberjack.engine.model.elements.sensor import MOST_DELAYED
 from limberjack.engine.model.elements.thruster import Thruster
@@ -31,6 +32,8 @@ def check_elements(system: System, locate: Locate) -> System:
     for rotor in system.rotors:
         _check_body(rotor, bodies, locate)
         rotor.check(_fail(rotor, locate))
+    for element in system.elements:
+        _check_element(element, system.sensor_targets, locate)
     return replace(system, thrusters=tuple(_checked(thruster, bodies, locate) for thruster in system.thrusters))
 
 
@@ -51,6 +54,15 @@ def _check_body(item: Thruster | Rotor, bodies: set[str], locate: Locate) -> Non
     if item.body not in bodies:
         what = f"{type(item).__name__.lower()} '{item.name}' sits on '{item.body}', which is no body"
         refuse(item, "body", what, f"Name one of: {some_names(bodies)}", locate)
+
+
+def _check_element(element: Element, targets: Mapping[str, tuple[str, ...]], locate: Locate) -> None:
+    for known in facts_of(type(element)):
+        name = getattr(element, known.name)
+        if known.fact.aims and name not in targets[known.fact.aims]:
+            what = f"{element.TABLE} '{element.name}' names '{name}', which is no {known.fact.aims}"
+            refuse(element, known.name, what, f"Name one of: {some_names(targets[known.fact.aims])}", locate)
+    element.check(_fail(element, locate))
 
 
 def _checked(thruster: Thruster, bodies: set[str], locate: Locate) -> Thruster:

@@ -6,6 +6,7 @@ from limberjack.engine.common.errors import ModelError
 from limberjack.engine.common.names import some_names
 from limberjack.engine.files.patterns import PATTERN_MEND, pattern_fault
 from limberjack.engine.model.elements.drive import Actuator
+from limberjack.engine.model.elements.facts import Element
 from limberjack.engine.model.elements.thruster import Thruster
 from limberjack.engine.model.places import Locate, refuse
 from limberjack.engine.model.system import Loop, System
@@ -30,7 +31,7 @@ def check_actuators(system: System, locate: Locate) -> None:
 
 def check_commands(system: System, locate: Locate) -> None:
     """Refuse actuators, loops and thrusters that take commands of the same name."""
-    seen: dict[str, Actuator | Loop | Thruster] = {}
+    seen: dict[str, Actuator | Loop | Thruster | Element] = {}
     for taker in system.command_takers:
         for command in taker.command_names:
             if command in seen:

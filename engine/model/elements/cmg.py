@@ -13,10 +13,18 @@ from typing import Annotated, Literal
 import numpy as np
 
 from limberjack.engine.files.schema_values import InertiaMatrix, Name, NonNegative, Number, Positive, Vector3
-from limberjack.engine.model.elements.drive import Actuator
+from limberjack.engine.model.elements.device import (
+    CARRIER,
+    FRICTION_RATE,
+    Device,
+    Parts,
+    check_mode,
+    driven,
+    refuse_device,
+    unit,
+)
 from limberjack.engine.model.elements.facts import Fact
 from limberjack.engine.model.elements.rotor import Rotor
-from limberjack.engine.model.elements.wheel import FRICTION_RATE, check_mode, driven, refuse_device, unit
 from limberjack.engine.model.places import Locate, plain_locate
 from limberjack.engine.model.system import Body, Inertia, Pose
 
@@ -34,15 +42,16 @@ _MODE = (
 
 
 @dataclass(frozen=True, eq=False)
-class Cmg:
+class Cmg(Device):
     """A single-gimbal control-moment gyro: a gimbal on a hinge, in it a rotor of constant momentum.
 
     The names of its body (the gimbal), hinge, coordinate (the gimbal angle), drive and rotor are its own.
     pose : of its frame on the body, on which the gimbal turns;  inertia : (3, 3)
     """
 
+    SAID = "CMG"
     name: Annotated[Name, Fact("of its body, hinge, coordinate, drive and rotor; name of the main command")]
-    body: Annotated[Name, Fact("the body or node that carries it; attachment nodes of flexible bodies as well")]
+    body: Annotated[Name, Fact(CARRIER)]
     gimbal_axis: Annotated[np.ndarray, Fact("in its frame; its length does not matter", given=Vector3)]
     rotor_axis: Annotated[np.ndarray, Fact(_ROTOR, given=Vector3)]
     momentum: Annotated[Number, Fact("of the rotor, along `rotor_axis`; may be negative", "N·m·s")]
@@ -62,8 +71,8 @@ class Cmg:
     rate: Annotated[Number, Fact("initial; of `mode: rate` the first command too", "rad/s")] = 0.0
     where: str = ""
 
-    def parts(self, locate: Locate = plain_locate) -> tuple[Body, Actuator, tuple[Rotor, ...]]:
-        """The gimbal on its hinge, its drive and the rotor that it becomes."""
+    def parts(self, locate: Locate = plain_locate) -> Parts:
+        """The gimbal on its hinge, its drive and the rotor."""
         drives = {"torque": "torque", "rate": "velocity"}
         check_mode(self, drives, "rate", locate)
         gimbal = unit(self, "gimbal_axis", self.gimbal_axis, locate)
@@ -76,4 +85,4 @@ class Cmg:
         body = Body(
             self.name, Inertia(self.mass, np.zeros(3), np.asarray(self.inertia, dtype=float)), hinge, self.where
         )
-        return body, drive, (Rotor(self.name, self.name, self.momentum * spin, self.where),)
+        return Parts(body, (drive,), (Rotor(self.name, self.name, self.momentum * spin, self.where),))

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from types import UnionType
-from typing import Annotated, Any, NoReturn, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, NoReturn, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 from pydantic import Field, create_model
@@ -55,8 +55,9 @@ class Fact:
     otherwise : what it means to leave it out, where that is not to give the default
     column : of its number in the kind's table, -1 for none;  empty : number for a list without entries
     tuned : the parameter that changes it;  called, remedy : words of `check_numbers`
-    given : its type in a file, where that is not the annotated one
+    given : its type in a file, where that is not the annotated one;  key : its name there
     only : types of the kind that have the field, () for all
+    aims : of a name: the kind of target in `System.sensor_targets` whose index is the number in the table
     """
 
     text: str
@@ -69,6 +70,8 @@ class Fact:
     given: Any = None
     only: tuple[str, ...] = ()
     empty: float = 0.0
+    key: str = ""
+    aims: str = ""
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,11 @@ class Known:
     above: float
     least: float
     default: Any
+
+    @property
+    def key(self) -> str:
+        """Its name in files."""
+        return self.fact.key or self.name
 
     @property
     def required(self) -> bool:
@@ -199,7 +207,7 @@ def spec_of(kind: type, base: type[Model] = Model) -> Any:
 
 def model_of(name: str, base: type[Model], listed: Iterable[Known], about: str) -> Any:
     """The pydantic model with these fields."""
-    made: Any = create_model(name, __base__=base, __doc__=about, **{known.name: known.in_file() for known in listed})
+    made: Any = create_model(name, __base__=base, __doc__=about, **{known.key: known.in_file() for known in listed})
     return made
 
 
@@ -207,7 +215,7 @@ def values(kind: type, spec: Any) -> dict[str, Any]:
     """What a file gives for the declared fields of a kind: lists as vectors, parts as their own kinds."""
     found = {}
     for known in facts_of(kind):
-        value = getattr(spec, known.name, None)
+        value = getattr(spec, known.key, None)
         if value is not None:
             found[known.name] = _value(kind, known, value)
     return found
@@ -248,11 +256,11 @@ def _remedy(known: Known) -> str:
 def fill_row(row: np.ndarray, item: Any, size: int = 1) -> None:
     """Write the numbers of an item that have a column; size: how many those take that are one for each of several."""
     for known in _known_of(item):
-        if known.fact.column >= 0:
+        if known.fact.column >= 0 and not known.fact.aims:
             value = getattr(item, known.name)
             if isinstance(value, np.ndarray) and len(value) in (0, 1):
                 value = np.full(size, value[0] if len(value) else known.fact.empty)
-            numbers = np.atleast_1d(value)
+            numbers = np.ravel(value)
             row[known.fact.column : known.fact.column + len(numbers)] = numbers
 
 
@@ -270,3 +278,41 @@ def check_vectors(item: Any, said: str, remedy: str, fail: Fail) -> None:
             value = getattr(item, known.name)
             if np.shape(value) != (3,) or not usable(value):
                 fail(known.name, f"{said.format(field=known.name)} is not 3 finite numbers", remedy)
+
+
+class Element:
+    """Base of the kinds that act between steps through a table of their own; such a kind needs no more than its fields.
+
+    Its items are listed by a field of the System, by whose name the count of the tables goes and the group of a file.
+
+    TABLE : name of its floats, <TABLE>_int of its indices, and of its parameters;  SAID : several of them, in messages
+    COMMAND : the column of <TABLE>_int with the first of its commands, -1 without such
+    ALONG : whether its force is along the line between its nodes, so that differences must be small beside that
+    """
+
+    TABLE: ClassVar[str]
+    SAID: ClassVar[str]
+    COMMAND: ClassVar[int] = -1
+    ALONG: ClassVar[bool] = False
+    name: Any
+    where: str
+
+    @property
+    def commands(self) -> tuple[tuple[str, str, float], ...]:
+        """(last part of the name, quantity, first value) of the commands that it takes."""
+        return ()
+
+    @property
+    def command_names(self) -> tuple[str, ...]:
+        """The commands that it takes."""
+        return tuple(f"{self.name}.{word}" for word, _, _ in self.commands)
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The nodes at which it acts."""
+        return tuple(getattr(self, known.name) for known in _known_of(self) if known.fact.aims == "node")
+
+    def check(self, fail: Fail) -> None:
+        """Refuse numbers that cannot be."""
+        check_numbers(self, f"the {{field}} of {self.TABLE} '{self.name}' is {{value}}", fail)
+        check_vectors(self, f"the {{field}} of {self.TABLE} '{self.name}'", "Give x, y, z", fail)

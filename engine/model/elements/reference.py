@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from limberjack.engine.model.elements.central_gravity import CentralGravity
-from limberjack.engine.model.elements.cmg import Cmg
 from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.elements.facts import Known, facts_of
 from limberjack.engine.model.elements.motor import Motor
 from limberjack.engine.model.elements.sensor import SENSORS, Errors, Sensor, SensorMore
 from limberjack.engine.model.elements.thruster import Thruster
 from limberjack.engine.model.elements.wheel import Wheel, WheelMore
+from limberjack.engine.model.readers.schema_elements import DEVICES
 from limberjack.engine.model.system import item_kinds
 from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 
@@ -31,7 +31,7 @@ _TARGETS = {"joining loop": "loop that joins two frames", "motor": "drive with a
 def _row(known: Known) -> str:
     default = known.shown_default
     shown = f"`{default}`" if isinstance(known.default, (str, bool)) or default[:1] == "[" else default
-    return f"| `{known.name}` | {known.fact.unit or '–'} | {known.bound} | {shown} | {known.text} |".replace("  ", " ")
+    return f"| `{known.key}` | {known.fact.unit or '–'} | {known.bound} | {shown} | {known.text} |".replace("  ", " ")
 
 
 def _fields(listed: Iterable[Known], posed: bool = False) -> str:
@@ -46,9 +46,9 @@ def _of_kinds() -> dict[str, Callable[[], str]]:
     kinds: tuple[type, ...] = (Actuator, CentralGravity, Motor, Sensor, Thruster)
     kinds += tuple(kind for kind in item_kinds().values() if facts_of(kind) and kind not in kinds)
     plain = {kind.__name__: lambda kind=kind: _fields(facts_of(kind)) for kind in kinds}
+    plain |= {kind.__name__: lambda kind=kind: _fields(facts_of(kind), posed=True) for kind, _ in DEVICES.values()}
     return plain | {
         "Wheel": lambda: _fields((*facts_of(Wheel), *facts_of(WheelMore)), posed=True),
-        "Cmg": lambda: _fields(facts_of(Cmg), posed=True),
         "Errors": lambda: _fields((*facts_of(Errors), *facts_of(SensorMore))),
     }
 

@@ -6,9 +6,9 @@ Field meanings, units and defaults are in the descriptions; docs/model-format.md
 from __future__ import annotations
 
 import json
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, create_model, model_validator
 from pydantic_core import PydanticCustomError
 
 from limberjack.engine.files.patterns import Interface
@@ -27,10 +27,11 @@ from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.elements.facts import spec_of
 from limberjack.engine.model.elements.thruster import Thruster
 from limberjack.engine.model.readers.schema_alarms import AlarmSpec
-from limberjack.engine.model.readers.schema_elements import CmgSpec, Gravity, SensorSpec, WheelSpec
+from limberjack.engine.model.readers.schema_elements import DEVICES, CmgSpec, Gravity, SensorSpec, WheelSpec
 from limberjack.engine.model.readers.schema_hinges import HingeSpec
 from limberjack.engine.model.readers.schema_loops import LoopSpec
 from limberjack.engine.model.readers.schema_shapes import ShapeSpec
+from limberjack.engine.model.system import element_kinds
 
 
 class SimulationSpec(Model):
@@ -145,9 +146,23 @@ class ModelSpec(Model):
     fmu: InterfaceSpec = InterfaceSpec()
 
 
+_GROUPS: dict[str, Any] = {group: spec for group, (_, spec) in DEVICES.items()}
+_GROUPS |= {group: spec_of(kind) for group, kind in element_kinds().items()}
+_MORE: dict[str, Any] = {group: spec for group, spec in _GROUPS.items() if group not in ModelSpec.model_fields}
+#: with the other groups of devices, and those of elements by the fields of a System that list them
+FileSpec: Any = create_model(
+    "ModelSpec",
+    __base__=ModelSpec,
+    __doc__=ModelSpec.__doc__,
+    **{
+        group: (Listed[spec], Field(default=[])) for group, spec in _MORE.items() if group not in ModelSpec.model_fields
+    },
+)
+
+
 def json_schema() -> str:
     """The JSON Schema of the format, as the text of docs/model.schema.json."""
-    schema = ModelSpec.model_json_schema()
+    schema = FileSpec.model_json_schema()
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     schema["title"] = "Limberjack model"
     return json.dumps(schema, indent=1, ensure_ascii=False, sort_keys=True) + "\n"

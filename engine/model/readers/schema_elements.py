@@ -28,6 +28,8 @@ WheelSpec: Any = model_of(
     "WheelSpec", EitherSpec, (*facts_of(Wheel), *facts_of(WheelMore)), "A reaction or momentum wheel."
 )
 CmgSpec: Any = spec_of(Cmg, Frame)
+#: groups of a file whose entries become bodies → their kind, and how files have it
+DEVICES: dict[str, tuple[Any, Any]] = {"wheels": (Wheel, WheelSpec), "cmgs": (Cmg, CmgSpec)}
 SensorSpec: Any = model_of(
     "SensorSpec",
     spec_of(Errors),

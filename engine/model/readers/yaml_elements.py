@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,20 +10,15 @@ import numpy as np
 from limberjack.engine.common.errors import ModelError
 from limberjack.engine.files.yaml_document import Document
 from limberjack.engine.model.elements.central_gravity import CentralGravity
-from limberjack.engine.model.elements.cmg import Cmg
 from limberjack.engine.model.elements.drive import Actuator
-from limberjack.engine.model.elements.facts import values
+from limberjack.engine.model.elements.facts import Element, values
 from limberjack.engine.model.elements.rotor import Rotor
 from limberjack.engine.model.elements.thruster import Thruster
-from limberjack.engine.model.elements.wheel import Wheel, WheelMore
 from limberjack.engine.model.places import Locate
 from limberjack.engine.model.readers.schema import ModelSpec
-from limberjack.engine.model.readers.schema_elements import GravitySpec
+from limberjack.engine.model.readers.schema_elements import DEVICES, GravitySpec
 from limberjack.engine.model.readers.yaml_frames import Carriers
-from limberjack.engine.model.system import Body, Pose
-
-#: groups of a file whose entries become bodies → their kind, and its name in messages
-_BODIES: Mapping[str, tuple[type[Wheel | Cmg], str]] = {"wheels": (Wheel, "wheel"), "cmgs": (Cmg, "CMG")}
+from limberjack.engine.model.system import Body, Pose, element_kinds
 
 
 @dataclass
@@ -34,6 +28,7 @@ class Elements:
     gravity: np.ndarray
     central: CentralGravity | None
     thrusters: tuple[Thruster, ...] = ()
+    listed: dict[str, tuple[Element, ...]] = field(default_factory=dict)
     rotors: list[Rotor] = field(default_factory=list)
     bodies: list[Body] = field(default_factory=list)
     actuators: list[Actuator] = field(default_factory=list)
@@ -43,16 +38,19 @@ def make_elements(spec: ModelSpec, carriers: Carriers, document: Document) -> El
     """All of them. Raises ModelError with the line for what does not fit."""
     made = Elements(*_gravity(spec))
     made.thrusters = tuple(_thruster(i, each, carriers, document) for i, each in enumerate(spec.thrusters))
-    for group, (kind, said) in _BODIES.items():
+    for group, listed in element_kinds().items():
+        made.listed[group] = tuple(
+            listed(**values(listed, each), where=document.place((group, i)))  # type: ignore[call-arg]
+            for i, each in enumerate(getattr(spec, group))
+        )
+    for group, (kind, _) in DEVICES.items():
         for i, each in enumerate(getattr(spec, group)):
-            body, frame = _carrier(said, group, i, each, carriers, document)
-            given = values(kind, each) | {"body": body, "pose": frame @ each.pose()}
-            given |= WheelMore.speeds(each) if kind is Wheel else {}
-            device = kind(**given, where=document.place((group, i)))
-            moved, drive, rotors = device.parts(_lines(document, group, i))
-            made.bodies.append(moved)
-            made.actuators.append(drive)
-            made.rotors += rotors
+            body, frame = _carrier(kind.SAID, group, i, each, carriers, document)
+            given = kind.given(each) | {"body": body, "pose": frame @ each.pose()}
+            parts = kind(**given, where=document.place((group, i))).parts(_lines(document, group, i))
+            made.bodies.append(parts.body)
+            made.actuators += parts.drives
+            made.rotors += parts.rotors
     return made
 
 

@@ -9,6 +9,7 @@ from limberjack.engine.common.errors import ModelError
 from limberjack.engine.common.names import some_names
 from limberjack.engine.files.yaml_document import Document
 from limberjack.engine.model.readers.schema import ModelSpec
+from limberjack.engine.model.readers.schema_elements import DEVICES
 from limberjack.engine.model.system import Pose
 
 WORLD = "world"
@@ -22,8 +23,7 @@ class Carriers:
         named: tuple[tuple[str, Sequence[Any]], ...] = (
             ("bodies", spec.bodies),
             ("nodes", spec.nodes),
-            ("wheels", spec.wheels),
-            ("cmgs", spec.cmgs),
+            *((group, getattr(spec, group)) for group in DEVICES),
         )
         for group, items in named:
             for i, item in enumerate(items):
@@ -34,7 +34,7 @@ class Carriers:
         self._document = document
         self._frames: dict[str, tuple[str | None, Pose]] = {WORLD: (None, Pose())}
         self._frames |= {node.name: (None if node.body == WORLD else node.body, node.pose()) for node in spec.nodes}
-        bodies: Sequence[Any] = [*spec.bodies, *spec.wheels, *spec.cmgs]
+        bodies: Sequence[Any] = [*spec.bodies, *(device for group in DEVICES for device in getattr(spec, group))]
         self._frames |= {body.name: (body.name, Pose()) for body in bodies}
 
     def add(self, name: str) -> None:
