@@ -32,6 +32,7 @@ from limberjack.engine.model.elements.loop import Term as Term
 from limberjack.engine.model.elements.loop import Wheel as Wheel
 from limberjack.engine.model.elements.rotor import Rotor
 from limberjack.engine.model.elements.sensor import Sensor
+from limberjack.engine.model.elements.spring import Spring
 from limberjack.engine.model.elements.thruster import Thruster
 from limberjack.engine.model.shapes import Shape
 
@@ -91,6 +92,7 @@ class System:
     held: tuple[str, ...] = ()
     held_rates: tuple[str, ...] = ()
     alarms: tuple[Alarm, ...] = ()
+    springs: tuple[Spring, ...] = ()
 
     @cached_property
     def nq(self) -> int:

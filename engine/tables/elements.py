@@ -9,6 +9,7 @@ from limberjack.engine.tables.table import Family, Table
 
 # counts at the head of Plant.ints; C_CENTRAL: 1 where there is a central field
 C_THRUSTERS, C_ROTORS, C_CENTRAL = range(27, 30)
+C_SPRINGS = 35
 
 # thruster_int (thrusters, 3), thruster (thrusters, 8)
 THRUSTER_INT, THRUSTER = 3, 8
@@ -29,8 +30,13 @@ CE_MU = 0  # gravitational parameter, m³/s²
 CE_P = 1  # 3: its centre, inertial frame, m
 CE_GRADIENT = 4  # 1: the field's gradient across the bodies counts
 
+# spring_int (springs, 2): nodes; spring (springs, 4)
+SPRING_INT, SPRING = 2, 4
+SP_FIRST, SP_SECOND = range(SPRING_INT)
+SP_LENGTH, SP_STIFFNESS, SP_DAMPING, SP_PRELOAD = range(SPRING)
+
 #: how many elements act, and how many commands they take, as expressions in the counts
-ACTING = "thrusters + rotors + central"
+ACTING = "thrusters + rotors + central + springs"
 COMMANDS = "thrusters"
 ELEMENTS = Family(
     "elements",
@@ -42,11 +48,13 @@ ELEMENTS = Family(
             within={TI_ROW: (0, "bodies + 1"), TI_COMMAND: (0, "commands"), TI_VALVE: (0, 2)},
         ),
         Table("rotor_row", "rotors", within={0: (0, "bodies + 1")}),
+        Table("spring_int", "springs", SPRING_INT, within={SP_FIRST: (0, "nodes"), SP_SECOND: (0, "nodes")}),
     ),
     floats=(
         Table("thruster", "thrusters", THRUSTER),
         Table("rotor", "rotors", ROTOR),
         Table("central", "central", CENTRAL),
+        Table("spring", "springs", SPRING),
     ),
     work=(
         Table("thrust", "thrusters"),  # forces now, N

@@ -1,13 +1,30 @@
-"""Forces on links of elements that sit there or join two: thrusters, rotors.
+"""Forces on links of elements that sit there or join two.
 
 thruster        f = d F                    F commanded, between its limits
 rotor           n = -ω × h                 of constant momentum h relative to its link (a gyrostat)
+spring          f = ±e [k (|d| - l) + c e·(u₂ - u₁) + F₀]      d = p₂ - p₁, e = d / |d|, from node 1 to node 2
 """
 
 from __future__ import annotations
 
-from limberjack.engine.algebra.spatial import ZERO, add, cross, load3, scale, store3
+import math
+
+from limberjack.engine.algebra.spatial import (
+    ZERO,
+    add,
+    add_cross,
+    cross,
+    dot,
+    load3,
+    load9,
+    neg,
+    scale,
+    store3,
+    sub,
+    unrot,
+)
 from limberjack.engine.compile.kernel import kernel
+from limberjack.engine.kernels.nodes.frames import node_pose, node_velocity
 from limberjack.engine.tables import elements as t
 from limberjack.engine.tables.plant import W_V
 
@@ -47,7 +64,32 @@ def push(work, row, n, f):
 @kernel
 def needs_poses(plant):
     """Whether poses of links in the inertial frame must be known."""
-    return plant.elements.central.shape[0] > 0
+    return plant.elements.central.shape[0] + plant.elements.spring.shape[0] > 0
+
+
+@kernel
+def _push_node(plant, work, node, n, f):
+    """Moment and force at a node, in inertial axes, join work.wrench; the ground takes any."""
+    row = plant.node_row[node]
+    if row > 0:
+        R = load9(work.pose[row], 0)
+        n, f = unrot(R, n), unrot(R, f)
+        push(work, row, add_cross(n, load3(plant.node_pose[node], 9), f), f)
+
+
+@kernel
+def _pull_spring(plant, work, ends, values):
+    """A spring; none where its ends are in one place, so that it has no direction."""
+    first, second = ends[t.SP_FIRST], ends[t.SP_SECOND]
+    d = sub(node_pose(plant, work, second)[1], node_pose(plant, work, first)[1])
+    length = math.sqrt(dot(d, d))
+    if length > 0.0:
+        e = scale(1.0 / length, d)
+        rate = dot(e, sub(node_velocity(plant, work, second)[1], node_velocity(plant, work, first)[1]))
+        tension = values[t.SP_STIFFNESS] * (length - values[t.SP_LENGTH]) + values[t.SP_DAMPING] * rate
+        f = scale(tension + values[t.SP_PRELOAD], e)
+        _push_node(plant, work, first, ZERO, f)
+        _push_node(plant, work, second, ZERO, neg(f))
 
 
 @kernel
@@ -60,3 +102,5 @@ def push_links(plant, work):
     for i in range(plant.elements.rotor.shape[0]):
         row = plant.elements.rotor_row[i]
         push(work, row, cross(load3(plant.elements.rotor[i], 0), load3(work.rows[row], W_V)), ZERO)
+    for i in range(plant.elements.spring.shape[0]):
+        _pull_spring(plant, work, plant.elements.spring_int[i], plant.elements.spring[i])
