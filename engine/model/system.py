@@ -17,6 +17,7 @@ from limberjack.engine.algebra.rigid import Inertia as Inertia
 from limberjack.engine.algebra.rigid import Pose as Pose
 from limberjack.engine.files.patterns import Interface
 from limberjack.engine.model.alarms import Alarm
+from limberjack.engine.model.elements.bushing import Bushing
 from limberjack.engine.model.elements.central_gravity import CentralGravity
 from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.elements.facts import Element
@@ -93,6 +94,7 @@ class System:
     held_rates: tuple[str, ...] = ()
     alarms: tuple[Alarm, ...] = ()
     springs: tuple[Spring, ...] = ()
+    bushings: tuple[Bushing, ...] = ()
 
     @cached_property
     def nq(self) -> int:

@@ -9,7 +9,7 @@ from limberjack.engine.tables.table import Family, Table
 
 # counts at the head of Plant.ints; C_CENTRAL: 1 where there is a central field
 C_THRUSTERS, C_ROTORS, C_CENTRAL = range(27, 30)
-C_SPRINGS = 35
+C_SPRINGS, C_BUSHINGS = 35, 36
 
 # thruster_int (thrusters, 3), thruster (thrusters, 8)
 THRUSTER_INT, THRUSTER = 3, 8
@@ -35,8 +35,13 @@ SPRING_INT, SPRING = 2, 4
 SP_FIRST, SP_SECOND = range(SPRING_INT)
 SP_LENGTH, SP_STIFFNESS, SP_DAMPING, SP_PRELOAD = range(SPRING)
 
+# bushing_int (bushings, 2): nodes; bushing (bushings, 72): 6 × 6, row by row, for [angular; linear]
+BUSHING_INT, BUSHING = 2, 72
+BU_FIRST, BU_SECOND = range(BUSHING_INT)
+BU_STIFFNESS, BU_DAMPING = 0, 36
+
 #: how many elements act, and how many commands they take, as expressions in the counts
-ACTING = "thrusters + rotors + central + springs"
+ACTING = "thrusters + rotors + central + springs + bushings"
 COMMANDS = "thrusters"
 ELEMENTS = Family(
     "elements",
@@ -49,12 +54,14 @@ ELEMENTS = Family(
         ),
         Table("rotor_row", "rotors", within={0: (0, "bodies + 1")}),
         Table("spring_int", "springs", SPRING_INT, within={SP_FIRST: (0, "nodes"), SP_SECOND: (0, "nodes")}),
+        Table("bushing_int", "bushings", BUSHING_INT, within={BU_FIRST: (0, "nodes"), BU_SECOND: (0, "nodes")}),
     ),
     floats=(
         Table("thruster", "thrusters", THRUSTER),
         Table("rotor", "rotors", ROTOR),
         Table("central", "central", CENTRAL),
         Table("spring", "springs", SPRING),
+        Table("bushing", "bushings", BUSHING),
     ),
     work=(
         Table("thrust", "thrusters"),  # forces now, N

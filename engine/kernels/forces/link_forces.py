@@ -3,6 +3,8 @@
 thruster        f = d F                    F commanded, between its limits
 rotor           n = -ω × h                 of constant momentum h relative to its link (a gyrostat)
 spring          f = ±e [k (|d| - l) + c e·(u₂ - u₁) + F₀]      d = p₂ - p₁, e = d / |d|, from node 1 to node 2
+bushing         [n₂; f₂] = -[Γ* 0; 0 1] K [θ; x] - C [ω; dx/dt], seen from node 1: R₁* R₂ = exp θ~, x = R₁* d
+                Γ = 1 - ½ θ~ + (1/θ² - cot(θ/2) / 2θ) θ~ θ~,  dθ/dt = Γ ω, so that with K alone energy is kept
 """
 
 from __future__ import annotations
@@ -13,11 +15,15 @@ from limberjack.engine.algebra.spatial import (
     ZERO,
     add,
     add_cross,
+    add_scaled,
     cross,
     dot,
     load3,
     load9,
+    matrix_quaternion,
+    mul_t,
     neg,
+    rot,
     scale,
     store3,
     sub,
@@ -64,7 +70,8 @@ def push(work, row, n, f):
 @kernel
 def needs_poses(plant):
     """Whether poses of links in the inertial frame must be known."""
-    return plant.elements.central.shape[0] + plant.elements.spring.shape[0] > 0
+    parts = plant.elements
+    return parts.central.shape[0] + parts.spring.shape[0] + parts.bushing.shape[0] > 0
 
 
 @kernel
@@ -93,6 +100,55 @@ def _pull_spring(plant, work, ends, values):
 
 
 @kernel
+def _rotation_vector(R):
+    """θ of R = exp θ~, of a length up to π."""
+    w, x, y, z = matrix_quaternion(R)
+    size = math.sqrt(x * x + y * y + z * z)
+    if size == 0.0:
+        return ZERO
+    return scale(2.0 * math.atan2(size, w) / size, (x, y, z))
+
+
+@kernel
+def _conjugate(turn, m):
+    """Γ* m: the moment that does the work of m along dθ/dt."""
+    square = dot(turn, turn)
+    s = (1.0 + square / 60.0) / 12.0
+    if square > 1e-4:
+        angle = math.sqrt(square)
+        s = 1.0 / square - 0.5 / (angle * math.tan(0.5 * angle))
+    once = cross(turn, m)
+    return add_scaled(add_scaled(m, 0.5, once), s, cross(turn, once))
+
+
+@kernel
+def _rows(values, at, w, v):
+    """A 6 × 6 matrix times [w; v]."""
+    n = dot(load3(values, at), w) + dot(load3(values, at + 3), v)
+    m = dot(load3(values, at + 6), w) + dot(load3(values, at + 9), v)
+    return n, m, dot(load3(values, at + 12), w) + dot(load3(values, at + 15), v)
+
+
+@kernel
+def _push_bushing(plant, work, ends, values):
+    """A bushing: its force acts at node 2, on both sides."""
+    first, second = ends[t.BU_FIRST], ends[t.BU_SECOND]
+    R, p = node_pose(plant, work, first)
+    R_second, p_second = node_pose(plant, work, second)
+    w, u = node_velocity(plant, work, first)
+    w_second, u_second = node_velocity(plant, work, second)
+    d = sub(p_second, p)
+    turn, x = unrot(R, _rotation_vector(mul_t(R_second, R))), unrot(R, d)
+    rate, speed = unrot(R, sub(w_second, w)), unrot(R, sub(sub(u_second, u), cross(w, d)))
+    n = _conjugate(turn, _rows(values, t.BU_STIFFNESS, turn, x))
+    f = _rows(values, t.BU_STIFFNESS + 18, turn, x)
+    n = rot(R, add(n, _rows(values, t.BU_DAMPING, rate, speed)))
+    f = rot(R, add(f, _rows(values, t.BU_DAMPING + 18, rate, speed)))
+    _push_node(plant, work, first, add(n, cross(d, f)), f)
+    _push_node(plant, work, second, neg(n), neg(f))
+
+
+@kernel
 def push_links(plant, work):
     """Forces of all these elements join work.wrench; links are placed and move."""
     for i in range(plant.elements.thruster.shape[0]):
@@ -104,3 +160,5 @@ def push_links(plant, work):
         push(work, row, cross(load3(plant.elements.rotor[i], 0), load3(work.rows[row], W_V)), ZERO)
     for i in range(plant.elements.spring.shape[0]):
         _pull_spring(plant, work, plant.elements.spring_int[i], plant.elements.spring[i])
+    for i in range(plant.elements.bushing.shape[0]):
+        _push_bushing(plant, work, plant.elements.bushing_int[i], plant.elements.bushing[i])
