@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import zlib
 from dataclasses import replace
+from itertools import accumulate
 
 import numpy as np
 
@@ -37,7 +38,7 @@ def for_step(system: System, dt: float) -> System:
 
 def error_count(sensor: Sensor) -> int:
     """How many numbers of a sensor carry errors."""
-    return 3 if sensor.type in OPTICAL else len(SENSOR_TYPES[sensor.type][1])
+    return 3 if sensor.type in OPTICAL else len(SENSOR_TYPES[sensor.type].suffixes)
 
 
 def delayed_samples(errors: Errors, dt: float) -> int:
@@ -68,17 +69,24 @@ def _valves(system: System) -> list[tuple[int, Thruster]]:
 def _state_sizes(system: System) -> tuple[list[int], list[int], list[int]]:
     """Numbers of the State of every instrument, motor and valve."""
     instruments = [
-        it.instrument_size(len(SENSOR_TYPES[s.type][1]), error_count(s), delayed_samples(errors, system.dt))
+        it.instrument_size(len(SENSOR_TYPES[s.type].suffixes), error_count(s), delayed_samples(errors, system.dt))
         for _, s, errors in _instruments(system)
     ]
     valves = [dr.U_RING + delayed_commands(thruster, system.dt) for _, thruster in _valves(system)]
     return instruments, [dr.MOTOR_STATE] * len(_motors(system)), valves
 
 
+def drive_places(system: System) -> list[tuple[Actuator | Thruster, int]]:
+    """Drives with a motor, thrusters with a valve, and where their numbers begin in the State's part of drives."""
+    _, motors, valves = _state_sizes(system)
+    elements: list[tuple[int, Actuator | Thruster]] = [*_motors(system), *_valves(system)]
+    return [(element, place) for (_, element), place in zip(elements, accumulate([0, *motors, *valves]))]
+
+
 def device_counts(system: System) -> dict[int, int]:
     """The counts C_… of instruments, motors and valves."""
     instruments, motors, valves = _state_sizes(system)
-    outputs = sum(len(SENSOR_TYPES[sensor.type][1]) for sensor in system.sensors)
+    outputs = sum(len(SENSOR_TYPES[sensor.type].suffixes) for sensor in system.sensors)
     return {
         C_OUTPUTS: outputs,
         it.C_INSTRUMENTS: len(instruments),
@@ -105,7 +113,7 @@ def fill_devices(plant: Plant, system: System) -> None:
 def _fill_instruments(plant: Plant, system: System) -> None:
     at = 0
     for row, (i, sensor, errors) in enumerate(_instruments(system)):
-        outputs, size = len(SENSOR_TYPES[sensor.type][1]), error_count(sensor)
+        outputs, size = len(SENSOR_TYPES[sensor.type].suffixes), error_count(sensor)
         ring = delayed_samples(errors, system.dt)
         kind = it.RESOLVER if errors.pole_pairs else OPTICAL.get(sensor.type, it.PLAIN)
         level = it.MOTION if sensor.type in _OF_MOTION else it.FORCES
@@ -151,7 +159,7 @@ _TUNABLE = {"bias": it.N_BIAS, "noise": it.N_NOISE, "scale": it.N_SCALE, "satura
 
 def _name_errors(plant: Plant, sensor: Sensor, row: int, size: int) -> None:
     """sensor.<name>.bias for a scalar, sensor.<name>.bias.x … for vectors."""
-    suffixes = (".x", ".y", ".z") if sensor.type in OPTICAL else SENSOR_TYPES[sensor.type][1]
+    suffixes = (".x", ".y", ".z") if sensor.type in OPTICAL else SENSOR_TYPES[sensor.type].suffixes
     for word, column in _TUNABLE.items():
         for j, suffix in enumerate(suffixes[:size]):
             plant.parameters[f"sensor.{sensor.name}.{word}{suffix}"] = plant.place("instrument", row, column + j)

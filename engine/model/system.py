@@ -319,7 +319,7 @@ class System:
 
     @cached_property
     def output_names(self) -> tuple[str, ...]:
-        return tuple(sensor.name + suffix for sensor in self.sensors for suffix in SENSOR_TYPES[sensor.type][1])
+        return tuple(sensor.name + suffix for sensor in self.sensors for suffix in SENSOR_TYPES[sensor.type].suffixes)
 
     @cached_property
     def output_places(self) -> dict[str, tuple[int, int]]:
@@ -327,7 +327,7 @@ class System:
         places: dict[str, tuple[int, int]] = {}
         start = 0
         for sensor in self.sensors:
-            suffixes = SENSOR_TYPES[sensor.type][1]
+            suffixes = SENSOR_TYPES[sensor.type].suffixes
             places |= {sensor.name + suffix: (start + i, 1) for i, suffix in enumerate(suffixes)}
             places.setdefault(sensor.name, (start, len(suffixes)))
             start += len(suffixes)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from limberjack.engine.model.checks.devices import MOST_SEED
 from limberjack.engine.model.device_tables import OPTICAL
 from limberjack.engine.model.devices import Actuator, Motor, Sensor
+from limberjack.engine.tables.measures import of_motion
 from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 from limberjack.fmu.variables.naming import place
 from limberjack.fmu.variables.offers import Offers, spread, typed
@@ -77,9 +78,9 @@ def _offered(
 
 def _of_instrument(offers: Offers, sensor: Sensor) -> Iterator[Candidate]:
     """Bias, noise, scale and saturation of each quantity that it measures."""
-    parts, suffix = offers.sensor_parts(sensor), SENSOR_TYPES[sensor.type][1][0]
+    parts, suffix = offers.sensor_parts(sensor), SENSOR_TYPES[sensor.type].suffixes[0]
     if sensor.type in OPTICAL:
-        parts, suffix = (("", "angles about its own axes", 3, "Angle"),), ".x"
+        parts, suffix = [("", "angles about its own axes", 3, "Angle")], ".x"
     windings = sensor.errors is not None and sensor.errors.pole_pairs > 0
     for word, (what, own, lowest) in _INSTRUMENT.items():
         index = offers.plant.parameters[f"sensor.{sensor.name}.{word}{suffix}"]
@@ -95,11 +96,10 @@ def _of_instrument(offers: Offers, sensor: Sensor) -> Iterator[Candidate]:
 
 def _of_motor(offers: Offers, actuator: Actuator, motor: Motor) -> Iterator[Candidate]:
     """Winding and limits; of an elastic gear its stiffness and play."""
-    velocity = offers.velocities[offers.system.velocity_names.index(actuator.coordinate)]
     for word, (said, turning, sliding) in _MOTOR.items():
         if word in ("stiffness", "backlash") and motor.stiffness == 0.0:
             continue  # a stiff gear has neither
-        kind = turning if velocity.angular else sliding
+        kind = of_motion((turning, sliding), offers.along[actuator.coordinate].turns)
         index = offers.plant.parameters[f"actuator.{actuator.name}.motor.{word}"]
         name = place("actuator", actuator.name, f"motor.{word}")
         yield from _offered(offers, name, f"{said} of the motor of drive '{actuator.name}'", index, 1, kind, 0.0)

@@ -174,7 +174,7 @@ def _sensors(system: System) -> Table:
     table = new_table("sensors", "name", "type", "target", "components", folding=(0, 2, 3))
     for sensor in system.sensors:
         kind = f"{sensor.type}, instrument" if sensor.errors is not None else sensor.type
-        components = (suffix for suffix in SENSOR_TYPES[sensor.type][1] if suffix)
+        components = (suffix for suffix in SENSOR_TYPES[sensor.type].suffixes if suffix)
         table.add_row(sensor.name, kind, sensor.target, ", ".join(components))
     return table
 
