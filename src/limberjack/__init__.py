@@ -20,6 +20,7 @@ from limberjack.engine.common.errors import (
     UnknownNameError,
 )
 from limberjack.engine.model.alarms import Alarm, Bounds
+from limberjack.engine.model.catalogue.catalogue import catalogue
 from limberjack.engine.model.elements import CentralGravity, Rotor, Thruster
 from limberjack.engine.model.load import load
 from limberjack.engine.model.loops.assembly import assemble
@@ -58,6 +59,7 @@ __all__ = [
     "Wheel",
     "__version__",
     "assemble",
+    "catalogue",
     "cosimulate",
     "equip",
     "export_fmu",
