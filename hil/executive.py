@@ -18,10 +18,10 @@ from limberjack.hil.events import Event, EventLog
 from limberjack.hil.frames import FrameLog
 from limberjack.hil.mounted import Mounted
 from limberjack.hil.overruns import MOST_FRAMES, OverrunPolicy, Overruns
-from limberjack.hil.parts import Interference, Recorder, Visitor, Watchdog
+from limberjack.hil.parts import Bench, Interference, Recorder, Visitor, Watchdog
 from limberjack.hil.placing import Placing, Right
 from limberjack.hil.signals import Signals
-from limberjack.hil.timeline import Bench, Timeline
+from limberjack.hil.timeline import Timeline
 
 #: frames are not shorter than the clock resolves, nor longer than a day
 _SHORTEST_NS, _LONGEST_NS = 1_000, 86_400_000_000_000

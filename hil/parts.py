@@ -3,18 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 import numpy as np
 
 from limberjack.engine.api.simulation import Simulation
-from limberjack.hil.events import Event
+from limberjack.hil.events import Event, EventLog
+from limberjack.hil.mounted import Mounted
 from limberjack.hil.signals import Signals
 
-if TYPE_CHECKING:
-    from limberjack.hil.mounted import Mounted
-    from limberjack.hil.timeline import Bench
+
+@dataclass
+class Bench:
+    """What an action acts on.
+
+    frame : number of the frame that begins, from 1;  time : simulated time at which it begins, s
+    end_text : why the run is to end now, before the frame's step; "" while it goes on
+    acting : names of the faults that act
+    client : who acts from outside, named in the events; "" while the bench itself does
+    """
+
+    simulation: Simulation
+    log: EventLog
+    period: float
+    frame: int = 0
+    time: float = 0.0
+    end_text: str = ""
+    acting: set[str] = field(default_factory=set)
+    client: str = ""
+
+    def say(self, kind: str, source: str, text: str, **data: Any) -> None:
+        """Log an event of this frame; data "frame": whose step is the first to feel it."""
+        who = {"client": self.client} if self.client else {}
+        self.log.add(Event(self.time, kind, source, text, {"frame": self.frame, **data, **who}))
 
 
 class Recorder(Protocol):

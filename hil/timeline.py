@@ -15,37 +15,11 @@ from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError, LimberjackError
 from limberjack.engine.tables.loops import SW_CLOSED, SWITCH
 from limberjack.hil.errors import ActionError
-from limberjack.hil.events import Event, EventLog
-from limberjack.hil.parts import Fault
+from limberjack.hil.parts import Bench, Fault
 from limberjack.hil.watchdogs import Watch
 
 #: an action is due in a frame that begins this part of a frame before it, or later
 _TOLERANCE = 1e-6
-
-
-@dataclass
-class Bench:
-    """What an action acts on.
-
-    frame : number of the frame that begins, from 1;  time : simulated time at which it begins, s
-    end_text : why the run is to end now, before the frame's step; "" while it goes on
-    acting : names of the faults that act
-    client : who acts from outside, named in the events; "" while the bench itself does
-    """
-
-    simulation: Simulation
-    log: EventLog
-    period: float
-    frame: int = 0
-    time: float = 0.0
-    end_text: str = ""
-    acting: set[str] = field(default_factory=set)
-    client: str = ""
-
-    def say(self, kind: str, source: str, text: str, **data: Any) -> None:
-        """Log an event of this frame; data "frame": whose step is the first to feel it."""
-        who = {"client": self.client} if self.client else {}
-        self.log.add(Event(self.time, kind, source, text, {"frame": self.frame, **data, **who}))
 
 
 #: does the rest of an action in each later frame; whether it goes on after that

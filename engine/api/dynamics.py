@@ -14,7 +14,7 @@ are at the start, and prescribed motions stand still.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from limberjack.engine.algebra.views import total
 from limberjack.engine.api.deformation_range import deformed_too_far
-from limberjack.engine.api.minimal_dynamics import MOST_OPEN, MinimalDynamics
+from limberjack.engine.api.minimal_dynamics import MOST_OPEN, External, MinimalDynamics
 from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.kernels.entries import entries
@@ -36,8 +36,6 @@ from limberjack.engine.model.system import Loop, System
 from limberjack.engine.tables.loops import L_GROUP, L_ROWS, R_RESIDUAL
 from limberjack.engine.tables.plant import C_BODIES, D_REST, D_STIFFNESS, DI_Q, NV, S_Q, VI, work_sections
 from limberjack.engine.tables.slopes import slope_sections
-
-External = Mapping[str, ArrayLike] | ArrayLike | None
 
 
 class Dynamics:

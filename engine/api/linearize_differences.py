@@ -160,7 +160,8 @@ def _thrusts(system: System, u: np.ndarray) -> np.ndarray:
 
 
 def _first_thrust(system: System) -> int:
-    return sum(len(taker.command_names) for taker in (*system.actuators, *system.loops))
+    drives = sum(len(actuator.command_names) for actuator in system.actuators)
+    return drives + sum(len(loop.command_names) for loop in system.loops)
 
 
 def _acting(system: System, u: np.ndarray) -> np.ndarray:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from limberjack.engine.api.impact import Impact
+from limberjack.engine.api.running import Running
 from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.kernels.entries import entries, prepare
@@ -26,14 +25,11 @@ from limberjack.engine.model.system import Loop
 from limberjack.engine.tables import loops as lp
 from limberjack.engine.tables import plant as layout
 
-if TYPE_CHECKING:
-    from limberjack.engine.api.simulation import Simulation
-
 
 class Topology:
     """The loops of a simulation by name: whether they are closed, and how to change that."""
 
-    def __init__(self, simulation: Simulation, work: np.ndarray, state: np.ndarray) -> None:
+    def __init__(self, simulation: Running, work: np.ndarray, state: np.ndarray) -> None:
         """work, state : the simulation's own vectors."""
         self._simulation, self._model = simulation, (simulation.plant.ints, simulation.plant.floats, work, state)
         self._scratch = split(work, layout.work_sections(simulation.plant.ints))

@@ -8,20 +8,45 @@ Everything is the tree's seen through X. Loops by force do not reduce the coordi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from limberjack.engine.common import arguments
 from limberjack.engine.model import arguments as model_arguments
+from limberjack.engine.model.plant import Plant
+from limberjack.engine.model.system import System
 from limberjack.engine.tables.loops import GI_DOF, GI_DOFS
 
-if TYPE_CHECKING:
-    from limberjack.engine.api.dynamics import Dynamics, External
+#: wrenches at nodes [moment; force]: by name of the node, or (nodes, 6)
+External = Mapping[str, ArrayLike] | ArrayLike | None
 
 #: scaled residuals of embedded loops beyond this, m or rad: q is not a position of the mechanism
 MOST_OPEN = 1e-6
+
+
+class TreeDynamics(Protocol):
+    """Dynamics of all velocities, which `MinimalDynamics` sees through X."""
+
+    system: System
+    plant: Plant
+
+    def mass_matrix(self, q: ArrayLike) -> np.ndarray:
+        """(nv, nv)."""
+
+    def inverse(self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, external: External = None) -> np.ndarray:
+        """(nv,)."""
+
+    def forward(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: External = None) -> np.ndarray:
+        """(nv,), loops by force closed."""
+
+    def jacobian(self, node: str, q: ArrayLike) -> np.ndarray:
+        """(6, nv)."""
+
+    def embedding(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[int]]:
+        """X (nv, n_R), Ẋ v_R (nv,), and the places of the n_R independent velocities."""
 
 
 class MinimalDynamics:
@@ -35,7 +60,7 @@ class MinimalDynamics:
     closes it).
     """
 
-    def __init__(self, dynamics: Dynamics) -> None:
+    def __init__(self, dynamics: TreeDynamics) -> None:
         self._dynamics = dynamics
 
     def names(self, q: ArrayLike) -> tuple[str, ...]:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from limberjack.engine.api.running import Running
 from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.system import Loop
 
-if TYPE_CHECKING:
-    from limberjack.engine.api.simulation import Simulation
 
-
-def resting_command(simulation: Simulation, place: int) -> float | None:
+def resting_command(simulation: Running, place: int) -> float | None:
     """The command at a place of the command vector, at the present state: a servo holds where it is, a drive has no
     speed, torque or force, thrusters are off. None: left alone, as those of loops are."""
     name = simulation.command_names[place]
@@ -23,7 +19,7 @@ def resting_command(simulation: Simulation, place: int) -> float | None:
     return 0.0
 
 
-def come_to_rest(simulation: Simulation) -> None:
+def come_to_rest(simulation: Running) -> None:
     """Put all commands at rest."""
     for place in range(len(simulation.command_names)):
         command = resting_command(simulation, place)

@@ -267,19 +267,19 @@ def _fill_sensors(plant: Plant, system: System) -> None:
     places = system.sensor_targets | {"joining loop": system.loop_names}
     start = 0
     for i, sensor in enumerate(system.sensors):
-        target_kind, suffixes, _ = SENSOR_TYPES[sensor.type]
-        if target_kind == "hinge":
+        kind = SENSOR_TYPES[sensor.type]
+        if kind.target == "hinge":
             target, R = _reaction_row(plant, system, sensor)
             plant.sections["sensor"][i] = R.T.ravel()
-        elif target_kind == "flexible body":
+        elif kind.target == "flexible body":
             target, _ = plant.hinge_rows[modes_of(sensor.target)]
         else:
-            target = places[target_kind].index(sensor.target)
-        if target_kind == "joining loop" and (cut := system.loops[target].hinge):
+            target = places[kind.target].index(sensor.target)
+        if kind.target == "joining loop" and (cut := system.loops[target].hinge):
             plant.sections["sensor"][i] = canonical_rotation(cut).ravel()
-        plant.sections["sensor_int"][i] = SENSOR_CODES[sensor.type], target, start, len(suffixes)
+        plant.sections["sensor_int"][i] = SENSOR_CODES[sensor.type], target, start, len(kind.suffixes)
         plant.sections["sensor"][i, :2] += (sensor.errors or Errors()).sight(sensor.type)
-        start += len(suffixes)
+        start += len(kind.suffixes)
 
 
 def _reaction_row(plant: Plant, system: System, sensor: Sensor) -> tuple[int, np.ndarray]:

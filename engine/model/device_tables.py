@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import replace
+from itertools import accumulate
 
 import numpy as np
 
 from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.elements.facts import tuned_of
 from limberjack.engine.model.elements.motor import Motor
-from limberjack.engine.model.elements.sensor import SENSORS, Errors, Sensor
+from limberjack.engine.model.elements.sensor import Errors, Sensor
 from limberjack.engine.model.elements.thruster import Thruster
 from limberjack.engine.model.plant import Plant
 from limberjack.engine.model.system import System
@@ -18,6 +19,7 @@ from limberjack.engine.tables import drives as dr
 from limberjack.engine.tables import instruments as it
 from limberjack.engine.tables.elements import TI_VALVE
 from limberjack.engine.tables.plant import AI_MOTOR, C_OUTPUTS, DI_Q, SI_OUTPUT
+from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 
 
 def for_step(system: System, dt: float) -> System:
@@ -47,6 +49,13 @@ def _state_sizes(system: System) -> tuple[list[int], list[int], list[int]]:
     return instruments, [dr.MOTOR_STATE] * len(_motors(system)), valves
 
 
+def drive_places(system: System) -> list[tuple[Actuator | Thruster, int]]:
+    """Drives with a motor, thrusters with a valve, and where their numbers begin in the State's part of drives."""
+    _, motors, valves = _state_sizes(system)
+    elements: list[tuple[int, Actuator | Thruster]] = [*_motors(system), *_valves(system)]
+    return [(element, place) for (_, element), place in zip(elements, accumulate([0, *motors, *valves]))]
+
+
 def device_counts(system: System) -> dict[int, int]:
     """The counts C_… of instruments, motors and valves."""
     instruments, motors, valves = _state_sizes(system)
@@ -64,7 +73,7 @@ def device_counts(system: System) -> dict[int, int]:
 def fill_devices(plant: Plant, system: System) -> None:
     """Write the tables; those of sensors and actuators are filled."""
     plant.sections["surroundings"][:, 0] = [*system.sun, float(system.seed)]
-    if any(SENSORS[sensor.type].optical for sensor in system.sensors):
+    if any(SENSOR_TYPES[sensor.type].optical for sensor in system.sensors):
         for axis, column in zip("xyz", range(3)):
             plant.parameters[f"sun.{axis}"] = plant.place("surroundings", it.SUN + column, 0)
     if _instruments(system):
@@ -78,7 +87,7 @@ def _fill_instruments(plant: Plant, system: System) -> None:
     at = 0
     for row, (i, sensor, errors) in enumerate(_instruments(system)):
         outputs, size, ring = len(sensor.outputs), len(sensor.erring), errors.delayed_samples(system.dt)
-        level = it.MOTION if SENSORS[sensor.type].motion else it.FORCES
+        level = it.FORCES if SENSOR_TYPES[sensor.type].forces else it.MOTION
         output = int(plant.sections["sensor_int"][i, SI_OUTPUT])
         channel = zlib.crc32(sensor.name.encode())
         plant.sections["instrument_int"][row] = sensor.reading, output, size, outputs, at, ring, channel, level

@@ -71,8 +71,8 @@ def examine(system: System, inertia: InertiaPolicy, locate: Locate) -> System:
     check_commands(checked, locate)
     check_held(checked)
     check_sensors(checked, locate)
-    check_alarms(checked, locate)
     checked = check_devices(checked, locate)
+    check_alarms(checked, locate)
     check_interface(checked)
     check_shapes(checked, locate)
     return checked

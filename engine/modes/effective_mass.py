@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from limberjack.engine.common.errors import ArgumentError
-from limberjack.engine.modes.data import ModalData, Stress, selected_modes
+from limberjack.engine.modes.data import ModalData, selected_modes
 from limberjack.engine.modes.integrals import integrals, modal_mass_matrix
+from limberjack.engine.modes.modal_fields import Stress
 from limberjack.engine.modes.reference import shift
 
 DIRECTIONS = ("rx", "ry", "rz", "x", "y", "z")

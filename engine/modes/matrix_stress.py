@@ -10,10 +10,10 @@ import numpy as np
 from limberjack.engine.common.errors import ModelError
 from limberjack.engine.modes.calculix import load_steps, read_frd
 from limberjack.engine.modes.calculix_stress import LoadSteps, Solids
-from limberjack.engine.modes.data import Stress
 from limberjack.engine.modes.description import MatricesSpec, StressSpec, TieSpec, vector
 from limberjack.engine.modes.matrices import tied_nodes
 from limberjack.engine.modes.matrix_files import read_element_numbers, read_matrix
+from limberjack.engine.modes.modal_fields import Stress
 from limberjack.engine.modes.structure import Structure
 from limberjack.engine.modes.unit_loads import load_names, spread_forces, stress_of_loads, unit_loads
 

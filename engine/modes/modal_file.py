@@ -16,7 +16,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from limberjack.engine.common.errors import ModelError
-from limberjack.engine.modes.data import ModalData, Stress
+from limberjack.engine.modes.data import ModalData
+from limberjack.engine.modes.modal_fields import Stress
 from limberjack.engine.modes.numpy_archive import check_archive
 
 FORMAT, VERSION = "limberjack modal data", 1

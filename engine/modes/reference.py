@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from limberjack.engine.common.errors import ModelError
-from limberjack.engine.modes.data import ModalData
+from limberjack.engine.modes.modal_fields import ModalFields
 
 
 @dataclass
@@ -27,7 +27,7 @@ class BodyFrameData:
     participation: np.ndarray
     stress: dict[str, np.ndarray] | None
 
-    def stress_displacements(self, nodes: list[int], data: ModalData) -> dict[int, np.ndarray]:
+    def stress_displacements(self, nodes: list[int], data: ModalFields) -> dict[int, np.ndarray]:
         """G of nodes from the stress stiffness of unit forces at them: f·G = -K_g(f); 0 for the node that is held.
 
         ModelError if not given.
@@ -45,7 +45,7 @@ class BodyFrameData:
         return {node: none if node == held else -self.stress["force"][rows[node]] for node in nodes}
 
 
-def in_body_frame(data: ModalData, inboard: int | None, modes: np.ndarray) -> BodyFrameData:
+def in_body_frame(data: ModalFields, inboard: int | None, modes: np.ndarray) -> BodyFrameData:
     """The data with F's origin at the inboard node and in its axes; None leaves the data's frame."""
     R = np.eye(3) if inboard is None else data.axes[inboard].T
     origin = np.zeros(3) if inboard is None else data.positions[inboard]
@@ -80,7 +80,7 @@ def in_body_frame(data: ModalData, inboard: int | None, modes: np.ndarray) -> Bo
     return body
 
 
-def _refer(body: BodyFrameData, inboard: int, data: ModalData) -> None:
+def _refer(body: BodyFrameData, inboard: int, data: ModalFields) -> None:
     """Take the rigid displacement A = Π_d off all nodes: Π_j ← Π_j - φ*(F, j) A, F being at node d.
 
     With r' = Exp(-θ) (r - u_d - ½ η* G_d η) the second order of the positions is
@@ -121,7 +121,7 @@ def _lumped_change(body: BodyFrameData, A: np.ndarray) -> np.ndarray:
     return np.asarray(-cross - cross.T - both)
 
 
-def _stress(data: ModalData, origin: np.ndarray, R: np.ndarray, modes: np.ndarray) -> dict[str, np.ndarray] | None:
+def _stress(data: ModalFields, origin: np.ndarray, R: np.ndarray, modes: np.ndarray) -> dict[str, np.ndarray] | None:
     """Stress stiffness in F's axes and about F's origin: r_F = R (r - p), so the loads of angular fields change."""
     if data.stress is None:
         return None

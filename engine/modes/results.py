@@ -10,10 +10,11 @@ import numpy as np
 
 from limberjack.engine.common.errors import ModelError
 from limberjack.engine.modes.calculix_stress import LoadSteps
-from limberjack.engine.modes.data import ModalData, Stress
+from limberjack.engine.modes.data import ModalData
 from limberjack.engine.modes.description import ReductionSpec, TieSpec, vector
 from limberjack.engine.modes.eigen import RIGID
 from limberjack.engine.modes.matrices import tied_nodes
+from limberjack.engine.modes.modal_fields import Stress
 from limberjack.engine.modes.reduction import damping_ratios
 from limberjack.engine.modes.reference import cross_matrix
 from limberjack.engine.modes.unit_loads import fit, load_names, spread_forces, stress_of_loads, unit_loads

@@ -10,7 +10,7 @@ import numpy as np
 
 from limberjack.engine.common.arguments import index_of
 from limberjack.engine.common.errors import MissingExtraError
-from limberjack.engine.modes.data import Stress
+from limberjack.engine.modes.modal_fields import Stress
 from limberjack.engine.modes.reference import cross_matrix
 
 #: force of a unit rigid motion beside the sizes of its terms: rounding of files with few digits

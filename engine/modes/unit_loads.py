@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from limberjack.engine.modes.data import Stress
+from limberjack.engine.modes.modal_fields import Stress
 from limberjack.engine.modes.reference import cross_matrix
 
 AXES = "xyz"

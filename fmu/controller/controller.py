@@ -14,20 +14,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.fmu.controller import archive as controller_archive
 from limberjack.fmu.controller.errors import FmuError, FmuWarning
 from limberjack.fmu.controller.ports import Catalogue
+from limberjack.fmu.controller.schedule import Controller, Trace, cosimulate
 from limberjack.fmu.controller.slave import Slave
 from limberjack.fmu.controller.sources import Source, Target
 from limberjack.fmu.controller.values import Outputs, Parameters
 from limberjack.fmu.controller.wiring import Wiring, check_names
-
-if TYPE_CHECKING:
-    from limberjack.fmu.controller.schedule import Trace
 
 #: a period is a multiple of the simulation's step within this, relative
 _MULTIPLE = 1e-9
@@ -44,7 +42,7 @@ class ControllerSnapshot:
     state: Any
 
 
-class FmuController:
+class FmuController(Controller):
     """An FMU (FMI 2.0 or 3.0 Co-Simulation) connected to a simulation.
 
     Parameters
@@ -189,8 +187,6 @@ class FmuController:
 
     def run(self, simulation: Simulation, duration: float, log: Any = None) -> Trace:
         """`cosimulate` with this controller alone."""
-        from limberjack.fmu.controller.schedule import cosimulate
-
         return cosimulate(simulation, [self], duration, log=log)
 
     def _check_open(self) -> None:

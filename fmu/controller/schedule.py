@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,14 +12,48 @@ from limberjack.engine.api.simulation import MOST_STEPS, Simulation
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.fmu.controller.sources import Reader, Source, find, signals_of
 
-if TYPE_CHECKING:
-    from limberjack.fmu.controller.controller import FmuController
-
 #: names to log, or name → source with the number of its elements found by looking
 Log = Sequence[str] | Mapping[str, str | Callable[[Simulation], ArrayLike]]
 #: most numbers in one table, 1.6 GB
 MOST_NUMBERS = 200_000_000
 _MULTIPLE = 1e-9
+
+
+class Controller(ABC):
+    """What takes part in `cosimulate`: it exchanges with a simulation at its own period.
+
+    name : for messages;  period : s
+    """
+
+    name: str
+    period: float
+
+    @property
+    @abstractmethod
+    def simulation(self) -> Simulation | None:
+        """The simulation that it runs with; None before `start`."""
+
+    @property
+    @abstractmethod
+    def due(self) -> int:
+        """Step of the simulation at which it exchanges next."""
+
+    @property
+    @abstractmethod
+    def command_places(self) -> Collection[int]:
+        """Places of the commands that it sets."""
+
+    @abstractmethod
+    def start(self, simulation: Simulation) -> None:
+        """Begin at the simulation's present time."""
+
+    @abstractmethod
+    def check_running(self, simulation: Simulation) -> None:
+        """ArgumentError if it does not run with this simulation."""
+
+    @abstractmethod
+    def exchange(self, simulation: Simulation) -> None:
+        """Read what it reads, compute, and set its commands."""
 
 
 class Trace(Mapping[str, np.ndarray]):
@@ -41,7 +75,7 @@ class Trace(Mapping[str, np.ndarray]):
 
 def cosimulate(
     simulation: Simulation,
-    controllers: Sequence[FmuController],
+    controllers: Sequence[Controller],
     duration: float,
     log: Log | None = None,
     log_period: float | None = None,
@@ -79,7 +113,7 @@ def cosimulate(
 
 
 def _run(
-    simulation: Simulation, controllers: Sequence[FmuController], steps: int, every: int, recorder: _Recorder
+    simulation: Simulation, controllers: Sequence[Controller], steps: int, every: int, recorder: _Recorder
 ) -> None:
     """From event to event: exchanges of the controllers, rows of the log, the end."""
     end, next_row = simulation.step_count + steps, simulation.step_count
@@ -96,13 +130,11 @@ def _run(
                 controller.exchange(simulation)
 
 
-def _check_arguments(simulation: Simulation, controllers: Sequence[FmuController]) -> None:
+def _check_arguments(simulation: Simulation, controllers: Sequence[Controller]) -> None:
     """A simulation, and controllers that are listed once each."""
-    from limberjack.fmu.controller.controller import FmuController
-
     if not isinstance(simulation, Simulation):
         raise ArgumentError(f"a Simulation is needed, got {type(simulation).__name__}.")
-    if not isinstance(controllers, Sequence) or not all(isinstance(each, FmuController) for each in controllers):
+    if not isinstance(controllers, Sequence) or not all(isinstance(each, Controller) for each in controllers):
         raise ArgumentError("controllers must be a list of FmuController.")
     if len(set(map(id, controllers))) < len(controllers):
         raise ArgumentError("a controller is listed twice; list each one once.")
@@ -121,15 +153,15 @@ def _steps(label: str, seconds: float, simulation: Simulation, least: int) -> in
     return round(ratio)
 
 
-def _log_period(simulation: Simulation, controllers: Sequence[FmuController], wanted: float | None) -> float:
+def _log_period(simulation: Simulation, controllers: Sequence[Controller], wanted: float | None) -> float:
     if wanted is not None:
         return wanted
     return min((controller.period for controller in controllers), default=simulation.dt)
 
 
-def _check_commands(simulation: Simulation, controllers: Sequence[FmuController]) -> None:
+def _check_commands(simulation: Simulation, controllers: Sequence[Controller]) -> None:
     """Each command has one master."""
-    owners: dict[int, FmuController] = {}
+    owners: dict[int, Controller] = {}
     for controller in controllers:
         for place in controller.command_places:
             if place in owners:

@@ -10,8 +10,9 @@ from limberjack.engine.model.checks.elements import MOST_SEED
 from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.elements.facts import tuned_of
 from limberjack.engine.model.elements.motor import Motor
-from limberjack.engine.model.elements.sensor import SENSORS, Errors, Sensor
+from limberjack.engine.model.elements.sensor import Errors, Sensor
 from limberjack.engine.model.elements.thruster import Thruster
+from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 from limberjack.fmu.variables.naming import place
 from limberjack.fmu.variables.offers import Offers, spread, typed
 from limberjack.fmu.variables.selection import Candidate
@@ -71,9 +72,9 @@ def _offered(
 
 def _of_instrument(offers: Offers, sensor: Sensor) -> Iterator[Candidate]:
     """Bias, noise, scale and saturation of each quantity that it measures."""
-    parts, optical = offers.sensor_parts(sensor), SENSORS[sensor.type].optical
+    parts, optical = offers.sensor_parts(sensor), SENSOR_TYPES[sensor.type].optical
     if optical:
-        parts = (("", "angles about its own axes", 3, "Angle"),)
+        parts = [("", "angles about its own axes", 3, "Angle")]
     windings = sensor.errors is not None and sensor.errors.pole_pairs > 0
     for field in tuned_of(Errors):
         index = offers.plant.parameters[f"sensor.{sensor.name}.{field.name}{sensor.erring[0]}"]
@@ -88,11 +89,11 @@ def _of_instrument(offers: Offers, sensor: Sensor) -> Iterator[Candidate]:
 
 def _of_motor(offers: Offers, actuator: Actuator, motor: Motor) -> Iterator[Candidate]:
     """Winding and limits; of an elastic gear its stiffness and play."""
-    velocity = offers.velocities[offers.system.velocity_names.index(actuator.coordinate)]
+    turns = offers.along[actuator.coordinate].turns
     for field in tuned_of(Motor):
         if field.name in ("stiffness", "backlash") and motor.stiffness == 0.0:
             continue  # a stiff gear has neither
         index = offers.plant.parameters[f"actuator.{actuator.name}.motor.{field.name}"]
         name = place("actuator", actuator.name, f"motor.{field.name}")
         text = f"{field.tuned.text} of the motor of drive '{actuator.name}'"
-        yield from _offered(offers, name, text, index, 1, field.tuned.of(velocity.angular), 0.0)
+        yield from _offered(offers, name, text, index, 1, field.tuned.of(turns), 0.0)

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from limberjack.hil.scenario.load import Scenario
-from limberjack.hil.scenario.run import Result, run_scenario
+from limberjack.hil.scenario.results import Result
+from limberjack.hil.scenario.run import run_scenario
 
 
 @pytest.fixture

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from limberjack.engine.common.errors import ExitCode
 from limberjack.hil.errors import HilError
 from limberjack.hil.executive import Outcome
 from limberjack.hil.scenario.build import Built
@@ -19,11 +20,43 @@ from limberjack.hil.scenario.html import write_html
 from limberjack.hil.scenario.junit import write_junit
 from limberjack.hil.scenario.load import Scenario
 
-if TYPE_CHECKING:
-    from limberjack.hil.scenario.run import Result
-
 #: what a run writes, besides the output of programs
 FILES = ("report.html", "junit.xml", "result.json", "events.jsonl", "signals.csv", "record.mcap")
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run of a scenario came to.
+
+    passed : whether the run ended as expected, all criteria hold, and what was to be recorded is
+    criteria : the end of the run first, then the scenario's; where files are written, whether the record is complete
+    folder : where report.html, junit.xml, result.json, events.jsonl, signals.csv and record.mcap are; None: nothing was
+        written
+    values : criterion → what was measured
+    """
+
+    name: str
+    passed: bool
+    outcome: Outcome
+    criteria: list[Verdict]
+    folder: Path | None
+    values: dict[str, float]
+    seed: int
+    built: Built
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """A run that the machine ended, or whose record alone is not complete, is a failure of the machine."""
+        if self.passed:
+            return ExitCode.DONE
+        failed = [verdict for verdict in self.criteria if not verdict.passed]
+        machine = failed[0].machine if failed[0] is self.criteria[0] else all(verdict.machine for verdict in failed)
+        return ExitCode.MACHINE if machine else ExitCode.FAILED
+
+    def explain(self) -> str:
+        """The verdicts as lines of text, failed ones first."""
+        ordered = sorted(self.criteria, key=lambda verdict: verdict.passed)
+        return "\n".join(f"{'passed' if v.passed else 'FAILED'}  {v.name}: {v.text}" for v in ordered)
 
 
 def write_signals(scenario: Scenario, built: Built, outcome: Outcome, folder: Path) -> Verdict:

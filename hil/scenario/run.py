@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,45 +16,10 @@ from limberjack.hil.scenario.build import Built, build
 from limberjack.hil.scenario.criteria import Evidence, Verdict, judge
 from limberjack.hil.scenario.load import Scenario, load_scenario
 from limberjack.hil.scenario.programs import Programs
-from limberjack.hil.scenario.results import FILES, write_judgement, write_signals
+from limberjack.hil.scenario.results import FILES, Result, write_judgement, write_signals
 
 #: makes the visitor of a run, and ends it when the run has ended
 Visit = Callable[[Built], AbstractContextManager[Visitor]]
-
-
-@dataclass(frozen=True)
-class Result:
-    """What a run of a scenario came to.
-
-    passed : whether the run ended as expected, all criteria hold, and what was to be recorded is
-    criteria : the end of the run first, then the scenario's; where files are written, whether the record is complete
-    folder : where report.html, junit.xml, result.json, events.jsonl, signals.csv and record.mcap are; None: nothing was
-        written
-    values : criterion → what was measured
-    """
-
-    name: str
-    passed: bool
-    outcome: Outcome
-    criteria: list[Verdict]
-    folder: Path | None
-    values: dict[str, float]
-    seed: int
-    built: Built
-
-    @property
-    def exit_code(self) -> ExitCode:
-        """A run that the machine ended, or whose record alone is not complete, is a failure of the machine."""
-        if self.passed:
-            return ExitCode.DONE
-        failed = [verdict for verdict in self.criteria if not verdict.passed]
-        machine = failed[0].machine if failed[0] is self.criteria[0] else all(verdict.machine for verdict in failed)
-        return ExitCode.MACHINE if machine else ExitCode.FAILED
-
-    def explain(self) -> str:
-        """The verdicts as lines of text, failed ones first."""
-        ordered = sorted(self.criteria, key=lambda verdict: verdict.passed)
-        return "\n".join(f"{'passed' if v.passed else 'FAILED'}  {v.name}: {v.text}" for v in ordered)
 
 
 def run_scenario(

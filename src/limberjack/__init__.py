@@ -20,6 +20,7 @@ from limberjack.engine.common.errors import (
     UnknownNameError,
 )
 from limberjack.engine.model.alarms import Alarm, Bounds
+from limberjack.engine.model.catalogue.catalogue import catalogue
 from limberjack.engine.model.elements.central_gravity import CentralGravity
 from limberjack.engine.model.elements.cmg import Cmg
 from limberjack.engine.model.elements.rotor import Rotor
@@ -62,6 +63,7 @@ __all__ = [
     "Wheel",
     "__version__",
     "assemble",
+    "catalogue",
     "cosimulate",
     "equip",
     "export_fmu",

@@ -154,14 +154,19 @@ def _run(commands: Any) -> None:
 
 def _info(commands: Any) -> None:
     def work(options: argparse.Namespace) -> None:
-        from limberjack.commands.info import info
+        from limberjack.commands.info import info, signals
 
-        info(options.model, load_options(options), options.graph)
+        if options.signals:
+            signals(options.model, load_options(options))
+        else:
+            info(options.model, load_options(options), options.graph)
 
     text = "what a model holds: tree, loops and aggregated nodes, coordinates, masses, drives, sensors"
     parser = _command(commands, "info", work, text)
     _model_options(parser)
-    parser.add_argument("--graph", type=Path, metavar="SVG", help="also draw spanning tree, cut edges and groups")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--graph", type=Path, metavar="SVG", help="also draw spanning tree, cut edges and groups")
+    what.add_argument("--signals", action="store_true", help="instead, every signal with its unit and range")
 
 
 def _check(commands: Any) -> None:

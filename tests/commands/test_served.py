@@ -23,7 +23,8 @@ from limberjack.commands.served import served
 from limberjack.hil.record.mcap_file import McapFile
 from limberjack.hil.record.replay import replay
 from limberjack.hil.scenario.load import load_scenario
-from limberjack.hil.scenario.run import Result, run_scenario
+from limberjack.hil.scenario.results import Result
+from limberjack.hil.scenario.run import run_scenario
 
 WAIT_S = 20.0
 MODEL = """\

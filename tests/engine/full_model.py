@@ -39,6 +39,8 @@ def full_model() -> System:
         Actuator(f"drive {name}", name, limit=5.0, initial=0.3, **gains[i % 3]) for i, name in enumerate(driven)
     )
     targets = {"coordinate": "h2", "velocity": "h2", "hinge": "h0", "node": "n5"}
-    sensors = [Sensor(name, name, targets[kind]) for name, (kind, _, _) in SENSOR_TYPES.items() if kind in targets]
+    sensors = [
+        Sensor(name, name, targets[kind.target]) for name, kind in SENSOR_TYPES.items() if kind.target in targets
+    ]
     sensors.append(Sensor("weld", "reaction", next(b.hinge.name for b in bodies if b.hinge.type == "fixed")))
     return validate(replace(system, bodies=bodies, actuators=actuators, sensors=tuple(sensors)))

@@ -92,7 +92,7 @@ def test_node_and_whole_outputs(sim):
 def test_names_and_units_match_the_vector(sim):
     assert len(sim.output_names) == len(sim.output_units) == len(sim.output_vector)
     for sensor in sim.system.sensors:
-        suffixes = SENSOR_TYPES[sensor.type][1]
+        suffixes = SENSOR_TYPES[sensor.type].suffixes
         values = [sim.output_vector[sim.output_names.index(sensor.name + suffix)] for suffix in suffixes]
         assert np.array_equal(np.atleast_1d(sim.output[sensor.name]), values)
 

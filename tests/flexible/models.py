@@ -58,7 +58,7 @@ def sensors(node: str, joint: str, flexible: str) -> tuple[Sensor, ...]:
     """Every sensor of trees, at what is named and at the flexible body's modes."""
     targets = {"coordinate": f"{flexible}.modes.1", "velocity": joint, "node": node, "hinge": joint}
     targets["flexible body"] = flexible
-    listed = [Sensor(name, name, targets[kind]) for name, (kind, _, _) in SENSOR_TYPES.items() if kind in targets]
+    listed = [Sensor(name, name, targets[kind.target]) for name, kind in SENSOR_TYPES.items() if kind.target in targets]
     return (*listed, Sensor("root load", "reaction", f"{flexible}.modes"))
 
 

@@ -78,10 +78,10 @@ def driven_tree(seed: int) -> System:
         "hinge": [b.hinge.name for b in system.bodies if b.hinge.type != "fixed" or not merge],
     }
     sensors = [
-        Sensor(f"{name} {i}", name, str(rng.choice(targets[kind])))
-        for name, (kind, _, _) in SENSOR_TYPES.items()
+        Sensor(f"{name} {i}", name, str(rng.choice(targets[kind.target])))
+        for name, kind in SENSOR_TYPES.items()
         for i in range(2)
-        if len(targets.get(kind, ()))
+        if len(targets.get(kind.target, ()))
     ]
     drives = some_drives(system, rng)
     return validate(replace(system, actuators=tuple(drives), sensors=tuple(sensors)))

@@ -19,7 +19,7 @@ from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Interface,
 from limberjack.engine.model.validate import validate
 from limberjack.engine.tables import plant as layout
 from limberjack.engine.tables.hinge_types import HINGE_TYPES
-from limberjack.fmu.variables.coordinates import labels
+from limberjack.fmu.plant_file import labels
 from limberjack.fmu.variables.listing import variables_of
 from limberjack.fmu.variables.variable import Region, Variable
 from tests.engine.full_model import full_model

@@ -29,8 +29,8 @@ _N_Q, _N_V = (tuple(getattr(kind, size) for kind in HINGE_TYPES.values()) for si
 #: what a sensor of each type aims at: the count of those, and how many numbers it shows
 _AIMS = {"coordinate": t.C_Q, "velocity": t.C_V, "hinge": t.C_BODIES, "flexible body": t.C_BODIES, "node": t.C_NODES}
 _AIMS |= {"joining loop": lp.C_LOOPS, "loop": lp.C_LOOPS, "motor": dr.C_MOTORS, "thruster": el.C_THRUSTERS}
-_TARGETS = tuple(_AIMS[target] for target, _, _ in SENSOR_TYPES.values())
-_SHOWN = tuple(len(shown) for _, shown, _ in SENSOR_TYPES.values())
+_TARGETS = tuple(_AIMS[kind.target] for kind in SENSOR_TYPES.values())
+_SHOWN = tuple(len(kind.suffixes) for kind in SENSOR_TYPES.values())
 
 
 _taken = kernel(function("taken(ints)", [*t.READ, f"return {el.COMMANDS}"]))

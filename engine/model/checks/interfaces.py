@@ -61,12 +61,12 @@ def check_sensors(system: System, locate: Locate) -> None:
         if sensor.type not in SENSOR_TYPES:
             what = f"sensor '{sensor.name}' has the unknown type '{sensor.type}'"
             refuse(sensor, "type", what, f"Use one of: {', '.join(SENSOR_TYPES)}", locate)
-        kind, suffixes, _ = SENSOR_TYPES[sensor.type]
+        kind = SENSOR_TYPES[sensor.type].target
         if sensor.target not in named[kind]:
             missing = _KINDS.get(kind, kind)
             what = f"sensor '{sensor.name}' of type {sensor.type} measures '{sensor.target}', which is no {missing}"
             refuse(sensor, "target", what, _choose(targets[kind]), locate)
-        for suffix in suffixes:
+        for suffix in SENSOR_TYPES[sensor.type].suffixes:
             output = sensor.name + suffix
             if output in seen:
                 what = f"sensors '{seen[output]}' and '{sensor.name}' both have the output '{output}'"

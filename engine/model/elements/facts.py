@@ -24,6 +24,7 @@ from pydantic.fields import FieldInfo
 
 from limberjack.engine.files.numbers import LARGEST, usable
 from limberjack.engine.files.schema_values import Model, SymmetricMatrix, Vector3
+from limberjack.engine.tables.measures import of_motion
 
 #: reports (field, what is wrong, remedy)
 Fail = Callable[[str, str, str], NoReturn]
@@ -33,7 +34,7 @@ Fail = Callable[[str, str, str], NoReturn]
 class Tuned:
     """A number that may change between steps, as a parameter of a Simulation and of an FMU.
 
-    text : what it is;  quantity : its name in `fmu/variables/units.py`, "" for that of what is measured
+    text : what it is;  quantity : its measure (`tables/measures.py`), "" for that of what is measured
     sliding : the same where the coordinate is a distance;  rank : parameters of one thing are listed by rank
     """
 
@@ -44,7 +45,7 @@ class Tuned:
 
     def of(self, turning: bool | None) -> str:
         """Its quantity along an angle, a distance, or what may be either."""
-        return "" if turning is None else self.quantity if turning else self.sliding
+        return of_motion((self.quantity, self.sliding), turning)
 
 
 @dataclass(frozen=True)
@@ -146,18 +147,17 @@ class Known:
         return self.type, Field(default=default, description=about)
 
 
-@cache
 def facts_of(kind: Any) -> tuple[Known, ...]:
     """The declared fields of a dataclass, in its order."""
+    return _facts_of(kind)
+
+
+@cache
+def _facts_of(kind: Any) -> tuple[Known, ...]:
     hints = get_type_hints(kind, include_extras=True)
     return tuple(
         _known(field.name, hints[field.name], _default(field)) for field in fields(kind) if _fact(hints[field.name])
     )
-
-
-def _known_of(item: Any) -> tuple[Known, ...]:
-    kind: Any = type(item)
-    return facts_of(kind)
 
 
 def _default(field: Any) -> Any:
@@ -197,10 +197,14 @@ def facts_of_any(kind: Any) -> bool:
     return isinstance(kind, type) and hasattr(kind, "__dataclass_fields__") and bool(facts_of(kind))
 
 
-@cache
-def spec_of(kind: type, base: type[Model] = Model) -> Any:
+def spec_of(kind: Any, base: type[Model] = Model) -> Any:
     """The pydantic model of a kind in a file, `<Kind>Spec`: its declared fields on top of those of `base`, but for
     those that only some types have."""
+    return _spec_of(kind, base)
+
+
+@cache
+def _spec_of(kind: Any, base: type[Model]) -> Any:
     common = [known for known in facts_of(kind) if not known.fact.only]
     return model_of(f"{kind.__name__}Spec", base, common, (kind.__doc__ or "").partition("\n")[0])
 
@@ -233,7 +237,7 @@ def _value(kind: type, known: Known, value: Any) -> Any:
 
 def check_numbers(item: Any, said: str, fail: Fail) -> None:
     """Refuse single numbers beyond the bounds that files have. said: "the {field} of motor 'x' is {value}"."""
-    for known in _known_of(item):
+    for known in facts_of(type(item)):
         value = getattr(item, known.name)
         if not isinstance(known.default, (float, int)) and known.above != known.above and known.least != known.least:
             continue
@@ -255,7 +259,7 @@ def _remedy(known: Known) -> str:
 
 def fill_row(row: np.ndarray, item: Any, size: int = 1) -> None:
     """Write the numbers of an item that have a column; size: how many those take that are one for each of several."""
-    for known in _known_of(item):
+    for known in facts_of(type(item)):
         if known.fact.column >= 0 and not known.fact.aims:
             value = getattr(item, known.name)
             if isinstance(value, np.ndarray) and len(value) in (0, 1):
@@ -264,8 +268,7 @@ def fill_row(row: np.ndarray, item: Any, size: int = 1) -> None:
             row[known.fact.column : known.fact.column + len(numbers)] = numbers
 
 
-@cache
-def tuned_of(kind: type) -> tuple[Known, ...]:
+def tuned_of(kind: Any) -> tuple[Known, ...]:
     """The fields of a kind that may be tuned, in the order of their parameters."""
     found = [known for known in facts_of(kind) if known.fact.tuned is not None]
     return tuple(sorted(found, key=lambda known: known.tuned.rank))
@@ -273,7 +276,7 @@ def tuned_of(kind: type) -> tuple[Known, ...]:
 
 def check_vectors(item: Any, said: str, remedy: str, fail: Fail) -> None:
     """Refuse vectors (3,) of other shapes or with numbers that are not finite. said: "the {field} of thruster 'x'"."""
-    for known in _known_of(item):
+    for known in facts_of(type(item)):
         if known.fact.given is Vector3:
             value = getattr(item, known.name)
             if np.shape(value) != (3,) or not usable(value):
@@ -310,7 +313,7 @@ class Element:
     @property
     def nodes(self) -> tuple[str, ...]:
         """The nodes at which it acts."""
-        return tuple(getattr(self, known.name) for known in _known_of(self) if known.fact.aims == "node")
+        return tuple(getattr(self, known.name) for known in facts_of(type(self)) if known.fact.aims == "node")
 
     def check(self, fail: Fail) -> None:
         """Refuse numbers that cannot be."""

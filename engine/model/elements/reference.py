@@ -14,12 +14,13 @@ from limberjack.engine.model.elements.central_gravity import CentralGravity
 from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.elements.facts import Known, facts_of
 from limberjack.engine.model.elements.motor import Motor
-from limberjack.engine.model.elements.sensor import SENSORS, Errors, Sensor, SensorMore
+from limberjack.engine.model.elements.sensor import OF_FILES, Errors, Sensor, SensorMore
 from limberjack.engine.model.elements.thruster import Thruster
 from limberjack.engine.model.elements.wheel import Wheel, WheelMore
 from limberjack.engine.model.readers.schema_elements import DEVICES
 from limberjack.engine.model.system import item_kinds
-from limberjack.engine.tables.sensor_types import SENSOR_TYPES
+from limberjack.engine.tables.measures import FORCE, MEASURES, POSITION, RATE
+from limberjack.engine.tables.sensor_types import SENSOR_TYPES, Part, SensorRow
 
 _HEAD = "| field | unit | range | default | meaning |\n| --- | --- | --- | --- | --- |\n"
 _POSE = "| `position`, `rpy`, `quaternion`, `rotation` | | | the body's or node's frame | pose of its frame |"
@@ -55,18 +56,28 @@ def _of_kinds() -> dict[str, Callable[[], str]]:
 
 def _sensors() -> str:
     lines = ["| type | target | outputs | unit |", "| --- | --- | --- | --- |"]
-    for name, kind in SENSORS.items():
-        parts = [SENSOR_TYPES[each] for each in kind.means or (name,)]
-        target = parts[0][0]
-        outputs = _outputs(parts[0][1]) if len(parts) == 1 else ", ".join(f"*name*`.{each}.x` …" for each in kind.means)
-        said = f"{outputs}, {kind.text}" if kind.text else outputs
-        units = ", ".join(unit for _, _, unit in parts)
-        lines.append(f"| `{name}` | {_TARGETS.get(target, target)} | {said} | {units} |")
+    for name in (*SENSOR_TYPES, *OF_FILES):
+        means = OF_FILES.get(name, (name,))
+        kinds = [SENSOR_TYPES[each] for each in means]
+        parts = [part for kind in kinds for part in kind.parts]
+        outputs = "; ".join(f"*name*`.{each}`: {_outputs(kind)}" for each, kind in zip(means, kinds))
+        outputs = outputs if len(kinds) > 1 else _outputs(kinds[0])
+        units = ", ".join(dict.fromkeys(_unit(kinds[0], part) for part in parts))
+        said = "; ".join(part.text.rstrip(",") for part in parts)
+        lines.append(f"| `{name}` | {_TARGETS.get(kinds[0].target, kinds[0].target)} | {outputs}: {said} | {units} |")
     return "\n".join(lines) + "\n"
 
 
-def _outputs(suffixes: tuple[str, ...]) -> str:
-    return "*name*" if suffixes == ("",) else " ".join(f"`{suffix}`" for suffix in suffixes)
+def _unit(kind: SensorRow, part: Part) -> str:
+    """Units of a quantity, of what turns and of what slides where it may be either."""
+    of_target = {"q": POSITION, "v": RATE, "tau": FORCE, "command": FORCE[1]}
+    measure = of_target[part.shows] if part.shows else part.measure
+    pair = (measure,) if isinstance(measure, str) else measure
+    return " or ".join(MEASURES[each].unit if each else "1" for each in pair)
+
+
+def _outputs(kind: SensorRow) -> str:
+    return "*name*" if kind.suffixes == ("",) else " ".join(f"`{suffix}`" for suffix in kind.suffixes)
 
 
 def renewed(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Sensors: what each type is beside `tables/sensor_types.py`, and the errors that make one an instrument."""
+"""Sensors of the types of `tables/sensor_types.py`, and the errors that make one an instrument."""
 
 from __future__ import annotations
 
@@ -21,58 +21,16 @@ from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 MOST_DELAYED = 100_000
 
 
-@dataclass(frozen=True)
-class SensorType:
-    """What a type of sensor is, beside its target, outputs and unit.
-
-    text : of its outputs, for the reference;  means : types of the System that it becomes, those of its own name alone
-    motion : needs no accelerations and forces;  reading : kind of its reading as an instrument
-    always : is an instrument even without errors: while it sees nothing, what it shows stays
-    """
-
-    text: str = ""
-    means: tuple[str, ...] = ()
-    motion: bool = False
-    reading: int = at.PLAIN
-    always: bool = False
-
-    @property
-    def optical(self) -> bool:
-        """Whether its last output says that it sees anything, and its errors are three small angles."""
-        return self.reading in (at.ATTITUDE, at.DIRECTION)
-
-
-_MOTION = SensorType(motion=True)
-#: sensor type → what it is; those of `SENSOR_TYPES` first, by code, then those that only files have
-SENSORS: dict[str, SensorType] = {
-    "position": _MOTION,
-    "rate": _MOTION,
-    "effort": SensorType(),
-    "reaction": SensorType(),
-    "node_position": _MOTION,
-    "node_orientation": _MOTION,
-    "node_angular_velocity": _MOTION,
-    "node_linear_velocity": _MOTION,
-    "gyro": _MOTION,
-    "accelerometer": SensorType(),
-    "strain_energy": _MOTION,
-    "loop_wrench": SensorType(),
-    "loop_force": SensorType(),
-    "loop_residual": SensorType(),
-    "loop_closed": SensorType(),
-    "loop_energy_loss": SensorType(),
-    "motor_current": _MOTION,
-    "motor_position": SensorType("of the rotor", motion=True),
-    "motor_rate": SensorType("of the rotor", motion=True),
-    "thrust": SensorType("in the last step", motion=True),
-    "star_tracker": SensorType(motion=True, reading=at.ATTITUDE, always=True),
-    "sun_sensor": SensorType(motion=True, reading=at.DIRECTION, always=True),
-    "encoder": SensorType(means=("position",), always=True),
-    "resolver": SensorType(means=("position",), always=True),
-    "joint_torque": SensorType("as `effort`", means=("effort",)),
-    "force_torque": SensorType("as `reaction`", means=("reaction",)),
-    "imu": SensorType(means=("gyro", "accelerometer")),
+#: sensor types that only files have → the types of the System that they become
+OF_FILES: dict[str, tuple[str, ...]] = {
+    "encoder": ("position",),
+    "resolver": ("position",),
+    "joint_torque": ("effort",),
+    "force_torque": ("reaction",),
+    "imu": ("gyro", "accelerometer"),
 }
+#: types of files that are instruments even without errors: while they see nothing, what they show stays
+ALWAYS = ("encoder", "resolver", *(name for name, kind in SENSOR_TYPES.items() if kind.optical))
 
 
 _Several = Annotated[list[Number], Bounds(min_length=1, max_length=at.MOST_NUMBERS)]
@@ -213,7 +171,7 @@ class Sensor:
     """A measurement: ideal, computed with each output, or with errors, which make it an instrument."""
 
     name: Annotated[Name, Fact("unique among sensors; first part of the outputs' names")]
-    type: Annotated[str, Fact("see below", given=Literal[tuple(SENSORS)])]
+    type: Annotated[str, Fact("see below", given=Literal[(*SENSOR_TYPES, *OF_FILES)])]
     target: Annotated[Name, Fact("what is measured")]
     errors: Errors | None = None
     where: str = field(default="", compare=False)
@@ -221,17 +179,17 @@ class Sensor:
     @property
     def outputs(self) -> tuple[str, ...]:
         """Suffixes of its outputs."""
-        return SENSOR_TYPES[self.type][1]
+        return SENSOR_TYPES[self.type].suffixes
 
     @property
     def erring(self) -> tuple[str, ...]:
         """Suffixes of the numbers that carry errors."""
-        return (".x", ".y", ".z") if SENSORS[self.type].optical else self.outputs
+        return (".x", ".y", ".z") if SENSOR_TYPES[self.type].optical else self.outputs
 
     @property
     def reading(self) -> int:
         """Kind of its reading as an instrument."""
-        return at.RESOLVER if self.errors is not None and self.errors.pole_pairs else SENSORS[self.type].reading
+        return at.RESOLVER if self.errors is not None and self.errors.pole_pairs else SENSOR_TYPES[self.type].reading
 
     def check(self, dt: float, fail: Fail) -> None:
         """Refuse errors that cannot be; those of one number for all stay as given."""

@@ -146,18 +146,22 @@ class ModelSpec(Model):
     fmu: InterfaceSpec = InterfaceSpec()
 
 
-_GROUPS: dict[str, Any] = {group: spec for group, (_, spec) in DEVICES.items()}
-_GROUPS |= {group: spec_of(kind) for group, kind in element_kinds().items()}
-_MORE: dict[str, Any] = {group: spec for group, spec in _GROUPS.items() if group not in ModelSpec.model_fields}
-#: with the other groups of devices, and those of elements by the fields of a System that list them
-FileSpec: Any = create_model(
-    "ModelSpec",
-    __base__=ModelSpec,
-    __doc__=ModelSpec.__doc__,
-    **{
-        group: (Listed[spec], Field(default=[])) for group, spec in _MORE.items() if group not in ModelSpec.model_fields
-    },
-)
+def _listed(spec: Any) -> Any:
+    return Listed[spec]
+
+
+def _with_groups() -> Any:
+    """The format with the other groups of devices, and those of elements by the fields of a System that list them."""
+    groups: dict[str, Any] = {group: spec for group, (_, spec) in DEVICES.items()}
+    groups |= {group: spec_of(kind) for group, kind in element_kinds().items()}
+    empty: Any = Field(default=[])
+    made: dict[str, Any] = {
+        group: (_listed(spec), empty) for group, spec in groups.items() if group not in ModelSpec.model_fields
+    }
+    return create_model("ModelSpec", __base__=ModelSpec, __doc__=str(ModelSpec.__doc__), **made)
+
+
+FileSpec = _with_groups()
 
 
 def json_schema() -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from limberjack.engine.common.errors import ModelError
 from limberjack.engine.files.yaml_document import Document
 from limberjack.engine.model.elements.facts import facts_of, values
-from limberjack.engine.model.elements.sensor import SENSORS, Errors, Sensor, SensorMore
+from limberjack.engine.model.elements.sensor import ALWAYS, OF_FILES, Errors, Sensor, SensorMore
 from limberjack.engine.model.readers.schema import ModelSpec
 
 #: fields that only some types have, and these
@@ -23,17 +23,17 @@ def make_sensors(spec: ModelSpec, document: Document) -> tuple[Sensor, ...]:
 
 
 def _sensors(i: int, spec: Any, document: Document) -> list[Sensor]:
-    where, kind = document.place(("sensors", i)), SENSORS[spec.type]
+    where, means = document.place(("sensors", i)), OF_FILES.get(spec.type, (spec.type,))
     for field in spec.model_fields_set:
         if field in _ONLY and spec.type not in _ONLY[field]:
             what = f"sensor '{spec.name}' of type {spec.type} has no {field}"
             remedy = f"Remove it; it belongs to {' and '.join(_ONLY[field])}"
             raise ModelError(what, where=document.place(("sensors", i, field)), mend=remedy)
-    given = spec.model_fields_set - {"name", "type", "target", *kind.means}
-    if len(kind.means) > 1:
-        return [_part(i, part, spec, sorted(given), document) for part in kind.means]
-    errors = _errors(spec) if given or kind.always else None
-    return [Sensor(spec.name, (*kind.means, spec.type)[0], spec.target, errors, where)]
+    given = spec.model_fields_set - {"name", "type", "target", *means}
+    if len(means) > 1:
+        return [_part(i, part, spec, sorted(given), document) for part in means]
+    errors = _errors(spec) if given or spec.type in ALWAYS else None
+    return [Sensor(spec.name, means[0], spec.target, errors, where)]
 
 
 def _part(i: int, part: str, spec: Any, stray: list[str], document: Document) -> Sensor:

@@ -18,7 +18,8 @@ from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.compile.kernel import announce_compilation
 from limberjack.engine.files.yaml_document import parse_document
 from limberjack.hil.scenario.load import Scenario, load_scenario
-from limberjack.hil.scenario.run import Result, Visit, run_scenario
+from limberjack.hil.scenario.results import Result
+from limberjack.hil.scenario.run import Visit, run_scenario
 
 
 def scenario(options: argparse.Namespace) -> int:

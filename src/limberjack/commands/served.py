@@ -19,9 +19,10 @@ from limberjack.bridge.station import Station
 from limberjack.engine.api.impact import Impact
 from limberjack.engine.common.errors import ArgumentError, LimberjackError
 from limberjack.hil.events import Event
+from limberjack.hil.parts import Bench
 from limberjack.hil.scenario.build import Built
 from limberjack.hil.scenario.load import Scenario
-from limberjack.hil.timeline import Action, Bench, SetFault, SetParameter, Switch
+from limberjack.hil.timeline import Action, SetFault, SetParameter, Switch
 
 _REQUESTS_A_FRAME = 4
 _EVENTS_A_FRAME = 4
