@@ -20,6 +20,7 @@ from limberjack.engine.model.alarms import Alarm
 from limberjack.engine.model.elements.bushing import Bushing
 from limberjack.engine.model.elements.central_gravity import CentralGravity
 from limberjack.engine.model.elements.drive import Actuator
+from limberjack.engine.model.elements.external_force import ExternalForce
 from limberjack.engine.model.elements.facts import Element
 from limberjack.engine.model.elements.hinge import Dof as Dof
 from limberjack.engine.model.elements.hinge import Hinge as Hinge
@@ -95,6 +96,7 @@ class System:
     alarms: tuple[Alarm, ...] = ()
     springs: tuple[Spring, ...] = ()
     bushings: tuple[Bushing, ...] = ()
+    external_forces: tuple[ExternalForce, ...] = ()
 
     @cached_property
     def nq(self) -> int:

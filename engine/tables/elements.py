@@ -9,7 +9,7 @@ from limberjack.engine.tables.table import Family, Table
 
 # counts at the head of Plant.ints; C_CENTRAL: 1 where there is a central field
 C_THRUSTERS, C_ROTORS, C_CENTRAL = range(27, 30)
-C_SPRINGS, C_BUSHINGS = 35, 36
+C_SPRINGS, C_BUSHINGS, C_EXTERNAL_FORCES = 35, 36, 37
 
 # thruster_int (thrusters, 3), thruster (thrusters, 8)
 THRUSTER_INT, THRUSTER = 3, 8
@@ -40,9 +40,15 @@ BUSHING_INT, BUSHING = 2, 72
 BU_FIRST, BU_SECOND = range(BUSHING_INT)
 BU_STIFFNESS, BU_DAMPING = 0, 36
 
+# external_force_int (external forces, 2): its node and the first of its six commands; external_force (external forces,
+# 1): 1 where it is given along the axes of the node
+EXTERNAL_INT, EXTERNAL, PUSHED = 2, 1, 6
+EF_NODE, EF_COMMAND = range(EXTERNAL_INT)
+EF_FOLLOWS = 0
+
 #: how many elements act, and how many commands they take, as expressions in the counts
-ACTING = "thrusters + rotors + central + springs + bushings"
-COMMANDS = "thrusters"
+ACTING = "thrusters + rotors + central + springs + bushings + external_forces"
+COMMANDS = "thrusters + 6 * external_forces"
 ELEMENTS = Family(
     "elements",
     ints=(
@@ -54,6 +60,12 @@ ELEMENTS = Family(
         ),
         Table("rotor_row", "rotors", within={0: (0, "bodies + 1")}),
         Table("spring_int", "springs", SPRING_INT, within={SP_FIRST: (0, "nodes"), SP_SECOND: (0, "nodes")}),
+        Table(
+            "external_force_int",
+            "external_forces",
+            EXTERNAL_INT,
+            within={EF_NODE: (0, "nodes"), EF_COMMAND: (0, f"commands - {PUSHED - 1}")},
+        ),
         Table("bushing_int", "bushings", BUSHING_INT, within={BU_FIRST: (0, "nodes"), BU_SECOND: (0, "nodes")}),
     ),
     floats=(
@@ -62,9 +74,11 @@ ELEMENTS = Family(
         Table("central", "central", CENTRAL),
         Table("spring", "springs", SPRING),
         Table("bushing", "bushings", BUSHING),
+        Table("external_force", "external_forces", EXTERNAL),
     ),
     work=(
         Table("thrust", "thrusters"),  # forces now, N
+        Table("pushed", "external_forces", PUSHED),  # moments and forces now
         # what work.wrench held before elements acted
         Table("kept", f"(bodies + 1) * ({ACTING} > 0)", 6),
     ),

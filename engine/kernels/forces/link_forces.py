@@ -44,7 +44,11 @@ def flow_for(thruster, command):
 
 @kernel
 def set_inputs(plant, work, command):
-    """work.elements.thrust from the commands; those behind valves are as they were set for the step."""
+    """Thrusts and external forces from the commands; valves are as they were set for the step."""
+    for i in range(plant.elements.external_force.shape[0]):
+        first = plant.elements.external_force_int[i, t.EF_COMMAND]
+        for j in range(t.PUSHED):
+            work.elements.pushed[i, j] = command[first + j]
     for i in range(plant.elements.thruster.shape[0]):
         if plant.elements.thruster_int[i, t.TI_VALVE] == 0:
             work.elements.thrust[i] = flow_for(
@@ -54,7 +58,10 @@ def set_inputs(plant, work, command):
 
 @kernel
 def no_inputs(plant, work):
-    """All thrusters off."""
+    """All thrusters off, and no external forces."""
+    for i in range(plant.elements.external_force.shape[0]):
+        for j in range(t.PUSHED):
+            work.elements.pushed[i, j] = 0.0
     for i in range(plant.elements.thruster.shape[0]):
         work.elements.thrust[i] = 0.0
 
@@ -71,7 +78,8 @@ def push(work, row, n, f):
 def needs_poses(plant):
     """Whether poses of links in the inertial frame must be known."""
     parts = plant.elements
-    return parts.central.shape[0] + parts.spring.shape[0] + parts.bushing.shape[0] > 0
+    joining = parts.spring.shape[0] + parts.bushing.shape[0]
+    return parts.central.shape[0] + joining + parts.external_force.shape[0] > 0
 
 
 @kernel
@@ -149,6 +157,15 @@ def _push_bushing(plant, work, ends, values):
 
 
 @kernel
+def _push_external(plant, work, node, follows, pushed):
+    n, f = load3(pushed, 0), load3(pushed, 3)
+    if follows != 0.0:
+        R = node_pose(plant, work, node)[0]
+        n, f = rot(R, n), rot(R, f)
+    _push_node(plant, work, node, n, f)
+
+
+@kernel
 def push_links(plant, work):
     """Forces of all these elements join work.wrench; links are placed and move."""
     for i in range(plant.elements.thruster.shape[0]):
@@ -158,6 +175,9 @@ def push_links(plant, work):
     for i in range(plant.elements.rotor.shape[0]):
         row = plant.elements.rotor_row[i]
         push(work, row, cross(load3(plant.elements.rotor[i], 0), load3(work.rows[row], W_V)), ZERO)
+    for i in range(plant.elements.external_force.shape[0]):
+        node, follows = plant.elements.external_force_int[i, t.EF_NODE], plant.elements.external_force[i, t.EF_FOLLOWS]
+        _push_external(plant, work, node, follows, work.elements.pushed[i])
     for i in range(plant.elements.spring.shape[0]):
         _pull_spring(plant, work, plant.elements.spring_int[i], plant.elements.spring[i])
     for i in range(plant.elements.bushing.shape[0]):
