@@ -55,7 +55,7 @@ def without_elements(system: System, what: str) -> None:
     """Refuse a system with a central field, rotors or elements at nodes; what: who does not take them."""
     found = ["a central field of gravity"] * (system.central is not None)
     found += ["rotors of constant momentum"] * bool(system.rotors)
-    found += [kind.SAID for group, kind in element_kinds().items() if getattr(system, group)]
+    found += [kind.SAID for group, kind in element_kinds().items() if kind.FORCE and getattr(system, group)]
     if found:
         raise ArgumentError(
             f"the model has {' and '.join(found)}, which {what} does not take. `limberjack.linearize` gives the slopes "

@@ -48,8 +48,9 @@ def _fill(plant: Plant, system: System, group: str, kind: type[Element]) -> None
         for known in facts_of(kind):
             if known.fact.aims:
                 ints[known.fact.column] = system.sensor_targets[known.fact.aims].index(getattr(item, known.name))
-        if item.command_names:
-            ints[kind.COMMAND] = system.command_names.index(item.command_names[0])
+        if kind.COMMAND >= 0:
+            taken = item.command_names
+            ints[kind.COMMAND] = system.command_names.index(taken[0]) if taken else -1
         fill_row(plant.sections[kind.TABLE][i], item)
         for known in tuned_of(kind):
             plant.parameters[f"{kind.TABLE}.{item.name}.{known.name}"] = plant.place(kind.TABLE, i, known.fact.column)

@@ -50,6 +50,7 @@ _LISTED = (
     Measure("AngularDamping", "RotationalDamping", "N·m·s/rad", minimum=0.0, description="damping of turning"),
     Measure("LinearStiffness", "TranslationalStiffness", "N/m", minimum=0.0, description="stiffness of sliding"),
     Measure("LinearDamping", "TranslationalDamping", "N·s/m", minimum=0.0, description="damping of sliding"),
+    Measure("MagneticFluxDensity", "MagneticFluxDensity", "T", description="component of a magnetic field"),
     Measure("TorqueBound", "Torque", "N·m", minimum=0.0, description="largest size of a torque"),
     Measure("ForceBound", "Force", "N", minimum=0.0, description="largest size of a force"),
 )

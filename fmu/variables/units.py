@@ -70,6 +70,7 @@ _LISTED = (
     Unit("A", A=1),
     Unit("V", kg=1, m=2, s=-3, A=-1),
     Unit("Ohm", kg=1, m=2, s=-3, A=-2),
+    Unit("T", kg=1, s=-2, A=-1),
     Unit("J", kg=1, m=2, s=-2),
     Unit("N.s", kg=1, m=1, s=-1),
     Unit("N.m.s", kg=1, m=2, s=-1),

@@ -27,8 +27,9 @@ def applied_forces(plant, work, q, v, command):
 
 @kernel
 def drives_now(ints, plant, work, state, q, v, command):
-    """Motors and valves act as they do at State."""
+    """Motors, valves and elements with commands act as they do at State."""
     drives = device_states(ints, state)[1]
     take_motors(plant, work, drives)
     start_motors(plant, work, q, v, command, 0.0)
     show_valves(plant, work, drives)
+    set_inputs(plant, work, command)

@@ -290,6 +290,7 @@ class Element:
 
     TABLE : name of its floats, <TABLE>_int of its indices, and of its parameters;  SAID : several of them, in messages
     COMMAND : the column of <TABLE>_int with the first of its commands, -1 without such
+    FORCE : whether it makes forces; else sensors alone know of it
     ALONG : whether its force is along the line between its nodes, so that differences must be small beside that
     """
 
@@ -297,6 +298,7 @@ class Element:
     SAID: ClassVar[str]
     COMMAND: ClassVar[int] = -1
     ALONG: ClassVar[bool] = False
+    FORCE: ClassVar[bool] = True
     name: Any
     where: str
 
