@@ -32,6 +32,7 @@ from limberjack.engine.model.elements.loop import WHEELS as WHEELS
 from limberjack.engine.model.elements.loop import Loop as Loop
 from limberjack.engine.model.elements.loop import Term as Term
 from limberjack.engine.model.elements.loop import Wheel as Wheel
+from limberjack.engine.model.elements.magnetic_field import MagneticField
 from limberjack.engine.model.elements.rotor import Rotor
 from limberjack.engine.model.elements.sensor import Sensor
 from limberjack.engine.model.elements.spring import Spring
@@ -97,6 +98,7 @@ class System:
     springs: tuple[Spring, ...] = ()
     bushings: tuple[Bushing, ...] = ()
     external_forces: tuple[ExternalForce, ...] = ()
+    magnetic_fields: tuple[MagneticField, ...] = ()
 
     @cached_property
     def nq(self) -> int:

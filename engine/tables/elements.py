@@ -9,7 +9,7 @@ from limberjack.engine.tables.table import Family, Table
 
 # counts at the head of Plant.ints; C_CENTRAL: 1 where there is a central field
 C_THRUSTERS, C_ROTORS, C_CENTRAL = range(27, 30)
-C_SPRINGS, C_BUSHINGS, C_EXTERNAL_FORCES = 35, 36, 37
+C_SPRINGS, C_BUSHINGS, C_EXTERNAL_FORCES, C_MAGNETIC_FIELDS = range(35, 39)
 
 # thruster_int (thrusters, 3), thruster (thrusters, 8)
 THRUSTER_INT, THRUSTER = 3, 8
@@ -46,9 +46,14 @@ EXTERNAL_INT, EXTERNAL, PUSHED = 2, 1, 6
 EF_NODE, EF_COMMAND = range(EXTERNAL_INT)
 EF_FOLLOWS = 0
 
+# magnetic_field_int (magnetic fields, 1): the first of its three commands, or -1; magnetic_field (magnetic fields, 3):
+# inertial axes, T, where it is constant
+MAGNETIC_INT, MAGNETIC = 1, 3
+MF_COMMAND = 0
+
 #: how many elements act, and how many commands they take, as expressions in the counts
-ACTING = "thrusters + rotors + central + springs + bushings + external_forces"
-COMMANDS = "thrusters + 6 * external_forces"
+ACTING = "thrusters + rotors + central + springs + bushings + external_forces + magnetic_fields"
+COMMANDS = "thrusters + 6 * external_forces + 3 * magnetic_fields"
 ELEMENTS = Family(
     "elements",
     ints=(
@@ -66,6 +71,12 @@ ELEMENTS = Family(
             EXTERNAL_INT,
             within={EF_NODE: (0, "nodes"), EF_COMMAND: (0, f"commands - {PUSHED - 1}")},
         ),
+        Table(
+            "magnetic_field_int",
+            "magnetic_fields",
+            MAGNETIC_INT,
+            within={MF_COMMAND: (-1, f"commands - {MAGNETIC - 1}")},
+        ),
         Table("bushing_int", "bushings", BUSHING_INT, within={BU_FIRST: (0, "nodes"), BU_SECOND: (0, "nodes")}),
     ),
     floats=(
@@ -75,10 +86,12 @@ ELEMENTS = Family(
         Table("spring", "springs", SPRING),
         Table("bushing", "bushings", BUSHING),
         Table("external_force", "external_forces", EXTERNAL),
+        Table("magnetic_field", "magnetic_fields", MAGNETIC),
     ),
     work=(
         Table("thrust", "thrusters"),  # forces now, N
         Table("pushed", "external_forces", PUSHED),  # moments and forces now
+        Table("magnetism", "magnetic_fields", MAGNETIC),  # fields now
         # what work.wrench held before elements acted
         Table("kept", f"(bodies + 1) * ({ACTING} > 0)", 6),
     ),

@@ -44,11 +44,15 @@ def flow_for(thruster, command):
 
 @kernel
 def set_inputs(plant, work, command):
-    """Thrusts and external forces from the commands; valves are as they were set for the step."""
+    """Thrusts, external forces and fields from the commands; valves are as they were set for the step."""
     for i in range(plant.elements.external_force.shape[0]):
         first = plant.elements.external_force_int[i, t.EF_COMMAND]
         for j in range(t.PUSHED):
             work.elements.pushed[i, j] = command[first + j]
+    for i in range(plant.elements.magnetic_field.shape[0]):
+        first = plant.elements.magnetic_field_int[i, t.MF_COMMAND]
+        for j in range(t.MAGNETIC):
+            work.elements.magnetism[i, j] = plant.elements.magnetic_field[i, j] if first < 0 else command[first + j]
     for i in range(plant.elements.thruster.shape[0]):
         if plant.elements.thruster_int[i, t.TI_VALVE] == 0:
             work.elements.thrust[i] = flow_for(
