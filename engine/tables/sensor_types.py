@@ -102,4 +102,5 @@ SENSOR_TYPES: dict[str, SensorRow] = {
     "sun_sensor": _optical(
         "direction to the sun in its own axes", "DirectionComponent", _X, "whether it sees the sun,", DIRECTION
     ),
+    "magnetometer": _one("node", "magnetic field in its own axes", "MagneticFluxDensity", _X),
 }

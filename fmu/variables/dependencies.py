@@ -10,7 +10,7 @@ from limberjack.engine.model.plant import Plant
 from limberjack.engine.model.system import System
 from limberjack.engine.tables import plant as at
 from limberjack.engine.tables.sensor_types import SENSOR_TYPES
-from limberjack.fmu.variables.element_influences import NOTHING, Known, Knowns
+from limberjack.fmu.variables.element_influences import NOTHING, Known, Knowns, commands_of
 from limberjack.fmu.variables.influences import Influences, union
 from limberjack.fmu.variables.variable import Region, Variable
 
@@ -27,6 +27,10 @@ _NODE_SENSORS: dict[str, Callable[[Influences, int], Knowns]] = {
     "accelerometer": Influences.node_acceleration,
     "star_tracker": lambda influences, node: influences.node_angular_velocity(node) | influences.sun,
     "sun_sensor": lambda influences, node: influences.node_orientation(node) | influences.sun,
+    "magnetometer": lambda influences, node: (
+        influences.node_orientation(node)
+        | union(commands_of(influences.system, each) for each in influences.system.magnetic_fields)
+    ),
 }
 
 
