@@ -155,12 +155,17 @@ def _run(commands: Any) -> None:
 
 def _info(commands: Any) -> None:
     def work(options: argparse.Namespace) -> None:
-        from limberjack.commands.info import info
+        from limberjack.commands.info import info, signals
 
-        info(options.model, load_options(options))
+        if options.signals:
+            signals(options.model, load_options(options))
+        else:
+            info(options.model, load_options(options))
 
     text = "what a model holds: tree, loops and aggregated nodes, coordinates, masses, drives, sensors"
-    _model_options(_command(commands, "info", work, text))
+    parser = _command(commands, "info", work, text)
+    _model_options(parser)
+    parser.add_argument("--signals", action="store_true", help="instead, every signal with its unit and range")
 
 
 def _graph(commands: Any) -> None:
