@@ -38,11 +38,11 @@ class Actuator:
     mode: Annotated[str, Fact("see below", given=Literal["torque", "servo", "velocity"])] = "torque"
     kp: Annotated[
         NonNegative,
-        Fact("position gain; > 0 for a servo, refused for others", "N·m/rad, N/m", "", at.A_KP, _KP, "kp", _GAINS),
+        Fact("position gain; > 0 for a servo, refused for others", "N·m/rad, N/m", "", at.AC_KP, _KP, "kp", _GAINS),
     ] = 0.0
     kd: Annotated[
         NonNegative,
-        Fact("rate gain; > 0 for velocity, refused for torque", "N·m·s/rad, N·s/m", "", at.A_KD, _KD, "kd", _GAINS),
+        Fact("rate gain; > 0 for velocity, refused for torque", "N·m·s/rad, N·s/m", "", at.AC_KD, _KD, "kd", _GAINS),
     ] = 0.0
     limit: Annotated[
         Positive,
@@ -50,7 +50,7 @@ class Actuator:
             "largest force; the force is clipped to ±limit",
             "N·m, N",
             "no limit",
-            at.A_LIMIT,
+            at.AC_LIMIT,
             _LIMIT,
             "the limit",
             "Give a limit > 0, or none for no limit",
@@ -63,7 +63,7 @@ class Actuator:
             _MAX_RATE,
             "rad/s, m/s",
             "no limit",
-            at.A_RATE,
+            at.AC_RATE,
             None,
             "the largest rate",
             "Give a rate > 0, or none for no limit",
