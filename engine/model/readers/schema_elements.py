@@ -11,6 +11,7 @@ from limberjack.engine.model.elements.central_gravity import CentralGravity
 from limberjack.engine.model.elements.cmg import Cmg
 from limberjack.engine.model.elements.facts import facts_of, model_of, spec_of
 from limberjack.engine.model.elements.sensor import Errors, Sensor, SensorMore
+from limberjack.engine.model.elements.slosh import SloshPendulum
 from limberjack.engine.model.elements.wheel import EitherSpec, Wheel, WheelMore
 
 
@@ -29,7 +30,11 @@ WheelSpec: Any = model_of(
 )
 CmgSpec: Any = spec_of(Cmg, Frame)
 #: groups of a file whose entries become bodies → their kind, and how files have it
-DEVICES: dict[str, tuple[Any, Any]] = {"wheels": (Wheel, WheelSpec), "cmgs": (Cmg, CmgSpec)}
+DEVICES: dict[str, tuple[Any, Any]] = {
+    "wheels": (Wheel, WheelSpec),
+    "cmgs": (Cmg, CmgSpec),
+    "slosh": (SloshPendulum, spec_of(SloshPendulum, Frame)),
+}
 SensorSpec: Any = model_of(
     "SensorSpec",
     spec_of(Errors),
