@@ -26,8 +26,9 @@ format:  ## rewrite Python and C in the project's format
 	ruff format .
 	find fmu tests benchmarks examples -name '*.[ch]' -print0 | xargs -0 clang-format -i
 
-docs:  ## renew the tables of docs/model-format.md that follow from declarations
+docs:  ## renew the pages' parts that follow from declarations and imports
 	$(PYTHON) -m limberjack.engine.model.elements.reference docs/model-format.md
+	$(PYTHON) -m tests.architecture
 
 bench:  ## the engine beside its peers; needs pip install -e ".[bench]"
 	limberjack bench
