@@ -12,14 +12,13 @@ of a body that carries nothing.
 
 from __future__ import annotations
 
-from limberjack.engine.algebra.blocks import block_lane
+from limberjack.engine.algebra.blocks import block_column, block_lane
 from limberjack.engine.algebra.lanes import equal_lanes, load_lanes, store_lanes, sum_lanes
 from limberjack.engine.algebra.spatial import ZERO, cross, dot, load3, store3
 from limberjack.engine.algebra.views import LANES, padded
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.nodes.articulated import pivot
 from limberjack.engine.kernels.nodes.modal_elimination import products, store_rows, subtract_rows
-from limberjack.engine.kernels.nodes.modal_nodes import node_column
 from limberjack.engine.tables.flexible import MS_EPS
 
 
@@ -48,7 +47,7 @@ def condense_node(work, parts, n, h, column, R, p, P):
     """H* of a loaded node in the modes' rows, φ* in rows of solved, P in rows of d; H* is at h of work.modal."""
     _store_inertia(parts.d, column, P)
     for r in range(n):
-        w, u = node_column(work.modal, h, r)
+        w, u = block_column(work.modal, h, r)
         _store_row(parts.rows[r], LANES + column, w, u)
     for c in range(3):
         axis = R[c], R[3 + c], R[6 + c]
