@@ -1,17 +1,19 @@
 """Which kind of node does what: the sweeps ask here, where the kind of a node (PATH) chooses among the modules.
 
-A kind is a module of this room. Each offers, as far as it does something of its own there (equations: its docstring),
+A kind is a module of this room: `revolute`, `prismatic`, `general` and `base`, and `modal` and `attachment` for bodies
+that deform. A new one is its module and a branch below. Each offers what it does in its own way (`framed.py`,
+`articulated.py`, `slope_columns.py`: what several share):
 
-    place, stand, rest     its frame and what comes with the velocities; the frame alone; velocities at zero
-    velocity               V(k)
-    frame, motion_in, force_out, hand     R and p, φ*, φ and φ P φ*: own or those of `framed.py`
-    inward, outward        articulated bodies: P and z to the parent; dβ/dt and α
-    accelerate             α where dβ/dt is given
-    trace, push            H f and H* x
-    composite              columns and rows of the mass matrix
-    slopes, gain, solve_inward, solve_outward     derivatives: its columns; G and D⁻¹; M⁻¹ times columns
+    place, velocity                      its frame; V(k)
+    frame, motion_in, force_out, hand    R and p; φ*; φ; φ P φ* and φ z to the parent
+    inward, outward                      articulated bodies: P⁺ and z⁺ to the parent; dβ/dt and α
+    accelerate                           α where dβ/dt is given
+    trace, push                          H f; H* x
+    composite                            its rows and columns of the mass matrix
+    slopes, gain                         derivatives: columns of its velocities; G and D⁻¹
 
-Nodes of modal bodies go through `flexible.py`, whose routines choose between the two kinds that there are.
+Nodes of bodies that deform go through `flexible.py`. The order of
+reads and sums decides which products the compiler contracts, and with it the last bit.
 """
 
 from __future__ import annotations

@@ -14,11 +14,11 @@ from limberjack.engine.tables.plant import plant_view, vectors, work_view
 @routine(WHOLE, FLOATS, FLOATS)
 def place_flexible_routine(ints, floats, vector, k, q, v):
     plant, work = plant_view(ints, floats), work_view(ints, vector)
-    topo = plant.topo[k]
+    topo, row = plant.topo[k], work.rows[k + 1]
     if topo[t.PATH] == t.PATH_NODE:
-        attachment.place(plant, work, k, work.rows[k + 1], work.rows[topo[t.UP]])
+        attachment.place(plant, work, k, row, work.rows[topo[t.UP]])
     else:
-        modal.place(plant, work, k, q, v)
+        modal.place(plant, work, k, q, v, row, work.rows[topo[t.UP]])
 
 
 @kernel
@@ -48,8 +48,7 @@ def inward_flexible(plant, work, k, tau, add_inertia, external):
 @kernel
 def _carried(work, k, up):
     """α of the parent, seen at body k."""
-    before = work.rows[up]
-    return framed.motion_in(work.rows[k + 1], load3(before, t.W_ALPHA), load3(before, t.W_ALPHA + 3))
+    return framed.motion_of(work.rows[k + 1], work.rows[up], t.W_ALPHA)
 
 
 @kernel

@@ -22,6 +22,12 @@ def motion_in(row, w, u):
 
 
 @kernel
+def motion_of(row, up, at):
+    """φ*(parent, k) of the motion at `at` in the parent's row, R and p read first: contraction heeds the order."""
+    return spatial.motion_in(load9(row, t.W_R), load3(row, t.W_P), load3(up, at), load3(up, at + 3))
+
+
+@kernel
 def force_out(row, n, f):
     """φ(parent, k) [n; f] (000 eq. 0.1)."""
     return spatial.force_out(load9(row, t.W_R), load3(row, t.W_P), n, f)

@@ -50,9 +50,9 @@ def _place_carried(body, row, up):
 
 
 @kernel
-def place(plant, work, k, q, v):
+def place(plant, work, k, q, v, row, up):
     """Frame, V(k) and all that depends on the deformation of a modal link whose parent is done."""
-    _place_carried(plant.body[k], work.rows[k + 1], work.rows[plant.topo[k, t.UP]])
+    _place_carried(plant.body[k], row, up)
     deform(plant, work, k, q, v)
 
 

@@ -24,7 +24,7 @@ def place(body, distance, row):
 @kernel
 def velocity(row, up, rate):
     """V(k) = φ* V(parent) + H* β (000 eq. 0.1)."""
-    w, u = framed.motion_in(row, load3(up, t.W_V), load3(up, t.W_V + 3))
+    w, u = framed.motion_of(row, up, t.W_V)
     return w, (u[0], u[1], u[2] + rate)
 
 

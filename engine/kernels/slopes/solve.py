@@ -1,4 +1,4 @@
-"""M⁻¹ times many columns at once by the articulated-body recursion, O(N) a column (000 "mass matrix inverse", 002).
+"""M⁻¹ times many columns at once by the articulated-body recursion, O(N) a column (000 eq. 0.30, 002).
 
 With the bodies at rest and without gravity, forward dynamics is M⁻¹; P, D and G do not depend on the right-hand side
 and are taken from the run of `forward_dynamics` before. For a column T, seen in the tree frame T of `inverse.py`,

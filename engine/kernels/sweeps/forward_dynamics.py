@@ -1,4 +1,4 @@
-"""O(N) articulated-body forward dynamics (000 eqs. for P, D, G, psi, z, eps, nu, alpha; 002 same).
+"""O(N) articulated-body forward dynamics (000 eqs. 0.25, 0.26, .39, .40; 002 same).
 
     base to tip   V(k) = φ* V(parent) + H* β,   b(k) = V × M V,   a(k) = V × ΔV + (dH*/dt) β
     tip to base   P = M + Σ φ P⁺ φ*,   D = H P H* + armature,   G = P H* D⁻¹,   P⁺ = P - G D G*

@@ -1,4 +1,4 @@
-"""O(N) Newton-Euler inverse dynamics and the forces between bodies (000, 002 "Newton-Euler inverse dynamics").
+"""O(N) Newton-Euler inverse dynamics and the forces between bodies (000 eq. 0.1; 002 "Newton-Euler inverse dynamics").
 
 base to tip   V = φ* V(parent) + H* β,   α = φ* α(parent) + H* dβ/dt + a
 tip to base   f = M α + b - f_external + Σ φ f(children),   T = H f + armature dβ/dt

@@ -1,4 +1,4 @@
-"""Poses, velocities and accelerations of nodes, Jacobians, momentum, energy (000 Jacobian J = B* φ* H*; 002 same).
+"""Poses, velocities and accelerations of nodes, Jacobians, momentum, energy (000 eq. 0.18: J = B* φ* H*; 002 same).
 
 All results are in inertial axes. Body-frame derivatives α become classical accelerations by adding ω × v.
 """

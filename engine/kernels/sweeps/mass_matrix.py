@@ -1,4 +1,4 @@
-"""Mass matrix by composite rigid bodies (002 Algorithm 4.1 and the mass-matrix recursion).
+"""Mass matrix by composite rigid bodies (002 Algorithm 4.1; 000 eq. 0.14).
 
     R(k) = M(k) + Σ φ R(child) φ*,   X = R(k) H*(k),   M(k, k) = H X + armature,   M(j, k) = H(j) φ(j, k) X
 
