@@ -71,3 +71,16 @@ def store_six(a, x):
     store_lanes(a, 3 * LANES, x[3])
     store_lanes(a, 4 * LANES, x[4])
     store_lanes(a, 5 * LANES, x[5])
+
+
+@kernel
+def less_six(z, u, y):
+    """z - u y in every lane."""
+    return (
+        z[0] - u[0] * y,
+        z[1] - u[1] * y,
+        z[2] - u[2] * y,
+        z[3] - u[3] * y,
+        z[4] - u[4] * y,
+        z[5] - u[5] * y,
+    )

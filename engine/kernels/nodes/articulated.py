@@ -6,7 +6,10 @@ D = H P H* + armature,   G = P H* D⁻¹,   P⁺ = P - G D G*        (000 eqs. 0
 
 from __future__ import annotations
 
+from limberjack.engine.algebra.blocks import less_six
+from limberjack.engine.algebra.lanes import load_lanes, store_lanes, sum_lanes
 from limberjack.engine.algebra.spatial import add, add6, add9, dot, load3, load6, load9, store3, store6, store9
+from limberjack.engine.algebra.views import LANES
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.tables import plant as t
 
@@ -73,3 +76,17 @@ def rank_one(P, ua, ul, s):
 def solve_simple(row, w, u):
     """dβ/dt = D⁻¹ (ε - U* α⁺) of a hinge with one velocity (000 eq. .40)."""
     return row[t.W_DINV] * (row[t.W_EPS] - dot(load3(row, t.W_U), w) - dot(load3(row, t.W_U + 3), u))
+
+
+@kernel
+def cross_simple(row, path, at, z, h):
+    """e = H z + c of eight loop rows, and z⁺ = z - U D⁻¹ e, of a hinge with one velocity; h: H z."""
+    e = load_lanes(path, at) + h
+    store_lanes(path, at, e)
+    return less_six(z, load6(row, t.W_U), row[t.W_DINV] * e)
+
+
+@kernel
+def add_innovation(row, path, j, f):
+    """ε += e f of a hinge with one velocity, of eight loop rows."""
+    row[t.W_EPS] += sum_lanes(load_lanes(path, LANES * j) * f)

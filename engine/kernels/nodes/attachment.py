@@ -22,6 +22,7 @@ from limberjack.engine.algebra.spatial import (
     add_scaled,
     cross,
     dot,
+    dot6,
     force_out,
     inertia_mul,
     load3,
@@ -262,6 +263,20 @@ def node_change(plant, work, k, rates):
 
 
 @kernel
+def bias(plant, work, k, w, u):
+    """[w; u] + a(k)."""
+    aw, au = node_coriolis(plant, work, k)
+    return add(w, aw), add(u, au)
+
+
+@kernel
+def push(plant, work, k, x, w, u):
+    """[w; u] + H* x for x (nv,) of all velocities."""
+    dw, du = node_change(plant, work, k, x)
+    return add(w, dw), add(u, du)
+
+
+@kernel
 def accelerate(plant, work, k, vdot, w, u):
     """α = φ* α + H* η̈ + a of attachment node k, which sees that of its body as [w; u] (003 eq. 63)."""
     dw, du = node_change(plant, work, k, vdot)
@@ -295,3 +310,39 @@ def composite(plant, work, k, start, stop, m, h, I, M):
     if column >= 0:
         for b in range(blocks):
             _couple(work, parts, modes, at, b, load9(row, t.W_R), load3(row, t.W_P), rigid(m, h, I), column == 0)
+
+
+@kernel
+def add_entries(plant, work, k, y, first, at, n, f):
+    """Coefficients of the modes that move attachment node k, which add to those of other nodes of the body."""
+    modes, _, up, h = node_map(plant, work, k)
+    for r in range(modes):
+        a, l = block_column(work.modal, h, r)
+        e = a[0] * n[0] + a[1] * n[1] + a[2] * n[2] + l[0] * f[0] + l[1] * f[1] + l[2] * f[2]
+        member = plant.dof_int[plant.topo[up, t.VI] + r, t.DI_MEMBER]
+        store_lanes(y[member], first, load_lanes(y[member], first) + plant.loops.scale[at + member] * e)
+
+
+@kernel
+def push_lanes(plant, work, k, x, at, w, u):
+    """[w; u] + H*(k) X(η) of attachment node k, which its body's modes move."""
+    modes, _, up, h = node_map(plant, work, k)
+    j = plant.topo[up, t.VI]
+    for r in range(modes):
+        a, l = block_column(work.modal, h, r)
+        column = load_lanes(x[plant.dof_int[j + r, t.DI_MEMBER]], at)
+        w = w[0] + a[0] * column, w[1] + a[1] * column, w[2] + a[2] * column
+        u = u[0] + l[0] * column, u[1] + l[1] * column, u[2] + l[2] * column
+    return w, u
+
+
+@kernel
+def cross_hinge(plant, work, k, path, z):
+    """e += H z of the modes of its body, eight loop rows; returns z, which stays."""
+    modes, _, up, h = node_map(plant, work, k)
+    j = plant.topo[up, t.VI]
+    for r in range(modes):
+        w, u = block_column(work.modal, h, r)
+        at = LANES * (j + r)
+        store_lanes(path, at, load_lanes(path, at) + dot6((w[0], w[1], w[2], u[0], u[1], u[2]), z))
+    return z

@@ -12,7 +12,7 @@ that deform. A new one is its module and a branch below. Each offers what it doe
     composite                            its rows and columns of the mass matrix
     slopes, gain                         derivatives: columns of its velocities; G and D⁻¹
 
-Nodes of bodies that deform go through `flexible.py`. The order of
+Nodes of bodies that deform go through `flexible.py`; what loops ask besides stands in `dispatch_loops.py`. The order of
 reads and sums decides which products the compiler contracts, and with it the last bit.
 """
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 
-from limberjack.engine.algebra.blocks import set_block_lane
+from limberjack.engine.algebra.blocks import less_six, set_block_lane
+from limberjack.engine.algebra.lanes import load_lanes, store_lanes, sum_lanes
 from limberjack.engine.algebra.spatial import (
     ZERO,
     add,
     add_scaled,
     dot,
+    dot6,
     force_out,
     inertia_mul,
     load3,
+    load6,
     load9,
     motion_cross,
     motion_in,
@@ -246,3 +249,74 @@ def gain(g, y, x):
                 value += x[e, s] * x[e, X_D + c]
             x[c, s] = value
     square_factor(x)
+
+
+@kernel
+def trace_lanes(g, c, n, f):
+    """H [n; f] of velocity c, n and f of eight rows."""
+    h = load6(g, t.G_H + 6 * c)
+    return h[0] * n[0] + h[1] * n[1] + h[2] * n[2] + h[3] * f[0] + h[4] * f[1] + h[5] * f[2]
+
+
+@kernel
+def push(g, x, j, nv, w, u):
+    """[w; u] + H* x."""
+    for c in range(nv):
+        a, l = column(g, t.G_H, c)
+        w, u = add_scaled(w, x[j + c], a), add_scaled(u, x[j + c], l)
+    return w, u
+
+
+@kernel
+def push_lanes(plant, g, j, nv, x, at, w, u):
+    """[w; u] + H* X of eight columns from `at`."""
+    for c in range(nv):
+        own = load_lanes(x[plant.dof_int[j + c, t.DI_MEMBER]], at)
+        h = load6(g, t.G_H + 6 * c)
+        w = w[0] + h[0] * own, w[1] + h[1] * own, w[2] + h[2] * own
+        u = u[0] + h[3] * own, u[1] + h[4] * own, u[2] + h[5] * own
+    return w, u
+
+
+@kernel
+def cross_hinge(g, topo, path, z):
+    """y = L⁻¹ (H z + c) of eight loop rows in the place of e; returns z⁺ = z - (U L⁻*) y."""
+    left, j = z, topo[t.VI]
+    for c in range(topo[t.NV]):
+        y = load_lanes(path, LANES * (j + c)) + dot6(load6(g, t.G_H + 6 * c), z)
+        for e in range(c):
+            y = y - g[t.G_L + 6 * c + e] * load_lanes(path, LANES * (j + e))
+        y = g[t.G_L + 7 * c] * y
+        store_lanes(path, LANES * (j + c), y)
+        left = less_six(left, load6(g, t.G_U + 6 * c), y)
+    return left
+
+
+@kernel
+def collect(g, topo, path, z):
+    """e = H z + c of eight loop rows."""
+    for c in range(topo[t.NV]):
+        at = LANES * (topo[t.VI] + c)
+        store_lanes(path, at, load_lanes(path, at) + dot6(load6(g, t.G_H + 6 * c), z))
+
+
+@kernel
+def largest_weight(g, nv, most):
+    """The larger of `most` and of the squares of L⁻¹'s diagonal."""
+    for c in range(nv):
+        most = max(most, g[t.G_L + 7 * c] * g[t.G_L + 7 * c])
+    return most
+
+
+@kernel
+def add_innovation(g, topo, path, f):
+    """ε += e f of eight loop rows."""
+    for c in range(topo[t.NV]):
+        g[t.G_EPS + c] += sum_lanes(load_lanes(path, LANES * (topo[t.VI] + c)) * f)
+
+
+@kernel
+def clear_innovation(g, nv):
+    """ε = 0."""
+    for c in range(nv):
+        g[t.G_EPS + c] = 0.0

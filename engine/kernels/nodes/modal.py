@@ -11,8 +11,8 @@ mass       X(η) += [N; S],   M(η, η) += modal masses
 
 from __future__ import annotations
 
-from limberjack.engine.algebra.blocks import block_lane, set_block_lane
-from limberjack.engine.algebra.lanes import equal_lanes, load_lanes, store_lanes
+from limberjack.engine.algebra.blocks import block_lane, less_six, set_block_lane
+from limberjack.engine.algebra.lanes import equal_lanes, load_lanes, store_lanes, sum_lanes
 from limberjack.engine.algebra.spatial import (
     ZERO,
     add,
@@ -32,7 +32,14 @@ from limberjack.engine.kernels.nodes import framed
 from limberjack.engine.kernels.nodes.body_inertia import gather
 from limberjack.engine.kernels.nodes.modal_condensed import accelerate_condensed, condense, weigh_modes
 from limberjack.engine.kernels.nodes.modal_deformation import deform
-from limberjack.engine.kernels.nodes.modal_elimination import eliminate, products, reduce, store_rows, substitute
+from limberjack.engine.kernels.nodes.modal_elimination import (
+    eliminate,
+    products,
+    reduce,
+    solved_column,
+    store_rows,
+    substitute,
+)
 from limberjack.engine.tables import flexible as fl
 from limberjack.engine.tables import plant as t
 from limberjack.engine.tables.flexible import modal_view
@@ -183,3 +190,53 @@ def composite(plant, work, k, start, M):
         set_block_lane(work.columns[(start + r) // LANES], (start + r) % LANES, n, f)
         for c in range(modal[fl.MI_MODES]):
             M[v + r, v + c] = parts.d[min(r, c), max(r, c)] if modal[fl.MI_RANK] > 0 else 0.0
+
+
+@kernel
+def clear_shares(plant, work, k):
+    """D of modal link k begins at zero: nodes outside the group add to it."""
+    d = modal_view(plant.flexible.modal_int[plant.topo[k, t.SLOT]], work.modal).d
+    for r in range(d.shape[0]):
+        for b in range(0, d.shape[1], LANES):
+            store_lanes(d[r], b, equal_lanes(0.0))
+
+
+@kernel
+def cross_hinge(plant, work, k, path, left):
+    """y = L⁻¹ e of eight loop rows, whose nodes have handed on theirs; returns z⁺ = z - (μ L⁻*) y, z: `left`."""
+    modal = plant.flexible.modal_int[plant.topo[k, t.SLOT]]
+    parts, j = modal_view(modal, work.modal), plant.topo[k, t.VI]
+    for c in range(modal[fl.MI_MODES]):
+        y = load_lanes(path, LANES * (j + c))
+        for e in range(c):
+            y = y - parts.factor[e, c] * load_lanes(path, LANES * (j + e))
+        y = parts.factor[c, c] * y
+        store_lanes(path, LANES * (j + c), y)
+        w, u = solved_column(parts.solved, c)
+        left = less_six(left, (w[0], w[1], w[2], u[0], u[1], u[2]), y)
+    return left
+
+
+@kernel
+def largest_weight(plant, work, topo, most):
+    """The larger of `most` and of the squares of L⁻¹'s diagonal."""
+    modal = modal_view(plant.flexible.modal_int[topo[t.SLOT]], work.modal)
+    for r in range(topo[t.NV]):
+        most = max(most, modal.factor[r, r] * modal.factor[r, r])
+    return most
+
+
+@kernel
+def add_innovation(plant, work, topo, path, f):
+    """ε += e f of eight loop rows."""
+    modal = modal_view(plant.flexible.modal_int[topo[t.SLOT]], work.modal)
+    for r in range(topo[t.NV]):
+        modal.solved[r, fl.MS_EPS] += sum_lanes(load_lanes(path, LANES * (topo[t.VI] + r)) * f)
+
+
+@kernel
+def clear_innovation(plant, work, topo):
+    """ε = 0."""
+    modal = modal_view(plant.flexible.modal_int[topo[t.SLOT]], work.modal)
+    for r in range(topo[t.NV]):
+        modal.solved[r, fl.MS_EPS] = 0.0
