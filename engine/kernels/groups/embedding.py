@@ -13,7 +13,7 @@ on the ground hands on nothing: there α' begins with -g, and U is not needed.
 
 from __future__ import annotations
 
-from limberjack.engine.algebra.blocks import load_block, store_block
+from limberjack.engine.algebra.blocks import block_column, load_block, store_block
 from limberjack.engine.algebra.lanes import equal_lanes, load_lanes, store_lanes
 from limberjack.engine.algebra.spatial import ZERO, add, load3, load6, store3
 from limberjack.engine.algebra.views import LANES
@@ -22,9 +22,9 @@ from limberjack.engine.compile.routine import FLOATS, WHOLE, routine
 from limberjack.engine.kernels.groups.elimination import eliminate, is_poor, least_pivot, read_solution
 from limberjack.engine.kernels.groups.group_rows import fill_rows
 from limberjack.engine.kernels.groups.loop_rows import bias_loop, move_loop, place_rows
-from limberjack.engine.kernels.nodes.accelerations import hinge_acceleration
-from limberjack.engine.kernels.nodes.modal_nodes import node_column, node_coriolis, node_map
-from limberjack.engine.kernels.nodes.tree import hinge_in, sweep_velocities
+from limberjack.engine.kernels.nodes.attachment import node_coriolis, node_map
+from limberjack.engine.kernels.nodes.dispatch import hinge_acceleration, hinge_in
+from limberjack.engine.kernels.nodes.tree import sweep_velocities
 from limberjack.engine.tables.flexible import modal_view
 from limberjack.engine.tables.loops import (
     COUPLING,
@@ -125,7 +125,7 @@ def _add_node_columns(plant, work, k, x, at, w, u):
     modes, _, up, h = node_map(plant, work, k)
     j = plant.topo[up, VI]
     for r in range(modes):
-        a, l = node_column(work.modal, h, r)
+        a, l = block_column(work.modal, h, r)
         column = load_lanes(x[plant.dof_int[j + r, DI_MEMBER]], at)
         w = w[0] + a[0] * column, w[1] + a[1] * column, w[2] + a[2] * column
         u = u[0] + l[0] * column, u[1] + l[1] * column, u[2] + l[2] * column

@@ -6,14 +6,14 @@ velocity's hinge sees of them is its coefficient in the rows: Y = H φ (coblock)
 
 from __future__ import annotations
 
-from limberjack.engine.algebra.blocks import load_block
+from limberjack.engine.algebra.blocks import block_column, load_block
 from limberjack.engine.algebra.lanes import equal_lanes, load_lanes, store_lanes
 from limberjack.engine.algebra.spatial import load6
 from limberjack.engine.algebra.views import BLOCK, LANES
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.groups.couplings import coefficient
-from limberjack.engine.kernels.nodes.modal_nodes import node_column, node_map
-from limberjack.engine.kernels.nodes.tree import hinge_out
+from limberjack.engine.kernels.nodes.attachment import node_map
+from limberjack.engine.kernels.nodes.dispatch import hinge_out
 from limberjack.engine.tables.loops import (
     COUPLING,
     GI_DOF,
@@ -58,7 +58,7 @@ def _node_entries(plant, work, k, y, first, at, n, f):
     """Coefficients of the modes that move attachment node k, which add to those of other nodes of the body."""
     modes, _, up, h = node_map(plant, work, k)
     for r in range(modes):
-        a, l = node_column(work.modal, h, r)
+        a, l = block_column(work.modal, h, r)
         e = a[0] * n[0] + a[1] * n[1] + a[2] * n[2] + l[0] * f[0] + l[1] * f[1] + l[2] * f[2]
         member = plant.dof_int[plant.topo[up, VI] + r, DI_MEMBER]
         store_lanes(y[member], first, load_lanes(y[member], first) + plant.loops.scale[at + member] * e)

@@ -18,9 +18,10 @@ from limberjack.engine.kernels.groups.admittance import COAST, RANK, factor_admi
 from limberjack.engine.kernels.groups.aggregated import solve_node
 from limberjack.engine.kernels.groups.loop_rows import accelerate_loop, move_loop, place_loop
 from limberjack.engine.kernels.groups.paths import acts, push, trace
-from limberjack.engine.kernels.nodes.articulated import outward_general
-from limberjack.engine.kernels.nodes.modal_articulated import node_change, outward_modal
-from limberjack.engine.kernels.nodes.tree import hinge_in
+from limberjack.engine.kernels.nodes.attachment import node_change
+from limberjack.engine.kernels.nodes.dispatch import hinge_in
+from limberjack.engine.kernels.nodes.general import outward
+from limberjack.engine.kernels.nodes.modal import outward as outward_modal
 from limberjack.engine.tables.flexible import MS_EPS, modal_view
 from limberjack.engine.tables.loops import (
     L_FORCED,
@@ -228,7 +229,7 @@ def _answer_body(plant, work, k, out):
     elif topo[PATH] == PATH_NODE:
         w, u = _carry(plant, work, k, out, w, u)
     else:
-        w, u = outward_general(work.gen[topo[SLOT]], out, j, topo[NV], w, u)
+        w, u = outward(work.gen[topo[SLOT]], out, j, topo[NV], w, u)
     store3(row, W_ALPHA, w)
     store3(row, W_ALPHA + 3, u)
 

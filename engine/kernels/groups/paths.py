@@ -11,14 +11,15 @@ L⁻¹ X* e at their independent velocities and 0 at the dependent ones: these c
 
 from __future__ import annotations
 
+from limberjack.engine.algebra.blocks import block_column
 from limberjack.engine.algebra.lanes import equal_lanes, load_lanes, store_lanes, sum_lanes
 from limberjack.engine.algebra.spatial import add6, dot6, load6
 from limberjack.engine.algebra.views import BLOCK, LANES
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.groups.couplings import coefficient
+from limberjack.engine.kernels.nodes.attachment import node_map
+from limberjack.engine.kernels.nodes.dispatch import hinge_out
 from limberjack.engine.kernels.nodes.modal_elimination import solved_column
-from limberjack.engine.kernels.nodes.modal_nodes import node_column, node_map
-from limberjack.engine.kernels.nodes.tree import hinge_out
 from limberjack.engine.tables.flexible import MI_MODES, MS_EPS, modal_view
 from limberjack.engine.tables.loops import (
     GH_FREE,
@@ -186,7 +187,7 @@ def _cross_node(plant, work, k, path):
     modes, _, up, h = node_map(plant, work, k)
     z, j = _load(work.loops.cross[k + 1], 0), plant.topo[up, VI]
     for r in range(modes):
-        w, u = node_column(work.modal, h, r)
+        w, u = block_column(work.modal, h, r)
         at = LANES * (j + r)
         store_lanes(path, at, load_lanes(path, at) + dot6((w[0], w[1], w[2], u[0], u[1], u[2]), z))
     _hand_on(plant, work, k, z)

@@ -20,6 +20,7 @@ from limberjack.engine.algebra.lanes import equal_lanes, load_lanes, store_lanes
 from limberjack.engine.algebra.spatial import add, add_scaled, cross, load3, store3, store6, sym_mul
 from limberjack.engine.algebra.views import BLOCK, LANES
 from limberjack.engine.compile.kernel import kernel
+from limberjack.engine.tables import plant as t
 from limberjack.engine.tables.flexible import (
     HALF,
     MI_FULL,
@@ -33,7 +34,6 @@ from limberjack.engine.tables.flexible import (
     blocks_of,
     modal_view,
 )
-from limberjack.engine.tables.plant import QI, SLOT, VI, W_V
 
 
 @kernel
@@ -76,13 +76,13 @@ def _six(a):
 def take_modes(plant, work, k, q, v):
     """η and η̇ of modal link k into its scratch."""
     topo = plant.topo[k]
-    modal = plant.flexible.modal_int[topo[SLOT]]
+    modal = plant.flexible.modal_int[topo[t.SLOT]]
     parts = modal_view(modal, work.modal)
     for r in range(0, parts.eta.shape[0], LANES):
         store_lanes(parts.eta, r, equal_lanes(0.0))
         store_lanes(parts.rate, r, equal_lanes(0.0))
     for r in range(modal[MI_MODES]):
-        parts.eta[r], parts.rate[r] = q[topo[QI] + r], v[topo[VI] + r]
+        parts.eta[r], parts.rate[r] = q[topo[t.QI] + r], v[topo[t.VI] + r]
 
 
 @kernel
@@ -120,12 +120,12 @@ def _modal_bias(coupling, J, turning, w, u):
 @kernel
 def deform(plant, work, k, q, v):
     """Scratch of modal link k, whose V is known: coupling, inertia and bias forces at η, η̇."""
-    modal = plant.flexible.modal_int[plant.topo[k, SLOT]]
+    modal = plant.flexible.modal_int[plant.topo[k, t.SLOT]]
     parts, table, at = modal_view(modal, work.modal), plant.flexible.table, modal[MI_TABLE]
     take_modes(plant, work, k, q, v)
     n, blocks, full = modal[MI_MODES], blocks_of(modal[MI_MODES]), modal[MI_FULL] > 0
     row = work.rows[k + 1]
-    w, u = load3(row, W_V), load3(row, W_V + 3)
+    w, u = load3(row, t.W_V), load3(row, t.W_V + 3)
     zero = equal_lanes(0.0), equal_lanes(0.0), equal_lanes(0.0)
     moved, inertia, h, swelling, fast = (zero, zero), (zero, zero), (zero, zero), (zero, zero), (zero, zero)
     for b in range(blocks):

@@ -4,7 +4,7 @@
 ∂T/∂q has nv columns, also for quaternions (δR = R δθ~, δp = R δx in body axes for a free hinge). Where velocities are
 rates of coordinates ∂_j is the ordinary partial derivative.
 
-All vectors are seen in the tree frame 𝓣 of `tables/slopes.py`, at rest, so that V(k) = V(p) + Σ S_j β_j over the
+All vectors are seen in the tree frame 𝓣 of `layout.py`, at rest, so that V(k) = V(p) + Σ S_j β_j over the
 hinge's columns S_j of φ* H*, and α(k) - α(p) = Σ S_j dβ_j/dt + V(p) × ΔV + (dH*/dt) β (p: the parent of k; the vectors
 α are the body-frame derivatives of the numbers V, so they move between frames as V does). Moving along j turns the
 subtree of hinge k rigidly with S_j and changes the hinge's own map. With
@@ -58,8 +58,8 @@ from limberjack.engine.algebra.spatial import (
 )
 from limberjack.engine.algebra.views import LANES
 from limberjack.engine.compile.kernel import kernel
+from limberjack.engine.kernels.nodes.hinge_slopes import has_changing_map, map_gradient
 from limberjack.engine.kernels.slopes.columns import sweep_columns
-from limberjack.engine.kernels.slopes.hinge_maps import has_changing_map, map_gradient
 from limberjack.engine.tables.plant import KIND, NV, UP, VEND, VI
 from limberjack.engine.tables.slopes import (
     SL_B,

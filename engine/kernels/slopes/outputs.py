@@ -29,7 +29,7 @@ from limberjack.engine.algebra.spatial import (
 )
 from limberjack.engine.algebra.views import LANES, matrix_view
 from limberjack.engine.compile.kernel import entry, kernel
-from limberjack.engine.kernels.nodes.tree import hinge_frame
+from limberjack.engine.kernels.nodes.dispatch import hinge_frame
 from limberjack.engine.kernels.sensors.outputs import (
     ACCELEROMETER,
     GYRO,

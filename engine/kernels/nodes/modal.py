@@ -1,0 +1,185 @@
+"""The link of a modal body and its modes in the sweeps (003 eqs. 50, 62, 63), Π at the body's own frame being zero.
+
+Bodies with more modes than what hangs on their nodes can tell apart go another way through the same equations
+(modal_condensed.py). F = P H* and H of the nodes: attachment.py.
+
+tip→base   D_f = modal masses + Σ H P H*,    μ = [N; S] + Σ φ F,   ε_f = τ - z_f
+           P_R = P_rr - μ D_f⁻¹ μ*,   z_R = z_r + μ D_f⁻¹ ε_f
+base→tip   η̈ = D_f⁻¹ (ε_f - μ* α)
+mass       X(η) += [N; S],   M(η, η) += modal masses
+"""
+
+from __future__ import annotations
+
+from limberjack.engine.algebra.blocks import block_lane, set_block_lane
+from limberjack.engine.algebra.lanes import equal_lanes, load_lanes, store_lanes
+from limberjack.engine.algebra.spatial import (
+    ZERO,
+    add,
+    add6,
+    add_scaled,
+    dot,
+    load3,
+    load6,
+    load9,
+    motion_in,
+    store3,
+    store9,
+)
+from limberjack.engine.algebra.views import LANES
+from limberjack.engine.compile.kernel import kernel
+from limberjack.engine.kernels.nodes import framed
+from limberjack.engine.kernels.nodes.body_inertia import gather
+from limberjack.engine.kernels.nodes.modal_condensed import accelerate_condensed, condense, weigh_modes
+from limberjack.engine.kernels.nodes.modal_deformation import deform
+from limberjack.engine.kernels.nodes.modal_elimination import eliminate, products, reduce, store_rows, substitute
+from limberjack.engine.tables import flexible as fl
+from limberjack.engine.tables import plant as t
+from limberjack.engine.tables.flexible import modal_view
+
+
+@kernel
+def _place_carried(body, row, up):
+    """Frames and V of a modal link, which does not move on the link that its hinge moves."""
+    R, p = load9(body, t.B_R), load3(body, t.B_P)
+    store9(row, t.W_R, R)
+    store3(row, t.W_P, p)
+    w, u = motion_in(R, p, load3(up, t.W_V), load3(up, t.W_V + 3))
+    store3(row, t.W_V, w)
+    store3(row, t.W_V + 3, u)
+
+
+@kernel
+def place(plant, work, k, q, v):
+    """Frame, V(k) and all that depends on the deformation of a modal link whose parent is done."""
+    _place_carried(plant.body[k], work.rows[k + 1], work.rows[plant.topo[k, t.UP]])
+    deform(plant, work, k, q, v)
+
+
+@kernel
+def clear_rows(topo, M):
+    """Rows of the mass matrix at zero: the nodes' shares join them."""
+    for r in range(topo[t.VI], topo[t.VI] + topo[t.NV]):
+        for c in range(topo[t.VI], M.shape[0]):
+            M[r, c] = 0.0
+
+
+@kernel
+def deformed_inertia(plant, work, k, h, I):
+    """First moment and rotational inertia of modal link k at its deformation, from those of the body at rest."""
+    rigid = modal_view(plant.flexible.modal_int[plant.topo[k, t.SLOT]], work.modal).rigid
+    return add(h, load3(rigid, fl.MR_S)), add6(I, load6(rigid, fl.MR_J))
+
+
+@kernel
+def deformation_bias(plant, work, k):
+    """Force on the frame of modal link k that its modes' rates ask for, as (moment, force)."""
+    rigid = modal_view(plant.flexible.modal_int[plant.topo[k, t.SLOT]], work.modal).rigid
+    return load3(rigid, fl.MR_BIAS), load3(rigid, fl.MR_BIAS + 3)
+
+
+@kernel
+def _fill(parts, n, rank, tau, add_inertia, j):
+    """Rows [μ* | ε | 0] of solved, D in factor."""
+    for r in range(n):
+        block, i = parts.coupling[r // LANES], r % LANES
+        for c in range(fl.MS_EPS):
+            parts.solved[r, c] = block[LANES * c + i]
+        parts.solved[r, fl.MS_EPS], parts.solved[r, fl.MS_EPS + 1] = parts.left[r] + tau[j + r], 0.0
+        for b in range(r // LANES * LANES, parts.eta.shape[0], LANES):
+            store_lanes(parts.factor[r], b, load_lanes(parts.d[r], b) if rank > 0 else equal_lanes(0.0))
+        parts.factor[r, r] += add_inertia[j + r]
+
+
+@kernel
+def modal_column(coupling, r):
+    """Column r of μ as (moment, force)."""
+    return block_lane(coupling[r // LANES], r % LANES)
+
+
+@kernel
+def _reduce(plant, work, k, P, n, f, tau, add_inertia):
+    """P_R and z_R of a modal link, whose nodes have handed in theirs, to the link that carries it (003 eq. 62)."""
+    topo, row = plant.topo[k], work.rows[k + 1]
+    modal = plant.flexible.modal_int[topo[t.SLOT]]
+    parts, modes, rank, j = modal_view(modal, work.modal), modal[fl.MI_MODES], modal[fl.MI_RANK], topo[t.VI]
+    if modal[fl.MI_CONDENSED]:
+        weigh_modes(parts, modes, tau, add_inertia, j)
+        store_rows(parts.whole, 0, 0, products(parts.rows, parts.weight, modes, 0, 0))
+        P, n, f = reduce(P, n, f, parts.whole, 1.0)
+        if rank > 0:
+            condense(parts, modes, rank)
+            P, n, f = reduce(P, n, f, parts.whole, -1.0)
+    else:
+        _fill(parts, modes, rank, tau, add_inertia, j)
+        eliminate(parts, modes)
+        P, n, f = reduce(P, n, f, parts.whole, 1.0)
+    if topo[t.UP] > 0:
+        framed.hand(topo[t.FIRST], row, work.acc[topo[t.UP]], P, n, f)
+
+
+@kernel
+def inward(plant, work, k, h, I, tau, add_inertia, external):
+    """P and z of a modal link, its modes reduced, handed to the link that carries it; h, I: as of the body at rest."""
+    h, I = deformed_inertia(plant, work, k, h, I)
+    P, n, f = gather(plant, work, k, h, I, external)
+    bn, bf = deformation_bias(plant, work, k)
+    _reduce(plant, work, k, P, add(n, bn), add(f, bf), tau, add_inertia)
+
+
+@kernel
+def outward(plant, work, k, vdot, w, u):
+    """η̈ of a modal link whose frame accelerates by [w; u] (003 eq. 63)."""
+    topo = plant.topo[k]
+    modal = plant.flexible.modal_int[topo[t.SLOT]]
+    parts, modes, j = modal_view(modal, work.modal), modal[fl.MI_MODES], topo[t.VI]
+    if modal[fl.MI_CONDENSED]:
+        accelerate_condensed(parts, modes, modal[fl.MI_RANK], w, u, vdot, j)
+    else:
+        substitute(parts, modes, w, u, vdot, j)
+
+
+@kernel
+def _modal_forces(plant, work, k, vdot, w, u, tau):
+    """τ of the modes of link k, but for what hangs on its nodes, and what η̈ does to the force on its frame."""
+    topo = plant.topo[k]
+    modal = plant.flexible.modal_int[topo[t.SLOT]]
+    parts, modes, j = modal_view(modal, work.modal), modal[fl.MI_MODES], topo[t.VI]
+    n, f = ZERO, ZERO
+    for r in range(modes):
+        a, l = modal_column(parts.coupling, r)
+        n, f = add_scaled(n, vdot[j + r], a), add_scaled(f, vdot[j + r], l)
+        tau[j + r] = dot(a, w) + dot(l, u) - parts.left[r] + plant.armature[j + r] * vdot[j + r]
+    return n, f
+
+
+@kernel
+def add_force(plant, work, k, vdot, w, u, n, f, tau):
+    """[n; f] and what the modes add to it on their link, which accelerates by [w; u]; τ of the modes (003 eq. 50)."""
+    bn, bf = deformation_bias(plant, work, k)
+    mn, mf = _modal_forces(plant, work, k, vdot, w, u, tau)
+    return add(add(n, bn), mn), add(add(f, bf), mf)
+
+
+@kernel
+def momentum(plant, work, k):
+    """h and ṡ of modal link k: what the modes' rates add to the momentum of its frame."""
+    modal = plant.flexible.modal_int[plant.topo[k, t.SLOT]]
+    parts, modes = modal_view(modal, work.modal), modal[fl.MI_MODES]
+    n, f = ZERO, ZERO
+    for r in range(modes):
+        a, l = modal_column(parts.coupling, r)
+        n, f = add_scaled(n, parts.rate[r], a), add_scaled(f, parts.rate[r], l)
+    return n, f
+
+
+@kernel
+def composite(plant, work, k, start, M):
+    """Columns and rows of the modes of a body: μ, and what hangs on its nodes."""
+    modal = plant.flexible.modal_int[plant.topo[k, t.SLOT]]
+    parts, v = modal_view(modal, work.modal), plant.topo[k, t.VI]
+    for r in range(modal[fl.MI_MODES]):
+        n, f = modal_column(parts.coupling, r)
+        set_block_lane(work.columns[(start + r) // LANES], (start + r) % LANES, n, f)
+        for c in range(modal[fl.MI_MODES]):
+            M[v + r, v + c] = parts.d[min(r, c), max(r, c)] if modal[fl.MI_RANK] > 0 else 0.0
