@@ -17,7 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from limberjack.bridge.checkpoint import Resume
+from limberjack.bridge.checkpoint_file import Resume
 from limberjack.bridge.client import Client
 from limberjack.bridge.endpoints import DEFAULT_ENDPOINT, Endpoints
 from limberjack.bridge.errors import EngineStartError

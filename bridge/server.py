@@ -11,14 +11,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from limberjack.bridge.checkpoint import Resume
+from limberjack.bridge.checkpoint_file import Resume
 from limberjack.bridge.controls import Controls
 from limberjack.bridge.endpoints import Endpoints
 from limberjack.bridge.pacing import Pacer, place
 from limberjack.bridge.service import Service
+from limberjack.bridge.service_host import ServiceHost
 from limberjack.bridge.settings import Settings
 from limberjack.bridge.sockets import IDLE_MS
-from limberjack.bridge.station import Station
 from limberjack.bridge.upkeep import NO_SIGNS, CameBack, Signs, Upkeep
 from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.model.system import System
@@ -46,13 +46,13 @@ class Server:
         place(settings.cpus, settings.priority)  # before the context, whose threads inherit it
         self.service = Service(simulation, settings, controls=Controls(simulation, parameters))
         self.service.pace_status = self._pace
-        self._station = Station(self.service)
-        self.endpoints: Endpoints = self._station.endpoints
+        self._host = ServiceHost(self.service)
+        self.endpoints: Endpoints = self._host.endpoints
         self._pacer: Pacer | None = None
         try:
             self._upkeep = Upkeep(self.service, signs, came_back)
         except BaseException:
-            self._station.close()
+            self._host.close()
             raise
 
     def stop(self) -> None:
@@ -66,17 +66,17 @@ class Server:
                 self._run_lockstep()
             else:
                 self._run_free()
-            self._station.heartbeat()
+            self._host.heartbeat()
         finally:
             try:
                 self._upkeep.close()
             finally:
-                self._station.close()
+                self._host.close()
 
     # ---- loops
 
     def _run_lockstep(self) -> None:
-        service, station = self.service, self._station
+        service, station = self.service, self._host
         while not service.stopping:
             served = station.serve_one(0)
             station.look_around()
@@ -93,19 +93,19 @@ class Server:
             if service.stopping:
                 return
             service.free_step(steps)
-            self._station.look_around()
+            self._host.look_around()
             self._upkeep.look()
-            self._station.publish_state()
+            self._host.publish_state()
 
     def _serve_until(self, deadline: float) -> None:
         """Answer requests until the deadline: at least one if any waits, at most a bounded number.
 
         The socket's descriptor signals edges: it may be waited on only after a receive found nothing.
         """
-        descriptor = [self._station.descriptor]
+        descriptor = [self._host.descriptor]
         served = 0
         while not self.service.stopping:
-            empty = served < _REQUESTS_A_CYCLE and not self._station.serve_one()
+            empty = served < _REQUESTS_A_CYCLE and not self._host.serve_one()
             remaining = deadline - time.monotonic()
             if remaining <= 0.0:
                 return

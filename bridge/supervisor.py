@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from limberjack.bridge.checkpoint import Resume
-from limberjack.bridge.checkpoints import newest
+from limberjack.bridge.checkpoint_file import Resume
+from limberjack.bridge.checkpoint_writer import newest
 from limberjack.bridge.errors import BridgeError, EngineStartError
 from limberjack.bridge.notify import Notify
 from limberjack.bridge.process import EngineProcess

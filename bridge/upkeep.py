@@ -10,7 +10,7 @@ import time
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from limberjack.bridge.checkpoints import Checkpoints
+from limberjack.bridge.checkpoint_writer import Checkpoints
 from limberjack.bridge.notify import Notify
 from limberjack.bridge.service import Service
 from limberjack.engine.api.rest import come_to_rest

@@ -17,12 +17,12 @@ from limberjack.engine.model.build import build
 from limberjack.engine.model.device_tables import for_step
 from limberjack.engine.model.plant import Plant
 from limberjack.engine.model.system import System
-from limberjack.fmu import archive
+from limberjack.fmu import fmu_file
 from limberjack.fmu.description import documentation, icon, reference, terminals
 from limberjack.fmu.description import fmi2 as description_fmi2
 from limberjack.fmu.description import fmi3 as description_fmi3
 from limberjack.fmu.description.content import Content, default_experiment, token_of
-from limberjack.fmu.native import build as native
+from limberjack.fmu.native import binary_cache
 from limberjack.fmu.native.targets import Target, chosen
 from limberjack.fmu.plant_file import plant_file
 from limberjack.fmu.variables.dependencies import dependencies_of
@@ -83,10 +83,10 @@ def export_fmu(
     The same arguments give the same bytes. Raises ArgumentError, ModelError (patterns in the model file),
     MissingExtraError (no compiler for a platform) or LinkError; a failed export leaves no file.
     """
-    target = archive.check_target(path)
+    target = fmu_file.check_target(path)
     choice = _choice(model_arguments.system_of(system), fmi, scalar, coupling, platforms, dt, integrator, substeps)
     content = _content(choice, inputs, outputs, parameters, stop_time, step_size)
-    return archive.write(target, _files(choice, content, report))
+    return fmu_file.write(target, _files(choice, content, report))
 
 
 def _choice(
@@ -152,7 +152,7 @@ def _content(
 
 def _files(choice: _Choice, content: Content, report: Callable[[str], None]) -> dict[str, bytes]:
     """Every file of the FMU, name → bytes."""
-    built = native.binaries(choice.targets, choice.coupling, report)
+    built = binary_cache.binaries(choice.targets, choice.coupling, report)
     document = description_fmi2.document if content.fmi == "2.0" else description_fmi3.document
     written = document(content.with_token(_NO_TOKEN))
     token = token_of([written, _data(choice, content)])
@@ -162,15 +162,15 @@ def _files(choice: _Choice, content: Content, report: Callable[[str], None]) -> 
     files = {
         "modelDescription.xml": written.replace(_attribute(content, _NO_TOKEN), _attribute(content, token), 1),
         "resources/plant.bin": _data(choice, content),
-        **archive.binaries(content.fmi, content.identifier, {name: path.read_bytes() for name, path in built.items()}),
+        **fmu_file.binaries(content.fmi, content.identifier, {name: path.read_bytes() for name, path in built.items()}),
         **documentation.files(content, computed, icon.diagram_png(drawn)),
         f"{reference.FOLDER}/{reference.RESULT_NAME}": computed.csv,
         f"{reference.FOLDER}/{reference.MANIFEST_NAME}": reference.manifest(computed),
     }
     if choice.coupling == "process":
-        from limberjack.fmu import coupling
+        from limberjack.fmu import process_coupling
 
-        files |= coupling.files(choice.system, content.platforms)
+        files |= process_coupling.files(choice.system, content.platforms)
     if content.fmi == "2.0":
         return files | {"model.png": picture}
     return files | {

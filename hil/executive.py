@@ -13,13 +13,13 @@ from typing import Any
 from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError, LimberjackError
+from limberjack.hil.bench_device import BenchDevice
+from limberjack.hil.bench_interfaces import Bench, Interference, Recorder, Visitor, Watchdog
 from limberjack.hil.clock import Clock, MonotonicClock, measured_clock
 from limberjack.hil.events import Event, EventLog
-from limberjack.hil.frames import FrameLog
-from limberjack.hil.mounted import Mounted
+from limberjack.hil.frame_times import FrameLog
 from limberjack.hil.overruns import MOST_FRAMES, OverrunPolicy, Overruns
-from limberjack.hil.parts import Bench, Interference, Recorder, Visitor, Watchdog
-from limberjack.hil.placing import Placing, Right
+from limberjack.hil.realtime_rights import RealtimeRights, Right
 from limberjack.hil.signals import Signals
 from limberjack.hil.timeline import Timeline
 
@@ -85,14 +85,14 @@ class Executive:
         steps_per_frame: int = 1,
         paced: bool = True,
         policy: OverrunPolicy | None = None,
-        devices: Sequence[Mounted] = (),
+        devices: Sequence[BenchDevice] = (),
         timeline: Timeline | None = None,
         watchdogs: Sequence[Watchdog] = (),
         recorder: Recorder | None = None,
         faults: Interference | None = None,
         log: EventLog | None = None,
         answer_limit_s: float = 1.0,
-        placing: Placing | None = None,
+        placing: RealtimeRights | None = None,
         clock: Clock | None = None,
         signals: Signals | None = None,
         meta: Mapping[str, Any] | None = None,
@@ -105,7 +105,7 @@ class Executive:
         self.signals, self.log = signals or Signals(simulation), log or EventLog()
         self.visitor = visitor
         self._limit_s = 0.0 if paced else arguments.positive("answer_limit_s", answer_limit_s)
-        self._placing, self._clock, self._meta = placing or Placing(freeze=paced), clock, dict(meta or {})
+        self._placing, self._clock, self._meta = placing or RealtimeRights(freeze=paced), clock, dict(meta or {})
         self.period = self.steps * simulation.dt
         self.period_ns = round(1e9 * self.period)
         if not _SHORTEST_NS <= self.period_ns <= _LONGEST_NS:
@@ -256,7 +256,7 @@ class Executive:
         self._visit(frame + 1)
         return True
 
-    def _tell_late(self, mounted: Mounted) -> None:
+    def _tell_late(self, mounted: BenchDevice) -> None:
         """An event for the first answer of a device that was waited for in vain."""
         if mounted.name not in self._late:
             self._late.add(mounted.name)

@@ -12,8 +12,8 @@ import numpy as np
 from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError
+from limberjack.hil.bench_device import PATIENCE
 from limberjack.hil.devices.device import Device, Link, Wiring
-from limberjack.hil.mounted import PATIENCE
 
 #: messages on their way in one direction; more are lost
 MOST_UNDER_WAY = 4096

@@ -12,9 +12,9 @@ from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.model.system import System
 from limberjack.hil.clock import Clock, measured_clock
 from limberjack.hil.executive import Executive, Outcome
-from limberjack.hil.frames import FrameLog, FrameStatistics
+from limberjack.hil.frame_times import FrameLog, FrameStatistics
 from limberjack.hil.overruns import OverrunPolicy
-from limberjack.hil.placing import Placing
+from limberjack.hil.realtime_rights import RealtimeRights
 
 #: rates that are tried, in each power of ten: equal steps of the logarithm, rounded
 PREFERRED = (1.0, 1.25, 1.6, 2.0, 2.5, 3.15, 4.0, 5.0, 6.3, 8.0)
@@ -77,7 +77,7 @@ def probe(
     seconds: float = 10.0,
     trial_seconds: float | None = None,
     integrator: str | None = None,
-    placing: Placing | None = None,
+    placing: RealtimeRights | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> Probe:
     """Run a model at a rate for some seconds beside an empty loop, then look for the highest rate without overrun.
@@ -92,7 +92,7 @@ def probe(
     for name, value in (("seconds", seconds), ("trial_seconds", trial_seconds)):
         if not 1.0 / rate <= arguments.positive(name, value) <= MOST_SECONDS:
             raise ArgumentError(f"{name} is {value:g}; give at least a frame ({1 / rate:g} s) and at most a day.")
-    placing = placing or Placing()
+    placing = placing or RealtimeRights()
     say(f"an empty loop and the model at {rate:g} Hz, {seconds:g} s each")
     bare = bare_loop(rate, seconds, placing)
     outcome = run_at(system, rate, seconds, integrator, placing)
@@ -120,7 +120,7 @@ def _search(rates: list[float], attempt: Callable[[float], Trial]) -> list[Trial
     return [trials[rate] for rate in sorted(trials, reverse=True)]
 
 
-def run_at(system: System, rate_hz: float, seconds: float, integrator: str | None, placing: Placing) -> Outcome:
+def run_at(system: System, rate_hz: float, seconds: float, integrator: str | None, placing: RealtimeRights) -> Outcome:
     """A paced run without devices: the fewest equal steps a frame that are no longer than the model's own.
 
     KeyboardInterrupt if the user stops it.
@@ -134,7 +134,7 @@ def run_at(system: System, rate_hz: float, seconds: float, integrator: str | Non
     return outcome
 
 
-def bare_loop(rate_hz: float, seconds: float, placing: Placing, clock: Clock | None = None) -> FrameLog:
+def bare_loop(rate_hz: float, seconds: float, placing: RealtimeRights, clock: Clock | None = None) -> FrameLog:
     """The executive's deadlines with no work at all: what the machine alone does to a frame."""
     period = round(1e9 / rate_hz)
     count = max(round(seconds * rate_hz), 1)

@@ -14,8 +14,8 @@ from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError, LimberjackError
 from limberjack.engine.tables.loops import SW_CLOSED, SWITCH
+from limberjack.hil.bench_interfaces import Bench, Fault
 from limberjack.hil.errors import ActionError
-from limberjack.hil.parts import Bench, Fault
 from limberjack.hil.watchdogs import Watch
 
 #: an action is due in a frame that begins this part of a frame before it, or later

@@ -15,9 +15,9 @@ from limberjack.engine.api.rest import resting_command
 from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.model.devices import Actuator
+from limberjack.hil.bench_device import BenchDevice
+from limberjack.hil.bench_interfaces import Trip
 from limberjack.hil.events import Event
-from limberjack.hil.mounted import Mounted
-from limberjack.hil.parts import Trip
 from limberjack.hil.signals import Signals
 
 SAFE_STATES = ("hold", "zero", "brake", "stop")
@@ -95,7 +95,7 @@ class Watch:
         self.name, self.safe, self.latched = name, safe, latched
         self.tripped = False
 
-    def check(self, time: float, signals: Signals, devices: Sequence[Mounted]) -> Sequence[Trip]:
+    def check(self, time: float, signals: Signals, devices: Sequence[BenchDevice]) -> Sequence[Trip]:
         """What changed in this frame; the safe state is set while tripped."""
         cause = self.cause(time, signals, devices)
         found: list[Trip] = []
@@ -118,7 +118,7 @@ class Watch:
         tripped, self.tripped = self.tripped, False
         return tripped
 
-    def cause(self, time: float, signals: Signals, devices: Sequence[Mounted]) -> str:
+    def cause(self, time: float, signals: Signals, devices: Sequence[BenchDevice]) -> str:
         """Why it trips now, "" if all is well."""
         raise NotImplementedError
 
@@ -143,7 +143,7 @@ class CommandAge(Watch):
         self._watched: dict[str, np.ndarray] = {}
         self._start: float | None = None
 
-    def cause(self, time: float, signals: Signals, devices: Sequence[Mounted]) -> str:
+    def cause(self, time: float, signals: Signals, devices: Sequence[BenchDevice]) -> str:
         """Before it is first set a command has the limit from the start of the run."""
         self._start = time if self._start is None else self._start
         for mounted in devices:
@@ -155,14 +155,14 @@ class CommandAge(Watch):
                     return f"{who} {age:.6g} s old; the limit is {self._limit:g} s"
         return ""
 
-    def _watched_of(self, mounted: Mounted) -> np.ndarray:
+    def _watched_of(self, mounted: BenchDevice) -> np.ndarray:
         """Which of a device's commands are watched."""
         if mounted.name not in self._watched:
             chosen = mounted.commands if self._places is None else self._places
             self._watched[mounted.name] = np.flatnonzero(np.isin(mounted.commands, chosen))
         return self._watched[mounted.name]
 
-    def _oldest(self, mounted: Mounted, times: np.ndarray) -> str:
+    def _oldest(self, mounted: BenchDevice, times: np.ndarray) -> str:
         """All commands of a device, or the one that it has not set when it set others."""
         if times.min() == mounted.set_times.max():
             return f"the commands of '{mounted.name}' are"
@@ -178,7 +178,7 @@ class Heartbeat(Watch):
         self._device, self._limit = device, limit
         self._count, self._heard = -1, -np.inf
 
-    def cause(self, time: float, signals: Signals, devices: Sequence[Mounted]) -> str:
+    def cause(self, time: float, signals: Signals, devices: Sequence[BenchDevice]) -> str:
         """Any valid message counts, also one without new commands."""
         for mounted in devices:
             if mounted.name != self._device:
@@ -206,7 +206,7 @@ class SignalLimit(Watch):
         self._places, (self._lower, self._upper) = places, bounds
         self._values = np.zeros(len(places))
 
-    def cause(self, time: float, signals: Signals, devices: Sequence[Mounted]) -> str:
+    def cause(self, time: float, signals: Signals, devices: Sequence[BenchDevice]) -> str:
         """The first signal that is out of its range."""
         np.take(signals.vector, self._places, out=self._values, mode="clip")
         wrong = ~((self._values >= self._lower) & (self._values <= self._upper))
@@ -228,7 +228,7 @@ class EngineStatus(Watch):
         super().__init__(name, safe, latched)
         self._last = -np.inf
 
-    def cause(self, time: float, signals: Signals, devices: Sequence[Mounted]) -> str:
+    def cause(self, time: float, signals: Signals, devices: Sequence[BenchDevice]) -> str:
         """Of the state before the step."""
         stands, self._last = time <= self._last, time
         if stands:

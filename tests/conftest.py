@@ -22,9 +22,9 @@ if os.environ.get("CI"):
 
 _BUILD = """
 import signal
-from limberjack.fmu.native import build
+from limberjack.fmu.native import binary_cache
 signal.signal(signal.SIGTERM, signal.default_int_handler)
-build.bitcode()
+binary_cache.bitcode()
 """
 _builders: list[subprocess.Popen] = []
 

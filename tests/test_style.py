@@ -1,9 +1,11 @@
-"""Size limits of the code: modules of at most 400 lines, functions of at most 70."""
+"""The form of the code: modules of at most 400 lines, functions of at most 70; the page of its structure is true."""
 
 from __future__ import annotations
 
 import ast
 from pathlib import Path
+
+from tests import architecture
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("engine", "bridge", "fmu", "hil", "src/limberjack", "benchmarks", "examples")
@@ -54,3 +56,7 @@ def _functions(path: Path) -> list[tuple[str, int]]:
 def test_sizes_of_functions():
     every = {f"{_place(path)}: {name}": lines for path in modules() for name, lines in _functions(path)}
     assert {name: lines for name, lines in every.items() if lines > MOST_FUNCTION_LINES} == {}
+
+
+def test_the_page_of_the_architecture_shows_the_imports_as_they_are():
+    assert architecture.PAGE.read_text(encoding="utf-8") == architecture.page(), "run python -m tests.architecture"

@@ -13,7 +13,7 @@ from limberjack.benchmarks.loops import forward_loop
 from limberjack.benchmarks.states import COUNT
 from limberjack.engine.api.dynamics import Dynamics
 from limberjack.engine.common.errors import MissingExtraError
-from limberjack.engine.kernels.entries import entries
+from limberjack.engine.kernels.entry_points import entries
 from limberjack.engine.model.flexible import modal_bodies, undeformed
 from limberjack.engine.model.system import Body, Hinge, Pose, System
 from limberjack.engine.model.validate import validate

@@ -13,13 +13,13 @@ import numpy as np
 
 from limberjack.benchmarks.peer_build import PeerUnavailableError
 from limberjack.benchmarks.realtime.loops import Loop
-from limberjack.hil.placing import Placing
+from limberjack.hil.realtime_rights import RealtimeRights
 
 #: latencies counted one by one, µs; larger ones count as the largest that occurred
 _MOST_US = 100_000
 
 
-def cyclictest_loop(rate_hz: float, placing: Placing) -> Loop:
+def cyclictest_loop(rate_hz: float, placing: RealtimeRights) -> Loop:
     """Runs cyclictest at a rate. PeerUnavailableError where it is not on PATH, or may not be placed so.
 
     What it returns is late (n,) in ns, sorted, in steps of 1 µs, and no work.
@@ -30,7 +30,7 @@ def cyclictest_loop(rate_hz: float, placing: Placing) -> Loop:
 
     _measured(program, 1000, 10, placing)
 
-    def run(seconds: float, placing: Placing) -> tuple[np.ndarray, np.ndarray]:
+    def run(seconds: float, placing: RealtimeRights) -> tuple[np.ndarray, np.ndarray]:
         found = _measured(program, round(1e6 / rate_hz), round(seconds * rate_hz), placing)
         late = latencies(found)
         return late, np.zeros(len(late), dtype=np.int64)
@@ -38,7 +38,7 @@ def cyclictest_loop(rate_hz: float, placing: Placing) -> Loop:
     return run
 
 
-def _measured(program: str, interval_us: int, loops: int, placing: Placing) -> dict[str, Any]:
+def _measured(program: str, interval_us: int, loops: int, placing: RealtimeRights) -> dict[str, Any]:
     """The report of one run. PeerUnavailableError if it could not be made."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"

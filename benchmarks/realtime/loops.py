@@ -11,12 +11,12 @@ import numpy as np
 
 from limberjack.benchmarks.peer_build import load_peer
 from limberjack.engine.model.system import System
-from limberjack.hil.frames import FrameLog
-from limberjack.hil.placing import Placing
+from limberjack.hil.frame_times import FrameLog
 from limberjack.hil.probe import bare_loop, run_at
+from limberjack.hil.realtime_rights import RealtimeRights
 
 #: runs for so many seconds; lateness and work of its frames, ns
-Loop = Callable[[float, Placing], tuple[np.ndarray, np.ndarray]]
+Loop = Callable[[float, RealtimeRights], tuple[np.ndarray, np.ndarray]]
 QUANTILES = (50.0, 99.0, 99.9, 100.0)
 
 
@@ -60,7 +60,7 @@ def c_loop(rate_hz: float, margin_ns: int) -> Loop:
     function.restype = ctypes.c_int64
     function.argtypes = [ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p]
 
-    def run(seconds: float, placing: Placing) -> tuple[np.ndarray, np.ndarray]:
+    def run(seconds: float, placing: RealtimeRights) -> tuple[np.ndarray, np.ndarray]:
         late = np.full(round(seconds * rate_hz), 0, dtype=np.int64)
         with placing.held():
             done = function(round(1e9 / rate_hz), len(late), margin_ns, late.ctypes.data)
@@ -72,7 +72,7 @@ def c_loop(rate_hz: float, margin_ns: int) -> Loop:
 def python_loop(rate_hz: float) -> Loop:
     """The executive's clock without any work."""
 
-    def run(seconds: float, placing: Placing) -> tuple[np.ndarray, np.ndarray]:
+    def run(seconds: float, placing: RealtimeRights) -> tuple[np.ndarray, np.ndarray]:
         return _late_and_work(bare_loop(rate_hz, seconds, placing))
 
     return run
@@ -81,7 +81,7 @@ def python_loop(rate_hz: float) -> Loop:
 def model_loop(system: System, rate_hz: float) -> Loop:
     """The executive with a model, one step a frame."""
 
-    def run(seconds: float, placing: Placing) -> tuple[np.ndarray, np.ndarray]:
+    def run(seconds: float, placing: RealtimeRights) -> tuple[np.ndarray, np.ndarray]:
         return _late_and_work(run_at(system, rate_hz, seconds, None, placing).frames)
 
     return run

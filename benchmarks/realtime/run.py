@@ -20,8 +20,8 @@ from limberjack.benchmarks.realtime.cyclictest import cyclictest_loop
 from limberjack.benchmarks.realtime.loops import Loop, Times, c_loop, model_loop, python_loop
 from limberjack.engine.model.load import load
 from limberjack.engine.model.system import System
-from limberjack.hil.placing import Placing
 from limberjack.hil.probe import Trial, probe
+from limberjack.hil.realtime_rights import RealtimeRights
 
 #: shipped model, rate of its frames
 MODELS = (("cassini", 1000.0), ("torque_arm", 5000.0))
@@ -47,7 +47,7 @@ def bench(
     """
     console = console or Console()
     core = max(os.sched_getaffinity(0)) if core is None else core
-    placing = Placing(priority=PRIORITY, cpus=(core,), lock_memory=True)
+    placing = RealtimeRights(priority=PRIORITY, cpus=(core,), lock_memory=True)
     with placing.held() as rights:
         asked = [asdict(right) for right in rights]
     result: dict[str, Any] = {
@@ -66,7 +66,7 @@ def bench(
     return result
 
 
-def _rate(name: str, rate: float, placing: Placing, quick: bool, console: Console) -> dict[str, Any]:
+def _rate(name: str, rate: float, placing: RealtimeRights, quick: bool, console: Console) -> dict[str, Any]:
     """All loops at one rate in turns, then the highest rate of the model."""
     rounds, seconds = (QUICK_ROUNDS, QUICK_SECONDS) if quick else (ROUNDS, SECONDS)
     system = load(Path(str(importlib.resources.files("limberjack.examples") / f"{name}.yaml")))
@@ -87,7 +87,7 @@ def _rate(name: str, rate: float, placing: Placing, quick: bool, console: Consol
     return {"model": name, "loops": rows, "trials": trials, "highest_hz": highest, "nearly_hz": nearly}
 
 
-def _loops(system: System, name: str, rate: float, placing: Placing, console: Console) -> dict[str, Loop]:
+def _loops(system: System, name: str, rate: float, placing: RealtimeRights, console: Console) -> dict[str, Loop]:
     """All loops by name; those that this machine lacks are told and left out."""
     makers: dict[str, Callable[[], Loop]] = {
         "cyclictest": lambda: cyclictest_loop(rate, placing),

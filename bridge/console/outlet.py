@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from limberjack.bridge.console.access import Access, Address, read_tokens
-from limberjack.bridge.console.server import Console, Settings
+from limberjack.bridge.console.web_server import Console, Settings
 from limberjack.bridge.telemetry.outlets.registry import Context
 from limberjack.engine.common.errors import ArgumentError
 

@@ -13,7 +13,7 @@ from aiohttp import web
 
 from limberjack.bridge.console.access import Access, Visitor, cookie_name, token_of
 from limberjack.bridge.console.connections import REQUEST_S
-from limberjack.bridge.console.layout import objects_of
+from limberjack.bridge.console.displays import objects_of
 from limberjack.bridge.console.live import Live, notice_fields, number, to_json
 from limberjack.bridge.console.panel import panel_of
 from limberjack.bridge.console.past import curve

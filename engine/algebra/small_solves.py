@@ -1,9 +1,31 @@
-"""Small symmetric solves on tuples."""
+"""Small symmetric solves: of three and six rows on tuples, of any number in place."""
 
 from __future__ import annotations
 
+import math
+
 from limberjack.engine.algebra.spatial import rot, sub, sym_mul, sym_of_product, unrot
 from limberjack.engine.compile.kernel import kernel
+
+#: D below this share of the inertia across the hinge is rounding (a slender rod of 1 km has 1e-12)
+SINGULAR = 1e-14
+
+
+@kernel
+def pivot(D, scale):
+    """D, or 0 where rounding leaves no digit of it: the division then gives no finite number, and Python says so."""
+    return D if SINGULAR * scale < D else 0.0
+
+
+@kernel
+def cholesky(D, n):
+    """L with D = L L* in place of the lower triangle of the first n rows of D, its diagonal inverted."""
+    for i in range(n):
+        for j in range(i + 1):
+            s = D[i, j]
+            for e in range(j):
+                s -= D[i, e] * D[j, e]
+            D[i, j] = 1.0 / math.sqrt(pivot(s, D[i, i])) if i == j else s * D[j, j]
 
 
 @kernel
@@ -43,21 +65,21 @@ def _is_definite(S):
 
 @kernel
 def is_definite6(P):
-    """Whether [[I, H], [H*, M]] is positive definite, as P of deformed bodies need not be."""
-    I, H, M = P
-    if not _is_definite(M):
+    """Whether [[Pa, Pc], [Pc*, Pl]] is positive definite, as P of deformed bodies need not be."""
+    Pa, Pc, Pl = P
+    if not _is_definite(Pl):
         return False
-    C = sym_of_product(_mat_sym(H, sym_inverse(M)), H)
-    return _is_definite((I[0] - C[0], I[1] - C[1], I[2] - C[2], I[3] - C[3], I[4] - C[4], I[5] - C[5]))
+    C = sym_of_product(_mat_sym(Pc, sym_inverse(Pl)), Pc)
+    return _is_definite((Pa[0] - C[0], Pa[1] - C[1], Pa[2] - C[2], Pa[3] - C[3], Pa[4] - C[4], Pa[5] - C[5]))
 
 
 @kernel
 def solve6(P, n, f):
-    """Solve [[I, H], [H*, M]] [a; l] = [n; f] by the Schur complement I - H M⁻¹ H*."""
-    I, H, M = P
-    Minv = sym_inverse(M)
-    T = _mat_sym(H, Minv)
-    C = sym_of_product(T, H)
-    S = (I[0] - C[0], I[1] - C[1], I[2] - C[2], I[3] - C[3], I[4] - C[4], I[5] - C[5])
+    """Solve [[Pa, Pc], [Pc*, Pl]] [a; l] = [n; f] by the Schur complement Pa - Pc Pl⁻¹ Pc*."""
+    Pa, Pc, Pl = P
+    Minv = sym_inverse(Pl)
+    T = _mat_sym(Pc, Minv)
+    C = sym_of_product(T, Pc)
+    S = (Pa[0] - C[0], Pa[1] - C[1], Pa[2] - C[2], Pa[3] - C[3], Pa[4] - C[4], Pa[5] - C[5])
     a = sym_mul(sym_inverse(S), sub(n, rot(T, f)))
-    return a, sym_mul(Minv, sub(f, unrot(H, a)))
+    return a, sym_mul(Minv, sub(f, unrot(Pc, a)))

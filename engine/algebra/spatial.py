@@ -1,7 +1,7 @@
 """Spatial algebra on plain tuples of floats: the compiler keeps every number in a register.
 
 Shapes: vector (x, y, z); matrix 9 numbers row by row; symmetric matrix (xx, yy, zz, xy, xz, yz). A spatial
-inertia is (I, H, M): the 6×6 matrix [[I, H], [H*, M]] with I and M symmetric, for [angular; linear] vectors.
+inertia is (Pa, Pc, Pl): the 6×6 matrix [[Pa, Pc], [Pc*, Pl]], its diagonal symmetric, for [angular; linear] vectors.
 R takes components in the body frame to components in its parent's frame.
 """
 
@@ -216,32 +216,32 @@ def add_tilde_sym(H, p, M):
 
 @kernel
 def shift(inertia, p):
-    """φ P φ* for the lever p: [[I + p~H* + (H + p~M)p~*, H + p~M], [·, M]]."""
-    I, H, M = inertia
-    A = add_tilde_sym(H, p, M)
+    """φ P φ* for the lever p: [[Pa + p~Pc* + (Pc + p~Pl)p~*, Pc + p~Pl], [·, Pl]]."""
+    Pa, Pc, Pl = inertia
+    A = add_tilde_sym(Pc, p, Pl)
     J = (
-        I[0] + p[1] * H[2] - p[2] * H[1] + A[2] * p[1] - A[1] * p[2],
-        I[1] + p[2] * H[3] - p[0] * H[5] + A[3] * p[2] - A[5] * p[0],
-        I[2] + p[0] * H[7] - p[1] * H[6] + A[7] * p[0] - A[6] * p[1],
-        I[3] + p[1] * H[5] - p[2] * H[4] + A[0] * p[2] - A[2] * p[0],
-        I[4] + p[1] * H[8] - p[2] * H[7] + A[1] * p[0] - A[0] * p[1],
-        I[5] + p[2] * H[6] - p[0] * H[8] + A[4] * p[0] - A[3] * p[1],
+        Pa[0] + p[1] * Pc[2] - p[2] * Pc[1] + A[2] * p[1] - A[1] * p[2],
+        Pa[1] + p[2] * Pc[3] - p[0] * Pc[5] + A[3] * p[2] - A[5] * p[0],
+        Pa[2] + p[0] * Pc[7] - p[1] * Pc[6] + A[7] * p[0] - A[6] * p[1],
+        Pa[3] + p[1] * Pc[5] - p[2] * Pc[4] + A[0] * p[2] - A[2] * p[0],
+        Pa[4] + p[1] * Pc[8] - p[2] * Pc[7] + A[1] * p[0] - A[0] * p[1],
+        Pa[5] + p[2] * Pc[6] - p[0] * Pc[8] + A[4] * p[0] - A[3] * p[1],
     )
-    return J, A, M
+    return J, A, Pl
 
 
 @kernel
 def turn(R, inertia):
     """The same spatial inertia in the parent's axes."""
-    I, H, M = inertia
-    return turn_sym(R, I), turn_mat(R, H), turn_sym(R, M)
+    Pa, Pc, Pl = inertia
+    return turn_sym(R, Pa), turn_mat(R, Pc), turn_sym(R, Pl)
 
 
 @kernel
 def inertia_mul(inertia, w, v):
     """P [w; v] as a pair (angular, linear)."""
-    I, H, M = inertia
-    return add_sym_mul(rot(H, v), I, w), add_sym_mul(unrot(H, w), M, v)
+    Pa, Pc, Pl = inertia
+    return add_sym_mul(rot(Pc, v), Pa, w), add_sym_mul(unrot(Pc, w), Pl, v)
 
 
 @kernel

@@ -93,32 +93,32 @@ def spin(c, s, P):
 
 
 @kernel
-def spin_flat(c, s, xx, yy, xy, H, M):
-    """Rz P⁺ Rz* where I has only xx, yy, xy and H (six numbers) has no third row."""
+def spin_flat(c, s, xx, yy, xy, Pc, Pl):
+    """Rz P⁺ Rz* where Pa has only xx, yy, xy and Pc (six numbers) has no third row."""
     xx, yy, xy = _turn_plane(c, s, xx, yy, xy)
-    a0, a1, a2 = c * H[0] - s * H[3], c * H[1] - s * H[4], c * H[2] - s * H[5]
-    b0, b1, b2 = s * H[0] + c * H[3], s * H[1] + c * H[4], s * H[2] + c * H[5]
-    H = (c * a0 - s * a1, s * a0 + c * a1, a2, c * b0 - s * b1, s * b0 + c * b1, b2)
-    return xx, yy, xy, H, _turn_sym_z(c, s, M)
+    a0, a1, a2 = c * Pc[0] - s * Pc[3], c * Pc[1] - s * Pc[4], c * Pc[2] - s * Pc[5]
+    b0, b1, b2 = s * Pc[0] + c * Pc[3], s * Pc[1] + c * Pc[4], s * Pc[2] + c * Pc[5]
+    Pc = (c * a0 - s * a1, s * a0 + c * a1, a2, c * b0 - s * b1, s * b0 + c * b1, b2)
+    return xx, yy, xy, Pc, _turn_sym_z(c, s, Pl)
 
 
 @kernel
-def tilt_flat(c, s, xx, yy, xy, H, M):
+def tilt_flat(c, s, xx, yy, xy, Pc, Pl):
     """Rx P Rx* of what `spin_flat` returns; the result is a full spatial inertia."""
     e = s * yy
-    I = (xx, yy - s * e, s * e, c * xy, s * xy, c * e)
-    H = (
-        H[0],
-        c * H[1] - s * H[2],
-        s * H[1] + c * H[2],
-        c * H[3],
-        c * (c * H[4] - s * H[5]),
-        c * (s * H[4] + c * H[5]),
-        s * H[3],
-        s * (c * H[4] - s * H[5]),
-        s * (s * H[4] + c * H[5]),
+    Pa = (xx, yy - s * e, s * e, c * xy, s * xy, c * e)
+    Pc = (
+        Pc[0],
+        c * Pc[1] - s * Pc[2],
+        s * Pc[1] + c * Pc[2],
+        c * Pc[3],
+        c * (c * Pc[4] - s * Pc[5]),
+        c * (s * Pc[4] + c * Pc[5]),
+        s * Pc[3],
+        s * (c * Pc[4] - s * Pc[5]),
+        s * (s * Pc[4] + c * Pc[5]),
     )
-    return I, H, _turn_sym_x(c, s, M)
+    return Pa, Pc, _turn_sym_x(c, s, Pl)
 
 
 @kernel

@@ -18,7 +18,7 @@ Sections = list[tuple[str, int, int]]
 LANES = 8
 BLOCK = 6 * LANES
 
-#: numbers of what children hand to their parent (work.acc, layout.py)
+#: numbers of what children hand to their parent (work.acc, tables/plant.py)
 ACC = 28
 
 
@@ -49,8 +49,10 @@ def _opaque(builder: ir.IRBuilder, number: ir.Value) -> ir.Value:
     """The same number, of which the compiler does not know how it came about.
 
     Where a view begins is a sum of many products; LLVM's strength reduction tries ways to split it in every loop that
-    uses the view, which takes seconds each.
+    uses the view, which takes seconds each. A constant hides nothing.
     """
+    if isinstance(number, ir.Constant):
+        return number
     kind = ir.FunctionType(number.type, [number.type])
     return builder.asm(kind, "", "=r,0", [number], side_effect=False)
 

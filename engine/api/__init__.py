@@ -1,0 +1,1 @@
+"""What users import: Simulation, Dynamics, linearize."""

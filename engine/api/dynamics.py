@@ -25,7 +25,7 @@ from limberjack.engine.api.deformation_range import deformed_too_far
 from limberjack.engine.api.minimal_dynamics import MOST_OPEN, External, MinimalDynamics
 from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError
-from limberjack.engine.kernels.entries import entries
+from limberjack.engine.kernels.entry_points import entries
 from limberjack.engine.model import arguments as model_arguments
 from limberjack.engine.model.build import build
 from limberjack.engine.model.flexible import modes_of

@@ -27,7 +27,7 @@ from limberjack.engine.api.linear_model import LinearModel
 from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError
-from limberjack.engine.kernels.entries import entries
+from limberjack.engine.kernels.entry_points import entries
 from limberjack.engine.model import arguments as model_arguments
 from limberjack.engine.model.devices import Actuator
 from limberjack.engine.model.flexible import modes_of

@@ -1,7 +1,8 @@
 """`linearize` for models with closed loops or flexible bodies: small motions by differences.
 
-States are displacements δξ along velocities J and changes δν of the independent velocities I (`mobility.py`): q(ξ),
-v(ξ, ν). I and J are the same but for rolling loops and custom cuts, and all velocities without loops.
+States are displacements δξ along velocities J and changes δν of the independent velocities I
+(`independent_motions.py`): q(ξ), v(ξ, ν). I and J are the same but for rolling loops and custom
+cuts, and all velocities without loops.
 
     d(δξ)/dt = [δv - V₀ × Z δξ]_J
     [dv/dt; outputs] = G(q, v, τ, u),    δτ = -K δq - C δv + E δu
@@ -20,8 +21,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from limberjack.engine.api.independent_motions import Mobility
 from limberjack.engine.api.linearize_range import DeformationRange
-from limberjack.engine.api.mobility import Mobility
 from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common.errors import ArgumentError, SimulationError
 from limberjack.engine.model.devices import Actuator

@@ -8,7 +8,7 @@ from limberjack.engine.api.impact import Impact
 from limberjack.engine.api.running import Running
 from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError
-from limberjack.engine.kernels.entries import entries, prepare
+from limberjack.engine.kernels.entry_points import entries, prepare
 from limberjack.engine.kernels.loops.rolling import FLAT
 from limberjack.engine.kernels.loops.switching import (
     REPORT,

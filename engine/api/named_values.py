@@ -11,7 +11,7 @@ import numpy as np
 from limberjack.engine.api.running import Running
 from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError
-from limberjack.engine.kernels.entries import entries
+from limberjack.engine.kernels.entry_points import entries
 from limberjack.engine.tables import plant as layout
 
 #: parameters that cannot be negative

@@ -20,7 +20,7 @@ from limberjack.engine.api.loop_switching import Topology
 from limberjack.engine.api.named_values import Commands, Outputs, Parameters
 from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError, SimulationError
-from limberjack.engine.kernels.entries import entries, prepare
+from limberjack.engine.kernels.entry_points import entries, prepare
 from limberjack.engine.kernels.step.integrate import DIVERGED, FASTEST, INTEGRATORS, LOOP_OPEN
 from limberjack.engine.model import arguments as model_arguments
 from limberjack.engine.model.build import new_state
@@ -324,7 +324,7 @@ class Simulation:
         return restored
 
     def part(self, name: str) -> np.ndarray:
-        """A view of one part of the State vector: "q", "v", "command" or "switch" (`loops/layout.py`)."""
+        """A view of one part of the State vector: "q", "v", "command" or "switch" (`tables/loops.py`)."""
         return self._parts[name]
 
     def changed(self) -> None:

@@ -1,0 +1,1 @@
+"""Errors, and checks of what users hand in, whatever they call."""

@@ -51,7 +51,8 @@ _ROOMS = ("algebra", "compile", "kernels", "tables")
 def kernel_sources() -> list[Path]:
     """The modules that kernels are made of: all of the rooms that have any."""
     engine = Path(__file__).resolve().parents[1]
-    return [path for room in _ROOMS for path in sorted((engine / room).rglob("*.py"))]
+    made = (path for room in _ROOMS for path in sorted((engine / room).rglob("*.py")))
+    return [path for path in made if path.name != "__init__.py"]
 
 
 @lru_cache(maxsize=1)

@@ -1,0 +1,1 @@
+"""Bounded reading of files: YAML and XML with lines, values with units, sizes."""

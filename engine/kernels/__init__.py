@@ -1,0 +1,1 @@
+"""The compiled engine: one generic text for every model; the model is data."""

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from limberjack.engine.common.errors import ModelError
-from limberjack.engine.kernels.entries import entries, prepare_routines
+from limberjack.engine.kernels.entry_points import entries, prepare_routines
 from limberjack.engine.model.device_tables import device_counts, fill_devices, first_drives, first_readings
 from limberjack.engine.model.devices import Errors, Sensor
 from limberjack.engine.model.element_tables import element_counts, fill_elements
@@ -255,7 +255,7 @@ def _fill_actuators(plant: Plant, system: System) -> None:
         q = int(plant.sections["dof_int"][v, at.DI_Q])
         plant.sections["actuator_int"][i] = _MODES[actuator.mode], v, q, start, -1
         plant.sections["actuator"][i] = actuator.kp, actuator.kd, actuator.limit, actuator.max_rate
-        for word, column in (("kp", at.A_KP), ("kd", at.A_KD), ("limit", at.A_LIMIT)):
+        for word, column in (("kp", at.AC_KP), ("kd", at.AC_KD), ("limit", at.AC_LIMIT)):
             plant.parameters[f"actuator.{actuator.name}.{word}"] = plant.place("actuator", i, column)
         start += len(actuator.command_names)
 

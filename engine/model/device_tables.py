@@ -216,7 +216,7 @@ def carry_rotors(plant: Plant, q: np.ndarray, v: np.ndarray, drives: np.ndarray)
     """Rotors take the angles and rates of their joints; drives : the State's part of drives, written to."""
     for row in plant.sections["motor_int"]:
         first = row[dr.MO_STATE]
-        drives[first + dr.X_ANGLE], drives[first + dr.X_RATE] = q[row[dr.MO_Q]], v[row[dr.MO_V]]
+        drives[first + dr.MX_ANGLE], drives[first + dr.MX_RATE] = q[row[dr.MO_Q]], v[row[dr.MO_V]]
 
 
 def first_readings(system: System) -> np.ndarray:

@@ -24,7 +24,7 @@ def aligned_zeros(size: int) -> np.ndarray:
 class Plant:
     """Constants of one model.
 
-    ints : int64 vector, counts and topology; floats : float64 vector, everything with a unit. `layout.py`
+    ints : int64 vector, counts and topology; floats : float64 vector, everything with a unit. `tables/plant.py`
     documents every field. parameters : name → index into floats of what may be tuned between steps.
     hinge_rows : hinge name → (body row, rotation R_CO from hinge axes to the engine's axes) for reactions.
     """

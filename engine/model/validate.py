@@ -12,6 +12,7 @@ import numpy as np
 from limberjack.engine.common.errors import ModelError, ModelWarning
 from limberjack.engine.common.names import some_names
 from limberjack.engine.files.numbers import usable
+from limberjack.engine.model.body_order import order_bodies
 from limberjack.engine.model.checks.alarms import check_alarms
 from limberjack.engine.model.checks.devices import check_devices
 from limberjack.engine.model.checks.elements import check_elements
@@ -26,7 +27,6 @@ from limberjack.engine.model.checks.interfaces import (
 )
 from limberjack.engine.model.checks.loops import check_loops
 from limberjack.engine.model.checks.shapes import check_shapes
-from limberjack.engine.model.graph import order_bodies
 from limberjack.engine.model.places import Item, Locate, plain_locate, refuse, where_is
 from limberjack.engine.model.system import Body, Node, System
 from limberjack.engine.tables.hinge_types import HINGE_TYPES

@@ -13,7 +13,7 @@ from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.model.frames import assemble
 from limberjack.engine.model.loops import aggregate
 from limberjack.engine.model.loops.closure import closures
-from limberjack.engine.model.loops.kinematics import Tree
+from limberjack.engine.model.loops.joint_tree import Tree
 from limberjack.engine.model.loops.mechanism import Mechanism
 from limberjack.engine.model.loops.newton import sizes
 from limberjack.engine.model.loops.plan import Plan, plan

@@ -28,20 +28,20 @@ MO_PLAY = 12  # the whole backlash, rad
 MO_STIFFNESS, MO_GEAR_DAMPING = 13, 14  # of the gear
 
 # State of a motor: current A, integral of the current's error A·s, angle and rate of the rotor over N
-X_CURRENT, X_INTEGRAL, X_ANGLE, X_RATE = range(4)
+MX_CURRENT, MX_INTEGRAL, MX_ANGLE, MX_RATE = range(4)
 MOTOR_STATE = 4
 
 # work.drives.now (motors, 8): the torque at the joint during a part of a step is F - C v, and what follows from it
 MOTOR_WORK = 8
 (
-    Y_F,
-    Y_C,
-    Y_CURRENT,  # the current at its end is Y_CURRENT - Y_SLOPE v
-    Y_SLOPE,
-    Y_INTEGRAL,  # at its end
-    Y_RATE,  # of the rotor at its end if the gear passed no torque
-    Y_PER,  # what a torque in the gear takes from that rate, rad/s for N·m
-    Y_SIDE,  # 1 or -1: the flank of the gear that touches, 0: none
+    MW_F,
+    MW_C,
+    MW_CURRENT,  # the current at its end is MW_CURRENT - MW_SLOPE v
+    MW_SLOPE,
+    MW_INTEGRAL,  # at its end
+    MW_RATE,  # of the rotor at its end if the gear passed no torque
+    MW_PER,  # what a torque in the gear takes from that rate, rad/s for N·m
+    MW_SIDE,  # 1 or -1: the flank of the gear that touches, 0: none
 ) = range(8)
 
 # valve_int (valves, 3)

@@ -28,10 +28,10 @@ MI_CONDENSED = 5  # 1: accelerations by this rank (modal_condensed.py); 0: by al
 
 # attached_int (attachment nodes, 5)
 ATTACHED_INT = 5
-AI_MODAL = 0  # row of modal_int
-AI_TABLE, AI_WORK = 1, 2
-AI_CURVED = 3  # 1: displacements are of second order in η
-AI_COLUMN = (
+AN_MODAL = 0  # row of modal_int
+AN_TABLE, AN_WORK = 1, 2
+AN_CURVED = 3  # 1: displacements are of second order in η
+AN_COLUMN = (
     4  # first of its six columns of V, in the order in which nodes hand inward; -1: nothing with inertia is on it
 )
 
@@ -64,7 +64,7 @@ FLEXIBLE = Family(
     "flexible",
     ints=(
         Table("modal_int", "modal", MODAL_INT, within={MI_FULL: (0, 2), MI_CONDENSED: (0, 2)}),
-        Table("attached_int", "attached", ATTACHED_INT, within={AI_MODAL: (0, "modal"), AI_CURVED: (0, 2)}),
+        Table("attached_int", "attached", ATTACHED_INT, within={AN_MODAL: (0, "modal"), AN_CURVED: (0, 2)}),
     ),
     floats=(Table("modal_table", "modal_table", field="table"),),
 )

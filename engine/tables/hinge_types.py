@@ -40,6 +40,16 @@ class HingeType:
     def nv(self) -> int:
         return len(self.v)
 
+    @property
+    def sliding(self) -> tuple[int, ...]:
+        """Places of the velocities that turn nothing; of a custom hinge, whose map may be any, none."""
+        return tuple(i for i, angular in enumerate(self.angular) if not angular)
+
+    @property
+    def straight(self) -> tuple[int, ...]:
+        """Places of the coordinates that turn nothing."""
+        return tuple(range(4, self.nq)) if self.quasi else self.sliding
+
     def coordinate_names(self, hinge: str) -> tuple[str, ...]:
         """Full names of the coordinates of a hinge of this type."""
         return tuple(f"{hinge}.{suffix}" if suffix else hinge for suffix in self.q)

@@ -65,9 +65,9 @@ LP_SCALE = (
 
 # term_int (terms, 3), term (terms, 4)
 TERM_INT, TERM = 3, 4
-TI_Q = 0  # coordinate, or -1 for a locked quasi-velocity
-TI_V = 1  # velocity
-TI_BODY = 2  # row (k + 1) of the hinge's body
+TM_Q = 0  # coordinate, or -1 for a locked quasi-velocity
+TM_V = 1  # velocity
+TM_BODY = 2  # row (k + 1) of the hinge's body
 
 # group_int (groups, 10)
 GROUP_INT = 10
@@ -91,11 +91,11 @@ SW_WANTED = 14  # the command that was followed last
 
 # work.drive (drives, 8): a prescribed motion p(x) = p1 - v1 x + a1 x²/2 + c3 x³ + c4 x⁴, x s before its commands hold
 DRIVE = 8
-D_NOW = 0  # 3: position, rate and acceleration as they are prescribed now
-D_COMMAND = 3  # 3: those commanded, p1, v1, a1
-D_CUBIC, D_QUARTIC = 6, 7  # c3, c4
+PM_NOW = 0  # 3: position, rate and acceleration as they are prescribed now
+PM_COMMAND = 3  # 3: those commanded, p1, v1, a1
+PM_CUBIC, PM_QUARTIC = 6, 7  # c3, c4
 
-# work.frame (loops, 32): what `closures.place_loop` and `closures.move_loop` know of a loop
+# work.frame (loops, 32): what `loop_rows.place_loop` and `loop_rows.move_loop` know of a loop
 FRAME = 32
 F_R = 0  # 9: R a ← b
 F_D = 9  # 3: d, position of b's origin in a, m
@@ -114,20 +114,20 @@ COBLOCK = 2 * BLOCK
 
 # work.solve (9, padded rows by force + LANES): vectors over the rows by force, `admittance.py`
 SOLVE = 9
-S_SCALE = 0  # scale s of each row: s Λ s has a unit diagonal; 0 for rows that take no part
-S_END = 1  # one past the last column that is not zero in the row's upper triangle
-S_RIGHT, S_FORCE, S_REST, S_STEP = 2, 3, 4, 5  # right-hand side, forces, what they leave of it, their change
-S_SHARE = 6  # how much a row moves beside the most mobile one of its loop
-S_LEFT = 7  # first: how many rows are missing in the factor that do not follow from others elsewhere; then, at S_PIVOT
-#     S_CHOICE and S_FIRST, the same as GH_PIVOT, GH_CHOICE and GH_FIRST of a group
-S_PIVOT, S_CHOICE, S_FIRST = 1, 2, 3
-S_TAKEN = 8  # 1 for rows that the factor holds, 2 for weak ones
+SO_SCALE = 0  # scale s of each row: s Λ s has a unit diagonal; 0 for rows that take no part
+SO_END = 1  # one past the last column that is not zero in the row's upper triangle
+SO_RIGHT, SO_FORCE, SO_REST, SO_STEP = 2, 3, 4, 5  # right-hand side, forces, what they leave of it, their change
+SO_SHARE = 6  # how much a row moves beside the most mobile one of its loop
+SO_LEFT = 7  # first: how many rows are missing in the factor that do not follow from others elsewhere; then, at
+#     SO_PIVOT, SO_CHOICE and SO_FIRST, the same as GH_PIVOT, GH_CHOICE and GH_FIRST of a group
+SO_PIVOT, SO_CHOICE, SO_FIRST = 1, 2, 3
+SO_TAKEN = 8  # 1 for rows that the factor holds, 2 for weak ones
 
 GROUP_HEAD = 8  # number of independent velocities now; smallest pivot; 1 where the chosen set was left; how rows and
 #     velocities are chosen; smallest pivot when they were chosen
 GH_FREE, GH_PIVOT, GH_SWITCHED, GH_CHOICE, GH_FIRST = range(5)
 
-# how rows and independent velocities are chosen (GH_CHOICE, S_CHOICE): by the present configuration, as they were
+# how rows and independent velocities are chosen (GH_CHOICE, SO_CHOICE): by the present configuration, as they were
 # last, or with rows that say next to nothing as well. Held ones are given up where their smallest pivot falls below
 # this share of what it was
 AFRESH, HELD, KEENLY = range(3)
@@ -151,7 +151,7 @@ LOOPS = Family(
                 L_DRIVE: (-1, "drives"),
             },
         ),
-        Table("term_int", "terms", TERM_INT, within={TI_Q: (-1, "q"), TI_V: (0, "v"), TI_BODY: (1, "bodies + 1")}),
+        Table("term_int", "terms", TERM_INT, within={TM_Q: (-1, "q"), TM_V: (0, "v"), TM_BODY: (1, "bodies + 1")}),
         Table("walk", "walk", within={0: (0, "bodies")}),
         Table("group_int", "groups", GROUP_INT, within={GI_PARENT: (0, "bodies + 1")}),
         Table("listed", "listed"),

@@ -24,7 +24,7 @@ from limberjack.engine.tables.table import Family, Table, sections, sizes_of, vi
 
 FORMAT_VERSION = 4
 
-# ints[0:HEADER]: counts; those of loops/, flexible/, elements/, instruments/ and drives/ follow in their layout.py
+# ints[0:HEADER]: counts; those of the other families follow in the modules beside this one
 HEADER = 40
 (
     C_VERSION,
@@ -45,7 +45,7 @@ HEADER = 40
 TOPO = 16
 UP = 0  # row of the parent in per-body work arrays: parent + 1; 0 is the ground row
 PATH = 1  # which code path a sweep takes, below
-KIND = 2  # hinge type code, `system/hinge_types.py`
+KIND = 2  # hinge type code, `hinge_types.py`
 QI, VI = 3, 4  # first coordinate and first velocity of the hinge
 NV = 5  # number of velocities
 SLOT = 6  # row in work.gen for hinges on the general path, in modal_int or attached_int for modal bodies, else -1
@@ -85,7 +85,7 @@ DOF = 12
 # actuator_int (actuators, 5), actuator (actuators, 4)
 ACTUATOR_INT, ACTUATOR = 5, 4
 AI_MODE, AI_V, AI_Q, AI_COMMAND, AI_MOTOR = range(5)  # AI_MOTOR: the motor that gives its force, or -1
-A_KP, A_KD, A_LIMIT, A_RATE = range(4)  # A_RATE: no force further from rest beyond this rate
+AC_KP, AC_KD, AC_LIMIT, AC_RATE = range(4)  # AC_RATE: no force further from rest beyond this rate
 MODE_TORQUE, MODE_VELOCITY, MODE_SERVO = range(3)
 
 # sensor_int (sensors, 4); sensor (sensors, 9): rotation from engine axes to the axes a reaction is reported in; of star
@@ -138,7 +138,7 @@ POSE = 12  # R (9) inertial ← body, p (3) of the body's origin, m
 SURVEY_HEAD, SURVEY_NODE = 10, 13
 
 # scratch of steps: rows of (nv,) and of (nq,), eight each named in integrate.py, from V_CLOSE on in
-# loops/projection.py, from V_PASS and Q_PASS on in loops/passing.py
+# loops/projection.py, from V_PASS and Q_PASS on in loops/dynamics.py
 V_STAGES, Q_STAGES = 14, 10
 V_CLOSE, V_PASS, Q_PASS = 8, 10, 8
 
@@ -212,7 +212,7 @@ COUNTS: dict[str, int] = {
 READ = [f"{name} = ints[{place}]" for name, place in COUNTS.items() if name != "version"]
 
 
-#: what may be wrong with the ints of a foreign Plant, in the order in which `tables/trust.py` looks
+#: what may be wrong with the ints of a foreign Plant, in the order in which `kernels/trust/plant.py` looks
 WRONG = (
     "counts",
     "groups of loops",

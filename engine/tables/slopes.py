@@ -1,6 +1,6 @@
 """Scratch of the derivative kernels: one float64 vector beside Work, so that Work stays what a step needs.
 
-All is seen in the tree frame T: the inertial frame that now coincides with the frame of the tree's first body. It
+All is seen in the tree frame 𝓣: the inertial frame that now coincides with the frame of the tree's first body. It
 keeps the levers short however far the tree is from the inertial origin, and the columns of a free base are unit ones.
 """
 
@@ -13,10 +13,10 @@ from limberjack.engine.tables.table import Scratch, Table
 
 # slopes.lanes (blocks, 168): what velocity m hands to its ancestors, LANES velocities to a block, component by
 # component: component i of velocity m at [m // LANES, LANES i + m % LANES]
-L_Q = 0  # 6: ∂F/∂q_m of the subtree's force
-L_V = 6  # 6: ∂F/∂v_m
-L_M = 12  # 6: R S_m
-L_B = 18  # 3: B* S_m, angular part; the linear part is zero
+SL_Q = 0  # 6: ∂F/∂q_m of the subtree's force
+SL_V = 6  # 6: ∂F/∂v_m
+SL_M = 12  # 6: R S_m
+SL_B = 18  # 3: 𝓑* S_m, angular part; the linear part is zero
 SLOPE_BLOCK = 21 * LANES
 
 # slopes.square (3 blocks, 8 nv): three (nv, nv) matrices by blocks of columns: column j of row m of matrix i at
@@ -25,18 +25,18 @@ SLOPE_BLOCK = 21 * LANES
 # slopes.force, slopes.motion (3 (bodies + 1), 48): z and α of body k for eight columns of matrix i at row 3 (k + 1) + i
 
 # slopes.body (bodies + 1, 56): row k + 1, as in Work
-Y_R = 0  # 9: R_(T, k)
+Y_R = 0  # 9: R_(𝓣, k)
 Y_P = 9  # 3: position of O_k
-Y_V = 12  # 6: V(k), at the origin of T
+Y_V = 12  # 6: V(k), at the origin of 𝓣
 Y_A = 18  # 6: alpha(k)
 Y_M, Y_H, Y_I = 24, 25, 28  # composite of the subtree: mass, first moment (3), rotational inertia (6)
-Y_W = 34  # 9: angular block of B, summed over the subtree
+Y_W = 34  # 9: angular block of 𝓑, summed over the subtree
 Y_L = 43  # 3: twice the linear momentum of the subtree
 Y_F = 46  # 6: force that the hinge passes to the subtree
 SLOPE_BODY = 56
 
 # slopes.column (nv, 40): row j belongs to velocity j
-X_S = 0  # 6: column of H*, seen in T
+X_S = 0  # 6: column of H*, seen in 𝓣
 X_PSI = 6  # 6: ψ'
 X_PSI2 = 12  # 6: ψ''
 X_PHI = 18  # 6: χ

@@ -18,7 +18,7 @@ from typing import Any
 
 from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common.errors import ArgumentError
-from limberjack.fmu.controller import archive as controller_archive
+from limberjack.fmu.controller import unpacking as controller_archive
 from limberjack.fmu.controller.errors import FmuError, FmuWarning
 from limberjack.fmu.controller.ports import Catalogue
 from limberjack.fmu.controller.schedule import Controller, Trace, cosimulate

@@ -13,7 +13,7 @@ import numpy as np
 
 from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common.errors import ModelWarning, SimulationError
-from limberjack.engine.kernels.entries import entries
+from limberjack.engine.kernels.entry_points import entries
 from limberjack.fmu.description.content import SAME_STEP, Content, internal_steps, number, serialised
 from limberjack.fmu.variables.naming import element
 from limberjack.fmu.variables.variable import Region, Variable

@@ -8,7 +8,7 @@ from pathlib import Path
 from limberjack.engine.tables import drives
 from limberjack.engine.tables import plant as layout
 
-_DRIVES = ("MOTOR_INT", "MO_V", "MO_Q", "MO_STATE", "X_ANGLE", "X_RATE", "VALVE_INT")
+_DRIVES = ("MOTOR_INT", "MO_V", "MO_Q", "MO_STATE", "MX_ANGLE", "MX_RATE", "VALVE_INT")
 
 
 def write_header(folder: Path) -> Path:

@@ -1,4 +1,4 @@
-"""Which kernels an FMU needs, and how they are called: the entries of `engine/kernels/entries.py` as C sees them.
+"""Which kernels an FMU needs, and how they are called: the entries of `engine/kernels/entry_points.py` as C sees them.
 
 numba hands an array to compiled code as seven values (memory information, parent, items, item size, data, shape,
 stride), of which our kernels read the data only; the first two arguments are where a result and an exception would
@@ -13,7 +13,7 @@ from typing import Any
 from numba.core.types import Type
 
 from limberjack.engine.compile.routine import FLOATS, INTS, REAL, ROUTINES, WHOLE
-from limberjack.engine.kernels.entries import entries
+from limberjack.engine.kernels.entry_points import entries
 
 #: kernel → argument types, in the order of the entry of that name
 KERNELS: dict[str, tuple[Type, ...]] = {

@@ -185,8 +185,8 @@ static void carry_rotors(Model *model)
     double *const drives = model->state + h->n_state - c[C_DRIVE_STATE];
     const double *const q = model->state + STATE_Q, *const v = q + h->n_q;
     for (int64_t m = 0; m < c[C_MOTORS]; m++, row += MOTOR_INT) {
-        drives[row[MO_STATE] + X_ANGLE] = q[row[MO_Q]];
-        drives[row[MO_STATE] + X_RATE] = v[row[MO_V]];
+        drives[row[MO_STATE] + MX_ANGLE] = q[row[MO_Q]];
+        drives[row[MO_STATE] + MX_RATE] = v[row[MO_V]];
     }
 }
 

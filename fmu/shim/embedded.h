@@ -5,7 +5,7 @@
 #include "instance.h"
 #include "kernels.h"
 
-enum { STATE_TIME, STATE_STEPS, STATE_Q }; /* engine/tables/plant.py: [t, steps, q, v, command, switches, readings, drives] */
+enum { STATE_TIME, STATE_STEPS, STATE_Q }; /* tables/plant.py: [t, steps, q, v, command, switches, readings, drives] */
 
 /* what was computed since the last change of state, commands or parameters */
 enum {

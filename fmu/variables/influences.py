@@ -14,23 +14,15 @@ from functools import cached_property
 
 import numpy as np
 
+from limberjack.engine.compile.interpreted import interpreted
+from limberjack.engine.kernels.nodes.hinge_slopes import has_changing_map
 from limberjack.engine.model.plant import Plant
 from limberjack.engine.model.system import System
 from limberjack.engine.tables import drives as dr
 from limberjack.engine.tables import elements as el
 from limberjack.engine.tables import loops as lp
 from limberjack.engine.tables import plant as at
-from limberjack.engine.tables.hinge_types import (
-    CUSTOM,
-    CYLINDRICAL,
-    FIXED,
-    FREE,
-    HELICAL,
-    PLANAR,
-    PRISMATIC,
-    REVOLUTE,
-    SPHERICAL,
-)
+from limberjack.engine.tables.hinge_types import ATTACHED_TYPE, FIXED, HINGE_TYPES, HingeType
 from limberjack.fmu.variables.variable import Region
 
 #: one number that others depend on: region Q, V, COMMAND or PARAMETER, and its offset there
@@ -39,13 +31,19 @@ Knowns = frozenset[Known]
 
 NOTHING: Knowns = frozenset()
 _DOF_WORDS = ("damping", "friction", "stiffness", "rest", "lower", "upper")
-#: hinges whose map is constant in the body's axes: their coordinates change no velocity seen from the body
-_CONSTANT_MAP = (REVOLUTE, PRISMATIC, HELICAL, CYLINDRICAL, SPHERICAL, FREE, CUSTOM)
-_QUATERNION = (SPHERICAL, FREE, CUSTOM)
-#: velocities of these hinge types that only shift the body along axes of the parent, as places in the hinge
-_SHIFTS = {PRISMATIC: (0,), CYLINDRICAL: (1,), PLANAR: (1, 2)}
-#: coordinates that change no orientation, as places in the hinge
-_STRAIGHT = _SHIFTS | {FREE: (4, 5, 6), CUSTOM: (4, 5, 6)}
+#: hinge types by their code
+_TYPES = {kind.code: kind for kind in HINGE_TYPES.values()}
+_has_changing_map = interpreted(has_changing_map)
+
+
+def _has_constant_map(kind: HingeType) -> bool:
+    """Whether a hinge's coordinates, if it has any, change no velocity seen from the body."""
+    return kind.nq > 0 and not _has_changing_map(kind.code)
+
+
+def _shifts(kind: HingeType) -> tuple[int, ...]:
+    """Velocities that only shift the body along axes of the parent, as places in the hinge."""
+    return () if kind.quasi else kind.sliding
 
 
 def union(sets: Iterable[Knowns]) -> Knowns:
@@ -86,7 +84,7 @@ class Influences:
 
     def _links_of(self, loop: np.ndarray) -> list[int]:
         """The links whose frames a loop joins, or whose coordinates it couples."""
-        terms = self.plant.sections["term_int"][loop[lp.L_TERM] : loop[lp.L_TERM] + loop[lp.L_TERMS], lp.TI_BODY]
+        terms = self.plant.sections["term_int"][loop[lp.L_TERM] : loop[lp.L_TERM] + loop[lp.L_TERMS], lp.TM_BODY]
         return [int(row) - 1 for row in (loop[lp.L_A], loop[lp.L_B], *terms) if row > 0]
 
     def _root_of(self, k: int) -> int:
@@ -101,11 +99,14 @@ class Influences:
         up = int(self._topo[k, at.UP])
         return up == 0 or bool(self._topo[up - 1, at.GROUNDED])
 
-    def _row(self, k: int) -> tuple[int, int, int, int, int]:
-        """Type, first coordinate, number of coordinates, first velocity, number of velocities of link k's hinge."""
-        kind, q, v, nv = (int(self._topo[k, column]) for column in (at.KIND, at.QI, at.VI, at.NV))
-        nq = 4 if kind == SPHERICAL else 7 if kind in (FREE, CUSTOM) else nv
-        return kind, q, nq, v, nv
+    def _row(self, k: int) -> tuple[HingeType, int, int, int, int]:
+        """Type, first coordinate, number of coordinates, first velocity, number of velocities of link k's hinge.
+
+        The links of modal bodies, which are of no type of the library, have that of their nodes: nothing slides there.
+        """
+        code, q, v, nv = (int(self._topo[k, column]) for column in (at.KIND, at.QI, at.VI, at.NV))
+        kind = _TYPES.get(code, ATTACHED_TYPE)
+        return kind, q, kind.nq if kind.quasi else nv, v, nv
 
     def q(self, k: int, places: Iterable[int] | None = None) -> Knowns:
         """The coordinates of link k's hinge, or those at these places of it."""
@@ -175,7 +176,7 @@ class Influences:
             return self._motor(motor, self.system.actuators[a].name)
         commands = {at.MODE_TORQUE: 1, at.MODE_VELOCITY: 2, at.MODE_SERVO: 3}[mode]
         found: set[Known] = {(Region.COMMAND, first + c) for c in range(commands)}
-        if mode != at.MODE_TORQUE or math.isfinite(self.plant.sections["actuator"][a, at.A_RATE]):
+        if mode != at.MODE_TORQUE or math.isfinite(self.plant.sections["actuator"][a, at.AC_RATE]):
             found.add((Region.V, j))
         if mode == at.MODE_SERVO:
             found.add((Region.Q, i))
@@ -231,32 +232,31 @@ class Influences:
         """What a measured coordinate i depends on, and whether it simply is that one: quaternions are made unit."""
         k = self._link_of(i)
         kind, q, _, _, _ = self._row(k)
-        if kind in _QUATERNION and i - q < 4:
+        if kind.quasi and i - q < 4:
             return self.q(k, range(4)), False
         return frozenset({(Region.Q, i)}), True
 
     def rate(self, i: int) -> tuple[Knowns, bool]:
         """What the rate of coordinate i depends on, and whether it simply is one velocity."""
         k = self._link_of(i)
-        kind, q, _, v, _ = self._row(k)
-        if kind not in _QUATERNION:
+        kind, q, _, v, nv = self._row(k)
+        if not kind.quasi:
             return frozenset({(Region.V, v + i - q)}), True
         turning = self.q(k, range(4))
-        if kind == FREE:
-            return turning | self.v(k, (0, 1, 2) if i - q < 4 else (3, 4, 5)), False
-        return turning | self.v(k), False
+        places = (c for c in range(nv) if not kind.sliding or (c in kind.sliding) == (i - q >= 4))
+        return turning | self.v(k, places), False
 
     def _members(self, root: int) -> list[int]:
         return [k for k in range(self._links) if self._root[k] == root]
 
     def _unfelt(self, root: int) -> Knowns:
         """Coordinates and velocities of a tree's first hinge that change nothing seen from its bodies."""
-        kind, _, nq, _, _ = self._row(root)
-        shifts = _SHIFTS.get(kind, ())
+        kind = self._row(root)[0]
+        shifts = _shifts(kind)
         if self.system.central is not None:
             return self.v(root, shifts)
-        found = self.q(root, _STRAIGHT.get(kind, ())) | self.v(root, shifts)
-        return found | self.q(root) if self._weightless and kind in _CONSTANT_MAP and nq else found
+        found = self.q(root, kind.straight) | self.v(root, shifts)
+        return found | self.q(root) if self._weightless and _has_constant_map(kind) else found
 
     def motion(self, root: int) -> Knowns:
         """What the accelerations of a tree depend on; the same for all of it, seen from its bodies."""
@@ -324,7 +324,7 @@ class Influences:
     def _turning(self, k: int) -> Knowns:
         """Coordinates of a hinge that turn its body."""
         kind, _, nq, _, _ = self._row(k)
-        return self.q(k, (i for i in range(nq) if i not in _STRAIGHT.get(kind, ())))
+        return self.q(k, (i for i in range(nq) if i not in kind.straight))
 
     def node_angular_velocity(self, node: int) -> Knowns:
         path = self.path(node)
@@ -332,12 +332,11 @@ class Influences:
 
     def _turning_rates(self, k: int) -> Knowns:
         kind, _, _, _, nv = self._row(k)
-        straight = (3, 4, 5) if kind == FREE else _SHIFTS.get(kind, ())
-        return self.v(k, (c for c in range(nv) if c not in straight))
+        return self.v(k, (c for c in range(nv) if c not in kind.sliding))
 
     def node_linear_velocity(self, node: int) -> Knowns:
-        path = [k for k in self.path(node) if self._row(k)[0] != FIXED]
-        first = self.q(path[-1], _STRAIGHT.get(self._row(path[-1])[0], ())) if path else NOTHING
+        path = [k for k in self.path(node) if self._row(k)[0].code != FIXED]
+        first = self.q(path[-1], self._row(path[-1])[0].straight) if path else NOTHING
         return union(self.q(k) | self.v(k) for k in path) - first
 
     def node_acceleration(self, node: int) -> Knowns:
@@ -366,7 +365,7 @@ class Influences:
     def kinetic(self) -> Knowns:
         """Of the kinetic energy: where a tree as a whole stands does not matter."""
         placed = (
-            self.q(root) if self._row(root)[0] in _CONSTANT_MAP else self.q(root, _STRAIGHT.get(self._row(root)[0], ()))
+            self.q(root) if _has_constant_map(self._row(root)[0]) else self.q(root, self._row(root)[0].straight)
             for root in self._roots
         )
         rotors = self._named(f"hinge.{name}.armature" for name in self.system.velocity_names)
@@ -392,5 +391,5 @@ class Influences:
 
     @cached_property
     def linear_momentum(self) -> Knowns:
-        placed = union(self.q(root, _STRAIGHT.get(self._row(root)[0], ())) for root in self._roots)
+        placed = union(self.q(root, self._row(root)[0].straight) for root in self._roots)
         return self.angular_momentum - placed

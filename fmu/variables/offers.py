@@ -371,6 +371,6 @@ class Offers:
                     first + a,
                 )
                 for a, drive in enumerate(drives)
-                if math.isfinite(actuator[a, at.A_LIMIT])
+                if math.isfinite(actuator[a, at.AC_LIMIT])
             ]
         return listed

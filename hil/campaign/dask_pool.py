@@ -18,7 +18,7 @@ from typing import Any
 from limberjack.engine.common.errors import ArgumentError, MissingExtraError
 from limberjack.engine.files.bounded_file import read_bytes
 from limberjack.hil.campaign.attempt import Run
-from limberjack.hil.campaign.load import Campaign
+from limberjack.hil.campaign.campaign_file import Campaign
 from limberjack.hil.campaign.local_pool import LocalPool
 from limberjack.hil.campaign.sampling import Job
 from limberjack.hil.campaign.table import Row

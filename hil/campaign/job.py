@@ -6,7 +6,7 @@ from pathlib import Path
 
 from limberjack.hil.campaign.sampling import Job
 from limberjack.hil.campaign.table import Row, Status, status_of
-from limberjack.hil.scenario.run import run_scenario
+from limberjack.hil.scenario.execution import run_scenario
 
 
 def run_job(scenario: Path, job: Job, out: Path | None = None) -> Row:

@@ -12,8 +12,8 @@ from pathlib import Path
 from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError, ExitCode
 from limberjack.hil.campaign.attempt import Run
+from limberjack.hil.campaign.campaign_file import Campaign, load_campaign
 from limberjack.hil.campaign.job import run_job
-from limberjack.hil.campaign.load import Campaign, load_campaign
 from limberjack.hil.campaign.local_pool import LocalPool, Pool
 from limberjack.hil.campaign.plot import write_plot
 from limberjack.hil.campaign.sampling import Job, plan

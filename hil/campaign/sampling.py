@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from limberjack.hil.campaign.load import Campaign
+from limberjack.hil.campaign.campaign_file import Campaign
 from limberjack.hil.campaign.schema import NormalSpec, Scalar, VarySpec
 
 #: numbers that stand for a part of a distribution stay off its ends

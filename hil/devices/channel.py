@@ -9,10 +9,10 @@ from typing import Protocol
 import numpy as np
 
 from limberjack.engine.common.errors import ArgumentError
+from limberjack.hil.devices.answer_wait import await_answer
 from limberjack.hil.devices.device import Link, Wiring
-from limberjack.hil.devices.layout import LayoutSpec, default_layout
 from limberjack.hil.devices.message import Head, Message, newer
-from limberjack.hil.devices.waiting import await_answer
+from limberjack.hil.devices.message_layout import LayoutSpec, default_layout
 
 #: messages looked at in one call, the newest of what has come
 MOST_AT_ONCE = 64

@@ -13,7 +13,7 @@ import numpy as np
 
 from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError
-from limberjack.hil.devices.layout import CODES, LayoutSpec, MessageSpec, integer_range
+from limberjack.hil.devices.message_layout import CODES, LayoutSpec, MessageSpec, integer_range
 
 _F32 = float(np.finfo(np.float32).max)
 _TAG_BYTES = 32

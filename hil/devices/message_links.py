@@ -8,10 +8,10 @@ from urllib.parse import SplitResult
 
 from limberjack.addresses import Address, address, host_number, read_key
 from limberjack.engine.common.errors import ArgumentError
+from limberjack.hil.devices.allowed_addresses import check_addresses
 from limberjack.hil.devices.channel import Channel, Codec, MessageDevice, MessagePeer
-from limberjack.hil.devices.layout import read_layout
+from limberjack.hil.devices.message_layout import read_layout
 from limberjack.hil.devices.options import LONGEST_WAIT_S, Made, Options
-from limberjack.hil.devices.reach import check_reach
 from limberjack.hil.devices.serial_port import PtyChannel, PtyEnd, SerialChannel, pyserial
 from limberjack.hil.devices.shared_memory import ShmChannel, path_of
 from limberjack.hil.devices.tcp import TcpClient, TcpServer
@@ -73,7 +73,7 @@ def _codec(options: Options, addresses: list[Address]) -> tuple[Codec, frozenset
     allow = (
         frozenset(host_number(host, f"{where}: allow") for host in options.texts("allow")) if addresses else frozenset()
     )
-    check_reach(addresses, key_file is not None, allow, where)
+    check_addresses(addresses, key_file is not None, allow, where)
     return Codec(layout, read_key(key_file) if key_file is not None else b""), allow
 
 

@@ -26,9 +26,9 @@ from zmq.auth.thread import ThreadAuthenticator
 from limberjack.addresses import Address, address, host_number
 from limberjack.doors import ZAP_DOMAIN, Door
 from limberjack.engine.common.errors import ArgumentError
+from limberjack.hil.devices.answer_wait import await_answer
 from limberjack.hil.devices.device import Link, Wiring
 from limberjack.hil.devices.options import LONGEST_WAIT_S, Made, Options
-from limberjack.hil.devices.waiting import await_answer
 from limberjack.hil.errors import HilError
 
 ROUTING_ID = b"controller"

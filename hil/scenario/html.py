@@ -11,11 +11,11 @@ from matplotlib.figure import Figure
 
 from limberjack.hil.devices.device import Link
 from limberjack.hil.executive import Outcome
-from limberjack.hil.frames_plot import frames_figure
-from limberjack.hil.scenario.build import Built
+from limberjack.hil.frame_times_plot import frames_figure
+from limberjack.hil.scenario.bench_setup import Built
 from limberjack.hil.scenario.criteria import Verdict
-from limberjack.hil.scenario.load import Scenario
 from limberjack.hil.scenario.plots import signals_figure
+from limberjack.hil.scenario.scenario_file import Scenario
 
 #: most events shown, and most overruns among them; events.jsonl has them all
 MOST_SHOWN, MOST_OVERRUNS = 200, 10

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from limberjack.hil.events import EventLog
 from limberjack.hil.scenario import schema_criteria as criteria
-from limberjack.hil.scenario.build import Built
+from limberjack.hil.scenario.bench_setup import Built
 from limberjack.hil.scenario.schema import ScenarioSpec
 
 #: most points of a line; more are thinned to the least and the greatest of each stretch

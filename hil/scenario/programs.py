@@ -14,11 +14,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from limberjack.engine.common.errors import ArgumentError
+from limberjack.hil.bench_device import BenchDevice
+from limberjack.hil.bench_interfaces import Trip
 from limberjack.hil.errors import ControllerError
 from limberjack.hil.events import Event
-from limberjack.hil.mounted import Mounted
-from limberjack.hil.parts import Trip
-from limberjack.hil.scenario.load import Scenario
+from limberjack.hil.scenario.scenario_file import Scenario
 from limberjack.hil.scenario.schema import ControllerSpec
 from limberjack.hil.signals import Signals
 from limberjack.scratch import Scratch
@@ -75,7 +75,7 @@ class Programs:
     def _said(self, spec: ControllerSpec) -> str:
         return self._outputs[spec.name].read_text(encoding="utf-8", errors="replace")
 
-    def check(self, time: float, signals: Signals, devices: Sequence[Mounted]) -> Sequence[Trip]:
+    def check(self, time: float, signals: Signals, devices: Sequence[BenchDevice]) -> Sequence[Trip]:
         """Programs that have ended since the last frame."""
         found = []
         for spec, child in self._running:

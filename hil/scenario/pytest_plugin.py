@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from limberjack.hil.scenario.load import Scenario
+from limberjack.hil.scenario.execution import run_scenario
 from limberjack.hil.scenario.results import Result
-from limberjack.hil.scenario.run import run_scenario
+from limberjack.hil.scenario.scenario_file import Scenario
 
 
 @pytest.fixture

@@ -14,11 +14,11 @@ import numpy as np
 from limberjack.engine.common.errors import ExitCode
 from limberjack.hil.errors import HilError
 from limberjack.hil.executive import Outcome
-from limberjack.hil.scenario.build import Built
+from limberjack.hil.scenario.bench_setup import Built
 from limberjack.hil.scenario.criteria import Verdict
 from limberjack.hil.scenario.html import write_html
 from limberjack.hil.scenario.junit import write_junit
-from limberjack.hil.scenario.load import Scenario
+from limberjack.hil.scenario.scenario_file import Scenario
 
 #: what a run writes, besides the output of programs
 FILES = ("report.html", "junit.xml", "result.json", "events.jsonl", "signals.csv", "record.mcap")

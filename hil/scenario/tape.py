@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from limberjack.engine.common.errors import ArgumentError
+from limberjack.hil.bench_interfaces import Recorder
 from limberjack.hil.events import Event
-from limberjack.hil.parts import Recorder
 from limberjack.hil.signals import Signals
 
 #: most numbers kept, 2 GB

@@ -15,7 +15,7 @@ from limberjack.benchmarks.peer_build import PeerUnavailableError
 from limberjack.benchmarks.realtime import run
 from limberjack.benchmarks.realtime.cyclictest import cyclictest_loop, latencies
 from limberjack.benchmarks.realtime.loops import Times, c_loop
-from limberjack.hil.placing import Placing
+from limberjack.hil.realtime_rights import RealtimeRights
 
 
 def test_frames_of_all_rounds_are_counted_together() -> None:
@@ -32,7 +32,7 @@ def test_frames_of_all_rounds_are_counted_together() -> None:
 @pytest.mark.parametrize("margin_ns", [0, 200_000])
 def test_the_loop_in_c_wakes_after_each_deadline(margin_ns: int) -> None:
     pytest.importorskip("ziglang")
-    late, work = c_loop(2000.0, margin_ns)(0.05, Placing(freeze=False))
+    late, work = c_loop(2000.0, margin_ns)(0.05, RealtimeRights(freeze=False))
     assert len(late) == len(work) == 100
     assert late.min() >= 0
     assert late.max() > 0
@@ -45,7 +45,7 @@ def test_a_report_of_cyclictest_has_every_cycle() -> None:
 
 @pytest.mark.skipif(shutil.which("cyclictest") is None, reason="rt-tests")
 def test_cyclictest_wakes_after_each_deadline() -> None:
-    late, work = cyclictest_loop(2000.0, Placing(freeze=False))(0.05, Placing(freeze=False))
+    late, work = cyclictest_loop(2000.0, RealtimeRights(freeze=False))(0.05, RealtimeRights(freeze=False))
     assert len(late) == len(work) == 100
     assert np.all(np.diff(late) >= 0)
     assert late.max() > 0
@@ -54,7 +54,7 @@ def test_cyclictest_wakes_after_each_deadline() -> None:
 def test_cyclictest_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     with pytest.raises(PeerUnavailableError, match="rt-tests"):
-        cyclictest_loop(1000.0, Placing())
+        cyclictest_loop(1000.0, RealtimeRights())
 
 
 @pytest.mark.long

@@ -64,8 +64,8 @@ def test_subscriptions_do_not_fill_the_memory(arm, stream):
 
 def test_a_reader_may_have_some_subscriptions_and_change_them(tcp):
     raw = connected(port(tcp.endpoints.topics))
-    until(lambda: tcp._station._sockets._topics.door.table, "not connected")
-    (connection,) = tcp._station._sockets._topics.door.table.values()
+    until(lambda: tcp._host._sockets._topics.door.table, "not connected")
+    (connection,) = tcp._host._sockets._topics.door.table.values()
     for k in range(10):
         raw.sendall(b"".join(frame(b"\1topic %d" % i) + frame(b"\0topic %d" % i) for i in range(20)))
         until(lambda k=k: connection.heard >= 40 * (k + 1), "not heard")

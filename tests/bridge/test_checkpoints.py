@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from bridge_helpers import make_arm, make_dock, until
 
-from limberjack.bridge import checkpoint, checkpoints
-from limberjack.bridge.checkpoint import Checkpoint, CheckpointError, Resume, read_checkpoint, write_whole
-from limberjack.bridge.checkpoints import Checkpoints, listed, newest
+from limberjack.bridge import checkpoint_file, checkpoint_writer
+from limberjack.bridge.checkpoint_file import Checkpoint, CheckpointError, Resume, read_checkpoint, write_whole
+from limberjack.bridge.checkpoint_writer import Checkpoints, listed, newest
 from limberjack.bridge.errors import EngineStartError
 from limberjack.bridge.process import EngineProcess
 from limberjack.bridge.settings import Settings
@@ -133,7 +133,7 @@ def test_a_file_is_whole_or_as_it_was(tmp_path, monkeypatch):
     def full(descriptor):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(checkpoint.os, "fsync", full)
+    monkeypatch.setattr(checkpoint_file.os, "fsync", full)
     with pytest.raises(OSError, match="No space"):
         write_whole(tmp_path / "a", b"new")
     assert (tmp_path / "a").read_bytes() == b"old"
@@ -205,18 +205,18 @@ def test_a_folder_has_one_writer(kept, arm):
 
 def test_a_full_disk_is_told_once_and_the_engine_goes_on(kept, monkeypatch):
     simulation, made = kept
-    write = checkpoints.write_whole
+    write = checkpoint_writer.write_whole
 
     def full(path, content):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(checkpoints, "write_whole", full)
+    monkeypatch.setattr(checkpoint_writer, "write_whole", full)
     simulation.step()
     time.sleep(0.12)
     list(made.look())
     until(lambda: made.trouble, "the trouble was not told")
     assert "a checkpoint cannot be written, No space left on device" in next(made.look())
-    monkeypatch.setattr(checkpoints, "write_whole", write)
+    monkeypatch.setattr(checkpoint_writer, "write_whole", write)
     simulation.step()
     time.sleep(0.12)
     list(made.look())

@@ -20,7 +20,7 @@ from test_service import Talk
 
 from limberjack.bridge.service import Service
 from limberjack.bridge.settings import Settings
-from limberjack.engine.kernels.entries import entries
+from limberjack.engine.kernels.entry_points import entries
 from limberjack.engine.api.simulation import Simulation
 
 

@@ -14,7 +14,7 @@ import zmq
 from bridge_helpers import make_dock, until
 
 from limberjack.bridge import Client
-from limberjack.bridge.checkpoints import newest
+from limberjack.bridge.checkpoint_writer import newest
 from limberjack.bridge.errors import EndpointError, EngineTimeoutError
 from limberjack.bridge.keys import keygen
 from limberjack.bridge.notify import Notify

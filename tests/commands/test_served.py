@@ -22,9 +22,9 @@ from limberjack.cli import main
 from limberjack.commands.served import served
 from limberjack.hil.record.mcap_file import McapFile
 from limberjack.hil.record.replay import replay
-from limberjack.hil.scenario.load import load_scenario
+from limberjack.hil.scenario.execution import run_scenario
 from limberjack.hil.scenario.results import Result
-from limberjack.hil.scenario.run import run_scenario
+from limberjack.hil.scenario.scenario_file import load_scenario
 
 WAIT_S = 20.0
 MODEL = """\

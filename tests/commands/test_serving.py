@@ -14,7 +14,7 @@ import pytest
 
 import limberjack as lj
 from limberjack.bridge import Client
-from limberjack.bridge.checkpoints import newest
+from limberjack.bridge.checkpoint_writer import newest
 from limberjack.cli import main
 from limberjack.commands.serving import seconds
 

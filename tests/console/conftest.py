@@ -13,7 +13,7 @@ import pytest
 
 from limberjack.bridge.console import assets
 from limberjack.bridge.console.access import Access, Address, Visitor
-from limberjack.bridge.console.server import Console, Settings
+from limberjack.bridge.console.web_server import Console, Settings
 from limberjack.bridge.telemetry.commander import Commander
 from limberjack.bridge.telemetry.dictionary import Dictionary, Quantity
 from limberjack.bridge.telemetry.gateway import Gateway
@@ -39,7 +39,7 @@ class Bench:
 @pytest.fixture
 def pretended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Folders in place of the browser's libraries, where no browser looks at the pages."""
-    monkeypatch.setattr("limberjack.bridge.console.server.installed_folder", lambda package: tmp_path)
+    monkeypatch.setattr("limberjack.bridge.console.web_server.installed_folder", lambda package: tmp_path)
     (tmp_path / "dist").mkdir()
 
 

@@ -14,7 +14,7 @@ from PIL import Image
 
 from limberjack.bridge.client import Client
 from limberjack.bridge.console.access import Access, Address
-from limberjack.bridge.console.server import Console, Settings
+from limberjack.bridge.console.web_server import Console, Settings
 from limberjack.bridge.process import EngineProcess
 from limberjack.bridge.settings import Settings as EngineSettings
 from limberjack.bridge.telemetry.gateway import Gateway

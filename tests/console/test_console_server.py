@@ -15,7 +15,7 @@ import pytest
 
 from limberjack.bridge.client import Client
 from limberjack.bridge.console.access import Access, Address
-from limberjack.bridge.console.server import Console, Settings
+from limberjack.bridge.console.web_server import Console, Settings
 from limberjack.bridge.errors import EndpointError
 from limberjack.bridge.telemetry.dictionary import Dictionary, Quantity
 from limberjack.bridge.telemetry.history.store import HistoryError

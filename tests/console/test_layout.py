@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from limberjack.bridge.console.layout import objects_of
+from limberjack.bridge.console.displays import objects_of
 from limberjack.bridge.telemetry.dictionary import dictionary_of
 from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.model.load import load

@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation
 import limberjack as lj
 from limberjack.bridge.client import Client
 from limberjack.bridge.console.access import Address
-from limberjack.bridge.console.server import Console, Settings
+from limberjack.bridge.console.web_server import Console, Settings
 from tests.console.chromium import Page
 from tests.telemetry.engines import engine, gateway
 

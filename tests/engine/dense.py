@@ -1,7 +1,7 @@
 """Slow dense oracle of tree dynamics: poses written down from the System, everything else differentiated from them.
 
 Nothing of the engine's kernels, canonical axes or recursions is used. Poses follow the conventions that
-`system/system.py` states for users. Jacobians are exact to rounding by the complex step, (dJ/dt) v by central
+`model/system.py` states for users. Jacobians are exact to rounding by the complex step, (dJ/dt) v by central
 differences of eighth order. The equations of motion are Newton's and Euler's for each body about its centre of
 mass in the inertial frame, projected with those Jacobians:
 

@@ -16,7 +16,7 @@ from numba.core.runtime import _nrt_python, rtsys
 import limberjack as lj
 from limberjack.engine.compile import kernel
 from limberjack.engine.compile.routine import ROUTINES
-from limberjack.engine.kernels.entries import entries
+from limberjack.engine.kernels.entry_points import entries
 from limberjack.engine.kernels.step.integrate import INTEGRATORS
 from tests.engine.full_model import full_model
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 import limberjack as lj
 from limberjack.engine.algebra.views import total
 from limberjack.engine.common.errors import ArgumentError
-from limberjack.engine.kernels.entries import entries
+from limberjack.engine.kernels.entry_points import entries
 from limberjack.engine.model.system import Body, Hinge, Inertia, System
 from limberjack.engine.model.validate import validate
 from limberjack.engine.tables import plant as layout

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.kernels.entries import entries
+from limberjack.engine.kernels.entry_points import entries
 from limberjack.engine.model.system import System
 from limberjack.engine.tables import plant as layout
 from limberjack.engine.tables.hinge_types import CUSTOM, FREE, SPHERICAL

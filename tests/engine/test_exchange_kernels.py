@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.kernels.entries import entries
-from limberjack.engine.kernels.step import readiness
+from limberjack.engine.kernels.entry_points import entries
+from limberjack.engine.kernels.step import state_validity as readiness
 from limberjack.engine.model.devices import Actuator
 from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, System
 from limberjack.engine.model.validate import validate

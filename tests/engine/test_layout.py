@@ -10,7 +10,7 @@ from numba.extending import overload
 
 from limberjack.engine.algebra.views import Sections, total
 from limberjack.engine.compile.kernel import OPTIONS
-from limberjack.engine.kernels.entries import entries
+from limberjack.engine.kernels.entry_points import entries
 from limberjack.engine.model.build import SENSOR_CODES, build, new_state
 from limberjack.engine.model.plant import Plant
 from limberjack.engine.tables import drives, elements, flexible, instruments, loops

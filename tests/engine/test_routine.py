@@ -10,7 +10,7 @@ import pytest
 
 import limberjack as lj
 from limberjack.engine.compile.routine import ROUTINES
-from limberjack.engine.kernels.entries import entries
+from limberjack.engine.kernels.entry_points import entries
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

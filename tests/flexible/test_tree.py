@@ -47,7 +47,7 @@ def test_jacobians_are_those_of_the_motion(seed):
 
 def coordinate_rates(system: lj.System, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """dq/dt."""
-    from limberjack.engine.kernels.entries import entries
+    from limberjack.engine.kernels.entry_points import entries
     from limberjack.engine.model.build import build
 
     plant = build(system)

@@ -21,8 +21,8 @@ import zmq
 import limberjack as lj
 from limberjack.engine.model.build import build, new_state
 from limberjack.engine.model.system import System
-from limberjack.fmu import coupling
-from limberjack.fmu.native.link import shim_sources
+from limberjack.fmu import process_coupling
+from limberjack.fmu.native.linker import shim_sources
 from limberjack.fmu.native.targets import host
 from limberjack.fmu.plant_file import plant_file
 from limberjack.fmu.variables.listing import variables_of
@@ -62,7 +62,7 @@ def table(system: System) -> list[Variable]:
 def write_resources(folder: Path, system: System, **options: Any) -> Path:
     """The folder resources of an FMU of this model."""
     resources = folder / "resources"
-    for name, content in coupling.files(system, [host()]).items():
+    for name, content in process_coupling.files(system, [host()]).items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)

@@ -13,7 +13,7 @@ import zipfile
 import pytest
 
 from limberjack.engine.common.errors import ArgumentError
-from limberjack.fmu import archive
+from limberjack.fmu import fmu_file
 from limberjack.fmu.native.targets import TARGETS
 from tests.fmu import contents
 
@@ -21,7 +21,7 @@ FILES = {"modelDescription.xml": b"<a/>", "resources/plant.bin": bytes(range(256
 
 _WRITE = """
 import hashlib, sys
-from limberjack.fmu.archive import write
+from limberjack.fmu.fmu_file import write
 from tests.fmu import contents
 made = contents.short(contents.content("full", "3.0", "arrays"))
 path = write(sys.argv[1], contents.files(made))
@@ -30,7 +30,7 @@ print(hashlib.sha256(path.read_bytes()).hexdigest())
 
 
 def test_names_dates_permissions_compression(tmp_path):
-    path = archive.write(tmp_path / "m.fmu", FILES)
+    path = fmu_file.write(tmp_path / "m.fmu", FILES)
     with zipfile.ZipFile(path) as opened:
         assert opened.testzip() is None
         entries = opened.infolist()
@@ -46,9 +46,9 @@ def test_names_dates_permissions_compression(tmp_path):
 
 
 def test_the_order_of_the_files_and_the_clock_do_not_matter(tmp_path, monkeypatch):
-    one = archive.write(tmp_path / "one.fmu", FILES).read_bytes()
+    one = fmu_file.write(tmp_path / "one.fmu", FILES).read_bytes()
     monkeypatch.setattr("time.time", lambda: 2e9)
-    two = archive.write(tmp_path / "two.fmu", dict(reversed(FILES.items()))).read_bytes()
+    two = fmu_file.write(tmp_path / "two.fmu", dict(reversed(FILES.items()))).read_bytes()
     assert one == two
 
 
@@ -62,15 +62,15 @@ def test_another_process_another_place_the_same_bytes(tmp_path):
         assert run.returncode == 0, run.stderr
         digests.append(run.stdout.strip())
     made = contents.short(contents.content("full", "3.0", "arrays"))
-    here = archive.write(tmp_path / "here.fmu", contents.files(made)).read_bytes()
+    here = fmu_file.write(tmp_path / "here.fmu", contents.files(made)).read_bytes()
     assert digests == [hashlib.sha256(here).hexdigest()] * 2
 
 
 def test_a_failed_export_leaves_the_old_file_and_nothing_else(tmp_path):
-    path = archive.write(tmp_path / "m.fmu", FILES)
+    path = fmu_file.write(tmp_path / "m.fmu", FILES)
     before = path.read_bytes()
     with pytest.raises(TypeError):
-        archive.write(path, {"a": b"1", "b": object()})
+        fmu_file.write(path, {"a": b"1", "b": object()})
     assert path.read_bytes() == before
     assert os.listdir(tmp_path) == ["m.fmu"]
 
@@ -81,14 +81,14 @@ def test_a_full_disk_is_an_error_that_names_the_file(tmp_path, monkeypatch):
 
     monkeypatch.setattr(zipfile.ZipFile, "writestr", full)
     with pytest.raises(ArgumentError, match=r"m\.fmu.*No space left on device"):
-        archive.write(tmp_path / "m.fmu", FILES)
+        fmu_file.write(tmp_path / "m.fmu", FILES)
     assert os.listdir(tmp_path) == []
 
 
 def test_the_file_mask_is_honoured(tmp_path):
     mask = os.umask(0o027)
     try:
-        path = archive.write(tmp_path / "m.fmu", FILES)
+        path = fmu_file.write(tmp_path / "m.fmu", FILES)
     finally:
         os.umask(mask)
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
@@ -97,12 +97,12 @@ def test_the_file_mask_is_honoured(tmp_path):
 def test_bad_targets_are_refused_with_a_mend(tmp_path):
     (tmp_path / "folder.fmu").mkdir()
     with pytest.raises(ArgumentError, match=r"ending \.fmu; name the file arm\.fmu"):
-        archive.check_target(tmp_path / "arm.zip")
+        fmu_file.check_target(tmp_path / "arm.zip")
     with pytest.raises(ArgumentError, match="is a folder"):
-        archive.check_target(tmp_path / "folder.fmu")
+        fmu_file.check_target(tmp_path / "folder.fmu")
     with pytest.raises(ArgumentError, match="does not exist"):
-        archive.check_target(tmp_path / "none" / "m.fmu")
-    assert archive.check_target(str(tmp_path / "m.FMU")) == tmp_path / "m.FMU"
+        fmu_file.check_target(tmp_path / "none" / "m.fmu")
+    assert fmu_file.check_target(str(tmp_path / "m.FMU")) == tmp_path / "m.FMU"
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_bad_targets_are_refused_with_a_mend(tmp_path):
     ],
 )
 def test_places_of_the_binaries(fmi, names):
-    places = [archive.binary_name(fmi, platform, "m") for platform in TARGETS]
+    places = [fmu_file.binary_name(fmi, platform, "m") for platform in TARGETS]
     assert places == [f"binaries/{name}" for name in [*names, "aarch64-darwin/m.dylib"]]
 
 
@@ -124,7 +124,7 @@ def macho(processor: int, content: bytes) -> bytes:
 
 def test_fmi_2_has_one_universal_library_for_both_processors_of_macos():
     built = {"x86_64-darwin": macho(0x01000007, b"intel" * 9000), "aarch64-darwin": macho(0x0100000C, b"arm" * 99)}
-    files = archive.binaries("2.0", "m", {"x86_64-linux": b"elf", **built})
+    files = fmu_file.binaries("2.0", "m", {"x86_64-linux": b"elf", **built})
     assert sorted(files) == ["binaries/darwin64/m.dylib", "binaries/linux64/m.so"]
     library = files["binaries/darwin64/m.dylib"]
     assert struct.unpack_from(">II", library) == (0xCAFEBABE, 2)
@@ -137,5 +137,5 @@ def test_fmi_2_has_one_universal_library_for_both_processors_of_macos():
 
 def test_one_processor_of_macos_keeps_its_own_folder():
     thin = {"aarch64-darwin": macho(0x0100000C, b"arm")}
-    assert archive.binaries("2.0", "m", thin) == {"binaries/aarch64-darwin/m.dylib": thin["aarch64-darwin"]}
-    assert set(archive.binaries("3.0", "m", thin)) == {"binaries/aarch64-darwin/m.dylib"}
+    assert fmu_file.binaries("2.0", "m", thin) == {"binaries/aarch64-darwin/m.dylib": thin["aarch64-darwin"]}
+    assert set(fmu_file.binaries("3.0", "m", thin)) == {"binaries/aarch64-darwin/m.dylib"}

@@ -11,28 +11,28 @@ import pytest
 from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.model.archive import from_bytes
-from limberjack.fmu import coupling
+from limberjack.fmu import process_coupling
 from limberjack.fmu.native.targets import TARGETS, host
 from tests.fmu.coupled_fmu import load_arm
 
 
 @pytest.fixture(autouse=True)
 def fresh():
-    coupling._libraries.cache_clear()
+    process_coupling._libraries.cache_clear()
     yield
-    coupling._libraries.cache_clear()
+    process_coupling._libraries.cache_clear()
 
 
 def pretend(monkeypatch, package):
     """pyzmq is installed in this folder."""
     package.mkdir(parents=True, exist_ok=True)
     spec = ModuleSpec("zmq", None, origin=str(package / "__init__.py"))
-    monkeypatch.setattr(coupling.importlib.util, "find_spec", lambda name: spec)
+    monkeypatch.setattr(process_coupling.importlib.util, "find_spec", lambda name: spec)
 
 
 def test_the_model_and_the_libraries(tmp_path):
     arm = load_arm()
-    files = coupling.files(arm, [host()])
+    files = process_coupling.files(arm, [host()])
     model = from_bytes(files.pop("resources/model.ljm"), "model.ljm")
     assert Simulation(model).model_hash == Simulation(arm).model_hash
     for name, content in files.items():
@@ -51,33 +51,33 @@ def test_the_model_and_the_libraries(tmp_path):
 
 
 def test_the_same_model_gives_the_same_files():
-    assert coupling.files(load_arm(), [host()]) == coupling.files(load_arm(), [host()])
+    assert process_coupling.files(load_arm(), [host()]) == process_coupling.files(load_arm(), [host()])
 
 
 def test_other_platforms_are_refused():
     other = next(name for name in TARGETS if name != host())
     with pytest.raises(ArgumentError, match=f"for {other} cannot be made here.*embedded coupling"):
-        coupling.files(load_arm(), [host(), other])
+        process_coupling.files(load_arm(), [host(), other])
 
 
 def test_a_pyzmq_without_libraries_is_refused(monkeypatch, tmp_path):
     pretend(monkeypatch, tmp_path / "zmq")
-    with pytest.raises(coupling.LibraryError, match="brings no libzmq that could be carried.*pip install"):
-        coupling.files(load_arm(), [host()])
+    with pytest.raises(process_coupling.LibraryError, match="brings no libzmq that could be carried.*pip install"):
+        process_coupling.files(load_arm(), [host()])
     (tmp_path / "pyzmq.libs").mkdir()
-    with pytest.raises(coupling.LibraryError, match="no libzmq among the libraries"):
-        coupling.files(load_arm(), [host()])
+    with pytest.raises(process_coupling.LibraryError, match="no libzmq among the libraries"):
+        process_coupling.files(load_arm(), [host()])
 
 
 def test_a_library_that_does_not_load_is_refused(monkeypatch, tmp_path):
     pretend(monkeypatch, tmp_path / "zmq")
     (tmp_path / "pyzmq.libs").mkdir()
     (tmp_path / "pyzmq.libs" / "libzmq-1.so.5").write_bytes(b"no library")
-    with pytest.raises(coupling.LibraryError, match="cannot be loaded from another folder"):
-        coupling.files(load_arm(), [host()])
+    with pytest.raises(process_coupling.LibraryError, match="cannot be loaded from another folder"):
+        process_coupling.files(load_arm(), [host()])
 
 
 def test_no_pyzmq(monkeypatch):
-    monkeypatch.setattr(coupling.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(coupling.LibraryError, match="pyzmq is not installed"):
-        coupling.files(load_arm(), [host()])
+    monkeypatch.setattr(process_coupling.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(process_coupling.LibraryError, match="pyzmq is not installed"):
+        process_coupling.files(load_arm(), [host()])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.kernels.entries import entries
+from limberjack.engine.kernels.entry_points import entries
 from limberjack.engine.model.build import build, new_state
 from limberjack.engine.model.devices import Actuator, Sensor
 from limberjack.engine.model.plant import Plant

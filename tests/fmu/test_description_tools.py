@@ -10,7 +10,7 @@ import fmpy
 import pytest
 from fmpy.validation import validate_fmu
 
-from limberjack.fmu.archive import write
+from limberjack.fmu.fmu_file import write
 from tests.fmu import contents
 
 

@@ -14,8 +14,8 @@ from fmpy.validation import validate_fmu
 import limberjack as lj
 from limberjack.engine.kernels.step.integrate import INTEGRATORS
 from limberjack.engine.tables.flexible import (
-    AI_MODAL,
-    AI_TABLE,
+    AN_MODAL,
+    AN_TABLE,
     ATTACHED_INT,
     C_ATTACHED,
     C_MODAL,
@@ -107,7 +107,7 @@ def test_forged_tables_of_flexible_bodies_are_refused(boom: Exported, tmp_path: 
     first = struct.unpack_from("<Q", good, AT_INTS)[0]
     ints = boom.read.ints
     start = len(ints) - MODAL_INT * ints[C_MODAL] - ATTACHED_INT * ints[C_ATTACHED]  # no loops follow
-    for place, value in ((MI_MODES, 7), (MI_WORK, 8), (MODAL_INT + AI_MODAL, 1), (MODAL_INT + AI_TABLE, 10**6)):
+    for place, value in ((MI_MODES, 7), (MI_WORK, 8), (MODAL_INT + AN_MODAL, 1), (MODAL_INT + AN_TABLE, 10**6)):
         bad = bytearray(good)
         struct.pack_into("<q", bad, first + 8 * (start + place), value)
         (tmp_path / "plant.bin").write_bytes(sealed(bytes(bad)))

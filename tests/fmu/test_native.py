@@ -15,9 +15,9 @@ import pytest
 
 import limberjack as lj
 from limberjack.engine.common.errors import ArgumentError, MissingExtraError
-from limberjack.engine.kernels.entries import entries
+from limberjack.engine.kernels.entry_points import entries
 from limberjack.engine.kernels.step.integrate import INTEGRATORS
-from limberjack.fmu.native import build, link, lower, objects, targets
+from limberjack.fmu.native import binary_cache, linker, lower, objects, targets
 from limberjack.fmu.native.store import COMPLETE
 from tests.engine.full_model import full_model
 from tests.engine.random_systems import MOVING, random_state, random_system
@@ -49,15 +49,15 @@ def library(folder) -> ctypes.CDLL:
     paths = list(target.processors)
     source = folder / "tables.c"
     source.write_text(TABLES + "\n".join(f"EXPORT({path})" for path in paths))
-    code = objects.write_objects(build.bitcode(), target, folder)
+    code = objects.write_objects(binary_cache.bitcode(), target, folder)
     output = folder / f"tables{target.suffix}"
     command = [
-        *link.compiler(target),
+        *linker.compiler(target),
         "-std=c11",
         "-O2",
         "-shared",
         "-fPIC",
-        f"-I{link.SHIM}",
+        f"-I{linker.SHIM}",
         f"-I{header()}",
         str(source),
     ]
@@ -199,7 +199,7 @@ def test_the_kernels_need_nothing_but_the_c_library(folder, library):
 def test_rounding_down_is_an_instruction_on_every_platform(name):
     """Every kernel that rounds down; the name would stand in the object file's table of symbols."""
     target, rounding = targets.TARGETS[name], 0
-    for code in build.bitcode().values():
+    for code in binary_cache.bitcode().values():
         if "llvm.floor" in str(llvm.parse_bitcode(code, llvm.create_context())):
             rounding += 1
             for path in target.processors:
@@ -210,7 +210,7 @@ def test_rounding_down_is_an_instruction_on_every_platform(name):
 @pytest.mark.skipif(sys.platform != "linux", reason="ELF files")
 @pytest.mark.long
 def test_a_binary_exports_the_functions_of_both_standards_and_no_others():
-    path = build.binaries(targets.chosen("host"), "embedded")[targets.host()]
+    path = binary_cache.binaries(targets.chosen("host"), "embedded")[targets.host()]
     names = exported(path)
     assert {name[:4] for name in names} == {"fmi2", "fmi3"}
     assert {"fmi2DoStep", "fmi2GetDirectionalDerivative", "fmi3DoStep", "fmi3GetAdjointDerivative"} <= names
@@ -224,27 +224,27 @@ def test_unknown_platforms_are_refused_by_name():
 
 
 def test_without_ziglang_only_this_machine_can_be_linked_for(monkeypatch):
-    monkeypatch.setattr(link.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(linker.importlib.util, "find_spec", lambda name: None)
     foreign = next(target for name, target in targets.TARGETS.items() if name != targets.host())
     with pytest.raises(MissingExtraError, match=r'--platform host.*limberjack\[fmu\]"'):
-        link.compiler(foreign)
-    monkeypatch.setattr(link.shutil, "which", lambda name: f"/bin/{name}")
-    assert link.compiler(targets.TARGETS[targets.host()]) == ["/bin/cc"]
+        linker.compiler(foreign)
+    monkeypatch.setattr(linker.shutil, "which", lambda name: f"/bin/{name}")
+    assert linker.compiler(targets.TARGETS[targets.host()]) == ["/bin/cc"]
 
 
 def test_a_compiler_that_fails_is_quoted(tmp_path):
     target = targets.TARGETS[targets.host()]
     broken = tmp_path / "broken.o"
     broken.write_bytes(b"no object")
-    with pytest.raises(link.LinkError, match=f"for {target.name} failed"):
-        link.link(target, "embedded", [broken], tmp_path / "x.so", tmp_path / "cache")
+    with pytest.raises(linker.LinkError, match=f"for {target.name} failed"):
+        linker.link(target, "embedded", [broken], tmp_path / "x.so", tmp_path / "cache")
 
 
 @pytest.mark.long
 def test_a_build_from_nothing_gives_the_same_bytes(monkeypatch, tmp_path):
-    kept = build.binaries(targets.chosen("host"), "embedded")[targets.host()].read_bytes()
-    monkeypatch.setattr(build, "_cache_folder", lambda: tmp_path / "cache")
-    assert build.binaries(targets.chosen("host"), "embedded")[targets.host()].read_bytes() == kept
+    kept = binary_cache.binaries(targets.chosen("host"), "embedded")[targets.host()].read_bytes()
+    monkeypatch.setattr(binary_cache, "_cache_folder", lambda: tmp_path / "cache")
+    assert binary_cache.binaries(targets.chosen("host"), "embedded")[targets.host()].read_bytes() == kept
 
 
 def test_of_several_processes_one_compiles_for_all(monkeypatch, tmp_path):
@@ -256,10 +256,10 @@ def test_of_several_processes_one_compiles_for_all(monkeypatch, tmp_path):
         (folder / "advance.bc").write_bytes(b"code")
         (folder / COMPLETE).touch()
 
-    monkeypatch.setattr(build, "_cache_folder", lambda: tmp_path / "cache")
-    monkeypatch.setattr(build, "_lower", lower)
+    monkeypatch.setattr(binary_cache, "_cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(binary_cache, "_lower", lower)
     with ThreadPoolExecutor(4) as pool:
-        found = [pool.submit(build.bitcode) for _ in range(4)]
+        found = [pool.submit(binary_cache.bitcode) for _ in range(4)]
         assert [each.result(20.0) for each in found] == [{"advance": b"code"}] * 4
     assert len(made) == 1
 
@@ -313,19 +313,19 @@ def test_a_platform_that_fails_costs_nothing_of_the_others(monkeypatch, tmp_path
     def fake(target, coupling, files, output, cache):
         linked.append(target.name)
         if target.name in broken:
-            raise link.PlatformError(f"linking the FMU binary for {target.name} failed:\nno such luck")
+            raise linker.PlatformError(f"linking the FMU binary for {target.name} failed:\nno such luck")
         output.write_bytes(target.name.encode())
 
-    monkeypatch.setattr(build, "_cache_folder", lambda: tmp_path / "cache")
-    monkeypatch.setattr(build, "link", fake)
+    monkeypatch.setattr(binary_cache, "_cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(binary_cache, "link", fake)
     chosen = targets.chosen(["x86_64-linux", "aarch64-linux", "x86_64-windows"])
     advice = (
         r"aarch64-linux failed:\nno such luck\nTo export without it: --platform x86_64-linux --platform x86_64-windows"
     )
-    with pytest.raises(link.LinkError, match=advice):
-        build.binaries(chosen, "process")
+    with pytest.raises(linker.LinkError, match=advice):
+        binary_cache.binaries(chosen, "process")
     broken.clear()
-    found = build.binaries(chosen, "process")
+    found = binary_cache.binaries(chosen, "process")
     assert linked == ["x86_64-linux", "aarch64-linux", "x86_64-windows", "aarch64-linux"]
     assert {name: path.read_text() for name, path in found.items()} == {target.name: target.name for target in chosen}
 
@@ -333,6 +333,6 @@ def test_a_platform_that_fails_costs_nothing_of_the_others(monkeypatch, tmp_path
 def test_a_cache_that_cannot_be_written(monkeypatch, tmp_path):
     """The folder is none of the caller's paths: the message says what it is for, and how to have another."""
     (tmp_path / "file").write_text("")
-    monkeypatch.setattr(build.platformdirs, "user_cache_dir", lambda name: str(tmp_path / "file" / name))
+    monkeypatch.setattr(binary_cache.platformdirs, "user_cache_dir", lambda name: str(tmp_path / "file" / name))
     with pytest.raises(ArgumentError, match=r"FMU binaries are kept in .*file.limberjack.fmu, .*XDG_CACHE_HOME"):
-        build.binaries(targets.chosen("host"), "embedded")
+        binary_cache.binaries(targets.chosen("host"), "embedded")

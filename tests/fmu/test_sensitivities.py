@@ -10,7 +10,7 @@ import pytest
 
 import limberjack as lj
 from limberjack.benchmarks.fmu.host import unpack
-from limberjack.engine.kernels.entries import entries
+from limberjack.engine.kernels.entry_points import entries
 from limberjack.engine.model.build import build
 from limberjack.engine.tables import plant as layout
 from limberjack.engine.tables.hinge_types import CUSTOM, FREE, SPHERICAL

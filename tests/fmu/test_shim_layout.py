@@ -187,10 +187,10 @@ def test_tables_of_flexible_bodies_that_contradict_each_other(refuse):
         (topo, (node, layout.UP), 0, "topology"),  # on no body
         (topo, (node, layout.UP), modal, "topology"),  # on the link that the hinge moves
         (topo, (node, layout.KIND), hinge_types.FIXED, "topology"),
-        (nodes, (0, flexible.AI_MODAL), 1 - nodes[0, flexible.AI_MODAL], "flexible bodies"),  # and other lengths
-        (nodes, (0, flexible.AI_CURVED), 0, "flexible bodies"),
-        (nodes, (0, flexible.AI_COLUMN), 3, "flexible bodies"),  # amid those of a node
-        (nodes, (0, flexible.AI_COLUMN), bodies[nodes[0, flexible.AI_MODAL], flexible.MI_RANK], "flexible bodies"),
+        (nodes, (0, flexible.AN_MODAL), 1 - nodes[0, flexible.AN_MODAL], "flexible bodies"),  # and other lengths
+        (nodes, (0, flexible.AN_CURVED), 0, "flexible bodies"),
+        (nodes, (0, flexible.AN_COLUMN), 3, "flexible bodies"),  # amid those of a node
+        (nodes, (0, flexible.AN_COLUMN), bodies[nodes[0, flexible.AN_MODAL], flexible.MI_RANK], "flexible bodies"),
         (bodies, (0, flexible.MI_RANK), bodies[0, flexible.MI_RANK] + 1, "flexible bodies"),
         (
             bodies,
@@ -281,7 +281,7 @@ def test_a_coupling_of_a_quasi_velocity(refuse):
     forged = Plant(plant.ints.copy(), plant.floats)
     coupling = forged.sections["loop_int"][3]
     assert coupling[loops.L_KIND] == loops.COUPLING
-    forged.sections["term_int"][coupling[loops.L_TERM], loops.TI_Q] = -1
+    forged.sections["term_int"][coupling[loops.L_TERM], loops.TM_Q] = -1
     assert refuse(forged.ints) == "loops"
 
 

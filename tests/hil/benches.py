@@ -10,7 +10,7 @@ import numpy as np
 
 from limberjack.hil.devices.device import Link, Wiring
 from limberjack.hil.events import Event
-from limberjack.hil.placing import Placing
+from limberjack.hil.realtime_rights import RealtimeRights
 
 
 class FakeClock:
@@ -36,7 +36,7 @@ class FakeClock:
 
 def fake(clock: FakeClock | None = None) -> dict[str, Any]:
     """Options of an Executive whose times are made up; collecting garbage before each run would take most of a test."""
-    return {"clock": clock or FakeClock(), "placing": Placing(freeze=False)}
+    return {"clock": clock or FakeClock(), "placing": RealtimeRights(freeze=False)}
 
 
 class FakeDevice:

@@ -16,7 +16,7 @@ import pytest
 
 from limberjack.cli import main
 from limberjack.engine.common.errors import ArgumentError
-from limberjack.hil.campaign.load import load_campaign
+from limberjack.hil.campaign.campaign_file import load_campaign
 from limberjack.hil.campaign.runner import head_of, report_run, run_campaign
 from limberjack.hil.campaign.sampling import plan
 from limberjack.hil.campaign.table import Journal, Row, columns, write_table

@@ -13,7 +13,7 @@ import yaml
 from scipy import stats
 
 from limberjack.engine.common.errors import ModelError
-from limberjack.hil.campaign.load import load_campaign
+from limberjack.hil.campaign.campaign_file import load_campaign
 from limberjack.hil.campaign.sampling import plan, quantile
 from limberjack.hil.campaign.schema import VarySpec, json_schema
 

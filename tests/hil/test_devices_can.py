@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import limberjack as lj
+from limberjack.hil.bench_device import mount
 from limberjack.hil.devices.can_codec import Frames, read_dbc
 from limberjack.hil.devices.uri import device_from, twin_from
 from limberjack.hil.executive import Executive
-from limberjack.hil.mounted import mount
 from limberjack.hil.signals import Signals
 from tests.hil.links import WIRING, law, pendulum
 

@@ -10,8 +10,8 @@ import pytest
 
 import limberjack as lj
 from limberjack.hil.devices.device import Wiring
-from limberjack.hil.devices.layout import read_layout
 from limberjack.hil.devices.message import Head, Message, newer
+from limberjack.hil.devices.message_layout import read_layout
 from limberjack.hil.devices.uri import device_from
 from tests.hil.links import WIRING
 

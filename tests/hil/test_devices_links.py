@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 import limberjack as lj
+from limberjack.hil.bench_device import mount
 from limberjack.hil.devices.device import Link
 from limberjack.hil.devices.framing import Cobs
 from limberjack.hil.devices.shared_memory import path_of
 from limberjack.hil.devices.uri import device_from, twin_from
 from limberjack.hil.errors import HilError
 from limberjack.hil.executive import Executive
-from limberjack.hil.mounted import mount
 from limberjack.hil.signals import Signals
 from tests.hil.links import WIRING, free_port, in_process, law, pendulum
 

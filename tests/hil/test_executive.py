@@ -14,12 +14,12 @@ import pytest
 import limberjack as lj
 from limberjack.engine.common.errors import ArgumentError, SimulationError, UnknownNameError
 from limberjack.hil import timeline as tl
+from limberjack.hil.bench_device import PATIENCE, mount
+from limberjack.hil.bench_interfaces import Trip
 from limberjack.hil.errors import HilError
 from limberjack.hil.events import Event, EventLog
 from limberjack.hil.executive import Executive
-from limberjack.hil.mounted import PATIENCE, mount
-from limberjack.hil.parts import Trip
-from limberjack.hil.placing import Placing
+from limberjack.hil.realtime_rights import RealtimeRights
 from limberjack.hil.signals import Signals
 from limberjack.hil.timeline import At, Command, End, Timeline
 from tests.hil.benches import FakeClock, FakeDevice, FakeRecorder, fake
@@ -244,7 +244,7 @@ def test_interrupts_stop_in_order(arm, number):
 def test_a_long_frame_does_not_keep_an_interrupt_waiting(arm):
     """Frames of 10 s: the first would begin 10 s after the start, and the clock stays far from that."""
     clock = FakeClock()
-    executive = Executive(arm, steps_per_frame=10_000, clock=clock, placing=Placing(freeze=False))
+    executive = Executive(arm, steps_per_frame=10_000, clock=clock, placing=RealtimeRights(freeze=False))
     begun, wait = clock.now_ns(), clock.wait_until
 
     def wait_until(deadline):
@@ -355,4 +355,4 @@ def test_arguments(arm, options):
         Executive(arm, **options)
     for duration in (0.0, -1.0, float("nan"), 1e300):
         with pytest.raises(ArgumentError):
-            Executive(arm, placing=Placing(freeze=False)).run(duration)
+            Executive(arm, placing=RealtimeRights(freeze=False)).run(duration)

@@ -9,10 +9,10 @@ import pytest
 
 import limberjack as lj
 from limberjack.hil import faults
+from limberjack.hil.bench_device import mount
 from limberjack.hil.devices.in_process import InProcessDevice
 from limberjack.hil.errors import HilError
 from limberjack.hil.executive import Executive
-from limberjack.hil.mounted import mount
 from limberjack.hil.scenario.tape import Tape
 from limberjack.hil.signals import Signals
 from limberjack.hil.timeline import At, SetFault, Timeline

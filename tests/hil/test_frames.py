@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from limberjack.hil.frames import FrameLog, Histogram
+from limberjack.hil.frame_times import FrameLog, Histogram
 
 PERIOD = 1_000_000
 

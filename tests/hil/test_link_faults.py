@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import limberjack as lj
+from limberjack.hil.bench_device import mount
 from limberjack.hil.devices.device import Link
 from limberjack.hil.devices.uri import device_from, twin_from
 from limberjack.hil.executive import Executive
 from limberjack.hil.link_faults import Disturbance, DisturbedDevice, LinkFault, disturbance, together
-from limberjack.hil.mounted import mount
 from limberjack.hil.signals import Signals
 from limberjack.hil.timeline import At, SetFault, Timeline
 from tests.hil.links import WIRING, free_port, law, pendulum

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from limberjack.engine.common.errors import ArgumentError
+from limberjack.hil.bench_device import mount
 from limberjack.hil.executive import Executive
-from limberjack.hil.mounted import mount
 from limberjack.hil.overruns import OverrunPolicy
 from limberjack.hil.signals import Signals
 from tests.hil.benches import FakeClock, FakeDevice, fake

@@ -12,9 +12,9 @@ import pytest
 
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.hil.clock import LEAST_MARGIN_NS, MOST_MARGIN_NS, MonotonicClock, measured_clock, oversleeps
-from limberjack.hil.placing import Placing
+from limberjack.hil.realtime_rights import RealtimeRights
 
-ALL = Placing(priority=1, cpus=(0,), lock_memory=True)
+ALL = RealtimeRights(priority=1, cpus=(0,), lock_memory=True)
 
 
 def state():
@@ -44,7 +44,7 @@ def test_threads_that_may_hold_pythons_lock_get_a_priority_too():
     thread = threading.Thread(target=done.wait)
     thread.start()
     try:
-        with Placing(priority=3, freeze=False).held() as rights:
+        with RealtimeRights(priority=3, freeze=False).held() as rights:
             if next(right for right in rights if right.name == "SCHED_FIFO").granted:
                 assert os.sched_getparam(thread.native_id).sched_priority == 2
         assert os.sched_getscheduler(thread.native_id) == os.SCHED_OTHER
@@ -54,7 +54,7 @@ def test_threads_that_may_hold_pythons_lock_get_a_priority_too():
 
 
 def test_nothing_is_asked_unless_wanted():
-    with Placing(freeze=False).held() as rights:
+    with RealtimeRights(freeze=False).held() as rights:
         assert {right.name for right in rights} == {"thread switch interval", "timer slack"}
         assert gc.isenabled()
 
@@ -64,7 +64,7 @@ def test_refusals_say_why_and_how_to_mend_them(monkeypatch):
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr(os, "sched_setscheduler", refuse)
-    with Placing(priority=50, cpus=(4095,), freeze=False).held() as rights:
+    with RealtimeRights(priority=50, cpus=(4095,), freeze=False).held() as rights:
         refused = {right.name: right.text for right in rights if not right.granted}
     assert set(refused) == {"affinity", "SCHED_FIFO"}
     assert "choose from" in refused["affinity"]
@@ -81,7 +81,7 @@ def test_memory_that_may_not_be_locked(monkeypatch):
             return -1
 
     monkeypatch.setattr(ctypes, "CDLL", lambda *_, **__: Library())
-    with Placing(lock_memory=True, freeze=False).held() as rights:
+    with RealtimeRights(lock_memory=True, freeze=False).held() as rights:
         refused = {right.name: right.text for right in rights if not right.granted}
     assert set(refused) == {"timer slack", "locked memory"}
     assert "memlock" in refused["locked memory"]
@@ -90,7 +90,7 @@ def test_memory_that_may_not_be_locked(monkeypatch):
 @pytest.mark.parametrize("options", [{"priority": 0}, {"priority": 100}, {"cpus": (-1,)}])
 def test_numbers_that_cannot_be(options):
     with pytest.raises(ArgumentError):
-        Placing(**options)
+        RealtimeRights(**options)
 
 
 def test_no_wait_ends_early():

@@ -10,10 +10,10 @@ import pytest
 from limberjack.cli import main
 from limberjack.hil.events import EventLog
 from limberjack.hil.executive import Executive, Outcome
-from limberjack.hil.frames import FrameLog
-from limberjack.hil.frames_plot import frames_figure
-from limberjack.hil.placing import Placing
+from limberjack.hil.frame_times import FrameLog
+from limberjack.hil.frame_times_plot import frames_figure
 from limberjack.hil.probe import Probe, Trial, _rates, _search, bare_loop, run_at
+from limberjack.hil.realtime_rights import RealtimeRights
 from tests.hil.benches import FakeClock
 from tests.hil.conftest import EXAMPLES
 
@@ -47,14 +47,14 @@ def test_the_search_ends_at_the_highest_clean_rate(fastest, found):
 def test_slower_frames_have_several_steps(arm, monkeypatch, rate, steps):
     found = []
     monkeypatch.setattr(Executive, "run", lambda self, seconds: found.append((self.steps, self.period)) or RAN)
-    assert run_at(arm.system, rate, 1.0, None, Placing()) is RAN
+    assert run_at(arm.system, rate, 1.0, None, RealtimeRights()) is RAN
     assert found == [(steps, pytest.approx(1.0 / rate))]
 
 
 def test_the_user_may_stop_a_probe(arm, monkeypatch):
     monkeypatch.setattr(Executive, "run", lambda self, seconds: dataclasses.replace(RAN, reason="stopped"))
     with pytest.raises(KeyboardInterrupt):
-        run_at(arm.system, 1000.0, 1.0, None, Placing())
+        run_at(arm.system, 1000.0, 1.0, None, RealtimeRights())
 
 
 def test_a_rate_at_which_the_model_fails_is_not_sustained():
@@ -65,7 +65,7 @@ def test_a_rate_at_which_the_model_fails_is_not_sustained():
 
 def test_an_empty_loop_counts_what_the_machine_does():
     late = np.random.default_rng(3).integers(0, 1_300_000, 400)
-    log = bare_loop(1000.0, 0.4, Placing(freeze=False), FakeClock(lambda k: int(late[k])))
+    log = bare_loop(1000.0, 0.4, RealtimeRights(freeze=False), FakeClock(lambda k: int(late[k])))
     found = log.statistics()
     assert found.frames == 400
     assert found.overruns == log.overruns > 0

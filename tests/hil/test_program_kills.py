@@ -17,8 +17,8 @@ import pytest
 import limberjack as lj
 from limberjack.hil.record.mcap_file import McapFile
 from limberjack.hil.record.replay import replay
-from limberjack.hil.scenario.load import load_scenario
-from limberjack.hil.scenario.run import run_scenario
+from limberjack.hil.scenario.execution import run_scenario
+from limberjack.hil.scenario.scenario_file import load_scenario
 from tests.hil.links import PENDULUM, free_port
 
 WAIT_S, LIMIT_S, FRAME_S = 30.0, 0.1, 0.002

@@ -17,7 +17,7 @@ from limberjack.hil.campaign.runner import Summary
 from limberjack.hil.campaign.sampling import Job
 from limberjack.hil.campaign.table import Row
 from limberjack.hil.errors import HilError
-from limberjack.hil.scenario.run import run_scenario
+from limberjack.hil.scenario.execution import run_scenario
 from tests.hil.test_scenario import PENDULUM, write
 
 #: beside the scenario: a controller that harms the process that records, in the middle of the run

@@ -20,8 +20,8 @@ import limberjack as lj
 from limberjack.cli import main
 from limberjack.hil.events import Event, EventLog
 from limberjack.hil.scenario.criteria import Evidence, judge
-from limberjack.hil.scenario.load import load_scenario
-from limberjack.hil.scenario.run import run_scenario
+from limberjack.hil.scenario.execution import run_scenario
+from limberjack.hil.scenario.scenario_file import load_scenario
 from limberjack.hil.scenario.schema import ScenarioSpec, json_schema
 
 ROOT = Path(__file__).resolve().parents[2]

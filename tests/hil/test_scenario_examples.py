@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from limberjack.cli import main
-from limberjack.hil.scenario.run import run_scenario
+from limberjack.hil.scenario.execution import run_scenario
 from tests.hil.links import free_port
 
 SCENARIOS = Path(__file__).resolve().parents[2] / "examples" / "scenarios"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from limberjack.hil.scenario.run import run_scenario
+from limberjack.hil.scenario.execution import run_scenario
 
 PATH = Path(__file__).resolve().parents[2] / "examples" / "scenarios" / "star_tracker.yaml"
 BRIEF = {"duration": 2.0, "timeline": [], "criteria": []}

@@ -15,9 +15,9 @@ import pytest
 
 import limberjack as lj
 from limberjack.examples.servo_controller.build import build
+from limberjack.hil.bench_device import mount
 from limberjack.hil.devices.uri import device_from
 from limberjack.hil.executive import Executive
-from limberjack.hil.mounted import mount
 from limberjack.hil.signals import Signals
 from tests.hil.links import free_port
 

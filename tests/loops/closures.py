@@ -1,4 +1,4 @@
-"""What a loop forbids, written from the description of the loop types in `system/system.py`, in the axes a user writes.
+"""What a loop forbids, written from the description of the loop types in `model/system.py`, in the axes a user writes.
 
 R turns components in frame b to frame a, d is the position of b's origin in a, and [w; u] is the velocity of b
 relative to a in the axes of a: w the relative angular velocity, u = dd/dt. A joining loop forbids A [w; u] = 0; the

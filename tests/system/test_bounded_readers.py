@@ -39,13 +39,13 @@ from limberjack.engine.modes.calculix_stress import read_stresses
 from limberjack.engine.modes.describe import read_description
 from limberjack.engine.modes.matrix_files import read_matrix, read_nodes
 from limberjack.engine.modes.nastran import check_includes
-from limberjack.fmu.controller.archive import read as read_fmu
-from limberjack.hil.campaign.load import load_campaign
+from limberjack.fmu.controller.unpacking import read as read_fmu
+from limberjack.hil.campaign.campaign_file import load_campaign
 from limberjack.hil.devices.can_codec import read_dbc
-from limberjack.hil.devices.layout import read_layout
+from limberjack.hil.devices.message_layout import read_layout
 from limberjack.hil.record.compare import open_table
 from limberjack.hil.record.mcap_file import McapFile
-from limberjack.hil.scenario.load import load_scenario
+from limberjack.hil.scenario.scenario_file import load_scenario
 
 HEAD = "limberjack: 1\nname: a\n"
 #: processor time that nothing below may need, s: about ten times what it needs
@@ -214,7 +214,7 @@ def test_nothing_compares_names_without_bounds():
     root = Path(__file__).resolve().parents[2]
     folders = ("engine", "bridge", "fmu", "hil", "src/limberjack/commands")
     users = [p for folder in folders for p in (root / folder).rglob("*.py") if "import difflib" in p.read_text()]
-    assert [path.name for path in users] == ["near.py"]
+    assert [path.name for path in users] == ["nearest.py"]
 
 
 # --- XML

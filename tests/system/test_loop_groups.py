@@ -12,7 +12,7 @@ import pytest
 from limberjack.engine.model.frames import assemble
 from limberjack.engine.model.loops.closure import closures
 from limberjack.engine.model.loops.groups import united
-from limberjack.engine.model.loops.kinematics import Tree
+from limberjack.engine.model.loops.joint_tree import Tree
 from limberjack.engine.model.loops.plan import plan
 from limberjack.engine.model.system import Body, Hinge, Inertia, Loop, Pose, System, Term
 from limberjack.engine.model.validate import validate

@@ -10,7 +10,7 @@ import pytest
 from limberjack.engine.algebra.rotations import from_axis_angle, from_rpy, to_quaternion
 from limberjack.engine.model.frames import assemble
 from limberjack.engine.model.loops.closure import closures
-from limberjack.engine.model.loops.kinematics import Tree
+from limberjack.engine.model.loops.joint_tree import Tree
 from limberjack.engine.model.loops.mechanism import Mechanism
 from limberjack.engine.model.system import Hinge, Loop, Pose
 from limberjack.engine.model.validate import validate

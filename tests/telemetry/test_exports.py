@@ -12,7 +12,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 import limberjack as lj
-from limberjack.bridge.console.layout import objects_of
+from limberjack.bridge.console.displays import objects_of
 from limberjack.bridge.telemetry.dictionary import dictionary_of
 from limberjack.bridge.telemetry.exports.registry import EXPORTS, Subject, export_of
 from limberjack.cli import main

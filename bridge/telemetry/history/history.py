@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from limberjack.bridge.telemetry.dictionary import Dictionary
-from limberjack.bridge.telemetry.history.blocks import LAST, MAXIMUM, MINIMUM, Points, empty, joined, single
+from limberjack.bridge.telemetry.history.encoding import LAST, MAXIMUM, MINIMUM, Points, empty, joined, single
 from limberjack.bridge.telemetry.history.store import HistoryError, Store
 from limberjack.bridge.telemetry.sample import Notice, Sample
 from limberjack.engine.common import arguments

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from limberjack.bridge.errors import BridgeError
 from limberjack.bridge.telemetry.dictionary import Dictionary
-from limberjack.bridge.telemetry.history.blocks import Points, column_size, head_size, pack, unpack
+from limberjack.bridge.telemetry.history.encoding import Points, column_size, head_size, pack, unpack
 from limberjack.bridge.telemetry.sample import Notice
 from limberjack.engine.common.errors import ExitCode
 

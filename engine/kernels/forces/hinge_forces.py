@@ -14,10 +14,10 @@ from limberjack.engine.algebra.views import vector_view
 from limberjack.engine.compile.kernel import entry, kernel
 from limberjack.engine.kernels.forces.motor import motor_force, start_motor, take_motors
 from limberjack.engine.tables.plant import (
-    A_KD,
-    A_KP,
-    A_LIMIT,
-    A_RATE,
+    AC_KD,
+    AC_KP,
+    AC_LIMIT,
+    AC_RATE,
     AI_COMMAND,
     AI_MODE,
     AI_MOTOR,
@@ -91,16 +91,16 @@ def drive_force(mode, values, x, rate, command, i):
     if mode == MODE_TORQUE:
         return command[i], 0.0, 0.0
     if mode == MODE_VELOCITY:
-        wanted = max(-values[A_RATE], min(command[i], values[A_RATE]))
-        return values[A_KD] * (wanted - rate) + command[i + 1], 0.0, values[A_KD]
-    force = values[A_KP] * (command[i] - x) + values[A_KD] * (command[i + 1] - rate) + command[i + 2]
-    return force, values[A_KP], values[A_KD]
+        wanted = max(-values[AC_RATE], min(command[i], values[AC_RATE]))
+        return values[AC_KD] * (wanted - rate) + command[i + 1], 0.0, values[AC_KD]
+    force = values[AC_KP] * (command[i] - x) + values[AC_KD] * (command[i + 1] - rate) + command[i + 2]
+    return force, values[AC_KP], values[AC_KD]
 
 
 @kernel
 def spent(values, rate, force):
     """Whether an actuator is at its largest rate, and its force would lead beyond."""
-    return abs(rate) >= values[A_RATE] and force * rate > 0.0
+    return abs(rate) >= values[AC_RATE] and force * rate > 0.0
 
 
 @kernel
@@ -109,7 +109,7 @@ def _limited_force(plant, a, q, v, command):
     drive, values = plant.actuator_int[a], plant.actuator[a]
     x = q[drive[AI_Q]] if drive[AI_MODE] == MODE_SERVO else 0.0
     force, k, c = drive_force(drive[AI_MODE], values, x, v[drive[AI_V]], command, drive[AI_COMMAND])
-    limit = values[A_LIMIT]
+    limit = values[AC_LIMIT]
     if force > limit:
         return limit, 0.0, 0.0
     if force < -limit:
@@ -156,7 +156,7 @@ def _stop_switch(dof, depth, rate):
 @kernel
 def _limit_switch(values, force, rate):
     """Positive where an actuator has more force than its limit, or force beyond its largest rate; both towards plus."""
-    limit, fastest, over = values[A_LIMIT], values[A_RATE], -1.0
+    limit, fastest, over = values[AC_LIMIT], values[AC_RATE], -1.0
     if limit - limit == 0.0:
         over = force - limit
     if fastest - fastest == 0.0:

@@ -37,18 +37,18 @@ from limberjack.engine.tables.drives import (
     MO_V,
     MO_VOLTAGE,
     MOTOR_STATE,
-    X_ANGLE,
-    X_CURRENT,
-    X_INTEGRAL,
-    X_RATE,
-    Y_C,
-    Y_CURRENT,
-    Y_F,
-    Y_INTEGRAL,
-    Y_PER,
-    Y_RATE,
-    Y_SIDE,
-    Y_SLOPE,
+    MW_C,
+    MW_CURRENT,
+    MW_F,
+    MW_INTEGRAL,
+    MW_PER,
+    MW_RATE,
+    MW_SIDE,
+    MW_SLOPE,
+    MX_ANGLE,
+    MX_CURRENT,
+    MX_INTEGRAL,
+    MX_RATE,
 )
 
 
@@ -82,11 +82,11 @@ def rotor_friction(values, rate):
 
 @kernel
 def _winding(values, now, x, torque, rate, h):
-    """Rows Y_CURRENT, Y_SLOPE, Y_INTEGRAL: the current after h as a function of the rate, for a wanted torque."""
+    """Rows MW_CURRENT, MW_SLOPE, MW_INTEGRAL: the current after h as a function of the rate, for a wanted torque."""
     per, kp, ki = h / values[MO_L], values[MO_KP], values[MO_KI]
     most, limit = values[MO_CURRENT], values[MO_VOLTAGE]
     wanted = max(-most, min(torque / values[MO_K], most))
-    i, z, emf = x[X_CURRENT], x[X_INTEGRAL], values[MO_K] * rate
+    i, z, emf = x[MX_CURRENT], x[MX_INTEGRAL], values[MO_K] * rate
     stiff = 1.0 + per * (values[MO_R] + kp + h * ki)
     new = (i + per * ((kp + h * ki) * wanted + ki * z - emf)) / stiff
     integral = z + h * (wanted - new)
@@ -95,14 +95,14 @@ def _winding(values, now, x, torque, rate, h):
         stiff, integral = 1.0 + per * values[MO_R], z
         new = (i + per * ((limit if u > 0.0 else -limit) - emf)) / stiff
     slope = per * values[MO_K] / stiff
-    now[Y_CURRENT], now[Y_SLOPE], now[Y_INTEGRAL] = new + slope * rate, slope, integral
+    now[MW_CURRENT], now[MW_SLOPE], now[MW_INTEGRAL] = new + slope * rate, slope, integral
 
 
 @kernel
 def _touching(values, x, q, v, rate, h):
     """(side, spring torque now): the flank of the gear that touches at the end, if the joint keeps its rate v."""
     for side in (1.0, -1.0):
-        depth = x[X_ANGLE] - q - 0.5 * side * values[MO_PLAY]
+        depth = x[MX_ANGLE] - q - 0.5 * side * values[MO_PLAY]
         closing = rate - v
         push = values[MO_STIFFNESS] * (depth + h * closing) + values[MO_GEAR_DAMPING] * closing
         if side * (depth + h * closing) > 0.0 and side * push > 0.0:
@@ -112,16 +112,16 @@ def _touching(values, x, q, v, rate, h):
 
 @kernel
 def _gear(values, now, x, q, v, h):
-    """Rows Y_F, Y_C, Y_RATE, Y_PER, Y_SIDE of an elastic gear; the winding is done, its current that of the rotor."""
-    friction, slope = rotor_friction(values, x[X_RATE])
+    """MW_F, MW_C, MW_RATE, MW_PER, MW_SIDE of an elastic gear; the winding is done, its current that of the rotor."""
+    friction, slope = rotor_friction(values, x[MX_RATE])
     inertia = values[MO_INERTIA] + h * slope
-    free = x[X_RATE] + h * (values[MO_K] * now[Y_CURRENT] - friction) / inertia
+    free = x[MX_RATE] + h * (values[MO_K] * now[MW_CURRENT] - friction) / inertia
     G = values[MO_GEAR_DAMPING] + h * values[MO_STIFFNESS]
     side, spring = _touching(values, x, q, v, free, h)
     per = h / inertia
     share = 1.0 / (1.0 + G * per) if side != 0.0 else 0.0
-    now[Y_F], now[Y_C] = share * (spring + G * free), share * G
-    now[Y_RATE], now[Y_PER], now[Y_SIDE] = free, per, side
+    now[MW_F], now[MW_C] = share * (spring + G * free), share * G
+    now[MW_RATE], now[MW_PER], now[MW_SIDE] = free, per, side
 
 
 @kernel
@@ -131,11 +131,11 @@ def start_motor(plant, work, m, torque, q, v, h):
     rate = v[plant.drives.motor_int[m, MO_V]]
     if plant.drives.motor_int[m, MO_ELASTIC] == 0:
         _winding(values, now, x, torque, rate, h)
-        now[Y_F], now[Y_C], now[Y_SIDE] = values[MO_K] * now[Y_CURRENT], values[MO_K] * now[Y_SLOPE], 0.0
+        now[MW_F], now[MW_C], now[MW_SIDE] = values[MO_K] * now[MW_CURRENT], values[MO_K] * now[MW_SLOPE], 0.0
         return
-    _winding(values, now, x, torque, x[X_RATE], h)
-    now[Y_CURRENT] -= now[Y_SLOPE] * x[X_RATE]
-    now[Y_SLOPE] = 0.0
+    _winding(values, now, x, torque, x[MX_RATE], h)
+    now[MW_CURRENT] -= now[MW_SLOPE] * x[MX_RATE]
+    now[MW_SLOPE] = 0.0
     _gear(values, now, x, q[plant.drives.motor_int[m, MO_Q]], rate, h)
 
 
@@ -143,11 +143,11 @@ def start_motor(plant, work, m, torque, q, v, h):
 def motor_force(plant, work, m, rate):
     """(torque on the joint, its slope against the rate) at a rate of the joint, after `start_motor`."""
     now = work.drives.now[m]
-    force, c = now[Y_F] - now[Y_C] * rate, now[Y_C]
+    force, c = now[MW_F] - now[MW_C] * rate, now[MW_C]
     if plant.drives.motor_int[m, MO_ELASTIC] == 0:
         friction, slope = rotor_friction(plant.drives.motor[m], rate)
         return force - friction, c + slope
-    if now[Y_SIDE] * force <= 0.0:  # a flank does not pull
+    if now[MW_SIDE] * force <= 0.0:  # a flank does not pull
         return 0.0, 0.0
     return force, c
 
@@ -161,9 +161,9 @@ def finish_motors(plant, work, v_new, v_mean, h):
     for m in range(plant.drives.motor.shape[0]):
         row, x, now = plant.drives.motor_int[m], work.drives.state[m], work.drives.now[m]
         j = row[MO_V]
-        x[X_CURRENT] = now[Y_CURRENT] - now[Y_SLOPE] * v_new[j]
-        x[X_INTEGRAL] = now[Y_INTEGRAL]
+        x[MX_CURRENT] = now[MW_CURRENT] - now[MW_SLOPE] * v_new[j]
+        x[MX_INTEGRAL] = now[MW_INTEGRAL]
         if row[MO_ELASTIC] == 1:
             torque = motor_force(plant, work, m, v_mean[j])[0]
-            x[X_RATE] = now[Y_RATE] - now[Y_PER] * torque
-            x[X_ANGLE] += h * x[X_RATE]
+            x[MX_RATE] = now[MW_RATE] - now[MW_PER] * torque
+            x[MX_ANGLE] += h * x[MX_RATE]

@@ -18,7 +18,7 @@ import math
 from limberjack.engine.algebra.lanes import between_lanes, equal_lanes, load_lanes, store_lanes, sum_lanes
 from limberjack.engine.algebra.views import LANES
 from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.kernels.groups.closures import first_probe
+from limberjack.engine.kernels.groups.loop_rows import first_probe
 from limberjack.engine.kernels.groups.paths import acts, largest_weight
 from limberjack.engine.kernels.nodes.dispatch_loops import weight
 from limberjack.engine.tables.loops import (
@@ -35,18 +35,18 @@ from limberjack.engine.tables.loops import (
     L_WALKS,
     LP_ROWS,
     LP_SCALE,
-    S_CHOICE,
-    S_END,
-    S_FIRST,
-    S_FORCE,
-    S_LEFT,
-    S_PIVOT,
-    S_REST,
-    S_RIGHT,
-    S_SCALE,
-    S_SHARE,
-    S_STEP,
-    S_TAKEN,
+    SO_CHOICE,
+    SO_END,
+    SO_FIRST,
+    SO_FORCE,
+    SO_LEFT,
+    SO_PIVOT,
+    SO_REST,
+    SO_RIGHT,
+    SO_SCALE,
+    SO_SHARE,
+    SO_STEP,
+    SO_TAKEN,
     SPENT,
 )
 from limberjack.engine.tables.plant import NV, VI
@@ -99,7 +99,7 @@ def _block(plant, work, a, b):
             found = True
             w, at = weight(plant, work, k), LANES * plant.topo[k, VI]
             for c in range(at, at + LANES * plant.topo[k, NV], LANES):
-                sums = _products(path_a, path_b, c, w, sums)
+                sums = _products(path_a, path_b, c, w, sums)  # 000 eq. 0.34, e = H ψ B A*
         i += k >= other
         j += other >= k
     return found, sums
@@ -191,14 +191,14 @@ def _scale_rows(plant, work, l):
     for i in range(rows):
         own, moved = work.loops.admittance[row + i, row + i], _mobility(plant, work, l, i)
         found = moved > idle and own < math.inf
-        solve[S_SCALE, row + i] = 1.0 / math.sqrt(own) if found else 0.0
-        solve[S_SHARE, row + i] = moved / (linear if is_linear(plant, l, i) else angular) if found else 0.0
+        solve[SO_SCALE, row + i] = 1.0 / math.sqrt(own) if found else 0.0
+        solve[SO_SHARE, row + i] = moved / (linear if is_linear(plant, l, i) else angular) if found else 0.0
 
 
 @kernel
 def _apply_scales(work, n):
     """s Λ s, and a vector of zeros behind each row's end."""
-    scale, end = work.loops.solve[S_SCALE], work.loops.solve[S_END]
+    scale, end = work.loops.solve[SO_SCALE], work.loops.solve[SO_END]
     for i in range(n):
         row, s, stop = work.loops.admittance[i], scale[i], int(end[i])
         for j in range(i, stop, LANES):
@@ -214,10 +214,10 @@ def _assemble(plant, work):
         if loops[l, L_FORCED] >= 0:
             end = _row_of_blocks(plant, work, l, end)
             for i in range(loops[l, L_ROW], loops[l, L_ROW] + loops[l, L_ROWS]):
-                work.loops.solve[S_END, i] = end
+                work.loops.solve[SO_END, i] = end
             _scale_rows(plant, work, l)
     for i in range(n, work.loops.solve.shape[1]):
-        work.loops.solve[S_SCALE, i] = 0.0
+        work.loops.solve[SO_SCALE, i] = 0.0
     _apply_scales(work, n)
     return n
 
@@ -241,8 +241,8 @@ def _factor(work, n, limit, least, held):
     """U with U* U = Λ, diagonal inverted, 0 for rows that take no part, whose pivots or shares are not above the limit,
     or whose shares are not above `least`; returns the number of the others, and the smallest of their pivots and
     shares. held: those take part that did last."""
-    factor, scale, end, found = work.loops.factor, work.loops.solve[S_SCALE], work.loops.solve[S_END], 0
-    share, taken, smallest = work.loops.solve[S_SHARE], work.loops.solve[S_TAKEN], math.inf
+    factor, scale, end, found = work.loops.factor, work.loops.solve[SO_SCALE], work.loops.solve[SO_END], 0
+    share, taken, smallest = work.loops.solve[SO_SHARE], work.loops.solve[SO_TAKEN], math.inf
     for i in range(n):
         for j in range(i, int(end[i]), LANES):
             store_lanes(factor[i], j, load_lanes(work.loops.admittance[i], j))
@@ -271,38 +271,38 @@ def _wanted(plant, work):
             known = known and ints[L_RANK] >= 0
             wanted += ints[L_RANK] if ints[L_RANK] >= 0 else ints[L_ROWS]
     for i in range(work.loops.admittance.shape[0]):
-        rows += 1 if work.loops.solve[S_SCALE, i] != 0.0 else 0
+        rows += 1 if work.loops.solve[SO_SCALE, i] != 0.0 else 0
     return wanted, known, rows
 
 
 @kernel
 def factor_admittance(plant, work, least):
     """Λ of the loops that act by force, whose `trace` is done, and its factor, of rows with shares above `least`."""
-    n, head = _assemble(plant, work), work.loops.solve[S_LEFT]
+    n, head = _assemble(plant, work), work.loops.solve[SO_LEFT]
     general, known, rows = _wanted(plant, work)
     wanted = min(general, rows)
-    held, lowest = head[S_CHOICE] == HELD, RANK
-    if held or head[S_CHOICE] == KEENLY:
+    held, lowest = head[SO_CHOICE] == HELD, RANK
+    if held or head[SO_CHOICE] == KEENLY:
         lowest = least = KEEN
     found, smallest, limit = 0, 0.0, lowest if held or wanted == rows else SOUND
     for i in range(TRIES):
         found, smallest = _factor(work, n, limit, least, held)
-        if held and smallest < SPENT * SPENT * head[S_FIRST] * head[S_FIRST]:
+        if held and smallest < SPENT * SPENT * head[SO_FIRST] * head[SO_FIRST]:
             held, lowest, limit = False, RANK, RANK if wanted == rows else SOUND
             continue
         if found >= wanted or limit <= lowest:
             break
         limit = LOWER * limit if i < TRIES - 2 else lowest
     head[0] = max(0, wanted - found)
-    head[S_PIVOT] = math.sqrt(smallest) if found >= general or not known else 0.0
+    head[SO_PIVOT] = math.sqrt(smallest) if found >= general or not known else 0.0
     if not held:
-        head[S_FIRST] = head[S_PIVOT]
+        head[SO_FIRST] = head[SO_PIVOT]
 
 
 @kernel
 def _back(work, n, x):
     """x ← (U* U)⁻¹ x; numbers behind the last row must be zero and stay so."""
-    factor, end = work.loops.factor, work.loops.solve[S_END]
+    factor, end = work.loops.factor, work.loops.solve[SO_END]
     for k in range(n):
         x[k] *= factor[k, k]
         stop, y = int(end[k]), x[k]
@@ -318,7 +318,7 @@ def _back(work, n, x):
 @kernel
 def _multiply(work, n, x, y):
     """y = Λ x, in unit rows; returns x* Λ x."""
-    matrix, end, product = work.loops.admittance, work.loops.solve[S_END], 0.0
+    matrix, end, product = work.loops.admittance, work.loops.solve[SO_END], 0.0
     for i in range(n):
         y[i] = 0.0
     for i in range(n):
@@ -343,7 +343,7 @@ def _square(n, x):
 @kernel
 def _descend(work, n, x, rest):
     """x = 0, improved by conjugate gradients: c - Λ x in the place of the c that rest holds."""
-    step, product = work.loops.solve[S_STEP], work.loops.solve[S_RIGHT]
+    step, product = work.loops.solve[SO_STEP], work.loops.solve[SO_RIGHT]
     for i in range(n):
         x[i], step[i] = 0.0, rest[i]
     first = size = _square(n, rest)
@@ -362,19 +362,19 @@ def _descend(work, n, x, rest):
 
 @kernel
 def least_forces(work):
-    """The forces in S_FORCE as those of least norm, in unit rows, that move the same; S_RIGHT is overwritten.
+    """The forces in SO_FORCE as those of least norm, in unit rows, that move the same; SO_RIGHT is overwritten.
 
     What conjugate gradients leave is added by the factor, so that what moves is the same to rounding.
     """
     solve, n = work.loops.solve, work.loops.admittance.shape[0]
-    scale, f, rest, dependent = solve[S_SCALE], solve[S_FORCE], solve[S_REST], False
+    scale, f, rest, dependent = solve[SO_SCALE], solve[SO_FORCE], solve[SO_REST], False
     for i in range(n):
         dependent = dependent or (scale[i] != 0.0 and work.loops.factor[i, i] == 0.0)
     if not dependent:
         return
     for i in range(n):
-        solve[S_STEP, i] = f[i] / scale[i] if scale[i] != 0.0 else 0.0
-    _multiply(work, n, solve[S_STEP], rest)
+        solve[SO_STEP, i] = f[i] / scale[i] if scale[i] != 0.0 else 0.0
+    _multiply(work, n, solve[SO_STEP], rest)
     _descend(work, n, f, rest)
     for i in range(n, solve.shape[1]):
         rest[i] = 0.0
@@ -385,10 +385,10 @@ def least_forces(work):
 
 @kernel
 def solve_admittance(work):
-    """f in S_FORCE with Λ f = c, c in S_RIGHT, by the last factor; both without the rows' scales. Rows that are left
+    """f in SO_FORCE with Λ f = c, c in SO_RIGHT, by the last factor; both without the rows' scales. Rows that are left
     out have none."""
     solve, n = work.loops.solve, work.loops.admittance.shape[0]
-    scale, c, f = solve[S_SCALE], solve[S_RIGHT], solve[S_FORCE]
+    scale, c, f = solve[SO_SCALE], solve[SO_RIGHT], solve[SO_FORCE]
     for i in range(n):
         f[i] = c[i] * scale[i]
     for i in range(n, solve.shape[1]):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
 from limberjack.engine.algebra.blocks import block_lane, load_block, store_block
 from limberjack.engine.algebra.lanes import load_lanes, store_lanes
+from limberjack.engine.algebra.small_solves import cholesky
 from limberjack.engine.algebra.spatial import (
     add,
     add6,
@@ -23,7 +22,7 @@ from limberjack.engine.algebra.spatial import (
 from limberjack.engine.algebra.views import LANES
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.groups.embedding import block_count, is_inside
-from limberjack.engine.kernels.nodes.articulated import pivot, rank_one
+from limberjack.engine.kernels.nodes.articulated import rank_one
 from limberjack.engine.kernels.nodes.dispatch import accelerate_body, hand_whole, hinge_out
 from limberjack.engine.tables.loops import GH_FREE, GI_BODIES, GI_DOF, GI_DOFS, GI_PARENT, group_view
 from limberjack.engine.tables.plant import A_H, A_I, A_M, A_Z, CARRIER, FIRST, GROUP, MEMBER, UP, W_ALPHA, W_V
@@ -51,7 +50,7 @@ def share_block(parts, member, b, free, fresh, w, u, fw, fu, n, f):
 def _member_block(parts, member, b, free, fresh, P, n, f):
     """F = P A of eight columns, which is shared."""
     w, u = load_block(parts.a[parts.u.shape[0] * member + b], 0)
-    fw, fu = inertia_mul(P, w, u)
+    fw, fu = inertia_mul(P, w, u)  # 001 eq. 51: P of the bodies between the columns of A
     share_block(parts, member, b, free, fresh, w, u, fw, fu, n, f)
     return fw, fu
 
@@ -87,8 +86,8 @@ def hand_on(plant, work, k, parts, inside, P, n, f):
     topo = plant.topo[k]
     if topo[CARRIER]:
         whole = parts.whole[topo[MEMBER]]
-        I, H, M = P
-        P = add6(load6(whole, A_I), I), add9(load9(whole, A_H), H), add6(load6(whole, A_M), M)
+        Pa, Pc, Pl = P
+        P = add6(load6(whole, A_I), Pa), add9(load9(whole, A_H), Pc), add6(load6(whole, A_M), Pl)  # 001 eq. 54
         n, f = add(n, load3(whole, A_Z)), add(f, load3(whole, A_Z + 3))
     if inside:
         hand_whole(plant, work, k, topo[FIRST], parts.whole[plant.topo[topo[UP] - 1, MEMBER]], P, n, f)
@@ -98,7 +97,7 @@ def hand_on(plant, work, k, parts, inside, P, n, f):
 
 @kernel
 def inward_member(plant, work, k, P, n, f):
-    """One body of a group; its P = (I, H, M) and z = [n; f] hold the shares of the children outside the group."""
+    """One body of a group; its P = (Pa, Pc, Pl) and z = [n; f] hold the shares of the children outside the group."""
     topo, row = plant.topo[k], work.rows[k + 1]
     g, member = topo[GROUP], topo[MEMBER]
     group = plant.loops.group_int[g]
@@ -129,20 +128,6 @@ def _add_generalized(plant, g, parts, free, tau, add_inertia):
                 for r in range(free):
                     s = add_inertia[j] * x[r]
                     store_lanes(parts.d[r], LANES * b, load_lanes(parts.d[r], LANES * b) + s * columns)
-
-
-@kernel
-def _factor(d, free):
-    """Cholesky factor of D in place, diagonal inverted."""
-    for i in range(free):
-        for j in range(i + 1):
-            s = d[i, j]
-            for e in range(j):
-                s -= d[i, e] * d[j, e]
-            if i == j:
-                d[i, i] = 1.0 / math.sqrt(pivot(s, d[i, i]))
-            else:
-                d[i, j] = s * d[j, j]
 
 
 @kernel
@@ -180,7 +165,7 @@ def reduce_group(plant, work, g, tau, add_inertia):
     parts = group_view(plant.loops.group_int[g], work.loops.group)
     free = int(parts.head[GH_FREE])
     _add_generalized(plant, g, parts, free, tau, add_inertia)
-    _factor(parts.d, free)
+    cholesky(parts.d, free)  # 001 eq. 50: D of the aggregated node
     _whiten(parts, free)
     up = plant.loops.group_int[g, GI_PARENT]
     if up == 0:
@@ -191,7 +176,7 @@ def reduce_group(plant, work, g, tau, add_inertia):
     n, f = load3(acc, A_Z), load3(acc, A_Z + 3)
     for r in range(free):
         a, l = u_column(parts, r)
-        P = rank_one(P, a, l, 1.0)
+        P = rank_one(P, a, l, 1.0)  # 001 eq. 55
         n, f = add_scaled(n, parts.eps[r], a), add_scaled(f, parts.eps[r], l)
     store6(acc, A_I, P[0])
     store9(acc, A_H, P[1])
@@ -214,7 +199,7 @@ def solve_node(plant, work, g, parts, vdot, bias):
             s -= dot(a, w) + dot(l, u)
         for e in range(r + 1, free):
             s -= parts.d[e, r] * rates[e]
-        rates[r] = s * parts.d[r, r]
+        rates[r] = s * parts.d[r, r]  # 001 eq. 56
     for i in range(group[GI_DOFS]):
         s = parts.bias[i] if bias else 0.0
         for r in range(free):

@@ -9,7 +9,6 @@ from __future__ import annotations
 from limberjack.engine.algebra.views import LANES
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.tables.loops import (
-    D_NOW,
     L_DRIVE,
     L_KIND,
     L_SWITCH,
@@ -17,13 +16,14 @@ from limberjack.engine.tables.loops import (
     L_TERMS,
     LOCK,
     LP_X,
+    PM_NOW,
     R_ACCEL,
     R_QUAD,
     R_RATE,
     R_RESIDUAL,
     SW_HELD,
-    TI_Q,
-    TI_V,
+    TM_Q,
+    TM_V,
 )
 
 
@@ -50,7 +50,7 @@ def coefficient(plant, l, t, q):
     """What the velocity of term t counts in its row: the row's generalized force along it."""
     if plant.loops.loop_int[l, L_KIND] == LOCK:
         return 1.0
-    return term_slope(plant.loops.term[t], q[plant.loops.term_int[t, TI_Q]])
+    return term_slope(plant.loops.term[t], q[plant.loops.term_int[t, TM_Q]])
 
 
 @kernel
@@ -76,14 +76,14 @@ def place_coupling(plant, work, l, q):
     if ints[L_KIND] == LOCK:
         for i in range(ints[L_TERMS]):
             t = ints[L_TERM] + i
-            if loops.term_int[t, TI_Q] >= 0:
-                row[R_RESIDUAL + i] = q[loops.term_int[t, TI_Q]] - _held(plant, work, l, i, loops.term[t, 0])
+            if loops.term_int[t, TM_Q] >= 0:
+                row[R_RESIDUAL + i] = q[loops.term_int[t, TM_Q]] - _held(plant, work, l, i, loops.term[t, 0])
         return
     s = -_held(plant, work, l, 0, loops.loop[l, LP_X])
     if ints[L_DRIVE] >= 0:
-        s -= work.loops.drive[ints[L_DRIVE], D_NOW]
+        s -= work.loops.drive[ints[L_DRIVE], PM_NOW]
     for t in range(ints[L_TERM], ints[L_TERM] + ints[L_TERMS]):
-        s += term_value(loops.term[t], q[loops.term_int[t, TI_Q]])
+        s += term_value(loops.term[t], q[loops.term_int[t, TM_Q]])
     row[R_RESIDUAL] = s
 
 
@@ -95,13 +95,13 @@ def move_coupling(plant, work, l, q, v):
     _clear(row, R_QUAD)
     if ints[L_KIND] == LOCK:
         for i in range(ints[L_TERMS]):
-            row[R_RATE + i] = v[loops.term_int[ints[L_TERM] + i, TI_V]]
+            row[R_RATE + i] = v[loops.term_int[ints[L_TERM] + i, TM_V]]
         return
     rate, quad = 0.0, 0.0
     if ints[L_DRIVE] >= 0:
-        rate, quad = -work.loops.drive[ints[L_DRIVE], D_NOW + 1], -work.loops.drive[ints[L_DRIVE], D_NOW + 2]
+        rate, quad = -work.loops.drive[ints[L_DRIVE], PM_NOW + 1], -work.loops.drive[ints[L_DRIVE], PM_NOW + 2]
     for t in range(ints[L_TERM], ints[L_TERM] + ints[L_TERMS]):
-        x, speed = q[loops.term_int[t, TI_Q]], v[loops.term_int[t, TI_V]]
+        x, speed = q[loops.term_int[t, TM_Q]], v[loops.term_int[t, TM_V]]
         rate += term_slope(loops.term[t], x) * speed
         quad += term_curvature(loops.term[t], x) * speed * speed
     row[R_RATE], row[R_QUAD] = rate, quad
@@ -116,4 +116,4 @@ def accelerate_coupling(plant, work, l, q, vdot):
     for i in range(ints[L_TERMS]):
         t = ints[L_TERM] + i
         lane = i if ints[L_KIND] == LOCK else 0
-        row[R_ACCEL + lane] += coefficient(plant, l, t, q) * vdot[loops.term_int[t, TI_V]]
+        row[R_ACCEL + lane] += coefficient(plant, l, t, q) * vdot[loops.term_int[t, TM_V]]

@@ -151,10 +151,10 @@ def read_solution(parts, n, scale, at):
             store_lanes(x[j], b, equal_lanes(0.0))
     for s in range(n - free):
         d = int(pick[s])
-        parts.bias[d] = x[d, free] = scale[at + d] * y[n, int(pair[s])]
+        parts.bias[d] = x[d, free] = scale[at + d] * y[n, int(pair[s])]  # 001 eqs. 60, 61: Y1⁻¹ c
     for r in range(free):
         j = int(pick[n - free + r])
         x[j, r], size = 1.0, 1.0 / scale[at + j]
         for s in range(n - free):
             d = int(pick[s])
-            x[d, r] = -scale[at + d] * y[j, int(pair[s])] * size
+            x[d, r] = -scale[at + d] * y[j, int(pair[s])] * size  # 001 eq. 60: -Y1⁻¹ Y2

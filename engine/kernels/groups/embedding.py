@@ -19,9 +19,9 @@ from limberjack.engine.algebra.spatial import ZERO, load3, store3
 from limberjack.engine.algebra.views import LANES
 from limberjack.engine.compile.kernel import entry, kernel
 from limberjack.engine.compile.routine import FLOATS, WHOLE, routine
-from limberjack.engine.kernels.groups.closures import bias_loop, move_loop, place_rows
 from limberjack.engine.kernels.groups.elimination import eliminate, is_poor, least_pivot, read_solution
 from limberjack.engine.kernels.groups.group_rows import fill_rows
+from limberjack.engine.kernels.groups.loop_rows import bias_loop, move_loop, place_rows
 from limberjack.engine.kernels.nodes import modal
 from limberjack.engine.kernels.nodes.dispatch import has_modes, hinge_in
 from limberjack.engine.kernels.nodes.dispatch_loops import bias_body, push_lanes

@@ -29,7 +29,7 @@ from limberjack.engine.tables.loops import (
     L_TERM,
     L_TERMS,
     LP_SCALE,
-    TI_V,
+    TM_V,
 )
 from limberjack.engine.tables.plant import (
     DI_MEMBER,
@@ -53,7 +53,7 @@ def _fill_terms(plant, l, q, y, first, at):
     """The one row of a coupling."""
     ints, scale = plant.loops.loop_int[l], plant.loops.loop[l, LP_SCALE]
     for t in range(ints[L_TERM], ints[L_TERM] + ints[L_TERMS]):
-        member = plant.dof_int[plant.loops.term_int[t, TI_V], DI_MEMBER]
+        member = plant.dof_int[plant.loops.term_int[t, TM_V], DI_MEMBER]
         y[member, first] = scale * coefficient(plant, l, t, q) * plant.loops.scale[at + member]
 
 
@@ -74,7 +74,7 @@ def fill_rows(plant, work, group, parts, q, which):
         if ints[L_KIND] >= COUPLING:
             _fill_terms(plant, l, q, y, first, at)
         else:
-            _fill_chain(plant, work, l, 0, ints[L_CHAIN_A], ints[L_CHAIN_AS], y, first, at)
-            _fill_chain(plant, work, l, BLOCK, ints[L_CHAIN_B], ints[L_CHAIN_BS], y, first, at)
+            _fill_chain(plant, work, l, 0, ints[L_CHAIN_A], ints[L_CHAIN_AS], y, first, at)  # 001 eq. 59
+            _fill_chain(plant, work, l, BLOCK, ints[L_CHAIN_B], ints[L_CHAIN_BS], y, first, at)  # 001 eq. 59
         scale = -1.0 * load_lanes(plant.loops.loop[l], LP_SCALE)
         store_lanes(y[n], first, scale * load_lanes(work.loops.row[l], which))

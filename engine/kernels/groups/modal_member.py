@@ -1,4 +1,4 @@
-"""Tip-to-base step of a modal body inside an aggregated node: symbols of `embedding.py`, flexible/articulated.py.
+"""Tip-to-base step of a modal body inside an aggregated node: symbols of `embedding.py`, nodes/modal.py.
 
     F = P A + μ X(η),   D += A* F + X(η)* (μ* A + D_f X(η)),   ε -= A* z' + X(η)* e
     z' = z + P α' + μ β(η),   e = μ* α' + D_f β(η) - ε_f

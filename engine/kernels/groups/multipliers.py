@@ -16,7 +16,7 @@ from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.compile.routine import FLAG, FLOATS, routine
 from limberjack.engine.kernels.groups.admittance import COAST, RANK, factor_admittance, least_forces, solve_admittance
 from limberjack.engine.kernels.groups.aggregated import solve_node
-from limberjack.engine.kernels.groups.closures import accelerate_loop, move_loop, place_loop
+from limberjack.engine.kernels.groups.loop_rows import accelerate_loop, move_loop, place_loop
 from limberjack.engine.kernels.groups.paths import acts, push, trace
 from limberjack.engine.kernels.nodes import dispatch_loops
 from limberjack.engine.kernels.nodes.dispatch import hinge_in
@@ -30,8 +30,8 @@ from limberjack.engine.tables.loops import (
     R_FORCE,
     R_RATE,
     R_RESIDUAL,
-    S_FORCE,
-    S_RIGHT,
+    SO_FORCE,
+    SO_RIGHT,
     group_view,
 )
 from limberjack.engine.tables.plant import (
@@ -49,14 +49,14 @@ from limberjack.engine.tables.plant import (
 def clear_right(work):
     """All right-hand sides 0: rows that do not act ask for nothing."""
     for i in range(work.loops.admittance.shape[0]):
-        work.loops.solve[S_RIGHT, i] = 0.0
+        work.loops.solve[SO_RIGHT, i] = 0.0
 
 
 @kernel
 def set_right(plant, work, l, which):
     """Right-hand sides of loop l: minus what work.loops.row holds at `which`."""
     for i in range(plant.loops.loop_int[l, L_ROWS]):
-        work.loops.solve[S_RIGHT, plant.loops.loop_int[l, L_ROW] + i] = -work.loops.row[l, which + i]
+        work.loops.solve[SO_RIGHT, plant.loops.loop_int[l, L_ROW] + i] = -work.loops.row[l, which + i]
 
 
 @kernel
@@ -66,7 +66,7 @@ def read_forces(plant, work, l):
     store_lanes(row, R_FORCE, equal_lanes(0.0))
     if acts(plant, work, l):
         for i in range(plant.loops.loop_int[l, L_ROWS]):
-            row[R_FORCE + i] = work.loops.solve[S_FORCE, plant.loops.loop_int[l, L_ROW] + i]
+            row[R_FORCE + i] = work.loops.solve[SO_FORCE, plant.loops.loop_int[l, L_ROW] + i]
 
 
 @kernel
@@ -75,7 +75,7 @@ def _ask(plant, work, l):
     row, fade = work.loops.row[l], plant.loops.loop[l, LP_FADE]
     for i in range(plant.loops.loop_int[l, L_ROWS]):
         c = row[R_ACCEL + i] + fade * (2.0 * row[R_RATE + i] + fade * row[R_RESIDUAL + i])
-        work.loops.solve[S_RIGHT, plant.loops.loop_int[l, L_ROW] + i] = -c
+        work.loops.solve[SO_RIGHT, plant.loops.loop_int[l, L_ROW] + i] = -c  # 000 eq. 0.35
 
 
 @routine(FLOATS, FLAG)
@@ -84,7 +84,7 @@ def prepare_routine(ints, floats, vector, q, coast):
     for l in range(plant.loops.loop_int.shape[0]):
         if acts(plant, work, l):
             trace(plant, work, l, q)
-    factor_admittance(plant, work, COAST if coast else RANK)
+    factor_admittance(plant, work, COAST if coast else RANK)  # 000 eq. 0.34
 
 
 @kernel
@@ -97,11 +97,11 @@ def prepare(plant, work, q, coast):
 @routine()
 def solve_routine(ints, floats, vector):
     plant, work = plant_view(ints, floats), work_view(ints, vector)
-    solve_admittance(work)
+    solve_admittance(work)  # 000 eq. 0.35
     for l in range(plant.loops.loop_int.shape[0]):
         read_forces(plant, work, l)
         if acts(plant, work, l):
-            push(plant, work, l)
+            push(plant, work, l)  # 000 eq. 0.36
 
 
 @kernel

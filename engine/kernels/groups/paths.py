@@ -37,7 +37,7 @@ from limberjack.engine.tables.loops import (
     LOCK,
     R_FORCE,
     SW_CLOSED,
-    TI_V,
+    TM_V,
     group_view,
 )
 from limberjack.engine.tables.plant import (
@@ -90,7 +90,7 @@ def _begin(plant, work, l, q):
     _clear(plant, work, l)
     for t in range(ints[L_TERM], ints[L_TERM] + ints[L_TERMS]):
         row = t - ints[L_TERM] if ints[L_KIND] == LOCK else 0
-        path[LANES * plant.loops.term_int[t, TI_V] + row] += coefficient(plant, l, t, q)
+        path[LANES * plant.loops.term_int[t, TM_V] + row] += coefficient(plant, l, t, q)
     if ints[L_A] > 0:
         _add_to(work.loops.cross[ints[L_A]], load_six(coblock, 0))
     if ints[L_B] > 0:

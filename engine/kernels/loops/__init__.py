@@ -1,0 +1,1 @@
+"""Closed chains while they run: dynamics with loops closed, projection, switching, reactions."""

@@ -23,8 +23,8 @@ from limberjack.engine.compile.routine import FLAG, FLOATS, REAL, WHOLE, routine
 from limberjack.engine.kernels.forces.body_forces import no_thrusts
 from limberjack.engine.kernels.groups.admittance import is_linear
 from limberjack.engine.kernels.groups.paths import acts
+from limberjack.engine.kernels.loops.impulse_response import refresh
 from limberjack.engine.kernels.loops.projection import close_loops, close_tightly, has_forces
-from limberjack.engine.kernels.loops.response import refresh
 from limberjack.engine.kernels.nodes.dispatch import accelerate_body
 from limberjack.engine.kernels.nodes.manifold import move, unit_quaternions
 from limberjack.engine.kernels.nodes.tree import sweep_velocities
@@ -48,11 +48,11 @@ from limberjack.engine.tables.loops import (
     L_TERM,
     L_TERMS,
     LP_SCALE,
-    S_CHOICE,
-    S_LEFT,
-    S_PIVOT,
-    S_TAKEN,
-    TI_V,
+    SO_CHOICE,
+    SO_LEFT,
+    SO_PIVOT,
+    SO_TAKEN,
+    TM_V,
     group_view,
 )
 from limberjack.engine.tables.plant import NV, Q_PASS, V_PASS, VI, W_V, plant_view, vectors, work_view
@@ -82,7 +82,7 @@ def smallest_pivot(plant, work):
     for g in range(plant.loops.group_int.shape[0]):
         smallest = min(smallest, group_view(plant.loops.group_int[g], work.loops.group).head[GH_PIVOT])
     if work.loops.solve.shape[0] > 0 and has_forces(plant, work):
-        smallest = min(smallest, work.loops.solve[S_LEFT, S_PIVOT])
+        smallest = min(smallest, work.loops.solve[SO_LEFT, SO_PIVOT])
     return smallest
 
 
@@ -92,7 +92,7 @@ def choose(plant, work, how):
     for g in range(plant.loops.group_int.shape[0]):
         group_view(plant.loops.group_int[g], work.loops.group).head[GH_CHOICE] = how
     if work.loops.solve.shape[0] > 0:
-        work.loops.solve[S_LEFT, S_CHOICE] = how
+        work.loops.solve[SO_LEFT, SO_CHOICE] = how
 
 
 @kernel
@@ -100,7 +100,7 @@ def _choice(plant, work):
     """How they are chosen now."""
     if plant.loops.group_int.shape[0] > 0:
         return int(group_view(plant.loops.group_int[0], work.loops.group).head[GH_CHOICE])
-    return int(work.loops.solve[S_LEFT, S_CHOICE])
+    return int(work.loops.solve[SO_LEFT, SO_CHOICE])
 
 
 @kernel
@@ -109,7 +109,7 @@ def _vanishes(plant, work, l):
     g = plant.loops.loop_int[l, L_GROUP]
     if g >= 0:
         return group_view(plant.loops.group_int[g], work.loops.group).head[GH_PIVOT] < WINDOW
-    return acts(plant, work, l) and work.loops.solve[S_LEFT, S_PIVOT] < WINDOW
+    return acts(plant, work, l) and work.loops.solve[SO_LEFT, SO_PIVOT] < WINDOW
 
 
 @kernel
@@ -124,7 +124,7 @@ def _is_weak(plant, work, l):
         for i in range(ints[L_ROW], ints[L_ROW] + ints[L_ROWS]):
             weak = weak or parts.y[n + 1, i] == 2.0 or (missing and parts.y[n + 1, i] == 0.0)
     elif acts(plant, work, l):
-        taken, missing = work.loops.solve[S_TAKEN], work.loops.solve[S_LEFT, S_PIVOT] == 0.0
+        taken, missing = work.loops.solve[SO_TAKEN], work.loops.solve[SO_LEFT, SO_PIVOT] == 0.0
         for i in range(ints[L_ROW], ints[L_ROW] + ints[L_ROWS]):
             weak = weak or taken[i] == 2.0 or (missing and taken[i] == 0.0)
     return weak
@@ -179,8 +179,8 @@ def head_routine(ints, floats, vector, q, along, least, weak):
             _take_chain(plant, a[L_CHAIN_A], a[L_CHAIN_AS], along, out)
             _take_chain(plant, a[L_CHAIN_B], a[L_CHAIN_BS], along, out)
             for t in range(a[L_TERM], a[L_TERM] + a[L_TERMS]):
-                out[plant.loops.term_int[t, TI_V]] = along[plant.loops.term_int[t, TI_V]]
-                pace = max(pace, along[plant.loops.term_int[t, TI_V]] ** 2)
+                out[plant.loops.term_int[t, TM_V]] = along[plant.loops.term_int[t, TM_V]]
+                pace = max(pace, along[plant.loops.term_int[t, TM_V]] ** 2)
     sweep_velocities(plant, work, q, out)
     for l in range(plant.loops.loop_int.shape[0]):
         if _concerns(plant, work, l, weak):

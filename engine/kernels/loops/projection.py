@@ -16,11 +16,11 @@ import math
 
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.compile.routine import FLAG, FLOATS, REAL, WHOLE, routine
-from limberjack.engine.kernels.groups.closures import move_loop, place_loop
 from limberjack.engine.kernels.groups.embedding import solve_group
+from limberjack.engine.kernels.groups.loop_rows import move_loop, place_loop
 from limberjack.engine.kernels.groups.multipliers import answer, clear_right, set_right
 from limberjack.engine.kernels.groups.paths import acts
-from limberjack.engine.kernels.loops.response import refresh
+from limberjack.engine.kernels.loops.impulse_response import refresh
 from limberjack.engine.kernels.nodes.dispatch import place_body
 from limberjack.engine.kernels.nodes.manifold import move
 from limberjack.engine.kernels.nodes.tree import begin_sweep
@@ -37,7 +37,7 @@ from limberjack.engine.tables.loops import (
     LP_SCALE,
     R_RATE,
     R_RESIDUAL,
-    S_LEFT,
+    SO_LEFT,
     group_view,
 )
 from limberjack.engine.tables.plant import V_CLOSE, plant_view, vectors, work_view
@@ -191,7 +191,7 @@ def close_routine(ints, floats, vector, q, v, forces, closed):
     Velocities of embedded loops are right after one step: their equations are linear and their factors fresh.
     """
     plant, work = plant_view(ints, floats), work_view(ints, vector)
-    delta, stale = work.vstage[_DELTA], forces and work.loops.solve[S_LEFT, 0] > 0.0
+    delta, stale = work.vstage[_DELTA], forces and work.loops.solve[SO_LEFT, 0] > 0.0
     for which in (R_RESIDUAL, R_RATE):
         limit = closed if which == R_RESIDUAL else closed * _fastest(v)
         placed, renewed, tried, before, worst, loop = which == R_RATE, False, False, math.inf, math.inf, 0

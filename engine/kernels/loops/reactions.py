@@ -17,9 +17,9 @@ from limberjack.engine.algebra.views import BLOCK, LANES
 from limberjack.engine.compile.kernel import entry, kernel
 from limberjack.engine.compile.routine import FLAG, FLOATS, routine
 from limberjack.engine.kernels.forces.body_forces import no_thrusts
-from limberjack.engine.kernels.groups.closures import frame_b
 from limberjack.engine.kernels.groups.couplings import coefficient
 from limberjack.engine.kernels.groups.group_rows import fill_rows
+from limberjack.engine.kernels.groups.loop_rows import frame_b
 from limberjack.engine.kernels.groups.multipliers import share_forces
 from limberjack.engine.kernels.groups.paths import acts
 from limberjack.engine.kernels.loops.dynamics import accelerate
@@ -45,7 +45,7 @@ from limberjack.engine.tables.loops import (
     LP_SCALE,
     R_FORCE,
     R_RESIDUAL,
-    TI_V,
+    TM_V,
     group_view,
 )
 from limberjack.engine.tables.plant import plant_view, vectors, work_view
@@ -84,7 +84,7 @@ def _take_coupled(plant, work, l, q, tau):
     ints = plant.loops.loop_int[l]
     for i in range(ints[L_TERMS]):
         t, row = ints[L_TERM] + i, i if ints[L_KIND] == LOCK else 0
-        tau[plant.loops.term_int[t, TI_V]] -= coefficient(plant, l, t, q) * work.loops.row[l, R_FORCE + row]
+        tau[plant.loops.term_int[t, TM_V]] -= coefficient(plant, l, t, q) * work.loops.row[l, R_FORCE + row]
 
 
 @kernel

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.compile.routine import FLOATS, WHOLE, routine
-from limberjack.engine.kernels.groups.closures import move_loop, place_loop
+from limberjack.engine.kernels.groups.loop_rows import move_loop, place_loop
 from limberjack.engine.tables.plant import plant_view, vectors, work_view
 
 
@@ -18,7 +18,7 @@ def place_one_routine(ints, floats, vector, l, q):
 
 @kernel
 def place_one(plant, work, l, q):
-    """`closures.place_loop` as a call."""
+    """`loop_rows.place_loop` as a call."""
     ints, floats, vector = vectors(plant, work)
     place_one_routine(ints, floats, vector, l, q)
 
@@ -30,6 +30,6 @@ def move_one_routine(ints, floats, vector, l, q, v):
 
 @kernel
 def move_one(plant, work, l, q, v):
-    """`closures.move_loop` as a call."""
+    """`loop_rows.move_loop` as a call."""
     ints, floats, vector = vectors(plant, work)
     move_one_routine(ints, floats, vector, l, q, v)

@@ -19,15 +19,14 @@ from limberjack.engine.compile.kernel import entry, kernel
 from limberjack.engine.compile.routine import FLOATS, routine
 from limberjack.engine.kernels.groups.multipliers import answer, clear_right, set_right, share_forces
 from limberjack.engine.kernels.groups.paths import acts
-from limberjack.engine.kernels.loops.drives import take_commands
+from limberjack.engine.kernels.loops.impulse_response import refresh
+from limberjack.engine.kernels.loops.prescribed_motion import take_commands
 from limberjack.engine.kernels.loops.reactions import largest_residual
-from limberjack.engine.kernels.loops.response import refresh
 from limberjack.engine.kernels.loops.routines import move_one, place_one
 from limberjack.engine.kernels.nodes.tree import sweep_velocities
 from limberjack.engine.tables.loops import (
     C_SWITCHES,
     COUPLING,
-    D_NOW,
     DISTANCE,
     F_D,
     F_R,
@@ -42,6 +41,7 @@ from limberjack.engine.tables.loops import (
     LP_B,
     LP_REACH,
     LP_X,
+    PM_NOW,
     R_FORCE,
     R_RATE,
     R_RESIDUAL,
@@ -50,7 +50,7 @@ from limberjack.engine.tables.loops import (
     SW_LOSS,
     SW_WANTED,
     SWITCH,
-    TI_Q,
+    TM_Q,
 )
 from limberjack.engine.tables.plant import C_COMMANDS, C_Q, C_V, S_Q, plant_view, vectors, work_view
 
@@ -80,10 +80,10 @@ def _hold_model(plant, l, held):
 def _hold_present(plant, work, l, held, q):
     """held ← frame, length, offset or coordinates as they are at q, where the open loop is placed."""
     ints, frame = plant.loops.loop_int[l], work.loops.frame[l]
-    drive = work.loops.drive[ints[L_DRIVE], D_NOW] if ints[L_DRIVE] >= 0 else 0.0
+    drive = work.loops.drive[ints[L_DRIVE], PM_NOW] if ints[L_DRIVE] >= 0 else 0.0
     if ints[L_KIND] == LOCK:
         for i in range(ints[L_TERMS]):
-            j = plant.loops.term_int[ints[L_TERM] + i, TI_Q]
+            j = plant.loops.term_int[ints[L_TERM] + i, TM_Q]
             held[SW_HELD + i] = q[j] if j >= 0 else 0.0
     elif ints[L_KIND] == COUPLING:
         held[SW_HELD] += work.loops.row[l, R_RESIDUAL]

@@ -1,0 +1,1 @@
+"""A node of the sweeps by itself: hinges, bodies, modal bodies, and what crosses to its parent."""

@@ -13,26 +13,17 @@ from limberjack.engine.algebra.views import LANES
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.tables import plant as t
 
-#: D below this share of the inertia across the hinge is rounding (a slender rod of 1 km has 1e-12)
-SINGULAR = 1e-14
-
-
-@kernel
-def pivot(D, scale):
-    """D, or 0 where rounding leaves no digit of it: the division then gives no finite number, and Python says so."""
-    return D if SINGULAR * scale < D else 0.0
-
 
 @kernel
 def hand_in(first, up, P, n, f):
     """Parent's sums of φ P⁺ φ* and φ z⁺: the first child writes them, others add."""
-    I, H, M = P
+    Pa, Pc, Pl = P
     if not first:
-        I, H, M = add6(load6(up, t.A_I), I), add9(load9(up, t.A_H), H), add6(load6(up, t.A_M), M)
+        Pa, Pc, Pl = add6(load6(up, t.A_I), Pa), add9(load9(up, t.A_H), Pc), add6(load6(up, t.A_M), Pl)
         n, f = add(load3(up, t.A_Z), n), add(load3(up, t.A_Z + 3), f)
-    store6(up, t.A_I, I)
-    store9(up, t.A_H, H)
-    store6(up, t.A_M, M)
+    store6(up, t.A_I, Pa)
+    store9(up, t.A_H, Pc)
+    store6(up, t.A_M, Pl)
     store3(up, t.A_Z, n)
     store3(up, t.A_Z + 3, f)
 
@@ -40,36 +31,36 @@ def hand_in(first, up, P, n, f):
 @kernel
 def rank_one(P, ua, ul, s):
     """P - s [ua; ul] [ua; ul]*."""
-    I, H, M = P
+    Pa, Pc, Pl = P
     a, l = (s * ua[0], s * ua[1], s * ua[2]), (s * ul[0], s * ul[1], s * ul[2])
-    I = (
-        I[0] - a[0] * ua[0],
-        I[1] - a[1] * ua[1],
-        I[2] - a[2] * ua[2],
-        I[3] - a[0] * ua[1],
-        I[4] - a[0] * ua[2],
-        I[5] - a[1] * ua[2],
+    Pa = (
+        Pa[0] - a[0] * ua[0],
+        Pa[1] - a[1] * ua[1],
+        Pa[2] - a[2] * ua[2],
+        Pa[3] - a[0] * ua[1],
+        Pa[4] - a[0] * ua[2],
+        Pa[5] - a[1] * ua[2],
     )
-    H = (
-        H[0] - a[0] * ul[0],
-        H[1] - a[0] * ul[1],
-        H[2] - a[0] * ul[2],
-        H[3] - a[1] * ul[0],
-        H[4] - a[1] * ul[1],
-        H[5] - a[1] * ul[2],
-        H[6] - a[2] * ul[0],
-        H[7] - a[2] * ul[1],
-        H[8] - a[2] * ul[2],
+    Pc = (
+        Pc[0] - a[0] * ul[0],
+        Pc[1] - a[0] * ul[1],
+        Pc[2] - a[0] * ul[2],
+        Pc[3] - a[1] * ul[0],
+        Pc[4] - a[1] * ul[1],
+        Pc[5] - a[1] * ul[2],
+        Pc[6] - a[2] * ul[0],
+        Pc[7] - a[2] * ul[1],
+        Pc[8] - a[2] * ul[2],
     )
-    M = (
-        M[0] - l[0] * ul[0],
-        M[1] - l[1] * ul[1],
-        M[2] - l[2] * ul[2],
-        M[3] - l[0] * ul[1],
-        M[4] - l[0] * ul[2],
-        M[5] - l[1] * ul[2],
+    Pl = (
+        Pl[0] - l[0] * ul[0],
+        Pl[1] - l[1] * ul[1],
+        Pl[2] - l[2] * ul[2],
+        Pl[3] - l[0] * ul[1],
+        Pl[4] - l[0] * ul[2],
+        Pl[5] - l[1] * ul[2],
     )
-    return I, H, M
+    return Pa, Pc, Pl
 
 
 @kernel
@@ -83,10 +74,10 @@ def cross_simple(row, path, at, z, h):
     """e = H z + c of eight loop rows, and z⁺ = z - U D⁻¹ e, of a hinge with one velocity; h: H z."""
     e = load_lanes(path, at) + h
     store_lanes(path, at, e)
-    return less_six(z, load6(row, t.W_U), row[t.W_DINV] * e)
+    return less_six(z, load6(row, t.W_U), row[t.W_DINV] * e)  # 000 eq. 0.36: φ τ̄ z = ψ z
 
 
 @kernel
 def add_innovation(row, path, j, f):
     """ε += e f of a hinge with one velocity, of eight loop rows."""
-    row[t.W_EPS] += sum_lanes(load_lanes(path, LANES * j) * f)
+    row[t.W_EPS] += sum_lanes(load_lanes(path, LANES * j) * f)  # 000 eq. .44: ε

@@ -11,11 +11,9 @@ mass       X(η) += φ R H*,   M(η, η) += H R H*,   M(η, c) = H X(c) of all t
 
 from __future__ import annotations
 
-import math
-
 from limberjack.engine.algebra.blocks import block_column, block_lane, load_block, store_block, sum_triple
 from limberjack.engine.algebra.lanes import equal_lanes, load_lanes, store_lanes
-from limberjack.engine.algebra.sine_cosine import sine_cosine
+from limberjack.engine.algebra.rotation_vectors import exponential, exponential_coefficients, right_jacobian
 from limberjack.engine.algebra.spatial import (
     ZERO,
     add,
@@ -46,61 +44,6 @@ from limberjack.engine.kernels.nodes.modal_condensed import condense_node
 from limberjack.engine.tables import flexible as fl
 from limberjack.engine.tables import plant as t
 from limberjack.engine.tables.flexible import blocks_of, modal_view
-
-#: below this square of the angle the coefficients come from their series, whose fifth terms are below rounding
-_SMALL = 0.05
-
-
-@kernel
-def _coefficients(x):
-    """a = (1 - cos φ) / φ², b = (φ - sin φ) / φ³ and their derivatives by φ² times two, for x = φ²."""
-    if x < _SMALL:
-        a = 0.5 - x / 24.0 * (1.0 - x / 30.0 * (1.0 - x / 56.0 * (1.0 - x / 90.0)))
-        b = 1.0 / 6.0 - x / 120.0 * (1.0 - x / 42.0 * (1.0 - x / 72.0 * (1.0 - x / 110.0)))
-        da = -1.0 / 12.0 + x / 180.0 * (1.0 - x / 37.33333333333333 * (1.0 - x / 67.5))
-        db = -1.0 / 60.0 + x / 1260.0 * (1.0 - x / 48.0 * (1.0 - x / 82.5))
-        return a, b, da, db
-    angle = math.sqrt(x)
-    s, c = sine_cosine(angle)
-    a, b = (1.0 - c) / x, (angle - s) / (x * angle)
-    return a, b, (s / angle - 2.0 * a) / x, (a - 3.0 * b) / x
-
-
-@kernel
-def _right_jacobian(t, a, b):
-    """J_r(θ) = 1 - a θ~ + b θ~ θ~."""
-    x, y, z = t
-    xx, yy, zz = x * x, y * y, z * z
-    return (
-        1.0 - b * (yy + zz),
-        a * z + b * x * y,
-        -a * y + b * x * z,
-        -a * z + b * x * y,
-        1.0 - b * (xx + zz),
-        a * x + b * y * z,
-        a * y + b * x * z,
-        -a * x + b * y * z,
-        1.0 - b * (xx + yy),
-    )
-
-
-@kernel
-def _exponential(t, a, b):
-    """Exp(θ) = 1 + (1 - b φ²) θ~ + a θ~ θ~."""
-    x, y, z = t
-    s = 1.0 - b * dot(t, t)
-    xx, yy, zz = x * x, y * y, z * z
-    return (
-        1.0 - a * (yy + zz),
-        a * x * y - s * z,
-        a * x * z + s * y,
-        a * x * y + s * z,
-        1.0 - a * (xx + zz),
-        a * y * z - s * x,
-        a * x * z - s * y,
-        a * y * z + s * x,
-        1.0 - a * (xx + yy),
-    )
 
 
 @kernel
@@ -136,14 +79,14 @@ def _bent(table, at, curved, n, blocks, b, eta, rate):
 def place(plant, work, k, row, up):
     """Frames, V(k), H* and a(k) of an attachment node, whose modal link is deformed."""
     attached = plant.flexible.attached_int[plant.topo[k, t.SLOT]]
-    modal = plant.flexible.modal_int[attached[fl.AI_MODAL]]
-    parts, table, at = modal_view(modal, work.modal), plant.flexible.table, attached[fl.AI_TABLE]
-    n, blocks, h = modal[fl.MI_MODES], blocks_of(modal[fl.MI_MODES]), attached[fl.AI_WORK] + fl.ATTACHED_A
+    modal = plant.flexible.modal_int[attached[fl.AN_MODAL]]
+    parts, table, at = modal_view(modal, work.modal), plant.flexible.table, attached[fl.AN_TABLE]
+    n, blocks, h = modal[fl.MI_MODES], blocks_of(modal[fl.MI_MODES]), attached[fl.AN_WORK] + fl.ATTACHED_A
     zero = equal_lanes(0.0), equal_lanes(0.0), equal_lanes(0.0)
     theta, turning, moved, speed, fast = zero, zero, zero, zero, zero
     for b in range(blocks):
         eta, rate = load_lanes(parts.eta, LANES * b), load_lanes(parts.rate, LANES * b)
-        w, flat, u, quick = _bent(table, at, attached[fl.AI_CURVED] > 0, n, blocks, b, parts.eta, parts.rate)
+        w, flat, u, quick = _bent(table, at, attached[fl.AN_CURVED] > 0, n, blocks, b, parts.eta, parts.rate)
         store_block(work.modal, h + BLOCK * b, w, u)
         theta, turning = _take3(theta, w, eta), _take3(turning, w, rate)
         half = (0.5 * (flat[0] + u[0]), 0.5 * (flat[1] + u[1]), 0.5 * (flat[2] + u[2]))
@@ -151,25 +94,25 @@ def place(plant, work, k, row, up):
     theta, turning = sum_triple(theta), sum_triple(turning)
     moved, speed, fast = sum_triple(moved), sum_triple(speed), sum_triple(fast)
     # Through memory: from sums of lanes the optimiser would go on in vectors, on some processors and not on others.
-    store3(work.modal, attached[fl.AI_WORK], theta)
-    store3(work.modal, attached[fl.AI_WORK] + 3, turning)
+    store3(work.modal, attached[fl.AN_WORK], theta)
+    store3(work.modal, attached[fl.AN_WORK] + 3, turning)
     R0 = load9(table, at)
-    a, b2, da, db = _coefficients(dot(theta, theta))
-    R, p, Jr = mul(_exponential(theta, a, b2), R0), add(load3(table, at + 9), moved), _right_jacobian(theta, a, b2)
+    a, b2, da, db = exponential_coefficients(dot(theta, theta))
+    R, p, Jr = mul(exponential(theta, a, b2), R0), add(load3(table, at + 9), moved), right_jacobian(theta, a, b2)
     store9(row, t.W_R, R)
     store3(row, t.W_P, p)
     for b in range(blocks):
         w, u = load_block(work.modal, h + BLOCK * b)
         store_block(work.modal, h + BLOCK * b, unrot(R0, rot(Jr, w)), unrot(R, u))
-    theta, turning = load3(work.modal, attached[fl.AI_WORK]), load3(work.modal, attached[fl.AI_WORK] + 3)
+    theta, turning = load3(work.modal, attached[fl.AN_WORK]), load3(work.modal, attached[fl.AN_WORK] + 3)
     dw, du = unrot(R0, rot(Jr, turning)), unrot(R, speed)
     w, u = motion_in(R, p, load3(up, t.W_V), load3(up, t.W_V + 3))
     w, u = add(w, dw), add(u, du)
     aw, au = motion_cross(w, u, dw, du)
     aw = add(aw, unrot(R0, _jacobian_rate(theta, turning, b2, da, db)))
     au = add(au, sub(unrot(R, fast), cross(dw, du)))
-    store3(work.modal, attached[fl.AI_WORK], aw)
-    store3(work.modal, attached[fl.AI_WORK] + 3, au)
+    store3(work.modal, attached[fl.AN_WORK], aw)
+    store3(work.modal, attached[fl.AN_WORK] + 3, au)
     store3(row, t.W_V, w)
     store3(row, t.W_V + 3, u)
     return w, u
@@ -179,21 +122,21 @@ def place(plant, work, k, row, up):
 def node_map(plant, work, k):
     """(n, blocks, first velocity's link, place of H* in work.modal) of attachment node k."""
     attached = plant.flexible.attached_int[plant.topo[k, t.SLOT]]
-    n = plant.flexible.modal_int[attached[fl.AI_MODAL], fl.MI_MODES]
-    return n, blocks_of(n), plant.topo[k, t.UP] - 1, attached[fl.AI_WORK] + fl.ATTACHED_A
+    n = plant.flexible.modal_int[attached[fl.AN_MODAL], fl.MI_MODES]
+    return n, blocks_of(n), plant.topo[k, t.UP] - 1, attached[fl.AN_WORK] + fl.ATTACHED_A
 
 
 @kernel
 def node_coriolis(plant, work, k):
     """a(k) as (angular, linear)."""
-    at = plant.flexible.attached_int[plant.topo[k, t.SLOT], fl.AI_WORK]
+    at = plant.flexible.attached_int[plant.topo[k, t.SLOT], fl.AN_WORK]
     return load3(work.modal, at), load3(work.modal, at + 3)
 
 
 @kernel
 def column(plant, work, k, r):
     """Column r of H* of attachment node k as (angular, linear)."""
-    return block_column(work.modal, plant.flexible.attached_int[plant.topo[k, t.SLOT], fl.AI_WORK] + fl.ATTACHED_A, r)
+    return block_column(work.modal, plant.flexible.attached_int[plant.topo[k, t.SLOT], fl.AN_WORK] + fl.ATTACHED_A, r)
 
 
 @kernel
@@ -232,7 +175,7 @@ def inward(plant, work, k, h, I, external):
     P, n, f = gather(plant, work, k, h, I, external)
     topo, row = plant.topo[k], work.rows[k + 1]
     attached = plant.flexible.attached_int[topo[t.SLOT]]
-    modal, column = plant.flexible.modal_int[attached[fl.AI_MODAL]], attached[fl.AI_COLUMN]
+    modal, column = plant.flexible.modal_int[attached[fl.AN_MODAL]], attached[fl.AN_COLUMN]
     modes, blocks, _, h = node_map(plant, work, k)
     parts = modal_view(modal, work.modal)
     aw, au = node_coriolis(plant, work, k)
@@ -300,7 +243,7 @@ def composite(plant, work, k, start, stop, m, h, I, M):
     modes, blocks, up, at = node_map(plant, work, k)
     row, first = work.rows[k + 1], plant.topo[up, t.VI]
     attached = plant.flexible.attached_int[plant.topo[k, t.SLOT]]
-    parts, column = modal_view(plant.flexible.modal_int[attached[fl.AI_MODAL]], work.modal), attached[fl.AI_COLUMN]
+    parts, column = modal_view(plant.flexible.modal_int[attached[fl.AN_MODAL]], work.modal), attached[fl.AN_COLUMN]
     pad = LANES * work.columns.shape[0] - M.shape[0]
     for c in range(start, stop):
         n, f = block_lane(work.columns[c // LANES], c % LANES)

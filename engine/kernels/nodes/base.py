@@ -6,7 +6,7 @@ import math
 
 from limberjack.engine.algebra.blocks import load_six, store_six
 from limberjack.engine.algebra.lanes import load_lanes, store_lanes
-from limberjack.engine.algebra.small_solves import is_definite6, solve6
+from limberjack.engine.algebra.small_solves import cholesky, is_definite6, solve6
 from limberjack.engine.algebra.spatial import (
     ZERO,
     add,
@@ -23,7 +23,6 @@ from limberjack.engine.algebra.spatial import (
 )
 from limberjack.engine.algebra.views import LANES, vector_view
 from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.kernels.nodes.articulated import pivot
 from limberjack.engine.kernels.nodes.composite import pad_of
 from limberjack.engine.kernels.nodes.slope_columns import NOTHING, invert_factor, slope_column, square_factor, unit
 from limberjack.engine.tables import plant as t
@@ -112,22 +111,18 @@ def slopes(columns, V_up, A_up, V):
 @kernel
 def gain(body, acc, leaf, x):
     """D⁻¹ of a free base, for which D = P; nothing lies beyond it, so G is left zero."""
-    I, H, M = rigid(body[t.B_M], load3(body, t.B_H), load6(body, t.B_I))
+    Pa, Pc, Pl = rigid(body[t.B_M], load3(body, t.B_H), load6(body, t.B_I))
     if not leaf:
-        I, H, M = add6(I, load6(acc, t.A_I)), add9(H, load9(acc, t.A_H)), add6(M, load6(acc, t.A_M))
-    store6(x[0], X_D, (I[0], 0.0, 0.0, 0.0, 0.0, 0.0))
-    store6(x[1], X_D, (I[3], I[1], 0.0, 0.0, 0.0, 0.0))
-    store6(x[2], X_D, (I[4], I[5], I[2], 0.0, 0.0, 0.0))
-    store6(x[3], X_D, (H[0], H[3], H[6], M[0], 0.0, 0.0))
-    store6(x[4], X_D, (H[1], H[4], H[7], M[3], M[1], 0.0))
-    store6(x[5], X_D, (H[2], H[5], H[8], M[4], M[5], M[2]))
+        Pa, Pc, Pl = add6(Pa, load6(acc, t.A_I)), add9(Pc, load9(acc, t.A_H)), add6(Pl, load6(acc, t.A_M))
+    store6(x[0], X_D, (Pa[0], 0.0, 0.0, 0.0, 0.0, 0.0))
+    store6(x[1], X_D, (Pa[3], Pa[1], 0.0, 0.0, 0.0, 0.0))
+    store6(x[2], X_D, (Pa[4], Pa[5], Pa[2], 0.0, 0.0, 0.0))
+    store6(x[3], X_D, (Pc[0], Pc[3], Pc[6], Pl[0], 0.0, 0.0))
+    store6(x[4], X_D, (Pc[1], Pc[4], Pc[7], Pl[3], Pl[1], 0.0))
+    store6(x[5], X_D, (Pc[2], Pc[5], Pc[8], Pl[4], Pl[5], Pl[2]))
     for i in range(6):
         store6(x[i], X_G, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
-        for j in range(i + 1):
-            s = x[i, X_D + j]
-            for e in range(j):
-                s -= x[i, X_D + e] * x[j, X_D + e]
-            x[i, X_D + j] = 1.0 / math.sqrt(pivot(s, x[i, X_D + i])) if i == j else s * x[j, X_D + j]
+    cholesky(x[:, X_D:], 6)
     invert_factor(x)
     square_factor(x)
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
 from limberjack.engine.algebra.blocks import less_six, set_block_lane
 from limberjack.engine.algebra.lanes import load_lanes, store_lanes, sum_lanes
+from limberjack.engine.algebra.small_solves import cholesky
 from limberjack.engine.algebra.spatial import (
     ZERO,
     add,
@@ -23,10 +22,10 @@ from limberjack.engine.algebra.spatial import (
     store3,
     store6,
 )
-from limberjack.engine.algebra.views import LANES
+from limberjack.engine.algebra.views import LANES, matrix_view
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.nodes import framed
-from limberjack.engine.kernels.nodes.articulated import pivot, rank_one
+from limberjack.engine.kernels.nodes.articulated import rank_one
 from limberjack.engine.kernels.nodes.composite import fill_row
 from limberjack.engine.kernels.nodes.hinge_slopes import has_changing_map, map_curvature, map_gradient
 from limberjack.engine.kernels.nodes.hinges import hinge_map, place_frame, relative_velocity
@@ -74,20 +73,6 @@ def rest(g):
 
 
 @kernel
-def _factor(g, nv):
-    """Cholesky factor of D in place, diagonal inverted: D = L L*."""
-    for i in range(nv):
-        for j in range(i + 1):
-            s = g[t.G_L + 6 * i + j]
-            for e in range(j):
-                s -= g[t.G_L + 6 * i + e] * g[t.G_L + 6 * j + e]
-            if i == j:
-                g[t.G_L + 6 * i + i] = 1.0 / math.sqrt(pivot(s, g[t.G_L + 6 * i + i]))
-            else:
-                g[t.G_L + 6 * i + j] = s * g[t.G_L + 6 * j + j]
-
-
-@kernel
 def column(g, base, c):
     """Column c of H* (base G_H) or U (base G_U) as (angular, linear)."""
     return load3(g, base + 6 * c), load3(g, base + 6 * c + 3)
@@ -108,7 +93,7 @@ def _prepare(g, P, n, f, tau, add_inertia, j, nv):
         h = column(g, t.G_H, c)
         g[t.G_L + 7 * c] += add_inertia[j + c]
         g[t.G_EPS + c] = tau[j + c] - dot(h[0], n) - dot(h[1], f)
-    _factor(g, nv)
+    cholesky(matrix_view(g, t.G_L, 6, 6), nv)
 
 
 @kernel
@@ -288,7 +273,7 @@ def cross_hinge(g, topo, path, z):
             y = y - g[t.G_L + 6 * c + e] * load_lanes(path, LANES * (j + e))
         y = g[t.G_L + 7 * c] * y
         store_lanes(path, LANES * (j + c), y)
-        left = less_six(left, load6(g, t.G_U + 6 * c), y)
+        left = less_six(left, load6(g, t.G_U + 6 * c), y)  # 000 eq. 0.36
     return left
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from limberjack.engine.algebra.small_solves import pivot
 from limberjack.engine.algebra.spatial import ZERO, add, add_scaled, inertia_mul, load3, load9, store3, store9
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.nodes import framed
-from limberjack.engine.kernels.nodes.articulated import pivot, rank_one, solve_simple
+from limberjack.engine.kernels.nodes.articulated import rank_one, solve_simple
 from limberjack.engine.kernels.nodes.slope_columns import NOTHING, slope_column
 from limberjack.engine.tables import plant as t
 
@@ -31,9 +32,9 @@ def velocity(row, up, rate):
 @kernel
 def inward(topo, row, up, P, n, f, tau, add_inertia, rate):
     """A hinge that slides along z: H P H* = M_zz."""
-    _, H, M = P
-    dinv = 1.0 / pivot(M[2] + add_inertia, M[0] + M[1])
-    ua, ul = (H[2], H[5], H[8]), (M[4], M[5], M[2])
+    _, Pc, Pl = P
+    dinv = 1.0 / pivot(Pl[2] + add_inertia, Pl[0] + Pl[1])
+    ua, ul = (Pc[2], Pc[5], Pc[8]), (Pl[4], Pl[5], Pl[2])
     eps = tau - f[2]
     store3(row, t.W_U, ua)
     store3(row, t.W_U + 3, ul)

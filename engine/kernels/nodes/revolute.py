@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from limberjack.engine.algebra.small_solves import pivot
 from limberjack.engine.algebra.spatial import (
     add,
     add_cross,
@@ -14,7 +15,7 @@ from limberjack.engine.algebra.spatial import (
 )
 from limberjack.engine.algebra.turns import spin, spin_flat, tilt, tilt_flat, turn_x, turn_z, turns_matrix
 from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.kernels.nodes.articulated import hand_in, pivot, rank_one, solve_simple
+from limberjack.engine.kernels.nodes.articulated import hand_in, rank_one, solve_simple
 from limberjack.engine.kernels.nodes.slope_columns import NOTHING, slope_column
 from limberjack.engine.tables import plant as t
 
@@ -73,40 +74,40 @@ def _inward_flat(topo, body, row, up, P, n, f, dinv, eps, rate):
 
     Written out by elements: a = (w_y, -w_x, 0; u_y, -u_x, 0) × rate has two zeros as well.
     """
-    I, H, M = P
-    gx, gy, g0, g1, g2 = I[4] * dinv, I[5] * dinv, H[6] * dinv, H[7] * dinv, H[8] * dinv
-    xx, yy, xy = I[0] - gx * I[4], I[1] - gy * I[5], I[3] - gx * I[5]
-    Hp = (
-        H[0] - gx * H[6],
-        H[1] - gx * H[7],
-        H[2] - gx * H[8],
-        H[3] - gy * H[6],
-        H[4] - gy * H[7],
-        H[5] - gy * H[8],
+    Pa, Pc, Pl = P
+    gx, gy, g0, g1, g2 = Pa[4] * dinv, Pa[5] * dinv, Pc[6] * dinv, Pc[7] * dinv, Pc[8] * dinv
+    xx, yy, xy = Pa[0] - gx * Pa[4], Pa[1] - gy * Pa[5], Pa[3] - gx * Pa[5]
+    Pc_plus = (
+        Pc[0] - gx * Pc[6],
+        Pc[1] - gx * Pc[7],
+        Pc[2] - gx * Pc[8],
+        Pc[3] - gy * Pc[6],
+        Pc[4] - gy * Pc[7],
+        Pc[5] - gy * Pc[8],
     )
-    M = (
-        M[0] - g0 * H[6],
-        M[1] - g1 * H[7],
-        M[2] - g2 * H[8],
-        M[3] - g0 * H[7],
-        M[4] - g0 * H[8],
-        M[5] - g1 * H[8],
+    Pl = (
+        Pl[0] - g0 * Pc[6],
+        Pl[1] - g1 * Pc[7],
+        Pl[2] - g2 * Pc[8],
+        Pl[3] - g0 * Pc[7],
+        Pl[4] - g0 * Pc[8],
+        Pl[5] - g1 * Pc[8],
     )
     ax, ay = row[t.W_V + 1] * rate, -row[t.W_V] * rate
     bx, by = row[t.W_V + 4] * rate, -row[t.W_V + 3] * rate
     n = (
-        n[0] + gx * eps + xx * ax + xy * ay + Hp[0] * bx + Hp[1] * by,
-        n[1] + gy * eps + xy * ax + yy * ay + Hp[3] * bx + Hp[4] * by,
+        n[0] + gx * eps + xx * ax + xy * ay + Pc_plus[0] * bx + Pc_plus[1] * by,
+        n[1] + gy * eps + xy * ax + yy * ay + Pc_plus[3] * bx + Pc_plus[4] * by,
         n[2] + eps,
     )
     f = (
-        f[0] + g0 * eps + Hp[0] * ax + Hp[3] * ay + M[0] * bx + M[3] * by,
-        f[1] + g1 * eps + Hp[1] * ax + Hp[4] * ay + M[3] * bx + M[1] * by,
-        f[2] + g2 * eps + Hp[2] * ax + Hp[5] * ay + M[4] * bx + M[5] * by,
+        f[0] + g0 * eps + Pc_plus[0] * ax + Pc_plus[3] * ay + Pl[0] * bx + Pl[3] * by,
+        f[1] + g1 * eps + Pc_plus[1] * ax + Pc_plus[4] * ay + Pl[3] * bx + Pl[1] * by,
+        f[2] + g2 * eps + Pc_plus[2] * ax + Pc_plus[5] * ay + Pl[4] * bx + Pl[5] * by,
     )
     n, f = force_out(topo, body, row, n, f)
-    xx, yy, xy, Hp, M = spin_flat(row[t.W_C], row[t.W_C + 1], xx, yy, xy, Hp, M)
-    P = tilt_flat(body[t.B_TILT], body[t.B_TILT + 1], xx, yy, xy, Hp, M)
+    xx, yy, xy, Pc_plus, Pl = spin_flat(row[t.W_C], row[t.W_C + 1], xx, yy, xy, Pc_plus, Pl)
+    P = tilt_flat(body[t.B_TILT], body[t.B_TILT + 1], xx, yy, xy, Pc_plus, Pl)
     if topo[t.TURN]:
         P = spin(body[t.B_TURN], body[t.B_TURN + 1], P)
     hand_in(topo[t.FIRST], up, shift(P, load3(body, t.B_P)), n, f)

@@ -27,7 +27,7 @@ NOTHING = ((ZERO, ZERO), (ZERO, ZERO), (ZERO, ZERO))
 
 @kernel
 def motion_out(R, p, w, u):
-    """A motion at the body's origin, seen at T's origin in T's axes: the inverse of `motion_in`."""
+    """A motion at the body's origin, seen at 𝓣's origin in 𝓣's axes: the inverse of `motion_in`."""
     w = rot(R, w)
     return w, add_cross(rot(R, u), p, w)
 
@@ -40,7 +40,7 @@ def unit(c):
 
 @kernel
 def slope_column(x, S, V_up, A_up, V, map_slopes):
-    """S, ψ', ψ'' and χ of one velocity from S and (η, ζ, κ) of its hinge's map: pairs (angular, linear) in T."""
+    """S, ψ', ψ'' and χ of one velocity from S and (η, ζ, κ) of its hinge's map: pairs (angular, linear) in 𝓣."""
     eta, zeta, kappa = map_slopes
     c = motion_cross(V_up[0], V_up[1], S[0], S[1])
     psi = add(c[0], eta[0]), add(c[1], eta[1])

@@ -1,0 +1,1 @@
+"""Outputs of a model, and instruments with errors, samples and delays."""

@@ -1,7 +1,7 @@
 """What the model's outputs are at a state, its applied forces included: ideal sensors, and instruments with errors.
 
 Ideal values are found first, those of motion by `look`, all by `observe`; instruments then show their readings in the
-place of them (`instruments/sampling.py`).
+place of them (`sensors/sampling.py`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from limberjack.engine.kernels.sweeps.kinematics import (
     strain_energy,
     totals,
 )
-from limberjack.engine.tables.drives import MO_ELASTIC, MO_Q, MO_RATIO, MO_V, X_ANGLE, X_CURRENT, X_RATE
+from limberjack.engine.tables.drives import MO_ELASTIC, MO_Q, MO_RATIO, MO_V, MX_ANGLE, MX_CURRENT, MX_RATE
 from limberjack.engine.tables.instruments import SUN
 from limberjack.engine.tables.loops import L_SWITCH, SW_LOSS
 from limberjack.engine.tables.plant import (
@@ -48,7 +48,7 @@ from limberjack.engine.tables.plant import (
     work_view,
 )
 
-# Codes: the order of SENSOR_TYPES in system/system.py.
+# Codes: the order of SENSOR_TYPES (tables/sensor_types.py).
 (
     POSITION,
     RATE,
@@ -127,11 +127,11 @@ def _drive_output(plant, work, kind, target, q, v):
         return work.elements.thrust[target]
     row, x, ratio = plant.drives.motor_int[target], work.drives.state[target], plant.drives.motor[target, MO_RATIO]
     if kind == MOTOR_CURRENT:
-        return x[X_CURRENT]
+        return x[MX_CURRENT]
     elastic = row[MO_ELASTIC] == 1
     if kind == MOTOR_POSITION:
-        return ratio * (x[X_ANGLE] if elastic else q[row[MO_Q]])
-    return ratio * (x[X_RATE] if elastic else v[row[MO_V]])
+        return ratio * (x[MX_ANGLE] if elastic else q[row[MO_Q]])
+    return ratio * (x[MX_RATE] if elastic else v[row[MO_V]])
 
 
 @kernel
@@ -238,7 +238,7 @@ def observe_entry(ints, floats, work, state, tau, vdot, out):
 
 @kernel
 def survey(plant, work, q, v, out):
-    """Energy, momentum and every node's motion at a state; `layout.py` says where in out."""
+    """Energy, momentum and every node's motion at a state; `tables/plant.py` says where in out."""
     sweep_velocities(plant, work, q, v)
     sweep_poses(plant, work)
     # The twelve totals reach into the nodes' rows, which are written after them.

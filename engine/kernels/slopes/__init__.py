@@ -1,0 +1,1 @@
+"""Analytic derivatives of inverse and forward dynamics, of forces and of outputs."""

@@ -1,4 +1,4 @@
-"""Base to tip: every body in the tree frame T, and what each velocity does to the motion of its subtree.
+"""Base to tip: every body in the tree frame 𝓣, and what each velocity does to the motion of its subtree.
 
 Equations and symbols: `inverse.py`.
 """
@@ -46,7 +46,7 @@ from limberjack.engine.tables.slopes import (
 
 @kernel
 def _place(plant, work, slopes, k):
-    """R_(T, k) and the position of O_k; the first body of a tree is T itself."""
+    """R_(𝓣, k) and the position of O_k; the first body of a tree is 𝓣 itself."""
     row = slopes.body[k + 1]
     R, p = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), ZERO
     if plant.topo[k, t.UP] > 0:
@@ -61,7 +61,7 @@ def _place(plant, work, slopes, k):
 
 @kernel
 def _body_sums(body, row, R, p, V, A):
-    """M(k), B(k) and f(k) = M α + b of one body, with which the sums over its subtree begin."""
+    """M(k), 𝓑(k) and f(k) = M α + b of one body, with which the sums over its subtree begin."""
     m = body[t.B_M]
     h, I = shift_composite(m, rot(R, load3(body, t.B_H)), turn_sym(R, load6(body, t.B_I)), p)
     w, u = V

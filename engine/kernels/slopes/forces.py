@@ -8,10 +8,10 @@ from limberjack.engine.kernels.forces.body_forces import set_thrusts
 from limberjack.engine.kernels.forces.hinge_forces import actuator_forces, drive_force, hinge_forces, spent
 from limberjack.engine.kernels.sweeps.forward_dynamics import forward_dynamics
 from limberjack.engine.tables.plant import (
-    A_KD,
-    A_KP,
-    A_LIMIT,
-    A_RATE,
+    AC_KD,
+    AC_KP,
+    AC_LIMIT,
+    AC_RATE,
     AI_COMMAND,
     AI_MODE,
     AI_Q,
@@ -34,14 +34,14 @@ def drive_slopes(plant, q, v, command, out):
         mode, j, c = drive[AI_MODE], drive[AI_V], drive[AI_COMMAND]
         x = q[drive[AI_Q]] if mode == MODE_SERVO else 0.0
         force = drive_force(mode, values, x, v[j], command, c)[0]
-        if abs(force) > values[A_LIMIT] or spent(values, v[j], force):
+        if abs(force) > values[AC_LIMIT] or spent(values, v[j], force):
             continue
         if mode == MODE_TORQUE:
             out[j, c] = 1.0
         elif mode == MODE_SERVO:
-            out[j, c], out[j, c + 1], out[j, c + 2] = values[A_KP], values[A_KD], 1.0
+            out[j, c], out[j, c + 1], out[j, c + 2] = values[AC_KP], values[AC_KD], 1.0
         else:
-            out[j, c], out[j, c + 1] = values[A_KD] if abs(command[c]) <= values[A_RATE] else 0.0, 1.0
+            out[j, c], out[j, c + 1] = values[AC_KD] if abs(command[c]) <= values[AC_RATE] else 0.0, 1.0
 
 
 @entry

@@ -4,7 +4,7 @@
 ∂T/∂q has nv columns, also for quaternions (δR = R δθ~, δp = R δx in body axes for a free hinge). Where velocities are
 rates of coordinates ∂_j is the ordinary partial derivative.
 
-All vectors are seen in the tree frame T of `layout.py`, at rest, so that V(k) = V(p) + Σ S_j β_j over the
+All vectors are seen in the tree frame 𝓣 of `layout.py`, at rest, so that V(k) = V(p) + Σ S_j β_j over the
 hinge's columns S_j of φ* H*, and α(k) - α(p) = Σ S_j dβ_j/dt + V(p) × ΔV + (dH*/dt) β (p: the parent of k; the vectors
 α are the body-frame derivatives of the numbers V, so they move between frames as V does). Moving along j turns the
 subtree of hinge k rigidly with S_j and changes the hinge's own map. With
@@ -20,21 +20,21 @@ every body i of the subtree has (x × y is the motion product; Jacobi's identity
 
 f(i) = M α + V × M V, with M carried along by the motion, then gives
 
-    ∂_j f(i) = S_j × f(i) + M ψ''_j + B ψ'_j,   ∂f(i)/∂v_j = M χ_j + B S_j,   B x = M (x × V) + x × M V + V × M x
+    ∂_j f(i) = S_j × f(i) + M ψ''_j + 𝓑 ψ'_j,   ∂f(i)/∂v_j = M χ_j + 𝓑 S_j,   𝓑 x = M (x × V) + x × M V + V × M x
 
-B is linear in x = [a; b]; for a rigid body all terms in b cancel, and with J = ½ tr(I) 1 - I, momentum P, V = [w; u]
+𝓑 is linear in x = [a; b]; for a rigid body all terms in b cancel, and with I' = ½ tr(I) 1 - I, momentum p', V = [w; u]
 
-    B = 2 [[W, 0], [-P~, 0]],   W = -w~ J + (h·u) 1 - u h*
+    𝓑 = 2 [[W, 0], [-p'~, 0]],   W = -w~ I' + (h·u) 1 - u h*
 
-so the sums over a subtree of M (10 numbers), B (12) and f (6) are all that the derivatives need. Let hinge k be the
-deeper one of velocities m and j, and let F, M, B be those sums at k:
+so the sums over a subtree of M (10 numbers), 𝓑 (12) and f (6) are all that the derivatives need. Let hinge k be the
+deeper one of velocities m and j, and let F, M, 𝓑 be those sums at k:
 
-    j at k, m towards the base     ∂_j T_m = S_m · X_j,   X_j = S_j × F + M ψ''_j + B ψ'_j
-    m at k, j towards the base     ∂_j T_m = (M S_m) · ψ''_j + (B* S_m) · ψ'_j       (S_j × F and ∂_j S_m · F cancel)
+    j at k, m towards the base     ∂_j T_m = S_m · X_j,   X_j = S_j × F + M ψ''_j + 𝓑 ψ'_j
+    m at k, j towards the base     ∂_j T_m = (M S_m) · ψ''_j + (𝓑* S_m) · ψ'_j       (S_j × F and ∂_j S_m · F cancel)
     both at k                      the same, plus (∂_j H*_m) · F
-    any, in v                      ∂T_m/∂v_j = S_m · (M χ_j + B S_j) = (M S_m) · χ_j + (B* S_m) · S_j
+    any, in v                      ∂T_m/∂v_j = S_m · (M χ_j + 𝓑 S_j) = (M S_m) · χ_j + (𝓑* S_m) · S_j
 
-The velocities of a subtree are neighbours. Each hands X_j, M χ_j + B S_j, M S_j and B* S_j to slopes.lanes, eight
+The velocities of a subtree are neighbours. Each hands X_j, M χ_j + 𝓑 S_j, M S_j and 𝓑* S_j to slopes.lanes, eight
 velocities to a block; a hinge then writes its rows and columns of both matrices over its subtree, block by block.
 """
 
@@ -62,10 +62,10 @@ from limberjack.engine.kernels.nodes.hinge_slopes import has_changing_map, map_g
 from limberjack.engine.kernels.slopes.columns import sweep_columns
 from limberjack.engine.tables.plant import KIND, NV, UP, VEND, VI
 from limberjack.engine.tables.slopes import (
-    L_B,
-    L_M,
-    L_Q,
-    L_V,
+    SL_B,
+    SL_M,
+    SL_Q,
+    SL_V,
     X_PHI,
     X_PSI,
     X_PSI2,
@@ -90,18 +90,18 @@ def _put(block, lane, component, n, f):
 
 @kernel
 def _hand(x, y, block, lane):
-    """X_j, M χ_j + B S_j, M S_j and B* S_j of one velocity, from its column x and the sums y of its subtree."""
+    """X_j, M χ_j + 𝓑 S_j, M S_j and 𝓑* S_j of one velocity, from its column x and the sums y of its subtree."""
     m, h, I, W, P = y[Y_M], load3(y, Y_H), load6(y, Y_I), load9(y, Y_W), load3(y, Y_L)
     s, t = load3(x, X_S), load3(x, X_S + 3)
     a = load3(x, X_PSI)
     n, f = rigid_mul(m, h, I, load3(x, X_PSI2), load3(x, X_PSI2 + 3))
     sn, sf = force_cross(s, t, load3(y, Y_F), load3(y, Y_F + 3))
-    _put(block, lane, L_Q, add(add(n, rot(W, a)), sn), add(add_cross(f, a, P), sf))
+    _put(block, lane, SL_Q, add(add(n, rot(W, a)), sn), add(add_cross(f, a, P), sf))
     n, f = rigid_mul(m, h, I, load3(x, X_PHI), load3(x, X_PHI + 3))
-    _put(block, lane, L_V, add(n, rot(W, s)), add_cross(f, s, P))
+    _put(block, lane, SL_V, add(n, rot(W, s)), add_cross(f, s, P))
     n, f = rigid_mul(m, h, I, s, t)
-    _put(block, lane, L_M, n, f)
-    at = LANES * L_B + lane
+    _put(block, lane, SL_M, n, f)
+    at = LANES * SL_B + lane
     block[at], block[at + LANES], block[at + 2 * LANES] = add_cross(unrot(W, s), P, t)
 
 
@@ -123,8 +123,8 @@ def _rows(lanes, x, j, start, stop, dq, dv):
     S = load6(x, X_S)
     for b in range(start // LANES, (stop + LANES - 1) // LANES):
         block, first, last = lanes[b], start - LANES * b, stop - LANES * b
-        store_lanes(dq[b], LANES * j, between_lanes(dot6(S, _load6(block, L_Q)), first, last))
-        store_lanes(dv[b], LANES * j, between_lanes(dot6(S, _load6(block, L_V)), first, last))
+        store_lanes(dq[b], LANES * j, between_lanes(dot6(S, _load6(block, SL_Q)), first, last))
+        store_lanes(dv[b], LANES * j, between_lanes(dot6(S, _load6(block, SL_V)), first, last))
 
 
 @kernel
@@ -133,7 +133,7 @@ def _columns(lanes, x, j, start, stop, dq, dv, spare):
     S, psi, psi2, chi = load3(x, X_S), load3(x, X_PSI), load6(x, X_PSI2), load6(x, X_PHI)
     q, v, at = dq[j // LANES], dv[j // LANES], j % LANES
     for b in range(start // LANES, (stop + LANES - 1) // LANES):
-        M, B = _load6(lanes[b], L_M), _load3(lanes[b], L_B)
+        M, B = _load6(lanes[b], SL_M), _load3(lanes[b], SL_B)
         store_lanes(spare, 0, dot6(psi2, M) + dot(psi, B))
         store_lanes(spare, LANES, dot6(chi, M) + dot(S, B))
         for m in range(max(start, LANES * b), min(stop, LANES * b + LANES)):
@@ -162,7 +162,7 @@ def _own_map(plant, work, y, k, dq):
 
 @kernel
 def _hand_sums(y, up):
-    """Parent's sums of M, B and f."""
+    """Parent's sums of M, 𝓑 and f."""
     for i in range(Y_M, Y_F + 6):
         up[i] += y[i]
 

@@ -1,12 +1,12 @@
 """Derivatives of sensors that look at nodes and hinges.
 
 With the derivatives of V, α and f that `inverse.py` states, for velocity j on the way from the sensor's body to
-the base, p the node in T, δθ = S_angular, δp = S_linear + S_angular × p:
+the base, p the node in 𝓣, δθ = S_angular, δp = S_linear + S_angular × p:
 
     velocity of the node     u_N = V_linear + ω × p,             ∂u_N = ∂V_linear + ∂ω × p + ω × δp
     specific force there     a_N = α_linear + α_angular × p + ω × u_N
     seen in the node's axes  ∂(R* x) = R* (∂x - δθ × x); of the direction to the sun ∂x = 0
-    force of a hinge at k    in body axes ∂f = φ⁻¹ (M ψ'' + B ψ'), since f turns with the body; j beyond k: X_j
+    force of a hinge at k    in body axes ∂f = φ⁻¹ (M ψ'' + 𝓑 ψ'), since f turns with the body; j beyond k: X_j
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ from limberjack.engine.kernels.sensors.outputs import (
 )
 from limberjack.engine.tables.plant import C_V, NV, SI_OUTPUT, SI_TARGET, SI_TYPE, UP, VEND, VI, plant_view, work_view
 from limberjack.engine.tables.slopes import (
-    L_M,
-    L_Q,
-    L_V,
+    SL_M,
+    SL_Q,
+    SL_V,
     X_PHI,
     X_PSI,
     X_PSI2,
@@ -84,7 +84,7 @@ def _rates(x, V, kind):
 
 @kernel
 def _node_slope(sensor, x, V, A, p, kind):
-    """Derivative of a node's vector in T's axes; of gyro and accelerometer as seen by an observer who turns along."""
+    """Derivative of a node's vector in 𝓣's axes; of gyro and accelerometer as seen by an observer who turns along."""
     dV, dA = _rates(x, V, kind)
     d, dp = ZERO, ZERO
     if kind == ALONG:
@@ -155,7 +155,7 @@ def _node(plant, work, slopes, sensor, row, node, at, out):
 
 @kernel
 def _own_force(x, y, kind):
-    """∂f of a hinge for a velocity at it or towards the base, in T."""
+    """∂f of a hinge for a velocity at it or towards the base, in 𝓣."""
     a, b = X_PSI2, X_PSI
     if kind == IN_V:
         a, b = X_PHI, X_S
@@ -170,7 +170,7 @@ def _own_force(x, y, kind):
 
 @kernel
 def _put_force(R, p, frame, n, f, out, at, j):
-    """A force in T, seen at p in the axes that `frame` shows a reaction in."""
+    """A force in 𝓣, seen at p in the axes that `frame` shows a reaction in."""
     n = sub(n, cross(p, f))
     n, f = rot(frame, unrot(R, n)), rot(frame, unrot(R, f))
     out[at, j], out[at + 1, j], out[at + 2, j] = n
@@ -184,7 +184,7 @@ def _reaction(plant, slopes, frame, row, at, out):
     R, p = load9(y, Y_R), load3(y, Y_P)
     topo, up = plant.topo[row - 1], row
     for kind in range(3):
-        component = L_Q if kind == ALONG else (L_V if kind == IN_V else L_M)
+        component = SL_Q if kind == ALONG else (SL_V if kind == IN_V else SL_M)
         for j in range(topo[VI] + topo[NV], topo[VEND]):
             block, lane = slopes.lanes[j // LANES], LANES * component + j % LANES
             n = block[lane], block[lane + LANES], block[lane + 2 * LANES]

@@ -1,7 +1,7 @@
 """M⁻¹ times many columns at once by the articulated-body recursion, O(N) a column (000 eq. 0.30, 002).
 
 With the bodies at rest and without gravity, forward dynamics is M⁻¹; P, D and G do not depend on the right-hand side
-and are taken from the run of `forward_dynamics` before. For a column T, seen in the tree frame T of `inverse.py`,
+and are taken from the run of `forward_dynamics` before. For a column T, seen in the tree frame 𝓣 of `inverse.py`,
 
     tip to base   ε = T - H z,   z⁺ = z + G ε,   z(parent) = Σ z⁺
     base to tip   x = D⁻¹ ε - G* α(parent),   α = α(parent) + H* x
@@ -29,7 +29,7 @@ from limberjack.engine.tables.slopes import X_D, X_G, X_S
 
 @kernel
 def prepare_gains(plant, work, slopes):
-    """G and D⁻¹ of every hinge in T, from what `forward_dynamics` left in Work."""
+    """G and D⁻¹ of every hinge in 𝓣, from what `forward_dynamics` left in Work."""
     for k in range(plant.topo.shape[0]):
         prepare_gain(plant, work, slopes, k)
 

@@ -1,0 +1,1 @@
+"""Integrators and the loop over steps; checks and sizes for callers that set number by number."""

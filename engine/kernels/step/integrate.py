@@ -7,9 +7,9 @@ implicit       (M + h C + h² K) a = T - h K v - bias,  v⁺ = v + h a,  q⁺ = 
                the articulated inertia, so the cost stays O(N)
 
 Loops are switched as commanded before a step (`loops/switching.py`), driven to where their commands have them at its
-end (`loops/drives.py`), and closed again after each of its parts (`loops/projection.py`). Motors (`drives/motor.py`)
-are solved along with each part, valves of thrusters (`drives/valve.py`) over the whole step; instruments
-(`instruments/sampling.py`) sample at its end.
+end (`loops/drives.py`), and closed again after each of its parts (`loops/projection.py`). Motors (`forces/motor.py`)
+are solved along with each part, valves of thrusters (`forces/valve.py`) over the whole step; instruments
+(`sensors/sampling.py`) sample at its end.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from limberjack.engine.kernels.forces.applied_forces import DAMPING, STIFFNESS, 
 from limberjack.engine.kernels.forces.hinge_forces import start_motors
 from limberjack.engine.kernels.forces.motor import finish_motors, keep_motors, take_motors
 from limberjack.engine.kernels.forces.valve import finish_valves, start_valves
-from limberjack.engine.kernels.loops.drives import begin_drives, set_drives, set_mean_drives, take_commands
 from limberjack.engine.kernels.loops.dynamics import accelerate, choose, close, close_stage, is_near
+from limberjack.engine.kernels.loops.prescribed_motion import begin_drives, set_drives, set_mean_drives, take_commands
 from limberjack.engine.kernels.loops.rolling import fallen_disc
 from limberjack.engine.kernels.loops.switching import follow_commands, keep_switches, take_state
 from limberjack.engine.kernels.nodes.manifold import chart_rates, move, retract

@@ -1,0 +1,1 @@
+"""Forward and inverse dynamics, mass matrix, kinematics: base to tip and back."""

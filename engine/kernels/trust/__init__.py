@@ -1,0 +1,1 @@
+"""Checks of plants that come from files: every index lies inside of what it points into."""

@@ -44,13 +44,13 @@ def trust_modal(c, plant):
         at_work += fl.modal_work_size(row[fl.MI_MODES], row[fl.MI_RANK], row[fl.MI_CONDENSED])
     for i in range(c[fl.C_ATTACHED]):
         row = plant.flexible.attached_int[i]
-        modal, column = plant.flexible.modal_int[row[fl.AI_MODAL]], row[fl.AI_COLUMN]
+        modal, column = plant.flexible.modal_int[row[fl.AN_MODAL]], row[fl.AN_COLUMN]
         if column != -1 and (not fits(column, _NODE_RANK, modal[fl.MI_RANK]) or column % _NODE_RANK != 0):
             return False
-        size = fl.attached_table_size(modal[fl.MI_MODES], row[fl.AI_CURVED])
-        if not _follows(c, at_table, at_work, row[fl.AI_TABLE], size, row[fl.AI_WORK]):
+        size = fl.attached_table_size(modal[fl.MI_MODES], row[fl.AN_CURVED])
+        if not _follows(c, at_table, at_work, row[fl.AN_TABLE], size, row[fl.AN_WORK]):
             return False
-        at_table += size if row[fl.AI_TABLE] == at_table else 0
+        at_table += size if row[fl.AN_TABLE] == at_table else 0
         at_work += fl.attached_work_size(modal[fl.MI_MODES])
     return at_table == c[fl.C_MODAL_TABLE] and at_work == c[fl.C_MODAL_WORK]
 
@@ -74,6 +74,6 @@ def link_of_node(c, plant, body):
     up = plant.topo[body[t.UP] - 1]
     if body[t.GROUP] != -1 and up[t.GROUP] != body[t.GROUP]:
         return False
-    if up[t.PATH] != t.PATH_MODAL or up[t.SLOT] != plant.flexible.attached_int[body[t.SLOT], fl.AI_MODAL]:
+    if up[t.PATH] != t.PATH_MODAL or up[t.SLOT] != plant.flexible.attached_int[body[t.SLOT], fl.AN_MODAL]:
         return False
     return fits(body[t.QI], 0, c[t.C_Q]) and fits(body[t.VI], 0, c[t.C_V])

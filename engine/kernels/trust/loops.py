@@ -130,7 +130,7 @@ def _coupled(c, plant, loop):
         return is_in(loop[lp.L_TERMS], loop[lp.L_ROWS], _MOST_LOCKED + 1)
     if loop[lp.L_KIND] == lp.COUPLING:
         for i in range(loop[lp.L_TERM], loop[lp.L_TERM] + loop[lp.L_TERMS]):
-            if plant.loops.term_int[i, lp.TI_Q] < 0:
+            if plant.loops.term_int[i, lp.TM_Q] < 0:
                 return False
     return True
 

@@ -13,7 +13,7 @@ from limberjack.engine.common.names import some_names
 from limberjack.engine.files.numbers import usable
 from limberjack.engine.model.checks.hinge import check_hinge
 from limberjack.engine.model.frames import Frames, assemble
-from limberjack.engine.model.loops.kinematics import Tree, place
+from limberjack.engine.model.loops.joint_tree import Tree, place
 from limberjack.engine.model.places import Locate, refuse
 from limberjack.engine.model.system import (
     JOINED_AS,

@@ -1,0 +1,1 @@
+"""What is decided about closed chains when a model is built: groups, dependent velocities, positions."""

@@ -11,7 +11,7 @@ from limberjack.engine.algebra.ranks import first_largest
 from limberjack.engine.common.errors import ModelError
 from limberjack.engine.common.names import some_names
 from limberjack.engine.model.loops.closure import Closure, where_is
-from limberjack.engine.model.loops.kinematics import Tree
+from limberjack.engine.model.loops.joint_tree import Tree
 from limberjack.engine.model.loops.mechanism import Mechanism
 from limberjack.engine.model.loops.newton import Sizes, sizes
 from limberjack.engine.model.loops.samples import sampled_rows

@@ -17,7 +17,7 @@ from limberjack.engine.model.arguments import coordinates, system_of
 from limberjack.engine.model.loops.closure import closures, where_is
 from limberjack.engine.model.loops.groups import united
 from limberjack.engine.model.loops.holds import Holds, Limits, basis, holds, named
-from limberjack.engine.model.loops.kinematics import Tree
+from limberjack.engine.model.loops.joint_tree import Tree
 from limberjack.engine.model.loops.mechanism import Mechanism
 from limberjack.engine.model.loops.newton import NOTHING, ROUNDING, Basis, Closing, Sizes, close, sizes
 from limberjack.engine.model.system import System

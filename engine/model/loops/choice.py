@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from limberjack.engine.common.errors import ModelError
 from limberjack.engine.model.loops.closure import Closure, where_is
 from limberjack.engine.model.loops.groups import united
-from limberjack.engine.model.loops.kinematics import Tree
+from limberjack.engine.model.loops.joint_tree import Tree
 from limberjack.engine.tables.hinge_types import MODAL
 
 #: loops whose model leaves the method open are embedded up to this many velocities in their group: what a group costs

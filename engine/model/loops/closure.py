@@ -15,7 +15,7 @@ import numpy as np
 from limberjack.engine.algebra.ranks import complement
 from limberjack.engine.algebra.rotations import to_quaternion
 from limberjack.engine.model.frames import Frames, canonical_rotation, hinge_parameter, rotation_to_z
-from limberjack.engine.model.loops.kinematics import Tree
+from limberjack.engine.model.loops.joint_tree import Tree
 from limberjack.engine.model.system import Loop, Pose, System
 from limberjack.engine.tables.hinge_types import (
     CUSTOM,

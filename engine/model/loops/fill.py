@@ -8,7 +8,7 @@ from limberjack.engine.algebra.views import LANES
 from limberjack.engine.model.frames import assemble
 from limberjack.engine.model.loops.aggregate import Group
 from limberjack.engine.model.loops.closure import Closure, captured, closures, coupled_sum
-from limberjack.engine.model.loops.kinematics import Tree
+from limberjack.engine.model.loops.joint_tree import Tree
 from limberjack.engine.model.loops.mechanism import Mechanism
 from limberjack.engine.model.loops.plan import LoopPlan, Plan
 from limberjack.engine.model.plant import Plant

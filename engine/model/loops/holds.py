@@ -11,11 +11,10 @@ from limberjack.engine.algebra.ranks import complement
 from limberjack.engine.algebra.rotations import from_quaternion
 from limberjack.engine.common.errors import UnknownNameError
 from limberjack.engine.common.nearest import nearest
-from limberjack.engine.model.loops.kinematics import Joint
+from limberjack.engine.model.loops.joint_tree import Joint
 from limberjack.engine.model.loops.mechanism import Mechanism
 from limberjack.engine.model.loops.newton import Basis, Sizes
 from limberjack.engine.model.system import System
-from limberjack.engine.tables.hinge_types import SPHERICAL
 
 
 @dataclass(frozen=True)
@@ -77,12 +76,12 @@ def basis(mechanism: Mechanism, held: Holds, size: Sizes) -> Basis | None:
 
 def _left(joint: Joint, indices: list[int], q: np.ndarray) -> np.ndarray:
     """Velocities (nv, free) of a hinge that leave some of its coordinates as they are."""
-    if not joint.turns:
+    H = joint.map
+    if H is None or not joint.quasi:
         return np.eye(joint.nv)[:, [i for i in range(joint.nv) if i not in indices]]
-    H = joint.map if joint.map is not None else np.eye(6)[:, : joint.nv]
     R = from_quaternion(q[joint.qi : joint.qi + 4])
     turned = H[:3] if min(indices) < 4 else np.zeros((0, joint.nv))
-    slid = R @ H[3:] if joint.code != SPHERICAL else np.zeros((3, joint.nv))
+    slid = R @ H[3:]
     fixed = np.vstack([turned, slid[[i - 4 for i in indices if i >= 4]]])
     return complement(fixed.T)
 

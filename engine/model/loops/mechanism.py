@@ -21,7 +21,7 @@ from limberjack.engine.model.loops.closure import (
     prescribed_rate,
     where_is,
 )
-from limberjack.engine.model.loops.kinematics import Tree, move, place
+from limberjack.engine.model.loops.joint_tree import Tree, move, place
 from limberjack.engine.model.system import Pose
 from limberjack.engine.tables.hinge_types import MODAL
 
@@ -167,9 +167,10 @@ class Mechanism:
         """Whether a velocity of the model is an angular one."""
         joint = self.tree.joint_of_velocity[v]
         i = v - joint.vi
-        if joint.map is not None:
+        angular = self.tree.frames.links[joint.body].body.hinge.kind.angular
+        if not angular and joint.map is not None:  # of a custom hinge
             return bool(np.abs(joint.map[:3, i]).max() > NOISE * np.abs(joint.map[:, i]).max())
-        return self.tree.frames.links[joint.body].body.hinge.kind.angular[i]
+        return angular[i]
 
     def extent(self, q: np.ndarray) -> float:
         """Largest distance between origins of its bodies, m."""

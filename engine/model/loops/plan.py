@@ -13,7 +13,7 @@ from limberjack.engine.model.loops.aggregate import Group, aggregate
 from limberjack.engine.model.loops.choice import Choice, choose
 from limberjack.engine.model.loops.closure import Closure, closures, where_is
 from limberjack.engine.model.loops.groups import united
-from limberjack.engine.model.loops.kinematics import Tree
+from limberjack.engine.model.loops.joint_tree import Tree
 from limberjack.engine.model.loops.mechanism import Mechanism
 from limberjack.engine.model.loops.newton import ROUNDING, Sizes, sizes
 from limberjack.engine.model.loops.samples import MOST_SAMPLED, sampled_rows

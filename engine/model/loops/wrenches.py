@@ -24,7 +24,7 @@ def row_wrench(plant: Plant, scratch: dict[str, np.ndarray], place: int, forces:
     """Σ a f (6,): [moment; force] on body B at the origin of frame b, canonical axes of frame a.
 
     place : of the loop; forces (rows,) along its rows; scratch : sections of Work, in which the loop is placed
-    (`closures.place_loop`), for rows that depend on the configuration
+    (`loop_rows.place_loop`), for rows that depend on the configuration
     """
     frame, row = scratch["frame"][place], plant.sections["loop"][place]
     R, d = frame[lp.F_R : lp.F_R + 9].reshape(3, 3), frame[lp.F_D : lp.F_D + 3]

@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from limberjack.commands.console import open_console
 from limberjack.commands.tables import new_table
 from limberjack.engine.common.errors import ArgumentError, ExitCode
-from limberjack.hil.campaign.load import Campaign, load_campaign
+from limberjack.hil.campaign.campaign_file import Campaign, load_campaign
 from limberjack.hil.campaign.runner import Summary, report_run, run_campaign
 from limberjack.hil.campaign.table import UNJUDGED, Row
 

@@ -20,11 +20,11 @@ from limberjack.bridge.parent import end_with_parent
 from limberjack.bridge.upkeep import Pulse
 from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ExitCode
-from limberjack.hil.parts import Bench, Visitor
-from limberjack.hil.scenario.build import Built
+from limberjack.hil.bench_interfaces import Bench, Visitor
+from limberjack.hil.scenario.bench_setup import Built
 from limberjack.hil.scenario.criteria import Verdict
+from limberjack.hil.scenario.execution import Visit
 from limberjack.hil.scenario.junit import write_junit
-from limberjack.hil.scenario.run import Visit
 
 #: tells the process of the bench where its signs of life go
 _VARIABLE = "LIMBERJACK_PULSE"

@@ -13,20 +13,20 @@ from limberjack.commands.console import open_console
 from limberjack.commands.tables import new_table
 from limberjack.engine.compile.kernel import announce_compilation
 from limberjack.engine.model.load import load
-from limberjack.hil.frames import FrameStatistics, Spread
-from limberjack.hil.placing import Placing, Right
+from limberjack.hil.frame_times import FrameStatistics, Spread
 from limberjack.hil.probe import NEARLY, Probe, probe
+from limberjack.hil.realtime_rights import RealtimeRights, Right
 
 
-def placing_of(options: argparse.Namespace) -> Placing:
+def rights_of(options: argparse.Namespace) -> RealtimeRights:
     """What the command line asks of the machine."""
     check_processors(options.cpu or ())
-    return Placing(options.priority, tuple(options.cpu or ()), options.lock_memory)
+    return RealtimeRights(options.priority, tuple(options.cpu or ()), options.lock_memory)
 
 
 def hil(options: argparse.Namespace, load_options: dict[str, Any]) -> int:
     """Probe a model on this machine; exit code 1 if the model itself cannot be run."""
-    placing = placing_of(options)
+    placing = rights_of(options)
     announce_compilation()
     console = open_console()
     system = load(options.file, **load_options)
@@ -101,7 +101,7 @@ def _microseconds(spread: Spread) -> tuple[str, ...]:
 
 
 def _plot(found: Probe, name: str, path: Path) -> None:
-    from limberjack.hil.frames_plot import frames_figure
+    from limberjack.hil.frame_times_plot import frames_figure
 
     frames = found.outcome.frames
     frames_figure(frames, f"{name}, {frames.frames} frames at {found.rate_hz:g} Hz", found.bare).savefig(path, dpi=110)

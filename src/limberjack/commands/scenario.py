@@ -17,9 +17,9 @@ from limberjack.commands.tables import new_table
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.compile.kernel import announce_compilation
 from limberjack.engine.files.yaml_document import parse_document
-from limberjack.hil.scenario.load import Scenario, load_scenario
+from limberjack.hil.scenario.execution import Visit, run_scenario
 from limberjack.hil.scenario.results import Result
-from limberjack.hil.scenario.run import Visit, run_scenario
+from limberjack.hil.scenario.scenario_file import Scenario, load_scenario
 
 
 def scenario(options: argparse.Namespace) -> int:

@@ -14,14 +14,14 @@ import numpy as np
 
 from limberjack.bridge.controls import Controls
 from limberjack.bridge.service import Service
+from limberjack.bridge.service_host import ServiceHost
 from limberjack.bridge.settings import Settings
-from limberjack.bridge.station import Station
 from limberjack.engine.api.impact import Impact
 from limberjack.engine.common.errors import ArgumentError, LimberjackError
+from limberjack.hil.bench_interfaces import Bench
 from limberjack.hil.events import Event
-from limberjack.hil.parts import Bench
-from limberjack.hil.scenario.build import Built
-from limberjack.hil.scenario.load import Scenario
+from limberjack.hil.scenario.bench_setup import Built
+from limberjack.hil.scenario.scenario_file import Scenario
 from limberjack.hil.timeline import Action, SetFault, SetParameter, Switch
 
 _REQUESTS_A_FRAME = 4
@@ -152,8 +152,8 @@ class ServedBench:
         self._controls = BenchControls(scenario, built, executive.stop)
         self.service = Service(executive.simulation, settings, controls=self._controls)
         self.service.pace_status = self._pace
-        self._station = Station(self.service)
-        self.endpoints = self._station.endpoints
+        self._host = ServiceHost(self.service)
+        self.endpoints = self._host.endpoints
         self._waiting: deque[Event] = deque()
         self._dropped = self._frame = 0
         self._patience_s = max(0.1 * executive.period, 1e-4)
@@ -165,7 +165,7 @@ class ServedBench:
 
     def visit(self, bench: Bench) -> None:
         """Publish the state of a new frame and what happened in it, answer a few requests."""
-        station = self._station
+        station = self._host
         self._controls.begin(bench)
         if bench.frame != self._frame:
             self._frame = bench.frame
@@ -180,9 +180,9 @@ class ServedBench:
         """Publish what is left and a last heartbeat, then let go of the addresses."""
         try:
             self._publish_events(_EVENTS_WAITING)
-            self._station.heartbeat()
+            self._host.heartbeat()
         finally:
-            self._station.close()
+            self._host.close()
 
     def _hear(self, event: Event) -> None:
         """Keep an event to be published, unless the service tells it itself."""
@@ -197,7 +197,7 @@ class ServedBench:
         for _ in range(min(len(self._waiting), most)):
             event = self._waiting.popleft()
             body = {"event": "bench", "kind": event.kind, "source": event.source, "text": event.text}
-            self._station.publish("event", {**body, "time": event.time, "data": event.data})
+            self._host.publish("event", {**body, "time": event.time, "data": event.data})
 
     def _pace(self) -> dict[str, Any]:
         frames = self._executive.frames

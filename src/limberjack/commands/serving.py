@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from limberjack.bridge.checkpoint import CheckpointError, Resume, read_checkpoint
-from limberjack.bridge.checkpoints import MODEL, newest
+from limberjack.bridge.checkpoint_file import CheckpointError, Resume, read_checkpoint
+from limberjack.bridge.checkpoint_writer import MODEL, newest
 from limberjack.bridge.endpoints import Endpoints
 from limberjack.bridge.notify import Notify
 from limberjack.bridge.parent import end_with_parent

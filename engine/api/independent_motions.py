@@ -20,7 +20,7 @@ from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.model.frames import assemble
 from limberjack.engine.model.loops.closure import Closure, closures
 from limberjack.engine.model.loops.fill import held_data
-from limberjack.engine.model.loops.kinematics import Tree, move
+from limberjack.engine.model.loops.joint_tree import Tree, move
 from limberjack.engine.model.loops.mechanism import Mechanism
 from limberjack.engine.model.loops.newton import sizes
 from limberjack.engine.model.loops.selection import dependent_columns

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from limberjack.bridge.checkpoint import Checkpoint, CheckpointError, read_checkpoint, write_whole
+from limberjack.bridge.checkpoint_file import Checkpoint, CheckpointError, read_checkpoint, write_whole
 from limberjack.engine.api.simulation import Simulation
 
 log = logging.getLogger("limberjack.bridge")

@@ -25,10 +25,6 @@ from limberjack.engine.kernels.loops.routines import move_one, place_one
 from limberjack.engine.kernels.nodes.tree import sweep_velocities
 from limberjack.engine.tables.loops import (
     COUPLING,
-    D_COMMAND,
-    D_CUBIC,
-    D_NOW,
-    D_QUARTIC,
     DISTANCE,
     F_D,
     L_COMMAND,
@@ -36,6 +32,10 @@ from limberjack.engine.tables.loops import (
     L_KIND,
     L_SWITCH,
     LP_X,
+    PM_COMMAND,
+    PM_CUBIC,
+    PM_NOW,
+    PM_QUARTIC,
     R_RATE,
     R_RESIDUAL,
     SW_HELD,
@@ -46,8 +46,8 @@ from limberjack.engine.tables.plant import plant_view, vectors, work_view
 @kernel
 def _moved(drive, x):
     """Position, rate and acceleration of a drive x seconds before its command holds."""
-    p, v, a = load3(drive, D_COMMAND)
-    c, d = drive[D_CUBIC], drive[D_QUARTIC]
+    p, v, a = load3(drive, PM_COMMAND)
+    c, d = drive[PM_CUBIC], drive[PM_QUARTIC]
     return (
         p - x * (v - x * (0.5 * a + x * (c + x * d))),
         v - x * (a + x * (3.0 * c + x * 4.0 * d)),
@@ -59,7 +59,7 @@ def _moved(drive, x):
 def set_drives(plant, work, left):
     """All drives as they are `left` seconds before their commands hold."""
     for i in range(work.loops.drive.shape[0]):
-        store3(work.loops.drive[i], D_NOW, _moved(work.loops.drive[i], left))
+        store3(work.loops.drive[i], PM_NOW, _moved(work.loops.drive[i], left))
 
 
 @kernel
@@ -69,7 +69,7 @@ def set_mean_drives(plant, work, left, h):
     for i in range(work.loops.drive.shape[0]):
         drive = work.loops.drive[i]
         p, v, _ = _moved(drive, left)
-        store3(drive, D_NOW, (p, v, (_moved(drive, left - h)[1] - v) / h))
+        store3(drive, PM_NOW, (p, v, (_moved(drive, left - h)[1] - v) / h))
 
 
 @kernel
@@ -80,8 +80,8 @@ def take_commands(plant, work, command):
         if ints[L_DRIVE] >= 0:
             drive, at = work.loops.drive[ints[L_DRIVE]], ints[L_COMMAND]
             at += 1 if ints[L_SWITCH] >= 0 else 0
-            store3(drive, D_COMMAND, load3(command, at))
-            drive[D_CUBIC], drive[D_QUARTIC] = 0.0, 0.0
+            store3(drive, PM_COMMAND, load3(command, at))
+            drive[PM_CUBIC], drive[PM_QUARTIC] = 0.0, 0.0
     set_drives(plant, work, 0.0)
 
 
@@ -91,12 +91,12 @@ def _begin(plant, work, l, p, rate, left):
     drive = work.loops.drive[plant.loops.loop_int[l, L_DRIVE]]
     x, y, _ = _moved(drive, left)
     a, b = p - x, left * (y - rate)
-    drive[D_CUBIC], drive[D_QUARTIC] = (4.0 * a - b) / left**3, (b - 3.0 * a) / left**4
+    drive[PM_CUBIC], drive[PM_QUARTIC] = (4.0 * a - b) / left**3, (b - 3.0 * a) / left**4
 
 
 @kernel
 def _begin_coupling(plant, work, l, q, v, left):
-    store3(work.loops.drive[plant.loops.loop_int[l, L_DRIVE]], D_NOW, ZERO)
+    store3(work.loops.drive[plant.loops.loop_int[l, L_DRIVE]], PM_NOW, ZERO)
     place_coupling(plant, work, l, q)
     move_coupling(plant, work, l, q, v)
     _begin(plant, work, l, work.loops.row[l, R_RESIDUAL], work.loops.row[l, R_RATE], left)
@@ -106,7 +106,7 @@ def _begin_coupling(plant, work, l, q, v, left):
 def _begin_rod(plant, work, l, q, v, left):
     """Of a rod, whose bodies are placed: its length beyond that which it has or holds without a drive."""
     ints, length = plant.loops.loop_int[l], plant.loops.loop[l, LP_X]
-    store3(work.loops.drive[ints[L_DRIVE]], D_NOW, ZERO)
+    store3(work.loops.drive[ints[L_DRIVE]], PM_NOW, ZERO)
     place_one(plant, work, l, q)
     move_one(plant, work, l, q, v)
     d = load3(work.loops.frame[l], F_D)

@@ -14,6 +14,8 @@ from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.model.load import load
+from limberjack.hil.bench_device import BenchDevice, mount
+from limberjack.hil.bench_interfaces import Fault, Recorder, Watchdog
 from limberjack.hil.devices.device import Device
 from limberjack.hil.devices.in_process import SCHEME, in_process
 from limberjack.hil.devices.uri import device_from
@@ -21,13 +23,11 @@ from limberjack.hil.events import EventLog
 from limberjack.hil.executive import Executive
 from limberjack.hil.faults import FaultBoard
 from limberjack.hil.link_faults import DisturbedDevice
-from limberjack.hil.mounted import Mounted, mount
 from limberjack.hil.overruns import OverrunPolicy
-from limberjack.hil.parts import Fault, Recorder, Watchdog
-from limberjack.hil.placing import Placing
+from limberjack.hil.realtime_rights import RealtimeRights
 from limberjack.hil.record.mcap_file import McapRecorder, require_mcap
-from limberjack.hil.scenario.build_faults import make_fault, make_watchdog
-from limberjack.hil.scenario.load import Scenario
+from limberjack.hil.scenario.fault_setup import make_fault, make_watchdog
+from limberjack.hil.scenario.scenario_file import Scenario
 from limberjack.hil.scenario.schema import DeviceSpec
 from limberjack.hil.scenario.schema_faults import LinkFault
 from limberjack.hil.scenario.schema_timeline import TimelineSpec
@@ -95,7 +95,7 @@ def build(
             log=log,
             faults=board,
             answer_limit_s=pacing.answer_limit_s,
-            placing=Placing(pacing.priority, tuple(pacing.cpus), pacing.lock_memory),
+            placing=RealtimeRights(pacing.priority, tuple(pacing.cpus), pacing.lock_memory),
             signals=signals,
             meta={
                 "scenario": spec.name,
@@ -166,8 +166,8 @@ def _unit_quaternions(simulation: Simulation, q: np.ndarray) -> np.ndarray:
 
 def _device(
     scenario: Scenario, i: int, spec: DeviceSpec, signals: Signals, simulation: Simulation, seed: int
-) -> Mounted:
-    """Mounted; behind a link that can be disturbed where a fault does that."""
+) -> BenchDevice:
+    """BenchDevice; behind a link that can be disturbed where a fault does that."""
     device: Device
     with scenario.at("devices", i, "uri"):
         make = in_process if spec.uri.startswith(SCHEME) else device_from

@@ -8,7 +8,7 @@ from limberjack.addresses import Address
 from limberjack.engine.common.errors import ArgumentError
 
 
-def check_reach(addresses: list[Address], keyed: bool, allow: frozenset[str], where: str) -> None:
+def check_addresses(addresses: list[Address], keyed: bool, allow: frozenset[str], where: str) -> None:
     """Refuse to reach beyond this machine without a key and a list of allowed hosts."""
     beyond = [str(item) for item in addresses if not item.local]
     beyond += [host for host in sorted(allow) if not ipaddress.ip_address(host).is_loopback]

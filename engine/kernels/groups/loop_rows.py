@@ -1,6 +1,6 @@
 """Where the two frames of a loop are, how they move, and the forces that its rows put on its two bodies.
 
-    R, d                     frame b in frame a (loops/layout.py); rows a: a · [w; u] = 0
+    R, d                     frame b in frame a (tables/loops.py); rows a: a · [w; u] = 0
     r = a · [e; d]           residual; e the rotation that is left, as far as the rows forbid it
     dr/dt = J v = a · [w; u],   w = R ω_b - ω_a,   u = R v_b - v_a - ω_a × d
     d²r/dt² = J dv/dt + a · [w × R ω_b; w × R v_b - ω_a × u] + (da/dt) · [w; u]
@@ -55,7 +55,6 @@ from limberjack.engine.tables.hinge_types import (
 from limberjack.engine.tables.loops import (
     BALL,
     COUPLING,
-    D_NOW,
     DISC,
     DISTANCE,
     F_D,
@@ -76,6 +75,7 @@ from limberjack.engine.tables.loops import (
     LP_B,
     LP_ROWS,
     LP_X,
+    PM_NOW,
     R_ACCEL,
     R_QUAD,
     R_RATE,
@@ -106,7 +106,7 @@ def _length(plant, work, l):
     if ints[L_SWITCH] >= 0:
         length = work.loops.switch[ints[L_SWITCH], SW_HELD]
     if ints[L_DRIVE] >= 0:
-        p, rate, acceleration = load3(work.loops.drive[ints[L_DRIVE]], D_NOW)
+        p, rate, acceleration = load3(work.loops.drive[ints[L_DRIVE]], PM_NOW)
         length += p
     return length, rate, acceleration
 
@@ -299,7 +299,7 @@ def _row_rates(plant, work, l, column):
     ints, coblock = plant.loops.loop_int[l], work.loops.coblock[l]
     a, b = work.rows[ints[L_A]], work.rows[ints[L_B]]
     s = _power(coblock, 0, load3(a, column), load3(a, column + 3))
-    return s + _power(coblock, BLOCK, load3(b, column), load3(b, column + 3))
+    return s + _power(coblock, BLOCK, load3(b, column), load3(b, column + 3))  # 000 eq. 0.20: A V̂
 
 
 @kernel

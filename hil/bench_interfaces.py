@@ -9,8 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from limberjack.engine.api.simulation import Simulation
+from limberjack.hil.bench_device import BenchDevice
 from limberjack.hil.events import Event, EventLog
-from limberjack.hil.mounted import Mounted
 from limberjack.hil.signals import Signals
 
 
@@ -91,7 +91,7 @@ class Trip:
 class Watchdog(Protocol):
     """Looks at every frame after commands have come and before the step; brings its actuators to their safe state."""
 
-    def check(self, time: float, signals: Signals, devices: Sequence[Mounted]) -> Sequence[Trip]:
+    def check(self, time: float, signals: Signals, devices: Sequence[BenchDevice]) -> Sequence[Trip]:
         """What tripped in this frame, simulated time, s; the signals are those of the state before the step."""
 
 

@@ -21,7 +21,7 @@ import platformdirs
 from limberjack import children
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.compile.kernel import cache_directory
-from limberjack.fmu.native.link import SHIM, LinkError, PlatformError, link
+from limberjack.fmu.native.linker import SHIM, LinkError, PlatformError, link
 from limberjack.fmu.native.store import COMPLETE
 from limberjack.fmu.native.targets import Target
 from limberjack.scratch import Scratch

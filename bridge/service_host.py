@@ -28,7 +28,7 @@ _BACKLOG = (
 )
 
 
-class Station:
+class ServiceHost:
     """Binds the sockets of a service; `close` releases them. Nothing here has a loop, nothing waits unless asked to."""
 
     def __init__(self, service: Service) -> None:

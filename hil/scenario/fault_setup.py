@@ -10,12 +10,12 @@ from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.hil import faults, watchdogs
+from limberjack.hil.bench_device import BenchDevice, places_of
+from limberjack.hil.bench_interfaces import Fault
 from limberjack.hil.devices.device import Device
 from limberjack.hil.link_faults import Disturbance, DisturbedDevice, LinkFault
-from limberjack.hil.mounted import Mounted, places_of
-from limberjack.hil.parts import Fault
 from limberjack.hil.scenario import schema_faults as schema
-from limberjack.hil.scenario.load import Scenario
+from limberjack.hil.scenario.scenario_file import Scenario
 from limberjack.hil.signals import Signals
 
 
@@ -104,7 +104,7 @@ def _of_signals(spec: schema.FaultSpec, board: faults.FaultBoard, places: np.nda
 
 
 def make_watchdog(
-    scenario: Scenario, i: int, simulation: Simulation, signals: Signals, devices: Sequence[Mounted]
+    scenario: Scenario, i: int, simulation: Simulation, signals: Signals, devices: Sequence[BenchDevice]
 ) -> watchdogs.Watch:
     """The i-th watchdog of a scenario. ModelError for names that the model or the scenario does not have."""
     spec = scenario.spec.watchdogs[i]
@@ -136,7 +136,7 @@ def make_watchdog(
     raise AssertionError(spec.type)
 
 
-def _setters(devices: Sequence[Mounted], places: np.ndarray, simulation: Simulation) -> list[str]:
+def _setters(devices: Sequence[BenchDevice], places: np.ndarray, simulation: Simulation) -> list[str]:
     """Names of the devices that set these commands. ArgumentError for a command that none sets."""
     by_place = {place: mounted.name for mounted in devices for place in mounted.commands.tolist()}
     for place in places.tolist():

@@ -9,14 +9,14 @@ from typing import Any
 
 from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError, ExitCode, exit_code_of
+from limberjack.hil.bench_interfaces import Visitor
 from limberjack.hil.events import Event, EventLog
 from limberjack.hil.executive import Outcome
-from limberjack.hil.parts import Visitor
-from limberjack.hil.scenario.build import Built, build
+from limberjack.hil.scenario.bench_setup import Built, build
 from limberjack.hil.scenario.criteria import Evidence, Verdict, judge
-from limberjack.hil.scenario.load import Scenario, load_scenario
 from limberjack.hil.scenario.programs import Programs
 from limberjack.hil.scenario.results import FILES, Result, write_judgement, write_signals
+from limberjack.hil.scenario.scenario_file import Scenario, load_scenario
 
 #: makes the visitor of a run, and ends it when the run has ended
 Visit = Callable[[Built], AbstractContextManager[Visitor]]

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from limberjack.hil.frames import FrameLog, Histogram
+from limberjack.hil.frame_times import FrameLog, Histogram
 
 #: bars for each power of ten
 _BARS_A_DECADE = 12

@@ -31,7 +31,7 @@ class Right:
 
 
 @dataclass(frozen=True)
-class Placing:
+class RealtimeRights:
     """What to ask for while a run lasts.
 
     priority : SCHED_FIFO priority 1 to 99, None: the usual scheduler. Other threads that run Python get one less

@@ -18,7 +18,7 @@ from limberjack.hil.signals import Signals
 PATIENCE = 3
 
 
-class Mounted:
+class BenchDevice:
     """A device and its places among signals and commands; made by `mount`.
 
     signals : places (ns,) of `Signals.vector`;  commands : places (nc,) of the command vector
@@ -100,7 +100,7 @@ def mount(
     sent: Iterable[str],
     commands: Iterable[str] = (),
     every: int = 1,
-) -> Mounted:
+) -> BenchDevice:
     """Wire a device, without opening it.
 
     sent : patterns (* and ?) of the signals that it gets;  commands : patterns of the commands that it sets
@@ -115,7 +115,7 @@ def mount(
         tuple(signals.units[i] for i in sent_places),
         tuple(simulation.command_names[i] for i in command_places),
     )
-    return Mounted(device, wiring, (sent_places, command_places), every)
+    return BenchDevice(device, wiring, (sent_places, command_places), every)
 
 
 def places_of(kind: str, patterns: Iterable[str], names: tuple[str, ...]) -> np.ndarray:

@@ -53,7 +53,7 @@ def entries() -> Entries:
     from limberjack.engine.kernels.slopes import forward as forward_derivatives
     from limberjack.engine.kernels.slopes import outputs as output_derivatives
     from limberjack.engine.kernels.slopes import state as state_derivatives
-    from limberjack.engine.kernels.step import integrate, readiness, sizes
+    from limberjack.engine.kernels.step import integrate, sizes, state_validity
     from limberjack.engine.kernels.sweeps import inverse_dynamics, kinematics, mass_matrix, masses
     from limberjack.engine.kernels.trust import plant as trust
 
@@ -81,7 +81,7 @@ def entries() -> Entries:
         normalise=manifold.normalise_entry,
         switches=hinge_forces.switches_entry,
         refresh=masses.refresh_entry,
-        check=readiness.check_entry,
+        check=state_validity.check_entry,
         switch=switching.switch_entry,
         loop_forces=reactions.loop_forces_entry,
         sizes=sizes.sizes_entry,
