@@ -1,7 +1,7 @@
 # What a contributor runs: make help. CI runs .ci/run, which makes its own environment and calls "check" here.
 PYTHON ?= python3
 .DEFAULT_GOAL := help
-.PHONY: help setup test long check format bench golden
+.PHONY: help setup test long check format docs bench golden
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -25,6 +25,10 @@ check:  ## lint, format, C format, types, import contracts
 format:  ## rewrite Python and C in the project's format
 	ruff format .
 	find fmu tests benchmarks examples -name '*.[ch]' -print0 | xargs -0 clang-format -i
+
+docs:  ## renew the pages' parts that follow from declarations and imports
+	$(PYTHON) -m limberjack.engine.model.elements.reference docs/model-format.md
+	$(PYTHON) -m tests.architecture
 
 bench:  ## the engine beside its peers; needs pip install -e ".[bench]"
 	limberjack bench

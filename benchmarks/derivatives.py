@@ -1,4 +1,4 @@
-"""Derivative kernels beside Pinocchio's in C++: `python -m limberjack.benchmarks.derivatives [robot or length …]`.
+"""Derivative kernels beside Pinocchio's in C++: `python -m benchmarks.derivatives [robot or length …]`.
 
 Same models, states, batches and checks of agreement as `limberjack bench`.
 """
@@ -14,15 +14,15 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from limberjack.benchmarks.engines import Engine, Timer, pinned
-from limberjack.benchmarks.loops import forward_slopes_loop, inverse_slopes_loop
-from limberjack.benchmarks.measure import BATCH_SECONDS, Timing, compare
-from limberjack.benchmarks.models import ROBOTS, models
-from limberjack.benchmarks.peer_build import PeerUnavailableError, version_of
-from limberjack.benchmarks.pinocchio_peer import MATRICES, CompiledPinocchio
-from limberjack.benchmarks.report import ratio_text
-from limberjack.benchmarks.states import COUNT, States, random_states
-from limberjack.benchmarks.trees import tree_of
+from benchmarks.engines import Engine, Timer, pinned
+from benchmarks.loops import forward_slopes_loop, inverse_slopes_loop
+from benchmarks.measure import BATCH_SECONDS, Timing, compare
+from benchmarks.models import ROBOTS, models
+from benchmarks.peer_build import PeerUnavailableError, version_of
+from benchmarks.pinocchio_peer import MATRICES, CompiledPinocchio
+from benchmarks.report import ratio_text
+from benchmarks.states import COUNT, States, random_states
+from benchmarks.trees import tree_of
 from limberjack.engine.algebra.views import total
 from limberjack.engine.common.errors import LimberjackError
 from limberjack.engine.model.build import build

@@ -1,4 +1,4 @@
-"""How long a command takes over each device: `python -m limberjack.benchmarks.devices [ROUNDS]`.
+"""How long a command takes over each device: `python -m benchmarks.devices [ROUNDS]`.
 
 Fourteen signals go out, seven commands come back. The other end is a process of its own (CAN: a thread, as python-can's
 virtual bus stays within a process), in Python or in C. A bare exchange of datagrams of the same sizes between two

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from limberjack.benchmarks.states import COUNT
+from benchmarks.states import COUNT
 
 #: name → what is timed
 OPERATIONS = {

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from limberjack.benchmarks.peer_build import version_of
+from benchmarks.peer_build import version_of
 
 HERE = Path(__file__).resolve().parent
 PACKAGES = (
@@ -77,7 +77,7 @@ def _git(*words: str) -> str:
 
 
 def default_path() -> Path | None:
-    """benchmarks/history.jsonl of the source tree, None for an installed package."""
+    """benchmarks/history.jsonl of the source tree; None outside git."""
     top = _git("rev-parse", "--show-toplevel")
     return HERE / "history.jsonl" if top and Path(top) == HERE.parent else None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from limberjack.benchmarks.engines import STEP_SECONDS
+from benchmarks.engines import STEP_SECONDS
 from limberjack.engine.algebra.views import vector_view
 from limberjack.engine.compile.kernel import entry
 from limberjack.engine.kernels.slopes.forward import forward_slopes, write_slopes

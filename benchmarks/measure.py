@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from limberjack.benchmarks.engines import Engine
+from benchmarks.engines import Engine
 
 #: CPU time a batch should last: long against the clock's resolution, short against changes of the machine's pace
 BATCH_SECONDS = 0.01

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from limberjack.engine.common.errors import ModelError, ModelWarning
-from limberjack.engine.model.devices import Actuator
+from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.load import load
 from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Pose, System
 from limberjack.engine.model.validate import validate

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from limberjack.benchmarks.engines import OPERATIONS, STEP_SECONDS, Timer, python_time
-from limberjack.benchmarks.peer_build import PeerUnavailableError, load_peer, package_folder, require, version_of
-from limberjack.benchmarks.states import (
+from benchmarks.engines import OPERATIONS, STEP_SECONDS, Timer, python_time
+from benchmarks.peer_build import PeerUnavailableError, load_peer, package_folder, require, version_of
+from benchmarks.states import (
     COUNT,
     States,
     from_mujoco_tau,
@@ -19,7 +19,7 @@ from limberjack.benchmarks.states import (
     mujoco_axes,
     to_mujoco,
 )
-from limberjack.benchmarks.trees import Join, Link, Tree
+from benchmarks.trees import Join, Link, Tree
 from limberjack.engine.algebra.rotations import to_quaternion
 
 PACKAGES = ("ziglang", "mujoco")

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from limberjack.benchmarks.engines import OPERATIONS, Timer
-from limberjack.benchmarks.loops import forward_loop, inverse_loop, mass_matrix_loop, step_loop
-from limberjack.benchmarks.peer_build import version_of
-from limberjack.benchmarks.states import COUNT, States
+from benchmarks.engines import OPERATIONS, Timer
+from benchmarks.loops import forward_loop, inverse_loop, mass_matrix_loop, step_loop
+from benchmarks.peer_build import version_of
+from benchmarks.states import COUNT, States
 from limberjack.engine.model.build import build, new_state
 from limberjack.engine.model.system import System
 from limberjack.engine.tables.plant import S_Q

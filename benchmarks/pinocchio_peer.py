@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from limberjack.benchmarks.engines import STEP_SECONDS, Timer, python_time
-from limberjack.benchmarks.peer_build import PeerUnavailableError, load_peer, package_folder, require, version_of
-from limberjack.benchmarks.states import COUNT, States, pinocchio_orders, to_pinocchio
-from limberjack.benchmarks.trees import Tree, pinocchio_kind, pinocchio_text
+from benchmarks.engines import STEP_SECONDS, Timer, python_time
+from benchmarks.peer_build import PeerUnavailableError, load_peer, package_folder, require, version_of
+from benchmarks.states import COUNT, States, pinocchio_orders, to_pinocchio
+from benchmarks.trees import Tree, pinocchio_kind, pinocchio_text
 
 PACKAGES = ("ziglang", "libpinocchio", "cmeel-boost", "cmeel-eigen")
 #: as Pinocchio's own build sets them

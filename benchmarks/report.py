@@ -10,9 +10,9 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from limberjack.benchmarks.engines import OPERATIONS
-from limberjack.benchmarks.measure import Spread, Timing
-from limberjack.benchmarks.result import BenchResult, ModelResult
+from benchmarks.engines import OPERATIONS
+from benchmarks.measure import Spread, Timing
+from benchmarks.result import BenchResult, ModelResult
 
 COLOURS = {"Limberjack": "tab:blue", "Pinocchio": "tab:orange", "MuJoCo": "tab:green"}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from limberjack.benchmarks.measure import Timing
+from benchmarks.measure import Timing
 
 
 @dataclass(frozen=True)

@@ -117,7 +117,7 @@ def _pinned(cpu: int | None) -> Iterator[None]:
 @contextmanager
 def bare_echo(endpoint: str, sizes: tuple[int, int]) -> Iterator[Callable[[], object]]:
     """A function that makes one round trip to a bare echo in a child process."""
-    command = [sys.executable, "-m", "limberjack.benchmarks.round_trip", endpoint, str(sizes[1])]
+    command = [sys.executable, "-m", "benchmarks.round_trip", endpoint, str(sizes[1])]
     child = subprocess.Popen(command)
     with zmq.Context() as context, context.socket(zmq.DEALER) as socket:
         socket.linger = 0

@@ -11,18 +11,18 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 
-from limberjack.benchmarks import history, report
-from limberjack.benchmarks.engines import OPERATIONS, Engine, pinned
-from limberjack.benchmarks.measure import BATCH_SECONDS, QUICK_BATCH_SECONDS, Timing, compare
-from limberjack.benchmarks.models import ROBOTS, models
-from limberjack.benchmarks.mujoco_peer import MuJoCo
-from limberjack.benchmarks.ours import Limberjack
-from limberjack.benchmarks.peer_build import PeerUnavailableError
-from limberjack.benchmarks.pinocchio_peer import pinocchio
-from limberjack.benchmarks.result import BenchResult, ModelResult
-from limberjack.benchmarks.round_trip import measure as measure_round_trip
-from limberjack.benchmarks.states import COUNT, States, random_states
-from limberjack.benchmarks.trees import Tree, tree_of
+from benchmarks import history, report
+from benchmarks.engines import OPERATIONS, Engine, pinned
+from benchmarks.measure import BATCH_SECONDS, QUICK_BATCH_SECONDS, Timing, compare
+from benchmarks.models import ROBOTS, models
+from benchmarks.mujoco_peer import MuJoCo
+from benchmarks.ours import Limberjack
+from benchmarks.peer_build import PeerUnavailableError
+from benchmarks.pinocchio_peer import pinocchio
+from benchmarks.result import BenchResult, ModelResult
+from benchmarks.round_trip import measure as measure_round_trip
+from benchmarks.states import COUNT, States, random_states
+from benchmarks.trees import Tree, tree_of
 from limberjack.engine.common.errors import LimberjackError, ModelError
 from limberjack.engine.model.system import System
 

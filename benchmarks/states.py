@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from limberjack.benchmarks.trees import Tree
+from benchmarks.trees import Tree
 from limberjack.engine.algebra.rotations import from_quaternion
 
 #: states that the timed loops cycle through, so that no work can be hoisted out of them

@@ -1,4 +1,4 @@
-"""What the operator workbench costs: `python -m limberjack.benchmarks.workbench [folder]`.
+"""What the operator workbench costs: `python -m benchmarks.workbench [folder]`.
 
 Products with φ and ψ against the number of bodies; Ω and the inverse mass matrix as whole arrays beside the same
 expressions in dense numpy, where φ and ψ are full matrices. Writes ``workbench.png`` and prints one table.
@@ -16,8 +16,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from limberjack.benchmarks.engines import pinned
-from limberjack.benchmarks.models import chain_system
+from benchmarks.engines import pinned
+from benchmarks.models import chain_system
 from limberjack.engine.operators import Operators
 
 SIZES = (10, 20, 50, 100, 200, 500, 1000)
@@ -140,5 +140,5 @@ def main(folder: Path, sizes: tuple[int, ...] = SIZES) -> dict[int, dict[str, fl
 if __name__ == "__main__":
     if "OPENBLAS_NUM_THREADS" not in os.environ:  # several threads on one core would only wait for each other
         os.environ["OPENBLAS_NUM_THREADS"] = "1"
-        os.execv(sys.executable, [sys.executable, "-m", "limberjack.benchmarks.workbench", *sys.argv[1:]])
+        os.execv(sys.executable, [sys.executable, "-m", "benchmarks.workbench", *sys.argv[1:]])
     main(Path(sys.argv[1] if len(sys.argv) > 1 else "bench-results"))

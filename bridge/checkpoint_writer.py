@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import logging
 import os
 import queue
@@ -13,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from limberjack.bridge.checkpoint_file import Checkpoint, CheckpointError, read_checkpoint, write_whole
+from limberjack.bridge.file_lock import hold
 from limberjack.engine.api.simulation import Simulation
 
 log = logging.getLogger("limberjack.bridge")
@@ -81,14 +81,11 @@ class Checkpoints:
         self._thread.start()
 
     def _take(self) -> int:
-        descriptor = os.open(self.folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(descriptor)
+            return hold(self.folder / _LOCK)
+        except BlockingIOError:
             text = f"{self.folder}: another engine writes its checkpoints there. Give another --checkpoint-dir."
             raise CheckpointError(text) from None
-        return descriptor
 
     @staticmethod
     def _number(found: list[Path]) -> int:

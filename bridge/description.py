@@ -8,9 +8,12 @@ from typing import Any
 from limberjack.bridge.messages import PROTOCOL_VERSION
 from limberjack.bridge.settings import Settings
 from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.model.catalogue.catalogue import units
 from limberjack.engine.model.system import Loop
-from limberjack.engine.model.units import command_units, hinge_units
 from limberjack.version import __version__
+
+#: part of a state → its group in the catalogue, where that is called otherwise
+_GROUPS = {"outputs": "output"}
 
 
 def describe(simulation: Simulation, settings: Settings) -> dict[str, dict[str, Any]]:
@@ -40,12 +43,11 @@ def describe(simulation: Simulation, settings: Settings) -> dict[str, dict[str, 
         "command": list(sim.command_names),
     }
     hello["shape"] = {part: len(values) for part, values in names.items()}
-    units = {**hinge_units(system), "outputs": list(sim.output_units), "command": command_units(system)}
     return {
         "hello": hello,
         "names": {
             "names": names,
-            "units": units,
+            "units": {part: list(units(system, _GROUPS.get(part, part))) for part in names},
             "bodies": list(system.body_names),
             "nodes": list(system.node_names),
             "parameters": list(sim.parameters),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Sequence
 
 import zmq
 
+from limberjack.bridge.background import Background
 from limberjack.bridge.keys import Gate
 from limberjack.doors import Door, ReaderDoor
 
@@ -16,8 +16,8 @@ _KEYS_S = 1.0
 _CAPTURED_S = 0.02  # a stream that holds the engine for so long is fed by somebody faster than it can be read
 
 
-class Doorkeeper:
-    """Looks at the doors of an engine in a thread of its own, from `start` to `stop`.
+class Doorkeeper(Background):
+    """Looks at the doors of an engine, from `start`, after all are bound, to `stop`; they may be closed then.
 
     The engine sets `inside` to the time of the monotonic clock while a stream's socket has it: libzmq reads
     subscriptions for as long as they come, and a peer that sends them fast enough could keep the engine there.
@@ -25,27 +25,16 @@ class Doorkeeper:
 
     def __init__(self, doors: Sequence[Door], gate: Gate | None) -> None:
         """gate : whose keys are looked at every second; a key that was taken out loses its connections"""
+        super().__init__("doors", self._run)
         self._doors, self._gate = tuple(doors), gate
         self._streams = [door for door in doors if isinstance(door, ReaderDoor)]
         self.inside: float | None = None
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="doors", daemon=True)
-
-    def start(self) -> None:
-        """Begin; after all doors are bound."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """End the thread; the doors may be closed then."""
-        self._stop.set()
-        if self._thread.is_alive():
-            self._thread.join()
 
     def _run(self) -> None:
         poller, due, keys_due = zmq.Poller(), 0.0, 0.0
         for door in self._doors:
             poller.register(door.monitor, zmq.POLLIN)
-        while not self._stop.is_set():
+        while not self.stopping.is_set():
             poller.poll(_READ_MS if any(stream.table for stream in self._streams) else _WATCH_MS)
             for door in self._doors:
                 door.look()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import ipaddress
 import os
 import stat
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from limberjack.bridge.errors import EndpointError
+from limberjack.bridge.file_lock import hold
 
 DEFAULT_ENDPOINT = "tcp://127.0.0.1:5555"
 #: names under which a program on this machine reaches a loopback address
@@ -152,9 +152,8 @@ class IpcGuard:
     def _take(self) -> int:
         """Open and lock the lock file; again if its former owner removed it between the two."""
         for _ in range(100):
-            descriptor = os.open(self._lock_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            descriptor = hold(self._lock_path)
             try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 if os.path.exists(self._lock_path) and os.path.samestat(os.fstat(descriptor), os.stat(self._lock_path)):
                     return descriptor
             except BaseException:

@@ -15,7 +15,6 @@ from limberjack.engine.kernels.step.integrate import INTEGRATORS
 from limberjack.engine.model.build import new_state
 from limberjack.engine.model.plant import Plant
 from limberjack.engine.model.system import System
-from limberjack.fmu.variables.coordinates import labels
 from limberjack.fmu.variables.listing import Coupling
 from limberjack.fmu.variables.variable import Region, Variable
 
@@ -132,6 +131,15 @@ def plant_file(
         "texts_bytes": len(texts.content),
     }
     return _assembled(counts, sections)
+
+
+def labels(system: System) -> list[str]:
+    """Texts for log lines: what each of the nq coordinates, then each of the nv velocities, then each loop is."""
+    listed = []
+    for word, attribute in (("coordinate", "coordinate_names"), ("velocity", "velocity_names")):
+        for body in system.bodies:
+            listed += [f"{word} '{name}' of body '{body.name}'" for name in getattr(body.hinge, attribute)]
+    return listed + [f"loop '{loop.name}'" for loop in system.loops]
 
 
 #: a variable, its offset in the file, and the texts that start_text points to

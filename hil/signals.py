@@ -11,7 +11,7 @@ from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import UnknownNameError
 from limberjack.engine.files.patterns import compiled
-from limberjack.engine.model.units import command_units, hinge_units
+from limberjack.engine.model.catalogue.catalogue import WIRE, catalogue
 
 
 class Signals:
@@ -25,16 +25,9 @@ class Signals:
 
     def __init__(self, simulation: Simulation) -> None:
         self._simulation, system = simulation, simulation.system
-        units = hinge_units(system)
-        parts = [
-            ("q", system.coordinate_names, units["q"]),
-            ("v", system.velocity_names, units["v"]),
-            ("tau", system.velocity_names, units["tau"]),
-            ("output", simulation.output_names, simulation.output_units),
-            ("command", simulation.command_names, command_units(system)),
-        ]
-        self.names = ("time", *(f"{part}.{name}" for part, names, _ in parts for name in names))
-        self.units = ("s", *(unit for *_, found in parts for unit in found))
+        listed = catalogue(system, *WIRE)
+        self.names = tuple(number.id for number in listed)
+        self.units = tuple(number.unit for number in listed)
         self.vector = np.zeros(len(self.names))
         self._places = {name: i for i, name in enumerate(self.names)}
         ends = np.cumsum([1, system.nq + system.nv, system.nv, len(simulation.output_names)])

@@ -14,7 +14,7 @@ import numpy as np
 from limberjack.engine.api.rest import resting_command
 from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common.errors import ArgumentError
-from limberjack.engine.model.devices import Actuator
+from limberjack.engine.model.elements.drive import Actuator
 from limberjack.hil.bench_device import BenchDevice
 from limberjack.hil.bench_interfaces import Trip
 from limberjack.hil.events import Event

@@ -19,7 +19,7 @@ import numpy as np
 
 from limberjack.engine.algebra.rotations import from_axis_angle
 from limberjack.engine.common.errors import ModelError
-from limberjack.engine.model.devices import Actuator
+from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.system import Body, Hinge, Inertia, Loop, Pose, System
 from limberjack.engine.model.validate import validate
 

@@ -9,11 +9,11 @@ from functools import partial
 
 import numpy as np
 
-from limberjack.benchmarks.engines import STEP_SECONDS, Timer
-from limberjack.benchmarks.peer_build import PeerUnavailableError, version_of
-from limberjack.benchmarks.pinocchio_peer import compiled
-from limberjack.benchmarks.states import COUNT, States, pinocchio_orders, to_pinocchio
-from limberjack.benchmarks.trees import Tree, pinocchio_text
+from benchmarks.engines import STEP_SECONDS, Timer
+from benchmarks.peer_build import PeerUnavailableError, version_of
+from benchmarks.pinocchio_peer import compiled
+from benchmarks.states import COUNT, States, pinocchio_orders, to_pinocchio
+from benchmarks.trees import Tree, pinocchio_text
 
 #: algorithm → operation → its number in pinocchio_loops.cpp
 VARIANTS = {"lcaba": {"forward": 0, "step": 1}, "constraintDynamics": {"forward": 2, "step": 3}}

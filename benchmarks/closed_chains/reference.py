@@ -12,8 +12,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from limberjack.benchmarks.ours import driven_velocities
-from limberjack.benchmarks.states import COUNT, States
+from benchmarks.ours import driven_velocities
+from benchmarks.states import COUNT, States
 from limberjack.engine.algebra.rotations import from_axis_angle, from_quaternion, to_quaternion
 from limberjack.engine.api.dynamics import Dynamics
 from limberjack.engine.common.errors import LimberjackError, ModelWarning

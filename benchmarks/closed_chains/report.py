@@ -9,8 +9,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from limberjack.benchmarks.closed_chains.result import EMBED, FORCE, OURS, PEERS, LoopBenchResult, LoopResult
-from limberjack.benchmarks.report import plain_log, ratio_text
+from benchmarks.closed_chains.result import EMBED, FORCE, OURS, PEERS, LoopBenchResult, LoopResult
+from benchmarks.report import plain_log, ratio_text
 
 HEADINGS = {
     EMBED: "embed",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from limberjack.benchmarks.measure import Timing
-from limberjack.benchmarks.result import short
+from benchmarks.measure import Timing
+from benchmarks.result import short
 
 EMBED, FORCE = "Limberjack embed", "Limberjack force"
 OURS = (EMBED, FORCE)

@@ -11,19 +11,19 @@ from pathlib import Path
 
 from rich.console import Console
 
-from limberjack.benchmarks import history
-from limberjack.benchmarks.closed_chains import report
-from limberjack.benchmarks.closed_chains.models import MECHANISMS, bars, by_method, four_bars, mesh
-from limberjack.benchmarks.closed_chains.pinocchio_peer import LoopPinocchio, relative
-from limberjack.benchmarks.closed_chains.reference import Reference
-from limberjack.benchmarks.closed_chains.result import EMBED, FORCE, OURS, LoopBenchResult, LoopResult
-from limberjack.benchmarks.engines import Engine, pinned
-from limberjack.benchmarks.measure import BATCH_SECONDS, QUICK_BATCH_SECONDS, Timing, calls_per_batch, compare
-from limberjack.benchmarks.mujoco_peer import MuJoCo
-from limberjack.benchmarks.ours import Limberjack
-from limberjack.benchmarks.peer_build import PeerUnavailableError
-from limberjack.benchmarks.states import COUNT, States
-from limberjack.benchmarks.trees import Tree, tree_of
+from benchmarks import history
+from benchmarks.closed_chains import report
+from benchmarks.closed_chains.models import MECHANISMS, bars, by_method, four_bars, mesh
+from benchmarks.closed_chains.pinocchio_peer import LoopPinocchio, relative
+from benchmarks.closed_chains.reference import Reference
+from benchmarks.closed_chains.result import EMBED, FORCE, OURS, LoopBenchResult, LoopResult
+from benchmarks.engines import Engine, pinned
+from benchmarks.measure import BATCH_SECONDS, QUICK_BATCH_SECONDS, Timing, calls_per_batch, compare
+from benchmarks.mujoco_peer import MuJoCo
+from benchmarks.ours import Limberjack
+from benchmarks.peer_build import PeerUnavailableError
+from benchmarks.states import COUNT, States
+from benchmarks.trees import Tree, tree_of
 from limberjack.engine.common.errors import LimberjackError, ModelWarning
 from limberjack.engine.model.system import System
 

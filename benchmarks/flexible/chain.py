@@ -8,9 +8,9 @@ from functools import partial
 
 import numpy as np
 
-from limberjack.benchmarks.engines import Timer, python_time
-from limberjack.benchmarks.loops import forward_loop
-from limberjack.benchmarks.states import COUNT
+from benchmarks.engines import Timer, python_time
+from benchmarks.loops import forward_loop
+from benchmarks.states import COUNT
 from limberjack.engine.api.dynamics import Dynamics
 from limberjack.engine.common.errors import MissingExtraError
 from limberjack.engine.kernels.entry_points import entries

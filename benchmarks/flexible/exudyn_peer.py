@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from limberjack.benchmarks.engines import Timer
-from limberjack.benchmarks.flexible.chain import States
+from benchmarks.engines import Timer
+from benchmarks.flexible.chain import States
 from limberjack.engine.algebra.eigenbases import own_modes
 from limberjack.engine.algebra.rotations import from_quaternion
 from limberjack.engine.model.system import System

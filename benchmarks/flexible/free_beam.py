@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from limberjack.benchmarks.flexible.chain import ALUMINIUM, HEIGHT, LENGTH, WIDTH, States
-from limberjack.benchmarks.states import COUNT
+from benchmarks.flexible.chain import ALUMINIUM, HEIGHT, LENGTH, WIDTH, States
+from benchmarks.states import COUNT
 from limberjack.engine.model.flexible import modal_bodies
 from limberjack.engine.model.system import Hinge, System
 from limberjack.engine.model.validate import validate

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from limberjack.benchmarks.flexible.chain import Articulated, States, chain
-from limberjack.benchmarks.measure import Spread, compare
-from limberjack.benchmarks.states import COUNT
+from benchmarks.flexible.chain import Articulated, States, chain
+from benchmarks.measure import Spread, compare
+from benchmarks.states import COUNT
 from limberjack.engine.api.dynamics import Dynamics
 from limberjack.engine.common.errors import LimberjackError
 

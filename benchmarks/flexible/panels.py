@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from limberjack.benchmarks.engines import Timer
+from benchmarks.engines import Timer
 from limberjack.engine.algebra.rotations import from_quaternion
 from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Pose, System

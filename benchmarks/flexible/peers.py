@@ -9,13 +9,13 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from limberjack.benchmarks.engines import Engine
-from limberjack.benchmarks.flexible.chain import Articulated
-from limberjack.benchmarks.flexible.exudyn_peer import Exudyn
-from limberjack.benchmarks.flexible.free_beam import BeamStates, beam_data, beam_system
-from limberjack.benchmarks.flexible.panels import Basilisk, Ours
-from limberjack.benchmarks.measure import Timing, compare
-from limberjack.benchmarks.states import COUNT
+from benchmarks.engines import Engine
+from benchmarks.flexible.chain import Articulated
+from benchmarks.flexible.exudyn_peer import Exudyn
+from benchmarks.flexible.free_beam import BeamStates, beam_data, beam_system
+from benchmarks.flexible.panels import Basilisk, Ours
+from benchmarks.measure import Timing, compare
+from benchmarks.states import COUNT
 from limberjack.engine.common.errors import LimberjackError
 
 MODES, QUICK_MODES = (4, 8, 16, 32, 64), (8,)

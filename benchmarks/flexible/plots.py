@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from limberjack.benchmarks.flexible.lengths import Length
-from limberjack.benchmarks.flexible.operations import articulated_body, composite_body
-from limberjack.benchmarks.flexible.peers import Comparison
-from limberjack.benchmarks.flexible.point import Point
+from benchmarks.flexible.lengths import Length
+from benchmarks.flexible.operations import articulated_body, composite_body
+from benchmarks.flexible.peers import Comparison
+from benchmarks.flexible.point import Point
 
 STYLES = {"full": "-", "linearized": ":"}
 COLOURS = {"articulated": "tab:blue", "composite": "tab:orange"}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from limberjack.benchmarks.flexible.operations import articulated_body, composite_body
-from limberjack.benchmarks.measure import Timing
+from benchmarks.flexible.operations import articulated_body, composite_body
+from benchmarks.measure import Timing
 
 
 @dataclass(frozen=True)

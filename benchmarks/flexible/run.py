@@ -12,16 +12,16 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from limberjack.benchmarks import history
-from limberjack.benchmarks.engines import Engine, pinned
-from limberjack.benchmarks.flexible.chain import Articulated, Composite, States, chain
-from limberjack.benchmarks.flexible.lengths import Length, over_lengths
-from limberjack.benchmarks.flexible.peers import Comparison, beside_peers
-from limberjack.benchmarks.flexible.plots import draw
-from limberjack.benchmarks.flexible.point import Point
-from limberjack.benchmarks.flexible.spacecraft import RealTime, real_time, show
-from limberjack.benchmarks.measure import BATCH_SECONDS, QUICK_BATCH_SECONDS, compare
-from limberjack.benchmarks.states import COUNT
+from benchmarks import history
+from benchmarks.engines import Engine, pinned
+from benchmarks.flexible.chain import Articulated, Composite, States, chain
+from benchmarks.flexible.lengths import Length, over_lengths
+from benchmarks.flexible.peers import Comparison, beside_peers
+from benchmarks.flexible.plots import draw
+from benchmarks.flexible.point import Point
+from benchmarks.flexible.spacecraft import RealTime, real_time, show
+from benchmarks.measure import BATCH_SECONDS, QUICK_BATCH_SECONDS, compare
+from benchmarks.states import COUNT
 from limberjack.engine.common.errors import LimberjackError
 
 BODIES = 10

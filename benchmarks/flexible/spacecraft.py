@@ -11,7 +11,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from limberjack.benchmarks.measure import Spread, spread
+from benchmarks.measure import Spread, spread
 from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.model.load import load
 

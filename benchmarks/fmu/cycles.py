@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 import limberjack as lj
-from limberjack.benchmarks.fmu.models import DT, INTEGRATOR, RESTART, Subject
-from limberjack.benchmarks.measure import Spread, spread
+from benchmarks.fmu.models import DT, INTEGRATOR, RESTART, Subject
+from benchmarks.measure import Spread, spread
 from limberjack.engine.common.errors import LimberjackError
 from limberjack.engine.model.system import System
 

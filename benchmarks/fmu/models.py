@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import limberjack as lj
+from benchmarks.fmu.host import SOURCES, WARNINGS, describe, unpack
+from benchmarks.peer_build import PeerUnavailableError, require, version_of
 from limberjack import children
-from limberjack.benchmarks.fmu.host import SOURCES, WARNINGS, describe, unpack
-from limberjack.benchmarks.peer_build import PeerUnavailableError, require, version_of
 from limberjack.engine.model.system import System
 
 N = 20

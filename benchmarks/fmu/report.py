@@ -7,8 +7,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from limberjack.benchmarks.fmu.result import FmuBenchResult
-from limberjack.benchmarks.measure import Spread
+from benchmarks.fmu.result import FmuBenchResult
+from benchmarks.measure import Spread
 
 
 def print_table(result: FmuBenchResult, console: Console) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from limberjack.benchmarks.fmu.cycles import Calls, CycleTime
-from limberjack.benchmarks.measure import Spread
+from benchmarks.fmu.cycles import Calls, CycleTime
+from benchmarks.measure import Spread
 
 
 @dataclass

@@ -14,17 +14,17 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from limberjack.benchmarks import history
-from limberjack.benchmarks.engines import pinned
-from limberjack.benchmarks.fmu import cycles as cycle_times
-from limberjack.benchmarks.fmu import report
-from limberjack.benchmarks.fmu.host import SOURCES, HostBuildError, compile_host
-from limberjack.benchmarks.fmu.models import DT, INTEGRATOR, PEERS, N, Subject, chain, coupled
-from limberjack.benchmarks.fmu.result import FmuBenchResult
-from limberjack.benchmarks.measure import spread
-from limberjack.benchmarks.models import chain_system
-from limberjack.benchmarks.peer_build import PeerUnavailableError, version_of
-from limberjack.benchmarks.round_trip import bare_echo
+from benchmarks import history
+from benchmarks.engines import pinned
+from benchmarks.fmu import cycles as cycle_times
+from benchmarks.fmu import report
+from benchmarks.fmu.host import SOURCES, HostBuildError, compile_host
+from benchmarks.fmu.models import DT, INTEGRATOR, PEERS, N, Subject, chain, coupled
+from benchmarks.fmu.result import FmuBenchResult
+from benchmarks.measure import spread
+from benchmarks.models import chain_system
+from benchmarks.peer_build import PeerUnavailableError, version_of
+from benchmarks.round_trip import bare_echo
 from limberjack.bridge.process import EngineProcess
 from limberjack.bridge.settings import Settings
 from limberjack.engine.common.errors import LimberjackError, MissingExtraError

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from limberjack.benchmarks.peer_build import PeerUnavailableError
-from limberjack.benchmarks.realtime.loops import Loop
+from benchmarks.peer_build import PeerUnavailableError
+from benchmarks.realtime.loops import Loop
 from limberjack.hil.realtime_rights import RealtimeRights
 
 #: latencies counted one by one, µs; larger ones count as the largest that occurred

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from limberjack.benchmarks.peer_build import load_peer
+from benchmarks.peer_build import load_peer
 from limberjack.engine.model.system import System
 from limberjack.hil.frame_times import FrameLog
 from limberjack.hil.probe import bare_loop, run_at

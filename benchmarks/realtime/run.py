@@ -14,10 +14,10 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from limberjack.benchmarks import history
-from limberjack.benchmarks.peer_build import PeerUnavailableError
-from limberjack.benchmarks.realtime.cyclictest import cyclictest_loop
-from limberjack.benchmarks.realtime.loops import Loop, Times, c_loop, model_loop, python_loop
+from benchmarks import history
+from benchmarks.peer_build import PeerUnavailableError
+from benchmarks.realtime.cyclictest import cyclictest_loop
+from benchmarks.realtime.loops import Loop, Times, c_loop, model_loop, python_loop
 from limberjack.engine.model.load import load
 from limberjack.engine.model.system import System
 from limberjack.hil.probe import Trial, probe

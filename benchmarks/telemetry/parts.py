@@ -120,7 +120,7 @@ def gateway(job: dict[str, Any]) -> None:
 
 def main() -> None:
     """Do the job of the command line: PART JSON."""
-    from limberjack.benchmarks.telemetry.readers import readers
+    from benchmarks.telemetry.readers import readers
 
     part, job = sys.argv[1], json.loads(sys.argv[2])
     {"engine": engine, "gateway": gateway, "readers": readers}[part](job)

@@ -27,7 +27,7 @@ _SERVICE_AT = 7  # of the service type in a packet
 
 def readers(job: dict[str, Any]) -> None:
     """Job: topics, plotjuggler and console (address, count), ccsds (port, the engine's rate), cpus, out."""
-    from limberjack.benchmarks.telemetry.parts import Notes
+    from benchmarks.telemetry.parts import Notes
 
     os.sched_setaffinity(0, job["cpus"])
     ended = threading.Event()

@@ -22,7 +22,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from limberjack.benchmarks import history
+from benchmarks import history
 from limberjack.bridge.endpoints import Endpoints
 from limberjack.engine.common.errors import LimberjackError
 
@@ -200,7 +200,7 @@ def _read(out: str, found: Found, rate: float, since: int, until: int) -> None:
 @contextlib.contextmanager
 def child(part: str, job: dict[str, Any]) -> Iterator[None]:
     """One of the processes of `parts`, from "ready" to its end."""
-    command = [sys.executable, "-m", "limberjack.benchmarks.telemetry.parts", part, json.dumps(job)]
+    command = [sys.executable, "-m", "benchmarks.telemetry.parts", part, json.dumps(job)]
     words = Path(f"{job['out']}.{part}.log")
     with words.open("w", encoding="utf-8") as log:
         child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)

@@ -22,7 +22,7 @@ def objects_of(dictionary: Dictionary, system: System) -> Objects:
     objects = telemetry(dictionary)
     joints = _joint_plots(dictionary, system)
     attitudes = _attitudes(dictionary)
-    whole = [_energy(), *_momentum(), _engine(), *_panels(dictionary)]
+    whole = [_energy(dictionary), *_momentum(dictionary), _engine(), *_panels(dictionary)]
     for made in (*joints, *attitudes, *whole):
         objects[made["identifier"]["key"]] = made
     displays = [_joints_display(joints), _overview(joints, attitudes), _health()]
@@ -94,21 +94,21 @@ def _attitudes(dictionary: Dictionary) -> list[dict[str, Any]]:
         made.append(thing(f"attitude.{stem}", "limberjack.attitude", f"Attitude of {name}", quaternion=ids))
         rates = [f"v.{name}.{part}" for part in ("wx", "wy", "wz")]
         if stem.startswith("q.") and all(each in dictionary.places for each in rates):
-            made.append(plot(f"plot.rates.{name}", f"Turn rates of {name}", rates, "rad/s"))
+            made.append(plot(f"plot.rates.{name}", f"Turn rates of {name}", rates, _unit_label(dictionary, rates)))
     return made
 
 
-def _energy() -> dict[str, Any]:
+def _energy(dictionary: Dictionary) -> dict[str, Any]:
     ids = [f"energy.{part}" for part in ("kinetic", "potential", "strain", "total")]
-    return plot("plot.energy", "Energy", ids, "J")
+    return plot("plot.energy", "Energy", ids, _unit_label(dictionary, ids))
 
 
-def _momentum() -> list[dict[str, Any]]:
-    kinds = (("angular", "Angular momentum", "N·m·s"), ("linear", "Linear momentum", "N·s"))
-    return [
-        plot(f"plot.momentum.{kind}", name, [f"momentum.{kind}.{axis}" for axis in "xyz"], unit)
-        for kind, name, unit in kinds
-    ]
+def _momentum(dictionary: Dictionary) -> list[dict[str, Any]]:
+    made = []
+    for kind in ("angular", "linear"):
+        ids = [f"momentum.{kind}.{axis}" for axis in "xyz"]
+        made.append(plot(f"plot.momentum.{kind}", f"{kind.capitalize()} momentum", ids, _unit_label(dictionary, ids)))
+    return made
 
 
 def _engine() -> dict[str, Any]:

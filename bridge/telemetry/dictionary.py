@@ -8,29 +8,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from limberjack.bridge.telemetry.ranges import NO_LIMITS, POSITIVE, Limits, ranges
 from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common import arguments
-from limberjack.engine.model.alarms import WHOLE, Alarm, Bounds
+from limberjack.engine.model.alarms import Alarm, Bounds
+from limberjack.engine.model.catalogue.catalogue import GROUPS as GROUPS_OF_MODELS
+from limberjack.engine.model.catalogue.catalogue import SIGNALS, catalogue
+from limberjack.engine.model.catalogue.number import NO_LIMITS, POSITIVE, Limits, Number
 from limberjack.engine.model.checks.alarms import alarms_of
-from limberjack.engine.model.devices import Actuator
-from limberjack.engine.model.elements import Thruster
-from limberjack.engine.model.system import Loop, System
-from limberjack.engine.model.units import command_units, hinge_units, output_units
-from limberjack.engine.tables.sensor_types import SENSOR_TYPES
+from limberjack.engine.model.elements.drive import Actuator
+from limberjack.engine.model.elements.sensor import Sensor
+from limberjack.engine.model.elements.thruster import Thruster
+from limberjack.engine.model.system import Loop
 
 #: groups in the order of the sample's vector, with what each holds
-GROUPS = {
-    "time": "simulated time",
-    "q": "coordinates of the hinges",
-    "v": "velocities of the hinges",
-    "tau": "forces of hinges and actuators",
-    "output": "sensor outputs",
-    "command": "commands held",
-    "energy": "energy of the whole system",
-    "momentum": "momentum of the whole system about the inertial origin",
-    "engine": "health of the engine",
-}
+GROUPS = {name: GROUPS_OF_MODELS[name][0] for name in SIGNALS} | {"engine": "health of the engine"}
 #: health of the engine: name, unit, meaning
 HEALTH = (
     ("engine.running", "", "1 while the engine steps, 0 after a failure"),
@@ -45,6 +36,9 @@ HEALTH = (
     ("engine.frame_p99", "s", "time that the work of 99 of 100 frames takes at most, test bench"),
 )
 _HEALTH_RANGES: dict[str, Limits] = {name: POSITIVE for name, _, _ in HEALTH} | {"engine.running": (0.0, 1.0)}
+#: what telemetry says of numbers of the model in its own words
+_ALONG = {"q": "coordinate", "v": "velocity", "tau": "force along"}
+_SAID = {"energy.potential": "potential energy of gravity"}
 _HEALTH_ALARMS = {"engine.running": Alarm("engine.running", critical=Bounds(lower=1.0))}
 
 
@@ -55,7 +49,7 @@ class Quantity:
     id : stable identifier, "q.elbow": the group, then the name in the model with whatever characters it has there;
         `identifiers.safe_name` spells it for formats that allow fewer
     unit : SI symbol, "" where it has none;  description : one line for people
-    low, high : what it can be by the model (`ranges.py`), infinite where nothing bounds it
+    low, high : what it can be by the model (the catalogue), infinite where nothing bounds it
     warning, critical : outside these it is in alarm; infinite where there is none
     """
 
@@ -118,37 +112,34 @@ class Dictionary:
 
 def dictionary_of(simulation: Simulation) -> Dictionary:
     """The dictionary of a model: the wire's q, v, tau, outputs and command, then what is computed from them."""
-    system = simulation.system
-    limits, alarms = ranges(system) | _HEALTH_RANGES, alarms_of(system) | _HEALTH_ALARMS
-    quantities = []
-    for id, unit, description in _rows(system):
-        low, high = limits.get(id, NO_LIMITS)
+    alarms = alarms_of(simulation.system) | _HEALTH_ALARMS
+
+    def quantity(id: str, unit: str, text: str, limits: Limits) -> Quantity:
         alarm = alarms.get(id, Alarm(id))
         warning, critical = ((each.lower, each.upper) for each in (alarm.warning, alarm.critical))
-        unit = "" if unit == "1" else unit
-        quantities.append(Quantity(id, id.split(".")[0], unit, description, low, high, warning, critical))
-    return Dictionary(system.name, simulation.model_hash, tuple(quantities))
+        return Quantity(id, id.split(".")[0], "" if unit == "1" else unit, text, *limits, warning, critical)
+
+    listed = catalogue(simulation.system, *SIGNALS)
+    model = [quantity(number.id, number.unit, _described(number), number.limits) for number in listed]
+    health = [quantity(*row, _HEALTH_RANGES[row[0]]) for row in HEALTH]
+    return Dictionary(simulation.system.name, simulation.model_hash, (*model, *health))
 
 
-def _rows(system: System) -> Iterator[tuple[str, str, str]]:
-    """Identifier, unit and description of every quantity."""
-    units = hinge_units(system)
-    yield "time", "s", GROUPS["time"]
-    for name, unit in zip(system.coordinate_names, units["q"], strict=True):
-        yield f"q.{name}", unit, f"coordinate {name}"
-    for name, unit in zip(system.velocity_names, units["v"], strict=True):
-        yield f"v.{name}", unit, f"velocity {name}"
-    for name, unit in zip(system.velocity_names, units["tau"], strict=True):
-        yield f"tau.{name}", unit, f"force along {name}"
-    outputs = ((sensor, suffix) for sensor in system.sensors for suffix in SENSOR_TYPES[sensor.type][1])
-    for (sensor, suffix), unit in zip(outputs, output_units(system), strict=True):
-        said = f"{sensor.type.replace('_', ' ')} of {sensor.target}"
-        yield f"output.{sensor.name}{suffix}", unit, f"{said}, {suffix[1:]}" if suffix else said
-    asked = ((taker, name) for taker in system.command_takers for name in taker.command_names)
-    for (taker, name), unit in zip(asked, command_units(system), strict=True):
-        yield f"command.{name}", unit, _asked(taker, name)
-    yield from WHOLE
-    yield from HEALTH
+def _described(number: Number) -> str:
+    """What telemetry says of a number of the model."""
+    match number.group:
+        case "q" | "v" | "tau":
+            return f"{_ALONG[number.group]} {number.name}"
+        case "output":
+            assert isinstance(number.element, Sensor)
+            said = f"{number.element.type.replace('_', ' ')} of {number.element.target}"
+            return f"{said}, {number.component}" if number.component else said
+        case "command":
+            assert isinstance(number.element, Actuator | Loop | Thruster)
+            return _asked(number.element, number.name)
+        case "momentum":
+            return f"{number.path[1]} momentum, inertial {number.component}"
+    return _SAID.get(number.id, number.text)
 
 
 def _asked(taker: Actuator | Loop | Thruster, command: str) -> str:

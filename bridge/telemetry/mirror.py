@@ -9,10 +9,8 @@ import numpy as np
 
 from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common.errors import LimberjackError
+from limberjack.engine.model.catalogue.catalogue import catalogue
 from limberjack.engine.model.system import System
-
-#: of `Simulation.survey`: kinetic, potential, strain and total energy, then momentum, as the dictionary has them
-_WHOLE = np.array([0, 1, 9, 2, 3, 4, 5, 6, 7, 8])
 
 
 class Mirror:
@@ -23,6 +21,7 @@ class Mirror:
 
     def __init__(self, system: System) -> None:
         self.simulation = Simulation(system)
+        self._whole = np.array([number.place for number in catalogue(system, "energy", "momentum")])
         self._lock = threading.Lock()
         self._q, self._v = self.simulation.part("q"), self.simulation.part("v")
 
@@ -35,7 +34,7 @@ class Mirror:
 
     def whole(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """(10,): energies in J, angular momentum in N·m·s, linear momentum in N·s, in the dictionary's order."""
-        whole: np.ndarray = self.survey(q, v)[_WHOLE]
+        whole: np.ndarray = self.survey(q, v)[self._whole]
         return whole
 
     def set_parameters(self, values: Mapping[str, float]) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import threading
 import time
 from pathlib import Path
 from typing import Any, Protocol
 
+from limberjack.bridge.background import Background
 from limberjack.bridge.errors import EngineTimeoutError
 from limberjack.bridge.messages import Message
 from limberjack.bridge.state import State
@@ -55,8 +55,7 @@ class Source:
     ) -> None:
         self.endpoint, self._sink, self._keys = endpoint, sink, (keys, key_name)
         self._period_ns = 0 if most_hz is None else int(1e9 / most_hz)
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="source", daemon=True)
+        self._background = Background("source", self._run)
         self.session: Session | None = None
         self._sequence: int | None = None  # of the newest message
         self._gap = 0
@@ -76,14 +75,11 @@ class Source:
 
     def start(self) -> None:
         """Begin to read."""
-        self._thread.start()
+        self._background.start()
 
     def stop(self, wait_s: float = 5.0) -> None:
         """End the thread and the connection; safe to call more than once."""
-        self._stop.set()
-        if self._thread.is_alive():
-            self._thread.join(wait_s)
-        elif self.session is not None:
+        if self._background.stop(wait_s) and self.session is not None:
             self.session.client.close()
 
     def tell(self, severity: int, text: str, **data: Any) -> None:
@@ -105,12 +101,12 @@ class Source:
                 self.tell(2, f"{self.endpoint} sent what cannot be read, {type(error).__name__}: {error}.")
             finally:
                 session.client.close()
-            session, unknown = None if self._stop.is_set() else self._again(), 1
+            session, unknown = None if self._background.stopping.is_set() else self._again(), 1
 
     def _again(self) -> Session | None:
         """Connect again, however long it takes; None when told to stop."""
         started, pause, said = time.monotonic(), _PAUSES_S[0], ""
-        while not self._stop.wait(pause):
+        while not self._background.stopping.wait(pause):
             try:
                 session = Session(self.endpoint, *self._keys, before=self.session)
             except LimberjackError as error:
@@ -134,7 +130,7 @@ class Source:
         self._time = first.time
         self._sink.sample(session.sample(first, 0, CLOCK.now(), gap))
         heard = time.monotonic()
-        while not self._stop.is_set():
+        while not self._background.stopping.is_set():
             try:
                 message = session.listen(_SLICE_S)
             except EngineTimeoutError:

@@ -29,10 +29,10 @@ from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.kernels.entry_points import entries
 from limberjack.engine.model import arguments as model_arguments
-from limberjack.engine.model.devices import Actuator
+from limberjack.engine.model.catalogue.catalogue import units as units_of
+from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.flexible import modes_of
 from limberjack.engine.model.system import Hinge, System
-from limberjack.engine.model.units import command_units
 from limberjack.engine.tables import plant as layout
 from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 
@@ -71,7 +71,7 @@ def linearize(
     model_arguments.system_of(system)
     if tau is not None and command is not None:
         raise ArgumentError("both tau and command are given; the inputs are one or the other.")
-    if tau is None and command is None and not (system.actuators or system.thrusters):
+    if tau is None and command is None and not (system.actuators or system.thrusters or system.elements):
         tau = np.zeros(system.nv)
     if tau is not None:
         system = _driven_by_forces(system, arguments.vector("tau", tau, (system.nv,)))
@@ -109,7 +109,7 @@ def _driven_by_forces(system: System, tau: np.ndarray) -> System:
 
 def _model(simulation: Simulation) -> LinearModel:
     system, v = simulation.system, simulation.v
-    elements = system.thrusters or system.rotors or system.central is not None
+    elements = system.thrusters or system.rotors or system.elements or system.central is not None
     if system.loops or elements or any(body.hinge.modes is not None for body in system.bodies):
         return _model_by_differences(simulation)
     nv, nu = system.nv, len(system.command_names)
@@ -125,7 +125,7 @@ def _model(simulation: Simulation) -> LinearModel:
         outputs, output_units, y = states, units, np.concatenate([np.zeros(nv), v])
         C, D = np.eye(2 * nv), np.zeros((2 * nv, nu))
     return LinearModel(
-        A, B, C, D, states, system.command_names, outputs, units, tuple(command_units(system)), output_units,
+        A, B, C, D, states, system.command_names, outputs, units, units_of(system, "command"), output_units,
         system.name, simulation.q, v, simulation.command_vector, simulation.vdot, y,
     )  # fmt: skip
 
@@ -148,7 +148,7 @@ def _model_by_differences(simulation: Simulation) -> LinearModel:
         outputs, output_units, y = states, units, np.concatenate([np.zeros(len(along)), simulation.v[own]])
         C, D = np.eye(n), np.zeros((n, nu))
     return LinearModel(
-        A, B, C, D, states, system.command_names, outputs, units, tuple(command_units(system)), output_units,
+        A, B, C, D, states, system.command_names, outputs, units, units_of(system, "command"), output_units,
         system.name, simulation.q, v, simulation.command_vector, vdot, y, linearize_differences.ACCURACY,
     )  # fmt: skip
 
@@ -225,7 +225,7 @@ def _plain_sensors(
                 C[at, nv + j] = 1.0
             else:
                 C[at, j], C[at, nv + j], D[at] = -stiffness[j], -damping[j], drives[j]
-        at += len(SENSOR_TYPES[sensor.type][1])
+        at += len(SENSOR_TYPES[sensor.type].suffixes)
 
 
 def _strain_rows(simulation: Simulation, moved: np.ndarray, rows: np.ndarray) -> None:
@@ -234,7 +234,7 @@ def _strain_rows(simulation: Simulation, moved: np.ndarray, rows: np.ndarray) ->
     for sensor in simulation.system.sensors:
         if sensor.type == "strain_energy":
             rows[at] = _strain_slope(simulation, sensor.target) @ moved
-        at += len(SENSOR_TYPES[sensor.type][1])
+        at += len(SENSOR_TYPES[sensor.type].suffixes)
 
 
 def _strain_slope(simulation: Simulation, body: str) -> np.ndarray:

@@ -25,7 +25,7 @@ from limberjack.engine.api.independent_motions import Mobility
 from limberjack.engine.api.linearize_range import DeformationRange
 from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common.errors import ArgumentError, SimulationError
-from limberjack.engine.model.devices import Actuator
+from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.system import Body, Dof, System
 from limberjack.engine.modes.modal import Integrals
 
@@ -67,9 +67,10 @@ def slopes(simulation: Simulation) -> Slopes:
     tau, nv = simulation.tau, system.nv
     engine = _Bare(system, mobility)
     stiffness, damping, drives, _ = simulation.dynamics.force_slopes(simulation.state)
-    at = np.concatenate([np.zeros(len(mobility.displaced_along)), v[mobility.independent], _acting(system, u)])
     extent = mobility.extent() if system.loops else _extent(simulation)
-    steps = engine.within_range(at, engine.steps(extent, _orbit(simulation) or extent))
+    share = min(1.0, _shortest(simulation) / extent)
+    at = np.concatenate([np.zeros(len(mobility.displaced_along)), v[mobility.independent], _acting(system, u)])
+    steps = engine.within_range(at, engine.steps(extent, _orbit(simulation) or extent, share))
     try:
         found = _columns(lambda x: engine.at(x, tau), at, steps)
         in_tau = _columns(lambda t: engine.at(at, t), tau, [(max(1.0, float(np.abs(tau).max())), False)] * nv)
@@ -109,17 +110,18 @@ class _Bare:
         sim.command_vector = np.concatenate([tau, u[self._drives :]])
         return np.concatenate([step, v, sim.vdot, sim.output_vector])
 
-    def steps(self, extent: float, orbit: float) -> list[tuple[float, bool]]:
+    def steps(self, extent: float, orbit: float, share: float) -> list[tuple[float, bool]]:
         """Step of the differences in each of x, and whether it needs the fourth order; extent: of the model, m; orbit:
-        size of distances from the ground, m."""
+        size of distances from the ground, m; share: of the usual steps in positions."""
         sizes = [
             size
             for body in self._system.bodies
             for size in _sizes(body, orbit if body.hinge.parent is None else extent)
         ]
-        listed = [(STEP * sizes[j], True) for j in self._mobility.displaced_along]
+        listed = [(share * STEP * sizes[j], True) for j in self._mobility.displaced_along]
         listed += [(1.0, False)] * self._n + [(0.0, False)] * self._drives
-        return listed + self._loop_steps(extent) + self._thrust_steps()
+        others = sum(len(element.command_names) for element in self._system.elements)
+        return listed + self._loop_steps(extent) + self._thrust_steps() + [(1.0, False)] * others
 
     def within_range(self, x: np.ndarray, steps: list[tuple[float, bool]]) -> list[tuple[float, bool]]:
         """The steps about x, those in positions cut to shares of what flexible bodies bear."""
@@ -154,8 +156,13 @@ class _Bare:
 
 
 def _thrusts(system: System, u: np.ndarray) -> np.ndarray:
-    """The commands of the thrusters, which come last."""
-    return u[len(u) - len(system.thrusters) :]
+    """The commands of the thrusters, behind those of drives and loops."""
+    return u[_first_thrust(system) :][: len(system.thrusters)]
+
+
+def _first_thrust(system: System) -> int:
+    drives = sum(len(actuator.command_names) for actuator in system.actuators)
+    return drives + sum(len(loop.command_names) for loop in system.loops)
 
 
 def _acting(system: System, u: np.ndarray) -> np.ndarray:
@@ -164,7 +171,8 @@ def _acting(system: System, u: np.ndarray) -> np.ndarray:
         min(force, thruster.thrust) if force >= thruster.minimum else 0.0
         for thruster, force in zip(system.thrusters, _thrusts(system, u))
     ]
-    return np.concatenate([u[: len(u) - len(forces)], forces])
+    first = _first_thrust(system)
+    return np.concatenate([u[:first], forces, u[first + len(forces) :]])
 
 
 def _extent(simulation: Simulation) -> float:
@@ -172,6 +180,15 @@ def _extent(simulation: Simulation) -> float:
     dynamics, q = simulation.dynamics, simulation.q
     places = np.array([dynamics.pose(name, q)[1] for name in simulation.system.node_names])
     return 0.1 * float(np.ptp(places, axis=0).max(initial=0.0)) or 1.0
+
+
+def _shortest(simulation: Simulation) -> float:
+    """The least distance between two nodes along which an element acts, m; infinite without such elements."""
+    dynamics, q = simulation.dynamics, simulation.q
+    pairs = [each.nodes for each in simulation.system.elements if each.ALONG]
+    return min(
+        (float(np.linalg.norm(dynamics.pose(b, q)[1] - dynamics.pose(a, q)[1])) for a, b in pairs), default=np.inf
+    )
 
 
 def _orbit(simulation: Simulation) -> float:

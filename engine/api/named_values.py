@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, MutableMapping
-from typing import ClassVar
+from functools import cached_property
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from limberjack.engine.api.running import Running
 from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.kernels.entry_points import entries
+from limberjack.engine.model.catalogue.catalogue import catalogue
+from limberjack.engine.model.catalogue.number import Number
 from limberjack.engine.tables import plant as layout
 
 #: parameters that cannot be negative
@@ -136,15 +138,22 @@ class Parameters(MutableMapping[str, float]):
 class Outputs(Mapping[str, "float | np.ndarray"]):
     """Output name → value at the present state: sensors ("load"), also by component ("load.nx"), nodes, energies."""
 
-    _NODE = ("position", "orientation", "velocity")
-    #: name → place in `Simulation.survey`
-    _ENERGIES: ClassVar = {"energy.kinetic": 0, "energy.potential": 1, "energy.total": 2, "energy.strain": 9}
-    _WHOLE = (*_ENERGIES, "momentum")
-
     def __init__(self, simulation: Running) -> None:
         self._simulation = simulation
         self._places = simulation.system.output_places
         self._sensors = tuple(sensor.name for sensor in simulation.system.sensors)
+
+    @cached_property
+    def _surveyed(self) -> dict[str, slice]:
+        """Name → its numbers in `Simulation.survey`: what each node has, energies, momentum."""
+        system = self._simulation.system
+        energies = sorted(catalogue(system, "energy"), key=lambda number: number.place)
+        found: dict[str, slice] = {}
+        for number in (*catalogue(system, "node"), *energies, *catalogue(system, "momentum")):
+            name = _surveyed_as(number)
+            first = found[name].start if name in found else number.place
+            found[name] = slice(first, number.place + 1)
+        return found
 
     def __getitem__(self, name: str) -> float | np.ndarray:
         if not isinstance(name, str):
@@ -152,33 +161,26 @@ class Outputs(Mapping[str, "float | np.ndarray"]):
         if name in self._places:
             start, size = self._places[name]
             values = self._simulation.output_vector[start : start + size]
-            return values if size > 1 else float(values[0])
-        if name in self._WHOLE:
-            return self._whole(name)
-        node, _, quantity = name.rpartition(".")
-        if quantity in self._NODE and node in self._simulation.system.node_names:
-            return self._node(node, quantity)
-        arguments.index_of("output", name, list(self))
-        raise AssertionError(name)
-
-    def _whole(self, name: str) -> float | np.ndarray:
-        survey = self._simulation.survey()
-        return survey[3:9] if name == "momentum" else float(survey[self._ENERGIES[name]])
-
-    def _node(self, node: str, quantity: str) -> np.ndarray:
-        place = self._simulation.system.node_names.index(node)
-        row = self._simulation.survey()[layout.SURVEY_HEAD + layout.SURVEY_NODE * place :]
-        start, end = {"position": (0, 3), "orientation": (3, 7), "velocity": (7, 13)}[quantity]
-        return row[start:end]
+        elif name in self._surveyed:
+            values = self._simulation.survey()[self._surveyed[name]]
+        else:
+            arguments.index_of("output", name, list(self))
+        return values if len(values) > 1 else float(values[0])
 
     def __iter__(self) -> Iterator[str]:
         yield from self._sensors
-        for node in self._simulation.system.node_names:
-            yield from (f"{node}.{quantity}" for quantity in self._NODE)
-        yield from self._WHOLE
+        yield from self._surveyed
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
+
+
+def _surveyed_as(number: Number) -> str:
+    """The output that a number of a survey is part of: nodes' velocities, and momentum, are [angular, linear]."""
+    kind, owner, leaf = number.path
+    if kind == "node":
+        return f"{owner}.{'velocity' if leaf.endswith('velocity') else leaf}"
+    return kind if kind == "momentum" else number.id
 
 
 def assign(parameters: MutableMapping[str, float], values: Mapping[str, float]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from limberjack.engine.api.running import Running
-from limberjack.engine.model.devices import Actuator
+from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.system import Loop
 
 

@@ -24,9 +24,9 @@ from limberjack.engine.kernels.entry_points import entries, prepare
 from limberjack.engine.kernels.step.integrate import DIVERGED, FASTEST, INTEGRATORS, LOOP_OPEN
 from limberjack.engine.model import arguments as model_arguments
 from limberjack.engine.model.build import new_state
+from limberjack.engine.model.catalogue.catalogue import units
 from limberjack.engine.model.device_tables import carry_rotors, for_step
 from limberjack.engine.model.system import Hinge, System
-from limberjack.engine.model.units import output_units
 from limberjack.engine.tables import plant as layout
 from limberjack.engine.tables.loops import SW_CLOSED, SWITCH
 
@@ -89,7 +89,7 @@ class Simulation:
         self._command, self._parameters, self._output = Commands(self), Parameters(self), Outputs(self)
         self._topology = Topology(self, self._work, self._state)
         self._lock = threading.RLock()
-        self.output_names, self.output_units = system.output_names, tuple(output_units(system))
+        self.output_names, self.output_units = system.output_names, units(system, "output")
         self._prepare()
 
     def _prepare(self) -> None:

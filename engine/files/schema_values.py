@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any, TypeVar
 
 import numpy as np
@@ -33,6 +34,13 @@ class Model(BaseModel):
     """Base of all parts: unknown fields are errors, text is not taken for a number."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+def schema_text(format: type[Model], title: str) -> str:
+    """The JSON Schema of a file format, as text."""
+    schema = format.model_json_schema()
+    schema |= {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title}
+    return json.dumps(schema, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
 
 def _checked_pattern(pattern: str) -> str:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from limberjack.engine.common.arguments import index_of, shorten, vector
 from limberjack.engine.common.errors import ArgumentError
-from limberjack.engine.model.system import System
+from limberjack.engine.model.system import System, element_kinds
 from limberjack.engine.tables.hinge_types import CUSTOM, FREE, SPHERICAL
 
 #: how far a quaternion may be from unit length
@@ -52,9 +52,10 @@ def rigid(system: System, what: str) -> None:
 
 
 def without_elements(system: System, what: str) -> None:
-    """Refuse a system with a central field or rotors of constant momentum; what: who does not take them."""
+    """Refuse a system with a central field, rotors or elements at nodes; what: who does not take them."""
     found = ["a central field of gravity"] * (system.central is not None)
     found += ["rotors of constant momentum"] * bool(system.rotors)
+    found += [kind.SAID for group, kind in element_kinds().items() if kind.FORCE and getattr(system, group)]
     if found:
         raise ArgumentError(
             f"the model has {' and '.join(found)}, which {what} does not take. `limberjack.linearize` gives the slopes "

@@ -9,8 +9,10 @@ import numpy as np
 from limberjack.engine.common.errors import ModelError
 from limberjack.engine.kernels.entry_points import entries, prepare_routines
 from limberjack.engine.model.device_tables import device_counts, fill_devices, first_drives, first_readings
-from limberjack.engine.model.devices import Errors, Sensor
 from limberjack.engine.model.element_tables import element_counts, fill_elements
+from limberjack.engine.model.elements.drive import Actuator
+from limberjack.engine.model.elements.facts import fill_row, tuned_of
+from limberjack.engine.model.elements.sensor import Errors, Sensor
 from limberjack.engine.model.flexible import FlexibleTables, modes_of
 from limberjack.engine.model.frames import Frames, Link, assemble, canonical_rotation, hinge_parameter, split_turns
 from limberjack.engine.model.loops.fill import Tables, first_switches
@@ -254,47 +256,30 @@ def _fill_actuators(plant: Plant, system: System) -> None:
         v = system.velocity_names.index(actuator.coordinate)
         q = int(plant.sections["dof_int"][v, at.DI_Q])
         plant.sections["actuator_int"][i] = _MODES[actuator.mode], v, q, start, -1
-        plant.sections["actuator"][i] = actuator.kp, actuator.kd, actuator.limit, actuator.max_rate
-        for word, column in (("kp", at.AC_KP), ("kd", at.AC_KD), ("limit", at.AC_LIMIT)):
-            plant.parameters[f"actuator.{actuator.name}.{word}"] = plant.place("actuator", i, column)
+        fill_row(plant.sections["actuator"][i], actuator)
+        for known in tuned_of(Actuator):
+            place = plant.place("actuator", i, known.fact.column)
+            plant.parameters[f"actuator.{actuator.name}.{known.name}"] = place
         start += len(actuator.command_names)
 
 
 def _fill_sensors(plant: Plant, system: System) -> None:
-    places = {
-        "coordinate": list(system.coordinate_names),
-        "velocity": list(system.velocity_names),
-        "node": list(system.node_names),
-        "loop": list(system.loop_names),
-        "joining loop": list(system.loop_names),
-        "motor": [actuator.name for actuator in system.actuators if actuator.motor is not None],
-        "thruster": [thruster.name for thruster in system.thrusters],
-    }
+    places = system.sensor_targets | {"joining loop": system.loop_names}
     start = 0
     for i, sensor in enumerate(system.sensors):
-        target_kind, suffixes, _ = SENSOR_TYPES[sensor.type]
-        if target_kind == "hinge":
+        kind = SENSOR_TYPES[sensor.type]
+        if kind.target == "hinge":
             target, R = _reaction_row(plant, system, sensor)
             plant.sections["sensor"][i] = R.T.ravel()
-        elif target_kind == "flexible body":
+        elif kind.target == "flexible body":
             target, _ = plant.hinge_rows[modes_of(sensor.target)]
         else:
-            target = places[target_kind].index(sensor.target)
-        if target_kind == "joining loop" and (cut := system.loops[target].hinge):
+            target = places[kind.target].index(sensor.target)
+        if kind.target == "joining loop" and (cut := system.loops[target].hinge):
             plant.sections["sensor"][i] = canonical_rotation(cut).ravel()
-        plant.sections["sensor_int"][i] = SENSOR_CODES[sensor.type], target, start, len(suffixes)
-        plant.sections["sensor"][i, :2] += _sight(sensor)
-        start += len(suffixes)
-
-
-def _sight(sensor: Sensor) -> tuple[float, float]:
-    """What an optical sensor can see: largest rate and cosine to the nearest sun; cosine of half the view."""
-    errors = sensor.errors or Errors()
-    if sensor.type == "star_tracker":
-        return errors.max_rate, math.cos(errors.sun_exclusion) if errors.sun_exclusion else 2.0
-    if sensor.type == "sun_sensor":
-        return math.cos(0.5 * errors.field_of_view) if errors.field_of_view < 2.0 * math.pi else -2.0, 0.0
-    return 0.0, 0.0
+        plant.sections["sensor_int"][i] = SENSOR_CODES[sensor.type], target, start, len(kind.suffixes)
+        plant.sections["sensor"][i, :2] += (sensor.errors or Errors()).sight(sensor.type)
+        start += len(kind.suffixes)
 
 
 def _reaction_row(plant: Plant, system: System, sensor: Sensor) -> tuple[int, np.ndarray]:
@@ -347,6 +332,7 @@ def new_state(plant: Plant, system: System) -> np.ndarray:
     ]
     first += [value for loop in system.loops for value in loop.first_commands]
     first += [thruster.initial for thruster in system.thrusters]
+    first += [value for element in system.elements for _, _, value in element.commands]
     switches = first_switches(system).ravel()
     parts = (system.q0, system.v0, np.array(first), switches, first_readings(system), first_drives(system))
     state[at.S_Q :] = np.concatenate(parts)

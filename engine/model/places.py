@@ -7,11 +7,14 @@ from typing import NoReturn
 
 from limberjack.engine.common.errors import ModelError
 from limberjack.engine.model.alarms import Alarm
-from limberjack.engine.model.devices import Actuator, Sensor
-from limberjack.engine.model.elements import Rotor, Thruster
+from limberjack.engine.model.elements.drive import Actuator
+from limberjack.engine.model.elements.facts import Element
+from limberjack.engine.model.elements.rotor import Rotor
+from limberjack.engine.model.elements.sensor import Sensor
+from limberjack.engine.model.elements.thruster import Thruster
 from limberjack.engine.model.system import Body, Hinge, Loop, Node
 
-Item = Body | Hinge | Node | Actuator | Sensor | Loop | Thruster | Rotor | Alarm
+Item = Body | Hinge | Node | Actuator | Sensor | Loop | Thruster | Rotor | Alarm | Element
 
 #: (where the item was written, field of it) → the place to show; a reader that knows lines gives its own
 Locate = Callable[[str, str], str]

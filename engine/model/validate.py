@@ -14,8 +14,7 @@ from limberjack.engine.common.names import some_names
 from limberjack.engine.files.numbers import usable
 from limberjack.engine.model.body_order import order_bodies
 from limberjack.engine.model.checks.alarms import check_alarms
-from limberjack.engine.model.checks.devices import check_devices
-from limberjack.engine.model.checks.elements import check_elements
+from limberjack.engine.model.checks.elements import check_devices, check_elements
 from limberjack.engine.model.checks.hinge import check_hinge, check_pose
 from limberjack.engine.model.checks.inertia import check_inertia, check_leaves, inertia_fault
 from limberjack.engine.model.checks.interfaces import (
@@ -28,7 +27,7 @@ from limberjack.engine.model.checks.interfaces import (
 from limberjack.engine.model.checks.loops import check_loops
 from limberjack.engine.model.checks.shapes import check_shapes
 from limberjack.engine.model.places import Item, Locate, plain_locate, refuse, where_is
-from limberjack.engine.model.system import Body, Node, System
+from limberjack.engine.model.system import Body, Node, System, element_kinds
 from limberjack.engine.tables.hinge_types import HINGE_TYPES
 
 InertiaPolicy = Literal["refuse", "warn"]
@@ -72,8 +71,8 @@ def examine(system: System, inertia: InertiaPolicy, locate: Locate) -> System:
     check_commands(checked, locate)
     check_held(checked)
     check_sensors(checked, locate)
-    check_alarms(checked, locate)
     checked = check_devices(checked, locate)
+    check_alarms(checked, locate)
     check_interface(checked)
     check_shapes(checked, locate)
     return checked
@@ -103,6 +102,7 @@ def _check_names(system: System, locate: Locate) -> None:
         ("loops", system.loops),
         ("thrusters", system.thrusters),
         ("rotors", system.rotors),
+        *((group, getattr(system, group)) for group in element_kinds()),
     )
     for group, items in groups:
         seen: dict[str, Item] = {}

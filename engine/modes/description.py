@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated, Literal
 
 import numpy as np
@@ -16,6 +15,7 @@ from limberjack.engine.files.schema_values import (
     NonNegative,
     Positive,
     Vector3,
+    schema_text,
 )
 from limberjack.engine.modes import frame
 
@@ -295,11 +295,8 @@ class DescriptionSpec(Model):
 
 
 def json_schema() -> str:
-    """The JSON Schema of the description, as the text of docs/modes.schema.json."""
-    schema = DescriptionSpec.model_json_schema()
-    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-    schema["title"] = "Limberjack modal description"
-    return json.dumps(schema, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+    """The JSON Schema of the description."""
+    return schema_text(DescriptionSpec, "Limberjack modal description")
 
 
 def vector(values: list[float]) -> np.ndarray:

@@ -95,14 +95,11 @@ PM_NOW = 0  # 3: position, rate and acceleration as they are prescribed now
 PM_COMMAND = 3  # 3: those commanded, p1, v1, a1
 PM_CUBIC, PM_QUARTIC = 6, 7  # c3, c4
 
-# work.frame (loops, 32): what `loop_rows.place_loop` and `loop_rows.move_loop` know of a loop
-FRAME = 32
+# work.frame (loops, 16): what `loop_rows.place_loop` and `loop_rows.move_loop` know of a loop
+FRAME = 16
 F_R = 0  # 9: R a ← b
 F_D = 9  # 3: d, position of b's origin in a, m
-F_W = 12  # 6: velocity [w; u] of b relative to a, axes of a
-F_TWIST_B = 18  # 6: [R ω; R v] of frame b in the axes of a
-F_TWIST_A = 24  # 6: [ω; v] of frame a in its axes
-F_MOBILE = 30  # by force: the largest Λ_ii of unit forces between the frames along the axes of a, where there are some
+F_MOBILE = 12  # by force: the largest Λ_ii of unit forces between the frames along the axes of a, where there are some
 
 # work.row (loops, 40), row i of the loop in lane i: residual r, rate dr/dt, its derivative d²r/dt², that derivative's
 # part without accelerations, constraint force

@@ -210,6 +210,7 @@ COUNTS: dict[str, int] = {
 }
 #: statements that read the counts by name from ints
 READ = [f"{name} = ints[{place}]" for name, place in COUNTS.items() if name != "version"]
+READ.append(f"acting = {elements.ACTING}")
 
 
 #: what may be wrong with the ints of a foreign Plant, in the order in which `kernels/trust/plant.py` looks

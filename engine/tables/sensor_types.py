@@ -1,30 +1,106 @@
-"""The sensors as a table: what each measures, its components and units."""
+"""The sensors as a table: what each measures, and the quantities that it gives."""
 
 from __future__ import annotations
 
-#: sensor type → (kind of target, component suffixes, unit: of every component; "of the first half, of the second";
-#: "of an angle or of a distance", whichever the target is)
-SENSOR_TYPES: dict[str, tuple[str, tuple[str, ...], str]] = {
-    "position": ("coordinate", ("",), "rad or m"),
-    "rate": ("velocity", ("",), "rad/s or m/s"),
-    "effort": ("velocity", ("",), "N·m or N"),
-    "reaction": ("hinge", (".nx", ".ny", ".nz", ".fx", ".fy", ".fz"), "N·m, N"),
-    "node_position": ("node", (".x", ".y", ".z"), "m"),
-    "node_orientation": ("node", (".w", ".x", ".y", ".z"), "1"),
-    "node_angular_velocity": ("node", (".x", ".y", ".z"), "rad/s"),
-    "node_linear_velocity": ("node", (".x", ".y", ".z"), "m/s"),
-    "gyro": ("node", (".x", ".y", ".z"), "rad/s"),
-    "accelerometer": ("node", (".x", ".y", ".z"), "m/s²"),
-    "strain_energy": ("flexible body", ("",), "J"),
-    "loop_wrench": ("joining loop", (".nx", ".ny", ".nz", ".fx", ".fy", ".fz"), "N·m, N"),
-    "loop_force": ("loop", ("",), "N·m or N"),
-    "loop_residual": ("loop", ("",), "rad or m"),
-    "loop_closed": ("loop", ("",), "1"),
-    "loop_energy_loss": ("loop", ("",), "J"),
-    "motor_current": ("motor", ("",), "A"),
-    "motor_position": ("motor", ("",), "rad"),
-    "motor_rate": ("motor", ("",), "rad/s"),
-    "thrust": ("thruster", ("",), "N"),
-    "star_tracker": ("node", (".w", ".x", ".y", ".z", ".valid"), "1"),
-    "sun_sensor": ("node", (".x", ".y", ".z", ".valid"), "1"),
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+from limberjack.engine.tables.instruments import ATTITUDE, DIRECTION, PLAIN
+from limberjack.engine.tables.measures import FORCE, POSITION, Pair
+
+_X, _W, _N, _F = ("x", "y", "z"), ("w", "x", "y", "z"), ("nx", "ny", "nz"), ("fx", "fy", "fz")
+
+
+@dataclass(frozen=True)
+class Part:
+    """One quantity that a sensor gives: a number or a vector.
+
+    text : what it is;  components : what the names of its numbers end in, ("",) for a number alone
+    measure : what it measures: one, or a pair of which the target has one (it turns or slides), "" for a truth value
+    shows : the target's own quantity that the number is, "q", "v", "tau" or "command": measure and range are its
+    leaf : last word of its name where the sensor gives several quantities, "" of the first or only one
+    low : no number of it is below;  truth : it is 1 or 0
+    """
+
+    text: str
+    measure: str | Pair = ""
+    components: tuple[str, ...] = ("",)
+    leaf: str = ""
+    shows: str = ""
+    low: float = -math.inf
+    truth: bool = False
+
+
+@dataclass(frozen=True)
+class SensorRow:
+    """A row of the table. target : the kind of thing that it measures; parts : what it gives, in order.
+
+    forces : needs accelerations or forces, not motion alone;  reading : kind of its reading as an instrument
+    """
+
+    target: str
+    parts: tuple[Part, ...]
+    forces: bool = False
+    reading: int = PLAIN
+
+    @property
+    def optical(self) -> bool:
+        """Whether its last number says that it sees anything, and its errors are three small angles."""
+        return self.reading in (ATTITUDE, DIRECTION)
+
+    @cached_property
+    def suffixes(self) -> tuple[str, ...]:
+        """What the names of its numbers have behind the sensor's: "" of one alone, else ".x", …."""
+        return tuple(f".{each}" if each else "" for part in self.parts for each in part.components)
+
+
+def _one(
+    target: str, text: str, measure: str | Pair = "", components: tuple[str, ...] = ("",), forces: bool = False
+) -> SensorRow:
+    return SensorRow(target, (Part(text, measure, components),), forces)
+
+
+def _shown(target: str, text: str, shows: str, forces: bool = False) -> SensorRow:
+    return SensorRow(target, (Part(text, shows=shows),), forces)
+
+
+def _wrench(target: str) -> SensorRow:
+    return SensorRow(target, (Part("moment", FORCE[0], _N, "moment"), Part("force", FORCE[1], _F, "force")), True)
+
+
+def _optical(text: str, measure: str, components: tuple[str, ...], valid: str, reading: int) -> SensorRow:
+    seen = Part(text, measure, components), Part(valid, "", ("valid",), "valid", truth=True)
+    return SensorRow("node", seen, reading=reading)
+
+
+#: sensor type → row, in the order of the kernels' codes
+SENSOR_TYPES: dict[str, SensorRow] = {
+    "position": _shown("coordinate", "position", "q"),
+    "rate": _shown("velocity", "rate", "v"),
+    "effort": _shown("velocity", "effort", "tau", True),
+    "reaction": _wrench("hinge"),
+    "node_position": _one("node", "position", "Distance", _X),
+    "node_orientation": _one("node", "orientation (quaternion w x y z)", "QuaternionComponent", _W),
+    "node_angular_velocity": _one("node", "angular velocity", "AngularVelocity", _X),
+    "node_linear_velocity": _one("node", "velocity", "Velocity", _X),
+    "gyro": _one("node", "angular velocity in its own axes", "AngularVelocity", _X),
+    "accelerometer": _one("node", "specific force in its own axes", "Acceleration", _X, True),
+    "strain_energy": SensorRow("flexible body", (Part("strain energy", "Energy", low=0.0),)),
+    "loop_wrench": _wrench("joining loop"),
+    "loop_force": _one("loop", "constraint force", FORCE, forces=True),
+    "loop_residual": SensorRow("loop", (Part("largest residual", POSITION, low=0.0),), True),
+    "loop_closed": SensorRow("loop", (Part("whether it is closed,", truth=True),), True),
+    "loop_energy_loss": _one("loop", "kinetic energy lost when it last closed,", "Energy", forces=True),
+    "motor_current": _one("motor", "current", "Current"),
+    "motor_position": _one("motor", "angle of the rotor", "Angle"),
+    "motor_rate": _one("motor", "rate of the rotor", "AngularVelocity"),
+    "thrust": _shown("thruster", "thrust", "command"),
+    "star_tracker": _optical(
+        "attitude seen (quaternion w x y z)", "QuaternionComponent", _W, "whether it sees stars,", ATTITUDE
+    ),
+    "sun_sensor": _optical(
+        "direction to the sun in its own axes", "DirectionComponent", _X, "whether it sees the sun,", DIRECTION
+    ),
+    "magnetometer": _one("node", "magnetic field in its own axes", "MagneticFluxDensity", _X),
 }

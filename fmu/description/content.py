@@ -14,7 +14,8 @@ from xml.etree import ElementTree
 
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.model.system import System
-from limberjack.fmu.variables.units import TYPES, UNITS, DeclaredType, Unit
+from limberjack.engine.tables.measures import Measure
+from limberjack.fmu.variables.units import TYPES, UNITS, Unit
 from limberjack.fmu.variables.variable import Region, Variable
 
 #: standardised log categories (FMI 2.0.5 section 2.2.4, FMI 3.0.2 section 2.4.5) that the binaries use
@@ -251,7 +252,7 @@ def root_attributes(content: Content) -> dict[str, str]:
     }
 
 
-def used_types(content: Content) -> tuple[DeclaredType, ...]:
+def used_types(content: Content) -> tuple[Measure, ...]:
     """Declared types that a variable names, in the order of their table."""
     names = {variable.type_name for variable in content.variables}
     return tuple(declared for name, declared in TYPES.items() if name in names)
@@ -298,7 +299,7 @@ def experiment_element(experiment: Experiment) -> ElementTree.Element:
     )
 
 
-def type_attributes(declared: DeclaredType) -> dict[str, str]:
+def type_attributes(declared: Measure) -> dict[str, str]:
     """Attributes of a declared floating-point type, alike in both versions."""
     listed = {"quantity": declared.quantity, "unit": declared.unit, "displayUnit": declared.display_unit}
     attributes = {name: value for name, value in listed.items() if value}

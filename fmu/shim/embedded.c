@@ -75,11 +75,8 @@ static size_t lay_out(Model *model, char *block)
     model->saved_state = cut(block, &used, h->n_state);
     model->scratch = cut(block, &used, longest);
     model->indicators = cut(block, &used, indicators);
-    /* closed loops, flexible bodies, force elements, instruments and motors: differences */
-    const int64_t *c = model->file.ints;
-    if (h->n_loops == 0 &&
-        c[C_MODAL] + c[C_THRUSTERS] + c[C_ROTORS] + c[C_CENTRAL] + c[C_INSTRUMENTS] + c[C_MOTORS] == 0 &&
-        model->n_room + model->n_slopes <= MOST_SLOPES) { /* last: pages that nobody needs stay untouched */
+    /* 0: differences. Last: pages that nobody needs stay untouched */
+    if (model->n_room > 0 && model->n_room + model->n_slopes <= MOST_SLOPES) {
         model->room = cut(block, &used, model->n_room);
         model->slopes = cut(block, &used, model->n_slopes);
     }

@@ -16,7 +16,7 @@ enum { CHECK_OK = 0, CHECK_LIMITS_CROSSED = 1, CHECK_QUATERNION = 2, CHECK_NOT_F
 typedef struct {
     /* Lengths that the counts at the head of ints ask for:
      * sizes[10] = ints, floats, work, state, observed, surveyed, switches, commands, and room and slopes of
-     * `state_slopes`. Reads the counts at the head of ints only. */
+     * `state_slopes`, 0 without them. Reads the counts at the head of ints only. */
     void (*sizes)(const int64_t *ints, int64_t *sizes);
     /* `steps` steps of dt; report[3] = status, velocity index j or -1 - coordinate index or loop, steps done.
      * A step that fails leaves the state at the last good one. Prescribed motions are where their commands have them

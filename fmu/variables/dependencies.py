@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from limberjack.engine.model.devices import Sensor
+from limberjack.engine.model.elements.sensor import Sensor
 from limberjack.engine.model.flexible import modes_of
 from limberjack.engine.model.plant import Plant
 from limberjack.engine.model.system import System
 from limberjack.engine.tables import plant as at
 from limberjack.engine.tables.sensor_types import SENSOR_TYPES
-from limberjack.fmu.variables.influences import NOTHING, Influences, Known, Knowns, union
+from limberjack.fmu.variables.element_influences import NOTHING, Known, Knowns, commands_of
+from limberjack.fmu.variables.influences import Influences, union
 from limberjack.fmu.variables.variable import Region, Variable
 
 #: unknown → {known: kind}, places in the list of variables; kind "dependent" or "constant" (a constant factor)
@@ -26,6 +27,10 @@ _NODE_SENSORS: dict[str, Callable[[Influences, int], Knowns]] = {
     "accelerometer": Influences.node_acceleration,
     "star_tracker": lambda influences, node: influences.node_angular_velocity(node) | influences.sun,
     "sun_sensor": lambda influences, node: influences.node_orientation(node) | influences.sun,
+    "magnetometer": lambda influences, node: (
+        influences.node_orientation(node)
+        | union(commands_of(influences.system, each) for each in influences.system.magnetic_fields)
+    ),
 }
 
 
@@ -135,7 +140,7 @@ def _sensor_outputs(influences: Influences, initial: bool) -> Sequence[tuple[Kno
     change; before the first one it shows what is, with its errors."""
     listed: list[tuple[Knowns, bool]] = []
     for sensor in influences.system.sensors:
-        count = len(SENSOR_TYPES[sensor.type][1])
+        count = len(SENSOR_TYPES[sensor.type].suffixes)
         if sensor.errors is None:
             listed += [_ideal(influences, sensor)] * count
         elif initial:
@@ -147,7 +152,7 @@ def _sensor_outputs(influences: Influences, initial: bool) -> Sequence[tuple[Kno
 
 def _ideal(influences: Influences, sensor: Sensor) -> tuple[Knowns, bool]:
     """What the numbers of an ideal sensor depend on, and whether each simply is one known."""
-    system, (target, _, _) = influences.system, SENSOR_TYPES[sensor.type]
+    system, target = influences.system, SENSOR_TYPES[sensor.type].target
     if target == "coordinate":
         return influences.measured(system.coordinate_names.index(sensor.target))
     if target == "velocity":

@@ -6,30 +6,17 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-from limberjack.engine.model.checks.devices import MOST_SEED
-from limberjack.engine.model.device_tables import OPTICAL
-from limberjack.engine.model.devices import Actuator, Motor, Sensor
+from limberjack.engine.model.checks.elements import MOST_SEED
+from limberjack.engine.model.elements.drive import Actuator
+from limberjack.engine.model.elements.facts import tuned_of
+from limberjack.engine.model.elements.motor import Motor
+from limberjack.engine.model.elements.sensor import Errors, Sensor
+from limberjack.engine.model.elements.thruster import Thruster
 from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 from limberjack.fmu.variables.naming import place
 from limberjack.fmu.variables.offers import Offers, spread, typed
 from limberjack.fmu.variables.selection import Candidate
 from limberjack.fmu.variables.variable import Region, Variable
-
-#: word of an instrument's parameter → what it is, declared type if not that of the reading, lowest value
-_INSTRUMENT = {
-    "bias": ("bias", "", -math.inf),
-    "noise": ("standard deviation of a sample", "", 0.0),
-    "scale": ("error of scale", "Fraction", -math.inf),
-    "saturation": ("largest size of a reading", "", 0.0),
-}
-#: word of a motor's parameter → what it is, declared type of a joint that turns, of one that slides
-_MOTOR = {
-    "resistance": ("resistance of the winding", "Resistance", "Resistance"),
-    "voltage": ("largest voltage", "Voltage", "Voltage"),
-    "current": ("largest current", "Current", "Current"),
-    "stiffness": ("stiffness of the gear", "AngularStiffness", "LinearStiffness"),
-    "backlash": ("whole play of the gear", "Angle", "Distance"),
-}
 
 
 def device_parameters(offers: Offers) -> Iterator[Candidate]:
@@ -43,9 +30,17 @@ def device_parameters(offers: Offers) -> Iterator[Candidate]:
             yield from _of_motor(offers, actuator, actuator.motor)
     for thruster in system.thrusters:
         if thruster.has_valve:
-            index = known[f"thruster.{thruster.name}.minimum_pulse"]
-            name = place("thruster", thruster.name, "minimum_pulse")
-            yield from _offered(offers, name, f"shortest pulse of thruster '{thruster.name}'", index, 1, "Time", 0.0)
+            for field in tuned_of(Thruster):
+                index = known[f"thruster.{thruster.name}.{field.name}"]
+                name = place("thruster", thruster.name, field.name)
+                text = f"{field.tuned.text} of thruster '{thruster.name}'"
+                yield from _offered(offers, name, text, index, 1, field.tuned.quantity, field.lowest)
+    for element in system.elements:
+        for field in tuned_of(type(element)):
+            index = known[f"{element.TABLE}.{element.name}.{field.name}"]
+            text = f"{field.tuned.text} of {element.TABLE} '{element.name}'"
+            name = place(element.TABLE, element.name, field.name)
+            yield from _offered(offers, name, text, index, 1, field.tuned.quantity, field.lowest)
     if "noise.seed" in known:
         (seed,) = _offered(offers, "noise.seed", "seed of all noise", known["noise.seed"], 1, "Fraction", 0.0)
         yield replace(seed, variable=replace(seed.variable, maximum=float(MOST_SEED)), default=True)
@@ -77,29 +72,28 @@ def _offered(
 
 def _of_instrument(offers: Offers, sensor: Sensor) -> Iterator[Candidate]:
     """Bias, noise, scale and saturation of each quantity that it measures."""
-    parts, suffix = offers.sensor_parts(sensor), SENSOR_TYPES[sensor.type][1][0]
-    if sensor.type in OPTICAL:
-        parts, suffix = (("", "angles about its own axes", 3, "Angle"),), ".x"
+    parts, optical = offers.sensor_parts(sensor), SENSOR_TYPES[sensor.type].optical
+    if optical:
+        parts = [("", "angles about its own axes", 3, "Angle")]
     windings = sensor.errors is not None and sensor.errors.pole_pairs > 0
-    for word, (what, own, lowest) in _INSTRUMENT.items():
-        index = offers.plant.parameters[f"sensor.{sensor.name}.{word}{suffix}"]
+    for field in tuned_of(Errors):
+        index = offers.plant.parameters[f"sensor.{sensor.name}.{field.name}{sensor.erring[0]}"]
         for leaf, said, size, kind in parts:
-            shown = "Fraction" if windings and word == "noise" else own or kind
-            name = place("sensor", sensor.name, f"{word}.{leaf}" if leaf else word)
-            text = (
-                f"{what} of instrument '{sensor.name}'{f', {said}' if len(parts) > 1 or sensor.type in OPTICAL else ''}"
-            )
-            yield from _offered(offers, name, text, index, size, shown, lowest)
+            shown = "Fraction" if windings and field.name == "noise" else field.tuned.quantity or kind
+            name = place("sensor", sensor.name, f"{field.name}.{leaf}" if leaf else field.name)
+            text = f"{field.tuned.text} of instrument '{sensor.name}'"
+            text += f", {said}" if len(parts) > 1 or optical else ""
+            yield from _offered(offers, name, text, index, size, shown, field.lowest)
             index += size
 
 
 def _of_motor(offers: Offers, actuator: Actuator, motor: Motor) -> Iterator[Candidate]:
     """Winding and limits; of an elastic gear its stiffness and play."""
-    velocity = offers.velocities[offers.system.velocity_names.index(actuator.coordinate)]
-    for word, (said, turning, sliding) in _MOTOR.items():
-        if word in ("stiffness", "backlash") and motor.stiffness == 0.0:
+    turns = offers.along[actuator.coordinate].turns
+    for field in tuned_of(Motor):
+        if field.name in ("stiffness", "backlash") and motor.stiffness == 0.0:
             continue  # a stiff gear has neither
-        kind = turning if velocity.angular else sliding
-        index = offers.plant.parameters[f"actuator.{actuator.name}.motor.{word}"]
-        name = place("actuator", actuator.name, f"motor.{word}")
-        yield from _offered(offers, name, f"{said} of the motor of drive '{actuator.name}'", index, 1, kind, 0.0)
+        index = offers.plant.parameters[f"actuator.{actuator.name}.motor.{field.name}"]
+        name = place("actuator", actuator.name, f"motor.{field.name}")
+        text = f"{field.tuned.text} of the motor of drive '{actuator.name}'"
+        yield from _offered(offers, name, text, index, 1, field.tuned.of(turns), 0.0)

@@ -23,13 +23,9 @@ from limberjack.engine.tables import elements as el
 from limberjack.engine.tables import loops as lp
 from limberjack.engine.tables import plant as at
 from limberjack.engine.tables.hinge_types import ATTACHED_TYPE, FIXED, HINGE_TYPES, HingeType
+from limberjack.fmu.variables.element_influences import NOTHING, Known, Knowns, commands_of, links_at, parameters_of
 from limberjack.fmu.variables.variable import Region
 
-#: one number that others depend on: region Q, V, COMMAND or PARAMETER, and its offset there
-Known = tuple[Region, int]
-Knowns = frozenset[Known]
-
-NOTHING: Knowns = frozenset()
 _DOF_WORDS = ("damping", "friction", "stiffness", "rest", "lower", "upper")
 #: hinge types by their code
 _TYPES = {kind.code: kind for kind in HINGE_TYPES.values()}
@@ -77,10 +73,13 @@ class Influences:
     def _join_loops(self) -> None:
         """Trees that loops join count as one, under the root of the first of them."""
         touched = [{self._root[k] for k in self._links_of(row)} - {-1} for row in self.plant.sections["loop_int"]]
-        for roots in touched:
+        acting = (links_at(self.system, self.plant, element) for element in self.system.elements)
+        tied = [{self._root[k] for k in each} - {-1} for each in acting]
+        for roots in (*touched, *tied):
             joined = {self._root[root] for root in roots}
             self._root = [min(joined) if root in joined else root for root in self._root]
         self._loop_roots = [self._root[min(roots)] if roots else -1 for roots in touched]
+        self._element_roots = [self._root[min(roots)] if roots else -1 for roots in tied]
 
     def _links_of(self, loop: np.ndarray) -> list[int]:
         """The links whose frames a loop joins, or whose coordinates it couples."""
@@ -136,11 +135,15 @@ class Influences:
         central = self.system.central is not None
         return not central and not self.gravity and not np.any(self.plant.sections["gravity"][0, :3])
 
-    def _thrusts(self, links: Iterable[int]) -> Knowns:
-        """The commands of thrusters on these links."""
-        rows = {k + 1 for k in links}
-        table = self.plant.sections["thruster_int"]
-        return union(self.thrust(t) for t, row in enumerate(table) if int(row[el.TI_ROW]) in rows)
+    def _elements(self, links: Iterable[int]) -> Knowns:
+        """What the forces of thrusters and elements on these links depend on."""
+        table, rows = self.plant.sections["thruster_int"], {k + 1 for k in links}
+        thrusts = union(self.thrust(t) for t, row in enumerate(table) if int(row[el.TI_ROW]) in rows)
+        at = {each: links_at(self.system, self.plant, each) for each in self.system.elements}
+        acting = [each for each in at if rows & {k + 1 for k in at[each]}]
+        given = union(self._named(parameters_of(each)) | commands_of(self.system, each) for each in acting)
+        moving = union(self.q(i) | self.v(i) for each in acting for k in at[each] for i in self._upward(k))
+        return thrusts | given | moving
 
     @cached_property
     def _masses(self) -> dict[int, Knowns]:
@@ -262,12 +265,13 @@ class Influences:
         """What the accelerations of a tree depend on; the same for all of it, seen from its bodies."""
         if root not in self._trees:
             members = self._members(root)
-            unfelt = NOTHING if root in self._loop_roots else self._unfelt(root)  # a loop may reach the ground
+            tied = root in (*self._loop_roots, *self._element_roots)  # perhaps to the ground
+            unfelt = NOTHING if tied else self._unfelt(root)
             moving = (union(self.q(k) | self.v(k) for k in members) - unfelt) | self._prescribed(root)
             velocities = [j for k in members for j in self._velocities(k)]
             names = (f"hinge.{self.system.velocity_names[j]}.armature" for j in velocities)
             masses = union(self._masses.get(k, NOTHING) for k in members)
-            forces = union(self.applied(j) for j in velocities) | self._thrusts(members)
+            forces = union(self.applied(j) for j in velocities) | self._elements(members)
             self._trees[root] = union([moving, forces, self._named(names), masses, self.gravity])
         return self._trees[root]
 
@@ -301,7 +305,7 @@ class Influences:
         parts = union(self._masses.get(i, NOTHING) for i in below)
         trees = {self._root[i] for i in below} - {-1}
         moving = union(self.q(i) for i in below)
-        return union([moving, parts, self.gravity, self._thrusts(below), *(self.motion(root) for root in trees)])
+        return union([moving, parts, self.gravity, self._elements(below), *(self.motion(root) for root in trees)])
 
     def _upward(self, k: int) -> list[int]:
         """Link k and all that carry it."""

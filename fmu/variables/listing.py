@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.model.plant import Plant
@@ -18,6 +18,8 @@ Coupling = Literal["embedded", "process"]
 
 #: offsets in Region.SETTING, as in shim/plant_file.h
 ENDPOINT, KEYS, COMMAND, TIMEOUT = range(4)
+#: what starts an engine process by default
+_COMMAND = "limberjack run"
 
 
 def variables_of(
@@ -67,34 +69,19 @@ def _time() -> Variable:
 
 def _settings() -> list[Variable]:
     """How the process coupling finds its engine."""
-    texts = (
-        ("engine.endpoint", "address of a running engine process; empty: start one", ENDPOINT, ""),
-        ("engine.keys", "folder with the keys of an encrypted connection; empty: not encrypted", KEYS, ""),
-        (
-            "engine.command",
-            "words that start the engine process; the model and its options follow them",
-            COMMAND,
-            "limberjack run",
-        ),
-    )
+    fixed: dict[str, Any] = {"causality": "parameter", "variability": "fixed"}
+    texts = {
+        "endpoint": ("address of a running engine process; empty: start one", ENDPOINT, ""),
+        "keys": ("folder with the keys of an encrypted connection; empty: not encrypted", KEYS, ""),
+        "command": ("words that start the engine process; the model and its options follow them", COMMAND, _COMMAND),
+    }
     listed = [
-        Variable(
-            name, said, Region.SETTING, offset, causality="parameter", variability="fixed", start=(start,), text=True
-        )
-        for name, said, offset, start in texts
+        Variable(f"engine.{name}", said, Region.SETTING, offset, start=(start,), text=True, **fixed)
+        for name, (said, offset, start) in texts.items()
     ]
-    said = "longest wait for an answer of the engine process"
-    timeout = Variable(
-        "engine.timeout",
-        said,
-        Region.SETTING,
-        TIMEOUT,
-        causality="parameter",
-        variability="fixed",
-        start=(5.0,),
-        **typed("Time") | {"minimum": 0.001, "maximum": 1e6},
-    )
-    return [*listed, timeout]
+    said, bounds = "longest wait for an answer of the engine process", {"minimum": 0.001, "maximum": 1e6}
+    wait = typed("Time") | fixed | bounds
+    return [*listed, Variable("engine.timeout", said, Region.SETTING, TIMEOUT, start=(5.0,), **wait)]
 
 
 def _require_unique(variables: list[Variable]) -> None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from limberjack.engine.model.catalogue.number import Number
+
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _Q_CHARS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_!#$%&()*+,-./:;<>=?@[]^{}|~ ")
 _ESCAPED = frozenset("'\"\\")
@@ -55,6 +57,12 @@ def element(name: str, index: int) -> str:
 def derivative(name: str) -> str:
     """The name of the time derivative of a variable."""
     return f"der({name})"
+
+
+def named(number: Number) -> str:
+    """The name of a number of the catalogue, or of the vector that it is part of."""
+    name = place(*number.path)
+    return derivative(name) if number.group in ("qdot", "vdot") else name
 
 
 def model_identifier(model: str) -> str:

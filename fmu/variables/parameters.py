@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from limberjack.engine.model.devices import Actuator
+from limberjack.engine.model.catalogue.motion import Freedom
+from limberjack.engine.model.elements.drive import MODES, Actuator
+from limberjack.engine.model.elements.facts import tuned_of
 from limberjack.engine.model.plant import Plant
-from limberjack.fmu.variables.coordinates import Velocity
+from limberjack.engine.tables.measures import of_motion
 from limberjack.fmu.variables.device_parameters import device_parameters
 from limberjack.fmu.variables.naming import place
 from limberjack.fmu.variables.offers import Offers, spread, typed
@@ -26,19 +28,12 @@ _HINGE = {
     "lower": ("lower stop", "Angle", "Distance", -math.inf),
     "upper": ("upper stop", "Angle", "Distance", -math.inf),
 }
-_ACTUATOR = {
-    "kp": ("position gain", "AngularStiffness", "LinearStiffness"),
-    "kd": ("rate gain", "AngularDamping", "LinearDamping"),
-    "limit": ("largest force", "TorqueBound", "ForceBound"),
-}
-#: which of them a drive uses, by mode
-_USED = {"torque": ("limit",), "velocity": ("kd", "limit"), "servo": ("kp", "kd", "limit")}
 
 
 def parameters(offers: Offers) -> list[Candidate]:
     """Candidates for every tunable number that has an effect and a finite value, in the Plant's order."""
     plant, system = offers.plant, offers.system
-    velocities = dict(zip(system.velocity_names, offers.velocities))
+    along = offers.along
     actuators = {actuator.name: actuator for actuator in system.actuators}
     listed: list[Candidate] = []
     for name, index in plant.parameters.items():
@@ -49,11 +44,11 @@ def parameters(offers: Offers) -> list[Candidate]:
         elif not math.isfinite(plant.floats[index]):
             continue
         elif group == "hinge":
-            listed.append(_hinge(plant, index, word, user_name, velocities[user_name]))
+            listed.append(_hinge(plant, index, word, user_name, along[user_name]))
         elif group == "actuator" and user_name in actuators:
             drive = actuators[user_name]
-            if word in _USED[drive.mode]:
-                listed.append(_actuator(plant, index, word, drive, velocities[drive.coordinate]))
+            if word in (*MODES[drive.mode], "limit"):
+                listed.append(_actuator(plant, index, word, drive, along[drive.coordinate]))
         elif group == "body":
             listed.append(_body(plant, index, user_name))
     return [*listed, *device_parameters(offers)]
@@ -74,22 +69,21 @@ def _parameter(plant: Plant, index: int, name: str, said: str, type_name: str, d
     return Candidate(variable, default=default)
 
 
-def _hinge(plant: Plant, index: int, word: str, name: str, velocity: Velocity) -> Candidate:
+def _hinge(plant: Plant, index: int, word: str, name: str, along: Freedom) -> Candidate:
     said, turning, sliding, lowest = _HINGE[word]
-    kind = "" if velocity.angular is None else turning if velocity.angular else sliding
+    kind = of_motion((turning, sliding), along.turns)
     spring = plant.parameters.get(f"hinge.{name}.stiffness")
     shown = word not in ("lower", "upper") and plant.floats[index] != 0.0
     if word == "rest" and spring is not None:
         shown = bool(plant.floats[spring] != 0.0)
-    found = _parameter(plant, index, velocity.stem + word, f"{said} {velocity.where}", kind, bool(shown))
+    found = _parameter(plant, index, place(*along.tuned(word)), f"{said} {along.where}", kind, bool(shown))
     return replace(found, variable=replace(found.variable, minimum=lowest))
 
 
-def _actuator(plant: Plant, index: int, word: str, drive: Actuator, velocity: Velocity) -> Candidate:
-    said, turning, sliding = _ACTUATOR[word]
-    kind = "" if velocity.angular is None else turning if velocity.angular else sliding
-    name = place("actuator", drive.name, word)
-    found = _parameter(plant, index, name, f"{said} of drive '{drive.name}', {velocity.where}", kind, True)
+def _actuator(plant: Plant, index: int, word: str, drive: Actuator, along: Freedom) -> Candidate:
+    tuned = next(field.tuned for field in tuned_of(Actuator) if field.name == word)
+    name, said = place("actuator", drive.name, word), f"{tuned.text} of drive '{drive.name}', {along.where}"
+    found = _parameter(plant, index, name, said, tuned.of(along.turns), True)
     return replace(found, variable=replace(found.variable, minimum=0.0))
 
 

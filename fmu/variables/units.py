@@ -1,11 +1,21 @@
-"""Units and declared types of FMU variables: exponents of the SI base units, display units, quantities."""
+"""Units of FMU variables: exponents of the SI base units, display units; the measures as declared types."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from limberjack.engine.tables.measures import MEASURES, Measure
 
 _DEGREES = 180.0 / math.pi
+
+
+_LETTERS = str.maketrans({"·": ".", "²": "2", "Ω": "Ohm"})
+
+
+def spelled(symbol: str) -> str:
+    """An SI symbol in ASCII: "N.m" of "N·m"."""
+    return symbol.translate(_LETTERS)
 
 
 @dataclass(frozen=True)
@@ -60,6 +70,7 @@ _LISTED = (
     Unit("A", A=1),
     Unit("V", kg=1, m=2, s=-3, A=-1),
     Unit("Ohm", kg=1, m=2, s=-3, A=-2),
+    Unit("T", kg=1, s=-2, A=-1),
     Unit("J", kg=1, m=2, s=-2),
     Unit("N.s", kg=1, m=1, s=-1),
     Unit("N.m.s", kg=1, m=2, s=-1),
@@ -68,47 +79,8 @@ _LISTED = (
 UNITS: dict[str, Unit] = {unit.name: unit for unit in _LISTED}
 
 
-@dataclass(frozen=True)
-class DeclaredType:
-    """A type of variable: a physical quantity with its unit. `minimum` holds for every variable of the type."""
-
-    name: str
-    quantity: str
-    unit: str
-    display_unit: str = ""
-    minimum: float = -math.inf
-    description: str = ""
-
-
-_DECLARED = (
-    DeclaredType("Time", "Time", "s", description="time"),
-    DeclaredType("Angle", "Angle", "rad", "deg", description="angle of a hinge"),
-    DeclaredType("AngularVelocity", "AngularVelocity", "rad/s", "deg/s", description="rate of turning"),
-    DeclaredType("AngularAcceleration", "AngularAcceleration", "rad/s2", "deg/s2", description="rate of a rate"),
-    DeclaredType("Distance", "Length", "m", description="distance along an axis, or component of a position"),
-    DeclaredType("Velocity", "Velocity", "m/s", description="speed along an axis, or component of a velocity"),
-    DeclaredType("Acceleration", "Acceleration", "m/s2", description="component of an acceleration"),
-    DeclaredType("QuaternionComponent", "", "1", description="component of a unit quaternion, order w x y z"),
-    DeclaredType("DirectionComponent", "", "1", description="component of a unit vector"),
-    DeclaredType("Fraction", "", "1", description="plain number"),
-    DeclaredType("Current", "ElectricCurrent", "A", description="current"),
-    DeclaredType("Voltage", "ElectricPotential", "V", description="voltage"),
-    DeclaredType("Resistance", "Resistance", "Ohm", minimum=0.0, description="resistance"),
-    DeclaredType("QuaternionRate", "", "1/s", description="time derivative of a component of a quaternion"),
-    DeclaredType("Torque", "Torque", "N.m", description="torque about an axis, or component of a moment"),
-    DeclaredType("Force", "Force", "N", description="force along an axis, or component of a force"),
-    DeclaredType("Energy", "Energy", "J", description="energy"),
-    DeclaredType("AngularMomentum", "AngularMomentum", "N.m.s", description="component of an angular momentum"),
-    DeclaredType("Momentum", "Momentum", "N.s", description="component of a linear momentum"),
-    DeclaredType("Mass", "Mass", "kg", minimum=0.0, description="mass"),
-    DeclaredType("RotorInertia", "MomentOfInertia", "kg.m2", minimum=0.0, description="reflected rotor inertia"),
-    DeclaredType("RotorMass", "Mass", "kg", minimum=0.0, description="reflected mass of a drive"),
-    DeclaredType("AngularStiffness", "RotationalStiffness", "N.m/rad", minimum=0.0, description="stiffness of turning"),
-    DeclaredType("AngularDamping", "RotationalDamping", "N.m.s/rad", minimum=0.0, description="damping of turning"),
-    DeclaredType("LinearStiffness", "TranslationalStiffness", "N/m", minimum=0.0, description="stiffness of sliding"),
-    DeclaredType("LinearDamping", "TranslationalDamping", "N.s/m", minimum=0.0, description="damping of sliding"),
-    DeclaredType("TorqueBound", "Torque", "N.m", minimum=0.0, description="largest size of a torque"),
-    DeclaredType("ForceBound", "Force", "N", minimum=0.0, description="largest size of a force"),
-)
-#: name → declared type
-TYPES: dict[str, DeclaredType] = {declared.name: declared for declared in _DECLARED}
+#: name → measure with the units as FMI spells them; they are the declared types of an FMU
+TYPES: dict[str, Measure] = {
+    name: replace(each, unit=spelled(each.unit), display_unit=spelled(each.display_unit))
+    for name, each in MEASURES.items()
+}

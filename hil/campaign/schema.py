@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from limberjack.engine.files.schema_values import Model, Name, Number, Positive, shape_of
+from limberjack.engine.files.schema_values import Model, Name, Number, Positive, schema_text, shape_of
 
 #: fields of which each varied quantity has one
 KINDS = ("uniform", "normal", "choice", "grid")
@@ -90,8 +89,5 @@ class CampaignSpec(Model):
 
 
 def json_schema() -> str:
-    """The JSON Schema of the format, as the text of docs/campaign.schema.json."""
-    schema = CampaignSpec.model_json_schema()
-    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-    schema["title"] = "Limberjack campaign"
-    return json.dumps(schema, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+    """The JSON Schema of the format."""
+    return schema_text(CampaignSpec, "Limberjack campaign")

@@ -5,7 +5,6 @@ Field meanings, units and defaults are in the descriptions; docs/scenario-format
 
 from __future__ import annotations
 
-import json
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -19,6 +18,7 @@ from limberjack.engine.files.schema_values import (
     Number,
     Positive,
     Vector3,
+    schema_text,
 )
 from limberjack.hil.scenario.schema_criteria import CriterionSpec
 from limberjack.hil.scenario.schema_faults import FaultSpec, WatchdogSpec
@@ -148,8 +148,5 @@ class ScenarioSpec(Model):
 
 
 def json_schema() -> str:
-    """The JSON Schema of the format, as the text of docs/scenario.schema.json."""
-    schema = ScenarioSpec.model_json_schema()
-    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-    schema["title"] = "Limberjack scenario"
-    return json.dumps(schema, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+    """The JSON Schema of the format."""
+    return schema_text(ScenarioSpec, "Limberjack scenario")

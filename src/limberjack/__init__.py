@@ -20,11 +20,16 @@ from limberjack.engine.common.errors import (
     UnknownNameError,
 )
 from limberjack.engine.model.alarms import Alarm, Bounds
-from limberjack.engine.model.elements import CentralGravity, Rotor, Thruster
+from limberjack.engine.model.catalogue.catalogue import catalogue
+from limberjack.engine.model.elements.central_gravity import CentralGravity
+from limberjack.engine.model.elements.cmg import Cmg
+from limberjack.engine.model.elements.rotor import Rotor
+from limberjack.engine.model.elements.thruster import Thruster
+from limberjack.engine.model.elements.wheel import Wheel
+from limberjack.engine.model.equip import equip
 from limberjack.engine.model.load import load
 from limberjack.engine.model.loops.assembly import assemble
 from limberjack.engine.model.system import System
-from limberjack.engine.model.wheels import Cmg, Wheel, equip
 from limberjack.engine.operators.workbench import Operators
 from limberjack.fmu.controller.controller import FmuController
 from limberjack.fmu.controller.errors import FmuError, FmuWarning
@@ -58,6 +63,7 @@ __all__ = [
     "Wheel",
     "__version__",
     "assemble",
+    "catalogue",
     "cosimulate",
     "equip",
     "export_fmu",

@@ -73,6 +73,7 @@ def _parser() -> argparse.ArgumentParser:
         _demo,
         _run,
         _info,
+        _graph,
         _check,
         _export,
         _hil,
@@ -154,14 +155,31 @@ def _run(commands: Any) -> None:
 
 def _info(commands: Any) -> None:
     def work(options: argparse.Namespace) -> None:
-        from limberjack.commands.info import info
+        from limberjack.commands.info import info, signals
 
-        info(options.model, load_options(options), options.graph)
+        if options.signals:
+            signals(options.model, load_options(options))
+        else:
+            info(options.model, load_options(options))
 
     text = "what a model holds: tree, loops and aggregated nodes, coordinates, masses, drives, sensors"
     parser = _command(commands, "info", work, text)
     _model_options(parser)
-    parser.add_argument("--graph", type=Path, metavar="SVG", help="also draw spanning tree, cut edges and groups")
+    parser.add_argument("--signals", action="store_true", help="instead, every signal with its unit and range")
+
+
+def _graph(commands: Any) -> None:
+    def work(options: argparse.Namespace) -> None:
+        from limberjack.commands.graph import graph
+
+        graph(options.model, load_options(options), options.format, options.out)
+
+    text = "a model's spanning tree, cut edges and aggregated nodes as a graph: text for Graphviz or Mermaid, or SVG"
+    parser = _command(commands, "graph", work, text)
+    _model_options(parser)
+    text = "default: by the ending of --out, else dot; svg needs Graphviz"
+    parser.add_argument("--format", choices=("dot", "mermaid", "svg"), help=text)
+    parser.add_argument("-o", "--out", type=Path, metavar="FILE", help="default: standard output")
 
 
 def _check(commands: Any) -> None:

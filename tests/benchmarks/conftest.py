@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from limberjack.benchmarks import peer_build
-from limberjack.benchmarks.models import chain_system
-from limberjack.benchmarks.states import States, random_states
-from limberjack.benchmarks.trees import Tree, tree_of
+from benchmarks import peer_build
+from benchmarks.models import chain_system
+from benchmarks.states import States, random_states
+from benchmarks.trees import Tree, tree_of
 from limberjack.engine.model.system import System
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from limberjack.benchmarks import peer_build
-from limberjack.benchmarks.peer_build import PeerUnavailableError, load_peer
+from benchmarks import peer_build
+from benchmarks.peer_build import PeerUnavailableError, load_peer
 
 pytest.importorskip("ziglang")
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from limberjack.benchmarks.closed_chains.models import MECHANISMS, bars, by_method, four_bars, mesh
-from limberjack.benchmarks.closed_chains.pinocchio_peer import LoopPinocchio, relative
-from limberjack.benchmarks.closed_chains.reference import Reference, moved, null_space
-from limberjack.benchmarks.mujoco_peer import MuJoCo
-from limberjack.benchmarks.states import COUNT
-from limberjack.benchmarks.trees import tree_of
+from benchmarks.closed_chains.models import MECHANISMS, bars, by_method, four_bars, mesh
+from benchmarks.closed_chains.pinocchio_peer import LoopPinocchio, relative
+from benchmarks.closed_chains.reference import Reference, moved, null_space
+from benchmarks.mujoco_peer import MuJoCo
+from benchmarks.states import COUNT
+from benchmarks.trees import tree_of
 from limberjack.engine.common.errors import ModelError
 
 FREE = {

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from limberjack.benchmarks.closed_chains import run
-from limberjack.benchmarks.closed_chains.models import bars, four_bars
-from limberjack.benchmarks.closed_chains.result import OURS, PEERS, LoopBenchResult
+from benchmarks.closed_chains import run
+from benchmarks.closed_chains.models import bars, four_bars
+from benchmarks.closed_chains.result import OURS, PEERS, LoopBenchResult
 from limberjack.cli import main
 from limberjack.engine.common.errors import LimberjackError
 

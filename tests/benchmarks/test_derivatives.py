@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from limberjack.benchmarks import derivatives
-from limberjack.benchmarks.engines import Engine
-from limberjack.benchmarks.models import chain_system
-from limberjack.benchmarks.peer_build import PeerUnavailableError
+from benchmarks import derivatives
+from benchmarks.engines import Engine
+from benchmarks.models import chain_system
+from benchmarks.peer_build import PeerUnavailableError
 from limberjack.engine.common.errors import LimberjackError
 
 pytestmark = pytest.mark.long

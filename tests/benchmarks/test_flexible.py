@@ -7,9 +7,9 @@ import json
 import pytest
 from rich.console import Console
 
-from limberjack.benchmarks.flexible import peers
-from limberjack.benchmarks.flexible.operations import articulated_body, composite_body
-from limberjack.benchmarks.flexible.run import AGREEMENT, bench
+from benchmarks.flexible import peers
+from benchmarks.flexible.operations import articulated_body, composite_body
+from benchmarks.flexible.run import AGREEMENT, bench
 
 
 def test_counts_are_those_of_the_papers_figure():

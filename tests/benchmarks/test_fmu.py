@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from limberjack.benchmarks import peer_build
-from limberjack.benchmarks.fmu import models, report, run
-from limberjack.benchmarks.fmu.cycles import Calls, CycleTime
-from limberjack.benchmarks.fmu.result import FmuBenchResult
-from limberjack.benchmarks.measure import Spread
-from limberjack.benchmarks.models import chain_system
+from benchmarks import peer_build
+from benchmarks.fmu import models, report, run
+from benchmarks.fmu.cycles import Calls, CycleTime
+from benchmarks.fmu.result import FmuBenchResult
+from benchmarks.measure import Spread
+from benchmarks.models import chain_system
 from limberjack.engine.common.errors import LimberjackError, MissingExtraError
 
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from limberjack.benchmarks import history, report
-from limberjack.benchmarks.engines import OPERATIONS, pinned
-from limberjack.benchmarks.measure import Spread, calls_per_batch, compare, spread
-from limberjack.benchmarks.result import BenchResult, ModelResult
+from benchmarks import history, report
+from benchmarks.engines import OPERATIONS, pinned
+from benchmarks.measure import Spread, calls_per_batch, compare, spread
+from benchmarks.result import BenchResult, ModelResult
 
 
 class Pretend:

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from limberjack.benchmarks.models import ROBOTS, _robot_file, chain_system, robot_system
-from limberjack.benchmarks.pinocchio_peer import WheelPinocchio
-from limberjack.benchmarks.states import COUNT, random_states, to_pinocchio
-from limberjack.benchmarks.trees import tree_of
+from benchmarks.models import ROBOTS, _robot_file, chain_system, robot_system
+from benchmarks.pinocchio_peer import WheelPinocchio
+from benchmarks.states import COUNT, random_states, to_pinocchio
+from benchmarks.trees import tree_of
 from limberjack.engine.common.errors import ModelError
 
 pin = pytest.importorskip("pinocchio")
@@ -65,7 +65,7 @@ def test_unknown_robot_is_named_with_the_known_ones() -> None:
 
 
 def test_missing_robot_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("limberjack.benchmarks.models.ROBOT_PACKAGE", "no-such-robots")
+    monkeypatch.setattr("benchmarks.models.ROBOT_PACKAGE", "no-such-robots")
     with pytest.raises(ModelError, match="no-such-robots.*pip install"):
         robot_system("panda")
 

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from limberjack.benchmarks.engines import OPERATIONS, Engine
-from limberjack.benchmarks.models import robot_system
-from limberjack.benchmarks.mujoco_peer import MuJoCo
-from limberjack.benchmarks.ours import Limberjack
-from limberjack.benchmarks.peer_build import PeerUnavailableError
-from limberjack.benchmarks.pinocchio_peer import CompiledPinocchio, WheelPinocchio, pinocchio
-from limberjack.benchmarks.states import COUNT, States, random_states
-from limberjack.benchmarks.trees import Tree, tree_of
+from benchmarks.engines import OPERATIONS, Engine
+from benchmarks.models import robot_system
+from benchmarks.mujoco_peer import MuJoCo
+from benchmarks.ours import Limberjack
+from benchmarks.peer_build import PeerUnavailableError
+from benchmarks.pinocchio_peer import CompiledPinocchio, WheelPinocchio, pinocchio
+from benchmarks.states import COUNT, States, random_states
+from benchmarks.trees import Tree, tree_of
 from limberjack.engine.model.system import System
 
 pytestmark = pytest.mark.long  # compiles four loops, and the peers once

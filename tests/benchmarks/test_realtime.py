@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from limberjack.benchmarks.peer_build import PeerUnavailableError
-from limberjack.benchmarks.realtime import run
-from limberjack.benchmarks.realtime.cyclictest import cyclictest_loop, latencies
-from limberjack.benchmarks.realtime.loops import Times, c_loop
+from benchmarks.peer_build import PeerUnavailableError
+from benchmarks.realtime import run
+from benchmarks.realtime.cyclictest import cyclictest_loop, latencies
+from benchmarks.realtime.loops import Times, c_loop
 from limberjack.hil.realtime_rights import RealtimeRights
 
 

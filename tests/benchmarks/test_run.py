@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from limberjack.benchmarks import run
-from limberjack.benchmarks.engines import OPERATIONS
+from benchmarks import run
+from benchmarks.engines import OPERATIONS
 from limberjack.engine.common.errors import LimberjackError, ModelError
 
 pytestmark = pytest.mark.long  # compiles four loops

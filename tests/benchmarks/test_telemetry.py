@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from limberjack.benchmarks.telemetry import run
+from benchmarks.telemetry import run
 
 
 @pytest.mark.long

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from limberjack.engine.model.devices import Actuator, Sensor
+from limberjack.engine.model.elements.drive import Actuator
+from limberjack.engine.model.elements.sensor import Sensor
 from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Loop, Pose, System
 from limberjack.engine.model.validate import validate
 

@@ -9,6 +9,7 @@ import sys
 from importlib.resources import files
 from pathlib import Path
 
+import jsonschema
 import pytest
 from rich.console import Console
 
@@ -72,9 +73,21 @@ def test_beyond_loopback_without_keys_is_refused(capsys: pytest.CaptureFixture[s
     assert "keygen" in capsys.readouterr().err
 
 
-def test_schema_is_json(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["schema"]) == 0
-    assert json.loads(capsys.readouterr().out)["type"] == "object"
+@pytest.mark.parametrize(
+    ("option", "title", "field"),
+    [
+        ([], "Limberjack model", "bodies"),
+        (["--modes"], "Limberjack modal description", "frame"),
+        (["--scenario"], "Limberjack scenario", "criteria"),
+        (["--campaign"], "Limberjack campaign", "vary"),
+    ],
+)
+def test_schemas_are_printed(option: list[str], title: str, field: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["schema", *option]) == 0
+    schema = json.loads(capsys.readouterr().out)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert (schema["title"], schema["type"]) == (title, "object")
+    assert field in schema["properties"]
 
 
 def test_keygen_writes_private_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,9 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import limberjack as lj
-from limberjack.engine.model.devices import Actuator, Motor, Sensor
+from limberjack.engine.model.elements.drive import Actuator
+from limberjack.engine.model.elements.motor import Motor
+from limberjack.engine.model.elements.sensor import Sensor
 from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, System
 from limberjack.engine.model.validate import validate
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.model.devices import Sensor
-from limberjack.engine.model.elements import Thruster
+from limberjack.engine.model.elements.sensor import Sensor
+from limberjack.engine.model.elements.thruster import Thruster
 from limberjack.engine.model.system import Body, Hinge, Inertia, System
 from limberjack.engine.model.validate import validate
 

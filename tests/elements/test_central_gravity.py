@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.model.devices import Sensor
+from limberjack.engine.model.elements.sensor import Sensor
 from limberjack.engine.model.system import Body, Hinge, Inertia, System
 from limberjack.engine.model.validate import validate
 from tests.flexible.particles import Flexible, Sums, particles_of, random_flexible, random_state

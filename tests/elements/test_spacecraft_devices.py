@@ -9,7 +9,7 @@ import pytest
 
 import limberjack as lj
 from limberjack.engine.common.errors import ModelError
-from limberjack.engine.model.devices import Sensor
+from limberjack.engine.model.elements.sensor import Sensor
 from limberjack.engine.model.system import Body, Hinge, Inertia, System
 from limberjack.engine.model.validate import validate
 from tests.flexible.particles import random_flexible, random_state

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from limberjack.engine.model.devices import Actuator, Sensor
+from limberjack.engine.model.elements.drive import Actuator
+from limberjack.engine.model.elements.sensor import Sensor
 from limberjack.engine.model.system import Body, Dof, System
 from limberjack.engine.model.validate import validate
 from limberjack.engine.tables.hinge_types import HINGE_TYPES
@@ -38,6 +39,8 @@ def full_model() -> System:
         Actuator(f"drive {name}", name, limit=5.0, initial=0.3, **gains[i % 3]) for i, name in enumerate(driven)
     )
     targets = {"coordinate": "h2", "velocity": "h2", "hinge": "h0", "node": "n5"}
-    sensors = [Sensor(name, name, targets[kind]) for name, (kind, _, _) in SENSOR_TYPES.items() if kind in targets]
+    sensors = [
+        Sensor(name, name, targets[kind.target]) for name, kind in SENSOR_TYPES.items() if kind.target in targets
+    ]
     sensors.append(Sensor("weld", "reaction", next(b.hinge.name for b in bodies if b.hinge.type == "fixed")))
     return validate(replace(system, bodies=bodies, actuators=actuators, sensors=tuple(sensors)))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from limberjack.engine.model.devices import Actuator
+from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Node, Pose, System
 from limberjack.engine.model.validate import validate
 

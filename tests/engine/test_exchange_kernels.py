@@ -8,7 +8,7 @@ import pytest
 import limberjack as lj
 from limberjack.engine.kernels.entry_points import entries
 from limberjack.engine.kernels.step import state_validity as readiness
-from limberjack.engine.model.devices import Actuator
+from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, System
 from limberjack.engine.model.validate import validate
 from limberjack.engine.tables import plant as layout

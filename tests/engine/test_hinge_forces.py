@@ -9,7 +9,7 @@ from scipy.linalg import expm
 
 import limberjack as lj
 from limberjack.engine.model.build import LIMIT_TIME
-from limberjack.engine.model.devices import Actuator
+from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.system import Dof
 from tests.engine.single_body import X, Z, one_body
 

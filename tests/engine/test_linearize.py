@@ -8,7 +8,8 @@ from scipy.linalg import expm
 
 import limberjack as lj
 from limberjack.engine.common.errors import ArgumentError, UnknownNameError
-from limberjack.engine.model.devices import Actuator, Sensor
+from limberjack.engine.model.elements.drive import Actuator
+from limberjack.engine.model.elements.sensor import Sensor
 from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Pose, System
 from limberjack.engine.model.validate import validate
 from tests.engine.dense import quaternion_matrix

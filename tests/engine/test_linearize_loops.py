@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.model.devices import Sensor
+from limberjack.engine.model.elements.sensor import Sensor
 from limberjack.engine.model.system import Loop, System
 from limberjack.engine.model.validate import validate
 from tests.engine.full_model import full_model

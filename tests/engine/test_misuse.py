@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.model.devices import Actuator
+from limberjack.engine.model.elements.drive import Actuator
 from tests.engine.full_model import full_model
 
 FREE = """

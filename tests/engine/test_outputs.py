@@ -9,7 +9,8 @@ import pytest
 
 import limberjack as lj
 from limberjack.engine.algebra.rotations import from_quaternion
-from limberjack.engine.model.devices import Actuator, Sensor
+from limberjack.engine.model.elements.drive import Actuator
+from limberjack.engine.model.elements.sensor import Sensor
 from limberjack.engine.model.validate import validate
 from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 from tests.engine.full_model import full_model
@@ -91,7 +92,7 @@ def test_node_and_whole_outputs(sim):
 def test_names_and_units_match_the_vector(sim):
     assert len(sim.output_names) == len(sim.output_units) == len(sim.output_vector)
     for sensor in sim.system.sensors:
-        suffixes = SENSOR_TYPES[sensor.type][1]
+        suffixes = SENSOR_TYPES[sensor.type].suffixes
         values = [sim.output_vector[sim.output_names.index(sensor.name + suffix)] for suffix in suffixes]
         assert np.array_equal(np.atleast_1d(sim.output[sensor.name]), values)
 

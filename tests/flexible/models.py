@@ -8,7 +8,8 @@ from functools import cache
 import numpy as np
 
 import limberjack as lj
-from limberjack.engine.model.devices import Actuator, Sensor
+from limberjack.engine.model.elements.drive import Actuator
+from limberjack.engine.model.elements.sensor import Sensor
 from limberjack.engine.model.flexible import modal_bodies
 from limberjack.engine.model.system import Body, Dof, Hinge, Node, Pose, System
 from limberjack.engine.model.validate import validate
@@ -57,7 +58,7 @@ def sensors(node: str, joint: str, flexible: str) -> tuple[Sensor, ...]:
     """Every sensor of trees, at what is named and at the flexible body's modes."""
     targets = {"coordinate": f"{flexible}.modes.1", "velocity": joint, "node": node, "hinge": joint}
     targets["flexible body"] = flexible
-    listed = [Sensor(name, name, targets[kind]) for name, (kind, _, _) in SENSOR_TYPES.items() if kind in targets]
+    listed = [Sensor(name, name, targets[kind.target]) for name, kind in SENSOR_TYPES.items() if kind.target in targets]
     return (*listed, Sensor("root load", "reaction", f"{flexible}.modes"))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 import limberjack as lj
-from limberjack.engine.model.devices import Actuator
+from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Pose, System
 from limberjack.engine.model.validate import validate
 from tests.flexible.beams import Strip

@@ -10,7 +10,8 @@ import pytest
 from scipy.linalg import eigvals
 
 import limberjack as lj
-from limberjack.engine.model.devices import Actuator, Sensor
+from limberjack.engine.model.elements.drive import Actuator
+from limberjack.engine.model.elements.sensor import Sensor
 from limberjack.engine.model.flexible import modal_bodies
 from limberjack.engine.model.system import Hinge, Loop, Pose, System
 from limberjack.engine.model.validate import validate

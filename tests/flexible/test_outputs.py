@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.model.devices import Sensor
+from limberjack.engine.model.elements.sensor import Sensor
 from limberjack.engine.model.system import Pose, System
 from limberjack.engine.model.validate import validate
 from limberjack.engine.tables.sensor_types import SENSOR_TYPES
@@ -109,7 +109,7 @@ def sensed(system: System) -> System:
     listed = [Sensor(f"{hinge}_load", "reaction", hinge) for hinge in ("drive", "wrist", "elbow", "spin")]
     listed += [Sensor(f"{body}_strain", "strain_energy", body) for body in ("panel", "boom")]
     listed += [Sensor("first", "position", "boom.modes.1"), Sensor("first_rate", "rate", "boom.modes.1")]
-    nodes = [kind for kind, (target, _, _) in SENSOR_TYPES.items() if target == "node"]
+    nodes = [name for name, kind in SENSOR_TYPES.items() if kind.target == "node"]
     listed += [Sensor(f"{node} {kind}", kind, node) for node in ("boom.node1", "hand", "wheel") for kind in nodes]
     return validate(replace(system, sensors=tuple(listed)))
 

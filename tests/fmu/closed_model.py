@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from limberjack.engine.model.devices import Actuator, Sensor
+from limberjack.engine.model.elements.drive import Actuator
+from limberjack.engine.model.elements.sensor import Sensor
 from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Loop, Pose, System, Term
 from limberjack.engine.model.validate import validate
 

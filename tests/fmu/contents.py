@@ -11,7 +11,8 @@ import numpy as np
 
 import limberjack.fmu
 from limberjack.engine.model.build import build
-from limberjack.engine.model.devices import Actuator, Sensor
+from limberjack.engine.model.elements.drive import Actuator
+from limberjack.engine.model.elements.sensor import Sensor
 from limberjack.engine.model.load import load
 from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Node, System
 from limberjack.engine.model.validate import validate

@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from limberjack.engine.model.devices import Actuator, Errors, Motor, Sensor
-from limberjack.engine.model.elements import Thruster
+from limberjack.engine.model.elements.drive import Actuator
+from limberjack.engine.model.elements.motor import Motor
+from limberjack.engine.model.elements.sensor import Errors, Sensor
+from limberjack.engine.model.elements.thruster import Thruster
 from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Node, Pose, System
 from limberjack.engine.model.validate import validate
 

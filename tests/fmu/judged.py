@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.benchmarks.fmu.host import HostBuildError, compile_host, describe, size, unpack
+from benchmarks.fmu.host import HostBuildError, compile_host, describe, size, unpack
 from limberjack.engine.model.system import System
 from tests.engine.full_model import full_model
 from tests.flexible.models import MODELS as FLEXIBLE

@@ -10,7 +10,8 @@ import pytest
 import limberjack as lj
 from limberjack.engine.kernels.entry_points import entries
 from limberjack.engine.model.build import build, new_state
-from limberjack.engine.model.devices import Actuator, Sensor
+from limberjack.engine.model.elements.drive import Actuator
+from limberjack.engine.model.elements.sensor import Sensor
 from limberjack.engine.model.plant import Plant
 from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Node, System
 from limberjack.engine.model.validate import validate
@@ -77,10 +78,10 @@ def driven_tree(seed: int) -> System:
         "hinge": [b.hinge.name for b in system.bodies if b.hinge.type != "fixed" or not merge],
     }
     sensors = [
-        Sensor(f"{name} {i}", name, str(rng.choice(targets[kind])))
-        for name, (kind, _, _) in SENSOR_TYPES.items()
+        Sensor(f"{name} {i}", name, str(rng.choice(targets[kind.target])))
+        for name, kind in SENSOR_TYPES.items()
         for i in range(2)
-        if len(targets.get(kind, ()))
+        if len(targets.get(kind.target, ()))
     ]
     drives = some_drives(system, rng)
     return validate(replace(system, actuators=tuple(drives), sensors=tuple(sensors)))

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from limberjack.benchmarks.fmu.host import describe
+from benchmarks.fmu.host import describe
 from tests.fmu.judged import Judged, compiled, exported, zig
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]

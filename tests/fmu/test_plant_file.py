@@ -13,8 +13,7 @@ import limberjack as lj
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.model.build import build
 from limberjack.engine.model.system import System
-from limberjack.fmu.plant_file import plant_file, read_plant_file
-from limberjack.fmu.variables.coordinates import labels
+from limberjack.fmu.plant_file import labels, plant_file, read_plant_file
 from limberjack.fmu.variables.listing import variables_of
 from limberjack.fmu.variables.variable import Region, Variable
 from tests.engine.full_model import full_model

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.benchmarks.fmu.host import unpack
+from benchmarks.fmu.host import unpack
 from limberjack.engine.kernels.entry_points import entries
 from limberjack.engine.model.build import build
 from limberjack.engine.tables import plant as layout

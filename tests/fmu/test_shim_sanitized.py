@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from limberjack.benchmarks.fmu.host import compile_host
+from benchmarks.fmu.host import compile_host
 from tests.fmu import shim_model as toy
 from tests.fmu.shim_build import TOY, compile_c, compiler, location, shared_sources
 from tests.fmu.shim_model import HEADER_BYTES, PlantData

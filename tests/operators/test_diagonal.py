@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 
 import limberjack as lj
-from limberjack.engine.model.devices import Actuator
+from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.validate import validate
 from limberjack.engine.operators import Operators
 from limberjack.engine.operators.diagonal import DiagonalDynamics, diagonal_step

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from limberjack.benchmarks import workbench
+from benchmarks import workbench
 
 
 @pytest.fixture

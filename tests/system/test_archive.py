@@ -19,7 +19,8 @@ from limberjack.cli import main
 from limberjack.engine.model import archive
 from limberjack.engine.model.archive import from_bytes, to_bytes
 from limberjack.engine.model.build import build
-from limberjack.engine.model.devices import Actuator, Sensor
+from limberjack.engine.model.elements.drive import Actuator
+from limberjack.engine.model.elements.sensor import Sensor
 from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Node, System
 from limberjack.engine.model.validate import validate
 

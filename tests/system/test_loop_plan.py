@@ -9,7 +9,7 @@ import pytest
 
 import limberjack as lj
 from limberjack.engine.common.errors import ModelError
-from limberjack.engine.model.devices import Actuator
+from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.frames import assemble
 from limberjack.engine.model.loops.choice import FREE_MOST
 from limberjack.engine.model.loops.mechanism import Mechanism

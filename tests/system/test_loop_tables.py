@@ -10,7 +10,8 @@ import pytest
 import limberjack as lj
 from limberjack.engine.model.archive import to_bytes
 from limberjack.engine.model.build import build, new_state
-from limberjack.engine.model.devices import Actuator, Sensor
+from limberjack.engine.model.elements.drive import Actuator
+from limberjack.engine.model.elements.sensor import Sensor
 from limberjack.engine.model.frames import assemble
 from limberjack.engine.model.loops.plan import plan
 from limberjack.engine.model.plant import Plant

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from limberjack.engine.common.errors import ModelError
-from limberjack.engine.model.devices import Actuator, Sensor
+from limberjack.engine.model.elements.drive import Actuator
+from limberjack.engine.model.elements.sensor import Sensor
 from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Loop, Pose, System, Term
 from limberjack.engine.model.validate import validate
 from tests.system.kinematics import body_poses

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.model.devices import Actuator, Sensor
+from limberjack.engine.model.catalogue.catalogue import units
+from limberjack.engine.model.elements.drive import Actuator
+from limberjack.engine.model.elements.sensor import Sensor
 from limberjack.engine.model.system import Body, Hinge, Inertia, Loop, System, Term
-from limberjack.engine.model.units import command_units, hinge_units, output_units
 from limberjack.engine.model.validate import validate
+from limberjack.engine.tables.measures import MEASURES
 from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 
 SOLID = Inertia(1.0, np.zeros(3), np.eye(3))
@@ -58,15 +60,15 @@ def plant() -> System:
 
 def test_each_component_has_its_own_unit():
     wrench = ["N·m"] * 3 + ["N"] * 3
-    expected = ["m", "1", "m/s", "N·m", *wrench, *wrench, "", "N·m", "", "N", "rad", "1"]
+    expected = ("m", "1", "m/s", "N·m", *wrench, *wrench, "", "N·m", "", "N", "rad", "1")
     system = plant()
-    assert output_units(system) == expected
+    assert units(system, "output") == expected
     assert len(expected) == len(system.output_names)
 
 
 def test_commands_have_the_unit_of_what_they_ask_for():
     system = plant()
-    found = dict(zip(system.command_names, command_units(system), strict=True))
+    found = dict(zip(system.command_names, units(system, "command"), strict=True))
     assert found == {
         **{"pull": "N", "turn": "rad", "turn.rate": "rad/s", "turn.torque": "N·m", "spin": "rad/s"},
         **{"spin.torque": "N·m", "strange": ""},
@@ -78,9 +80,8 @@ def test_commands_have_the_unit_of_what_they_ask_for():
 
 def test_units_of_hinges_follow_their_names():
     system = plant()
-    units = hinge_units(system)
-    q = dict(zip(system.coordinate_names, units["q"], strict=True))
-    tau = dict(zip(system.velocity_names, units["tau"], strict=True))
+    q = dict(zip(system.coordinate_names, units(system, "q"), strict=True))
+    tau = dict(zip(system.velocity_names, units(system, "tau"), strict=True))
     assert [q[name] for name in ("slide", "table", "ship.qx", "ship.z", "odd.qw", "odd.x")] == [
         "m",
         "rad",
@@ -93,9 +94,11 @@ def test_units_of_hinges_follow_their_names():
 
 
 @pytest.mark.parametrize("kind", SENSOR_TYPES)
-def test_the_table_of_sensors_has_a_unit_for_each_component(kind):
-    target, suffixes, unit = SENSOR_TYPES[kind]
-    if " or " in unit:
-        assert target in ("coordinate", "velocity", "loop")
-        assert unit in ("rad or m", "rad/s or m/s", "N·m or N")
-    assert len(suffixes) % len(unit.split(", ")) == 0
+def test_the_table_of_sensors_has_one_measure_for_each_part(kind):
+    target, parts = SENSOR_TYPES[kind].target, SENSOR_TYPES[kind].parts
+    for part in parts:
+        assert bool(part.measure) + bool(part.shows) + part.truth == 1
+        assert isinstance(part.measure, str) or target == "loop"
+        measures = (part.measure,) if isinstance(part.measure, str) else part.measure
+        assert set(measures) <= {"", *MEASURES}
+    assert len(SENSOR_TYPES[kind].suffixes) == len(set(SENSOR_TYPES[kind].suffixes))

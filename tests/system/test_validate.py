@@ -8,7 +8,8 @@ import pytest
 
 from limberjack.engine.algebra.rotations import from_quaternion, from_rpy, nearest, to_quaternion
 from limberjack.engine.common.errors import ModelError, ModelWarning
-from limberjack.engine.model.devices import Actuator, Sensor
+from limberjack.engine.model.elements.drive import Actuator
+from limberjack.engine.model.elements.sensor import Sensor
 from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Interface, Node, Pose, System
 from limberjack.engine.model.validate import validate
 

@@ -172,13 +172,6 @@ def test_fmu_section_reaches_the_system(arm, tmp_path):
     assert load(path).interface == Interface(("hinge.*.torque_command",), (), None)
 
 
-def test_json_schema_file_is_up_to_date():
-    assert (DOCS / "model.schema.json").read_text(encoding="utf-8") == json_schema(), (
-        "run: python -c 'from limberjack.engine.model.readers.schema import json_schema as s; print(s(), end=\"\")'"
-        " > docs/model.schema.json"
-    )
-
-
 def test_json_schema_accepts_the_arm_and_refuses_a_typo():
     schema = json.loads(json_schema())
     jsonschema.Draft202012Validator.check_schema(schema)

@@ -7,7 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 import limberjack as lj
-from limberjack.engine.model.devices import Actuator, Errors, Motor, Sensor
+from limberjack.engine.model.elements.drive import Actuator
+from limberjack.engine.model.elements.motor import Motor
+from limberjack.engine.model.elements.sensor import Errors, Sensor
 from limberjack.engine.model.system import Dof, System
 from limberjack.engine.model.validate import validate
 from limberjack.engine.tables.sensor_types import SENSOR_TYPES
@@ -31,8 +33,8 @@ def random_model(seed: int) -> System:
         motor = MOTOR if coordinate not in quasi and rng.random() < 0.5 else None
         drives.append(Actuator(name(rng, i), str(coordinate), mode, limit=rng.uniform(0.1, 3.0), motor=motor, **gains))
     targets = {"node": tree.node_names, "velocity": tree.velocity_names, "coordinate": tree.coordinate_names}
-    kinds = [kind for kind, (target, _, _) in SENSOR_TYPES.items() if target in targets]
-    measured = [str(rng.choice(targets[SENSOR_TYPES[kind][0]])) for kind in kinds]
+    kinds = [name for name, kind in SENSOR_TYPES.items() if kind.target in targets]
+    measured = [str(rng.choice(targets[SENSOR_TYPES[kind].target])) for kind in kinds]
     sensors = [
         Sensor(name(rng, i), kind, target, errors(kind, rng))
         for i, (kind, target) in enumerate(zip(kinds, measured, strict=True))

@@ -10,7 +10,7 @@ import time
 import numpy as np
 import pytest
 
-from limberjack.benchmarks.telemetry import run
+from benchmarks.telemetry import run
 from tests.console.chromium import PROGRAM, Chromium, Page
 from tests.console.conftest import libraries  # noqa: F401  (fixture)
 

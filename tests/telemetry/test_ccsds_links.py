@@ -28,7 +28,7 @@ from limberjack.bridge.telemetry.outlets.registry import Context
 from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common.errors import ArgumentError, LimberjackError
 from limberjack.engine.model.system import System
-from tests.commands import test_served
+from tests.hil import test_served_bench
 from tests.telemetry.engines import WAIT_S, Recorder, engine, gateway, until
 
 EVERY = """
@@ -222,12 +222,12 @@ def test_telecommands_move_the_model_and_are_acknowledged(dock, endpoint, files,
 
 def test_faults_of_a_bench_begin_and_end_by_telecommand(folder, files, tmp_path):
     for name, text in (
-        ("pair.yaml", test_served.MODEL),
-        ("served.yaml", test_served.SCENARIO),
-        ("law.py", test_served.LAW),
+        ("pair.yaml", test_served_bench.MODEL),
+        ("served.yaml", test_served_bench.SCENARIO),
+        ("law.py", test_served_bench.LAW),
     ):
         (folder / name).write_text(text)
-    run = test_served.Run(folder)
+    run = test_served_bench.Run(folder)
     done = [(1, ""), (7, "")]
     system = run.client.model()
     try:

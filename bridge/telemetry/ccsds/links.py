@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import socket
-import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Protocol
 
 from limberjack.addresses import Address
+from limberjack.bridge.background import Background
 from limberjack.bridge.errors import EndpointError
 
 #: takes a telecommand and who sent it, without waiting
@@ -36,13 +37,11 @@ class UdpLink:
 
     def __init__(self, target: Address, commands: Address | None, take: Take) -> None:
         self._target, self._commands, self._take = target, commands, take
-        self._closing = threading.Event()
-        self._reader: threading.Thread | None = None
+        self._reader: Background | None = None
         self.port = 0  # where telecommands are heard
 
     def open(self) -> None:
         """Make the sockets. Raises EndpointError for an address that cannot be had."""
-        self._closing.clear()
         self._out = socket.socket(self._target.family, socket.SOCK_DGRAM)
         self._out.setblocking(False)
         if self._commands is None:
@@ -58,7 +57,7 @@ class UdpLink:
             ) from None
         hears.settimeout(_SLICE_S)
         self.port = hears.getsockname()[1]
-        self._reader = threading.Thread(target=self._read, args=(hears,), name="telecommands over UDP", daemon=True)
+        self._reader = Background("telecommands over UDP", partial(self._read, hears))
         self._reader.start()
 
     def send(self, packet: bytes) -> None:
@@ -68,16 +67,15 @@ class UdpLink:
 
     def close(self) -> None:
         """End; safe to call more than once, and when it never opened."""
-        self._closing.set()
         if self._reader is not None:
-            self._reader.join()
-            self._reader = None
+            self._reader.stop()
         if hasattr(self, "_out"):
             self._out.close()
 
     def _read(self, hears: socket.socket) -> None:
+        assert self._reader is not None
         with hears:
-            while not self._closing.is_set():
+            while not self._reader.stopping.is_set():
                 with contextlib.suppress(OSError):  # also the time limit, and answers to nobody's datagrams
                     data, peer = hears.recvfrom(_LARGEST_DATAGRAM)
                     self._take(data, f"{peer[0]}:{peer[1]}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import sqlite3
@@ -12,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from limberjack.bridge.errors import BridgeError
+from limberjack.bridge.file_lock import hold
 from limberjack.bridge.telemetry.dictionary import Dictionary
 from limberjack.bridge.telemetry.history.encoding import Points, column_size, head_size, pack, unpack
 from limberjack.bridge.telemetry.sample import Notice
@@ -215,12 +215,8 @@ class Store:
 def _take(path: Path) -> int:
     """Hold the file for this gateway, by a lock that the system releases when it dies. HistoryError, OSError."""
     file = path.resolve()  # however it is called, it is one file
-    lock = file.with_name(file.name + ".lock")
-    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return hold(file.with_name(file.name + ".lock"))
     except BlockingIOError:
-        os.close(descriptor)
         text = f"{path} is the history of another gateway that runs now. Stop that one, or give another path."
         raise HistoryError(text) from None
-    return descriptor

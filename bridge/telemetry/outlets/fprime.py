@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from urllib.parse import parse_qsl, urlsplit
 
 from limberjack.addresses import Address, address
+from limberjack.bridge.background import Background
 from limberjack.bridge.telemetry.ccsds.vocabulary import vocabulary_of
 from limberjack.bridge.telemetry.dictionary import Dictionary
 from limberjack.bridge.telemetry.exports.fprime import TEXT_BYTES, Command, commands_of, packets_of
@@ -75,10 +76,9 @@ class Fprime:
     def __init__(self, target: Address, commands: bool, rate_hz: float, context: Context) -> None:
         self.target, self.rate_hz = target, rate_hz
         self._takes, self._context = commands, context
-        self._closing = threading.Event()
         self._lock = threading.Lock()
         self._socket: socket.socket | None = None
-        self._thread: threading.Thread | None = None
+        self._background = Background("fprime", self._run)
 
     def open(self, dictionary: Dictionary) -> None:
         """Begin to look for the ground system; what comes while it is not there is not kept."""
@@ -86,9 +86,7 @@ class Fprime:
         self._commands = {command.opcode: command for command in commands_of(vocabulary)}
         self._packets = packets_of(dictionary)
         self._time = 0.0
-        self._closing.clear()
-        self._thread = threading.Thread(target=self._run, name="fprime", daemon=True)
-        self._thread.start()
+        self._background.start()
 
     def sample(self, sample: Sample) -> None:
         """Send the packets of a sample."""
@@ -106,10 +104,7 @@ class Fprime:
 
     def close(self) -> None:
         """End; safe to call more than once, and when it never opened."""
-        self._closing.set()
-        if self._thread is not None:
-            self._thread.join()
-            self._thread = None
+        self._background.stop()
 
     def _send(self, packet: bytes) -> None:
         with self._lock:
@@ -129,8 +124,8 @@ class Fprime:
     # ---- the connection's own thread
 
     def _run(self) -> None:
-        said = False
-        while not self._closing.is_set():
+        said, stopping = False, self._background.stopping
+        while not stopping.is_set():
             try:
                 link = socket.create_connection(self.target.pair, _SEND_S)
             except OSError as error:
@@ -139,14 +134,14 @@ class Fprime:
                     log.warning(text)
                     self._context.gateway.tell(1, text)
                 said = True
-                self._closing.wait(_AGAIN_S)
+                stopping.wait(_AGAIN_S)
                 continue
             said = False
             with self._lock:
                 self._socket = link
             self._context.gateway.tell(0, f"connected to the F Prime ground system at {self.target}.")
             self._listen(link)
-            self._closing.wait(_AGAIN_S)  # who takes connections and ends them at once is asked no more often
+            stopping.wait(_AGAIN_S)  # who takes connections and ends them at once is asked no more often
         with self._lock:
             self._lose(None)
 
@@ -154,7 +149,7 @@ class Fprime:
         """Take commands until the connection ends."""
         stream = bytearray()
         link.settimeout(_SEND_S)
-        while not self._closing.is_set() and self._socket is link:
+        while not self._background.stopping.is_set() and self._socket is link:
             try:
                 if not select.select([link], [], [], _LOOK_S)[0]:
                     continue

@@ -8,9 +8,10 @@ import os
 import socket as network
 import stat
 import struct
-import threading
 import time
 from collections.abc import Callable, Iterator
+
+from limberjack.bridge.background import Background
 
 _SWEEP_S = 0.25
 _SILENT_S = 10.0  # without an answer from us: its request did not come whole
@@ -21,10 +22,10 @@ _TCP_INFO_BYTES, _ACKED_AT, _RECEIVED_AT = 136, 120, 128  # of Linux: struct tcp
 Peer = tuple  # address and port
 
 
-class PortGuard:
+class PortGuard(Background):
     """Ends connections to a port beyond the most, those that never finish a request, those that send without end.
 
-    The library notices that the connection ended and frees what it kept for it. From `start` to `stop`, on a thread.
+    The library notices that the connection ended and frees what it kept for it. From `start` to `stop`.
     turned_away : how many were ended;  tell : gets one sentence, at most every few seconds
     """
 
@@ -32,26 +33,15 @@ class PortGuard:
 
     def __init__(self, port: int, most: int, tell: Callable[[str], None], most_bytes: float = math.inf) -> None:
         """most : connections;  most_bytes : that one peer may send, beside a kilobyte a second"""
+        super().__init__(f"port {port}", self._run)
         self._port, self._most, self._tell, self._most_bytes = port, most, tell, most_bytes
         self._since: dict[Peer, float] = {}
         self._ended: set[Peer] = set()
         self._told_at, self._told = -self._TOLD_S, 0
         self.turned_away = 0
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name=f"port {port}", daemon=True)
-
-    def start(self) -> None:
-        """Begin."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """End the thread; safe to call more than once."""
-        self._stop.set()
-        if self._thread.is_alive():
-            self._thread.join()
 
     def _run(self) -> None:
-        while not self._stop.wait(_SWEEP_S):
+        while not self.stopping.wait(_SWEEP_S):
             self.sweep(time.monotonic())
             if self.turned_away > self._told and time.monotonic() - self._told_at > self._TOLD_S:
                 count, self._told, self._told_at = self.turned_away - self._told, self.turned_away, time.monotonic()

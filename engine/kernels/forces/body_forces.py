@@ -1,7 +1,5 @@
-"""Forces of elements on links, beside what work.wrench holds.
+"""Forces of elements on links, beside what work.wrench holds: those of `link_forces.py` and of a central field.
 
-thruster        f = d F                    F commanded, between its limits
-rotor           n = -ω × h                 of constant momentum h relative to its link (a gyrostat)
 central field   U = -µ m / r + µ/(2 r³) (3 e·J e - tr J)        e from the centre to the centre of mass, J about it
                 f = -∂U/∂r = -µ/r² [m e + 3/(2 r²) ((tr J - 5 e·J e) e + 2 J e)],   n = 3 µ/r³ e × J e
 
@@ -29,7 +27,6 @@ from limberjack.engine.algebra.spatial import (
     load9,
     rot,
     scale,
-    store3,
     sub,
     sym_mul,
     unrot,
@@ -37,20 +34,10 @@ from limberjack.engine.algebra.spatial import (
 from limberjack.engine.algebra.views import BLOCK, LANES
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.compile.routine import FLAG, REAL, routine
+from limberjack.engine.kernels.forces.link_forces import needs_poses, push, push_links
 from limberjack.engine.kernels.nodes.dispatch import body_inertia, has_modes
 from limberjack.engine.kernels.nodes.tree import sweep_poses
-from limberjack.engine.tables.elements import (
-    CE_GRADIENT,
-    CE_MU,
-    CE_P,
-    T_AXIS,
-    T_LEAST,
-    T_MOST,
-    T_P,
-    TI_COMMAND,
-    TI_ROW,
-    TI_VALVE,
-)
+from limberjack.engine.tables.elements import CE_GRADIENT, CE_MU, CE_P
 from limberjack.engine.tables.flexible import MI_FULL, MI_MODES, MI_TABLE, PER_MODE, blocks_of, modal_view
 from limberjack.engine.tables.plant import (
     B_H,
@@ -58,7 +45,6 @@ from limberjack.engine.tables.plant import (
     B_M,
     GROUNDED,
     SLOT,
-    W_V,
     plant_view,
     vectors,
     work_view,
@@ -68,32 +54,7 @@ from limberjack.engine.tables.plant import (
 @kernel
 def has_elements(plant):
     """Whether elements act."""
-    parts = plant.elements
-    return parts.thruster.shape[0] + parts.rotor.shape[0] + parts.central.shape[0] > 0
-
-
-@kernel
-def flow_for(thruster, command):
-    """What an open thruster gives for a command, N."""
-    flow = min(command, thruster[T_MOST])
-    return flow if flow >= thruster[T_LEAST] else 0.0
-
-
-@kernel
-def set_thrusts(plant, work, command):
-    """work.elements.thrust from the commands; those behind valves are as they were set for the step."""
-    for i in range(plant.elements.thruster.shape[0]):
-        if plant.elements.thruster_int[i, TI_VALVE] == 0:
-            work.elements.thrust[i] = flow_for(
-                plant.elements.thruster[i], command[plant.elements.thruster_int[i, TI_COMMAND]]
-            )
-
-
-@kernel
-def no_thrusts(plant, work):
-    """All thrusters off."""
-    for i in range(plant.elements.thruster.shape[0]):
-        work.elements.thrust[i] = 0.0
+    return plant.elements.acting > 0
 
 
 @kernel
@@ -197,14 +158,6 @@ def _pull_modes(plant, work, k, f, c, T):
 
 
 @kernel
-def _push(work, row, n, f):
-    """Moment and force, at O in the axes of a link, join work.wrench."""
-    wrench = work.wrench[row]
-    store3(wrench, 0, add(load3(wrench, 0), n))
-    store3(wrench, 3, add(load3(wrench, 3), f))
-
-
-@kernel
 def _attract(plant, work):
     """The central field on all links; poses are known."""
     central = plant.elements.central[0]
@@ -214,7 +167,7 @@ def _attract(plant, work):
             c, J = _moments(plant, work, k)
             e, r = _distance(plant, work, k, c)
             n, f = _pull(central, m, J, e, r)
-            _push(work, k + 1, add(n, cross(c, f)), f)
+            push(work, k + 1, add(n, cross(c, f)), f)
             if has_modes(plant.topo[k]):
                 _pull_modes(plant, work, k, scale(1.0 / m, f), c, _gradient(central, e, r))
 
@@ -227,16 +180,11 @@ def put_elements_routine(ints, floats, vector, external):
             work.elements.kept[k, i] = work.wrench[k, i]
             if not external:
                 work.wrench[k, i] = 0.0
-    if plant.elements.central.shape[0] > 0:
+    if needs_poses(plant):
         sweep_poses(plant, work)
+    if plant.elements.central.shape[0] > 0:
         _attract(plant, work)
-    for i in range(plant.elements.thruster.shape[0]):
-        values = plant.elements.thruster[i]
-        f = scale(work.elements.thrust[i], load3(values, T_AXIS))
-        _push(work, plant.elements.thruster_int[i, TI_ROW], cross(load3(values, T_P), f), f)
-    for i in range(plant.elements.rotor.shape[0]):
-        row = plant.elements.rotor_row[i]
-        _push(work, row, cross(load3(plant.elements.rotor[i], 0), load3(work.rows[row], W_V)), ZERO)
+    push_links(plant, work)
 
 
 @kernel

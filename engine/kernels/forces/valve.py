@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.kernels.forces.body_forces import flow_for
+from limberjack.engine.kernels.forces.link_forces import flow_for
 from limberjack.engine.tables.drives import (
     U_FLOW,
     U_RING,

@@ -20,7 +20,7 @@ import math
 from limberjack.engine.algebra.spatial import dot, load3
 from limberjack.engine.compile.kernel import entry, kernel
 from limberjack.engine.compile.routine import FLAG, FLOATS, REAL, WHOLE, routine
-from limberjack.engine.kernels.forces.body_forces import no_thrusts
+from limberjack.engine.kernels.forces.link_forces import no_inputs
 from limberjack.engine.kernels.groups.admittance import is_linear
 from limberjack.engine.kernels.groups.paths import acts
 from limberjack.engine.kernels.loops.impulse_response import refresh
@@ -394,5 +394,5 @@ def close_stage(plant, work, q, v):
 def forward_dynamics_entry(ints, floats, work, q, v, tau, external, vdot):
     """One evaluation of `accelerate` with the model's own armature and thrusters off, for Python callers."""
     plant, scratch = plant_view(ints, floats), work_view(ints, work)
-    no_thrusts(plant, scratch)
+    no_inputs(plant, scratch)
     accelerate(plant, scratch, q, v, tau, plant.armature, external, vdot)

@@ -16,7 +16,7 @@ from limberjack.engine.algebra.spatial import ZERO, add, add_cross, dot, load3, 
 from limberjack.engine.algebra.views import BLOCK, LANES
 from limberjack.engine.compile.kernel import entry, kernel
 from limberjack.engine.compile.routine import FLAG, FLOATS, routine
-from limberjack.engine.kernels.forces.body_forces import no_thrusts
+from limberjack.engine.kernels.forces.link_forces import no_inputs
 from limberjack.engine.kernels.groups.couplings import coefficient
 from limberjack.engine.kernels.groups.group_rows import fill_rows
 from limberjack.engine.kernels.groups.loop_rows import frame_b
@@ -218,7 +218,7 @@ def loop_forces_entry(ints, floats, work, q, v, tau, external, out):
     of frame a; of couplings and locks the forces of their rows. external: `spread_wrenches_entry` came before."""
     plant, scratch = plant_view(ints, floats), work_view(ints, work)
     spare, vdot = scratch.vstage[0], scratch.vdot
-    no_thrusts(plant, scratch)
+    no_inputs(plant, scratch)
     accelerate(plant, scratch, q, v, tau, plant.armature, external, vdot)
     find_forces(plant, scratch, q, v, tau, vdot, external, spare)
     for l in range(out.shape[0]):

@@ -8,7 +8,19 @@ from __future__ import annotations
 
 import math
 
-from limberjack.engine.algebra.spatial import dot, load3, load9, matrix_quaternion, rot, scale, store3, sub, unrot
+from limberjack.engine.algebra.spatial import (
+    ZERO,
+    add,
+    dot,
+    load3,
+    load9,
+    matrix_quaternion,
+    rot,
+    scale,
+    store3,
+    sub,
+    unrot,
+)
 from limberjack.engine.algebra.views import vector_view
 from limberjack.engine.compile.kernel import entry, kernel
 from limberjack.engine.kernels.forces.applied_forces import applied_forces, drives_now
@@ -18,13 +30,12 @@ from limberjack.engine.kernels.loops.dynamics import accelerate
 from limberjack.engine.kernels.loops.reactions import find_forces, largest_residual, loop_force, loop_wrench
 from limberjack.engine.kernels.loops.routines import place_one
 from limberjack.engine.kernels.loops.switching import take_state
+from limberjack.engine.kernels.nodes.frames import node_pose, node_velocity
 from limberjack.engine.kernels.nodes.tree import sweep_poses, sweep_velocities
 from limberjack.engine.kernels.sensors.sampling import show_readings
 from limberjack.engine.kernels.sweeps.inverse_dynamics import inverse_dynamics
 from limberjack.engine.kernels.sweeps.kinematics import (
     node_acceleration,
-    node_pose,
-    node_velocity,
     rotor_energy,
     strain_energies,
     strain_energy,
@@ -72,7 +83,8 @@ from limberjack.engine.tables.plant import (
     THRUST,
     STAR_TRACKER,
     SUN_SENSOR,
-) = range(22)
+    MAGNETOMETER,
+) = range(23)
 
 
 @kernel
@@ -101,6 +113,15 @@ def sun_seen(plant, R):
     """Direction to the sun, of unit length, in the axes of a node."""
     sun = load3(plant.instruments.surroundings, SUN)
     return unrot(R, scale(1.0 / math.sqrt(dot(sun, sun)), sun))
+
+
+@kernel
+def _magnetic_field(plant, work, R):
+    """All fields together in the axes of a node."""
+    B = ZERO
+    for i in range(plant.elements.magnetic_field.shape[0]):
+        B = add(B, load3(work.elements.magnetism[i], 0))
+    return unrot(R, B)
 
 
 @kernel
@@ -191,6 +212,8 @@ def _see(plant, work, q, v, out):
             out[at] = strain_energy(plant, q, target - 1)
         elif kind == REACTION or LOOP_WRENCH <= kind <= LOOP_ENERGY_LOSS:
             between = True
+        elif kind == MAGNETOMETER:
+            store3(out, at, _magnetic_field(plant, work, node_pose(plant, work, target)[0]))
         elif kind >= STAR_TRACKER:
             _optical_output(plant, work, s, out)
         elif kind >= MOTOR_CURRENT:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from limberjack.engine.algebra.views import matrix_view, vector_view
 from limberjack.engine.compile.kernel import entry, kernel
-from limberjack.engine.kernels.forces.body_forces import set_thrusts
 from limberjack.engine.kernels.forces.hinge_forces import actuator_forces, drive_force, hinge_forces, spent
+from limberjack.engine.kernels.forces.link_forces import set_inputs
 from limberjack.engine.kernels.sweeps.forward_dynamics import forward_dynamics
 from limberjack.engine.tables.plant import (
     AC_KD,
@@ -58,7 +58,7 @@ def force_slopes_entry(ints, floats, work, state, out):
     tau, stiffness, damping = vector_view(out, 0, nv), vector_view(out, nv, nv), vector_view(out, 2 * nv, nv)
     hinge_forces(plant, q, v, tau, stiffness, damping)
     actuator_forces(plant, scratch, q, v, command, tau, stiffness, damping)
-    set_thrusts(plant, scratch, command)
+    set_inputs(plant, scratch, command)
     forward_dynamics(plant, scratch, q, v, tau, plant.armature, False, vector_view(out, 3 * nv, nv))
     for i in range(4 * nv, (4 + nu) * nv):
         out[i] = 0.0

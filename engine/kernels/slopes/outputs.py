@@ -202,7 +202,8 @@ def _reaction(plant, slopes, frame, row, at, out):
 @entry
 def output_slopes_entry(ints, floats, work, slopes, out):
     """Rows of node sensors and reactions in out (3 outputs, nv): along the velocities, in the velocities and in the
-    accelerations; rows of other sensors are zero. Work and slopes as `slopes_entry` left them."""
+    accelerations; rows of other sensors are zero, of magnetometers too, as models
+    with fields have no slopes here. Work and slopes as `slopes_entry` left them."""
     plant, scratch, room = plant_view(ints, floats), work_view(ints, work), slopes_view(ints, slopes)
     nv = ints[C_V]
     rows = matrix_view(out, 0, 3 * plant.outputs, nv)
@@ -213,7 +214,7 @@ def output_slopes_entry(ints, floats, work, slopes, out):
         kind, target, at = sensor[SI_TYPE], sensor[SI_TARGET], sensor[SI_OUTPUT]
         if kind == REACTION:
             _reaction(plant, room, load9(plant.sensor[s], 0), target, at, rows)
-        elif NODE_POSITION <= kind <= ACCELEROMETER or kind >= STAR_TRACKER:
+        elif NODE_POSITION <= kind <= ACCELEROMETER or STAR_TRACKER <= kind <= SUN_SENSOR:
             row = plant.node_row[target]
             if row > 0:
                 _node(plant, scratch, room, kind, row, target, at, rows)

@@ -23,6 +23,7 @@ from limberjack.engine.kernels.slopes.forward import forward_slopes
 from limberjack.engine.kernels.slopes.inverse import inverse_slopes
 from limberjack.engine.kernels.slopes.outputs import output_slopes_entry
 from limberjack.engine.kernels.sweeps.forward_dynamics import forward_dynamics
+from limberjack.engine.tables.elements import ACTING
 from limberjack.engine.tables.hinge_types import CUSTOM, FREE, SPHERICAL
 from limberjack.engine.tables.plant import (
     C_BODIES,
@@ -36,6 +37,7 @@ from limberjack.engine.tables.plant import (
     KIND,
     NV,
     QI,
+    READ,
     S_Q,
     SI_OUTPUT,
     SI_TARGET,
@@ -45,10 +47,16 @@ from limberjack.engine.tables.plant import (
     work_view,
 )
 from limberjack.engine.tables.slopes import slopes_size, slopes_view
+from limberjack.engine.tables.table import function
 
 # rows of work.vstage and work.qstage
 _STIFFNESS, _DAMPING, _ROW = range(3)
 _UNIT, _RATES = range(2)
+
+
+_has_slopes = function("has_slopes(ints)", [*READ, f"return loops + modal + {ACTING} + instruments + motors == 0"])
+#: whether kernels have the slopes: those of closed loops, flexible bodies, elements and devices are differences
+has_slopes = kernel(_has_slopes)
 
 
 @kernel

@@ -9,7 +9,8 @@ from __future__ import annotations
 from limberjack.engine.algebra.spatial import load3
 from limberjack.engine.compile.kernel import entry, kernel
 from limberjack.engine.compile.routine import FLAG, FLOATS, routine
-from limberjack.engine.kernels.forces.body_forces import has_elements, no_thrusts, put_elements, take_elements
+from limberjack.engine.kernels.forces.body_forces import has_elements, put_elements, take_elements
+from limberjack.engine.kernels.forces.link_forces import no_inputs
 from limberjack.engine.kernels.nodes.dispatch import accelerate_body, place_body, put_force, trace_body
 from limberjack.engine.kernels.nodes.tree import begin_sweep
 from limberjack.engine.tables import plant as t
@@ -59,7 +60,7 @@ def inverse_dynamics(plant, work, q, v, vdot, gravity, external, tau):
 def inverse_dynamics_entry(ints, floats, work, q, v, vdot, external, tau):
     """One evaluation of `inverse_dynamics` with gravity and thrusters off, for Python callers."""
     plant, scratch = plant_view(ints, floats), work_view(ints, work)
-    no_thrusts(plant, scratch)
+    no_inputs(plant, scratch)
     inverse_dynamics(plant, scratch, q, v, vdot, 1.0, external, tau)
 
 

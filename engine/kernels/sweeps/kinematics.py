@@ -14,7 +14,6 @@ from limberjack.engine.algebra.spatial import (
     load3,
     load6,
     load9,
-    mul,
     rigid_mul,
     rot,
     store3,
@@ -25,26 +24,10 @@ from limberjack.engine.compile.kernel import entry, kernel
 from limberjack.engine.kernels.forces.body_forces import central_energy
 from limberjack.engine.kernels.nodes import modal
 from limberjack.engine.kernels.nodes.dispatch import accelerate_body, body_inertia, has_modes, place_body, write_columns
+from limberjack.engine.kernels.nodes.frames import node_pose, node_velocity
 from limberjack.engine.kernels.nodes.tree import begin_sweep, sweep_poses, sweep_velocities
 from limberjack.engine.tables import plant as t
 from limberjack.engine.tables.plant import plant_view, work_view
-
-
-@kernel
-def node_pose(plant, work, node):
-    """Rotation (9) and position (3) of a node in the inertial frame."""
-    body, local = work.pose[plant.node_row[node]], plant.node_pose[node]
-    R = load9(body, 0)
-    return mul(R, load9(local, 0)), add(load3(body, 9), rot(R, load3(local, 9)))
-
-
-@kernel
-def node_velocity(plant, work, node):
-    """Angular velocity, and velocity of the node's origin, in inertial axes."""
-    row = work.rows[plant.node_row[node]]
-    R = load9(work.pose[plant.node_row[node]], 0)
-    w = load3(row, t.W_V)
-    return rot(R, w), rot(R, add_cross(load3(row, t.W_V + 3), w, load3(plant.node_pose[node], 9)))
 
 
 @kernel

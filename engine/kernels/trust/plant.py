@@ -29,8 +29,11 @@ _N_Q, _N_V = (tuple(getattr(kind, size) for kind in HINGE_TYPES.values()) for si
 #: what a sensor of each type aims at: the count of those, and how many numbers it shows
 _AIMS = {"coordinate": t.C_Q, "velocity": t.C_V, "hinge": t.C_BODIES, "flexible body": t.C_BODIES, "node": t.C_NODES}
 _AIMS |= {"joining loop": lp.C_LOOPS, "loop": lp.C_LOOPS, "motor": dr.C_MOTORS, "thruster": el.C_THRUSTERS}
-_TARGETS = tuple(_AIMS[target] for target, _, _ in SENSOR_TYPES.values())
-_SHOWN = tuple(len(shown) for _, shown, _ in SENSOR_TYPES.values())
+_TARGETS = tuple(_AIMS[kind.target] for kind in SENSOR_TYPES.values())
+_SHOWN = tuple(len(kind.suffixes) for kind in SENSOR_TYPES.values())
+
+
+_taken = kernel(function("taken(ints)", [*t.READ, f"return {el.COMMANDS}"]))
 
 
 @kernel
@@ -44,7 +47,7 @@ def _counts(c, n):
     for i in range(1, t.HEADER):
         if not is_in(c[i], 0, _MOST if i <= _LAST_COUNT else 1):
             return False
-    commands = _MOST_COMMANDS * c[t.C_ACTUATORS] + _MOST_LOOP_COMMANDS * c[lp.C_LOOPS] + c[el.C_THRUSTERS]
+    commands = _MOST_COMMANDS * c[t.C_ACTUATORS] + _MOST_LOOP_COMMANDS * c[lp.C_LOOPS] + _taken(c)
     if c[t.C_GENERAL] > c[t.C_BODIES] or c[t.C_COMMANDS] > commands or c[el.C_CENTRAL] > 1:
         return False
     if c[t.C_OUTPUTS] > _MOST_OUTPUTS * c[t.C_SENSORS] or c[lp.C_ROWS] > _MOST_ROWS * c[lp.C_LOOPS]:
@@ -197,7 +200,7 @@ _STEPS = (
     (("actuator_int",), _actuators),
     (("sensor_int",), _sensors),
     (("part_body",), _nothing),
-    (("thruster_int", "rotor_row"), _nothing),
+    (tuple(table.name for table in el.ELEMENTS.ints), _nothing),
     ((), _instruments),
     (("motor_int", "valve_int"), _drives),
     (("term_int",), _nothing),

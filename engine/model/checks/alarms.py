@@ -7,14 +7,15 @@ import math
 from limberjack.engine.common.nearest import nearest
 from limberjack.engine.files.numbers import usable
 from limberjack.engine.files.patterns import compiled
-from limberjack.engine.model.alarms import Alarm, Bounds, quantity_names
+from limberjack.engine.model.alarms import Alarm, Bounds
+from limberjack.engine.model.catalogue.catalogue import signal_names
 from limberjack.engine.model.places import Locate, refuse, where_is
 from limberjack.engine.model.system import System
 
 
 def check_alarms(system: System, locate: Locate) -> None:
     """Refuse limits that cross, names of nothing, and quantities with two alarms."""
-    names = quantity_names(system) if system.alarms else ()
+    names = signal_names(system) if system.alarms else ()
     taken: dict[str, Alarm] = {}
     for alarm in system.alarms:
         _check_limits(alarm, locate)
@@ -27,7 +28,7 @@ def check_alarms(system: System, locate: Locate) -> None:
 
 def alarms_of(system: System) -> dict[str, Alarm]:
     """Quantity → its alarm, of a checked System."""
-    names = quantity_names(system) if system.alarms else ()
+    names = signal_names(system) if system.alarms else ()
     return {name: alarm for alarm in system.alarms for name in _matching(alarm.signal, names)}
 
 

@@ -1,8 +1,10 @@
-"""Checks of force elements: the central field, thrusters and rotors."""
+"""Checks of elements against the model that they are in; each kind checks its own numbers (`elements/`)."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import NoReturn
 
 import numpy as np
@@ -10,30 +12,42 @@ import numpy as np
 from limberjack.engine.common.errors import ModelError
 from limberjack.engine.common.names import some_names
 from limberjack.engine.files.numbers import usable
-from limberjack.engine.model.elements import CentralGravity, Rotor, Thruster
-from limberjack.engine.model.places import Locate, refuse
+from limberjack.engine.model.elements.facts import Element, Fail, facts_of
+from limberjack.engine.model.elements.rotor import Rotor
+from limberjack.engine.model.elements.sensor import MOST_DELAYED
+from limberjack.engine.model.elements.thruster import Thruster
+from limberjack.engine.model.places import Item, Locate, refuse
 from limberjack.engine.model.system import System
+
+#: largest seed that a float64 and a 32-bit program both hold
+MOST_SEED = 2**32 - 1
 
 
 def check_elements(system: System, locate: Locate) -> System:
     """Refuse what cannot act; directions of thrusters become unit vectors."""
+    where = system.source or f"system '{system.name}'"
     if system.central is not None:
-        _check_central(system.central, system.source or f"system '{system.name}'")
+        system.central.check(partial(_fail_globally, where, "central."))
     bodies = set(system.body_names)
     for rotor in system.rotors:
         _check_body(rotor, bodies, locate)
-        _check_vector(rotor, "momentum", rotor.momentum, locate)
+        rotor.check(_fail(rotor, locate))
+    for element in system.elements:
+        _check_element(element, system.sensor_targets, locate)
     return replace(system, thrusters=tuple(_checked(thruster, bodies, locate) for thruster in system.thrusters))
 
 
-def _check_central(central: CentralGravity, where: str) -> None:
-    def fail(what: str, field: str, mend: str) -> NoReturn:
-        raise ModelError(what, where=f"{where}, central.{field}", mend=mend)
+def _fail(item: Item, locate: Locate) -> Fail:
+    """Reports what is wrong with a field of an item."""
 
-    if not (usable(central.mu) and central.mu > 0):
-        fail(f"the gravitational parameter is {central.mu}", "mu", "Give a number > 0, m³/s²; 3.986004418e14 for Earth")
-    if np.shape(central.position) != (3,) or not usable(central.position):
-        fail("the centre of gravity is not 3 finite numbers", "position", "Give metres along x, y, z")
+    def fail(field: str, what: str, remedy: str) -> NoReturn:
+        refuse(item, field, what, remedy, locate)
+
+    return fail
+
+
+def _fail_globally(where: str, group: str, field: str, what: str, remedy: str) -> NoReturn:
+    raise ModelError(what, where=f"{where}, {group}{field}", mend=remedy)
 
 
 def _check_body(item: Thruster | Rotor, bodies: set[str], locate: Locate) -> None:
@@ -42,28 +56,43 @@ def _check_body(item: Thruster | Rotor, bodies: set[str], locate: Locate) -> Non
         refuse(item, "body", what, f"Name one of: {some_names(bodies)}", locate)
 
 
-def _check_vector(item: Thruster | Rotor, field: str, value: np.ndarray, locate: Locate) -> None:
-    if np.shape(value) != (3,) or not usable(value):
-        what = f"the {field} of {type(item).__name__.lower()} '{item.name}' is not 3 finite numbers"
-        refuse(item, field, what, "Give x, y, z in the axes of the body", locate)
+def _check_element(element: Element, targets: Mapping[str, tuple[str, ...]], locate: Locate) -> None:
+    for known in facts_of(type(element)):
+        name = getattr(element, known.name)
+        if known.fact.aims and name not in targets[known.fact.aims]:
+            what = f"{element.TABLE} '{element.name}' names '{name}', which is no {known.fact.aims}"
+            refuse(element, known.name, what, f"Name one of: {some_names(targets[known.fact.aims])}", locate)
+    element.check(_fail(element, locate))
 
 
 def _checked(thruster: Thruster, bodies: set[str], locate: Locate) -> Thruster:
-    """The thruster with a unit direction."""
     _check_body(thruster, bodies, locate)
-    for field in ("position", "direction"):
-        _check_vector(thruster, field, getattr(thruster, field), locate)
-    length = float(np.linalg.norm(thruster.direction))
-    if length == 0.0:
-        what = f"the direction of thruster '{thruster.name}' is zero"
-        refuse(thruster, "direction", what, "Give the direction of the force on the body", locate)
-    if not (usable(thruster.thrust) and thruster.thrust > 0):
-        what = f"the thrust of thruster '{thruster.name}' is {thruster.thrust}"
-        refuse(thruster, "thrust", what, "Give its largest force, N, > 0", locate)
-    if not (usable(thruster.minimum) and 0 <= thruster.minimum <= thruster.thrust):
-        what = f"the minimum of thruster '{thruster.name}' is {thruster.minimum}, its thrust {thruster.thrust}"
-        refuse(thruster, "minimum", what, "Give a force from 0 to the thrust, N", locate)
-    if not usable(thruster.initial):
-        what = f"the first command of thruster '{thruster.name}' is {thruster.initial}"
-        refuse(thruster, "initial", what, "Give a finite number, N", locate)
-    return thruster if abs(length - 1.0) < 1e-15 else replace(thruster, direction=thruster.direction / length)
+    return thruster.checked(_fail(thruster, locate))
+
+
+def check_devices(system: System, locate: Locate) -> System:
+    """Refuse errors, motors and valves that cannot be; the direction to the sun becomes a unit vector."""
+    fail = partial(_fail_globally, system.source or f"system '{system.name}'", "")
+    if np.shape(system.sun) != (3,) or not usable(system.sun) or not np.any(system.sun):
+        fail("sun", "sun is no direction", "Give x, y, z, not all zero")
+    if not (isinstance(system.seed, int) and 0 <= system.seed <= MOST_SEED):
+        fail("seed", f"the seed is {system.seed}", f"Give a whole number from 0 to {MOST_SEED}")
+    for sensor in system.sensors:
+        sensor.check(system.dt, _fail(sensor, locate))
+    quasi = {name for body in system.bodies if body.hinge.kind.quasi for name in body.hinge.velocity_names}
+    for actuator in system.actuators:
+        if actuator.motor is not None:
+            if actuator.coordinate in quasi:
+                what = f"the motor of '{actuator.name}' drives the quasi-velocity '{actuator.coordinate}'"
+                refuse(actuator, "coordinate", what, "Drive a coordinate of a revolute or sliding hinge", locate)
+            actuator.motor.check(actuator.name, _motor_fail(_fail(actuator, locate)))
+    for thruster in system.thrusters:
+        if thruster.delayed_commands(system.dt) > MOST_DELAYED:
+            what = f"the delay of thruster '{thruster.name}' is {thruster.delay:g} s, beyond {MOST_DELAYED} steps"
+            refuse(thruster, "delay", what, "Give a shorter delay or a larger dt", locate)
+    return replace(system, sun=system.sun / np.linalg.norm(system.sun))
+
+
+def _motor_fail(fail: Fail) -> Fail:
+    """All fields of a motor are shown at the drive's field `motor`."""
+    return lambda field, what, remedy: fail("motor", what, remedy)

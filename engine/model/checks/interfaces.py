@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from limberjack.engine.common.errors import ModelError
 from limberjack.engine.common.names import some_names
-from limberjack.engine.files.numbers import usable
 from limberjack.engine.files.patterns import PATTERN_MEND, pattern_fault
-from limberjack.engine.model.devices import Actuator
-from limberjack.engine.model.elements import Thruster
+from limberjack.engine.model.elements.drive import Actuator
+from limberjack.engine.model.elements.facts import Element
+from limberjack.engine.model.elements.thruster import Thruster
 from limberjack.engine.model.places import Locate, refuse
 from limberjack.engine.model.system import Loop, System
 from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 
 _KINDS = {"joining loop": "loop that joins two frames", "motor": "drive with a motor"}
-MODES = ("torque", "servo", "velocity")
 
 
 def check_actuators(system: System, locate: Locate) -> None:
@@ -24,7 +23,7 @@ def check_actuators(system: System, locate: Locate) -> None:
         if actuator.coordinate not in known:
             what = f"actuator '{actuator.name}' drives '{actuator.coordinate}', which is no velocity coordinate"
             refuse(actuator, "coordinate", what, _choose(system.velocity_names), locate)
-        _check_mode(actuator, locate)
+        actuator.check(lambda field, what, remedy: refuse(actuator, field, what, remedy, locate))  # noqa: B023
         if actuator.mode == "servo" and actuator.coordinate in quasi:
             what = f"servo '{actuator.name}': the quasi-velocity '{actuator.coordinate}' has no position"
             refuse(actuator, "mode", what, "Use mode torque or velocity", locate)
@@ -32,7 +31,7 @@ def check_actuators(system: System, locate: Locate) -> None:
 
 def check_commands(system: System, locate: Locate) -> None:
     """Refuse actuators, loops and thrusters that take commands of the same name."""
-    seen: dict[str, Actuator | Loop | Thruster] = {}
+    seen: dict[str, Actuator | Loop | Thruster | Element] = {}
     for taker in system.command_takers:
         for command in taker.command_names:
             if command in seen:
@@ -53,62 +52,21 @@ def check_held(system: System) -> None:
                 raise ModelError(what, where=f"{where}, {field}", mend=_choose(known))
 
 
-def _check_mode(actuator: Actuator, locate: Locate) -> None:
-    name, mode = actuator.name, actuator.mode
-    if mode not in MODES:
-        refuse(
-            actuator,
-            "mode",
-            f"actuator '{name}' has the unknown mode '{mode}'",
-            f"Use {', '.join(MODES)}",
-            locate,
-        )
-    for field in ("kp", "kd", "initial"):
-        value = getattr(actuator, field)
-        if not usable(value) or (field != "initial" and value < 0):
-            mend = "Give a finite number, gains zero or more"
-            refuse(actuator, field, f"{field} of actuator '{name}' is {value}", mend, locate)
-    if not actuator.limit > 0:
-        what = f"the limit of actuator '{name}' is {actuator.limit}"
-        refuse(actuator, "limit", what, "Give a limit > 0, or none for no limit", locate)
-    if not actuator.max_rate > 0:
-        what = f"the largest rate of actuator '{name}' is {actuator.max_rate}"
-        refuse(actuator, "max_rate", what, "Give a rate > 0, or none for no limit", locate)
-    used = {"torque": (), "velocity": ("kd",), "servo": ("kp", "kd")}[mode]
-    for field in ("kp", "kd"):
-        if getattr(actuator, field) and field not in used:
-            what = f"actuator '{name}' has {field}, which mode {mode} does not use"
-            refuse(actuator, field, what, f"Remove {field} or change the mode", locate)
-    if used and not getattr(actuator, used[0]) > 0:
-        what = f"actuator '{name}' of mode {mode} has no {used[0]}"
-        refuse(actuator, used[0], what, f"Give {used[0]} > 0", locate)
-
-
 def check_sensors(system: System, locate: Locate) -> None:
     """Refuse unknown sensor types, targets that do not exist, and clashing output names."""
-    targets = {
-        "coordinate": system.coordinate_names,
-        "velocity": system.velocity_names,
-        "node": system.node_names,
-        "hinge": tuple(body.hinge.name for body in system.bodies),
-        "flexible body": system.flexible_names,
-        "loop": system.loop_names,
-        "joining loop": tuple(loop.name for loop in system.loops if loop.joins),
-        "motor": tuple(actuator.name for actuator in system.actuators if actuator.motor is not None),
-        "thruster": tuple(thruster.name for thruster in system.thrusters),
-    }
+    targets = system.sensor_targets
     named = {kind: set(names) for kind, names in targets.items()}
     seen: dict[str, str] = {}
     for sensor in system.sensors:
         if sensor.type not in SENSOR_TYPES:
             what = f"sensor '{sensor.name}' has the unknown type '{sensor.type}'"
             refuse(sensor, "type", what, f"Use one of: {', '.join(SENSOR_TYPES)}", locate)
-        kind, suffixes, _ = SENSOR_TYPES[sensor.type]
+        kind = SENSOR_TYPES[sensor.type].target
         if sensor.target not in named[kind]:
             missing = _KINDS.get(kind, kind)
             what = f"sensor '{sensor.name}' of type {sensor.type} measures '{sensor.target}', which is no {missing}"
             refuse(sensor, "target", what, _choose(targets[kind]), locate)
-        for suffix in suffixes:
+        for suffix in SENSOR_TYPES[sensor.type].suffixes:
             output = sensor.name + suffix
             if output in seen:
                 what = f"sensors '{seen[output]}' and '{sensor.name}' both have the output '{output}'"

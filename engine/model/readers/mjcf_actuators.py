@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from limberjack.engine.common.errors import ModelError
-from limberjack.engine.model.devices import Actuator
+from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.readers.mjcf_names import Names, Place
 
 _MEND = "Use <motor>, <position> or <velocity> on a hinge or slide joint, or remove the actuator"

@@ -5,10 +5,9 @@ Field meanings, units and defaults are in the descriptions; docs/model-format.md
 
 from __future__ import annotations
 
-import json
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, create_model, model_validator
 from pydantic_core import PydanticCustomError
 
 from limberjack.engine.files.patterns import Interface
@@ -20,16 +19,19 @@ from limberjack.engine.files.schema_values import (
     Name,
     NamePattern,
     NonNegative,
-    Number,
     Positive,
     Vector3,
+    schema_text,
 )
+from limberjack.engine.model.elements.drive import Actuator
+from limberjack.engine.model.elements.facts import spec_of
+from limberjack.engine.model.elements.thruster import Thruster
 from limberjack.engine.model.readers.schema_alarms import AlarmSpec
-from limberjack.engine.model.readers.schema_elements import CmgSpec, Gravity, ThrusterSpec, WheelSpec
+from limberjack.engine.model.readers.schema_elements import DEVICES, CmgSpec, Gravity, SensorSpec, WheelSpec
 from limberjack.engine.model.readers.schema_hinges import HingeSpec
 from limberjack.engine.model.readers.schema_loops import LoopSpec
-from limberjack.engine.model.readers.schema_sensors import MotorSpec, SensorSpec
 from limberjack.engine.model.readers.schema_shapes import ShapeSpec
+from limberjack.engine.model.system import element_kinds
 
 
 class SimulationSpec(Model):
@@ -92,22 +94,6 @@ class NodeSpec(Frame):
     body: Name = Field(description="the body it sits on, or 'world'")
 
 
-class ActuatorSpec(Model):
-    """A drive on one velocity coordinate."""
-
-    name: Name = Field(description="unique among actuators; name of the main command")
-    coordinate: Name = Field(description="name of a velocity coordinate: the hinge's, or hinge.angle1, …")
-    mode: Literal["torque", "servo", "velocity"] = Field(default="torque", description="default torque")
-    kp: NonNegative = Field(default=0.0, description="position gain, servo only (default 0)")
-    kd: NonNegative = Field(default=0.0, description="rate gain, servo and velocity (default 0)")
-    limit: Positive | None = Field(default=None, description="largest force, N·m or N (default: no limit)")
-    max_rate: Positive | None = Field(
-        default=None, description="beyond this rate it does not drive further, rad/s or m/s (default: no limit)"
-    )
-    initial: Number = Field(default=0.0, description="first main command (default 0)")
-    motor: MotorSpec | None = Field(default=None, description="what brings the force about (default: it is ideal)")
-
-
 class InterfaceSpec(Model):
     """Which variables an exported FMU shows: patterns on names such as hinge.*.angle."""
 
@@ -146,10 +132,10 @@ class ModelSpec(Model):
     bodies: Listed[BodySpec] = Field(min_length=1)
     nodes: Listed[NodeSpec] = Field(default=[])
     loops: Listed[LoopSpec] = Field(default=[])
-    actuators: Listed[ActuatorSpec] = Field(default=[])
+    actuators: Listed[spec_of(Actuator)] = Field(default=[])  # type: ignore[valid-type]
     wheels: Listed[WheelSpec] = Field(default=[])
     cmgs: Listed[CmgSpec] = Field(default=[])
-    thrusters: Listed[ThrusterSpec] = Field(default=[])
+    thrusters: Listed[spec_of(Thruster)] = Field(default=[])  # type: ignore[valid-type]
     sensors: Listed[SensorSpec] = Field(default=[])
     shapes: Listed[ShapeSpec] = Field(default=[])
     alarms: Listed[AlarmSpec] = Field(default=[])
@@ -160,9 +146,24 @@ class ModelSpec(Model):
     fmu: InterfaceSpec = InterfaceSpec()
 
 
+def _listed(spec: Any) -> Any:
+    return Listed[spec]
+
+
+def _with_groups() -> Any:
+    """The format with the other groups of devices, and those of elements by the fields of a System that list them."""
+    groups: dict[str, Any] = {group: spec for group, (_, spec) in DEVICES.items()}
+    groups |= {group: spec_of(kind) for group, kind in element_kinds().items()}
+    empty: Any = Field(default=[])
+    made: dict[str, Any] = {
+        group: (_listed(spec), empty) for group, spec in groups.items() if group not in ModelSpec.model_fields
+    }
+    return create_model("ModelSpec", __base__=ModelSpec, __doc__=str(ModelSpec.__doc__), **made)
+
+
+FileSpec = _with_groups()
+
+
 def json_schema() -> str:
-    """The JSON Schema of the format, as the text of docs/model.schema.json."""
-    schema = ModelSpec.model_json_schema()
-    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-    schema["title"] = "Limberjack model"
-    return json.dumps(schema, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+    """The JSON Schema of the format."""
+    return schema_text(FileSpec, "Limberjack model")

@@ -215,9 +215,9 @@ def _meant(field: str, close: list[str], page: str = "docs/model-format.md") -> 
 
 
 def _all_fields() -> list[str]:
-    from limberjack.engine.model.readers.schema import ModelSpec
+    from limberjack.engine.model.readers.schema import FileSpec
 
-    return _fields_of(ModelSpec)
+    return _fields_of(FileSpec)
 
 
 @cache

@@ -11,7 +11,7 @@ import numpy as np
 
 from limberjack.engine.algebra.rotations import from_rpy
 from limberjack.engine.files.xml_document import Element
-from limberjack.engine.model.devices import Actuator
+from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.readers.urdf_mimic import ONE_DOF_JOINTS, Follower, Mimic, read_mimics, started
 from limberjack.engine.model.readers.urdf_visuals import read_visuals
 from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Pose, System

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from limberjack.engine.common.errors import ModelError
 from limberjack.engine.common.names import some_names
 from limberjack.engine.files.yaml_document import Document
-from limberjack.engine.model.readers.schema import BodySpec, ModelSpec, NodeSpec
-from limberjack.engine.model.readers.schema_elements import Spinning
+from limberjack.engine.model.readers.schema import ModelSpec
+from limberjack.engine.model.readers.schema_elements import DEVICES
 from limberjack.engine.model.system import Pose
 
 WORLD = "world"
@@ -19,11 +20,10 @@ class Carriers:
     """Frames by name: the body that carries each (None: the inertial frame) and its pose there."""
 
     def __init__(self, spec: ModelSpec, document: Document) -> None:
-        named: tuple[tuple[str, Sequence[BodySpec | NodeSpec | Spinning]], ...] = (
+        named: tuple[tuple[str, Sequence[Any]], ...] = (
             ("bodies", spec.bodies),
             ("nodes", spec.nodes),
-            ("wheels", spec.wheels),
-            ("cmgs", spec.cmgs),
+            *((group, getattr(spec, group)) for group in DEVICES),
         )
         for group, items in named:
             for i, item in enumerate(items):
@@ -34,7 +34,7 @@ class Carriers:
         self._document = document
         self._frames: dict[str, tuple[str | None, Pose]] = {WORLD: (None, Pose())}
         self._frames |= {node.name: (None if node.body == WORLD else node.body, node.pose()) for node in spec.nodes}
-        bodies: Sequence[BodySpec | Spinning] = [*spec.bodies, *spec.wheels, *spec.cmgs]
+        bodies: Sequence[Any] = [*spec.bodies, *(device for group in DEVICES for device in getattr(spec, group))]
         self._frames |= {body.name: (body.name, Pose()) for body in bodies}
 
     def add(self, name: str) -> None:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
 import numpy as np
 
 from limberjack.engine.common.errors import ModelError
 from limberjack.engine.files.yaml_document import Document, read_document
-from limberjack.engine.model.devices import Actuator, Motor
+from limberjack.engine.model.elements.drive import Actuator
+from limberjack.engine.model.elements.facts import facts_of, values
 from limberjack.engine.model.flexible import modal_bodies
 from limberjack.engine.model.places import Locate, plain_locate
-from limberjack.engine.model.readers.schema import ActuatorSpec, BodySpec, ModelSpec
+from limberjack.engine.model.readers.schema import BodySpec, FileSpec, ModelSpec
+from limberjack.engine.model.readers.schema_elements import DEVICES
 from limberjack.engine.model.readers.schema_errors import validated
 from limberjack.engine.model.readers.yaml_elements import make_elements
 from limberjack.engine.model.readers.yaml_frames import WORLD, Carriers
@@ -21,13 +22,14 @@ from limberjack.engine.model.readers.yaml_loops import make_loop
 from limberjack.engine.model.readers.yaml_modes import read_modes
 from limberjack.engine.model.readers.yaml_sensors import make_sensors
 from limberjack.engine.model.readers.yaml_shapes import make_shapes
-from limberjack.engine.model.system import Body, Inertia, Node, System
+from limberjack.engine.model.system import Body, Inertia, Node, System, element_kinds
 from limberjack.engine.modes.modal import Integrals
 
 #: files that begin with limberjack_KIND, and the command that reads them
 _OTHER_KINDS = {"scenario": "hil", "campaign": "campaign", "modes": "modes", "gateway": "gateway --config"}
 #: fields of the System that have another name in the file
 _FIELDS = {"inboard": "position", "q0": "initial", "v0": "initial", "size": "radius"}
+_GROUPS = ("nodes", "actuators", "sensors", "loops", "thrusters", "shapes", "alarms")
 _LOOP_FIELDS = {"inboard": "from", "parent": "from", "outboard": "to", "body": "to", "locked": "hinge"}
 
 
@@ -38,7 +40,7 @@ def read_yaml(path: Path) -> tuple[System, bool | None, Locate]:
         mend = "Begin with 'limberjack: 1'; see docs/model-format.md"
         raise ModelError("the file is not a mapping of fields", where=document.place(()), mend=mend)
     _check_kind(document)
-    spec = validated(ModelSpec, document)
+    spec: ModelSpec = validated(FileSpec, document)
     return _system(spec, document), spec.strict, _locator(document, spec)
 
 
@@ -76,7 +78,10 @@ def _system(spec: ModelSpec, document: Document) -> System:
             for i, node in enumerate(spec.nodes)
         ),
         actuators=(
-            *(_actuator(actuator, document.place(("actuators", i))) for i, actuator in enumerate(spec.actuators)),
+            *(
+                Actuator(**values(Actuator, actuator), where=document.place(("actuators", i)))
+                for i, actuator in enumerate(spec.actuators)
+            ),
             *elements.actuators,
         ),
         sensors=make_sensors(spec, document),
@@ -85,6 +90,7 @@ def _system(spec: ModelSpec, document: Document) -> System:
         alarms=tuple(alarm.alarm(document.place(("alarms", i))) for i, alarm in enumerate(spec.alarms)),
         thrusters=elements.thrusters,
         rotors=tuple(elements.rotors),
+        **elements.listed,  # type: ignore[arg-type]
         gravity=elements.gravity,
         central=elements.central,
         sun=np.array(spec.sun, dtype=float),
@@ -124,17 +130,10 @@ def _inertia(spec: BodySpec, document: Document, path: tuple[str, int]) -> Inert
     return Inertia(spec.mass, np.array(spec.com, dtype=float), about_com)
 
 
-def _actuator(spec: ActuatorSpec, where: str) -> Actuator:
-    limit = math.inf if spec.limit is None else spec.limit
-    fastest = math.inf if spec.max_rate is None else spec.max_rate
-    motor = None if spec.motor is None else Motor(**{k: v for k, v in spec.motor if v is not None})
-    return Actuator(spec.name, spec.coordinate, spec.mode, spec.kp, spec.kd, limit, spec.initial, fastest, motor, where)
-
-
 def _locator(document: Document, spec: ModelSpec) -> Locate:
     """Turns "arm.yaml:12, bodies[1]" and a field into the line of that field."""
     paths: dict[str, tuple[str | int, ...]] = {}
-    for group in ("nodes", "actuators", "sensors", "loops", "wheels", "cmgs", "thrusters", "shapes", "alarms"):
+    for group in (*_GROUPS, *DEVICES, *element_kinds()):
         paths |= {document.place((group, i)): (group, i) for i in range(len(getattr(spec, group)))}
     for i in range(len(spec.bodies)):
         paths |= {document.place(path): path for path in (("bodies", i), ("bodies", i, "hinge"))}
@@ -144,6 +143,8 @@ def _locator(document: Document, spec: ModelSpec) -> Locate:
             return plain_locate(where, field)
         path = paths[where]
         renamed = _LOOP_FIELDS if path[0] == "loops" else _FIELDS
+        if path[0] in element_kinds():
+            renamed = {known.name: known.key for known in facts_of(element_kinds()[str(path[0])])}
         if field.startswith("terms."):
             return document.place((*path, "terms", field.removeprefix("terms.")))
         name = "axis" if field == "axes" and document.has((*path, "axis")) else renamed.get(field, field)

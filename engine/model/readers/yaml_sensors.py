@@ -9,28 +9,12 @@ import numpy as np
 
 from limberjack.engine.common.errors import ModelError
 from limberjack.engine.files.yaml_document import Document
-from limberjack.engine.model.devices import VECTORS, Errors, Sensor
+from limberjack.engine.model.elements.facts import facts_of, values
+from limberjack.engine.model.elements.sensor import ALWAYS, OF_FILES, Errors, Sensor, SensorMore
 from limberjack.engine.model.readers.schema import ModelSpec
-from limberjack.engine.model.readers.schema_sensors import ErrorsSpec, SensorSpec
 
-#: types of the file → types of the System
-_MEANS = {"encoder": "position", "resolver": "position", "joint_torque": "effort", "force_torque": "reaction"}
-_IMU = ("gyro", "accelerometer")
-#: they are instruments even without errors: while they see nothing, what they show stays
-_ALWAYS = ("star_tracker", "sun_sensor", "encoder", "resolver")
 #: fields that only some types have, and these
-_ONLY = {
-    "bits": ("encoder", "resolver"),
-    "pole_pairs": ("resolver", "motor_position"),
-    "amplitude_imbalance": ("resolver", "motor_position"),
-    "quadrature": ("resolver", "motor_position"),
-    "max_rate": ("star_tracker",),
-    "sun_exclusion": ("star_tracker",),
-    "field_of_view": ("sun_sensor",),
-    "gyro": ("imu",),
-    "accelerometer": ("imu",),
-}
-_PLAIN = ("name", "type", "target", *_IMU)
+_ONLY = {known.name: known.fact.only for kind in (Errors, SensorMore) for known in facts_of(kind) if known.fact.only}
 
 
 def make_sensors(spec: ModelSpec, document: Document) -> tuple[Sensor, ...]:
@@ -38,63 +22,36 @@ def make_sensors(spec: ModelSpec, document: Document) -> tuple[Sensor, ...]:
     return tuple(sensor for i, each in enumerate(spec.sensors) for sensor in _sensors(i, each, document))
 
 
-def _sensors(i: int, spec: SensorSpec, document: Document) -> list[Sensor]:
-    where = document.place(("sensors", i))
+def _sensors(i: int, spec: Any, document: Document) -> list[Sensor]:
+    where, means = document.place(("sensors", i)), OF_FILES.get(spec.type, (spec.type,))
     for field in spec.model_fields_set:
         if field in _ONLY and spec.type not in _ONLY[field]:
             what = f"sensor '{spec.name}' of type {spec.type} has no {field}"
-            mend = f"Remove it; it belongs to {' and '.join(_ONLY[field])}"
-            raise ModelError(what, where=document.place(("sensors", i, field)), mend=mend)
-    if spec.type == "imu":
-        return [_part_of_imu(i, part, spec, document) for part in _IMU]
-    given = spec.model_fields_set - set(_PLAIN)
-    errors = _errors(spec) if given or spec.type in _ALWAYS else None
-    return [Sensor(spec.name, _MEANS.get(spec.type, spec.type), spec.target, errors, where)]
+            remedy = f"Remove it; it belongs to {' and '.join(_ONLY[field])}"
+            raise ModelError(what, where=document.place(("sensors", i, field)), mend=remedy)
+    given = spec.model_fields_set - {"name", "type", "target", *means}
+    if len(means) > 1:
+        return [_part(i, part, spec, sorted(given), document) for part in means]
+    errors = _errors(spec) if given or spec.type in ALWAYS else None
+    return [Sensor(spec.name, means[0], spec.target, errors, where)]
 
 
-def _part_of_imu(i: int, part: str, spec: SensorSpec, document: Document) -> Sensor:
-    stray = sorted(spec.model_fields_set - set(_PLAIN))
+def _part(i: int, part: str, spec: Any, stray: list[str], document: Document) -> Sensor:
+    """One of the sensors that a sensor of several is."""
     if stray:
-        what = f"imu '{spec.name}' has {stray[0]} for both of its parts"
-        mend = f"Give it under gyro and under accelerometer: gyro: {{{stray[0]}: …}}"
-        raise ModelError(what, where=document.place(("sensors", i, stray[0])), mend=mend)
+        what = f"{spec.type} '{spec.name}' has {stray[0]} for both of its parts"
+        remedy = f"Give it under gyro and under accelerometer: gyro: {{{stray[0]}: …}}"
+        raise ModelError(what, where=document.place(("sensors", i, stray[0])), mend=remedy)
     errors = getattr(spec, part)
-    given = None if errors is None else _plain_errors(errors)
+    given = None if errors is None else Errors(**values(Errors, errors))
     return Sensor(f"{spec.name}.{part}", part, spec.target, given, document.place(("sensors", i)))
 
 
-def _vector(value: float | list[float] | None) -> np.ndarray:
-    return np.zeros(0) if value is None else np.atleast_1d(np.array(value, dtype=float))
-
-
-def _plain_errors(spec: ErrorsSpec) -> Errors:
-    vectors: dict[str, Any] = {name: _vector(getattr(spec, name)) for name in VECTORS}
-    return Errors(
-        rate=spec.rate or 0.0,
-        delay=spec.delay,
-        bias_time=spec.bias_time,
-        misalignment=np.zeros(3) if spec.misalignment is None else np.array(spec.misalignment, dtype=float),
-        wrap=spec.wrap or 0.0,
-        **vectors,
-    )
-
-
-def _errors(spec: SensorSpec) -> Errors:
-    plain = _plain_errors(spec)
-    pairs = spec.pole_pairs or (1 if spec.type == "resolver" else 0)
+def _errors(spec: Any) -> Errors:
+    given = values(Errors, spec)
+    pairs = given.get("pole_pairs", 1 if spec.type == "resolver" else 0)
     turn = 2.0 * math.pi / max(pairs, 1)
-    fields = {name: getattr(plain, name) for name in Errors.__dataclass_fields__}
+    wrap = given.get("wrap", turn if pairs else 0.0)
     if spec.bits is not None:
-        fields["resolution"] = np.array([turn / 2**spec.bits])
-    return Errors(
-        **fields
-        | {
-            "wrap": plain.wrap or (turn if pairs else 0.0),
-            "max_rate": math.inf if spec.max_rate is None else spec.max_rate,
-            "sun_exclusion": spec.sun_exclusion,
-            "field_of_view": 2.0 * math.pi if spec.field_of_view is None else spec.field_of_view,
-            "pole_pairs": pairs,
-            "amplitude_imbalance": spec.amplitude_imbalance,
-            "quadrature": spec.quadrature,
-        }
-    )
+        given["resolution"] = np.array([turn / 2**spec.bits])
+    return Errors(**given | {"pole_pairs": pairs, "wrap": wrap})

@@ -1,41 +1,33 @@
-"""`limberjack bench`."""
+"""`limberjack bench`: the benchmarks are in the repository, not in the installed package."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+import os
+import sys
+from pathlib import Path
 
 from limberjack.commands.arguments import check_processors
-from limberjack.commands.console import open_console
+from limberjack.engine.common.errors import ArgumentError
+from limberjack.version import __version__
+
+#: top of the repository, where this file is in one
+_TOP = Path(__file__).resolve().parents[3]
 
 
 def bench(options: argparse.Namespace) -> None:
-    """Run the comparison; see docs/benchmarks.md. Processor and folders are tried before anything is measured."""
+    """Run the comparison; processor and folders are tried before anything is measured. ArgumentError outside of it."""
+    if not (_TOP / "benchmarks" / "command.py").is_file():
+        raise ArgumentError(
+            "the benchmarks are not in the installed package. Check out Limberjack's repository at version "
+            f'{__version__} and run there: pip install -e ".[bench]", then limberjack bench.'
+        )
     check_processors(() if options.core is None else (options.core,))
     options.out.mkdir(parents=True, exist_ok=True)
     if options.history is not None:
         options.history.parent.mkdir(parents=True, exist_ok=True)
-    from limberjack.benchmarks import run
-    from limberjack.benchmarks.closed_chains import run as loops_run
-    from limberjack.benchmarks.flexible import run as flexible_run
-    from limberjack.benchmarks.fmu import run as fmu_run
-    from limberjack.benchmarks.realtime import run as realtime_run
-    from limberjack.benchmarks.telemetry import run as telemetry_run
-    from limberjack.engine.compile.kernel import announce_compilation
+    sys.path.insert(0, str(_TOP))
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(_TOP), os.environ.get("PYTHONPATH")]))  # of children
+    from benchmarks.command import bench as measure
 
-    announce_compilation()
-    special: dict[str, Callable[..., object]] = {
-        "fmu": fmu_run.bench,
-        "loops": loops_run.bench,
-        "flexible": flexible_run.bench,
-        "real_time": realtime_run.bench,
-        "telemetry": telemetry_run.bench,
-    }
-    measure = next((special[name] for name in special if getattr(options, name)), run.bench)
-    measure(
-        quick=options.quick,
-        out=options.out,
-        history_path=options.history,
-        core=options.core,
-        console=open_console(),
-    )
+    measure(options)

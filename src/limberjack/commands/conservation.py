@@ -15,7 +15,12 @@ STRAIN = "energy.strain"
 def momentum_conserved(system: System) -> bool:
     """Whether nothing acts from outside: no gravity, no thrusters, and every root hinge is free, without drives or
     passive forces."""
-    if np.any(system.gravity) or system.central is not None or system.thrusters:
+    if (
+        np.any(system.gravity)
+        or system.central is not None
+        or system.thrusters
+        or any(each.FORCE for each in system.elements)
+    ):
         return False
     driven = {a.coordinate for a in system.actuators}
     roots = [body.hinge for body in system.bodies if body.hinge.parent is None]

@@ -22,6 +22,7 @@ from limberjack.commands.conservation import CONSERVED, STRAIN, momentum_conserv
 from limberjack.commands.record import Record
 from limberjack.commands.trajectory import Reference, drivable, for_system
 from limberjack.engine.api.dynamics import Dynamics
+from limberjack.engine.model.catalogue.catalogue import signal_names
 from limberjack.engine.model.load import load
 from limberjack.engine.model.system import System
 
@@ -57,6 +58,7 @@ class Controller:
         self.held = [
             *(value for loop in system.loops for value in loop.first_commands),
             *(thruster.initial for thruster in system.thrusters),
+            *(value for element in system.elements for _, _, value in element.commands),
         ]
 
     def commands(self, state: Motion) -> tuple[np.ndarray, Reference]:
@@ -111,10 +113,7 @@ class Controller:
 def columns(system: System, outputs: tuple[str, ...]) -> list[str]:
     """Column names of the log."""
     return [
-        "time",
-        *(f"q.{name}" for name in system.coordinate_names),
-        *(f"v.{name}" for name in system.velocity_names),
-        *(f"tau.{name}" for name in system.velocity_names),
+        *signal_names(system, "time", "q", "v", "tau"),
         *(f"reference.{a.coordinate}" for a in drivable(system)),
         *(f"output.{name}" for name in outputs),
         *(f"momentum.{c}" for c in ("Lx", "Ly", "Lz", "px", "py", "pz")),

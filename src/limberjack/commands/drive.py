@@ -27,7 +27,7 @@ from limberjack.commands.record import read_csv, tracking_errors
 from limberjack.commands.tables import new_table
 from limberjack.commands.trajectory import drivable, resting
 from limberjack.engine.common.errors import ArgumentError, LimberjackError
-from limberjack.engine.model.devices import Actuator
+from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.load import load
 from limberjack.engine.model.system import Loop, System
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from limberjack.commands.controller import SAMPLES, Controller
+from limberjack.engine.model.catalogue.catalogue import signal_names
 from limberjack.engine.model.system import System
 
 
@@ -114,10 +115,7 @@ def drive_fmu(path: Path, system: System, duration_s: float, period_s: float) ->
 
 def compare(log: dict[str, np.ndarray], rows: dict[float, FmuState], system: System) -> Comparison:
     """The log of an engine process beside the rows of the FMU."""
-    names = (
-        *(f"q.{name}" for name in system.coordinate_names),
-        *(f"{kind}.{name}" for kind in ("v", "tau") for name in system.velocity_names),
-    )
+    names = signal_names(system, "q", "v", "tau")
     fmu = np.array([np.concatenate([state.q, state.v, state.tau]) for state in rows.values()])
     return Comparison(names, log["time"], np.column_stack([log[name] for name in names]), fmu)
 

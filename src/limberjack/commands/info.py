@@ -13,18 +13,18 @@ from rich.text import Text
 from rich.tree import Tree
 
 from limberjack.commands.console import open_console
-from limberjack.commands.graph import write_graph
 from limberjack.commands.info_loops import group_labels, plan_of, print_loops
 from limberjack.commands.tables import new_table
 from limberjack.engine.common.errors import ModelWarning
 from limberjack.engine.model.alarms import Bounds
+from limberjack.engine.model.catalogue.catalogue import SIGNALS, catalogue
 from limberjack.engine.model.load import load
 from limberjack.engine.model.system import Body, Dof, Hinge, System
 from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 
 
-def info(model: Path, load_options: dict[str, Any], graph: Path | None = None) -> None:
-    """Print the tree of bodies, its loops and the tables of coordinates, actuators and sensors; draw the graph."""
+def info(model: Path, load_options: dict[str, Any]) -> None:
+    """Print the tree of bodies, its loops and the tables of coordinates, actuators and sensors."""
     system = load(model, **load_options)
     console = open_console()
     console.print(
@@ -47,9 +47,16 @@ def info(model: Path, load_options: dict[str, Any], graph: Path | None = None) -
         console.print(_sensors(system))
     if system.alarms:
         console.print(_alarms(system))
-    if graph is not None:
-        write_graph(made, graph)
-        console.print(f"graph: {graph}")
+
+
+def signals(model: Path, load_options: dict[str, Any]) -> None:
+    """Print the name of every signal, as alarms, scenarios and telemetry have it, with unit, range and meaning."""
+    table = new_table("signals", "name", "unit", "range", "meaning", folding=(0, 3))
+    for number in catalogue(load(model, **load_options), *SIGNALS):
+        bounded = math.isfinite(number.low) or math.isfinite(number.high)
+        limits = f"{number.low:g} … {number.high:g}" if bounded else "-"
+        table.add_row(number.id, number.unit or "-", limits, number.text)
+    open_console().print(table)
 
 
 def check(model: Path, load_options: dict[str, Any]) -> int:
@@ -174,7 +181,7 @@ def _sensors(system: System) -> Table:
     table = new_table("sensors", "name", "type", "target", "components", folding=(0, 2, 3))
     for sensor in system.sensors:
         kind = f"{sensor.type}, instrument" if sensor.errors is not None else sensor.type
-        components = (suffix for suffix in SENSOR_TYPES[sensor.type][1] if suffix)
+        components = (suffix for suffix in SENSOR_TYPES[sensor.type].suffixes if suffix)
         table.add_row(sensor.name, kind, sensor.target, ", ".join(components))
     return table
 

@@ -11,15 +11,20 @@ from typing import Any
 from limberjack.bridge.endpoints import check_binding
 from limberjack.bridge.settings import Settings
 from limberjack.commands.console import open_console
-from limberjack.commands.guarded import guard, watched
 from limberjack.commands.hil import show_rights, show_statistics
 from limberjack.commands.tables import new_table
+from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.compile.kernel import announce_compilation
 from limberjack.engine.files.yaml_document import parse_document
+from limberjack.hil.guarded_bench import guard, watched
 from limberjack.hil.scenario.execution import Visit, run_scenario
 from limberjack.hil.scenario.results import Result
 from limberjack.hil.scenario.scenario_file import Scenario, load_scenario
+from limberjack.hil.served_bench import served
+
+#: options that the process of a guarded bench has too
+_PASSED_ON = ("seed", "serve", "publish_every", "lease", "keys")
 
 
 def scenario(options: argparse.Namespace) -> int:
@@ -30,13 +35,28 @@ def scenario(options: argparse.Namespace) -> int:
     announce_compilation()
     out = options.out or Path("results") / options.file.stem
     if options.hung_after is not None:
-        return guard(options, loaded.spec.name, out)
+        limit_s = arguments.positive("--hung-after", options.hung_after)
+        return guard(_command(options, out), loaded.spec.name, out, limit_s, _say)
     pace = False if options.no_pace else None
     if loaded.spec.pacing.real_time and not options.no_pace:
-        print(f"{loaded.spec.name}: {loaded.spec.duration:g} s at the pace of the clock", file=sys.stderr, flush=True)
+        _say(f"{loaded.spec.name}: {loaded.spec.duration:g} s at the pace of the clock")
     result = run_scenario(loaded, out=out, seed=options.seed, paced=pace, visit=watched(_visit(options, loaded)))
     _show(result)
     return result.exit_code
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _command(options: argparse.Namespace, out: Path) -> list[str]:
+    """What runs the same scenario in another process."""
+    words = [str(options.file), "--out", str(out), *(["--no-pace"] if options.no_pace else [])]
+    for name in _PASSED_ON:
+        if getattr(options, name) is not None:
+            words += [f"--{name.replace('_', '-')}", str(getattr(options, name))]
+    words += [word for text in options.set for word in ("--set", text)]
+    return [sys.executable, "-m", "limberjack", "hil", *words]
 
 
 def _visit(options: argparse.Namespace, loaded: Scenario) -> Visit | None:
@@ -49,9 +69,7 @@ def _visit(options: argparse.Namespace, loaded: Scenario) -> Visit | None:
     check_binding(options.serve, keyed=options.keys is not None)
     given = {"publish_divisor": options.publish_every, "lease_s": options.lease, "keys": options.keys}
     settings = Settings(options.serve, **{name: value for name, value in given.items() if value is not None})
-    from limberjack.commands.served import served
-
-    return lambda built: served(loaded, built, settings)
+    return lambda built: served(loaded, built, settings, _say)
 
 
 def parse_overrides(given: Sequence[str]) -> dict[str, Any]:

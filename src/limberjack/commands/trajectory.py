@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from limberjack.engine.model.devices import Actuator
+from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.system import Dof, System
 
 #: excursions where no limit asks for less

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 import limberjack as lj
-from limberjack.engine.model.devices import Actuator
+from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.system import Dof, Node
 from tests.loops.mechanisms.parts import assembled, at, lamina, pin, sliding, turning
 

@@ -1,0 +1,24 @@
+"""Where the user's nodes are, and how they move, once the sweeps have placed and moved the links."""
+
+from __future__ import annotations
+
+from limberjack.engine.algebra.spatial import add, add_cross, load3, load9, mul, rot
+from limberjack.engine.compile.kernel import kernel
+from limberjack.engine.tables.plant import W_V
+
+
+@kernel
+def node_pose(plant, work, node):
+    """Rotation (9) and position (3) of a node in the inertial frame."""
+    body, local = work.pose[plant.node_row[node]], plant.node_pose[node]
+    R = load9(body, 0)
+    return mul(R, load9(local, 0)), add(load3(body, 9), rot(R, load3(local, 9)))
+
+
+@kernel
+def node_velocity(plant, work, node):
+    """Angular velocity, and velocity of the node's origin, in inertial axes."""
+    row = work.rows[plant.node_row[node]]
+    R = load9(work.pose[plant.node_row[node]], 0)
+    w = load3(row, W_V)
+    return rot(R, w), rot(R, add_cross(load3(row, W_V + 3), w, load3(plant.node_pose[node], 9)))

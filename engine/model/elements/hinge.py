@@ -1,0 +1,98 @@
+"""Hinges: the connection of a body to its parent, and what acts along its coordinates."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from limberjack.engine.algebra.rigid import Pose
+from limberjack.engine.modes.modal import Attachment, Integrals
+from limberjack.engine.tables.hinge_types import ATTACHED_TYPE, HINGE_TYPES, HingeType, modal_type
+
+
+@dataclass(frozen=True)
+class Dof:
+    """What acts along one velocity coordinate of a hinge. Units: N·m or N for forces, rad or m for positions.
+
+    The hinge's own generalized force is
+    ``-stiffness (q - rest) - damping v - friction tanh(v / friction_rate)`` plus, beyond a limit, the one-sided
+    spring-damper ``limit_stiffness``, ``limit_damping``. ``armature`` (kg·m² or kg) is reflected rotor inertia and
+    adds to the mass matrix. ``limit_stiffness`` and ``limit_damping`` of None are chosen at build from the
+    hinge's articulated inertia, so that the stop behaves like a critically damped oscillator of 20 ms.
+    """
+
+    stiffness: float = 0.0
+    rest: float = 0.0
+    damping: float = 0.0
+    friction: float = 0.0
+    friction_rate: float = 0.01
+    armature: float = 0.0
+    lower: float = -math.inf
+    upper: float = math.inf
+    limit_stiffness: float | None = None
+    limit_damping: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Hinge:
+    """Connection of a body to its parent.
+
+    type : a key of HINGE_TYPES; "modal" and "attached" for the links of a modal body (`flexible.py`)
+    parent : name of the parent body, or None for the inertial frame
+    inboard : pose of the hinge frame O+ in the parent body's frame
+    outboard : pose of the hinge frame O in this body's frame; O and O+ coincide at q = 0
+    axes : unit axes in the hinge frame, one row a direction that the type asks for: the turning or sliding axis of
+        1-dof and cylindrical hinges; universal and gimbal, the successive turning axes, mutually orthogonal; planar,
+        [normal, x direction]; rolling, [spin axis, direction of travel for positive rotation]
+    pitch : helical, metres of travel a radian; radius : rolling, metres
+    map : custom, H* (6, r) in hinge-frame axes, [angular; linear]
+    modes : modal, the integrals of the body, of unit modal mass; attachment : attached, where on the modal body
+    dofs : one Dof for each velocity coordinate
+    q0, v0 : initial coordinates (nq,) and velocities (nv,)
+    merge : a fixed hinge is folded into its parent (no reaction is then reported) unless this is False
+    where : where the hinge was written ("arm.urdf:30, joint 'elbow'"), for messages
+
+    In a hinge made by hand, empty ``dofs``, ``q0`` or ``v0`` mean: default Dofs, the zero position (unit
+    quaternion), at rest; `validate` fills them in and makes ``axes`` unit vectors.
+    """
+
+    name: str
+    type: str
+    parent: str | None
+    inboard: Pose = field(default_factory=Pose)
+    outboard: Pose = field(default_factory=Pose)
+    axes: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
+    pitch: float = 0.0
+    radius: float = 0.0
+    map: np.ndarray | None = None
+    modes: Integrals | None = None
+    attachment: Attachment | None = None
+    dofs: tuple[Dof, ...] = ()
+    q0: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    v0: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    merge: bool = True
+    where: str = field(default="", compare=False)
+
+    @property
+    def kind(self) -> HingeType:
+        """Sizes and coordinate names of this hinge's type."""
+        if self.modes is not None:
+            return modal_type(len(self.modes.Mff))
+        return ATTACHED_TYPE if self.attachment is not None else HINGE_TYPES[self.type]
+
+    @property
+    def nv(self) -> int:
+        """Number of velocity coordinates."""
+        return self.map.shape[1] if self.map is not None else self.kind.nv
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """Names of the nq coordinates: "elbow" for one, "wrist.angle1", … for several."""
+        return self.kind.coordinate_names(self.name)
+
+    @property
+    def velocity_names(self) -> tuple[str, ...]:
+        """Names of the nv velocities."""
+        return self.kind.velocity_names(self.name, self.nv)

@@ -1,0 +1,96 @@
+"""The tables of docs/model-format.md that follow from declarations: `python -m …elements.reference FILE` renews them.
+
+A table stands between two marks, `<!-- fields: Motor -->` or `<!-- sensors -->`, and `<!-- end -->`.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from limberjack.engine.model.elements.central_gravity import CentralGravity
+from limberjack.engine.model.elements.drive import Actuator
+from limberjack.engine.model.elements.facts import Known, facts_of
+from limberjack.engine.model.elements.motor import Motor
+from limberjack.engine.model.elements.sensor import OF_FILES, Errors, Sensor, SensorMore
+from limberjack.engine.model.elements.thruster import Thruster
+from limberjack.engine.model.elements.wheel import Wheel, WheelMore
+from limberjack.engine.model.readers.schema_elements import DEVICES
+from limberjack.engine.model.system import item_kinds
+from limberjack.engine.tables.measures import FORCE, MEASURES, POSITION, RATE
+from limberjack.engine.tables.sensor_types import SENSOR_TYPES, Part, SensorRow
+
+_HEAD = "| field | unit | range | default | meaning |\n| --- | --- | --- | --- | --- |\n"
+_POSE = "| `position`, `rpy`, `quaternion`, `rotation` | | | the body's or node's frame | pose of its frame |"
+_MARKED = re.compile(r"(<!-- (fields: \w+|sensors) -->\n).*?(<!-- end -->)", re.DOTALL)
+#: a target of `SENSOR_TYPES` in words
+_TARGETS = {"joining loop": "loop that joins two frames", "motor": "drive with a motor"}
+
+
+def _row(known: Known) -> str:
+    default = known.shown_default
+    shown = f"`{default}`" if isinstance(known.default, (str, bool)) or default[:1] == "[" else default
+    return f"| `{known.key}` | {known.fact.unit or '–'} | {known.bound} | {shown} | {known.text} |".replace("  ", " ")
+
+
+def _fields(listed: Iterable[Known], posed: bool = False) -> str:
+    rows = [_row(known) for known in listed]
+    if posed:
+        rows.insert(2, _POSE)  # behind name and body
+    return _HEAD + "\n".join(rows) + "\n"
+
+
+def _of_kinds() -> dict[str, Callable[[], str]]:
+    """Name in a mark → its table."""
+    kinds: tuple[type, ...] = (Actuator, CentralGravity, Motor, Sensor, Thruster)
+    kinds += tuple(kind for kind in item_kinds().values() if facts_of(kind) and kind not in kinds)
+    plain = {kind.__name__: lambda kind=kind: _fields(facts_of(kind)) for kind in kinds}
+    plain |= {kind.__name__: lambda kind=kind: _fields(facts_of(kind), posed=True) for kind, _ in DEVICES.values()}
+    return plain | {
+        "Wheel": lambda: _fields((*facts_of(Wheel), *facts_of(WheelMore)), posed=True),
+        "Errors": lambda: _fields((*facts_of(Errors), *facts_of(SensorMore))),
+    }
+
+
+def _sensors() -> str:
+    lines = ["| type | target | outputs | unit |", "| --- | --- | --- | --- |"]
+    for name in (*SENSOR_TYPES, *OF_FILES):
+        means = OF_FILES.get(name, (name,))
+        kinds = [SENSOR_TYPES[each] for each in means]
+        parts = [part for kind in kinds for part in kind.parts]
+        outputs = "; ".join(f"*name*`.{each}`: {_outputs(kind)}" for each, kind in zip(means, kinds))
+        outputs = outputs if len(kinds) > 1 else _outputs(kinds[0])
+        units = ", ".join(dict.fromkeys(_unit(kinds[0], part) for part in parts))
+        said = "; ".join(part.text.rstrip(",") for part in parts)
+        lines.append(f"| `{name}` | {_TARGETS.get(kinds[0].target, kinds[0].target)} | {outputs}: {said} | {units} |")
+    return "\n".join(lines) + "\n"
+
+
+def _unit(kind: SensorRow, part: Part) -> str:
+    """Units of a quantity, of what turns and of what slides where it may be either."""
+    of_target = {"q": POSITION, "v": RATE, "tau": FORCE, "command": FORCE[1]}
+    measure = of_target[part.shows] if part.shows else part.measure
+    pair = (measure,) if isinstance(measure, str) else measure
+    return " or ".join(MEASURES[each].unit if each else "1" for each in pair)
+
+
+def _outputs(kind: SensorRow) -> str:
+    return "*name*" if kind.suffixes == ("",) else " ".join(f"`{suffix}`" for suffix in kind.suffixes)
+
+
+def renewed(text: str) -> str:
+    """The text of the page with its tables as the declarations have them. KeyError for a mark of an unknown kind."""
+    kinds = _of_kinds()
+
+    def table(found: re.Match[str]) -> str:
+        what = found[2].removeprefix("fields: ")
+        return found[1] + (_sensors() if what == "sensors" else kinds[what]()) + found[3]
+
+    return _MARKED.sub(table, text)
+
+
+if __name__ == "__main__":
+    page = Path(sys.argv[1])
+    page.write_text(renewed(page.read_text(encoding="utf-8")), encoding="utf-8")

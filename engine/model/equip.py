@@ -1,0 +1,39 @@
+"""Elements and alarms added to a System."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from limberjack.engine.model.alarms import Alarm
+from limberjack.engine.model.elements.central_gravity import CentralGravity
+from limberjack.engine.model.elements.device import Device
+from limberjack.engine.model.elements.facts import Element
+from limberjack.engine.model.elements.rotor import Rotor
+from limberjack.engine.model.elements.thruster import Thruster
+from limberjack.engine.model.system import System, item_kinds
+from limberjack.engine.model.validate import validate
+
+
+def equip(system: System, *elements: Device | Thruster | Rotor | CentralGravity | Element | Alarm) -> System:
+    """A checked copy of a System with these elements and alarms as well.
+
+    A CentralGravity takes the place of the uniform gravity. Raises ModelError for an element that does not fit.
+    """
+    for element in elements:
+        system = _with(system, element)
+    return validate(system)
+
+
+def _with(system: System, element: Device | Thruster | Rotor | CentralGravity | Element | Alarm) -> System:
+    if isinstance(element, CentralGravity):
+        return replace(system, central=element, gravity=np.zeros(3))
+    if isinstance(element, Device):
+        made = element.parts()
+        bodies, actuators = (*system.bodies, made.body), (*system.actuators, *made.drives)
+        return replace(system, bodies=bodies, actuators=actuators, rotors=(*system.rotors, *made.rotors))
+    field = next(name for name, kind in item_kinds().items() if kind is type(element))
+    more: dict[str, Any] = {field: (*getattr(system, field), element)}
+    return replace(system, **more)

@@ -1,0 +1,239 @@
+"""While a scenario runs, its bench answers as a free-running engine process does."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from limberjack.bridge.controls import Controls
+from limberjack.bridge.service import Service
+from limberjack.bridge.service_host import ServiceHost
+from limberjack.bridge.settings import Settings
+from limberjack.engine.api.impact import Impact
+from limberjack.engine.common.errors import ArgumentError, LimberjackError
+from limberjack.hil.bench_interfaces import Bench
+from limberjack.hil.events import Event
+from limberjack.hil.scenario.bench_setup import Built
+from limberjack.hil.scenario.scenario_file import Scenario
+from limberjack.hil.timeline import Action, SetFault, SetParameter, Switch
+
+_REQUESTS_A_FRAME = 4
+_EVENTS_A_FRAME = 4
+_EVENTS_WAITING = 256  # events of the bench that wait to be published; more are dropped and counted
+_TOLD_BY_SERVICE = ("parameter", "attach", "release", "lock", "unlock")
+_COMMANDS_TOLD = 10_000  # events of commands from outside; the record's rows have all of them
+
+
+class BenchControls(Controls):
+    """What clients change on a bench, in the frame that comes; everything is an event of the run.
+
+    A command that a device sets is taken over by a client that sets it, until the client gives up the lease.
+    """
+
+    def __init__(self, scenario: Scenario, built: Built, stop: Callable[[str], None]) -> None:
+        super().__init__(built.executive.simulation)
+        reason = f"a bench plays the scenario '{scenario.spec.name}' from its start to its end"
+        self.refused = {kind: f"{reason}; it takes no '{kind}'." for kind in ("step", "restore", "reset")}
+        self.about = {"bench": _about(scenario, built)}
+        self._stop, self._faults = stop, built.faults
+        self._events, self._timeline = built.executive.log, built.executive.timeline
+        names, devices = self.simulation.command_names, self.about["bench"]["devices"]
+        self._owned = np.array([name in devices for name in names], dtype=bool)
+        self._taken, self._values = np.zeros(len(names), dtype=bool), np.zeros(len(names))
+        self._bench: Bench | None = None
+        self._told, self._owner = 0, ""
+
+    def begin(self, bench: Bench) -> None:
+        """The bench on which the requests that follow act."""
+        self._bench = bench
+
+    def lease(self, holder: str | None) -> None:
+        """Commands taken over go back to their devices when their client holds the lease no more."""
+        if self._owner and holder != self._owner:
+            assert self._bench is not None
+            names = self._names(self._taken)
+            self._bench.say("command", names, f"back to the devices: '{self._owner}' holds the lease no more")
+            self._taken[:], self._owner = False, ""
+
+    def hold(self, commands: np.ndarray) -> None:
+        """Put what clients have taken over among the commands (nu,)."""
+        if self._owner:
+            np.copyto(commands, self._values, where=self._taken)
+
+    def command(self, places: slice | np.ndarray, values: np.ndarray, client: str) -> None:
+        """They act in the next frame."""
+        with self._acting(client) as bench:
+            before = self.simulation.command_vector
+            super().command(places, values, client)
+            now = self.simulation.part("command")
+            named = np.zeros(len(now), dtype=bool)
+            named[places] = True
+            new = named & self._owned & ~self._taken
+            self._taken |= named & self._owned
+            self._values[named] = now[named]
+            if new.any():
+                self._owner = client
+                bench.say("command", self._names(new), f"taken over from the devices by '{client}'")
+            for place in np.flatnonzero(named).tolist():
+                self._timeline.end_ramp(self.simulation.command_names[place])
+            for place in np.flatnonzero(named & ((now != before) | new)).tolist():
+                self._tell(bench, self.simulation.command_names[place], float(now[place]))
+
+    def parameter(self, name: str, value: float, client: str) -> None:
+        """As the timeline does it; it is in the record."""
+        with self._acting(client) as bench:
+            self._begin(SetParameter(name, value), bench)
+
+    def switch(self, kind: str, name: str, client: str) -> Impact:
+        """As the timeline does it; it is in the record."""
+        with self._acting(client) as bench:
+            action = Switch(kind, name)
+            action.check(self.simulation)
+            return action.switch(bench)
+
+    def fault(self, name: str, active: bool | None, client: str) -> bool:
+        """Begin or end a fault of the scenario; one that is so already stays so."""
+        with self._acting(client) as bench:
+            if name not in self._faults:
+                listed = ", ".join(self._faults) or "none"
+                raise ArgumentError(f"the scenario has no fault '{name:.40}'; it has {listed}.")
+            if active is not None and active != (name in bench.acting):
+                self._begin(SetFault(self._faults[name], active), bench)
+            return name in bench.acting
+
+    def shut_down(self, client: str) -> None:
+        """The run ends before the next frame."""
+        self._stop(f"stopped by the client '{client}'.")
+
+    @contextlib.contextmanager
+    def _acting(self, client: str) -> Iterator[Bench]:
+        """Events name the client while this lasts. ArgumentError where the bench refuses."""
+        assert self._bench is not None
+        self._bench.client = client
+        try:
+            yield self._bench
+        except LimberjackError as error:
+            raise ArgumentError(str(error)) from None
+        finally:
+            self._bench.client = ""
+
+    def _begin(self, action: Action, bench: Bench) -> None:
+        """ArgumentError also where the event would be lost: the record could not be replayed then."""
+        if self._events.full:
+            raise ArgumentError("the run's log of events is full; nothing that a replay needs can be changed any more.")
+        action.check(self.simulation)
+        action.begin(bench)
+
+    def _tell(self, bench: Bench, name: str, value: float) -> None:
+        if self._told < _COMMANDS_TOLD:
+            bench.say("command", name, f"{value:g}", value=value)
+        elif self._told == _COMMANDS_TOLD:
+            bench.say("command", "*", "further commands from outside are no events; the rows of the record have them")
+        self._told += 1
+
+    def _names(self, which: np.ndarray) -> str:
+        return ", ".join(name for name, chosen in zip(self.simulation.command_names, which) if chosen)
+
+
+class ServedBench:
+    """A visitor of the run that is a Service behind its sockets."""
+
+    def __init__(self, scenario: Scenario, built: Built, settings: Settings) -> None:
+        """Binds; raises EndpointError, KeyFileError, ArgumentError."""
+        executive = built.executive
+        self._executive, self._signals = executive, executive.signals
+        self._controls = BenchControls(scenario, built, executive.stop)
+        self.service = Service(executive.simulation, settings, controls=self._controls)
+        self.service.pace_status = self._pace
+        self._host = ServiceHost(self.service)
+        self.endpoints = self._host.endpoints
+        self._waiting: deque[Event] = deque()
+        self._dropped = self._frame = 0
+        self._patience_s = max(0.1 * executive.period, 1e-4)
+        executive.log.listeners.append(self._hear)
+
+    def command(self, commands: np.ndarray) -> None:
+        """What clients have taken over from devices."""
+        self._controls.hold(commands)
+
+    def visit(self, bench: Bench) -> None:
+        """Publish the state of a new frame and what happened in it, answer a few requests."""
+        station = self._host
+        self._controls.begin(bench)
+        if bench.frame != self._frame:
+            self._frame = bench.frame
+            self.service.show(self._signals.vector[1:])
+            station.publish_state()
+        self._publish_events(_EVENTS_A_FRAME)
+        station.look_around()
+        station.serve(_REQUESTS_A_FRAME, time.monotonic() + self._patience_s)
+        self._controls.lease(self.service.sessions.holder(time.monotonic()))
+
+    def close(self) -> None:
+        """Publish what is left and a last heartbeat, then let go of the addresses."""
+        try:
+            self._publish_events(_EVENTS_WAITING)
+            self._host.heartbeat()
+        finally:
+            self._host.close()
+
+    def _hear(self, event: Event) -> None:
+        """Keep an event to be published, unless the service tells it itself."""
+        if "client" in event.data and event.kind in _TOLD_BY_SERVICE:
+            return
+        if len(self._waiting) < _EVENTS_WAITING:
+            self._waiting.append(event)
+        else:
+            self._dropped += 1
+
+    def _publish_events(self, most: int) -> None:
+        for _ in range(min(len(self._waiting), most)):
+            event = self._waiting.popleft()
+            body = {"event": "bench", "kind": event.kind, "source": event.source, "text": event.text}
+            self._host.publish("event", {**body, "time": event.time, "data": event.data})
+
+    def _pace(self) -> dict[str, Any]:
+        frames = self._executive.frames
+        p50, p99 = (1e-9 * frames.compute.percentile(percent) for percent in (50.0, 99.0))
+        return {
+            "overruns": frames.overruns,
+            "late_max_s": 1e-9 * frames.lateness.most,
+            "lost_s": frames.skipped * self._executive.period,
+            "real_time_factor": frames.real_time_factor(),
+            "frame_p50_s": p50,
+            "frame_p99_s": p99,
+            "events_dropped": self._dropped,
+        }
+
+
+@contextlib.contextmanager
+def served(scenario: Scenario, built: Built, settings: Settings, say: Callable[[str], None]) -> Iterator[ServedBench]:
+    """A bench that answers while this lasts, and says where.
+
+    settings : its mode and rate follow from the run
+    """
+    bench = ServedBench(scenario, built, replace(settings, mode="free-running", rate_hz=1.0 / built.executive.period))
+    try:
+        at = bench.endpoints
+        say(f"bench '{scenario.spec.name}' answers at {at.request}, states at {at.state}, topics at {at.topics}")
+        yield bench
+    finally:
+        bench.close()
+
+
+def _about(scenario: Scenario, built: Built) -> dict[str, Any]:
+    """What clients are told of the bench."""
+    names = built.executive.simulation.command_names
+    owners = {names[place]: part.name for part in built.executive.devices for place in part.commands}
+    return {
+        "scenario": scenario.spec.name,
+        "paced": built.executive.paced,
+        "faults": [{"name": fault.name, "type": fault.type} for fault in scenario.spec.faults],
+        "devices": owners,
+    }

@@ -1,0 +1,107 @@
+"""Bushings: closed forms, energy of large turns, momentum, slopes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import limberjack as lj
+
+HELD = """
+limberjack: 1
+name: held
+gravity: [0, 0, 0]
+bodies:
+  - {name: a, mass: 2.0, inertia: {xx: 0.2, yy: 0.3, zz: 0.4}, hinge: {type: free, parent: world}}
+nodes:
+  - {name: mount, body: world}
+"""
+FREE = """
+limberjack: 1
+name: pair
+gravity: [0, 0, 0]
+bodies:
+  - {name: a, mass: 3.0, com: [0.1, 0, 0], inertia: {xx: 0.2, yy: 0.3, zz: 0.4}, hinge: {type: free, parent: world,
+     initial: {velocity: {wx: 1.3, vy: 0.1}}}}
+  - {name: b, mass: 1.0, inertia: {xx: 0.1, yy: 0.2, zz: 0.15}, hinge: {type: free, parent: world,
+     initial: {position: [0.3, 0.2, 0], rpy: [0.9, -0.5, 1.2], velocity: {wz: -0.5, vx: 0.2}}}}
+nodes:
+  - {name: on_a, body: a, position: [0.3, 0.1, -0.2]}
+  - {name: on_b, body: b, position: [-0.1, 0.2, 0.1], rpy: [0.3, 0, 0]}
+"""
+_FACTOR = np.random.default_rng(3).normal(size=(6, 6))
+FULL = _FACTOR @ _FACTOR.T + 5.0 * np.eye(6)
+
+
+def loaded(tmp_path: Path, text: str) -> lj.System:
+    path = tmp_path / "model.yaml"
+    path.write_text(text)
+    return lj.load(path)
+
+
+def bushing(ends: str, stiffness: object, damping: object = "[0, 0, 0, 0, 0, 0]") -> str:
+    return f"bushings: [{{name: m, {ends}, stiffness: {stiffness}, damping: {damping}}}]"
+
+
+def test_small_motions_are_those_of_the_matrices(tmp_path):
+    C = 0.1 * FULL
+    system = loaded(tmp_path, HELD + bushing("from: mount, to: a", FULL.tolist(), C.tolist()))
+    model = lj.linearize(system)
+    M = np.diag([0.2, 0.3, 0.4, 2.0, 2.0, 2.0])
+    assert model.A[6:, :6] == pytest.approx(-np.linalg.solve(M, FULL), rel=1e-8, abs=1e-8)
+    assert model.A[6:, 6:] == pytest.approx(-np.linalg.solve(M, C), rel=1e-8, abs=1e-8)
+
+
+def test_the_moment_of_a_plain_turn_is_its_stiffness(tmp_path):
+    system = loaded(tmp_path, HELD + bushing("from: mount, to: a", "[7, 7, 7, 1, 1, 1]"))
+    simulation = lj.Simulation(system)
+    turn = np.array([0.8, -1.1, 0.6])
+    x, y, z, w = Rotation.from_rotvec(turn).as_quat()
+    simulation.q = [w, x, y, z, 0.0, 0.0, 0.0]
+    assert simulation.vdot[:3] * [0.2, 0.3, 0.4] == pytest.approx(-7.0 * turn, rel=1e-12)
+
+
+def test_energy_and_momentum_are_kept_through_large_turns(tmp_path):
+    simulation = lj.Simulation(loaded(tmp_path, FREE + bushing("from: on_a, to: on_b", FULL.tolist())), dt=1e-3)
+
+    def whole() -> float:
+        def pose(name: str) -> tuple[Rotation, np.ndarray]:
+            w, *xyz = simulation.output[f"{name}.orientation"]
+            return Rotation.from_quat([*xyz, w]), simulation.output[f"{name}.position"]
+
+        (A, a), (B, b) = pose("on_a"), pose("on_b")
+        e = np.concatenate([(A.inv() * B).as_rotvec(), A.inv().apply(b - a)])
+        return float(simulation.output["energy.total"] + 0.5 * e @ FULL @ e)
+
+    before = whole()
+    simulation.step(1500)
+    assert whole() == pytest.approx(before, rel=1e-9)
+    drifts = [drift(simulation.system, n) for n in (250, 500)]
+    assert drifts[0] < 1e-3
+    assert drifts[1] < drifts[0] / 12.0  # of the integrator, of fourth order
+
+
+def drift(system: lj.System, steps: int) -> float:
+    """By how much momentum changes in a second of so many steps."""
+    simulation = lj.Simulation(system, dt=1.0 / steps)
+    momentum = simulation.output["momentum"]
+    simulation.step(steps)
+    return float(np.abs(simulation.output["momentum"] - momentum).max())
+
+
+def test_six_numbers_are_the_diagonal_and_wrong_matrices_are_refused(tmp_path):
+    six = loaded(tmp_path, FREE + bushing("from: on_a, to: on_b", "[1, 2, 3, 4, 5, 6]"))
+    assert np.array_equal(six.bushings[0].stiffness, np.diag([1.0, 2, 3, 4, 5, 6]))
+    crooked = FULL.copy()
+    crooked[0, 3] += 1.0
+    for stiffness, said in (
+        (crooked.tolist(), "not symmetric and positive semidefinite"),
+        ((-FULL).tolist(), "not symmetric and positive semidefinite"),
+        ("[1, 2, 3]", "3 entries"),
+    ):
+        with pytest.raises(lj.ModelError, match=said) as refused:
+            loaded(tmp_path, FREE + bushing("from: on_a, to: on_b", stiffness))
+        assert "model.yaml:" in str(refused.value)
