@@ -38,7 +38,7 @@ from limberjack.engine.algebra.spatial import (
 )
 from limberjack.engine.algebra.views import BLOCK, LANES
 from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.kernels.nodes import framed
+from limberjack.engine.kernels.nodes import matrix_frame
 from limberjack.engine.kernels.nodes.body_inertia import gather
 from limberjack.engine.kernels.nodes.modal_condensed import condense_node
 from limberjack.engine.tables import flexible as fl
@@ -47,11 +47,11 @@ from limberjack.engine.tables.flexible import blocks_of, modal_view
 
 
 @kernel
-def _jacobian_rate(t, rate, b, da, db):
+def _jacobian_rate(theta, rate, b, da, db):
     """(dJ_r/dt) dθ/dt at d²θ/dt² = 0."""
-    once = cross(t, rate)
-    slope = dot(t, rate)
-    return add_scaled(add_scaled(scale(-da * slope, once), db * slope, cross(t, once)), b, cross(rate, once))
+    once = cross(theta, rate)
+    slope = dot(theta, rate)
+    return add_scaled(add_scaled(scale(-da * slope, once), db * slope, cross(theta, once)), b, cross(rate, once))
 
 
 @kernel
@@ -186,12 +186,12 @@ def inward(plant, work, k, h, I, external):
     if column < 0 or modal[fl.MI_CONDENSED]:
         if column >= 0:
             condense_node(work, parts, modes, h, column, R, p, P)
-        framed.hand_force(topo[t.FIRST], row, up, n, f)
+        matrix_frame.hand_force(topo[t.FIRST], row, up, n, f)
         return
     fresh = column == 0 and plant.topo[topo[t.UP] - 1, t.GROUP] < 0  # a group has cleared D: not all nodes hand in here
     for b in range(blocks):
         _couple(work, parts, modes, h, b, R, p, P, fresh)
-    framed.hand(topo[t.FIRST], row, up, P, n, f)
+    matrix_frame.hand(topo[t.FIRST], row, up, P, n, f)
 
 
 @kernel

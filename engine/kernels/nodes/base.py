@@ -131,7 +131,7 @@ def gain(body, acc, leaf, x):
 def solve_inward(x, rows, j, z):
     """D⁻¹ (T - z) in place of T, eight right-hand sides."""
     z = load_six(z, 0)
-    t = (
+    right = (
         load_lanes(rows, LANES * j) - z[0],
         load_lanes(rows, LANES * (j + 1)) - z[1],
         load_lanes(rows, LANES * (j + 2)) - z[2],
@@ -140,7 +140,7 @@ def solve_inward(x, rows, j, z):
         load_lanes(rows, LANES * (j + 5)) - z[5],
     )
     for c in range(6):
-        store_lanes(rows, LANES * (j + c), dot6(load6(x[c], X_D), t))
+        store_lanes(rows, LANES * (j + c), dot6(load6(x[c], X_D), right))
 
 
 @kernel

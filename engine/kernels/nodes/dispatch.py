@@ -1,7 +1,7 @@
 """Which kind of node does what: the sweeps ask here, where the kind of a node (PATH) chooses among the modules.
 
 A kind is a module of this room: `revolute`, `prismatic`, `general` and `base`, and `modal` and `attachment` for bodies
-that deform. A new one is its module and a branch below. Each offers what it does in its own way (`framed.py`,
+that deform. A new one is its module and a branch below. Each offers what it does in its own way (`matrix_frame.py`,
 `articulated.py`, `slope_columns.py`: what several share):
 
     place, velocity                      its frame; V(k)
@@ -12,18 +12,18 @@ that deform. A new one is its module and a branch below. Each offers what it doe
     composite                            its rows and columns of the mass matrix
     slopes, gain                         derivatives: columns of its velocities; G and D⁻¹
 
-Nodes of bodies that deform go through `flexible.py`; what loops ask besides stands in `dispatch_loops.py`. The order of
-reads and sums decides which products the compiler contracts, and with it the last bit.
+Nodes of bodies that deform go through `dispatch_modal.py`; what loops ask besides stands in `dispatch_loops.py`. The
+order of reads and sums decides which products the compiler contracts, and with it the last bit.
 """
 
 from __future__ import annotations
 
 from limberjack.engine.algebra.spatial import ZERO, add, add_cross, load3, load6, load9, rot, store3, store6, sub
 from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.kernels.nodes import attachment, base, framed, general, modal, prismatic, revolute
+from limberjack.engine.kernels.nodes import attachment, base, general, matrix_frame, modal, prismatic, revolute
 from limberjack.engine.kernels.nodes.body_inertia import body_force, gather
 from limberjack.engine.kernels.nodes.composite import C_H, C_M, pick_row
-from limberjack.engine.kernels.nodes.flexible import (
+from limberjack.engine.kernels.nodes.dispatch_modal import (
     accelerate_flexible,
     composite_flexible,
     force_flexible,
@@ -45,7 +45,7 @@ def hinge_in(plant, work, k, w, u):
     topo, row = plant.topo[k], work.rows[k + 1]
     if topo[t.PATH] == t.PATH_REVOLUTE:
         return revolute.motion_in(topo, plant.body[k], row, w, u)
-    return framed.motion_in(row, w, u)
+    return matrix_frame.motion_in(row, w, u)
 
 
 @kernel
@@ -54,7 +54,7 @@ def hinge_out(plant, work, k, n, f):
     topo, row = plant.topo[k], work.rows[k + 1]
     if topo[t.PATH] == t.PATH_REVOLUTE:
         return revolute.force_out(topo, plant.body[k], row, n, f)
-    return framed.force_out(row, n, f)
+    return matrix_frame.force_out(row, n, f)
 
 
 @kernel
@@ -62,7 +62,7 @@ def hinge_frame(plant, work, k):
     """R_(parent, k) and the lever p of body k, once it is placed."""
     row = work.rows[k + 1]
     if plant.topo[k, t.PATH] != t.PATH_REVOLUTE:
-        return framed.frame(row)
+        return matrix_frame.frame(row)
     return revolute.frame(plant.body[k], row)
 
 
@@ -73,7 +73,7 @@ def hand_whole(plant, work, k, first, up, P, n, f):
     if topo[t.PATH] == t.PATH_REVOLUTE:
         revolute.hand(topo, plant.body[k], row, first, up, P, n, f)
     else:
-        framed.hand(first, row, up, P, n, f)
+        matrix_frame.hand(first, row, up, P, n, f)
 
 
 @kernel

@@ -24,7 +24,7 @@ from limberjack.engine.algebra.spatial import (
 )
 from limberjack.engine.algebra.views import LANES, matrix_view
 from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.kernels.nodes import framed
+from limberjack.engine.kernels.nodes import matrix_frame
 from limberjack.engine.kernels.nodes.articulated import rank_one
 from limberjack.engine.kernels.nodes.composite import fill_row
 from limberjack.engine.kernels.nodes.hinge_slopes import has_changing_map, map_curvature, map_gradient
@@ -127,7 +127,7 @@ def inward(topo, row, up, P, n, f, g, tau, add_inertia):
         P = rank_one(P, a, l, 1.0)
         n, f = add_scaled(n, eps, a), add_scaled(f, eps, l)
     pn, pf = inertia_mul(P, load3(g, t.G_A), load3(g, t.G_A + 3))
-    framed.hand(topo[t.FIRST], row, up, P, add(n, pn), add(f, pf))
+    matrix_frame.hand(topo[t.FIRST], row, up, P, add(n, pn), add(f, pf))
 
 
 @kernel

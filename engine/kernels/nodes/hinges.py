@@ -34,21 +34,8 @@ from limberjack.engine.algebra.spatial import (
     store9,
 )
 from limberjack.engine.compile.kernel import kernel
+from limberjack.engine.tables import hinge_types as ht
 from limberjack.engine.tables import plant as t
-from limberjack.engine.tables.hinge_types import (
-    CUSTOM,
-    CYLINDRICAL,
-    FIXED,
-    FREE,
-    GIMBAL,
-    HELICAL,
-    PLANAR,
-    PRISMATIC,
-    REVOLUTE,
-    ROLLING,
-    SPHERICAL,
-    UNIVERSAL,
-)
 
 _IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
@@ -65,26 +52,26 @@ def hinge_pose(kind, x, work, q, i):
     """R from O to O+ and p of O in O+ for the coordinates q[i:]; x is the hinge parameter."""
     R, p = _IDENTITY, (0.0, 0.0, 0.0)
     c, s = work.cosine[i], work.sine[i]
-    if kind == SPHERICAL or kind == FREE or kind == CUSTOM:
+    if kind == ht.SPHERICAL or kind == ht.FREE or kind == ht.CUSTOM:
         R = quaternion_matrix(q[i], q[i + 1], q[i + 2], q[i + 3])
-        if kind != SPHERICAL:
+        if kind != ht.SPHERICAL:
             p = load3(q, i + 4)
-    elif kind == UNIVERSAL:
+    elif kind == ht.UNIVERSAL:
         R = _about_zy(work, i)
-    elif kind == GIMBAL:
+    elif kind == ht.GIMBAL:
         c, s = work.cosine[i + 2], x * work.sine[i + 2]
         R = mul(_about_zy(work, i), (1.0, 0.0, 0.0, 0.0, c, -s, 0.0, s, c))
-    elif kind == PRISMATIC:
+    elif kind == ht.PRISMATIC:
         p = (0.0, 0.0, q[i])
-    elif kind != FIXED:
+    elif kind != ht.FIXED:
         R = (c, -s, 0.0, s, c, 0.0, 0.0, 0.0, 1.0)
-        if kind == HELICAL:
+        if kind == ht.HELICAL:
             p = (0.0, 0.0, x * q[i])
-        elif kind == CYLINDRICAL:
+        elif kind == ht.CYLINDRICAL:
             p = (0.0, 0.0, q[i + 1])
-        elif kind == PLANAR:
+        elif kind == ht.PLANAR:
             p = (q[i + 1], q[i + 2], 0.0)
-        elif kind == ROLLING:
+        elif kind == ht.ROLLING:
             p = (-x * q[i], 0.0, 0.0)
     return R, p
 
@@ -100,7 +87,7 @@ def _turning_map(kind, x, work, i, v, j, g):
     a_rate, b_rate = v[j], v[j + 1]
     cb, sb = work.cosine[i + 1], work.sine[i + 1]
     c, s, c_rate = 1.0, 0.0, 0.0
-    if kind == GIMBAL:
+    if kind == ht.GIMBAL:
         c, s, c_rate = work.cosine[i + 2], x * work.sine[i + 2], x * v[j + 2]
         _set(g, 0, 2, x)
     store3(g, t.G_H, (-sb, s * cb, c * cb))
@@ -117,7 +104,7 @@ def _sliding_map(kind, x, work, i, v, j, g):
     """H* and (dH*/dt) β of the planar and rolling hinges; returns the linear part of the latter."""
     c, s, rate = work.cosine[i], work.sine[i], v[j]
     _set(g, 2, 0, 1.0)
-    if kind == ROLLING:
+    if kind == ht.ROLLING:
         store3(g, t.G_H + 3, (-x * c, x * s, 0.0))
         return x * s * rate * rate, x * c * rate * rate, 0.0
     store3(g, t.G_H + 9, (c, -s, 0.0))
@@ -128,19 +115,19 @@ def _sliding_map(kind, x, work, i, v, j, g):
 @kernel
 def _constant_map(kind, x, maps, m, nv, g):
     """H* of the hinges whose map is constant in the body frame."""
-    if kind == CUSTOM:
+    if kind == ht.CUSTOM:
         for i in range(6 * nv):
             g[t.G_H + i] = maps[m, i]
-    elif kind == SPHERICAL or kind == FREE:
+    elif kind == ht.SPHERICAL or kind == ht.FREE:
         for i in range(nv):
             _set(g, i, i, 1.0)
-    elif kind == PRISMATIC:
+    elif kind == ht.PRISMATIC:
         _set(g, 5, 0, 1.0)
-    elif kind == REVOLUTE or kind == HELICAL or kind == CYLINDRICAL:
+    elif kind == ht.REVOLUTE or kind == ht.HELICAL or kind == ht.CYLINDRICAL:
         _set(g, 2, 0, 1.0)
-        if kind == HELICAL:
+        if kind == ht.HELICAL:
             _set(g, 5, 0, x)
-        elif kind == CYLINDRICAL:
+        elif kind == ht.CYLINDRICAL:
             _set(g, 5, 1, 1.0)
 
 
@@ -153,9 +140,9 @@ def hinge_map(plant, work, k, v, g):
     for e in range(6 * nv):
         g[t.G_H + e] = 0.0
     w, u = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    if kind == UNIVERSAL or kind == GIMBAL:
+    if kind == ht.UNIVERSAL or kind == ht.GIMBAL:
         w = _turning_map(kind, x, work, i, v, j, g)
-    elif kind == PLANAR or kind == ROLLING:
+    elif kind == ht.PLANAR or kind == ht.ROLLING:
         u = _sliding_map(kind, x, work, i, v, j, g)
     else:
         _constant_map(kind, x, plant.maps, topo[t.MAP], nv, g)

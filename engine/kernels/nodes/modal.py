@@ -28,7 +28,7 @@ from limberjack.engine.algebra.spatial import (
 )
 from limberjack.engine.algebra.views import LANES
 from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.kernels.nodes import framed
+from limberjack.engine.kernels.nodes import matrix_frame
 from limberjack.engine.kernels.nodes.body_inertia import gather
 from limberjack.engine.kernels.nodes.modal_condensed import accelerate_condensed, condense, weigh_modes
 from limberjack.engine.kernels.nodes.modal_deformation import deform
@@ -122,7 +122,7 @@ def _reduce(plant, work, k, P, n, f, tau, add_inertia):
         eliminate(parts, modes)
         P, n, f = reduce(P, n, f, parts.whole, 1.0)
     if topo[t.UP] > 0:
-        framed.hand(topo[t.FIRST], row, work.acc[topo[t.UP]], P, n, f)
+        matrix_frame.hand(topo[t.FIRST], row, work.acc[topo[t.UP]], P, n, f)
 
 
 @kernel

@@ -5,7 +5,7 @@ from __future__ import annotations
 from limberjack.engine.algebra.small_solves import pivot
 from limberjack.engine.algebra.spatial import ZERO, add, add_scaled, inertia_mul, load3, load9, store3, store9
 from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.kernels.nodes import framed
+from limberjack.engine.kernels.nodes import matrix_frame
 from limberjack.engine.kernels.nodes.articulated import rank_one, solve_simple
 from limberjack.engine.kernels.nodes.slope_columns import NOTHING, slope_column
 from limberjack.engine.tables import plant as t
@@ -25,7 +25,7 @@ def place(body, distance, row):
 @kernel
 def velocity(row, up, rate):
     """V(k) = φ* V(parent) + H* β (000 eq. 0.1)."""
-    w, u = framed.motion_of(row, up, t.W_V)
+    w, u = matrix_frame.motion_of(row, up, t.W_V)
     return w, (u[0], u[1], u[2] + rate)
 
 
@@ -45,7 +45,7 @@ def inward(topo, row, up, P, n, f, tau, add_inertia, rate):
     w = load3(row, t.W_V)
     pn, pf = inertia_mul(P, (0.0, 0.0, 0.0), (w[1] * rate, -w[0] * rate, 0.0))
     n, f = add_scaled(add(n, pn), eps * dinv, ua), add_scaled(add(f, pf), eps * dinv, ul)
-    framed.hand(topo[t.FIRST], row, up, P, n, f)
+    matrix_frame.hand(topo[t.FIRST], row, up, P, n, f)
 
 
 @kernel

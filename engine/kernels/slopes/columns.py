@@ -30,18 +30,7 @@ from limberjack.engine.kernels.nodes.composite import shift_composite
 from limberjack.engine.kernels.nodes.dispatch import hinge_frame, hinge_in, slope_columns
 from limberjack.engine.kernels.nodes.slope_columns import motion_out
 from limberjack.engine.tables import plant as t
-from limberjack.engine.tables.slopes import (
-    Y_A,
-    Y_F,
-    Y_H,
-    Y_I,
-    Y_L,
-    Y_M,
-    Y_P,
-    Y_R,
-    Y_V,
-    Y_W,
-)
+from limberjack.engine.tables import slopes as sl
 
 
 @kernel
@@ -51,11 +40,11 @@ def _place(plant, work, slopes, k):
     R, p = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), ZERO
     if plant.topo[k, t.UP] > 0:
         up = slopes.body[plant.topo[k, t.UP]]
-        R_up = load9(up, Y_R)
+        R_up = load9(up, sl.Y_R)
         R, p = hinge_frame(plant, work, k)
-        R, p = mul(R_up, R), add(load3(up, Y_P), rot(R_up, p))
-    store9(row, Y_R, R)
-    store3(row, Y_P, p)
+        R, p = mul(R_up, R), add(load3(up, sl.Y_P), rot(R_up, p))
+    store9(row, sl.Y_R, R)
+    store3(row, sl.Y_P, p)
     return R, p
 
 
@@ -83,13 +72,13 @@ def _body_sums(body, row, R, p, V, A):
         d - u[2] * h[2],
     )
     W = add_tilde_sym(W, neg(w), J)
-    row[Y_M] = m
-    store3(row, Y_H, h)
-    store6(row, Y_I, I)
-    store9(row, Y_W, add9(W, W))
-    store3(row, Y_L, scale(2.0, P))
-    store3(row, Y_F, n)
-    store3(row, Y_F + 3, f)
+    row[sl.Y_M] = m
+    store3(row, sl.Y_H, h)
+    store6(row, sl.Y_I, I)
+    store9(row, sl.Y_W, add9(W, W))
+    store3(row, sl.Y_L, scale(2.0, P))
+    store3(row, sl.Y_F, n)
+    store3(row, sl.Y_F + 3, f)
 
 
 @kernel
@@ -102,13 +91,13 @@ def sweep_columns(plant, work, slopes, v, vdot):
         A = motion_out(R, p, load3(here, t.W_ALPHA), load3(here, t.W_ALPHA + 3))
         if topo[t.UP] > 0:
             up = slopes.body[topo[t.UP]]
-            V_up, A_up = (load3(up, Y_V), load3(up, Y_V + 3)), (load3(up, Y_A), load3(up, Y_A + 3))
+            V_up, A_up = (load3(up, sl.Y_V), load3(up, sl.Y_V + 3)), (load3(up, sl.Y_A), load3(up, sl.Y_A + 3))
         else:
             ground = work.rows[0]
             V_up, A_up = (ZERO, ZERO), hinge_in(plant, work, k, load3(ground, t.W_ALPHA), load3(ground, t.W_ALPHA + 3))
-        store3(row, Y_V, V[0])
-        store3(row, Y_V + 3, V[1])
-        store3(row, Y_A, A[0])
-        store3(row, Y_A + 3, A[1])
+        store3(row, sl.Y_V, V[0])
+        store3(row, sl.Y_V + 3, V[1])
+        store3(row, sl.Y_A, A[0])
+        store3(row, sl.Y_A + 3, A[1])
         _body_sums(plant.body[k], row, R, p, V, A)
         slope_columns(plant, work, slopes, k, v, vdot, V_up, A_up, V, R, p)

@@ -66,10 +66,10 @@ def _inward_many(x, rows, j, leaf, z_row, up, first, spare):
         store_lanes(spare, LANES * c, e)
     _hand_force(up, sum_z, first)
     for c in range(nv):
-        t = x[c, X_D] * load_lanes(spare, 0)
+        y = x[c, X_D] * load_lanes(spare, 0)
         for e in range(1, nv):
-            t = t + x[c, X_D + e] * load_lanes(spare, LANES * e)
-        store_lanes(rows, LANES * (j + c), t)
+            y = y + x[c, X_D + e] * load_lanes(spare, LANES * e)
+        store_lanes(rows, LANES * (j + c), y)
 
 
 @kernel

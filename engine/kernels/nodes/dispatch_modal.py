@@ -5,7 +5,7 @@ from __future__ import annotations
 from limberjack.engine.algebra.spatial import add, load3, load6, store3
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.compile.routine import FLAG, FLOATS, MATRIX, REAL, WHOLE, routine
-from limberjack.engine.kernels.nodes import attachment, framed, modal
+from limberjack.engine.kernels.nodes import attachment, matrix_frame, modal
 from limberjack.engine.kernels.nodes.body_inertia import body_force
 from limberjack.engine.tables import plant as t
 from limberjack.engine.tables.plant import plant_view, vectors, work_view
@@ -48,7 +48,7 @@ def inward_flexible(plant, work, k, tau, add_inertia, external):
 @kernel
 def _carried(work, k, up):
     """α of the parent, seen at body k."""
-    return framed.motion_of(work.rows[k + 1], work.rows[up], t.W_ALPHA)
+    return matrix_frame.motion_of(work.rows[k + 1], work.rows[up], t.W_ALPHA)
 
 
 @kernel
@@ -120,7 +120,7 @@ def trace_flexible_routine(ints, floats, vector, k, tau):
         attachment.trace(plant, work, k, n, f, tau)
     if plant.topo[k, t.UP] > 0:
         up = work.rows[plant.topo[k, t.UP]]
-        n, f = framed.force_out(row, n, f)
+        n, f = matrix_frame.force_out(row, n, f)
         store3(up, t.W_F, add(load3(up, t.W_F), n))
         store3(up, t.W_F + 3, add(load3(up, t.W_F + 3), f))
 
