@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from limberjack.engine.algebra.lanes import load_lanes, store_lanes, sum_lanes
-from limberjack.engine.algebra.views import LANES
+from limberjack.engine.algebra.views import BLOCK, LANES
 from limberjack.engine.compile.kernel import kernel
 
 
@@ -41,3 +41,46 @@ def set_block_lane(block, i, w, u):
 def sum_triple(a):
     """The sums of lanes of a triple."""
     return sum_lanes(a[0]), sum_lanes(a[1]), sum_lanes(a[2])
+
+
+@kernel
+def block_column(blocks, at, r):
+    """Spatial vector r of the blocks that begin at blocks[at], as (angular, linear)."""
+    return block_lane(blocks, at + r // LANES * BLOCK + r % LANES)
+
+
+@kernel
+def load_six(a, at):
+    """A block of spatial vectors from a[at] as six lanes."""
+    return (
+        load_lanes(a, at),
+        load_lanes(a, at + LANES),
+        load_lanes(a, at + 2 * LANES),
+        load_lanes(a, at + 3 * LANES),
+        load_lanes(a, at + 4 * LANES),
+        load_lanes(a, at + 5 * LANES),
+    )
+
+
+@kernel
+def store_six(a, x):
+    """A block of spatial vectors from six lanes."""
+    store_lanes(a, 0, x[0])
+    store_lanes(a, LANES, x[1])
+    store_lanes(a, 2 * LANES, x[2])
+    store_lanes(a, 3 * LANES, x[3])
+    store_lanes(a, 4 * LANES, x[4])
+    store_lanes(a, 5 * LANES, x[5])
+
+
+@kernel
+def less_six(z, u, y):
+    """z - u y in every lane."""
+    return (
+        z[0] - u[0] * y,
+        z[1] - u[1] * y,
+        z[2] - u[2] * y,
+        z[3] - u[3] * y,
+        z[4] - u[4] * y,
+        z[5] - u[5] * y,
+    )

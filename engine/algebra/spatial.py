@@ -1,7 +1,7 @@
 """Spatial algebra on plain tuples of floats: the compiler keeps every number in a register.
 
 Shapes: vector (x, y, z); matrix 9 numbers row by row; symmetric matrix (xx, yy, zz, xy, xz, yz). A spatial
-inertia is (I, H, M): the 6×6 matrix [[I, H], [H*, M]] with I and M symmetric, for [angular; linear] vectors.
+inertia is (Pa, Pc, Pl): the 6×6 matrix [[Pa, Pc], [Pc*, Pl]], its diagonal symmetric, for [angular; linear] vectors.
 R takes components in the body frame to components in its parent's frame.
 """
 

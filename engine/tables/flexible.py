@@ -24,7 +24,7 @@ MI_TABLE = 1  # first place in plant.flexible.table; equal bodies share theirs
 MI_WORK = 2  # first place in work.modal
 MI_FULL = 3  # 1: the mass matrix depends on the deformation; 0: ruthlessly linearised
 MI_RANK = 4  # what hangs on the nodes gives D at most this rank beside the modal masses: 6 for each loaded node
-MI_CONDENSED = 5  # 1: accelerations by this rank (modal_condensed.py); 0: by all of D (articulated.py)
+MI_CONDENSED = 5  # 1: accelerations by this rank (modal_condensed.py); 0: by all of D (modal_elimination.py)
 
 # attached_int (attachment nodes, 5)
 ATTACHED_INT = 5
@@ -54,7 +54,7 @@ MR_BIAS = 9  # 6: force that holds the body's frame against the modes' rates, be
 # for further right-hand sides: solved (n, LANES), L⁻¹ [μ* | ε | 0] of D = L L*, a row for each mode; factor (n,
 # padded n), L* with its diagonal inverted; inverse (padded n), inverted pivots; whole (6, LANES), sums of products of
 # rows. Of condensed bodies also weight (padded n), inverse modal masses, and rows (n + 1, _ROW_WIDTH), [N | ε | 0 | H]
-# of every mode and what they are multiplied with; solved, factor and d then hold Z, 1 + P S and W (modal_condensed.py)
+# of every mode and what they are multiplied with; solved, factor and d then hold Z, 1 + P S and W (condensed.py)
 MS_EPS = 6  # where L⁻¹ ε stands in a row of solved
 
 # scratch of an attachment node: Coriolis acceleration (6), then H* (b, BLOCK) in the node's axes

@@ -35,7 +35,7 @@ from limberjack.engine.algebra.views import BLOCK, LANES
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.compile.routine import FLAG, REAL, routine
 from limberjack.engine.kernels.forces.link_forces import needs_poses, push, push_links
-from limberjack.engine.kernels.nodes.modal_articulated import deformed_inertia
+from limberjack.engine.kernels.nodes.dispatch import body_inertia, has_modes
 from limberjack.engine.kernels.nodes.tree import sweep_poses
 from limberjack.engine.tables.elements import CE_GRADIENT, CE_MU, CE_P
 from limberjack.engine.tables.flexible import MI_FULL, MI_MODES, MI_TABLE, PER_MODE, blocks_of, modal_view
@@ -44,8 +44,6 @@ from limberjack.engine.tables.plant import (
     B_I,
     B_M,
     GROUNDED,
-    PATH,
-    PATH_MODAL,
     SLOT,
     plant_view,
     vectors,
@@ -84,9 +82,8 @@ def _central_inertia(m, c, I):
 @kernel
 def _moments(plant, work, k):
     """Centre of mass and inertia about it of link k, whose mass is not zero, in its axes."""
-    m, h, I = plant.body[k, B_M], load3(plant.body[k], B_H), load6(plant.body[k], B_I)
-    if plant.topo[k, PATH] == PATH_MODAL:
-        h, I = deformed_inertia(plant, work, k, h, I)
+    m = plant.body[k, B_M]
+    h, I = body_inertia(plant, work, k, load3(plant.body[k], B_H), load6(plant.body[k], B_I))
     c = scale(1.0 / m, h)
     return c, _central_inertia(m, c, I)
 
@@ -171,7 +168,7 @@ def _attract(plant, work):
             e, r = _distance(plant, work, k, c)
             n, f = _pull(central, m, J, e, r)
             push(work, k + 1, add(n, cross(c, f)), f)
-            if plant.topo[k, PATH] == PATH_MODAL:
+            if has_modes(plant.topo[k]):
                 _pull_modes(plant, work, k, scale(1.0 / m, f), c, _gradient(central, e, r))
 
 

@@ -17,47 +17,15 @@ from __future__ import annotations
 import math
 
 from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.tables.drives import (
-    MO_CURRENT,
-    MO_DAMPING,
-    MO_ELASTIC,
-    MO_FRICTION,
-    MO_FRICTION_RATE,
-    MO_GEAR_DAMPING,
-    MO_INERTIA,
-    MO_K,
-    MO_KI,
-    MO_KP,
-    MO_L,
-    MO_PLAY,
-    MO_Q,
-    MO_R,
-    MO_STATE,
-    MO_STIFFNESS,
-    MO_V,
-    MO_VOLTAGE,
-    MOTOR_STATE,
-    MW_C,
-    MW_CURRENT,
-    MW_F,
-    MW_INTEGRAL,
-    MW_PER,
-    MW_RATE,
-    MW_SIDE,
-    MW_SLOPE,
-    MX_ANGLE,
-    MX_CURRENT,
-    MX_INTEGRAL,
-    MX_RATE,
-)
+from limberjack.engine.tables import drives as dr
 
 
 @kernel
 def take_motors(plant, work, drives):
     """work.drives.state from the State's part of drives."""
     for m in range(plant.drives.motor.shape[0]):
-        at = plant.drives.motor_int[m, MO_STATE]
-        for i in range(MOTOR_STATE):
+        at = plant.drives.motor_int[m, dr.MO_STATE]
+        for i in range(dr.MOTOR_STATE):
             work.drives.state[m, i] = drives[at + i]
 
 
@@ -65,89 +33,93 @@ def take_motors(plant, work, drives):
 def keep_motors(plant, work, drives):
     """The State's part of drives from work.drives.state."""
     for m in range(plant.drives.motor.shape[0]):
-        at = plant.drives.motor_int[m, MO_STATE]
-        for i in range(MOTOR_STATE):
+        at = plant.drives.motor_int[m, dr.MO_STATE]
+        for i in range(dr.MOTOR_STATE):
             drives[at + i] = work.drives.state[m, i]
 
 
 @kernel
 def rotor_friction(values, rate):
     """(torque against the motion, its slope in the rate) of rotor and bearings."""
-    if values[MO_FRICTION] == 0.0:
-        return values[MO_DAMPING] * rate, values[MO_DAMPING]
-    t = math.tanh(rate / values[MO_FRICTION_RATE])
-    slope = values[MO_DAMPING] + values[MO_FRICTION] / values[MO_FRICTION_RATE] * (1.0 - t * t)
-    return values[MO_DAMPING] * rate + values[MO_FRICTION] * t, slope
+    if values[dr.MO_FRICTION] == 0.0:
+        return values[dr.MO_DAMPING] * rate, values[dr.MO_DAMPING]
+    t = math.tanh(rate / values[dr.MO_FRICTION_RATE])
+    slope = values[dr.MO_DAMPING] + values[dr.MO_FRICTION] / values[dr.MO_FRICTION_RATE] * (1.0 - t * t)
+    return values[dr.MO_DAMPING] * rate + values[dr.MO_FRICTION] * t, slope
 
 
 @kernel
 def _winding(values, now, x, torque, rate, h):
     """Rows MW_CURRENT, MW_SLOPE, MW_INTEGRAL: the current after h as a function of the rate, for a wanted torque."""
-    per, kp, ki = h / values[MO_L], values[MO_KP], values[MO_KI]
-    most, limit = values[MO_CURRENT], values[MO_VOLTAGE]
-    wanted = max(-most, min(torque / values[MO_K], most))
-    i, z, emf = x[MX_CURRENT], x[MX_INTEGRAL], values[MO_K] * rate
-    stiff = 1.0 + per * (values[MO_R] + kp + h * ki)
+    per, kp, ki = h / values[dr.MO_L], values[dr.MO_KP], values[dr.MO_KI]
+    most, limit = values[dr.MO_CURRENT], values[dr.MO_VOLTAGE]
+    wanted = max(-most, min(torque / values[dr.MO_K], most))
+    i, z, emf = x[dr.MX_CURRENT], x[dr.MX_INTEGRAL], values[dr.MO_K] * rate
+    stiff = 1.0 + per * (values[dr.MO_R] + kp + h * ki)
     new = (i + per * ((kp + h * ki) * wanted + ki * z - emf)) / stiff
     integral = z + h * (wanted - new)
     u = kp * (wanted - new) + ki * integral
     if abs(u) > limit:
-        stiff, integral = 1.0 + per * values[MO_R], z
+        stiff, integral = 1.0 + per * values[dr.MO_R], z
         new = (i + per * ((limit if u > 0.0 else -limit) - emf)) / stiff
-    slope = per * values[MO_K] / stiff
-    now[MW_CURRENT], now[MW_SLOPE], now[MW_INTEGRAL] = new + slope * rate, slope, integral
+    slope = per * values[dr.MO_K] / stiff
+    now[dr.MW_CURRENT], now[dr.MW_SLOPE], now[dr.MW_INTEGRAL] = new + slope * rate, slope, integral
 
 
 @kernel
 def _touching(values, x, q, v, rate, h):
     """(side, spring torque now): the flank of the gear that touches at the end, if the joint keeps its rate v."""
     for side in (1.0, -1.0):
-        depth = x[MX_ANGLE] - q - 0.5 * side * values[MO_PLAY]
+        depth = x[dr.MX_ANGLE] - q - 0.5 * side * values[dr.MO_PLAY]
         closing = rate - v
-        push = values[MO_STIFFNESS] * (depth + h * closing) + values[MO_GEAR_DAMPING] * closing
+        push = values[dr.MO_STIFFNESS] * (depth + h * closing) + values[dr.MO_GEAR_DAMPING] * closing
         if side * (depth + h * closing) > 0.0 and side * push > 0.0:
-            return side, values[MO_STIFFNESS] * depth
+            return side, values[dr.MO_STIFFNESS] * depth
     return 0.0, 0.0
 
 
 @kernel
 def _gear(values, now, x, q, v, h):
     """MW_F, MW_C, MW_RATE, MW_PER, MW_SIDE of an elastic gear; the winding is done, its current that of the rotor."""
-    friction, slope = rotor_friction(values, x[MX_RATE])
-    inertia = values[MO_INERTIA] + h * slope
-    free = x[MX_RATE] + h * (values[MO_K] * now[MW_CURRENT] - friction) / inertia
-    G = values[MO_GEAR_DAMPING] + h * values[MO_STIFFNESS]
+    friction, slope = rotor_friction(values, x[dr.MX_RATE])
+    inertia = values[dr.MO_INERTIA] + h * slope
+    free = x[dr.MX_RATE] + h * (values[dr.MO_K] * now[dr.MW_CURRENT] - friction) / inertia
+    G = values[dr.MO_GEAR_DAMPING] + h * values[dr.MO_STIFFNESS]
     side, spring = _touching(values, x, q, v, free, h)
     per = h / inertia
     share = 1.0 / (1.0 + G * per) if side != 0.0 else 0.0
-    now[MW_F], now[MW_C] = share * (spring + G * free), share * G
-    now[MW_RATE], now[MW_PER], now[MW_SIDE] = free, per, side
+    now[dr.MW_F], now[dr.MW_C] = share * (spring + G * free), share * G
+    now[dr.MW_RATE], now[dr.MW_PER], now[dr.MW_SIDE] = free, per, side
 
 
 @kernel
 def start_motor(plant, work, m, torque, q, v, h):
     """Torque at the joint for a part h of a step, as rows of work.drives.now; wanted: torque."""
     values, x, now = plant.drives.motor[m], work.drives.state[m], work.drives.now[m]
-    rate = v[plant.drives.motor_int[m, MO_V]]
-    if plant.drives.motor_int[m, MO_ELASTIC] == 0:
+    rate = v[plant.drives.motor_int[m, dr.MO_V]]
+    if plant.drives.motor_int[m, dr.MO_ELASTIC] == 0:
         _winding(values, now, x, torque, rate, h)
-        now[MW_F], now[MW_C], now[MW_SIDE] = values[MO_K] * now[MW_CURRENT], values[MO_K] * now[MW_SLOPE], 0.0
+        now[dr.MW_F], now[dr.MW_C], now[dr.MW_SIDE] = (
+            values[dr.MO_K] * now[dr.MW_CURRENT],
+            values[dr.MO_K] * now[dr.MW_SLOPE],
+            0.0,
+        )
         return
-    _winding(values, now, x, torque, x[MX_RATE], h)
-    now[MW_CURRENT] -= now[MW_SLOPE] * x[MX_RATE]
-    now[MW_SLOPE] = 0.0
-    _gear(values, now, x, q[plant.drives.motor_int[m, MO_Q]], rate, h)
+    _winding(values, now, x, torque, x[dr.MX_RATE], h)
+    now[dr.MW_CURRENT] -= now[dr.MW_SLOPE] * x[dr.MX_RATE]
+    now[dr.MW_SLOPE] = 0.0
+    _gear(values, now, x, q[plant.drives.motor_int[m, dr.MO_Q]], rate, h)
 
 
 @kernel
 def motor_force(plant, work, m, rate):
     """(torque on the joint, its slope against the rate) at a rate of the joint, after `start_motor`."""
     now = work.drives.now[m]
-    force, c = now[MW_F] - now[MW_C] * rate, now[MW_C]
-    if plant.drives.motor_int[m, MO_ELASTIC] == 0:
+    force, c = now[dr.MW_F] - now[dr.MW_C] * rate, now[dr.MW_C]
+    if plant.drives.motor_int[m, dr.MO_ELASTIC] == 0:
         friction, slope = rotor_friction(plant.drives.motor[m], rate)
         return force - friction, c + slope
-    if now[MW_SIDE] * force <= 0.0:  # a flank does not pull
+    if now[dr.MW_SIDE] * force <= 0.0:  # a flank does not pull
         return 0.0, 0.0
     return force, c
 
@@ -160,10 +132,10 @@ def finish_motors(plant, work, v_new, v_mean, h):
     """
     for m in range(plant.drives.motor.shape[0]):
         row, x, now = plant.drives.motor_int[m], work.drives.state[m], work.drives.now[m]
-        j = row[MO_V]
-        x[MX_CURRENT] = now[MW_CURRENT] - now[MW_SLOPE] * v_new[j]
-        x[MX_INTEGRAL] = now[MW_INTEGRAL]
-        if row[MO_ELASTIC] == 1:
+        j = row[dr.MO_V]
+        x[dr.MX_CURRENT] = now[dr.MW_CURRENT] - now[dr.MW_SLOPE] * v_new[j]
+        x[dr.MX_INTEGRAL] = now[dr.MW_INTEGRAL]
+        if row[dr.MO_ELASTIC] == 1:
             torque = motor_force(plant, work, m, v_mean[j])[0]
-            x[MX_RATE] = now[MW_RATE] - now[MW_PER] * torque
-            x[MX_ANGLE] += h * x[MX_RATE]
+            x[dr.MX_RATE] = now[dr.MW_RATE] - now[dr.MW_PER] * torque
+            x[dr.MX_ANGLE] += h * x[dr.MX_RATE]

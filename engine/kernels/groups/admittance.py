@@ -19,7 +19,8 @@ from limberjack.engine.algebra.lanes import between_lanes, equal_lanes, load_lan
 from limberjack.engine.algebra.views import LANES
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.groups.loop_rows import first_probe
-from limberjack.engine.kernels.groups.paths import acts, largest_weight, weight
+from limberjack.engine.kernels.groups.paths import acts, largest_weight
+from limberjack.engine.kernels.nodes.dispatch_loops import weight
 from limberjack.engine.tables.loops import (
     DISTANCE,
     F_MOBILE,

@@ -22,9 +22,8 @@ from limberjack.engine.algebra.spatial import (
 from limberjack.engine.algebra.views import LANES
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.groups.embedding import block_count, is_inside
-from limberjack.engine.kernels.nodes.accelerations import accelerate_body
-from limberjack.engine.kernels.nodes.articulated import hand_whole, rank_one
-from limberjack.engine.kernels.nodes.tree import hinge_out
+from limberjack.engine.kernels.nodes.articulated import rank_one
+from limberjack.engine.kernels.nodes.dispatch import accelerate_body, hand_whole, hinge_out
 from limberjack.engine.tables.loops import GH_FREE, GI_BODIES, GI_DOF, GI_DOFS, GI_PARENT, group_view
 from limberjack.engine.tables.plant import A_H, A_I, A_M, A_Z, CARRIER, FIRST, GROUP, MEMBER, UP, W_ALPHA, W_V
 

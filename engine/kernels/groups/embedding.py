@@ -14,18 +14,18 @@ on the ground hands on nothing: there α' begins with -g, and U is not needed.
 from __future__ import annotations
 
 from limberjack.engine.algebra.blocks import load_block, store_block
-from limberjack.engine.algebra.lanes import equal_lanes, load_lanes, store_lanes
-from limberjack.engine.algebra.spatial import ZERO, add, load3, load6, store3
+from limberjack.engine.algebra.lanes import equal_lanes, store_lanes
+from limberjack.engine.algebra.spatial import ZERO, load3, store3
 from limberjack.engine.algebra.views import LANES
 from limberjack.engine.compile.kernel import entry, kernel
 from limberjack.engine.compile.routine import FLOATS, WHOLE, routine
 from limberjack.engine.kernels.groups.elimination import eliminate, is_poor, least_pivot, read_solution
 from limberjack.engine.kernels.groups.group_rows import fill_rows
 from limberjack.engine.kernels.groups.loop_rows import bias_loop, move_loop, place_rows
-from limberjack.engine.kernels.nodes.accelerations import hinge_acceleration
-from limberjack.engine.kernels.nodes.modal_nodes import node_column, node_coriolis, node_map
-from limberjack.engine.kernels.nodes.tree import hinge_in, sweep_velocities
-from limberjack.engine.tables.flexible import modal_view
+from limberjack.engine.kernels.nodes import modal
+from limberjack.engine.kernels.nodes.dispatch import has_modes, hinge_in
+from limberjack.engine.kernels.nodes.dispatch_loops import bias_body, push_lanes
+from limberjack.engine.kernels.nodes.tree import sweep_velocities
 from limberjack.engine.tables.loops import (
     COUPLING,
     GH_FREE,
@@ -42,21 +42,10 @@ from limberjack.engine.tables.loops import (
     group_view,
 )
 from limberjack.engine.tables.plant import (
-    DI_MEMBER,
-    G_H,
     GROUP,
     MEMBER,
-    NV,
-    PATH,
-    PATH_MODAL,
-    PATH_NODE,
-    PATH_PRISMATIC,
-    PATH_REVOLUTE,
-    SLOT,
     UP,
-    VI,
     W_ALPHA,
-    W_V,
     plant_view,
     vectors,
     work_view,
@@ -110,63 +99,15 @@ def _bias_accelerations(plant, work, g, v, still):
         w, u = ZERO, ZERO
         if up == 0 or is_inside(plant, up, g):
             w, u = hinge_in(plant, work, k, load3(work.rows[up], W_ALPHA), load3(work.rows[up], W_ALPHA + 3))
-        if plant.topo[k, PATH] < PATH_MODAL:
-            w, u = hinge_acceleration(plant, work, k, v, still, load3(row, W_V), load3(row, W_V + 3), w, u)
-        elif plant.topo[k, PATH] == PATH_NODE:
-            aw, au = node_coriolis(plant, work, k)
-            w, u = add(w, aw), add(u, au)
+        w, u = bias_body(plant, work, k, v, still, w, u)
         store3(row, W_ALPHA, w)
         store3(row, W_ALPHA + 3, u)
-
-
-@kernel
-def _add_node_columns(plant, work, k, x, at, w, u):
-    """[w; u] + H*(k) X(η) of attachment node k, which its body's modes move."""
-    modes, _, up, h = node_map(plant, work, k)
-    j = plant.topo[up, VI]
-    for r in range(modes):
-        a, l = node_column(work.modal, h, r)
-        column = load_lanes(x[plant.dof_int[j + r, DI_MEMBER]], at)
-        w = w[0] + a[0] * column, w[1] + a[1] * column, w[2] + a[2] * column
-        u = u[0] + l[0] * column, u[1] + l[1] * column, u[2] + l[2] * column
-    return w, u
-
-
-@kernel
-def _add_hinge_columns(plant, work, k, x, at, w, u):
-    """[w; u] + H*(k) X(k) for the eight independent velocities from `at`."""
-    topo, dof = plant.topo[k], plant.dof_int
-    j = topo[VI]
-    if topo[PATH] == PATH_REVOLUTE:
-        return (w[0], w[1], w[2] + load_lanes(x[dof[j, DI_MEMBER]], at)), u
-    if topo[PATH] == PATH_PRISMATIC:
-        return w, (u[0], u[1], u[2] + load_lanes(x[dof[j, DI_MEMBER]], at))
-    if topo[PATH] == PATH_NODE:
-        return _add_node_columns(plant, work, k, x, at, w, u)
-    if topo[PATH] == PATH_MODAL:
-        return w, u
-    g = work.gen[topo[SLOT]]
-    for c in range(topo[NV]):
-        column = load_lanes(x[dof[j + c, DI_MEMBER]], at)
-        h = load6(g, G_H + 6 * c)
-        w = w[0] + h[0] * column, w[1] + h[1] * column, w[2] + h[2] * column
-        u = u[0] + h[3] * column, u[1] + h[4] * column, u[2] + h[5] * column
-    return w, u
 
 
 @kernel
 def block_count(parts):
     """Blocks that hold the columns of X and the one of β."""
     return int(parts.head[GH_FREE]) // LANES + 1
-
-
-@kernel
-def _clear_shares(plant, work, k):
-    """D of modal link k begins at zero: nodes outside the group add to it."""
-    d = modal_view(plant.flexible.modal_int[plant.topo[k, SLOT]], work.modal).d
-    for r in range(d.shape[0]):
-        for b in range(0, d.shape[1], LANES):
-            store_lanes(d[r], b, equal_lanes(0.0))
 
 
 @kernel
@@ -182,10 +123,10 @@ def _columns(plant, work, g, parts):
             if is_inside(plant, up, g):
                 w, u = load_block(parts.a[stride * plant.topo[up - 1, MEMBER] + b], 0)
                 w, u = hinge_in(plant, work, k, w, u)
-            w, u = _add_hinge_columns(plant, work, k, parts.x, LANES * b, w, u)
+            w, u = push_lanes(plant, work, k, parts.x, LANES * b, w, u)
             store_block(parts.a[stride * i + b], 0, w, u)
-        if plant.topo[k, PATH] == PATH_MODAL:
-            _clear_shares(plant, work, k)
+        if has_modes(plant.topo[k]):
+            modal.clear_shares(plant, work, k)
     for b in range(blocks):
         store_block(parts.u[b], 0, (zero, zero, zero), (zero, zero, zero))
         store_lanes(parts.eps, LANES * b, zero)

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from limberjack.engine.algebra.blocks import load_block
 from limberjack.engine.algebra.lanes import equal_lanes, load_lanes, store_lanes
-from limberjack.engine.algebra.spatial import load6
 from limberjack.engine.algebra.views import BLOCK, LANES
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.groups.couplings import coefficient
-from limberjack.engine.kernels.nodes.modal_nodes import node_column, node_map
-from limberjack.engine.kernels.nodes.tree import hinge_out
+from limberjack.engine.kernels.nodes.dispatch import hinge_out
+from limberjack.engine.kernels.nodes.dispatch_loops import trace_entries
 from limberjack.engine.tables.loops import (
     COUPLING,
     GI_DOF,
@@ -34,53 +33,7 @@ from limberjack.engine.tables.loops import (
 )
 from limberjack.engine.tables.plant import (
     DI_MEMBER,
-    G_H,
-    NV,
-    PATH,
-    PATH_MODAL,
-    PATH_NODE,
-    PATH_PRISMATIC,
-    PATH_REVOLUTE,
-    SLOT,
-    VI,
 )
-
-
-@kernel
-def _store_entry(plant, y, j, first, at, e):
-    """Coefficients of velocity j in eight rows, brought to order one."""
-    member = plant.dof_int[j, DI_MEMBER]
-    store_lanes(y[member], first, plant.loops.scale[at + member] * e)
-
-
-@kernel
-def _node_entries(plant, work, k, y, first, at, n, f):
-    """Coefficients of the modes that move attachment node k, which add to those of other nodes of the body."""
-    modes, _, up, h = node_map(plant, work, k)
-    for r in range(modes):
-        a, l = node_column(work.modal, h, r)
-        e = a[0] * n[0] + a[1] * n[1] + a[2] * n[2] + l[0] * f[0] + l[1] * f[1] + l[2] * f[2]
-        member = plant.dof_int[plant.topo[up, VI] + r, DI_MEMBER]
-        store_lanes(y[member], first, load_lanes(y[member], first) + plant.loops.scale[at + member] * e)
-
-
-@kernel
-def _hinge_entries(plant, work, k, y, first, at, n, f):
-    """Coefficients H(k) [n; f] of the velocities of hinge k."""
-    topo = plant.topo[k]
-    j = topo[VI]
-    if topo[PATH] == PATH_REVOLUTE:
-        _store_entry(plant, y, j, first, at, n[2])
-    elif topo[PATH] == PATH_PRISMATIC:
-        _store_entry(plant, y, j, first, at, f[2])
-    elif topo[PATH] == PATH_NODE:
-        _node_entries(plant, work, k, y, first, at, n, f)
-    elif topo[PATH] != PATH_MODAL:
-        g = work.gen[topo[SLOT]]
-        for c in range(topo[NV]):
-            h = load6(g, G_H + 6 * c)
-            e = h[0] * n[0] + h[1] * n[1] + h[2] * n[2]
-            _store_entry(plant, y, j + c, first, at, e + h[3] * f[0] + h[4] * f[1] + h[5] * f[2])
 
 
 @kernel
@@ -91,7 +44,7 @@ def _fill_chain(plant, work, l, block, start, count, y, first, at):
     n, f = (scale * n[0], scale * n[1], scale * n[2]), (scale * f[0], scale * f[1], scale * f[2])
     for i in range(start, start + count):
         k = plant.loops.walk[i]
-        _hinge_entries(plant, work, k, y, first, at, n, f)
+        trace_entries(plant, work, k, y, first, at, n, f)
         n, f = hinge_out(plant, work, k, n, f)
 
 

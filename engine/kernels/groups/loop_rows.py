@@ -40,7 +40,7 @@ from limberjack.engine.algebra.spatial import (
 from limberjack.engine.algebra.views import BLOCK
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.groups.couplings import accelerate_coupling, move_coupling, place_coupling
-from limberjack.engine.kernels.nodes.tree import hinge_frame
+from limberjack.engine.kernels.nodes.dispatch import hinge_frame
 from limberjack.engine.tables.hinge_types import (
     CUSTOM,
     CYLINDRICAL,

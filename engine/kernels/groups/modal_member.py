@@ -1,4 +1,4 @@
-"""Tip-to-base step of a modal body inside an aggregated node: symbols of `embedding.py`, nodes/modal_articulated.py.
+"""Tip-to-base step of a modal body inside an aggregated node: symbols of `embedding.py`, nodes/modal.py.
 
     F = P A + μ X(η),   D += A* F + X(η)* (μ* A + D_f X(η)),   ε -= A* z' + X(η)* e
     z' = z + P α' + μ β(η),   e = μ* α' + D_f β(η) - ε_f
@@ -18,7 +18,7 @@ from limberjack.engine.compile.routine import FLAG, WHOLE, routine
 from limberjack.engine.kernels.groups.aggregated import hand_columns, hand_on, member_column, share_block
 from limberjack.engine.kernels.groups.embedding import block_count, is_inside
 from limberjack.engine.kernels.nodes.body_inertia import gather
-from limberjack.engine.kernels.nodes.modal_articulated import deformation_bias, deformed_inertia, modal_column
+from limberjack.engine.kernels.nodes.modal import deformation_bias, deformed_inertia, modal_column
 from limberjack.engine.tables.flexible import MI_MODES, MS_EPS, modal_view
 from limberjack.engine.tables.loops import GH_FREE, GI_BODIES, GI_PARENT, group_view
 from limberjack.engine.tables.plant import (

@@ -11,17 +11,16 @@ f is what body A puts on body B along a row: v changes by M⁻¹ J* f.
 from __future__ import annotations
 
 from limberjack.engine.algebra.lanes import equal_lanes, store_lanes
-from limberjack.engine.algebra.spatial import ZERO, add, add_scaled, dot, load3, store3
+from limberjack.engine.algebra.spatial import ZERO, load3, store3
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.compile.routine import FLAG, FLOATS, routine
 from limberjack.engine.kernels.groups.admittance import COAST, RANK, factor_admittance, least_forces, solve_admittance
 from limberjack.engine.kernels.groups.aggregated import solve_node
 from limberjack.engine.kernels.groups.loop_rows import accelerate_loop, move_loop, place_loop
 from limberjack.engine.kernels.groups.paths import acts, push, trace
-from limberjack.engine.kernels.nodes.articulated import outward_general
-from limberjack.engine.kernels.nodes.modal_articulated import node_change, outward_modal
-from limberjack.engine.kernels.nodes.tree import hinge_in
-from limberjack.engine.tables.flexible import MS_EPS, modal_view
+from limberjack.engine.kernels.nodes import dispatch_loops
+from limberjack.engine.kernels.nodes.dispatch import hinge_in
+from limberjack.engine.kernels.nodes.dispatch_loops import clear_innovation, push_body
 from limberjack.engine.tables.loops import (
     L_FORCED,
     L_ROW,
@@ -36,23 +35,10 @@ from limberjack.engine.tables.loops import (
     group_view,
 )
 from limberjack.engine.tables.plant import (
-    G_EPS,
-    G_H,
     GROUP,
     MEMBER,
-    NV,
-    PATH,
-    PATH_GENERAL,
-    PATH_MODAL,
-    PATH_NODE,
-    PATH_REVOLUTE,
-    SLOT,
     UP,
-    VI,
     W_ALPHA,
-    W_DINV,
-    W_EPS,
-    W_U,
     plant_view,
     vectors,
     work_view,
@@ -172,16 +158,7 @@ def share_forces(plant, work):
 def _clear_innovations(plant, work):
     """ε = 0 at every hinge and group."""
     for k in range(plant.topo.shape[0]):
-        topo = plant.topo[k]
-        if topo[PATH] < PATH_GENERAL:
-            work.rows[k + 1, W_EPS] = 0.0
-        elif topo[PATH] == PATH_MODAL:
-            modal = modal_view(plant.flexible.modal_int[topo[SLOT]], work.modal)
-            for r in range(topo[NV]):
-                modal.solved[r, MS_EPS] = 0.0
-        elif topo[PATH] != PATH_NODE:
-            for c in range(topo[NV]):
-                work.gen[topo[SLOT], G_EPS + c] = 0.0
+        clear_innovation(plant, work, k)
     for g in range(plant.loops.group_int.shape[0]):
         parts = group_view(plant.loops.group_int[g], work.loops.group)
         for r in range(parts.eps.shape[0]):
@@ -189,46 +166,18 @@ def _clear_innovations(plant, work):
 
 
 @kernel
-def _carry(plant, work, k, out, w, u):
-    """[w; u] + H* out of body k, whose velocities' answer is known."""
-    topo = plant.topo[k]
-    j = topo[VI]
-    if topo[PATH] == PATH_REVOLUTE:
-        return (w[0], w[1], w[2] + out[j]), u
-    if topo[PATH] < PATH_GENERAL:
-        return w, (u[0], u[1], u[2] + out[j])
-    if topo[PATH] == PATH_NODE:
-        dw, du = node_change(plant, work, k, out)
-        return add(w, dw), add(u, du)
-    if topo[PATH] == PATH_MODAL:
-        return w, u
-    g = work.gen[topo[SLOT]]
-    for c in range(topo[NV]):
-        h = G_H + 6 * c
-        w, u = add_scaled(w, out[j + c], load3(g, h)), add_scaled(u, out[j + c], load3(g, h + 3))
-    return w, u
-
-
-@kernel
 def _answer_body(plant, work, k, out):
     """The answer of body k's velocities to ε, and its motion in the place of α."""
     topo, row = plant.topo[k], work.rows[k + 1]
-    up, j = work.rows[topo[UP]], topo[VI]
+    up = work.rows[topo[UP]]
     w, u = hinge_in(plant, work, k, load3(up, W_ALPHA), load3(up, W_ALPHA + 3))
     if topo[GROUP] >= 0:
         if topo[MEMBER] == 0:
             parts = group_view(plant.loops.group_int[topo[GROUP]], work.loops.group)
             solve_node(plant, work, topo[GROUP], parts, out, False)
-        w, u = _carry(plant, work, k, out, w, u)
-    elif topo[PATH] < PATH_GENERAL:
-        out[j] = row[W_DINV] * (row[W_EPS] - dot(load3(row, W_U), w) - dot(load3(row, W_U + 3), u))
-        w, u = _carry(plant, work, k, out, w, u)
-    elif topo[PATH] == PATH_MODAL:
-        outward_modal(plant, work, k, out, w, u)
-    elif topo[PATH] == PATH_NODE:
-        w, u = _carry(plant, work, k, out, w, u)
+        w, u = push_body(plant, work, k, out, w, u)
     else:
-        w, u = outward_general(work.gen[topo[SLOT]], out, j, topo[NV], w, u)
+        w, u = dispatch_loops.answer_body(plant, work, k, out, w, u)
     store3(row, W_ALPHA, w)
     store3(row, W_ALPHA + 3, u)
 

@@ -11,15 +11,15 @@ L⁻¹ X* e at their independent velocities and 0 at the dependent ones: these c
 
 from __future__ import annotations
 
+from limberjack.engine.algebra.blocks import less_six, load_six, store_six
 from limberjack.engine.algebra.lanes import equal_lanes, load_lanes, store_lanes, sum_lanes
-from limberjack.engine.algebra.spatial import add6, dot6, load6
+from limberjack.engine.algebra.spatial import add6
 from limberjack.engine.algebra.views import BLOCK, LANES
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.groups.couplings import coefficient
-from limberjack.engine.kernels.nodes.modal_elimination import solved_column
-from limberjack.engine.kernels.nodes.modal_nodes import node_column, node_map
-from limberjack.engine.kernels.nodes.tree import hinge_out
-from limberjack.engine.tables.flexible import MI_MODES, MS_EPS, modal_view
+from limberjack.engine.kernels.nodes import dispatch_loops
+from limberjack.engine.kernels.nodes.dispatch import hinge_out
+from limberjack.engine.kernels.nodes.dispatch_loops import add_innovation, collect_body, cross_body
 from limberjack.engine.tables.loops import (
     GH_FREE,
     GI_DOF,
@@ -41,24 +41,11 @@ from limberjack.engine.tables.loops import (
     group_view,
 )
 from limberjack.engine.tables.plant import (
-    G_EPS,
-    G_H,
-    G_L,
-    G_U,
     GROUP,
     MEMBER,
     NV,
-    PATH,
-    PATH_GENERAL,
-    PATH_MODAL,
-    PATH_NODE,
-    PATH_REVOLUTE,
-    SLOT,
     UP,
     VI,
-    W_DINV,
-    W_EPS,
-    W_U,
 )
 
 
@@ -76,45 +63,9 @@ def acts(plant, work, l):
 
 
 @kernel
-def _load(a, at):
-    """A block of eight spatial vectors."""
-    return (
-        load_lanes(a, at),
-        load_lanes(a, at + LANES),
-        load_lanes(a, at + 2 * LANES),
-        load_lanes(a, at + 3 * LANES),
-        load_lanes(a, at + 4 * LANES),
-        load_lanes(a, at + 5 * LANES),
-    )
-
-
-@kernel
-def _store(a, z):
-    store_lanes(a, 0, z[0])
-    store_lanes(a, LANES, z[1])
-    store_lanes(a, 2 * LANES, z[2])
-    store_lanes(a, 3 * LANES, z[3])
-    store_lanes(a, 4 * LANES, z[4])
-    store_lanes(a, 5 * LANES, z[5])
-
-
-@kernel
-def _less(z, u, y):
-    """z - u y in every lane."""
-    return (
-        z[0] - u[0] * y,
-        z[1] - u[1] * y,
-        z[2] - u[2] * y,
-        z[3] - u[3] * y,
-        z[4] - u[4] * y,
-        z[5] - u[5] * y,
-    )
-
-
-@kernel
 def _add_to(block, z):
     """block += z."""
-    _store(block, add6(_load(block, 0), z))
+    store_six(block, add6(load_six(block, 0), z))
 
 
 @kernel
@@ -141,9 +92,9 @@ def _begin(plant, work, l, q):
         row = t - ints[L_TERM] if ints[L_KIND] == LOCK else 0
         path[LANES * plant.loops.term_int[t, TM_V] + row] += coefficient(plant, l, t, q)
     if ints[L_A] > 0:
-        _add_to(work.loops.cross[ints[L_A]], _load(coblock, 0))
+        _add_to(work.loops.cross[ints[L_A]], load_six(coblock, 0))
     if ints[L_B] > 0:
-        _add_to(work.loops.cross[ints[L_B]], _load(coblock, BLOCK))
+        _add_to(work.loops.cross[ints[L_B]], load_six(coblock, BLOCK))
 
 
 @kernel
@@ -152,80 +103,6 @@ def _hand_on(plant, work, k, z):
     if plant.topo[k, UP] > 0:
         n, f = hinge_out(plant, work, k, (z[0], z[1], z[2]), (z[3], z[4], z[5]))
         _add_to(work.loops.cross[plant.topo[k, UP]], (n[0], n[1], n[2], f[0], f[1], f[2]))
-
-
-@kernel
-def _cross_simple(plant, work, k, path):
-    """A hinge with one velocity on a fast path."""
-    topo, row = plant.topo[k], work.rows[k + 1]
-    z, at = _load(work.loops.cross[k + 1], 0), LANES * topo[VI]
-    e = load_lanes(path, at) + (z[2] if topo[PATH] == PATH_REVOLUTE else z[5])
-    store_lanes(path, at, e)
-    _hand_on(plant, work, k, _less(z, load6(row, W_U), row[W_DINV] * e))  # 000 eq. 0.36: φ τ̄ z = ψ z
-
-
-@kernel
-def _cross_general(plant, work, k, path):
-    """A hinge with any number of velocities: y = L⁻¹ e, z⁺ = z - (U L⁻*) y."""
-    topo, g = plant.topo[k], work.gen[plant.topo[k, SLOT]]
-    z = _load(work.loops.cross[k + 1], 0)
-    left, j = z, topo[VI]
-    for c in range(topo[NV]):
-        y = load_lanes(path, LANES * (j + c)) + dot6(load6(g, G_H + 6 * c), z)
-        for e in range(c):
-            y = y - g[G_L + 6 * c + e] * load_lanes(path, LANES * (j + e))
-        y = g[G_L + 7 * c] * y
-        store_lanes(path, LANES * (j + c), y)
-        left = _less(left, load6(g, G_U + 6 * c), y)  # 000 eq. 0.36
-    _hand_on(plant, work, k, left)
-
-
-@kernel
-def _cross_node(plant, work, k, path):
-    """An attachment node of a modal body: its modes get e += H z."""
-    modes, _, up, h = node_map(plant, work, k)
-    z, j = _load(work.loops.cross[k + 1], 0), plant.topo[up, VI]
-    for r in range(modes):
-        w, u = node_column(work.modal, h, r)
-        at = LANES * (j + r)
-        store_lanes(path, at, load_lanes(path, at) + dot6((w[0], w[1], w[2], u[0], u[1], u[2]), z))
-    _hand_on(plant, work, k, z)
-
-
-@kernel
-def _cross_modal(plant, work, k, path):
-    """A modal body, whose nodes have handed on theirs: y = L⁻¹ e, z⁺ = z - (μ L⁻*) y."""
-    modal = plant.flexible.modal_int[plant.topo[k, SLOT]]
-    parts, j = modal_view(modal, work.modal), plant.topo[k, VI]
-    left = _load(work.loops.cross[k + 1], 0)
-    for c in range(modal[MI_MODES]):
-        y = load_lanes(path, LANES * (j + c))
-        for e in range(c):
-            y = y - parts.factor[e, c] * load_lanes(path, LANES * (j + e))
-        y = parts.factor[c, c] * y
-        store_lanes(path, LANES * (j + c), y)
-        w, u = solved_column(parts.solved, c)
-        left = _less(left, (w[0], w[1], w[2], u[0], u[1], u[2]), y)
-    _hand_on(plant, work, k, left)
-
-
-@kernel
-def _collect(plant, work, k, path):
-    """A hinge inside a group: e stays as it is, and so does z."""
-    topo = plant.topo[k]
-    if topo[PATH] == PATH_NODE:
-        _cross_node(plant, work, k, path)
-        return
-    z, j = _load(work.loops.cross[k + 1], 0), topo[VI]
-    if topo[PATH] < PATH_GENERAL:
-        at = LANES * j
-        store_lanes(path, at, load_lanes(path, at) + (z[2] if topo[PATH] == PATH_REVOLUTE else z[5]))
-    elif topo[PATH] != PATH_MODAL:
-        g = work.gen[topo[SLOT]]
-        for c in range(topo[NV]):
-            at = LANES * (j + c)
-            store_lanes(path, at, load_lanes(path, at) + dot6(load6(g, G_H + 6 * c), z))
-    _hand_on(plant, work, k, z)
 
 
 @kernel
@@ -260,7 +137,7 @@ def _cross_group(plant, work, g, path):
         if up > 0:
             u, i, block = parts.u[r // LANES], r % LANES, work.loops.cross[up]
             column = (u[i], u[LANES + i], u[2 * LANES + i], u[3 * LANES + i], u[4 * LANES + i], u[5 * LANES + i])
-            _store(block, _less(_load(block, 0), column, y))
+            store_six(block, less_six(load_six(block, 0), column, y))
     for s in range(n - free):
         store_lanes(path, LANES * velocity_of(plant, group, parts, s), equal_lanes(0.0))
 
@@ -274,24 +151,11 @@ def trace(plant, work, l, q):
     for i in range(ints[L_WALK], ints[L_WALK] + ints[L_WALKS]):
         k = plant.loops.walk[i]
         if plant.topo[k, GROUP] >= 0:
-            _collect(plant, work, k, path)
+            _hand_on(plant, work, k, collect_body(plant, work, k, path))
             if plant.topo[k, MEMBER] == 0:
                 _cross_group(plant, work, plant.topo[k, GROUP], path)
-        elif plant.topo[k, PATH] < PATH_GENERAL:
-            _cross_simple(plant, work, k, path)
-        elif plant.topo[k, PATH] == PATH_NODE:
-            _cross_node(plant, work, k, path)
-        elif plant.topo[k, PATH] == PATH_MODAL:
-            _cross_modal(plant, work, k, path)
         else:
-            _cross_general(plant, work, k, path)
-
-
-@kernel
-def weight(plant, work, k):
-    """What e* e counts in Λ at the hinge of body k."""
-    topo = plant.topo[k]
-    return work.rows[k + 1, W_DINV] if topo[PATH] < PATH_GENERAL and topo[GROUP] < 0 else 1.0
+            _hand_on(plant, work, k, cross_body(plant, work, k, path))
 
 
 @kernel
@@ -305,36 +169,9 @@ def largest_weight(plant, work, l):
             parts = group_view(plant.loops.group_int[topo[GROUP]], work.loops.group)
             for r in range(int(parts.head[GH_FREE])):
                 most = max(most, parts.d[r, r] * parts.d[r, r])
-        elif topo[PATH] < PATH_GENERAL:
-            most = max(most, work.rows[k + 1, W_DINV])
-        elif topo[PATH] == PATH_MODAL:
-            modal = modal_view(plant.flexible.modal_int[topo[SLOT]], work.modal)
-            for r in range(topo[NV]):
-                most = max(most, modal.factor[r, r] * modal.factor[r, r])
-        elif topo[PATH] != PATH_NODE:
-            g = work.gen[topo[SLOT]]
-            for c in range(topo[NV]):
-                most = max(most, g[G_L + 7 * c] * g[G_L + 7 * c])
+        else:
+            most = dispatch_loops.largest_weight(plant, work, k, most)
     return most
-
-
-@kernel
-def _push_hinge(plant, work, k, path, f):
-    """ε += e f at one hinge, f the rows' forces in lanes."""
-    topo = plant.topo[k]
-    j = topo[VI]
-    if topo[PATH] < PATH_GENERAL:
-        work.rows[k + 1, W_EPS] += sum_lanes(load_lanes(path, LANES * j) * f)  # 000 eq. .44: ε
-        return
-    if topo[PATH] >= PATH_MODAL:
-        if topo[PATH] == PATH_MODAL:
-            modal = modal_view(plant.flexible.modal_int[topo[SLOT]], work.modal)
-            for r in range(topo[NV]):
-                modal.solved[r, MS_EPS] += sum_lanes(load_lanes(path, LANES * (j + r)) * f)
-        return
-    g = work.gen[topo[SLOT]]
-    for c in range(topo[NV]):
-        g[G_EPS + c] += sum_lanes(load_lanes(path, LANES * (j + c)) * f)
 
 
 @kernel
@@ -356,6 +193,6 @@ def push(plant, work, l):
     for i in range(ints[L_WALK], ints[L_WALK] + ints[L_WALKS]):
         k = plant.loops.walk[i]
         if plant.topo[k, GROUP] < 0:
-            _push_hinge(plant, work, k, path, f)
+            add_innovation(plant, work, k, path, f)
         elif plant.topo[k, MEMBER] == 0:
             _push_group(plant, work, plant.topo[k, GROUP], path, f)

@@ -25,7 +25,7 @@ from limberjack.engine.kernels.groups.admittance import is_linear
 from limberjack.engine.kernels.groups.paths import acts
 from limberjack.engine.kernels.loops.impulse_response import refresh
 from limberjack.engine.kernels.loops.projection import close_loops, close_tightly, has_forces
-from limberjack.engine.kernels.nodes.accelerations import accelerate_body
+from limberjack.engine.kernels.nodes.dispatch import accelerate_body
 from limberjack.engine.kernels.nodes.manifold import move, unit_quaternions
 from limberjack.engine.kernels.nodes.tree import sweep_velocities
 from limberjack.engine.kernels.sweeps.forward_dynamics import MOVE, closed_routine, forward_dynamics

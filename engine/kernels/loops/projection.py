@@ -21,8 +21,9 @@ from limberjack.engine.kernels.groups.loop_rows import move_loop, place_loop
 from limberjack.engine.kernels.groups.multipliers import answer, clear_right, set_right
 from limberjack.engine.kernels.groups.paths import acts
 from limberjack.engine.kernels.loops.impulse_response import refresh
+from limberjack.engine.kernels.nodes.dispatch import place_body
 from limberjack.engine.kernels.nodes.manifold import move
-from limberjack.engine.kernels.nodes.tree import begin_sweep, place_body
+from limberjack.engine.kernels.nodes.tree import begin_sweep
 from limberjack.engine.kernels.sweeps.forward_dynamics import least_change
 from limberjack.engine.tables.loops import (
     GH_PIVOT,

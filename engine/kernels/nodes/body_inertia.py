@@ -43,8 +43,8 @@ def gather(plant, work, k, h, I, external):
     P = rigid(m, h, I)
     if topo[LEAF]:
         return P, n, f
-    I, H, M = add6(P[0], load6(acc, A_I)), add9(P[1], load9(acc, A_H)), add6(P[2], load6(acc, A_M))
-    return (I, H, M), add(n, load3(acc, A_Z)), add(f, load3(acc, A_Z + 3))
+    Pa, Pc, Pl = add6(P[0], load6(acc, A_I)), add9(P[1], load9(acc, A_H)), add6(P[2], load6(acc, A_M))
+    return (Pa, Pc, Pl), add(n, load3(acc, A_Z)), add(f, load3(acc, A_Z + 3))
 
 
 @kernel

@@ -1,14 +1,15 @@
-"""Composite rigid bodies of the mass matrix: R(k) as ten numbers in work.acc, and the places of columns."""
+"""Composite rigid bodies of the mass matrix: R(k) as ten numbers in work.acc, columns, rows (002, Alg. 4.1)."""
 
 from __future__ import annotations
 
-from limberjack.engine.algebra.spatial import add, add6, load3, load6, scale, store3, store6
+from limberjack.engine.algebra.blocks import block_lane
+from limberjack.engine.algebra.spatial import add, add6, dot, load3, load6, scale, store3, store6
 from limberjack.engine.algebra.views import LANES
 from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.tables.plant import A_I, A_Z
+from limberjack.engine.tables import plant as t
 
 #: a composite body in work.acc: I at A_I, h at C_H, m at C_M
-C_H, C_M = A_Z, A_Z + 3
+C_H, C_M = t.A_Z, t.A_Z + 3
 
 
 @kernel
@@ -36,6 +37,38 @@ def shift_composite(m, h, I, p):
 @kernel
 def add_composite(m, h, I, up):
     """Parent's R += R(k), seen in the same frame."""
-    store6(up, A_I, add6(load6(up, A_I), I))
+    store6(up, t.A_I, add6(load6(up, t.A_I), I))
     store3(up, C_H, add(load3(up, C_H), h))
     up[C_M] += m
+
+
+@kernel
+def _row_part(row, c, block, component, new, x_new, stop, begin):
+    """A block's part of a row of M: one component of its columns, zero from lane `stop` on."""
+    for lane in range(begin, LANES):
+        x = x_new if lane == new else block[LANES * component + lane]
+        row[c + lane] = x if lane < stop else 0.0
+
+
+@kernel
+def pick_row(columns, start, stop, component, new, x_new, row):
+    """A row of M where H picks one component of X; that of the column at `new`, if not -1, is x_new."""
+    pad = pad_of(columns, row.shape[0])
+    for b in range(start // LANES, columns.shape[0]):
+        block, at = columns[b], LANES * b
+        if start < at and at + LANES <= stop:
+            for lane in range(LANES):
+                row[at - pad + lane] = block[LANES * component + lane]
+        elif at >= pad:
+            _row_part(row, at - pad, block, component, new - at, x_new, stop - at, 0)
+        else:
+            _row_part(row, at - pad, block, component, new - at, x_new, stop - at, pad)
+
+
+@kernel
+def fill_row(columns, start, stop, h_n, h_f, row):
+    """A row of M for any H: H X."""
+    pad = pad_of(columns, row.shape[0])
+    for c in range(start - pad, row.shape[0]):
+        n, f = block_lane(columns[(c + pad) // LANES], (c + pad) % LANES)
+        row[c] = dot(h_n, n) + dot(h_f, f) if c + pad < stop else 0.0

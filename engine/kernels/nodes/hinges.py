@@ -27,46 +27,15 @@ from limberjack.engine.algebra.spatial import (
     add,
     load3,
     load9,
-    motion_cross,
-    motion_in,
     mul,
     quaternion_matrix,
     rot,
     store3,
-    store6,
     store9,
 )
 from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.tables.hinge_types import (
-    CUSTOM,
-    CYLINDRICAL,
-    FIXED,
-    FREE,
-    GIMBAL,
-    HELICAL,
-    PLANAR,
-    PRISMATIC,
-    REVOLUTE,
-    ROLLING,
-    SPHERICAL,
-    UNIVERSAL,
-)
-from limberjack.engine.tables.plant import (
-    B_P,
-    B_R,
-    B_X,
-    G_A,
-    G_H,
-    KIND,
-    MAP,
-    NV,
-    QI,
-    SLOT,
-    VI,
-    W_P,
-    W_R,
-    W_V,
-)
+from limberjack.engine.tables import hinge_types as ht
+from limberjack.engine.tables import plant as t
 
 _IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
@@ -83,33 +52,33 @@ def hinge_pose(kind, x, work, q, i):
     """R from O to O+ and p of O in O+ for the coordinates q[i:]; x is the hinge parameter."""
     R, p = _IDENTITY, (0.0, 0.0, 0.0)
     c, s = work.cosine[i], work.sine[i]
-    if kind == SPHERICAL or kind == FREE or kind == CUSTOM:
+    if kind == ht.SPHERICAL or kind == ht.FREE or kind == ht.CUSTOM:
         R = quaternion_matrix(q[i], q[i + 1], q[i + 2], q[i + 3])
-        if kind != SPHERICAL:
+        if kind != ht.SPHERICAL:
             p = load3(q, i + 4)
-    elif kind == UNIVERSAL:
+    elif kind == ht.UNIVERSAL:
         R = _about_zy(work, i)
-    elif kind == GIMBAL:
+    elif kind == ht.GIMBAL:
         c, s = work.cosine[i + 2], x * work.sine[i + 2]
         R = mul(_about_zy(work, i), (1.0, 0.0, 0.0, 0.0, c, -s, 0.0, s, c))
-    elif kind == PRISMATIC:
+    elif kind == ht.PRISMATIC:
         p = (0.0, 0.0, q[i])
-    elif kind != FIXED:
+    elif kind != ht.FIXED:
         R = (c, -s, 0.0, s, c, 0.0, 0.0, 0.0, 1.0)
-        if kind == HELICAL:
+        if kind == ht.HELICAL:
             p = (0.0, 0.0, x * q[i])
-        elif kind == CYLINDRICAL:
+        elif kind == ht.CYLINDRICAL:
             p = (0.0, 0.0, q[i + 1])
-        elif kind == PLANAR:
+        elif kind == ht.PLANAR:
             p = (q[i + 1], q[i + 2], 0.0)
-        elif kind == ROLLING:
+        elif kind == ht.ROLLING:
             p = (-x * q[i], 0.0, 0.0)
     return R, p
 
 
 @kernel
 def _set(g, row, column, value):
-    g[G_H + 6 * column + row] = value
+    g[t.G_H + 6 * column + row] = value
 
 
 @kernel
@@ -118,11 +87,11 @@ def _turning_map(kind, x, work, i, v, j, g):
     a_rate, b_rate = v[j], v[j + 1]
     cb, sb = work.cosine[i + 1], work.sine[i + 1]
     c, s, c_rate = 1.0, 0.0, 0.0
-    if kind == GIMBAL:
+    if kind == ht.GIMBAL:
         c, s, c_rate = work.cosine[i + 2], x * work.sine[i + 2], x * v[j + 2]
         _set(g, 0, 2, x)
-    store3(g, G_H, (-sb, s * cb, c * cb))
-    store3(g, G_H + 6, (0.0, c, -s))
+    store3(g, t.G_H, (-sb, s * cb, c * cb))
+    store3(g, t.G_H + 6, (0.0, c, -s))
     return (
         -cb * b_rate * a_rate,
         (c * c_rate * cb - s * sb * b_rate) * a_rate - s * c_rate * b_rate,
@@ -135,30 +104,30 @@ def _sliding_map(kind, x, work, i, v, j, g):
     """H* and (dH*/dt) β of the planar and rolling hinges; returns the linear part of the latter."""
     c, s, rate = work.cosine[i], work.sine[i], v[j]
     _set(g, 2, 0, 1.0)
-    if kind == ROLLING:
-        store3(g, G_H + 3, (-x * c, x * s, 0.0))
+    if kind == ht.ROLLING:
+        store3(g, t.G_H + 3, (-x * c, x * s, 0.0))
         return x * s * rate * rate, x * c * rate * rate, 0.0
-    store3(g, G_H + 9, (c, -s, 0.0))
-    store3(g, G_H + 15, (s, c, 0.0))
+    store3(g, t.G_H + 9, (c, -s, 0.0))
+    store3(g, t.G_H + 15, (s, c, 0.0))
     return rate * (-s * v[j + 1] + c * v[j + 2]), rate * (-c * v[j + 1] - s * v[j + 2]), 0.0
 
 
 @kernel
 def _constant_map(kind, x, maps, m, nv, g):
     """H* of the hinges whose map is constant in the body frame."""
-    if kind == CUSTOM:
+    if kind == ht.CUSTOM:
         for i in range(6 * nv):
-            g[G_H + i] = maps[m, i]
-    elif kind == SPHERICAL or kind == FREE:
+            g[t.G_H + i] = maps[m, i]
+    elif kind == ht.SPHERICAL or kind == ht.FREE:
         for i in range(nv):
             _set(g, i, i, 1.0)
-    elif kind == PRISMATIC:
+    elif kind == ht.PRISMATIC:
         _set(g, 5, 0, 1.0)
-    elif kind == REVOLUTE or kind == HELICAL or kind == CYLINDRICAL:
+    elif kind == ht.REVOLUTE or kind == ht.HELICAL or kind == ht.CYLINDRICAL:
         _set(g, 2, 0, 1.0)
-        if kind == HELICAL:
+        if kind == ht.HELICAL:
             _set(g, 5, 0, x)
-        elif kind == CYLINDRICAL:
+        elif kind == ht.CYLINDRICAL:
             _set(g, 5, 1, 1.0)
 
 
@@ -166,17 +135,17 @@ def _constant_map(kind, x, maps, m, nv, g):
 def hinge_map(plant, work, k, v, g):
     """Write H* of body k into its row g of work.gen; return (dH*/dt) β as (angular, linear)."""
     topo = plant.topo[k]
-    kind, i, j, nv = topo[KIND], topo[QI], topo[VI], topo[NV]
-    x = plant.body[k][B_X]
+    kind, i, j, nv = topo[t.KIND], topo[t.QI], topo[t.VI], topo[t.NV]
+    x = plant.body[k][t.B_X]
     for e in range(6 * nv):
-        g[G_H + e] = 0.0
+        g[t.G_H + e] = 0.0
     w, u = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    if kind == UNIVERSAL or kind == GIMBAL:
+    if kind == ht.UNIVERSAL or kind == ht.GIMBAL:
         w = _turning_map(kind, x, work, i, v, j, g)
-    elif kind == PLANAR or kind == ROLLING:
+    elif kind == ht.PLANAR or kind == ht.ROLLING:
         u = _sliding_map(kind, x, work, i, v, j, g)
     else:
-        _constant_map(kind, x, plant.maps, topo[MAP], nv, g)
+        _constant_map(kind, x, plant.maps, topo[t.MAP], nv, g)
     return w, u
 
 
@@ -185,7 +154,7 @@ def relative_velocity(g, v, j, nv):
     """ΔV = H* β as (angular, linear)."""
     w, u = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for c in range(nv):
-        h = G_H + 6 * c
+        h = t.G_H + 6 * c
         w = (w[0] + g[h] * v[j + c], w[1] + g[h + 1] * v[j + c], w[2] + g[h + 2] * v[j + c])
         u = (u[0] + g[h + 3] * v[j + c], u[1] + g[h + 4] * v[j + c], u[2] + g[h + 5] * v[j + c])
     return w, u
@@ -195,27 +164,9 @@ def relative_velocity(g, v, j, nv):
 def place_frame(plant, work, k, q, row):
     """Write R and lever p of body k for any hinge type: R = R_plus R(q), p = p_plus + R_plus p(q)."""
     topo, body = plant.topo[k], plant.body[k]
-    R, p = hinge_pose(topo[KIND], body[B_X], work, q, topo[QI])
-    F = load9(body, B_R)
-    R, p = mul(F, R), add(load3(body, B_P), rot(F, p))
-    store9(row, W_R, R)
-    store3(row, W_P, p)
+    R, p = hinge_pose(topo[t.KIND], body[t.B_X], work, q, topo[t.QI])
+    F = load9(body, t.B_R)
+    R, p = mul(F, R), add(load3(body, t.B_P), rot(F, p))
+    store9(row, t.W_R, R)
+    store3(row, t.W_P, p)
     return R, p
-
-
-@kernel
-def place_general(plant, work, k, q, v, row, up):
-    """Frames, V(k), H* and a(k) of a body on the general path."""
-    topo = plant.topo[k]
-    g = work.gen[topo[SLOT]]
-    R, p = place_frame(plant, work, k, q, row)
-    cw, cu = hinge_map(plant, work, k, v, g)
-    dw, du = relative_velocity(g, v, topo[VI], topo[NV])
-    w, u = motion_in(R, p, load3(up, W_V), load3(up, W_V + 3))
-    w, u = add(w, dw), add(u, du)
-    aw, au = motion_cross(w, u, dw, du)
-    aw, au = add(aw, cw), add(au, cu)
-    store6(g, G_A, (aw[0], aw[1], aw[2], au[0], au[1], au[2]))
-    store3(row, W_V, w)
-    store3(row, W_V + 3, u)
-    return w, u

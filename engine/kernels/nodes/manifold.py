@@ -16,8 +16,9 @@ from limberjack.engine.algebra.sine_cosine import sine_cosine
 from limberjack.engine.algebra.spatial import add, add_scaled, cross, load3, quaternion_matrix, rot, scale, store3
 from limberjack.engine.algebra.views import vector_view
 from limberjack.engine.compile.kernel import entry, kernel
+from limberjack.engine.tables import plant as t
 from limberjack.engine.tables.hinge_types import CUSTOM, FREE, SPHERICAL
-from limberjack.engine.tables.plant import C_Q, C_V, KIND, MAP, NV, QI, S_Q, VI, plant_view
+from limberjack.engine.tables.plant import plant_view
 
 
 @kernel
@@ -30,14 +31,14 @@ def _rotation_rate(sigma, w):
 @kernel
 def _relative_motion(plant, topo, v):
     """Relative angular and linear velocity of a quaternion hinge in body axes."""
-    kind, j = topo[KIND], topo[VI]
+    kind, j = topo[t.KIND], topo[t.VI]
     if kind == SPHERICAL:
         return load3(v, j), (0.0, 0.0, 0.0)
     if kind == FREE:
         return load3(v, j), load3(v, j + 3)
     w, u = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    for c in range(topo[NV]):
-        h = plant.maps[topo[MAP]]
+    for c in range(topo[t.NV]):
+        h = plant.maps[topo[t.MAP]]
         w = add_scaled(w, v[j + c], load3(h, 6 * c))
         u = add_scaled(u, v[j + c], load3(h, 6 * c + 3))
     return w, u
@@ -48,7 +49,7 @@ def chart_rates(plant, q, sigma, v, out):
     """d sigma/dt (nq,) at the coordinates q, which lie at sigma in the chart."""
     for k in range(plant.topo.shape[0]):
         topo = plant.topo[k]
-        kind, i, j = topo[KIND], topo[QI], topo[VI]
+        kind, i, j = topo[t.KIND], topo[t.QI], topo[t.VI]
         if kind == SPHERICAL or kind == FREE or kind == CUSTOM:
             w, u = _relative_motion(plant, topo, v)
             store3(out, i, _rotation_rate(load3(sigma, i), w))
@@ -57,7 +58,7 @@ def chart_rates(plant, q, sigma, v, out):
                 R = quaternion_matrix(q[i], q[i + 1], q[i + 2], q[i + 3])
                 store3(out, i + 4, rot(R, u))
         else:
-            for c in range(topo[NV]):
+            for c in range(topo[t.NV]):
                 out[i + c] = v[j + c]
 
 
@@ -84,14 +85,14 @@ def retract(plant, q0, sigma, out):
     """The coordinates at sigma in the chart around q0; out may be q0 itself."""
     for k in range(plant.topo.shape[0]):
         topo = plant.topo[k]
-        kind, i = topo[KIND], topo[QI]
+        kind, i = topo[t.KIND], topo[t.QI]
         if kind == SPHERICAL or kind == FREE or kind == CUSTOM:
             r = _times_exponential(q0, i, load3(sigma, i))
             out[i], out[i + 1], out[i + 2], out[i + 3] = r
             if kind != SPHERICAL:
                 store3(out, i + 4, add(load3(q0, i + 4), load3(sigma, i + 4)))
         else:
-            for c in range(topo[NV]):
+            for c in range(topo[t.NV]):
                 out[i + c] = q0[i + c] + sigma[i + c]
 
 
@@ -100,7 +101,7 @@ def move(plant, q0, v, h, out):
     """q0 ⊕ h v, velocities as at q0; out may be q0 itself."""
     for k in range(plant.topo.shape[0]):
         topo = plant.topo[k]
-        kind, i, j = topo[KIND], topo[QI], topo[VI]
+        kind, i, j = topo[t.KIND], topo[t.QI], topo[t.VI]
         if kind == SPHERICAL or kind == FREE or kind == CUSTOM:
             w, u = _relative_motion(plant, topo, v)
             R = quaternion_matrix(q0[i], q0[i + 1], q0[i + 2], q0[i + 3])
@@ -109,7 +110,7 @@ def move(plant, q0, v, h, out):
             if kind != SPHERICAL:
                 store3(out, i + 4, add_scaled(load3(q0, i + 4), h, rot(R, u)))
         else:
-            for c in range(topo[NV]):
+            for c in range(topo[t.NV]):
                 out[i + c] = q0[i + c] + h * v[j + c]
 
 
@@ -128,7 +129,7 @@ def coordinate_rates(plant, q, v, out):
     """dq/dt (nq,): of a quaternion ½ q ∘ ω, linear in q so that its length stays, whatever it is."""
     for k in range(plant.topo.shape[0]):
         topo = plant.topo[k]
-        kind, i, j = topo[KIND], topo[QI], topo[VI]
+        kind, i, j = topo[t.KIND], topo[t.QI], topo[t.VI]
         if kind == SPHERICAL or kind == FREE or kind == CUSTOM:
             w, u = _relative_motion(plant, topo, v)
             a, b, c, d = q[i], q[i + 1], q[i + 2], q[i + 3]
@@ -140,16 +141,16 @@ def coordinate_rates(plant, q, v, out):
                 f = 1.0 / math.sqrt(a * a + b * b + c * c + d * d)
                 store3(out, i + 4, rot(quaternion_matrix(f * a, f * b, f * c, f * d), u))
         else:
-            for c in range(topo[NV]):
+            for c in range(topo[t.NV]):
                 out[i + c] = v[j + c]
 
 
 @entry
 def rates_entry(ints, floats, state, out):
     """dq/dt (nq,) at State, whose quaternions may have any length but 0."""
-    nq = ints[C_Q]
+    nq = ints[t.C_Q]
     coordinate_rates(
-        plant_view(ints, floats), vector_view(state, S_Q, nq), vector_view(state, S_Q + nq, ints[C_V]), out
+        plant_view(ints, floats), vector_view(state, t.S_Q, nq), vector_view(state, t.S_Q + nq, ints[t.C_V]), out
     )
 
 
@@ -157,12 +158,12 @@ def rates_entry(ints, floats, state, out):
 def unit_quaternions(plant, q):
     """Bring the quaternions in q to unit length."""
     for k in range(plant.topo.shape[0]):
-        kind = plant.topo[k, KIND]
+        kind = plant.topo[k, t.KIND]
         if kind == SPHERICAL or kind == FREE or kind == CUSTOM:
-            _unit_length(q, plant.topo[k, QI])
+            _unit_length(q, plant.topo[k, t.QI])
 
 
 @entry
 def normalise_entry(ints, floats, state):
     """Bring the quaternions in State to unit length."""
-    unit_quaternions(plant_view(ints, floats), vector_view(state, S_Q, ints[C_Q]))
+    unit_quaternions(plant_view(ints, floats), vector_view(state, t.S_Q, ints[t.C_Q]))

@@ -12,14 +12,13 @@ nothing of a body that carries nothing.
 
 from __future__ import annotations
 
-from limberjack.engine.algebra.blocks import block_lane
+from limberjack.engine.algebra.blocks import block_column, block_lane
 from limberjack.engine.algebra.lanes import equal_lanes, load_lanes, store_lanes, sum_lanes
 from limberjack.engine.algebra.small_solves import pivot
 from limberjack.engine.algebra.spatial import ZERO, cross, dot, load3, store3
 from limberjack.engine.algebra.views import LANES, padded
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.nodes.modal_elimination import products, store_rows, subtract_rows
-from limberjack.engine.kernels.nodes.modal_nodes import node_column
 from limberjack.engine.tables.flexible import MS_EPS
 
 
@@ -34,13 +33,13 @@ def _store_row(row, at, a, b):
 @kernel
 def _store_inertia(rows, i, P):
     """P = [[I, H], [H*, M]] in rows i … i + 5."""
-    I, H, M = P
-    _store_row(rows[i], 0, (I[0], I[3], I[4]), (H[0], H[1], H[2]))
-    _store_row(rows[i + 1], 0, (I[3], I[1], I[5]), (H[3], H[4], H[5]))
-    _store_row(rows[i + 2], 0, (I[4], I[5], I[2]), (H[6], H[7], H[8]))
-    _store_row(rows[i + 3], 0, (H[0], H[3], H[6]), (M[0], M[3], M[4]))
-    _store_row(rows[i + 4], 0, (H[1], H[4], H[7]), (M[3], M[1], M[5]))
-    _store_row(rows[i + 5], 0, (H[2], H[5], H[8]), (M[4], M[5], M[2]))
+    Pa, Pc, Pl = P
+    _store_row(rows[i], 0, (Pa[0], Pa[3], Pa[4]), (Pc[0], Pc[1], Pc[2]))
+    _store_row(rows[i + 1], 0, (Pa[3], Pa[1], Pa[5]), (Pc[3], Pc[4], Pc[5]))
+    _store_row(rows[i + 2], 0, (Pa[4], Pa[5], Pa[2]), (Pc[6], Pc[7], Pc[8]))
+    _store_row(rows[i + 3], 0, (Pc[0], Pc[3], Pc[6]), (Pl[0], Pl[3], Pl[4]))
+    _store_row(rows[i + 4], 0, (Pc[1], Pc[4], Pc[7]), (Pl[3], Pl[1], Pl[5]))
+    _store_row(rows[i + 5], 0, (Pc[2], Pc[5], Pc[8]), (Pl[4], Pl[5], Pl[2]))
 
 
 @kernel
@@ -48,7 +47,7 @@ def condense_node(work, parts, n, h, column, R, p, P):
     """H* of a loaded node in the modes' rows, φ* in rows of solved, P in rows of d; H* is at h of work.modal."""
     _store_inertia(parts.d, column, P)
     for r in range(n):
-        w, u = node_column(work.modal, h, r)
+        w, u = block_column(work.modal, h, r)
         _store_row(parts.rows[r], LANES + column, w, u)
     for c in range(3):
         axis = R[c], R[3 + c], R[6 + c]

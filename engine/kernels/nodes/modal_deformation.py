@@ -20,20 +20,9 @@ from limberjack.engine.algebra.lanes import equal_lanes, load_lanes, store_lanes
 from limberjack.engine.algebra.spatial import add, add_scaled, cross, load3, store3, store6, sym_mul
 from limberjack.engine.algebra.views import BLOCK, LANES
 from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.tables.flexible import (
-    HALF,
-    MI_FULL,
-    MI_MODES,
-    MI_TABLE,
-    MR_BIAS,
-    MR_J,
-    MR_S,
-    PER_MODE,
-    RIGID,
-    blocks_of,
-    modal_view,
-)
-from limberjack.engine.tables.plant import QI, SLOT, VI, W_V
+from limberjack.engine.tables import flexible as fl
+from limberjack.engine.tables import plant as t
+from limberjack.engine.tables.flexible import blocks_of, modal_view
 
 
 @kernel
@@ -76,13 +65,13 @@ def _six(a):
 def take_modes(plant, work, k, q, v):
     """η and η̇ of modal link k into its scratch."""
     topo = plant.topo[k]
-    modal = plant.flexible.modal_int[topo[SLOT]]
+    modal = plant.flexible.modal_int[topo[t.SLOT]]
     parts = modal_view(modal, work.modal)
     for r in range(0, parts.eta.shape[0], LANES):
         store_lanes(parts.eta, r, equal_lanes(0.0))
         store_lanes(parts.rate, r, equal_lanes(0.0))
-    for r in range(modal[MI_MODES]):
-        parts.eta[r], parts.rate[r] = q[topo[QI] + r], v[topo[VI] + r]
+    for r in range(modal[fl.MI_MODES]):
+        parts.eta[r], parts.rate[r] = q[topo[t.QI] + r], v[topo[t.VI] + r]
 
 
 @kernel
@@ -94,13 +83,13 @@ def _deformed(table, at, full, n, blocks, b, eta, rate):
     fast, turning = ((zero, zero, zero), (zero, zero, zero)), (zero, zero, zero)
     if full:
         for s in range(n):
-            first = at + blocks * (2 * BLOCK + s * PER_MODE)
+            first = at + blocks * (2 * BLOCK + s * fl.PER_MODE)
             bw, bu = load_block(table, first + BLOCK * b)
             w, u = _take(eta[s], w, u, bw, bu)
             fast = _take(rate[s], fast[0], fast[1], bw, bu)
             j = load_block(table, first + BLOCK * (blocks + b))
             J = _take(eta[s], J[0], J[1], j[0], j[1])
-            i = first + 2 * BLOCK * blocks + HALF * b
+            i = first + 2 * BLOCK * blocks + fl.HALF * b
             turning = (
                 turning[0] + rate[s] * load_lanes(table, i),
                 turning[1] + rate[s] * load_lanes(table, i + LANES),
@@ -120,12 +109,12 @@ def _modal_bias(coupling, J, turning, w, u):
 @kernel
 def deform(plant, work, k, q, v):
     """Scratch of modal link k, whose V is known: coupling, inertia and bias forces at η, η̇."""
-    modal = plant.flexible.modal_int[plant.topo[k, SLOT]]
-    parts, table, at = modal_view(modal, work.modal), plant.flexible.table, modal[MI_TABLE]
+    modal = plant.flexible.modal_int[plant.topo[k, t.SLOT]]
+    parts, table, at = modal_view(modal, work.modal), plant.flexible.table, modal[fl.MI_TABLE]
     take_modes(plant, work, k, q, v)
-    n, blocks, full = modal[MI_MODES], blocks_of(modal[MI_MODES]), modal[MI_FULL] > 0
+    n, blocks, full = modal[fl.MI_MODES], blocks_of(modal[fl.MI_MODES]), modal[fl.MI_FULL] > 0
     row = work.rows[k + 1]
-    w, u = load3(row, W_V), load3(row, W_V + 3)
+    w, u = load3(row, t.W_V), load3(row, t.W_V + 3)
     zero = equal_lanes(0.0), equal_lanes(0.0), equal_lanes(0.0)
     moved, inertia, h, swelling, fast = (zero, zero), (zero, zero), (zero, zero), (zero, zero), (zero, zero)
     for b in range(blocks):
@@ -143,14 +132,14 @@ def deform(plant, work, k, q, v):
         sums = sum_triple(moved[1]), _summed(inertia), _summed(h), _summed(swelling), _summed(fast)
         _store_rigid(parts.rigid, w, *sums)
     else:
-        for i in range(RIGID):
+        for i in range(fl.RIGID):
             parts.rigid[i] = 0.0
 
 
 @kernel
 def _store_rigid(rigid, w, moved, inertia, h, swelling, fast):
     """What deformation and its rate add to the first moment, to the inertia and to the force on the frame."""
-    store3(rigid, MR_S, moved)
-    store6(rigid, MR_J, _six(inertia))
-    store3(rigid, MR_BIAS, add(add(sym_mul(_six(swelling), w), fast[0]), cross(w, h[0])))
-    store3(rigid, MR_BIAS + 3, add_scaled(fast[1], 2.0, cross(w, h[1])))
+    store3(rigid, fl.MR_S, moved)
+    store6(rigid, fl.MR_J, _six(inertia))
+    store3(rigid, fl.MR_BIAS, add(add(sym_mul(_six(swelling), w), fast[0]), cross(w, h[0])))
+    store3(rigid, fl.MR_BIAS + 3, add_scaled(fast[1], 2.0, cross(w, h[1])))

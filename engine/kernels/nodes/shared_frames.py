@@ -27,8 +27,8 @@ from limberjack.engine.algebra.spatial import (
 from limberjack.engine.algebra.views import LANES
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.nodes.composite import C_H, C_M, pad_of, shift_composite
-from limberjack.engine.kernels.nodes.tree import hinge_frame
-from limberjack.engine.tables.plant import A_I, PATH, PATH_REVOLUTE, UP, VEND, VI, W_ALPHA, W_DINV, W_U, W_V
+from limberjack.engine.kernels.nodes.dispatch import hinge_frame, keeps_axis
+from limberjack.engine.tables import plant as t
 
 #: bodies that share a frame at most: longer, and the squares of their levers take digits from small entries
 SHARED = 8
@@ -39,15 +39,15 @@ LARGE = 48
 
 # Of a body that shares the frame of its home, in work.rows: R and p of its own there, H* there, how many lie between
 # (0: its own home).
-_H_R, _H_P, _H_H, H_DEPTH = W_V, W_ALPHA + 3, W_U, W_DINV
+_H_R, _H_P, _H_H, H_DEPTH = t.W_V, t.W_ALPHA + 3, t.W_U, t.W_DINV
 
 
 @kernel
 def frame_home(plant, work, k, large):
     """R and p of body k in the home of its parent."""
-    up = work.rows[plant.topo[k, UP]]
+    up = work.rows[plant.topo[k, t.UP]]
     R, p = hinge_frame(plant, work, k)
-    if not large or plant.topo[k, UP] == 0 or up[H_DEPTH] == 0.0:
+    if not large or plant.topo[k, t.UP] == 0 or up[H_DEPTH] == 0.0:
         return R, p
     R_up = load9(up, _H_R)
     return mul(R_up, R), add(load3(up, _H_P), rot(R_up, p))
@@ -57,9 +57,9 @@ def frame_home(plant, work, k, large):
 def find_home(plant, work, k):
     """Whether body k, once placed, shares the home of its parent; its R, p, H* and M(k) are then put there."""
     topo, row, acc = plant.topo[k], work.rows[k + 1], work.acc[k + 1]
-    depth = work.rows[topo[UP], H_DEPTH] + 1.0
+    depth = work.rows[topo[t.UP], H_DEPTH] + 1.0
     row[H_DEPTH] = 0.0
-    if topo[PATH] != PATH_REVOLUTE or topo[UP] == 0 or topo[VEND] - topo[VI] < WIDE or depth >= SHARED:
+    if not keeps_axis(topo) or topo[t.UP] == 0 or topo[t.VEND] - topo[t.VI] < WIDE or depth >= SHARED:
         return
     R, p = frame_home(plant, work, k, True)
     axis = R[2], R[5], R[8]
@@ -68,8 +68,8 @@ def find_home(plant, work, k):
     store3(row, _H_H, axis)
     store3(row, _H_H + 3, cross(p, axis))
     row[H_DEPTH] = depth
-    h, I = shift_composite(acc[C_M], rot(R, load3(acc, C_H)), turn_sym(R, load6(acc, A_I)), p)
-    store6(acc, A_I, I)
+    h, I = shift_composite(acc[C_M], rot(R, load3(acc, C_H)), turn_sym(R, load6(acc, t.A_I)), p)
+    store6(acc, t.A_I, I)
     store3(acc, C_H, h)
 
 
@@ -95,9 +95,9 @@ def share_row(plant, work, k, m, h, I, M):
     A first block that is not full reaches back into the row before, whose turn is still to come; not so into those of
     modes, which are filled by others, and not before the first.
     """
-    columns, home, v = work.columns, work.rows[k + 1], plant.topo[k, VI]
+    columns, home, v = work.columns, work.rows[k + 1], plant.topo[k, t.VI]
     pad, row = pad_of(columns, M.shape[0]), M[v]
-    start, stop = v + pad, plant.topo[k, VEND] + pad
+    start, stop = v + pad, plant.topo[k, t.VEND] + pad
     h_n, h_f = load3(home, _H_H), load3(home, _H_H + 3)
     n, f = rigid_mul(m, h, I, h_n, h_f)
     first = start // LANES

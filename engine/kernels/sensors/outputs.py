@@ -41,23 +41,11 @@ from limberjack.engine.kernels.sweeps.kinematics import (
     strain_energy,
     totals,
 )
+from limberjack.engine.tables import plant as t
 from limberjack.engine.tables.drives import MO_ELASTIC, MO_Q, MO_RATIO, MO_V, MX_ANGLE, MX_CURRENT, MX_RATE
 from limberjack.engine.tables.instruments import SUN
 from limberjack.engine.tables.loops import L_SWITCH, SW_LOSS
-from limberjack.engine.tables.plant import (
-    C_Q,
-    C_V,
-    S_Q,
-    SI_OUTPUT,
-    SI_TARGET,
-    SI_TYPE,
-    SURVEY_HEAD,
-    SURVEY_NODE,
-    W_F,
-    device_states,
-    plant_view,
-    work_view,
-)
+from limberjack.engine.tables.plant import device_states, plant_view, work_view
 
 # Codes: the order of SENSOR_TYPES (tables/sensor_types.py).
 (
@@ -128,10 +116,10 @@ def _magnetic_field(plant, work, R):
 def _optical_output(plant, work, s, out):
     """What star trackers and sun sensors see, and whether they do; their boresight is z of the node."""
     sensor, values = plant.sensor_int[s], plant.sensor[s]
-    node, at = sensor[SI_TARGET], sensor[SI_OUTPUT]
+    node, at = sensor[t.SI_TARGET], sensor[t.SI_OUTPUT]
     R = node_pose(plant, work, node)[0]
     sun = sun_seen(plant, R)
-    if sensor[SI_TYPE] == SUN_SENSOR:
+    if sensor[t.SI_TYPE] == SUN_SENSOR:
         store3(out, at, sun)
         out[at + 3] = 1.0 if sun[2] >= values[0] else 0.0
         return
@@ -182,16 +170,16 @@ def _forces_between(plant, work, q, v, out):
         find_forces(plant, work, q, v, work.tau, work.vdot, False, spare)
     for s in range(plant.sensor_int.shape[0]):
         sensor = plant.sensor_int[s]
-        if LOOP_WRENCH <= sensor[SI_TYPE] <= LOOP_ENERGY_LOSS:
+        if LOOP_WRENCH <= sensor[t.SI_TYPE] <= LOOP_ENERGY_LOSS:
             R = load9(plant.sensor[s], 0)
-            _loop_output(plant, work, sensor[SI_TYPE], sensor[SI_TARGET], R, q, out, sensor[SI_OUTPUT])
+            _loop_output(plant, work, sensor[t.SI_TYPE], sensor[t.SI_TARGET], R, q, out, sensor[t.SI_OUTPUT])
     inverse_dynamics(plant, work, q, v, work.vdot, 1.0, closed, spare)
     for s in range(plant.sensor_int.shape[0]):
         sensor = plant.sensor_int[s]
-        if sensor[SI_TYPE] == REACTION:
-            row, at, R = work.rows[sensor[SI_TARGET]], sensor[SI_OUTPUT], load9(plant.sensor[s], 0)
-            store3(out, at, rot(R, load3(row, W_F)))
-            store3(out, at + 3, rot(R, load3(row, W_F + 3)))
+        if sensor[t.SI_TYPE] == REACTION:
+            row, at, R = work.rows[sensor[t.SI_TARGET]], sensor[t.SI_OUTPUT], load9(plant.sensor[s], 0)
+            store3(out, at, rot(R, load3(row, t.W_F)))
+            store3(out, at + 3, rot(R, load3(row, t.W_F + 3)))
 
 
 @kernel
@@ -201,7 +189,7 @@ def _see(plant, work, q, v, out):
     between = False
     for s in range(plant.sensor_int.shape[0]):
         sensor = plant.sensor_int[s]
-        kind, target, at = sensor[SI_TYPE], sensor[SI_TARGET], sensor[SI_OUTPUT]
+        kind, target, at = sensor[t.SI_TYPE], sensor[t.SI_TARGET], sensor[t.SI_OUTPUT]
         if kind == POSITION:
             out[at] = q[target]
         elif kind == RATE:
@@ -248,9 +236,9 @@ def observe(plant, work, q, v, command, out):
 def observe_entry(ints, floats, work, state, tau, vdot, out):
     """Applied forces tau (nv,), accelerations vdot (nv,) and outputs out (noutput,) at State."""
     plant, scratch = plant_view(ints, floats), work_view(ints, work)
-    nq, nv = ints[C_Q], ints[C_V]
-    q, v = vector_view(state, S_Q, nq), vector_view(state, S_Q + nq, nv)
-    command = vector_view(state, S_Q + nq + nv, plant.commands)
+    nq, nv = ints[t.C_Q], ints[t.C_V]
+    q, v = vector_view(state, t.S_Q, nq), vector_view(state, t.S_Q + nq, nv)
+    command = vector_view(state, t.S_Q + nq + nv, plant.commands)
     take_state(ints, plant, scratch, state)
     drives_now(ints, plant, scratch, state, q, v, command)
     observe(plant, scratch, q, v, command, out)
@@ -271,7 +259,7 @@ def survey(plant, work, q, v, out):
     out[9] = strain_energies(plant, q)
     out[2] = out[0] + out[1] + out[9]
     for node in range(plant.node_row.shape[0]):
-        at = SURVEY_HEAD + SURVEY_NODE * node
+        at = t.SURVEY_HEAD + t.SURVEY_NODE * node
         R, p = node_pose(plant, work, node)
         w, u = node_velocity(plant, work, node)
         store3(out, at, p)
@@ -285,5 +273,5 @@ def survey(plant, work, q, v, out):
 def survey_entry(ints, floats, work, state, out):
     """out (10 + 13 nodes,): kinetic (with rotors), potential, total energy; momentum (6); strain energy; the nodes."""
     plant, scratch = plant_view(ints, floats), work_view(ints, work)
-    nq, nv = ints[C_Q], ints[C_V]
-    survey(plant, scratch, vector_view(state, S_Q, nq), vector_view(state, S_Q + nq, nv), out)
+    nq, nv = ints[t.C_Q], ints[t.C_V]
+    survey(plant, scratch, vector_view(state, t.S_Q, nq), vector_view(state, t.S_Q + nq, nv), out)

@@ -17,31 +17,7 @@ from limberjack.engine.algebra.spatial import add, cross, dot, load3, load9, rot
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.compile.routine import FLOATS, WHOLE, routine
 from limberjack.engine.kernels.sensors.noise import normal
-from limberjack.engine.tables.instruments import (
-    ATTITUDE,
-    DIRECTION,
-    I_HELD,
-    N_BIAS,
-    N_IMBALANCE,
-    N_LIMIT,
-    N_NOISE,
-    N_PAIRS,
-    N_QUADRATURE,
-    N_R,
-    N_SCALE,
-    N_STEP,
-    N_WALK,
-    N_WALK_TIME,
-    N_WRAP,
-    NI_CHANNEL,
-    NI_KIND,
-    NI_OUTPUT,
-    NI_OUTPUTS,
-    NI_SIZE,
-    NI_STATE,
-    RESOLVER,
-    SEED,
-)
+from limberjack.engine.tables import instruments as it
 from limberjack.engine.tables.plant import plant_view, vectors, work_view
 
 #: draws of a sample: noise first, then those of the wandering bias
@@ -53,10 +29,10 @@ _ROUNDS = 4
 @kernel
 def _noise(plant, i, step, j, draw):
     """Noise of the size of number j, the one of this draw, of a sample at a step."""
-    sigma = plant.instruments.instrument[i, N_NOISE + j]
+    sigma = plant.instruments.instrument[i, it.N_NOISE + j]
     if sigma == 0.0:
         return 0.0
-    seed, channel = int(plant.instruments.surroundings[SEED]), plant.instruments.instrument_int[i, NI_CHANNEL]
+    seed, channel = int(plant.instruments.surroundings[it.SEED]), plant.instruments.instrument_int[i, it.NI_CHANNEL]
     return sigma * normal(seed, channel, step, draw)
 
 
@@ -68,14 +44,14 @@ def wander(plant, i, readings, step, lapse):
     variance settles at that of the equation, σ² τ / 2, for any lapse.
     """
     row, values = plant.instruments.instrument_int[i], plant.instruments.instrument[i]
-    at = row[NI_STATE] + I_HELD + row[NI_OUTPUTS]
-    seed, channel = int(plant.instruments.surroundings[SEED]), row[NI_CHANNEL]
-    keep, gain, time = 1.0, math.sqrt(lapse), values[N_WALK_TIME]
+    at = row[it.NI_STATE] + it.I_HELD + row[it.NI_OUTPUTS]
+    seed, channel = int(plant.instruments.surroundings[it.SEED]), row[it.NI_CHANNEL]
+    keep, gain, time = 1.0, math.sqrt(lapse), values[it.N_WALK_TIME]
     if time > 0.0:
         half = min(0.5 * lapse / time, 1.0)
         keep, gain = (1.0 - half) / (1.0 + half), math.sqrt(2.0 * time * half) / (1.0 + half)
-    for j in range(row[NI_SIZE]):
-        sigma = values[N_WALK + j]
+    for j in range(row[it.NI_SIZE]):
+        sigma = values[it.N_WALK + j]
         if sigma != 0.0:
             draw = normal(seed, channel, step, _WALK_DRAWS + j)
             readings[at + j] = keep * readings[at + j] + sigma * gain * draw
@@ -84,7 +60,7 @@ def wander(plant, i, readings, step, lapse):
 @kernel
 def _shown(values, j, y):
     """A number after saturation, resolution and wrapping."""
-    limit, grain, turn = values[N_LIMIT + j], values[N_STEP + j], values[N_WRAP]
+    limit, grain, turn = values[it.N_LIMIT + j], values[it.N_STEP + j], values[it.N_WRAP]
     y = max(-limit, min(y, limit))
     if grain > 0.0:
         y = math.floor(y / grain + 0.5) * grain
@@ -99,8 +75,8 @@ def _shown(values, j, y):
 def _error(plant, i, readings, step, j):
     """Bias, wandering bias and noise of number j."""
     row, values = plant.instruments.instrument_int[i], plant.instruments.instrument[i]
-    walk = readings[row[NI_STATE] + I_HELD + row[NI_OUTPUTS] + j]
-    return values[N_BIAS + j] + walk + _noise(plant, i, step, j, j)
+    walk = readings[row[it.NI_STATE] + it.I_HELD + row[it.NI_OUTPUTS] + j]
+    return values[it.N_BIAS + j] + walk + _noise(plant, i, step, j, j)
 
 
 @kernel
@@ -112,31 +88,33 @@ def _errors(plant, i, readings, step):
 
 @kernel
 def _read_plain(plant, i, readings, step, ideal, at, out):
-    values, size = plant.instruments.instrument[i], plant.instruments.instrument_int[i, NI_SIZE]
+    values, size = plant.instruments.instrument[i], plant.instruments.instrument_int[i, it.NI_SIZE]
     if size % 3 == 0:
-        R = load9(values, N_R)
+        R = load9(values, it.N_R)
         for block in range(0, size, 3):
             store3(out, block, rot(R, load3(ideal, at + block)))
     else:
         for j in range(size):
             out[j] = ideal[at + j]
     for j in range(size):
-        out[j] = _shown(values, j, (1.0 + values[N_SCALE + j]) * out[j] + _error(plant, i, readings, step, j))
+        out[j] = _shown(values, j, (1.0 + values[it.N_SCALE + j]) * out[j] + _error(plant, i, readings, step, j))
 
 
 @kernel
 def _read_resolver(plant, i, readings, step, angle, out):
     """The converter starts at the true angle and follows the windings: φ += tan of what is left."""
     row, values = plant.instruments.instrument_int[i], plant.instruments.instrument[i]
-    pairs, phi = values[N_PAIRS], values[N_PAIRS] * angle
+    pairs, phi = values[it.N_PAIRS], values[it.N_PAIRS] * angle
     sine = sine_cosine(phi)[0] + _noise(plant, i, step, 0, 0)
-    cosine = (1.0 + values[N_IMBALANCE]) * sine_cosine(phi + values[N_QUADRATURE])[1] + _noise(plant, i, step, 0, 1)
+    cosine = (1.0 + values[it.N_IMBALANCE]) * sine_cosine(phi + values[it.N_QUADRATURE])[1] + _noise(
+        plant, i, step, 0, 1
+    )
     for _ in range(_ROUNDS):
         s, c = sine_cosine(phi)
         left, along = sine * c - cosine * s, cosine * c + sine * s
         phi += max(-0.5, min(left / max(along, 1e-3), 0.5))
-    walk = readings[row[NI_STATE] + I_HELD + row[NI_OUTPUTS]]
-    out[0] = _shown(values, 0, phi / pairs + values[N_BIAS] + walk)
+    walk = readings[row[it.NI_STATE] + it.I_HELD + row[it.NI_OUTPUTS]]
+    out[0] = _shown(values, 0, phi / pairs + values[it.N_BIAS] + walk)
 
 
 @kernel
@@ -157,7 +135,7 @@ def _read_attitude(plant, i, readings, step, ideal, at, out):
 
 @kernel
 def _read_direction(plant, i, readings, step, ideal, at, out):
-    x = rot(load9(plant.instruments.instrument[i], N_R), load3(ideal, at))
+    x = rot(load9(plant.instruments.instrument[i], it.N_R), load3(ideal, at))
     y = add(x, cross(x, _errors(plant, i, readings, step)))
     store3(out, 0, scale(1.0 / math.sqrt(dot(y, y)), y))
 
@@ -166,17 +144,17 @@ def _read_direction(plant, i, readings, step, ideal, at, out):
 def read_routine(ints, floats, vector, i, readings, step, ideal):
     plant, out = plant_view(ints, floats), work_view(ints, vector).instruments.new
     row = plant.instruments.instrument_int[i]
-    kind, at, last = row[NI_KIND], row[NI_OUTPUT], row[NI_OUTPUTS] - 1
-    if kind == RESOLVER:
+    kind, at, last = row[it.NI_KIND], row[it.NI_OUTPUT], row[it.NI_OUTPUTS] - 1
+    if kind == it.RESOLVER:
         _read_resolver(plant, i, readings, step, ideal[at], out)
-    elif kind != ATTITUDE and kind != DIRECTION:
+    elif kind != it.ATTITUDE and kind != it.DIRECTION:
         _read_plain(plant, i, readings, step, ideal, at, out)
     else:
         out[last] = ideal[at + last]
         if out[last] == 0.0:
             for j in range(last):
-                out[j] = readings[row[NI_STATE] + I_HELD + j]
-        elif kind == ATTITUDE:
+                out[j] = readings[row[it.NI_STATE] + it.I_HELD + j]
+        elif kind == it.ATTITUDE:
             _read_attitude(plant, i, readings, step, ideal, at, out)
         else:
             _read_direction(plant, i, readings, step, ideal, at, out)

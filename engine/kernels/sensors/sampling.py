@@ -11,19 +11,7 @@ import math
 
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.sensors.reading import read, wander
-from limberjack.engine.tables.instruments import (
-    I_HELD,
-    I_SHOWN,
-    I_TAKEN,
-    N_DELAY,
-    N_RATE,
-    NI_LEVEL,
-    NI_OUTPUT,
-    NI_OUTPUTS,
-    NI_RING,
-    NI_SIZE,
-    NI_STATE,
-)
+from limberjack.engine.tables import instruments as it
 
 #: a multiple of the period counts as reached this part of a step early
 _EARLY = 1e-6
@@ -32,7 +20,7 @@ _EARLY = 1e-6
 @kernel
 def is_due(values, step, dt):
     """Whether an instrument samples at the end of this step (counted from 1)."""
-    rate = values[N_RATE]
+    rate = values[it.N_RATE]
     if rate == 0.0:
         return True
     per = rate * dt
@@ -43,7 +31,7 @@ def is_due(values, step, dt):
 def _samples(plant, readings, i, step, dt):
     """Whether instrument i samples at the end of this step; at step 0 only its first sample is missing, if any is."""
     if step == 0:
-        return readings[plant.instruments.instrument_int[i, NI_STATE] + I_TAKEN] == 0.0
+        return readings[plant.instruments.instrument_int[i, it.NI_STATE] + it.I_TAKEN] == 0.0
     return is_due(plant.instruments.instrument[i], step, dt)
 
 
@@ -53,52 +41,52 @@ def needed(plant, readings, step, dt):
     level = 0
     for i in range(plant.instruments.instrument.shape[0]):
         if _samples(plant, readings, i, step, dt):
-            level = max(level, plant.instruments.instrument_int[i, NI_LEVEL])
+            level = max(level, plant.instruments.instrument_int[i, it.NI_LEVEL])
     return level
 
 
 @kernel
 def _place_in_ring(row, count):
     """First number of the place in the ring that belongs to a sample; any count leads to one."""
-    width = 1 + row[NI_OUTPUTS]
-    number = int(min(max(count, 0.0), 9e15)) % row[NI_RING]
-    return row[NI_STATE] + I_HELD + row[NI_OUTPUTS] + row[NI_SIZE] + width * number
+    width = 1 + row[it.NI_OUTPUTS]
+    number = int(min(max(count, 0.0), 9e15)) % row[it.NI_RING]
+    return row[it.NI_STATE] + it.I_HELD + row[it.NI_OUTPUTS] + row[it.NI_SIZE] + width * number
 
 
 @kernel
 def _take(plant, work, i, readings, step, dt):
     """Sample now; without delay it is shown at once, as the first one is."""
     row, values, new = plant.instruments.instrument_int[i], plant.instruments.instrument[i], work.instruments.new
-    at = row[NI_STATE]
+    at = row[it.NI_STATE]
     if step > 0:
-        wander(plant, i, readings, step, dt if values[N_RATE] == 0.0 else max(dt, 1.0 / values[N_RATE]))
+        wander(plant, i, readings, step, dt if values[it.N_RATE] == 0.0 else max(dt, 1.0 / values[it.N_RATE]))
     read(plant, work, i, readings, step, work.instruments.ideal)
-    if row[NI_RING] == 0 or readings[at + I_TAKEN] == 0.0:
-        for j in range(row[NI_OUTPUTS]):
-            readings[at + I_HELD + j] = new[j]
-        readings[at + I_SHOWN] += 1.0
+    if row[it.NI_RING] == 0 or readings[at + it.I_TAKEN] == 0.0:
+        for j in range(row[it.NI_OUTPUTS]):
+            readings[at + it.I_HELD + j] = new[j]
+        readings[at + it.I_SHOWN] += 1.0
     else:
-        place = _place_in_ring(row, readings[at + I_TAKEN])
-        readings[place] = step * dt + values[N_DELAY]
-        for j in range(row[NI_OUTPUTS]):
+        place = _place_in_ring(row, readings[at + it.I_TAKEN])
+        readings[place] = step * dt + values[it.N_DELAY]
+        for j in range(row[it.NI_OUTPUTS]):
             readings[place + 1 + j] = new[j]
-    readings[at + I_TAKEN] += 1.0
+    readings[at + it.I_TAKEN] += 1.0
 
 
 @kernel
 def _show(plant, i, readings, time):
     """Show the newest sample that has arrived."""
     row = plant.instruments.instrument_int[i]
-    at = row[NI_STATE]
-    for _ in range(row[NI_RING]):
-        if not readings[at + I_SHOWN] < readings[at + I_TAKEN]:
+    at = row[it.NI_STATE]
+    for _ in range(row[it.NI_RING]):
+        if not readings[at + it.I_SHOWN] < readings[at + it.I_TAKEN]:
             return
-        place = _place_in_ring(row, readings[at + I_SHOWN])
+        place = _place_in_ring(row, readings[at + it.I_SHOWN])
         if readings[place] > time:
             return
-        for j in range(row[NI_OUTPUTS]):
-            readings[at + I_HELD + j] = readings[place + 1 + j]
-        readings[at + I_SHOWN] += 1.0
+        for j in range(row[it.NI_OUTPUTS]):
+            readings[at + it.I_HELD + j] = readings[place + 1 + j]
+        readings[at + it.I_SHOWN] += 1.0
 
 
 @kernel
@@ -116,7 +104,7 @@ def sample(plant, work, readings, step, dt):
 def show_arrived(plant, readings, step, dt):
     """Samples that were on their way and arrive by the end of a step."""
     for i in range(plant.instruments.instrument.shape[0]):
-        if plant.instruments.instrument_int[i, NI_RING] > 0:
+        if plant.instruments.instrument_int[i, it.NI_RING] > 0:
             _show(plant, i, readings, (step + _EARLY) * dt)
 
 
@@ -125,11 +113,11 @@ def show_readings(plant, work, readings, out):
     """Outputs of instruments in out (outputs,), which holds ideal ones."""
     for i in range(plant.instruments.instrument.shape[0]):
         row = plant.instruments.instrument_int[i]
-        at, count = row[NI_STATE], row[NI_OUTPUTS]
-        if readings[at + I_TAKEN] == 0.0:
+        at, count = row[it.NI_STATE], row[it.NI_OUTPUTS]
+        if readings[at + it.I_TAKEN] == 0.0:
             read(plant, work, i, readings, 0, out)
             for j in range(count):
-                out[row[NI_OUTPUT] + j] = work.instruments.new[j]
+                out[row[it.NI_OUTPUT] + j] = work.instruments.new[j]
         else:
             for j in range(count):
-                out[row[NI_OUTPUT] + j] = readings[at + I_HELD + j]
+                out[row[it.NI_OUTPUT] + j] = readings[at + it.I_HELD + j]

@@ -7,23 +7,8 @@ from limberjack.engine.compile.kernel import entry, kernel
 from limberjack.engine.kernels.forces.hinge_forces import actuator_forces, drive_force, hinge_forces, spent
 from limberjack.engine.kernels.forces.link_forces import set_inputs
 from limberjack.engine.kernels.sweeps.forward_dynamics import forward_dynamics
-from limberjack.engine.tables.plant import (
-    AC_KD,
-    AC_KP,
-    AC_LIMIT,
-    AC_RATE,
-    AI_COMMAND,
-    AI_MODE,
-    AI_Q,
-    AI_V,
-    C_Q,
-    C_V,
-    MODE_SERVO,
-    MODE_TORQUE,
-    S_Q,
-    plant_view,
-    work_view,
-)
+from limberjack.engine.tables import plant as t
+from limberjack.engine.tables.plant import plant_view, work_view
 
 
 @kernel
@@ -31,17 +16,17 @@ def drive_slopes(plant, q, v, command, out):
     """out (nv, commands), zero on entry: ∂τ/∂command; an actuator at a limit has none."""
     for a in range(plant.actuator.shape[0]):
         drive, values = plant.actuator_int[a], plant.actuator[a]
-        mode, j, c = drive[AI_MODE], drive[AI_V], drive[AI_COMMAND]
-        x = q[drive[AI_Q]] if mode == MODE_SERVO else 0.0
+        mode, j, c = drive[t.AI_MODE], drive[t.AI_V], drive[t.AI_COMMAND]
+        x = q[drive[t.AI_Q]] if mode == t.MODE_SERVO else 0.0
         force = drive_force(mode, values, x, v[j], command, c)[0]
-        if abs(force) > values[AC_LIMIT] or spent(values, v[j], force):
+        if abs(force) > values[t.AC_LIMIT] or spent(values, v[j], force):
             continue
-        if mode == MODE_TORQUE:
+        if mode == t.MODE_TORQUE:
             out[j, c] = 1.0
-        elif mode == MODE_SERVO:
-            out[j, c], out[j, c + 1], out[j, c + 2] = values[AC_KP], values[AC_KD], 1.0
+        elif mode == t.MODE_SERVO:
+            out[j, c], out[j, c + 1], out[j, c + 2] = values[t.AC_KP], values[t.AC_KD], 1.0
         else:
-            out[j, c], out[j, c + 1] = values[AC_KD] if abs(command[c]) <= values[AC_RATE] else 0.0, 1.0
+            out[j, c], out[j, c + 1] = values[t.AC_KD] if abs(command[c]) <= values[t.AC_RATE] else 0.0, 1.0
 
 
 @entry
@@ -52,9 +37,9 @@ def force_slopes_entry(ints, floats, work, state, out):
     (nv, commands), row by row.
     """
     plant, scratch = plant_view(ints, floats), work_view(ints, work)
-    nq, nv, nu = ints[C_Q], ints[C_V], plant.commands
-    q, v = vector_view(state, S_Q, nq), vector_view(state, S_Q + nq, nv)
-    command = vector_view(state, S_Q + nq + nv, nu)
+    nq, nv, nu = ints[t.C_Q], ints[t.C_V], plant.commands
+    q, v = vector_view(state, t.S_Q, nq), vector_view(state, t.S_Q + nq, nv)
+    command = vector_view(state, t.S_Q + nq + nv, nu)
     tau, stiffness, damping = vector_view(out, 0, nv), vector_view(out, nv, nv), vector_view(out, 2 * nv, nv)
     hinge_forces(plant, q, v, tau, stiffness, damping)
     actuator_forces(plant, scratch, q, v, command, tau, stiffness, damping)

@@ -4,7 +4,7 @@
 ∂T/∂q has nv columns, also for quaternions (δR = R δθ~, δp = R δx in body axes for a free hinge). Where velocities are
 rates of coordinates ∂_j is the ordinary partial derivative.
 
-All vectors are seen in the tree frame 𝓣 of `tables/slopes.py`, at rest, so that V(k) = V(p) + Σ S_j β_j over the
+All vectors are seen in the tree frame 𝓣 of `layout.py`, at rest, so that V(k) = V(p) + Σ S_j β_j over the
 hinge's columns S_j of φ* H*, and α(k) - α(p) = Σ S_j dβ_j/dt + V(p) × ΔV + (dH*/dt) β (p: the parent of k; the vectors
 α are the body-frame derivatives of the numbers V, so they move between frames as V does). Moving along j turns the
 subtree of hinge k rigidly with S_j and changes the hinge's own map. With
@@ -58,27 +58,10 @@ from limberjack.engine.algebra.spatial import (
 )
 from limberjack.engine.algebra.views import LANES
 from limberjack.engine.compile.kernel import kernel
+from limberjack.engine.kernels.nodes.hinge_slopes import has_changing_map, map_gradient
 from limberjack.engine.kernels.slopes.columns import sweep_columns
-from limberjack.engine.kernels.slopes.hinge_maps import has_changing_map, map_gradient
+from limberjack.engine.tables import slopes as sl
 from limberjack.engine.tables.plant import KIND, NV, UP, VEND, VI
-from limberjack.engine.tables.slopes import (
-    SL_B,
-    SL_M,
-    SL_Q,
-    SL_V,
-    X_PHI,
-    X_PSI,
-    X_PSI2,
-    X_S,
-    Y_F,
-    Y_H,
-    Y_I,
-    Y_L,
-    Y_M,
-    Y_P,
-    Y_R,
-    Y_W,
-)
 
 
 @kernel
@@ -91,17 +74,17 @@ def _put(block, lane, component, n, f):
 @kernel
 def _hand(x, y, block, lane):
     """X_j, M χ_j + 𝓑 S_j, M S_j and 𝓑* S_j of one velocity, from its column x and the sums y of its subtree."""
-    m, h, I, W, P = y[Y_M], load3(y, Y_H), load6(y, Y_I), load9(y, Y_W), load3(y, Y_L)
-    s, t = load3(x, X_S), load3(x, X_S + 3)
-    a = load3(x, X_PSI)
-    n, f = rigid_mul(m, h, I, load3(x, X_PSI2), load3(x, X_PSI2 + 3))
-    sn, sf = force_cross(s, t, load3(y, Y_F), load3(y, Y_F + 3))
-    _put(block, lane, SL_Q, add(add(n, rot(W, a)), sn), add(add_cross(f, a, P), sf))
-    n, f = rigid_mul(m, h, I, load3(x, X_PHI), load3(x, X_PHI + 3))
-    _put(block, lane, SL_V, add(n, rot(W, s)), add_cross(f, s, P))
+    m, h, I, W, P = y[sl.Y_M], load3(y, sl.Y_H), load6(y, sl.Y_I), load9(y, sl.Y_W), load3(y, sl.Y_L)
+    s, t = load3(x, sl.X_S), load3(x, sl.X_S + 3)
+    a = load3(x, sl.X_PSI)
+    n, f = rigid_mul(m, h, I, load3(x, sl.X_PSI2), load3(x, sl.X_PSI2 + 3))
+    sn, sf = force_cross(s, t, load3(y, sl.Y_F), load3(y, sl.Y_F + 3))
+    _put(block, lane, sl.SL_Q, add(add(n, rot(W, a)), sn), add(add_cross(f, a, P), sf))
+    n, f = rigid_mul(m, h, I, load3(x, sl.X_PHI), load3(x, sl.X_PHI + 3))
+    _put(block, lane, sl.SL_V, add(n, rot(W, s)), add_cross(f, s, P))
     n, f = rigid_mul(m, h, I, s, t)
-    _put(block, lane, SL_M, n, f)
-    at = LANES * SL_B + lane
+    _put(block, lane, sl.SL_M, n, f)
+    at = LANES * sl.SL_B + lane
     block[at], block[at + LANES], block[at + 2 * LANES] = add_cross(unrot(W, s), P, t)
 
 
@@ -120,20 +103,20 @@ def _load6(block, component):
 @kernel
 def _rows(lanes, x, j, start, stop, dq, dv):
     """Row j of both matrices over the velocities start … stop - 1 of the subtree."""
-    S = load6(x, X_S)
+    S = load6(x, sl.X_S)
     for b in range(start // LANES, (stop + LANES - 1) // LANES):
         block, first, last = lanes[b], start - LANES * b, stop - LANES * b
-        store_lanes(dq[b], LANES * j, between_lanes(dot6(S, _load6(block, SL_Q)), first, last))
-        store_lanes(dv[b], LANES * j, between_lanes(dot6(S, _load6(block, SL_V)), first, last))
+        store_lanes(dq[b], LANES * j, between_lanes(dot6(S, _load6(block, sl.SL_Q)), first, last))
+        store_lanes(dv[b], LANES * j, between_lanes(dot6(S, _load6(block, sl.SL_V)), first, last))
 
 
 @kernel
 def _columns(lanes, x, j, start, stop, dq, dv, spare):
     """Column j of both matrices over the velocities start … stop - 1 of the subtree."""
-    S, psi, psi2, chi = load3(x, X_S), load3(x, X_PSI), load6(x, X_PSI2), load6(x, X_PHI)
+    S, psi, psi2, chi = load3(x, sl.X_S), load3(x, sl.X_PSI), load6(x, sl.X_PSI2), load6(x, sl.X_PHI)
     q, v, at = dq[j // LANES], dv[j // LANES], j % LANES
     for b in range(start // LANES, (stop + LANES - 1) // LANES):
-        M, B = _load6(lanes[b], SL_M), _load3(lanes[b], SL_B)
+        M, B = _load6(lanes[b], sl.SL_M), _load3(lanes[b], sl.SL_B)
         store_lanes(spare, 0, dot6(psi2, M) + dot(psi, B))
         store_lanes(spare, LANES, dot6(chi, M) + dot(S, B))
         for m in range(max(start, LANES * b), min(stop, LANES * b + LANES)):
@@ -149,9 +132,9 @@ def _unit(c):
 @kernel
 def _own_map(plant, work, y, k, dq):
     """Adds (∂_j H*_m) · F to the block of a hinge whose map changes with its coordinates."""
-    topo, R = plant.topo[k], load9(y, Y_R)
-    f = load3(y, Y_F + 3)
-    n = unrot(R, sub(load3(y, Y_F), cross(load3(y, Y_P), f)))
+    topo, R = plant.topo[k], load9(y, sl.Y_R)
+    f = load3(y, sl.Y_F + 3)
+    n = unrot(R, sub(load3(y, sl.Y_F), cross(load3(y, sl.Y_P), f)))
     f = unrot(R, f)
     for j in range(topo[NV]):
         for m in range(topo[NV]):
@@ -163,7 +146,7 @@ def _own_map(plant, work, y, k, dq):
 @kernel
 def _hand_sums(y, up):
     """Parent's sums of M, 𝓑 and f."""
-    for i in range(Y_M, Y_F + 6):
+    for i in range(sl.Y_M, sl.Y_F + 6):
         up[i] += y[i]
 
 

@@ -29,7 +29,7 @@ from limberjack.engine.algebra.spatial import (
 )
 from limberjack.engine.algebra.views import LANES, matrix_view
 from limberjack.engine.compile.kernel import entry, kernel
-from limberjack.engine.kernels.nodes.tree import hinge_frame
+from limberjack.engine.kernels.nodes.dispatch import hinge_frame
 from limberjack.engine.kernels.sensors.outputs import (
     ACCELEROMETER,
     GYRO,
@@ -42,26 +42,9 @@ from limberjack.engine.kernels.sensors.outputs import (
     SUN_SENSOR,
     sun_seen,
 )
+from limberjack.engine.tables import slopes as sl
 from limberjack.engine.tables.plant import C_V, NV, SI_OUTPUT, SI_TARGET, SI_TYPE, UP, VEND, VI, plant_view, work_view
-from limberjack.engine.tables.slopes import (
-    SL_M,
-    SL_Q,
-    SL_V,
-    X_PHI,
-    X_PSI,
-    X_PSI2,
-    X_S,
-    Y_A,
-    Y_H,
-    Y_I,
-    Y_L,
-    Y_M,
-    Y_P,
-    Y_R,
-    Y_V,
-    Y_W,
-    slopes_view,
-)
+from limberjack.engine.tables.slopes import slopes_view
 
 # The matrices of `output_slopes`: along the velocities at fixed accelerations, in the velocities, in accelerations.
 ALONG, IN_V, IN_VDOT = range(3)
@@ -71,15 +54,15 @@ ALONG, IN_V, IN_VDOT = range(3)
 def _rates(x, V, kind):
     """∂V and ∂α, apart from the part S × (V, α) of a displacement, as (angular, linear) pairs."""
     zero = (ZERO, ZERO)
-    S = load3(x, X_S), load3(x, X_S + 3)
+    S = load3(x, sl.X_S), load3(x, sl.X_S + 3)
     if kind == IN_VDOT:
         return zero, S
     if kind == ALONG:
-        psi = load3(x, X_PSI), load3(x, X_PSI + 3)
+        psi = load3(x, sl.X_PSI), load3(x, sl.X_PSI + 3)
         a = motion_cross(psi[0], psi[1], V[0], V[1])
-        return psi, (add(a[0], load3(x, X_PSI2)), add(a[1], load3(x, X_PSI2 + 3)))
+        return psi, (add(a[0], load3(x, sl.X_PSI2)), add(a[1], load3(x, sl.X_PSI2 + 3)))
     a = motion_cross(S[0], S[1], V[0], V[1])
-    return S, (add(a[0], load3(x, X_PHI)), add(a[1], load3(x, X_PHI + 3)))
+    return S, (add(a[0], load3(x, sl.X_PHI)), add(a[1], load3(x, sl.X_PHI + 3)))
 
 
 @kernel
@@ -88,9 +71,9 @@ def _node_slope(sensor, x, V, A, p, kind):
     dV, dA = _rates(x, V, kind)
     d, dp = ZERO, ZERO
     if kind == ALONG:
-        d = load3(x, X_S)
-        dp = add_cross(load3(x, X_S + 3), d, p)
-        a, b = motion_cross(d, load3(x, X_S + 3), V[0], V[1]), motion_cross(d, load3(x, X_S + 3), A[0], A[1])
+        d = load3(x, sl.X_S)
+        dp = add_cross(load3(x, sl.X_S + 3), d, p)
+        a, b = motion_cross(d, load3(x, sl.X_S + 3), V[0], V[1]), motion_cross(d, load3(x, sl.X_S + 3), A[0], A[1])
         dV, dA = (add(dV[0], a[0]), add(dV[1], a[1])), (add(dA[0], b[0]), add(dA[1], b[1]))
     u = add_cross(V[1], V[0], p)
     du = add_cross(add_cross(dV[1], dV[0], p), V[0], dp)
@@ -132,9 +115,9 @@ def _node(plant, work, slopes, sensor, row, node, at, out):
     """Rows of a sensor at a node, over the velocities between its body and the base."""
     y, local = slopes.body[row], plant.node_pose[node]
     R_T = hinge_frame(plant, work, _first_body(plant, row))[0]
-    R = mul(load9(y, Y_R), load9(local, 0))
-    p = add(load3(y, Y_P), rot(load9(y, Y_R), load3(local, 9)))
-    V, A = (load3(y, Y_V), load3(y, Y_V + 3)), (load3(y, Y_A), load3(y, Y_A + 3))
+    R = mul(load9(y, sl.Y_R), load9(local, 0))
+    p = add(load3(y, sl.Y_P), rot(load9(y, sl.Y_R), load3(local, 9)))
+    V, A = (load3(y, sl.Y_V), load3(y, sl.Y_V + 3)), (load3(y, sl.Y_A), load3(y, sl.Y_A + 3))
     Q = matrix_quaternion(mul(R_T, R))
     sun = rot(R, sun_seen(plant, mul(R_T, R)))
     while row > 0:
@@ -156,15 +139,15 @@ def _node(plant, work, slopes, sensor, row, node, at, out):
 @kernel
 def _own_force(x, y, kind):
     """∂f of a hinge for a velocity at it or towards the base, in 𝓣."""
-    a, b = X_PSI2, X_PSI
+    a, b = sl.X_PSI2, sl.X_PSI
     if kind == IN_V:
-        a, b = X_PHI, X_S
+        a, b = sl.X_PHI, sl.X_S
     elif kind == IN_VDOT:
-        a = X_S
-    n, f = rigid_mul(y[Y_M], load3(y, Y_H), load6(y, Y_I), load3(x, a), load3(x, a + 3))
+        a = sl.X_S
+    n, f = rigid_mul(y[sl.Y_M], load3(y, sl.Y_H), load6(y, sl.Y_I), load3(x, a), load3(x, a + 3))
     if kind != IN_VDOT:
         s = load3(x, b)
-        n, f = add(n, rot(load9(y, Y_W), s)), add_cross(f, s, load3(y, Y_L))
+        n, f = add(n, rot(load9(y, sl.Y_W), s)), add_cross(f, s, load3(y, sl.Y_L))
     return n, f
 
 
@@ -181,10 +164,10 @@ def _put_force(R, p, frame, n, f, out, at, j):
 def _reaction(plant, slopes, frame, row, at, out):
     """Rows of a reaction sensor."""
     y = slopes.body[row]
-    R, p = load9(y, Y_R), load3(y, Y_P)
+    R, p = load9(y, sl.Y_R), load3(y, sl.Y_P)
     topo, up = plant.topo[row - 1], row
     for kind in range(3):
-        component = SL_Q if kind == ALONG else (SL_V if kind == IN_V else SL_M)
+        component = sl.SL_Q if kind == ALONG else (sl.SL_V if kind == IN_V else sl.SL_M)
         for j in range(topo[VI] + topo[NV], topo[VEND]):
             block, lane = slopes.lanes[j // LANES], LANES * component + j % LANES
             n = block[lane], block[lane + LANES], block[lane + 2 * LANES]

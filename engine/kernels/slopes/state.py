@@ -23,29 +23,10 @@ from limberjack.engine.kernels.slopes.forward import forward_slopes
 from limberjack.engine.kernels.slopes.inverse import inverse_slopes
 from limberjack.engine.kernels.slopes.outputs import output_slopes_entry
 from limberjack.engine.kernels.sweeps.forward_dynamics import forward_dynamics
+from limberjack.engine.tables import plant as t
 from limberjack.engine.tables.elements import ACTING
 from limberjack.engine.tables.hinge_types import CUSTOM, FREE, SPHERICAL
-from limberjack.engine.tables.plant import (
-    C_BODIES,
-    C_COMMANDS,
-    C_OUTPUTS,
-    C_Q,
-    C_V,
-    D_REST,
-    D_STIFFNESS,
-    DI_Q,
-    KIND,
-    NV,
-    QI,
-    READ,
-    S_Q,
-    SI_OUTPUT,
-    SI_TARGET,
-    SI_TYPE,
-    VI,
-    plant_view,
-    work_view,
-)
+from limberjack.engine.tables.plant import plant_view, work_view
 from limberjack.engine.tables.slopes import slopes_size, slopes_view
 from limberjack.engine.tables.table import function
 
@@ -54,7 +35,7 @@ _STIFFNESS, _DAMPING, _ROW = range(3)
 _UNIT, _RATES = range(2)
 
 
-_has_slopes = function("has_slopes(ints)", [*READ, f"return loops + modal + {ACTING} + instruments + motors == 0"])
+_has_slopes = function("has_slopes(ints)", [*t.READ, f"return loops + modal + {ACTING} + instruments + motors == 0"])
 #: whether kernels have the slopes: those of closed loops, flexible bodies, elements and devices are differences
 has_slopes = kernel(_has_slopes)
 
@@ -62,8 +43,8 @@ has_slopes = kernel(_has_slopes)
 @kernel
 def state_slopes_sizes(ints):
     """Lengths of `slopes` and `out` of `state_slopes_entry`."""
-    nq, nv, ny = ints[C_Q], ints[C_V], ints[C_OUTPUTS]
-    return slopes_size(ints[C_BODIES], ints[C_V]) + 3 * ny * nv, (2 * nv + ny + 1) * (nq + nv + ints[C_COMMANDS])
+    nq, nv, ny = ints[t.C_Q], ints[t.C_V], ints[t.C_OUTPUTS]
+    return slopes_size(ints[t.C_BODIES], ints[t.C_V]) + 3 * ny * nv, (2 * nv + ny + 1) * (nq + nv + ints[t.C_COMMANDS])
 
 
 @kernel
@@ -94,7 +75,7 @@ def _coordinate_row(plant, work, q, i, row):
     """∂q_i along the velocities."""
     unit, rates = work.vstage[_ROW], work.qstage[_RATES]
     for j in range(unit.shape[0]):
-        if plant.dof_int[j, DI_Q] == i:
+        if plant.dof_int[j, t.DI_Q] == i:
             row[j] = 1.0
             return
         unit[j] = 0.0
@@ -108,9 +89,9 @@ def _coordinate_row(plant, work, q, i, row):
 @kernel
 def _strain_row(plant, q, k, row):
     """∂E of a flexible body's strain energy along its modes."""
-    first = plant.topo[k, VI]
-    for j in range(first, first + plant.topo[k, NV]):
-        row[j] = plant.dof[j, D_STIFFNESS] * (q[plant.dof_int[j, DI_Q]] - plant.dof[j, D_REST])
+    first = plant.topo[k, t.VI]
+    for j in range(first, first + plant.topo[k, t.NV]):
+        row[j] = plant.dof[j, t.D_STIFFNESS] * (q[plant.dof_int[j, t.DI_Q]] - plant.dof[j, t.D_REST])
 
 
 @kernel
@@ -128,7 +109,7 @@ def _output_rows(plant, work, q, seen, rows):
                     row[c] += s * rows[nv + m, c]
     for s in range(plant.sensor_int.shape[0]):
         sensor = plant.sensor_int[s]
-        kind, target, row = sensor[SI_TYPE], sensor[SI_TARGET], rows[2 * nv + sensor[SI_OUTPUT]]
+        kind, target, row = sensor[t.SI_TYPE], sensor[t.SI_TARGET], rows[2 * nv + sensor[t.SI_OUTPUT]]
         if kind == POSITION:
             _coordinate_row(plant, work, q, target, row)
         elif kind == RATE:
@@ -156,7 +137,7 @@ def _over_coordinates(plant, raw, q, along, row):
         along[j] = row[j]
     for k in range(plant.topo.shape[0]):
         topo = plant.topo[k]
-        kind, i, j = topo[KIND], topo[QI], topo[VI]
+        kind, i, j = topo[t.KIND], topo[t.QI], topo[t.VI]
         if kind == CUSTOM:
             for c in range(7):
                 row[i + c] = 0.0
@@ -166,7 +147,7 @@ def _over_coordinates(plant, raw, q, along, row):
                 R = quaternion_matrix(q[i], q[i + 1], q[i + 2], q[i + 3])
                 store3(row, i + 4, rot(R, load3(along, j + 3)))
         else:
-            for c in range(topo[NV]):
+            for c in range(topo[t.NV]):
                 row[i + c] = along[j + c]
 
 
@@ -176,9 +157,9 @@ def _known_columns(plant, row):
     for c in range(row.shape[0]):
         row[c] = 1.0
     for k in range(plant.topo.shape[0]):
-        if plant.topo[k, KIND] == CUSTOM:
+        if plant.topo[k, t.KIND] == CUSTOM:
             for c in range(7):
-                row[plant.topo[k, QI] + c] = 0.0
+                row[plant.topo[k, t.QI] + c] = 0.0
 
 
 @kernel
@@ -205,9 +186,9 @@ def state_slopes_entry(ints, floats, work, slopes, state, out):
     elsewhere. slopes: scratch, `state_slopes_sizes`.
     """
     plant, scratch, room = plant_view(ints, floats), work_view(ints, work), slopes_view(ints, slopes)
-    nq, nv, ny = ints[C_Q], ints[C_V], ints[C_OUTPUTS]
-    raw, v = vector_view(state, S_Q, nq), vector_view(state, S_Q + nq, nv)
-    command, q = vector_view(state, S_Q + nq + nv, plant.commands), scratch.qstage[_UNIT]
+    nq, nv, ny = ints[t.C_Q], ints[t.C_V], ints[t.C_OUTPUTS]
+    raw, v = vector_view(state, t.S_Q, nq), vector_view(state, t.S_Q + nq, nv)
+    command, q = vector_view(state, t.S_Q + nq + nv, plant.commands), scratch.qstage[_UNIT]
     rows = matrix_view(out, 0, 2 * nv + ny + 1, nq + nv + plant.commands)
     for i in range(rows.shape[0] * rows.shape[1]):
         out[i] = 0.0
@@ -215,7 +196,7 @@ def state_slopes_entry(ints, floats, work, slopes, state, out):
         q[i] = raw[i]
     unit_quaternions(plant, q)
     _slopes_along(plant, scratch, room, q, v, command, rows)
-    seen = slopes_size(ints[C_BODIES], ints[C_V])
+    seen = slopes_size(ints[t.C_BODIES], ints[t.C_V])
     output_slopes_entry(ints, floats, work, slopes, vector_view(slopes, seen, 3 * ny * nv))
     _output_rows(plant, scratch, q, matrix_view(slopes, seen, 3 * ny, nv), rows)
     for i in range(2 * nv + ny):

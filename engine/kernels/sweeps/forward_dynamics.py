@@ -1,4 +1,4 @@
-"""O(N) articulated-body forward dynamics (000 eqs. for P, D, G, psi, z, eps, nu, alpha; 002 same).
+"""O(N) articulated-body forward dynamics (000 eqs. 0.25, 0.26, .39, .40; 002 same).
 
     base to tip   V(k) = φ* V(parent) + H* β,   b(k) = V × M V,   a(k) = V × ΔV + (dH*/dt) β
     tip to base   P = M + Σ φ P⁺ φ*,   D = H P H* + armature,   G = P H* D⁻¹,   P⁺ = P - G D G*
@@ -11,18 +11,7 @@ equal term by term) and meets the zero rows of P⁺: for a hinge along z without
 
 from __future__ import annotations
 
-import math
-
-from limberjack.engine.algebra.small_solves import is_definite6, solve6
-from limberjack.engine.algebra.spatial import (
-    ZERO,
-    add,
-    dot,
-    load3,
-    load6,
-    store3,
-    sub,
-)
+from limberjack.engine.algebra.spatial import load3, load6
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.compile.routine import FLAG, FLOATS, WHOLE, routine
 from limberjack.engine.kernels.forces.body_forces import has_elements, put_elements, take_elements
@@ -30,114 +19,14 @@ from limberjack.engine.kernels.groups.aggregated import inward_member, outward_m
 from limberjack.engine.kernels.groups.embedding import embed_groups, rest_groups
 from limberjack.engine.kernels.groups.modal_member import inward_modal_member
 from limberjack.engine.kernels.groups.multipliers import constrain
-from limberjack.engine.kernels.nodes.articulated import (
-    inward_general,
-    inward_prismatic,
-    inward_revolute,
-    outward_general,
-)
 from limberjack.engine.kernels.nodes.body_inertia import gather
-from limberjack.engine.kernels.nodes.modal_placing import place_flexible
-from limberjack.engine.kernels.nodes.modal_routines import inward_flexible, outward_flexible
-from limberjack.engine.kernels.nodes.tree import begin_sweep, hinge_in, place_body
-from limberjack.engine.tables.plant import (
-    B_H,
-    B_I,
-    G_A,
-    GROUP,
-    MEMBER,
-    NV,
-    PATH,
-    PATH_BASE,
-    PATH_GENERAL,
-    PATH_MODAL,
-    PATH_PRISMATIC,
-    PATH_REVOLUTE,
-    SLOT,
-    UP,
-    VI,
-    W_ALPHA,
-    W_DINV,
-    W_EPS,
-    W_U,
-    W_V,
-    plant_view,
-    vectors,
-    work_view,
-)
+from limberjack.engine.kernels.nodes.dispatch import has_modes, inward_body, outward_body, place_body, rest_body
+from limberjack.engine.kernels.nodes.tree import begin_sweep
+from limberjack.engine.tables import plant as t
+from limberjack.engine.tables.plant import plant_view, vectors, work_view
 
 #: what `_closed` is for
 MOVE, _SETTLE, _CHANGE = range(3)
-
-
-@kernel
-def _inward(plant, work, k, v, tau, add_inertia, external):
-    """P⁺ and z⁺ of body k, handed to its parent."""
-    topo, body = plant.topo[k], plant.body[k]
-    row, up = work.rows[k + 1], work.acc[topo[UP]]
-    path, j = topo[PATH], topo[VI]
-    if path >= PATH_MODAL:
-        inward_flexible(plant, work, k, tau, add_inertia, external)
-        return
-    P, n, f = gather(plant, work, k, load3(body, B_H), load6(body, B_I), external)
-    if path == PATH_REVOLUTE:
-        inward_revolute(topo, body, row, up, P, n, f, tau[j], add_inertia[j], v[j])
-    elif path == PATH_PRISMATIC:
-        inward_prismatic(topo, row, up, P, n, f, tau[j], add_inertia[j], v[j])
-    elif path == PATH_GENERAL:
-        inward_general(topo, row, up, P, n, f, work.gen[topo[SLOT]], tau, add_inertia)
-    else:
-        _solve_base(plant, row, P, n, f, tau, j)
-
-
-@kernel
-def _solve_base(plant, row, P, n, f, tau, j):
-    """A free base: P α = T - z. No finite numbers, as of `pivot`, where deformed bodies make P indefinite."""
-    a, l = solve6(P, sub(load3(tau, j), n), sub(load3(tau, j + 3), f))
-    if plant.flexible.modal_int.shape[0] > 0 and not is_definite6(P):
-        a = (math.nan, math.nan, math.nan)
-    store3(row, W_U, a)
-    store3(row, W_U + 3, l)
-
-
-@kernel
-def _solve_hinge(row, w, u):
-    """dβ/dt = D⁻¹ (ε - U* α⁺) of a 1-dof hinge."""
-    return row[W_DINV] * (row[W_EPS] - dot(load3(row, W_U), w) - dot(load3(row, W_U + 3), u))
-
-
-@kernel
-def _outward(plant, work, k, v, vdot):
-    """α⁺, dβ/dt and α of body k."""
-    topo, row = plant.topo[k], work.rows[k + 1]
-    up = work.rows[topo[UP]]
-    path, j = topo[PATH], topo[VI]
-    if path >= PATH_MODAL:
-        outward_flexible(plant, work, k, vdot)
-        return
-    w, u = hinge_in(plant, work, k, load3(up, W_ALPHA), load3(up, W_ALPHA + 3))
-    if path == PATH_REVOLUTE:
-        rate = v[j]
-        w = (w[0] + row[W_V + 1] * rate, w[1] - row[W_V] * rate, w[2])
-        u = (u[0] + row[W_V + 4] * rate, u[1] - row[W_V + 3] * rate, u[2])
-        vdot[j] = _solve_hinge(row, w, u)
-        w = (w[0], w[1], w[2] + vdot[j])
-    elif path == PATH_PRISMATIC:
-        rate = v[j]
-        u = (u[0] + row[W_V + 1] * rate, u[1] - row[W_V] * rate, u[2])
-        vdot[j] = _solve_hinge(row, w, u)
-        u = (u[0], u[1], u[2] + vdot[j])
-    elif path == PATH_BASE:
-        a, l = load3(row, W_U), load3(row, W_U + 3)
-        store3(vdot, j, sub(a, w))
-        store3(vdot, j + 3, sub(l, u))
-        w, u = a, l
-    else:
-        g = work.gen[topo[SLOT]]
-        w, u = add(w, load3(g, G_A)), add(u, load3(g, G_A + 3))
-        w, u = outward_general(g, vdot, j, topo[NV], w, u)
-    store3(row, W_ALPHA, w)
-    store3(row, W_ALPHA + 3, u)
 
 
 @kernel
@@ -146,41 +35,27 @@ def _inward_closed(plant, work, v, tau, add_inertia, external):
     n = plant.topo.shape[0]
     for i in range(n):
         k = n - 1 - i
-        if plant.topo[k, GROUP] < 0:
-            _inward(plant, work, k, v, tau, add_inertia, external)
+        if plant.topo[k, t.GROUP] < 0:
+            inward_body(plant, work, k, v, tau, add_inertia, external)
             continue
-        if plant.topo[k, PATH] == PATH_MODAL:
+        if has_modes(plant.topo[k]):
             inward_modal_member(plant, work, k, external)
         else:
             body = plant.body[k]
-            P, m, f = gather(plant, work, k, load3(body, B_H), load6(body, B_I), external)
+            P, m, f = gather(plant, work, k, load3(body, t.B_H), load6(body, t.B_I), external)
             inward_member(plant, work, k, P, m, f)
-        if plant.topo[k, MEMBER] == 0:
-            reduce_group(plant, work, plant.topo[k, GROUP], tau, add_inertia)
+        if plant.topo[k, t.MEMBER] == 0:
+            reduce_group(plant, work, plant.topo[k, t.GROUP], tau, add_inertia)
 
 
 @kernel
 def _outward_closed(plant, work, v, vdot):
     """The sweep base to tip of a model with loops."""
     for k in range(plant.topo.shape[0]):
-        if plant.topo[k, GROUP] >= 0:
+        if plant.topo[k, t.GROUP] >= 0:
             outward_member(plant, work, k, v, vdot)
         else:
-            _outward(plant, work, k, v, vdot)
-
-
-@kernel
-def _rest(plant, work, q):
-    """V and Coriolis accelerations of all bodies 0; what sweeps add to in modal bodies begins anew."""
-    for k in range(plant.topo.shape[0]):
-        row, topo = work.rows[k + 1], plant.topo[k]
-        store3(row, W_V, ZERO)
-        store3(row, W_V + 3, ZERO)
-        if topo[PATH] == PATH_GENERAL:
-            store3(work.gen[topo[SLOT]], G_A, ZERO)
-            store3(work.gen[topo[SLOT]], G_A + 3, ZERO)
-        elif topo[PATH] >= PATH_MODAL:
-            place_flexible(plant, work, k, q, work.zeros)
+            outward_body(plant, work, k, v, vdot)
 
 
 @routine(FLOATS, FLOATS, FLOATS, FLOATS, FLAG, FLOATS, WHOLE)
@@ -192,7 +67,8 @@ def closed_routine(ints, floats, vector, q, v, tau, add_inertia, external, vdot,
     """
     plant, work = plant_view(ints, floats), work_view(ints, vector)
     if what == _CHANGE:
-        _rest(plant, work, q)
+        for k in range(plant.topo.shape[0]):
+            rest_body(plant, work, k, q)
         rest_groups(plant, work)
     else:
         begin_sweep(plant, work, q, 1.0 if what == MOVE else 0.0)
@@ -229,9 +105,9 @@ def forward_dynamics(plant, work, q, v, tau, add_inertia, external, vdot):
     for k in range(n):
         place_body(plant, work, k, q, v)
     for i in range(n):
-        _inward(plant, work, n - 1 - i, v, tau, add_inertia, external)
+        inward_body(plant, work, n - 1 - i, v, tau, add_inertia, external)
     for k in range(n):
-        _outward(plant, work, k, v, vdot)
+        outward_body(plant, work, k, v, vdot)
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Poses, velocities and accelerations of nodes, Jacobians, momentum, energy (000 Jacobian J = B* φ* H*; 002 same).
+"""Poses, velocities and accelerations of nodes, Jacobians, momentum, energy (000 eq. 0.18: J = B* φ* H*; 002 same).
 
 All results are in inertial axes. Body-frame derivatives α become classical accelerations by adding ω × v.
 """
@@ -18,40 +18,16 @@ from limberjack.engine.algebra.spatial import (
     rot,
     store3,
     store9,
-    sub,
     unrot,
 )
 from limberjack.engine.compile.kernel import entry, kernel
 from limberjack.engine.kernels.forces.body_forces import central_energy
-from limberjack.engine.kernels.nodes.accelerations import accelerate_body
+from limberjack.engine.kernels.nodes import modal
+from limberjack.engine.kernels.nodes.dispatch import accelerate_body, body_inertia, has_modes, place_body, write_columns
 from limberjack.engine.kernels.nodes.frames import node_pose, node_velocity
-from limberjack.engine.kernels.nodes.modal_articulated import deformed_inertia, modal_momentum
-from limberjack.engine.kernels.nodes.modal_nodes import node_column, node_map
-from limberjack.engine.kernels.nodes.tree import begin_sweep, place_body, sweep_poses, sweep_velocities
-from limberjack.engine.tables.plant import (
-    B_H,
-    B_I,
-    B_M,
-    D_REST,
-    D_STIFFNESS,
-    DI_Q,
-    G_H,
-    GROUNDED,
-    NV,
-    PATH,
-    PATH_BASE,
-    PATH_MODAL,
-    PATH_NODE,
-    PATH_PRISMATIC,
-    PATH_REVOLUTE,
-    SLOT,
-    UP,
-    VI,
-    W_ALPHA,
-    W_V,
-    plant_view,
-    work_view,
-)
+from limberjack.engine.kernels.nodes.tree import begin_sweep, sweep_poses, sweep_velocities
+from limberjack.engine.tables import plant as t
+from limberjack.engine.tables.plant import plant_view, work_view
 
 
 @kernel
@@ -59,9 +35,9 @@ def node_acceleration(plant, work, node):
     """Angular acceleration, and classical acceleration of the node's origin, in inertial axes."""
     row, r = work.rows[plant.node_row[node]], load3(plant.node_pose[node], 9)
     R = load9(work.pose[plant.node_row[node]], 0)
-    w, alpha = load3(row, W_V), load3(row, W_ALPHA)
-    v = add_cross(load3(row, W_V + 3), w, r)
-    a = add_cross(add_cross(load3(row, W_ALPHA + 3), alpha, r), w, v)
+    w, alpha = load3(row, t.W_V), load3(row, t.W_ALPHA)
+    v = add_cross(load3(row, t.W_V + 3), w, r)
+    a = add_cross(add_cross(load3(row, t.W_ALPHA + 3), alpha, r), w, v)
     return rot(R, alpha), rot(R, a)
 
 
@@ -89,44 +65,14 @@ def spread_wrenches_entry(ints, floats, work, q, external):
 
 
 @kernel
-def _write_column(J, column, pose, h, u, point):
-    """Column of a Jacobian: a hinge direction (h, u) at O_k in body axes, seen at `point` in inertial axes."""
-    R = load9(pose, 0)
-    w = rot(R, h)
-    v = add_cross(rot(R, u), w, sub(point, load3(pose, 9)))
-    for i in range(3):
-        J[i, column] = w[i]
-        J[3 + i, column] = v[i]
-
-
-@kernel
 def jacobian(plant, work, q, node, J):
     """J (6, nv) of a node; work must be placed for q."""
     sweep_poses(plant, work)
     point = node_pose(plant, work, node)[1]
     row = plant.node_row[node]
     while row > 0:
-        topo, pose = plant.topo[row - 1], work.pose[row]
-        path, j = topo[PATH], topo[VI]
-        if path == PATH_REVOLUTE:
-            _write_column(J, j, pose, (0.0, 0.0, 1.0), ZERO, point)
-        elif path == PATH_PRISMATIC:
-            _write_column(J, j, pose, ZERO, (0.0, 0.0, 1.0), point)
-        elif path == PATH_BASE:
-            for c in range(3):
-                axis = (1.0 * (c == 0), 1.0 * (c == 1), 1.0 * (c == 2))
-                _write_column(J, j + c, pose, axis, ZERO, point)
-                _write_column(J, j + 3 + c, pose, ZERO, axis, point)
-        elif path == PATH_NODE:
-            modes, _, up, h = node_map(plant, work, row - 1)
-            for r in range(modes):
-                w, u = node_column(work.modal, h, r)
-                _write_column(J, plant.topo[up, VI] + r, pose, w, u, point)
-        elif path != PATH_MODAL:
-            g = work.gen[topo[SLOT]]
-            for c in range(topo[NV]):
-                _write_column(J, j + c, pose, load3(g, G_H + 6 * c), load3(g, G_H + 6 * c + 3), point)
-        row = topo[UP]
+        write_columns(plant, work, row - 1, J, point)
+        row = plant.topo[row - 1, t.UP]
 
 
 @entry
@@ -175,18 +121,16 @@ def totals(plant, work, out):
     kinetic, mass = 0.0, 0.0
     L, p, c = ZERO, ZERO, ZERO
     for k in range(plant.topo.shape[0]):
-        if plant.topo[k, GROUNDED]:
+        if plant.topo[k, t.GROUNDED]:
             continue
         body, pose, row = plant.body[k], work.pose[k + 1], work.rows[k + 1]
-        m, h, I = body[B_M], load3(body, B_H), load6(body, B_I)
-        w, u = load3(row, W_V), load3(row, W_V + 3)
-        modal = plant.topo[k, PATH] == PATH_MODAL
-        if modal:
-            h, I = deformed_inertia(plant, work, k, h, I)
+        m, h, I = body[t.B_M], load3(body, t.B_H), load6(body, t.B_I)
+        w, u = load3(row, t.W_V), load3(row, t.W_V + 3)
+        h, I = body_inertia(plant, work, k, h, I)
         n, f = rigid_mul(m, h, I, w, u)
         kinetic += 0.5 * (dot(w, n) + dot(u, f))
-        if modal:
-            bent, moved = modal_momentum(plant, work, k)
+        if has_modes(plant.topo[k]):
+            bent, moved = modal.momentum(plant, work, k)
             kinetic += dot(w, bent) + dot(u, moved)
             n, f = add(n, bent), add(f, moved)
         R, x = load9(pose, 0), load3(pose, 9)
@@ -219,10 +163,10 @@ def rotor_energy(plant, v):
 @kernel
 def strain_energy(plant, q, k):
     """½ Σ k (q - rest)² over the modes of link k."""
-    first, energy = plant.topo[k, VI], 0.0
-    for j in range(first, first + plant.topo[k, NV]):
-        x = q[plant.dof_int[j, DI_Q]] - plant.dof[j, D_REST]
-        energy += 0.5 * plant.dof[j, D_STIFFNESS] * x * x
+    first, energy = plant.topo[k, t.VI], 0.0
+    for j in range(first, first + plant.topo[k, t.NV]):
+        x = q[plant.dof_int[j, t.DI_Q]] - plant.dof[j, t.D_REST]
+        energy += 0.5 * plant.dof[j, t.D_STIFFNESS] * x * x
     return energy
 
 
@@ -231,7 +175,7 @@ def strain_energies(plant, q):
     """Of all modal bodies together."""
     energy = 0.0
     for k in range(plant.topo.shape[0]):
-        if plant.topo[k, PATH] == PATH_MODAL:
+        if has_modes(plant.topo[k]):
             energy += strain_energy(plant, q, k)
     return energy
 

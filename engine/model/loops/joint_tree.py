@@ -17,7 +17,7 @@ from limberjack.engine.algebra import rotation_vectors
 from limberjack.engine.algebra.rotations import from_quaternion
 from limberjack.engine.compile.interpreted import interpreted
 from limberjack.engine.kernels.nodes import hinges
-from limberjack.engine.kernels.slopes.hinge_maps import has_changing_map
+from limberjack.engine.kernels.nodes.hinge_slopes import has_changing_map
 from limberjack.engine.model.frames import Frames, Link, about_z, hinge_parameter, skew
 from limberjack.engine.model.system import Pose
 from limberjack.engine.modes.modal import Attachment

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from limberjack.engine.algebra.spatial import ZERO
 from limberjack.engine.compile.kernel import kernel
+from limberjack.engine.tables import plant as t
 from limberjack.engine.tables.hinge_types import GIMBAL, PLANAR, ROLLING, UNIVERSAL
-from limberjack.engine.tables.plant import B_X, KIND, QI
 
 
 @kernel
@@ -66,7 +66,7 @@ def _sliding(kind, x, c, s, y):
 def map_gradient(plant, work, k, j, y):
     """(∂_j H*) y as (angular, linear); j counts within the hinge, y holds three numbers, zeros after the hinge's."""
     topo = plant.topo[k]
-    kind, i, x = topo[KIND], topo[QI], plant.body[k, B_X]
+    kind, i, x = topo[t.KIND], topo[t.QI], plant.body[k, t.B_X]
     if kind == UNIVERSAL or kind == GIMBAL:
         return _turning_gradient(kind, x, work, i, j, y), ZERO
     if j == 0:
@@ -78,7 +78,7 @@ def map_gradient(plant, work, k, j, y):
 def map_curvature(plant, work, k, j, e, y):
     """(∂_j ∂_e H*) y as (angular, linear)."""
     topo = plant.topo[k]
-    kind, i, x = topo[KIND], topo[QI], plant.body[k, B_X]
+    kind, i, x = topo[t.KIND], topo[t.QI], plant.body[k, t.B_X]
     if kind == UNIVERSAL or kind == GIMBAL:
         return _turning_curvature(kind, x, work, i, j, e, y), ZERO
     if j == 0 and e == 0:

@@ -1,0 +1,54 @@
+"""What kinds share whose nodes keep the rotation matrix and the lever of their hinge: all but the revolute one."""
+
+from __future__ import annotations
+
+from limberjack.engine.algebra import spatial
+from limberjack.engine.algebra.spatial import add, load3, load9, shift, store3, turn
+from limberjack.engine.compile.kernel import kernel
+from limberjack.engine.kernels.nodes.articulated import hand_in
+from limberjack.engine.tables import plant as t
+
+
+@kernel
+def frame(row):
+    """R_(parent, k) and the lever p."""
+    return load9(row, t.W_R), load3(row, t.W_P)
+
+
+@kernel
+def motion_in(row, w, u):
+    """φ*(parent, k) [w; u] (000 eq. 0.1)."""
+    return spatial.motion_in(load9(row, t.W_R), load3(row, t.W_P), w, u)
+
+
+@kernel
+def motion_of(row, up, at):
+    """φ*(parent, k) of the motion at `at` in the parent's row, R and p read first: contraction heeds the order."""
+    return spatial.motion_in(load9(row, t.W_R), load3(row, t.W_P), load3(up, at), load3(up, at + 3))
+
+
+@kernel
+def force_out(row, n, f):
+    """φ(parent, k) [n; f] (000 eq. 0.1)."""
+    return spatial.force_out(load9(row, t.W_R), load3(row, t.W_P), n, f)
+
+
+@kernel
+def hand(first, row, up, P, n, f):
+    """φ P φ* and φ z, handed to the parent's sums (000 eqs. .39, .40)."""
+    R, p = load9(row, t.W_R), load3(row, t.W_P)
+    n, f = spatial.force_out(R, p, n, f)
+    hand_in(first, up, shift(turn(R, P), p), n, f)
+
+
+@kernel
+def hand_force(first, row, up, n, f):
+    """φ z of a node that hands no inertia to its parent."""
+    n, f = spatial.force_out(load9(row, t.W_R), load3(row, t.W_P), n, f)
+    if first:
+        for i in range(t.A_Z):
+            up[i] = 0.0
+    else:
+        n, f = add(load3(up, t.A_Z), n), add(load3(up, t.A_Z + 3), f)
+    store3(up, t.A_Z, n)
+    store3(up, t.A_Z + 3, f)
