@@ -57,7 +57,7 @@ def linearize(
     q (nq,), v (nv,) : the state; the model's initial one by default. It need not be an equilibrium: the result tells
         its rate there. Away from rest A belongs to this instant of the motion.
     tau (nv,) : N·m or N along the velocities, beside the hinges' own springs, dampers, friction and stops; the inputs
-        are then these forces, and actuators and thrusters are left out
+        are then these forces, and actuators and thrusters are left out, with their sensors
     command : without tau, the actuators' commands, by name or (nu,), the initial ones by default; the inputs are then
         the commands. A model without actuators and thrusters is taken with tau = 0.
 
@@ -104,7 +104,8 @@ def _driven_by_forces(system: System, tau: np.ndarray) -> System:
     """The same with one torque drive for each velocity in place of its actuators and thrusters."""
     names = system.velocity_names
     drives = tuple(Actuator(name, name, initial=float(force)) for name, force in zip(names, tau, strict=True))
-    return replace(system, actuators=drives, thrusters=())
+    sensors = tuple(each for each in system.sensors if SENSOR_TYPES[each.type].target not in ("motor", "thruster"))
+    return replace(system, actuators=drives, thrusters=(), sensors=sensors)
 
 
 def _model(simulation: Simulation) -> LinearModel:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.linalg import expm
@@ -18,6 +20,7 @@ from tests.engine.motions import hinges, move, quaternion_product
 from tests.engine.random_systems import random_state, random_system
 from tests.engine.test_derivatives import differences
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 #: of the largest number of a row; differences over the stiff friction of the model are good to about 1e-8
 TOLERANCE = 1e-7
 MASS, STIFFNESS, DAMPING = 2.0, 50.0, 3.0
@@ -213,3 +216,13 @@ def test_a_custom_hinge_whose_map_is_not_closed_must_rest():
     assert lj.linearize(system).states == ("odd.d1", "odd.d2", "odd.1", "odd.2")
     with pytest.raises(ArgumentError, match="hinge 'odd' moves"):
         lj.linearize(system, v=[1.0, 2.0])
+
+
+def test_forces_in_the_place_of_drives_leave_the_sensors_of_drives_out():
+    system = lj.load(EXAMPLES / "instruments" / "servicer.yaml")
+    driven = {sensor.name for sensor in system.sensors if sensor.type.startswith(("motor_", "thrust"))}
+    model = lj.linearize(system, tau=np.zeros(system.nv))
+    shown = {name.split(".")[0] for name in model.outputs}
+    assert driven
+    assert shown == {sensor.name for sensor in system.sensors} - driven
+    assert model.inputs == system.velocity_names
