@@ -271,19 +271,26 @@ def joined_residual(closure: Closure, R: np.ndarray, d: np.ndarray, drive: float
     return np.asarray(residual)
 
 
+def rows_at(kind: int, x: float, rows: np.ndarray, R: np.ndarray, d: np.ndarray, across: int) -> np.ndarray:
+    """The rows (rows, 6) over [w; u] in the axes of a, b being at (R, d) in a, from those of `Closure.vectors`.
+
+    across : the row of a universal hinge that keeps its axes at right angles, or -1
+    """
+    if kind == CUSTOM:
+        return np.asarray(np.hstack([rows[:, :3] @ R.T, rows[:, 3:] @ R.T]))
+    rows = rows.copy()
+    if kind == DISTANCE:
+        rows[0, 3:] = d / x
+    elif kind in (DISC, BALL):
+        rows[:, :3] = x * np.cross(rows[:, 3:], up_along(kind, R))
+    elif kind == UNIVERSAL and across >= 0:
+        rows[across, :2] = R[1, 1], -R[0, 1]
+    return rows
+
+
 def joined_rows(closure: Closure, R: np.ndarray, d: np.ndarray) -> np.ndarray:
     """The rows (rows, 6) over [w; u] in the axes of a."""
-    rows = closure.vectors
-    if closure.kind == DISTANCE:
-        return np.concatenate([np.zeros(3), d / closure.x])[None]
-    if closure.kind in (DISC, BALL):
-        return np.hstack([closure.x * np.cross(rows[:, 3:], up_along(closure.kind, R)), rows[:, 3:]])
-    if closure.kind == CUSTOM:
-        return np.asarray(np.hstack([rows[:, :3] @ R.T, rows[:, 3:] @ R.T]))
-    if closure.kind == UNIVERSAL:
-        rows = rows.copy()
-        rows[3, :2] = R[1, 1], -R[0, 1]
-    return rows
+    return rows_at(closure.kind, closure.x, closure.vectors, R, d, 3)
 
 
 def coupled_sum(closure: Closure, q: np.ndarray) -> float:

@@ -6,11 +6,11 @@ import numpy as np
 
 from limberjack.engine.algebra.views import LANES
 from limberjack.engine.model.frames import canonical_rotation
-from limberjack.engine.model.loops.closure import up_along
+from limberjack.engine.model.loops.closure import rows_at
 from limberjack.engine.model.plant import Plant
 from limberjack.engine.model.system import Loop
 from limberjack.engine.tables import loops as lp
-from limberjack.engine.tables.hinge_types import CUSTOM, UNIVERSAL
+from limberjack.engine.tables.hinge_types import UNIVERSAL
 
 
 def in_axes(loop: Loop, wrench: np.ndarray) -> np.ndarray:
@@ -29,13 +29,6 @@ def row_wrench(plant: Plant, scratch: dict[str, np.ndarray], place: int, forces:
     frame, row = scratch["frame"][place], plant.sections["loop"][place]
     R, d = frame[lp.F_R : lp.F_R + 9].reshape(3, 3), frame[lp.F_D : lp.F_D + 3]
     kind, x = int(plant.sections["loop_int"][place, lp.L_KIND]), float(row[lp.LP_X])
-    rows = row[lp.LP_ROWS : lp.LP_ROWS + 6 * LANES].reshape(6, LANES).T[: len(forces)].copy()
-    if kind == lp.DISTANCE:
-        rows[0, 3:] = d / x
-    elif kind == UNIVERSAL and x >= 0.0:
-        rows[int(x), :2] = R[1, 1], -R[0, 1]
-    elif kind in (lp.DISC, lp.BALL):
-        rows[:, :3] = x * np.cross(rows[:, 3:], up_along(kind, R))
-    elif kind == CUSTOM:
-        rows = np.hstack([rows[:, :3] @ R.T, rows[:, 3:] @ R.T])
+    rows = row[lp.LP_ROWS : lp.LP_ROWS + 6 * LANES].reshape(6, LANES).T[: len(forces)]
+    rows = rows_at(kind, x, rows, R, d, int(x) if kind == UNIVERSAL else -1)
     return np.asarray(forces @ rows)
