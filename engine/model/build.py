@@ -11,7 +11,8 @@ from limberjack.engine.kernels.entry_points import entries, prepare_routines
 from limberjack.engine.model.device_tables import device_counts, fill_devices, first_drives, first_readings
 from limberjack.engine.model.element_tables import element_counts, fill_elements
 from limberjack.engine.model.elements.drive import Actuator
-from limberjack.engine.model.elements.facts import fill_row, tuned_of
+from limberjack.engine.model.elements.facts import facts_of, fill_row, tuned_of
+from limberjack.engine.model.elements.hinge import OF_COORDINATES
 from limberjack.engine.model.elements.sensor import Errors, Sensor
 from limberjack.engine.model.flexible import FlexibleTables, modes_of
 from limberjack.engine.model.frames import Frames, Link, assemble, canonical_rotation, hinge_parameter, split_turns
@@ -204,21 +205,15 @@ def _fill_turns(row: np.ndarray, link: Link) -> tuple[bool, float]:
 
 def _fill_dofs(plant: Plant, system: System, links: list[Link]) -> None:
     dof_int, dof, armature = (plant.sections[name] for name in ("dof_int", "dof", "armature"))
+    columns = [known for known in facts_of(Dof) if known.fact.column >= 0]
     q = v = 0
     for k, link in enumerate(links):
         hinge = link.body.hinge
         for i, name in enumerate(hinge.velocity_names):
             spec = hinge.dofs[i] if hinge.dofs else Dof()
             dof_int[v] = (-1 if hinge.kind.quasi else q + i), k, -1
-            dof[v, : at.D_UPPER + 1] = [
-                spec.stiffness,
-                spec.rest,
-                spec.damping,
-                spec.friction,
-                spec.friction_rate,
-                spec.lower,
-                spec.upper,
-            ]
+            for known in columns:
+                dof[v, known.fact.column] = getattr(spec, known.name)
             dof[v, at.D_LIMIT_K] = math.nan if spec.limit_stiffness is None else spec.limit_stiffness
             dof[v, at.D_LIMIT_C] = math.nan if spec.limit_damping is None else spec.limit_damping
             armature[v] = spec.armature
@@ -230,16 +225,11 @@ def _fill_dofs(plant: Plant, system: System, links: list[Link]) -> None:
 
 def _name_dof_parameters(plant: Plant, name: str, v: int, hinge: Hinge) -> None:
     """What may be tuned of velocity v: of modes stiffness and damping, as their masses are part of the integrals."""
-    if hinge.modes is not None:
-        for word, column in (("damping", at.D_DAMPING), ("stiffness", at.D_STIFFNESS)):
-            plant.parameters[f"hinge.{name}.{word}"] = plant.place("dof", v, column)
-        return
-    columns = {"damping": at.D_DAMPING, "friction": at.D_FRICTION}
-    if not hinge.kind.quasi:
-        columns |= {"stiffness": at.D_STIFFNESS, "rest": at.D_REST, "lower": at.D_LOWER, "upper": at.D_UPPER}
-    for word, column in columns.items():
-        plant.parameters[f"hinge.{name}.{word}"] = plant.place("dof", v, column)
-    plant.parameters[f"hinge.{name}.armature"] = plant.place("armature", v, 0)
+    for known in tuned_of(Dof):
+        of_modes = hinge.modes is None or known.name in ("damping", "stiffness")
+        if of_modes and not (hinge.kind.quasi and known.name in OF_COORDINATES):
+            table, column = ("dof", known.fact.column) if known.fact.column >= 0 else ("armature", 0)
+            plant.parameters[f"hinge.{name}.{known.name}"] = plant.place(table, v, column)
 
 
 def _fill_nodes(plant: Plant, nodes: list[Node], frames: Frames) -> None:

@@ -8,8 +8,8 @@ from dataclasses import replace
 from limberjack.engine.model.catalogue.motion import Freedom
 from limberjack.engine.model.elements.drive import MODES, Actuator
 from limberjack.engine.model.elements.facts import tuned_of
+from limberjack.engine.model.elements.hinge import Dof
 from limberjack.engine.model.plant import Plant
-from limberjack.engine.tables.measures import of_motion
 from limberjack.fmu.variables.candidates import Candidates, spread, typed
 from limberjack.fmu.variables.device_parameters import device_parameters
 from limberjack.fmu.variables.naming import place
@@ -18,16 +18,6 @@ from limberjack.fmu.variables.variable import Region, Variable
 
 #: kg; what a mass may be tuned down to
 LEAST_MASS = 1e-300
-#: last word of a hinge's parameter → words, declared type of an angle's, of a distance's, lowest value
-_HINGE = {
-    "damping": ("viscous damping", "AngularDamping", "LinearDamping", 0.0),
-    "stiffness": ("spring stiffness", "AngularStiffness", "LinearStiffness", 0.0),
-    "rest": ("position where the spring is at rest", "Angle", "Distance", -math.inf),
-    "friction": ("Coulomb friction", "TorqueBound", "ForceBound", 0.0),
-    "armature": ("reflected rotor inertia", "RotorInertia", "RotorMass", 0.0),
-    "lower": ("lower stop", "Angle", "Distance", -math.inf),
-    "upper": ("upper stop", "Angle", "Distance", -math.inf),
-}
 
 
 def parameters(offers: Candidates) -> list[Candidate]:
@@ -70,14 +60,14 @@ def _parameter(plant: Plant, index: int, name: str, said: str, type_name: str, d
 
 
 def _hinge(plant: Plant, index: int, word: str, name: str, along: Freedom) -> Candidate:
-    said, turning, sliding, lowest = _HINGE[word]
-    kind = of_motion((turning, sliding), along.turns)
+    (field,) = (field for field in tuned_of(Dof) if field.name == word)
     spring = plant.parameters.get(f"hinge.{name}.stiffness")
     shown = word not in ("lower", "upper") and plant.floats[index] != 0.0
     if word == "rest" and spring is not None:
         shown = bool(plant.floats[spring] != 0.0)
-    found = _parameter(plant, index, place(*along.tuned(word)), f"{said} {along.where}", kind, bool(shown))
-    return replace(found, variable=replace(found.variable, minimum=lowest))
+    said, kind = f"{field.tuned.text} {along.where}", field.tuned.of(along.turns)
+    found = _parameter(plant, index, place(*along.tuned(word)), said, kind, bool(shown))
+    return replace(found, variable=replace(found.variable, minimum=field.lowest))
 
 
 def _actuator(plant: Plant, index: int, word: str, drive: Actuator, along: Freedom) -> Candidate:

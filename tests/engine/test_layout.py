@@ -78,7 +78,7 @@ LOOPS = {
 FLEXIBLE = {flexible.C_MODAL: 2, flexible.C_ATTACHED: 3, flexible.C_MODAL_TABLE: 19, flexible.C_MODAL_WORK: 23}
 
 #: and those of force elements
-ELEMENTS = {elements.C_THRUSTERS: 2, elements.C_ROTORS: 3, elements.C_CENTRAL: 1}
+ELEMENTS = {place: 2 + place % 3 for name, place in vars(elements).items() if name.startswith("C_")}
 #: and those of instruments and drives with states
 DEVICES = {
     instruments.C_INSTRUMENTS: 3,
@@ -135,6 +135,7 @@ def test_plant_sections_agree_with_the_compiled_view(plant):
     out = dict(zip(seen, corners(plant_view, marked.ints, marked.floats, seen)))
     assert out.pop("commands")[0] == plant.count(layout.C_COMMANDS) > 0
     assert out.pop("outputs")[0] == plant.count(layout.C_OUTPUTS) > 0
+    assert out.pop("elements.acting")[0] > 0
     expected = places(layout.int_sections(marked.ints)) | places(layout.float_sections(marked.ints))
     del expected["header"]
     expected["gravity"] = 0, 3, 1  # the fourth place of gravity is padding

@@ -10,8 +10,12 @@ import pytest
 import limberjack as lj
 from limberjack.engine.kernels.entry_points import entries
 from limberjack.engine.model.build import build, new_state
+from limberjack.engine.model.elements.bushing import Bushing
 from limberjack.engine.model.elements.drive import Actuator
+from limberjack.engine.model.elements.external_force import ExternalForce
+from limberjack.engine.model.elements.magnetic_field import MagneticField
 from limberjack.engine.model.elements.sensor import Sensor
+from limberjack.engine.model.elements.spring import Spring
 from limberjack.engine.model.plant import Plant
 from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Node, System
 from limberjack.engine.model.validate import validate
@@ -180,6 +184,34 @@ def test_nothing_outside_the_listed_dependencies_has_an_effect(seed, parameters)
     assert names_of(variables, hidden) == []
     states = [j for j, x in enumerate(variables) if x.is_state]
     assert found[np.ix_(computed, states)].sum() > 0.8 * given[np.ix_(computed, states)].sum()
+
+
+def tied(system: System, rng: np.random.Generator) -> System:
+    """The same with elements between some of its nodes."""
+    a, b, c, d, e = (str(name) for name in rng.choice(system.node_names, 5, replace=False))
+    matrix = np.array([2.0, 3.0, 4.0, 5.0, 6.0, 7.0])
+    return lj.equip(
+        system,
+        Spring("strut", a, b, length=0.3, stiffness=4.0, damping=1.0, preload=2.0),
+        Bushing("mount", c, d, stiffness=matrix, damping=0.3 * matrix),
+        ExternalForce("push", e),
+        ExternalForce("pull", a, follows=True),
+        MagneticField("earth", np.array([1.0, -2.0, 3.0]), commanded=True),
+    )
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_nothing_outside_the_listed_dependencies_of_elements_at_nodes_has_an_effect(seed):
+    system = tied(driven_tree(seed), np.random.default_rng(seed))
+    variables = variables_of(system, build(system), "scalar", **EVERYTHING)
+    assert {"spring.strut.preload", "external_force.push.fx_command", "magnetic_field.earth.x_command"} <= {
+        x.name for x in variables
+    }
+    found, given = effects(system, variables, seed, 1), listed(variables, system)
+    computed = [i for i, x in enumerate(variables) if x.causality == "output" or x.region is Region.SWITCH]
+    hidden = np.zeros_like(found)
+    hidden[computed] = found[computed] & ~given[computed]
+    assert names_of(variables, hidden) == []
 
 
 @pytest.mark.parametrize("name", ["boom", "flexible base", "spacecraft"])

@@ -4,12 +4,26 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 
 from limberjack.engine.algebra.rigid import Pose
+from limberjack.engine.files.schema_values import NonNegative, Number, Positive
+from limberjack.engine.model.elements.facts import Fact, Tuned, facts_of
 from limberjack.engine.modes.modal import Attachment, Integrals
+from limberjack.engine.tables import plant as at
 from limberjack.engine.tables.hinge_types import ATTACHED_TYPE, HINGE_TYPES, HingeType, modal_type
+from limberjack.engine.tables.measures import POSITION
+
+_FRICTION_RATE = "rate at which friction is 76 % built up: friction·tanh(v/friction_rate)"
+_STIFFNESS = Tuned("spring stiffness", "AngularStiffness", "LinearStiffness", 2)
+_REST = Tuned("position where the spring is at rest", *POSITION, 3)
+_DAMPING = Tuned("viscous damping", "AngularDamping", "LinearDamping", 0)
+_FRICTION = Tuned("Coulomb friction", "TorqueBound", "ForceBound", 1)
+_ARMATURE = Tuned("reflected rotor inertia", "RotorInertia", "RotorMass", 6)
+_LOWER, _UPPER = Tuned("lower stop", *POSITION, 4), Tuned("upper stop", *POSITION, 5)
+_SPRING, _DAMPER, _NONE, _CHOSEN = "N·m/rad, N/m", "N·m·s/rad, N·s/m", "none", "chosen at build"
 
 
 @dataclass(frozen=True)
@@ -18,21 +32,33 @@ class Dof:
 
     The hinge's own generalized force is
     ``-stiffness (q - rest) - damping v - friction tanh(v / friction_rate)`` plus, beyond a limit, the one-sided
-    spring-damper ``limit_stiffness``, ``limit_damping``. ``armature`` (kg·m² or kg) is reflected rotor inertia and
-    adds to the mass matrix. ``limit_stiffness`` and ``limit_damping`` of None are chosen at build from the
-    hinge's articulated inertia, so that the stop behaves like a critically damped oscillator of 20 ms.
+    spring-damper ``limit_stiffness``, ``limit_damping``. ``limit_stiffness`` and ``limit_damping`` of None are chosen
+    at build from the hinge's articulated inertia, so that the stop behaves like a critically damped oscillator of
+    20 ms.
     """
 
-    stiffness: float = 0.0
-    rest: float = 0.0
-    damping: float = 0.0
-    friction: float = 0.0
-    friction_rate: float = 0.01
-    armature: float = 0.0
-    lower: float = -math.inf
-    upper: float = math.inf
-    limit_stiffness: float | None = None
-    limit_damping: float | None = None
+    stiffness: Annotated[NonNegative, Fact("spring", _SPRING, "", at.D_STIFFNESS, _STIFFNESS)] = 0.0
+    rest: Annotated[Number, Fact("where the spring is at rest", "rad, m", "", at.D_REST, _REST)] = 0.0
+    damping: Annotated[NonNegative, Fact("viscous damping", _DAMPER, "", at.D_DAMPING, _DAMPING)] = 0.0
+    friction: Annotated[NonNegative, Fact("Coulomb friction", "N·m, N", "", at.D_FRICTION, _FRICTION)] = 0.0
+    friction_rate: Annotated[Positive, Fact(_FRICTION_RATE, "rad/s, m/s", "", at.D_FRICTION_RATE)] = 0.01
+    armature: Annotated[
+        NonNegative, Fact("reflected rotor inertia, added to the mass matrix", "kg·m², kg", tuned=_ARMATURE)
+    ] = 0.0
+    lower: Annotated[Number, Fact("below `upper`", "rad, m", _NONE, at.D_LOWER, _LOWER)] = -math.inf
+    upper: Annotated[Number, Fact("above `lower`", "rad, m", _NONE, at.D_UPPER, _UPPER)] = math.inf
+    limit_stiffness: Annotated[
+        Positive | None, Fact("of the one-sided spring beyond the limit", _SPRING, _CHOSEN, key="stiffness")
+    ] = None
+    limit_damping: Annotated[
+        NonNegative | None, Fact("of the damper beyond the limit", _DAMPER, _CHOSEN, key="damping")
+    ] = None
+
+
+#: the facts of a Dof that are limits, and the others; those of springs and stops, which quasi-velocities do not have
+LIMITS = tuple(known for known in facts_of(Dof) if known.name in ("lower", "upper") or known.name.startswith("limit_"))
+ACTING = tuple(known for known in facts_of(Dof) if known not in LIMITS)
+OF_COORDINATES = ("stiffness", "rest", "lower", "upper")
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,7 @@ from pathlib import Path
 from limberjack.engine.model.elements.central_gravity import CentralGravity
 from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.elements.facts import Known, facts_of
+from limberjack.engine.model.elements.hinge import ACTING, LIMITS
 from limberjack.engine.model.elements.motor import Motor
 from limberjack.engine.model.elements.sensor import OF_FILES, Errors, Sensor, SensorMore
 from limberjack.engine.model.elements.thruster import Thruster
@@ -49,6 +50,8 @@ def _of_kinds() -> dict[str, Callable[[], str]]:
     plain = {kind.__name__: lambda kind=kind: _fields(facts_of(kind)) for kind in kinds}
     plain |= {kind.__name__: lambda kind=kind: _fields(facts_of(kind), posed=True) for kind, _ in DEVICES.values()}
     return plain | {
+        "Dof": lambda: _fields(ACTING),
+        "Limits": lambda: _fields(LIMITS),
         "Wheel": lambda: _fields((*facts_of(Wheel), *facts_of(WheelMore)), posed=True),
         "Errors": lambda: _fields((*facts_of(Errors), *facts_of(SensorMore))),
     }

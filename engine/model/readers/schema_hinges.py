@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
@@ -11,7 +12,6 @@ from limberjack.engine.files.schema_values import (
     Listed,
     Model,
     Name,
-    NonNegative,
     Number,
     Oriented,
     PerDofNumber,
@@ -19,15 +19,12 @@ from limberjack.engine.files.schema_values import (
     Vector3,
     shape_of,
 )
+from limberjack.engine.model.elements.facts import Known, model_of
+from limberjack.engine.model.elements.hinge import ACTING, LIMITS, OF_COORDINATES
 
 
-class Limits(Model):
+class Limits(model_of("Limits", Model, LIMITS, "")):  # type: ignore[misc]
     """One-sided springs beyond the range of one coordinate."""
-
-    lower: Number | None = Field(default=None, description="rad or m (default: no lower limit)")
-    upper: Number | None = Field(default=None, description="rad or m (default: no upper limit)")
-    stiffness: Positive | None = Field(default=None, description="N·m/rad or N/m (default: chosen at build)")
-    damping: NonNegative | None = Field(default=None, description="N·m·s/rad or N·s/m (default: chosen at build)")
 
 
 PerDofLimits = Annotated[
@@ -74,35 +71,26 @@ class InitialFree(Frame):
     )
 
 
-class OneDof(HingeBase):
+def _each(coordinates: bool) -> list[Known]:
+    """The facts of a Dof for several: of coordinates alone, or of all velocities."""
+    chosen = (known for known in ACTING if (known.name in OF_COORDINATES) == coordinates)
+    return [replace(known, type=PerDofNumber) for known in chosen]
+
+
+class OneDof(model_of("OneDof", HingeBase, ACTING, "")):  # type: ignore[misc]
     """What acts along the one coordinate of a hinge."""
 
-    stiffness: NonNegative = Field(default=0.0, description="spring, N·m/rad or N/m (default 0)")
-    rest: Number = Field(default=0.0, description="coordinate where the spring is at rest, rad or m (default 0)")
-    damping: NonNegative = Field(default=0.0, description="viscous, N·m·s/rad or N·s/m (default 0)")
-    friction: NonNegative = Field(default=0.0, description="Coulomb friction, N·m or N (default 0)")
-    friction_rate: Positive = Field(
-        default=0.01, description="rate of the smoothed sign: friction·tanh(v/friction_rate) (default 0.01)"
-    )
-    armature: NonNegative = Field(default=0.0, description="reflected rotor inertia, kg·m² or kg (default 0)")
     limits: Limits | None = Field(default=None, description="range of the coordinate (default: none)")
     initial: InitialOne = Field(default=InitialOne(), description="start (default: zero, at rest)")
 
 
-class QuasiDof(HingeBase):
+class QuasiDof(model_of("QuasiDof", HingeBase, _each(coordinates=False), "")):  # type: ignore[misc]
     """What acts along each quasi-velocity of a hinge: no spring and no limits."""
 
-    damping: PerDofNumber = Field(default=0.0, description="viscous, for each velocity (default 0)")
-    friction: PerDofNumber = Field(default=0.0, description="Coulomb friction, for each velocity (default 0)")
-    friction_rate: PerDofNumber = Field(default=0.01, description="rate of the smoothed sign (default 0.01)")
-    armature: PerDofNumber = Field(default=0.0, description="added inertia, for each velocity (default 0)")
 
-
-class SeveralDofs(QuasiDof):
+class SeveralDofs(model_of("SeveralDofs", QuasiDof, _each(coordinates=True), "")):  # type: ignore[misc]
     """What acts along each of several coordinates: a list, a mapping, or one number for like units."""
 
-    stiffness: PerDofNumber = Field(default=0.0, description="spring, for each coordinate (default 0)")
-    rest: PerDofNumber = Field(default=0.0, description="where the springs are at rest (default 0)")
     limits: PerDofLimits | None = Field(default=None, description="list or mapping by coordinate (default: none)")
     initial: InitialSeveral = Field(default=InitialSeveral(), description="start (default: zero, at rest)")
 

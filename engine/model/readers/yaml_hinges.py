@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, NoReturn, TypeVar
 
@@ -11,6 +10,7 @@ import numpy as np
 from limberjack.engine.algebra.rotations import to_quaternion
 from limberjack.engine.common.errors import ModelError
 from limberjack.engine.files.yaml_document import Document
+from limberjack.engine.model.elements.hinge import ACTING, LIMITS
 from limberjack.engine.model.readers.schema_hinges import (
     Custom,
     HingeSpec,
@@ -25,7 +25,6 @@ from limberjack.engine.model.system import Dof, Hinge, Pose
 from limberjack.engine.tables.hinge_types import HINGE_TYPES
 
 T = TypeVar("T")
-_NUMBERS = ("stiffness", "rest", "damping", "friction", "friction_rate", "armature")
 
 
 def make_hinge(
@@ -113,7 +112,9 @@ def _dofs(spec: Any, spread: _Spread) -> tuple[Dof, ...]:
     if not isinstance(spec, (OneDof, QuasiDof)):
         return ()
     columns = {
-        name: spread.numbers(name, getattr(spec, name), getattr(Dof, name)) for name in _NUMBERS if hasattr(spec, name)
+        known.name: spread.numbers(known.name, getattr(spec, known.name), known.default)
+        for known in ACTING
+        if hasattr(spec, known.name)
     }
     limits: list[Limits | None] = [None] * len(spread.names)
     if isinstance(spec, OneDof):
@@ -127,14 +128,8 @@ def _dofs(spec: Any, spread: _Spread) -> tuple[Dof, ...]:
 
 
 def _limit_fields(limits: Limits | None) -> dict[str, Any]:
-    if limits is None:
-        return {}
-    return {
-        "lower": -math.inf if limits.lower is None else limits.lower,
-        "upper": math.inf if limits.upper is None else limits.upper,
-        "limit_stiffness": limits.stiffness,
-        "limit_damping": limits.damping,
-    }
+    given = ((known.name, getattr(limits, known.key)) for known in LIMITS) if limits is not None else ()
+    return {name: value for name, value in given if value is not None}
 
 
 def _initial(spec: Any, spread: _Spread, coordinates: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
