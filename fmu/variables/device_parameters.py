@@ -13,13 +13,13 @@ from limberjack.engine.model.elements.motor import Motor
 from limberjack.engine.model.elements.sensor import Errors, Sensor
 from limberjack.engine.model.elements.thruster import Thruster
 from limberjack.engine.tables.sensor_types import SENSOR_TYPES
+from limberjack.fmu.variables.candidates import Candidates, spread, typed
 from limberjack.fmu.variables.naming import place
-from limberjack.fmu.variables.offers import Offers, spread, typed
 from limberjack.fmu.variables.selection import Candidate
 from limberjack.fmu.variables.variable import Region, Variable
 
 
-def device_parameters(offers: Offers) -> Iterator[Candidate]:
+def device_parameters(offers: Candidates) -> Iterator[Candidate]:
     """Candidates for those that have an effect and a finite value; shown by default where they are not zero."""
     known, system = offers.plant.parameters, offers.system
     for sensor in system.sensors:
@@ -50,7 +50,7 @@ def device_parameters(offers: Offers) -> Iterator[Candidate]:
 
 
 def _offered(
-    offers: Offers, name: str, said: str, index: int, size: int, type_name: str, lowest: float
+    offers: Candidates, name: str, said: str, index: int, size: int, type_name: str, lowest: float
 ) -> list[Candidate]:
     """Candidates for `size` numbers from an index on in the Plant's floats; none where one is infinite."""
     start = tuple(float(x) for x in offers.plant.floats[index : index + size])
@@ -70,7 +70,7 @@ def _offered(
     return [Candidate(whole, default=any(start))] if size == 1 else spread(whole, offers.arrays, any(start))
 
 
-def _of_instrument(offers: Offers, sensor: Sensor) -> Iterator[Candidate]:
+def _of_instrument(offers: Candidates, sensor: Sensor) -> Iterator[Candidate]:
     """Bias, noise, scale and saturation of each quantity that it measures."""
     parts, optical = offers.sensor_parts(sensor), SENSOR_TYPES[sensor.type].optical
     if optical:
@@ -87,7 +87,7 @@ def _of_instrument(offers: Offers, sensor: Sensor) -> Iterator[Candidate]:
             index += size
 
 
-def _of_motor(offers: Offers, actuator: Actuator, motor: Motor) -> Iterator[Candidate]:
+def _of_motor(offers: Candidates, actuator: Actuator, motor: Motor) -> Iterator[Candidate]:
     """Winding and limits; of an elastic gear its stiffness and play."""
     turns = offers.along[actuator.coordinate].turns
     for field in tuned_of(Motor):

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.model.plant import Plant
 from limberjack.engine.model.system import System
-from limberjack.fmu.variables.offers import Offers, typed
+from limberjack.fmu.variables.candidates import Candidates, typed
 from limberjack.fmu.variables.parameters import parameters as parameters_of
 from limberjack.fmu.variables.selection import Candidate, choose, patterns_of
 from limberjack.fmu.variables.variable import Region, Variable
@@ -44,10 +44,10 @@ def variables_of(
         raise ArgumentError(
             f"no variant '{variant}' with coupling '{coupling}'; use 'arrays' or 'scalar' with 'embedded' or 'process'."
         )
-    offers = Offers(system, plant, variant == "arrays", coupling == "embedded")
+    offers = Candidates(system, plant, variant == "arrays", coupling == "embedded")
     groups = {"parameters": parameters_of(offers), "inputs": offers.inputs(), "outputs": offers.outputs()}
     given = {"parameters": parameters, "inputs": inputs, "outputs": outputs}
-    full = Offers(system, plant, variant == "arrays", True)
+    full = Candidates(system, plant, variant == "arrays", True)
     chosen: dict[str, list[Variable]] = {}
     for group, candidates in groups.items():
         others: dict[str, list[Candidate]] = {name: listed for name, listed in groups.items() if name != group}

@@ -10,9 +10,9 @@ from limberjack.engine.model.elements.drive import MODES, Actuator
 from limberjack.engine.model.elements.facts import tuned_of
 from limberjack.engine.model.elements.hinge import Dof
 from limberjack.engine.model.plant import Plant
+from limberjack.fmu.variables.candidates import Candidates, spread, typed
 from limberjack.fmu.variables.device_parameters import device_parameters
 from limberjack.fmu.variables.naming import place
-from limberjack.fmu.variables.offers import Offers, spread, typed
 from limberjack.fmu.variables.selection import Candidate
 from limberjack.fmu.variables.variable import Region, Variable
 
@@ -20,7 +20,7 @@ from limberjack.fmu.variables.variable import Region, Variable
 LEAST_MASS = 1e-300
 
 
-def parameters(offers: Offers) -> list[Candidate]:
+def parameters(offers: Candidates) -> list[Candidate]:
     """Candidates for every tunable number that has an effect and a finite value, in the Plant's order."""
     plant, system = offers.plant, offers.system
     along = offers.along
@@ -84,7 +84,7 @@ def _body(plant: Plant, index: int, body: str) -> Candidate:
     return replace(found, variable=replace(found.variable, minimum=LEAST_MASS))
 
 
-def _gravity(offers: Offers, index: int) -> list[Candidate]:
+def _gravity(offers: Candidates, index: int) -> list[Candidate]:
     whole = Variable(
         "gravity",
         "acceleration of gravity, inertial frame",

@@ -8,20 +8,20 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from benchmarks.closed_chains import run
+from benchmarks.closed_chains import loops_bench
 from benchmarks.closed_chains.models import bars, four_bars
 from benchmarks.closed_chains.result import OURS, PEERS, LoopBenchResult
 from limberjack.cli import main
 from limberjack.engine.common.errors import LimberjackError
 
-CASES: list[run.Case] = [
+CASES: list[loops_bench.Case] = [
     ("four-bar", "mechanisms", 0, lambda: four_bars(1)),
     ("6 bars", "bars", 6, lambda: bars(6)),
 ]
 
 
-def quick(out: Path, console: Console, cases: list[run.Case]) -> LoopBenchResult:
-    return run.bench(quick=True, out=out, console=console, chosen=cases)
+def quick(out: Path, console: Console, cases: list[loops_bench.Case]) -> LoopBenchResult:
+    return loops_bench.bench(quick=True, out=out, console=console, chosen=cases)
 
 
 @pytest.mark.long
@@ -31,7 +31,7 @@ def test_quick_run_end_to_end(tmp_path: Path) -> None:
     console = Console(record=True, width=120, file=(tmp_path / "screen").open("w"))
     result = quick(tmp_path / "out", console, CASES)
     fourbar, loop = result.models
-    for operation in run.OPERATIONS:
+    for operation in loops_bench.OPERATIONS:
         assert set(fourbar.of(operation)) == {*OURS, *PEERS}
         assert set(loop.of(operation)) == set(OURS)
         faster = fourbar.best(operation, OURS)
@@ -51,7 +51,7 @@ def test_quick_run_end_to_end(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_engines_that_disagree_are_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "AGREEMENT", -1.0)
+    monkeypatch.setattr(loops_bench, "AGREEMENT", -1.0)
     with pytest.raises(LimberjackError, match="6 bars: accelerations of Limberjack embed differ"):
         quick(tmp_path, Console(quiet=True), CASES[1:])
 

@@ -8,8 +8,8 @@ import pytest
 from rich.console import Console
 
 from benchmarks.flexible import peers
+from benchmarks.flexible.flexible_bench import AGREEMENT, bench
 from benchmarks.flexible.operations import articulated_body, composite_body
-from benchmarks.flexible.run import AGREEMENT, bench
 
 
 def test_counts_are_those_of_the_papers_figure():

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from benchmarks import peer_build
-from benchmarks.fmu import models, report, run
+from benchmarks.fmu import fmu_bench, models, report
 from benchmarks.fmu.cycles import Calls, CycleTime
 from benchmarks.fmu.result import FmuBenchResult
 from benchmarks.measure import Spread
@@ -58,9 +58,9 @@ def test_table_and_plot(tmp_path: Path) -> None:
 
 def test_without_a_compiler_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     real = peer_build.version_of
-    monkeypatch.setattr(run, "version_of", lambda name: "none" if name == "ziglang" else real(name))
+    monkeypatch.setattr(fmu_bench, "version_of", lambda name: "none" if name == "ziglang" else real(name))
     with pytest.raises(MissingExtraError, match=r"ziglang.*limberjack\[bench\]"):
-        run.bench(quick=True, out=tmp_path, console=Console(quiet=True))
+        fmu_bench.bench(quick=True, out=tmp_path, console=Console(quiet=True))
 
 
 @pytest.mark.long
@@ -68,13 +68,13 @@ def test_quick_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     pytest.importorskip("ziglang")
     real = peer_build.version_of
     monkeypatch.setattr(peer_build, "version_of", lambda name: "none" if name == "pythonfmu" else real(name))
-    result = run.bench(quick=True, out=tmp_path, console=Console(quiet=True))
+    result = fmu_bench.bench(quick=True, out=tmp_path, console=Console(quiet=True))
     assert result.remarks == ["no PythonFMU: the package pythonfmu is not installed"]
     names = [time.name for time in result.cycles]
     assert names[:3] == ["Limberjack FMI 2", "Limberjack FMI 3", "Limberjack FMI 3 scalar"]
     assert {"plain C", "Limberjack, engine process"} <= set(names)
     assert all(0.0 < time.us.least <= time.us.q1 <= time.us.median <= time.us.q3 for time in result.cycles[:4])
-    assert [calls.name for calls in result.calls] == names[: run.OURS]
+    assert [calls.name for calls in result.calls] == names[: fmu_bench.OURS]
     stored = json.loads((tmp_path / "fmu.json").read_text())
     assert [time["name"] for time in stored["cycles"]] == names
     assert (tmp_path / "fmu.png").exists()
@@ -88,17 +88,17 @@ def test_a_host_that_fails_is_told(tmp_path: Path) -> None:
     facts.write_text("version 2\nlibrary /no/such/file.so\nresources x\ntoken x\nflags - co_simulation\nstep 0.001\n")
     subject = models.Subject("nothing", "no FMU at all", facts)
     with pytest.raises(LimberjackError, match=r"nothing: the host ends with 2: .*no/such/file"):
-        run.cycle_times.run_host(run._host(tmp_path), subject, 10)
+        fmu_bench.cycle_times.run_host(fmu_bench._host(tmp_path), subject, 10)
 
 
 @pytest.mark.long
 def test_what_calls_cost_is_measured_on_the_same_motion(tmp_path: Path) -> None:
     """The host compares what both halves of a pair end in, to the last bit, and ends where the work is not the same."""
     pytest.importorskip("ziglang")
-    host = run._host(tmp_path)
+    host = fmu_bench._host(tmp_path)
     subject = models.chain(chain_system(models.N), tmp_path, "2.0", "angle")
-    (calls,) = run.cycle_times.calls(host, [subject], 1, 5000)
+    (calls,) = fmu_bench.cycle_times.calls(host, [subject], 1, 5000)
     assert 0.0 < calls.engine.least <= calls.engine.median
     half = replace(subject, step=0.5 * subject.step)  # one doStep divides differently then: 250 steps, not 500 shorter
     with pytest.raises(LimberjackError, match="end in different states"):
-        run.cycle_times.run_host(host, half, 1, 20)
+        fmu_bench.cycle_times.run_host(host, half, 1, 20)

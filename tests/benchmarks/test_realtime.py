@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from benchmarks.peer_build import PeerUnavailableError
-from benchmarks.realtime import run
+from benchmarks.realtime import realtime_bench
 from benchmarks.realtime.cyclictest import cyclictest_loop, latencies
 from benchmarks.realtime.loops import Times, c_loop
 from limberjack.hil.realtime_rights import RealtimeRights
@@ -60,7 +60,7 @@ def test_cyclictest_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.long
 def test_quick_run_end_to_end(tmp_path: Path) -> None:
     console = Console(file=io.StringIO(), width=200)
-    result = run.bench(quick=True, out=tmp_path / "out", console=console)
+    result = realtime_bench.bench(quick=True, out=tmp_path / "out", console=console)
     assert json.loads((tmp_path / "out" / "realtime.json").read_text())["rates"] == result["rates"]
     assert [rate["model"] for rate in result["rates"]] == ["cassini", "torque_arm"]
     for rate in result["rates"]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from benchmarks import run
+from benchmarks import engine_bench
 from benchmarks.engines import OPERATIONS
 from limberjack.engine.common.errors import LimberjackError, ModelError
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.long  # compiles four loops
 
 def test_quick_run_end_to_end(no_compiler: None, tmp_path: Path) -> None:
     console = Console(record=True, width=80, quiet=False, file=(tmp_path / "screen").open("w"))
-    result = run.bench((), (3, 5), quick=True, out=tmp_path / "out", console=console)
+    result = engine_bench.bench((), (3, 5), quick=True, out=tmp_path / "out", console=console)
     assert [model.name for model in result.models] == ["chain 3", "chain 5"]
     for model in result.models:
         assert set(model.agreement) == {"Pinocchio", "MuJoCo"}
@@ -39,18 +39,20 @@ def test_quick_run_end_to_end(no_compiler: None, tmp_path: Path) -> None:
 
 def test_history_is_written_where_asked(no_compiler: None, tmp_path: Path) -> None:
     path = tmp_path / "h.jsonl"
-    run.bench((), (2,), repeats=1, round_trip=False, out=tmp_path, history_path=path, console=Console(quiet=True))
+    engine_bench.bench(
+        (), (2,), repeats=1, round_trip=False, out=tmp_path, history_path=path, console=Console(quiet=True)
+    )
     (line,) = [json.loads(text) for text in path.read_text().splitlines()]
     assert set(line["models"]["chain 2"]) == {"bodies", "nv", *OPERATIONS}
 
 
 def test_a_missing_peer_is_a_remark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def absent(*_: object) -> object:
-        raise run.PeerUnavailableError("the package mujoco is not installed")
+        raise engine_bench.PeerUnavailableError("the package mujoco is not installed")
 
-    monkeypatch.setattr(run, "MuJoCo", absent)
-    monkeypatch.setattr(run, "pinocchio", absent)
-    result = run.bench((), (2,), quick=True, round_trip=False, out=tmp_path, console=Console(quiet=True))
+    monkeypatch.setattr(engine_bench, "MuJoCo", absent)
+    monkeypatch.setattr(engine_bench, "pinocchio", absent)
+    result = engine_bench.bench((), (2,), quick=True, round_trip=False, out=tmp_path, console=Console(quiet=True))
     assert result.peers == []
     assert result.remarks == [
         "chain 2: no Pinocchio: the package mujoco is not installed",
@@ -59,14 +61,14 @@ def test_a_missing_peer_is_a_remark(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_engines_that_disagree_are_an_error(no_compiler: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "AGREEMENT", -1.0)
+    monkeypatch.setattr(engine_bench, "AGREEMENT", -1.0)
     with pytest.raises(LimberjackError, match="chain 2: forward dynamics of Pinocchio differs"):
-        run.bench((), (2,), quick=True, round_trip=False, out=tmp_path, console=Console(quiet=True))
+        engine_bench.bench((), (2,), quick=True, round_trip=False, out=tmp_path, console=Console(quiet=True))
 
 
 def test_bad_arguments(tmp_path: Path) -> None:
     quiet = Console(quiet=True)
     with pytest.raises(ModelError, match="0 repeats"):
-        run.bench((), (2,), repeats=0, out=tmp_path, console=quiet)
+        engine_bench.bench((), (2,), repeats=0, out=tmp_path, console=quiet)
     with pytest.raises(ModelError, match="no benchmark robot 'hal'"):
-        run.bench(("hal",), (), out=tmp_path, console=quiet)
+        engine_bench.bench(("hal",), (), out=tmp_path, console=quiet)

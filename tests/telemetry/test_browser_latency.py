@@ -10,7 +10,7 @@ import time
 import numpy as np
 import pytest
 
-from benchmarks.telemetry import run
+from benchmarks.telemetry import telemetry_bench
 from tests.console.chromium import PROGRAM, Chromium, Page
 from tests.console.conftest import libraries  # noqa: F401  (fixture)
 
@@ -46,14 +46,14 @@ def clock_of(page: Page) -> tuple[float, float]:
 @pytest.mark.skipif(PROGRAM is None, reason="no Chromium on this machine")
 @pytest.mark.usefixtures("libraries")
 def test_from_a_step_to_the_screen(tmp_path, capsys):
-    endpoint, web = f"ipc://{tmp_path}/e", run.free_port()
-    model = str(importlib.resources.files("limberjack.examples") / f"{run.MODEL}.yaml")
+    endpoint, web = f"ipc://{tmp_path}/e", telemetry_bench.free_port()
+    model = str(importlib.resources.files("limberjack.examples") / f"{telemetry_bench.MODEL}.yaml")
     every = sorted(os.sched_getaffinity(0))
     engine = {"model": model, "endpoint": endpoint, "rate": 1000.0, "priority": None, "cpus": every}
     gateway = {"endpoint": endpoint, "outlets": [("console", str(web))], "cpus": every}
     with contextlib.ExitStack() as stack:
-        stack.enter_context(run.child("engine", {**engine, "out": f"{tmp_path}/engine.npy"}))
-        stack.enter_context(run.child("gateway", {**gateway, "out": f"{tmp_path}/gateway.npy"}))
+        stack.enter_context(telemetry_bench.child("engine", {**engine, "out": f"{tmp_path}/engine.npy"}))
+        stack.enter_context(telemetry_bench.child("gateway", {**gateway, "out": f"{tmp_path}/gateway.npy"}))
         page = stack.enter_context(Chromium()).open(f"http://127.0.0.1:{web}/{PLOT}")
         page.wait("document.querySelector('canvas') && limberjack.link.newest.size > 0", 60.0)
         page.ask(WATCH)

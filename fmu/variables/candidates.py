@@ -56,7 +56,7 @@ def spread(whole: Variable, arrays: bool, default: bool) -> list[Candidate]:
 
 
 @dataclass
-class Offers:
+class Candidates:
     """The candidates of one model. arrays : vectors stay whole; embedded : the engine is inside the FMU.
 
     Only a model without closed loops, instruments and motors can be integrated by an importer's solver, so only it has
