@@ -21,9 +21,14 @@ from limberjack.engine.common.errors import (
 )
 from limberjack.engine.model.alarms import Alarm, Bounds
 from limberjack.engine.model.catalogue.catalogue import catalogue
+from limberjack.engine.model.elements.bushing import Bushing
 from limberjack.engine.model.elements.central_gravity import CentralGravity
 from limberjack.engine.model.elements.cmg import Cmg
+from limberjack.engine.model.elements.external_force import ExternalForce
+from limberjack.engine.model.elements.magnetic_field import MagneticField
 from limberjack.engine.model.elements.rotor import Rotor
+from limberjack.engine.model.elements.slosh import SloshPendulum
+from limberjack.engine.model.elements.spring import Spring
 from limberjack.engine.model.elements.thruster import Thruster
 from limberjack.engine.model.elements.wheel import Wheel
 from limberjack.engine.model.equip import equip
@@ -41,14 +46,17 @@ __all__ = [
     "Alarm",
     "ArgumentError",
     "Bounds",
+    "Bushing",
     "CentralGravity",
     "Cmg",
     "Dynamics",
+    "ExternalForce",
     "FmuController",
     "FmuError",
     "FmuWarning",
     "LimberjackError",
     "LinearModel",
+    "MagneticField",
     "MissingExtraError",
     "Mode",
     "ModelError",
@@ -57,6 +65,8 @@ __all__ = [
     "Rotor",
     "Simulation",
     "SimulationError",
+    "SloshPendulum",
+    "Spring",
     "System",
     "Thruster",
     "UnknownNameError",

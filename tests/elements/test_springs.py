@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import limberjack as lj
+from limberjack.engine.model.elements.spring import Spring
+from tests.flexible.models import MODELS as FLEXIBLE
 
 SLIDER = """
 limberjack: 1
@@ -114,3 +116,21 @@ def test_parameters_and_refusals(tmp_path):
         assert "model.yaml:" in str(refused.value)
     with pytest.raises(lj.ArgumentError, match="springs between nodes"):
         lj.Dynamics(loaded(tmp_path, FREE + spring)).forward_derivatives(*(simulation.q, simulation.v, simulation.v))
+
+
+@pytest.mark.parametrize("name", ["boom", "flexible base", "tied"])
+def test_on_flexible_bodies_and_in_loops_it_is_the_pair_of_forces_at_its_nodes(name):
+    plain = FLEXIBLE[name]()
+    rng = np.random.default_rng(5)
+    a, b = plain.node_names[-1], plain.node_names[0]
+    spring = Spring("s", a, b, length=0.2, stiffness=40.0, damping=3.0, preload=1.5)
+    with_spring, without = lj.Dynamics(lj.equip(plain, spring)), lj.Dynamics(plain)
+    q, v, tau = plain.q0, plain.v0, rng.normal(size=plain.nv)
+    d = without.pose(b, q)[1] - without.pose(a, q)[1]
+    e = d / np.linalg.norm(d)
+    rate = e @ (without.velocity(b, q, v) - without.velocity(a, q, v))[3:]
+    force = (40.0 * (np.linalg.norm(d) - 0.2) + 3.0 * rate + 1.5) * e
+    pair = {a: np.concatenate([np.zeros(3), force]), b: np.concatenate([np.zeros(3), -force])}
+    wanted = without.forward(q, v, tau, external=pair)
+    assert with_spring.forward(q, v, tau) == pytest.approx(wanted, rel=1e-9, abs=1e-9 * np.abs(wanted).max())
+    assert np.abs(wanted - without.forward(q, v, tau)).max() > 1e-3

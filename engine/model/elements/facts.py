@@ -128,6 +128,8 @@ class Known:
             return str(self.default).lower()
         if isinstance(self.default, np.ndarray):
             return f"[{', '.join(f'{x:g}' for x in self.default)}]"
+        if self.default == ():
+            return "none"
         return f"{self.default:g}" if isinstance(self.default, (int, float)) else str(self.default)
 
     def description(self) -> str:
@@ -144,6 +146,7 @@ class Known:
         if self.fact.otherwise or self.default is None:
             return self.type | None, Field(default=None, description=about)
         default = self.default.tolist() if isinstance(self.default, np.ndarray) else self.default
+        default = list(default) if isinstance(default, tuple) else default
         return self.type, Field(default=default, description=about)
 
 
@@ -232,6 +235,8 @@ def _value(kind: type, known: Known, value: Any) -> Any:
     if isinstance(value, Model):
         part = next(each for each in (hint, *get_args(hint)) if facts_of_any(each))
         return part(**values(part, value))
+    if get_origin(hint) is tuple:
+        return tuple(value)
     return np.atleast_1d(np.array(value, dtype=float)) if hint is np.ndarray else value
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import Annotated, Literal
 
 import numpy as np
 
+from limberjack.engine.files.schema_values import Listed, Name, NonNegative, Number, Positive
+from limberjack.engine.model.elements.facts import Fact
 from limberjack.engine.model.elements.hinge import Hinge
 
 #: what a loop may be → how many scalar constraints, before redundant ones are dropped (None: by the hinge)
@@ -34,6 +37,16 @@ class Term:
     factors: tuple[float, ...]
 
 
+_LENGTH = "of a distance, between the origins of its frames"
+_METHOD = "`embed`: minimal coordinates (constraint embedding); `force`: constraint forces"
+_INDEPENDENT = "velocities that stay independent, else chosen by conditioning; the loop is then embedded"
+_SWITCHABLE = "may be closed and released while the model runs, by the command *name*`.closed`; it then acts by force"
+_REACH = "a switchable loop that joins frames closes only while their origins are nearer than this"
+_DRIVEN = (
+    "of a distance or coupling: takes the commands *name*`.position`, `.velocity`, `.acceleration`, which are added to "
+    "its length or offset"
+)
+_PROJECTION = "a loop by force is brought back onto its constraint after each step"
 #: wheels that roll without slip: a thin disc about an axle, and a ball
 WHEELS = ("disc", "ball")
 
@@ -62,38 +75,30 @@ class Loop:
     hinge : for types that join two frames; its ``parent`` and ``inboard`` are the first frame, its ``outboard`` is
         the second, on ``body``. Its name is the loop's, its dofs, q0 and v0 are empty
     body : the body of the second frame, None for the inertial frame
-    length : of a distance; NaN means as the initial coordinates have it, which `validate` fills in
-    method : "embed" (minimal coordinates, constraint embedding), "force" (constraint forces), None: chosen from the
-        graph when the model is built
-    independent : velocities that shall stay independent, () to choose by conditioning; the loop is then embedded
-    switchable : may be closed and released while running; closed with the first command ``closed``; always by force.
-        It holds the frames, length, offset or coordinates as they are when it closes
-    reach : a switchable loop that joins frames closes only while their origins are nearer than this, m
-    driven : takes the commands ``<name>.position``, ``.velocity``, ``.acceleration`` (distance and coupling): the
-        length or offset is as given plus this position
+    length : NaN means as the initial coordinates have it, which `validate` fills in
+    closed, switchable : it is closed with the first command ``closed``, and always acts by force. It holds the frames,
+        length, offset or coordinates as they are when it closes
     initial : of a driven loop, the first position, velocity and acceleration, at which it is assembled
-    stabilisation : rate at which errors of a loop by force fade, 1/s (Baumgarte); 0 none
-    projection : bring a loop by force back onto its constraint after each step
     """
 
-    name: str
+    name: Annotated[Name, Fact("unique among loops")]
     type: str
     hinge: Hinge | None = None
     body: str | None = None
-    length: float = math.nan
+    length: Annotated[Positive, Fact(_LENGTH, "m", "as the initial positions in the file have it")] = math.nan
     wheel: Wheel | None = None
     terms: tuple[Term, ...] = ()
-    offset: float = 0.0
+    offset: Annotated[Number, Fact("what the terms add up to", "rad, m")] = 0.0
     locked: str = ""
-    method: str | None = None
-    independent: tuple[str, ...] = ()
-    closed: bool = True
-    switchable: bool = False
-    reach: float = math.inf
-    driven: bool = False
+    method: Annotated[str | None, Fact(_METHOD, "", "chosen from the graph", given=Literal["embed", "force"])] = None
+    independent: Annotated[tuple[str, ...], Fact(_INDEPENDENT, given=Listed[Name])] = ()
+    closed: Annotated[bool, Fact("whether it starts closed; false only if it is switchable")] = True
+    switchable: Annotated[bool, Fact(_SWITCHABLE)] = False
+    reach: Annotated[Positive, Fact(_REACH, "m", "no limit")] = math.inf
+    driven: Annotated[bool, Fact(_DRIVEN)] = False
     initial: tuple[float, ...] = (0.0, 0.0, 0.0)
-    stabilisation: float = 0.0
-    projection: bool = True
+    stabilisation: Annotated[NonNegative, Fact("rate at which errors of a loop by force fade; 0: none", "1/s")] = 0.0
+    projection: Annotated[bool, Fact(_PROJECTION)] = True
     where: str = field(default="", compare=False)
 
     @property

@@ -63,7 +63,7 @@ class Wheel(Device):
     name: Annotated[Name, Fact("of its body, hinge, velocity and drive; name of the main command")]
     body: Annotated[Name, Fact(CARRIER)]
     axis: Annotated[np.ndarray, Fact("spin axis in its frame; its length does not matter", given=Vector3)]
-    mass: Annotated[Positive, Fact("", "kg")]
+    mass: Annotated[Positive, Fact("of the rotor", "kg")]
     spin_inertia: Annotated[Positive, Fact("about the axis", "kg·m²")]
     transverse_inertia: Annotated[Positive | None, Fact(_TRANSVERSE, "kg·m²", "half of `spin_inertia`")] = None
     pose: Pose = field(default_factory=Pose)

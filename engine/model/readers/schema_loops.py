@@ -8,14 +8,14 @@ from pydantic import Discriminator, Field, Tag
 
 from limberjack.engine.files.schema_values import (
     Frame,
-    Listed,
     Model,
     Name,
-    NonNegative,
     Number,
     Positive,
     Vector3,
 )
+from limberjack.engine.model.elements.facts import Known, facts_of, model_of
+from limberjack.engine.model.elements.loop import Loop
 from limberjack.engine.model.readers.schema_hinges import Axis, MapRows, axes_field
 
 
@@ -35,30 +35,18 @@ End = Annotated[
 ]
 
 
-class LoopBase(Model):
-    """Fields of every loop."""
+def _of(*names: str) -> list[Known]:
+    """Facts of a Loop."""
+    known = {known.name: known for known in facts_of(Loop)}
+    return [known[name] for name in names]
 
-    name: Name = Field(description="unique among loops")
-    method: Literal["embed", "force"] | None = Field(
-        default=None,
-        description="embed: minimal coordinates (constraint embedding); force: constraint forces "
-        "(default: chosen from the graph)",
-    )
-    independent: Listed[Name] = Field(
-        default=[],
-        description="velocities that stay independent; the loop is then embedded (default: chosen by conditioning)",
-    )
-    switchable: bool = Field(
-        default=False,
-        description="may be closed and released while running: takes the command NAME.closed (default false)",
-    )
-    closed: bool = Field(default=True, description="whether it starts closed; false only if switchable (default true)")
-    stabilisation: NonNegative = Field(
-        default=0.0, description="rate at which errors of a loop by force fade, 1/s (default 0: none)"
-    )
-    projection: bool = Field(
-        default=True, description="bring a loop by force back onto its constraint after each step (default true)"
-    )
+
+_REACH, _LENGTH, _OFFSET = _of("reach", "length", "offset")
+_COMMON = _of("name", "method", "independent", "switchable", "closed", "stabilisation", "projection")
+
+
+class LoopBase(model_of("LoopBase", Model, _COMMON, "")):  # type: ignore[misc]
+    """Fields of every loop."""
 
 
 class Joining(LoopBase):
@@ -66,10 +54,7 @@ class Joining(LoopBase):
 
     from_: End = Field(alias="from", description="first frame: a body, a node, 'world', or a body with a pose on it")
     to: End = Field(description="second frame")
-    reach: Positive | None = Field(
-        default=None,
-        description="a switchable loop closes only while its origins are nearer than this, m (default: no limit)",
-    )
+    reach: _REACH.type | None = _REACH.in_file()[1]  # type: ignore[name-defined]
 
 
 class FirstMotion(Model):
@@ -80,13 +65,9 @@ class FirstMotion(Model):
     acceleration: Number = Field(default=0.0, description="the rate of that (default 0)")
 
 
-class Driven(LoopBase):
+class Driven(model_of("Driven", LoopBase, _of("driven"), "")):  # type: ignore[misc]
     """A loop whose length or offset may follow a prescribed motion."""
 
-    driven: bool = Field(
-        default=False,
-        description="takes the commands NAME.position, .velocity, .acceleration, which are added (default false)",
-    )
     initial: FirstMotion | None = Field(
         default=None, description="of a driven loop: its first commands, with which it is assembled (default: at rest)"
     )
@@ -185,7 +166,7 @@ class DistanceLoop(Joining, Driven):
     """The origins of the frames keep a distance: a rigid rod with balls at its ends."""
 
     type: Literal["distance"]
-    length: Positive | None = Field(default=None, description="m (default: as the initial coordinates have it)")
+    length: _LENGTH.type | None = _LENGTH.in_file()[1]  # type: ignore[name-defined]
 
 
 class RollingLoop(Joining):
@@ -217,7 +198,7 @@ class CouplingLoop(Driven):
         min_length=1,
         description="coordinate: factor, or coordinate: [factor of q, of q², of q³, of q⁴]",
     )
-    offset: Number = Field(default=0.0, description="what the terms add up to (default 0)")
+    offset: Number = _OFFSET.in_file()[1]
 
 
 class LockLoop(LoopBase):

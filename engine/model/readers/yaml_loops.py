@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from limberjack.engine.files.yaml_document import Document
+from limberjack.engine.model.elements.facts import values
 from limberjack.engine.model.readers.schema_loops import (
     CouplingLoop,
     CutCustom,
     CutHinge,
-    DistanceLoop,
     Driven,
     EndFrame,
     Joining,
@@ -29,38 +28,21 @@ def make_loop(index: int, spec: LoopBase, carriers: Carriers, document: Document
     """The Loop of one entry of ``loops``."""
     path = ("loops", index)
     where = document.place(path)
-    fields: dict[str, Any] = {}
+    fields: dict[str, Any] = values(Loop, spec)
     if isinstance(spec, Joining):
         inboard, outboard = (_end(spec, name, carriers, path) for name in ("from", "to"))
         fields |= {"hinge": _cut_hinge(spec, inboard, outboard[1], document, path), "body": outboard[0]}
-        fields["reach"] = math.inf if spec.reach is None else spec.reach
-    if isinstance(spec, DistanceLoop):
-        fields["length"] = math.nan if spec.length is None else spec.length
     if isinstance(spec, RollingLoop):
         axis = np.zeros(0) if spec.axis is None else np.array(spec.axis, dtype=float)
         fields["wheel"] = Wheel(spec.shape, spec.radius, axis)
     if isinstance(spec, CouplingLoop):
         shares = ((name, share if isinstance(share, list) else [share]) for name, share in spec.terms.items())
         fields["terms"] = tuple(Term(name, tuple(float(factor) for factor in share)) for name, share in shares)
-        fields["offset"] = spec.offset
-    if isinstance(spec, Driven):
-        fields["driven"] = spec.driven
     if isinstance(spec, Driven) and spec.initial is not None:
         fields["initial"] = (spec.initial.position, spec.initial.velocity, spec.initial.acceleration)
     if isinstance(spec, LockLoop):
         fields["locked"] = spec.hinge
-    return Loop(
-        name=spec.name,
-        type=_type(spec),
-        method=spec.method,
-        independent=tuple(spec.independent),
-        closed=spec.closed,
-        switchable=spec.switchable,
-        stabilisation=spec.stabilisation,
-        projection=spec.projection,
-        where=where,
-        **fields,
-    )
+    return Loop(type=_type(spec), where=where, **fields)
 
 
 def _type(spec: Any) -> str:

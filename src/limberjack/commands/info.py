@@ -18,6 +18,7 @@ from limberjack.commands.tables import new_table
 from limberjack.engine.common.errors import ModelWarning
 from limberjack.engine.model.alarms import Bounds
 from limberjack.engine.model.catalogue.catalogue import SIGNALS, catalogue
+from limberjack.engine.model.elements.facts import facts_of
 from limberjack.engine.model.load import load
 from limberjack.engine.model.system import Body, Dof, Hinge, System
 from limberjack.engine.tables.sensor_types import SENSOR_TYPES
@@ -43,6 +44,8 @@ def info(model: Path, load_options: dict[str, Any]) -> None:
         console.print(_thrusters(system))
     if system.rotors:
         console.print(_rotors(system))
+    if system.elements:
+        console.print(_elements(system))
     if system.sensors:
         console.print(_sensors(system))
     if system.alarms:
@@ -174,6 +177,17 @@ def _rotors(system: System) -> Table:
     table = new_table("rotors of constant momentum", "name", "body", "momentum, N·m·s")
     for rotor in system.rotors:
         table.add_row(rotor.name, rotor.body, _numbers(rotor.momentum))
+    return table
+
+
+def _elements(system: System) -> Table:
+    """Elements at nodes: the numbers of each, and the commands that it takes."""
+    table = new_table("elements", "name", "kind", "nodes", "numbers", "commands", folding=(0, 2, 3, 4))
+    for element in system.elements:
+        shown = {known.key: getattr(element, known.name) for known in facts_of(type(element)) if known.fact.column >= 0}
+        numbers = (f"{key} {value:g}" for key, value in shown.items() if isinstance(value, float))
+        row = ", ".join(element.nodes), ", ".join(numbers), ", ".join(element.command_names)
+        table.add_row(element.name, element.TABLE.replace("_", " "), *row)
     return table
 
 
