@@ -23,7 +23,7 @@ from limberjack.engine.algebra.spatial import (
 from limberjack.engine.compile.kernel import entry, kernel
 from limberjack.engine.kernels.forces.body_forces import central_energy
 from limberjack.engine.kernels.nodes import modal
-from limberjack.engine.kernels.nodes.dispatch import accelerate_body, body_inertia, has_modes, place_body, write_columns
+from limberjack.engine.kernels.nodes.dispatch import accelerate_body, has_modes, place_body, write_columns
 from limberjack.engine.kernels.nodes.frames import node_pose, node_velocity
 from limberjack.engine.kernels.nodes.tree import begin_sweep, sweep_poses, sweep_velocities
 from limberjack.engine.tables import plant as t
@@ -126,10 +126,12 @@ def totals(plant, work, out):
         body, pose, row = plant.body[k], work.pose[k + 1], work.rows[k + 1]
         m, h, I = body[t.B_M], load3(body, t.B_H), load6(body, t.B_I)
         w, u = load3(row, t.W_V), load3(row, t.W_V + 3)
-        h, I = body_inertia(plant, work, k, h, I)
+        deforms = has_modes(plant.topo[k])
+        if deforms:
+            h, I = modal.deformed_inertia(plant, work, k, h, I)
         n, f = rigid_mul(m, h, I, w, u)
         kinetic += 0.5 * (dot(w, n) + dot(u, f))
-        if has_modes(plant.topo[k]):
+        if deforms:
             bent, moved = modal.momentum(plant, work, k)
             kinetic += dot(w, bent) + dot(u, moved)
             n, f = add(n, bent), add(f, moved)
