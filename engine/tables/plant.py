@@ -2,7 +2,7 @@
 
 A Plant is two vectors, `ints` and `floats`; Work is one float64 vector; State is one float64 vector. All sizes
 follow from the counts at the head of `ints`, so compiled code (and an exported model) needs nothing else.
-`section_sizes` and the compiled views must agree; `tests/engine/test_layout.py` checks that they do.
+`section_sizes` and the compiled views must agree; `tests/engine/tables/test_layout.py` checks that they do.
 """
 
 from __future__ import annotations

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from bridge_helpers import WAIT_S, make_arm
 
 from limberjack.bridge.server import Server
 from limberjack.bridge.settings import Settings
 from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.model.system import System
+from tests.bridge.bridge_helpers import WAIT_S, make_arm
 
 
 @pytest.fixture(scope="session")

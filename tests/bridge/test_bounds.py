@@ -9,7 +9,6 @@ import time
 
 import pytest
 import zmq
-from bridge_helpers import WAIT_S, make_arm, until
 
 from limberjack.bridge import Client
 from limberjack.bridge.doorkeeper import Doorkeeper
@@ -20,6 +19,7 @@ from limberjack.bridge.settings import Settings
 from limberjack.bridge.sockets import CONNECTIONS_MAX
 from limberjack.bridge.streams import READERS_MAX, LatestStream
 from limberjack.doors import ReaderDoor
+from tests.bridge.bridge_helpers import WAIT_S, make_arm, until
 from tests.hostile import connected, frame, resident_mb, subscribe_without_end, take_frame
 
 MOST_MB = 250.0  # of growth; without bounds the attacks below cost 800 MB and more

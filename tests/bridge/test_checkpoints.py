@@ -11,7 +11,6 @@ from dataclasses import replace
 import msgpack
 import numpy as np
 import pytest
-from bridge_helpers import make_arm, make_dock, until
 
 from limberjack.bridge import checkpoint_file, checkpoint_writer
 from limberjack.bridge.checkpoint_file import Checkpoint, CheckpointError, Resume, read_checkpoint, write_whole
@@ -22,6 +21,7 @@ from limberjack.bridge.settings import Settings
 from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common.errors import ArgumentError, ExitCode, exit_code_of
 from limberjack.engine.model.archive import to_bytes
+from tests.bridge.bridge_helpers import make_arm, make_dock, until
 
 
 def moved(system, steps=7, **options):

@@ -6,13 +6,13 @@ import time
 from itertools import pairwise
 
 import pytest
-from bridge_helpers import WAIT_S, until
 
 from limberjack.bridge import Client, State
 from limberjack.bridge.errors import EngineTimeoutError
 from limberjack.bridge.pacing import Pacer
 from limberjack.bridge.settings import Settings
 from limberjack.engine.common.errors import ArgumentError, SimulationError
+from tests.bridge.bridge_helpers import WAIT_S, until
 
 
 def read_until(client, wanted):

@@ -7,11 +7,11 @@ import time
 
 import pytest
 import zmq
-from bridge_helpers import WAIT_S, until
 
 from limberjack.bridge import Client
 from limberjack.bridge.errors import EndpointError, KeyFileError, KeyRefusedError
 from limberjack.bridge.keys import keygen
+from tests.bridge.bridge_helpers import WAIT_S, until
 
 
 def test_secret_files_are_for_the_owner_only(folder):

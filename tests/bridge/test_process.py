@@ -11,13 +11,13 @@ import time
 from pathlib import Path
 
 import pytest
-from bridge_helpers import WAIT_S, until
 
 from limberjack.bridge import Client
 from limberjack.bridge.errors import EndpointError, EngineLostError, EngineStartError, EngineTimeoutError
 from limberjack.bridge.process import EngineProcess
 from limberjack.bridge.settings import Settings
 from limberjack.engine.api.simulation import Simulation
+from tests.bridge.bridge_helpers import WAIT_S, until
 
 
 @pytest.fixture

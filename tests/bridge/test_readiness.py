@@ -15,8 +15,8 @@ from dataclasses import fields
 import numpy as np
 
 sys.path.insert(0, {folder!r})
-from bridge_helpers import make_arm, make_dock
-from test_service import Talk
+from tests.bridge.bridge_helpers import make_arm, make_dock
+from tests.bridge.test_service import Talk
 
 from limberjack.bridge.service import Service
 from limberjack.bridge.settings import Settings

@@ -6,7 +6,6 @@ import time
 
 import pytest
 import zmq
-from bridge_helpers import WAIT_S, until
 
 from limberjack.bridge import Client
 from limberjack.bridge.errors import BridgeError, KeyFileError, LeaseError, RefusedError
@@ -14,6 +13,7 @@ from limberjack.bridge.keys import keygen
 from limberjack.bridge.link import ClientKeys
 from limberjack.bridge.messages import encode
 from limberjack.bridge.roles import Role, read_roles
+from tests.bridge.bridge_helpers import WAIT_S, until
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ import struct
 import msgpack
 import numpy as np
 import pytest
-from bridge_helpers import make_arm
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -18,6 +17,7 @@ from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common.errors import SimulationError
 from limberjack.engine.model.archive import from_bytes
 from limberjack.engine.tables import plant as layout
+from tests.bridge.bridge_helpers import make_arm
 
 COMMANDS = len(make_arm().command_names)
 ONES = struct.pack(f"<{COMMANDS}d", *([1.0] * COMMANDS))

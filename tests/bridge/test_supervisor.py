@@ -11,7 +11,6 @@ from types import SimpleNamespace
 
 import pytest
 import zmq
-from bridge_helpers import make_dock, until
 
 from limberjack.bridge import Client
 from limberjack.bridge.checkpoint_writer import newest
@@ -26,6 +25,7 @@ from limberjack.bridge.upkeep import CameBack, Pulse, Signs
 from limberjack.bridge.watch_post import WatchPost
 from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common.errors import ArgumentError
+from tests.bridge.bridge_helpers import make_dock, until
 
 LIMITS = Limits(hung_s=3.0, restarts=3)
 

@@ -7,10 +7,8 @@ import threading
 
 import numpy as np
 import pytest
-from bridge_helpers import WAIT_S, make_dock, until
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from test_service import Talk
 
 from limberjack.bridge import Client
 from limberjack.bridge.errors import LeaseError, RefusedError
@@ -18,6 +16,8 @@ from limberjack.bridge.server import Server
 from limberjack.bridge.service import Service
 from limberjack.bridge.settings import Settings
 from limberjack.engine.api.simulation import Simulation
+from tests.bridge.bridge_helpers import WAIT_S, make_dock, until
+from tests.bridge.test_service import Talk
 
 
 @pytest.fixture

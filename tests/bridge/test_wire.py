@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import zmq
-from bridge_helpers import WAIT_S, make_dock, until
 
 from limberjack import examples
 from limberjack.bridge import Client
@@ -22,6 +21,7 @@ from limberjack.bridge.settings import Settings
 from limberjack.engine.api.impact import Impact
 from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.model.load import load
+from tests.bridge.bridge_helpers import WAIT_S, make_dock, until
 
 PROTOCOL = Path(__file__).parents[2] / "docs" / "protocol.md"
 

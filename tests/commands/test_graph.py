@@ -17,7 +17,7 @@ from limberjack.commands import graph as graphs
 from limberjack.commands.graph import Graph, dot, graph_of, mermaid
 from limberjack.commands.info_loops import plan_of
 from limberjack.engine.model.validate import validate
-from tests.system.test_loop_groups import gear, tree_of
+from tests.engine.model.test_loop_groups import gear, tree_of
 
 EXAMPLES = Path("examples")
 NAMES = ["four_bar", "stewart_platform", "solar_array", "space_manipulator", "dual_arm_grasp", "geared_arm"]

@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 
 import limberjack as lj
-from tests.system.robot_files import ROBOTS
+from tests.engine.model.robot_files import ROBOTS
 
 #: name → (file, base)
 FILES = {

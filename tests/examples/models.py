@@ -12,7 +12,7 @@ import yaml
 
 import limberjack as lj
 from limberjack.engine.model.system import Loop
-from tests.loops.oracle import Oracle
+from tests.engine.kernels.loops.oracle import Oracle
 
 FOLDER = Path(str(files("limberjack.examples")))
 CLOSED = (

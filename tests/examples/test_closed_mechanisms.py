@@ -10,9 +10,9 @@ import pytest
 import yaml
 
 import limberjack as lj
+from tests.engine.kernels.loops.agreement import check_forward, close
+from tests.engine.kernels.loops.oracle import Oracle
 from tests.examples.models import CLOSED, GAP, by, energies, gap, load, place, text
-from tests.loops.agreement import check_forward, close
-from tests.loops.oracle import Oracle
 
 BOTH = [name for name in CLOSED if name != "satellite_grasp"]
 

@@ -12,8 +12,8 @@ import limberjack as lj
 from limberjack.bridge.process import EngineProcess
 from limberjack.engine.model.system import Pose
 from limberjack.examples import satellite_grasp
+from tests.engine.kernels.loops.oracle import Oracle
 from tests.examples.models import GAP, load, place
-from tests.loops.oracle import Oracle
 
 
 def before_contact() -> lj.Simulation:

@@ -7,7 +7,7 @@ import pytest
 
 import limberjack as lj
 from limberjack.engine.modes import read_modal_data
-from tests.engine.test_allocation import counted
+from tests.engine.compile.test_allocation import counted
 from tests.examples.models import FOLDER
 from tests.examples.spacecraft import DESCRIPTIONS, SPACECRAFT, along, frequencies, load, without_losses
 

@@ -25,7 +25,7 @@ from limberjack.fmu.variables.dependencies import dependencies_of
 from limberjack.fmu.variables.listing import Coupling, Variant, variables_of
 from limberjack.fmu.variables.naming import model_identifier
 from tests.engine.full_model import full_model
-from tests.flexible.models import boom
+from tests.engine.kernels.flexible.models import boom
 from tests.fmu.closed_model import docking
 from tests.fmu.device_model import equipped
 

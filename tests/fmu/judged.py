@@ -19,7 +19,7 @@ import limberjack as lj
 from benchmarks.fmu.host import HostBuildError, compile_host, describe, size, unpack
 from limberjack.engine.model.system import System
 from tests.engine.full_model import full_model
-from tests.flexible.models import MODELS as FLEXIBLE
+from tests.engine.kernels.flexible.models import MODELS as FLEXIBLE
 
 DRIVER = Path(__file__).resolve().parent / "driver"
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

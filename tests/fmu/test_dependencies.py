@@ -26,9 +26,9 @@ from limberjack.fmu.variables.dependencies import dependencies_of
 from limberjack.fmu.variables.listing import variables_of
 from limberjack.fmu.variables.variable import Region, Variable
 from tests.engine.full_model import full_model
+from tests.engine.kernels.flexible.models import MODELS as FLEXIBLE
+from tests.engine.kernels.flexible.particles import random_state as flexible_state
 from tests.engine.random_systems import MOVING, random_state, random_system
-from tests.flexible.models import MODELS as FLEXIBLE
-from tests.flexible.particles import random_state as flexible_state
 from tests.fmu.device_model import equipped
 
 EVERYTHING = {"inputs": ["*"], "outputs": ["*"], "parameters": ["*"]}

@@ -24,7 +24,7 @@ from limberjack.engine.tables.flexible import (
     MODAL_INT,
 )
 from limberjack.fmu.native import targets
-from tests.flexible.models import MODELS
+from tests.engine.kernels.flexible.models import MODELS
 from tests.fmu.judged import VARIANTS, Judged, compiled, engine_rows, exported, flexible_names, random_commands
 from tests.fmu.shim_build import CO_SIMULATION, OK, Fmu, location
 from tests.fmu.shim_model import sealed

@@ -20,8 +20,8 @@ from limberjack.engine.kernels.step.integrate import INTEGRATORS
 from limberjack.fmu.native import binary_cache, linker, lower, objects, targets
 from limberjack.fmu.native.store import COMPLETE
 from tests.engine.full_model import full_model
+from tests.engine.kernels.flexible.models import MODELS as FLEXIBLE
 from tests.engine.random_systems import MOVING, random_state, random_system
-from tests.flexible.models import MODELS as FLEXIBLE
 from tests.fmu.device_model import equipped
 from tests.fmu.shim_build import header
 from tests.fmu.symbols import exported, undefined

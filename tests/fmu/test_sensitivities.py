@@ -17,7 +17,7 @@ from limberjack.engine.tables.hinge_types import CUSTOM, FREE, SPHERICAL
 from limberjack.fmu.native import targets
 from limberjack.fmu.variables.listing import variables_of
 from limberjack.fmu.variables.variable import Region, Variable
-from tests.engine.test_derivatives_state import model, pushed, slopes
+from tests.engine.kernels.slopes.test_derivatives_state import model, pushed, slopes
 from tests.fmu.shim_build import CO_SIMULATION, MODEL_EXCHANGE, OK, Fmu, location
 
 pytestmark = pytest.mark.skipif(targets.host() not in targets.TARGETS, reason="no FMU binary for this platform")

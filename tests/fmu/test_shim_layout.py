@@ -20,8 +20,8 @@ from limberjack.engine.tables import plant as layout
 from limberjack.fmu import plant_file
 from limberjack.fmu.native import targets
 from tests.engine.full_model import full_model
+from tests.engine.kernels.flexible.models import MODELS as FLEXIBLE
 from tests.engine.random_systems import MOVING, random_system
-from tests.flexible.models import MODELS as FLEXIBLE
 from tests.fmu.device_model import equipped
 from tests.fmu.looped import looped
 from tests.fmu.shim_build import CO_SIMULATION, OK, Fmu
