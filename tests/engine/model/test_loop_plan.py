@@ -1,4 +1,4 @@
-"""Methods, rows that are kept, and dependent velocities, judged by the dense reference of tests/engine/kernels/loops."""
+"""Methods, kept rows and dependent velocities, judged by the dense reference of the tests of the kernels' loops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Residuals and rows that plan the loops, against the dense reference of tests/engine/kernels/loops and against differences."""
+"""Residuals and rows that plan the loops, against the dense reference of the kernels' tests and against differences."""
 
 from __future__ import annotations
 
