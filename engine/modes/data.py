@@ -7,7 +7,7 @@ All quantities are SI and in the axes of the data's frame unless a field says "n
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,6 +27,7 @@ SYMMETRY = 1e-6
 NEGATIVE = 1e-9
 
 
+@dataclass(frozen=True, eq=False)
 class ModalData(ModalFields):
     """What a modal-data file holds, checked: ModelError where the parts do not fit. Fields: those of `ModalFields`."""
 

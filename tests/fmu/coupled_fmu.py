@@ -34,7 +34,7 @@ TOKEN = "coupled"
 #: numbers of the arm's state
 COUNTS = {"q": 10, "v": 9, "tau": 9, "outputs": 9, "command": 4}
 NUMBERS = sum(COUNTS.values())
-ARM = Path(__file__).resolve().parents[1] / "system" / "arm.yaml"
+ARM = Path(__file__).resolve().parents[1] / "engine" / "model" / "arm.yaml"
 
 
 def load_arm() -> System:

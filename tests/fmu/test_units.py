@@ -25,6 +25,7 @@ SYMBOLS = {
     "N": (1, 1, -2, 0, 0),
     "J": (1, 2, -2, 0, 0),
     "V": (1, 2, -3, 0, -1),
+    "T": (1, 0, -2, 0, -1),
     "Ohm": (1, 2, -3, 0, -2),
 }
 #: the size of what display units are made of, in SI

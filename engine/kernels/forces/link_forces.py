@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 
+from limberjack.engine.algebra.sine_cosine import sine_cosine
 from limberjack.engine.algebra.spatial import (
     ZERO,
     add,
@@ -128,7 +129,8 @@ def _conjugate(turn, m):
     s = (1.0 + square / 60.0) / 12.0
     if square > 1e-4:
         angle = math.sqrt(square)
-        s = 1.0 / square - 0.5 / (angle * math.tan(0.5 * angle))
+        sine, cosine = sine_cosine(0.5 * angle)
+        s = 1.0 / square - 0.5 * cosine / (angle * sine)
     once = cross(turn, m)
     return add_scaled(add_scaled(m, 0.5, once), s, cross(turn, once))
 
