@@ -11,7 +11,7 @@ from limberjack.bridge.background import Background
 from limberjack.bridge.keys import Gate
 from limberjack.doors import Door, ReaderDoor
 
-_WATCH_MS, _READ_MS = 100, 20  # longest wait between two looks; while streams are read
+_IDLE_MS, _WATCH_MS = 100, 20  # longest wait between two looks; while somebody is connected
 _KEYS_S = 1.0
 _CAPTURED_S = 0.02  # a stream that holds the engine for so long is fed by somebody faster than it can be read
 
@@ -31,22 +31,20 @@ class Doorkeeper(Background):
         self.inside: float | None = None
 
     def _run(self) -> None:
-        poller, due, keys_due = zmq.Poller(), 0.0, 0.0
+        poller, keys_due = zmq.Poller(), 0.0
         for door in self._doors:
             poller.register(door.monitor, zmq.POLLIN)
         while not self.stopping.is_set():
-            poller.poll(_READ_MS if any(stream.table for stream in self._streams) else _WATCH_MS)
+            poller.poll(_WATCH_MS if any(door.table for door in self._doors) else _IDLE_MS)
+            now = time.monotonic()
             for door in self._doors:
                 door.look()
-            now = time.monotonic()
             inside = self.inside
             if inside is not None and now - inside > _CAPTURED_S:
                 for stream in self._streams:
                     stream.quieten()
-            if now >= due:
-                due = now + 1e-3 * _WATCH_MS
-                for door in self._doors:
-                    door.weigh(now)
+            for door in self._doors:
+                door.weigh(now)
             if self._gate is not None and now >= keys_due:
                 keys_due = now + _KEYS_S
                 if self._gate.refresh():

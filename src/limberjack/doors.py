@@ -8,7 +8,9 @@ down, libzmq then frees what it kept for it. A connection that is ended may come
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import fcntl
+import math
 import os
 import socket as network
 import stat
@@ -34,6 +36,7 @@ _EVENTS_A_LOOK = 4096
 _MONITOR_QUEUE = 20_000  # events that wait; with more the thread that does all input and output waits too
 _GRACE_S = 1.0  # a connection that has said nothing for so long gives way to another
 _BEATS_BYTES_S = 64  # a peer may ask for a sign of life so often, which is no message
+_FREED_S = 0.2  # after the end of a connection libzmq has freed what it kept for it
 _TCP_INFO_BYTES, _RECEIVED_AT = 136, 128  # of Linux: struct tcp_info up to tcpi_bytes_received
 
 
@@ -76,6 +79,7 @@ class Door:
         self._socket, self._lock, self._ending = socket, threading.Lock(), 0
         self.shut_until = 0.0  # of the monotonic clock: nobody is let in before
         self._place: int | str = ""
+        self._trim_at = math.inf  # of the monotonic clock
         address = f"inproc://door-{id(self)}"
         socket.monitor(address, _WATCHED)
         self.monitor: zmq.Socket = socket.context.socket(zmq.PAIR)
@@ -121,7 +125,9 @@ class Door:
                 self.shut(self._surplus(value), "connections")
         elif event == zmq.EVENT_DISCONNECTED:
             gone = self.table.pop(value, None)
-            self._ending -= gone is not None and gone.ending
+            if gone is not None and gone.ending:
+                self._ending -= 1
+                self._trim_at = time.monotonic() + _FREED_S
             self.ended += 1
         elif event == zmq.EVENT_HANDSHAKE_FAILED_AUTH:
             self.refused += 1
@@ -138,6 +144,9 @@ class Door:
 
     def weigh(self, now: float) -> None:
         """End connections that send and send and never finish a message. TCP only: others are this user's own."""
+        if now >= self._trim_at:
+            self._trim_at = math.inf
+            _return_freed_memory()
         for connection in list(self.table.values()):
             received = self._received(connection.descriptor)
             if received is None:
@@ -212,6 +221,12 @@ class Door:
         if not self.monitor.closed:
             self._socket.disable_monitor()
             self.monitor.close()
+
+
+def _return_freed_memory() -> None:
+    """Give the system what libzmq freed: glibc keeps up to 64 MB for each of its arenas. Nothing without glibc."""
+    with contextlib.suppress(AttributeError, OSError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 class ReaderDoor(Door):
