@@ -1,7 +1,7 @@
 # What a contributor runs: make help. CI runs .ci/run, which makes its own environment and calls "check" here.
 PYTHON ?= python3
 .DEFAULT_GOAL := help
-.PHONY: help setup test long check format docs bench golden
+.PHONY: help setup test long check format docs bench golden wheels
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -18,13 +18,13 @@ long:  ## the tests that take longer than ten seconds each; needs pip install -e
 check:  ## lint, format, C format, types, import contracts
 	ruff check .
 	ruff format --check .
-	find fmu tests benchmarks examples -name '*.[ch]' -print0 | xargs -0 clang-format --dry-run -Werror
+	find engine fmu tests benchmarks examples -name '*.[ch]' -print0 | xargs -0 clang-format --dry-run -Werror
 	mypy
 	lint-imports
 
 format:  ## rewrite Python and C in the project's format
 	ruff format .
-	find fmu tests benchmarks examples -name '*.[ch]' -print0 | xargs -0 clang-format -i
+	find engine fmu tests benchmarks examples -name '*.[ch]' -print0 | xargs -0 clang-format -i
 
 docs:  ## renew the pages' parts that follow from declarations and imports
 	$(PYTHON) -m limberjack.engine.model.elements.reference docs/model-format.md
@@ -35,3 +35,8 @@ bench:  ## the engine beside its peers; needs pip install -e ".[bench]"
 
 golden:  ## compare all results with those of revision BASE, bit for bit
 	$(PYTHON) -m tests.golden compare $(or $(BASE),HEAD)
+
+PLATFORMS = x86_64-linux aarch64-linux x86_64-windows x86_64-darwin aarch64-darwin
+wheels:  ## wheels for all platforms, each with the binaries of FMUs for all; needs pip install build
+	for platform in $(PLATFORMS); do \
+	    LIMBERJACK_WHEEL=$$platform LIMBERJACK_PLATFORMS=all $(PYTHON) -m build --wheel || exit 1; done

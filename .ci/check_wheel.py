@@ -23,12 +23,16 @@ REQUIRED = {
     "limberjack/examples/modes/cassini_bus.npz",
 }
 
+#: what is compiled, under names with hashes
+COMPILED = ("limberjack/engine/compile/binaries/limberjack_kernels-", "limberjack/fmu/brought/")
+
 
 def main(path: str) -> int:
     """Print what is wrong with the wheel; exit code 1 if anything is."""
     names = set(zipfile.ZipFile(path).namelist())
     tops = {name.split("/")[0] for name in names if ".dist-info" not in name}
     problems = [f"missing: {name}" for name in sorted(REQUIRED - names)]
+    problems += [f"nothing in {folder}" for folder in COMPILED if not any(name.startswith(folder) for name in names)]
     problems += [f"unexpected top level: {top}" for top in sorted(tops - {"limberjack"})]
     outside = ("/test_", "/tests/", "/benchmarks/")
     problems += [f"not for the wheel: {name}" for name in sorted(names) if any(part in name for part in outside)]

@@ -12,7 +12,6 @@ from benchmarks.fmu import fmu_bench
 from benchmarks.realtime import realtime_bench
 from benchmarks.telemetry import telemetry_bench
 from limberjack.commands.console import open_console
-from limberjack.engine.compile.kernel import announce_compilation
 
 #: option → what it measures
 _SPECIAL: dict[str, Callable[..., object]] = {
@@ -26,7 +25,6 @@ _SPECIAL: dict[str, Callable[..., object]] = {
 
 def bench(options: argparse.Namespace) -> None:
     """Run the comparison; see docs/benchmarks.md."""
-    announce_compilation()
     measure = next((_SPECIAL[name] for name in _SPECIAL if getattr(options, name)), engine_bench.bench)
     measure(
         quick=options.quick,

@@ -15,9 +15,9 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.engines import Engine, Timer, pinned
-from benchmarks.loops import forward_slopes_loop, inverse_slopes_loop
 from benchmarks.measure import BATCH_SECONDS, Timing, compare
 from benchmarks.models import ROBOTS, models
+from benchmarks.ours import loops
 from benchmarks.peer_build import PeerUnavailableError, version_of
 from benchmarks.pinocchio_peer import MATRICES, CompiledPinocchio
 from benchmarks.report import ratio_text
@@ -42,7 +42,7 @@ AGREEMENT = 1e-8
 
 
 class Derivatives:
-    """The engine's derivative kernels, numba-compiled, called in a compiled loop."""
+    """The engine's derivative kernels, called in a compiled loop."""
 
     name = "Limberjack"
 
@@ -50,7 +50,10 @@ class Derivatives:
         plant, nv = build(system), system.nv
         slopes = aligned_zeros(total(slope_sections(plant.count(C_BODIES), nv)))
         self._out = {name: np.empty((MATRICES[name], nv, nv)) for name in OPERATIONS}
-        self._loops = {"forward_derivatives": forward_slopes_loop, "inverse_derivatives": inverse_slopes_loop}
+        self._loops = {
+            "forward_derivatives": loops().forward_slopes_loop,
+            "inverse_derivatives": loops().inverse_slopes_loop,
+        }
         self._third = {"forward_derivatives": states.tau, "inverse_derivatives": states.vdot}
         self._states, self._vectors = states, np.zeros((2, nv))
         self._model = plant.ints, plant.floats, plant.new_work(), slopes
@@ -62,7 +65,7 @@ class Derivatives:
     def _run(self, operation: str, calls: int, which: slice) -> None:
         s = self._states
         inputs = s.q[which], s.v[which], self._third[operation][which]
-        self._loops[operation](calls, *self._model, *inputs, self._vectors, self._out[operation])
+        self._loops[operation](calls, *self._model, *inputs, self._vectors, self._out[operation].reshape(-1))
 
     def _time(self, operation: str, calls: int) -> float:
         begin = time.thread_time()

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from benchmarks.engines import OPERATIONS, Timer
-from benchmarks.loops import forward_loop, inverse_loop, mass_matrix_loop, step_loop
 from benchmarks.peer_build import version_of
 from benchmarks.states import COUNT, States
+from limberjack.engine.compile.library import Library, load
 from limberjack.engine.model.build import build, new_state
 from limberjack.engine.model.system import System
 from limberjack.engine.tables.plant import S_Q
 
 
+def loops() -> Library:
+    """The compiled loops of loops.py."""
+    return load("benchmarks.loops")
+
+
 class Limberjack:
-    """The engine's kernels, numba-compiled, called in a compiled loop."""
+    """The engine's kernels, called in a compiled loop."""
 
     def __init__(
         self, system: System, states: States, operations: Sequence[str] = tuple(OPERATIONS), name: str = "Limberjack"
@@ -30,22 +34,24 @@ class Limberjack:
         self._state, work = new_state(plant, system), plant.new_work()
         self._vector, self._matrix = np.empty(system.nv), np.empty((system.nv, system.nv))
         model, s = (plant.ints, plant.floats, work), states
-        loops: dict[str, tuple[Callable[..., Any], tuple[Any, ...], np.ndarray]] = {
-            "forward": (forward_loop, (s.q, s.v, s.tau), self._vector),
-            "inverse": (inverse_loop, (s.q, s.v, s.vdot), self._vector),
-            "mass_matrix": (mass_matrix_loop, (s.q,), self._matrix),
-            "step": (step_loop, (s.q, s.v, self._command), self._state),
+        self._diverged = np.zeros(1, dtype=np.int64)
+        known: dict[str, tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]]] = {
+            "forward": ((s.q, s.v, s.tau), (self._vector,)),
+            "inverse": ((s.q, s.v, s.vdot), (self._vector,)),
+            "mass_matrix": ((s.q,), (self._matrix,)),
+            "step": ((s.q, s.v, self._command), (self._diverged, self._state)),
         }
-        self._model, self._loops = model, {operation: loops[operation] for operation in operations}
+        self._model, self._loops = model, {operation: known[operation] for operation in operations}
         for operation in operations:  # compile before anything is timed
             self._run(operation, COUNT)
         self.timers: dict[str, Timer] = {operation: partial(self._time, operation) for operation in operations}
         self.note = f"numba {version_of('numba')}, LLVM of llvmlite {version_of('llvmlite')}"
 
     def _run(self, operation: str, calls: int, k: int | None = None) -> None:
-        loop, inputs, out = self._loops[operation]
+        inputs, out = self._loops[operation]
         chosen = inputs if k is None else tuple(a[k : k + 1] for a in inputs)
-        if loop(calls, *self._model, *chosen, out):
+        getattr(loops(), f"{operation}_loop")(calls, *self._model, *chosen, *out)
+        if self._diverged[0]:
             raise RuntimeError("a benchmark step diverged")
 
     def _time(self, operation: str, calls: int) -> float:
@@ -58,7 +64,7 @@ class Limberjack:
         if operation == "step":
             nq, nv = self._states.q.shape[1], self._states.v.shape[1]
             return self._state[S_Q : S_Q + nq + nv].copy()
-        return np.array(self._loops[operation][2])
+        return np.array(self._loops[operation][1][0])
 
 
 def driven_velocities(system: System) -> list[int]:

@@ -26,7 +26,6 @@ from limberjack.bridge.server import serve
 from limberjack.bridge.settings import Settings
 from limberjack.bridge.upkeep import NO_SIGNS, CameBack, Pulse, Signs
 from limberjack.engine.common.errors import ExitCode, LimberjackError, exit_code_of
-from limberjack.engine.compile.kernel import announce_compilation
 from limberjack.engine.model.load import load
 from limberjack.engine.model.system import System
 
@@ -188,7 +187,6 @@ def child_main() -> int:
     def ready(endpoints: Endpoints) -> None:
         _report({"endpoints": asdict(endpoints)}, pipe)
 
-    announce_compilation()
     try:
         serve(system, settings, **steps, signs=signs, ready=ready)
     except LimberjackError as error:

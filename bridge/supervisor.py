@@ -8,7 +8,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from limberjack.bridge.checkpoint_file import Resume
@@ -17,9 +17,9 @@ from limberjack.bridge.errors import BridgeError, EngineStartError
 from limberjack.bridge.notify import Notify
 from limberjack.bridge.process import EngineProcess
 from limberjack.bridge.settings import Settings
+from limberjack.bridge.supervision_limits import Limits
 from limberjack.bridge.upkeep import CameBack, Pulse
 from limberjack.bridge.watch_post import WatchPost
-from limberjack.engine.common import arguments
 from limberjack.engine.model.system import System
 
 log = logging.getLogger("limberjack.bridge")
@@ -40,28 +40,6 @@ class _Stopped(Exception):
 
 class SupervisionError(BridgeError):
     """The engine hung or died too often."""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """When a supervisor acts.
-
-    hung_s : an engine that gave no sign of life for so long hangs, s of wall time
-    restarts, within_s : most restarts in such a time, s;  start_s : longest time that one takes to start, s
-    rest : whether commands come to rest at a restart, or are held as they were
-    """
-
-    hung_s: float = 5.0
-    restarts: int = 5
-    within_s: float = 600.0
-    start_s: float = 300.0
-    rest: bool = True
-
-    def __post_init__(self) -> None:
-        """Raises ArgumentError."""
-        for name in ("hung_s", "within_s", "start_s"):
-            arguments.positive(name, getattr(self, name))
-        arguments.count("restarts", self.restarts, 0, 1000)
 
 
 class Supervisor:

@@ -11,19 +11,18 @@ from typing import cast
 from limberjack.engine.api.simulation import MOST_SUBSTEPS
 from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError
-from limberjack.engine.kernels.step.integrate import INTEGRATORS
+from limberjack.engine.compile.targets import Target, chosen
 from limberjack.engine.model import arguments as model_arguments
 from limberjack.engine.model.build import build
 from limberjack.engine.model.device_tables import for_step
 from limberjack.engine.model.plant import Plant
 from limberjack.engine.model.system import System
-from limberjack.fmu import fmu_file
+from limberjack.engine.tables.reports import INTEGRATORS
+from limberjack.fmu import binaries, fmu_file
 from limberjack.fmu.description import documentation, icon, reference, terminals
 from limberjack.fmu.description import fmi2 as description_fmi2
 from limberjack.fmu.description import fmi3 as description_fmi3
 from limberjack.fmu.description.content import Content, default_experiment, token_of
-from limberjack.fmu.native import binary_cache
-from limberjack.fmu.native.targets import Target, chosen
 from limberjack.fmu.plant_file import plant_file
 from limberjack.fmu.variables.dependencies import dependencies_of
 from limberjack.fmu.variables.listing import Coupling, Variant, variables_of
@@ -152,7 +151,7 @@ def _content(
 
 def _files(choice: _Choice, content: Content, report: Callable[[str], None]) -> dict[str, bytes]:
     """Every file of the FMU, name → bytes."""
-    built = binary_cache.binaries(choice.targets, choice.coupling, report)
+    built = binaries.binaries(choice.targets, choice.coupling, report)
     document = description_fmi2.document if content.fmi == "2.0" else description_fmi3.document
     written = document(content.with_token(_NO_TOKEN))
     token = token_of([written, _data(choice, content)])

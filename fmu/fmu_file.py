@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from limberjack.engine.common.errors import ArgumentError
-from limberjack.fmu.native.targets import TARGETS
-from limberjack.fmu.native.universal import universal
+from limberjack.engine.compile.targets import TARGETS
+from limberjack.fmu.universal import universal
 from limberjack.scratch import Scratch
 
 #: dates in a ZIP archive start here

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from limberjack.engine.common.errors import ArgumentError
-from limberjack.engine.kernels.step.integrate import INTEGRATORS
 from limberjack.engine.model.build import new_state
 from limberjack.engine.model.plant import Plant
 from limberjack.engine.model.system import System
+from limberjack.engine.tables.reports import INTEGRATORS
 from limberjack.fmu.variables.listing import Coupling
 from limberjack.fmu.variables.variable import Region, Variable
 

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from limberjack import children
 from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.compile.targets import host
 from limberjack.engine.model.archive import to_bytes
 from limberjack.engine.model.system import System
-from limberjack.fmu.native.targets import host
 
 #: file names that the shim looks for (shim/coupled_run.c, shim/coupled_platform.h)
 MODEL_NAME = "model.ljm"

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from benchmarks.engines import Timer, python_time
-from benchmarks.loops import forward_loop
+from benchmarks.ours import loops
 from benchmarks.states import COUNT
 from limberjack.engine.api.dynamics import Dynamics
 from limberjack.engine.common.errors import MissingExtraError
@@ -67,18 +67,18 @@ class Articulated:
         plant = Dynamics(system).plant
         self._arguments = plant.ints, plant.floats, plant.new_work(), states.q, states.v, states.tau
         self._states, self._out = states, np.zeros(system.nv)
-        forward_loop(COUNT, *self._arguments, self._out)
+        loops().forward_loop(COUNT, *self._arguments, self._out)
         self.timers: dict[str, Timer] = {"forward": self._time}
 
     def _time(self, calls: int) -> float:
         begin = time.thread_time()
-        forward_loop(calls, *self._arguments, self._out)
+        loops().forward_loop(calls, *self._arguments, self._out)
         return time.thread_time() - begin
 
     def result(self, operation: str, k: int) -> np.ndarray:
         ints, floats, work, *_ = self._arguments
         s = self._states
-        forward_loop(1, ints, floats, work, s.q[k : k + 1], s.v[k : k + 1], s.tau[k : k + 1], self._out)
+        loops().forward_loop(1, ints, floats, work, s.q[k : k + 1], s.v[k : k + 1], s.tau[k : k + 1], self._out)
         return self._out.copy()
 
 
@@ -94,13 +94,15 @@ class Composite:
             raise MissingExtraError("the composite-body comparison", "scipy", "modes") from error
         self._solve, self._states = dposv, states
         plant = Dynamics(system).plant
-        self._model = plant.ints, plant.floats, plant.new_work()
+        model = plant.ints, plant.floats, plant.new_work()
         self._mass, self._bias = np.zeros((system.nv, system.nv)), np.zeros(system.nv)
-        self._still = np.zeros(system.nv)
+        still = np.zeros(system.nv)
+        self._mass_matrix = entries().mass_matrix.bind(*model, None, self._mass)
+        self._inverse = entries().inverse_dynamics.bind(*model, None, None, still, False, self._bias)
         self.timers: dict[str, Timer] = {"forward": partial(python_time, lambda k: self.result("forward", k))}
 
     def result(self, operation: str, k: int) -> np.ndarray:
-        s, compiled = self._states, entries()
-        compiled.mass_matrix(*self._model, s.q[k], self._mass)
-        compiled.inverse_dynamics(*self._model, s.q[k], s.v[k], self._still, False, self._bias)
+        s = self._states
+        self._mass_matrix(s.q[k])
+        self._inverse(s.q[k], s.v[k])
         return np.asarray(self._solve(self._mass.T, s.tau[k] - self._bias, lower=0, overwrite_a=1)[1])

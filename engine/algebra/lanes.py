@@ -2,193 +2,41 @@
 
 `load_lanes(a, i)` takes a[i] … a[i + 7]; sums, differences and products work lane by lane, also with a plain number on
 either side. Loops over arrays leave it to the compiler to see that rows do not overlap; here nothing is left to see.
+Where kernels are not compiled (compile/kernel.py) these are names and nothing more.
 """
 
 from __future__ import annotations
 
-import operator
-from typing import Any
+from typing import TYPE_CHECKING
 
-from llvmlite import ir
-from numba import types
-from numba.core.typing.templates import AbstractTemplate, infer_global, signature
-from numba.extending import intrinsic, lower_builtin, models, register_model
-from numba.np import arrayobj
+from limberjack.engine.compile.kernel import COMPILES
 
-from limberjack.engine.algebra.views import LANES
-from limberjack.engine.compile.kernel import OPTIONS
+if COMPILES or TYPE_CHECKING:
+    from limberjack.engine.algebra.lanes_code import (
+        between_lanes,
+        equal_lanes,
+        load_lanes,
+        split_lanes,
+        store_lanes,
+        sum_lanes,
+        transpose_lanes,
+        with_lane,
+    )
+else:
 
-_DOUBLE = ir.DoubleType()
-_VECTOR = ir.VectorType(_DOUBLE, LANES)
-_FLAGS = tuple(sorted(OPTIONS["fastmath"]))
-_UNFUSED = tuple(flag for flag in _FLAGS if flag != "contract")
-
-
-class LanesType(types.Type):
-    """The type of LANES numbers."""
-
-    def __init__(self) -> None:
-        super().__init__(name=f"Lanes{LANES}")
+    def __getattr__(name: str) -> None:
+        """What kernels import by name."""
+        if not name.endswith(("_lane", "_lanes")):
+            raise AttributeError(name)
 
 
-lanes_type = LanesType()
-
-
-@register_model(LanesType)
-class _LanesModel(models.PrimitiveModel):
-    def __init__(self, dmm: Any, fe_type: Any) -> None:
-        super().__init__(dmm, fe_type, _VECTOR)
-
-
-def _spread(builder: Any, vector: Any, value: Any) -> Any:
-    """The value in every element of a vector of this type."""
-    nothing = ir.Constant(vector, ir.Undefined)
-    one = builder.insert_element(nothing, value, ir.Constant(ir.IntType(32), 0))
-    return _shuffled(builder, one, nothing, [0] * LANES)
-
-
-def _splat(builder: Any, number: Any) -> Any:
-    return _spread(builder, _VECTOR, number)
-
-
-def _shuffled(builder: Any, a: Any, b: Any, order: list[int]) -> Any:
-    return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(ir.IntType(32), LANES), order))
-
-
-def _pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
-    """Address of a[index] as that of LANES numbers; negative indices do not wrap."""
-    data = arrayobj.make_array(array_type)(context, builder, array).data
-    return builder.bitcast(builder.gep(data, [index]), _VECTOR.as_pointer())
-
-
-@intrinsic
-def load_lanes(typingctx, a, i):
-    """a[i] … a[i + LANES - 1] of a contiguous vector."""
-
-    def codegen(context, builder, signature, args):
-        return builder.load(_pointer(context, builder, signature.args[0], args[0], args[1]), align=8)
-
-    return lanes_type(a, types.intp), codegen
-
-
-@intrinsic
-def store_lanes(typingctx, a, i, x):
-    """a[i] … a[i + LANES - 1] = x."""
-
-    def codegen(context, builder, signature, args):
-        builder.store(args[2], _pointer(context, builder, signature.args[0], args[0], args[1]), align=8)
-        return context.get_dummy_value()
-
-    return types.void(a, types.intp, lanes_type), codegen
-
-
-@intrinsic
-def equal_lanes(typingctx, x):
-    """The number x in every lane."""
-
-    def codegen(context, builder, signature, args):
-        return _splat(builder, args[0])
-
-    return lanes_type(types.float64), codegen
-
-
-@intrinsic
-def between_lanes(typingctx, x, start, stop):
-    """x in the lanes start … stop - 1, 0 in the others; start and stop may lie outside."""
-
-    def codegen(context, builder, signature, args):
-        word = ir.VectorType(ir.IntType(64), LANES)
-        index = ir.Constant(word, list(range(LANES)))
-        edges = [_spread(builder, word, edge) for edge in args[1:]]
-        inside = builder.and_(builder.icmp_signed(">=", index, edges[0]), builder.icmp_signed("<", index, edges[1]))
-        return builder.select(inside, args[0], ir.Constant(_VECTOR, [0.0] * LANES))
-
-    return lanes_type(lanes_type, types.int64, types.int64), codegen
-
-
-@intrinsic
-def split_lanes(typingctx, x, y, i):
-    """x in the lanes before i, y from there on."""
-
-    def codegen(context, builder, signature, args):
-        word = ir.VectorType(ir.IntType(64), LANES)
-        index = ir.Constant(word, list(range(LANES)))
-        before = builder.icmp_signed("<", index, _spread(builder, word, args[2]))
-        return builder.select(before, args[0], args[1])
-
-    return lanes_type(lanes_type, lanes_type, types.int64), codegen
-
-
-@intrinsic
-def with_lane(typingctx, x, i, a):
-    """x with the number a in lane i."""
-
-    def codegen(context, builder, signature, args):
-        word = ir.VectorType(ir.IntType(64), LANES)
-        index = ir.Constant(word, list(range(LANES)))
-        chosen = builder.icmp_signed("==", index, _spread(builder, word, args[1]))
-        return builder.select(chosen, _splat(builder, args[2]), args[0])
-
-    return lanes_type(lanes_type, types.int64, types.float64), codegen
-
-
-@intrinsic
-def sum_lanes(typingctx, x):
-    """The sum of the lanes, by halves.
-
-    No product is fused into it: where the lanes fill one register that is not possible, where they fill two it is.
-    """
-
-    def codegen(context, builder, signature, args):
-        total = args[0]
-        for step in (4, 2, 1):
-            order = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [(i + step) % LANES for i in range(LANES)])
-            turned = builder.shuffle_vector(total, ir.Constant(_VECTOR, ir.Undefined), order)
-            total = builder.fadd(total, turned, flags=_UNFUSED)
-        return builder.extract_element(total, ir.Constant(ir.IntType(32), 0))
-
-    return types.float64(x), codegen
-
-
-@intrinsic
-def transpose_lanes(typingctx, a, b, c, d, e, f, g, h):
-    """A tuple of LANES Lanes: lane i of the k-th is lane k of the i-th given."""
-
-    def codegen(context, builder, signature, args):
-        rows = list(args)
-        for step in (4, 2, 1):  # blocks of this size change places across the diagonal
-            for i in range(LANES):
-                if i & step:
-                    continue
-                upper, lower = rows[i], rows[i + step]
-                kept = [k if not k & step else LANES + k - step for k in range(LANES)]
-                moved = [k + step if not k & step else LANES + k for k in range(LANES)]
-                rows[i] = _shuffled(builder, upper, lower, kept)
-                rows[i + step] = _shuffled(builder, upper, lower, moved)
-        return context.make_tuple(builder, signature.return_type, rows)
-
-    return types.UniTuple(lanes_type, LANES)(a, b, c, d, e, f, g, h), codegen
-
-
-class _LanesOperator(AbstractTemplate):
-    """Lanes with Lanes, or a number with Lanes."""
-
-    def generic(self, args: Any, kws: Any) -> Any:
-        if len(args) == 2 and lanes_type in args and all(arg in (lanes_type, types.float64) for arg in args):
-            return signature(lanes_type, *args)
-        return None
-
-
-def _register(symbol: Any, method: str) -> None:
-    infer_global(symbol)(type(f"_Lanes{method}", (_LanesOperator,), {}))
-
-    def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        left, right = (x if t == lanes_type else _splat(builder, x) for t, x in zip(sig.args, args))
-        return getattr(builder, method)(left, right, flags=_FLAGS)
-
-    for pair in ((lanes_type, lanes_type), (types.float64, lanes_type), (lanes_type, types.float64)):
-        lower_builtin(symbol, *pair)(lower)
-
-
-for _symbol, _method in ((operator.add, "fadd"), (operator.sub, "fsub"), (operator.mul, "fmul")):
-    _register(_symbol, _method)
+__all__ = [
+    "between_lanes",
+    "equal_lanes",
+    "load_lanes",
+    "split_lanes",
+    "store_lanes",
+    "sum_lanes",
+    "transpose_lanes",
+    "with_lane",
+]

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
-from numba.np import arrayobj
+from typing import Any
 
-from limberjack.engine.compile.kernel import formula
+from limberjack.engine.compile.kernel import formula, intrinsic
 
 #: (name, rows, columns) of consecutive parts of a vector
 Sections = list[tuple[str, int, int]]
@@ -45,19 +41,26 @@ def vector_view(typingctx, a, start, size):
     return _view_signature(a, (start, size), 1)
 
 
-def _opaque(builder: ir.IRBuilder, number: ir.Value) -> ir.Value:
+def _opaque(builder: Any, number: Any) -> Any:
     """The same number, of which the compiler does not know how it came about.
 
     Where a view begins is a sum of many products; LLVM's strength reduction tries ways to split it in every loop that
     uses the view, which takes seconds each. A constant hides nothing.
     """
+    from llvmlite import ir
+
     if isinstance(number, ir.Constant):
         return number
     kind = ir.FunctionType(number.type, [number.type])
     return builder.asm(kind, "", "=r,0", [number], side_effect=False)
 
 
-def _view_signature(a: types.Array, arguments: tuple, ndim: int) -> tuple:
+def _view_signature(a: Any, arguments: tuple, ndim: int) -> tuple:
+    from llvmlite import ir
+    from numba import types
+    from numba.core import cgutils
+    from numba.np import arrayobj
+
     result = types.Array(a.dtype, ndim, "C")
 
     def codegen(context, builder, signature, args):

@@ -14,7 +14,6 @@ are at the start, and prescribed motions stand still.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -25,6 +24,7 @@ from limberjack.engine.api.deformation_range import deformed_too_far
 from limberjack.engine.api.minimal_dynamics import MOST_OPEN, External, MinimalDynamics
 from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.compile.library import Call
 from limberjack.engine.kernels.entry_points import entries
 from limberjack.engine.model import arguments as model_arguments
 from limberjack.engine.model.build import build
@@ -53,6 +53,7 @@ class Dynamics:
         self._scratch = split(self._work, work_sections(self.plant.ints))
         self._scratch["switch"][:] = first_switches(system)
         self._no_rates = np.zeros(system.nv)
+        self._calls: dict[str, Call] = {}
 
     def forward(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: External = None) -> np.ndarray:
         """Accelerations dv/dt (nv,), O(N) articulated bodies, with the forces that keep closed loops closed.
@@ -63,7 +64,7 @@ class Dynamics:
         out = np.full(self.system.nv, np.nan)
         with self._lock:
             acts = self._spread(q, external)
-            entries().forward_dynamics(*self._model, q, v, tau, acts, out)
+            self._call("forward_dynamics", q, v, tau, acts, out)
         self._finite_accelerations(q, out)
         return out
 
@@ -73,7 +74,7 @@ class Dynamics:
         out = np.full(self.system.nv, np.nan)
         with self._lock:
             acts = self._spread(q, external)
-            entries().inverse_dynamics(*self._model, q, v, vdot, acts, out)
+            self._call("inverse_dynamics", q, v, vdot, acts, out)
         return _in_range(out, "the generalized forces")
 
     def loop_forces(
@@ -89,7 +90,7 @@ class Dynamics:
         out = np.full((len(self.system.loops), 6), np.nan)
         with self._lock:
             acts = self._spread(q, external)
-            entries().loop_forces(*self._model, q, v, tau, acts, out)
+            self._call("loop_forces", q, v, tau, acts, out)
         _in_range(out, "the forces of the loops")
         counts = self.plant.sections["loop_int"][:, L_ROWS]
         return {
@@ -101,7 +102,7 @@ class Dynamics:
         """Mass matrix M (nv, nv), symmetric, by composite bodies."""
         nv = self.system.nv
         out = aligned_zeros(nv * nv).reshape(nv, nv)
-        self._evaluate(entries().mass_matrix, self._q(q), out)
+        self._evaluate("mass_matrix", self._q(q), out)
         return _in_range(out, "the mass matrix")
 
     def bias(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
@@ -161,7 +162,7 @@ class Dynamics:
         nv = self.system.nv
         X, rate, pick = np.zeros((nv, nv)), np.zeros(nv), np.zeros(nv)
         with self._lock:
-            entries().embedding(*self._model, q, v, X, rate, pick)
+            self._call("embedding", q, v, X, rate, pick)
             self._require_closed()
         independent = [j for j in range(nv) if pick[j] > 0.0]
         return _in_range(X[:, independent], "X"), _in_range(rate, "the rates of X"), independent
@@ -194,7 +195,7 @@ class Dynamics:
         and the accelerations (nv,) there."""
         nv, nu = self.system.nv, len(self.system.command_names)
         forces = np.full((4 + nu) * nv, np.nan)
-        self._evaluate(entries().force_slopes, state, forces)
+        self._evaluate("force_slopes", state, forces)
         _, stiffness, damping, vdot = forces[: 4 * nv].reshape(4, nv)
         self._finite_accelerations(state[S_Q : S_Q + self.system.nq], vdot)
         return stiffness, damping, forces[4 * nv :].reshape(nv, nu), vdot
@@ -202,14 +203,14 @@ class Dynamics:
     def output_slopes(self, outputs: int) -> np.ndarray:
         """`derivatives.outputs.output_slopes_entry` after `at_state`: (3, outputs, nv)."""
         out = np.empty((3, outputs, self.system.nv))
-        self._evaluate(entries().output_slopes, self._slopes, out.reshape(-1))
+        self._evaluate("output_slopes", self._slopes, out.reshape(-1))
         return out
 
     def _derive(
         self, v: np.ndarray, vdot: np.ndarray, stiffness: np.ndarray, damping: np.ndarray, out: np.ndarray
     ) -> None:
         """`derivatives.forward.slopes_entry` on what the dynamics just left in Work; out (2 or 3, nv, nv)."""
-        entries().slopes(*self._model, self._slopes, v, vdot, stiffness, damping, int(len(out) == 3), out.reshape(-1))
+        self._call("slopes", self._slopes, v, vdot, stiffness, damping, int(len(out) == 3), out.reshape(-1))
 
     @cached_property
     def _slopes(self) -> np.ndarray:
@@ -219,7 +220,7 @@ class Dynamics:
     def pose(self, node: str, q: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """Rotation R (3, 3), node to inertial axes, and position p (3,) m, of a body or node."""
         out = np.empty(12)
-        self._evaluate(entries().node_pose, self._q(q), self._node(node), out)
+        self._evaluate("node_pose", self._q(q), self._node(node), out)
         _in_range(out, "the pose")
         return out[:9].reshape(3, 3).copy(), out[9:].copy()
 
@@ -234,7 +235,7 @@ class Dynamics:
     def jacobian(self, node: str, q: ArrayLike) -> np.ndarray:
         """J (6, nv): velocity(node) = J v."""
         out = np.zeros((6, self.system.nv))
-        self._evaluate(entries().jacobian, self._q(q), self._node(node), out)
+        self._evaluate("jacobian", self._q(q), self._node(node), out)
         return _in_range(out, "the Jacobian")
 
     def jacobian_rate(self, node: str, q: ArrayLike, v: ArrayLike) -> np.ndarray:
@@ -289,12 +290,8 @@ class Dynamics:
     def passive(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """Forces (nv,) of springs, dampers, friction and stops, as `Simulation` applies them."""
         out = np.full(self.system.nv, np.nan)
-        self._evaluate(entries().passive_forces, self._q(q), self._v("v", v), out)
+        self._evaluate("passive_forces", self._q(q), self._v("v", v), out)
         return _in_range(out, "the passive forces")
-
-    @property
-    def _model(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return self.plant.ints, self.plant.floats, self._work
 
     def _q(self, q: ArrayLike) -> np.ndarray:
         return model_arguments.coordinates(self.system, q)
@@ -319,7 +316,7 @@ class Dynamics:
         if external is None:
             return False
         table = model_arguments.wrenches(self.system, external)
-        entries().spread_wrenches(*self._model, q, table)
+        self._call("spread_wrenches", q, table)
         return True
 
     def _finite_accelerations(self, q: ArrayLike, vdot: np.ndarray) -> None:
@@ -335,18 +332,25 @@ class Dynamics:
     def _motion(self, node: str, q: ArrayLike, v: ArrayLike, vdot: ArrayLike) -> np.ndarray:
         out = np.empty(12)
         q, v, vdot = self._q(q), self._v("v", v), self._v("vdot", vdot)
-        self._evaluate(entries().node_motion, q, v, vdot, self._node(node), out)
+        self._evaluate("node_motion", q, v, vdot, self._node(node), out)
         return _in_range(out, "the motion")
 
     def _totals(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         out = np.empty(12)
-        self._evaluate(entries().totals, self._q(q), self._v("v", v), out)
+        self._evaluate("totals", self._q(q), self._v("v", v), out)
         return _in_range(out, "energy or momentum")
 
-    def _evaluate(self, entry: Callable[..., None], *rest: object) -> None:
+    def _evaluate(self, entry: str, *rest: object) -> None:
         """One compiled call; the scratch vector belongs to one thread at a time."""
         with self._lock:
-            entry(*self._model, *rest)
+            self._call(entry, *rest)
+
+    def _call(self, entry: str, *rest: object) -> None:
+        """An entry on the model, while the lock is held."""
+        if entry not in self._calls:
+            model = self.plant.ints, self.plant.floats, self._work
+            self._calls[entry] = getattr(entries(), entry).bind(*model, *(None for _ in rest))
+        self._calls[entry](*rest)
 
 
 def _along(loop: Loop, forces: np.ndarray) -> np.ndarray | float:

@@ -8,9 +8,14 @@ from limberjack.engine.api.impact import Impact
 from limberjack.engine.api.running import Running
 from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError
-from limberjack.engine.kernels.entry_points import entries, prepare
-from limberjack.engine.kernels.loops.rolling import FLAT
-from limberjack.engine.kernels.loops.switching import (
+from limberjack.engine.kernels.entry_points import entries
+from limberjack.engine.model.loops.wrenches import in_axes, row_wrench
+from limberjack.engine.model.plant import split
+from limberjack.engine.model.system import Loop
+from limberjack.engine.tables import loops as lp
+from limberjack.engine.tables import plant as layout
+from limberjack.engine.tables.reports import (
+    FLAT,
     REPORT,
     RP_DISTANCE,
     RP_IMPULSE,
@@ -19,11 +24,6 @@ from limberjack.engine.kernels.loops.switching import (
     RP_STATUS,
     SWITCH_FAR,
 )
-from limberjack.engine.model.loops.wrenches import in_axes, row_wrench
-from limberjack.engine.model.plant import split
-from limberjack.engine.model.system import Loop
-from limberjack.engine.tables import loops as lp
-from limberjack.engine.tables import plant as layout
 
 
 class Topology:
@@ -35,11 +35,6 @@ class Topology:
         self._scratch = split(work, layout.work_sections(simulation.plant.ints))
         self._loops = {loop.name: i for i, loop in enumerate(simulation.system.loops)}
         self._report = np.zeros(REPORT)
-
-    def prepare(self) -> None:
-        """Compile what `switch` calls, if there is a loop to switch."""
-        if any(loop.switchable for loop in self._simulation.system.loops):
-            prepare(entries().switch, *self._model, 0, True, self._report)
 
     def closed(self, name: str) -> bool:
         """Whether a loop is closed now."""
@@ -63,7 +58,7 @@ class Topology:
             )
         if close == self.closed(name) and close == self._told(place):
             raise ArgumentError(f"loop '{name}' is {'closed' if close else 'open'} already.")
-        entries().switch(*self._model, place, close, report)
+        entries().switch_loop(*self._model, place, close, report)
         loop = self._simulation.system.loops[place]
         if report[RP_STATUS] == SWITCH_FAR:
             raise ArgumentError(

@@ -20,8 +20,7 @@ from limberjack.engine.api.loop_switching import Topology
 from limberjack.engine.api.named_values import Commands, Outputs, Parameters
 from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError, SimulationError
-from limberjack.engine.kernels.entry_points import entries, prepare
-from limberjack.engine.kernels.step.integrate import DIVERGED, FASTEST, INTEGRATORS, LOOP_OPEN
+from limberjack.engine.kernels.entry_points import entries
 from limberjack.engine.model import arguments as model_arguments
 from limberjack.engine.model.build import new_state
 from limberjack.engine.model.catalogue.catalogue import units
@@ -29,6 +28,7 @@ from limberjack.engine.model.device_tables import carry_rotors, for_step
 from limberjack.engine.model.system import Hinge, System
 from limberjack.engine.tables import plant as layout
 from limberjack.engine.tables.loops import SW_CLOSED, SWITCH
+from limberjack.engine.tables.reports import DIVERGED, FASTEST, INTEGRATORS, LOOP_OPEN
 
 #: most substeps of one step
 MOST_SUBSTEPS = 1000
@@ -79,7 +79,6 @@ class Simulation:
         self._motion = self._state[layout.S_Q : layout.S_Q + system.nq + system.nv]
         self._parts = {name: self._state[at : at + size] for name, (at, size) in self.state_layout.items()}
         self._model = self.plant.ints, self.plant.floats, self._work, self._state
-        self._stepping = *self._model, self._dt, INTEGRATORS[self._integrator], self._substeps
         self._portion = _PORTION // (self._substeps * max(system.nv, 1)) + 1
         self._report = np.zeros(3, dtype=np.int64)
         self._tau, self._vdot = np.zeros(system.nv), np.zeros(system.nv)
@@ -88,16 +87,16 @@ class Simulation:
         self._observed = self._surveyed = False
         self._command, self._parameters, self._output = Commands(self), Parameters(self), Outputs(self)
         self._topology = Topology(self, self._work, self._state)
+        self._bind()
         self._lock = threading.RLock()
         self.output_names, self.output_units = system.output_names, units(system, "output")
-        self._prepare()
 
-    def _prepare(self) -> None:
-        """Compile, or read from the cache, all that a running simulation calls."""
-        prepare(entries().advance, *self._stepping, 1, 1, self._report)
-        prepare(entries().observe, *self._model, self._tau, self._vdot, self._outputs)
-        prepare(entries().survey, *self._model, self._survey)
-        self._topology.prepare()
+    def _bind(self) -> None:
+        """Give the entries that run all the time their vectors once and for all."""
+        stepping = self._dt, INTEGRATORS[self._integrator], self._substeps
+        self._run = entries().advance.bind(*self._model, *stepping, None, None, self._report)
+        self._look = entries().observe.bind(*self._model, self._tau, self._vdot, self._outputs)
+        self._measure = entries().survey.bind(*self._model, self._survey)
 
     @property
     def dt(self) -> float:
@@ -236,7 +235,7 @@ class Simulation:
     def _advance(self, n: int, ahead: int) -> None:
         """n steps in one compiled call, of `ahead` that are taken together."""
         with self._lock:
-            entries().advance(*self._stepping, n, ahead, self._report)
+            self._run(n, ahead)
             if self._report[0]:
                 raise SimulationError(self._blame(int(self._report[0]), int(self._report[1])))
 
@@ -340,14 +339,14 @@ class Simulation:
         """Energy, momentum and the nodes' motion at the present state, as `outputs.survey_entry` lays them out."""
         with self._lock:
             if not self._surveyed:
-                entries().survey(*self._model, self._survey)
+                self._measure()
                 self._surveyed = True
             return self._survey.copy()
 
     def _observe(self) -> None:
         with self._lock:
             if not self._observed:
-                entries().observe(*self._model, self._tau, self._vdot, self._outputs)
+                self._look()
                 self._observed = True
 
     def _require_accelerations(self) -> None:

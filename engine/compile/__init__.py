@@ -1,1 +1,1 @@
-"""How kernels become machine code: marks for functions, the cache, routines compiled once and apart."""
+"""How kernels become machine code: marks for functions, and the library of compiled entries that all run."""

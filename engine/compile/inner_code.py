@@ -1,23 +1,45 @@
-"""Functions that only other compiled functions call, compiled as far as their callers need them.
+"""numba as it is used here: functions that others call stay code for them, and become machine code nowhere else.
 
 numba optimises every compiled function together with all that it calls, and makes machine code of it, although an inner
-function is only ever part of its callers: with ten levels of calls the innermost lines are optimised ten times. Here an
-inner function stays as it was written until the entry that it ends up in is optimised, once, as a whole.
+function is only ever part of its callers: with ten levels of calls the innermost lines are optimised ten times. Here
+every function stays as it was written until the entry or routine that it ends up in is optimised, once, as a whole.
 """
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from typing import Any
 
+import numba
 from llvmlite import binding
-from numba import _dynfunc  # type: ignore[attr-defined]
+from numba import _dynfunc as _dynfunc  # type: ignore[attr-defined]
+from numba import types
+from numba.core import cgutils
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NativeLowering
+from numba.core.types import Type
+from numba.extending import intrinsic as intrinsic
+
+from limberjack.engine.compile.compiled import OPTIONS, Compiled
 
 # Names of values grow with every call that is taken in; LLVM reads back its own text only up to a length.
 binding.set_option("limberjack", "--non-global-value-max-name-size=1000000")
+
+_FLOATS = types.Array(types.float64, 1, "C")
+_TYPES: dict[str, Type] = {
+    "I": types.Array(types.int64, 1, "C"),
+    "F": _FLOATS,
+    "V": _FLOATS,
+    "M": types.Array(types.float64, 2, "C"),
+    "i": types.int64,
+    "f": types.float64,
+    "b": types.boolean,
+    "": types.none,
+}
 
 
 class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]
@@ -32,6 +54,13 @@ class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]
 
     def get_pointer_to_function(self, name: str) -> int:
         return 0
+
+    def optimised(self) -> binding.ModuleRef:
+        """Its code with all that it calls, optimised as numba does."""
+        with global_compiler_lock:
+            self._ensure_finalized()  # type: ignore[no-untyped-call]
+        JITCodeLibrary._optimize_final_module(self)  # type: ignore[no-untyped-call]
+        return self._final_module
 
 
 def _without_code(library: Any, description: Any, env: Any) -> Any:
@@ -66,3 +95,47 @@ class InnerCompiler(CompilerBase):  # type: ignore[misc]
         pipeline.passes = [(_InnerLowering if step is NativeLowering else step, why) for step, why in pipeline.passes]
         pipeline.finalize()
         return [pipeline]
+
+
+# Compiled code alone calls them: no shells for calls from Python and C, which take every array apart.
+_INNER: dict[str, Any] = {
+    **OPTIONS,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+    "pipeline_class": InnerCompiler,
+}
+#: for entries that another one calls
+inner: Callable[[Callable], Any] = numba.njit(**_INNER)
+kernel: Callable[[Callable[..., Any]], Callable[..., Any]] = numba.njit(forceinline=True, **_INNER)
+formula: Callable[[Callable[..., Any]], Callable[..., Any]] = numba.njit(forceinline=True, **OPTIONS)
+
+
+def optimised(known: Compiled) -> tuple[binding.ModuleRef, str]:
+    """Code of an entry or routine with all that it calls, and the name of its function there."""
+    signature = tuple(_TYPES[letter] for letter in known.arguments)
+    dispatcher = inner(known.function)
+    dispatcher.compile(signature)
+    result = dispatcher.overloads[signature]
+    return result.library.optimised(), result.fndesc.llvm_func_name
+
+
+def called_by_name(known: Compiled) -> Any:
+    """What compiled code calls: numba's own call of a compiled function, to a name outside of the module."""
+
+    def call(typingctx: Any, *given: Any) -> Any:
+        signature = _TYPES[known.returns](*(_TYPES[letter] for letter in known.arguments))
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            convention = context.call_conv
+            prototype = convention.get_function_type(signature.return_type, signature.args)
+            insert: Any = cgutils.get_or_insert_function
+            function = insert(builder.module, prototype, known.symbol)
+            return convention.call_function(builder, function, signature.return_type, signature.args, args)[1]
+
+        return signature, codegen
+
+    call.__name__ = call.__qualname__ = known.function.__name__
+    written = inspect.signature(known.function)
+    context = inspect.Parameter("typingctx", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    call.__signature__ = written.replace(parameters=[context, *written.parameters.values()])  # type: ignore[attr-defined]
+    return intrinsic(call)

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from functools import cache
 from types import FunctionType
 
-from numba.core.dispatcher import Dispatcher
-
 
 @cache
 def interpreted(kernel: Callable) -> Callable:
@@ -15,8 +13,8 @@ def interpreted(kernel: Callable) -> Callable:
 
     The same expressions, rounded one by one: compiled, a product and a sum may become one operation.
     """
-    function = getattr(kernel, "py_func", kernel)  # without numba's compiler a kernel is a function already
+    function = getattr(kernel, "py_func", kernel)  # where kernels are not compiled it is a function already
     names = [name for name in function.__code__.co_names if name in function.__globals__]
     known = {name: function.__globals__[name] for name in names}
-    called = {name: interpreted(item) if isinstance(item, Dispatcher) else item for name, item in known.items()}
+    called = {name: interpreted(item) if hasattr(item, "py_func") else item for name, item in known.items()}
     return FunctionType(function.__code__, called, function.__name__)

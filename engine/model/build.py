@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from limberjack.engine.common.errors import ModelError
-from limberjack.engine.kernels.entry_points import entries, prepare_routines
+from limberjack.engine.kernels.entry_points import entries
 from limberjack.engine.model.device_tables import device_counts, fill_devices, first_drives, first_readings
 from limberjack.engine.model.element_tables import element_counts, fill_elements
 from limberjack.engine.model.elements.drive import Actuator
@@ -22,7 +22,6 @@ from limberjack.engine.model.plant import Plant, aligned_zeros, empty_plant
 from limberjack.engine.model.system import Dof, Hinge, Node, System
 from limberjack.engine.tables import plant as at
 from limberjack.engine.tables.hinge_types import ATTACHED, CUSTOM, FIXED, FREE, MODAL, PRISMATIC, REVOLUTE
-from limberjack.engine.tables.instruments import C_INSTRUMENTS
 from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 
 _SYM = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
@@ -57,10 +56,6 @@ def build(system: System) -> Plant:
     flexible = FlexibleTables(links, bool(system.loops))
     elements = element_counts(system)
     devices = device_counts(system)
-    if tables or flexible.table.size or any(elements.values()):
-        prepare_routines(instruments=False)
-    if devices[C_INSTRUMENTS]:
-        prepare_routines(instruments=True)
     plant = empty_plant(counts | elements | devices | flexible.counts() | (tables.counts() if tables else {}))
     plant.ints[at.C_COMMANDS] = len(system.command_names)
     damped = {a.coordinate for a in system.actuators if a.mode != "torque" or a.motor is not None}

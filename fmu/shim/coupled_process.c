@@ -15,7 +15,7 @@
 enum { FOLDER_BYTES = 512, LAST_WORDS = 400, SAID_BYTES = 16384 };
 
 static const double look_s = 0.01, patience_s = 3.0;
-static const char *const integrators[] = {"rk4", "semi_implicit", "implicit"}; /* engine/kernels/step/integrate.py */
+static const char *const integrators[] = {"rk4", "semi_implicit", "implicit"}; /* engine/tables/reports.py */
 
 struct Engine {
     Child child;

@@ -12,13 +12,15 @@
 
 static bool check_tables(Model *model)
 {
-    const char *wrong = kernels_refuse(model->kernels, model->file.ints, model->file.header->n_ints);
+    static const char *const tables[] = WRONG_TABLES;
+    int64_t wrong = 1;
+    model->kernels->trust((int64_t *)model->file.ints, NULL, (int64_t)model->file.header->n_ints, &wrong); /* reads */
     if (!wrong)
         return true;
     instance_log(model->instance, STATUS_ERROR, NULL,
                  "resources/%s: its %s cannot be those of a model for this binary; unpack the FMU again, or export it "
                  "again.",
-                 PLANT_FILE_NAME, wrong);
+                 PLANT_FILE_NAME, tables[wrong - 1]);
     return false;
 }
 
@@ -27,7 +29,7 @@ static bool check_sizes(Model *model)
     const PlantFileHeader *h = model->file.header;
     int64_t sizes[10] = {0};
     if (h->n_ints >= HEADER)
-        model->kernels->sizes(model->file.ints, sizes);
+        model->kernels->sizes((int64_t *)model->file.ints, sizes); /* reads */
     const uint64_t given[8] = {h->n_ints,     h->n_floats,   h->n_work,     h->n_state,
                                h->n_observed, h->n_surveyed, h->n_switches, h->n_commands};
     bool same = h->n_ints >= HEADER && model->file.ints[C_Q] == (int64_t)h->n_q &&
@@ -106,10 +108,9 @@ static bool allocate(Model *model)
 static bool find_kernels(Model *model)
 {
     const char *name = NULL;
-    model->kernels = kernels_for_this_processor(&name);
+    model->kernels = limberjack_best(&name);
     if (model->kernels)
-        instance_log(model->instance, STATUS_OK, NULL, "The engine runs its code for %s.",
-                     name ? name : "any processor");
+        instance_log(model->instance, STATUS_OK, NULL, "The engine runs its code for %s.", name);
     else
         instance_log(model->instance, STATUS_ERROR, NULL,
                      "Instantiation refused: this processor cannot run the engine's code, which needs x86-64-v2 (any "
@@ -228,8 +229,10 @@ static double *evaluation_state(Model *model)
 
 const double *embedded_observed(Model *model)
 {
+    const uint64_t n_v = model->file.header->n_v;
+    double *tau = model->observed, *vdot = tau + n_v, *outputs = vdot + n_v;
     if (!(model->fresh & FRESH_OBSERVED))
-        model->kernels->observe(model->ints, model->floats, model->work, evaluation_state(model), model->observed);
+        model->kernels->observe(model->ints, model->floats, model->work, evaluation_state(model), tau, vdot, outputs);
     model->fresh |= FRESH_OBSERVED;
     return model->observed;
 }

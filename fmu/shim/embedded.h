@@ -21,7 +21,7 @@ enum {
 struct Model {
     Instance *instance;
     PlantFile file;
-    const Kernels *kernels;
+    const Entries *kernels;
     void *memory; /* all vectors below, each on a cache line of its own */
     int64_t *ints;
     double *floats, *work, *state;

@@ -6,41 +6,47 @@ dynamics = lj.Dynamics(system)
 simulation = lj.Simulation(system, dt=1e-3)
 """
 
-from limberjack.engine.api.dynamics import Dynamics
-from limberjack.engine.api.linear_model import LinearModel, Mode
-from limberjack.engine.api.linearize import linearize
-from limberjack.engine.api.simulation import Simulation
-from limberjack.engine.common.errors import (
-    ArgumentError,
-    LimberjackError,
-    MissingExtraError,
-    ModelError,
-    ModelWarning,
-    SimulationError,
-    UnknownNameError,
-)
-from limberjack.engine.model.alarms import Alarm, Bounds
-from limberjack.engine.model.catalogue.catalogue import catalogue
-from limberjack.engine.model.elements.bushing import Bushing
-from limberjack.engine.model.elements.central_gravity import CentralGravity
-from limberjack.engine.model.elements.cmg import Cmg
-from limberjack.engine.model.elements.external_force import ExternalForce
-from limberjack.engine.model.elements.magnetic_field import MagneticField
-from limberjack.engine.model.elements.rotor import Rotor
-from limberjack.engine.model.elements.slosh import SloshPendulum
-from limberjack.engine.model.elements.spring import Spring
-from limberjack.engine.model.elements.thruster import Thruster
-from limberjack.engine.model.elements.wheel import Wheel
-from limberjack.engine.model.equip import equip
-from limberjack.engine.model.load import load
-from limberjack.engine.model.loops.assembly import assemble
-from limberjack.engine.model.system import System
-from limberjack.engine.operators.workbench import Operators
-from limberjack.fmu.controller.controller import FmuController
-from limberjack.fmu.controller.errors import FmuError, FmuWarning
-from limberjack.fmu.controller.schedule import cosimulate
-from limberjack.fmu.export import export_fmu
-from limberjack.version import __version__
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from limberjack.engine.api.dynamics import Dynamics
+    from limberjack.engine.api.linear_model import LinearModel, Mode
+    from limberjack.engine.api.linearize import linearize
+    from limberjack.engine.api.simulation import Simulation
+    from limberjack.engine.common.errors import (
+        ArgumentError,
+        LimberjackError,
+        MissingExtraError,
+        ModelError,
+        ModelWarning,
+        SimulationError,
+        UnknownNameError,
+    )
+    from limberjack.engine.model.alarms import Alarm, Bounds
+    from limberjack.engine.model.catalogue.catalogue import catalogue
+    from limberjack.engine.model.elements.bushing import Bushing
+    from limberjack.engine.model.elements.central_gravity import CentralGravity
+    from limberjack.engine.model.elements.cmg import Cmg
+    from limberjack.engine.model.elements.external_force import ExternalForce
+    from limberjack.engine.model.elements.magnetic_field import MagneticField
+    from limberjack.engine.model.elements.rotor import Rotor
+    from limberjack.engine.model.elements.slosh import SloshPendulum
+    from limberjack.engine.model.elements.spring import Spring
+    from limberjack.engine.model.elements.thruster import Thruster
+    from limberjack.engine.model.elements.wheel import Wheel
+    from limberjack.engine.model.equip import equip
+    from limberjack.engine.model.load import load
+    from limberjack.engine.model.loops.assembly import assemble
+    from limberjack.engine.model.system import System
+    from limberjack.engine.operators.workbench import Operators
+    from limberjack.fmu.controller.controller import FmuController
+    from limberjack.fmu.controller.errors import FmuError, FmuWarning
+    from limberjack.fmu.controller.schedule import cosimulate
+    from limberjack.fmu.export import export_fmu
+    from limberjack.version import __version__
 
 __all__ = [
     "Alarm",
@@ -80,3 +86,54 @@ __all__ = [
     "linearize",
     "load",
 ]
+
+#: name → the module that it is in, imported when the name is asked for: nobody waits for what he does not use
+_HOMES = {
+    "Dynamics": "engine.api.dynamics",
+    "LinearModel": "engine.api.linear_model",
+    "Mode": "engine.api.linear_model",
+    "linearize": "engine.api.linearize",
+    "Simulation": "engine.api.simulation",
+    "ArgumentError": "engine.common.errors",
+    "LimberjackError": "engine.common.errors",
+    "MissingExtraError": "engine.common.errors",
+    "ModelError": "engine.common.errors",
+    "ModelWarning": "engine.common.errors",
+    "SimulationError": "engine.common.errors",
+    "UnknownNameError": "engine.common.errors",
+    "Alarm": "engine.model.alarms",
+    "Bounds": "engine.model.alarms",
+    "catalogue": "engine.model.catalogue.catalogue",
+    "Bushing": "engine.model.elements.bushing",
+    "CentralGravity": "engine.model.elements.central_gravity",
+    "Cmg": "engine.model.elements.cmg",
+    "ExternalForce": "engine.model.elements.external_force",
+    "MagneticField": "engine.model.elements.magnetic_field",
+    "Rotor": "engine.model.elements.rotor",
+    "SloshPendulum": "engine.model.elements.slosh",
+    "Spring": "engine.model.elements.spring",
+    "Thruster": "engine.model.elements.thruster",
+    "Wheel": "engine.model.elements.wheel",
+    "equip": "engine.model.equip",
+    "load": "engine.model.load",
+    "assemble": "engine.model.loops.assembly",
+    "System": "engine.model.system",
+    "Operators": "engine.operators.workbench",
+    "FmuController": "fmu.controller.controller",
+    "FmuError": "fmu.controller.errors",
+    "FmuWarning": "fmu.controller.errors",
+    "cosimulate": "fmu.controller.schedule",
+    "export_fmu": "fmu.export",
+    "__version__": "version",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'limberjack' has no attribute '{name}'")
+    found = globals()[name] = getattr(import_module(f"limberjack.{_HOMES[name]}"), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

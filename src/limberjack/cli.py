@@ -13,9 +13,9 @@ from typing import Any
 from limberjack.commands.parsing import command as _command
 from limberjack.commands.parsing import load_arguments, load_options
 from limberjack.commands.record_commands import RECORD_COMMANDS
+from limberjack.commands.serving_options import add_arguments as serving_arguments
 from limberjack.commands.telemetry_commands import TELEMETRY_COMMANDS
 from limberjack.engine.common.errors import ExitCode, LimberjackError, ModelWarning, exit_code_of
-from limberjack.version import __version__
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -55,6 +55,19 @@ def _file_trouble(error: OSError) -> str:
     return f"{error.filename}: {error.strerror}. Give another path, in a folder that exists and that you may write to."
 
 
+class _Version(argparse.Action):
+    """--version; the distribution's data are read only then."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, **_: Any) -> None:
+        super().__init__(option_strings, dest, nargs=0, help="show the version and exit")
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        from limberjack.version import __version__
+
+        print(f"limberjack {__version__}")
+        parser.exit()
+
+
 def _show_warning(
     message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: Any, **__: Any
 ) -> None:
@@ -67,7 +80,7 @@ def _show_warning(
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="limberjack", description=__doc__.splitlines()[0])
-    parser.add_argument("--version", action="version", version=f"limberjack {__version__}")
+    parser.add_argument("--version", action=_Version)
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for add in (
         _demo,
@@ -116,8 +129,6 @@ def _demo(commands: Any) -> None:
 
 
 def _run(commands: Any) -> None:
-    from limberjack.commands.serving import add_arguments
-
     def work(options: argparse.Namespace) -> None:
         from limberjack.commands.run import run
 
@@ -150,7 +161,7 @@ def _run(commands: Any) -> None:
     parser.add_argument("--keys", type=Path, metavar="DIR", help="CurveZMQ keys made by 'limberjack keygen'")
     parser.add_argument("--cpu", type=int, action="append", help="processor to stay on (may be repeated)")
     parser.add_argument("--priority", type=int, help="SCHED_FIFO priority, 1 to 99")
-    add_arguments(parser)
+    serving_arguments(parser)
 
 
 def _info(commands: Any) -> None:

@@ -19,7 +19,8 @@ from limberjack.bridge.keys import keygen
 from limberjack.bridge.notify import Notify
 from limberjack.bridge.server import Server
 from limberjack.bridge.settings import Settings
-from limberjack.bridge.supervisor import Limits, SupervisionError, Supervisor
+from limberjack.bridge.supervision_limits import Limits
+from limberjack.bridge.supervisor import SupervisionError, Supervisor
 from limberjack.bridge.telemetry.source import event_text
 from limberjack.bridge.upkeep import CameBack, Pulse, Signs
 from limberjack.bridge.watch_post import WatchPost

@@ -17,7 +17,7 @@ import pytest
 
 from limberjack import children
 from limberjack.bridge.telemetry.history.history import History
-from limberjack.fmu.native import binary_cache
+from limberjack.engine.compile.targets import host
 from limberjack.scratch import Scratch, remove_left
 
 WAIT_S = 30.0  # bound on every wait; reached only when something is broken
@@ -224,13 +224,14 @@ EXPORT = """
     import os, sys
     from pathlib import Path
     from limberjack import children
-    from limberjack.fmu.native import binary_cache, linker, targets
+    from limberjack.engine.compile import link, targets
+    from limberjack.fmu import binaries
     run = children.run
     def slow(command, **options):  # the compiler, which takes its time
         program = "import os, sys, time; open(sys.argv[1], 'w').write(str(os.getpid())); time.sleep(600)"
         return run([sys.executable, "-c", program, sys.argv[1]], **options)
-    linker.children.run = slow
-    binary_cache.binaries(targets.chosen("host"), "process")
+    link.children.run = slow
+    binaries.binaries(targets.chosen("host"), "process")
 """
 
 
@@ -239,7 +240,7 @@ def test_an_interrupted_export_leaves_no_folder_and_no_compiler(tmp_path, monkey
     told = tmp_path / "pid"
     export = subprocess.Popen([sys.executable, "-c", textwrap.dedent(EXPORT), str(told)])
     compiler = number(told)
-    folder = tmp_path / "cache" / "limberjack" / "fmu" / binary_cache._key("process")
+    folder = tmp_path / "cache" / "limberjack" / "compiled" / host()
     assert len(list(folder.glob("building-*[!k]"))) == 1
     os.kill(export.pid, signal.SIGKILL)
     export.wait(WAIT_S)

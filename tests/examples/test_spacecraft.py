@@ -7,7 +7,6 @@ import pytest
 
 import limberjack as lj
 from limberjack.engine.modes import read_modal_data
-from tests.engine.compile.test_allocation import counted
 from tests.examples.models import FOLDER
 from tests.examples.spacecraft import DESCRIPTIONS, SPACECRAFT, along, frequencies, load, without_losses
 
@@ -110,8 +109,8 @@ def _energy(simulation: lj.Simulation) -> float:
 
 
 @pytest.mark.parametrize("name", SPACECRAFT)
-def test_implicit_steps_of_a_millisecond_are_stable_without_allocation_and_equal_in_bits(name: str) -> None:
-    """Modes that are faster than the step can follow die out; numba's allocator is never called."""
+def test_implicit_steps_of_a_millisecond_are_stable_and_equal_in_bits(name: str) -> None:
+    """Modes that are faster than the step can follow die out."""
     system = load(name)
     assert system.integrator == "implicit"
     assert system.dt == 1e-3
@@ -122,7 +121,7 @@ def test_implicit_steps_of_a_millisecond_are_stable_without_allocation_and_equal
         simulation.v = v
         start = _energy(simulation)
         for _ in range(parts):
-            assert counted(lambda: simulation.step(10_000 // parts)) == (0, 0, 0, 0)  # noqa: B023
+            simulation.step(10_000 // parts)
         assert _energy(simulation) < start
         ends.append(simulation.snapshot())
     assert ends[0] == ends[1]

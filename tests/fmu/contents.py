@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import limberjack.fmu
+from limberjack.engine.compile.targets import TARGETS
 from limberjack.engine.model.build import build
 from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.elements.sensor import Sensor
@@ -20,7 +21,6 @@ from limberjack.fmu.description import documentation, icon, reference, terminals
 from limberjack.fmu.description import fmi2 as description_fmi2
 from limberjack.fmu.description import fmi3 as description_fmi3
 from limberjack.fmu.description.content import Content, default_experiment, token_of
-from limberjack.fmu.native.targets import TARGETS
 from limberjack.fmu.variables.dependencies import dependencies_of
 from limberjack.fmu.variables.listing import Coupling, Variant, variables_of
 from limberjack.fmu.variables.naming import model_identifier

@@ -19,11 +19,11 @@ import numpy as np
 import zmq
 
 import limberjack as lj
+from limberjack.engine.compile.targets import host
 from limberjack.engine.model.build import build, new_state
 from limberjack.engine.model.system import System
 from limberjack.fmu import process_coupling
-from limberjack.fmu.native.linker import shim_sources
-from limberjack.fmu.native.targets import host
+from limberjack.fmu.binaries import shim_sources
 from limberjack.fmu.plant_file import plant_file
 from limberjack.fmu.variables.listing import variables_of
 from limberjack.fmu.variables.variable import Region, Variable

@@ -19,7 +19,11 @@ from typing import Any
 
 import pytest
 
-from limberjack.fmu.native.header import write_header
+from limberjack.engine.compile.link import C_FILES, write_entries
+from limberjack.engine.compile.plan import Part
+from limberjack.engine.kernels.entry_points import entries
+from limberjack.fmu.binaries import ENTRIES
+from limberjack.fmu.header import write_header
 from tests.fmu import shim_model as toy
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,7 +36,7 @@ CO_SIMULATION, MODEL_EXCHANGE = "cs", "me"
 
 def shared_sources() -> list[Path]:
     """C files of the shim with the engine inside, but for the kernels."""
-    return sorted(p for p in SHIM.glob("*.c") if not p.name.startswith(("coupled", "kernels")))
+    return sorted(p for p in SHIM.glob("*.c") if not p.name.startswith("coupled"))
 
 
 def compiler() -> list[str]:
@@ -46,15 +50,27 @@ def compiler() -> list[str]:
 
 @functools.cache
 def header() -> Path:
-    """A folder with the shim's generated header."""
+    """A folder with the shim's generated headers."""
     folder = Path(tempfile.mkdtemp(prefix="layout"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    types = entries().types
+    write_entries(folder, [Part(name, types[name], True, "", "") for name in ENTRIES], "")
     return write_header(folder)
 
 
 def compile_c(output: Path, sources: Sequence[Path], *options: str) -> Path:
     """Compile and link; a warning fails the test."""
-    command = [*compiler(), *FLAGS, f"-I{header()}", *options, *map(str, sources), "-o", str(output), "-lm"]
+    command = [
+        *compiler(),
+        *FLAGS,
+        f"-I{header()}",
+        f"-I{C_FILES}",
+        *options,
+        *map(str, sources),
+        "-o",
+        str(output),
+        "-lm",
+    ]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return output

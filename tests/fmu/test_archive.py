@@ -13,8 +13,8 @@ import zipfile
 import pytest
 
 from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.compile.targets import TARGETS
 from limberjack.fmu import fmu_file
-from limberjack.fmu.native.targets import TARGETS
 from tests.fmu import contents
 
 FILES = {"modelDescription.xml": b"<a/>", "resources/plant.bin": bytes(range(256)) * 40, "binaries/x/m.so": b"\x7fELF"}

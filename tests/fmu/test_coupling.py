@@ -10,9 +10,9 @@ import pytest
 
 from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.compile.targets import TARGETS, host
 from limberjack.engine.model.archive import from_bytes
 from limberjack.fmu import process_coupling
-from limberjack.fmu.native.targets import TARGETS, host
 from tests.fmu.coupled_fmu import load_arm
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.fmu.native import targets
+from limberjack.engine.compile import targets
 from tests.fmu.device_model import DT, equipped
 from tests.fmu.shim_build import DISCARD, MODEL_EXCHANGE, OK, Fmu
 from tests.fmu.test_loop_run import Exported

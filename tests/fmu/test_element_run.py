@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.fmu.native import targets
+from limberjack.engine.compile import targets
 from tests.fmu.shim_build import MODEL_EXCHANGE, OK
 from tests.fmu.test_loop_run import Exported, Twin
 

@@ -12,7 +12,7 @@ import pytest
 from fmpy.validation import validate_fmu
 
 import limberjack as lj
-from limberjack.engine.kernels.step.integrate import INTEGRATORS
+from limberjack.engine.compile import targets
 from limberjack.engine.tables.flexible import (
     AN_MODAL,
     AN_TABLE,
@@ -23,7 +23,7 @@ from limberjack.engine.tables.flexible import (
     MI_WORK,
     MODAL_INT,
 )
-from limberjack.fmu.native import targets
+from limberjack.engine.tables.reports import INTEGRATORS
 from tests.engine.kernels.flexible.models import MODELS
 from tests.fmu.judged import VARIANTS, Judged, compiled, engine_rows, exported, flexible_names, random_commands
 from tests.fmu.shim_build import CO_SIMULATION, OK, Fmu, location

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import limberjack as lj
+from limberjack.engine.compile import targets
 from limberjack.engine.model.system import System
-from limberjack.fmu.native import targets
 from limberjack.fmu.plant_file import read_plant_file
 from limberjack.fmu.variables.variable import Region
 from tests.fmu.closed_model import docking

@@ -10,11 +10,11 @@ import pytest
 
 import limberjack as lj
 from benchmarks.fmu.host import unpack
+from limberjack.engine.compile import targets
 from limberjack.engine.kernels.entry_points import entries
 from limberjack.engine.model.build import build
 from limberjack.engine.tables import plant as layout
 from limberjack.engine.tables.hinge_types import CUSTOM, FREE, SPHERICAL
-from limberjack.fmu.native import targets
 from limberjack.fmu.variables.listing import variables_of
 from limberjack.fmu.variables.variable import Region, Variable
 from tests.engine.kernels.slopes.test_derivatives_state import model, pushed, slopes

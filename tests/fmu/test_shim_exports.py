@@ -9,7 +9,8 @@ import sys
 
 import pytest
 
-from limberjack.fmu.native import binary_cache, targets
+from limberjack.engine.compile import targets
+from limberjack.fmu import binaries
 from tests.fmu.shim_build import SHIM
 from tests.fmu.symbols import exported
 
@@ -41,7 +42,7 @@ def told(*command: str) -> str:
 @pytest.mark.skipif(sys.platform != "linux", reason="ELF files")
 @pytest.mark.parametrize("coupling", ["embedded", "process"])
 def test_the_binary_here_exports_what_the_headers_declare(coupling):
-    path = binary_cache.binaries(targets.chosen("host"), coupling)[targets.host()]
+    path = binaries.binaries(targets.chosen("host"), coupling)[targets.host()]
     names = exported(path)
     assert [sum(name.startswith(f"fmi{v}") for name in names) for v in (2, 3)] == [44, 75]  # of the standards' headers
     assert names == declared()
@@ -50,7 +51,7 @@ def test_the_binary_here_exports_what_the_headers_declare(coupling):
 @pytest.mark.long
 @pytest.mark.parametrize("coupling", ["embedded", "process"])
 def test_the_windows_binary_exports_them_and_needs_the_c_runtime_only(coupling):
-    path = binary_cache.binaries(targets.chosen("x86_64-windows"), coupling)["x86_64-windows"]
+    path = binaries.binaries(targets.chosen("x86_64-windows"), coupling)["x86_64-windows"]
     facts = told("objdump", "-p", str(path))
     table = facts.split("[Ordinal/Name Pointer] Table")[1].split("\n\n")[0]
     assert set(re.findall(r"\b(\w+)$", table, flags=re.MULTILINE)) - {"Table"} == declared()

@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 import limberjack as lj
+from limberjack.engine.compile import targets
+from limberjack.engine.kernels.entry_points import entries
 from limberjack.engine.kernels.sensors import outputs
-from limberjack.engine.kernels.trust.plant import trust_entry
 from limberjack.engine.model.build import build
 from limberjack.engine.model.plant import Plant
 from limberjack.engine.tables import drives, elements, flexible, hinge_types, instruments, loops
 from limberjack.engine.tables import plant as layout
 from limberjack.fmu import plant_file
-from limberjack.fmu.native import targets
 from tests.engine.full_model import full_model
 from tests.engine.kernels.flexible.models import MODELS as FLEXIBLE
 from tests.engine.random_systems import MOVING, random_system
@@ -39,7 +39,7 @@ AT_INTS = struct.calcsize("<" + "".join(form for _, form in plant_file._HEADER))
 def refuse_(ints: np.ndarray) -> str | None:
     """What is wrong with the ints of a plant, or None."""
     own, report = np.array(ints, dtype=np.int64), np.full(1, -1, dtype=np.int64)
-    trust_entry(own if len(own) else np.zeros(1, dtype=np.int64), np.zeros(1), len(own), report)
+    entries().trust(own if len(own) else np.zeros(1, dtype=np.int64), np.zeros(1), len(own), report)
     return layout.WRONG[report[0] - 1] if report[0] else None
 
 

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from limberjack.engine.compile.link import C_FILES
 from tests.fmu.shim_build import FLAGS, header, shared_sources
 
 TARGETS = (
@@ -31,6 +32,7 @@ def test_no_warnings(tmp_path, target):
         target,
         *FLAGS,
         f"-I{header()}",
+        f"-I{C_FILES}",
         "-Wconversion",
         "-O2",
         "-c",

@@ -15,8 +15,8 @@ from fmpy.fmi2 import FMU2Slave
 from fmpy.fmi3 import FMU3Slave
 
 import limberjack as lj
+from limberjack.engine.compile import targets
 from limberjack.engine.model.system import System
-from limberjack.fmu.native import targets
 
 pytestmark = [
     pytest.mark.long,  # exports FMUs: the first compiles the engine

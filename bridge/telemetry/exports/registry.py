@@ -6,10 +6,13 @@ import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from limberjack.bridge.telemetry.dictionary import Dictionary
-from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from limberjack.bridge.telemetry.dictionary import Dictionary
+    from limberjack.engine.api.simulation import Simulation
 
 
 @dataclass(frozen=True)

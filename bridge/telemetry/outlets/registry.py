@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from limberjack.bridge.telemetry.sample import Outlet
 from limberjack.engine.common.errors import ArgumentError, MissingExtraError
 
 if TYPE_CHECKING:
     from limberjack.bridge.telemetry.gateway import Gateway
+    from limberjack.bridge.telemetry.sample import Outlet
 
 
 @dataclass(frozen=True)

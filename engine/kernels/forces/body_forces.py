@@ -32,8 +32,8 @@ from limberjack.engine.algebra.spatial import (
     unrot,
 )
 from limberjack.engine.algebra.views import BLOCK, LANES
-from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.compile.routine import FLAG, REAL, routine
+from limberjack.engine.compile.compiled import FLAG, REAL
+from limberjack.engine.compile.kernel import kernel, routine
 from limberjack.engine.kernels.forces.link_forces import needs_poses, push, push_links
 from limberjack.engine.kernels.nodes.dispatch import body_inertia, has_modes
 from limberjack.engine.kernels.nodes.tree import sweep_poses

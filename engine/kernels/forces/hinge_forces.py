@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 
 from limberjack.engine.algebra.views import vector_view
+from limberjack.engine.compile.compiled import FLOATS, INTS, VECTOR, VECTORS
 from limberjack.engine.compile.kernel import entry, kernel
 from limberjack.engine.kernels.forces.motor import motor_force, start_motor, take_motors
 from limberjack.engine.tables.plant import (
@@ -186,7 +187,7 @@ def switches(plant, q, v, command, out):
         out[2 * nv + na + a] = _limit_switch(values, -force, -v[drive[AI_V]])
 
 
-@entry
+@entry(INTS, FLOATS, FLOATS, FLOATS)
 def switches_entry(ints, floats, state, out):
     """`switches` at State."""
     plant, nq, nv = plant_view(ints, floats), ints[C_Q], ints[C_V]
@@ -194,7 +195,7 @@ def switches_entry(ints, floats, state, out):
     switches(plant, q, v, vector_view(state, S_Q + nq + nv, plant.commands), out)
 
 
-@entry
+@entry(VECTORS, FLOATS, FLOATS)
 def forces_entry(ints, floats, work, state, tau):
     """Hinge and actuator forces tau (nv,) at State: what `outputs.observe_entry` gives, without the dynamics."""
     plant, scratch = plant_view(ints, floats), work_view(ints, work)
@@ -208,7 +209,7 @@ def forces_entry(ints, floats, work, state, tau):
     actuator_forces(plant, scratch, q, v, command, tau, stiffness, damping)
 
 
-@entry
+@entry(VECTORS, VECTOR, VECTOR, VECTOR)
 def passive_forces_entry(ints, floats, work, q, v, tau):
     """The hinges' own forces tau (nv,), for Python callers."""
     plant, scratch = plant_view(ints, floats), work_view(ints, work)

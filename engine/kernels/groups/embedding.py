@@ -17,8 +17,8 @@ from limberjack.engine.algebra.blocks import load_block, store_block
 from limberjack.engine.algebra.lanes import equal_lanes, store_lanes
 from limberjack.engine.algebra.spatial import ZERO, load3, store3
 from limberjack.engine.algebra.views import LANES
-from limberjack.engine.compile.kernel import entry, kernel
-from limberjack.engine.compile.routine import FLOATS, WHOLE, routine
+from limberjack.engine.compile.compiled import FLOATS, MATRIX, VECTOR, VECTORS, WHOLE
+from limberjack.engine.compile.kernel import entry, kernel, routine
 from limberjack.engine.kernels.groups.elimination import eliminate, is_poor, least_pivot, read_solution
 from limberjack.engine.kernels.groups.group_rows import fill_rows
 from limberjack.engine.kernels.groups.loop_rows import bias_loop, move_loop, place_rows
@@ -166,7 +166,7 @@ def rest_groups(plant, work):
         _columns(plant, work, g, group_view(group, work.loops.group))
 
 
-@entry
+@entry(VECTORS, VECTOR, VECTOR, MATRIX, VECTOR, VECTOR)
 def embedding_entry(ints, floats, work, q, v, x, bias, pick):
     """X (nv, nv), a column for each velocity that is independent now, and β (nv,): dv/dt = X (dv/dt)_R + β.
 

@@ -13,8 +13,8 @@ from limberjack.engine.algebra.blocks import load_block
 from limberjack.engine.algebra.lanes import load_lanes, store_lanes
 from limberjack.engine.algebra.spatial import ZERO, add, add_scaled, dot, inertia_mul, load3, load6
 from limberjack.engine.algebra.views import LANES
-from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.compile.routine import FLAG, WHOLE, routine
+from limberjack.engine.compile.compiled import FLAG, WHOLE
+from limberjack.engine.compile.kernel import kernel, routine
 from limberjack.engine.kernels.groups.aggregated import hand_columns, hand_on, member_column, share_block
 from limberjack.engine.kernels.groups.embedding import block_count, is_inside
 from limberjack.engine.kernels.nodes.body_inertia import gather

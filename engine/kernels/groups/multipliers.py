@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from limberjack.engine.algebra.lanes import equal_lanes, store_lanes
 from limberjack.engine.algebra.spatial import ZERO, load3, store3
-from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.compile.routine import FLAG, FLOATS, routine
+from limberjack.engine.compile.compiled import FLAG, FLOATS
+from limberjack.engine.compile.kernel import kernel, routine
 from limberjack.engine.kernels.groups.admittance import COAST, RANK, factor_admittance, least_forces, solve_admittance
 from limberjack.engine.kernels.groups.aggregated import solve_node
 from limberjack.engine.kernels.groups.loop_rows import accelerate_loop, move_loop, place_loop

@@ -18,8 +18,8 @@ from __future__ import annotations
 import math
 
 from limberjack.engine.algebra.spatial import dot, load3
-from limberjack.engine.compile.kernel import entry, kernel
-from limberjack.engine.compile.routine import FLAG, FLOATS, REAL, WHOLE, routine
+from limberjack.engine.compile.compiled import FLAG, FLOATS, REAL, VECTOR, VECTORS, WHOLE
+from limberjack.engine.compile.kernel import entry, kernel, routine
 from limberjack.engine.kernels.forces.link_forces import no_inputs
 from limberjack.engine.kernels.groups.admittance import is_linear
 from limberjack.engine.kernels.groups.paths import acts
@@ -390,7 +390,7 @@ def close_stage(plant, work, q, v):
         close_tightly(plant, work, q, v)
 
 
-@entry
+@entry(VECTORS, VECTOR, VECTOR, VECTOR, FLAG, VECTOR)
 def forward_dynamics_entry(ints, floats, work, q, v, tau, external, vdot):
     """One evaluation of `accelerate` with the model's own armature and thrusters off, for Python callers."""
     plant, scratch = plant_view(ints, floats), work_view(ints, work)

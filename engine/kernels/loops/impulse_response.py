@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.compile.routine import FLOATS, routine
+from limberjack.engine.compile.compiled import FLOATS
+from limberjack.engine.compile.kernel import kernel, routine
 from limberjack.engine.kernels.groups.multipliers import prepare
 from limberjack.engine.kernels.groups.paths import acts
 from limberjack.engine.kernels.loops.routines import place_one

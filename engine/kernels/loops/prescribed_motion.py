@@ -17,8 +17,8 @@ from __future__ import annotations
 import math
 
 from limberjack.engine.algebra.spatial import ZERO, dot, load3, store3
-from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.compile.routine import FLOATS, REAL, routine
+from limberjack.engine.compile.compiled import FLOATS, REAL
+from limberjack.engine.compile.kernel import kernel, routine
 from limberjack.engine.kernels.groups.couplings import move_coupling, place_coupling
 from limberjack.engine.kernels.groups.paths import is_closed
 from limberjack.engine.kernels.loops.routines import move_one, place_one

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import math
 
-from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.compile.routine import FLAG, FLOATS, REAL, WHOLE, routine
+from limberjack.engine.compile.compiled import FLAG, FLOATS, REAL, WHOLE
+from limberjack.engine.compile.kernel import kernel, routine
 from limberjack.engine.kernels.groups.embedding import solve_group
 from limberjack.engine.kernels.groups.loop_rows import move_loop, place_loop
 from limberjack.engine.kernels.groups.multipliers import answer, clear_right, set_right

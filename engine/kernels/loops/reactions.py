@@ -14,8 +14,8 @@ from limberjack.engine.algebra.blocks import load_block
 from limberjack.engine.algebra.lanes import equal_lanes, load_lanes, store_lanes, sum_lanes
 from limberjack.engine.algebra.spatial import ZERO, add, add_cross, dot, load3, load9, rot, store3, unrot
 from limberjack.engine.algebra.views import BLOCK, LANES
-from limberjack.engine.compile.kernel import entry, kernel
-from limberjack.engine.compile.routine import FLAG, FLOATS, routine
+from limberjack.engine.compile.compiled import FLAG, FLOATS, MATRIX, VECTOR, VECTORS
+from limberjack.engine.compile.kernel import entry, kernel, routine
 from limberjack.engine.kernels.forces.link_forces import no_inputs
 from limberjack.engine.kernels.groups.couplings import coefficient
 from limberjack.engine.kernels.groups.group_rows import fill_rows
@@ -212,7 +212,7 @@ def largest_residual(plant, work, l):
     return worst
 
 
-@entry
+@entry(VECTORS, VECTOR, VECTOR, VECTOR, FLAG, MATRIX)
 def loop_forces_entry(ints, floats, work, q, v, tau, external, out):
     """out (loops, 6) at q, v, tau: the wrench [moment; force] of body A on body B at b's origin, in the canonical axes
     of frame a; of couplings and locks the forces of their rows. external: `spread_wrenches_entry` came before."""

@@ -8,10 +8,7 @@ from limberjack.engine.kernels.loops.routines import place_one
 from limberjack.engine.kernels.nodes.tree import sweep_velocities
 from limberjack.engine.tables.loops import DISC, F_D, F_R, L_A, L_B, L_KIND, LP_A, LP_B
 from limberjack.engine.tables.plant import W_V
-
-#: a disc is about to lie flat where its axle is less than this from the plane's normal, rad: the height of its centre
-#: over its radius
-FLAT = 0.1
+from limberjack.engine.tables.reports import FLAT
 
 
 @kernel

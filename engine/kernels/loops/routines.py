@@ -5,8 +5,8 @@ A call hands over every array with its shape; the compiler is slow with a thousa
 
 from __future__ import annotations
 
-from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.compile.routine import FLOATS, WHOLE, routine
+from limberjack.engine.compile.compiled import FLOATS, WHOLE
+from limberjack.engine.compile.kernel import kernel, routine
 from limberjack.engine.kernels.groups.loop_rows import move_loop, place_loop
 from limberjack.engine.tables.plant import plant_view, vectors, work_view
 

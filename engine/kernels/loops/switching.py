@@ -15,8 +15,8 @@ import math
 
 from limberjack.engine.algebra.spatial import add, dot, load3, load9, mul_t, neg, rot, store3, store9
 from limberjack.engine.algebra.views import matrix_view, vector_view
-from limberjack.engine.compile.kernel import entry, kernel
-from limberjack.engine.compile.routine import FLOATS, routine
+from limberjack.engine.compile.compiled import FLAG, FLOATS, VECTORS, WHOLE
+from limberjack.engine.compile.kernel import entry, kernel, routine
 from limberjack.engine.kernels.groups.multipliers import answer, clear_right, set_right, share_forces
 from limberjack.engine.kernels.groups.paths import acts
 from limberjack.engine.kernels.loops.impulse_response import refresh
@@ -53,13 +53,18 @@ from limberjack.engine.tables.loops import (
     TM_Q,
 )
 from limberjack.engine.tables.plant import C_COMMANDS, C_Q, C_V, S_Q, plant_view, vectors, work_view
-
-#: what `switch_entry` reports: it was so before, it is done, the frames are farther apart than the reach
-SWITCH_SAME, SWITCH_DONE, SWITCH_FAR = range(3)
-#: report (16,): one of these; distance of the frames' origins, m; largest residual before, m or rad; energy lost, J;
-#: number of rows; from RP_IMPULSE on, the impulse of each row, N·s or N·m·s
-REPORT = 16
-RP_STATUS, RP_DISTANCE, RP_RESIDUAL, RP_LOSS, RP_ROWS, RP_IMPULSE = range(6)
+from limberjack.engine.tables.reports import (
+    REPORT,
+    RP_DISTANCE,
+    RP_IMPULSE,
+    RP_LOSS,
+    RP_RESIDUAL,
+    RP_ROWS,
+    RP_STATUS,
+    SWITCH_DONE,
+    SWITCH_FAR,
+    SWITCH_SAME,
+)
 
 
 @kernel
@@ -236,8 +241,8 @@ def _fill_report(plant, work, l, report):
         report[RP_IMPULSE + i] = work.loops.row[l, R_FORCE + i]
 
 
-@entry
-def switch_entry(ints, floats, work, state, loop, close, report):
+@entry(VECTORS, FLOATS, WHOLE, FLAG, FLOATS)
+def switch_loop_entry(ints, floats, work, state, loop, close, report):
     """Close or release a loop that may be switched, now; its command follows. Fills report (16,).
 
     Out of reach nothing changes, its command included.

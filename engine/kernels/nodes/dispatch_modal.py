@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from limberjack.engine.algebra.spatial import add, load3, load6, store3
-from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.compile.routine import FLAG, FLOATS, MATRIX, REAL, WHOLE, routine
+from limberjack.engine.compile.compiled import FLAG, FLOATS, MATRIX, REAL, WHOLE
+from limberjack.engine.compile.kernel import kernel, routine
 from limberjack.engine.kernels.nodes import attachment, matrix_frame, modal
 from limberjack.engine.kernels.nodes.body_inertia import body_force
 from limberjack.engine.tables import plant as t

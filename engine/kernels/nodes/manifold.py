@@ -15,6 +15,7 @@ import math
 from limberjack.engine.algebra.sine_cosine import sine_cosine
 from limberjack.engine.algebra.spatial import add, add_scaled, cross, load3, quaternion_matrix, rot, scale, store3
 from limberjack.engine.algebra.views import vector_view
+from limberjack.engine.compile.compiled import FLOATS, INTS
 from limberjack.engine.compile.kernel import entry, kernel
 from limberjack.engine.tables import plant as t
 from limberjack.engine.tables.hinge_types import CUSTOM, FREE, SPHERICAL
@@ -145,7 +146,7 @@ def coordinate_rates(plant, q, v, out):
                 out[i + c] = v[j + c]
 
 
-@entry
+@entry(INTS, FLOATS, FLOATS, FLOATS)
 def rates_entry(ints, floats, state, out):
     """dq/dt (nq,) at State, whose quaternions may have any length but 0."""
     nq = ints[t.C_Q]
@@ -163,7 +164,7 @@ def unit_quaternions(plant, q):
             _unit_length(q, plant.topo[k, t.QI])
 
 
-@entry
+@entry(INTS, FLOATS, FLOATS)
 def normalise_entry(ints, floats, state):
     """Bring the quaternions in State to unit length."""
     unit_quaternions(plant_view(ints, floats), vector_view(state, t.S_Q, ints[t.C_Q]))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from limberjack.engine.algebra.views import vector_view
-from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.compile.routine import FLOATS, REAL, WHOLE, routine
+from limberjack.engine.compile.compiled import FLOATS, REAL, WHOLE
+from limberjack.engine.compile.kernel import kernel, routine
 from limberjack.engine.kernels.forces.applied_forces import drives_now
 from limberjack.engine.kernels.sensors.outputs import look, observe
 from limberjack.engine.kernels.sensors.sampling import needed, sample, show_arrived

@@ -22,6 +22,7 @@ from limberjack.engine.algebra.spatial import (
     unrot,
 )
 from limberjack.engine.algebra.views import vector_view
+from limberjack.engine.compile.compiled import FLOATS, VECTORS
 from limberjack.engine.compile.kernel import entry, kernel
 from limberjack.engine.kernels.forces.applied_forces import applied_forces, drives_now
 from limberjack.engine.kernels.forces.body_forces import attraction
@@ -232,7 +233,7 @@ def observe(plant, work, q, v, command, out):
         _forces_between(plant, work, q, v, out)
 
 
-@entry
+@entry(VECTORS, FLOATS, FLOATS, FLOATS, FLOATS)
 def observe_entry(ints, floats, work, state, tau, vdot, out):
     """Applied forces tau (nv,), accelerations vdot (nv,) and outputs out (noutput,) at State."""
     plant, scratch = plant_view(ints, floats), work_view(ints, work)
@@ -269,7 +270,7 @@ def survey(plant, work, q, v, out):
         store3(out, at + 10, u)
 
 
-@entry
+@entry(VECTORS, FLOATS, FLOATS)
 def survey_entry(ints, floats, work, state, out):
     """out (10 + 13 nodes,): kinetic (with rotors), potential, total energy; momentum (6); strain energy; the nodes."""
     plant, scratch = plant_view(ints, floats), work_view(ints, work)

@@ -14,8 +14,8 @@ import math
 
 from limberjack.engine.algebra.sine_cosine import sine_cosine
 from limberjack.engine.algebra.spatial import add, cross, dot, load3, load9, rot, scale, store3
-from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.compile.routine import FLOATS, WHOLE, routine
+from limberjack.engine.compile.compiled import FLOATS, WHOLE
+from limberjack.engine.compile.kernel import kernel, routine
 from limberjack.engine.kernels.sensors.noise import normal
 from limberjack.engine.tables import instruments as it
 from limberjack.engine.tables.plant import plant_view, vectors, work_view

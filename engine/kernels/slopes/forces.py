@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from limberjack.engine.algebra.views import matrix_view, vector_view
+from limberjack.engine.compile.compiled import FLOATS, VECTOR, VECTORS
 from limberjack.engine.compile.kernel import entry, kernel
 from limberjack.engine.kernels.forces.hinge_forces import actuator_forces, drive_force, hinge_forces, spent
 from limberjack.engine.kernels.forces.link_forces import set_inputs
@@ -29,7 +30,7 @@ def drive_slopes(plant, q, v, command, out):
             out[j, c], out[j, c + 1] = values[t.AC_KD] if abs(command[c]) <= values[t.AC_RATE] else 0.0, 1.0
 
 
-@entry
+@entry(VECTORS, FLOATS, VECTOR)
 def force_slopes_entry(ints, floats, work, state, out):
     """Forces and accelerations at State; leaves Work for `slopes_entry`.
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from limberjack.engine.algebra.lanes import load_lanes, store_lanes
 from limberjack.engine.algebra.views import LANES, vector_view
+from limberjack.engine.compile.compiled import FLOATS, VECTOR, VECTORS, WHOLE
 from limberjack.engine.compile.kernel import entry, kernel
 from limberjack.engine.kernels.slopes.inverse import inverse_slopes
 from limberjack.engine.kernels.slopes.solve import prepare_gains, solve_columns
@@ -59,7 +60,7 @@ def write_slopes(slopes, nv, matrices, out):
                         out[at + lane] = rows[LANES * m + lane]
 
 
-@entry
+@entry(VECTORS, FLOATS, VECTOR, VECTOR, VECTOR, VECTOR, WHOLE, VECTOR)
 def slopes_entry(ints, floats, work, slopes, v, vdot, stiffness, damping, forward, out):
     """Derivatives at the state for which forward or inverse dynamics just ran on Work; v, vdot … (nv,).
 

@@ -28,6 +28,7 @@ from limberjack.engine.algebra.spatial import (
     unrot,
 )
 from limberjack.engine.algebra.views import LANES, matrix_view
+from limberjack.engine.compile.compiled import FLOATS, VECTOR, VECTORS
 from limberjack.engine.compile.kernel import entry, kernel
 from limberjack.engine.kernels.nodes.dispatch import hinge_frame
 from limberjack.engine.kernels.sensors.outputs import (
@@ -182,7 +183,7 @@ def _reaction(plant, slopes, frame, row, at, out):
         up = topo[UP]
 
 
-@entry
+@entry(VECTORS, FLOATS, VECTOR)
 def output_slopes_entry(ints, floats, work, slopes, out):
     """Rows of node sensors and reactions in out (3 outputs, nv): along the velocities, in the velocities and in the
     accelerations; rows of other sensors are zero, of magnetometers too, as models

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from limberjack.engine.algebra.spatial import add_cross, dot, load3, quaternion_matrix, rot, scale, store3
 from limberjack.engine.algebra.views import LANES, matrix_view, vector_view
+from limberjack.engine.compile.compiled import FLOATS, VECTORS
 from limberjack.engine.compile.kernel import entry, kernel
 from limberjack.engine.kernels.forces.hinge_forces import actuator_forces, hinge_forces
 from limberjack.engine.kernels.nodes.manifold import coordinate_rates, unit_quaternions
@@ -177,7 +178,7 @@ def _slopes_along(plant, work, slopes, q, v, command, rows):
     _acceleration_rows(slopes.square, nq, nv, rows)
 
 
-@entry
+@entry(VECTORS, FLOATS, FLOATS, FLOATS)
 def state_slopes_entry(ints, floats, work, slopes, state, out):
     """Derivatives of [tau | dv/dt | outputs] at State, whose quaternions may have any length but 0.
 

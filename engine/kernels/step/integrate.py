@@ -15,6 +15,7 @@ are solved along with each part, valves of thrusters (`forces/valve.py`) over th
 from __future__ import annotations
 
 from limberjack.engine.algebra.views import vector_view
+from limberjack.engine.compile.compiled import FLOATS, INTS, REAL, VECTORS, WHOLE
 from limberjack.engine.compile.kernel import entry, kernel
 from limberjack.engine.kernels.forces.applied_forces import DAMPING, STIFFNESS, applied_forces
 from limberjack.engine.kernels.forces.hinge_forces import start_motors
@@ -29,13 +30,7 @@ from limberjack.engine.kernels.sensors.instruments import take_samples
 from limberjack.engine.tables.drives import MO_Q, MO_V
 from limberjack.engine.tables.loops import AFRESH, HELD
 from limberjack.engine.tables.plant import C_Q, C_V, S_Q, S_STEPS, S_TIME, device_states, plant_view, work_view
-
-INTEGRATORS = {"rk4": 0, "semi_implicit": 1, "implicit": 2}
-RK4, SEMI_IMPLICIT, IMPLICIT = range(3)
-
-OK, NOT_FINITE, DIVERGED, LOOP_OPEN = range(4)
-#: velocities beyond this (rad/s or m/s) count as divergence
-FASTEST = 1e10
+from limberjack.engine.tables.reports import DIVERGED, FASTEST, IMPLICIT, LOOP_OPEN, NOT_FINITE, OK, RK4
 
 # rows of work.vstage and work.qstage
 _A, _V, _VSTART = 0, 4, 7
@@ -217,7 +212,7 @@ def step(plant, work, state, q, v, command, dt, integrator, substeps, ahead):
     return OK, 0
 
 
-@entry
+@entry(VECTORS, FLOATS, REAL, WHOLE, WHOLE, WHOLE, WHOLE, INTS)
 def advance_entry(ints, floats, work, state, dt, integrator, substeps, steps, ahead, report):
     """Advance State by `steps` steps of dt. report (3,) int64: status, index, steps done.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from limberjack.engine.compile.compiled import INTS
 from limberjack.engine.compile.kernel import entry
 from limberjack.engine.kernels.slopes.state import has_slopes, state_slopes_sizes
 from limberjack.engine.tables.plant import (
@@ -16,7 +17,7 @@ from limberjack.engine.tables.plant import (
 )
 
 
-@entry
+@entry(INTS, INTS)
 def sizes_entry(ints, out):
     """out (10,) int64: lengths of ints, floats, work, state, observed, surveyed, switches and commands, and of slopes
     and out of `slopes.state.state_slopes_entry`, 0 for models that it does not take."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from limberjack.engine.algebra.views import vector_view
+from limberjack.engine.compile.compiled import FLOATS, INTS
 from limberjack.engine.compile.kernel import entry, kernel
 from limberjack.engine.tables.hinge_types import CUSTOM, FREE, SPHERICAL
 from limberjack.engine.tables.plant import C_Q, C_V, D_LIMIT_K, D_LOWER, D_UPPER, KIND, QI, S_Q, plant_view
+from limberjack.engine.tables.reports import LIMITS_CROSSED, NOT_A_NUMBER, NOT_A_ROTATION, READY
 
-READY, LIMITS_CROSSED, NOT_A_ROTATION, NOT_A_NUMBER = range(4)
 #: how far the square of a quaternion's length may be from 1, as `arguments.coordinates` allows
 _SQUARE_TOLERANCE = 2e-6
 
@@ -42,7 +43,7 @@ def _not_finite(motion):
     return -1
 
 
-@entry
+@entry(INTS, FLOATS, FLOATS, INTS)
 def check_entry(ints, floats, state, report):
     """report (2,) int64: status, and which velocity, coordinate or number of [q | v] is at fault."""
     plant, nq, nv = plant_view(ints, floats), ints[C_Q], ints[C_V]

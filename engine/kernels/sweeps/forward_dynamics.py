@@ -12,8 +12,8 @@ equal term by term) and meets the zero rows of P⁺: for a hinge along z without
 from __future__ import annotations
 
 from limberjack.engine.algebra.spatial import load3, load6
-from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.compile.routine import FLAG, FLOATS, WHOLE, routine
+from limberjack.engine.compile.compiled import FLAG, FLOATS, WHOLE
+from limberjack.engine.compile.kernel import kernel, routine
 from limberjack.engine.kernels.forces.body_forces import has_elements, put_elements, take_elements
 from limberjack.engine.kernels.groups.aggregated import inward_member, outward_member, reduce_group
 from limberjack.engine.kernels.groups.embedding import embed_groups, rest_groups

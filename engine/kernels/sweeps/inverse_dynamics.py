@@ -7,8 +7,8 @@ tip to base   f = M α + b - f_external + Σ φ f(children),   T = H f + armatur
 from __future__ import annotations
 
 from limberjack.engine.algebra.spatial import load3
-from limberjack.engine.compile.kernel import entry, kernel
-from limberjack.engine.compile.routine import FLAG, FLOATS, routine
+from limberjack.engine.compile.compiled import FLAG, FLOATS, INTS, VECTOR, VECTORS, WHOLE
+from limberjack.engine.compile.kernel import entry, kernel, routine
 from limberjack.engine.kernels.forces.body_forces import has_elements, put_elements, take_elements
 from limberjack.engine.kernels.forces.link_forces import no_inputs
 from limberjack.engine.kernels.nodes.dispatch import accelerate_body, place_body, put_force, trace_body
@@ -56,7 +56,7 @@ def inverse_dynamics(plant, work, q, v, vdot, gravity, external, tau):
         trace_body(plant, work, n - 1 - i, vdot, tau)
 
 
-@entry
+@entry(VECTORS, VECTOR, VECTOR, VECTOR, FLAG, VECTOR)
 def inverse_dynamics_entry(ints, floats, work, q, v, vdot, external, tau):
     """One evaluation of `inverse_dynamics` with gravity and thrusters off, for Python callers."""
     plant, scratch = plant_view(ints, floats), work_view(ints, work)
@@ -64,7 +64,7 @@ def inverse_dynamics_entry(ints, floats, work, q, v, vdot, external, tau):
     inverse_dynamics(plant, scratch, q, v, vdot, 1.0, external, tau)
 
 
-@entry
+@entry(INTS, FLOATS, WHOLE, FLOATS)
 def hinge_force_entry(ints, work, row, out):
     """out (6,): the force f(k) that `inverse_dynamics` left for one body row, at O_k in engine axes."""
     scratch = work_view(ints, work)

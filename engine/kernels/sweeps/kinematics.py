@@ -20,6 +20,7 @@ from limberjack.engine.algebra.spatial import (
     store9,
     unrot,
 )
+from limberjack.engine.compile.compiled import FLOATS, MATRIX, VECTOR, VECTORS, WHOLE
 from limberjack.engine.compile.kernel import entry, kernel
 from limberjack.engine.kernels.forces.body_forces import central_energy
 from limberjack.engine.kernels.nodes import modal
@@ -56,7 +57,7 @@ def spread_wrenches(plant, work, external):
         store3(wrench, 3, add(load3(wrench, 3), f))
 
 
-@entry
+@entry(VECTORS, VECTOR, MATRIX)
 def spread_wrenches_entry(ints, floats, work, q, external):
     """Fill work.wrench for the coordinates q."""
     plant, scratch = plant_view(ints, floats), work_view(ints, work)
@@ -75,7 +76,7 @@ def jacobian(plant, work, q, node, J):
         row = plant.topo[row - 1, t.UP]
 
 
-@entry
+@entry(VECTORS, VECTOR, WHOLE, MATRIX)
 def jacobian_entry(ints, floats, work, q, node, J):
     """J (6, nv) must be zero on entry; only the columns between node and base are written."""
     plant, scratch = plant_view(ints, floats), work_view(ints, work)
@@ -83,7 +84,7 @@ def jacobian_entry(ints, floats, work, q, node, J):
     jacobian(plant, scratch, q, node, J)
 
 
-@entry
+@entry(VECTORS, VECTOR, WHOLE, FLOATS)
 def node_pose_entry(ints, floats, work, q, node, out):
     """out (12,): R row by row, then p."""
     plant, scratch = plant_view(ints, floats), work_view(ints, work)
@@ -94,7 +95,7 @@ def node_pose_entry(ints, floats, work, q, node, out):
     store3(out, 9, p)
 
 
-@entry
+@entry(VECTORS, VECTOR, VECTOR, VECTOR, WHOLE, FLOATS)
 def node_motion_entry(ints, floats, work, q, v, vdot, node, out):
     """out (12,): velocity [ω; v], then acceleration [dω/dt; a] for the given vdot, no gravity."""
     plant, scratch = plant_view(ints, floats), work_view(ints, work)
@@ -182,7 +183,7 @@ def strain_energies(plant, q):
     return energy
 
 
-@entry
+@entry(VECTORS, VECTOR, VECTOR, FLOATS)
 def totals_entry(ints, floats, work, q, v, out):
     """`totals` for q, v; the reflected rotors count in the kinetic energy, not in the momentum."""
     plant, scratch = plant_view(ints, floats), work_view(ints, work)

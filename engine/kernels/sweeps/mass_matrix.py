@@ -21,6 +21,7 @@ from limberjack.engine.algebra.blocks import block_lane, set_block_lane
 from limberjack.engine.algebra.spatial import force_out, load3, load6, rot, turn_sym
 from limberjack.engine.algebra.symmetric_fill import mirror, mirror_strip
 from limberjack.engine.algebra.views import LANES
+from limberjack.engine.compile.compiled import MATRIX, VECTOR, VECTORS
 from limberjack.engine.compile.kernel import entry, kernel
 from limberjack.engine.kernels.nodes.composite import C_H, C_M, add_composite, pad_of, shift_composite
 from limberjack.engine.kernels.nodes.dispatch import composite_body, stand_body
@@ -126,7 +127,7 @@ def mass_matrix(plant, work, q, M):
         M[i, i] += plant.armature[i]
 
 
-@entry
+@entry(VECTORS, VECTOR, MATRIX)
 def mass_matrix_entry(ints, floats, work, q, M):
     """One evaluation of `mass_matrix`, for Python callers."""
     mass_matrix(plant_view(ints, floats), work_view(ints, work), q, M)

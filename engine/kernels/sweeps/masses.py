@@ -7,6 +7,7 @@ A part keeps its shape: its centre of mass stays and its rotational inertia grow
 
 from __future__ import annotations
 
+from limberjack.engine.compile.compiled import FLOATS, INTS
 from limberjack.engine.compile.kernel import entry, kernel
 from limberjack.engine.tables.plant import B_M, P_M, P_MASS, plant_view
 
@@ -24,7 +25,7 @@ def refresh(plant):
             body[B_M + i] += s * part[P_M + i]
 
 
-@entry
+@entry(INTS, FLOATS)
 def refresh_entry(ints, floats):
     """Recompute what depends on tunable parameters; call after one of them changed."""
     refresh(plant_view(ints, floats))

@@ -7,6 +7,7 @@ tables. Nothing here follows a place that the file names before that place has b
 
 from __future__ import annotations
 
+from limberjack.engine.compile.compiled import FLOATS, INTS, WHOLE
 from limberjack.engine.compile.kernel import entry, kernel
 from limberjack.engine.kernels.sensors.outputs import REACTION, STRAIN_ENERGY
 from limberjack.engine.kernels.trust.flexible import link_of_modes, link_of_node, trust_modal
@@ -224,7 +225,7 @@ def _all_steps():
 _steps = _all_steps()
 
 
-@entry
+@entry(INTS, FLOATS, WHOLE, INTS)
 def trust_entry(ints, floats, n, report):
     """report (1,) int64: 0, or 1 + the index in layout.WRONG of what is wrong in these n ints. Reads no floats."""
     report[0] = 1

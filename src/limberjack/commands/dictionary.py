@@ -12,7 +12,6 @@ from limberjack.bridge.telemetry.dictionary import dictionary_of
 from limberjack.bridge.telemetry.exports.registry import EXPORTS, Export, Subject, export_of
 from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common.errors import ArgumentError
-from limberjack.engine.compile.kernel import announce_compilation
 from limberjack.engine.model.load import load
 from limberjack.engine.model.system import System
 
@@ -21,7 +20,6 @@ def dictionary(options: argparse.Namespace, load_options: dict[str, Any]) -> Non
     """Write the dictionary to the file or folder of --out, or print it."""
     export = _format(options.format, options.out)
     system = _system(options, load_options)
-    announce_compilation()
     simulation = Simulation(system)
     files = export.make(Subject(simulation, dictionary_of(simulation), options.packets))
     if isinstance(files, str):

@@ -16,7 +16,6 @@ from limberjack.bridge.telemetry.config import GatewaySpec, load_config
 from limberjack.bridge.telemetry.gateway import Gateway
 from limberjack.bridge.telemetry.outlets.registry import KINDS, Context, Kind, kind_of
 from limberjack.engine.common.errors import ArgumentError
-from limberjack.engine.compile.kernel import announce_compilation
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,6 @@ def gateway(options: argparse.Namespace) -> None:
         names = ", ".join(f"--{kind.name}" for kind in KINDS)
         raise ArgumentError(f"this gateway would have no outlet. Give at least one of {names}, or --history.")
     logging.basicConfig(level=logging.WARNING, format="limberjack gateway: %(message)s", stream=sys.stderr)
-    announce_compilation()
     run_gateway(_made(options, spec, folder), wanted, options.wait, options.history is not None or bool(spec.history))
 
 

@@ -11,7 +11,6 @@ from rich.console import Console
 from limberjack.commands.arguments import check_processors
 from limberjack.commands.console import open_console
 from limberjack.commands.tables import new_table
-from limberjack.engine.compile.kernel import announce_compilation
 from limberjack.engine.model.load import load
 from limberjack.hil.frame_times import FrameStatistics, Spread
 from limberjack.hil.probe import NEARLY, Probe, probe
@@ -27,7 +26,6 @@ def rights_of(options: argparse.Namespace) -> RealtimeRights:
 def hil(options: argparse.Namespace, load_options: dict[str, Any]) -> int:
     """Probe a model on this machine; exit code 1 if the model itself cannot be run."""
     placing = rights_of(options)
-    announce_compilation()
     console = open_console()
     system = load(options.file, **load_options)
     if options.out is not None:

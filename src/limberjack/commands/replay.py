@@ -8,7 +8,6 @@ from typing import Any
 
 from limberjack.commands.console import open_console
 from limberjack.engine.common.errors import ArgumentError
-from limberjack.engine.compile.kernel import announce_compilation
 from limberjack.engine.model.load import load
 from limberjack.hil.record.mcap_file import McapFile
 from limberjack.hil.record.parquet import export_parquet
@@ -25,7 +24,6 @@ def replay(log: Path, model: Path | None, load_options: dict[str, Any]) -> int:
         raise ArgumentError(f"--model {model}: there is no such file; give the model of the run.")
     if not path.is_file():
         raise ArgumentError(f"{log}: the model '{path}' that was recorded is not there; give it with --model.")
-    announce_compilation()
     given = {key: value for key, value in load_options.items() if value is not None}
     result = replay_record(record, load(path, **{**record.meta.get("load", {}), **given}))
     console = open_console()

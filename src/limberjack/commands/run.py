@@ -13,9 +13,9 @@ from rich.console import Console
 from limberjack.commands.arguments import run_settings
 from limberjack.commands.console import open_console
 from limberjack.commands.drive import Job, run_job
-from limberjack.commands.serving import refuse_served, serve_model
+from limberjack.commands.serving import serve_model
+from limberjack.commands.serving_options import refuse_served
 from limberjack.engine.common.errors import ArgumentError, MissingExtraError
-from limberjack.engine.compile.kernel import announce_compilation
 from limberjack.engine.model.load import load
 
 DEMO_MODEL, DEMO_SECONDS, GRASP_MODEL = "space_manipulator.yaml", 30.0, "satellite_grasp.yaml"
@@ -27,7 +27,6 @@ def demo(folder: Path, part: str = "all") -> None:
     then let it grasp a satellite. part : "arm", "grasp" or "all"."""
     from limberjack.commands.grasp import demo_grasp
 
-    announce_compilation()
     console = open_console()
     with ExitStack() as stack:
         arm, grasp = (
@@ -71,7 +70,6 @@ def run(options: argparse.Namespace, load_options: dict[str, Any]) -> None:
         refuse_served(options)
         if options.model is None:
             raise ArgumentError("no model is given. Give its file.")
-    announce_compilation()
     if options.duration is None:
         serve_model(options, load_options, settings)
         return

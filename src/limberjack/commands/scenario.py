@@ -15,7 +15,6 @@ from limberjack.commands.hil import show_rights, show_statistics
 from limberjack.commands.tables import new_table
 from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError
-from limberjack.engine.compile.kernel import announce_compilation
 from limberjack.engine.files.yaml_document import parse_document
 from limberjack.hil.guarded_bench import guard, watched
 from limberjack.hil.scenario.execution import Visit, run_scenario
@@ -32,7 +31,6 @@ def scenario(options: argparse.Namespace) -> int:
     _refuse_probe_options(options)
     overrides = parse_overrides(options.set)
     loaded = load_scenario(options.file, overrides)
-    announce_compilation()
     out = options.out or Path("results") / options.file.stem
     if options.hung_after is not None:
         limit_s = arguments.positive("--hung-after", options.hung_after)

@@ -20,7 +20,6 @@ from limberjack.bridge.telemetry.outlets.registry import kind_of
 from limberjack.commands.arguments import FREE_PORT
 from limberjack.commands.gateway import Wanted, run_gateway
 from limberjack.engine.common.errors import ArgumentError
-from limberjack.engine.compile.kernel import announce_compilation
 from limberjack.engine.model.load import load
 
 _SETTINGS = ("tokens", "tls_cert", "tls_key", "live_hz")
@@ -36,7 +35,6 @@ def console(options: argparse.Namespace, load_options: dict[str, Any]) -> None:
     for package in PACKAGES:
         installed_folder(package)
     logging.basicConfig(level=logging.WARNING, format="limberjack console: %(message)s", stream=sys.stderr)
-    announce_compilation()
     with ExitStack() as stack:
         endpoint = _engine(options, load_options, stack)
         rules = () if options.read_only else (Rule(),)

@@ -6,7 +6,7 @@ import numba
 import numpy as np
 
 from limberjack.engine.algebra.lanes import load_lanes, sum_lanes
-from limberjack.engine.compile.kernel import OPTIONS
+from limberjack.engine.compile.compiled import OPTIONS
 
 
 @numba.njit(**OPTIONS)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from limberjack.engine.algebra import sine_cosine as trig
-from limberjack.engine.compile.kernel import OPTIONS
+from limberjack.engine.compile.compiled import OPTIONS
 
 sines_cosines = trig.sines_cosines
 

@@ -9,11 +9,11 @@ import pytest
 
 import limberjack as lj
 from limberjack.engine.api.simulation import MOST_SUBSTEPS
-from limberjack.engine.kernels.step.integrate import INTEGRATORS
 from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.elements.sensor import Sensor
 from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Node, System
 from limberjack.engine.model.validate import validate
+from limberjack.engine.tables.reports import INTEGRATORS
 from tests.engine.single_body import Z, one_body
 
 

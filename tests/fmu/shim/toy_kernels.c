@@ -19,7 +19,7 @@ enum { INTS = 40, WORK = 24, NQ = 5, NV = 4, NU = 2, NY = 3, COLUMNS = NQ + NV +
 enum { Q = 2, V = Q + NQ, U = V + NV };
 static const double fastest = 1e3;
 
-static void sizes(const int64_t *ints, int64_t *out)
+static void sizes(int64_t *ints, int64_t *out)
 {
     const int64_t fit = ints[2] == NQ && ints[3] == NV;
     const int64_t all[10] = {INTS,       FLOATS, WORK, Q + NQ + NV + NU,           2 * NV + NY, 9 + 13,
@@ -91,15 +91,17 @@ static void advance(int64_t *ints, double *floats, double *work, double *state, 
     }
 }
 
-static void observe(int64_t *ints, double *floats, double *work, double *state, double *observed)
+static void observe(int64_t *ints, double *floats, double *work, double *state, double *tau, double *vdot,
+                    double *outputs)
 {
     (void)ints;
-    memset(observed, 0, (2 * NV + NY) * sizeof *observed);
-    observed[0] = torque(floats, state);
-    observed[NV] = acceleration(floats, state);
-    observed[2 * NV] = state[Q];
-    observed[2 * NV + 1] = (double)((uintptr_t)work % 64);
-    observed[2 * NV + 2] = state[U + 1];
+    memset(tau, 0, NV * sizeof *tau);
+    memset(vdot, 0, NV * sizeof *vdot);
+    tau[0] = torque(floats, state);
+    vdot[0] = acceleration(floats, state);
+    outputs[0] = state[Q];
+    outputs[1] = (double)((uintptr_t)work % 64);
+    outputs[2] = state[U + 1];
 }
 
 /* Potential energy also tells of the quaternion's length, which is 1 wherever this is asked. */
@@ -168,22 +170,17 @@ static void state_slopes(int64_t *ints, double *floats, double *work, double *ro
 }
 
 /* There are no indices in the toy's ints. */
-static int64_t trust(const int64_t *ints, uint64_t n)
+static void trust(int64_t *ints, double *floats, int64_t n, int64_t *report)
 {
-    (void)ints, (void)n;
-    return 0;
+    (void)ints, (void)floats, (void)n;
+    report[0] = 0;
 }
 
-static const Kernels kernels = {sizes,    advance, observe, survey, rates,        normalise,
-                                switches, refresh, check,   forces, state_slopes, trust};
+#define TOY(name, arguments, cells) .name = name,
+static const Entries entries = {LIMBERJACK_ENTRIES(TOY)};
 
-const Kernels *kernels_for_this_processor(const char **name)
+const Entries *limberjack_best(const char **level)
 {
-    *name = "toys";
-    return &kernels;
-}
-
-const char *kernels_refuse(const Kernels *used, const int64_t *ints, uint64_t n)
-{
-    return used->trust(ints, n) ? "tables" : NULL;
+    *level = "toys";
+    return &entries;
 }

@@ -9,8 +9,8 @@ import pytest
 
 import limberjack as lj
 from limberjack.bridge.process import EngineProcess
-from limberjack.engine.kernels.step.integrate import INTEGRATORS
 from limberjack.engine.model.archive import from_bytes, to_bytes
+from limberjack.engine.tables.reports import INTEGRATORS
 from tests.engine.kernels.flexible.models import MODELS, boom
 
 pytest.importorskip("scipy", reason="modes need scipy")

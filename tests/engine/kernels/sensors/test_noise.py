@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from limberjack.engine.compile.kernel import OPTIONS
+from limberjack.engine.compile.compiled import OPTIONS
 from limberjack.engine.kernels.sensors import noise
 
 

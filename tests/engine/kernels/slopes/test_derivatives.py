@@ -3,7 +3,6 @@ trees of every hinge type, and against what mechanics says they must be."""
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 
 import numpy as np
@@ -13,12 +12,10 @@ from hypothesis import given, settings
 import limberjack as lj
 from limberjack.engine.algebra.views import total
 from limberjack.engine.common.errors import ArgumentError
-from limberjack.engine.kernels.entry_points import entries
 from limberjack.engine.model.system import Body, Hinge, Inertia, System
 from limberjack.engine.model.validate import validate
 from limberjack.engine.tables import plant as layout
 from limberjack.engine.tables.slopes import Slopes, slope_sections, slopes_view
-from tests.engine.compile.test_allocation import MATHEMATICS, SYMBOLS, called_by
 from tests.engine.motions import move
 from tests.engine.random_systems import ALL_TYPES, MOVING, random_state, random_system, trees
 from tests.engine.tables.test_layout import corners
@@ -195,13 +192,3 @@ def test_scratch_sections_agree_with_the_compiled_view():
     for i, (name, rows, columns) in enumerate(sections):
         assert tuple(out[i]) == (start, rows, columns), name
         start += rows * columns
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", ["slopes", "output_slopes", "force_slopes"])
-def test_machine_code_calls_nothing_but_mathematics(name):
-    """No allocator, no run-time of numba or Python."""
-    entry = getattr(entries(), name)
-    types = {"ints": "i8[::1]", "forward": "i8"}
-    signature = ", ".join(types.get(argument, "f8[::1]") for argument in inspect.signature(entry.py_func).parameters)
-    assert called_by(entry.py_func, f"void({signature})") <= MATHEMATICS | SYMBOLS

@@ -10,10 +10,10 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import limberjack as lj
-from limberjack.engine.kernels.step.integrate import FASTEST, INTEGRATORS
 from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, System
 from limberjack.engine.model.validate import validate
+from limberjack.engine.tables.reports import FASTEST, INTEGRATORS
 from tests.engine.motions import hinges, rates, unit_quaternions
 from tests.engine.random_systems import MOVING, random_system
 

@@ -8,7 +8,7 @@ import pytest
 
 import limberjack as lj
 from limberjack.engine.algebra.lanes import load_lanes, split_lanes, store_lanes, transpose_lanes, with_lane
-from limberjack.engine.compile.kernel import OPTIONS
+from limberjack.engine.compile.compiled import OPTIONS
 from limberjack.engine.kernels.nodes.shared_frames import LARGE
 from tests.engine.random_systems import random_state, random_system
 

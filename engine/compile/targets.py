@@ -1,4 +1,4 @@
-"""The platforms that an FMU's binaries are made for."""
+"""The platforms that code is generated for, and levels of their processors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Target:
     """One platform.
 
     name : platform tuple of FMI 3; triple : of LLVM; zig : target of `zig cc`, with the oldest C library it runs on
-    suffix : of a shared library; processors : code path → processor of LLVM that it is generated for
+    suffix : of a shared library; processors : level → processor of LLVM that its code is generated for
     options : what the linker needs besides
     """
 
@@ -27,7 +27,7 @@ class Target:
     options: tuple[str, ...] = ()
 
 
-_X86 = {"v2": "x86-64-v2", "v3": "x86-64-v3"}
+_X86 = {"v2": "x86-64-v2", "v3": "x86-64-v3", "v4": "x86-64-v4"}
 _M1 = {"base": "apple-m1"}
 _APPLE = ("-Wl,-install_name,@rpath/limberjack.dylib",)
 

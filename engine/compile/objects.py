@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from functools import cache, partial
-from pathlib import Path
+from functools import cache
 
 import llvmlite.binding as llvm
 
-from limberjack.engine.compile.routine import PREFIX
-from limberjack.fmu.native.store import keep
-from limberjack.fmu.native.targets import Target
+from limberjack.engine.compile.compiled import PREFIX
+from limberjack.engine.compile.targets import Target
 
 
 @cache
@@ -19,14 +17,14 @@ def _start_llvm() -> None:
     llvm.initialize_all_asmprinters()
 
 
-def object_code(bitcode: bytes, target: Target, path: str) -> bytes:
-    """Code of one kernel <name> for one of the target's processors, under the name limberjack_<name>_<path>.
+def object_code(bitcode: bytes, target: Target, level: str) -> bytes:
+    """Code of an entry or routine <name> for one level of the target's processors, as limberjack_<name>_<level>.
 
     Routines that it calls get that ending as well.
     """
     _start_llvm()
     machine = llvm.Target.from_triple(target.triple).create_target_machine(
-        cpu=target.processors[path], features="", opt=3, reloc="pic", codemodel="default"
+        cpu=target.processors[level], features="", opt=3, reloc="pic", codemodel="default"
     )
     context = llvm.create_context()
     # LLVM reads the layout of the data when it parses, so it has to be in the text.
@@ -36,15 +34,6 @@ def object_code(bitcode: bytes, target: Target, path: str) -> bytes:
     module = llvm.parse_assembly(text, context)
     for function in module.functions:
         if function.name.startswith(PREFIX):
-            function.name = f"{function.name}_{path}"
+            function.name = f"{function.name}_{level}"
             function.visibility = "hidden"
     return bytes(machine.emit_object(module))
-
-
-def write_objects(bitcode: dict[str, bytes], target: Target, folder: Path) -> list[Path]:
-    """All object files of a target; those that are in the folder are kept."""
-    return [
-        keep(folder / f"{kernel}_{path}.o", partial(object_code, code, target, path))
-        for path in target.processors
-        for kernel, code in bitcode.items()
-    ]

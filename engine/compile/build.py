@@ -1,0 +1,131 @@
+"""The engine's library, built: object code for targets, and the library that Python loads.
+
+What is ready is kept at once, bitcode and object code of each entry and routine: after an interrupted build the next
+one goes on from there, and a change of one kernel's source compiles again what is made from it.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import platform
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from limberjack import children
+from limberjack.engine.common.errors import ArgumentError, MissingExtraError
+from limberjack.engine.compile import plan
+from limberjack.engine.compile.kernel import COMPILED
+from limberjack.engine.compile.library import file_name
+from limberjack.engine.compile.link import C_FILES, LinkError, link, write_entries
+from limberjack.engine.compile.plan import Part
+from limberjack.engine.compile.sources import KERNELS, digest_of, library_digest
+from limberjack.engine.compile.store import alone, cache_folder
+from limberjack.engine.compile.targets import Target
+from limberjack.scratch import Scratch
+
+#: time between two reports of how far a build is, s: on a terminal, elsewhere
+_LOOK_S, _LINE_S = 0.3, 60.0
+
+
+def library(target: Target, stem: str, root: str = KERNELS) -> Path:
+    """The library of the entries under `root`, built if the cache does not have it, by one process at a time.
+
+    Raises LinkError where a compiler fails, MissingExtraError where none is there, ArgumentError where the cache cannot
+    be written.
+    """
+    folder, wanted = cache_folder() / target.name, f"{stem}-*{target.suffix}"
+    if not (found := sorted(folder.glob(wanted))):
+        try:
+            with alone(folder / stem):
+                found = sorted(folder.glob(wanted)) or [_build(target, folder, stem, root)]
+        except OSError as error:
+            raise unwritable(error) from error
+    return found[0]
+
+
+def _build(target: Target, folder: Path, stem: str, root: str) -> Path:
+    digest = stem.rpartition("-")[2]  # sources may change meanwhile
+    parts, objects = object_code(target, root)
+    with Scratch("linking-", folder) as scratch:
+        output = write_entries(scratch, parts, digest) / f"{stem}{target.suffix}"
+        link(target, [C_FILES / "levels.c", C_FILES / "engine.c"], objects, output)
+        return output.replace(folder / file_name(output, stem))
+
+
+def object_code(target: Target, root: str = KERNELS) -> tuple[list[Part], list[Path]]:
+    """The parts of the library and their object code for a target, compiled where the cache does not have it."""
+    if importlib.util.find_spec("numba") is None:
+        raise MissingExtraError("compiling the engine", "numba", "build")
+    folder = cache_folder()
+    listed = folder / f"{digest_of((), library_digest(root), *plan.versions())}.json"
+    with alone(listed):
+        objects = _objects(listed, target)
+        if not objects or not all(file.is_file() for file in objects):
+            _compile(folder, listed, root, target)
+            objects = _objects(listed, target)
+    return plan.read(listed.read_bytes()), objects
+
+
+def _objects(listed: Path, target: Target) -> list[Path]:
+    """What a plan lists for a target; nothing if there is no plan."""
+    parts = plan.read(listed.read_bytes()) if listed.is_file() else []
+    return [file for part in parts for file in part.object_files(listed.parent, target).values()]
+
+
+def _compile(folder: Path, listed: Path, root: str, target: Target) -> None:
+    """Compile in a process of its own."""
+    command = [sys.executable, "-m", "limberjack.engine.compile.lower", str(folder), str(listed), root, target.name]
+    with _progress(listed.with_suffix(".begun"), target):
+        done = children.run(command, env={**os.environ, **_environment()})
+    if done.returncode != 0:
+        raise LinkError(f"compiling the engine failed:\n{done.stderr[-4000:]}")
+
+
+def _environment() -> dict[str, str]:
+    """Settings of that process: kernels are compiled, for a fixed processor, so that the host's leaves no trace."""
+    x86 = platform.machine().lower() in ("x86_64", "amd64")
+    return {
+        COMPILED: "1",
+        "NUMBA_CPU_NAME": "x86-64-v3" if x86 else "generic",
+        "NUMBA_CPU_FEATURES": "",
+        "NUMBA_DISABLE_JIT": "0",
+    }
+
+
+@contextmanager
+def _progress(begun: Path, target: Target) -> Iterator[None]:
+    """Say on standard error that the engine is built, and how far it is: steadily on a terminal, else now and then."""
+    print(_text(target, ""), end="", file=sys.stderr, flush=True)
+    ended = threading.Event()
+    shown = threading.Thread(target=_show, args=(begun, target, ended), daemon=True)
+    shown.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        shown.join()
+        print(file=sys.stderr, flush=True)
+
+
+def _show(begun: Path, target: Target, ended: threading.Event) -> None:
+    terminal = sys.stderr.isatty()
+    while not ended.wait(_LOOK_S if terminal else _LINE_S):
+        files = _objects(begun, target)
+        share = f": {100 * sum(file.is_file() for file in files) // max(1, len(files))} %"
+        print(("\r" if terminal else "\n") + _text(target, share), end="", file=sys.stderr, flush=True)
+
+
+def _text(target: Target, share: str) -> str:
+    return f"building the engine for {target.name}, once{share}"
+
+
+def unwritable(error: OSError) -> ArgumentError:
+    """What to raise where the cache cannot be written."""
+    return ArgumentError(
+        f"compiled code is kept in {cache_folder()}, which cannot be written ({error.strerror or error}); make room, "
+        "get the right to write there, or set XDG_CACHE_HOME (Linux) to another folder."
+    )

@@ -1,0 +1,47 @@
+"""What a compiled function is: its types, its name, and the options that all of them are compiled with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+Function = Callable[..., Any]
+
+# Contraction to fused multiply-add is allowed, reassociation is not: results do not depend on vector width.
+OPTIONS: dict[str, Any] = {
+    "error_model": "numpy",
+    "boundscheck": False,
+    "fastmath": {"contract", "nsz"},
+    "nogil": True,
+    # Without numba's run-time an allocation does not compile, and array views cost no reference counting.
+    "_nrt": False,
+}
+
+# Types of arguments, a letter each. Arrays are contiguous. C callers hand over INTS and FLOATS as a pointer, so entries
+# cannot read their length; VECTOR as a pointer and a length, MATRIX as a pointer, rows and columns.
+INTS, FLOATS, VECTOR, MATRIX = "I", "F", "V", "M"
+WHOLE, REAL, FLAG, NOTHING = "i", "f", "b", ""
+#: what every routine takes first: Plant.ints, Plant.floats, Work
+VECTORS = INTS + FLOATS + FLOATS
+
+PREFIX = "limberjack_"
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A function that has machine code of its own: an entry or a routine.
+
+    arguments : a letter each; returns : a letter, or nothing
+    """
+
+    name: str
+    function: Function
+    arguments: str
+    returns: str
+    entry: bool
+
+    @property
+    def symbol(self) -> str:
+        """The name that callers know it by."""
+        return PREFIX + self.name

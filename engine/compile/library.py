@@ -1,0 +1,192 @@
+"""The engine's compiled entries, in one library that is loaded when the first of them is asked for.
+
+A wheel brings the library in `binaries/`; a source tree builds it at first use and keeps it in the user's cache, under
+a hash of the sources that it is made from.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import zlib
+from collections.abc import Callable, Sequence
+from functools import cache
+from itertools import accumulate
+from operator import index
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from limberjack.engine.common.errors import LimberjackError
+from limberjack.engine.compile.compiled import FLAG, FLOATS, INTS, MATRIX, REAL, VECTOR, WHOLE
+from limberjack.engine.compile.sources import KERNELS, library_digest
+from limberjack.engine.compile.targets import TARGETS, host
+
+#: how many cells (engine.c) an argument of each type takes
+_CELLS = {INTS: 1, FLOATS: 1, VECTOR: 2, MATRIX: 3, WHOLE: 1, REAL: 1, FLAG: 1}
+#: type and dimensions of arrays
+_I8, _F8 = np.dtype(np.int64), np.dtype(np.float64)
+_LAYOUT = {INTS: (_I8, 1), FLOATS: (_F8, 1), VECTOR: (_F8, 1), MATRIX: (_F8, 2)}
+_from_buffer, _addressof = (ctypes.c_char * 0).from_buffer, ctypes.addressof
+
+
+_RUN = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+class LibraryError(LimberjackError, RuntimeError):
+    """The engine's library cannot be used."""
+
+
+class Call:
+    """A call of an entry with some arguments given once and for all: `call(*others)`. One thread at a time may make it.
+
+    Arrays are checked for type and layout, not for length. While it runs other threads of Python run too.
+    """
+
+    def __init__(self, name: str, types: str, run: Callable[[int], None], code: int, given: Sequence[Any]) -> None:
+        """given : an argument for each type; None is one that every call gives."""
+        self._name, self._run, self._held = name, run, given
+        *places, size = accumulate((_CELLS[kind] for kind in types), initial=1)
+        self._whole = (ctypes.c_int64 * size)(code)
+        self._real = (ctypes.c_double * size).from_buffer(self._whole)
+        self._address = ctypes.addressof(self._whole)
+        self._open = []
+        for kind, place, value in zip(types, places, given, strict=True):
+            if value is None:
+                self._open.append((kind, place))
+            else:
+                self._put(kind, place, value)
+
+    def __call__(self, *others: Any) -> None:
+        whole = self._whole
+        for (kind, place), value in zip(self._open, others, strict=True):
+            if kind == VECTOR and value.dtype is _F8 and value.ndim == 1 and value.flags.carray:
+                whole[place], whole[place + 1] = _addressof(_from_buffer(value)), value.size  # what most of them are
+            else:
+                self._put(kind, place, value)
+        self._run(self._address)
+
+    def _put(self, kind: str, place: int, value: Any) -> None:
+        if kind == WHOLE or kind == FLAG:
+            self._whole[place] = index(value)
+        elif kind == REAL:
+            self._real[place] = value
+        else:
+            self._whole[place] = _address(self._name, kind, value)
+            for i in range(1, _CELLS[kind]):
+                self._whole[place + i] = value.shape[i - 1]
+
+
+def _address(name: str, kind: str, array: np.ndarray) -> int:
+    """Where its numbers are; TypeError for what compiled code would misread."""
+    wanted, dimensions = _LAYOUT[kind]
+    if array.dtype != wanted or array.ndim != dimensions or not array.flags.c_contiguous:
+        raise TypeError(
+            f"{name}: {array.dtype} {array.shape} with strides {array.strides} is no contiguous array of {wanted} with "
+            f"{dimensions} dimensions"
+        )
+    if array.flags.writeable:
+        return _addressof(_from_buffer(array.data))  # a fifth of the time of array.ctypes.data
+    return int(array.ctypes.data)
+
+
+class Entry:
+    """A compiled function; see `Call` for what it takes."""
+
+    def __init__(self, name: str, types: str, run: Callable[[int], None], code: int) -> None:
+        self._call = name, types, run, code
+
+    def __call__(self, *arguments: Any) -> None:
+        Call(*self._call, arguments)()
+
+    def bind(self, *arguments: Any) -> Call:
+        """A call with these arguments, of which those that are None are given at every call."""
+        return Call(*self._call, arguments)
+
+
+class Library:
+    """A library's entries, as attributes: `library.advance(…)`."""
+
+    def __init__(self, path: Path, root: str = KERNELS, level: str | None = None) -> None:
+        """level : of the processor, such as "v2"; the best that it has without. Raises LibraryError."""
+        self.path = path
+        loaded = _opened(path)
+        names = _manifest(loaded, path, library_digest(root))
+        loaded.limberjack_entries.restype = ctypes.c_void_p
+        code = loaded.limberjack_entries(None if level is None else level.encode())
+        if code is None:
+            raise LibraryError(_too_old(path, level))
+        runs = (_RUN * len(names)).in_dll(loaded, "limberjack_calls")
+        self.entries = {name: Entry(name, types, run, code) for (name, types), run in zip(names, runs)}
+        self.types = dict(names)
+
+    def __getattr__(self, name: str) -> Entry:
+        try:
+            return self.entries[name]
+        except KeyError:
+            raise AttributeError(f"{self.path} has no entry '{name}'.") from None
+
+
+def _opened(path: Path) -> ctypes.CDLL:
+    if path.name != file_name(path, path.name.rpartition("-")[0]):  # the loader may crash on a part of a library
+        raise LibraryError(f"{path}: the engine's library is damaged. {_remedy(path)}")
+    try:
+        return ctypes.CDLL(str(path))
+    except OSError as error:
+        raise LibraryError(f"{path}: the engine's library cannot be loaded ({error}). {_remedy(path)}") from error
+
+
+def _manifest(loaded: ctypes.CDLL, path: Path, digest: str) -> list[tuple[str, str]]:
+    """Name and types of each entry."""
+    try:
+        text = ctypes.string_at(ctypes.addressof(ctypes.c_char.in_dll(loaded, "limberjack_manifest")))
+    except ValueError as error:
+        raise LibraryError(f"{path}: this is not the engine's library. {_remedy(path)}") from error
+    made_from, *lines = text.decode().split("\n")
+    if made_from != digest:
+        raise LibraryError(f"{path}: the library was made from other sources than these. {_remedy(path)}")
+    return [(name, types) for name, types in (line.split(" ") for line in lines)]
+
+
+def _remedy(path: Path) -> str:
+    if path.parent == BINARIES:
+        return "Install limberjack again: pip install --force-reinstall limberjack."
+    return "Remove the file; it is built again at the next start."
+
+
+def _too_old(path: Path, level: str | None) -> str:
+    wanted = f"level {level}" if level else "x86-64-v2 (SSE4.2, of 2009)"
+    return f"{path}: this processor does not run code of {wanted}, the least that the engine is compiled for."
+
+
+#: where a wheel brings the library
+BINARIES = Path(__file__).resolve().parent / "binaries"
+
+
+def file_name(library: Path, stem: str) -> str:
+    """<stem>-<checksum>.<suffix>: what the library is called, so that a damaged one is known by its name."""
+    return f"{stem}-{zlib.crc32(library.read_bytes()):08x}{library.suffix}"
+
+
+def stem_of(root: str) -> str:
+    """limberjack_<root>-<digest>: the libraries of the entries under `root` that these sources make."""
+    return f"limberjack_{root.rpartition('.')[2]}-{library_digest(root)}"
+
+
+def library_path(root: str = KERNELS) -> Path:
+    """Where the library of the entries under `root` is, built if it is nowhere."""
+    if host() not in TARGETS:
+        raise LibraryError(f"the engine is not compiled for {host()}; it runs on {', '.join(TARGETS)}.")
+    target = TARGETS[host()]
+    stem = stem_of(root)
+    for brought in BINARIES.glob(f"{stem}-*{target.suffix}"):
+        return brought
+    from limberjack.engine.compile.build import library
+
+    return library(target, stem, root)
+
+
+@cache
+def load(root: str = KERNELS, level: str | None = None) -> Library:
+    """The library of the entries under `root`; the engine's without. Raises LibraryError, or as `build.library`."""
+    return Library(library_path(root), root, level)

@@ -1,0 +1,90 @@
+"""Entries and routines → LLVM bitcode → object code for targets, on all cores.
+
+Run as `python -m limberjack.engine.compile.lower FOLDER PLAN ROOT TARGET…`: a process of its own, since numba reads
+once, at import, for which processor it optimises. Code for every target and level is generated from one bitcode: the
+passes that decide which products and sums fuse have then run once, so that all processors with fused multiply-add give
+the same bits.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sys
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+import llvmlite.binding as llvm
+
+from limberjack.engine.compile.compiled import Compiled
+from limberjack.engine.compile.kernel import FUNCTIONS
+from limberjack.engine.compile.objects import object_code
+from limberjack.engine.compile.plan import Part, parts_of, written
+from limberjack.engine.compile.shell import shell
+from limberjack.engine.compile.store import keep
+from limberjack.engine.compile.targets import TARGETS, Target
+
+
+def bitcode(known: Compiled) -> bytes:
+    """Optimised code of an entry or routine, alone in its module under its symbol; an entry's is C's to call."""
+    from limberjack.engine.compile.inner_code import optimised
+
+    module, name = optimised(known)
+    module = llvm.parse_assembly(str(module), llvm.create_context())
+    function = module.get_function(name)
+    if known.entry:
+        module.link_in(llvm.parse_assembly(shell(known, function), _context(module)))
+        function = module.get_function(name)
+        function.linkage = "internal"
+        function.add_function_attribute("alwaysinline")
+    else:
+        function.name = known.symbol
+    for number, other in enumerate([*module.functions, *module.global_variables]):
+        if not other.is_declaration and other.name != known.symbol:
+            other.linkage = "internal"
+            other.name = f"inner.{number}"  # numba's name counts what was compiled before: other bytes each time
+    module.get_function(known.symbol).visibility = "hidden"
+    module.name = known.symbol
+    _tidy(module)
+    return bytes(module.as_bitcode())
+
+
+def _context(module: llvm.ModuleRef) -> llvm.ContextRef:
+    """Modules can be linked within one context alone."""
+    return module._context  # type: ignore[no-any-return]
+
+
+def _tidy(module: llvm.ModuleRef) -> None:
+    """Take the function into its shell, and leave out what is not called any longer. Nothing else is optimised here."""
+    machine = llvm.Target.from_default_triple().create_target_machine()
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_always_inliner_pass()
+    passes.add_global_dead_code_eliminate_pass()
+    passes.add_strip_dead_prototype_pass()
+    passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options()))
+
+
+def _make(part: Part, folder: Path, targets: Sequence[Target]) -> None:
+    code = keep(part.bitcode_file(folder), partial(bitcode, FUNCTIONS[part.name])).read_bytes()
+    for target in targets:
+        for level, file in part.object_files(folder, target).items():
+            keep(file, partial(object_code, code, target, level))
+
+
+def main(folder: Path, plan: Path, root: str, targets: Sequence[Target]) -> None:
+    """Make every file that is not there, and the plan last of all, which says what they are."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    parts = parts_of(root)
+    for name in ("bitcode", *(target.name for target in targets)):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    listed = plan.with_suffix(".begun")
+    listed.write_bytes(written(parts))
+    with multiprocessing.get_context("fork").Pool(len(os.sched_getaffinity(0))) as pool:
+        pool.map(partial(_make, folder=folder, targets=targets), parts, chunksize=1)
+    os.replace(listed, plan)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], [TARGETS[name] for name in sys.argv[4:]])

@@ -1,0 +1,77 @@
+"""What is compiled for a root package or module: its entries, all routines, and the names of the files they become."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import json
+import pkgutil
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from limberjack.engine.compile.sources import digest_of, sources_of
+from limberjack.engine.compile.targets import Target
+
+_HERE = Path(__file__).resolve().parent
+#: of this room, what the bitcode and what the object code is made by
+_LOWERING = ("compiled.py", "inner_code.py", "kernel.py", "lower.py", "shell.py")
+_EMITTING = ("objects.py", "targets.py")
+
+
+@dataclass(frozen=True)
+class Part:
+    """An entry or routine: its types as in `Compiled`, and hashes of what its bitcode and object code are made from."""
+
+    name: str
+    arguments: str
+    entry: bool
+    bitcode: str
+    code: str
+
+    def bitcode_file(self, folder: Path) -> Path:
+        """Where its bitcode is kept."""
+        return folder / "bitcode" / f"{self.name}-{self.bitcode}.bc"
+
+    def object_files(self, folder: Path, target: Target) -> dict[str, Path]:
+        """Where its object code is kept, for each level of a target's processors."""
+        return {level: folder / target.name / f"{self.name}-{self.code}-{level}.o" for level in target.processors}
+
+
+def parts_of(root: str) -> list[Part]:
+    """The parts of the entries under `root`, those first that are made from most. Imports all of their modules."""
+    from limberjack.engine.compile.kernel import FUNCTIONS
+
+    for module in _modules(root):
+        importlib.import_module(module)
+    wanted = [known for known in FUNCTIONS.values() if not known.entry or known.function.__module__.startswith(root)]
+    parts, sizes = [], {}
+    for known in wanted:
+        files = sources_of(known.function.__module__)
+        sizes[known.name] = sum(file.stat().st_size for file in files)
+        bitcode = digest_of([*files, *(_HERE / name for name in _LOWERING)], known.name, *versions())
+        code = digest_of([_HERE / name for name in _EMITTING], bitcode)
+        parts.append(Part(known.name, known.arguments, known.entry, bitcode, code))
+    return sorted(parts, key=lambda part: (-sizes[part.name], part.name))
+
+
+def versions() -> list[str]:
+    """The compiler's."""
+    return [f"{name} {importlib.metadata.version(name)}" for name in ("numba", "llvmlite")]
+
+
+def _modules(root: str) -> Iterator[str]:
+    yield root
+    package = importlib.import_module(root)
+    for found in pkgutil.walk_packages(getattr(package, "__path__", ()), f"{root}."):
+        yield found.name
+
+
+def written(parts: list[Part]) -> bytes:
+    """The parts as bytes, for `read`."""
+    return json.dumps([asdict(part) for part in parts]).encode()
+
+
+def read(text: bytes) -> list[Part]:
+    """What `written` wrote."""
+    return [Part(**fields) for fields in json.loads(text)]

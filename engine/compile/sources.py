@@ -1,0 +1,68 @@
+"""What compiled code is made from: which files, and hashes of them that say whether it is still the code of these."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import importlib.util
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+#: the package whose entries are the engine
+KERNELS = "limberjack.engine.kernels"
+
+_ENGINE = Path(__file__).resolve().parents[1]
+_PACKAGE = "limberjack."
+_ROOM = "limberjack.engine."
+#: the rooms that kernels and the tables they read are made in
+_ROOMS = ("algebra", "compile", "kernels", "tables")
+
+
+def digest_of(files: Iterable[Path], *words: str) -> str:
+    """16 hexadecimal digits for these words and the contents of files, whose order does not matter."""
+    digest = hashlib.sha256("\n".join(words).encode())
+    for file in sorted(set(files)):
+        digest.update(b"\0" + file.name.encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def library_sources() -> list[Path]:
+    """All files of the rooms that the library is made in."""
+    return [path for room in _ROOMS for path in (_ENGINE / room).rglob("*") if path.suffix in (".py", ".c", ".h")]
+
+
+def library_digest(root: str = KERNELS) -> str:
+    """Hash of all that a library of the entries under `root` is made from."""
+    return digest_of([*library_sources(), *(_file(root) for _ in range(root != KERNELS))], root)
+
+
+def _file(module: str) -> Path:
+    """The file of a module or package; of the modules that are not there a path that does not exist."""
+    if not module.startswith(_PACKAGE):
+        found = importlib.util.find_spec(module)
+        return Path(found.origin if found and found.origin else module)
+    path = _ENGINE.parent.joinpath(*module.removeprefix(_PACKAGE).split("."))
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+
+
+@cache
+def _imports(module: str) -> frozenset[str]:
+    """Modules of the rooms that a module imports by name."""
+    found = set()
+    for node in ast.walk(ast.parse(_file(module).read_bytes())):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(_ROOM):
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                found.add(inner if _file(inner).is_file() else node.module)
+    return frozenset(name for name in found if name.removeprefix(_ROOM).split(".")[0] in _ROOMS)
+
+
+def sources_of(module: str) -> list[Path]:
+    """Files of a module and of all that it imports, directly or through others."""
+    seen, waiting = set(), [module]
+    while waiting:
+        if (name := waiting.pop()) not in seen:
+            seen.add(name)
+            waiting += _imports(name)
+    return sorted(map(_file, seen))

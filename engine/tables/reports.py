@@ -1,0 +1,24 @@
+"""What callers and compiled entries agree on: numbers of integrators, and what a step, a check and a switch report."""
+
+from __future__ import annotations
+
+INTEGRATORS = {"rk4": 0, "semi_implicit": 1, "implicit": 2}
+RK4, SEMI_IMPLICIT, IMPLICIT = range(3)
+
+#: status of a step
+OK, NOT_FINITE, DIVERGED, LOOP_OPEN = range(4)
+#: velocities beyond this (rad/s or m/s) count as divergence
+FASTEST = 1e10
+#: a disc is about to lie flat where its axle is less than this from the plane's normal, rad: the height of its centre
+#: over its radius
+FLAT = 0.1
+
+#: status of `readiness.check_entry`
+READY, LIMITS_CROSSED, NOT_A_ROTATION, NOT_A_NUMBER = range(4)
+
+#: what `switching.switch_loop_entry` reports: it was so before, it is done, the frames are farther apart than the reach
+SWITCH_SAME, SWITCH_DONE, SWITCH_FAR = range(3)
+#: report (16,): one of these; distance of the frames' origins, m; largest residual before, m or rad; energy lost, J;
+#: number of rows; from RP_IMPULSE on, the impulse of each row, N·s or N·m·s
+REPORT = 16
+RP_STATUS, RP_DISTANCE, RP_RESIDUAL, RP_LOSS, RP_ROWS, RP_IMPULSE = range(6)

@@ -1,0 +1,45 @@
+"""Options of `limberjack run` for an engine that is served; importing them costs nothing of what serving needs."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from limberjack.bridge.supervision_limits import Limits
+from limberjack.engine.common.errors import ArgumentError
+
+SUPERVISED = ("hung_after", "restarts", "hold_commands", "supervisor")
+_SERVED = ("checkpoint", "checkpoint_dir", "resume", "go_on", "supervise", *SUPERVISED)
+
+
+def add_arguments(parser: Any) -> None:
+    """The options of an engine that is served."""
+    kept = parser.add_argument_group("checkpoints, when serving")
+    text = "write one so often, as 10s, 500ms or 2min; `--resume` goes on from it with the same bits"
+    kept.add_argument("--checkpoint", metavar="TIME", help=text)
+    text = "folder that keeps the newest two (default: results/<model>/checkpoints)"
+    kept.add_argument("--checkpoint-dir", type=Path, metavar="DIR", help=text)
+    text = "go on from a checkpoint, or from the newest in a folder, which has the model too"
+    kept.add_argument("--resume", type=Path, metavar="PATH", help=text)
+    text = "go on from the newest in --checkpoint-dir, or begin where there is none yet: for services"
+    kept.add_argument("--continue", dest="go_on", action="store_true", help=text)
+    watched = parser.add_argument_group("supervision, when serving")
+    text = "watch the engine from another process; replace one that hangs or dies, from its last checkpoint"
+    watched.add_argument("--supervise", action="store_true", help=text)
+    text = f"no sign of life for so long means that it hangs (default: {Limits.hung_s:g})"
+    watched.add_argument("--hung-after", type=float, metavar="S", help=text)
+    text = f"replace it so often in {Limits.within_s / 60:g} minutes at most (default: {Limits.restarts})"
+    watched.add_argument("--restarts", type=int, metavar="N", help=text)
+    text = "hold commands at a restart; without, drives come to rest until somebody commands"
+    watched.add_argument("--hold-commands", action="store_true", default=None, help=text)
+    text = "where clients hear of it (default: request port + 3, or ipc path + .supervisor)"
+    watched.add_argument("--supervisor", metavar="ENDPOINT", help=text)
+
+
+def refuse_served(options: argparse.Namespace) -> None:
+    """ArgumentError for options of an engine that is served, in a run that is driven."""
+    for name in _SERVED:
+        if getattr(options, name):
+            named = "continue" if name == "go_on" else name.replace("_", "-")
+            raise ArgumentError(f"--{named} is for serving a model. Leave it out, or --duration.")

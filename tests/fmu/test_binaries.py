@@ -1,0 +1,126 @@
+"""The binaries of FMUs: the same bytes again, one build for all, what is told when a platform or the cache fails."""
+
+from __future__ import annotations
+
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import llvmlite.binding as llvm
+import pytest
+
+from limberjack.engine.common.errors import ArgumentError, MissingExtraError
+from limberjack.engine.compile import build, link, objects, store, targets
+from limberjack.fmu import binaries
+from tests.fmu.symbols import exported
+
+pytestmark = pytest.mark.skipif(targets.host() not in targets.TARGETS, reason="no FMU binary for this platform")
+
+
+@pytest.fixture
+def cache(monkeypatch, tmp_path) -> Path:
+    """An empty cache."""
+    folder = tmp_path / "cache"
+    for module in (binaries, build, link):
+        monkeypatch.setattr(module, "cache_folder", lambda: folder)
+    return folder
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", targets.TARGETS)
+def test_rounding_down_is_an_instruction_on_every_platform(name):
+    """Every kernel that rounds down; the name would stand in the object file's table of symbols."""
+    target, rounding = targets.TARGETS[name], 0
+    parts, _ = build.object_code(targets.TARGETS[targets.host()])
+    for part in parts:
+        code = part.bitcode_file(store.cache_folder()).read_bytes()
+        if "llvm.floor" in str(llvm.parse_bitcode(code, llvm.create_context())):
+            rounding += 1
+            for level in target.processors:
+                assert b"floor\0" not in objects.object_code(code, target, level)
+    assert rounding > 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="ELF files")
+def test_a_binary_exports_the_functions_of_both_standards_and_no_others():
+    path = binaries.binaries(targets.chosen("host"), "embedded")[targets.host()]
+    names = exported(path)
+    assert {name[:4] for name in names} == {"fmi2", "fmi3"}
+    assert {"fmi2DoStep", "fmi2GetDirectionalDerivative", "fmi3DoStep", "fmi3GetAdjointDerivative"} <= names
+
+
+def test_without_ziglang_only_this_machine_can_be_linked_for(monkeypatch):
+    monkeypatch.setattr(link.importlib.util, "find_spec", lambda name: None)
+    foreign = next(target for name, target in targets.TARGETS.items() if name != targets.host())
+    with pytest.raises(MissingExtraError, match=r'--platform host.*limberjack\[fmu\]"'):
+        link.compiler(foreign)
+    monkeypatch.setattr(link.shutil, "which", lambda name: f"/bin/{name}")
+    assert link.compiler(targets.TARGETS[targets.host()]) == ["/bin/cc"]
+
+
+def test_a_compiler_that_fails_is_quoted(tmp_path):
+    target = targets.TARGETS[targets.host()]
+    broken = tmp_path / "broken.o"
+    broken.write_bytes(b"no object")
+    with pytest.raises(link.LinkError, match=f"for {target.name} failed"):
+        link.link(target, [], [broken], tmp_path / "x.so")
+
+
+@pytest.mark.long
+def test_a_build_from_nothing_gives_the_same_bytes(cache):
+    """Entries and routines are compiled again."""
+    target = targets.TARGETS[targets.host()]
+    kept = {part.name: part for part in build.object_code(target)[0]}
+    assert build.cache_folder() == cache
+    folder = store.cache_folder()
+    for name, part in kept.items():
+        for level, file in part.object_files(cache, target).items():
+            assert file.read_bytes() == part.object_files(folder, target)[level].read_bytes(), name
+    ours = binaries.binaries([target], "embedded")[target.name]
+    assert ours.read_bytes() == (folder / target.name / ours.name).read_bytes()
+
+
+def test_of_several_processes_one_builds_for_all(cache, monkeypatch):
+    made = []
+
+    def linked(target, sources, files, output, *libraries):
+        made.append(output)
+        time.sleep(0.2)
+        output.write_bytes(b"code")
+
+    monkeypatch.setattr(binaries, "link", linked)
+    with ThreadPoolExecutor(4) as pool:
+        found = [pool.submit(binaries.binaries, targets.chosen("host"), "process") for _ in range(4)]
+        assert [each.result(20.0)[targets.host()].read_bytes() for each in found] == [b"code"] * 4
+    assert len(made) == 1
+
+
+def test_a_platform_that_fails_costs_nothing_of_the_others(cache, monkeypatch):
+    """Its error comes last, and says how to do without it; what was built stays."""
+    linked, broken = [], {"aarch64-linux"}
+
+    def fake(target, sources, files, output, *libraries):
+        linked.append(target.name)
+        if target.name in broken:
+            raise link.PlatformError(f"linking the binary for {target.name} failed:\nno such luck")
+        output.write_bytes(target.name.encode())
+
+    monkeypatch.setattr(binaries, "link", fake)
+    chosen = targets.chosen(["x86_64-linux", "aarch64-linux", "x86_64-windows"])
+    advice = (
+        r"aarch64-linux failed:\nno such luck\nTo export without it: --platform x86_64-linux --platform x86_64-windows"
+    )
+    with pytest.raises(link.LinkError, match=advice):
+        binaries.binaries(chosen, "process")
+    broken.clear()
+    found = binaries.binaries(chosen, "process")
+    assert linked == ["x86_64-linux", "aarch64-linux", "x86_64-windows", "aarch64-linux"]
+    assert {name: path.read_text() for name, path in found.items()} == {target.name: target.name for target in chosen}
+
+
+def test_a_cache_that_cannot_be_written(cache):
+    """The folder is none of the caller's paths: the message says what it is for, and how to have another."""
+    cache.write_text("")
+    with pytest.raises(ArgumentError, match=r"compiled code is kept in .*cache, .*XDG_CACHE_HOME"):
+        binaries.binaries(targets.chosen("host"), "embedded")
