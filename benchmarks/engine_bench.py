@@ -66,7 +66,7 @@ def bench(
     console = console or Console()
     repeats = repeats if repeats is not None else (QUICK_REPEATS if quick else REPEATS)
     if repeats < 1:
-        raise ModelError(f"{repeats} repeats", where="bench", mend="Give at least 1")
+        raise ModelError(f"{repeats} repeats", where="bench", remedy="Give at least 1")
     with pinned(core) as used:
         result = BenchResult(history.machine(), history.commit(), used, repeats)
         _run_models(result, models(tuple(robots), tuple(chains)), quick, console)

@@ -1,4 +1,4 @@
-"""Interleaved batches of several engines, and what is told of them."""
+"""Interleaved batches of several engines, and what is reported of them."""
 
 from __future__ import annotations
 

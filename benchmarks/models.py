@@ -41,7 +41,7 @@ ROBOTS = {
 def robot_system(name: str) -> System:
     """One of ROBOTS, prepared. Raises ModelError when the robot is unknown or the package is not installed."""
     if name not in ROBOTS:
-        raise ModelError(f"no benchmark robot '{name}'", where="bench", mend=f"Use one of: {', '.join(ROBOTS)}")
+        raise ModelError(f"no benchmark robot '{name}'", where="bench", remedy=f"Use one of: {', '.join(ROBOTS)}")
     robot = ROBOTS[name]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)  # their inertias are known to be odd, and are kept
@@ -60,14 +60,14 @@ def _robot_file(end: str) -> Path:
     raise ModelError(
         f"the package {ROBOT_PACKAGE} with '{end}' is not installed",
         where="bench",
-        mend='Install it with: pip install "limberjack[bench]"',
+        remedy='Install it with: pip install "limberjack[bench]"',
     )
 
 
 def chain_system(bodies: int, seed: int = 3) -> System:
     """A fixed-base chain of revolute hinges with random axes, placements and inertias."""
     if bodies < 1:
-        raise ModelError(f"a chain of {bodies} bodies", where="bench", mend="Give at least 1")
+        raise ModelError(f"a chain of {bodies} bodies", where="bench", remedy="Give at least 1")
     rng = np.random.default_rng(seed)
     made = [_chain_body(rng, i) for i in range(bodies)]
     return _prepare(System(f"chain {bodies}", tuple(made)), (), 0.0)

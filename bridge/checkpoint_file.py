@@ -129,19 +129,19 @@ def write_whole(path: Path, content: bytes) -> None:
 
 def read_checkpoint(path: Path) -> Checkpoint:
     """The checkpoint in a file. CheckpointError with place, cause and remedy; OSError where it cannot be read."""
-    mend = "Use another checkpoint, or start without it"
+    remedy = "Use another checkpoint, or start without it"
     if path.stat().st_size > _LARGEST:
-        raise CheckpointError(f"{path}: it is larger than {_LARGEST} bytes, so it is no checkpoint. {mend}.")
+        raise CheckpointError(f"{path}: it is larger than {_LARGEST} bytes, so it is no checkpoint. {remedy}.")
     content = path.read_bytes()
     if not content.startswith(_MAGIC[:-1]):
         raise CheckpointError(f"{path}: it is no checkpoint. Give one that 'limberjack run --checkpoint' wrote.")
     if not content.startswith(_MAGIC):
-        raise CheckpointError(f"{path}: its format is another version's. {mend}.")
+        raise CheckpointError(f"{path}: its format is another version's. {remedy}.")
     if len(content) < _HEAD or hashlib.sha256(content[_HEAD:]).digest() != content[len(_MAGIC) : _HEAD]:
-        raise CheckpointError(f"{path}: it is damaged, its checksum does not hold. {mend}.")
+        raise CheckpointError(f"{path}: it is damaged, its checksum does not hold. {remedy}.")
     found = _read_body(content[_HEAD:])
     if found is None:
-        raise CheckpointError(f"{path}: its content is not that of a checkpoint. {mend}.")
+        raise CheckpointError(f"{path}: its content is not that of a checkpoint. {remedy}.")
     if found.engine != __version__:
         raise CheckpointError(
             f"{path}: it was written by Limberjack {found.engine}, and this is {__version__}, whose bits may differ. "

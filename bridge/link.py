@@ -237,8 +237,8 @@ class Link:
             return f"{start}: the connection was lost. Start the engine again and make a new client."
         if health.ever:
             return f"{start}: {self._mismatch()}"
-        mend = f"Start an engine with 'limberjack run MODEL --endpoint {self.endpoint}'."
-        return f"{start}: nothing listens there. {mend}"
+        remedy = f"Start an engine with 'limberjack run MODEL --endpoint {self.endpoint}'."
+        return f"{start}: nothing listens there. {remedy}"
 
     def close(self) -> None:
         """Close the connection; safe to call more than once."""

@@ -38,7 +38,7 @@ def binaries(targets: Iterable[Target], coupling: str, report: Report = lambda _
     """Path of each target's shared library (coupling "embedded" or "process"), built if it is not in the cache.
 
     Raises LinkError where a compiler fails, MissingExtraError where none is there, ArgumentError where the cache cannot
-    be written. A platform that cannot be linked is told after all others were built.
+    be written. The error about a platform that cannot be linked follows after all others were built.
     """
     found, failed = {}, {}
     key = _key(coupling)

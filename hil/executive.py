@@ -129,7 +129,7 @@ class Executive:
         self._ending = self._ending or ("stopped", text)
 
     def run(self, duration_s: float) -> Outcome:
-        """Run for so much simulated time, from where the simulation stands; what ends it is told, not raised.
+        """Run for so much simulated time, from where the simulation stands; what ends it is reported, not raised.
 
         Raises what the recorder and the devices raise when they are opened; all is closed again then.
         """

@@ -1,4 +1,4 @@
-"""A bench in a process of its own: one that hangs, or is killed, is ended and told of."""
+"""A bench in a process of its own: one that hangs, or is killed, is ended and reported."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def guard(command: Sequence[str], name: str, out: Path, limit_s: float, say: Cal
     """Run a scenario in another process; its exit code, or that of the machine's failure where it hung.
 
     command : of the process, which gives its visit to `watched`;  name, out : of the scenario, its results folder
-    limit_s : longest time without a frame, s;  say : where it is told that there is no verdict
+    limit_s : longest time without a frame, s;  say : reports that there is no verdict
     """
     pulse = Pulse()
     bench = subprocess.Popen(

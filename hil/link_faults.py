@@ -146,7 +146,7 @@ class DisturbedDevice:
         self._in.disturbance = together(commands for _, commands in self._faults.values())
 
     def open(self, wiring: Wiring) -> None:
-        """Connect; the draws begin anew."""
+        """Connect; the draws begin again."""
         self._reset()
         self._combine()
         self._came = np.zeros(len(wiring.commands))

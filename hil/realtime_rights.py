@@ -23,7 +23,7 @@ MOST_PRIORITY = 99
 
 @dataclass(frozen=True)
 class Right:
-    """What was asked of the machine and what came of it; text: the value granted, or why it was refused and a mend."""
+    """What was asked of the machine and what came of it; text: the value granted, or the reason and a remedy."""
 
     name: str
     granted: bool
@@ -88,8 +88,8 @@ class RealtimeRights:
         try:
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
         except OSError as error:
-            mend = "raise this user's rtprio limit (/etc/security/limits.conf) or grant CAP_SYS_NICE"
-            return Right(name, False, f"priority {priority}: {error.strerror}; {mend}.")
+            remedy = "raise this user's rtprio limit (/etc/security/limits.conf) or grant CAP_SYS_NICE"
+            return Right(name, False, f"priority {priority}: {error.strerror}; {remedy}.")
         undo.callback(os.sched_setscheduler, 0, *before)
         others = _raise_others(max(priority - 1, 1), undo)
         return Right(name, True, f"priority {priority}; other threads of the process that run Python: {others}")
@@ -144,8 +144,8 @@ def _locked_memory(undo: contextlib.ExitStack) -> Right:
     except (OSError, AttributeError):
         return Right(name, False, "this system locks no memory.")
     if refused:
-        mend = "raise this user's memlock limit (/etc/security/limits.conf) or grant CAP_IPC_LOCK"
-        return Right(name, False, f"{os.strerror(ctypes.get_errno())}; {mend}.")
+        remedy = "raise this user's memlock limit (/etc/security/limits.conf) or grant CAP_IPC_LOCK"
+        return Right(name, False, f"{os.strerror(ctypes.get_errno())}; {remedy}.")
     undo.callback(library.munlockall)
     return Right(name, True, "all pages, present and future")
 

@@ -228,7 +228,7 @@ def served(scenario: Scenario, built: Built, settings: Settings, say: Callable[[
 
 
 def _about(scenario: Scenario, built: Built) -> dict[str, Any]:
-    """What clients are told of the bench."""
+    """What the bench describes itself as to clients."""
     names = built.executive.simulation.command_names
     owners = {names[place]: part.name for part in built.executive.devices for place in part.commands}
     return {

@@ -121,7 +121,7 @@ class SetFault:
 
 @dataclass(frozen=True)
 class Arm:
-    """Arm a watchdog again: its safe state ends, also a latched one; a cause that is still there trips it anew."""
+    """Arm a watchdog again: its safe state ends, also a latched one; a cause that is still there trips it again."""
 
     watchdog: Watch
 
@@ -259,7 +259,7 @@ class Timeline:
                 bench.say("refused", type(action).__name__, str(error))
 
     def end_ramp(self, name: str) -> None:
-        """A command has been set anew, by the timeline or from outside: a ramp that goes on would take it back."""
+        """A command has been set again, by the timeline or from outside: a ramp that goes on would take it back."""
         self._rests = [pair for pair in self._rests if pair[0] != name]
 
     def _start(self, action: Action, bench: Bench) -> None:

@@ -1,7 +1,7 @@
 """Watchdogs: what must not go on unnoticed, and the safe state to which it brings commands.
 
 Each looks before every step. What it finds is an event "trip" with time and cause; when the cause has gone, and the
-watchdog is not latched, an event "recover". While tripped it sets its commands anew each frame, after those of devices
+watchdog is not latched, an event "recover". While tripped it sets its commands again each frame, after those of devices
 and of the timeline.
 """
 
@@ -114,7 +114,7 @@ class Watch:
         return found
 
     def arm(self) -> bool:
-        """End the safe state, also a latched one; a cause that is still there trips it anew. Whether it was tripped."""
+        """End a safe state, latched or not; a cause that is still there trips it again. Whether it was tripped."""
         tripped, self.tripped = self.tripped, False
         return tripped
 

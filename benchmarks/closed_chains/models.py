@@ -74,7 +74,7 @@ def _system(name: str, bodies: list[Body], loops: list[Loop]) -> System:
 def four_bars(count: int) -> System:
     """A chain of four-bars in one tree, depth first: cranks and couplers outwards, rockers on the way back."""
     if count < 1:
-        raise ModelError(f"{count} four-bars", where="bench", mend="Give at least 1")
+        raise ModelError(f"{count} four-bars", where="bench", remedy="Give at least 1")
     bodies: list[Body] = []
     rockers: list[Body] = []
     loops: list[Loop] = []
@@ -163,7 +163,7 @@ def grasp() -> System:
 def bars(count: int) -> System:
     """One plane loop of `count` bars, the ground among them: two branches from the ground that meet."""
     if count < 4:
-        raise ModelError(f"a loop of {count} bars", where="bench", mend="Give at least 4: fewer do not move")
+        raise ModelError(f"a loop of {count} bars", where="bench", remedy="Give at least 4: fewer do not move")
     half, length, turn = count // 2, 2.0 / count, 2.0 * np.pi / count  # a regular polygon
     branches = (("left", half, UPRIGHT, np.pi, -turn), ("right", count - 1 - half, UPRIGHT @ _at(length), 0.0, turn))
     bodies: list[Body] = []
@@ -180,7 +180,7 @@ def bars(count: int) -> System:
 def mesh(count: int) -> System:
     """A row of pendulums of slightly different lengths, neighbours tied by couplers: `count` loops in one mesh."""
     if count < 1:
-        raise ModelError(f"a mesh of {count} loops", where="bench", mend="Give at least 1")
+        raise ModelError(f"a mesh of {count} loops", where="bench", remedy="Give at least 1")
     lengths = [0.4 + 0.02 * np.sin(1.7 * i) for i in range(count + 1)]
     bodies: list[Body] = []
     loops: list[Loop] = []

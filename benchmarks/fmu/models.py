@@ -17,7 +17,7 @@ from limberjack.engine.model.system import System
 N = 20
 DT = 1e-3
 INTEGRATOR = "semi_implicit"
-#: cycles after which a run begins anew: the chain then hangs much as it began, with tame speeds
+#: cycles after which a run begins again: the chain then hangs much as it began, with tame speeds
 RESTART = 500
 FLOOR = SOURCES.parent / "floor.c"
 Names = Sequence[str]

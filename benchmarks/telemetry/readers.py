@@ -124,7 +124,7 @@ async def _all_browsers(address: str, count: int, notes: Any, ended: threading.E
 
 
 async def _browser(address: str, notes: Any, stay_s: float) -> None:
-    """stay_s : connection after which it comes anew; 0: it stays"""
+    """stay_s : connection after which it comes again; 0: it stays"""
     import aiohttp
 
     async with aiohttp.ClientSession() as session:

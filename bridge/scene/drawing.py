@@ -119,7 +119,7 @@ class Drawing:
         return surface
 
     def _room(self) -> bool:
-        """Whether there is room for one more surface; the first time that there is none is told."""
+        """Whether there is room for one more surface; the first time that there is none is reported."""
         full = self._points > _MOST_POINTS
         if full and not self._full:
             self.warnings.append(f"only some shapes are drawn: all have more than {_MOST_POINTS} points")

@@ -55,7 +55,7 @@ class Commander:
         self._holds, self._last, self._closed = False, 0.0, False
 
     def check(self, order: Order, actor: Actor) -> None:
-        """Raise OrderRefused if the order cannot or may not be carried out; the refusal is told to everybody."""
+        """Raise OrderRefused if the order cannot or may not be carried out; everybody learns of the refusal."""
         try:
             examine(order, self._session())
             permit(order, actor, self._rules)

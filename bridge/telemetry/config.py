@@ -67,13 +67,13 @@ def load_config(path: Path) -> GatewaySpec:
     """Read and check a gateway's file. ModelError with file, line and field path for whatever is wrong with it."""
     document = read_document(path)
     if not isinstance(document.root.content, dict):
-        mend = f"Begin with 'limberjack_gateway: 1'; see {PAGE}"
-        raise ModelError("the file is not a mapping of fields", where=document.place(()), mend=mend)
+        remedy = f"Begin with 'limberjack_gateway: 1'; see {PAGE}"
+        raise ModelError("the file is not a mapping of fields", where=document.place(()), remedy=remedy)
     spec = validated(GatewaySpec, document, Dialect(GatewaySpec, PAGE))
     for place, allow in enumerate(spec.allow or ()):
         for action in allow.actions:
             if action != "*" and action not in ACTIONS:
                 where = document.place(("allow", place, "actions"))
-                what, mend = f"'{action}' is no action", f"Use {', '.join(ACTIONS)} or *"
-                raise ModelError(what, where=where, mend=mend)
+                what, remedy = f"'{action}' is no action", f"Use {', '.join(ACTIONS)} or *"
+                raise ModelError(what, where=where, remedy=remedy)
     return spec

@@ -24,7 +24,7 @@ from limberjack.engine.common import arguments
 log = logging.getLogger("limberjack.gateway")
 
 _WATCH_S = 0.5
-_HANGS_S = 5.0  # an outlet that long in one call is told of
+_HANGS_S = 5.0  # an outlet that long in one call is reported
 _DROPS_TOLD_S = 5.0  # between two notices of dropped samples of one outlet
 _CLOSE_S = 3.0
 
@@ -184,7 +184,7 @@ class Gateway:
 
 
 class _Watch:
-    """What was told about one outlet."""
+    """What was reported about one outlet."""
 
     def __init__(self) -> None:
         self._hangs = False

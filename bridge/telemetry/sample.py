@@ -57,7 +57,7 @@ def printable(text: str) -> str:
 class Outlet(Protocol):
     """One way out of the gateway, with its own thread and bounded queue, so that none waits for another.
 
-    `open` binds or connects and raises what a user can mend; after it the gateway calls `sample` and `notice` on the
+    `open` binds or connects and raises what a user can fix; after it the gateway calls `sample` and `notice` on the
     outlet's own thread, in order.
     """
 

@@ -22,7 +22,7 @@ log = logging.getLogger("limberjack.gateway")
 _SLICE_S = 0.25  # between two looks at the connection while nothing comes
 _SILENT_S = 10.0  # without any message: ask, and connect again if there is no answer
 _PAUSES_S = (0.25, 4.0)  # between attempts to connect: first, longest
-_NOTICES_A_HEARTBEAT = 5  # of one kind; of more the number is told
+_NOTICES_A_HEARTBEAT = 5  # of one kind; of more the number is reported
 _PARAMETERS_S = 10.0  # least time between two readings of all parameters
 _SEVERITY = {"failed": 2, "refused": 1, "shutdown": 1, "key_refused": 1, "handshake_failed": 1}
 _SEVERITY |= {"restarted": 2, "checkpoint_failed": 1}
@@ -148,7 +148,7 @@ class Source:
             session.client.status()
 
     def _count(self, sequence: int) -> None:
-        """Note how many messages are missing. Raises _Lost when the engine began to count anew."""
+        """Note how many messages are missing. Raises _Lost when the engine began to count again."""
         last, self._sequence = self._sequence, sequence
         if last is None:
             return

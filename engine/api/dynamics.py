@@ -320,7 +320,7 @@ class Dynamics:
         return True
 
     def _finite_accelerations(self, q: ArrayLike, vdot: np.ndarray) -> None:
-        """ArgumentError that names the velocity of the first acceleration that is no number."""
+        """ArgumentError that names the velocity of the first acceleration that is NaN or infinite."""
         bad = np.nonzero(~np.isfinite(vdot))[0]
         if bad.size:
             raise ArgumentError(

@@ -327,7 +327,7 @@ class Simulation:
         return self._parts[name]
 
     def changed(self) -> None:
-        """Outputs are computed anew at the next look; whoever writes into `part` calls this.
+        """Outputs are computed again at the next look; whoever writes into `part` calls this.
 
         Until the first step rotors of motors turn with their joints.
         """

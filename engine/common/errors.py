@@ -1,6 +1,6 @@
 """Every error that a user, a file, a client or an importer can cause.
 
-Each message says what is wrong, where (file, line or field path, name), why, and how to mend it.
+Each message says what is wrong, where (file, line or field path, name), why, and how to fix it.
 """
 
 from __future__ import annotations
@@ -35,26 +35,26 @@ class ModelError(LimberjackError, ValueError):
     ----------
     what : what is wrong, one sentence without a full stop
     where : file, line or field path, as a user would look for it ("arm.yaml:12, bodies[2].mass")
-    mend : how to put it right, one imperative sentence without a full stop
+    remedy : how to put it right, one imperative sentence without a full stop
     """
 
     exit_code = ExitCode.BAD_INPUT
 
-    def __init__(self, what: str, *, where: str = "", mend: str = "") -> None:
-        self.what, self.where, self.mend = what, where, mend
+    def __init__(self, what: str, *, where: str = "", remedy: str = "") -> None:
+        self.what, self.where, self.remedy = what, where, remedy
         message = f"{where}: {what}" if where else what
-        super().__init__(" ".join(_sentence(part) for part in (message, mend) if part))
+        super().__init__(" ".join(_sentence(part) for part in (message, remedy) if part))
 
     def __reduce__(self) -> tuple:
-        return _rebuild_model_error, (type(self), self.what, self.where, self.mend)
+        return _rebuild_model_error, (type(self), self.what, self.where, self.remedy)
 
 
 def _sentence(text: str) -> str:
     return text if text.endswith("?") else f"{text}."
 
 
-def _rebuild_model_error(kind: type[ModelError], what: str, where: str, mend: str) -> ModelError:
-    return kind(what, where=where, mend=mend)
+def _rebuild_model_error(kind: type[ModelError], what: str, where: str, remedy: str) -> ModelError:
+    return kind(what, where=where, remedy=remedy)
 
 
 class ModelWarning(UserWarning):

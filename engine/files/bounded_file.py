@@ -28,7 +28,7 @@ _KINDS = (
 _OPEN = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
-def size_of(path: Path, most: int = MAX_BYTES, mend: str = "Give a smaller file") -> int:
+def size_of(path: Path, most: int = MAX_BYTES, remedy: str = "Give a smaller file") -> int:
     """Bytes of a regular file of at most ``most`` bytes. ModelError for any other, which is not opened.
 
     For files that a library opens by their name; `read_bytes` also holds where a file is changed meanwhile.
@@ -36,23 +36,23 @@ def size_of(path: Path, most: int = MAX_BYTES, mend: str = "Give a smaller file"
     try:
         found = path.stat()
     except FileNotFoundError:
-        raise ModelError("the file does not exist", where=str(path), mend="Check the path") from None
+        raise ModelError("the file does not exist", where=str(path), remedy="Check the path") from None
     except (OSError, ValueError) as error:
-        raise ModelError(f"cannot read the file: {error}", where=str(path), mend="Check path and rights") from None
-    return _checked(found, path, most, mend)
+        raise ModelError(f"cannot read the file: {error}", where=str(path), remedy="Check path and rights") from None
+    return _checked(found, path, most, remedy)
 
 
-def read_bytes(path: Path, most: int = MAX_BYTES, mend: str = "Give a smaller file") -> bytes:
+def read_bytes(path: Path, most: int = MAX_BYTES, remedy: str = "Give a smaller file") -> bytes:
     """The content of a regular file of at most ``most`` bytes; ModelError if it cannot be read or is larger."""
-    size_of(path, most, mend)
+    size_of(path, most, remedy)
     try:
         with os.fdopen(os.open(path, _OPEN), "rb") as stream:
-            _checked(os.fstat(stream.fileno()), path, most, mend)
+            _checked(os.fstat(stream.fileno()), path, most, remedy)
             content = stream.read(most + 1)
     except OSError as error:
-        raise ModelError(f"cannot read the file: {error}", where=str(path), mend="Check path and rights") from None
+        raise ModelError(f"cannot read the file: {error}", where=str(path), remedy="Check path and rights") from None
     if len(content) > most:
-        raise _larger(path, most, mend)
+        raise _larger(path, most, remedy)
     return content
 
 
@@ -73,7 +73,7 @@ def check_zip(path: Path, most_bytes: int, most_files: int) -> None:
         table = struct.unpack_from("<Q", tail, end - 76 + 40)[0]
     if table > most_files * _ZIP_ENTRY:
         what = f"the archive holds more than {most_files} files"
-        raise ModelError(what, where=str(path), mend="Give an archive of fewer files")
+        raise ModelError(what, where=str(path), remedy="Give an archive of fewer files")
 
 
 def is_there(path: Path) -> bool:
@@ -93,15 +93,15 @@ def is_special(path: Path) -> bool:
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
-def _checked(found: os.stat_result, path: Path, most: int, mend: str) -> int:
+def _checked(found: os.stat_result, path: Path, most: int, remedy: str) -> int:
     if not stat.S_ISREG(found.st_mode):
         kind = next((name for test, name in _KINDS if test(found.st_mode)), "something else")
-        raise ModelError(f"this is not a file but {kind}", where=str(path), mend="Give the path of a file")
+        raise ModelError(f"this is not a file but {kind}", where=str(path), remedy="Give the path of a file")
     if found.st_size > most:
-        raise _larger(path, most, mend)
+        raise _larger(path, most, remedy)
     return found.st_size
 
 
-def _larger(path: Path, most: int, mend: str) -> ModelError:
+def _larger(path: Path, most: int, remedy: str) -> ModelError:
     shown = f"{most >> 20} MiB" if most >> 20 else f"{most} bytes"
-    return ModelError(f"the file is larger than {shown}", where=str(path), mend=mend)
+    return ModelError(f"the file is larger than {shown}", where=str(path), remedy=remedy)

@@ -67,9 +67,9 @@ class Element:
         """Three finite numbers."""
         return self.numbers(attribute, 3) if attribute in self.attributes else default
 
-    def fail(self, what: str, mend: str) -> NoReturn:
+    def fail(self, what: str, remedy: str) -> NoReturn:
         """Raise a ModelError at this element."""
-        raise ModelError(what, where=f"{self.place}, {self.label}", mend=mend)
+        raise ModelError(what, where=f"{self.place}, {self.label}", remedy=remedy)
 
     def numbers(self, attribute: str, count: int) -> tuple[float, ...]:
         """A required attribute of ``count`` finite numbers."""
@@ -94,14 +94,14 @@ def read_xml(path: Path) -> Element:
         defusedxml.sax.parseString(content, builder, forbid_dtd=True)
     except SAXParseException as error:
         where = f"{path}:{error.getLineNumber()}"
-        raise ModelError(f"not well-formed XML: {error.getMessage()}", where=where, mend="Mend the XML") from None
+        raise ModelError(f"not well-formed XML: {error.getMessage()}", where=where, remedy="Mend the XML") from None
     except DefusedXmlException:
         what = "document type definitions and entities are refused: they can hide hostile content"
-        raise ModelError(what, where=builder.here, mend="Remove the <!DOCTYPE …> part") from None
+        raise ModelError(what, where=builder.here, remedy="Remove the <!DOCTYPE …> part") from None
     except (SAXException, LookupError, ValueError) as error:
         if isinstance(error, ModelError):
             raise
-        raise ModelError(f"unreadable XML: {error}", where=builder.here, mend="Write the file as UTF-8") from None
+        raise ModelError(f"unreadable XML: {error}", where=builder.here, remedy="Write the file as UTF-8") from None
     return builder.root()
 
 
@@ -109,7 +109,7 @@ def _check_amount(content: bytes, builder: _Builder) -> None:
     """Refuse before parsing what cannot but be too large. Each element has one or two "<"; comments may have some."""
     for sign, most, what in ((b"<", 4 * MAX_ELEMENTS, "tags"), (b"=", MAX_ATTRIBUTES, "attributes")):
         if content.count(sign) > most:
-            raise ModelError(f"the XML has more than {most} {what}", where=builder.here, mend=_PLAIN)
+            raise ModelError(f"the XML has more than {most} {what}", where=builder.here, remedy=_PLAIN)
 
 
 class _Builder(handler.ContentHandler):
@@ -130,7 +130,7 @@ class _Builder(handler.ContentHandler):
     def root(self) -> Element:
         """The root element, once the text has been parsed."""
         if self._root is None:
-            raise ModelError("the file has no XML element", where=self._file, mend="Give a URDF or MJCF file")
+            raise ModelError("the file has no XML element", where=self._file, remedy="Give a URDF or MJCF file")
         return self._root
 
     def startElement(self, name: str, attrs: AttributesImpl) -> None:

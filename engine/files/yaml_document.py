@@ -100,7 +100,7 @@ def read_document(path: Path) -> Document:
         text = read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         what = f"the file is not UTF-8 text: {error.reason} at byte {error.start}"
-        raise ModelError(what, where=file, mend="Save it as UTF-8") from None
+        raise ModelError(what, where=file, remedy="Save it as UTF-8") from None
     return parse_document(text, file)
 
 
@@ -109,19 +109,19 @@ def parse_document(text: str, file: str) -> Document:
     directive = _TAGS.search(text)
     if directive is not None:
         where = f"{file}:{text.count(chr(10), 0, directive.start()) + 1}"
-        raise ModelError("tags are not allowed", where=where, mend="Remove the %TAG directive")
+        raise ModelError("tags are not allowed", where=where, remedy="Remove the %TAG directive")
     try:
         root = _Builder(file).document(yaml.parse(text, Loader=_LOADER))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f"{file}:{mark.line + 1}" if mark else file
         what = f"not valid YAML: {error.problem or error.context}"
-        raise ModelError(what, where=where, mend=_syntax_mend(text, mark)) from None
+        raise ModelError(what, where=where, remedy=_syntax_mend(text, mark)) from None
     except (yaml.YAMLError, ValueError) as error:
         if isinstance(error, ModelError):
             raise
         what = f"not valid YAML: {str(error).splitlines()[0]}"
-        raise ModelError(what, where=file, mend="Remove characters that are not text") from None
+        raise ModelError(what, where=file, remedy="Remove characters that are not text") from None
     return Document(file, root)
 
 
@@ -155,7 +155,7 @@ class _Builder:
                     )
                 root = self._value(next(events), events, 0)
         if root is None:
-            raise ModelError("the file is empty", where=self._file, mend="Write a model; see docs/model-format.md")
+            raise ModelError("the file is empty", where=self._file, remedy="Write a model; see docs/model-format.md")
         return root
 
     def _value(self, event: Any, events: Iterator[Any], depth: int) -> Value:
@@ -184,8 +184,8 @@ class _Builder:
         self._count += count
         if self._count > MAX_VALUES:
             what = "aliases expand to" if count > 1 else "the file has"
-            mend = "Use fewer aliases" if count > 1 else _SMALLER
-            self._fail(event, f"{what} more than {MAX_VALUES} keys and values", mend)
+            remedy = "Use fewer aliases" if count > 1 else _SMALLER
+            self._fail(event, f"{what} more than {MAX_VALUES} keys and values", remedy)
 
     def _too_deep(self, event: Any) -> NoReturn:
         what = f"nested deeper than {MAX_DEPTH} levels"
@@ -243,5 +243,5 @@ class _Builder:
         self._add(1, event)
         return str(event.value)
 
-    def _fail(self, event: Any, what: str, mend: str) -> NoReturn:
-        raise ModelError(what, where=f"{self._file}:{event.start_mark.line + 1}", mend=mend)
+    def _fail(self, event: Any, what: str, remedy: str) -> NoReturn:
+        raise ModelError(what, where=f"{self._file}:{event.start_mark.line + 1}", remedy=remedy)

@@ -55,7 +55,7 @@ def to_bytes(system: System) -> bytes:
         content = _packed(System, system, "system")
     except _Misfit as misfit:
         where = system.source or f"system '{system.name}'"
-        raise ModelError(str(misfit), where=where, mend="Give the field a value of its type") from None
+        raise ModelError(str(misfit), where=where, remedy="Give the field a value of its type") from None
     body: bytes = msgpack.packb([_catalogue(), content])
     return _HEADER.pack(_MAGIC, VERSION, 0, len(body), hashlib.sha256(body).digest()) + body
 
@@ -70,14 +70,14 @@ def from_bytes(data: bytes, where: str) -> System:
         content = _opened(data, where)
         if not content.begins_with(msgpack.packb(_catalogue())):
             what = "the model was written by another version of Limberjack, whose models have other fields"
-            raise ModelError(what, where=where, mend=_AGAIN)
+            raise ModelError(what, where=where, remedy=_AGAIN)
         system: System = _unpacked(System, content, "system")
         content.finish()
-        examine(system, "warn", plain_locate)  # the checks alone: what they make anew could differ in the last bit
+        examine(system, "warn", plain_locate)  # the checks alone: what they make again could differ in the last bit
     except ModelError:
         raise
     except _UNFIT as error:
-        raise ModelError(f"the model cannot be used: {error}", where=where, mend=_AGAIN) from None
+        raise ModelError(f"the model cannot be used: {error}", where=where, remedy=_AGAIN) from None
     return system
 
 
@@ -138,16 +138,16 @@ class _Content:
 def _opened(data: bytes, where: str) -> _Content:
     """Catalogue and content of the file, header and checksum checked."""
     if len(data) < _HEADER.size or data[: len(_MAGIC)] != _MAGIC:
-        mend = "Give a file that Limberjack wrote"
-        raise ModelError(f"this is no {SUFFIX} model (other first bytes)", where=where, mend=mend)
+        remedy = "Give a file that Limberjack wrote"
+        raise ModelError(f"this is no {SUFFIX} model (other first bytes)", where=where, remedy=remedy)
     _, version, zero, length, digest = _HEADER.unpack_from(data)
     if version != VERSION:
         what = f"the model has format {version}; this version of Limberjack reads format {VERSION}"
-        raise ModelError(what, where=where, mend="Use the version that wrote it, or write it again")
+        raise ModelError(what, where=where, remedy="Use the version that wrote it, or write it again")
     body = data[_HEADER.size :]
     if zero or len(body) != length or hashlib.sha256(body).digest() != digest:
         what = f"the model is damaged: {len(body)} of {length} bytes, or a wrong checksum"
-        raise ModelError(what, where=where, mend=_AGAIN)
+        raise ModelError(what, where=where, remedy=_AGAIN)
     return _Content(body)
 
 

@@ -81,14 +81,14 @@ def build(system: System) -> Plant:
 
 
 def _require_distance(plant: Plant, system: System) -> None:
-    """Where a body starts at the centre of a central field, its potential energy there is no number."""
+    """Where a body starts at the centre of a central field, its potential energy there is not a number."""
     totals = np.zeros(12)
     entries().totals(plant.ints, plant.floats, plant.new_work(), system.q0, system.v0, totals)
     if not np.isfinite(totals[1]):
         raise ModelError(
             "the centre of mass of a body starts at the centre of the central field, where gravity has no end",
             where=f"{system.source or system.name}, gravity",
-            mend="Give the centre's position, or the body an initial position away from it",
+            remedy="Give the centre's position, or the body an initial position away from it",
         )
 
 
@@ -102,7 +102,7 @@ def _require_depth_first(system: System) -> None:
             raise ModelError(
                 f"body '{body.name}' does not follow its parent '{body.hinge.parent}' depth first",
                 where=body.where or system.source or system.name,
-                mend="Pass a System made by hand through limberjack.engine.model.validate.validate, which sorts it",
+                remedy="Pass a System made by hand through limberjack.engine.model.validate.validate, which sorts it",
             )
         branch.append(body.name)
 
@@ -272,7 +272,7 @@ def _reaction_row(plant: Plant, system: System, sensor: Sensor) -> tuple[int, np
         raise ModelError(
             f"sensor '{sensor.name}' asks for the reaction of hinge '{sensor.target}', which is fixed and merged",
             where=sensor.where or system.source,
-            mend="Write 'merge: false' at the hinge, or load the model with merge=False",
+            remedy="Write 'merge: false' at the hinge, or load the model with merge=False",
         )
     return plant.hinge_rows[sensor.target]
 
@@ -302,7 +302,7 @@ def _effective_inertia(plant: Plant, system: System) -> np.ndarray:
             "the mass matrix at the initial coordinates is not positive definite, so the stiffness of the hinge "
             "limits cannot be chosen",
             where=system.source or system.name,
-            mend="Give the massless bodies mass or armature, or give limit_stiffness and limit_damping",
+            remedy="Give the massless bodies mass or armature, or give limit_stiffness and limit_damping",
         ) from error
     return np.asarray(1.0 / np.sum(factor * factor, axis=0))
 

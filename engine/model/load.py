@@ -60,20 +60,20 @@ def load(
 
     Raises
     ------
-    ModelError : what is wrong, at which file and line or field, and how to mend it
+    ModelError : what is wrong, at which file and line or field, and how to fix it
     MissingExtraError : MJCF without the package ``mujoco``
 
     Warns with one ModelWarning that lists ``System.warnings``.
     """
     if base not in (None, "fixed", "free"):
-        raise ModelError(f"base is {base!r}", where="load", mend='Give "fixed", "free" or None')
+        raise ModelError(f"base is {base!r}", where="load", remedy='Give "fixed", "free" or None')
     if mimic not in MIMICS:
-        raise ModelError(f"mimic is {mimic!r}", where="load", mend='Give "couple", "independent" or "refuse"')
+        raise ModelError(f"mimic is {mimic!r}", where="load", remedy='Give "couple", "independent" or "refuse"')
     for name, value in (("strict", strict), ("merge", merge)):
         if value not in (None, True, False):
-            raise ModelError(f"{name} is {value!r:.40}", where="load", mend="Give True, False or None")
+            raise ModelError(f"{name} is {value!r:.40}", where="load", remedy="Give True, False or None")
     if not isinstance(path, (str, os.PathLike)):
-        raise ModelError(f"{path!r:.80} is not a path", where="load", mend="Give the path of a model file")
+        raise ModelError(f"{path!r:.80} is not a path", where="load", remedy="Give the path of a model file")
     system, by_file, locate = _read(Path(path), mimic)
     strict = by_file if strict is None else strict
     policy: InertiaPolicy = "refuse" if strict is None and _refuses(Path(path)) else "warn"
@@ -83,7 +83,7 @@ def load(
         checked = assemble_initial(examine(changed, policy, locate))
     if checked.warnings and strict:
         what = "refused because of strict: " + _in_short(checked.warnings, "; ")
-        raise ModelError(what, where=str(path), mend="Mend the file, or load it without strict")
+        raise ModelError(what, where=str(path), remedy="Mend the file, or load it without strict")
     if checked.warnings:
         warnings.warn(f"{path}:\n" + _in_short(checked.warnings, "\n"), ModelWarning, stacklevel=2)
     return checked
@@ -111,7 +111,7 @@ def _read(path: Path, mimic: Mimic) -> tuple[System, bool | None, Locate]:
         return read_archive(path), None, plain_locate
     if suffix not in (".urdf", ".xml"):
         what = f"unknown kind of model file '{suffix}'"
-        raise ModelError(what, where=str(path), mend=f"Use one of: {SUFFIXES}")
+        raise ModelError(what, where=str(path), remedy=f"Use one of: {SUFFIXES}")
     root = read_xml(path)
     if root.tag == "robot":
         return read_urdf(root, str(path), mimic), None, plain_locate
@@ -131,7 +131,9 @@ def _pull(system: System, gravity: ArrayLike | None) -> System:
     except (TypeError, ValueError):
         field = np.zeros(0)
     if field.shape != (3,) or not usable(field):
-        raise ModelError(f"gravity is {gravity!r:.60}", where="load", mend="Give m/s² along x, y, z: 3 finite numbers")
+        raise ModelError(
+            f"gravity is {gravity!r:.60}", where="load", remedy="Give m/s² along x, y, z: 3 finite numbers"
+        )
     return replace(system, gravity=field, central=None)
 
 
@@ -155,7 +157,7 @@ def _rebase(system: System, base: Base | None) -> System:
     if len(roots) > 1:
         named = ", ".join(f"'{body.name}'" for body in roots[:6])
         what = f"base={base!r} is ambiguous: several bodies hang on the world ({named})"
-        raise ModelError(what, where=system.source, mend="Load with base=None")
+        raise ModelError(what, where=system.source, remedy="Load with base=None")
     (root,) = roots
     changed = _rebased(root, base)
     if changed is root:
@@ -178,7 +180,7 @@ def _rebased(root: Body, base: Base) -> Body:
         return root
     if hinge.type not in ("fixed", "free"):
         what = f"base={base!r} cannot replace the {hinge.type} hinge '{hinge.name}' of '{root.name}'"
-        raise ModelError(what, where=hinge.where, mend="Load with base=None")
+        raise ModelError(what, where=hinge.where, remedy="Load with base=None")
     if base == "free":
         return replace(root, hinge=replace(hinge, type="free", dofs=(), merge=True))
     held = replace(hinge, type="fixed", inboard=hinge.inboard @ _initial_pose(root), dofs=(), q0=hinge.v0[:0])

@@ -30,6 +30,6 @@ def where_is(item: Item) -> str:
     return item.where or f"{type(item).__name__.lower()} '{item.name}'"
 
 
-def refuse(item: Item, field: str, what: str, mend: str, locate: Locate) -> NoReturn:
+def refuse(item: Item, field: str, what: str, remedy: str, locate: Locate) -> NoReturn:
     """Raise the ModelError about one field of an item."""
-    raise ModelError(what, where=locate(where_is(item), field), mend=mend)
+    raise ModelError(what, where=locate(where_is(item), field), remedy=remedy)

@@ -81,14 +81,14 @@ def examine(system: System, inertia: InertiaPolicy, locate: Locate) -> System:
 def _check_globals(system: System) -> None:
     where = system.source or f"system '{system.name}'"
     if not system.bodies:
-        raise ModelError("the model has no bodies", where=where, mend="Add at least one body")
+        raise ModelError("the model has no bodies", where=where, remedy="Add at least one body")
     if np.shape(system.gravity) != (3,) or not usable(system.gravity):
-        raise ModelError("gravity is not 3 finite numbers", where=f"{where}, gravity", mend="Give m/s² along x, y, z")
+        raise ModelError("gravity is not 3 finite numbers", where=f"{where}, gravity", remedy="Give m/s² along x, y, z")
     if not (usable(system.dt) and system.dt > 0):
-        raise ModelError(f"dt is {system.dt} s", where=f"{where}, dt", mend="Give a step > 0")
+        raise ModelError(f"dt is {system.dt} s", where=f"{where}, dt", remedy="Give a step > 0")
     if system.integrator not in INTEGRATORS:
         what = f"unknown integrator '{system.integrator}'"
-        raise ModelError(what, where=f"{where}, integrator", mend=f"Use one of: {', '.join(INTEGRATORS)}")
+        raise ModelError(what, where=f"{where}, integrator", remedy=f"Use one of: {', '.join(INTEGRATORS)}")
 
 
 def _check_names(system: System, locate: Locate) -> None:

@@ -105,7 +105,7 @@ def _mesh_mass(positions: np.ndarray, frd: FrdFile, density: np.ndarray, shapes:
         return full
     if error > HOURGLASS:
         what = "the mode shapes zigzag within elements of reduced integration (hourglass motion)"
-        raise ModelError(what, where=where, mend="Use more elements through the thickness, or C3D20, S8, C3D10")
+        raise ModelError(what, where=where, remedy="Use more elements through the thickness, or C3D20, S8, C3D10")
     return reduced
 
 
@@ -120,7 +120,7 @@ def _densities(given: float | dict[str, float], frd: FrdFile, path: Path) -> np.
     absent = sorted(set(frd.materials) - set(given))
     if absent:
         what = f"there is no density of the material '{absent[0]}'"
-        raise ModelError(what, where=str(path), mend=f"Give densities of {', '.join(sorted(set(frd.materials)))}")
+        raise ModelError(what, where=str(path), remedy=f"Give densities of {', '.join(sorted(set(frd.materials)))}")
     return np.array([given[name] for name in frd.materials])
 
 
@@ -133,10 +133,10 @@ def _lines(elements: Sequence[Sequence[int]]) -> np.ndarray:
 
 
 def read_frd(path: Path, modes: bool = True) -> FrdFile:
-    """Mesh and, unless `modes` is false, displacements of all modes. ModelError with file, line, cause and mend."""
+    """Mesh and, unless `modes` is false, displacements of all modes. ModelError with file, line, cause and remedy."""
     if path.suffix.lower() != ".frd":
         what = "is no file of CalculiX's results"
-        raise ModelError(what, where=str(path), mend="Name the .frd file of a frequency step")
+        raise ModelError(what, where=str(path), remedy="Name the .frd file of a frequency step")
     size_of(path, MOST_BYTES, "Write fewer results")
     return _Reader(path, modes).read()
 
@@ -185,8 +185,8 @@ class _Reader:
             raise
         except (ValueError, KeyError, IndexError) as error:
             what = f"the line cannot be understood ({error})"
-            mend = "Write the results as text, by *NODE FILE, without OUTPUT=2D"
-            raise ModelError(what, where=f"{self._path}:{self._line}", mend=mend) from None
+            remedy = "Write the results as text, by *NODE FILE, without OUTPUT=2D"
+            raise ModelError(what, where=f"{self._path}:{self._line}", remedy=remedy) from None
         return self._whole()
 
     def _record(self, block: str, line: str) -> None:
@@ -196,8 +196,8 @@ class _Reader:
         elif block == "elements" and line.startswith(" -1"):
             if int(line[13:18]) in FLAT:
                 what = f"element {int(line[3:13])} is stored as a line or a surface, without its thickness"
-                mend = "Write shells and beams expanded: *NODE FILE, OUTPUT=3D"
-                raise ModelError(what, where=f"{self._path}:{self._line}", mend=mend)
+                remedy = "Write shells and beams expanded: *NODE FILE, OUTPUT=3D"
+                raise ModelError(what, where=f"{self._path}:{self._line}", remedy=remedy)
             self._elements.append([])
             self._numbers.append(int(line[3:13]))
             self._material_of.append(int(line[23:28]))
@@ -210,16 +210,16 @@ class _Reader:
     def _whole(self) -> FrdFile:
         if not self._ids or (self._modes and not self._frequencies):
             what = "holds no modes" if self._ids else "holds no mesh"
-            mend = "Run a *FREQUENCY step with *NODE FILE and U"
-            raise ModelError(what, where=str(self._path), mend=mend)
+            remedy = "Run a *FREQUENCY step with *NODE FILE and U"
+            raise ModelError(what, where=str(self._path), remedy=remedy)
         for what, values in (
             ("positions", self._positions),
             ("frequencies", self._frequencies),
             ("modes", self._shapes),
         ):
             if not np.all(np.isfinite(np.asarray(values))):
-                mend = "Run the frequency step again and look at its messages"
-                raise ModelError(f"{what} are not finite numbers", where=str(self._path), mend=mend)
+                remedy = "Run the frequency step again and look at its messages"
+                raise ModelError(f"{what} are not finite numbers", where=str(self._path), remedy=remedy)
         names = [self._names.get(number, str(number)) for number in self._material_of]
         return FrdFile(
             np.array(self._ids),

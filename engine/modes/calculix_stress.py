@@ -87,12 +87,12 @@ def _of_steps(path: Path, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]
     blocks = read_stresses(path)
     if len(blocks) != len(names):
         what = f"holds the stresses of {len(blocks)} steps, but the body has {len(names)} unit loads"
-        raise ModelError(what, where=str(path), mend="Run the steps that 'limberjack modes --unit-loads' writes, all")
+        raise ModelError(what, where=str(path), remedy="Run the steps that 'limberjack modes --unit-loads' writes, all")
     keys = blocks[0][0]
     for number, (other, _) in enumerate(blocks[1:], start=2):
         if not np.array_equal(keys, other):
             what = f"step {number} prints other elements or points than step 1"
-            raise ModelError(what, where=str(path), mend="Run the steps as they were written")
+            raise ModelError(what, where=str(path), remedy="Run the steps as they were written")
     return keys, np.array([block for _, block in blocks])
 
 
@@ -101,8 +101,8 @@ def _check_work(path: Path, names: Sequence[str], error: np.ndarray, size: np.nd
     worst = int(np.argmax(wrong))
     if wrong[worst] > WORK:
         what = f"the stresses of step {worst + 1} do not carry the load '{names[worst]}' (virtual work)"
-        mend = "Write the unit loads anew and run them with the mesh, units and supports of the modes"
-        raise ModelError(what, where=str(path), mend=mend)
+        remedy = "Write the unit loads again and run them with the mesh, units and supports of the modes"
+        raise ModelError(what, where=str(path), remedy=remedy)
 
 
 def _gradients(
@@ -118,11 +118,11 @@ def _gradients(
         size = -1 if element is None else len(mesh.elements[element])
         if element is None or (size, int(count)) not in RULES:
             what = f"element {keys[start, 0]} with {count} integration points is not one of the mesh of the modes"
-            raise ModelError(what, where=str(path), mend="Use solids of 4, 6, 8, 10, 15 or 20 nodes, the same mesh")
+            raise ModelError(what, where=str(path), remedy="Use solids of 4, 6, 8, 10, 15 or 20 nodes, the same mesh")
         groups.setdefault((size, int(count)), []).append((int(start), element))
     if index:
         what = f"there are no stresses of element {next(iter(index))}"
-        raise ModelError(what, where=str(path), mend="Run the steps as they were written")
+        raise ModelError(what, where=str(path), remedy="Run the steps as they were written")
     for kind, members in groups.items():
         for at in range(0, len(members), CHUNK):
             yield _of_elements(kind, members[at : at + CHUNK], mesh, shapes)
@@ -145,7 +145,7 @@ def read_stresses(path: Path) -> list[tuple[np.ndarray, np.ndarray]]:
     """Of every step: element and integration point (P, 2), stresses (P, 3, 3). ModelError with file and line."""
     if path.suffix.lower() != ".dat":
         what = "is no file of CalculiX's printed results"
-        raise ModelError(what, where=str(path), mend="Name the .dat file of the steps with unit loads")
+        raise ModelError(what, where=str(path), remedy="Name the .dat file of the steps with unit loads")
     size_of(path, MOST_BYTES, "Print fewer results")
     blocks: list[tuple[np.ndarray, np.ndarray]] = []
     lines: list[tuple[int, str]] = []
@@ -159,7 +159,7 @@ def read_stresses(path: Path) -> list[tuple[np.ndarray, np.ndarray]]:
                 inside, lines = line.startswith(_TITLE), []
     blocks += [_block(path, lines)] if inside else []
     if not blocks:
-        raise ModelError("holds no stresses", where=str(path), mend="Run the steps with *EL PRINT, S")
+        raise ModelError("holds no stresses", where=str(path), remedy="Run the steps with *EL PRINT, S")
     return blocks
 
 
@@ -172,7 +172,7 @@ def _block(path: Path, lines: list[tuple[int, str]]) -> tuple[np.ndarray, np.nda
     if not lines or rows.shape != (len(lines), 8) or not np.all(np.isfinite(rows)):
         rows = np.array([_numbers(path, number, line) for number, line in lines]).reshape(-1, 8)
     if not len(rows):
-        raise ModelError("holds a step without stresses", where=str(path), mend="Run the steps with *EL PRINT, S")
+        raise ModelError("holds a step without stresses", where=str(path), remedy="Run the steps with *EL PRINT, S")
     order = np.lexsort((rows[:, 1], rows[:, 0]))
     return rows[order, :2].astype(np.int64), rows[order, 2:][:, [[0, 3, 4], [3, 1, 5], [4, 5, 2]]]
 
@@ -184,5 +184,5 @@ def _numbers(path: Path, number: int, line: str) -> list[float]:
         values = [np.nan]
     if not np.all(np.isfinite(values)):
         what = "the line is no element, integration point and six stresses"
-        raise ModelError(what, where=f"{path}:{number}", mend="Run the steps again and look at CalculiX's messages")
+        raise ModelError(what, where=f"{path}:{number}", remedy="Run the steps again and look at CalculiX's messages")
     return values

@@ -126,8 +126,8 @@ class _Check:
             if np.abs(data.axes[i] @ data.axes[i].T - np.eye(3)).max() > 1e-6 or np.linalg.det(data.axes[i]) < 0.0:
                 self._fail(f"axes[{i}]", "is no rotation matrix", "Give right-handed orthonormal axes as columns")
 
-    def _fail(self, field: str, what: str, mend: str) -> None:
-        raise ModelError(what, where=f"modal data '{self._data.name}', {field}", mend=mend)
+    def _fail(self, field: str, what: str, remedy: str) -> None:
+        raise ModelError(what, where=f"modal data '{self._data.name}', {field}", remedy=remedy)
 
     def _shapes(self) -> None:
         data = self._data
@@ -196,8 +196,8 @@ class _Check:
         data = self._data
         least = np.linalg.eigvalsh(data.mass) if data.modes else np.ones(1)
         if least[0] <= NEGATIVE * least[-1]:
-            mend = "Leave out modes that are combinations of others, and modes without mass"
-            self._fail("mass", f"is not positive definite (smallest eigenvalue {least[0]:.3g})", mend)
+            remedy = "Leave out modes that are combinations of others, and modes without mass"
+            self._fail("mass", f"is not positive definite (smallest eigenvalue {least[0]:.3g})", remedy)
         stiffness = np.linalg.eigvalsh(data.stiffness) if data.modes else np.ones(1)
         if stiffness[0] < -1e-6 * abs(stiffness[-1]):
             self._fail("stiffness", f"has the negative eigenvalue {stiffness[0]:.3g}", "Give a stable structure")
@@ -209,8 +209,8 @@ class _Check:
         for i, inertia in enumerate(central_inertias(data.masses, data.centres, data.inertias)):
             least = np.linalg.eigvalsh(inertia)
             if least[0] < -1e-9 * max(abs(data.inertias[i]).max(), abs(inertia).max(), 1e-300):
-                mend = "Give the inertia about the node, at least that of its mass at its centre"
-                self._fail(f"inertias[{i}]", "is smaller than that of the mass at its centre", mend)
+                remedy = "Give the inertia about the node, at least that of its mass at its centre"
+                self._fail(f"inertias[{i}]", "is smaller than that of the mass at its centre", remedy)
 
 
 def central_inertias(masses: np.ndarray, centres: np.ndarray, inertias: np.ndarray) -> np.ndarray:

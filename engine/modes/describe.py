@@ -42,12 +42,12 @@ Named = TypeVar("Named", NodeSpec, MaterialSpec, SectionSpec)
 
 
 def read_description(path: str | Path) -> tuple[DescriptionSpec, Document]:
-    """The checked description and its lines. ModelError with file, line, field, cause and mend."""
+    """The checked description and its lines. ModelError with file, line, field, cause and remedy."""
     document = read_document(Path(path))
     content = document.root.plain()
     if not isinstance(content, dict):
-        mend = "Begin with 'limberjack_modes: 1'; see docs/modes.md"
-        raise ModelError("the file is not a mapping of fields", where=document.place(()), mend=mend)
+        remedy = "Begin with 'limberjack_modes: 1'; see docs/modes.md"
+        raise ModelError("the file is not a mapping of fields", where=document.place(()), remedy=remedy)
     try:
         return DescriptionSpec.model_validate(content), document
     except ValidationError as error:
@@ -81,8 +81,8 @@ def write_unit_loads(path: str | Path, out: str | Path) -> int:
     try:
         if not inboard or (spec.calculix is None and spec.matrices is None):
             what = "unit loads are those of a CalculiX mesh that is held at an inboard node"
-            mend = "Give results or matrices of CalculiX, and cantilever or Craig-Bampton modes"
-            raise ModelError(what, where=document.place(("reduction",)), mend=mend)
+            remedy = "Give results or matrices of CalculiX, and cantilever or Craig-Bampton modes"
+            raise ModelError(what, where=document.place(("reduction",)), remedy=remedy)
         if spec.calculix is not None:
             found = calculix_results(spec.calculix, folder)
             assert found.deck is not None
@@ -130,7 +130,7 @@ def _placed(error: ModelError, document: Document) -> ModelError:
     """The error with the description's file in front, if it names no file itself."""
     if not error.where.startswith(("frame '", "structure '", "interface", "mass matrix", "modal data '")):
         return error
-    return ModelError(error.what, where=f"{document.file}, {error.where}", mend=error.mend)
+    return ModelError(error.what, where=f"{document.file}, {error.where}", remedy=error.remedy)
 
 
 def _no_ties(spec: DescriptionSpec, document: Document) -> None:
@@ -140,7 +140,7 @@ def _no_ties(spec: DescriptionSpec, document: Document) -> None:
             raise ModelError(
                 what,
                 where=document.place(("interface", i)),
-                mend="Name a node of the frame; join it to others by stiff beams",
+                remedy="Name a node of the frame; join it to others by stiff beams",
             )
 
 
@@ -151,7 +151,7 @@ def frame_of(name: str, spec: FrameSpec, document: Document) -> Frame:
         for i, item in enumerate(getattr(spec, group)):
             if item.name in seen:
                 where = document.place(("frame", group, i, "name"))
-                raise ModelError(f"two {group} are called '{item.name}'", where=where, mend="Rename one")
+                raise ModelError(f"two {group} are called '{item.name}'", where=where, remedy="Rename one")
             seen.add(item.name)
     parts = _Parts(spec)
     return Frame(
@@ -182,7 +182,7 @@ def _beam(i: int, beam: BeamSpec, spec: _Parts, document: Document) -> Beam:
     )
     if beam.up is None and (section.y != section.z or section.shear_y != section.shear_z):
         what = f"the section '{beam.section}' bends differently about its two axes, but 'up' is missing"
-        raise ModelError(what, where=document.place(place), mend="Give up: the direction of the section's z axis")
+        raise ModelError(what, where=document.place(place), remedy="Give up: the direction of the section's z axis")
     along = vector(ends[1].position) - vector(ends[0].position)
     up = np.eye(3)[first_smallest(np.abs(along))] if beam.up is None else vector(beam.up)
     return Beam((ends[0].name, ends[1].name), section, material, up, beam.elements, document.place(place))
@@ -191,8 +191,8 @@ def _beam(i: int, beam: BeamSpec, spec: _Parts, document: Document) -> Beam:
 def _find(items: Mapping[str, Named], name: str, kind: str, where: str) -> Named:
     if name in items:
         return items[name]
-    mend = f"Use one of: {some_names(items)}"
-    raise ModelError(f"there is no {kind} '{name}'", where=where, mend=mend)
+    remedy = f"Use one of: {some_names(items)}"
+    raise ModelError(f"there is no {kind} '{name}'", where=where, remedy=remedy)
 
 
 def _mass(i: int, mass: MassSpec, spec: _Parts, document: Document) -> PointMass:
@@ -201,5 +201,5 @@ def _mass(i: int, mass: MassSpec, spec: _Parts, document: Document) -> PointMass
     inertia = vector(mass.inertia) if isinstance(mass.inertia, list) else mass.inertia.matrix()  # type: ignore[arg-type]
     if np.abs(inertia - inertia.T).max() > 1e-9 * np.abs(inertia).max() or np.linalg.eigvalsh(inertia)[0] < -1e-12:
         what = "the inertia is not that of a body: it must be symmetric, without negative principal moments"
-        raise ModelError(what, where=document.place((*place, "inertia")), mend="Correct the moments of inertia")
+        raise ModelError(what, where=document.place((*place, "inertia")), remedy="Correct the moments of inertia")
     return PointMass(mass.node, mass.mass, vector(mass.com), inertia)

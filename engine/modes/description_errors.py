@@ -24,13 +24,13 @@ Path = tuple[str | int, ...]
 
 
 def description_error(error: ValidationError, document: Document) -> ModelError:
-    """One ModelError about the first finding; the number of others is told."""
+    """One ModelError about the first finding; the message counts the others."""
     details = sorted(error.errors(include_url=False), key=lambda detail: detail["type"] != "extra_forbidden")
     path = _path(details[0], document)
-    what, mend = _words(details[0], path)
+    what, remedy = _words(details[0], path)
     others = {_path(detail, document) for detail in details[:_MOST_COUNTED]} - {path}
     what += f"; {len(others)} more places are wrong" if len(others) > 1 else "; another is wrong" if others else ""
-    return ModelError(what, where=document.place(path), mend=mend)
+    return ModelError(what, where=document.place(path), remedy=remedy)
 
 
 def _path(detail: ErrorDetails, document: Document) -> Path:

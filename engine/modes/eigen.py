@@ -63,7 +63,7 @@ def lowest_modes(problem: Problem, count: int, shift: float = 0.0) -> tuple[np.n
         squares, modes = _dense((K - shift * M).toarray(), M.toarray(), shift, problem)
     if len(squares) < count:
         what = f"{count} modes are asked for, but only {len(squares)} have mass"
-        raise ModelError(what, where=problem.where, mend=f"Ask for at most {len(squares)}, or give more nodes mass")
+        raise ModelError(what, where=problem.where, remedy=f"Ask for at most {len(squares)}, or give more nodes mass")
     if np.any(rounding_of(problem, modes[:, RIGID if problem.floats else 0 : count]) >= 1.0):
         raise _singular(problem)
     squares, modes = fixed(squares, modes, problem.units[:, None] * modes, rounding_of(problem, modes))
@@ -92,7 +92,7 @@ def _lanczos(problem: Problem, count: int, shift: float) -> tuple[np.ndarray, np
         squares, modes = eigsh(K.tocsc(), k=count, M=M.tocsc(), sigma=shift, which="LM", v0=start)
     except ArpackNoConvergence as error:
         what = f"the eigensolver found {len(error.eigenvalues)} of {count} modes"
-        raise ModelError(what, where=problem.where, mend="Ask for fewer modes") from None
+        raise ModelError(what, where=problem.where, remedy="Ask for fewer modes") from None
     except (RuntimeError, ArpackError):
         raise _singular(problem) from None
     order = np.argsort(squares)
@@ -112,8 +112,10 @@ def rounding_of(problem: Problem, modes: np.ndarray) -> np.ndarray:
 def _singular(problem: Problem) -> ModelError:
     if not problem.held:
         what = "the structure can move without strain beyond its six rigid motions"
-        mend = "Give every member stiffness, and connect its parts"
+        remedy = "Give every member stiffness, and connect its parts"
     else:
         what = "the structure can move without strain beyond what its supports allow (its stiffness matrix is singular)"
-        mend = "Hold it at a node with all six freedoms, give every member stiffness, and connect its parts"
-    return ModelError(what, where=problem.where, mend=f"{mend}; of much finer elements than its bends need, take fewer")
+        remedy = "Hold it at a node with all six freedoms, give every member stiffness, and connect its parts"
+    return ModelError(
+        what, where=problem.where, remedy=f"{remedy}; of much finer elements than its bends need, take fewer"
+    )

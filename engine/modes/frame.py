@@ -124,8 +124,8 @@ def mesh(frame: Frame) -> Mesh:
     count = sum(beam.elements for beam in frame.beams)
     if not frame.beams or count > MOST_ELEMENTS:
         what = f"the frame has {count} elements" if frame.beams else "the frame has no beams"
-        mend = f"Give 1 to {MOST_ELEMENTS}"
-        raise ModelError(what, where=f"frame '{frame.name}', beams", mend=mend)
+        remedy = f"Give 1 to {MOST_ELEMENTS}"
+        raise ModelError(what, where=f"frame '{frame.name}', beams", remedy=remedy)
     _check_numbers(frame)
     positions, ends, turns, owner = list(frame.positions), [], [], []
     for number, beam in enumerate(frame.beams):
@@ -148,19 +148,19 @@ def _check_numbers(frame: Frame) -> None:
     """Positions must be finite, areas and moduli positive; moments of area too, unless a member is limp on purpose."""
     if frame.positions.shape != (len(frame.node_names), 3) or not usable(frame.positions):
         what = "the positions are not three finite numbers for every node"
-        raise ModelError(what, where=f"frame '{frame.name}', nodes", mend="Give (nodes, 3) finite numbers")
+        raise ModelError(what, where=f"frame '{frame.name}', nodes", remedy="Give (nodes, 3) finite numbers")
     for beam in frame.beams:
         s, m = beam.section, beam.material
         numbers = (s.area, s.y, s.z, s.torsion, s.shear_y, s.shear_z, m.young, m.shear, m.density)
         if not usable(numbers) or min(numbers) < 0.0 or s.area * m.young == 0.0 or beam.elements < 1:
             what = f"the beam from '{beam.ends[0]}' to '{beam.ends[1]}' has a section or material that no beam has"
-            raise ModelError(what, where=beam.where or f"frame '{frame.name}'", mend="Give positive finite numbers")
+            raise ModelError(what, where=beam.where or f"frame '{frame.name}'", remedy="Give positive finite numbers")
 
 
 def _index(frame: Frame, beam: Beam, name: str) -> int:
     if name not in frame.node_names:
         what = f"a beam ends at the node '{name}', which does not exist"
-        raise ModelError(what, where=beam.where, mend=f"Use one of: {', '.join(frame.node_names)}")
+        raise ModelError(what, where=beam.where, remedy=f"Use one of: {', '.join(frame.node_names)}")
     return frame.node_names.index(name)
 
 
@@ -170,13 +170,13 @@ def _turn(frame: Frame, beam: Beam, a: int, b: int) -> np.ndarray:
     length = float(np.linalg.norm(along))
     if length < 1e-9:
         what = f"the beam from '{beam.ends[0]}' to '{beam.ends[1]}' has no length"
-        raise ModelError(what, where=beam.where, mend="Give two nodes at different positions")
+        raise ModelError(what, where=beam.where, remedy="Give two nodes at different positions")
     x = along / length
     across = beam.up - x * (x @ beam.up)
     size = float(np.linalg.norm(across))
     if size < 1e-6 * np.linalg.norm(beam.up) or size == 0.0:
         what = f"'up' points along the beam from '{beam.ends[0]}' to '{beam.ends[1]}'"
-        raise ModelError(what, where=beam.where, mend="Give the direction of the section's z axis, across the beam")
+        raise ModelError(what, where=beam.where, remedy="Give the direction of the section's z axis, across the beam")
     z = across / size
     return np.column_stack([x, np.cross(z, x), z])
 
@@ -196,4 +196,4 @@ def _check_connected(frame: Frame, names: tuple[str, ...], ends: np.ndarray) -> 
     apart = [names[i] for i in np.flatnonzero(label) if names[i]]
     if apart:
         what = f"the node '{apart[0]}' does not hang together with '{frame.node_names[0]}'"
-        raise ModelError(what, where=f"frame '{frame.name}'", mend="Connect all nodes by beams, or remove this one")
+        raise ModelError(what, where=f"frame '{frame.name}'", remedy="Connect all nodes by beams, or remove this one")

@@ -125,8 +125,8 @@ def frame_structure(frame: Frame, mass: Literal["lumped", "consistent"] = "lumpe
         positions, moments = np.vstack([positions, places]), np.vstack([extra[1], np.zeros_like(places)])
         masses, inertias = np.append(extra[0], masses), np.concatenate([extra[2], inertias])
     if masses.sum() <= 0.0:
-        mend = "Give a material a density above 0, or add masses"
-        raise ModelError("the frame has no mass", where=f"frame '{frame.name}'", mend=mend)
+        remedy = "Give a material a density above 0, or add masses"
+        raise ModelError("the frame has no mass", where=f"frame '{frame.name}'", remedy=remedy)
     centres = moments / np.where(masses > 0.0, masses, 1.0)[:, None]
     return Structure(
         name=frame.name,
@@ -161,7 +161,9 @@ def _masses(frame: Frame, nodes: int) -> tuple[np.ndarray, np.ndarray, np.ndarra
 def _node(frame: Frame, name: str) -> int:
     if name not in frame.node_names:
         what = f"a mass sits on the node '{name}', which does not exist"
-        raise ModelError(what, where=f"frame '{frame.name}', masses", mend=f"Use one of: {', '.join(frame.node_names)}")
+        raise ModelError(
+            what, where=f"frame '{frame.name}', masses", remedy=f"Use one of: {', '.join(frame.node_names)}"
+        )
     return frame.node_names.index(name)
 
 

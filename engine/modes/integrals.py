@@ -205,8 +205,8 @@ def _check_mass(data: ModalData, made: Integrals) -> None:
         what = (
             "the modal mass matrix has a negative eigenvalue: modal mass, nodal masses and shapes do not fit together"
         )
-        mend = "Take masses, shapes and modal mass from one and the same model, all in SI units"
-        raise ModelError(what, where=f"modal data '{data.name}'", mend=mend)
+        remedy = "Take masses, shapes and modal mass from one and the same model, all in SI units"
+        raise ModelError(what, where=f"modal data '{data.name}'", remedy=remedy)
 
 
 def _scaled(matrix: np.ndarray) -> np.ndarray:

@@ -30,7 +30,7 @@ def matrix_structure(name: str, spec: MatricesSpec, folder: Path) -> Structure:
     ids, positions = read_nodes(spec.nodes, folder)
     if K.shape != M.shape:
         what = f"the mass matrix has {M.shape[0]} rows, the stiffness matrix {K.shape[0]}"
-        raise ModelError(what, where=str(folder / spec.mass), mend="Give matrices of the same freedoms")
+        raise ModelError(what, where=str(folder / spec.mass), remedy="Give matrices of the same freedoms")
     kept = _kept(spec, ids, K.shape[0], folder)
     length, mass = spec.units.length, spec.units.mass
     scale = scipy.sparse.diags(np.where(kept % 6 < 3, length, 1.0))
@@ -45,8 +45,8 @@ def _kept(spec: MatricesSpec, ids: np.ndarray, rows: int, folder: Path) -> np.nd
     if isinstance(spec.freedoms, list):
         if len(set(spec.freedoms)) < len(spec.freedoms) or rows != len(ids) * len(spec.freedoms):
             what = f"the matrices have {rows} rows, but {len(ids)} nodes with {len(spec.freedoms)} freedoms are given"
-            mend = "Correct freedoms (each once), or name a file that gives node and freedom of every row"
-            raise ModelError(what, where=where, mend=mend)
+            remedy = "Correct freedoms (each once), or name a file that gives node and freedom of every row"
+            raise ModelError(what, where=where, remedy=remedy)
         order = np.array([PLACES[name] for name in spec.freedoms])
         return np.asarray((6 * np.arange(len(ids))[:, None] + order).ravel())
     pairs = read_rows(spec.freedoms, folder)
@@ -54,7 +54,9 @@ def _kept(spec: MatricesSpec, ids: np.ndarray, rows: int, folder: Path) -> np.nd
     wrong = [pair for pair in pairs if pair[0] not in index or pair[1] not in PLACES]
     if wrong or len(pairs) != rows or len(set(pairs)) < rows:
         what = f"'{wrong[0][0]}, {wrong[0][1]}' is no freedom" if wrong else f"has {len(set(pairs))} of {rows} rows"
-        raise ModelError(what, where=str(folder / spec.freedoms), mend="Give node and freedom of every row, each once")
+        raise ModelError(
+            what, where=str(folder / spec.freedoms), remedy="Give node and freedom of every row, each once"
+        )
     return np.array([6 * index[node] + PLACES[freedom] for node, freedom in pairs])
 
 
@@ -98,8 +100,8 @@ def _lines(K: Any, kept: np.ndarray, nodes: int) -> np.ndarray | None:
 def _check_floats(structure: Structure) -> None:
     if structure.resists_rigid_motions():
         what = "the stiffness matrix resists rigid motions: it has supports, or its rows are other freedoms than said"
-        mend = "Write it without supports, check the order of freedoms, the nodes and the units"
-        raise ModelError(what, where=f"structure '{structure.name}'", mend=mend)
+        remedy = "Write it without supports, check the order of freedoms, the nodes and the units"
+        raise ModelError(what, where=f"structure '{structure.name}'", remedy=remedy)
 
 
 def nodal_bodies(M: Any, kept: np.ndarray, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
@@ -119,8 +121,8 @@ def nodal_bodies(M: Any, kept: np.ndarray, positions: np.ndarray) -> tuple[np.nd
     along[np.arange(len(kept)), kept % 6 - 3] = kept % 6 >= 3
     whole = np.trace(along.T @ (M @ along)) / 3.0
     if whole <= 0.0 or np.any(masses < 0.0):
-        mend = "Give the mass matrix itself, all freedoms of translation included"
-        raise ModelError("the mass matrix gives no positive masses", where="mass matrix", mend=mend)
+        remedy = "Give the mass matrix itself, all freedoms of translation included"
+        raise ModelError("the mass matrix gives no positive masses", where="mass matrix", remedy=remedy)
     hats = np.where(masses > 0.0, 1.0 / np.where(masses > 0.0, masses, 1.0), 0.0)[:, None, None] * blocks[:, :3, 3:]
     centres = np.stack([hats[:, 2, 1], hats[:, 0, 2], hats[:, 1, 0]], axis=1)
     rest = blocks.copy()
@@ -147,7 +149,7 @@ def tied(structure: Structure, ties: Sequence[TieSpec]) -> Structure:
     groups = [tied_nodes(structure.positions, structure.node_ids, tie) for tie in ties]
     followers = np.concatenate(groups)
     if len(set(followers.tolist())) < len(followers):
-        raise ModelError("a node is tied to two interfaces", where="interface", mend="Tie every node once")
+        raise ModelError("a node is tied to two interfaces", where="interface", remedy="Tie every node once")
     places = [structure.positions[g].mean(axis=0) if t.position is None else vector(t.position)
               for t, g in zip(ties, groups)]  # fmt: skip
     free = np.flatnonzero(~np.isin(structure.kept // 6, followers))
@@ -186,12 +188,12 @@ def tied_nodes(positions: np.ndarray, ids: np.ndarray, tie: TieSpec) -> np.ndarr
     absent = [identity for identity in tie.nodes if identity not in index]
     if absent:
         what = f"there is no node {absent[0]}"
-        raise ModelError(what, where=f"interface '{tie.name}'", mend="Name ids of the node table")
+        raise ModelError(what, where=f"interface '{tie.name}'", remedy="Name ids of the node table")
     group = np.array(sorted({index[identity] for identity in tie.nodes}))
     spread = np.linalg.svd(positions[group] - positions[group].mean(axis=0), compute_uv=False)
     if len(group) < 3 or spread[1] <= 1e-6 * spread[0]:
         what = "the tied nodes lie in a line, so that they do not hold the interface's turns"
-        raise ModelError(what, where=f"interface '{tie.name}'", mend="Tie at least three nodes that span a surface")
+        raise ModelError(what, where=f"interface '{tie.name}'", remedy="Tie at least three nodes that span a surface")
     return group
 
 

@@ -18,7 +18,7 @@ MOST_ROWS = 5_000_000
 
 
 def read_matrix(name: str, folder: Path) -> Any:
-    """A square symmetric sparse matrix (CSR, float64). ModelError with file, cause and mend.
+    """A square symmetric sparse matrix (CSR, float64). ModelError with file, cause and remedy.
 
     `name` is "K.mtx", "K.npz" (scipy.sparse.save_npz, or one array), "model.npz:K" or "model.h5:group/K": a dense
     dataset, or a group of data, indices, indptr (compressed sparse rows).
@@ -34,11 +34,11 @@ def read_matrix(name: str, folder: Path) -> Any:
         _fail(path, part, f"has the shape {matrix.shape}", "Give a square matrix")
     matrix = matrix.astype(np.float64)
     if not np.all(np.isfinite(matrix.data)):
-        _fail(path, part, "holds numbers that are not finite", "Write it anew")
+        _fail(path, part, "holds numbers that are not finite", "Write it again")
     size = abs(matrix).max()
     if abs(matrix - matrix.T).max() > 1e-8 * size:
-        mend = "Give the whole matrix, or a Matrix Market file that says 'symmetric'"
-        _fail(path, part, "is not symmetric", mend)
+        remedy = "Give the whole matrix, or a Matrix Market file that says 'symmetric'"
+        _fail(path, part, "is not symmetric", remedy)
     return (0.5 * (matrix + matrix.T)).tocsr()
 
 
@@ -101,14 +101,14 @@ def _split(name: str, folder: Path) -> tuple[Path, str]:
     file, _, part = name.partition(":")
     path = folder / file
     if path.suffix.lower() not in (*_READERS, ".csv", ".dof", ".inp"):
-        mend = f"Use one of: {', '.join(_READERS)}, or .csv, .inp for nodes, .csv, .dof for rows"
-        _fail(path, "", f"files that end in '{path.suffix}' are not known", mend)
+        remedy = f"Use one of: {', '.join(_READERS)}, or .csv, .inp for nodes, .csv, .dof for rows"
+        _fail(path, "", f"files that end in '{path.suffix}' are not known", remedy)
     size_of(path, MOST_BYTES, "Give a smaller model")
     return path, part
 
 
-def _fail(path: Path, part: str, what: str, mend: str) -> NoReturn:
-    raise ModelError(what, where=f"{path}, {part}" if part else str(path), mend=mend)
+def _fail(path: Path, part: str, what: str, remedy: str) -> NoReturn:
+    raise ModelError(what, where=f"{path}, {part}" if part else str(path), remedy=remedy)
 
 
 def _guarded(path: Path, read: Callable[[], Any]) -> Any:
@@ -119,7 +119,7 @@ def _guarded(path: Path, read: Callable[[], Any]) -> Any:
         raise
     except Exception as error:  # each library has its own errors for damaged files
         text = str(error).splitlines()[0] if str(error) else type(error).__name__
-        return _fail(path, "", f"cannot be read: {text:.120}", "Write the file anew, or give another")
+        return _fail(path, "", f"cannot be read: {text:.120}", "Write the file again, or give another")
 
 
 def _market(path: Path, part: str) -> Any:
@@ -261,4 +261,4 @@ def _number(path: Path, line: int, text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        return _fail(path, f"line {line}", f"{text!r:.30} is no number", "Give a number")
+        return _fail(path, f"line {line}", f"{text!r:.30} is not a number", "Give a number")

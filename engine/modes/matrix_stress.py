@@ -37,7 +37,7 @@ def matrix_stress(
     absent = [int(identity) for identity in frd.ids if int(identity) not in index]
     if absent:
         what = f"has the node {absent[0]}, which the matrices do not have"
-        raise ModelError(what, where=str(path.with_suffix(".frd")), mend="Run both with the same mesh, of solids")
+        raise ModelError(what, where=str(path.with_suffix(".frd")), remedy="Run both with the same mesh, of solids")
     order = np.array([index[int(identity)] for identity in frd.ids])
     steps = load_steps(frd, structure.positions[order], spec.stress, folder, spec.units)
     names, loads = structure_loads(structure, ties, inboard)
@@ -90,13 +90,13 @@ def _of_matrices(
         matrix = read_matrix(name, folder)
         if matrix.shape[0] != len(structure.kept):
             what = f"has {matrix.shape[0]} rows, the stiffness matrix {len(structure.kept)}"
-            raise ModelError(what, where=str(folder / name), mend="Give matrices of the same freedoms")
+            raise ModelError(what, where=str(folder / name), remedy="Give matrices of the same freedoms")
         matrices.append((mass / load) * (scale @ matrix @ scale))
     labels = [*structure.labels(), *ties]
     for name in stress.forces:
         if name not in labels:
-            what, mend = f"stress.forces names the node '{name}', which does not exist", "Name an interface node"
-            raise ModelError(what, where=f"structure '{structure.name}'", mend=mend)
+            what, remedy = f"stress.forces names the node '{name}', which does not exist", "Name an interface node"
+            raise ModelError(what, where=f"structure '{structure.name}'", remedy=remedy)
     nodes = [labels.index(name) for name in stress.forces]
 
     def project(shapes: np.ndarray) -> Stress:

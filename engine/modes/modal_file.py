@@ -63,7 +63,7 @@ def write_modal_data(data: ModalData, path: str | Path) -> Path:
 
 
 def read_modal_data(path: str | Path) -> ModalData:
-    """The modal data of a file. Raises ModelError with file, array, cause and mend for whatever does not fit."""
+    """The modal data of a file. Raises ModelError with file, array, cause and remedy for whatever does not fit."""
     path = Path(path)
     _check_suffix(path)
     arrays = _arrays(path)
@@ -81,11 +81,11 @@ def read_modal_data(path: str | Path) -> ModalData:
         return ModalData(**given)
     except ModelError as error:
         field = error.where.removeprefix(f"modal data '{given['name']}', ")
-        raise ModelError(error.what, where=f"{path}, {field}", mend=error.mend) from None
+        raise ModelError(error.what, where=f"{path}, {field}", remedy=error.remedy) from None
 
 
-def _fail(path: Path, place: str, what: str, mend: str) -> NoReturn:
-    raise ModelError(what, where=f"{path}, {place}" if place else str(path), mend=mend)
+def _fail(path: Path, place: str, what: str, remedy: str) -> NoReturn:
+    raise ModelError(what, where=f"{path}, {place}" if place else str(path), remedy=remedy)
 
 
 def _check_suffix(path: Path) -> None:
@@ -105,9 +105,9 @@ def _arrays(path: Path) -> dict[str, np.ndarray]:
     except ModelError:
         raise
     except (zipfile.BadZipFile, ValueError, EOFError, KeyError, OSError, MemoryError, NotImplementedError) as error:
-        return _fail(path, "", f"is no readable NumPy archive: {error}", "Write it anew with 'limberjack modes'")
+        return _fail(path, "", f"is no readable NumPy archive: {error}", "Write it again with 'limberjack modes'")
     except Exception as error:  # zlib.error and struct.error of a damaged archive have no common base
-        return _fail(path, "", f"is a damaged NumPy archive: {error}", "Write it anew with 'limberjack modes'")
+        return _fail(path, "", f"is a damaged NumPy archive: {error}", "Write it again with 'limberjack modes'")
 
 
 def _check_names(path: Path, given: Sequence[str]) -> None:
@@ -122,11 +122,11 @@ def _check_names(path: Path, given: Sequence[str]) -> None:
 
 def _check_header(path: Path, arrays: dict[str, np.ndarray]) -> None:
     if "format" not in arrays or str(arrays["format"]) != FORMAT:
-        mend = f"Give a file of 'limberjack modes', or add format = '{FORMAT}' to a file that docs/modes.md describes"
-        _fail(path, "format", "the archive does not say that it holds modal data", mend)
+        remedy = f"Give a file of 'limberjack modes', or add format = '{FORMAT}' to a file that docs/modes.md describes"
+        _fail(path, "format", "the archive does not say that it holds modal data", remedy)
     if "version" not in arrays or str(arrays["version"]) != str(VERSION):
         version = arrays.get("version", "none")
-        _fail(path, "version", f"is {version}, but this version reads {VERSION}", "Write the file anew")
+        _fail(path, "version", f"is {version}, but this version reads {VERSION}", "Write the file again")
     if "units" not in arrays:
         _fail(path, "units", "is missing", f"Add units as JSON text: {json.dumps(UNITS)}")
     try:

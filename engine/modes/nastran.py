@@ -32,7 +32,7 @@ def nastran_results(spec: NastranSpec, folder: Path) -> Results:
     model, found = folder / spec.model, folder / spec.results
     ids = np.array(sorted(bulk.nodes))
     if not len(ids):
-        raise ModelError("has no grid points", where=str(model), mend="Name the bulk data file of the run")
+        raise ModelError("has no grid points", where=str(model), remedy="Name the bulk data file of the run")
     length, mass = spec.units.length, spec.units.mass
     positions = length * np.array([bulk.nodes[i].get_position() for i in ids])
     shapes, frequencies, generalized = _eigenvectors(results, bulk, ids, found)
@@ -101,32 +101,32 @@ def _guarded(path: Path, read: Callable[[str], Any]) -> None:
         read(str(path))
     except (Exception, SystemExit) as error:  # pyNastran raises many kinds for files it cannot read
         text = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        mend = "Give the bulk data file and the .op2 file of one run (PARAM,POST,-1)"
+        remedy = "Give the bulk data file and the .op2 file of one run (PARAM,POST,-1)"
         raise ModelError(
-            f"pyNastran cannot read the file: {text.rstrip('.'):.120}", where=str(path), mend=mend
+            f"pyNastran cannot read the file: {text.rstrip('.'):.120}", where=str(path), remedy=remedy
         ) from None
 
 
 def _eigenvectors(results: Any, bulk: Any, ids: np.ndarray, path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Shapes (N, 6, n) [rotation; translation] in basic axes, frequencies (n,) Hz, generalized masses (n,)."""
     if not results.eigenvectors:
-        mend = "Run SOL 103 with DISPLACEMENT=ALL and PARAM,POST,-1"
-        raise ModelError("holds no eigenvectors", where=str(path), mend=mend)
+        remedy = "Run SOL 103 with DISPLACEMENT=ALL and PARAM,POST,-1"
+        raise ModelError("holds no eigenvectors", where=str(path), remedy=remedy)
     table = next(iter(results.eigenvectors.values()))
     rows = {int(node): i for i, (node, kind) in enumerate(table.node_gridtype) if kind == 1}
     absent = [int(i) for i in ids if int(i) not in rows]
     if absent:
         what = f"has no eigenvector at the grid point {absent[0]}"
-        raise ModelError(what, where=str(path), mend="Ask for DISPLACEMENT=ALL, and give the files of one run")
+        raise ModelError(what, where=str(path), remedy="Ask for DISPLACEMENT=ALL, and give the files of one run")
     data = np.asarray(table.data, dtype=float)[:, [rows[int(i)] for i in ids]]
     if np.iscomplexobj(table.data) or data.shape[2] != 6:
-        raise ModelError("holds complex modes", where=str(path), mend="Compute real modes (SOL 103)")
+        raise ModelError("holds complex modes", where=str(path), remedy="Compute real modes (SOL 103)")
     shapes = np.empty((len(ids), 6, len(data)))
     for j, identity in enumerate(ids):
         frame = bulk.nodes[int(identity)].cd_ref
         if frame is not None and frame.type not in ("CORD1R", "CORD2R"):
             what = f"the displacements of the grid point {identity} are in a frame that is not rectangular"
-            raise ModelError(what, where=str(path), mend="Use rectangular displacement frames (CD)")
+            raise ModelError(what, where=str(path), remedy="Use rectangular displacement frames (CD)")
         to_basic = np.eye(3) if frame is None else frame.beta().T
         shapes[j, :3], shapes[j, 3:] = to_basic @ data[:, j, 3:].T, to_basic @ data[:, j, :3].T
     frequencies = np.asarray(table.mode_cycles, dtype=float)
@@ -134,7 +134,7 @@ def _eigenvectors(results: Any, bulk: Any, ids: np.ndarray, path: Path) -> tuple
     if results.eigenvalues:
         masses = np.asarray(next(iter(results.eigenvalues.values())).generalized_mass, dtype=float)[: len(data)]
     if len(masses) < len(data) or np.any(masses <= 0.0):
-        raise ModelError("has modes without generalized mass", where=str(path), mend="Compute the modes anew")
+        raise ModelError("has modes without generalized mass", where=str(path), remedy="Compute the modes again")
     return shapes, np.abs(frequencies), masses
 
 
@@ -149,8 +149,8 @@ def _nodal_bodies(bulk: Any, ids: np.ndarray, path: Path) -> tuple[np.ndarray, n
     for number, item in bulk.masses.items():
         if item.type not in MASSES or item.cid != 0:
             what = f"the mass element {number} ({item.type}) is not understood"
-            mend = "Use CONM2 in basic axes, or give the masses of the nodes (masses: file.csv)"
-            raise ModelError(what, where=str(path), mend=mend)
+            remedy = "Use CONM2 in basic axes, or give the masses of the nodes (masses: file.csv)"
+            raise ModelError(what, where=str(path), remedy=remedy)
         j, offset, (xx, xy, yy, xz, yz, zz) = index[int(item.nid)], np.asarray(item.X, dtype=float), item.I
         masses[j] += item.mass
         moments[j] += item.mass * offset

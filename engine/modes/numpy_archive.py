@@ -27,9 +27,11 @@ def check_archive(path: Path) -> None:
         members = archive.infolist()
         size = sum(item.file_size for item in members)
         if len(members) > MOST_ARRAYS:
-            raise ModelError(f"holds more than {MOST_ARRAYS} arrays", where=str(path), mend="Remove what is not needed")
+            raise ModelError(
+                f"holds more than {MOST_ARRAYS} arrays", where=str(path), remedy="Remove what is not needed"
+            )
         if size > MOST_BYTES:
-            raise ModelError(f"unpacks to {size / 1e9:.1f} GB", where=str(path), mend=_SMALLER)
+            raise ModelError(f"unpacks to {size / 1e9:.1f} GB", where=str(path), remedy=_SMALLER)
         for item in members:
             if item.filename.endswith(".npy"):
                 _check_length(path, archive, item)
@@ -44,4 +46,4 @@ def _check_length(path: Path, archive: zipfile.ZipFile, item: zipfile.ZipInfo) -
     if math.prod(shape) * dtype.itemsize > item.file_size and not dtype.hasobject:
         where = f"{path}, {item.filename.removesuffix('.npy')}"
         what = f"says that it has the shape {shape}, but is shorter"
-        raise ModelError(what, where=where, mend="Write the file again")
+        raise ModelError(what, where=where, remedy="Write the file again")

@@ -55,7 +55,7 @@ def reduce_structure(structure: Structure, how: Reduction) -> ModalData:
     problem = Problem(K, M, _units(structure)[free], held is None, held is not None, where)
     if problem.floats and structure.resists_rigid_motions():
         what = "free-free modes are asked for, but the structure is held: it has no six motions without strain"
-        raise ModelError(what, where=where, mend="Remove the supports from the stiffness matrix")
+        raise ModelError(what, where=where, remedy="Remove the supports from the stiffness matrix")
     basis = _basis(structure, problem, static, how.modes)
     squares, own = _own_modes(structure, problem, basis)
     modes = np.zeros((len(structure.kept), len(squares)))
@@ -124,8 +124,8 @@ def _check(structure: Structure, how: Reduction) -> tuple[int | None, list[int]]
         raise ArgumentError(f"{how.kind} modes hold the inboard node. Name it, or take free-free modes.")
     if structure.stress is not None and not how.inboard:
         what = "stress stiffness under unit loads is that of a body held at its inboard node, but the modes are free"
-        mend = "Take cantilever or Craig-Bampton modes, or leave stress out"
-        raise ModelError(what, where=f"structure '{structure.name}'", mend=mend)
+        remedy = "Take cantilever or Craig-Bampton modes, or leave stress out"
+        raise ModelError(what, where=f"structure '{structure.name}'", remedy=remedy)
     interface = [structure.node(name) for name in how.interface]
     held = structure.node(how.inboard) if how.inboard else None
     outer = [node for node in interface if node != held]
@@ -136,8 +136,8 @@ def _check(structure: Structure, how: Reduction) -> tuple[int | None, list[int]]
     for node in [*interface, *([held] if held is not None else [])]:
         if len(structure.freedoms([node])) < RIGID:
             what = f"the node '{structure.labels()[node]}' has no rotations, so that nothing can be attached to it"
-            mend = "Attach to an interface that is tied to a set of nodes (interface: {name: …, nodes: […]})"
-            raise ModelError(what, where=f"structure '{structure.name}'", mend=mend)
+            remedy = "Attach to an interface that is tied to a set of nodes (interface: {name: …, nodes: […]})"
+            raise ModelError(what, where=f"structure '{structure.name}'", remedy=remedy)
     return held, outer if how.kind != "cantilever" else []
 
 
@@ -164,7 +164,7 @@ def _basis(structure: Structure, problem: Problem, static: np.ndarray, modes: in
 def _check_count(wanted: int, available: int, where: str) -> None:
     if wanted > available:
         what = f"{wanted} modes are asked for, but the structure has only {available} freedoms for them"
-        raise ModelError(what, where=where, mend="Ask for fewer modes, or cut the beams into more elements")
+        raise ModelError(what, where=where, remedy="Ask for fewer modes, or cut the beams into more elements")
 
 
 def _anchored_square(structure: Structure, problem: Problem) -> float:
@@ -195,8 +195,8 @@ def _without_rigid(structure: Structure, problem: Problem, basis: np.ndarray) ->
     size = np.sqrt(np.maximum(np.diag(inertia), 0.0))
     if np.linalg.eigvalsh(inertia)[0] <= MASSLESS * size.max() ** 2:
         what = "free-free modes are asked for, but one of the six rigid motions moves no mass"
-        mend = "Give the structure inertia about every axis: masses beside a line, or sections with second moments"
-        raise ModelError(what, where=problem.where, mend=mend)
+        remedy = "Give the structure inertia about every axis: masses beside a line, or sections with second moments"
+        raise ModelError(what, where=problem.where, remedy=remedy)
     moved = B.T @ (problem.M @ basis) / size[:, None]
     return np.asarray(basis @ np.linalg.svd(moved)[2][RIGID:].T)
 

@@ -39,8 +39,8 @@ class BodyFrameData:
         for node in nodes:
             if node not in rows and node != held:
                 what = f"there is no stress stiffness of unit forces at the node '{data.labels()[node]}'"
-                mend = "Add the node to stress.nodes with its stiffness, or switch geometric stiffening off"
-                raise ModelError(what, where=f"modal data '{data.name}', stress.force", mend=mend)
+                remedy = "Add the node to stress.nodes with its stiffness, or switch geometric stiffening off"
+                raise ModelError(what, where=f"modal data '{data.name}', stress.force", remedy=remedy)
         none = np.zeros_like(self.second_order[0])
         return {node: none if node == held else -self.stress["force"][rows[node]] for node in nodes}
 
@@ -88,8 +88,8 @@ def _refer(body: BodyFrameData, inboard: int, data: ModalFields) -> None:
     """
     if body.stress is not None:
         what = "modes that move the inboard node come with stress stiffness, which holds for that node at rest"
-        mend = "Compute cantilever or Craig-Bampton modes that hold this node, or switch to another inboard node"
-        raise ModelError(what, where=f"modal data '{data.name}', stress", mend=mend)
+        remedy = "Compute cantilever or Craig-Bampton modes that hold this node, or switch to another inboard node"
+        raise ModelError(what, where=f"modal data '{data.name}', stress", remedy=remedy)
     A = body.shapes[inboard].copy()
     theta = A[:3]
     relative = body.shapes[:, 3:] - A[3:]

@@ -57,11 +57,11 @@ def results_modal_data(
     where = f"structure '{name}'"
     inboard = "" if how.inboard is None else str(how.inboard)
     if how.kind == "craig-bampton":
-        mend = "Give mass and stiffness matrices, or take cantilever or free-free modes"
-        raise ModelError("results hold eigenmodes, from which no static modes can be made", where=where, mend=mend)
+        remedy = "Give mass and stiffness matrices, or take cantilever or free-free modes"
+        raise ModelError("results hold eigenmodes, from which no static modes can be made", where=where, remedy=remedy)
     if (how.kind == "free-free") != (not inboard):
-        mend = "Name it for cantilever modes; leave it out for free-free modes"
-        raise ModelError(f"{how.kind} modes and inboard '{inboard}' do not go together", where=where, mend=mend)
+        remedy = "Name it for cantilever modes; leave it out for free-free modes"
+        raise ModelError(f"{how.kind} modes and inboard '{inboard}' do not go together", where=where, remedy=remedy)
     first = _first_mode(found, how, where)
     chosen = slice(first, first + how.modes)
     shapes, omega = found.shapes[:, :, chosen], 2.0 * np.pi * found.frequencies[chosen]
@@ -123,7 +123,7 @@ def _stress(found: Results, ties: Sequence[TieSpec], inboard: str, shapes: np.nd
         return None
     if not inboard:
         what = "stresses under unit loads are those of a body held at its inboard node, but the modes are free-free"
-        raise ModelError(what, where=where, mend="Take cantilever modes, or leave stress out")
+        raise ModelError(what, where=where, remedy="Take cantilever modes, or leave stress out")
     nodes = [len(found.ids) + i for i, tie in enumerate(ties) if tie.name != inboard]
     return stress_of_loads(found.deck.stiffness(shapes[:, 3:], *result_loads(found, ties, inboard)), nodes)
 
@@ -133,15 +133,15 @@ def _first_mode(found: Results, how: ReductionSpec, where: str) -> int:
     first, count = RIGID if how.kind == "free-free" else 0, len(found.frequencies)
     if count < first + how.modes or not how.modes:
         what = f"{how.modes} modes are asked for, but the results hold {max(count - first, 0)}"
-        raise ModelError(what, where=where, mend="Ask for fewer, at least 1, or compute more")
+        raise ModelError(what, where=where, remedy="Ask for fewer, at least 1, or compute more")
     low = found.frequencies[: first + 1]
     if first and low[first - 1] > 0.01 * low[first]:
         what = (
             f"the first six modes of the floating body should be near 0 Hz, but the sixth has {low[first - 1]:.4g} Hz"
         )
-        raise ModelError(what, where=where, mend="Compute the modes without supports, or take cantilever modes")
+        raise ModelError(what, where=where, remedy="Compute the modes without supports, or take cantilever modes")
     if not first and low[0] <= 0.0:
-        raise ModelError("the first mode has 0 Hz", where=where, mend="Take free-free modes, or hold the body")
+        raise ModelError("the first mode has 0 Hz", where=where, remedy="Take free-free modes, or hold the body")
     return first
 
 
@@ -175,10 +175,10 @@ def _check_modal_mass(mass: np.ndarray, tolerance: float, lumped: bool, where: s
     low = 1.0 - (np.median(mass) if lumped else mass.min())
     if mass.max() > 1.0 + tolerance or low > tolerance:
         what = f"with these masses mode {worst + 1} has the modal mass {mass[worst]:.4g} instead of 1"
-        mend = "Correct densities, masses and units, all of them of the same model"
+        remedy = "Correct densities, masses and units, all of them of the same model"
         if not lumped:
-            mend += "; coarse C3D8I, S4, B31, and full beside reduced integration, need masses or matrices"
-        raise ModelError(what, where=where, mend=mend)
+            remedy += "; coarse C3D8I, S4, B31, and full beside reduced integration, need masses or matrices"
+        raise ModelError(what, where=where, remedy=remedy)
 
 
 def _completed(mass: np.ndarray) -> np.ndarray:
@@ -194,11 +194,11 @@ def fitted(arms: np.ndarray, moved: np.ndarray) -> np.ndarray:
 
 def _check_node(label: str, labels: list[str], found: Results, where: str) -> None:
     if label not in labels:
-        mend = "Name an id of the results, or a set of nodes: {name: …, nodes: […]}"
-        raise ModelError(f"there is no node '{label}'", where=where, mend=mend)
+        remedy = "Name an id of the results, or a set of nodes: {name: …, nodes: […]}"
+        raise ModelError(f"there is no node '{label}'", where=where, remedy=remedy)
     if labels.index(label) < len(found.ids) and not found.turns:
         what = f"the node '{label}' has no rotations, so that nothing can be attached to it"
-        raise ModelError(what, where=where, mend="Name a set of nodes that it stands for: {name: …, nodes: […]}")
+        raise ModelError(what, where=where, remedy="Name a set of nodes that it stands for: {name: …, nodes: […]}")
 
 
 def _hold(shapes: np.ndarray, node: int, name: str, where: str) -> None:
@@ -206,5 +206,5 @@ def _hold(shapes: np.ndarray, node: int, name: str, where: str) -> None:
     moved, most = np.abs(shapes[node]).max(), np.abs(shapes).max()
     if moved > AT_REST * most:
         what = f"the modes move the inboard node '{name}' by {moved / most:.2g} of their largest displacement"
-        raise ModelError(what, where=where, mend="Hold this node when computing the modes, or take free-free modes")
+        raise ModelError(what, where=where, remedy="Hold this node when computing the modes, or take free-free modes")
     shapes[node] = 0.0

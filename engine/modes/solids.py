@@ -121,12 +121,12 @@ def solid_mass(
         points = (REDUCED if reduced else FULL).get(len(nodes))
         if points is None:
             what = f"element {number} of the results has {len(nodes)} nodes: no solid of 4, 6, 8, 10, 15 or 20 nodes"
-            raise ModelError(what, where=where, mend="Give nodal masses (masses: file.csv) instead of densities")
+            raise ModelError(what, where=where, remedy="Give nodal masses (masses: file.csv) instead of densities")
         place, rule = np.asarray(nodes), RULES[len(nodes), points]
         jacobian = np.linalg.det(rule.slope @ positions[place])
         if jacobian.min() <= 0.0:
             what = f"element {number} of the results is turned inside out or flat"
-            raise ModelError(what, where=where, mend="Mend the mesh")
+            raise ModelError(what, where=where, remedy="Mend the mesh")
         block = np.einsum("q,qa,qb->ab", rho * rule.weight * jacobian, rule.value, rule.value)
         rows.append(np.repeat(place, len(place)))
         columns.append(np.tile(place, len(place)))

@@ -197,12 +197,12 @@ class FmuController(Controller):
         """ArgumentError unless it runs with this simulation and neither has moved without the other."""
         self._check_open()
         if self._failed:
-            raise ArgumentError(f"FMU '{self.name}' has failed before; call `start` to begin anew.")
+            raise ArgumentError(f"FMU '{self.name}' has failed before; call `start` to begin again.")
         if self._simulation is None:
             raise ArgumentError(f"FMU '{self.name}' does not run; call `start` first.")
         if self._simulation is not simulation:
             raise ArgumentError(
-                f"FMU '{self.name}' runs with another simulation; call `start` to begin anew with this one."
+                f"FMU '{self.name}' runs with another simulation; call `start` to begin again with this one."
             )
         if not self._last <= simulation.step_count <= self.due:
             raise ArgumentError(

@@ -27,7 +27,7 @@ _FMI2_LAST_TIME, _FMI2_TERMINATED = 2, 3
 
 
 class Slave:
-    """One FMU, loaded; instantiated anew with each `instantiate`."""
+    """One FMU, loaded; instantiated again with each `instantiate`."""
 
     def __init__(self, name: str, description: Any, folder: Scratch) -> None:
         self.name = name
@@ -205,7 +205,7 @@ class Slave:
         """Return to a state."""
         if isinstance(state, _Pointer):
             if state.slave is not self or state.component != self._fmu.component:
-                raise self.error("the snapshot was taken before it was started anew, and it cannot serialise states.")
+                raise self.error("the snapshot was taken before it was started again, and it cannot serialise states.")
             self.call("restoring its state", self._fmu.setFMUState, state.pointer)
             return
         pointer = self.call("reading a serialised state", self._fmu.deserializeFMUState, state)

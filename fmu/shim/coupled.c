@@ -156,7 +156,7 @@ static Status no_such(Model *model, const Variable *variable, const char *what)
     return STATUS_ERROR;
 }
 
-/* Where a variable's numbers are; NULL for what is no number. */
+/* Where a variable's numbers are; NULL for what is not a number. */
 static const double *place_of(const Model *model, const Variable *variable)
 {
     const double *state = model->started ? model->now : model->start;

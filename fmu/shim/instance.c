@@ -191,9 +191,9 @@ static bool has_devices(const PlantFile *file)
            counts[C_INSTRUMENTS] + counts[C_MOTORS] + counts[C_VALVES] > 0;
 }
 
-static Instance *refused(Instance *instance, const char *what, const char *mend)
+static Instance *refused(Instance *instance, const char *what, const char *remedy)
 {
-    instance_log(instance, STATUS_ERROR, NULL, "Instantiation refused: %s; %s.", what, mend);
+    instance_log(instance, STATUS_ERROR, NULL, "Instantiation refused: %s; %s.", what, remedy);
     instance_close(instance);
     return NULL;
 }

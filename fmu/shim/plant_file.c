@@ -18,7 +18,7 @@
 _Static_assert(sizeof(PlantFileHeader) == 272, "the header's layout is the file's");
 _Static_assert(sizeof(Variable) == 64, "a variable's layout is the file's");
 
-/* The place where a failure is told. */
+/* Where a failure is reported. */
 typedef struct {
     char *text;
     size_t size;

@@ -91,7 +91,7 @@ typedef struct {
     void *bytes;            /* what was read; freed by plant_file_close */
 } PlantFile;
 
-/* Reads and checks; on failure returns 0 with a sentence (place, cause, mend) in `message`. */
+/* Reads and checks; on failure returns 0 with a sentence (place, cause, remedy) in `message`. */
 int plant_file_open(const char *resources, PlantFile *file, char *message, size_t message_size);
 void plant_file_close(PlantFile *file);
 

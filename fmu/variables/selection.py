@@ -85,13 +85,13 @@ def _refuse(
     """Raise the error about a pattern that matches nothing, naming the nearest name."""
     text = (selection.patterns or ())[index]
     what = f"the pattern '{text}' matches none of the model's {selection.group}"
-    mend = _mend(text, selection.group, candidates, others)
+    remedy = _remedy(text, selection.group, candidates, others)
     if selection.where:
-        raise ModelError(what, where=f"{selection.where}[{index}]", mend=mend)
-    raise ArgumentError(f"{selection.group}[{index}]: {what}. {mend}.")
+        raise ModelError(what, where=f"{selection.where}[{index}]", remedy=remedy)
+    raise ArgumentError(f"{selection.group}[{index}]: {what}. {remedy}.")
 
 
-def _mend(text: str, group: str, candidates: Sequence[Candidate], others: Mapping[str, Iterable[Candidate]]) -> str:
+def _remedy(text: str, group: str, candidates: Sequence[Candidate], others: Mapping[str, Iterable[Candidate]]) -> str:
     pattern = compiled(text)
     for other, offered in others.items():
         if any(candidate.answers_to(pattern) for candidate in offered):

@@ -66,21 +66,21 @@ def load_campaign(path: Path | str) -> Campaign:
     file = Path(path).resolve()
     document = read_document(Path(path))
     if not isinstance(document.root.content, dict):
-        mend = f"Begin with 'limberjack_campaign: 1'; see {PAGE}"
-        raise ModelError("the file is not a mapping of fields", where=document.place(()), mend=mend)
+        remedy = f"Begin with 'limberjack_campaign: 1'; see {PAGE}"
+        raise ModelError("the file is not a mapping of fields", where=document.place(()), remedy=remedy)
     for field, kind, command in (("limberjack_scenario", "scenario", "hil"), ("limberjack", "model", "run")):
         if field in document.root.content and "limberjack_campaign" not in document.root.content:
-            mend = f"Give it to 'limberjack {command}', or give a campaign; see {PAGE}"
-            raise ModelError(f"this is a {kind}, not a campaign", where=document.place((field,)), mend=mend)
+            remedy = f"Give it to 'limberjack {command}', or give a campaign; see {PAGE}"
+            raise ModelError(f"this is a {kind}, not a campaign", where=document.place((field,)), remedy=remedy)
     spec = validated(CampaignSpec, document, _DIALECT)
     campaign = Campaign(spec, file, file.parent / spec.scenario)
     if not campaign.scenario.is_file():
         raise ModelError(
             f"there is no scenario {spec.scenario}",
             where=document.place(("scenario",)),
-            mend=f"Give its path from {file.parent}",
+            remedy=f"Give its path from {file.parent}",
         )
     if campaign.total > MOST_RUNS:
         what = f"runs and grids make {campaign.total} runs, more than {MOST_RUNS}"
-        raise ModelError(what, where=document.place(("vary",)), mend="Use fewer values")
+        raise ModelError(what, where=document.place(("vary",)), remedy="Use fewer values")
     return campaign

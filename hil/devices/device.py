@@ -47,7 +47,7 @@ class Device(Protocol):
     link: Link
 
     def open(self, wiring: Wiring) -> None:
-        """Connect or listen. ArgumentError or HilError with a mend when that is not possible."""
+        """Connect or listen. ArgumentError or HilError with a remedy where that is not possible."""
 
     def send(self, frame: int, time: float, signals: np.ndarray) -> None:
         """Send the signals (ns,) of a frame at simulated time, s. What cannot go at once is dropped and counted."""

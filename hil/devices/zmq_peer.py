@@ -307,6 +307,6 @@ def _pair(file: Path) -> tuple[bytes, bytes]:
     except (OSError, ValueError) as error:
         raise ArgumentError(f"{file}: no key could be read ({error}); make keys with 'limberjack keygen'.") from None
     if secret is None or shared:
-        mend = f"run: chmod 600 {file}" if secret else "give a .key_secret file"
-        raise ArgumentError(f"{file}: {'others can read it' if secret else 'it holds no secret key'}; {mend}")
+        remedy = f"run: chmod 600 {file}" if secret else "give a .key_secret file"
+        raise ArgumentError(f"{file}: {'others can read it' if secret else 'it holds no secret key'}; {remedy}")
     return public, secret

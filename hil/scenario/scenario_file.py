@@ -59,8 +59,8 @@ def load_scenario(path: Path | str, overrides: Mapping[str, Any] | None = None) 
         raise _not_a_scenario("model", str(path))
     document = read_document(Path(path))
     if not isinstance(document.root.content, dict):
-        mend = f"Begin with 'limberjack_scenario: 1'; see {PAGE}"
-        raise ModelError("the file is not a mapping of fields", where=document.place(()), mend=mend)
+        remedy = f"Begin with 'limberjack_scenario: 1'; see {PAGE}"
+        raise ModelError("the file is not a mapping of fields", where=document.place(()), remedy=remedy)
     _check_kind(document)
     for where, value in (overrides or {}).items():
         _override(document, where, value)
@@ -86,8 +86,8 @@ def _check_kind(document: Document) -> None:
 
 def _not_a_scenario(kind: str, where: str) -> ModelError:
     commands = {"model": "'limberjack hil --probe' or 'limberjack run'", "campaign": "'limberjack campaign'"}
-    mend = f"Give it to {commands[kind]}, or give a scenario; see {PAGE}"
-    return ModelError(f"this is a {kind}, not a scenario", where=where, mend=mend)
+    remedy = f"Give it to {commands[kind]}, or give a scenario; see {PAGE}"
+    return ModelError(f"this is a {kind}, not a scenario", where=where, remedy=remedy)
 
 
 def _override(document: Document, where: str, value: Any) -> None:
@@ -148,7 +148,7 @@ def _check_names(scenario: Scenario) -> None:
         for i, part in enumerate(getattr(scenario.spec, group)):
             if part.name in seen:
                 what = f"the name '{part.name}' is given twice, first to {group}[{seen[part.name]}]"
-                raise ModelError(what, where=scenario.place(group, i, "name"), mend="Give each its own")
+                raise ModelError(what, where=scenario.place(group, i, "name"), remedy="Give each its own")
             seen[part.name] = i
 
 
@@ -163,10 +163,10 @@ def _check_faults(scenario: Scenario) -> None:
         where = scenario.place("timeline", i, entry.action)
         if name not in names:
             listed = f"; there are {', '.join(sorted(names))}" if names else ""
-            raise ModelError(f"no fault is called '{name}'{listed}", where=where, mend="Define it under faults")
+            raise ModelError(f"no fault is called '{name}'{listed}", where=where, remedy="Define it under faults")
         if (name in active) == (entry.action == "fault"):
             state = "acts already" if name in active else "does not act"
-            raise ModelError(f"fault '{name}' {state} at {entry.at:g} s", where=where, mend="Correct the times")
+            raise ModelError(f"fault '{name}' {state} at {entry.at:g} s", where=where, remedy="Correct the times")
         active ^= {name}
 
 
@@ -185,18 +185,20 @@ def _check_times(scenario: Scenario) -> None:
     for i, entry in enumerate(scenario.spec.timeline):
         if entry.at >= end:
             what = f"nothing happens at {entry.at:g} s any more: the run ends at {end:g} s"
-            raise ModelError(what, where=scenario.place("timeline", i, "at"), mend="Correct it, or the duration")
+            raise ModelError(what, where=scenario.place("timeline", i, "at"), remedy="Correct it, or the duration")
     for i, criterion in enumerate(scenario.spec.criteria):
         within, last = getattr(criterion, "within", None), getattr(criterion, "until", None) or end
         start = getattr(criterion, "start", 0.0)
         if within is not None and start + within > last * (1.0 + 1e-9):
             what = f"within {within:g} s of {start:g} s is after {last:g} s, to when it is judged"
-            raise ModelError(what, where=scenario.place("criteria", i, "within"), mend="Give less, or judge for longer")
+            raise ModelError(
+                what, where=scenario.place("criteria", i, "within"), remedy="Give less, or judge for longer"
+            )
         for field in ("start", "until", "by"):
             time = getattr(criterion, field, None)
             if time is not None and time > end:
                 what = f"{field} is {time:g} s, and the run ends at {end:g} s"
-                raise ModelError(what, where=scenario.place("criteria", i, field), mend="Correct it, or the duration")
+                raise ModelError(what, where=scenario.place("criteria", i, field), remedy="Correct it, or the duration")
 
 
 def _check_sources(scenario: Scenario) -> None:
@@ -214,4 +216,4 @@ def _check_sources(scenario: Scenario) -> None:
         if not any(compiled(source).match(name) for name in names):
             listed = f"; there are {', '.join(names)}" if names else ""
             what = f"no '{kind}' can come from '{source}'{listed}"
-            raise ModelError(what, where=scenario.place("criteria", i, "source"), mend="Correct the name")
+            raise ModelError(what, where=scenario.place("criteria", i, "source"), remedy="Correct the name")

@@ -72,7 +72,7 @@ class Tape:
         return self._rows[: self._count]
 
     def open(self, names: Sequence[str], units: Sequence[str], meta: Mapping[str, Any]) -> None:
-        """Begin anew."""
+        """Begin again."""
         self._count = 0
 
     def row(self, vector: np.ndarray) -> None:

@@ -1,4 +1,4 @@
-"""The binaries of FMUs: the same bytes again, one build for all, what is told when a platform or the cache fails."""
+"""The binaries of FMUs: the same bytes again, one build for all, what is reported when a platform or cache fails."""
 
 from __future__ import annotations
 

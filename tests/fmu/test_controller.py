@@ -239,7 +239,7 @@ def test_failures_name_the_time_and_carry_the_log(pid2, sim, fault, message):
                 controller.start(sim)
         else:
             controller.parameters["fault"] = 0
-            controller.start(sim)  # begins anew
+            controller.start(sim)  # begins again
             controller.step(sim)
             assert controller.output["steps"] == 1
 
@@ -306,7 +306,7 @@ def test_snapshot_and_restore_together(pid2, sim):
             np.testing.assert_array_equal(first[name], again[name])
         assert len(first["elbow"]) == 21
         controller.start(sim)
-        with pytest.raises(FmuError, match="started anew"):
+        with pytest.raises(FmuError, match="started again"):
             controller.restore(state)
 
 

@@ -1,4 +1,4 @@
-"""What the shim answers to wrong calls: the status, and a log line that says what, where and how to mend it."""
+"""What the shim answers to wrong calls: the status, and a log line that says what, where and how to fix it."""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ def test_hold_keeps_the_last_commands_and_latched_keeps_them_for_good(arm):
 
 
 def test_a_latched_watchdog_is_armed_again_by_the_timeline(arm):
-    """While the cause is there it trips anew, and once more for every cause that comes later."""
+    """While the cause is there it trips again, and once more for every cause that comes later."""
 
     def make(signals):
         return watchdogs.CommandAge(

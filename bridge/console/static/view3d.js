@@ -18,7 +18,7 @@ class View {
   follow = { body: null, turn: false };
   live = false; // whether states come
   heard = 0; // when the newest one came
-  drawn = null; // the frame on the screen; null: to be drawn anew
+  drawn = null; // the frame on the screen; null: to be drawn again
   last = 0; // when that was drawn
 
   constructor() {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-#: of a name that is no number of a list: UTF-8, filled up with zeros
+#: of a name that is not a number of a list: UTF-8, filled up with zeros
 NAME_BYTES = 64
 
 

@@ -41,7 +41,7 @@ def options_from(text: str, settings: Mapping[str, Any], folder: Path = Path()) 
 
     settings : the same keys from the gateway's file;  folder : where a relative FILE begins
 
-    ArgumentError or ModelError, with the mend.
+    ArgumentError or ModelError, with the remedy.
     """
     parts = urlsplit(text)
     where = f"--ccsds {text}"

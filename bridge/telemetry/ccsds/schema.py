@@ -111,6 +111,6 @@ def read_packets(path: Path) -> PacketsSpec:
     document = read_document(path)
     if not isinstance(document.root.content, dict):
         raise ModelError(
-            "a file of packets is a mapping", where=str(path), mend=f"Begin with 'limberjack_packets: 1'; see {PAGE}"
+            "a file of packets is a mapping", where=str(path), remedy=f"Begin with 'limberjack_packets: 1'; see {PAGE}"
         )
     return validated(PacketsSpec, document, Dialect(PacketsSpec, PAGE))

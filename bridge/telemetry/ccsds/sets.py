@@ -68,7 +68,7 @@ class Schedule:
         self._rate_hz, self._last, self._time = rate_hz, math.nan, math.nan
 
     def due(self, time: float) -> bool:
-        """Whether the sample of this time is sent; time that jumps back begins anew."""
+        """Whether the sample of this time is sent; time that jumps back begins again."""
         if self._rate_hz is None:
             return True
         period = math.floor(time * self._rate_hz + _ROUNDING)

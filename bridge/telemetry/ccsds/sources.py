@@ -16,7 +16,7 @@ from limberjack.bridge.telemetry.orders import Actor, OrderRefused
 from limberjack.engine.common.errors import ArgumentError
 
 _MOST_PEERS = 64
-_FORGET_S = 60.0  # a sender that was silent so long may count anew
+_FORGET_S = 60.0  # a sender that was silent so long may count again
 
 
 @dataclass(frozen=True)

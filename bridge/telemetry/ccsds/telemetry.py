@@ -33,7 +33,7 @@ class CcsdsOutlet:
     name = "ccsds"
 
     def __init__(self, options: Options, context: Context) -> None:
-        """Raises what a user can mend in the keys of the sources."""
+        """Raises what a user can fix in the keys of the sources."""
         self._options, self._context = options, context
         self._sources = Sources(options.spec.sources, options.folder)
         self._lock = threading.Lock()

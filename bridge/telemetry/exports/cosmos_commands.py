@@ -36,7 +36,7 @@ _HAZARDS = {
     Function.RELEASE: "opens a loop",
     Function.LOCK: "holds a hinge",
     Function.UNLOCK: "frees a hinge",
-    Function.RESET: "the simulation begins anew",
+    Function.RESET: "the simulation begins again",
 }
 _F64_LIMITS = ("MIN", "MAX")
 

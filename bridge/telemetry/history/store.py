@@ -61,8 +61,8 @@ class Store:
         form = self._writer.execute("PRAGMA user_version").fetchone()[0]
         found = self._writer.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         if form != _FORM and (form or found):
-            mend = "Give another path, or move the file away"
-            raise HistoryError(f"{self.path}: not a history of this version of Limberjack. {mend}.")
+            remedy = "Give another path, or move the file away"
+            raise HistoryError(f"{self.path}: not a history of this version of Limberjack. {remedy}.")
         for text in (
             "page_size = 16384",
             "journal_mode = WAL",
@@ -80,8 +80,8 @@ class Store:
         try:
             yield
         except sqlite3.Error as error:
-            mend = "Give another path, or move the file away; if the disk is full, make room"
-            told = HistoryError(f"{self.path}: the history cannot be used ({error}). {mend}.")
+            remedy = "Give another path, or move the file away; if the disk is full, make room"
+            told = HistoryError(f"{self.path}: the history cannot be used ({error}). {remedy}.")
             if getattr(error, "sqlite_errorcode", 0) & 0xFF in _OF_THE_MACHINE:
                 told.exit_code = ExitCode.MACHINE
             raise told from None

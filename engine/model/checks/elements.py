@@ -47,7 +47,7 @@ def _fail(item: Item, locate: Locate) -> Fail:
 
 
 def _fail_globally(where: str, group: str, field: str, what: str, remedy: str) -> NoReturn:
-    raise ModelError(what, where=f"{where}, {group}{field}", mend=remedy)
+    raise ModelError(what, where=f"{where}, {group}{field}", remedy=remedy)
 
 
 def _check_body(item: Thruster | Rotor, bodies: set[str], locate: Locate) -> None:

@@ -127,8 +127,8 @@ def _check_dof(hinge: Hinge, index: int, dof: Dof, locate: Locate) -> None:
         what = f"friction_rate of '{name}' is {dof.friction_rate}"
         refuse(hinge, "friction_rate", what, "Give the rate where friction is fully built up, > 0", locate)
     if dof.limit_stiffness == 0.0:
-        mend = "Give a stiffness > 0, or remove the limits"
-        refuse(hinge, "limits", f"the limit stiffness of '{name}' is 0: the limit would not hold", mend, locate)
+        remedy = "Give a stiffness > 0, or remove the limits"
+        refuse(hinge, "limits", f"the limit stiffness of '{name}' is 0: the limit would not hold", remedy, locate)
     if not dof.lower < dof.upper:
         what = f"limits of '{name}': lower {dof.lower} is not below upper {dof.upper}"
         refuse(hinge, "limits", what, "Give lower < upper; a hinge that cannot move is fixed", locate)

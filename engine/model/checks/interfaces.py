@@ -49,7 +49,7 @@ def check_held(system: System) -> None:
         for name in getattr(system, field):
             if name not in names:
                 what = f"'{name}' is to be held, but is no {'coordinate' if field == 'held' else 'velocity'}"
-                raise ModelError(what, where=f"{where}, {field}", mend=_choose(known))
+                raise ModelError(what, where=f"{where}, {field}", remedy=_choose(known))
 
 
 def check_sensors(system: System, locate: Locate) -> None:
@@ -82,10 +82,10 @@ def check_interface(system: System) -> None:
         for i, pattern in enumerate(patterns if isinstance(patterns, tuple) else ()):
             fault = pattern_fault(pattern) if isinstance(pattern, str) else f"{pattern!r:.60} is no text"
             if fault:
-                raise ModelError(fault, where=f"{where}.{group}[{i}]", mend=PATTERN_MEND)
+                raise ModelError(fault, where=f"{where}.{group}[{i}]", remedy=PATTERN_MEND)
         if patterns is not None and not isinstance(patterns, tuple):
             raise ModelError(
-                f"{patterns!r:.60} is no tuple of patterns", where=f"{where}.{group}", mend="Give a tuple of texts"
+                f"{patterns!r:.60} is no tuple of patterns", where=f"{where}.{group}", remedy="Give a tuple of texts"
             )
 
 

@@ -261,8 +261,8 @@ def _check_term(loop: Loop, term: Term, tree: _Tree, locate: Locate) -> None:
         refuse(loop, field, what, "Couple coordinates of other hinge types, or join frames", locate)
     if name not in tree.rates:
         what = f"loop '{loop.name}' couples '{name}', which is no coordinate"
-        mend = f"Name one of: {some_names(tree.rates)}" if tree.rates else "The model has none to couple"
-        refuse(loop, field, what, mend, locate)
+        remedy = f"Name one of: {some_names(tree.rates)}" if tree.rates else "The model has none to couple"
+        refuse(loop, field, what, remedy, locate)
     if not 1 <= len(term.factors) <= MOST_FACTORS:
         what = f"loop '{loop.name}' has {len(term.factors)} factors of '{name}'"
         refuse(loop, field, what, f"Give one to {MOST_FACTORS}, of q, q², q³, q⁴", locate)

@@ -25,8 +25,8 @@ def check_shapes(system: System, locate: Locate) -> None:
     bodies = set(system.body_names)
     if len(system.shapes) > MOST_SHAPES:
         what = f"the model has {len(system.shapes)} shapes"
-        mend = f"Give at most {MOST_SHAPES}"
-        raise ModelError(what, where=system.source or f"system '{system.name}'", mend=mend)
+        remedy = f"Give at most {MOST_SHAPES}"
+        raise ModelError(what, where=system.source or f"system '{system.name}'", remedy=remedy)
     for i, shape in enumerate(system.shapes):
         _Check(shape, i, locate).all(bodies)
 
@@ -35,8 +35,8 @@ class _Check:
     def __init__(self, shape: Shape, index: int, locate: Locate) -> None:
         self._shape, self._where, self._locate = shape, shape.where or f"shapes[{index}]", locate
 
-    def _fail(self, field: str, what: str, mend: str) -> NoReturn:
-        raise ModelError(what, where=self._locate(self._where, field), mend=mend)
+    def _fail(self, field: str, what: str, remedy: str) -> NoReturn:
+        raise ModelError(what, where=self._locate(self._where, field), remedy=remedy)
 
     def all(self, bodies: set[str]) -> None:
         shape = self._shape

@@ -94,4 +94,4 @@ def check_mode(device: Any, modes: Mapping[str, str], held: str, locate: Locate)
 def refuse_device(device: Any, field: str, what: str, remedy: str, locate: Locate) -> NoReturn:
     """Raise the ModelError about one field of a device."""
     where = device.where or f"{type(device).__name__.lower()} '{device.name}'"
-    raise ModelError(what, where=locate(where, field), mend=remedy)
+    raise ModelError(what, where=locate(where, field), remedy=remedy)

@@ -92,8 +92,8 @@ def _dependent(system: System, mechanism: Mechanism, rows: list[np.ndarray]) -> 
     what = f"{wanted} cannot all be independent in the loops that '{owner.name}' moves with: " + (
         f"these have {freedom} degree{'s' * (freedom != 1)} of freedom" if len(asked) > freedom else "one fixes another"
     )
-    mend = f"Name others; these can be: {some_names(other)}" if other else "Remove 'independent'"
-    raise ModelError(what, where=where_is(owner), mend=mend)
+    remedy = f"Name others; these can be: {some_names(other)}" if other else "Remove 'independent'"
+    raise ModelError(what, where=where_is(owner), remedy=remedy)
 
 
 def _asked(system: System, mechanism: Mechanism) -> list[int]:
@@ -105,7 +105,7 @@ def _asked(system: System, mechanism: Mechanism) -> list[int]:
             if v not in mechanism.place_of:
                 what = f"loop '{loop.name}' does not move '{name}', so that it has no say whether it is independent"
                 others = [system.velocity_names[v] for v in mechanism.dofs]
-                raise ModelError(what, where=where_is(loop), mend=f"Name some of: {some_names(others)}")
+                raise ModelError(what, where=where_is(loop), remedy=f"Name some of: {some_names(others)}")
             asked.append(v)
     return list(dict.fromkeys(asked))
 

@@ -221,13 +221,13 @@ def _cannot_close(system: System, mechanism: Mechanism, best: Closing, size: Siz
     kept = [f"'{names[i]}'" for i in own if i in held.coordinates]
     worst = _worst(mechanism, best.error)
     what = f"the loops cannot be closed: {_open_by(mechanism, best.residual, worst)}"
-    mend = "Change lengths, frames, or the initial positions from which the loops are closed"
+    remedy = "Change lengths, frames, or the initial positions from which the loops are closed"
     if kept:
         what += f", while {_keep(kept)}"
         apart = any(close(mechanism, start, size).closed for start in (best.q, *_starts(mechanism, best.q, size, None)))
-        mend = "Give fewer initial positions, or others" + (": without them the loops close" if apart else "")
+        remedy = "Give fewer initial positions, or others" + (": without them the loops close" if apart else "")
     loop = mechanism.loops[worst[0]].loop
-    return ModelError(what, where=where_is(loop), mend=mend)
+    return ModelError(what, where=where_is(loop), remedy=remedy)
 
 
 def _keep(names: list[str]) -> str:
@@ -278,7 +278,7 @@ def _cannot_move(system: System, mechanism: Mechanism, rates: np.ndarray, error:
     loop = mechanism.loops[worst[0]].loop
     what = f"the initial velocities break a loop: {_open_by(mechanism, rates, worst, rate=True)}"
     what += f", while {_keep(kept)}" if kept else ""
-    mend = "Give fewer initial velocities, or such as the loops allow together"
+    remedy = "Give fewer initial velocities, or such as the loops allow together"
     if any(loop.loop.driven for loop in mechanism.loops):
-        mend += "; what a driven loop begins with is its 'initial' velocity"
-    return ModelError(what, where=where_is(loop), mend=mend)
+        remedy += "; what a driven loop begins with is its 'initial' velocity"
+    return ModelError(what, where=where_is(loop), remedy=remedy)

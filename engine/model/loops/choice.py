@@ -53,7 +53,7 @@ def _given(closure: Closure, tree: Tree) -> Choice:
     fixed = "it can be switched" if loop.switchable else "it locks a hinge" if loop.type == "lock" else ""
     if fixed and (loop.method == "embed" or loop.independent):
         what = f"loop '{loop.name}' cannot be embedded because {fixed}"
-        raise ModelError(what, where=where_is(loop), mend="Remove 'method: embed' and 'independent'")
+        raise ModelError(what, where=where_is(loop), remedy="Remove 'method: embed' and 'independent'")
     if fixed:
         return Choice("force", fixed, True)
     if loop.independent:

@@ -127,7 +127,7 @@ class Mechanism:
         loop = self.loops[int(np.searchsorted(self.starts, row, side="right")) - 1].loop
         what = f"loop '{loop.name}' has numbers too large to compute with"
         raise ModelError(
-            what, where=where_is(loop), mend="Use SI units, and initial positions near those that close it"
+            what, where=where_is(loop), remedy="Use SI units, and initial positions near those that close it"
         )
 
     def _joined(

@@ -116,8 +116,8 @@ def _checked(system: System, tree: Tree, closure: Closure) -> list[float]:
     mechanism = Mechanism(tree, [closure])
     if not mechanism.dofs:
         what = f"loop '{loop.name}' joins bodies that cannot move against each other"
-        mend = "Remove the loop, or give the bodies between hinges that move"
-        raise ModelError(what, where=where_is(loop), mend=mend)
+        remedy = "Remove the loop, or give the bodies between hinges that move"
+        raise ModelError(what, where=where_is(loop), remedy=remedy)
     size = sizes(mechanism, system.q0)
     if loop.closed and mechanism.count:
         _require_closed(system, mechanism, size)
@@ -138,4 +138,6 @@ def _require_closed(system: System, mechanism: Mechanism, size: Sizes) -> None:
         return
     how = f"open by {np.abs(r).max():.3g}" if gap > ROUNDING else f"opening at {np.abs(rate).max():.3g} a second"
     what = f"loop '{loop.name}' is {how} at the initial state"
-    raise ModelError(what, where=where_is(loop), mend="Pass the System through limberjack.assemble, which closes loops")
+    raise ModelError(
+        what, where=where_is(loop), remedy="Pass the System through limberjack.assemble, which closes loops"
+    )

@@ -101,4 +101,4 @@ def _limit(model: Any, i: int, joint: int, gear: float, mode: str, name: str, fi
 
 
 def _refuse(where: str, what: str) -> NoReturn:
-    raise ModelError(f"unsupported actuator: {what}", where=where, mend=_MEND)
+    raise ModelError(f"unsupported actuator: {what}", where=where, remedy=_MEND)

@@ -71,7 +71,7 @@ class Assets:
         try:
             self._total += size_of(path, MOST_BYTES, _SMALLER)
         except ModelError as error:
-            element.fail(f"{path}: {error.what}", error.mend)
+            element.fail(f"{path}: {error.what}", error.remedy)
         if self._total > MOST_TOTAL:
             element.fail(f"the files of the model have more than {MOST_TOTAL >> 20} MiB", _SMALLER)
 

@@ -60,7 +60,7 @@ def _loop(model: Any, mujoco: Any, i: int, names: Names, place: Place) -> Loop:
     if kind not in (kinds.mjEQ_CONNECT, kinds.mjEQ_WELD):
         word = kind.name.removeprefix("mjEQ_").lower()
         what = f"equality constraints of type '{word}' are not supported"
-        raise ModelError(what, where=where, mend="Use connect, weld or joint, or remove it")
+        raise ModelError(what, where=where, remedy="Use connect, weld or joint, or remove it")
     weld = kind == kinds.mjEQ_WELD
     (parent, inboard), (body, outboard) = _frames(model, mujoco, i, weld, names)
     loop_type = "weld" if weld and model.eq_data[i][_TORQUE_SCALE] != 0.0 else "point"

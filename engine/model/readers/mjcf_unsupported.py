@@ -70,5 +70,5 @@ def _disabled_parts(model: Any, mujoco: Any) -> dict[str, bool]:
     }
 
 
-def _refuse(where: str, what: str, mend: str) -> NoReturn:
-    raise ModelError(what, where=where, mend=mend)
+def _refuse(where: str, what: str, remedy: str) -> NoReturn:
+    raise ModelError(what, where=where, remedy=remedy)

@@ -66,18 +66,18 @@ def model_error(error: ValidationError, document: Document, dialect: Dialect | N
     A misspelt field explains a missing one, so misspelt ones come first. Only what is listed is put into words.
     """
     details = sorted(error.errors(include_url=False), key=lambda detail: detail["type"] != "extra_forbidden")
-    (where, what, mend), *rest = (_finding(detail, document, dialect) for detail in details[:MAX_SHOWN])
+    (where, what, remedy), *rest = (_finding(detail, document, dialect) for detail in details[:MAX_SHOWN])
     more = "".join(f"; also {place}: {text}" for place, text, _ in rest)
     left = len(details) - MAX_SHOWN
     more += f"; and {left} more" if left > 0 else ""
-    return ModelError(what + more, where=where, mend=mend)
+    return ModelError(what + more, where=where, remedy=remedy)
 
 
 def _finding(detail: ErrorDetails, document: Document, dialect: Dialect | None) -> tuple[str, str, str]:
-    """Place, what is wrong and mend of one finding."""
+    """Place, what is wrong and remedy of one finding."""
     path = _path(detail, document)
-    what, mend = (_words if dialect is None else _foreign_words(dialect))(detail, path, document)
-    return document.place(path), what, mend
+    what, remedy = (_words if dialect is None else _foreign_words(dialect))(detail, path, document)
+    return document.place(path), what, remedy
 
 
 def _path(detail: ErrorDetails, document: Document) -> Path:

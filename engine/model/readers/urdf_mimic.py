@@ -38,8 +38,8 @@ def read_mimics(joints: dict[str, Element], mimic: Mimic) -> tuple[dict[str, Fol
     mimicking = [joint for joint in joints.values() if joint.one("mimic") is not None]
     if mimicking and mimic == "refuse":
         what = f"joint '{mimicking[0].text('name')}' mimics another joint"
-        mend = "Remove <mimic>, make the joint fixed, or load with mimic='couple' or 'independent'"
-        mimicking[0].fail(what, mend)
+        remedy = "Remove <mimic>, make the joint fixed, or load with mimic='couple' or 'independent'"
+        mimicking[0].fail(what, remedy)
     if mimic == "independent":
         ignored = "<mimic> is ignored, the joint moves on its own"
         return {}, [f"{joint.place}, {joint.label}: {ignored}" for joint in mimicking]

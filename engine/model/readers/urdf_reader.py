@@ -31,7 +31,7 @@ _IGNORED = {
     "link": {"collision", "contact", "self_collision_checking"},
     "joint": {"safety_controller", "calibration", "transmission", "gazebo"},
 }
-#: kinds of unknown elements that are told
+#: kinds of unknown elements that are reported
 _MOST_KINDS = 20
 _READ = {
     "robot": {"link", "joint"},
@@ -197,8 +197,8 @@ def _dof(joint: Element) -> Dof:
     if joint.text("type") == "continuous":
         return Dof(damping=damping, friction=friction)
     if limit is None:
-        mend = 'Add <limit lower="…" upper="…" effort="…" velocity="…"/>, or use type="continuous"'
-        joint.fail(f"a {joint.text('type')} joint needs <limit>", mend)
+        remedy = 'Add <limit lower="…" upper="…" effort="…" velocity="…"/>, or use type="continuous"'
+        joint.fail(f"a {joint.text('type')} joint needs <limit>", remedy)
     lower, upper = limit.number("lower", 0.0), limit.number("upper", 0.0)
     if lower == upper:  # such as <limit effort="…" velocity="…"/>; _unlimited tells the user
         return Dof(damping=damping, friction=friction)

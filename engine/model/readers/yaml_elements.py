@@ -71,7 +71,7 @@ def _carrier(kind: str, group: str, i: int, spec: Any, carriers: Carriers, docum
     body, pose = carriers.find(spec.body, f"{kind} '{spec.name}' sits on", path)
     if body is None:
         what = f"{kind} '{spec.name}' sits on '{spec.body}', which does not move"
-        raise ModelError(what, where=document.place(path), mend="Name a body, or a node on one")
+        raise ModelError(what, where=document.place(path), remedy="Name a body, or a node on one")
     return body, pose
 
 

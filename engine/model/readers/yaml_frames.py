@@ -30,7 +30,7 @@ class Carriers:
                 if item.name == WORLD:
                     where = document.place((group, i, "name"))
                     what = "the name 'world' is the inertial frame's"
-                    raise ModelError(what, where=where, mend="Choose another name")
+                    raise ModelError(what, where=where, remedy="Choose another name")
         self._document = document
         self._frames: dict[str, tuple[str | None, Pose]] = {WORLD: (None, Pose())}
         self._frames |= {node.name: (None if node.body == WORLD else node.body, node.pose()) for node in spec.nodes}
@@ -45,6 +45,6 @@ class Carriers:
         """The frame of this name; ModelError at ``path`` about ``who`` ("body 'arm' hangs on") if there is none."""
         if name not in self._frames:
             what = f"{who} '{name}', which is no body or node of the model"
-            mend = f"Use 'world' or one of: {some_names(set(self._frames) - {WORLD})}"
-            raise ModelError(what, where=self._document.place(path), mend=mend)
+            remedy = f"Use 'world' or one of: {some_names(set(self._frames) - {WORLD})}"
+            raise ModelError(what, where=self._document.place(path), remedy=remedy)
         return self._frames[name]

@@ -64,7 +64,7 @@ def map_matrix(rows: list[list[float]], document: Document, path: tuple[str | in
     """The map (6, r) of a custom hinge."""
     if len({len(row) for row in rows}) > 1:
         where = document.place(path)
-        raise ModelError("the rows of the map differ in length", where=where, mend="Give 6 rows of r numbers")
+        raise ModelError("the rows of the map differ in length", where=where, remedy="Give 6 rows of r numbers")
     return np.array(rows, dtype=float)
 
 
@@ -95,17 +95,17 @@ class _Spread:
         if isinstance(value, dict):
             unknown = [name for name in value if name not in self.names]
             if unknown:
-                mend = f"Use {', '.join(self.names)}"
-                self._fail(field, f"unknown coordinate '{unknown[0]}'", mend)
+                remedy = f"Use {', '.join(self.names)}"
+                self._fail(field, f"unknown coordinate '{unknown[0]}'", remedy)
             return [value.get(name, default) for name in self.names]
         if len(value) != len(self.names):
             what = f"{len(value)} values for {len(self.names)} coordinates"
             self._fail(field, what, f"Give one each for {', '.join(self.names)}")
         return list(value)
 
-    def _fail(self, field: str, what: str, mend: str) -> NoReturn:
+    def _fail(self, field: str, what: str, remedy: str) -> NoReturn:
         where = self._document.place((*self._path, *field.split(".")))
-        raise ModelError(what, where=where, mend=mend)
+        raise ModelError(what, where=where, remedy=remedy)
 
 
 def _dofs(spec: Any, spread: _Spread) -> tuple[Dof, ...]:

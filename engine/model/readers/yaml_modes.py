@@ -31,8 +31,10 @@ def read_modes(index: int, spec: BodySpec, document: Document) -> tuple[Integral
         made = integrals(data, inboard, attachments, wanted.modes, wanted.variant, wanted.geometric)
         return made, _findings(wanted, data, spec.name, document, path)
     except ArgumentError as error:
-        mend = f"'{wanted.file}' has {data.modes} modes, and the interface nodes {', '.join(data.interface) or 'none'}"
-        raise ModelError(str(error).rstrip("."), where=document.place(path), mend=mend) from None
+        remedy = (
+            f"'{wanted.file}' has {data.modes} modes, and the interface nodes {', '.join(data.interface) or 'none'}"
+        )
+        raise ModelError(str(error).rstrip("."), where=document.place(path), remedy=remedy) from None
 
 
 def _findings(
@@ -54,6 +56,6 @@ def _read(wanted: FlexibleSpec, document: Document, path: tuple[str | int, ...])
     file = Path(document.file).parent / wanted.file
     if not file.is_file():
         what = f"the file '{wanted.file}' does not exist beside the model"
-        mend = "Make it with `limberjack modes`, or give its path from the model file's folder"
-        raise ModelError(what, where=document.place((*path, "file")), mend=mend)
+        remedy = "Make it with `limberjack modes`, or give its path from the model file's folder"
+        raise ModelError(what, where=document.place((*path, "file")), remedy=remedy)
     return read_modal_data(file)

@@ -37,8 +37,8 @@ def read_yaml(path: Path) -> tuple[System, bool | None, Locate]:
     """The System of a file, not yet validated, its `strict`, and the finder of lines for later errors."""
     document = read_document(path)
     if not isinstance(document.root.content, dict):
-        mend = "Begin with 'limberjack: 1'; see docs/model-format.md"
-        raise ModelError("the file is not a mapping of fields", where=document.place(()), mend=mend)
+        remedy = "Begin with 'limberjack: 1'; see docs/model-format.md"
+        raise ModelError("the file is not a mapping of fields", where=document.place(()), remedy=remedy)
     _check_kind(document)
     spec: ModelSpec = validated(FileSpec, document)
     return _system(spec, document), spec.strict, _locator(document, spec)
@@ -50,8 +50,8 @@ def _check_kind(document: Document) -> None:
     for kind, command in _OTHER_KINDS.items():
         field = f"limberjack_{kind}"
         if field in fields and "limberjack" not in fields:
-            mend = f"Give it to 'limberjack {command}', or give a model; see docs/model-format.md"
-            raise ModelError(f"this is a {kind} file, not a model", where=document.place((field,)), mend=mend)
+            remedy = f"Give it to 'limberjack {command}', or give a model; see docs/model-format.md"
+            raise ModelError(f"this is a {kind} file, not a model", where=document.place((field,)), remedy=remedy)
 
 
 def _system(spec: ModelSpec, document: Document) -> System:
@@ -119,8 +119,8 @@ def _body(index: int, spec: BodySpec, carriers: Carriers, document: Document) ->
 def _inertia(spec: BodySpec, document: Document, path: tuple[str, int]) -> Inertia:
     if spec.inertia is None and spec.mass > 0:
         what = f"body '{spec.name}' has mass but no inertia"
-        mend = "Give inertia: {xx: …, yy: …, zz: …} about the centre of mass; zeros for a point mass"
-        raise ModelError(what, where=document.place((*path, "inertia")), mend=mend)
+        remedy = "Give inertia: {xx: …, yy: …, zz: …} about the centre of mass; zeros for a point mass"
+        raise ModelError(what, where=document.place((*path, "inertia")), remedy=remedy)
     if spec.inertia is None:
         about_com = np.zeros((3, 3))
     elif isinstance(spec.inertia, list):

@@ -28,7 +28,7 @@ def _sensors(i: int, spec: Any, document: Document) -> list[Sensor]:
         if field in _ONLY and spec.type not in _ONLY[field]:
             what = f"sensor '{spec.name}' of type {spec.type} has no {field}"
             remedy = f"Remove it; it belongs to {' and '.join(_ONLY[field])}"
-            raise ModelError(what, where=document.place(("sensors", i, field)), mend=remedy)
+            raise ModelError(what, where=document.place(("sensors", i, field)), remedy=remedy)
     given = spec.model_fields_set - {"name", "type", "target", *means}
     if len(means) > 1:
         return [_part(i, part, spec, sorted(given), document) for part in means]
@@ -41,7 +41,7 @@ def _part(i: int, part: str, spec: Any, stray: list[str], document: Document) ->
     if stray:
         what = f"{spec.type} '{spec.name}' has {stray[0]} for both of its parts"
         remedy = f"Give it under gyro and under accelerometer: gyro: {{{stray[0]}: …}}"
-        raise ModelError(what, where=document.place(("sensors", i, stray[0])), mend=remedy)
+        raise ModelError(what, where=document.place(("sensors", i, stray[0])), remedy=remedy)
     errors = getattr(spec, part)
     given = None if errors is None else Errors(**values(Errors, errors))
     return Sensor(f"{spec.name}.{part}", part, spec.target, given, document.place(("sensors", i)))

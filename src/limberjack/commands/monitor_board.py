@@ -54,7 +54,7 @@ class Board:
         self._count = self._lost = 0
 
     def open(self, dictionary: Dictionary) -> None:
-        """Begin anew for a model."""
+        """Begin again for a model."""
         bounds = [(*each.warning, *each.critical) for each in dictionary]
         with self._lock:
             self._dictionary, self._bounds = dictionary, np.array(bounds).reshape(-1, 4).T

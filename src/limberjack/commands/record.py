@@ -70,8 +70,8 @@ def read_csv(path: Path) -> dict[str, np.ndarray]:
         if table.shape[1] != len(names):
             raise ValueError(f"it names {len(names)} columns and has {table.shape[1]}")
     except (ValueError, csv.Error) as error:
-        mend = "give the log.csv of 'limberjack run', or of a bench its record.mcap"
-        raise ArgumentError(f"{path}: not a log of a run: {error}; {mend}.") from None
+        remedy = "give the log.csv of 'limberjack run', or of a bench its record.mcap"
+        raise ArgumentError(f"{path}: not a log of a run: {error}; {remedy}.") from None
     return {name: table[:, i] for i, name in enumerate(names)}
 
 

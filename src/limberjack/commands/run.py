@@ -47,7 +47,7 @@ def _demo_fmu(job: Job, console: Console) -> None:
     from limberjack.fmu.export import export_fmu
 
     system = load(job.model, **job.load)
-    console.print("exporting the model as an FMU (the first time this compiles its binary, a minute or two)")
+    console.print("exporting the model as an FMU")
     try:
         path = export_fmu(system, job.folder / f"{system.name}.fmu", platforms="host")
     except MissingExtraError as error:

@@ -26,7 +26,7 @@ def dock() -> System:
 
 @pytest.fixture(scope="session")
 def ground_python(tmp_path_factory) -> str:
-    """A Python with fprime-gds and openc3, which bring many packages: $LIMBERJACK_GROUND_PYTHON, or made anew."""
+    """A Python with fprime-gds and openc3, which bring many packages: $LIMBERJACK_GROUND_PYTHON, or made again."""
     given = os.environ.get("LIMBERJACK_GROUND_PYTHON")
     if given:
         return given

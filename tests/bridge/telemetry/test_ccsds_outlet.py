@@ -1,4 +1,4 @@
-"""The CCSDS outlet alone: gaps, models that change, seals made by hand, floods, and senders that begin anew."""
+"""The CCSDS outlet alone: gaps, models that change, seals made by hand, floods, and senders that begin again."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_gaps_add_up_and_a_new_model_has_another_signature(ear, arm, dock, tmp_p
         outlet.sample(sample(gateway.dictionary, 1))
         packet = ear.recv(65536)
         assert data_of(packet)[1] != read[0][1]
-        assert struct.unpack_from(">H", packet, 2)[0] == 0xC000  # counts begin anew with the outlet
+        assert struct.unpack_from(">H", packet, 2)[0] == 0xC000  # counts begin again with the outlet
         ear.sendto(telecommand(100, count, 17, 1, 0, 0, b""), ("127.0.0.1", outlet.link.port))
         assert ear.recv(65536)[7:9] == b"\x11\x02"
     outlet.close()

@@ -109,7 +109,7 @@ def test_packets_of_groups_and_of_large_groups(arm):
 
 
 def test_a_ground_system_that_is_away_comes_and_goes(arm, endpoint):
-    """Told once while it is away; packets come on connecting; a lost connection is made anew."""
+    """Told once while it is away; packets come on connecting; a lost connection is made again."""
     listener = socket.create_server(("127.0.0.1", 0))
     port = listener.getsockname()[1]
     listener.close()

@@ -213,7 +213,7 @@ def test_snapshots_and_resets(sim):
 
 
 def test_outputs_follow_from_the_state_alone(sim):
-    """Whatever was closed before: an open loop carries nothing, and a simulation made anew shows the same bits."""
+    """Whatever was closed before: an open loop carries nothing, and a simulation made again shows the same bits."""
     for change in ("attach", "release"):
         sim.step(10)
         getattr(sim, change)("grasp")

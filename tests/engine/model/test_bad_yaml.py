@@ -1,4 +1,4 @@
-"""Every wrong YAML model gets an error with line, field path, words and a mend."""
+"""Every wrong YAML model gets an error with line, field path, words and a remedy."""
 
 from pathlib import Path
 
@@ -112,7 +112,7 @@ def test_error_names_line_field_and_mend(old, new, line, field, words, tmp_path)
     assert words in str(error)
     assert error.where.startswith(f"{path}:{line_of(text, line)}")
     assert error.where.endswith(field)
-    assert error.mend
+    assert error.remedy
 
 
 def test_several_findings_are_told_together(tmp_path):

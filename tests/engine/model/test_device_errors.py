@@ -1,4 +1,4 @@
-"""What a model file can say wrongly of instruments, motors and valves: the message has line, cause and mend."""
+"""What a model file can say wrongly of instruments, motors and valves: the message has line, cause and remedy."""
 
 from __future__ import annotations
 
@@ -37,8 +37,10 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("right", "wrong", "cause", "mend"), WRONG, ids=[wrong or right for right, wrong, *_ in WRONG])
-def test_a_wrong_field_is_told_with_line_cause_and_mend(tmp_path, right, wrong, cause, mend):
+@pytest.mark.parametrize(
+    ("right", "wrong", "cause", "remedy"), WRONG, ids=[wrong or right for right, wrong, *_ in WRONG]
+)
+def test_a_wrong_field_is_told_with_line_cause_and_mend(tmp_path, right, wrong, cause, remedy):
     text = MODEL.read_text(encoding="utf-8")
     assert right in text
     path = tmp_path / "wrong.yaml"
@@ -46,7 +48,7 @@ def test_a_wrong_field_is_told_with_line_cause_and_mend(tmp_path, right, wrong, 
     with pytest.raises(lj.ModelError, match=cause) as told:
         lj.load(path)
     assert str(path) in str(told.value)
-    assert any(word in str(told.value) for word in mend.split("|"))
+    assert any(word in str(told.value) for word in remedy.split("|"))
 
 
 def test_the_example_itself_is_right():

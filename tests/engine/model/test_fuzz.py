@@ -66,7 +66,7 @@ def outcome(path: Path, text: str) -> System | ModelError:
         except ModelError as error:
             result = error
     assert str(path) in result.where
-    assert result.mend
+    assert result.remedy
     return result
 
 

@@ -163,7 +163,7 @@ def test_refused(loop, field, words):
         validate(with_loops(loop))
     kind = "hinge" if field in ("inboard", "outboard", "axes") or "revolut'" in words else "loop"
     assert caught.value.where == f"{kind} '{loop.name}', {field}"
-    assert caught.value.mend
+    assert caught.value.remedy
 
 
 def test_places_of_a_reader_are_kept():
@@ -205,7 +205,7 @@ def test_names_that_clash_or_are_missing(changes, where, words):
     with pytest.raises(ModelError, match=words) as caught:
         validate(replace(chain(), **changes))
     assert caught.value.where == where
-    assert caught.value.mend
+    assert caught.value.remedy
 
 
 def test_commands_and_sensors_of_loops():

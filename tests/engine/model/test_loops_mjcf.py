@@ -177,7 +177,7 @@ def test_refused(equality, name, words, write):
     with pytest.raises(ModelError, match=words) as caught:
         validate(read_mjcf(path), inertia="warn")
     assert caught.value.where.startswith(f"{path}, equality '{name}'")
-    assert caught.value.mend
+    assert caught.value.remedy
 
 
 def test_what_mujoco_refuses_is_told_in_its_words(write):

@@ -262,8 +262,8 @@ BAD = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("loop", "field", "words", "mend"), BAD, ids=[f"{b[0][9:60]} {b[1]}" for b in BAD])
-def test_error_names_line_field_and_mend(loop, field, words, mend, tmp_path):
+@pytest.mark.parametrize(("loop", "field", "words", "remedy"), BAD, ids=[f"{b[0][9:60]} {b[1]}" for b in BAD])
+def test_error_names_line_field_and_mend(loop, field, words, remedy, tmp_path):
     text = with_loop(loop)
     path = tmp_path / "linkage.yaml"
     path.write_text(text)
@@ -273,7 +273,7 @@ def test_error_names_line_field_and_mend(loop, field, words, mend, tmp_path):
     line = len(text.splitlines())
     assert error.where == f"{path}:{line}, loops[0]" + (f".{field}" if field else ".type")
     assert words in error.what
-    assert mend in error.mend
+    assert remedy in error.remedy
 
 
 CHANGES = [
@@ -305,7 +305,7 @@ def test_error_in_a_longer_file(old, new, line, field, words, tmp_path):
     number = next(i for i, row in enumerate(text.splitlines(), 1) if line in row)
     assert words in str(caught.value)
     assert caught.value.where == f"{path}:{number}, {field}"
-    assert caught.value.mend
+    assert caught.value.remedy
 
 
 def test_json_schema_of_loops():

@@ -236,7 +236,7 @@ def test_refused(body, more, words, write):
     with pytest.raises(ModelError, match=words) as caught:
         load(path)
     assert caught.value.where.startswith(str(path))
-    assert caught.value.mend
+    assert caught.value.remedy
 
 
 @pytest.mark.parametrize(

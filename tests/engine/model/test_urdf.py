@@ -162,7 +162,7 @@ def test_error_names_line_and_mend(old, new, line, words, write):
         load(path)
     error = caught.value
     assert words in error.what
-    assert error.mend
+    assert error.remedy
     if "not well-formed" not in words:
         number = next(i for i, row in enumerate(text.splitlines(), 1) if line in row)
         assert error.where.startswith(f"{path}:{number}, ")

@@ -88,7 +88,7 @@ def test_independent_and_refused(write):
     with pytest.raises(ModelError, match="joint 'second' mimics another joint") as caught:
         load(path, mimic="refuse")
     assert caught.value.where.startswith(f"{path}:9, joint 'second'")
-    assert "mimic='couple'" in caught.value.mend
+    assert "mimic='couple'" in caught.value.remedy
 
 
 def test_a_fixed_joint_cannot_follow_and_is_named(write):
@@ -125,7 +125,7 @@ def test_error_names_line_and_mend(old, new, line, words, write):
         load(path)
     assert words in caught.value.what
     assert caught.value.where.startswith(f"{path}:{line}, ")
-    assert caught.value.mend
+    assert caught.value.remedy
 
 
 def test_a_mimic_of_a_fixed_joint_is_refused(write):

@@ -173,7 +173,7 @@ def test_refused(system, words):
     with pytest.raises(ModelError, match=words) as caught:
         validate(system)
     assert caught.value.where
-    assert caught.value.mend
+    assert caught.value.remedy
 
 
 @pytest.mark.parametrize(

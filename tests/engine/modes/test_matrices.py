@@ -236,7 +236,7 @@ def test_free_free_modes_keep_their_own_rest(tmp_path):
         (lambda f, K, M, p: ((f / "K.mtx").write_text("oops"), solid(f))[1], "cannot be read"),
         (lambda f, K, M, p: ((f / "nodes.csv").write_text("x,y,z\n"), solid(f))[1], "no column 'id'"),
         (lambda f, K, M, p: ((f / "nodes.csv").write_text("id,x,y,z\n1,2\n"), solid(f))[1], "2 of 4 cells"),
-        (lambda f, K, M, p: ((f / "nodes.csv").write_text("id,x,y,z\n1,a,0,0\n"), solid(f))[1], "'a' is no number"),
+        (lambda f, K, M, p: ((f / "nodes.csv").write_text("id,x,y,z\n1,a,0,0\n"), solid(f))[1], "'a' is not a number"),
         (lambda f, K, M, p: solid(f, inboard="1"), "has no rotations"),
         (lambda f, K, M, p: solid(f, interface="{name: root, nodes: [1, 2, 99]}", inboard="root"), "no node 99"),
         (lambda f, K, M, p: solid(f, interface="{name: root, nodes: [1, 5, 9]}", inboard="root"), "lie in a line"),

@@ -1,4 +1,4 @@
-"""The modal-data file: round trip, and every fault told with file, array, cause and mend."""
+"""The modal-data file: round trip, and every fault reported with file, array, cause and remedy."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_faults_name_file_array_cause_and_mend(tmp_path, edit, place, words):
         read_modal_data(path)
     assert caught.value.where == f"{path}, {place}"
     assert words in str(caught.value)
-    assert caught.value.mend
+    assert caught.value.remedy
 
 
 def test_files_that_are_no_archives(tmp_path):

@@ -39,7 +39,7 @@ void expect_refused(Test *test, const Instance *instance, size_t errors_before, 
         Status status_ = (call);                                        \
         expect_refused(test, instance, errors_before_, status_, #call); \
     } while (0)
-/* Refused, after which the instance is started anew. */
+/* Refused, after which the instance is started again. */
 #define REFUSED_ANEW(test, instance, call) \
     do {                                   \
         REFUSED(test, instance, call);     \
