@@ -34,11 +34,17 @@ def _add_triples(a, b):
 
 
 @kernel
+def share_force(parts, b, w, u, n, f):
+    """A* z' of eight columns [w; u] of A is taken from ε."""
+    e = n[0] * w[0] + n[1] * w[1] + n[2] * w[2] + f[0] * u[0] + f[1] * u[1] + f[2] * u[2]
+    store_lanes(parts.eps, LANES * b, load_lanes(parts.eps, LANES * b) - e)
+
+
+@kernel
 def share_block(parts, member, b, free, fresh, w, u, fw, fu, n, f):
     """A* F of eight columns [w; u] of A is added to D, which is fresh at the first body, and A* z' taken from ε."""
     stride, at = parts.u.shape[0], LANES * b
-    e = n[0] * w[0] + n[1] * w[1] + n[2] * w[2] + f[0] * u[0] + f[1] * u[1] + f[2] * u[2]
-    store_lanes(parts.eps, at, load_lanes(parts.eps, at) - e)
+    share_force(parts, b, w, u, n, f)
     for r in range(free):
         own, i = parts.a[stride * member + r // LANES], r % LANES
         s = own[i] * fw[0] + own[LANES + i] * fw[1] + own[2 * LANES + i] * fw[2]
@@ -131,7 +137,7 @@ def _add_generalized(plant, g, parts, free, tau, add_inertia):
 
 
 @kernel
-def _whiten(parts, free):
+def whiten(parts, free):
     """ε ← L⁻¹ ε."""
     for r in range(free):
         s = parts.eps[r]
@@ -166,7 +172,7 @@ def reduce_group(plant, work, g, tau, add_inertia):
     free = int(parts.head[GH_FREE])
     _add_generalized(plant, g, parts, free, tau, add_inertia)
     cholesky(parts.d, free)  # 001 eq. 50: D of the aggregated node
-    _whiten(parts, free)
+    whiten(parts, free)
     up = plant.loops.group_int[g, GI_PARENT]
     if up == 0:
         return

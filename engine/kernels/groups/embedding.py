@@ -14,14 +14,14 @@ on the ground hands on nothing: there α' begins with -g, and U is not needed.
 from __future__ import annotations
 
 from limberjack.engine.algebra.blocks import load_block, store_block
-from limberjack.engine.algebra.lanes import equal_lanes, store_lanes
+from limberjack.engine.algebra.lanes import equal_lanes, load_lanes, store_lanes
 from limberjack.engine.algebra.spatial import ZERO, load3, store3
-from limberjack.engine.algebra.views import LANES
+from limberjack.engine.algebra.views import BLOCK, LANES
 from limberjack.engine.compile.compiled import FLOATS, MATRIX, VECTOR, VECTORS, WHOLE
 from limberjack.engine.compile.kernel import entry, kernel, routine
 from limberjack.engine.kernels.groups.elimination import eliminate, is_poor, least_pivot, read_solution
 from limberjack.engine.kernels.groups.group_rows import fill_rows
-from limberjack.engine.kernels.groups.loop_rows import bias_loop, move_loop, place_rows
+from limberjack.engine.kernels.groups.loop_rows import move_loop, place_rows, power
 from limberjack.engine.kernels.nodes import modal
 from limberjack.engine.kernels.nodes.dispatch import has_modes, hinge_in
 from limberjack.engine.kernels.nodes.dispatch_loops import bias_body, push_lanes
@@ -37,8 +37,12 @@ from limberjack.engine.tables.loops import (
     GI_LOOPS,
     GI_RANK,
     GI_ROWS,
+    L_A,
+    L_B,
+    L_GROUP,
     L_KIND,
     R_ACCEL,
+    R_QUAD,
     group_view,
 )
 from limberjack.engine.tables.plant import (
@@ -133,6 +137,29 @@ def _columns(plant, work, g, parts):
 
 
 @kernel
+def _is_still(plant, row, g):
+    """Whether a body's α' is left out: it is neither the ground nor one of group g, but carries the group."""
+    return row > 0 and plant.topo[row - 1, GROUP] != g
+
+
+@kernel
+def _bias_loop(plant, work, l):
+    """d²r/dt² of an embedded loop, moved before, from α' of its group's bodies and of the ground; others have none."""
+    ints, row, coblock = plant.loops.loop_int[l], work.loops.row[l], work.loops.coblock[l]
+    s = load_lanes(row, R_QUAD)
+    if ints[L_KIND] >= COUPLING:
+        store_lanes(row, R_ACCEL, s)
+        return
+    if not _is_still(plant, ints[L_A], ints[L_GROUP]):
+        a = work.rows[ints[L_A]]
+        s = s + power(coblock, 0, load3(a, W_ALPHA), load3(a, W_ALPHA + 3))
+    if not _is_still(plant, ints[L_B], ints[L_GROUP]):
+        b = work.rows[ints[L_B]]
+        s = s + power(coblock, BLOCK, load3(b, W_ALPHA), load3(b, W_ALPHA + 3))
+    store_lanes(row, R_ACCEL, s)
+
+
+@kernel
 def _embed(plant, work, g, q, v):
     """X, β, A and α' of a group whose bodies are placed."""
     group = plant.loops.group_int[g]
@@ -142,7 +169,7 @@ def _embed(plant, work, g, q, v):
         if plant.loops.loop_int[l, L_KIND] < COUPLING:
             place_rows(plant, work, l)
         move_loop(plant, work, l, q, v)
-        bias_loop(plant, work, l)
+        _bias_loop(plant, work, l)
     solve_group(plant, work, g, q, R_ACCEL)
     _columns(plant, work, g, group_view(group, work.loops.group))
 

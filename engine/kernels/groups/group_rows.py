@@ -58,6 +58,15 @@ def _fill_terms(plant, l, q, y, first, at):
 
 
 @kernel
+def fill_right(plant, work, group, which, right):
+    """right = -work.loops.row[l, which + i], brought to order one, of all rows of the group."""
+    for i in range(group[GI_LOOP], group[GI_LOOP] + group[GI_LOOPS]):
+        l = plant.loops.listed[i]
+        scale = -1.0 * load_lanes(plant.loops.loop[l], LP_SCALE)
+        store_lanes(right, plant.loops.loop_int[l, L_ROW], scale * load_lanes(work.loops.row[l], which))
+
+
+@kernel
 def fill_rows(plant, work, group, parts, q, which):
     """y: all rows of the group, with the right-hand sides -work.loops.row[l, which + i].
 
@@ -76,5 +85,4 @@ def fill_rows(plant, work, group, parts, q, which):
         else:
             _fill_chain(plant, work, l, 0, ints[L_CHAIN_A], ints[L_CHAIN_AS], y, first, at)  # 001 eq. 59
             _fill_chain(plant, work, l, BLOCK, ints[L_CHAIN_B], ints[L_CHAIN_BS], y, first, at)  # 001 eq. 59
-        scale = -1.0 * load_lanes(plant.loops.loop[l], LP_SCALE)
-        store_lanes(y[n], first, scale * load_lanes(work.loops.row[l], which))
+    fill_right(plant, work, group, which, y[n])

@@ -67,7 +67,6 @@ from limberjack.engine.tables.loops import (
     L_CHAIN_BS,
     L_DRIVE,
     L_FORCED,
-    L_GROUP,
     L_KIND,
     L_ROWS,
     L_SWITCH,
@@ -82,7 +81,7 @@ from limberjack.engine.tables.loops import (
     R_RESIDUAL,
     SW_HELD,
 )
-from limberjack.engine.tables.plant import GROUP, W_ALPHA, W_V
+from limberjack.engine.tables.plant import W_ALPHA, W_V
 
 _TURN = 2.0 * math.pi
 
@@ -258,8 +257,8 @@ def _residual(plant, work, l, R, d):
 
 
 @kernel
-def place_rows(plant, work, l):
-    """Frames and coblocks of a loop that joins frames, whose bodies are placed; returns R and d."""
+def _place_frames(plant, work, l):
+    """R and d of a loop that joins frames, whose bodies are placed."""
     ints, loop = plant.loops.loop_int[l], plant.loops.loop[l]
     Ra, pa = load9(loop, LP_A), load3(loop, LP_A + 9)
     Ra, pa = _seen_below(plant, work, ints[L_CHAIN_A], ints[L_CHAIN_AS], Ra, pa)
@@ -268,6 +267,13 @@ def place_rows(plant, work, l):
     R, d = mul((Ra[0], Ra[3], Ra[6], Ra[1], Ra[4], Ra[7], Ra[2], Ra[5], Ra[8]), Rb), unrot(Ra, sub(pb, pa))
     store9(work.loops.frame[l], F_R, R)
     store3(work.loops.frame[l], F_D, d)
+    return R, d
+
+
+@kernel
+def place_rows(plant, work, l):
+    """Frames and coblocks of a loop that joins frames, whose bodies are placed; returns R and d."""
+    R, d = _place_frames(plant, work, l)
     n, f = _rows(plant, l, R, d)
     probe = first_probe(plant, l)
     if probe >= 0:
@@ -287,7 +293,7 @@ def place_loop(plant, work, l, q):
 
 
 @kernel
-def _power(block, at, w, u):
+def power(block, at, w, u):
     """Power of a block of forces at a motion [w; u]: one number a row, in lanes."""
     n, f = load_block(block, at)
     return _dot_lanes(w, n) + _dot_lanes(u, f)
@@ -298,8 +304,8 @@ def _row_rates(plant, work, l, column):
     """J times the motions that rows of work hold at `column` (V or α), in lanes."""
     ints, coblock = plant.loops.loop_int[l], work.loops.coblock[l]
     a, b = work.rows[ints[L_A]], work.rows[ints[L_B]]
-    s = _power(coblock, 0, load3(a, column), load3(a, column + 3))
-    return s + _power(coblock, BLOCK, load3(b, column), load3(b, column + 3))  # 000 eq. 0.20: A V̂
+    s = power(coblock, 0, load3(a, column), load3(a, column + 3))
+    return s + power(coblock, BLOCK, load3(b, column), load3(b, column + 3))  # 000 eq. 0.20: A V̂
 
 
 @kernel
@@ -310,15 +316,22 @@ def _frame_velocity(row, R, p):
 
 
 @kernel
-def _velocity_terms(plant, work, l):
-    """d²r/dt² without accelerations, in lanes; before a rod's prescribed motion."""
-    ints, loop, frame = plant.loops.loop_int[l], plant.loops.loop[l], work.loops.frame[l]
-    kind, x = ints[L_KIND], loop[LP_X]
-    R, d = load9(frame, F_R), load3(frame, F_D)
+def _frame_velocities(plant, work, l, R):
+    """[ω; v] of frame a and [R ω; R v] of frame b, in the axes of a."""
+    ints, loop = plant.loops.loop_int[l], plant.loops.loop[l]
     wa, va = _frame_velocity(work.rows[ints[L_A]], load9(loop, LP_A), load3(loop, LP_A + 9))
     Rb, pb = frame_b(plant, work, l)
     wb, vb = _frame_velocity(work.rows[ints[L_B]], Rb, pb)
-    wb, vb = rot(R, wb), rot(R, vb)
+    return wa, va, rot(R, wb), rot(R, vb)
+
+
+@kernel
+def _velocity_terms(plant, work, l):
+    """d²r/dt² without accelerations, in lanes; before a rod's prescribed motion."""
+    loop, frame = plant.loops.loop[l], work.loops.frame[l]
+    kind, x = plant.loops.loop_int[l, L_KIND], loop[LP_X]
+    R, d = load9(frame, F_R), load3(frame, F_D)
+    wa, va, wb, vb = _frame_velocities(plant, work, l, R)
     w, u = sub(wb, wa), sub(sub(vb, va), cross(wa, d))
     h, g = cross(w, wb), sub(cross(w, vb), cross(wa, u))
     if kind == CUSTOM:
@@ -360,26 +373,3 @@ def accelerate_loop(plant, work, l, q, vdot):
         accelerate_coupling(plant, work, l, q, vdot)
         return
     store_lanes(row, R_ACCEL, load_lanes(row, R_QUAD) + _row_rates(plant, work, l, W_ALPHA))
-
-
-@kernel
-def _is_still(plant, row, g):
-    """Whether a body's α' is left out: it is neither the ground nor one of group g, but carries the group."""
-    return row > 0 and plant.topo[row - 1, GROUP] != g
-
-
-@kernel
-def bias_loop(plant, work, l):
-    """d²r/dt² of an embedded loop, moved before, from α' of its group's bodies and of the ground; others have none."""
-    ints, row, coblock = plant.loops.loop_int[l], work.loops.row[l], work.loops.coblock[l]
-    s = load_lanes(row, R_QUAD)
-    if ints[L_KIND] >= COUPLING:
-        store_lanes(row, R_ACCEL, s)
-        return
-    if not _is_still(plant, ints[L_A], ints[L_GROUP]):
-        a = work.rows[ints[L_A]]
-        s = s + _power(coblock, 0, load3(a, W_ALPHA), load3(a, W_ALPHA + 3))
-    if not _is_still(plant, ints[L_B], ints[L_GROUP]):
-        b = work.rows[ints[L_B]]
-        s = s + _power(coblock, BLOCK, load3(b, W_ALPHA), load3(b, W_ALPHA + 3))
-    store_lanes(row, R_ACCEL, s)
