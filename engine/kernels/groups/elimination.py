@@ -3,7 +3,8 @@
     Y1 θ̇_D + Y2 θ̇_R = c   ⟹   θ̇_D = Y1⁻¹ c - Y1⁻¹ Y2 θ̇_R
 
 y[j] holds the coefficients of velocity j in all rows, one a lane, so that one vector instruction works on eight rows;
-y[n] holds the right-hand sides c. The pivots are the dependent velocities that were chosen when the model was built,
+y[n] holds the right-hand sides c. A column whose velocity is solved for makes room for one of Y1⁻¹, which answers to
+right-hand sides that come later. The pivots are the dependent velocities that were chosen when the model was built,
 each in the row that was paired with it, or where that is small, or rows depend on others, in the row where it counts
 most; where the set is close to singular, rows and velocities are chosen again by complete pivoting, whose pivots never
 make X larger than need be. y[n + 1] holds 0 for rows that are not solved, 1 for those that are, 2 for weak ones.
@@ -13,7 +14,7 @@ where the loops are closed, and next to that say nothing that could be trusted.
 
 from __future__ import annotations
 
-from limberjack.engine.algebra.lanes import between_lanes, equal_lanes, load_lanes, store_lanes
+from limberjack.engine.algebra.lanes import equal_lanes, load_lanes, store_lanes, with_lane
 from limberjack.engine.algebra.views import LANES, padded
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.tables.loops import (
@@ -43,11 +44,13 @@ def _solve_row(y, n, width, d, i):
     """Row i solved for velocity d, and d taken out of all other rows; the first `width` lanes hold rows.
 
     y[j] ← y[j] - (y[j, i] / p) y[d] in all lanes but i, where y[j, i] / p is wanted: with p - 1 in place of the pivot
-    p = y[d, i] that is what comes out there too.
+    p = y[d, i] that is what comes out there too. Last y[d] ← -y[d] / p, and 1 / p in lane i: what a unit vector, the
+    column of row i in the identity, becomes on the same way.
     """
-    pivot = y[d]
-    inverse = 1.0 / pivot[i]
-    pivot[i] -= 1.0
+    pivot, p = y[d], y[d, i]
+    inverse = 1.0 / p
+    for b in range(0, width, LANES):
+        store_lanes(pivot, b, with_lane(load_lanes(pivot, b), i - b, p - 1.0))
     for j in range(n + 1):
         row = y[j]
         if j == d or row[i] == 0.0:
@@ -56,7 +59,7 @@ def _solve_row(y, n, width, d, i):
         for b in range(0, width, LANES):
             store_lanes(row, b, load_lanes(row, b) - share * load_lanes(pivot, b))
     for b in range(0, width, LANES):
-        store_lanes(pivot, b, between_lanes(equal_lanes(1.0), i - b, i - b + 1))
+        store_lanes(pivot, b, with_lane(-inverse * load_lanes(pivot, b), i - b, inverse))
 
 
 @kernel
@@ -158,3 +161,24 @@ def read_solution(parts, n, scale, at):
         for s in range(n - free):
             d = int(pick[s])
             x[d, r] = -scale[at + d] * y[j, int(pair[s])] * size  # 001 eq. 60: -Y1⁻¹ Y2
+
+
+@kernel
+def solve_again(parts, n, m, scale, at):
+    """What two sets of right-hand sides ask of the dependent velocities, by Y1⁻¹ of the last elimination: those in y[n]
+    in parts.free, those in y[n + 1] in parts.bias; 0 of independent ones."""
+    y, pick, pair, spare = parts.y, parts.pick, parts.pair, padded(m)
+    solved = n - int(parts.head[GH_FREE])
+    for i in range(n):
+        parts.free[i], parts.bias[i] = 0.0, 0.0
+    for b in range(0, spare, LANES):
+        first, second = equal_lanes(0.0), equal_lanes(0.0)
+        for s in range(solved):
+            column, i = load_lanes(y[int(pick[s])], b), int(pair[s])
+            first, second = first + y[n, i] * column, second + y[n + 1, i] * column
+        store_lanes(y[n], spare, first)
+        store_lanes(y[n + 1], spare, second)
+        for s in range(solved):
+            d, i = int(pick[s]), int(pair[s]) - b
+            if 0 <= i < LANES:
+                parts.free[d], parts.bias[d] = scale[at + d] * y[n, spare + i], scale[at + d] * y[n + 1, spare + i]

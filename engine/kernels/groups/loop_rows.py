@@ -326,6 +326,25 @@ def _frame_velocities(plant, work, l, R):
 
 
 @kernel
+def measure_loop(plant, work, l, q, v):
+    """Residual and dr/dt of loop l, whose bodies are placed; its coblocks stay as they are."""
+    row = work.loops.row[l]
+    if plant.loops.loop_int[l, L_KIND] >= COUPLING:
+        place_coupling(plant, work, l, q)
+        move_coupling(plant, work, l, q, v)
+        return
+    R, d = _place_frames(plant, work, l)
+    store_lanes(row, R_RESIDUAL, _residual(plant, work, l, R, d))
+    n, f = _rows(plant, l, R, d)
+    wa, va, wb, vb = _frame_velocities(plant, work, l, R)
+    rate = _dot_lanes(sub(wb, wa), n) + _dot_lanes(sub(sub(vb, va), cross(wa, d)), f)
+    if plant.loops.loop_int[l, L_KIND] == DISTANCE:
+        length, speed, _ = _length(plant, work, l)
+        rate = rate - _only(0, length * speed / plant.loops.loop[l, LP_X])
+    store_lanes(row, R_RATE, rate)
+
+
+@kernel
 def _velocity_terms(plant, work, l):
     """d²r/dt² without accelerations, in lanes; before a rod's prescribed motion."""
     loop, frame = plant.loops.loop[l], work.loops.frame[l]

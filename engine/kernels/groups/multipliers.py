@@ -166,15 +166,15 @@ def _clear_innovations(plant, work):
 
 
 @kernel
-def _answer_body(plant, work, k, out):
-    """The answer of body k's velocities to ε, and its motion in the place of α."""
+def answer_body(plant, work, k, out, bias):
+    """The answer of body k's velocities to ε, with β of groups if bias, and its motion in the place of α."""
     topo, row = plant.topo[k], work.rows[k + 1]
     up = work.rows[topo[UP]]
     w, u = hinge_in(plant, work, k, load3(up, W_ALPHA), load3(up, W_ALPHA + 3))
     if topo[GROUP] >= 0:
         if topo[MEMBER] == 0:
             parts = group_view(plant.loops.group_int[topo[GROUP]], work.loops.group)
-            solve_node(plant, work, topo[GROUP], parts, out, False)
+            solve_node(plant, work, topo[GROUP], parts, out, bias)
         w, u = push_body(plant, work, k, out, w, u)
     else:
         w, u = dispatch_loops.answer_body(plant, work, k, out, w, u)
@@ -190,7 +190,7 @@ def answer_routine(ints, floats, vector, out):
     store3(work.rows[0], W_ALPHA, ZERO)
     store3(work.rows[0], W_ALPHA + 3, ZERO)
     for k in range(plant.topo.shape[0]):
-        _answer_body(plant, work, k, out)
+        answer_body(plant, work, k, out, False)
 
 
 @kernel

@@ -368,12 +368,12 @@ def close_near_routine(ints, floats, vector, q, v):
 
 
 @kernel
-def close(plant, work, q, v):
+def close(plant, work, q, v, fine):
     """`close_loops`, next to singular positions as both sides say; returns the loop that stays open, or -1."""
     if smallest_pivot(plant, work) < NEAR:
         ints, floats, vector = vectors(plant, work)
         return close_near_routine(ints, floats, vector, q, v)
-    return close_loops(plant, work, q, v)
+    return close_loops(plant, work, q, v, fine)
 
 
 @kernel

@@ -3,6 +3,7 @@
     by force    the least change, measured by the mass matrix:                   δ = -M⁻¹ J* Λ⁻¹ r
     embedded    Newton on the dependent velocities, the independent ones held:   Y1 δ_D = -r
                 next to singular positions, where δ_D may be large, the least change as well
+                (with the factors of the last accelerations where these do: `simplified_newton.py`)
     velocities  the least change, with dr/dt in the place of r: that is what impulses of the constraint forces do.
                 They conserve momentum, and take energy of second order only
 
@@ -21,6 +22,7 @@ from limberjack.engine.kernels.groups.loop_rows import move_loop, place_loop
 from limberjack.engine.kernels.groups.multipliers import answer, clear_right, set_right
 from limberjack.engine.kernels.groups.paths import acts
 from limberjack.engine.kernels.loops.impulse_response import refresh
+from limberjack.engine.kernels.loops.simplified_newton import CLOSED, NEAR, SLOW, close_simply, fastest
 from limberjack.engine.kernels.nodes.dispatch import place_body
 from limberjack.engine.kernels.nodes.manifold import move
 from limberjack.engine.kernels.nodes.tree import begin_sweep
@@ -42,18 +44,14 @@ from limberjack.engine.tables.loops import (
 )
 from limberjack.engine.tables.plant import V_CLOSE, plant_view, vectors, work_view
 
-#: scaled residual (of the order of a coordinate, rad or m) at which a loop is closed
-CLOSED = 1e-12
-#: where it is closed as far as rounding lets it
+#: scaled residual where a loop is closed as far as rounding lets it
 TIGHT = 1e-16
 #: scaled residual that may stay where no motion lessens it: rows that a model repeats with rounded numbers
 BEARABLE = 1e-4
 #: most steps, for coordinates and for velocities, with new factors and without
 STEPS = 10
-#: a step that leaves more than this share asks for new factors, and one with new factors that leaves this much for none
-SLOW, STUCK = 0.1, 0.9
-#: below this pivot of scaled rows independent coordinates are not held
-NEAR = 0.1
+#: a step with new factors that leaves more than this share asks for none
+STUCK = 0.9
 
 # rows of work.vstage
 _DELTA, _OUT = range(V_CLOSE, V_CLOSE + 2)
@@ -175,15 +173,6 @@ def _measure(plant, work, q, v, which, placed):
     return _worst(plant, work, which)
 
 
-@kernel
-def _fastest(v):
-    """What rates are compared with: the largest velocity, at least 1."""
-    fastest = 1.0
-    for j in range(v.shape[0]):
-        fastest = max(fastest, abs(v[j]))
-    return fastest
-
-
 @routine(FLOATS, FLOATS, FLAG, REAL, returns=WHOLE)
 def close_routine(ints, floats, vector, q, v, forces, closed):
     """`close_loops` as a call; forces: whether any loop acts by force; closed: scaled residual that is none.
@@ -193,7 +182,7 @@ def close_routine(ints, floats, vector, q, v, forces, closed):
     plant, work = plant_view(ints, floats), work_view(ints, vector)
     delta, stale = work.vstage[_DELTA], forces and work.loops.solve[SO_LEFT, 0] > 0.0
     for which in (R_RESIDUAL, R_RATE):
-        limit = closed if which == R_RESIDUAL else closed * _fastest(v)
+        limit = closed if which == R_RESIDUAL else closed * fastest(v)
         placed, renewed, tried, before, worst, loop = which == R_RATE, False, False, math.inf, math.inf, 0
         for _ in range(2 * STEPS):
             worst, loop = _measure(plant, work, q, v, which, placed)
@@ -217,13 +206,16 @@ def close_routine(ints, floats, vector, q, v, forces, closed):
 
 
 @kernel
-def close_loops(plant, work, q, v):
+def close_loops(plant, work, q, v, fine):
     """q and v brought back onto all closed loops after a step; returns the loop that stays open, or -1.
 
-    Needs the factors of the last accelerations in Work.
+    Needs the factors of the last accelerations in Work; fine: of `close_simply`.
     """
+    forces = has_forces(plant, work)
+    if not forces and close_simply(plant, work, q, v, fine):
+        return -1
     ints, floats, vector = vectors(plant, work)
-    return close_routine(ints, floats, vector, q, v, has_forces(plant, work), CLOSED)
+    return close_routine(ints, floats, vector, q, v, forces, CLOSED)
 
 
 @kernel

@@ -8,7 +8,19 @@ from __future__ import annotations
 
 from limberjack.engine.algebra.blocks import less_six
 from limberjack.engine.algebra.lanes import load_lanes, store_lanes, sum_lanes
-from limberjack.engine.algebra.spatial import add, add6, add9, dot, load3, load6, load9, store3, store6, store9
+from limberjack.engine.algebra.spatial import (
+    add,
+    add6,
+    add9,
+    add_scaled,
+    dot,
+    load3,
+    load6,
+    load9,
+    store3,
+    store6,
+    store9,
+)
 from limberjack.engine.algebra.views import LANES
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.tables import plant as t
@@ -67,6 +79,14 @@ def rank_one(P, ua, ul, s):
 def solve_simple(row, w, u):
     """dβ/dt = D⁻¹ (ε - U* α⁺) of a hinge with one velocity (000 eq. .40)."""
     return row[t.W_DINV] * (row[t.W_EPS] - dot(load3(row, t.W_U), w) - dot(load3(row, t.W_U + 3), u))
+
+
+@kernel
+def respond_simple(row, h, n, f):
+    """ε = -H z, kept, and z⁺ = z + U D⁻¹ ε, of a hinge with one velocity; h: H z."""
+    row[t.W_EPS] = -h
+    e = -h * row[t.W_DINV]
+    return add_scaled(n, e, load3(row, t.W_U)), add_scaled(f, e, load3(row, t.W_U + 3))  # 000 eq. .40: z⁺
 
 
 @kernel

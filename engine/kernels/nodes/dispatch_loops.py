@@ -5,6 +5,7 @@ A kind with velocities of its own offers
     trace_lanes, push_lanes, push        H z and H* x of eight rows or columns; H* x of all velocities
     cross_hinge                          e = H z + c and z⁺ = z - U D⁻¹ e of eight rows, tip to base
     clear_innovation, add_innovation     ε = 0; ε += e f
+    respond                              ε = -H z and z⁺ = z + U D⁻¹ ε of one force, tip to base; not of modal bodies
     largest_weight                       the largest D⁻¹ of its velocities
 """
 
@@ -162,6 +163,17 @@ def clear_innovation(plant, work, k):
         modal.clear_innovation(plant, work, topo)
     elif topo[t.PATH] != t.PATH_NODE:
         general.clear_innovation(work.gen[topo[t.SLOT]], topo[t.NV])
+
+
+@kernel
+def respond_body(plant, work, k, n, f):
+    """ε of body k's velocities to the force z = [n; f] on it, and z⁺; not in a group, nor of modal bodies."""
+    topo, row = plant.topo[k], work.rows[k + 1]
+    if topo[t.PATH] == t.PATH_REVOLUTE:
+        return articulated.respond_simple(row, revolute.trace(n, f), n, f)
+    if topo[t.PATH] == t.PATH_PRISMATIC:
+        return articulated.respond_simple(row, prismatic.trace(n, f), n, f)
+    return general.respond(work.gen[topo[t.SLOT]], topo[t.NV], n, f)
 
 
 @kernel

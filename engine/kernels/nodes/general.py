@@ -305,3 +305,18 @@ def clear_innovation(g, nv):
     """ε = 0."""
     for c in range(nv):
         g[t.G_EPS + c] = 0.0
+
+
+@kernel
+def respond(g, nv, n, f):
+    """L⁻¹ε with ε = -H z, kept, and z⁺ = z + (U L⁻*) L⁻¹ε."""
+    left_n, left_f = n, f
+    for c in range(nv):
+        e = -trace(g, c, n, f)
+        for i in range(c):
+            e -= g[t.G_L + 6 * c + i] * g[t.G_EPS + i]
+        e *= g[t.G_L + 7 * c]
+        g[t.G_EPS + c] = e
+        a, l = column(g, t.G_U, c)
+        left_n, left_f = add_scaled(left_n, e, a), add_scaled(left_f, e, l)  # 000 eq. .40: z⁺
+    return left_n, left_f

@@ -6,10 +6,12 @@ implicit       (M + h C + h² K) a = T - h K v - bias,  v⁺ = v + h a,  q⁺ = 
                with C, K the hinge-diagonal damping and stiffness of `forces.py`: they join the armature inside
                the articulated inertia, so the cost stays O(N)
 
+The last two move dependent coordinates of embedded loops with v⁺ - ½ h β (`foresee` in `loops/simplified_newton.py`).
+
 Loops are switched as commanded before a step (`loops/switching.py`), driven to where their commands have them at its
-end (`loops/drives.py`), and closed again after each of its parts (`loops/projection.py`). Motors (`forces/motor.py`)
-are solved along with each part, valves of thrusters (`forces/valve.py`) over the whole step; instruments
-(`sensors/sampling.py`) sample at its end.
+end (`loops/prescribed_motion.py`), and closed again after each of its parts (`loops/projection.py`). Motors
+(`forces/motor.py`) are solved along with each part, valves of thrusters (`forces/valve.py`) over the whole step;
+instruments (`sensors/sampling.py`) sample at its end.
 """
 
 from __future__ import annotations
@@ -24,12 +26,13 @@ from limberjack.engine.kernels.forces.valve import finish_valves, start_valves
 from limberjack.engine.kernels.loops.dynamics import accelerate, choose, close, close_stage, is_near
 from limberjack.engine.kernels.loops.prescribed_motion import begin_drives, set_drives, set_mean_drives, take_commands
 from limberjack.engine.kernels.loops.rolling import fallen_disc
+from limberjack.engine.kernels.loops.simplified_newton import foresee
 from limberjack.engine.kernels.loops.switching import follow_commands, keep_switches, take_state
 from limberjack.engine.kernels.nodes.manifold import chart_rates, move, retract
 from limberjack.engine.kernels.sensors.instruments import take_samples
 from limberjack.engine.tables.drives import MO_Q, MO_V
 from limberjack.engine.tables.loops import AFRESH, HELD
-from limberjack.engine.tables.plant import C_Q, C_V, S_Q, S_STEPS, S_TIME, device_states, plant_view, work_view
+from limberjack.engine.tables.plant import C_Q, C_V, S_Q, S_STEPS, S_TIME, V_CLOSE, device_states, plant_view, work_view
 from limberjack.engine.tables.reports import DIVERGED, FASTEST, IMPLICIT, LOOP_OPEN, NOT_FINITE, OK, RK4
 
 # rows of work.vstage and work.qstage
@@ -75,11 +78,14 @@ def _finish_rk4(plant, work, q, v, h):
 
 @kernel
 def _finish_euler(plant, work, q, v, h):
-    """The new state from one stage: v⁺ = v + h a, q⁺ = q ⊕ h v⁺."""
-    a, new = work.vstage[_A], work.vstage[_V]
+    """The new state from one stage: v⁺ = v + h a, q⁺ = q ⊕ h v⁺, of dependent velocities as `foresee` has them."""
+    a, new, way = work.vstage[_A], work.vstage[_V], work.vstage[_V]
     for j in range(v.shape[0]):
         new[j] = v[j] + h * a[j]
-    move(plant, q, new, h, work.qstage[_QNEW])
+    if plant.loops.group_int.shape[0] > 0:
+        way = work.vstage[V_CLOSE]
+        foresee(plant, work, new, h, way)
+    move(plant, q, way, h, work.qstage[_QNEW])
 
 
 @kernel
@@ -154,7 +160,7 @@ def _part(plant, work, q, v, command, left, h, integrator):
         set_drives(plant, work, left - h)
         loop = fallen_disc(plant, work, q_new, v_new, h)
         if loop < 0:
-            loop = close(plant, work, q_new, v_new)
+            loop = close(plant, work, q_new, v_new, integrator == RK4)
         if loop >= 0:
             return LOOP_OPEN, loop
         return _health(q_new, v_new)

@@ -1,0 +1,159 @@
+"""Embedded loops closed after a step with the factors of the last accelerations: a simplified Newton method.
+
+Positions and velocities are corrected together, the bodies of the groups placed once for both:
+
+    δ_D = -Y1⁻¹ r,   the independent velocities held;      δ = -Y1⁻¹ dr/dt, spread as the least change (`impulses.py`)
+
+Y1⁻¹, D, U and X are those of the position of the last accelerations, h v away, so that a pass leaves a share of the
+order h v of what was open. That share is measured, and what a last pass leaves follows from it. The factors of every
+step are made in it, before they are taken here: what a step does depends on the state alone. Where rows depend on
+others, those that were taken there say too little of the others here.
+"""
+
+from __future__ import annotations
+
+import math
+
+from limberjack.engine.compile.compiled import FLAG, FLOATS
+from limberjack.engine.compile.kernel import kernel, routine
+from limberjack.engine.kernels.groups.elimination import solve_again
+from limberjack.engine.kernels.groups.group_rows import fill_right
+from limberjack.engine.kernels.groups.impulses import spread_change
+from limberjack.engine.kernels.groups.loop_rows import measure_loop
+from limberjack.engine.kernels.nodes.dispatch import place_body
+from limberjack.engine.kernels.nodes.manifold import move
+from limberjack.engine.kernels.nodes.tree import begin_sweep
+from limberjack.engine.tables.loops import (
+    GH_PIVOT,
+    GI_BODIES,
+    GI_BODY,
+    GI_DOF,
+    GI_DOFS,
+    GI_RANK,
+    GI_ROWS,
+    L_GROUP,
+    L_ROWS,
+    LP_SCALE,
+    R_RATE,
+    R_RESIDUAL,
+    group_view,
+)
+from limberjack.engine.tables.plant import V_CLOSE, plant_view, vectors, work_view
+
+#: scaled residual (of the order of a coordinate, rad or m) at which a loop is closed, and of rates over the fastest
+#: velocity; methods of first order may leave larger rates
+CLOSED, LEFT = 1e-12, 1e-9
+#: passes; the share of what is open that a pass may leave, and of which it is taken to be before it is known; how much
+#: larger the share of the next one may be
+PASSES, SLOW, MARGIN = 6, 0.1, 10.0
+#: what is open by more, and smaller pivots of scaled rows, ask for factors of their own: these are not close enough
+FAR, NEAR = 1e-3, 0.1
+
+
+@kernel
+def foresee(plant, work, v, h, out):
+    """out (nv,): v, and v - ½ h β for dependent velocities. From the position of the last accelerations, where v was
+    v(0) and is now v(0) + h dv/dt, a step h out stays on the loops to second order."""
+    for j in range(v.shape[0]):
+        out[j] = v[j]
+    for g in range(plant.loops.group_int.shape[0]):
+        group = plant.loops.group_int[g]
+        parts = group_view(group, work.loops.group)
+        if parts.head[GH_PIVOT] >= NEAR:
+            for i in range(group[GI_DOFS]):
+                out[plant.loops.listed[group[GI_DOF] + i]] -= 0.5 * h * parts.bias[i]
+
+
+@kernel
+def _place(plant, work, q, v):
+    """Hinges and velocities of the groups' bodies, as what carries them last moved."""
+    begin_sweep(plant, work, q, 0.0)
+    for g in range(plant.loops.group_int.shape[0]):
+        group = plant.loops.group_int[g]
+        for i in range(group[GI_BODY], group[GI_BODY] + group[GI_BODIES]):
+            place_body(plant, work, plant.loops.listed[i], q, v)
+
+
+@kernel
+def _measure(plant, work, q, v):
+    """The largest scaled residual and rate of all embedded loops at q, v."""
+    _place(plant, work, q, v)
+    gap, rate = 0.0, 0.0
+    for l in range(plant.loops.loop_int.shape[0]):
+        if plant.loops.loop_int[l, L_GROUP] >= 0:
+            measure_loop(plant, work, l, q, v)
+            loop, row = plant.loops.loop[l], work.loops.row[l]
+            for i in range(plant.loops.loop_int[l, L_ROWS]):
+                r, c = abs(loop[LP_SCALE + i] * row[R_RESIDUAL + i]), abs(loop[LP_SCALE + i] * row[R_RATE + i])
+                gap = gap if r <= gap else (r if r == r else math.inf)
+                rate = rate if c <= rate else (c if c == c else math.inf)
+    return gap, rate
+
+
+@kernel
+def _correct(plant, work, change, delta):
+    """-Y1⁻¹ of the residuals, change (nv,), and of the rates, delta (nv,), for dependent velocities; 0 for others."""
+    for j in range(delta.shape[0]):
+        change[j], delta[j] = 0.0, 0.0
+    for g in range(plant.loops.group_int.shape[0]):
+        group = plant.loops.group_int[g]
+        parts, at, n = group_view(group, work.loops.group), group[GI_DOF], group[GI_DOFS]
+        fill_right(plant, work, group, R_RESIDUAL, parts.y[n])
+        fill_right(plant, work, group, R_RATE, parts.y[n + 1])
+        solve_again(parts, n, group[GI_ROWS], plant.loops.scale, at)
+        for i in range(n):
+            j = plant.loops.listed[at + i]
+            change[j], delta[j] = parts.free[i], parts.bias[i]
+
+
+@kernel
+def fastest(v):
+    """What rates are compared with: the largest velocity, at least 1."""
+    most = 1.0
+    for j in range(v.shape[0]):
+        most = max(most, abs(v[j]))
+    return most
+
+
+@routine(FLOATS, FLOATS, FLAG, returns=FLAG)
+def close_simply_routine(ints, floats, vector, q, v, fine):
+    plant, work = plant_view(ints, floats), work_view(ints, vector)
+    change, delta, scale, share = work.vstage[V_CLOSE], work.vstage[V_CLOSE + 1], fastest(v), SLOW
+    gap_before, rate_before, left = FAR, FAR, CLOSED if fine else LEFT
+    for i in range(PASSES):
+        gap, rate = _measure(plant, work, q, v)
+        rate /= scale
+        if i > 0:
+            share = max(gap / gap_before, rate / rate_before)
+        if gap <= CLOSED and rate <= CLOSED:
+            return True
+        if not max(gap, rate) <= FAR or share > SLOW:
+            return False
+        _correct(plant, work, change, delta)
+        if gap > CLOSED:
+            move(plant, q, change, 1.0, q)
+        if rate > CLOSED and (fine or i == 0):  # later changes are a small share of the first
+            spread_change(plant, work, delta)
+        for j in range(v.shape[0]):
+            v[j] += delta[j]
+        if MARGIN * share * gap <= CLOSED and MARGIN * share * rate <= left:
+            return True
+        gap_before, rate_before = max(gap, CLOSED / SLOW), max(rate, left / SLOW)
+    return False
+
+
+@kernel
+def close_simply(plant, work, q, v, fine):
+    """q and v brought back onto embedded loops by the factors of the last accelerations; whether these are close enough
+    for that. Else they may have come closer. No loop acts by force.
+
+    fine: rates are left as small as residuals, and each change is spread, for integrators whose own error is that small
+    """
+    if plant.flexible.modal_int.shape[0] > 0 or plant.loops.group_int.shape[0] == 0:
+        return False
+    for g in range(plant.loops.group_int.shape[0]):
+        group = plant.loops.group_int[g]
+        if group[GI_ROWS] > group[GI_RANK] or not group_view(group, work.loops.group).head[GH_PIVOT] >= NEAR:
+            return False
+    ints, floats, vector = vectors(plant, work)
+    return close_simply_routine(ints, floats, vector, q, v, fine)
