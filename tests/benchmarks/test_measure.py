@@ -73,6 +73,14 @@ def test_batch_length() -> None:
     assert calls_per_batch(Pretend("x", 0.0, []), "forward", 1e-2) == 1_000_000
 
 
+def test_batch_length_of_an_interrupted_call() -> None:
+    """One slow call does not make a short batch."""
+    engine = Pretend("x", 1e-6, [])
+    slow = iter([1e-2])
+    engine.timers["forward"] = lambda calls: next(slow, calls * 1e-6)
+    assert calls_per_batch(engine, "forward", 1e-2) == 10_000
+
+
 def test_spread_is_median_quartiles_least() -> None:
     assert spread([5.0, 1.0, 2.0, 4.0, 3.0]) == Spread(median=3.0, q1=2.0, q3=4.0, least=1.0)
 
