@@ -93,6 +93,8 @@ def _environment() -> dict[str, str]:
         "NUMBA_CPU_NAME": "x86-64-v3" if x86 else "generic",
         "NUMBA_CPU_FEATURES": "",
         "NUMBA_DISABLE_JIT": "0",
+        # numba writes a text for every candidate that does not fit a call; colours cost time
+        "NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING": "1",
     }
 
 

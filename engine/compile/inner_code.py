@@ -20,11 +20,29 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import register_pass
+from numba.core.datamodel import default_manager, models
 from numba.core.typed_passes import NativeLowering
 from numba.core.types import Type
 from numba.extending import intrinsic as intrinsic
 
 from limberjack.engine.compile.compiled import OPTIONS, Compiled
+
+
+class _WholeTuple(models.TupleModel):  # type: ignore[misc]
+    """A tuple that a call hands over as one value. numba would take it apart to every number of each of its arrays."""
+
+    def get_argument_type(self) -> Any:
+        return self.get_value_type()
+
+    def as_argument(self, builder: Any, value: Any) -> Any:
+        return value
+
+    def from_argument(self, builder: Any, value: Any) -> Any:
+        return value
+
+
+for _kind in (types.NamedTuple, types.NamedUniTuple):
+    default_manager.register(_kind, _WholeTuple)
 
 # Names of values grow with every call that is taken in; LLVM reads back its own text only up to a length.
 binding.set_option("limberjack", "--non-global-value-max-name-size=1000000")
