@@ -42,6 +42,7 @@ class Outcome:
     frames : times of the frames;  log : events;  rights : what was asked of the machine
     margin_ns : time spun before each deadline; 0 if unpaced
     unrecorded : why the record is not complete, "" if it is
+    overruns : counted and judged by the policy; None if unpaced
     """
 
     reason: str
@@ -52,6 +53,7 @@ class Outcome:
     margin_ns: int = 0
     error: Exception | None = field(default=None, repr=False)
     unrecorded: str = ""
+    overruns: Overruns | None = field(default=None, repr=False)
 
 
 class Executive:
@@ -147,7 +149,8 @@ class Executive:
             reason, text = self._ending or ("completed", "")
             self.log.add(Event(self.simulation.time, "end", reason, text, {"frames": self.frames.frames}))
         margin = clock.margin_ns if self.paced and isinstance(clock, MonotonicClock) else 0
-        return Outcome(reason, text, self.frames, self.log, rights, margin, self._error, self._unrecorded)
+        told = self._error, self._unrecorded, self._overruns if self.paced else None
+        return Outcome(reason, text, self.frames, self.log, rights, margin, *told)
 
     def _count(self, duration_s: float) -> int:
         """Frames in a duration: it is reached or passed by less than a frame."""

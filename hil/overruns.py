@@ -43,11 +43,12 @@ class Overruns:
 
     total, start_up : frames that overran after and within the start-up frames
     consecutive, most_consecutive : in a row now, and at most;  skipped : deadlines left out
+    latest_ns : longest time by which a frame after the start-up frames ended too late
     """
 
     def __init__(self, policy: OverrunPolicy, period_ns: int) -> None:
         self.policy, self._period_ns = policy, period_ns
-        self.total = self.start_up = self.consecutive = self.most_consecutive = self.skipped = 0
+        self.latest_ns = self.total = self.start_up = self.consecutive = self.most_consecutive = self.skipped = 0
 
     def next_deadline(self, deadline_ns: int, end_ns: int) -> int:
         """When the next frame is to start: period after period from the first, so that lateness never adds up."""
@@ -69,6 +70,7 @@ class Overruns:
             self.start_up += 1
             return self._beyond("overruns at start-up", self.start_up, self.policy.most_start_up)
         self.total += 1
+        self.latest_ns = max(self.latest_ns, -slack_ns)
         if self.policy.policy == "stop":
             return f"frame {frame} ended {-1e-3 * slack_ns:.1f} µs after its deadline."
         return self._beyond("overruns", self.total, self.policy.most_total) or self._beyond(

@@ -23,6 +23,7 @@ class Verdict:
 
     value : what was measured, nan where nothing could be;  bound : what it is compared with;  time : where, s, or nan
     unit : of value and bound;  machine : if it failed, the machine did, not what was tested
+    undecided : it did not pass, as the run has not the data that would decide it
     """
 
     name: str
@@ -33,6 +34,12 @@ class Verdict:
     time: float = float("nan")
     unit: str = ""
     machine: bool = False
+    undecided: bool = False
+
+    @property
+    def word(self) -> str:
+        """passed, failed or undecided."""
+        return "passed" if self.passed else "undecided" if self.undecided else "failed"
 
 
 @dataclass(frozen=True)
@@ -41,12 +48,14 @@ class Evidence:
 
     signals : criterion's name → signals that its patterns mean
     duration : for how long the run was to go, s
+    meant : whether it ended as it was meant to: what lasts to the end of the run lasts to there
     """
 
     tape: Tape
     log: EventLog
     signals: dict[str, tuple[str, ...]]
     duration: float = 0.0
+    meant: bool = True
 
     def window(self, start: float, until: float | None) -> np.ndarray:
         """Which rows lie in a window of time (rows,)."""
@@ -65,18 +74,39 @@ class Evidence:
 
 
 def judge(spec: Any, evidence: Evidence) -> Verdict:
-    """The verdict of one criterion."""
-    until: float | None = getattr(spec, "until", None)
-    reach: float = getattr(spec, "start", 0.0) if until is None else until
-    if reach > evidence.end + _TIME_TOLERANCE:
-        return Verdict(spec.name, False, f"the run ended at {evidence.end:.6g} s, before {reach:g} s")
+    """The verdict of one criterion; undecided where more of the run could still have changed it."""
+    until = getattr(spec, "until", getattr(spec, "by", None))
+    last = evidence.duration if until is None else until
     if hasattr(spec, "signals") and not evidence.window(getattr(spec, "start", 0.0), until).any():
-        return Verdict(spec.name, False, "no frame was recorded in its time")
+        return _undecided(Verdict(spec.name, False, ""), last, evidence)
     verdict = _JUDGES[type(spec)](spec, evidence)
-    if until is None and evidence.end < evidence.duration - _TIME_TOLERANCE:
-        short = f"judged by {evidence.end:.6g} s of {evidence.duration:g} s, when the run ended"
-        return replace(verdict, text=f"{verdict.text}; {short}")
-    return verdict
+    if evidence.end >= last - _TIME_TOLERANCE or _decided(spec, verdict):
+        return verdict
+    if until is None and evidence.meant:
+        text = f"judged by {evidence.end:.6g} s of {last:g} s, when the run ended"
+        return replace(verdict, text=f"{verdict.text}; {text}")
+    return _undecided(verdict, last, evidence)
+
+
+def _decided(spec: Any, verdict: Verdict) -> bool:
+    """Whether a verdict on a part of the window stands, however the run would have gone on."""
+    match spec:
+        case schema.BoundsSpec() | schema.NoEventSpec():
+            return not verdict.passed
+        case schema.DeadlineSpec() | schema.EventSpec():
+            return verdict.passed
+        case schema.SettlingSpec():
+            return not verdict.passed and verdict.time > spec.start + spec.within + _TIME_TOLERANCE
+    return False
+
+
+def _undecided(verdict: Verdict, until: float, evidence: Evidence) -> Verdict:
+    """What was seen proves nothing."""
+    seen = f"; until then: {verdict.text}" if verdict.text else ""
+    text = f"undecided: the run ended at {evidence.end:.6g} s, before {until:g} s{seen}"
+    if evidence.end >= until - _TIME_TOLERANCE:
+        text = "undecided: no frame was recorded in its time"
+    return replace(verdict, passed=False, undecided=True, text=text, value=float("nan"))
 
 
 def _columns(spec: Any, evidence: Evidence, rows: np.ndarray) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:

@@ -15,6 +15,7 @@ from limberjack.hil.executive import Outcome
 from limberjack.hil.scenario.bench_setup import Built, build
 from limberjack.hil.scenario.criteria import Evidence, Verdict, judge
 from limberjack.hil.scenario.programs import Programs
+from limberjack.hil.scenario.real_time import judge_pace
 from limberjack.hil.scenario.results import FILES, Result, write_judgement, write_signals
 from limberjack.hil.scenario.scenario_file import Scenario, load_scenario
 
@@ -55,10 +56,12 @@ def run_scenario(
     with programs.running(), visit(built) if visit is not None else nullcontext() as visitor:
         built.executive.visitor = visitor
         outcome = built.executive.run(spec.duration)
+        ending = _ending(scenario, outcome, programs)
     _tell_silent(built, outcome.log)
-    evidence = Evidence(built.tape, outcome.log, built.judged, spec.duration)
-    verdicts = [_ending(scenario, outcome), *(judge(criterion, evidence) for criterion in spec.criteria)]
+    evidence = Evidence(built.tape, outcome.log, built.judged, spec.duration, meant=ending.passed)
+    verdicts = [ending, *(judge(criterion, evidence) for criterion in spec.criteria)]
     values = {verdict.name: verdict.value for verdict in verdicts[1:]}
+    verdicts += judge_pace(spec.pacing, outcome)
     if folder is not None:
         verdicts.append(write_signals(scenario, built, outcome, folder))
     passed = all(verdict.passed for verdict in verdicts)
@@ -68,16 +71,18 @@ def run_scenario(
     return result
 
 
-def _ending(scenario: Scenario, outcome: Outcome) -> Verdict:
-    """Whether the run ended as it was expected to."""
+def _ending(scenario: Scenario, outcome: Outcome, programs: Programs) -> Verdict:
+    """Whether the run ended as it was expected to; if not, with the last words of its programs."""
     expected = scenario.spec.expect
+    passed = outcome.reason == expected and not programs.lost
     was = "" if outcome.reason in ("completed", "failed") else "was "
     text = f"the run {was}{outcome.reason}"
     text += f": {outcome.text}" if outcome.text else ""
-    wanted = "" if outcome.reason == expected else f" (expected: {expected})"
+    by = " by a watchdog" if programs.lost and expected == "tripped" else ""
+    text += "" if passed else f" (expected: {expected}{by}){programs.last_lines()}"
     time = outcome.log.events[-1].time if outcome.log.events else float("nan")
     machine = outcome.error is not None and exit_code_of(outcome.error) == ExitCode.MACHINE
-    return Verdict("end of the run", outcome.reason == expected, text + wanted, time=time, machine=machine)
+    return Verdict("end of the run", passed, text, time=time, machine=machine)
 
 
 def _tell_silent(built: Built, log: EventLog) -> None:

@@ -27,7 +27,8 @@ main { max-width: 1080px; margin: 0 auto; padding: 24px 20px 60px; }
 h1 { font-size: 26px; margin: 0; } h2 { font-size: 18px; margin: 34px 0 10px; }
 header { display: flex; gap: 16px; align-items: center; flex-wrap: wrap; }
 .badge { font-weight: 700; padding: 3px 14px; border-radius: 14px; color: #fff; white-space: nowrap; }
-.passed { background: #1a7f4b; } .failed { background: #b3261e; }
+.passed { background: #1a7f4b; } .failed { background: #b3261e; } .undecided { background: #7a5a00; }
+.said { white-space: pre-line; overflow-wrap: anywhere; }
 section { background: #fff; border: 1px solid #dde3e9; border-radius: 8px; padding: 4px 16px; overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; } th { text-align: left; font-weight: 600; color: #5b6875; }
 th, td { padding: 6px 14px 6px 0; border-top: 1px solid #e8ecf0; vertical-align: top; }
@@ -90,9 +91,9 @@ def _traffic(link: Link) -> str:
 def _verdicts(verdicts: Sequence[Verdict]) -> str:
     rows = []
     for verdict in verdicts:
-        word = "passed" if verdict.passed else "failed"
-        badge = f'<td><span class="badge {word}">{word}</span></td>'
-        rows.append(f"<tr>{badge}<td><b>{_text(verdict.name)}</b></td><td>{_text(verdict.text)}</td></tr>")
+        badge = f'<td><span class="badge {verdict.word}">{verdict.word}</span></td>'
+        said = f'<td class="said">{_text(verdict.text)}</td>'
+        rows.append(f"<tr>{badge}<td><b>{_text(verdict.name)}</b></td>{said}</tr>")
     return f"<section><table>{''.join(rows)}</table></section>"
 
 

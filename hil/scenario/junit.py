@@ -16,7 +16,7 @@ _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff
 def write_junit(path: Path, name: str, verdicts: Sequence[Verdict], elapsed_s: float) -> None:
     """One test suite of the scenario's name, one test case a verdict; the time is the whole run's.
 
-    What the machine failed at is an error, the rest are failures.
+    What the machine failed at is an error, the rest are failures, of the type "criterion" or "undecided".
     """
     errors = sum(not verdict.passed and verdict.machine for verdict in verdicts)
     failures = sum(not verdict.passed for verdict in verdicts) - errors
@@ -29,8 +29,9 @@ def write_junit(path: Path, name: str, verdicts: Sequence[Verdict], elapsed_s: f
         if verdict.passed:
             ElementTree.SubElement(case, "system-out").text = _clean(verdict.text)
         else:
-            kind = {"tag": "error", "type": "machine"} if verdict.machine else {"tag": "failure", "type": "criterion"}
-            failure = ElementTree.SubElement(case, kind["tag"], message=_clean(verdict.text), type=kind["type"])
+            kind = "machine" if verdict.machine else "undecided" if verdict.undecided else "criterion"
+            tag = "error" if verdict.machine else "failure"
+            failure = ElementTree.SubElement(case, tag, message=_clean(verdict.text), type=kind)
             failure.text = _clean(verdict.text)
     ElementTree.indent(root)
     ElementTree.ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)

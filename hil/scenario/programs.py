@@ -26,6 +26,8 @@ from limberjack.scratch import Scratch
 _PR_SET_PDEATHSIG = 1
 #: how often a starting program is looked at, s
 _LOOK_S = 0.01
+#: lines of a program's output that a verdict quotes, characters of each, and bytes read for them
+_LINES, _LONGEST, _TAIL = 8, 200, 16_384
 
 
 class Programs:
@@ -35,6 +37,8 @@ class Programs:
         self._scenario, self._out = scenario, out
         self._running: list[tuple[ControllerSpec, subprocess.Popen[bytes]]] = []
         self._told: set[str] = set()
+        #: names of the programs that ended the run by ending too early
+        self.lost: list[str] = []
         self._outputs: dict[str, Path] = {}
 
     @contextlib.contextmanager
@@ -75,6 +79,11 @@ class Programs:
     def _said(self, spec: ControllerSpec) -> str:
         return self._outputs[spec.name].read_text(encoding="utf-8", errors="replace")
 
+    def last_lines(self) -> str:
+        """The last lines of output of each program that said anything, for the verdict on a run that went wrong."""
+        found = [(spec.name, _tail(self._outputs[spec.name])) for spec, _ in self._running]
+        return "".join(f"\n{name}.log ends with:\n{text}" for name, text in found if text)
+
     def check(self, time: float, signals: Signals, devices: Sequence[BenchDevice]) -> Sequence[Trip]:
         """Programs that have ended since the last frame."""
         found = []
@@ -82,6 +91,7 @@ class Programs:
             code = child.poll()
             if code is not None and spec.name not in self._told:
                 self._told.add(spec.name)
+                self.lost += [] if spec.may_end else [spec.name]
                 how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
                 text = f"the program of controller '{spec.name}' {how}"
                 kind = "device" if spec.may_end else "trip"
@@ -106,6 +116,14 @@ class Programs:
         except OSError as error:
             text = f"the program of controller '{spec.name}' cannot be started: {error.strerror} ({shlex.join(words)})"
             raise ArgumentError(f"{text}; give a program that exists, {{python}} or {{folder}}/name.") from None
+
+
+def _tail(path: Path) -> str:
+    """The last lines of a file, however large it is; "" of an empty one."""
+    with path.open("rb") as stream:
+        stream.seek(max(path.stat().st_size - _TAIL, 0))
+        lines = stream.read().decode(errors="replace").splitlines()
+    return "\n".join(f"  {line.rstrip()[:_LONGEST]}" for line in [line for line in lines if line.strip()][-_LINES:])
 
 
 def _end_with_bench() -> None:

@@ -28,8 +28,9 @@ FILES = ("report.html", "junit.xml", "result.json", "events.jsonl", "signals.csv
 class Result:
     """What a run of a scenario came to.
 
-    passed : whether the run ended as expected, all criteria hold, and what was to be recorded is
-    criteria : the end of the run first, then the scenario's; where files are written, whether the record is complete
+    passed : whether the run ended as expected, kept pace, all criteria hold, and what was to be recorded is
+    criteria : the end of the run first, then the scenario's; of a paced run, whether it kept pace with the clock; where
+        files are written, whether the record is complete
     folder : where report.html, junit.xml, result.json, events.jsonl, signals.csv and record.mcap are; None: nothing was
         written
     values : criterion → what was measured
@@ -56,7 +57,7 @@ class Result:
     def explain(self) -> str:
         """The verdicts as lines of text, failed ones first."""
         ordered = sorted(self.criteria, key=lambda verdict: verdict.passed)
-        return "\n".join(f"{'passed' if v.passed else 'FAILED'}  {v.name}: {v.text}" for v in ordered)
+        return "\n".join(f"{v.word if v.passed else v.word.upper()}  {v.name}: {v.text}" for v in ordered)
 
 
 def write_signals(scenario: Scenario, built: Built, outcome: Outcome, folder: Path) -> Verdict:

@@ -28,6 +28,7 @@ from limberjack.hil.scenario.schema_timeline import TimelineSpec
 Word = Annotated[str, Field(min_length=1, max_length=4000)]
 Count = Annotated[int, Field(ge=1, le=2**31)]
 Tally = Annotated[int, Field(ge=0, le=2**31)]
+Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class LoadSpec(Model):
@@ -57,6 +58,13 @@ class PacingSpec(Model):
     most_consecutive: Tally | None = Field(default=None, description="more overruns in a row end the run")
     start_up_frames: Tally = Field(default=0, description="frames at the start that are counted apart (default 0)")
     most_start_up: Tally | None = Field(default=None, description="more overruns in those end the run")
+    overrun_share: Share = Field(
+        default=0.01, description="part of the frames that may overrun for the run to pass (default 0.01)"
+    )
+    most_late_s: Positive | None = Field(
+        default=None,
+        description="time by which a frame may end too late, s (default: ten frames, at least 0.02)",
+    )
     answer_limit_s: Positive = Field(default=1.0, description="longest wait for an answer in lockstep, s (default 1)")
     priority: Annotated[int, Field(ge=1, le=99)] | None = Field(default=None, description="SCHED_FIFO priority")
     cpus: Listed[Tally] = Field(default=[], description="processors to stay on (default: all)")

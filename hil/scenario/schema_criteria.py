@@ -47,6 +47,8 @@ class BoundsSpec(_OnSignals):
     def _bounded(self) -> BoundsSpec:
         if self.lower is None and self.upper is None:
             raise ValueError("no bound is given; give lower, upper or both")
+        if self.lower is not None and self.upper is not None and self.lower > self.upper:
+            raise ValueError(f"lower is {self.lower:g}, above upper, {self.upper:g}; nothing can lie between them")
         return self
 
 

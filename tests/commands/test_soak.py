@@ -29,7 +29,7 @@ name: soak
 model: {MODEL}
 steps_per_frame: 4
 duration: {SECONDS}
-pacing: {{real_time: true}}
+pacing: {{real_time: true, overrun_share: 1, most_late_s: 1000}}
 initial: {{commands: {{joint2: -53.823, joint4: 35.339, joint6: -6.422}}}}
 devices: [{{name: servo, uri: "python:law:damper", signals: ["v.*"], commands: ["joint*"]}}]
 watchdogs: [{{name: range, type: limit, signals: ["v.*"], lower: -50, upper: 50, safe: hold}}]

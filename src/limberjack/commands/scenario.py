@@ -99,7 +99,7 @@ def _show(result: Result) -> None:
     title = f"{result.name}: {'passed' if result.passed else 'FAILED'}"
     table = new_table(title, "criterion", "", "", folding=(0, 2))
     for verdict in result.criteria:
-        table.add_row(verdict.name, "passed" if verdict.passed else "FAILED", verdict.text)
+        table.add_row(verdict.name, verdict.word if verdict.passed else verdict.word.upper(), verdict.text)
     console.print(table)
     assert result.folder is not None
     names = sorted(path.name for path in result.folder.iterdir() if path.is_file())
