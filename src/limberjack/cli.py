@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from limberjack.commands.parser import Parser
 from limberjack.commands.parsing import command as _command
 from limberjack.commands.parsing import load_arguments, load_options
 from limberjack.commands.record_commands import RECORD_COMMANDS
@@ -79,7 +80,7 @@ def _show_warning(
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="limberjack", description=__doc__.splitlines()[0])
+    parser = Parser(prog="limberjack", description=__doc__.splitlines()[0])
     parser.add_argument("--version", action=_Version)
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for add in (

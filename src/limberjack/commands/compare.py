@@ -31,7 +31,7 @@ def compare(a: Path, b: Path, absolute: float, relative: float, every: bool) -> 
         if rows or names:
             console.print(f"only in {path}: {rows} rows, {_listed(names)}", markup=False, highlight=False)
     if found.rows == 0:
-        raise ArgumentError(f"{a} and {b} have no times in common.")
+        raise ArgumentError(f"{a} and {b} have no times in common. Give two records of one span of time.")
     _report(console, found, None if every else MOST_LISTED)
     return 0 if found.equal else 1
 

@@ -13,7 +13,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
+from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError, UnknownNameError
+from limberjack.engine.common.nearest import nearest
 from limberjack.engine.files.patterns import compiled
 from limberjack.hil.events import Event
 from limberjack.hil.record.compare import open_table
@@ -84,7 +86,9 @@ def _chosen(names: tuple[str, ...], patterns: list[str]) -> list[int]:
     for pattern in patterns:
         found = {i for i, name in enumerate(names) if name != "time" and compiled(pattern).match(name)}
         if not found:
-            raise UnknownNameError(f"no signal of the record matches '{pattern}'.")
+            near = nearest(pattern, names)
+            hint = f"did you mean '{near[0]}'?" if near else f"it has {arguments.shorten(list(names))}."
+            raise UnknownNameError(f"no signal of the record matches '{pattern}'; {hint}")
         kept |= found
     return sorted(kept)
 

@@ -1,0 +1,64 @@
+"""Errors in arguments: the nearest option or command is offered, and each says where help is."""
+
+from __future__ import annotations
+
+import argparse
+import re
+
+import pytest
+
+from limberjack.cli import _parser, main
+
+COMMANDS = next(action for action in _parser()._actions if isinstance(action, argparse._SubParsersAction)).choices
+
+
+def error_of(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """The last line on standard error of a command that ends with 2, after its usage."""
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 2
+    told = capsys.readouterr().err
+    assert told.startswith("usage: limberjack")
+    return told.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("run --durration", "limberjack run: error: there is no option '--durration'; did you mean '--duration'?"),
+        ("run m.yaml --durration=5", "there is no option '--durration'; did you mean '--duration'?"),
+        ("run m.yaml --durration 5", "there is no option '--durration'; did you mean '--duration'?"),
+        (
+            "plot R.mcap --signals A B",
+            "limberjack plot: error: 'B' is one word too many: --signals takes one value; repeat it, --signals B.",
+        ),
+        ("plto R.mcap", "limberjack: error: there is no command 'plto'; did you mean 'plot'?"),
+        ("xyzzy --out d", "there is no command 'xyzzy'; choose from demo, run, info"),
+        ("graph m.yaml --format svgg", "argument --format: 'svgg' is none of its choices; did you mean 'svg'?"),
+        ("check --strct", "required: MODEL; there is no option '--strct'; did you mean '--strict'?"),
+        ("--verison", "there is no option '--verison'; did you mean '--version'?"),
+        ("check m.yaml -z", "there is no option '-z'."),
+        ("check m.yaml --gravity 0 0 -9.81 x", "error: 'x' is one word too many."),
+        ("hil a.yaml --seconds ten", "argument --seconds: invalid float value: 'ten'."),
+        ("", "the following arguments are required: COMMAND."),
+    ],
+)
+def test_what_was_meant_is_offered(capsys, words, message):
+    told = error_of(capsys, *words.split())
+    assert message in told
+    assert re.search(r"'limberjack( \w+)? --help' lists all arguments\.$", told)
+
+
+@pytest.mark.parametrize("command", sorted(COMMANDS))
+def test_every_command_offers_each_of_its_options_for_a_misspelt_one(capsys, command):
+    options = [name for name in COMMANDS[command]._option_string_actions if name[:2] == "--" and len(name) > 5]
+    for option in options:
+        told = error_of(capsys, command, "x", f"{option[:-2]}{option[-1]}{option[-2]}q")
+        assert f"there is no option '{option[:-2]}{option[-1]}{option[-2]}q'; did you mean '" in told
+        assert told.endswith(f"'limberjack {command} --help' lists all arguments.")
+
+
+def test_beginnings_of_options_and_values_in_one_word_are_no_errors():
+    found = _parser().parse_args(["check", "m.yaml", "--grav", "0", "0", "-9.81"])
+    assert found.gravity == [0.0, 0.0, -9.81]
+    assert str(_parser().parse_args(["plot", "a.csv", "-ofoo.png"]).out) == "foo.png"
