@@ -18,6 +18,7 @@ import zmq
 
 from limberjack.bridge.endpoints import DEFAULT_ENDPOINT, as_seen_from
 from limberjack.bridge.errors import BridgeError, EngineTimeoutError, LeaseError
+from limberjack.bridge.fault_state import FaultState
 from limberjack.bridge.link import ClientKeys, Link
 from limberjack.bridge.messages import FLOAT64, Message
 from limberjack.bridge.state import Description, State
@@ -154,9 +155,10 @@ class Client:
         """Let a locked hinge move again; needs the lease."""
         return self._switch("unlock", hinge, timeout_s)
 
-    def fault(self, name: str, active: bool | None = None, *, timeout_s: float | None = None) -> bool:
-        """Begin or end a fault of the scenario that a bench runs, or look when no state is given; whether it acts."""
-        return bool(self._link.request("fault", [name, active], timeout_s).body[1])
+    def fault(self, name: str, active: bool | None = None, *, timeout_s: float | None = None) -> FaultState:
+        """Begin or end a fault of the scenario that a bench runs, or look when no state is given; its state then."""
+        told = self._link.request("fault", [name, active], timeout_s).body[2]
+        return FaultState(**told)
 
     def _switch(self, kind: str, name: str, timeout_s: float | None) -> Impact:
         reply = self._link.request(kind, name, timeout_s)

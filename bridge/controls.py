@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from limberjack.bridge.errors import Code
+from limberjack.bridge.fault_state import FaultState
 from limberjack.bridge.messages import Refusal
 from limberjack.engine.api.impact import Impact
 from limberjack.engine.api.simulation import Simulation
@@ -45,8 +46,8 @@ class Controls:
         impact: Impact = getattr(self.simulation, kind)(name)
         return impact
 
-    def fault(self, name: str, active: bool | None, client: str) -> bool:
-        """Begin or end a fault, None: only look; whether it acts then. ArgumentError for one that there is not."""
+    def fault(self, name: str, active: bool | None, client: str) -> FaultState:
+        """Begin or end a fault, None: only look; its state then. ArgumentError for one that there is not."""
         raise ArgumentError(
             f"there is no fault '{name:.40}': only the faults of a scenario have names. Run one with 'limberjack hil "
             "SCENARIO --serve', or set the parameters '….fault.…' of the model."

@@ -347,10 +347,10 @@ class Service:
             raise Refusal(Code.MALFORMED, "the body of 'fault' is a name, text, and true, false or nil.")
         if active is not None:
             self._authorize(message, session, self._clock())
-        acts = self.controls.fault(name, active, session.name)
+        state = self.controls.fault(name, active, session.name)
         if active is not None:
             self.fresh, self._sampled = True, False
-        return self._reply(message, [name, acts])
+        return self._reply(message, [name, state.active, state.as_dict()])
 
     def _release(self, message: Message, session: Session) -> bytes:
         if message.body is not None:

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from limberjack.bridge.fault_state import FaultState
 from limberjack.engine.api.simulation import Simulation
 from limberjack.hil.bench_device import BenchDevice
 from limberjack.hil.events import Event, EventLog
@@ -20,7 +21,7 @@ class Bench:
 
     frame : number of the frame that begins, from 1;  time : simulated time at which it begins, s
     end_text : why the run is to end now, before the frame's step; "" while it goes on
-    acting : names of the faults that act
+    faults : states of the faults that were ever set, by name
     client : who acts from outside, named in the events; "" while the bench itself does
     """
 
@@ -30,8 +31,16 @@ class Bench:
     frame: int = 0
     time: float = 0.0
     end_text: str = ""
-    acting: set[str] = field(default_factory=set)
+    faults: dict[str, FaultState] = field(default_factory=dict)
     client: str = ""
+
+    def fault(self, name: str) -> FaultState:
+        """State of a fault."""
+        return self.faults.get(name, FaultState())
+
+    def set_fault(self, name: str, active: bool) -> None:
+        """Keep that a fault acts, or does not, from now."""
+        self.faults[name] = FaultState(active, self.client or "scenario", self.time)
 
     def say(self, kind: str, source: str, text: str, **data: Any) -> None:
         """Log an event of this frame; data "frame": whose step is the first to feel it."""

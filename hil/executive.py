@@ -161,7 +161,7 @@ class Executive:
         self._ending, self._error, self._unrecorded, self._told = None, None, "", 0
         self._late.clear()
         self._bench = Bench(
-            self.simulation, self.log, self.period, time=self.simulation.time, acting=self._bench.acting
+            self.simulation, self.log, self.period, time=self.simulation.time, faults=self._bench.faults
         )
         self._overruns = Overruns(self.policy, self.period_ns)
         self.frames = FrameLog(self.period_ns, count)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from limberjack.bridge.controls import Controls
+from limberjack.bridge.fault_state import FaultState
 from limberjack.bridge.service import Service
 from limberjack.bridge.service_host import ServiceHost
 from limberjack.bridge.settings import Settings
@@ -48,10 +49,12 @@ class BenchControls(Controls):
         self._taken, self._values = np.zeros(len(names), dtype=bool), np.zeros(len(names))
         self._bench: Bench | None = None
         self._told, self._owner = 0, ""
+        self._shown: dict[str, FaultState] = {}
 
     def begin(self, bench: Bench) -> None:
         """The bench on which the requests that follow act."""
         self._bench = bench
+        self._show_faults(bench)
 
     def lease(self, holder: str | None) -> None:
         """Commands taken over go back to their devices when their client holds the lease no more."""
@@ -97,15 +100,17 @@ class BenchControls(Controls):
             action.check(self.simulation)
             return action.switch(bench)
 
-    def fault(self, name: str, active: bool | None, client: str) -> bool:
-        """Begin or end a fault of the scenario; one that is so already stays so."""
+    def fault(self, name: str, active: bool | None, client: str) -> FaultState:
+        """Begin or end a fault of the scenario; one that is so already stays so. Its state then."""
         with self._acting(client) as bench:
             if name not in self._faults:
                 listed = ", ".join(self._faults) or "none"
                 raise ArgumentError(f"the scenario has no fault '{name:.40}'; it has {listed}.")
-            if active is not None and active != (name in bench.acting):
+            before = bench.fault(name)
+            if active is not None and active != before.active:
                 self._begin(SetFault(self._faults[name], active), bench)
-            return name in bench.acting
+            self._show_faults(bench)
+            return replace(bench.fault(name), changed=bench.fault(name) != before)
 
     def shut_down(self, client: str) -> None:
         """The run ends before the next frame."""
@@ -129,6 +134,13 @@ class BenchControls(Controls):
             raise ArgumentError("the run's log of events is full; nothing that a replay needs can be changed any more.")
         action.check(self.simulation)
         action.begin(bench)
+
+    def _show_faults(self, bench: Bench) -> None:
+        """What `describe` and heartbeats say of the faults follows the bench."""
+        if self._shown != bench.faults:
+            self._shown = dict(bench.faults)
+            for told in self.about["bench"]["faults"]:
+                told.update(bench.fault(told["name"]).shown())
 
     def _tell(self, bench: Bench, name: str, value: float) -> None:
         if self._told < _COMMANDS_TOLD:
@@ -209,6 +221,7 @@ class ServedBench:
             "frame_p50_s": p50,
             "frame_p99_s": p99,
             "events_dropped": self._dropped,
+            "faults": self._controls.about["bench"]["faults"],
         }
 
 
@@ -234,6 +247,6 @@ def _about(scenario: Scenario, built: Built) -> dict[str, Any]:
     return {
         "scenario": scenario.spec.name,
         "paced": built.executive.paced,
-        "faults": [{"name": fault.name, "type": fault.type} for fault in scenario.spec.faults],
+        "faults": [{"name": fault.name, "type": fault.type, **FaultState().shown()} for fault in scenario.spec.faults],
         "devices": owners,
     }

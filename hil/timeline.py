@@ -106,16 +106,15 @@ class SetFault:
 
     def begin(self, bench: Bench) -> None:
         name, kind = self.fault.name, "fault" if self.active else "clear"
-        if (name in bench.acting) == self.active:
-            bench.say(kind, name, "acts already" if self.active else "does not act any more")
+        if bench.fault(name).active == self.active:
+            bench.say(kind, name, f"changes nothing: {bench.fault(name)}")
             return
         before = _Model(bench.simulation)
         if self.active:
             self.fault.set(bench.simulation, bench.time)
-            bench.acting.add(name)
         else:
             self.fault.clear(bench.simulation, bench.time)
-            bench.acting.discard(name)
+        bench.set_fault(name, self.active)
         bench.say(kind, name, "begins" if self.active else "ends", **before.changes())
 
 

@@ -182,7 +182,7 @@ def _do(client: Client, order: Order) -> dict[str, Any]:
         case "parameter":
             return {"value": client.parameter(order.target, order.value)}
         case "fault" | "clear":
-            return {"active": client.fault(order.target, order.action == "fault")}
+            return client.fault(order.target, order.action == "fault").as_dict()
         case "reset":
             return {"time": client.reset().time}
         case "give_up":

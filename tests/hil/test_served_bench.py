@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 import limberjack as lj
 from limberjack.bridge.client import Client
 from limberjack.bridge.errors import EngineLostError, EngineTimeoutError, LeaseError, RefusedError
+from limberjack.bridge.fault_state import FaultState
 from limberjack.bridge.link import Link
 from limberjack.bridge.settings import Settings
 from limberjack.bridge.telemetry.commander import Commander
@@ -152,7 +154,7 @@ def test_it_looks_like_a_free_running_engine_to_clients(bench):
     assert about.raw["bench"] == {
         "scenario": "served",
         "paced": True,
-        "faults": [{"name": name, "type": kind} for name, kind in
+        "faults": [{"name": name, "type": kind, "active": False, "by": None, "since": None} for name, kind in
                    (("dead", "effectiveness"), ("heavy", "parameter"), ("blind", "dropout"))],
         "devices": {"swing": "motor"},
     }  # fmt: skip
@@ -187,7 +189,10 @@ def through_the_gateway(endpoint: str, fault: str) -> None:
     session, operator = Session(endpoint, None, "client"), Actor("test", "somebody", "operator")
     commander = Commander(endpoint, lambda: session, lambda *_, **__: None)
     for action in ("fault", "clear", "fault"):
-        assert commander.execute(Order(action, fault), operator) == {"active": action == "fault"}
+        answer = commander.execute(Order(action, fault), operator)
+        assert (answer["active"], answer["by"], answer["changed"]) == (action == "fault", "gateway", True)
+        again = commander.execute(Order(action, fault), operator)
+        assert again == {**answer, "changed": False}
     with pytest.raises(OrderRefused, match=f"no fault is called 'blnd'; did you mean '{fault}'"):
         commander.execute(Order("fault", "blnd"), operator)
     commander.close()
@@ -198,12 +203,13 @@ def test_faults_parameters_and_locks_from_outside_act_and_replay(bench, folder):
     run = bench(out="out")
     client = run.client
     steps_on(client)
-    assert client.fault("dead") is False
-    assert client.fault("dead", True) is True
-    assert client.fault("dead", True) is True
+    assert client.fault("dead") == FaultState(False, None, None, False)
+    begun = client.fault("dead", True)
+    assert (begun.active, begun.by, begun.changed) == (True, "console", True)
+    assert client.fault("dead", True) == replace(begun, changed=False)
     steps_on(client)
     assert client.state().command["swing"] == 0.0
-    assert client.fault("dead", False) is False
+    assert client.fault("dead", False).active is False
     assert client.parameter("hinge.turn.damping", 0.5) == 0.5
     client.fault("heavy", True)
     assert client.parameter("body.rod.mass") == 4.0
@@ -221,6 +227,7 @@ def test_faults_parameters_and_locks_from_outside_act_and_replay(bench, folder):
     steps_on(client)
     assert client.state().command["swing"] == -1.0
     log = run.end().outcome.log
+    assert begun.since == log.of("fault")[0].time
     told = [(event.kind, event.source) for event in log.events if "client" in event.data]
     assert told == [
         ("fault", "dead"), ("clear", "dead"), ("parameter", "hinge.turn.damping"), ("fault", "heavy"),
@@ -232,6 +239,34 @@ def test_faults_parameters_and_locks_from_outside_act_and_replay(bench, folder):
     assert command[dead - 1] == 2.0
     assert command[alive] == 2.0
     replayed(folder)
+
+
+def test_a_fault_shows_whether_it_is_active_who_set_it_and_since_when(bench):
+    run = bench(timeline=[{"at": 0.02, "fault": "dead"}])
+    client = run.client
+    steps_on(client, 30)
+
+    def told() -> dict[str, tuple[bool, str | None, float | None]]:
+        describe, status = client._link.request("describe").body["bench"]["faults"], client.status()["faults"]
+        assert describe == status
+        return {fault["name"]: (fault["active"], fault["by"], fault["since"]) for fault in status}
+
+    assert client.fault("dead", True) == FaultState(True, "scenario", pytest.approx(0.02), False)
+    assert told() == {
+        "dead": (True, "scenario", pytest.approx(0.02)),
+        "heavy": (False, None, None),
+        "blind": (False, None, None),
+    }
+    ended = client.fault("dead", False)
+    heavy = client.fault("heavy", True)
+    assert told() == {
+        "dead": (False, "console", ended.since),
+        "heavy": (True, "console", heavy.since),
+        "blind": (False, None, None),
+    }
+    assert 0.02 < ended.since <= heavy.since <= client.state().time
+    _, heard = next((topic, body) for topic, body in iter(client.next_event, None) if topic == "heartbeat")
+    assert {fault["name"] for fault in heard["faults"]} == {"dead", "heavy", "blind"}
 
 
 def test_a_client_takes_a_command_from_a_device_until_it_gives_the_lease_up_or_falls_silent(bench, folder):

@@ -90,9 +90,9 @@ def test_a_fault_that_acts_already_is_left_as_it_is():
     assert outcome.reason == "completed"
     assert [event.text for event in outcome.log.events[:4]] == [
         "begins",
-        "acts already",
+        "changes nothing: active since 0 s, set by 'scenario'",
         "ends",
-        "does not act any more",
+        "changes nothing: not active since 0.002 s, set by 'scenario'",
     ]
     assert simulation.parameters[fault.parameter] == 5.0
 

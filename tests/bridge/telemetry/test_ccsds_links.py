@@ -234,9 +234,9 @@ def test_faults_of_a_bench_begin_and_end_by_telecommand(folder, files, tmp_path)
         with heard_over_udp(system, run.endpoint, files / "packets.yaml", tmp_path) as (ground, plan, _, _):
             sender = Sender(plan)
             assert ground.answers(sender.packet(Order("fault", "dead"))) == done
-            assert run.client.fault("dead") is True
+            assert run.client.fault("dead").active is True
             assert ground.answers(sender.packet(Order("clear", "dead"))) == done
-            assert run.client.fault("dead") is False
+            assert run.client.fault("dead").active is False
             assert ground.answers(sender.packet(Order("fault", "ded"))) == [(2, "unknown")]
             assert ground.answers(sender.packet(Order("reset"))) == [(1, ""), (8, "mode")]
             with pytest.raises(ArgumentError, match="64 bytes"):
