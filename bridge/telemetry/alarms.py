@@ -32,6 +32,7 @@ class Alarms:
         self._watched = dictionary.quantities
         table = np.array([_limits(each) for each in dictionary]).reshape(-1, 4)
         self._critical_low, self._warning_low, self._warning_high, self._critical_high = table.T.copy()
+        self._may_lack = np.array([each.may_lack for each in dictionary], dtype=bool)
         count = len(dictionary)
         self._level = np.zeros(count, dtype=np.int64)
         self._told = np.zeros(count, dtype=np.int64)
@@ -45,11 +46,15 @@ class Alarms:
         return self._active
 
     def look(self, sample: Sample) -> list[Notice]:
-        """What has changed with this sample. A value that is not finite is critical, also where there are no limits."""
+        """What has changed with this sample. A value that is not finite is critical, also where there are no limits.
+
+        NaN of a quantity that may lack is normal.
+        """
         values = sample.vector
         normal = (values >= self._warning_low) & (values <= self._warning_high)
         bearable = (values >= self._critical_low) & (values <= self._critical_high) & np.isfinite(values)
         level = np.where(bearable, np.where(normal, 0, 1), 2)
+        level[self._may_lack & np.isnan(values)] = 0
         changed = level != self._level
         if changed.any():
             self._changes += changed

@@ -32,9 +32,11 @@ HEALTH = (
     ("engine.lost", "s", "time given up because the engine could not keep pace, free-running"),
     ("engine.received", "", "requests received"),
     ("engine.refused", "", "requests refused"),
-    ("engine.frame_p50", "s", "time that the work of half of the frames takes at most, test bench"),
-    ("engine.frame_p99", "s", "time that the work of 99 of 100 frames takes at most, test bench"),
+    ("engine.frame_p50", "s", "time that the work of half of the frames takes at most; NaN without a test bench"),
+    ("engine.frame_p99", "s", "time that the work of 99 of 100 frames takes at most; NaN without a test bench"),
 )
+#: NaN where no test bench runs, which is no alarm
+OF_BENCH = ("engine.frame_p50", "engine.frame_p99")
 _HEALTH_RANGES: dict[str, Limits] = {name: POSITIVE for name, _, _ in HEALTH} | {"engine.running": (0.0, 1.0)}
 #: what telemetry says of numbers of the model in its own words
 _ALONG = {"q": "coordinate", "v": "velocity", "tau": "force along"}
@@ -51,6 +53,7 @@ class Quantity:
     unit : SI symbol, "" where it has none;  description : one line for people
     low, high : what it can be by the model (the catalogue), infinite where nothing bounds it
     warning, critical : outside these it is in alarm; infinite where there is none
+    may_lack : NaN says that there is no such number now, and is no alarm
     """
 
     id: str
@@ -61,9 +64,12 @@ class Quantity:
     high: float = math.inf
     warning: Limits = NO_LIMITS
     critical: Limits = NO_LIMITS
+    may_lack: bool = False
 
     def severity(self, value: float) -> int:
-        """0 normal, 1 warning, 2 critical; NaN and infinities are critical."""
+        """0 normal, 1 warning, 2 critical; infinities are critical, and NaN but where the number may lack."""
+        if self.may_lack and math.isnan(value):
+            return 0
         if not (math.isfinite(value) and self.critical[0] <= value <= self.critical[1]):
             return 2
         return 0 if self.warning[0] <= value <= self.warning[1] else 1
@@ -117,7 +123,8 @@ def dictionary_of(simulation: Simulation) -> Dictionary:
     def quantity(id: str, unit: str, text: str, limits: Limits) -> Quantity:
         alarm = alarms.get(id, Alarm(id))
         warning, critical = ((each.lower, each.upper) for each in (alarm.warning, alarm.critical))
-        return Quantity(id, id.split(".")[0], "" if unit == "1" else unit, text, *limits, warning, critical)
+        group, unit = id.split(".")[0], "" if unit == "1" else unit
+        return Quantity(id, group, unit, text, *limits, warning, critical, id in OF_BENCH)
 
     listed = catalogue(simulation.system, *SIGNALS)
     model = [quantity(number.id, number.unit, _described(number), number.limits) for number in listed]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from pathlib import Path
@@ -71,7 +72,10 @@ class Session:
 
 
 class Health:
-    """The group "engine" of the dictionary, from the newest heartbeat. What an engine in lockstep has not is 0."""
+    """The group "engine" of the dictionary, from the newest heartbeat.
+
+    What an engine in lockstep has not is 0; what only a test bench has is NaN without one.
+    """
 
     def __init__(self, status: dict[str, Any]) -> None:
         self._values = np.zeros(len(HEALTH))
@@ -83,7 +87,7 @@ class Health:
         self._values[0] = status["status"] == "running"
         self._values[2:7] = [float(status.get(key, 0.0)) for key in counted]
         self._values[7] = sum(status["refused"].values())
-        self._values[8:] = [float(status.get(key, 0.0)) for key in ("frame_p50_s", "frame_p99_s")]
+        self._values[8:] = [float(status.get(key, math.nan)) for key in ("frame_p50_s", "frame_p99_s")]
 
     def write(self, target: np.ndarray, step: int) -> None:
         """Put the values into their part of a sample's vector."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import socket as network
 import threading
 import time
@@ -18,7 +19,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
 from limberjack.bridge.endpoints import names_this_machine
 from limberjack.bridge.errors import EndpointError
-from limberjack.bridge.telemetry.dictionary import Dictionary
+from limberjack.bridge.telemetry.dictionary import OF_BENCH, Dictionary
 from limberjack.bridge.telemetry.outlets.ports import loopback_port
 from limberjack.bridge.telemetry.outlets.registry import Context
 from limberjack.bridge.telemetry.sample import Notice, Sample
@@ -126,6 +127,8 @@ class Prometheus:
         """The quantities of a sample that tell of health."""
         for id, (kind, name, text) in _METRICS.items():
             value = float(sample.vector[self._dictionary.place(id)])
+            if id in OF_BENCH and math.isnan(value):
+                continue
             yield (CounterMetricFamily if kind == "counter" else GaugeMetricFamily)(name, text, value=value)
 
 

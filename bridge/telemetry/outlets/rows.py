@@ -31,8 +31,7 @@ class RowText:
     def __call__(self, vector: np.ndarray) -> bytes:
         """The JSON of one vector (n,), at full precision."""
         values = vector.tolist()
-        finite = all(map(math.isfinite, values))
-        return (self._template % tuple(values if finite else map(_number, values))).encode()
+        return (self._template % tuple(each if math.isfinite(each) else _number(each) for each in values)).encode()
 
 
 def signals_schema(dictionary: Dictionary) -> dict[str, Any]:
@@ -108,7 +107,7 @@ def _quoted(name: str) -> str:
 
 
 def _number(value: float) -> str:
-    """JSON has no infinity and no NaN: 1e999 is read as infinity, null as NaN."""
+    """What is not finite; JSON has no infinity and no NaN: 1e999 is read as infinity, null as NaN."""
     if math.isnan(value):
         return "null"
-    return repr(value) if math.isfinite(value) else ("1e999" if value > 0.0 else "-1e999")
+    return "1e999" if value > 0.0 else "-1e999"

@@ -58,6 +58,7 @@ class Board:
         bounds = [(*each.warning, *each.critical) for each in dictionary]
         with self._lock:
             self._dictionary, self._bounds = dictionary, np.array(bounds).reshape(-1, 4).T
+            self._may_lack = np.array([each.may_lack for each in dictionary], dtype=bool)
             self._rows = np.full((COLUMNS, len(dictionary)), np.nan)
             self._count = self._lost = 0
             self._came = time.monotonic()
@@ -95,5 +96,6 @@ class Board:
             warned = ~((newest >= low) & (newest <= high))
             critical = ~((newest >= critical_low) & (newest <= critical_high) & np.isfinite(newest))
             severities = np.where(critical, 2, warned.astype(int))
+            severities[self._may_lack & np.isnan(newest)] = 0
             age = time.monotonic() - self._came
             return Picture(self._dictionary, history, severities, tuple(self._notices), self._lost, age)

@@ -91,7 +91,7 @@ def header(picture: Picture, where: str) -> RenderableType:
     pace = f"t {value('time'):.3f} s  step {value('engine.step'):.0f}  "
     pace += f"real-time factor {value('engine.real_time_factor'):.4f}  overruns {value('engine.overruns'):.0f}  "
     pace += f"worst {1e3 * value('engine.late_max'):.2f} ms  given up {value('engine.lost'):.3f} s"
-    if value("engine.frame_p99"):  # of a test bench
+    if value("engine.frame_p99") > 0.0:  # of a test bench
         pace += f"  frames {1e3 * value('engine.frame_p50'):.2f} ms, 99 % {1e3 * value('engine.frame_p99'):.2f} ms"
     angular, linear = (math.hypot(*(value(f"momentum.{kind}.{axis}") for axis in "xyz")) for kind in _MOMENTA)
     whole = f"energy {value('energy.total'):.6g} J  momentum {angular:.6g} N·m·s, {linear:.6g} N·s  "

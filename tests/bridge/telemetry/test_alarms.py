@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -71,3 +72,11 @@ def test_active():
     alarms, _ = run([290.0, 301.0, 302.0, 325.0], 1_000_000_000)
     alarm = alarms.active()["output.hot"]
     assert (alarm.severity, alarm.value, alarm.since) == (2, 325.0, 3.0)
+
+
+def test_a_number_that_may_lack_is_no_alarm_where_it_does():
+    dictionary = Dictionary("m", "h", (replace(HOT, may_lack=True), Quantity("output.free", "output", "", "")))
+    alarms = Alarms(dictionary)
+    assert alarms.look(Sample(0, 0.0, 0, np.array([math.nan, 0.0]))) == []
+    (notice,) = alarms.look(Sample(1, 1.0, 2_000_000_000, np.array([math.nan, math.nan])))
+    assert (notice.data["id"], set(alarms.active())) == ("output.free", {"output.free"})

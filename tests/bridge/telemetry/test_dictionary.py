@@ -83,6 +83,12 @@ def test_what_is_no_number_is_critical_with_and_without_limits(value):
     assert replace(plain, warning=(-1.0, 1.0)).severity(value) == 2
 
 
+def test_times_of_frames_may_lack_without_an_alarm_and_nothing_else_may(simulation):
+    lacking = {quantity.id for quantity in dictionary_of(simulation) if quantity.severity(math.nan) == 0}
+    assert lacking == {"engine.frame_p50", "engine.frame_p99"}
+    assert all(dictionary_of(simulation)[id].severity(math.inf) == 2 for id in lacking)
+
+
 def test_an_engine_that_stands_is_critical(simulation):
     running = dictionary_of(simulation)["engine.running"]
     assert (running.severity(1.0), running.severity(0.0)) == (0, 2)

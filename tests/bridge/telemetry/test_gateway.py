@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from types import SimpleNamespace
 
 import numpy as np
@@ -75,6 +76,16 @@ def test_parameters_reach_the_mirror(arm, endpoint):
             wanted = pytest.approx(twin.output["energy.potential"], rel=1e-13)
             until(lambda: recorder.value("energy.potential") == wanted, "the mirror has the old gravity")
     assert any("gravity.z to -2" in text for text in recorder.texts("engine"))
+
+
+def test_an_engine_without_a_bench_has_no_times_of_frames_and_no_alarm(arm, endpoint):
+    recorder = Recorder()
+    with engine(arm, endpoint), gateway(endpoint, recorder) as running:
+        until(lambda: len(recorder.samples) > 10, "no state came")
+        assert all(math.isnan(recorder.value(f"engine.frame_{part}")) for part in ("p50", "p99"))
+        assert recorder.value("engine.running") == 1.0
+        assert "engine.frame_p50" not in running.alarms()
+    assert not any("frame_p" in text for text in recorder.texts("alarm"))
 
 
 def test_events_that_were_lost(arm, endpoint):

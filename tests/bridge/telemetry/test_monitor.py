@@ -7,6 +7,7 @@ import math
 import tempfile
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -201,3 +202,13 @@ def test_monitor_without_an_engine_says_how_to_start_one(capsys):
     assert cli.main(["monitor", "ipc:///tmp/lj-no-engine"]) == 3
     assert "limberjack run MODEL" in capsys.readouterr().err
     assert cli.main(["monitor", "ipc:///tmp/lj-no-engine", "--rate", "nan"]) == 2
+
+
+def test_times_of_frames_are_shown_of_a_bench_only_and_are_no_alarm_without(dictionary):
+    whole = Dictionary("m", "h", tuple(replace(each, may_lack=".frame_p" in each.id) for each in dictionary))
+    for value, shown in ((math.nan, False), (2e-3, True)):
+        picture = board_of(whole, 3, engine__frame_p50=value, engine__frame_p99=value).picture()
+        places = [whole.place(f"engine.frame_{part}") for part in ("p50", "p99")]
+        assert picture.severities[places].tolist() == [0, 0]
+        text = "\n".join(seen(picture, Choice(("*",)), columns=200).display)
+        assert ("frames 2.00 ms, 99 % 2.00 ms" in text) == shown

@@ -232,6 +232,9 @@ def test_prometheus_scrapes_health_counts_and_alarms(dictionary):
         outlet.sample(sample)
         outlet.notice(ALARM)
         found = scrape(outlet.port)
+        assert ("limberjack_frame_p99_seconds", frozenset()) in found
+        sample.vector[dictionary.place("engine.frame_p99")] = np.nan  # no bench
+        assert ("limberjack_frame_p99_seconds", frozenset()) not in scrape(outlet.port)
         with pytest.raises(EndpointError, match=r"--prometheus .* in use.*Choose another"):
             Prometheus(outlet.port).open(dictionary)
     finally:
