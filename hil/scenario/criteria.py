@@ -103,9 +103,9 @@ def _decided(spec: Any, verdict: Verdict) -> bool:
 def _undecided(verdict: Verdict, until: float, evidence: Evidence) -> Verdict:
     """What was seen proves nothing."""
     seen = f"; until then: {verdict.text}" if verdict.text else ""
-    text = f"undecided: the run ended at {evidence.end:.6g} s, before {until:g} s{seen}"
+    text = f"the run ended at {evidence.end:.6g} s, before {until:g} s{seen}"
     if evidence.end >= until - _TIME_TOLERANCE:
-        text = "undecided: no frame was recorded in its time"
+        text = "no frame was recorded in its time"
     return replace(verdict, passed=False, undecided=True, text=text, value=float("nan"))
 
 

@@ -21,13 +21,16 @@ def judge_pace(pacing: PacingSpec, outcome: Outcome) -> list[Verdict]:
         return []
     frames = outcome.frames.frames - min(outcome.frames.frames, pacing.start_up_frames)
     most_late = max(LATE_FRAMES * period, LATE_S) if pacing.most_late_s is None else pacing.most_late_s
-    allowed = f"at most {pacing.overrun_share:.3%} of them may, by at most {1e3 * most_late:.6g} ms"
+    allowed = f"at most {100.0 * pacing.overrun_share:.3g} % may, by at most {1e3 * most_late:.6g} ms"
     if frames == 0:
-        text = f"no frame ran after the {pacing.start_up_frames} of the start-up; {allowed}"
+        after = f" after the {pacing.start_up_frames} of the start-up" if pacing.start_up_frames else ""
+        text = f"no frame ran{after}, so none shows whether it keeps pace; {allowed}"
         return [Verdict(NAME, False, text, bound=pacing.overrun_share, undecided=True)]
     share, late = overruns.total / frames, 1e-9 * overruns.latest_ns
     passed = overruns.total <= pacing.overrun_share * frames and overruns.latest_ns <= round(1e9 * most_late)
-    text = f"{overruns.total} of {frames} frames overran ({share:.3%}), by up to {1e3 * late:.6g} ms; {allowed}"
+    text = (
+        f"{overruns.total} of {frames} frames overran ({100.0 * share:.3g} %), by up to {1e3 * late:.6g} ms; {allowed}"
+    )
     if not passed:
         text += ". See the events 'overrun' for causes; pacing.overrun_share and pacing.most_late_s allow more"
     return [Verdict(NAME, passed, text, share, pacing.overrun_share)]

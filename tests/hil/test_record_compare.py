@@ -145,7 +145,9 @@ def test_the_commands(pair, tmp_path, capsys):
     assert main(["plot", a, "--signals", "q.*", "-o", str(tmp_path / "a.png")]) == 0
     assert (tmp_path / "a.png").stat().st_size > 10_000
     assert main(["plot", a, "--signals", "x.*"]) == 2
-    assert "no signal of the record matches 'x.*'" in capsys.readouterr().err
+    assert "no signal of the record matches 'x.*'; it has time, q.a, " in capsys.readouterr().err
+    assert main(["plot", a, "--signals", "qq.b"]) == 2
+    assert "matches 'qq.b'; did you mean 'q.b'?" in capsys.readouterr().err
 
 
 def test_a_long_record_is_drawn_as_ranges_that_hold_every_value():

@@ -44,8 +44,7 @@ def test_many_overruns_fail_a_run_and_few_do_not():
     late = dict.fromkeys(range(1, 1121), 300 * MS)  # as seen: 1120 of 6000 frames, by up to 300 ms
     passed, text = paced(6000, late)
     assert not passed
-    assert text.startswith("1120 of 6000 frames overran (18.667%), by up to 300 ms; at most 1.000% of them may, by at")
-    assert "at most 40 ms" in text
+    assert text.startswith("1120 of 6000 frames overran (18.7 %), by up to 300 ms; at most 1 % may, by at most 40 ms")
     assert paced(6000, late, overrun_share=0.2, most_late_s=0.3)[0]
     assert not paced(6000, late, overrun_share=0.18, most_late_s=0.3)[0]
     assert not paced(6000, late, overrun_share=0.2, most_late_s=0.299)[0]
@@ -87,7 +86,7 @@ def test_a_slow_controller_fails_a_paced_run_and_only_that(folder, capsys):
     (case,) = xml.etree.ElementTree.parse(out / "junit.xml").findall(".//testcase[@name='real time of the run']")
     told = next(c for c in json.loads((out / "result.json").read_text())["criteria"] if c["name"].startswith("real"))
     for text in (case.find("failure").get("message"), told["text"], (out / "report.html").read_text()):
-        assert re.search(r"\d+ of 50 frames overran .* at most 1\.000% of them may, by at most 100 ms", text)
+        assert re.search(r"\d+ of 50 frames overran .* at most 1 % may, by at most 100 ms", text)
     relaxed = ["--set", "pacing.overrun_share=1", "--set", "pacing.most_late_s=100"]
     assert main(["hil", str(path), "--out", str(out), *paced, *relaxed]) == 0
     assert main(["hil", str(path), "--out", str(out)]) == 0  # in lockstep nothing is late
@@ -103,7 +102,7 @@ def test_a_controller_that_crashed_at_0_s_passes_no_criterion_and_is_quoted(fold
     assert not result.passed
     ending, small, _ = result.criteria[:3]
     assert ending.text.endswith("\nc.log ends with:\n  gains read\n  no torque sensor\n  without it, no servo")
-    assert small.text.startswith("undecided: the run ended at 0 s, before 0.5 s")
+    assert small.text.startswith("the run ended at 0 s, before 0.5 s")
     assert "UNDECIDED  small" in result.explain()
     page = (folder / "out" / "report.html").read_text()
     assert "without it, no servo" in page
@@ -150,4 +149,4 @@ def test_what_a_run_that_ended_at_10_s_of_20_s_decides(criterion, word):
     log.add(Event(2.0, "trip", "speed", "too fast"))
     found = verdict(criterion, log, duration=20.0, meant=False)
     assert found.word == word, found.text
-    assert ("undecided: the run ended at 10 s" in found.text) == (word == "undecided")
+    assert found.text.startswith("the run ended at 10 s, before ") == found.undecided
