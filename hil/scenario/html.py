@@ -28,7 +28,7 @@ h1 { font-size: 26px; margin: 0; } h2 { font-size: 18px; margin: 34px 0 10px; }
 header { display: flex; gap: 16px; align-items: center; flex-wrap: wrap; }
 .badge { font-weight: 700; padding: 3px 14px; border-radius: 14px; color: #fff; white-space: nowrap; }
 .passed { background: #1a7f4b; } .failed { background: #b3261e; } .undecided { background: #7a5a00; }
-.said { white-space: pre-line; overflow-wrap: anywhere; }
+.said { white-space: pre-wrap; overflow-wrap: anywhere; }
 section { background: #fff; border: 1px solid #dde3e9; border-radius: 8px; padding: 4px 16px; overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; } th { text-align: left; font-weight: 600; color: #5b6875; }
 th, td { padding: 6px 14px 6px 0; border-top: 1px solid #e8ecf0; vertical-align: top; }

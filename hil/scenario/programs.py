@@ -64,10 +64,10 @@ class Programs:
                 time.sleep(_LOOK_S)
             if spec.ready is not None and not self._is_ready(spec):
                 how = f"within {spec.start_s:g} s" if child.poll() is None else "before it ended"
-                said = self._said(spec).splitlines()
-                last = f"the last line of its output is '{said[-1]:.200}'" if said else "it said nothing"
+                said = _tail(self._outputs[spec.name])
+                last = f"its output ends with:\n{said}" if said else "it said nothing."
                 raise ControllerError(
-                    f"the program of controller '{spec.name}' did not say '{spec.ready}' {how}; {last}."
+                    f"the program of controller '{spec.name}' did not say '{spec.ready}' {how}; {last}"
                 )
 
     def _is_ready(self, spec: ControllerSpec) -> bool:
@@ -123,7 +123,8 @@ def _tail(path: Path) -> str:
     with path.open("rb") as stream:
         stream.seek(max(path.stat().st_size - _TAIL, 0))
         lines = stream.read().decode(errors="replace").splitlines()
-    return "\n".join(f"  {line.rstrip()[:_LONGEST]}" for line in [line for line in lines if line.strip()][-_LINES:])
+    last = [line.rstrip().expandtabs()[:_LONGEST] for line in lines if line.strip()][-_LINES:]
+    return "\n".join("  " + "".join(each if each.isprintable() else "\ufffd" for each in line) for line in last)
 
 
 def _end_with_bench() -> None:

@@ -540,7 +540,7 @@ def test_the_record_of_a_run_with_faults_replays_bit_for_bit(folder, capsys):
 @pytest.mark.parametrize(
     ("program", "message"),
     [
-        ("print('not yet')", "did not say 'ready' before it ended"),
+        ("print('loads')\nprint('not yet')", "did not say 'ready' before it ended; .* with:\n  loads\n  not yet$"),
         ("import time; time.sleep(600)", "did not say 'ready' within 0.3 s"),
     ],
 )

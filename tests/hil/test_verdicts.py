@@ -113,11 +113,12 @@ def test_a_controller_that_crashed_at_0_s_passes_no_criterion_and_is_quoted(fold
 
 
 def test_only_the_end_of_a_long_output_is_quoted(folder):
-    program = "for i in range(100_000): print(i, 'x' * 300)\nraise SystemExit(1)"
+    program = "for i in range(100_000): print(i, '\\033[31m', 'x' * 300)\nraise SystemExit(1)"
     ending = run_scenario(write(folder, controllers(program, start_s=60.0))).criteria[0]
     lines = ending.text.split("\n")[2:]
     assert [line.split()[0] for line in lines] == [str(i) for i in range(99_992, 100_000)]
     assert max(map(len, lines)) <= 202
+    assert "\033" not in ending.text
 
 
 @pytest.mark.parametrize(
