@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import platform
 import sys
 import threading
 from collections.abc import Iterator
@@ -18,13 +17,14 @@ from pathlib import Path
 from limberjack import children
 from limberjack.engine.common.errors import ArgumentError, MissingExtraError
 from limberjack.engine.compile import plan
+from limberjack.engine.compile.compiled import OPTIMISED_ELSEWHERE, OPTIMISED_FOR
 from limberjack.engine.compile.kernel import COMPILED
 from limberjack.engine.compile.library import file_name
 from limberjack.engine.compile.link import C_FILES, LinkError, link, write_entries
 from limberjack.engine.compile.plan import Part
 from limberjack.engine.compile.sources import KERNELS, digest_of, library_digest
 from limberjack.engine.compile.store import alone, cache_folder
-from limberjack.engine.compile.targets import Target
+from limberjack.engine.compile.targets import Target, host
 from limberjack.scratch import Scratch
 
 #: time between two reports of how far a build is, s: on a terminal, elsewhere
@@ -87,11 +87,11 @@ def _compile(folder: Path, listed: Path, root: str, target: Target) -> None:
 
 def _environment() -> dict[str, str]:
     """Settings of that process: kernels are compiled, for a fixed processor, so that the host's leaves no trace."""
-    x86 = platform.machine().lower() in ("x86_64", "amd64")
+    processor, features = OPTIMISED_FOR.get(host().partition("-")[0], OPTIMISED_ELSEWHERE)
     return {
         COMPILED: "1",
-        "NUMBA_CPU_NAME": "x86-64-v3" if x86 else "generic",
-        "NUMBA_CPU_FEATURES": "",
+        "NUMBA_CPU_NAME": processor,
+        "NUMBA_CPU_FEATURES": features,
         "NUMBA_DISABLE_JIT": "0",
         # numba writes a text for every candidate that does not fit a call; colours cost time
         "NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING": "1",

@@ -18,6 +18,11 @@ OPTIONS: dict[str, Any] = {
     "_nrt": False,
 }
 
+# The processor, and changes to its features, whose costs LLVM's passes go by before code is generated for each level.
+# By those of v3, or with 256-bit vectors, mass matrices took 13 % longer at v4 (docs/decisions/0018).
+OPTIMISED_FOR = {"x86_64": ("x86-64-v4", "-prefer-256-bit")}
+OPTIMISED_ELSEWHERE = ("generic", "")
+
 # Types of arguments, a letter each. Arrays are contiguous. C callers hand over INTS and FLOATS as a pointer, so entries
 # cannot read their length; VECTOR as a pointer and a length, MATRIX as a pointer, rows and columns.
 INTS, FLOATS, VECTOR, MATRIX = "I", "F", "V", "M"
