@@ -1,6 +1,7 @@
 """The binaries of an FMU: built once for a state of the sources and kept, so that later exports only copy them.
 
-One of the embedded coupling is the shim (fmu/shim) with the engine's object code, the same that Python's library has.
+One of the embedded coupling is the shim (fmu/shim) and the core in C (engine/native) with the engine's object code,
+the same that Python's library has.
 A platform that fails costs nothing of the others.
 """
 
@@ -12,17 +13,17 @@ from pathlib import Path
 
 from limberjack.engine.compile import build
 from limberjack.engine.compile.link import C_FILES, LinkError, PlatformError, link, write_entries
-from limberjack.engine.compile.sources import digest_of, library_digest
+from limberjack.engine.compile.sources import NATIVE, digest_of, library_digest
 from limberjack.engine.compile.store import alone, cache_folder
 from limberjack.engine.compile.targets import Target
-from limberjack.fmu.header import write_header
+from limberjack.engine.native.layout import write_header
 from limberjack.scratch import Scratch
 
 SHIM = Path(__file__).resolve().parent / "shim"
 #: where a wheel brings binaries, a folder for each platform
 BROUGHT = Path(__file__).resolve().parent / "brought"
-#: beginnings of the C files that belong to the other coupling; all others are shared
-_FOREIGN = {"embedded": ("coupled",), "process": ("embedded",)}
+#: beginnings of the C files that a coupling does not have: the other's, and the C interface
+_FOREIGN = {"embedded": ("coupled", "limberjack"), "process": ("embedded", "core", "limberjack")}
 #: what is linked on Linux besides
 _LIBRARIES = {"embedded": (), "process": ("-ldl",)}
 #: the entries that the shim calls
@@ -90,11 +91,12 @@ def _build(target: Target, coupling: str, path: Path) -> None:
 
 def shim_sources(coupling: str) -> list[Path]:
     """C files of a coupling."""
-    return sorted(path for path in SHIM.glob("*.c") if not path.name.startswith(_FOREIGN[coupling]))
+    found = [*SHIM.glob("*.c"), *NATIVE.glob("*.c")]
+    return sorted(path for path in found if not path.name.startswith(_FOREIGN[coupling]))
 
 
 def _key(coupling: str) -> str:
     """Hash of everything that the binaries are made from."""
     here = SHIM.parent
-    sources = [*SHIM.glob("*.[ch]"), here / "binaries.py", here / "header.py"]
+    sources = [*SHIM.glob("*.[ch]"), here / "binaries.py"]
     return digest_of(sources, coupling, library_digest())

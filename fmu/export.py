@@ -8,16 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from limberjack.engine.api.simulation import MOST_SUBSTEPS
-from limberjack.engine.common import arguments
+from limberjack.engine.api.stepping import Stepping, stepping
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.compile.targets import Target, chosen
 from limberjack.engine.model import arguments as model_arguments
 from limberjack.engine.model.build import build
-from limberjack.engine.model.device_tables import for_step
 from limberjack.engine.model.plant import Plant
 from limberjack.engine.model.system import System
-from limberjack.engine.tables.reports import INTEGRATORS
 from limberjack.fmu import binaries, fmu_file
 from limberjack.fmu.description import documentation, icon, reference, terminals
 from limberjack.fmu.description import fmi2 as description_fmi2
@@ -38,15 +35,12 @@ _FMI = {"3.0": "3.0", "3": "3.0", "2.0": "2.0", "2": "2.0"}
 class _Choice:
     """What `export_fmu` was asked for, checked."""
 
-    system: System
+    steps: Stepping
     plant: Plant
     fmi: str
     variant: Variant
     coupling: Coupling
     targets: list[Target]
-    dt: float
-    integrator: str
-    substeps: int
 
 
 def export_fmu(
@@ -102,23 +96,16 @@ def _choice(
         raise ArgumentError(f"FMI {fmi!r} cannot be written; choose '3.0' or '2.0'.")
     if coupling not in COUPLINGS:
         raise ArgumentError(f"no coupling is called {coupling!r}; choose one of {', '.join(COUPLINGS)}.")
-    name = system.integrator if integrator is None else integrator
-    if name not in INTEGRATORS:
-        raise ArgumentError(f"no integrator is called {name!r}; choose one of {', '.join(INTEGRATORS)}.")
     if platforms is None:
         platforms = "all" if coupling == "embedded" else "host"
-    step = arguments.positive("dt", system.dt if dt is None else dt)
-    built = for_step(system, step)
+    steps = stepping(system, dt, integrator, substeps)
     return _Choice(
-        built,
-        build(built),
+        steps,
+        build(steps.system),
         _FMI[fmi],
         "scalar" if scalar or _FMI[fmi] == "2.0" else "arrays",
         cast(Coupling, coupling),
         chosen(platforms),
-        step,
-        name,
-        arguments.count("substeps", substeps, 1, MOST_SUBSTEPS),
     )
 
 
@@ -131,7 +118,7 @@ def _content(
     step_size: float | None,
 ) -> Content:
     """What the FMU's files are made from, without the token."""
-    system, plant = choice.system, choice.plant
+    steps, system, plant = choice.steps, choice.steps.system, choice.plant
     listed = tuple(variables_of(system, plant, choice.variant, choice.coupling, inputs, outputs, parameters))
     return Content(
         system=system,
@@ -139,10 +126,10 @@ def _content(
         dependencies=dependencies_of(system, plant, listed, parameters=choice.fmi == "3.0"),
         initial_dependencies=dependencies_of(system, plant, listed, initial=True),
         identifier=model_identifier(system.name),
-        experiment=default_experiment(choice.dt, stop_time, step_size),
-        dt=choice.dt,
-        integrator=choice.integrator,
-        substeps=choice.substeps,
+        experiment=default_experiment(steps.dt, stop_time, step_size),
+        dt=steps.dt,
+        integrator=steps.integrator,
+        substeps=steps.substeps,
         fmi=choice.fmi,
         coupling=choice.coupling,
         platforms=tuple(target.name for target in choice.targets),
@@ -156,7 +143,7 @@ def _files(choice: _Choice, content: Content, report: Callable[[str], None]) -> 
     written = document(content.with_token(_NO_TOKEN))
     token = token_of([written, _data(choice, content)])
     content = content.with_token(token)
-    computed, drawn = reference.compute(content), icon.skeleton(choice.system)
+    computed, drawn = reference.compute(content), icon.skeleton(choice.steps.system)
     picture = icon.icon_png(drawn)
     files = {
         "modelDescription.xml": written.replace(_attribute(content, _NO_TOKEN), _attribute(content, token), 1),
@@ -169,7 +156,7 @@ def _files(choice: _Choice, content: Content, report: Callable[[str], None]) -> 
     if choice.coupling == "process":
         from limberjack.fmu import process_coupling
 
-        files |= process_coupling.files(choice.system, content.platforms)
+        files |= process_coupling.files(choice.steps.system, content.platforms)
     if content.fmi == "2.0":
         return files | {"model.png": picture}
     return files | {
@@ -185,12 +172,12 @@ def _attribute(content: Content, token: str) -> bytes:
 
 def _data(choice: _Choice, content: Content) -> bytes:
     return plant_file(
-        choice.system,
+        choice.steps.system,
         choice.plant,
         content.variables,
         content.token or "-",
         coupling=choice.coupling,
-        dt=choice.dt,
-        integrator=choice.integrator,
-        substeps=choice.substeps,
+        dt=choice.steps.dt,
+        integrator=choice.steps.integrator,
+        substeps=choice.steps.substeps,
     )

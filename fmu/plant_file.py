@@ -1,84 +1,17 @@
-"""resources/plant.bin: the model's data, variables and texts as the shim reads them (`shim/plant_file.h`)."""
+"""resources/plant.bin: the plant file of an FMU (engine/native), with the FMU's variables."""
 
 from __future__ import annotations
 
-import struct
-import zlib
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from limberjack.engine.common.errors import ArgumentError
-from limberjack.engine.model.build import new_state
 from limberjack.engine.model.plant import Plant
 from limberjack.engine.model.system import System
-from limberjack.engine.tables.reports import INTEGRATORS
+from limberjack.engine.native import plant_file as written
+from limberjack.engine.native.plant_file import Region, Row
 from limberjack.fmu.variables.listing import Coupling
-from limberjack.fmu.variables.variable import Region, Variable
-
-MAGIC, VERSION = b"LJPLANT\0", 2
-COUPLINGS = {"embedded": 0, "process": 1}
-TYPE_FLOAT64, TYPE_TEXT, TYPE_BOOLEAN = range(3)
-CAUSALITIES = {"independent": 0, "parameter": 1, "input": 2, "output": 3, "local": 4}
-FLAG_START, FLAG_TUNABLE, FLAG_FIXED = 1, 2, 4
-MAX_TOKEN = 39
-
-#: the header, field by field: name, struct format
-_HEADER = (
-    ("magic", "8s"),
-    ("version", "I"),
-    ("header_bytes", "I"),
-    ("file_bytes", "Q"),
-    ("crc32", "I"),
-    ("coupling", "I"),
-    ("model_hash", "32s"),
-    ("token", "40s"),
-    ("dt", "d"),
-    ("integrator", "I"),
-    ("substeps", "I"),
-    ("n_ints", "Q"),
-    ("n_floats", "Q"),
-    ("n_work", "Q"),
-    ("n_state", "Q"),
-    ("n_observed", "Q"),
-    ("n_surveyed", "Q"),
-    ("n_switches", "Q"),
-    ("n_q", "Q"),
-    ("n_v", "Q"),
-    ("n_commands", "Q"),
-    ("n_loops", "Q"),
-    ("n_variables", "Q"),
-    ("texts_bytes", "Q"),
-    ("at_ints", "Q"),
-    ("at_floats", "Q"),
-    ("at_state", "Q"),
-    ("at_variables", "Q"),
-    ("at_labels", "Q"),
-    ("at_texts", "Q"),
-)
-_HEADER_STRUCT = struct.Struct("<" + "".join(form for _, form in _HEADER))
-_CRC_AT = struct.calcsize("<8sIIQ")
-#: region, count, offset, type, causality, flags, name, start_text, reserved, min, max,
-#: start (of a number among the settings) or nominal (of a state)
-_VARIABLE = struct.Struct("<IIQIIIIIIddd")
-
-
-class Texts:
-    """Zero-terminated UTF-8 texts, one after the other; equal runs of texts are kept once."""
-
-    def __init__(self) -> None:
-        self.content = bytearray(b"\0")
-        self._places: dict[tuple[str, ...], int] = {("",): 0}
-
-    def place(self, *texts: str) -> int:
-        """Where the first of these texts is; the others follow it."""
-        if texts not in self._places:
-            self._places[texts] = len(self.content)
-            for text in texts:
-                self.content += text.encode() + b"\0"
-        return self._places[texts]
+from limberjack.fmu.variables.variable import Variable
 
 
 def plant_file(
@@ -97,181 +30,56 @@ def plant_file(
     plant : with the parameters that the FMU starts from; token : instantiation token or GUID, at most 39 characters
     dt, integrator : the model's own if None, as `Simulation` has them
     """
-    if not 0 < len(token.encode()) <= MAX_TOKEN:
-        raise ArgumentError(f"the token '{token}' is empty or longer than {MAX_TOKEN} bytes; give a shorter one.")
-    texts = Texts()
-    rows = _embedded_rows(variables) if coupling == "embedded" else _process_rows(variables, plant)
-    table = b"".join(_row(*row, texts) for row in rows)
-    named = [texts.place(label) for label in labels(system)]
-    ints, floats = (plant.ints, plant.floats) if coupling == "embedded" else (plant.ints[:0], _starts(variables))
-    sections = {
-        "ints": ints.astype("<i8").tobytes(),
-        "floats": floats.astype("<f8").tobytes(),
-        "state": new_state(plant, system).astype("<f8").tobytes(),
-        "variables": table,
-        "labels": np.array(named, dtype="<u4").tobytes(),
-        "texts": bytes(texts.content),
-    }
-    counts = {
-        "coupling": COUPLINGS[coupling],
-        "model_hash": plant.digest()[:32].encode(),
-        "token": token.encode(),
-        "dt": system.dt if dt is None else dt,
-        "integrator": INTEGRATORS[system.integrator if integrator is None else integrator],
-        "substeps": substeps,
-        "n_work": plant.work_size,
-        "n_observed": plant.observed_size,
-        "n_surveyed": plant.surveyed_size,
-        "n_switches": plant.switches_size,
-        "n_q": system.nq,
-        "n_v": system.nv,
-        "n_commands": len(system.command_names),
-        "n_loops": len(system.loops),
-        "n_variables": len(variables),
-        "texts_bytes": len(texts.content),
-    }
-    return _assembled(counts, sections)
+    embedded = coupling == "embedded"
+    return written.plant_file(
+        system,
+        plant,
+        [_row(variable) for variable in variables] if embedded else _process_rows(variables, plant),
+        token,
+        coupling=coupling,
+        floats=None if embedded else _starts(variables),
+        dt=dt,
+        integrator=integrator,
+        substeps=substeps,
+    )
 
 
-def labels(system: System) -> list[str]:
-    """Texts for log lines: what each of the nq coordinates, then each of the nv velocities, then each loop is."""
-    listed = []
-    for word, attribute in (("coordinate", "coordinate_names"), ("velocity", "velocity_names")):
-        for body in system.bodies:
-            listed += [f"{word} '{name}' of body '{body.name}'" for name in getattr(body.hinge, attribute)]
-    return listed + [f"loop '{loop.name}'" for loop in system.loops]
-
-
-#: a variable, its offset in the file, and the texts that start_text points to
-_Row = tuple[Variable, int, tuple[str, ...]]
-
-
-def _embedded_rows(variables: Iterable[Variable]) -> Iterator[_Row]:
-    return ((variable, variable.offset, ("",)) for variable in variables)
-
-
-def _process_rows(variables: Iterable[Variable], plant: Plant) -> Iterator[_Row]:
+def _process_rows(variables: Sequence[Variable], plant: Plant) -> Iterator[Row]:
     """Parameters counted among themselves, with the engine's names for them; texts with their start."""
     names = {index: name for name, index in plant.parameters.items()}
     count = 0
     for variable in variables:
         if variable.region is Region.PARAMETER:
             spoken = tuple(names[variable.offset + i] for i in range(variable.size))
-            yield variable, count, spoken
+            yield _row(variable, count, spoken)
             count += variable.size
         else:
-            yield variable, variable.offset, (str(variable.start[0]),) if variable.text else ("",)
+            yield _row(variable, start_texts=(str(variable.start[0]),) if variable.text else ("",))
 
 
-def _starts(variables: Iterable[Variable]) -> np.ndarray:
+def _starts(variables: Sequence[Variable]) -> np.ndarray:
     """Start values of the parameters, in order."""
     found = (value for variable in variables if variable.region is Region.PARAMETER for value in variable.start)
     return np.array([float(value) for value in found])
 
 
-def _row(variable: Variable, offset: int, start_texts: tuple[str, ...], texts: Texts) -> bytes:
+def _row(variable: Variable, offset: int | None = None, start_texts: tuple[str, ...] = ("",)) -> Row:
     number = variable.region is Region.SETTING and not variable.text
-    return _VARIABLE.pack(
+    return Row(
+        variable.name,
         variable.region,
+        variable.offset if offset is None else offset,
         variable.size,
-        offset,
-        TYPE_TEXT if variable.text else TYPE_BOOLEAN if variable.boolean else TYPE_FLOAT64,
-        CAUSALITIES[variable.causality],
+        written.TYPE_TEXT if variable.text else written.TYPE_BOOLEAN if variable.boolean else written.TYPE_FLOAT64,
+        variable.causality,
         _flags(variable),
-        texts.place(variable.name),
-        texts.place(*start_texts),
-        0,
-        variable.minimum,
-        variable.maximum,
-        float(variable.start[0]) if number else variable.nominal if variable.is_state else 0.0,
+        start_texts,
+        minimum=variable.minimum,
+        maximum=variable.maximum,
+        start=float(variable.start[0]) if number else variable.nominal if variable.is_state else 0.0,
     )
 
 
 def _flags(variable: Variable) -> int:
-    varied = {"tunable": FLAG_TUNABLE, "fixed": FLAG_FIXED}.get(variable.variability, 0)
-    return varied | (FLAG_START if variable.start else 0)
-
-
-def _assembled(counts: dict[str, Any], sections: dict[str, bytes]) -> bytes:
-    """Header and sections, each section on a multiple of 8 bytes; the checksum is of the whole, with itself zero."""
-    body, places = bytearray(), {}
-    for name, content in sections.items():
-        places[f"at_{name}"] = _HEADER_STRUCT.size + len(body)
-        body += content + bytes(-len(content) % 8)
-    values = {
-        "magic": MAGIC,
-        "version": VERSION,
-        "header_bytes": _HEADER_STRUCT.size,
-        "file_bytes": _HEADER_STRUCT.size + len(body),
-        "crc32": 0,
-        **counts,
-        **places,
-        **{f"n_{name}": len(sections[name]) // 8 for name in ("ints", "floats", "state")},
-    }
-    whole = bytearray(_HEADER_STRUCT.pack(*(values[name] for name, _ in _HEADER)) + body)
-    struct.pack_into("<I", whole, _CRC_AT, zlib.crc32(whole))
-    return bytes(whole)
-
-
-@dataclass(frozen=True)
-class PlantFileContent:
-    """What `read_plant_file` finds: the header's fields, the vectors, a row a variable, the labels.
-
-    variables : name, region, count, offset, type, causality, flags, start text, minimum, maximum, start
-    """
-
-    header: dict[str, Any]
-    ints: np.ndarray
-    floats: np.ndarray
-    state: np.ndarray
-    variables: tuple[dict[str, Any], ...]
-    labels: tuple[str, ...]
-
-
-def read_plant_file(content: bytes) -> PlantFileContent:
-    """The parts of a plant.bin, for inspection. Raises ArgumentError for one that is damaged."""
-    if len(content) < _HEADER_STRUCT.size or content[:8] != MAGIC:
-        raise ArgumentError("this is no model data of an FMU.")
-    header = dict(zip((name for name, _ in _HEADER), _HEADER_STRUCT.unpack_from(content)))
-    zeroed = content[:_CRC_AT] + bytes(4) + content[_CRC_AT + 4 :]
-    if header["file_bytes"] != len(content) or zlib.crc32(zeroed) != header["crc32"]:
-        raise ArgumentError("the model data of the FMU are damaged; export it again.")
-    texts = content[header["at_texts"] : header["at_texts"] + header["texts_bytes"]]
-    rows = [
-        _VARIABLE.unpack_from(content, header["at_variables"] + _VARIABLE.size * i)
-        for i in range(header["n_variables"])
-    ]
-    named = np.frombuffer(content, "<u4", sum(header[f"n_{part}"] for part in ("q", "v", "loops")), header["at_labels"])
-
-    def numbers(name: str, form: str) -> np.ndarray:
-        return np.frombuffer(content, form, header[f"n_{name}"], header[f"at_{name}"])
-
-    return PlantFileContent(
-        header,
-        numbers("ints", "<i8"),
-        numbers("floats", "<f8"),
-        numbers("state", "<f8"),
-        tuple(_described(row, texts) for row in rows),
-        tuple(_text(texts, int(at)) for at in named),
-    )
-
-
-def _described(row: tuple, texts: bytes) -> dict[str, Any]:
-    region, count, offset, kind, causality, flags, name, start_text, _, minimum, maximum, start = row
-    return {
-        "name": _text(texts, name),
-        "region": Region(region),
-        "count": count,
-        "offset": offset,
-        "type": kind,
-        "causality": list(CAUSALITIES)[causality],
-        "flags": flags,
-        "start_text": _text(texts, start_text),
-        "minimum": minimum,
-        "maximum": maximum,
-        "start": start,
-    }
-
-
-def _text(texts: bytes, at: int) -> str:
-    return texts[at : texts.index(0, at)].decode()
+    varied = {"tunable": written.FLAG_TUNABLE, "fixed": written.FLAG_FIXED}.get(variable.variability, 0)
+    return varied | (written.FLAG_START if variable.start else 0)

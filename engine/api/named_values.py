@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, MutableMapping
 from functools import cached_property
 
@@ -14,14 +13,9 @@ from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.kernels.entry_points import entries
 from limberjack.engine.model.catalogue.catalogue import catalogue
 from limberjack.engine.model.catalogue.number import Number
+from limberjack.engine.model.checks.elements import MOST_SEED
+from limberjack.engine.model.parameter_ranges import parameter_range
 from limberjack.engine.tables import plant as layout
-
-#: parameters that cannot be negative
-_NOT_NEGATIVE = ("damping", "friction", "stiffness", "armature", "kp", "kd", "limit", "backlash", "minimum_pulse")
-_SIZES = (".noise", ".saturation")
-#: parameters that may be infinite, which means that there is no such bound
-_UNBOUNDED = {**dict.fromkeys(("limit", "saturation", "voltage", "current", "upper"), math.inf), "lower": -math.inf}
-_OF_INSTRUMENTS = ("bias", "noise", "scale", "saturation")
 
 
 class Commands(MutableMapping[str, float]):
@@ -75,16 +69,15 @@ class Parameters(MutableMapping[str, float]):
 
     def __setitem__(self, name: str, value: float) -> None:
         place = self._place(name)
-        number = self._number(name, value)
+        number, allowed = self._number(name, value), parameter_range(name)
         word = name.rsplit(".", 1)[1]
-        instrument = name.startswith("sensor.") and any(size in name for size in _SIZES)
-        if (word in _NOT_NEGATIVE or instrument) and number < 0.0:
+        if allowed.not_negative and number < 0.0:
             raise ArgumentError(f"parameter '{name}' must not be negative; got {number:g}.")
         if word in ("lower", "upper"):
             self._check_limit(name, word, number)
-        if word in ("mass", "resistance", "voltage", "current") and number <= 0.0:
+        if allowed.positive and number <= 0.0:
             raise ArgumentError(f"parameter '{name}' must be positive; got {number:g}.")
-        if name == "noise.seed" and not (number == int(number) and 0.0 <= number < 2.0**32):
+        if allowed.seed and not (number == int(number) and 0.0 <= number <= MOST_SEED):
             raise ArgumentError(f"parameter 'noise.seed' must be a whole number from 0 to 2³² - 1; got {number:g}.")
         self._loaded.setdefault(name, float(self._simulation.plant.floats[place]))
         self._write({name: number})
@@ -105,10 +98,7 @@ class Parameters(MutableMapping[str, float]):
     @staticmethod
     def _number(name: str, value: float) -> float:
         """The value as a number: finite, or infinite where that means that there is no bound."""
-        *_, owner, word = name.split(".")
-        if name.startswith("sensor.") and word not in _OF_INSTRUMENTS:
-            word = owner  # "sensor.gyro.saturation.x"
-        if isinstance(value, (float, np.floating)) and value == _UNBOUNDED.get(word):
+        if isinstance(value, (float, np.floating)) and value == parameter_range(name).endless:
             return float(value)
         return float(arguments.vector(f"parameters['{name}']", value, ()))
 

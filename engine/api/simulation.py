@@ -18,20 +18,19 @@ from limberjack.engine.api.dynamics import Dynamics
 from limberjack.engine.api.impact import Impact
 from limberjack.engine.api.loop_switching import Topology
 from limberjack.engine.api.named_values import Commands, Outputs, Parameters
+from limberjack.engine.api.stepping import stepping
 from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError, SimulationError
 from limberjack.engine.kernels.entry_points import entries
 from limberjack.engine.model import arguments as model_arguments
 from limberjack.engine.model.build import new_state
 from limberjack.engine.model.catalogue.catalogue import units
-from limberjack.engine.model.device_tables import carry_rotors, for_step
+from limberjack.engine.model.device_tables import carry_rotors
 from limberjack.engine.model.system import Hinge, System
 from limberjack.engine.tables import plant as layout
 from limberjack.engine.tables.loops import SW_CLOSED, SWITCH
 from limberjack.engine.tables.reports import DIVERGED, FASTEST, INTEGRATORS, LOOP_OPEN
 
-#: most substeps of one step
-MOST_SUBSTEPS = 1000
 #: velocities times steps in one compiled call, about a tenth of a second: between calls Ctrl-C is heard
 _PORTION = 400_000
 _SNAPSHOT = struct.Struct("<8s32sdQ")
@@ -64,12 +63,9 @@ class Simulation:
     def __init__(
         self, system: System, dt: float | None = None, integrator: str | None = None, substeps: int = 1
     ) -> None:
-        self._dt = arguments.positive("dt", model_arguments.system_of(system).dt if dt is None else dt)
-        self.system = system = for_step(system, self._dt)
-        self._integrator = system.integrator if integrator is None else integrator
-        if not isinstance(self._integrator, str) or self._integrator not in INTEGRATORS:
-            raise ArgumentError(f"no integrator is called {integrator!r}; choose one of {', '.join(INTEGRATORS)}.")
-        self._substeps = arguments.count("substeps", substeps, 1, MOST_SUBSTEPS)
+        chosen = stepping(system, dt, integrator, substeps)
+        self.system = system = chosen.system
+        self._dt, self._integrator, self._substeps = chosen.dt, chosen.integrator, chosen.substeps
         self.dynamics = Dynamics(system)
         self.plant = self.dynamics.plant
         self.model_hash = self.plant.digest()[:32]

@@ -6,8 +6,10 @@ one goes on from there, and a change of one kernel's source compiles again what 
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import os
+import re
 import sys
 import threading
 from collections.abc import Iterator
@@ -22,7 +24,7 @@ from limberjack.engine.compile.kernel import COMPILED
 from limberjack.engine.compile.library import file_name
 from limberjack.engine.compile.link import C_FILES, LinkError, link, write_entries
 from limberjack.engine.compile.plan import Part
-from limberjack.engine.compile.sources import KERNELS, digest_of, library_digest
+from limberjack.engine.compile.sources import KERNELS, LAYOUT, NATIVE, digest_of, library_digest
 from limberjack.engine.compile.store import alone, cache_folder
 from limberjack.engine.compile.targets import Target, host
 from limberjack.scratch import Scratch
@@ -52,8 +54,21 @@ def _build(target: Target, folder: Path, stem: str, root: str) -> Path:
     parts, objects = object_code(target, root)
     with Scratch("linking-", folder) as scratch:
         output = write_entries(scratch, parts, digest) / f"{stem}{target.suffix}"
-        link(target, [C_FILES / "levels.c", C_FILES / "engine.c"], objects, output)
+        sources, options = [C_FILES / "levels.c", C_FILES / "engine.c"], []
+        if root == KERNELS:
+            importlib.import_module(LAYOUT).write_header(scratch)
+            sources += sorted(NATIVE.glob("*.c"))
+            options += [f"-Wl,-soname,{linked_name(target)}"] * ("linux" in target.name)
+        link(target, sources, objects, output, *options)
         return output.replace(folder / file_name(output, stem))
+
+
+def linked_name(target: Target) -> str:
+    """The name under which a program that is linked with the library looks for it."""
+    if "linux" not in target.name:
+        return f"limberjack{target.suffix}"
+    (abi,) = re.findall(r"^#define LJ_ABI (\d+)$", (NATIVE / "limberjack.h").read_text(encoding="utf-8"), re.M)
+    return f"liblimberjack.so.{abi}"
 
 
 def object_code(target: Target, root: str = KERNELS) -> tuple[list[Part], list[Path]]:

@@ -173,11 +173,12 @@ def stem_of(root: str) -> str:
     return f"limberjack_{root.rpartition('.')[2]}-{library_digest(root)}"
 
 
-def library_path(root: str = KERNELS) -> Path:
-    """Where the library of the entries under `root` is, built if it is nowhere."""
-    if host() not in TARGETS:
-        raise LibraryError(f"the engine is not compiled for {host()}; it runs on {', '.join(TARGETS)}.")
-    target = TARGETS[host()]
+def library_path(root: str = KERNELS, platform: str = "") -> Path:
+    """Where the library of the entries under `root` is, built if it is nowhere; this platform's without another."""
+    platform = platform or host()
+    if platform not in TARGETS:
+        raise LibraryError(f"the engine is not compiled for {platform}; it runs on {', '.join(TARGETS)}.")
+    target = TARGETS[platform]
     stem = stem_of(root)
     for brought in BINARIES.glob(f"{stem}-*{target.suffix}"):
         return brought

@@ -81,8 +81,9 @@ def link(target: Target, sources: Sequence[Path], objects: Sequence[Path], outpu
     """Write the shared library of a target to `output`, beside which headers are that are generated."""
     command = [*compiler(target), "-std=c11", "-O2", "-shared", "-fvisibility=hidden", "-s", "-g0"]
     command += ["-fPIC"] if "windows" not in target.name else []
-    command += [f"-ffile-prefix-map={folder}={folder.name}" for folder in sorted({file.parent for file in sources})]
-    command += [f"-I{output.parent}", f"-I{C_FILES}", *map(str, sources), *map(str, objects)]
+    folders = sorted({C_FILES, *(file.parent for file in sources)})
+    command += [f"-ffile-prefix-map={folder}={folder.name}" for folder in folders]
+    command += [f"-I{folder}" for folder in (output.parent, *folders)] + [*map(str, sources), *map(str, objects)]
     command += [*target.options, *(["-lm"] if "windows" not in target.name else []), "-o", str(output), *libraries]
     zig = str(cache_folder() / "zig")
     done = children.run(

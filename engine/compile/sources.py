@@ -15,6 +15,8 @@ KERNELS = "limberjack.engine.kernels"
 _ENGINE = Path(__file__).resolve().parents[1]
 _PACKAGE = "limberjack."
 _ROOM = "limberjack.engine."
+#: C files that are linked with the engine's entries, and the module that makes a header for them
+NATIVE, LAYOUT = _ENGINE / "native", "limberjack.engine.native.layout"
 #: the rooms that kernels and the tables they read are made in
 _ROOMS = ("algebra", "compile", "kernels", "tables")
 
@@ -28,8 +30,9 @@ def digest_of(files: Iterable[Path], *words: str) -> str:
 
 
 def library_sources() -> list[Path]:
-    """All files of the rooms that the library is made in."""
-    return [path for room in _ROOMS for path in (_ENGINE / room).rglob("*") if path.suffix in (".py", ".c", ".h")]
+    """All files of the rooms that the library is made in, and the C files that are linked with it."""
+    rooms = [path for room in _ROOMS for path in (_ENGINE / room).rglob("*") if path.suffix in (".py", ".c", ".h")]
+    return [*rooms, *NATIVE.glob("*.[ch]"), _file(LAYOUT)]
 
 
 def library_digest(root: str = KERNELS) -> str:

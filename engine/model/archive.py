@@ -4,6 +4,8 @@ The file is a header (magic, version, length, SHA-256 of what follows) and one m
 array of its fields in order, each array its shape and its raw float64 numbers. What the fields may hold is read
 from the dataclasses' own annotations, so a field that is added to them is carried without a change here; the
 names of all fields are in the file, and a file with other fields is refused.
+
+A compiled model has a plant file (engine/native) between header and value, which C runs without reading the value.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ from limberjack.engine.model.system import System
 from limberjack.engine.model.validate import examine
 
 SUFFIX = ".ljm"
-VERSION = 1
+VERSION, COMPILED = 1, 2
 MOST_BYTES = 1 << 30  # a model of a million bodies; more is not read
 _MOST_ITEMS = 1 << 21  # of one tuple
 _MOST_DIMENSIONS = 8
@@ -36,7 +38,7 @@ _MOST_DIMENSIONS = 8
 _ARRAYS = frozenset((*range(0x90, 0xA0), 0xDC, 0xDD))
 _MAPPINGS = frozenset((*range(0x80, 0x90), 0xDE, 0xDF))
 _MAGIC = b"LJMODEL\0"
-_HEADER = struct.Struct("<8sIIQ32s")  # magic, version, zero, length of the rest, its SHA-256
+_HEADER = struct.Struct("<8sIIQ32s")  # magic, version, length of the plant file, length of the rest, its SHA-256
 _FLOAT64 = np.dtype("<f8")
 _AGAIN = "Write the file again from its model"
 
@@ -49,15 +51,19 @@ class _Misfit(Exception):
 _UNFIT = (_Misfit, msgpack.UnpackException, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
-def to_bytes(system: System) -> bytes:
-    """The whole System, for `from_bytes`. Raises ModelError for a field of the wrong type in a System made by hand."""
+def to_bytes(system: System, plant_file: bytes = b"") -> bytes:
+    """The whole System, for `from_bytes`, compiled with a plant file.
+
+    Raises ModelError for a field of the wrong type in a System made by hand.
+    """
     try:
         content = _packed(System, system, "system")
     except _Misfit as misfit:
         where = system.source or f"system '{system.name}'"
         raise ModelError(str(misfit), where=where, remedy="Give the field a value of its type") from None
-    body: bytes = msgpack.packb([_catalogue(), content])
-    return _HEADER.pack(_MAGIC, VERSION, 0, len(body), hashlib.sha256(body).digest()) + body
+    body: bytes = plant_file + msgpack.packb([_catalogue(), content])
+    version = COMPILED if plant_file else VERSION
+    return _HEADER.pack(_MAGIC, version, len(plant_file), len(body), hashlib.sha256(body).digest()) + body
 
 
 def from_bytes(data: bytes, where: str) -> System:
@@ -140,15 +146,16 @@ def _opened(data: bytes, where: str) -> _Content:
     if len(data) < _HEADER.size or data[: len(_MAGIC)] != _MAGIC:
         remedy = "Give a file that Limberjack wrote"
         raise ModelError(f"this is no {SUFFIX} model (other first bytes)", where=where, remedy=remedy)
-    _, version, zero, length, digest = _HEADER.unpack_from(data)
-    if version != VERSION:
-        what = f"the model has format {version}; this version of Limberjack reads format {VERSION}"
+    _, version, plant, length, digest = _HEADER.unpack_from(data)
+    if version not in (VERSION, COMPILED):
+        what = f"the model has format {version}; this version of Limberjack reads formats {VERSION} and {COMPILED}"
         raise ModelError(what, where=where, remedy="Use the version that wrote it, or write it again")
     body = data[_HEADER.size :]
-    if zero or len(body) != length or hashlib.sha256(body).digest() != digest:
+    fits = plant <= length == len(body) and (plant > 0) == (version == COMPILED)
+    if not fits or hashlib.sha256(body).digest() != digest:
         what = f"the model is damaged: {len(body)} of {length} bytes, or a wrong checksum"
         raise ModelError(what, where=where, remedy=_AGAIN)
-    return _Content(body)
+    return _Content(body[plant:])
 
 
 @cache

@@ -14,9 +14,10 @@ from xml.etree import ElementTree
 
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.model.system import System
+from limberjack.engine.native.plant_file import Region
 from limberjack.engine.tables.measures import Measure
 from limberjack.fmu.variables.units import TYPES, UNITS, Unit
-from limberjack.fmu.variables.variable import Region, Variable
+from limberjack.fmu.variables.variable import Variable
 
 #: standardised log categories (FMI 2.0.5 section 2.2.4, FMI 3.0.2 section 2.4.5) that the binaries use
 LOG_CATEGORIES: dict[str, str] = {

@@ -14,9 +14,10 @@ import numpy as np
 from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common.errors import ModelWarning, SimulationError
 from limberjack.engine.kernels.entry_points import entries
+from limberjack.engine.native.plant_file import Region
 from limberjack.fmu.description.content import SAME_STEP, Content, internal_steps, number, serialised
 from limberjack.fmu.variables.naming import element
-from limberjack.fmu.variables.variable import Region, Variable
+from limberjack.fmu.variables.variable import Variable
 
 #: where the layered standard puts its files
 FOLDER = "extra/org.fmi-standard.fmi-ls-ref"

@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from xml.etree import ElementTree
 
 from limberjack.engine.model.system import Hinge, Loop
+from limberjack.engine.native.plant_file import Region
 from limberjack.fmu.description.content import Content, serialised, text
 from limberjack.fmu.variables.naming import place
-from limberjack.fmu.variables.variable import Region, Variable
+from limberjack.fmu.variables.variable import Variable
 
 #: the schema of this file belongs to FMI 3; FMI 2 takes it as it is (FMI 3.0.2, section 2.4.9)
 _SCHEMA_VERSION = "3.0"

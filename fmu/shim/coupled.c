@@ -5,14 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "resources.h"
+
 #define TIMEOUT_MOST 1e6 /* s */
 
 static bool open_file(Model *model, const char *resources)
 {
-    char message[MESSAGE_BYTES];
+    static const Advice advice = {RESOURCES_REMEDY, RESOURCES_MISSING};
+    char message[MESSAGE_BYTES], path[PLANT_PATH_BYTES];
+    resources_plant_file(resources, path);
     if (snprintf(model->resources, sizeof model->resources, "%s", resources) >= (int)sizeof model->resources)
         snprintf(message, sizeof message, "the path of its resources is too long; unpack the FMU to a shorter one.");
-    else if (plant_file_open(resources, &model->file, message, sizeof message))
+    else if (plant_file_open(path, &advice, &model->file, &(Message){message, sizeof message}))
         return true;
     instance_log(model->instance, STATUS_ERROR, NULL, "Instantiation refused: %s", message);
     return false;
@@ -31,7 +35,8 @@ static bool check_variables(Model *model)
         case REGION_OBSERVED: good = end <= h->n_v || variable->offset >= 2 * h->n_v; break; /* not vdot */
         case REGION_SURVEYED:
         case REGION_RATE:
-        case REGION_SWITCH: good = false; break;
+        case REGION_SWITCH:
+        case REGION_STATE: good = false; break;
         case REGION_SETTING: good = (variable->type == TYPE_TEXT) == (variable->offset < TEXTS); break;
         default: break;
         }

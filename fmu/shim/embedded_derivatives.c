@@ -12,11 +12,11 @@
 /* Where a known's numbers live; NULL after a log line, and for time, on which nothing depends. */
 static bool known_place(Model *model, const Variable *known, double **place)
 {
-    const PlantFileHeader *header = model->file.header;
-    double *states = model->state + STATE_Q;
+    const PlantFileHeader *header = model->core.file.header;
+    double *states = model->core.state + STATE_Q;
     switch (known->region) {
     case REGION_TIME: *place = NULL; return true;
-    case REGION_PARAMETER: *place = model->floats + known->offset; return true;
+    case REGION_PARAMETER: *place = model->core.floats + known->offset; return true;
     case REGION_Q: *place = states + known->offset; return true;
     case REGION_V: *place = states + header->n_q + known->offset; return true;
     case REGION_COMMAND: *place = states + header->n_q + header->n_v + known->offset; return true;
@@ -24,7 +24,7 @@ static bool known_place(Model *model, const Variable *known, double **place)
         instance_log(model->instance, STATUS_ERROR, NULL,
                      "variable '%s' is computed by the model and cannot be a known of a derivative; give inputs, "
                      "states or parameters.",
-                     model->file.texts + known->name);
+                     model->core.file.texts + known->name);
         return false;
     }
 }
@@ -41,22 +41,22 @@ static double scale(const Variable *known, double value)
 static void begin(Model *model, const Variable *const *unknowns, size_t n_unknowns, const Variable *const *knowns,
                   size_t n_knowns)
 {
-    embedded_settle(model);
+    core_settle(&model->core);
     embedded_prepare_slopes(model, unknowns, n_unknowns, knowns, n_knowns);
-    model->kept = model->fresh & FRESH_SLOPES;
-    memcpy(model->saved_floats, model->floats, (size_t)model->file.header->n_floats * sizeof(double));
-    memcpy(model->saved_state, model->state, (size_t)model->file.header->n_state * sizeof(double));
+    model->kept = model->core.fresh & FRESH_SLOPES;
+    memcpy(model->saved_floats, model->core.floats, (size_t)model->core.file.header->n_floats * sizeof(double));
+    memcpy(model->saved_state, model->core.state, (size_t)model->core.file.header->n_state * sizeof(double));
     model->perturbed = true;
-    model->fresh = model->kept;
+    model->core.fresh = model->kept;
 }
 
 /* What depended on parameters is restored with them. */
 static void restore(Model *model)
 {
-    memcpy(model->floats, model->saved_floats, (size_t)model->file.header->n_floats * sizeof(double));
-    memcpy(model->state, model->saved_state, (size_t)model->file.header->n_state * sizeof(double));
-    model->refresh_needed = false;
-    model->fresh = model->kept;
+    memcpy(model->core.floats, model->saved_floats, (size_t)model->core.file.header->n_floats * sizeof(double));
+    memcpy(model->core.state, model->saved_state, (size_t)model->core.file.header->n_state * sizeof(double));
+    model->core.refresh_needed = false;
+    model->core.fresh = model->kept;
 }
 
 static void finish(Model *model)
@@ -80,7 +80,7 @@ static void shift(Model *model, bool rows, const Variable *const *knowns, size_t
             continue;
         for (uint32_t i = 0; i < knowns[k]->count; i++)
             place[i] += is_left(model, rows, knowns[k], i) ? by * seed[i] : 0.0;
-        embedded_changed(model, knowns[k]->region == REGION_PARAMETER);
+        core_changed(&model->core, knowns[k]->region == REGION_PARAMETER);
     }
 }
 
@@ -89,7 +89,7 @@ static bool check_seed(Model *model, const Variable *variable, const double *see
     for (uint32_t i = 0; i < variable->count; i++)
         if (!isfinite(seed[i])) {
             instance_log(model->instance, STATUS_ERROR, NULL, "the seed of variable '%s' is %g; give finite numbers.",
-                         model->file.texts + variable->name, seed[i]);
+                         model->core.file.texts + variable->name, seed[i]);
             return false;
         }
     return true;
@@ -232,11 +232,11 @@ static Status element(Model *model, bool rows, const Variable *const *unknowns, 
         return STATUS_OK;
     const double value = place[i], step = cbrt(DBL_EPSILON) * scale(known, value);
     place[i] = value + step;
-    embedded_changed(model, known->region == REGION_PARAMETER);
+    core_changed(&model->core, known->region == REGION_PARAMETER);
     Status status = project(model, column, unknowns, n, seed, &above);
     restore(model);
     place[i] = value - step;
-    embedded_changed(model, known->region == REGION_PARAMETER);
+    core_changed(&model->core, known->region == REGION_PARAMETER);
     if (status == STATUS_OK)
         status = project(model, column, unknowns, n, seed, &below);
     restore(model);

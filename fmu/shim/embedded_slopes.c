@@ -7,14 +7,14 @@
 
 static uint64_t columns(const Model *model)
 {
-    const PlantFileHeader *header = model->file.header;
+    const PlantFileHeader *header = model->core.file.header;
     return header->n_q + header->n_v + header->n_commands;
 }
 
 /* The matrix's column of a known's first element; false for knowns that it does not have. */
 static bool first_column(const Model *model, const Variable *known, uint64_t *column)
 {
-    const PlantFileHeader *header = model->file.header;
+    const PlantFileHeader *header = model->core.file.header;
     switch (known->region) {
     case REGION_Q: *column = known->offset; return true;
     case REGION_V: *column = header->n_q + known->offset; return true;
@@ -32,7 +32,7 @@ bool embedded_has_column(const Model *model, const Variable *known, uint32_t i)
 {
     uint64_t column = 0;
     return first_column(model, known, &column) &&
-           model->slopes[model->file.header->n_observed * columns(model) + column + i] != 0.0;
+           model->slopes[model->core.file.header->n_observed * columns(model) + column + i] != 0.0;
 }
 
 /* Does any pair of unknown and known need the matrix? */
@@ -51,10 +51,11 @@ static bool is_needed(const Model *model, const Variable *const *unknowns, size_
 void embedded_prepare_slopes(Model *model, const Variable *const *unknowns, size_t n_unknowns,
                              const Variable *const *knowns, size_t n_knowns)
 {
-    if ((model->fresh & FRESH_SLOPES) || !is_needed(model, unknowns, n_unknowns, knowns, n_knowns))
+    if ((model->core.fresh & FRESH_SLOPES) || !is_needed(model, unknowns, n_unknowns, knowns, n_knowns))
         return;
-    model->kernels->state_slopes(model->ints, model->floats, model->work, model->room, model->state, model->slopes);
-    model->fresh |= FRESH_SLOPES;
+    model->core.kernels->state_slopes(model->core.ints, model->core.floats, model->core.work, model->room,
+                                      model->core.state, model->slopes);
+    model->core.fresh |= FRESH_SLOPES;
 }
 
 /* A row of the matrix times the seed. */

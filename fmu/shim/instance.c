@@ -29,16 +29,6 @@ static void escape(int version, const char *message, char *escaped, size_t size)
     escaped[length] = 0;
 }
 
-/* Ends a text that was cut before the character that the cut went through (UTF-8). */
-static void end_at_character(char *text, size_t length)
-{
-    while (length > 0 && ((unsigned char)text[length - 1] & 0xC0u) == 0x80u)
-        length--;
-    if (length > 0 && ((unsigned char)text[length - 1] & 0xC0u) == 0xC0u)
-        length--;
-    text[length] = 0;
-}
-
 static int category_index(const char *name)
 {
     for (int i = 0; name && i < CATEGORIES; i++)
@@ -56,8 +46,7 @@ void instance_log(Instance *instance, Status status, const char *category, const
     char message[MESSAGE_BYTES], escaped[2 * MESSAGE_BYTES];
     va_list arguments;
     va_start(arguments, format);
-    if (vsnprintf(message, sizeof message, format, arguments) >= (int)sizeof message)
-        end_at_character(message, sizeof message - 1);
+    message_write_list(&(Message){message, sizeof message}, format, arguments);
     va_end(arguments);
     escape(instance->version, message, escaped, sizeof escaped);
     instance->sink(instance, status, category_names[index], escaped);

@@ -21,8 +21,6 @@
 #define CATEGORY_FATAL "logStatusFatal"
 enum { CATEGORIES = 5 };
 
-#define MESSAGE_BYTES 1024 /* longest log message, final zero included; longer ones are cut */
-
 /* The states of both standards' state machines, as bits: a function's allowed states are a mask. */
 typedef enum {
     PHASE_OPENING = 0, /* the call that instantiates has not returned */

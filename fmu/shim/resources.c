@@ -1,6 +1,7 @@
 /* URIs and paths of the resources directory. */
 #include "resources.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static bool is_letter(char c)
@@ -113,4 +114,9 @@ const char *resources_from_uri(const char *given, char path[RESOURCE_BYTES])
         path[1] = ':';
     strip(path);
     return NULL;
+}
+
+void resources_plant_file(const char *resources, char path[PLANT_PATH_BYTES])
+{
+    snprintf(path, PLANT_PATH_BYTES, "%s/%s", resources, PLANT_FILE_NAME);
 }

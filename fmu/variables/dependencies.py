@@ -8,11 +8,12 @@ from limberjack.engine.model.elements.sensor import Sensor
 from limberjack.engine.model.flexible import modes_of
 from limberjack.engine.model.plant import Plant
 from limberjack.engine.model.system import System
+from limberjack.engine.native.plant_file import Region
 from limberjack.engine.tables import plant as at
 from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 from limberjack.fmu.variables.element_influences import NOTHING, Known, Knowns, commands_of
 from limberjack.fmu.variables.influences import Influences, union
-from limberjack.fmu.variables.variable import Region, Variable
+from limberjack.fmu.variables.variable import Variable
 
 #: unknown → {known: kind}, places in the list of variables; kind "dependent" or "constant" (a constant factor)
 Dependencies = dict[int, Mapping[int, str]]

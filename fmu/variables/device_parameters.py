@@ -12,11 +12,12 @@ from limberjack.engine.model.elements.facts import tuned_of
 from limberjack.engine.model.elements.motor import Motor
 from limberjack.engine.model.elements.sensor import Errors, Sensor
 from limberjack.engine.model.elements.thruster import Thruster
+from limberjack.engine.native.plant_file import Region
 from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 from limberjack.fmu.variables.candidates import Candidates, spread, typed
 from limberjack.fmu.variables.naming import place
 from limberjack.fmu.variables.selection import Candidate
-from limberjack.fmu.variables.variable import Region, Variable
+from limberjack.fmu.variables.variable import Variable
 
 
 def device_parameters(offers: Candidates) -> Iterator[Candidate]:
@@ -31,28 +32,27 @@ def device_parameters(offers: Candidates) -> Iterator[Candidate]:
     for thruster in system.thrusters:
         if thruster.has_valve:
             for field in tuned_of(Thruster):
-                index = known[f"thruster.{thruster.name}.{field.name}"]
+                parameter = f"thruster.{thruster.name}.{field.name}"
                 name = place("thruster", thruster.name, field.name)
                 text = f"{field.tuned.text} of thruster '{thruster.name}'"
-                yield from _offered(offers, name, text, index, 1, field.tuned.quantity, field.lowest)
+                yield from _offered(offers, name, text, parameter, 1, field.lowest)
     for element in system.elements:
         for field in tuned_of(type(element)):
-            index = known[f"{element.TABLE}.{element.name}.{field.name}"]
+            parameter = f"{element.TABLE}.{element.name}.{field.name}"
             text = f"{field.tuned.text} of {element.TABLE} '{element.name}'"
             name = place(element.TABLE, element.name, field.name)
-            yield from _offered(offers, name, text, index, 1, field.tuned.quantity, field.lowest)
+            yield from _offered(offers, name, text, parameter, 1, field.lowest)
     if "noise.seed" in known:
-        (seed,) = _offered(offers, "noise.seed", "seed of all noise", known["noise.seed"], 1, "Fraction", 0.0)
+        (seed,) = _offered(offers, "noise.seed", "seed of all noise", "noise.seed", 1, 0.0)
         yield replace(seed, variable=replace(seed.variable, maximum=float(MOST_SEED)), default=True)
     if "sun.x" in known:
         said = "direction to the sun, of any length, inertial frame"
-        yield from _offered(offers, "sun", said, known["sun.x"], 3, "DirectionComponent", -math.inf)
+        yield from _offered(offers, "sun", said, "sun.x", 3, -math.inf)
 
 
-def _offered(
-    offers: Candidates, name: str, said: str, index: int, size: int, type_name: str, lowest: float
-) -> list[Candidate]:
-    """Candidates for `size` numbers from an index on in the Plant's floats; none where one is infinite."""
+def _offered(offers: Candidates, name: str, said: str, parameter: str, size: int, lowest: float) -> list[Candidate]:
+    """Candidates for `size` numbers, of which the first is this parameter; none where one is infinite."""
+    index = offers.plant.parameters[parameter]
     start = tuple(float(x) for x in offers.plant.floats[index : index + size])
     if not all(map(math.isfinite, start)):
         return []
@@ -65,7 +65,7 @@ def _offered(
         causality="parameter",
         variability="tunable",
         start=start,
-        **typed(type_name) | {"minimum": lowest},
+        **typed(offers.measures[parameter]) | {"minimum": lowest},
     )
     return [Candidate(whole, default=any(start))] if size == 1 else spread(whole, offers.arrays, any(start))
 
@@ -74,26 +74,24 @@ def _of_instrument(offers: Candidates, sensor: Sensor) -> Iterator[Candidate]:
     """Bias, noise, scale and saturation of each quantity that it measures."""
     parts, optical = offers.sensor_parts(sensor), SENSOR_TYPES[sensor.type].optical
     if optical:
-        parts = [("", "angles about its own axes", 3, "Angle")]
-    windings = sensor.errors is not None and sensor.errors.pole_pairs > 0
+        parts = [("", "angles about its own axes", 3)]
     for field in tuned_of(Errors):
-        index = offers.plant.parameters[f"sensor.{sensor.name}.{field.name}{sensor.erring[0]}"]
-        for leaf, said, size, kind in parts:
-            shown = "Fraction" if windings and field.name == "noise" else field.tuned.quantity or kind
+        first = 0
+        for leaf, said, size in parts:
             name = place("sensor", sensor.name, f"{field.name}.{leaf}" if leaf else field.name)
             text = f"{field.tuned.text} of instrument '{sensor.name}'"
             text += f", {said}" if len(parts) > 1 or optical else ""
-            yield from _offered(offers, name, text, index, size, shown, field.lowest)
-            index += size
+            parameter = f"sensor.{sensor.name}.{field.name}{sensor.erring[first]}"
+            yield from _offered(offers, name, text, parameter, size, field.lowest)
+            first += size
 
 
 def _of_motor(offers: Candidates, actuator: Actuator, motor: Motor) -> Iterator[Candidate]:
     """Winding and limits; of an elastic gear its stiffness and play."""
-    turns = offers.along[actuator.coordinate].turns
     for field in tuned_of(Motor):
         if field.name in ("stiffness", "backlash") and motor.stiffness == 0.0:
             continue  # a stiff gear has neither
-        index = offers.plant.parameters[f"actuator.{actuator.name}.motor.{field.name}"]
+        parameter = f"actuator.{actuator.name}.motor.{field.name}"
         name = place("actuator", actuator.name, f"motor.{field.name}")
         text = f"{field.tuned.text} of the motor of drive '{actuator.name}'"
-        yield from _offered(offers, name, text, index, 1, field.tuned.of(turns), 0.0)
+        yield from _offered(offers, name, text, parameter, 1, 0.0)

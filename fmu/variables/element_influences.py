@@ -5,7 +5,7 @@ from __future__ import annotations
 from limberjack.engine.model.elements.facts import Element, tuned_of
 from limberjack.engine.model.plant import Plant
 from limberjack.engine.model.system import System
-from limberjack.fmu.variables.variable import Region
+from limberjack.engine.native.plant_file import Region
 
 #: one number that others depend on: region Q, V, COMMAND or PARAMETER, and its offset there
 Known = tuple[Region, int]

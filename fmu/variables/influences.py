@@ -18,13 +18,13 @@ from limberjack.engine.compile.interpreted import interpreted
 from limberjack.engine.kernels.nodes.hinge_slopes import has_changing_map
 from limberjack.engine.model.plant import Plant
 from limberjack.engine.model.system import System
+from limberjack.engine.native.plant_file import Region
 from limberjack.engine.tables import drives as dr
 from limberjack.engine.tables import elements as el
 from limberjack.engine.tables import loops as lp
 from limberjack.engine.tables import plant as at
 from limberjack.engine.tables.hinge_types import ATTACHED_TYPE, FIXED, HINGE_TYPES, HingeType
 from limberjack.fmu.variables.element_influences import NOTHING, Known, Knowns, commands_of, links_at, parameters_of
-from limberjack.fmu.variables.variable import Region
 
 _DOF_WORDS = ("damping", "friction", "stiffness", "rest", "lower", "upper")
 #: hinge types by their code

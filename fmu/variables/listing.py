@@ -8,10 +8,11 @@ from typing import Any, Literal
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.model.plant import Plant
 from limberjack.engine.model.system import System
+from limberjack.engine.native.plant_file import Region
 from limberjack.fmu.variables.candidates import Candidates, typed
 from limberjack.fmu.variables.parameters import parameters as parameters_of
 from limberjack.fmu.variables.selection import Candidate, choose, patterns_of
-from limberjack.fmu.variables.variable import Region, Variable
+from limberjack.fmu.variables.variable import Variable
 
 Variant = Literal["arrays", "scalar"]
 Coupling = Literal["embedded", "process"]

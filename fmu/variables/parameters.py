@@ -10,11 +10,12 @@ from limberjack.engine.model.elements.drive import MODES, Actuator
 from limberjack.engine.model.elements.facts import tuned_of
 from limberjack.engine.model.elements.hinge import Dof
 from limberjack.engine.model.plant import Plant
+from limberjack.engine.native.plant_file import Region
 from limberjack.fmu.variables.candidates import Candidates, spread, typed
 from limberjack.fmu.variables.device_parameters import device_parameters
 from limberjack.fmu.variables.naming import place
 from limberjack.fmu.variables.selection import Candidate
-from limberjack.fmu.variables.variable import Region, Variable
+from limberjack.fmu.variables.variable import Variable
 
 #: kg; what a mass may be tuned down to
 LEAST_MASS = 1e-300
@@ -34,13 +35,13 @@ def parameters(offers: Candidates) -> list[Candidate]:
         elif not math.isfinite(plant.floats[index]):
             continue
         elif group == "hinge":
-            listed.append(_hinge(plant, index, word, user_name, along[user_name]))
+            listed.append(_hinge(plant, index, word, user_name, along[user_name], offers.measures[name]))
         elif group == "actuator" and user_name in actuators:
             drive = actuators[user_name]
             if word in (*MODES[drive.mode], "limit"):
-                listed.append(_actuator(plant, index, word, drive, along[drive.coordinate]))
+                listed.append(_actuator(plant, index, word, drive, along[drive.coordinate], offers.measures[name]))
         elif group == "body":
-            listed.append(_body(plant, index, user_name))
+            listed.append(_body(plant, index, user_name, offers.measures[name]))
     return [*listed, *device_parameters(offers)]
 
 
@@ -59,27 +60,27 @@ def _parameter(plant: Plant, index: int, name: str, said: str, type_name: str, d
     return Candidate(variable, default=default)
 
 
-def _hinge(plant: Plant, index: int, word: str, name: str, along: Freedom) -> Candidate:
+def _hinge(plant: Plant, index: int, word: str, name: str, along: Freedom, kind: str) -> Candidate:
     (field,) = (field for field in tuned_of(Dof) if field.name == word)
     spring = plant.parameters.get(f"hinge.{name}.stiffness")
     shown = word not in ("lower", "upper") and plant.floats[index] != 0.0
     if word == "rest" and spring is not None:
         shown = bool(plant.floats[spring] != 0.0)
-    said, kind = f"{field.tuned.text} {along.where}", field.tuned.of(along.turns)
+    said = f"{field.tuned.text} {along.where}"
     found = _parameter(plant, index, place(*along.tuned(word)), said, kind, bool(shown))
     return replace(found, variable=replace(found.variable, minimum=field.lowest))
 
 
-def _actuator(plant: Plant, index: int, word: str, drive: Actuator, along: Freedom) -> Candidate:
+def _actuator(plant: Plant, index: int, word: str, drive: Actuator, along: Freedom, kind: str) -> Candidate:
     tuned = next(field.tuned for field in tuned_of(Actuator) if field.name == word)
     name, said = place("actuator", drive.name, word), f"{tuned.text} of drive '{drive.name}', {along.where}"
-    found = _parameter(plant, index, name, said, tuned.of(along.turns), True)
+    found = _parameter(plant, index, name, said, kind, True)
     return replace(found, variable=replace(found.variable, minimum=0.0))
 
 
-def _body(plant: Plant, index: int, body: str) -> Candidate:
+def _body(plant: Plant, index: int, body: str, kind: str) -> Candidate:
     said = f"mass of body '{body}'"
-    found = _parameter(plant, index, place("body", body, "mass"), said, "Mass", bool(plant.floats[index] > 0.0))
+    found = _parameter(plant, index, place("body", body, "mass"), said, kind, bool(plant.floats[index] > 0.0))
     # 0 would leave a hinge without inertia, and bounds are inclusive
     return replace(found, variable=replace(found.variable, minimum=LEAST_MASS))
 
@@ -94,6 +95,6 @@ def _gravity(offers: Candidates, index: int) -> list[Candidate]:
         causality="parameter",
         variability="tunable",
         start=tuple(float(g) for g in offers.plant.floats[index : index + 3]),
-        **typed("Acceleration"),
+        **typed(offers.measures["gravity.x"]),
     )
     return spread(whole, offers.arrays, True)

@@ -4,22 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from enum import IntEnum
 
-
-class Region(IntEnum):
-    """The vector that holds a variable's numbers; the codes of `shim/plant_file.h`."""
-
-    TIME = 0
-    PARAMETER = 1
-    Q = 2
-    V = 3
-    COMMAND = 4
-    OBSERVED = 5
-    SURVEYED = 6
-    RATE = 7
-    SWITCH = 8
-    SETTING = 9
+from limberjack.engine.native.plant_file import Region
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from limberjack.engine.model.load import load
     from limberjack.engine.model.loops.assembly import assemble
     from limberjack.engine.model.system import System
+    from limberjack.engine.native.compiled_model import compile_model
     from limberjack.engine.operators.workbench import Operators
     from limberjack.fmu.controller.controller import FmuController
     from limberjack.fmu.controller.errors import FmuError, FmuWarning
@@ -80,6 +81,7 @@ __all__ = [
     "__version__",
     "assemble",
     "catalogue",
+    "compile_model",
     "cosimulate",
     "equip",
     "export_fmu",
@@ -118,6 +120,7 @@ _HOMES = {
     "load": "engine.model.load",
     "assemble": "engine.model.loops.assembly",
     "System": "engine.model.system",
+    "compile_model": "engine.native.compiled_model",
     "Operators": "engine.operators.workbench",
     "FmuController": "fmu.controller.controller",
     "FmuError": "fmu.controller.errors",

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from limberjack.commands.parser import Parser
+from limberjack.commands.embedding_commands import EMBEDDING_COMMANDS
 from limberjack.commands.parsing import command as _command
-from limberjack.commands.parsing import load_arguments, load_options
+from limberjack.commands.parsing import load_arguments, load_options, model_options, step_options
 from limberjack.commands.record_commands import RECORD_COMMANDS
 from limberjack.commands.serving_options import add_arguments as serving_arguments
 from limberjack.commands.telemetry_commands import TELEMETRY_COMMANDS
@@ -90,6 +91,7 @@ def _parser() -> argparse.ArgumentParser:
         _graph,
         _check,
         _export,
+        *EMBEDDING_COMMANDS,
         _hil,
         _campaign,
         _modes,
@@ -101,16 +103,6 @@ def _parser() -> argparse.ArgumentParser:
     ):
         add(commands)
     return parser
-
-
-def _model_options(parser: argparse.ArgumentParser, count: str | None = None) -> None:
-    parser.add_argument("model", nargs=count, type=Path, metavar="MODEL", help=".yaml, .urdf, .xml (MJCF) or .ljm")
-    load_arguments(parser)
-
-
-def _step_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--dt", type=float, help="step, s (default: the model's)")
-    parser.add_argument("--integrator", choices=("rk4", "semi_implicit", "implicit"), help="default: the model's")
 
 
 def _demo(commands: Any) -> None:
@@ -140,8 +132,8 @@ def _run(commands: Any) -> None:
         "test trajectory from a controller process and write log, plot and table"
     )
     parser = _command(commands, "run", work, text)
-    _model_options(parser, count="?")
-    _step_options(parser)
+    model_options(parser, count="?")
+    step_options(parser)
     parser.add_argument("--substeps", type=int, default=1, metavar="N", help="equal parts of a step; only when serving")
     parser.add_argument("--with-parent", action="store_true", help="end when standard input ends; only when serving")
     text = "with --with-parent: folder that the parent made for this engine, removed when the engine ends with it"
@@ -176,7 +168,7 @@ def _info(commands: Any) -> None:
 
     text = "what a model holds: tree, loops and aggregated nodes, coordinates, masses, drives, sensors"
     parser = _command(commands, "info", work, text)
-    _model_options(parser)
+    model_options(parser)
     parser.add_argument("--signals", action="store_true", help="instead, every signal with its unit and range")
 
 
@@ -188,7 +180,7 @@ def _graph(commands: Any) -> None:
 
     text = "a model's spanning tree, cut edges and aggregated nodes as a graph: text for Graphviz or Mermaid, or SVG"
     parser = _command(commands, "graph", work, text)
-    _model_options(parser)
+    model_options(parser)
     text = "default: by the ending of --out, else dot; svg needs Graphviz"
     parser.add_argument("--format", choices=("dot", "mermaid", "svg"), help=text)
     parser.add_argument("-o", "--out", type=Path, metavar="FILE", help="default: standard output")
@@ -200,7 +192,7 @@ def _check(commands: Any) -> None:
 
         return check(options.model, load_options(options))
 
-    _model_options(_command(commands, "check", work, "read and check a model; list every warning"))
+    model_options(_command(commands, "check", work, "read and check a model; list every warning"))
 
 
 def _export(commands: Any) -> None:
@@ -211,8 +203,8 @@ def _export(commands: Any) -> None:
 
     text = "write a model as an FMU that other tools simulate with the engine's own machine code"
     parser = _command(commands, "export", work, text)
-    _model_options(parser)
-    _step_options(parser)
+    model_options(parser)
+    step_options(parser)
     parser.add_argument("--substeps", type=int, default=1, metavar="N", help="equal parts of a step (default: 1)")
     parser.add_argument("-o", "--out", type=Path, metavar="FMU", help="file to write (default: <model>.fmu)")
     parser.add_argument("--fmi", choices=("3", "2"), default="3", help="version of the standard (default: 3)")

@@ -22,11 +22,12 @@ import limberjack as lj
 from limberjack.engine.compile.targets import host
 from limberjack.engine.model.build import build, new_state
 from limberjack.engine.model.system import System
+from limberjack.engine.native.plant_file import Region
 from limberjack.fmu import process_coupling
 from limberjack.fmu.binaries import shim_sources
 from limberjack.fmu.plant_file import plant_file
 from limberjack.fmu.variables.listing import variables_of
-from limberjack.fmu.variables.variable import Region, Variable
+from limberjack.fmu.variables.variable import Variable
 from tests.fmu.shim_build import CO_SIMULATION, OK, Fmu, Update, compile_c, location, vector
 
 COMMAND = f"'{sys.executable}' -m limberjack.cli run"

@@ -21,9 +21,10 @@ import pytest
 
 from limberjack.engine.compile.link import C_FILES, write_entries
 from limberjack.engine.compile.plan import Part
+from limberjack.engine.compile.sources import NATIVE
 from limberjack.engine.kernels.entry_points import entries
-from limberjack.fmu.binaries import ENTRIES
-from limberjack.fmu.header import write_header
+from limberjack.engine.native.layout import write_header
+from limberjack.fmu.binaries import ENTRIES, shim_sources
 from tests.fmu import shim_model as toy
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,7 +37,7 @@ CO_SIMULATION, MODEL_EXCHANGE = "cs", "me"
 
 def shared_sources() -> list[Path]:
     """C files of the shim with the engine inside, but for the kernels."""
-    return sorted(p for p in SHIM.glob("*.c") if not p.name.startswith("coupled"))
+    return shim_sources("embedded")
 
 
 def compiler() -> list[str]:
@@ -64,7 +65,7 @@ def compile_c(output: Path, sources: Sequence[Path], *options: str) -> Path:
         *compiler(),
         *FLAGS,
         f"-I{header()}",
-        f"-I{C_FILES}",
+        *(f"-I{folder}" for folder in (C_FILES, NATIVE, SHIM)),
         *options,
         *map(str, sources),
         "-o",

@@ -7,7 +7,7 @@ import pytest
 
 import limberjack as lj
 from limberjack.engine.model.system import System
-from limberjack.fmu.variables.variable import Region
+from limberjack.engine.native.plant_file import Region
 from tests.engine.kernels.flexible.models import MODELS
 from tests.fmu.coupled_fmu import CoupledFmu, built, children
 from tests.fmu.shim_build import OK

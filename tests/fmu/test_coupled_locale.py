@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from limberjack.engine.compile.sources import NATIVE
 from tests.fmu.shim_build import SHIM, TOY, compile_c
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX shell script")
@@ -28,7 +29,7 @@ def german(tmp_path: Path) -> dict[str, str]:
 
 @pytest.mark.parametrize("dt", ["0.001", "2.5e-05", "1", "0.5"])
 def test_the_step_is_told_with_a_point(german, tmp_path, dt):
-    sources = [TOY / "start_engine.c", SHIM / "coupled_process.c", SHIM / "coupled_posix.c", SHIM / "files.c"]
+    sources = [TOY / "start_engine.c", SHIM / "coupled_process.c", SHIM / "coupled_posix.c", NATIVE / "files.c"]
     host = compile_c(tmp_path / "host", sources, f"-I{SHIM}", "-ldl")
     script, told = tmp_path / "engine", tmp_path / "told"
     script.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > "{told}"\n', encoding="utf-8")

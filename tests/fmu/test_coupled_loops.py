@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.fmu.variables.variable import Region
+from limberjack.engine.native.plant_file import Region
 from tests.fmu.closed_model import docking
 from tests.fmu.coupled_fmu import CoupledFmu, built, children
 from tests.fmu.shim_build import OK

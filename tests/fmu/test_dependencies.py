@@ -19,12 +19,13 @@ from limberjack.engine.model.elements.spring import Spring
 from limberjack.engine.model.plant import Plant
 from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Node, System
 from limberjack.engine.model.validate import validate
+from limberjack.engine.native.plant_file import Region
 from limberjack.engine.tables import plant as layout
 from limberjack.engine.tables.hinge_types import HINGE_TYPES
 from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 from limberjack.fmu.variables.dependencies import dependencies_of
 from limberjack.fmu.variables.listing import variables_of
-from limberjack.fmu.variables.variable import Region, Variable
+from limberjack.fmu.variables.variable import Variable
 from tests.engine.full_model import full_model
 from tests.engine.kernels.flexible.models import MODELS as FLEXIBLE
 from tests.engine.kernels.flexible.particles import random_state as flexible_state

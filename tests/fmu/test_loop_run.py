@@ -13,8 +13,7 @@ import pytest
 import limberjack as lj
 from limberjack.engine.compile import targets
 from limberjack.engine.model.system import System
-from limberjack.fmu.plant_file import read_plant_file
-from limberjack.fmu.variables.variable import Region
+from limberjack.engine.native.plant_file import Region, read_plant_file
 from tests.fmu.closed_model import docking
 from tests.fmu.shim_build import CO_SIMULATION, ERROR, MODEL_EXCHANGE, OK, Fmu, location
 from tests.fmu.test_shim_booleans import assign_place, boolean_place

@@ -8,11 +8,12 @@ from xml.etree import ElementTree
 import pytest
 
 from limberjack.engine.model.build import build
+from limberjack.engine.native.plant_file import TYPE_BOOLEAN, Region, read_plant_file
 from limberjack.engine.tables.loops import SWITCH
-from limberjack.fmu.plant_file import TYPE_BOOLEAN, plant_file, read_plant_file
+from limberjack.fmu.plant_file import plant_file
 from limberjack.fmu.variables.dependencies import dependencies_of
 from limberjack.fmu.variables.listing import variables_of
-from limberjack.fmu.variables.variable import Region, Variable
+from limberjack.fmu.variables.variable import Variable
 from tests.fmu.closed_model import docking
 from tests.fmu.contents import content, document
 

@@ -11,13 +11,15 @@ import pytest
 
 import limberjack as lj
 from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.compile.sources import NATIVE
 from limberjack.engine.model.build import build
 from limberjack.engine.model.system import System
-from limberjack.fmu.plant_file import labels, plant_file, read_plant_file
+from limberjack.engine.native.plant_file import Region, labels, read_plant_file
+from limberjack.fmu.plant_file import plant_file
 from limberjack.fmu.variables.listing import variables_of
-from limberjack.fmu.variables.variable import Region, Variable
+from limberjack.fmu.variables.variable import Variable
 from tests.engine.full_model import full_model
-from tests.fmu.shim_build import SHIM, TOY, compile_c
+from tests.fmu.shim_build import TOY, compile_c
 
 TOKEN = "{8c4e810f-3df3-4a00-8276-176fa3c9f000}"
 CAUSALITIES = ["independent", "parameter", "input", "output", "local"]
@@ -32,7 +34,9 @@ def model() -> System:
 def reader(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The shim's reader as a program that prints what it finds."""
     output = tmp_path_factory.mktemp("reader") / "print_plant_file"
-    return compile_c(output, [TOY / "print_plant_file.c", SHIM / "plant_file.c", SHIM / "files.c"], f"-I{SHIM}")
+    return compile_c(
+        output, [TOY / "print_plant_file.c", *(NATIVE / name for name in ("plant_file.c", "files.c", "message.c"))]
+    )
 
 
 def written(system: System, variant: str = "arrays", coupling: str = "embedded") -> tuple[bytes, list[Variable]]:
@@ -148,7 +152,7 @@ def test_damage_is_found(model):
         with pytest.raises(ArgumentError, match="damaged"):
             read_plant_file(bytes(content))
         content[at] ^= 1
-    with pytest.raises(ArgumentError, match="no model data"):
+    with pytest.raises(ArgumentError, match="no plant file"):
         read_plant_file(b"PK\3\4" + bytes(500))
     with pytest.raises(ArgumentError, match="damaged"):
         read_plant_file(bytes(content[:-8]))

@@ -13,10 +13,11 @@ from benchmarks.fmu.host import unpack
 from limberjack.engine.compile import targets
 from limberjack.engine.kernels.entry_points import entries
 from limberjack.engine.model.build import build
+from limberjack.engine.native.plant_file import Region
 from limberjack.engine.tables import plant as layout
 from limberjack.engine.tables.hinge_types import CUSTOM, FREE, SPHERICAL
 from limberjack.fmu.variables.listing import variables_of
-from limberjack.fmu.variables.variable import Region, Variable
+from limberjack.fmu.variables.variable import Variable
 from tests.engine.kernels.slopes.test_derivatives_state import model, pushed, slopes
 from tests.fmu.shim_build import CO_SIMULATION, MODEL_EXCHANGE, OK, Fmu, location
 

@@ -16,9 +16,9 @@ from limberjack.engine.kernels.entry_points import entries
 from limberjack.engine.kernels.sensors import outputs
 from limberjack.engine.model.build import build
 from limberjack.engine.model.plant import Plant
+from limberjack.engine.native import plant_file
 from limberjack.engine.tables import drives, elements, flexible, hinge_types, instruments, loops
 from limberjack.engine.tables import plant as layout
-from limberjack.fmu import plant_file
 from tests.engine.full_model import full_model
 from tests.engine.kernels.flexible.models import MODELS as FLEXIBLE
 from tests.engine.random_systems import MOVING, random_system

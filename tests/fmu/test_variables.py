@@ -17,11 +17,11 @@ from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.elements.sensor import Sensor
 from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Interface, Node, System
 from limberjack.engine.model.validate import validate
+from limberjack.engine.native.plant_file import Region, labels
 from limberjack.engine.tables import plant as layout
 from limberjack.engine.tables.hinge_types import HINGE_TYPES
-from limberjack.fmu.plant_file import labels
 from limberjack.fmu.variables.listing import variables_of
-from limberjack.fmu.variables.variable import Region, Variable
+from limberjack.fmu.variables.variable import Variable
 from tests.engine.full_model import full_model
 from tests.engine.random_systems import trees
 from tests.fmu.test_naming import STRUCTURED

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 
@@ -46,3 +47,15 @@ def load_options(options: argparse.Namespace) -> dict[str, Any]:
     """The same for `limberjack.load`."""
     names = ("base", "strict", "mimic", "gravity", "merge")
     return {name: getattr(options, name) for name in names}
+
+
+def model_options(parser: argparse.ArgumentParser, count: str | None = None) -> None:
+    """The model file, and how it is read."""
+    parser.add_argument("model", nargs=count, type=Path, metavar="MODEL", help=".yaml, .urdf, .xml (MJCF) or .ljm")
+    load_arguments(parser)
+
+
+def step_options(parser: argparse.ArgumentParser) -> None:
+    """How a model is stepped, but for parts of a step."""
+    parser.add_argument("--dt", type=float, help="step, s (default: the model's)")
+    parser.add_argument("--integrator", choices=("rk4", "semi_implicit", "implicit"), help="default: the model's")

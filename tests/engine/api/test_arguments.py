@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.engine.api.simulation import MOST_SUBSTEPS
+from limberjack.engine.api.stepping import MOST_SUBSTEPS
 from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.elements.sensor import Sensor
 from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Node, System

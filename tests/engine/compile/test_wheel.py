@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.engine.native.test_programs import controlled, told
+from tests.fmu.shim_build import compiler
+
 ROOT = Path(__file__).parents[3]
 
 #: `sitecustomize` of every process of the test
@@ -41,6 +44,9 @@ simulation = lj.Simulation(system)
 simulation.step(1000)
 lj.export_fmu(system, Path(sys.argv[1]) / "arm.fmu", platforms="host")
 lj.export_fmu(system, Path(sys.argv[1]) / "thin.fmu", platforms="host", coupling="process")
+from limberjack.engine.native.embedding import embed
+embed(Path(sys.argv[1]) / "prefix")
+lj.compile_model(lj.load(folder / "examples" / "torque_arm.yaml"), Path(sys.argv[1]) / "torque_arm.ljm")
 print(simulation.step_count)
 """
 
@@ -70,3 +76,13 @@ def test_a_wheel_needs_no_compiler(tmp_path):
     assert demo.returncode == 0, demo.stdout + demo.stderr
     assert {"run.png", "log.csv", "fmu.png", "grasp.png"} <= {file.name for file in (tmp_path / "demo").iterdir()}
     assert not (tmp_path / "cache" / "limberjack").exists()
+    check_program(tmp_path / "site", tmp_path)
+
+
+def check_program(site: Path, folder: Path) -> None:
+    """A program in C runs with what the wheel brought."""
+    prefix, program = site / "prefix", folder / "control_loop"
+    source = ROOT / "examples" / "embed" / "control_loop.c"
+    library = f"-L{prefix / 'lib'}", "-llimberjack", f"-Wl,-rpath,{prefix / 'lib'}"
+    told(*compiler(), "-std=c11", f"-I{prefix / 'include'}", source, *library, "-o", program)
+    assert told(program, site / "torque_arm.ljm", 100) == controlled(100)

@@ -160,8 +160,8 @@ def test_other_fields_other_version_and_wrong_types():
     with pytest.raises(lj.ModelError, match="other fields"):
         from_bytes(forged(content, {"System": [["name", "str"]]}), "model.ljm")
     newer = bytearray(GOOD)
-    newer[8] = 2
-    with pytest.raises(lj.ModelError, match="format 2"):
+    newer[8] = 3
+    with pytest.raises(lj.ModelError, match="format 3"):
         from_bytes(bytes(newer), "model.ljm")
     with pytest.raises(lj.ModelError, match=r"system\.dt is 'fast'"):
         to_bytes(dataclasses.replace(arm(), dt="fast"))
@@ -173,3 +173,14 @@ def test_a_missing_file_names_itself(tmp_path):
 
 
 GOOD = to_bytes(arm())
+
+
+def test_a_compiled_model_is_the_same_model():
+    system = arm()
+    compiled = to_bytes(system, b"plant file")
+    assert same(from_bytes(compiled, "model.ljm"), system)
+    header, rest = compiled[: archive._HEADER.size], compiled[archive._HEADER.size :]
+    assert rest == b"plant file" + to_bytes(system)[archive._HEADER.size :]
+    for wrong in (0, len(rest) + 1):  # bytes of the plant file
+        with pytest.raises(lj.ModelError, match="damaged"):
+            from_bytes(header[:12] + struct.pack("<I", wrong) + header[16:] + rest, "model.ljm")

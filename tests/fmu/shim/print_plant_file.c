@@ -28,8 +28,10 @@ static void print_vectors(const PlantFile *file)
 int main(int count, char **arguments)
 {
     PlantFile file;
-    char message[1000];
-    if (count != 2 || !plant_file_open(arguments[1], &file, message, sizeof message)) {
+    char text[1000], path[1000];
+    const Advice advice = {"write it again", "give another path"};
+    snprintf(path, sizeof path, "%s/%s", count == 2 ? arguments[1] : "", PLANT_FILE_NAME);
+    if (!plant_file_open(path, &advice, &file, &(Message){text, sizeof text})) {
         printf("refused\n");
         return 1;
     }

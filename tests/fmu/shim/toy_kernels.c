@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "../../../fmu/shim/kernels.h"
+#include "kernels.h"
 
 enum { STIFFNESS, DAMPING, MASS, INVERSE, LOWER, UPPER, LIMIT, FLOATS };
 #ifndef ROOM

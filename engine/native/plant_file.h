@@ -1,8 +1,9 @@
-/* resources/plant.bin: the model's data, its variables and its texts. Written by fmu/plant_file.py.
+/* A plant file: a model's data, its variables and its texts. Written by engine/native/plant_file.py;
+ * resources/plant.bin of an FMU, and part of a compiled model (.ljm).
  *
- * Little-endian; every section starts at a multiple of 8 bytes. The file is read once, at instantiation, and checked:
- * magic, version, length, checksum, and that every section, offset and text lies inside it. The indices in ints are for
- * kernels_check.c.
+ * Little-endian; every section starts at a multiple of 8 bytes. The file is read once and checked: magic, version,
+ * length, checksum, and that every section, offset and text lies inside it. The indices in ints are for the entry
+ * `trust`.
  */
 #ifndef LIMBERJACK_PLANT_FILE_H
 #define LIMBERJACK_PLANT_FILE_H
@@ -10,7 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PLANT_FILE_NAME "plant.bin"
+#include "message.h"
+
+#define PLANT_FILE_NAME "plant.bin" /* in an FMU's resources */
 #define PLANT_FILE_MAGIC "LJPLANT"
 #define PLANT_FILE_VERSION 2
 
@@ -26,6 +29,7 @@ enum {
     REGION_RATE = 7,      /* dq/dt (nq) */
     REGION_SWITCH = 8,    /* kernels.h switches */
     REGION_SETTING = 9,   /* settings of the process coupling, enum below */
+    REGION_STATE = 10,    /* the whole state, of which it may be read: loops, motors, valves */
 };
 /* offsets in REGION_SETTING: texts, but for the time-out in s */
 enum { SETTING_ENDPOINT = 0, SETTING_KEYS = 1, SETTING_COMMAND = 2, SETTING_TIMEOUT = 3 };
@@ -43,6 +47,8 @@ enum {
     FLAG_START = 1,   /* has a start value: may be set until initialisation ends */
     FLAG_TUNABLE = 2, /* may be set between steps as well */
     FLAG_FIXED = 4,   /* a parameter that may be set until initialisation ends only */
+    FLAG_ENDLESS = 8, /* its min or max, where infinite, is a value too: there is no such bound */
+    FLAG_WHOLE = 16,  /* takes whole numbers only */
 };
 /* COUPLING_PROCESS: ints is empty; floats holds the start values of the parameters that the FMU has, and their offsets
  * count in it; the start_text of a parameter is the engine's name for it ("hinge.elbow.damping"), followed by those of
@@ -72,8 +78,8 @@ typedef struct { /* 64 bytes; the value reference is the place in the table */
     uint64_t offset;
     uint32_t type, causality, flags;
     uint32_t name, start_text; /* offsets into texts; start_text: of TYPE_TEXT, and see COUPLING_PROCESS */
-    uint32_t reserved;
-    double min, max; /* -inf and inf where open; elements of a count > 1 share them */
+    uint32_t unit;             /* offset into texts; of a compiled model */
+    double min, max;           /* -inf and inf where open; elements of a count > 1 share them */
     union {
         double start;   /* of a number among the settings */
         double nominal; /* of a state (REGION_Q or REGION_V with FLAG_START) */
@@ -91,8 +97,16 @@ typedef struct {
     void *bytes;            /* what was read; freed by plant_file_close */
 } PlantFile;
 
-/* Reads and checks; on failure returns 0 with a sentence (place, cause, remedy) in `message`. */
-int plant_file_open(const char *resources, PlantFile *file, char *message, size_t message_size);
+/* What messages about a file advise. */
+typedef struct {
+    const char *remedy;  /* for one that is damaged or of another version, "export it again" */
+    const char *missing; /* for one that is not there */
+} Advice;
+
+/* Reads and checks a plant file, or that in a compiled model; on failure returns 0 with a sentence in `message`. */
+int plant_file_open(const char *path, const Advice *advice, PlantFile *file, const Message *message);
 void plant_file_close(PlantFile *file);
+/* The last part of a path, for messages. */
+const char *plant_file_name(const char *path);
 
 #endif

@@ -1,0 +1,101 @@
+/* The engine in C: what runs for every number that is read or set. Part of core.h. */
+#ifndef LIMBERJACK_CORE_VALUES_H
+#define LIMBERJACK_CORE_VALUES_H
+
+#include <math.h>
+
+/* Lets the next question see a change. */
+static inline void core_changed(Core *core, bool parameters)
+{
+    core->fresh = 0;
+    if (core->state[STATE_STEPS] == 0.0)
+        core_carry_rotors(core);
+    core->refresh_needed = core->refresh_needed || parameters;
+    core->unchecked = core->unchecked || parameters;
+}
+
+/* Computed vectors, up to date. */
+static inline const double *core_observed(Core *core)
+{
+    if (!(core->fresh & FRESH_OBSERVED))
+        core_observe(core);
+    return core->observed;
+}
+
+static inline const double *core_forces(Core *core)
+{
+    if (!(core->fresh & (FRESH_OBSERVED | FRESH_FORCES)))
+        core_compute_forces(core);
+    return core->observed;
+}
+
+static inline const double *core_surveyed(Core *core)
+{
+    if (!(core->fresh & FRESH_SURVEYED))
+        core_survey(core);
+    return core->surveyed;
+}
+
+/* The vector that the offset of a variable counts in which may be set; NULL for others. */
+static inline double *core_settable(Core *core, const Variable *variable)
+{
+    const PlantFileHeader *header = core->file.header;
+    switch (variable->region) {
+    case REGION_PARAMETER: return core->floats;
+    case REGION_Q: return core->state + STATE_Q;
+    case REGION_V: return core->state + STATE_Q + header->n_q;
+    case REGION_COMMAND: return core->state + STATE_Q + header->n_q + header->n_v;
+    default: return NULL;
+    }
+}
+
+/* The vector that a variable's offset counts in, up to date; NULL for regions that the owner has, or nobody. */
+static inline const double *core_vector(Core *core, const Variable *variable)
+{
+    switch (variable->region) {
+    case REGION_TIME: return core->time;
+    case REGION_OBSERVED:
+        return variable->offset + variable->count <= core->file.header->n_v ? core_forces(core) : core_observed(core);
+    case REGION_SURVEYED: return core_surveyed(core);
+    case REGION_STATE: return core->state;
+    default: return core_settable(core, variable);
+    }
+}
+
+/* Copies a variable's numbers out of its vector; NULL is refused. */
+static inline CoreStatus core_get(Core *core, const Variable *variable, const double *vector, double *values)
+{
+    if (!vector)
+        return core_no_such(core, variable, "read");
+    bool finite = true;
+    for (uint32_t i = 0; i < variable->count; i++) {
+        values[i] = vector[variable->offset + i];
+        finite = finite && isfinite(values[i]);
+    }
+    if (finite || variable->region < REGION_OBSERVED) /* parameters may be infinite */
+        return CORE_OK;
+    return core_not_finite(core, variable);
+}
+
+/* Are these numbers such that no flag of the variable need be asked? */
+static inline bool core_in_range(const Variable *variable, const double *values)
+{
+    bool good = !(variable->flags & (FLAG_ENDLESS | FLAG_WHOLE));
+    for (uint32_t i = 0; i < variable->count; i++)
+        good = good && isfinite(values[i]) && values[i] >= variable->min && values[i] <= variable->max;
+    return good;
+}
+
+/* Sets parameters, coordinates, velocities or commands, all numbers of a variable or none. */
+static inline CoreStatus core_set(Core *core, const Variable *variable, const double *values)
+{
+    double *to = core_settable(core, variable);
+    if ((!to || !core_in_range(variable, values)) && core_accepts(core, variable, values) != CORE_OK)
+        return CORE_REFUSED;
+    for (uint32_t i = 0; i < variable->count; i++)
+        to[variable->offset + i] = values[i];
+    core_changed(core, variable->region == REGION_PARAMETER);
+    return CORE_OK;
+}
+
+#endif

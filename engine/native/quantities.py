@@ -1,0 +1,76 @@
+"""The quantities of a compiled model: the catalogue of the model, then its parameters, as rows of a plant file."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator
+
+from limberjack.engine.model.catalogue.catalogue import GROUPS, catalogue
+from limberjack.engine.model.catalogue.number import Number
+from limberjack.engine.model.catalogue.parameters import parameter_measures
+from limberjack.engine.model.checks.elements import MOST_SEED
+from limberjack.engine.model.parameter_ranges import parameter_range
+from limberjack.engine.model.plant import Plant
+from limberjack.engine.model.system import System
+from limberjack.engine.native.plant_file import FLAG_ENDLESS, FLAG_TUNABLE, FLAG_WHOLE, Region, Row
+from limberjack.engine.tables import plant as layout
+from limberjack.engine.tables.measures import MEASURES
+
+#: begins the name of a parameter
+PARAMETER = "parameter."
+#: vector of the catalogue → the region that holds it; those of what is observed follow each other there
+_REGIONS = {"time": Region.TIME, "q": Region.Q, "v": Region.V, "command": Region.COMMAND, "survey": Region.SURVEYED}
+_OBSERVED = ("tau", "vdot", "output")
+#: regions that may be set, besides parameters
+_SETTABLE = (Region.Q, Region.V, Region.COMMAND)
+#: the least number above zero
+_LEAST = math.ulp(0.0)
+
+
+def quantities(system: System, plant: Plant) -> list[Row]:
+    """All that C can read or set of a model, under names that are its alone: `Number.id`, and parameters."""
+    groups = (group for group in GROUPS if group != "qdot")  # which only FMUs show
+    numbers = catalogue(system, *groups)
+    return [*_shown(numbers, system.nv, plant), *_tuned(system, plant)]
+
+
+def _shown(numbers: tuple[Number, ...], nv: int, plant: Plant) -> Iterator[Row]:
+    observed = dict(zip(_OBSERVED, (0, nv, 2 * nv)))
+    places, at = {}, 0
+    for name, rows, columns in layout.state_sections(plant.ints):
+        places[name], at = at, at + rows * columns
+    for number in numbers:
+        if number.vector in observed:
+            region, first = Region.OBSERVED, observed[number.vector]
+        elif number.vector in _REGIONS:
+            region, first = _REGIONS[number.vector], 0
+        else:
+            region, first = Region.STATE, places[number.vector]
+        settable = region in _SETTABLE
+        nominal = 1.0 if settable else 0.0
+        flags = FLAG_TUNABLE if settable else 0
+        yield Row(number.id, region, first + number.place, flags=flags, unit=number.unit, start=nominal)
+
+
+def _tuned(system: System, plant: Plant) -> Iterator[Row]:
+    measures = parameter_measures(system)
+    for name, place in plant.parameters.items():
+        allowed, flags = parameter_range(name), FLAG_TUNABLE if _has_effect(plant, name, place) else 0
+        low, high = -math.inf, math.inf
+        if allowed.not_negative or allowed.positive:
+            low = _LEAST if allowed.positive else 0.0
+        if allowed.seed:
+            low, high, flags = 0.0, float(MOST_SEED), flags | FLAG_WHOLE
+        if allowed.endless is not None:  # on this side alone
+            flags |= FLAG_ENDLESS
+            low = max(low, -sys.float_info.max) if allowed.endless > 0.0 else low
+            high = sys.float_info.max if allowed.endless < 0.0 else high
+        unit = MEASURES[measures[name]].unit if measures[name] else ""
+        yield Row(PARAMETER + name, Region.PARAMETER, place, flags=flags, unit=unit, minimum=low, maximum=high)
+
+
+def _has_effect(plant: Plant, name: str, place: int) -> bool:
+    """Whether a parameter can be set: a stop that the model does not have has no stiffness."""
+    column = {"lower": layout.D_LOWER, "upper": layout.D_UPPER}.get(name.rpartition(".")[2])
+    return column is None or bool(plant.floats[place - column + layout.D_LIMIT_K] != 0.0)
