@@ -20,7 +20,8 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import register_pass
-from numba.core.datamodel import default_manager, models
+from numba.core.datamodel import models
+from numba.core.datamodel.registry import default_manager
 from numba.core.typed_passes import NativeLowering
 from numba.core.types import Type
 from numba.extending import intrinsic as intrinsic

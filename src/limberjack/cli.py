@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from limberjack.commands.parser import Parser
 from limberjack.commands.embedding_commands import EMBEDDING_COMMANDS
+from limberjack.commands.parser import Parser
 from limberjack.commands.parsing import command as _command
 from limberjack.commands.parsing import load_arguments, load_options, model_options, step_options
 from limberjack.commands.record_commands import RECORD_COMMANDS
