@@ -12,6 +12,7 @@ import multiprocessing
 import os
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -19,7 +20,7 @@ import llvmlite.binding as llvm
 
 from limberjack.engine.compile.compiled import Compiled
 from limberjack.engine.compile.kernel import FUNCTIONS
-from limberjack.engine.compile.objects import object_code
+from limberjack.engine.compile.objects import module_of, object_code
 from limberjack.engine.compile.plan import Part, parts_of, written
 from limberjack.engine.compile.shell import shell
 from limberjack.engine.compile.store import keep
@@ -30,24 +31,29 @@ def bitcode(known: Compiled) -> bytes:
     """Optimised code of an entry or routine, alone in its module under its symbol; an entry's is C's to call."""
     from limberjack.engine.compile.inner_code import optimised
 
-    module, name = optimised(known)
-    module = llvm.parse_assembly(str(module), llvm.create_context())
-    function = module.get_function(name)
-    if known.entry:
-        module.link_in(llvm.parse_assembly(shell(known, function), _context(module)))
+    code, name = optimised(known)
+    with module_of(str(code)) as module:
         function = module.get_function(name)
-        function.linkage = "internal"
-        function.add_function_attribute("alwaysinline")
-    else:
-        function.name = known.symbol
+        if known.entry:
+            module.link_in(llvm.parse_assembly(shell(known, function), _context(module)))
+            function = module.get_function(name)
+            function.linkage = "internal"
+            function.add_function_attribute("alwaysinline")
+        else:
+            function.name = known.symbol
+        _hide(module, known.symbol)
+        module.name = known.symbol
+        _tidy(module)
+        return bytes(module.as_bitcode())
+
+
+def _hide(module: llvm.ModuleRef, symbol: str) -> None:
+    """Leave one symbol to the linker. Others go by their place: numba's names count what was compiled before."""
     for number, other in enumerate([*module.functions, *module.global_variables]):
-        if not other.is_declaration and other.name != known.symbol:
+        if not other.is_declaration and other.name != symbol:
             other.linkage = "internal"
-            other.name = f"inner.{number}"  # numba's name counts what was compiled before: other bytes each time
-    module.get_function(known.symbol).visibility = "hidden"
-    module.name = known.symbol
-    _tidy(module)
-    return bytes(module.as_bitcode())
+            other.name = f"inner.{number}"
+    module.get_function(symbol).visibility = "hidden"
 
 
 def _context(module: llvm.ModuleRef) -> llvm.ContextRef:
@@ -81,8 +87,10 @@ def main(folder: Path, plan: Path, root: str, targets: Sequence[Target]) -> None
         (folder / name).mkdir(parents=True, exist_ok=True)
     listed = plan.with_suffix(".begun")
     listed.write_bytes(written(parts))
-    with multiprocessing.get_context("fork").Pool(len(os.sched_getaffinity(0))) as pool:
-        pool.map(partial(_make, folder=folder, targets=targets), parts, chunksize=1)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    fork = multiprocessing.get_context("fork")
+    with ProcessPoolExecutor(cores, fork) as pool:  # a worker that dies ends it, with an error
+        list(pool.map(partial(_make, folder=folder, targets=targets), parts))
     os.replace(listed, plan)
 
 

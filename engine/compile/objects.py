@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 
 import llvmlite.binding as llvm
@@ -17,6 +19,21 @@ def _start_llvm() -> None:
     llvm.initialize_all_asmprinters()
 
 
+@contextmanager
+def module_of(code: str | bytes) -> Iterator[llvm.ModuleRef]:
+    """The module of LLVM's text or bitcode, in a context of its own.
+
+    It is closed before its context; the garbage collector may free them the other way round, and LLVM crashes then.
+    """
+    context = llvm.create_context()
+    module = llvm.parse_assembly(code, context) if isinstance(code, str) else llvm.parse_bitcode(code, context)
+    try:
+        yield module
+    finally:
+        module.close()
+        context.close()
+
+
 def object_code(bitcode: bytes, target: Target, level: str) -> bytes:
     """Code of an entry or routine <name> for one level of the target's processors, as limberjack_<name>_<level>.
 
@@ -26,14 +43,13 @@ def object_code(bitcode: bytes, target: Target, level: str) -> bytes:
     machine = llvm.Target.from_triple(target.triple).create_target_machine(
         cpu=target.processors[level], features="", opt=3, reloc="pic", codemodel="default"
     )
-    context = llvm.create_context()
-    # LLVM reads the layout of the data when it parses, so it has to be in the text.
-    text = str(llvm.parse_bitcode(bitcode, context))
+    with module_of(bitcode) as module:
+        text = str(module)  # LLVM reads the layout of the data when it parses, so it has to be in the text
     text = re.sub(r'^target datalayout = ".*"$', f'target datalayout = "{machine.target_data}"', text, flags=re.M)
     text = re.sub(r'^target triple = ".*"$', f'target triple = "{target.triple}"', text, flags=re.M)
-    module = llvm.parse_assembly(text, context)
-    for function in module.functions:
-        if function.name.startswith(PREFIX):
-            function.name = f"{function.name}_{level}"
-            function.visibility = "hidden"
-    return bytes(machine.emit_object(module))
+    with module_of(text) as module:
+        for function in module.functions:
+            if function.name.startswith(PREFIX):
+                function.name = f"{function.name}_{level}"
+                function.visibility = "hidden"
+        return bytes(machine.emit_object(module))
