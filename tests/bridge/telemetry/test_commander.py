@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+import time
 
 import pytest
 
@@ -159,6 +160,21 @@ def test_orders_when_the_engine_goes_and_comes(arm, dock, endpoint, monkeypatch)
         with pytest.raises(OrderRefused) as caught:
             do(Order("command", values={"shoulder": 1.0}), ALICE)
         assert caught.value.code == "unknown"
+    context.__exit__(None, None, None)
+
+
+def test_a_restart_of_the_engine_is_no_flood_of_refusals(arm, endpoint):
+    """Its clients, for states and for orders, beat on; each learns once that another engine answers."""
+    recorder = Recorder()
+    with engine(arm, endpoint, mode="lockstep", lease_s=0.3):
+        context = gateway(endpoint, recorder)
+        running = context.__enter__()
+        running.commander.execute(Order("command", values={"shoulder": 1.0}), ALICE)
+    with engine(arm, endpoint, mode="lockstep", lease_s=0.3) as server:
+        until(lambda: server.service.status()["refused"], "the gateway does not ask the new engine")
+        time.sleep(1.5)  # fifteen beats
+        assert server.service.status()["refused"].get("unknown_client", 0) <= 2
+        assert len([text for text in recorder.texts("engine") if "hello" in text]) <= 2
     context.__exit__(None, None, None)
 
 
