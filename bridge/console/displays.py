@@ -127,10 +127,12 @@ def _panels(dictionary: Dictionary) -> list[dict[str, Any]]:
         thing("view", "webPage", "3-D view", url="/view"),
         thing("log", "limberjack.log", "Event log"),
         thing("events.table", "table", "Event table", ["events"], configuration=_EVENT_COLUMNS),
-        thing("engine.table", "LadTable", "Engine", health, configuration={}),
+        thing("engine.table", "LadTable", "Engine", health, configuration=_HEALTH_COLUMNS),
     ]
 
 
+#: Open MCT's columns of limits fail where a quantity has a limit on one side alone
+_HEALTH_COLUMNS = {"hiddenColumns": {"WARNING": True, "CRITICAL": True, "type": True, "timestamp": True}}
 _EVENT_COLUMNS = {"hiddenColumns": {"name": True}, "autosize": True}
 
 

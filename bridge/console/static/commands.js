@@ -4,7 +4,9 @@ import { get, post } from './link.js';
 import { formatNumber } from './telemetry.js';
 import { addView, make } from './view.js';
 
-/** panel : {commands: [{name, unit, low, high, more}], loops, locks, faults, parameters}, of /api/panel */
+const FEW = 12; // commands that are found at a glance
+
+/** panel : {commands: [{name, group, unit, low, high, more}], loops, locks, faults, parameters}, of /api/panel */
 export function installCommands(openmct, link, panel) {
   addView(openmct, 'limberjack.commands', 'Commands', 'icon-command', (element) => {
     const desk = new Desk(openmct, link);
@@ -107,12 +109,34 @@ function drives(desk, { commands }) {
   const table = make('table', { className: 'lj-table' });
   const show = () => table.classList.toggle('lj-all', more.checked);
   more.onchange = show;
+  let group = '';
   for (const command of commands) {
+    if (command.group !== group) {
+      group = command.group;
+      table.append(make('tr', { className: 'lj-group' }, make('th', { colSpan: 5, textContent: group })));
+    }
     table.append(driveRow(desk, command, inputs));
   }
   const label = make('label', {}, more, ' rates and feed-forward');
   const some = commands.some((command) => command.more) ? [label] : [];
-  return section('Drives', table, make('p', { className: 'lj-line' }, all, ...some));
+  const find = commands.length > FEW ? [search(table)] : [];
+  return section('Drives', ...find, table, make('p', { className: 'lj-line' }, all, ...some));
+}
+
+/** A field that hides the rows whose names do not hold what is typed, and groups without a row left. */
+function search(table) {
+  const field = make('input', { type: 'search', className: 'lj-search', placeholder: 'Find a command', ariaLabel: 'find a command' });
+  field.oninput = () => {
+    const wanted = field.value.trim().toLowerCase();
+    let head = null;
+    for (const row of table.rows) {
+      const isHead = row.classList.contains('lj-group');
+      row.hidden = isHead || !row.cells[0].textContent.toLowerCase().includes(wanted);
+      if (isHead) head = row;
+      else if (!row.hidden && head !== null) head.hidden = false;
+    }
+  };
+  return field;
 }
 
 function driveRow(desk, command, inputs) {

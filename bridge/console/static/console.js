@@ -49,6 +49,7 @@ async function main() {
   openmct.install(openmct.plugins.LocalStorage());
   openmct.install(openmct.plugins.Espresso());
   openmct.install(openmct.plugins.MyItems());
+  openmct.install(openmct.plugins.LADTable());
   openmct.install(openmct.plugins.DisplayLayout({ showAsView: ['summary-widget', 'telemetry.plot.stacked'] }));
   installTelemetry(openmct, link, objects);
   installTime(openmct, link);

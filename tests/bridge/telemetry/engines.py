@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -90,3 +91,8 @@ def gateway(endpoint: str, *outlets: Any, **options: Any) -> Iterator[Gateway]:
         yield made
     finally:
         made.stop()
+
+
+def same(a: float, b: float) -> bool:
+    """Whether numbers are equal, or both NaN: what there is not."""
+    return a == b or (math.isnan(a) and math.isnan(b))

@@ -20,7 +20,7 @@ from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.model.alarms import Alarm, Bounds
 from limberjack.engine.model.system import System
 from limberjack.engine.model.validate import validate
-from tests.bridge.telemetry.engines import Recorder, engine, gateway, until
+from tests.bridge.telemetry.engines import Recorder, engine, gateway, same, until
 from tests.bridge.telemetry.ground import Peer
 from tests.bridge.telemetry.random_models import random_model
 
@@ -104,7 +104,7 @@ def _compare(told: list[dict[str, Any]], recorder: Recorder, dictionary: Diction
         vector = sent[float.fromhex(packet["items"]["TIME"])]
         for name in packet["items"].keys() & places.keys():
             quantity = dictionary.quantities[places[name]]
-            assert float.fromhex(packet["items"][name]) == vector[places[name]]
+            assert same(float.fromhex(packet["items"][name]), vector[places[name]])
             state = packet["limits"].get(name, "GREEN")
             assert state in STATES[quantity.severity(float(vector[places[name]]))]
             assert packet["units"].get(name, "") == quantity.unit

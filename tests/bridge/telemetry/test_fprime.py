@@ -24,7 +24,7 @@ from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.model.alarms import Alarm, Bounds
 from limberjack.engine.model.validate import validate
-from tests.bridge.telemetry.engines import WAIT_S, Recorder, engine, gateway, until
+from tests.bridge.telemetry.engines import WAIT_S, Recorder, engine, gateway, same, until
 from tests.bridge.telemetry.ground import Peer
 
 
@@ -201,7 +201,7 @@ def _compare(told: list[dict[str, Any]], recorder: Recorder, dictionary: Diction
     for each in told:
         if "channel" in each:
             stamp, place = 1_000_000 * each["time"][0] + each["time"][1], names[each["channel"]]
-            assert float.fromhex(each["value"]) == sent[stamp][place]
+            assert same(float.fromhex(each["value"]), sent[stamp][place])
             seen.add(place)
     assert seen == set(range(len(dictionary)))
 

@@ -27,7 +27,7 @@ def test_nastran_files_in_an_environment_with_the_extra(tmp_path):
         "pip",
         "install",
         "-q",
-        f"{ROOT}[nastran]",
+        f"{ROOT}[nastran,build]",
         "pytest",
         "pytest-timeout",
         "pytest-xdist",
