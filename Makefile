@@ -39,4 +39,5 @@ golden:  ## compare all results with those of revision BASE, bit for bit
 PLATFORMS = x86_64-linux aarch64-linux x86_64-windows x86_64-darwin aarch64-darwin
 wheels:  ## wheels for all platforms, each with the binaries of FMUs for all; needs pip install build
 	for platform in $(PLATFORMS); do \
-	    LIMBERJACK_WHEEL=$$platform LIMBERJACK_PLATFORMS=all $(PYTHON) -m build --wheel || exit 1; done
+	    SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) LIMBERJACK_WHEEL=$$platform LIMBERJACK_PLATFORMS=all \
+	        $(PYTHON) -m build --wheel || exit 1; done

@@ -45,12 +45,18 @@ class BuildLibrary(build_py):
             found = binaries.binaries(targets.chosen(platforms), coupling, print)
             made += [(path, binaries.BROUGHT / platform) for platform, path in found.items()]
         if not self.editable_mode:
+            for folder in (library.BINARIES, binaries.BROUGHT):  # of a wheel for another platform, built here before
+                shutil.rmtree(self._place(folder), ignore_errors=True)
             for path, folder in made:
                 self._bring(path, folder)
 
+    def _place(self, folder: Path) -> Path:
+        """Where a folder of the package is put together."""
+        return Path(self.build_lib) / "limberjack" / folder.relative_to(ROOT)
+
     def _bring(self, path: Path, folder: Path) -> None:
         """Copy a file to where the installed package looks for it."""
-        into = Path(self.build_lib) / "limberjack" / folder.relative_to(ROOT)
+        into = self._place(folder)
         into.mkdir(parents=True, exist_ok=True)
         shutil.copy2(path, into)
 

@@ -58,6 +58,8 @@ def test_a_wheel_needs_no_compiler(tmp_path):
     subprocess.run(build, check=True)
     (wheel,) = tmp_path.glob("*.whl")
     assert "-py3-none-" in wheel.name
+    (library,) = (name for name in zipfile.ZipFile(wheel).namelist() if "/compile/binaries/" in name)
+    assert library.endswith((".so", ".dll", ".dylib"))
     zipfile.ZipFile(wheel).extractall(tmp_path / "site")
     (tmp_path / "site" / "sitecustomize.py").write_text(ALONE)
     environment = {
