@@ -17,6 +17,7 @@ from aiohttp import WSCloseCode, WSMsgType, web
 
 from limberjack.bridge.console.envelope import Envelope, Point, Taken
 from limberjack.bridge.telemetry.alarms import Alarm
+from limberjack.bridge.telemetry.condition import Condition
 from limberjack.bridge.telemetry.dictionary import Dictionary
 from limberjack.bridge.telemetry.sample import Notice, Sample
 from limberjack.bridge.telemetry.session import CLOCK
@@ -30,12 +31,14 @@ _MESSAGE_MAX = 65536  # bytes of a message from a browser
 _NOTICES_MAX = 1000  # notices that wait for the next sending
 _PING_S = 30.0  # a browser that does not answer is gone
 _BYE_S = 0.5
-_CLOCK_S = 1.0  # so that a browser knows the time, and that it is connected, also while nothing happens
+_LOOK_S = 0.2  # between two looks at the engine's condition
+_CLOCK_S = 1.0  # between two tellings of the condition when it stays
 BROWSERS_MAX = 64
 
 #: makes the content of a message of one kind from the newest sample, for browsers that asked for this kind
 Stream = Callable[[Sample], dict[str, Any]]
 Active = Callable[[], Mapping[str, Alarm]]
+Judge = Callable[[], Condition]
 
 
 def to_json(content: Any) -> str:
@@ -90,9 +93,14 @@ class Live:
     """All browsers of a console. `add` and `notice` may be called from any thread, the rest on the event loop's."""
 
     def __init__(
-        self, dictionary: Dictionary, rate_hz: float, hello: Callable[[], dict[str, Any]], alarms: Active
+        self,
+        dictionary: Dictionary,
+        rate_hz: float,
+        hello: Callable[[], dict[str, Any]],
+        alarms: Active,
+        condition: Judge,
     ) -> None:
-        """rate_hz : messages a second to each browser;  alarms : what is in alarm now
+        """rate_hz : messages a second to each browser;  alarms : what is in alarm now;  condition : of the engine
 
         hello : first message to every browser, beside its role and the alarms
         """
@@ -101,7 +109,7 @@ class Live:
         self._dictionary, self._period_s, self._hello = dictionary, 1.0 / rate_hz, hello
         self._envelope = Envelope(len(dictionary))
         self._notices: collections.deque[Notice] = collections.deque(maxlen=_NOTICES_MAX)
-        self._alarms = alarms
+        self._alarms, self._condition = alarms, condition
         self._told = alarms()
 
     def add(self, sample: Sample) -> None:
@@ -112,14 +120,24 @@ class Live:
         """Something that happened; of more than a thousand between two sendings the oldest are left out."""
         self._notices.append(notice)
 
+    async def watch(self) -> None:
+        """Send the engine's condition when it is another, and once a second for its age and the time; until cancelled.
+
+        So a browser knows the time, and that it is connected, also while nothing happens.
+        """
+        told, due = "", 0.0
+        while True:
+            condition = self._condition()
+            if condition.state != told or time.monotonic() >= due:
+                told, due = condition.state, time.monotonic() + _CLOCK_S
+                message = {"kind": "condition", "utc": 1e-6 * CLOCK.now(), **_condition_fields(condition)}
+                self._offer(to_json(message), self.browsers)
+            await asyncio.sleep(_LOOK_S)
+
     async def run(self) -> None:
         """Send what is new, at the rate, until cancelled."""
-        clock = 0.0
         while True:
             await asyncio.sleep(self._period_s)
-            if time.monotonic() >= clock:
-                clock = time.monotonic() + _CLOCK_S
-                self._offer(to_json({"kind": "clock", "utc": 1e-6 * CLOCK.now()}), self.browsers)
             while self._notices:
                 message = to_json({"kind": "notice", **notice_fields(self._notices.popleft())})
                 self._offer(message, self.browsers)
@@ -194,9 +212,8 @@ class Live:
         socket = web.WebSocketResponse(heartbeat=_PING_S, max_msg_size=_MESSAGE_MAX, compress=False)
         await socket.prepare(request)
         browser = Browser(socket, role)
-        browser.offer(
-            to_json({"kind": "hello", "role": role, "alarms": _alarm_fields(self._alarms()), **self._hello()})
-        )
+        now = {"alarms": _alarm_fields(self._alarms()), "condition": _condition_fields(self._condition())}
+        browser.offer(to_json({"kind": "hello", "role": role, **now, **self._hello()}))
         self.browsers.add(browser)
         writer = asyncio.create_task(browser.write())
         try:
@@ -273,6 +290,10 @@ def _alarm_fields(active: Mapping[str, Alarm]) -> list[dict[str, Any]]:
         {"id": each.id, "severity": each.severity, "value": number(each.value), "utc": 1e-6 * each.since_unix_ns}
         for each in active.values()
     ]
+
+
+def _condition_fields(condition: Condition) -> dict[str, Any]:
+    return {"state": condition.state, "text": condition.text, "age": condition.age_s, "current": condition.current}
 
 
 def _stamp(sample: Sample) -> dict[str, float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import ssl
 import sys
 import threading
@@ -79,7 +80,8 @@ class Console:
 
     def open(self, dictionary: Dictionary) -> None:
         """Bind and serve. Raises EndpointError when the address cannot be had."""
-        live = Live(dictionary, self.settings.live_hz, lambda: self._hello(dictionary), self.gateway.alarms)
+        hello = functools.partial(self._hello, dictionary)
+        live = Live(dictionary, self.settings.live_hz, hello, self.gateway.alarms, self.gateway.condition)
         routes = Routes(self.gateway, live, self.settings.access)
         crowd = Crowd()
         running = Running(self._application(live, routes, crowd), live, routes, crowd)
@@ -214,7 +216,7 @@ class Running:
         guard = PortGuard(self._port, CONNECTIONS_MAX + _HANDSHAKES_MAX, http_log().warning)
         guard.start()
         self._started.set()
-        tasks = [asyncio.create_task(self.live.run()), asyncio.create_task(self.crowd.sweep())]
+        tasks = [asyncio.create_task(each) for each in (self.live.run(), self.live.watch(), self.crowd.sweep())]
         await self._stop.wait()
         listener.close()
         for task in tasks:

@@ -13,6 +13,7 @@ from typing import Any
 from limberjack.bridge.errors import EngineLostError, EngineTimeoutError
 from limberjack.bridge.telemetry.alarms import Alarm, Alarms
 from limberjack.bridge.telemetry.commander import EVERYTHING, Commander
+from limberjack.bridge.telemetry.condition import Condition
 from limberjack.bridge.telemetry.history.history import History
 from limberjack.bridge.telemetry.orders import Rule
 from limberjack.bridge.telemetry.queues import Feed
@@ -32,7 +33,7 @@ _CLOSE_S = 3.0
 class Gateway:
     """One engine's telemetry. `connect`, `add` outlets, `start`; `stop` at the end.
 
-    For outlets, from any thread: `session()`, `commander`, `history`, `alarms()`, `tell`, `status()`.
+    For outlets, from any thread: `session()`, `commander`, `history`, `alarms()`, `condition()`, `tell`, `status()`.
     """
 
     def __init__(
@@ -130,6 +131,10 @@ class Gateway:
         """Identifier → alarm, of all quantities beyond their limits now."""
         return self._alarms.active()
 
+    def condition(self) -> Condition:
+        """How things stand with the engine now: the one answer for all that show it."""
+        return self._source.pulse.condition()
+
     def session(self) -> Session:
         """The newest connection to the engine: system, dictionary, mirror, description."""
         session = self._source.session
@@ -175,12 +180,24 @@ class Gateway:
     def _watch(self) -> None:
         """Twice a second: which outlets hang, which lost samples, whether the command lease is of use still."""
         watches: dict[Feed, _Watch] = {}
+        stale = False
         while not self._stopping.wait(_WATCH_S):
             self.commander.look()
+            stale = self._tell_stale(stale)
             for feed in self._feeds:
                 for severity, text in watches.setdefault(feed, _Watch()).look(feed, time.monotonic()):
                     log.warning(text)
                     self.tell(severity, text)
+
+    def _tell_stale(self, before: bool) -> bool:
+        """A notice when the engine falls silent, and when it speaks again; whether it is silent."""
+        condition = self.condition()
+        stale = condition.state == "stale"
+        if stale and not before:
+            self.tell(1, f"{condition.text}; what is shown is old.")
+        elif before and condition.current:
+            self.tell(0, "the engine sends again.")
+        return stale
 
 
 class _Watch:

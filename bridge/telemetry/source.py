@@ -12,6 +12,7 @@ from limberjack.bridge.background import Background
 from limberjack.bridge.errors import EngineTimeoutError
 from limberjack.bridge.messages import Message
 from limberjack.bridge.state import State
+from limberjack.bridge.telemetry.condition import Pulse
 from limberjack.bridge.telemetry.limiter import Limiter
 from limberjack.bridge.telemetry.sample import Notice, Sample
 from limberjack.bridge.telemetry.session import CLOCK, Session
@@ -57,6 +58,7 @@ class Source:
         self._period_ns = 0 if most_hz is None else int(1e9 / most_hz)
         self._background = Background("source", self._run)
         self.session: Session | None = None
+        self.pulse = Pulse()
         self._sequence: int | None = None  # of the newest message
         self._gap = 0
         self._limiter = Limiter(_NOTICES_A_HEARTBEAT)
@@ -71,6 +73,7 @@ class Source:
         """Connect for the first time. Raises BridgeError or ModelError."""
         session = Session(self.endpoint, *self._keys)
         self.session = session
+        self.pulse.meet(session.description.raw)
         return session
 
     def start(self) -> None:
@@ -100,6 +103,7 @@ class Source:
                 log.exception("a message of the engine could not be read")
                 self.tell(2, f"{self.endpoint} sent what cannot be read, {type(error).__name__}: {error}.")
             finally:
+                self.pulse.lose()
                 session.client.close()
             session, unknown = None if self._background.stopping.is_set() else self._again(), 1
 
@@ -116,6 +120,7 @@ class Source:
                 pause = min(2.0 * pause, _PAUSES_S[1])
                 continue
             self.session = session
+            self.pulse.meet(session.description.raw)
             what = "" if session.same else f"; it runs another model now, '{session.system.name}'"
             self._sink.adopt(session)
             self.tell(0, f"connected to {self.endpoint} again after {time.monotonic() - started:.1f} s{what}.")
@@ -137,6 +142,7 @@ class Source:
                 self._check(session, time.monotonic() - heard)
                 continue
             heard = time.monotonic()
+            self.pulse.hear(message.type, message.body)
             self._count(message.sequence)
             self._take(session, message)
 

@@ -1,7 +1,7 @@
 // What is in alarm now: a list, and an indicator that is red when something is critical.
 
 import { formatNumber } from './telemetry.js';
-import { addView, make } from './view.js';
+import { addView, make, present } from './view.js';
 
 const NAMES = ['', 'warning', 'critical'];
 const FOLLOWED_MOST = 100; // of more alarms at once the others show the value at which they began
@@ -15,12 +15,13 @@ export function installAlarms(openmct, link, objects) {
   openmct.indicators.add(indicator);
   const update = (alarms) => {
     active = [...alarms].sort((a, b) => b.severity - a.severity || a.id.localeCompare(b.id));
-    indicate(indicator, active);
+    indicate(indicator, active, link.condition.current);
     shown.forEach((show) => show());
   };
   link.on('hello', (hello) => update(hello.alarms));
   link.on('alarms', (message) => update(message.alarms));
-  addView(openmct, 'limberjack.alarms', 'Alarms', 'icon-bell', (element) => {
+  link.on('condition', ({ current }) => indicate(indicator, active, current));
+  const build = (element) => {
     const list = make('div', { className: 'lj-alarms' });
     element.append(list);
     let ends = [];
@@ -38,19 +39,22 @@ export function installAlarms(openmct, link, objects) {
       clearInterval(values);
       ends.forEach((end) => end());
     };
-  });
+  };
+  addView(openmct, 'limberjack.alarms', 'Alarms', 'icon-bell', present(openmct, link, build));
 }
 
-function indicate(indicator, active) {
+/** current: whether the alarms are of now; of an engine that is not heard nobody knows them. */
+function indicate(indicator, active, current) {
   const counts = [2, 1].map((severity) => active.filter((alarm) => alarm.severity === severity).length);
   const [critical, warning] = counts;
   const words = [critical && `${critical} critical`, warning && `${warning} warning`].filter(Boolean);
-  indicator.text(words.join(', ') || 'no alarms');
+  const told = words.join(', ') || 'no alarms';
+  indicator.text(current ? told : `alarms unknown (${told} before)`);
   indicator.description(active.map((alarm) => `${NAMES[alarm.severity]}: ${alarm.id}`).join('\n') || 'All within limits');
   indicator.iconClass('icon-bell');
-  indicator.statusClass(critical ? 's-status-error' : warning ? 's-status-caution' : 's-status-on');
+  indicator.statusClass(!current ? 's-status-off' : critical ? 's-status-error' : warning ? 's-status-caution' : 's-status-on');
   indicator.element.dataset.alarms = String(active.length);
-  indicator.element.dataset.severity = critical ? 'critical' : warning ? 'warning' : '';
+  indicator.element.dataset.severity = !current ? 'old' : critical ? 'critical' : warning ? 'warning' : '';
 }
 
 function rows(active, points) {

@@ -1,6 +1,6 @@
 // Attitude of a body: a box and its axes in the frame that its quaternion refers to, with angles.
 
-import { addView, make } from './view.js';
+import { addView, make, present } from './view.js';
 
 const SVG = 'http://www.w3.org/2000/svg';
 const AXES = ['x', 'y', 'z'];
@@ -9,7 +9,7 @@ const EYE = { turn: Math.PI / 5, tilt: Math.PI / 7 };
 const PERIOD_MS = 100;
 
 export function installAttitude(openmct, link) {
-  addView(openmct, 'limberjack.attitude', 'Attitude', 'icon-gauge', (element, object) => {
+  const build = (element, object) => {
     const newest = {};
     const ends = object.quaternion.map((id) =>
       link.subscribe(id, (data) => {
@@ -24,7 +24,8 @@ export function installAttitude(openmct, link) {
       clearInterval(timer);
       ends.forEach((end) => end());
     };
-  });
+  };
+  addView(openmct, 'limberjack.attitude', 'Attitude', 'icon-gauge', present(openmct, link, build));
 }
 
 function show(drawing, table, quaternion) {

@@ -27,18 +27,22 @@ class Desk {
     this.told = make('p', { className: 'lj-told', role: 'status' });
   }
 
-  /** Only an operator has buttons that can be pressed, and only while the console is connected. */
+  /** Only an operator has buttons that can be pressed, and only while what is shown is of now. */
   follow(root) {
+    let before = null;
     const allow = () => {
-      const { state, hello } = this.link;
-      const may = state === 'connected' && hello?.role === 'operator';
+      const { condition, hello } = this.link;
+      const now = `${condition.state} ${hello?.role}`;
+      if (now === before) return; // what was said stays
+      before = now;
+      const may = condition.current && hello?.role === 'operator';
       root.querySelectorAll('button').forEach((button) => {
         button.disabled = !may;
       });
-      if (state !== 'connected') this.say('warning', 'Not connected: nothing can be commanded.');
+      if (!condition.current) this.say('warning', `Nothing can be commanded: ${what(condition)}.`);
       else this.say('', may ? '' : 'You may watch. Commands need the token of an operator.');
     };
-    this.ends.push(this.link.on('state', allow), this.link.on('hello', allow));
+    this.ends.push(this.link.on('condition', allow), this.link.on('hello', allow));
     allow();
   }
 
@@ -64,6 +68,8 @@ class Desk {
   }
 
   async send(question, order, done) {
+    const { condition } = this.link; // it may be another since the question
+    if (!condition.current) return this.say('critical', `Not sent: ${what(condition)}.`);
     this.say('quiet', 'Sent; waiting for the engine…');
     try {
       const { text } = await post('/api/order', order);
@@ -88,6 +94,11 @@ class Desk {
     );
     return cell;
   }
+}
+
+/** Why there is no commanding, without an age that would grow old. */
+function what({ state }) {
+  return state === 'lost' ? 'the console is not connected' : `the engine is ${state}`;
 }
 
 function section(title, ...content) {

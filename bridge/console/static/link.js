@@ -5,9 +5,12 @@ const PAUSE_MOST_MS = 5000;
 const ANSWER_MS = 20000;
 const CATCH_UP_MS = 5000; // what is missed and not had by then stays a hole: what is live matters more
 const SILENT_S = 20; // the server sends its clock every second
+const STALE_S = 3; // so long without it, what the page shows is old
 const DRIFT_MS = 0.05; // a message: how fast the estimate of the server's clock forgets
 const IDS_MOST = 60; // of one question or subscription
 const HELD_MOST = 2000; // live messages that wait while the past is fetched
+const LOST = { state: 'lost', text: 'console lost, connecting again', current: false };
+const SILENT = { state: 'stale', text: 'stale: nothing from the gateway', current: false };
 
 /** What the server answers to a GET, lists as one parameter for each; an Error with its words otherwise. */
 export async function get(path, parameters = {}, patienceMs = ANSWER_MS) {
@@ -31,11 +34,15 @@ async function read(reply) {
   return JSON.parse(text);
 }
 
-/** Live telemetry. `on(kind, callback)` for messages by kind, and for "state": "connected" or "lost". */
+/**
+ * Live telemetry. `on(kind, callback)` for messages by kind, and for "state": "connected" or "lost".
+ * condition: {state, text, current} of the engine as the gateway tells it, or what is known without the gateway
+ */
 export class Link {
   constructor() {
     this.hello = null;
     this.state = 'connecting';
+    this.condition = LOST;
     this.offsetMs = -Infinity; // the server's clock less the time since the page began, which nobody sets
     this.newest = new Map(); // id → newest datum
     this.reached = new Map(); // id → newest time up to which something was fetched or came
@@ -59,6 +66,12 @@ export class Link {
     this.listeners.set(kind, callbacks.add(callback));
     if (kind === 'hello' && this.hello) callback(this.hello);
     return () => callbacks.delete(callback);
+  }
+
+  /** How things stand with the engine is another, or older. */
+  judge(condition) {
+    this.condition = condition;
+    this.tell('condition', condition);
   }
 
   tell(kind, content) {
@@ -106,13 +119,16 @@ export class Link {
   /** A connection that is open but silent is dead. Counted, not timed: a busy page is no silence. */
   watch() {
     this.silentS += 1;
-    if (this.socket.readyState === WebSocket.OPEN && this.silentS > SILENT_S) this.socket.close();
+    if (this.socket.readyState !== WebSocket.OPEN) return;
+    if (this.silentS > SILENT_S) this.socket.close();
+    else if (this.silentS > STALE_S) this.judge(SILENT);
   }
 
   lose() {
     if (this.state !== 'lost') {
       this.state = 'lost';
       this.tell('state', 'lost');
+      this.judge(LOST);
     }
     this.held = null;
     setTimeout(() => this.connect(), this.pauseMs);
@@ -127,7 +143,9 @@ export class Link {
     }
     // the server sends no more than the page can take; what waits comes with the next message
     if (message.kind === 'samples') this.send({ kind: 'seen' });
-    if (message.kind === 'hello') {
+    if (message.kind === 'condition') {
+      this.judge(message);
+    } else if (message.kind === 'hello') {
       this.greet(message);
     } else if (message.kind === 'samples' && this.held) {
       if (this.held.length < HELD_MOST) this.held.push(message);
@@ -148,8 +166,10 @@ export class Link {
     this.hello = hello;
     this.pauseMs = PAUSE_FIRST_MS;
     this.state = 'connected';
+    this.condition = hello.condition;
     this.tell('hello', hello);
     this.tell('state', 'connected');
+    this.judge(hello.condition);
     const ids = [...this.subscribers.keys()];
     const held = [];
     this.held = held;

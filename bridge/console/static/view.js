@@ -21,6 +21,25 @@ export function addView(openmct, type, name, cssClass, build) {
   });
 }
 
+/** A builder of views that say above them when their values are old, or of now while the plots show the past. */
+export function present(openmct, link, build) {
+  return (element, object) => {
+    const banner = make('p', { className: 'lj-banner', role: 'status' });
+    const content = make('div', { className: 'lj-content' });
+    element.append(make('div', { className: 'lj-present' }, banner, content));
+    const show = () => {
+      const { current, text } = link.condition;
+      const past = openmct.time.isRealTime() ? '' : 'Present values; the plots show a fixed time span.';
+      banner.textContent = current ? past : `Old values: ${text}.`;
+      content.classList.toggle('lj-old', !current);
+    };
+    openmct.time.on('modeChanged', show);
+    const ends = [link.on('condition', show), build(content, object), () => openmct.time.off('modeChanged', show)];
+    show();
+    return () => ends.forEach((end) => end());
+  };
+}
+
 /** An element with attributes (or properties) and children. */
 export function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);

@@ -5,10 +5,10 @@ import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
 import { between } from './kinematics.js';
 import { World } from './world.js';
 
-const STALE_MS = 3000;
 const LONGEST_MS = 500; // between two states that come at long intervals
 const FRAME_MS = 25;
 const RETRY_MS = [500, 5000];
+const KINDS = { live: 'live', paused: 'idle', overrunning: 'slow' }; // of the label; others are off
 const element = (id) => document.getElementById(id);
 
 class View {
@@ -16,8 +16,10 @@ class View {
   text = ''; // of its scene
   frames = []; // the two newest, with the time of their arrival
   follow = { body: null, turn: false };
-  live = false; // whether states come
-  heard = 0; // when the newest one came
+  condition = { state: 'lost', text: 'connecting …', current: false }; // of the engine, as the gateway tells it
+  finite = true; // the newest state
+  begun = false; // a state is on the screen
+  lost = false; // the browser took the drawing context away
   drawn = null; // the frame on the screen; null: to be drawn again
   last = 0; // when that was drawn
 
@@ -33,6 +35,8 @@ class View {
     const sun = new THREE.DirectionalLight('#ffffff', 2.4);
     sun.position.set(2, -3, 5);
     this.scene.add(new THREE.HemisphereLight('#dce8ff', '#3a3a42', 1.5), sun);
+    this.renderer.domElement.addEventListener('webglcontextlost', () => this.#keep(false));
+    this.renderer.domElement.addEventListener('webglcontextrestored', () => this.#keep(true));
     window.addEventListener('resize', () => this.resize());
     this.resize();
     this.renderer.setAnimationLoop(() => this.draw());
@@ -78,14 +82,38 @@ class View {
   take(message) {
     if (!this.world) return;
     element('time').textContent = `t = ${message.time.toFixed(2)} s`;
-    this.heard = performance.now();
-    this.live = message.poses.length > 0;
-    setLink(...(this.live ? ['live', 'live'] : ['off', 'the state is not finite']));
-    if (!this.live) return;
+    this.finite = message.poses.length > 0;
+    this.label();
+    if (!this.finite) return;
     const state = JSON.stringify([message.poses, message.modes, message.jets]);
     if (state === this.frames.at(-1)?.state) return; // nothing moves, nothing to draw
     const poses = this.world.content.bodies.map((_, i) => message.poses.slice(7 * i, 7 * i + 7));
-    this.frames = [...this.frames.slice(-1), { ...message, poses, state, at: this.heard }];
+    this.frames = [...this.frames.slice(-1), { ...message, poses, state, at: performance.now() }];
+  }
+
+  /** The engine's condition is another, or nothing is known of it. */
+  judge(condition) {
+    this.condition = condition;
+    this.label();
+  }
+
+  /** Say of when the picture is. */
+  label() {
+    const { state, text, current } = this.condition;
+    element('canvas').classList.toggle('old', !current);
+    if (!current) setLink('off', text);
+    else if (this.lost) setLink('off', 'the browser cannot draw now');
+    else if (!this.finite) setLink('off', 'the state is not finite');
+    else if (!this.begun) setLink('idle', 'drawing …');
+    else if (plotsShowThePast()) setLink('idle', `${text}; the plots show a fixed time span`);
+    else setLink(KINDS[state] ?? 'off', text);
+  }
+
+  /** The drawing context came back, or went. */
+  #keep(kept) {
+    this.lost = !kept;
+    this.drawn = null;
+    this.label();
   }
 
   /** What is shown now: one message behind, so that motion between two of them is smooth. */
@@ -104,10 +132,6 @@ class View {
   draw() {
     const now = performance.now();
     if (now - this.last < FRAME_MS || window.innerWidth * window.innerHeight === 0) return;
-    if (this.live && now - this.heard > STALE_MS) {
-      this.live = false;
-      setLink('idle', 'the engine waits');
-    }
     const frame = this.frame();
     const moved = this.controls.update();
     if (this.drawn !== null && frame === this.drawn && this.placed && !moved) return;
@@ -117,6 +141,10 @@ class View {
     }
     this.renderer.render(this.scene, this.camera);
     [this.drawn, this.last] = [frame ?? null, now];
+    if (frame && !this.begun) {
+      this.begun = true;
+      this.label();
+    }
   }
 
   factor() {
@@ -176,6 +204,11 @@ class View {
   }
 }
 
+/** Whether the console around this view shows a fixed time span. */
+function plotsShowThePast() {
+  return window.parent !== window && window.parent.openmct?.time?.isRealTime() === false;
+}
+
 function setLink(kind, text) {
   element('link').className = kind;
   element('link').textContent = text;
@@ -208,17 +241,18 @@ function connect(view, wait = RETRY_MS[0]) {
     if (message.kind === 'hello') {
       known = await load(view);
       if (!known) return socket.close();
+      view.judge(message.condition);
       socket.send(JSON.stringify({ kind: 'stream', name: 'poses', on: true }));
+    } else if (message.kind === 'condition' && known) {
+      view.judge(message);
     } else if (message.kind === 'poses' && known) {
       view.take(message);
-    } else if (message.kind === 'problem' || (message.what === 'link' && message.severity > 0)) {
-      view.live = false;
-      setLink('off', message.text);
+    } else if (message.kind === 'problem') {
+      warn(message.text);
     }
   };
   socket.onclose = () => {
-    view.live = false;
-    if (known) setLink('off', 'connection lost, trying again …');
+    if (known) view.judge({ state: 'lost', text: 'connection lost, trying again …', current: false });
     setTimeout(() => connect(view, known ? RETRY_MS[0] : Math.min(2 * wait, RETRY_MS[1])), known ? RETRY_MS[0] : wait);
   };
 }

@@ -15,6 +15,7 @@ from limberjack.bridge.console import assets
 from limberjack.bridge.console.access import Access, Address, Visitor
 from limberjack.bridge.console.web_server import Console, Settings
 from limberjack.bridge.telemetry.commander import Commander
+from limberjack.bridge.telemetry.condition import Condition
 from limberjack.bridge.telemetry.dictionary import Dictionary, Quantity
 from limberjack.bridge.telemetry.gateway import Gateway
 from limberjack.engine.model.system import System
@@ -75,6 +76,9 @@ class Still:
 
     def alarms(self) -> dict[str, Any]:
         return {}
+
+    def condition(self) -> Condition:
+        return Condition("live", "live")
 
     def tell(self, severity: int, text: str, kind: str = "link", **data: Any) -> None:
         self.told.append(text)

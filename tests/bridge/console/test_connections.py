@@ -72,7 +72,7 @@ def test_connections_are_bounded_and_idle_ones_give_way(bench, monkeypatch):
         until(lambda: sum(map(closed, idle)) >= 40, "all of them stay")
         assert len(bench.console.running.crowd.members) <= connections.CONNECTIONS_MAX
         assert bench.ask.json("/api/status")["outlets"]  # somebody who asks finds a place
-        ear.hear("clock")  # who is served keeps theirs
+        ear.hear("condition")  # who is served keeps theirs
         for each in idle:
             each.close()
 
@@ -82,7 +82,7 @@ def test_live_telemetry_stays_though_nothing_is_asked_for_long(bench):
         ear.hear("hello")
         started = time.monotonic()
         while time.monotonic() < started + 3.0:
-            ear.hear("clock")
+            ear.hear("condition")
 
 
 MALFORMED = (b"\x16\x03\x01\x02\x00\x01\r\n\r\n", HEAD + b"X\r\n\r\n", HEAD + b"Content-Length: many\r\n\r\n")

@@ -56,7 +56,7 @@ def test_first_values_come_though_the_engine_waits(serve, dock):
         until(lambda: bench.ask.json("/api/status")["outlets"]["1.console"]["sent"], "no sample")
         ear.say({"kind": "subscribe", "ids": ["engine.step"]})
         until(lambda: ear.hear("samples")["values"]["engine.step"][-1][1] == 7, "the newest sample was not sent")
-        assert ear.hear("clock")["utc"] > 0.0  # also while nothing happens
+        assert ear.hear("condition")["utc"] > 0.0  # also while nothing happens
 
 
 def test_messages_that_are_not_understood(bench):

@@ -150,7 +150,10 @@ def test_the_latest_value_of_a_span_of_the_past_is_of_that_span():
 
 ALARMED = """
 const { installAlarms } = await import('STATIC/alarms.js');
-class Cell { dataset = {}; append() {} replaceChildren() {} setAttribute() {} querySelectorAll() { return []; } }
+class Cell {
+  dataset = {}; classList = { toggle() {} };
+  append() {} replaceChildren() {} setAttribute() {} querySelectorAll() { return []; }
+}
 Object.assign(globalThis, { Node: Cell, document: { createElement: () => new Cell() }, setInterval: () => 0 });
 const heard = {}, told = [];
 let provider;
@@ -158,9 +161,11 @@ const indicator = { element: { dataset: {} }, text() {}, description() {}, iconC
 const openmct = {
   types: { addType() {} }, priority: {}, indicators: { simpleIndicator: () => indicator, add() {} },
   objectViews: { addProvider: (each) => { provider = each; } },
+  time: { isRealTime: () => true, on() {}, off() {} },
 };
 const link = {
-  newest: new Map(), on: (kind, callback) => { heard[kind] = callback; },
+  condition: { current: true }, newest: new Map(),
+  on: (kind, callback) => { heard[kind] = callback; return () => {}; },
   subscribe: (id) => { told.push(`+${id}`); return () => told.push(`-${id}`); },
 };
 installAlarms(openmct, link, {});
@@ -208,11 +213,11 @@ Date.now = () => day;
 performance.now = () => steady;
 const { Link } = await import('STATIC/link.js');
 const link = new Link(), found = [link.now()];
-link.hear({ kind: 'clock', utc: 7000 });
+link.hear({ kind: 'condition', utc: 7000 });
 found.push(link.now());
 day += 600000;
 steady += 50;
-link.hear({ kind: 'clock', utc: 7050 });
+link.hear({ kind: 'condition', utc: 7050 });
 found.push(link.now());
 console.log(JSON.stringify(found));
 """
