@@ -118,6 +118,7 @@ def test_the_gateway_tells_of_an_engine_that_is_stopped_killed_and_stepped(arm, 
     settings = Settings(endpoint="tcp://127.0.0.1:*", mode="free-running", rate_hz=100.0)
     with EngineProcess(arm, settings) as process, gateway(process.endpoints.request, recorder) as running:
         until(lambda: running.condition().state in ("live", "overrunning"), "not live")
+        until(lambda: len(recorder.samples) > 150, "no steady flow")  # frozen while it answers, it would be gone
         os.kill(process.pid, signal.SIGSTOP)
         until(lambda: running.condition().state == "stale", "not stale")
         until(lambda: recorder.texts("link"), "nobody is told of the silence")
