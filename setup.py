@@ -18,6 +18,7 @@ from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).resolve().parent
 SOURCES = str(ROOT / "src")
+sys.path.insert(0, SOURCES)  # an isolated build does not see it, and an editable one asks for the tag before it builds
 #: of each platform of `engine/compile/targets.py`, for pip
 TAGS = {
     "x86_64-linux": "manylinux_2_17_x86_64",
@@ -33,7 +34,6 @@ class BuildLibrary(build_py):
 
     def run(self) -> None:
         super().run()
-        sys.path.insert(0, SOURCES)
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [SOURCES, os.environ.get("PYTHONPATH")]))
         from limberjack.engine.compile import build, library, targets
         from limberjack.fmu import binaries

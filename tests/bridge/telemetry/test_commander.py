@@ -164,7 +164,10 @@ def test_orders_when_the_engine_goes_and_comes(arm, dock, endpoint, monkeypatch)
 
 
 def test_a_restart_of_the_engine_is_no_flood_of_refusals(arm, endpoint):
-    """Its clients, for states and for orders, beat on; each learns once that another engine answers."""
+    """Its clients, for states and for orders, beat on; each learns that another engine answers, and says hello again.
+
+    Beats that waited while no engine ran are refused too, hence no exact number: the refusals end.
+    """
     recorder = Recorder()
     with engine(arm, endpoint, mode="lockstep", lease_s=0.3):
         context = gateway(endpoint, recorder)
@@ -172,9 +175,11 @@ def test_a_restart_of_the_engine_is_no_flood_of_refusals(arm, endpoint):
         running.commander.execute(Order("command", values={"shoulder": 1.0}), ALICE)
     with engine(arm, endpoint, mode="lockstep", lease_s=0.3) as server:
         until(lambda: server.service.status()["refused"], "the gateway does not ask the new engine")
-        time.sleep(1.5)  # fifteen beats
-        assert server.service.status()["refused"].get("unknown_client", 0) <= 2
-        assert len([text for text in recorder.texts("engine") if "hello" in text]) <= 2
+        time.sleep(1.0)
+        refused = server.service.status()["refused"]["unknown_client"]
+        time.sleep(1.5)  # fifteen beats of each client
+        assert server.service.status()["refused"]["unknown_client"] == refused
+        assert len([text for text in recorder.texts("engine") if "hello" in text]) <= refused < 10
     context.__exit__(None, None, None)
 
 
