@@ -2,12 +2,33 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Iterable
 
 from limberjack.bridge.errors import BridgeError
 from limberjack.engine.common.errors import ArgumentError
+
+
+class Recent:
+    """The largest of the values of the last one to two seconds."""
+
+    def __init__(self) -> None:
+        self._before = self._now = 0.0
+        self._since = -math.inf
+
+    def add(self, value: float, at: float) -> None:
+        """One value at a time of a clock, s; times do not go back."""
+        if at - self._since >= 1.0:
+            self._before, self._now = (self._now if at - self._since < 2.0 else 0.0), 0.0
+            self._since = at
+        self._now = max(self._now, value)
+
+    @property
+    def most(self) -> float:
+        """0 before the first value."""
+        return max(self._before, self._now)
 
 
 class Pacer:
@@ -25,13 +46,16 @@ class Pacer:
         self.overruns = 0
         self.lost_s = 0.0
         self.late_max_s = 0.0
+        self.late = Recent()  # delays of the last cycles, s
         self.start = self.deadline = time.monotonic()
 
     def advance(self) -> float:
         """Move to the next deadline and return it; counts an overrun when it has passed already."""
         self.cycles += 1
         self.deadline += self.period_s
-        late = time.monotonic() - self.deadline
+        now = time.monotonic()
+        late = now - self.deadline
+        self.late.add(max(late, 0.0), now)
         if late > 0.0:
             self.overruns += 1
             self.late_max_s = max(self.late_max_s, late)

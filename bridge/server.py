@@ -124,6 +124,7 @@ class Server:
         return self._upkeep.status() | {
             "overruns": pacer.overruns,
             "late_max_s": pacer.late_max_s,
+            "late_s": pacer.late.most,
             "lost_s": pacer.lost_s,
             "real_time_factor": pacer.real_time_factor(),
         }

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from limberjack.bridge.pacing import Recent
+
 #: most frames kept one by one
 MOST_KEPT = 1_000_000
 #: values below 2^_BITS ns have bins of their own, larger ones share bins of 1 part in 2^(_BITS - 1)
@@ -114,6 +116,7 @@ class FrameLog:
         self._start, self._compute, self._slack, self._jitter = (ring.data for ring in self._rings)
         self.lateness, self.compute, self.jitter, self.finish = (Histogram() for _ in range(4))
         self.frames = self.overruns = self.most_consecutive = self.skipped = 0
+        self.late = Recent()  # delays of the latest starts, s
         self.first_ns = self.until_ns = self._last_ns = 0
 
     def add(self, deadline_ns: int, start_ns: int, end_ns: int) -> int:
@@ -127,6 +130,7 @@ class FrameLog:
         self._start[place], self._compute[place] = start_ns - self.first_ns, compute
         self._slack[place], self._jitter[place] = slack, jitter
         self.lateness.add(start_ns - deadline_ns)
+        self.late.add(1e-9 * (start_ns - deadline_ns), 1e-9 * start_ns)
         self.compute.add(compute)
         self.jitter.add(abs(jitter))
         self.finish.add(end_ns - deadline_ns)

@@ -216,6 +216,7 @@ class ServedBench:
         return {
             "overruns": frames.overruns,
             "late_max_s": 1e-9 * frames.lateness.most,
+            "late_s": frames.late.most,
             "lost_s": frames.skipped * self._executive.period,
             "real_time_factor": frames.real_time_factor(),
             "frame_p50_s": p50,

@@ -9,12 +9,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from limberjack.bridge.telemetry.dictionary import OVERRUNS_MOST
+
+#: every `Condition.state`
+STATES = ("live", "overrunning", "paused", "failed", "stale", "gone")
 _HEARTBEAT_S = 2.5  # without any message, of an engine that sends little else than a heartbeat a second
 _FLOW_S = 0.6  # without any message, of an engine that sends states in a steady flow
 _FLOW_STATES = 5  # between two heartbeats: a steady flow
 _STEPPED_S = 0.6  # without a new state an engine in lockstep waits for steps
 _WINDOW = 5  # heartbeats over which overruns are counted
-OVERRUNS_MOST = 0.01  # share of cycles; above it the engine does not keep pace
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,11 @@ class Pulse:
         """The connection is of no use any more."""
         self._connected = False
 
+    @property
+    def overrun_share(self) -> float:
+        """Of the cycles of the last heartbeats, those that came late."""
+        return self._overruns.share
+
     def condition(self) -> Condition:
         """How things stand now."""
         now = self._clock()
@@ -105,7 +113,7 @@ class Pulse:
             return Condition("failed", "engine failed", age)
         if self._mode == "lockstep" and now - self._stepped >= _STEPPED_S:
             return Condition("paused", "paused: nobody steps the engine", age)
-        share = self._overruns.share
+        share = self.overrun_share
         if share > OVERRUNS_MOST:
             return Condition("overrunning", f"overrunning: {100.0 * share:.0f} % of cycles late", age)
         return Condition("live", "live", age)

@@ -29,6 +29,8 @@ HEALTH = (
     ("engine.real_time_factor", "", "simulated over real time, free-running"),
     ("engine.overruns", "", "cycles that started after their deadline, free-running"),
     ("engine.late_max", "s", "worst delay of a cycle, free-running"),
+    ("engine.late", "s", "worst delay of a cycle in the last seconds, free-running"),
+    ("engine.overrun_share", "", "share of late cycles in the last seconds, free-running"),
     ("engine.lost", "s", "time given up because the engine could not keep pace, free-running"),
     ("engine.received", "", "requests received"),
     ("engine.refused", "", "requests refused"),
@@ -37,11 +39,23 @@ HEALTH = (
 )
 #: NaN where no test bench runs, which is no alarm
 OF_BENCH = ("engine.frame_p50", "engine.frame_p99")
-_HEALTH_RANGES: dict[str, Limits] = {name: POSITIVE for name, _, _ in HEALTH} | {"engine.running": (0.0, 1.0)}
+_HEALTH_RANGES: dict[str, Limits] = {name: POSITIVE for name, _, _ in HEALTH}
+_HEALTH_RANGES |= {"engine.running": (0.0, 1.0), "engine.overrun_share": (0.0, 1.0)}
 #: what telemetry says of numbers of the model in its own words
 _ALONG = {"q": "coordinate", "v": "velocity", "tau": "force along"}
 _SAID = {"energy.potential": "potential energy of gravity"}
-_HEALTH_ALARMS = {"engine.running": Alarm("engine.running", critical=Bounds(lower=1.0))}
+#: above the first share of late cycles an engine does not keep pace; above the second its states say little
+OVERRUNS_MOST, _OVERRUNS_CRITICAL = 0.01, 0.1
+#: s; from the first delay on, an engine gives time up at most rates
+_LATE_MOST, _LATE_CRITICAL = 0.1, 1.0
+_HEALTH_ALARMS = {
+    each.signal: each
+    for each in (
+        Alarm("engine.running", critical=Bounds(lower=1.0)),
+        Alarm("engine.late", Bounds(upper=_LATE_MOST), Bounds(upper=_LATE_CRITICAL)),
+        Alarm("engine.overrun_share", Bounds(upper=OVERRUNS_MOST), Bounds(upper=_OVERRUNS_CRITICAL)),
+    )
+}
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,18 @@ from limberjack.engine.model.system import System
 
 _WAITING = 8192  # messages that may wait for the source while it does something else; more are lost and seen as a gap
 _REQUEST_S = 2.0  # longest wait for one answer
+#: name of a quantity of the engine's health, its key in a heartbeat, its value where there is none
+_TOLD = (
+    ("real_time_factor", "real_time_factor", 0.0),
+    ("overruns", "overruns", 0.0),
+    ("late_max", "late_max_s", 0.0),
+    ("late", "late_s", 0.0),
+    ("lost", "lost_s", 0.0),
+    ("received", "received", 0.0),
+    ("frame_p50", "frame_p50_s", math.nan),
+    ("frame_p99", "frame_p99_s", math.nan),
+)
+_STEP = [id for id, _, _ in HEALTH].index("engine.step")
 
 
 class Session:
@@ -56,9 +68,9 @@ class Session:
         """The next message of the topic stream. Raises EngineTimeoutError when none comes."""
         return self.client.next_message(timeout_s=timeout_s, waiting=_WAITING)
 
-    def heartbeat(self, status: dict[str, Any]) -> None:
-        """Take over what a heartbeat tells."""
-        self._health.read(status)
+    def heartbeat(self, status: dict[str, Any], overrun_share: float) -> None:
+        """Take over what a heartbeat tells. overrun_share : of the cycles of the last heartbeats"""
+        self._health.read(status, overrun_share)
 
     def sample(self, state: State, sequence: int, unix_ns: int, gap: int) -> Sample:
         """A state in the order of the dictionary, with what the mirror computes from it and the newest health."""
@@ -79,20 +91,20 @@ class Health:
 
     def __init__(self, status: dict[str, Any]) -> None:
         self._values = np.zeros(len(HEALTH))
-        self.read(status)
+        self.read(status, 0.0)
 
-    def read(self, status: dict[str, Any]) -> None:
-        """Take over the map of a heartbeat (docs/protocol.md)."""
-        counted = ("real_time_factor", "overruns", "late_max_s", "lost_s", "received")
-        self._values[0] = status["status"] == "running"
-        self._values[2:7] = [float(status.get(key, 0.0)) for key in counted]
-        self._values[7] = sum(status["refused"].values())
-        self._values[8:] = [float(status.get(key, math.nan)) for key in ("frame_p50_s", "frame_p99_s")]
+    def read(self, status: dict[str, Any], overrun_share: float) -> None:
+        """Take over the map of a heartbeat (docs/protocol.md), and what the gateway makes of several."""
+        told = {f"engine.{name}": float(status.get(key, lack)) for name, key, lack in _TOLD}
+        told["engine.running"] = float(status["status"] == "running")
+        told["engine.refused"] = float(sum(status["refused"].values()))
+        told["engine.overrun_share"] = overrun_share
+        self._values[:] = [told.get(id, 0.0) for id, _, _ in HEALTH]
 
     def write(self, target: np.ndarray, step: int) -> None:
         """Put the values into their part of a sample's vector."""
         target[:] = self._values
-        target[1] = step
+        target[_STEP] = step
 
 
 class Clock:

@@ -200,7 +200,7 @@ class Source:
 
     def _heartbeat(self, session: Session, message: Message) -> None:
         """Health; and while no states come, one asked for, so that outlets see the present one."""
-        session.heartbeat(message.body)
+        session.heartbeat(message.body, self.pulse.overrun_share)
         for kind, count in self._limiter.rest().items():
             text = f"{count} more notice{'s' * (count != 1)} of '{kind}' in the last second."
             data = {"event": kind, "count": count}

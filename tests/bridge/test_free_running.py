@@ -155,4 +155,9 @@ def test_deadlines_do_not_drift_and_lost_time_is_counted(monkeypatch):
     now[0] = 101.0
     assert pacer.advance() == pytest.approx(101.0)
     assert pacer.lost_s == pytest.approx(0.995)
+    assert (pacer.late.most, pacer.late_max_s) == pytest.approx((0.995, 0.995))
     assert pacer.advance() == pytest.approx(101.001)
+    for second in (102.0, 103.0, 104.0):  # on time again: the delay is past, the worst one stays
+        now[0] = pacer.deadline = second
+        pacer.advance()
+    assert (pacer.late.most, pacer.late_max_s) == pytest.approx((0.0, 0.995))

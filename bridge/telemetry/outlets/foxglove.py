@@ -11,6 +11,7 @@ import foxglove
 from foxglove.websocket import ChannelView, Client, ServerListener, WebSocketServer
 
 from limberjack.bridge.errors import EndpointError
+from limberjack.bridge.telemetry.condition import Condition
 from limberjack.bridge.telemetry.dictionary import Dictionary
 from limberjack.bridge.telemetry.outlets import rows
 from limberjack.bridge.telemetry.outlets.foxglove_stage import SCENE_TOPIC, Stage
@@ -23,6 +24,8 @@ from limberjack.bridge.telemetry.session import Session
 #: messages that wait for one slow client; the oldest is dropped for a newer one
 _BACKLOG = 1024
 _CLIENTS_MAX, _CLIENT_BYTES = 32, 4 << 20
+#: identifier of the status that tells the engine's condition
+_CONDITION = "condition"
 log = logging.getLogger("limberjack.gateway")
 
 
@@ -31,16 +34,16 @@ class Foxglove:
 
     The first two have the form of the records (`limberjack hil`, ``--mcap``), so that one layout shows live data and
     records. The time of a message is when the gateway received it; ``time`` in it is simulated. A status of Foxglove
-    tells of warnings and alarms.
+    tells of warnings and alarms, and of the engine's condition while it is not live.
 
     port : to bind at 127.0.0.1; 0 takes a free one, `port` then tells which
-    session : gives the newest connection to the engine
+    session : gives the newest connection to the engine;  condition : how things stand with it
     """
 
     name = "foxglove"
 
-    def __init__(self, port: int, session: Callable[[], Session]) -> None:
-        self.port, self._session = port, session
+    def __init__(self, port: int, session: Callable[[], Session], condition: Callable[[], Condition]) -> None:
+        self.port, self._session, self._condition = port, session, condition
         self._server: WebSocketServer | None = None
 
     def open(self, dictionary: Dictionary) -> None:
@@ -49,6 +52,7 @@ class Foxglove:
         self._signals = _channel(context, rows.SIGNALS_TOPIC, rows.SIGNALS_SCHEMA, rows.signals_schema(dictionary))
         self._events = _channel(context, rows.EVENTS_TOPIC, rows.EVENTS_SCHEMA, rows.events_schema())
         self._text = rows.RowText(dictionary)
+        self._state = "live"
         self._stage = Stage(self._session(), context)
         try:
             self._server = foxglove.start_server(
@@ -56,7 +60,7 @@ class Foxglove:
                 host="127.0.0.1",
                 port=self.port,
                 context=context,
-                server_listener=_Welcome(self._stage),
+                server_listener=_Welcome(self._stage, self._tell_condition),
                 message_backlog_size=_BACKLOG,
             )
         except Exception as error:  # the SDK has its own error types and RuntimeError
@@ -71,6 +75,7 @@ class Foxglove:
         if self._signals.has_sinks():
             self._signals.log(self._text(sample.vector), log_time=sample.unix_ns)
         self._stage.show(sample)
+        self._look()
 
     def notice(self, notice: Notice) -> None:
         """Send one notice; warnings and alarms also as a status, which Foxglove shows under problems."""
@@ -78,6 +83,24 @@ class Foxglove:
         if notice.severity and self._server is not None:
             level = foxglove.StatusLevel.Warning if notice.severity == 1 else foxglove.StatusLevel.Error
             self._server.publish_status(notice.text, level)
+        self._look()
+
+    def _look(self) -> None:
+        """Tell of another condition; a notice comes when an engine falls silent or is lost."""
+        if self._condition().state != self._state:
+            self._tell_condition()
+
+    def _tell_condition(self) -> None:
+        """A status as long as the engine is not live, in place of the one before."""
+        condition, server = self._condition(), self._server
+        before, self._state = self._state, condition.state
+        if server is None or before == condition.state == "live":
+            return
+        if condition.state == "live":
+            server.remove_status([_CONDITION])
+        else:
+            level = foxglove.StatusLevel.Warning if condition.current else foxglove.StatusLevel.Error
+            server.publish_status(condition.text, level, _CONDITION)
 
     def close(self) -> None:
         """Stop serving; safe to call more than once."""
@@ -88,15 +111,16 @@ class Foxglove:
 
 
 class _Welcome(ServerListener):
-    """Has the whole scene sent to everybody who begins to look at it."""
+    """Has the whole scene, and the engine's condition, sent to everybody who begins to look."""
 
-    def __init__(self, stage: Stage) -> None:
-        self._stage = stage
+    def __init__(self, stage: Stage, tell_condition: Callable[[], None]) -> None:
+        self._stage, self._tell_condition = stage, tell_condition
 
     def on_subscribe(self, client: Client, channel: ChannelView) -> None:
         """A client subscribed to a topic."""
         if channel.topic == SCENE_TOPIC:
             self._stage.greet()
+        self._tell_condition()
 
 
 def _channel(context: foxglove.Context, topic: str, name: str, schema: dict[str, Any]) -> foxglove.Channel:
@@ -106,4 +130,5 @@ def _channel(context: foxglove.Context, topic: str, name: str, schema: dict[str,
 
 def make(text: str, context: Context) -> Foxglove:
     """A port."""
-    return Foxglove(loopback_port("--foxglove", text), context.gateway.session)
+    gateway = context.gateway
+    return Foxglove(loopback_port("--foxglove", text), gateway.session, gateway.condition)

@@ -19,13 +19,13 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
 from limberjack.bridge.endpoints import names_this_machine
 from limberjack.bridge.errors import EndpointError
+from limberjack.bridge.telemetry.condition import STATES, Condition
 from limberjack.bridge.telemetry.dictionary import OF_BENCH, Dictionary
 from limberjack.bridge.telemetry.outlets.ports import loopback_port
 from limberjack.bridge.telemetry.outlets.registry import Context
 from limberjack.bridge.telemetry.sample import Notice, Sample
 from limberjack.bridge.telemetry.session import CLOCK
 
-DEFAULT_PORT = 9464
 log = logging.getLogger("limberjack.gateway")
 
 #: longest time that one scrape may take, s, and how many at once
@@ -40,6 +40,8 @@ _METRICS = {
     "engine.real_time_factor": ("gauge", "limberjack_engine_real_time_factor", "simulated over real time"),
     "engine.overruns": ("counter", "limberjack_engine_overruns", "cycles that started after their deadline"),
     "engine.late_max": ("gauge", "limberjack_engine_late_max_seconds", "worst delay of a cycle"),
+    "engine.late": ("gauge", "limberjack_engine_late_seconds", "worst delay of a cycle in the last seconds"),
+    "engine.overrun_share": ("gauge", "limberjack_engine_overrun_ratio", "share of late cycles in the last seconds"),
     "engine.lost": ("counter", "limberjack_engine_lost_seconds", "time given up because the engine was too slow"),
     "engine.received": ("counter", "limberjack_engine_requests", "requests received"),
     "engine.refused": ("counter", "limberjack_engine_requests_refused", "requests refused"),
@@ -59,13 +61,13 @@ class Prometheus:
     """Serves http://127.0.0.1:PORT/metrics.
 
     port : to bind on loopback; 0 takes a free one, `port` then tells which
-    status : gives outlet → its counts, as `Gateway.status`
+    status : gives outlet → its counts, as `Gateway.status`;  condition : of the engine, as `Gateway.condition`
     """
 
     name = "prometheus"
 
-    def __init__(self, port: int = DEFAULT_PORT, status: Callable[[], Status] = dict) -> None:
-        self.port, self._status = port, status
+    def __init__(self, port: int, status: Callable[[], Status], condition: Callable[[], Condition]) -> None:
+        self.port, self._status, self._condition = port, status, condition
         self._lock = threading.Lock()
         self._server: _Server | None = None
         self._newest: Sample | None = None
@@ -118,18 +120,31 @@ class Prometheus:
             counts.add_metric([kind, _SEVERITIES[severity]], count)
         yield counts
         yield from _of_outlets(self._status())
+        condition = self._condition()
+        yield from _of_condition(condition)
         if newest is not None:
             age = max(0.0, 1e-9 * (CLOCK.now() - newest.unix_ns))
             yield GaugeMetricFamily("limberjack_sample_age_seconds", "age of the newest sample", value=age)
-            yield from self._of(newest)
+            yield from self._of(newest, condition.current)
 
-    def _of(self, sample: Sample) -> Iterator[Any]:
-        """The quantities of a sample that tell of health."""
+    def _of(self, sample: Sample, current: bool) -> Iterator[Any]:
+        """The quantities of a sample that tell of health; of an engine that is not heard the counts alone."""
         for id, (kind, name, text) in _METRICS.items():
             value = float(sample.vector[self._dictionary.place(id)])
-            if id in OF_BENCH and math.isnan(value):
-                continue
-            yield (CounterMetricFamily if kind == "counter" else GaugeMetricFamily)(name, text, value=value)
+            if kind == "counter":
+                yield CounterMetricFamily(name, text, value=value)
+            elif current and not (id in OF_BENCH and math.isnan(value)):
+                yield GaugeMetricFamily(name, text, value=value)
+
+
+def _of_condition(condition: Condition) -> Iterator[Any]:
+    """Which of the states is the present one, and for how long nothing was heard."""
+    family = GaugeMetricFamily("limberjack_engine_condition", "1 of the engine's present state", labels=["state"])
+    for state in STATES:
+        family.add_metric([state], float(state == condition.state))
+    yield family
+    text = "since the newest message of the engine"
+    yield GaugeMetricFamily("limberjack_engine_silent_seconds", text, value=condition.age_s)
 
 
 def _of_outlets(status: Status) -> Iterator[Any]:
@@ -202,4 +217,5 @@ class _Handler(MetricsHandler):
 
 def make(text: str, context: Context) -> Prometheus:
     """A port."""
-    return Prometheus(loopback_port("--prometheus", text), context.gateway.status)
+    gateway = context.gateway
+    return Prometheus(loopback_port("--prometheus", text), gateway.status, gateway.condition)

@@ -26,9 +26,9 @@ def monitor(options: argparse.Namespace) -> None:
     if not 0.1 <= options.rate <= 60.0:
         raise ArgumentError(f"--rate {options.rate:g}: give 0.1 to 60 pictures a second.")
     logging.getLogger("limberjack").addHandler(logging.NullHandler())  # notices show what the log would say
-    board, choice = Board(), Choice(tuple(options.show or ("*",)))
+    choice = Choice(tuple(options.show or ("*",)))
     gateway = Gateway(options.engine, keys=options.keys, key_name=options.key_name, most_hz=options.rate)
-    console = Console()
+    board, console = Board(gateway.condition), Console()
     try:
         gateway.connect(options.wait)
         gateway.add(board)

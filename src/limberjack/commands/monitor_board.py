@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
+from limberjack.bridge.telemetry.condition import Condition
 from limberjack.bridge.telemetry.dictionary import Dictionary
 from limberjack.bridge.telemetry.sample import Notice, Sample
 
@@ -21,7 +22,7 @@ class Picture:
     """The board at one moment.
 
     history : (samples, quantities), oldest first, the last row is the newest sample; a row of NaN stands for a gap
-    severities : (quantities,) 0 normal, 1 warning, 2 critical;  age_s : since the newest sample came
+    severities : (quantities,) 0 normal, 1 warning, 2 critical;  condition : of the engine
     """
 
     dictionary: Dictionary
@@ -29,7 +30,7 @@ class Picture:
     severities: np.ndarray
     notices: tuple[Notice, ...]
     lost: int
-    age_s: float
+    condition: Condition
 
     @property
     def newest(self) -> np.ndarray:
@@ -43,11 +44,12 @@ class Picture:
 
 
 class Board:
-    """An outlet that keeps what the monitor shows."""
+    """An outlet that keeps what the monitor shows. condition : how things stand with the engine now"""
 
     name = "monitor"
 
-    def __init__(self) -> None:
+    def __init__(self, condition: Callable[[], Condition]) -> None:
+        self._condition = condition
         self._lock = threading.Lock()
         self._notices: deque[Notice] = deque(maxlen=NOTICES)
         self._dictionary: Dictionary | None = None
@@ -61,7 +63,6 @@ class Board:
             self._may_lack = np.array([each.may_lack for each in dictionary], dtype=bool)
             self._rows = np.full((COLUMNS, len(dictionary)), np.nan)
             self._count = self._lost = 0
-            self._came = time.monotonic()
 
     def sample(self, sample: Sample) -> None:
         """Keep a sample, after a blank one where some were lost."""
@@ -70,7 +71,6 @@ class Board:
                 self._push(np.nan)
             self._push(sample.vector)
             self._lost += sample.gap
-            self._came = time.monotonic()
 
     def _push(self, row: np.ndarray | float) -> None:
         self._rows[self._count % COLUMNS] = row
@@ -97,5 +97,5 @@ class Board:
             critical = ~((newest >= critical_low) & (newest <= critical_high) & np.isfinite(newest))
             severities = np.where(critical, 2, warned.astype(int))
             severities[self._may_lack & np.isnan(newest)] = 0
-            age = time.monotonic() - self._came
-            return Picture(self._dictionary, history, severities, tuple(self._notices), self._lost, age)
+            told = tuple(self._notices), self._lost, self._condition()
+            return Picture(self._dictionary, history, severities, *told)

@@ -26,8 +26,10 @@ _NAME, _VALUE, _UNIT, _ALARM, _MARK, _BETWEEN, _TREND = 40, 13, 7, 24, 7, 8, 8
 #: terminals narrower than this show no limits
 _NARROW = 110
 _MOMENTA = ("angular", "linear")
-#: without a sample for so long the header says so, s
-_STALE_S = 2.0
+_OLD = "dim"  # what is shown of an engine that is not heard
+_BAD = "bold white on red"
+_CONDITIONS = dict.fromkeys(("stale", "gone", "failed"), _BAD)
+_CONDITIONS |= {"live": "green", "overrunning": "yellow", "paused": "yellow"}
 
 
 @dataclass
@@ -76,18 +78,16 @@ def screen(picture: Picture, choice: Choice, where: str, width: int, height: int
 
 
 def header(picture: Picture, where: str) -> RenderableType:
-    """Model, time, health."""
-    value = picture.value
-    if picture.age_s > _STALE_S:
-        state, style = f"no samples for {picture.age_s:.0f} s", "bold white on red"
-    elif not value("engine.running"):
-        state, style = "FAILED", "bold white on red"
-    else:
-        state, style = "running", "green"
-    first = Text.assemble((picture.dictionary.model, "bold"), f"  {where}  ", (state, style), no_wrap=True)
+    """Model, condition of the engine, alarms, time, health."""
+    value, condition = picture.value, picture.condition
+    state = condition.text, _CONDITIONS[condition.state]
+    first = Text.assemble((picture.dictionary.model, "bold"), f"  {where}  ", state, no_wrap=True)
     warned, critical = (int(np.count_nonzero(picture.severities == level)) for level in (1, 2))
-    if warned or critical:
-        first.append(f"  {critical} in alarm, {warned} warned", STYLES[2 if critical else 1])
+    counts = f"{critical} in alarm, {warned} warned"
+    if not condition.current:
+        first.append(f"  alarms unknown ({counts} before)")
+    elif warned or critical:
+        first.append(f"  {counts}", STYLES[2 if critical else 1])
     pace = f"t {value('time'):.3f} s  step {value('engine.step'):.0f}  "
     pace += f"real-time factor {value('engine.real_time_factor'):.4f}  overruns {value('engine.overruns'):.0f}  "
     pace += f"worst {1e3 * value('engine.late_max'):.2f} ms  given up {value('engine.lost'):.3f} s"
@@ -113,13 +113,14 @@ def table(picture: Picture, places: list[int], width: int) -> Table:
     drawn.add_column("trend", width=trend, no_wrap=True)
     drawn.add_column("alarm", width=alarm, no_wrap=True)
     for place, quantity in zip(places, quantities, strict=True):
-        severity = int(picture.severities[place])
+        severity, current = int(picture.severities[place]), picture.condition.current
+        style = STYLES[severity] if current else _OLD
         drawn.add_row(
-            Text(quantity.id, STYLES[severity]),
-            Text(number(picture.newest[place]), STYLES[severity]),
+            Text(quantity.id, style),
+            Text(number(picture.newest[place]), style),
             Text(quantity.unit, "dim"),
-            Text(sparkline(picture.history[-trend:, place]), "cyan"),
-            Text(alarm_text(quantity, severity), STYLES[severity]),
+            Text(sparkline(picture.history[-trend:, place]), "cyan" if current else _OLD),
+            Text(alarm_text(quantity, severity), style),
         )
     if not places:
         drawn.add_row(Text("nothing to show", "dim"))

@@ -66,9 +66,9 @@ class Recorder:
 
 
 @contextlib.contextmanager
-def engine(system: System, endpoint: str, **options: Any) -> Iterator[Server]:
-    """An engine in a thread of this process, free-running unless told otherwise."""
-    server = Server(Simulation(system), Settings(**{"endpoint": endpoint, "mode": "free-running", **options}))
+def engine(system: System, endpoint: str, dt: float | None = None, **options: Any) -> Iterator[Server]:
+    """An engine in a thread of this process, free-running unless told otherwise. dt : instead of the model's own, s"""
+    server = Server(Simulation(system, dt=dt), Settings(**{"endpoint": endpoint, "mode": "free-running", **options}))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     try:

@@ -20,6 +20,7 @@ from websockets.sync.client import ClientConnection, connect
 import limberjack as lj
 from limberjack.bridge.errors import EndpointError
 from limberjack.bridge.scene.drawing import Drawing
+from limberjack.bridge.telemetry.condition import Condition
 from limberjack.bridge.telemetry.dictionary import dictionary_of
 from limberjack.bridge.telemetry.mirror import Mirror
 from limberjack.bridge.telemetry.outlets.foxglove import Foxglove
@@ -40,7 +41,8 @@ class Source:
         self.system, mirror = system, Mirror(system)
         self.dictionary = dictionary_of(mirror.simulation)
         session: Any = SimpleNamespace(system=system, mirror=mirror, dictionary=self.dictionary)
-        self.outlet = Foxglove(0, lambda: session)
+        self.condition = Condition("live", "live")
+        self.outlet = Foxglove(0, lambda: session, lambda: self.condition)
 
     def sample(self, sequence: int, **parts: np.ndarray) -> Sample:
         """Numbers that need all their digits, but for these parts of the state."""
@@ -77,7 +79,7 @@ class Viewer:
             self.server = told
         elif told["op"] == "advertise":
             self.channels |= {each["topic"]: each for each in told["channels"]}
-        elif told["op"] == "status":
+        elif told["op"] in ("status", "removeStatus"):
             self.status.append(told)
         return None
 
@@ -148,7 +150,26 @@ def test_samples_and_notices_come_with_their_schema():
             viewer.hear()
         assert viewer.status[0]["message"] == ALARM.text
         with pytest.raises(EndpointError, match="Choose another"):
-            Foxglove(arm.outlet.port, arm.outlet._session).open(arm.dictionary)
+            Foxglove(arm.outlet.port, arm.outlet._session, arm.outlet._condition).open(arm.dictionary)
+
+
+def test_the_condition_of_the_engine_is_a_status_until_it_is_live():
+    """To who watches already with the next notice, to who comes later at once."""
+    lost = Notice("link", 2, "connection lost", 0.5, NOW)
+    with served(lj.load(EXAMPLES / "space_manipulator.yaml")) as arm, viewing(arm, "/events") as early:
+        arm.condition = Condition("gone", "engine gone, last heard 3 s ago", 3.0)
+        arm.outlet.notice(lost)
+        with viewing(arm, "/events") as late:
+            for viewer in (early, late):
+                while not any(each.get("id") == "condition" for each in viewer.status):
+                    viewer.hear()
+                told = next(each for each in viewer.status if each.get("id") == "condition")
+                assert (told["message"], told["level"]) == ("engine gone, last heard 3 s ago", 2)
+            arm.condition = Condition("live", "live")
+            arm.outlet.sample(arm.sample(1))
+            while late.status[-1]["op"] != "removeStatus":
+                late.hear()
+            assert late.status[-1]["statusIds"] == ["condition"]
 
 
 def numbers(message: Any, *names: str) -> list[float]:

@@ -61,6 +61,19 @@ def test_samples_are_the_engine_s_numbers(arm, endpoint):
     assert all(a.unix_ns < b.unix_ns for a, b in zip(recorder.samples, recorder.samples[1:]))
 
 
+def test_an_engine_that_cannot_keep_pace_is_in_alarm(arm, endpoint):
+    """A cycle of 1 µs: every one comes late, time is given up. The limits are the dictionary's own."""
+    recorder = Recorder()
+    with engine(arm, endpoint, dt=1e-6, rate_hz=1e6), gateway(endpoint, recorder) as running:
+        until(lambda: running.condition().state == "overrunning", "not overrunning")
+        until(lambda: "engine.overrun_share" in running.alarms(), "no alarm of overruns")
+        alarm = running.alarms()["engine.overrun_share"]
+        assert (alarm.severity, recorder.value("engine.overrun_share") > 0.9) == (2, True)
+        until(lambda: recorder.value("engine.late") > 0.0, "no delay")
+        assert recorder.value("engine.late") <= recorder.value("engine.late_max")
+        assert any("engine.overrun_share" in text for text in recorder.texts("alarm"))
+
+
 def test_parameters_reach_the_mirror(arm, endpoint):
     """Set before the gateway came and while it runs: the potential energy follows."""
     recorder = Recorder()

@@ -17,6 +17,7 @@ import limberjack as lj
 from limberjack.addresses import Address
 from limberjack.bridge.telemetry.ccsds import tcp_server
 from limberjack.bridge.telemetry.ccsds.tcp_server import MOST_CLIENTS, TcpServer
+from limberjack.bridge.telemetry.condition import Condition
 from limberjack.bridge.telemetry.dictionary import Dictionary, dictionary_of
 from limberjack.bridge.telemetry.outlets import port_guard, prometheus
 from limberjack.bridge.telemetry.outlets.foxglove import Foxglove
@@ -52,7 +53,7 @@ def closed_by_peer(raw: socket.socket) -> bool:
 @pytest.fixture
 def scraped(dictionary: Dictionary, monkeypatch: pytest.MonkeyPatch) -> Iterator[Prometheus]:
     monkeypatch.setattr(prometheus, "_REQUEST_S", 0.5)
-    outlet = Prometheus(0)
+    outlet = Prometheus(0, dict, lambda: Condition("live", "live"))
     outlet.open(dictionary)
     yield outlet
     outlet.close()

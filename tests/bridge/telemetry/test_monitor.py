@@ -20,6 +20,7 @@ import limberjack as lj
 from limberjack import cli
 from limberjack.bridge.server import Server
 from limberjack.bridge.settings import Settings
+from limberjack.bridge.telemetry.condition import Condition
 from limberjack.bridge.telemetry.dictionary import Dictionary, Quantity, dictionary_of
 from limberjack.bridge.telemetry.sample import Notice, Sample
 from limberjack.commands.monitor import act
@@ -49,9 +50,12 @@ def dictionary(simulation) -> Dictionary:
     return Dictionary(found.model, found.model_hash, tuple(map(limited, found)))
 
 
-def board_of(dictionary: Dictionary, count: int, **last: float) -> Board:
+LIVE = Condition("live", "live")
+
+
+def board_of(dictionary: Dictionary, count: int, condition: Condition = LIVE, **last: float) -> Board:
     """A board after `count` samples in which the elbow moves; `last` values of the last one."""
-    board = Board()
+    board = Board(lambda: condition)
     board.open(dictionary)
     for i in range(count):
         vector = np.zeros(len(dictionary))
@@ -86,7 +90,7 @@ def test_screen_fills_the_terminal_and_no_more(dictionary, columns, lines):
     picture = board_of(dictionary, 20).picture()
     terminal = seen(picture, Choice(), columns, lines)
     assert dictionary.model in terminal.display[1]
-    assert "running" in terminal.display[1]
+    assert "tcp://x:1  live" in terminal.display[1]
     assert "│" not in terminal.display[-1]
     assert "1 to" in terminal.display[-1]
     assert "q end" in terminal.display[-1]
@@ -117,11 +121,23 @@ def test_what_is_not_finite_is_critical_without_limits_too(dictionary, value):
     assert picture.severities[dictionary.place("tau.shoulder_yaw")] == 2
 
 
-def test_failed_engine_and_silence_are_told(dictionary, monkeypatch):
-    board = board_of(dictionary, 3, engine__running=0.0)
-    assert "FAILED" in seen(board.picture(), Choice()).display[1]
-    monkeypatch.setattr(board, "_came", board._came - 7.0)
-    assert "no samples for 7 s" in seen(board.picture(), Choice()).display[1]
+@pytest.mark.parametrize(
+    ("condition", "alarms", "ground"),
+    [
+        (LIVE, "1 in alarm, 0 warned", {"red"}),
+        (Condition("overrunning", "overrunning: 31 % of cycles late"), "1 in alarm, 0 warned", {"red"}),
+        (Condition("failed", "engine failed"), "1 in alarm, 0 warned", {"red"}),
+        (Condition("stale", "stale for 3 s", 3.0), "alarms unknown (1 in alarm, 0 warned before)", {"default"}),
+        (Condition("gone", "gone, last heard 7 s ago", 7.0), "alarms unknown (1 in alarm", {"default"}),
+    ],
+    ids=lambda each: getattr(each, "state", ""),
+)
+def test_the_gateways_condition_is_shown_and_old_alarms_are_no_alarms(dictionary, condition, alarms, ground):
+    picture = board_of(dictionary, 3, condition, q__elbow_pitch=2.5).picture()
+    terminal = seen(picture, Choice(("q.elbow_pitch",)), 120)
+    assert condition.text in terminal.display[1]
+    assert alarms in terminal.display[1]
+    assert colors_of(terminal, "ALARM -2…2") == ground
 
 
 def test_gap_is_a_blank_in_the_trend_and_old_samples_leave(dictionary):

@@ -19,6 +19,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 import limberjack as lj
 from limberjack.bridge.errors import EndpointError
+from limberjack.bridge.telemetry.condition import STATES, Condition
 from limberjack.bridge.telemetry.dictionary import Dictionary, dictionary_of
 from limberjack.bridge.telemetry.outlets.mcap import McapOutlet
 from limberjack.bridge.telemetry.outlets.plotjuggler import PlotJuggler
@@ -223,7 +224,8 @@ def scrape(port: int) -> dict[tuple[str, frozenset], float]:
 
 def test_prometheus_scrapes_health_counts_and_alarms(dictionary):
     counts = {"sent": 1, "dropped": 7, "notices_dropped": 0, "failures": 0}
-    outlet = Prometheus(0, lambda: {"0.mcap": counts})
+    conditions = [Condition("live", "live")]
+    outlet = Prometheus(0, lambda: {"0.mcap": counts}, lambda: conditions[-1])
     outlet.open(dictionary)
     try:
         assert ("limberjack_sample_age_seconds", frozenset()) not in scrape(outlet.port)
@@ -236,7 +238,9 @@ def test_prometheus_scrapes_health_counts_and_alarms(dictionary):
         sample.vector[dictionary.place("engine.frame_p99")] = np.nan  # no bench
         assert ("limberjack_frame_p99_seconds", frozenset()) not in scrape(outlet.port)
         with pytest.raises(EndpointError, match=r"--prometheus .* in use.*Choose another"):
-            Prometheus(outlet.port).open(dictionary)
+            Prometheus(outlet.port, dict, lambda: conditions[0]).open(dictionary)
+        conditions.append(Condition("gone", "engine gone", 7.5))
+        gone = scrape(outlet.port)
     finally:
         outlet.close()
     none: frozenset = frozenset()
@@ -246,7 +250,13 @@ def test_prometheus_scrapes_health_counts_and_alarms(dictionary):
     assert found["limberjack_notices_total", frozenset({("kind", "alarm"), ("severity", "critical")})] == 1.0
     assert found["limberjack_outlet_dropped_total", frozenset({("outlet", "0.mcap")})] == 7.0
     with pytest.raises(EndpointError, match="cannot be used"):
-        Prometheus(70000).open(dictionary)
+        Prometheus(70000, dict, lambda: conditions[0]).open(dictionary)
+    for told, state, silent in ((found, "live", 0.0), (gone, "gone", 7.5)):
+        states = {dict(labels)["state"]: value for (name, labels), value in told.items() if "condition" in name}
+        assert states == {each: float(each == state) for each in STATES}
+        assert told["limberjack_engine_silent_seconds", none] == silent
+        assert (("limberjack_engine_running", none) in told) == (state == "live"), "what is old is not of now"
+    assert gone["limberjack_engine_overruns_total", none] == 5.0
 
 
 def test_a_notice_of_what_is_no_number_is_strict_json():
