@@ -27,7 +27,7 @@ format:  ## rewrite Python and C in the project's format
 	find engine fmu tests benchmarks examples -name '*.[ch]' -print0 | xargs -0 clang-format -i
 
 docs:  ## renew the pages' parts that follow from declarations and imports
-	$(PYTHON) -m limberjack.engine.model.elements.reference docs/model-format.md
+	$(PYTHON) -m limberjack.engine.model.elements.reference docs/reference/model-format.md
 	$(PYTHON) -m tests.architecture
 
 bench:  ## the engine beside its peers; needs pip install -e ".[bench]"

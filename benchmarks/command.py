@@ -24,7 +24,7 @@ _SPECIAL: dict[str, Callable[..., object]] = {
 
 
 def bench(options: argparse.Namespace) -> None:
-    """Run the comparison; see docs/benchmarks.md."""
+    """Run the comparison; see docs/reference/benchmarks.md."""
     measure = next((_SPECIAL[name] for name in _SPECIAL if getattr(options, name)), engine_bench.bench)
     measure(
         quick=options.quick,

@@ -1,6 +1,6 @@
 """A checkpoint: all that an engine needs to go on with the same bits, as a file that is whole or none.
 
-The file: 8 bytes of magic, the SHA-256 of the rest, then a msgpack map (docs/real-time.md, "Checkpoints").
+The file: 8 bytes of magic, the SHA-256 of the rest, then a msgpack map (docs/how-to/real-time.md, "Checkpoints").
 """
 
 from __future__ import annotations

@@ -200,7 +200,7 @@ class Client:
         return self._link.decode(frames[-1])
 
     def supervisor(self, *, timeout_s: float | None = None) -> dict[str, Any]:
-        """The next message of the supervisor (docs/protocol.md), which also speaks while the engine hangs or is gone.
+        """The supervisor's next message (docs/reference/protocol.md); it also comes while the engine hangs or is gone.
 
         Raises ArgumentError for an engine without one, EngineTimeoutError when none comes.
         """

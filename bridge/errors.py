@@ -8,7 +8,7 @@ from limberjack.engine.common.errors import ExitCode, LimberjackError
 
 
 class Code(StrEnum):
-    """Why a message was refused: the field ``code`` of an error message (docs/protocol.md, "Errors")."""
+    """Why a message was refused: the field ``code`` of an error message (docs/reference/protocol.md, "Errors")."""
 
     MALFORMED = "malformed"
     OVERSIZE = "oversize"

@@ -1,6 +1,6 @@
 """The wire format: one msgpack array a message, ``[version, type, sequence, time, client, body]``.
 
-docs/protocol.md is the description for people who write clients in other languages.
+docs/reference/protocol.md is the description for people who write clients in other languages.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def read_vector(data: Any, count: int, what: str) -> np.ndarray:
 class StateFrame:
     """A state message in one preallocated buffer of fixed layout, rewritten in place for every reply.
 
-    All numbers are at full width, so their offsets never move (docs/protocol.md, "State"):
+    All numbers are at full width, so their offsets never move (docs/reference/protocol.md, "State"):
     8 sequence, 17 time, 26 client, 36 step count, 50 the vector.
     """
 

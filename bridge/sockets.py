@@ -141,7 +141,7 @@ class ServerSockets:
         self._topics.send(topic.encode(), message)
 
     def status(self) -> dict[str, Any]:
-        """What a heartbeat tells of connections (docs/protocol.md)."""
+        """What a heartbeat tells of connections (docs/reference/protocol.md)."""
         counts = self._counts()
         return {
             "keys_refused": counts.refused,
@@ -167,7 +167,9 @@ class ServerSockets:
             log.warning("%d connection attempts failed: wrong protocol, or encryption used on one side only", count)
         for reason, count in (now.turned_away - before.turned_away).items():
             events.append({"event": "turned_away", "reason": reason, "count": count})
-            log.warning("%d connections ended, reason '%s': see 'turned_away' in docs/protocol.md", count, reason)
+            log.warning(
+                "%d connections ended, reason '%s': see 'turned_away' in docs/reference/protocol.md", count, reason
+            )
 
     def _counts(self) -> _Counts:
         turned_away: Counter[str] = Counter()

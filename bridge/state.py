@@ -70,7 +70,7 @@ class Description:
 
     names, units : by part ("q", "v", "tau", "outputs", "command"), in the order of the vectors
     sensors : sensor → start and length of its components among the outputs
-    bodies, nodes, parameters, loops : names; raw : the whole message as sent (docs/protocol.md)
+    bodies, nodes, parameters, loops : names; raw : the whole message as sent (docs/reference/protocol.md)
     """
 
     model: str

@@ -1,4 +1,4 @@
-"""The closed mechanisms of this folder in motion; draws the pictures of docs/closed-chains.md.
+"""The closed mechanisms of this folder in motion; draws the pictures of docs/how-to/closed-chains.md.
 
 python examples/closed_chains.py [FOLDER]
 

@@ -4,7 +4,7 @@ python examples/estimation_view.py [IMAGE]
 
 The arm of space_manipulator.yaml is read from the gripper to the satellite as a linear process with one instant a body:
 the state x is the spatial force that a hinge passes to its body, driven by white noise whose covariance is the body's
-spatial inertia. Hinge forces T are noisy measurements of it. docs/estimation.md has the dictionary.
+spatial inertia. Hinge forces T are noisy measurements of it. docs/explanation/estimation.md has the dictionary.
 """
 
 from __future__ import annotations

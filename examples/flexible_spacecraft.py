@@ -1,4 +1,4 @@
-"""Three flexible spacecraft at work; draws the pictures of docs/flexible-spacecraft.md.
+"""Three flexible spacecraft at work; draws the pictures of docs/how-to/flexible-spacecraft.md.
 
 python examples/flexible_spacecraft.py [FOLDER]
 

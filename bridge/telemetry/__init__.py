@@ -1,1 +1,1 @@
-"""States of a running engine on their way to people: one dictionary, one source, many outlets (docs/telemetry.md)."""
+"""From a running engine to people: one dictionary, one source, many outlets (docs/how-to/telemetry.md)."""

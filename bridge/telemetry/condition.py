@@ -47,7 +47,7 @@ class Overruns:
         self._seen: deque[tuple[int, int]] = deque(maxlen=_WINDOW + 1)  # cycles and overruns since the start
 
     def read(self, status: dict[str, Any]) -> None:
-        """Take over the map of a heartbeat (docs/protocol.md)."""
+        """Take over the map of a heartbeat (docs/reference/protocol.md)."""
         at = status["step_count"] // self._steps_per_cycle, int(status.get("overruns", 0))
         if self._seen and (at[0] < self._seen[-1][0] or at[1] < self._seen[-1][1]):
             self._seen.clear()  # a reset
@@ -74,7 +74,7 @@ class Pulse:
         self._overruns = Overruns(1)
 
     def meet(self, about: dict[str, Any]) -> None:
-        """A connection is made. about : the engine's description (docs/protocol.md)"""
+        """A connection is made. about : the engine's description (docs/reference/protocol.md)"""
         self._mode, self._failure, self._states, self._flows = about["mode"], None, 0, False
         self._overruns = Overruns(about.get("steps_per_cycle", 1))
         self._heard = self._clock()

@@ -1,4 +1,4 @@
-"""The gateway's file: engine, history, who may command, outlets (docs/telemetry.md)."""
+"""The gateway's file: engine, history, who may command, outlets (docs/how-to/telemetry.md)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from limberjack.engine.files.schema_values import Listed, Model, Name, Positive
 from limberjack.engine.files.yaml_document import read_document
 from limberjack.engine.model.readers.schema_errors import Dialect, validated
 
-PAGE = "docs/telemetry.md"
+PAGE = "docs/how-to/telemetry.md"
 Word = Annotated[str, Field(min_length=1, max_length=4000)]
 
 

@@ -69,7 +69,7 @@ class OrderRefused(BridgeError):
     """An order that is not carried out; `code` says why.
 
     Of the gateway: "role", "not_allowed", "malformed", "unknown", "non_finite", "range", "busy", "lost"; of the engine:
-    its own codes (docs/protocol.md), as "lease"
+    its own codes (docs/reference/protocol.md), as "lease"
     """
 
     exit_code = ExitCode.FAILED

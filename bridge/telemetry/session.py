@@ -94,7 +94,7 @@ class Health:
         self.read(status, 0.0)
 
     def read(self, status: dict[str, Any], overrun_share: float) -> None:
-        """Take over the map of a heartbeat (docs/protocol.md), and what the gateway makes of several."""
+        """Take over the map of a heartbeat (docs/reference/protocol.md), and what the gateway makes of several."""
         told = {f"engine.{name}": float(status.get(key, lack)) for name, key, lack in _TOLD}
         told["engine.running"] = float(status["status"] == "running")
         told["engine.refused"] = float(sum(status["refused"].values()))

@@ -244,7 +244,7 @@ def _keys_text(body: dict[str, Any]) -> str:
 
 
 def event_text(kind: str, body: dict[str, Any]) -> str:
-    """One sentence for an event of the engine (docs/protocol.md, "Streams")."""
+    """One sentence for an event of the engine (docs/reference/protocol.md, "Streams")."""
     client = body.get("client")
     match kind:
         case "failed" | "refused":

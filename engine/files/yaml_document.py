@@ -155,7 +155,8 @@ class _Builder:
                     )
                 root = self._value(next(events), events, 0)
         if root is None:
-            raise ModelError("the file is empty", where=self._file, remedy="Write a model; see docs/model-format.md")
+            remedy = "Write a model; see docs/reference/model-format.md"
+            raise ModelError("the file is empty", where=self._file, remedy=remedy)
         return root
 
     def _value(self, event: Any, events: Iterator[Any], depth: int) -> Value:
@@ -189,7 +190,7 @@ class _Builder:
 
     def _too_deep(self, event: Any) -> NoReturn:
         what = f"nested deeper than {MAX_DEPTH} levels"
-        self._fail(event, what, "Write the model as docs/model-format.md says")
+        self._fail(event, what, "Write the model as docs/reference/model-format.md says")
 
     def _alias(self, event: Any, depth: int) -> Value:
         if event.anchor not in self._anchors:

@@ -46,7 +46,7 @@ def read_description(path: str | Path) -> tuple[DescriptionSpec, Document]:
     document = read_document(Path(path))
     content = document.root.plain()
     if not isinstance(content, dict):
-        remedy = "Begin with 'limberjack_modes: 1'; see docs/modes.md"
+        remedy = "Begin with 'limberjack_modes: 1'; see docs/how-to/modes.md"
         raise ModelError("the file is not a mapping of fields", where=document.place(()), remedy=remedy)
     try:
         return DescriptionSpec.model_validate(content), document

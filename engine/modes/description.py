@@ -1,4 +1,4 @@
-"""The YAML description that `limberjack modes` reads, as pydantic models; docs/modes.md explains it."""
+"""The YAML description that `limberjack modes` reads, as pydantic models; docs/how-to/modes.md explains it."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from limberjack.engine.files.yaml_document import Document
 from limberjack.engine.modes.description import DescriptionSpec
 
 _MOST_COUNTED = 1000
-PAGE = "see docs/modes.md"
+PAGE = "see docs/how-to/modes.md"
 _KINDS = {"float": "a number", "int": "a whole number", "string": "text", "list": "a list", "dict": "a mapping",
           "model": "a mapping", "bool": "true or false"}  # fmt: skip
 _BOUNDS = {"greater_than": ("gt", "above"), "greater_than_equal": ("ge", "of at least"),

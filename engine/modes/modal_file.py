@@ -1,6 +1,6 @@
 """The modal-data file: a NumPy archive (.npz) of named arrays with its format, version and units inside.
 
-docs/modes.md lists every array. Nothing in the file is executed: arrays of objects are refused.
+docs/how-to/modes.md lists every array. Nothing in the file is executed: arrays of objects are refused.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def _check_names(path: Path, given: Sequence[str]) -> None:
     known = {*_HEAD, *_TEXTS, *_NAMES, *_ARRAYS, *_STRESS}
     for name in given:
         if name not in known:
-            _fail(path, name, "is no array of this format", "Remove it, or see docs/modes.md for the names")
+            _fail(path, name, "is no array of this format", "Remove it, or see docs/how-to/modes.md for the names")
     for name in (*_TEXTS, *_NAMES, *_ARRAYS):
         if name not in given and name not in _OPTIONAL:
             _fail(path, name, "is missing", "Add this array; nothing is assumed for it")
@@ -122,7 +122,7 @@ def _check_names(path: Path, given: Sequence[str]) -> None:
 
 def _check_header(path: Path, arrays: dict[str, np.ndarray]) -> None:
     if "format" not in arrays or str(arrays["format"]) != FORMAT:
-        remedy = f"Give a file of 'limberjack modes', or add format = '{FORMAT}' to a file that docs/modes.md describes"
+        remedy = f"Give a file of 'limberjack modes', or add format = '{FORMAT}' to a file as in docs/how-to/modes.md"
         _fail(path, "format", "the archive does not say that it holds modal data", remedy)
     if "version" not in arrays or str(arrays["version"]) != str(VERSION):
         version = arrays.get("version", "none")

@@ -24,7 +24,7 @@ def compile_model(
     integrator: str | None = None,
     substeps: int = 1,
 ) -> Path:
-    """Write a model for the C interface (docs/c-interface.md), and return its path.
+    """Write a model for the C interface (docs/reference/c-interface.md), and return its path.
 
     path : ends with .ljm; `load` reads the model from it as well
     dt (s), integrator, substeps : how it is stepped, the model's own if None, as in `Simulation`

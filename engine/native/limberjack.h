@@ -3,7 +3,7 @@
  *     limberjack compile arm.yaml -o arm.ljm          a model and how it is stepped, in one file
  *     limberjack embed PREFIX                          this header, the library, files for CMake and pkg-config
  *
- * docs/c-interface.md is the guide. In short:
+ * docs/reference/c-interface.md is the guide. In short:
  *
  * - Every quantity of a model has a name, that of Python's catalogue ("q.elbow", "command.elbow", "output.load.nx",
  *   "energy.total"; "parameter." and the name of a parameter), which lj_find turns into an index once.

@@ -1,4 +1,4 @@
-/* Requests and replies with one engine (docs/protocol.md): one at a time, every wait bounded, failures explained. */
+/* Requests and replies with one engine (docs/reference/protocol.md): one at a time, bounded waits, clear failures. */
 #ifndef LIMBERJACK_COUPLED_LINK_H
 #define LIMBERJACK_COUPLED_LINK_H
 

@@ -1,4 +1,4 @@
-/* The part of msgpack that docs/protocol.md needs, written and read within given bounds. No allocation. */
+/* The part of msgpack that docs/reference/protocol.md needs, written and read within given bounds. No allocation. */
 #ifndef LIMBERJACK_COUPLED_MSGPACK_H
 #define LIMBERJACK_COUPLED_MSGPACK_H
 

@@ -12,7 +12,7 @@
 #define PORTION_S 0.1    /* what one request should take, s: between two a long step can be cancelled */
 #define FIRST_PORTION 16 /* steps in a request before the engine's pace is known */
 
-/* A snapshot of the engine: 56 bytes, then [t, steps, q, v, command, the engine's own] (docs/protocol.md,
+/* A snapshot of the engine: 56 bytes, then [t, steps, q, v, command, the engine's own] (docs/reference/protocol.md,
  * "Snapshots"). */
 enum { SNAPSHOT_HEAD = 56 };
 

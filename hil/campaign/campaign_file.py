@@ -15,7 +15,7 @@ from limberjack.engine.model.archive import MOST_BYTES
 from limberjack.engine.model.readers.schema_errors import Dialect, validated
 from limberjack.hil.campaign.schema import MOST_RUNS, CampaignSpec, EvenSpec, Scalar, VarySpec
 
-PAGE = "docs/campaigns.md"
+PAGE = "docs/how-to/campaigns.md"
 _DIALECT = Dialect(CampaignSpec, PAGE)
 
 

@@ -1,4 +1,4 @@
-"""The YAML format of campaigns as pydantic models; docs/campaigns.md explains it."""
+"""The YAML format of campaigns as pydantic models; docs/how-to/campaigns.md explains it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Binary messages described in YAML: which numbers, in which order, types, byte order, scale, sequence and check.
 
-A layout describes two messages: `signals`, what the bench sends, and `commands`, what it takes. docs/devices.md
-explains the fields.
+A layout describes two messages: `signals`, what the bench sends, and `commands`, what it takes. See
+docs/reference/devices.md for the fields.
 """
 
 from __future__ import annotations
@@ -108,10 +108,10 @@ def _fault(error: ValidationError, document: Document | None) -> ArgumentError:
     else:
         where = "layout" + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
     if first["type"] == "extra_forbidden":
-        return ArgumentError(f"{where}: no layout has this field; remove it, see docs/devices.md.")
+        return ArgumentError(f"{where}: no layout has this field; remove it, see docs/reference/devices.md.")
     if first["type"] == "missing":
-        return ArgumentError(f"{where}: is missing; add it, see docs/devices.md.")
-    return ArgumentError(f"{where}: {first['input']!r:.60}: {first['msg']}; see docs/devices.md.")
+        return ArgumentError(f"{where}: is missing; add it, see docs/reference/devices.md.")
+    return ArgumentError(f"{where}: {first['input']!r:.60}: {first['msg']}; see docs/reference/devices.md.")
 
 
 def _check(layout: LayoutSpec, where: str) -> None:

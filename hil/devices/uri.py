@@ -44,7 +44,8 @@ def _made(uri: str, options: Mapping[str, Any] | None, folder: Path | str | None
         parts = urlsplit(uri)
         query = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
     except ValueError as error:
-        raise ArgumentError(f"device URI '{uri:.200}' cannot be read: {error}; see docs/devices.md.") from None
+        where = f"device URI '{uri:.200}' cannot be read"
+        raise ArgumentError(f"{where}: {error}; see docs/reference/devices.md.") from None
     if parts.scheme not in SCHEMES:
         near = nearest(parts.scheme, SCHEMES, count=1)
         known = ", ".join(f"{scheme}://" for scheme in SCHEMES)

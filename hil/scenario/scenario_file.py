@@ -16,7 +16,7 @@ from limberjack.engine.files.yaml_document import Document, Value, read_document
 from limberjack.engine.model.readers.schema_errors import Dialect, validated
 from limberjack.hil.scenario.schema import ScenarioSpec
 
-PAGE = "docs/scenario-format.md"
+PAGE = "docs/reference/scenario-format.md"
 _DIALECT = Dialect(ScenarioSpec, PAGE)
 #: one step of a path: a field, or a place, name or key in brackets
 _STEP = re.compile(r"\.?([A-Za-z_][A-Za-z0-9_]*)|\[([^\]]+)\]")

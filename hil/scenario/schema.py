@@ -1,6 +1,6 @@
 """The YAML format of scenarios as pydantic models; `json_schema` exports it for editors.
 
-Field meanings, units and defaults are in the descriptions; docs/scenario-format.md explains them.
+Field meanings, units and defaults are in the descriptions; docs/reference/scenario-format.md explains them.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class DeviceSpec(Model):
     """A controller, drive or instrument."""
 
     name: Name = Field(description="unique among devices")
-    uri: Word = Field(description="python:MODULE:FUNCTION in this process, else a link as docs/devices.md lists them")
+    uri: Word = Field(description="python:MODULE:FUNCTION in this process, or a link; see docs/reference/devices.md")
     signals: Listed[NamePattern] = Field(default=[], description="what it is sent each frame, patterns, in this order")
     commands: Listed[NamePattern] = Field(default=[], description="what it sets, patterns, in this order")
     every: Count = Field(default=1, description="frames from one message to the next (default 1)")

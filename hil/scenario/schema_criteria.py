@@ -94,7 +94,7 @@ class DeadlineSpec(_Criterion):
         return self
 
 
-#: what events of a run can be, docs/scenario-format.md
+#: what events of a run can be, docs/reference/scenario-format.md
 Kind = Literal[
     "trip",
     "recover",

@@ -241,8 +241,8 @@ def _hil(commands: Any) -> None:
         return hil(options, load_options(options))
 
     text = (
-        "run a scenario of the test bench and judge it (docs/hil.md), or, with --probe, say how fast and how steadily "
-        "this machine can run a model in real time (docs/real-time.md)"
+        "run a scenario of the test bench and judge it (docs/how-to/hil.md), or, with --probe, say how fast and how "
+        "steadily this machine can run a model in real time (docs/how-to/real-time.md)"
     )
     parser = _command(commands, "hil", work, text)
     parser.add_argument("file", type=Path, metavar="FILE", help="scenario (.yaml), or the model of --probe")
@@ -275,7 +275,7 @@ def _campaign(commands: Any) -> None:
 
         return campaign(options)
 
-    text = "run a scenario many times with values drawn at random or from a grid; see docs/campaigns.md"
+    text = "run a scenario many times with values drawn at random or from a grid; see docs/how-to/campaigns.md"
     parser = _command(commands, "campaign", work, text)
     parser.add_argument("file", type=Path, metavar="FILE", help="campaign (.yaml)")
     parser.add_argument("--out", type=Path, help="results folder (default: results/<campaign>)")
@@ -292,7 +292,7 @@ def _modes(commands: Any) -> None:
 
         modes(options)
 
-    text = "make the modal data of a flexible body from a description, and report on them; see docs/modes.md"
+    text = "make the modal data of a flexible body from a description, and report on them; see docs/how-to/modes.md"
     parser = _command(commands, "modes", work, text)
     parser.add_argument("source", type=Path, metavar="FILE", help=".yaml description, or .npz modal data to report on")
     parser.add_argument("-o", "--out", type=Path, metavar="NPZ", help="file to write (default: <description>.npz)")

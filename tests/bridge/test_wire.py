@@ -1,4 +1,4 @@
-"""Real sockets against hostile peers, and a client written from docs/protocol.md alone."""
+"""Real sockets against hostile peers, and a client written from docs/reference/protocol.md alone."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.model.load import load
 from tests.bridge.bridge_helpers import WAIT_S, make_dock, until
 
-PROTOCOL = Path(__file__).parents[2] / "docs" / "protocol.md"
+PROTOCOL = Path(__file__).parents[2] / "docs" / "reference" / "protocol.md"
 
 
 @pytest.fixture
@@ -114,7 +114,7 @@ def test_readers_that_never_read_do_not_stop_the_engine(engine, endpoint, dealer
         assert client.step(3).step == 3
 
 
-# ---- docs/protocol.md
+# ---- docs/reference/protocol.md
 
 
 def documented(title):

@@ -1,4 +1,4 @@
-"""The Python of docs/closed-chains.md and of README's sections on models runs as it is written; links lead on."""
+"""The Python of docs/how-to/closed-chains.md and of README's sections on models runs as written; links lead on."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-PLACES = ("README.md#Closed chains", "README.md#Flexible spacecraft", "docs/closed-chains.md")
+PLACES = ("README.md#Closed chains", "README.md#Flexible spacecraft", "docs/how-to/closed-chains.md")
 
 
 def section(place: str) -> str:
@@ -31,7 +31,7 @@ def test_python_blocks_run(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
         exec(compile(block, place, "exec"), names)
 
 
-@pytest.mark.parametrize("place", [*PLACES, "docs/flexible-spacecraft.md"])
+@pytest.mark.parametrize("place", [*PLACES, "docs/how-to/flexible-spacecraft.md"])
 def test_pictures_and_models_exist(place: str) -> None:
     for link in re.findall(r"\]\(([^)#]+)", section(place)):
         assert link.startswith("https://") or ((ROOT / place.partition("#")[0]).parent / link).exists(), link

@@ -21,7 +21,7 @@ from limberjack.bridge.telemetry.ccsds.packets import (
 from limberjack.bridge.telemetry.orders import OrderRefused
 from limberjack.bridge.telemetry.sample import Notice
 
-#: why a telecommand was refused or failed: what the gateway finds, then what the engine says (docs/protocol.md)
+#: why a telecommand was refused or failed: first the gateway's reasons, then the engine's (docs/reference/protocol.md)
 CODES = dict(
     enumerate((
         "other", "wrong_apid", "unknown_service", "malformed", "other_description", "unknown_source", "not_authentic",

@@ -15,7 +15,7 @@ from limberjack.engine.files.schema_values import Listed, Model, NamePattern, Po
 from limberjack.engine.files.yaml_document import read_document
 from limberjack.engine.model.readers.schema_errors import Dialect, validated
 
-PAGE = "docs/telemetry.md"
+PAGE = "docs/how-to/telemetry.md"
 MOST_SETS = 200
 
 Apid = Annotated[int, Field(ge=1, le=2046)]

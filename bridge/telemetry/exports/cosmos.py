@@ -1,7 +1,7 @@
 """A target for OpenC3 COSMOS: definitions of the CCSDS packets and telecommands, and how to reach the gateway.
 
-The export is what stands in a COSMOS plugin: ``plugin.txt`` and ``targets/NAME/…``; docs/telemetry.md tells how to
-install it. Items are called as `identifiers.upper_names` spells the identifiers: "q.elbow" is Q_ELBOW.
+The export is what stands in a COSMOS plugin: ``plugin.txt`` and ``targets/NAME/…``; docs/how-to/telemetry.md says
+how to install it. Items are called as `identifiers.upper_names` spells the identifiers: "q.elbow" is Q_ELBOW.
 """
 
 from __future__ import annotations

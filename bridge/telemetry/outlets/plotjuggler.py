@@ -1,4 +1,4 @@
-"""Samples for PlotJuggler: what its "ZMQ Subscriber" reads with the protocol MessagePack (docs/telemetry.md)."""
+"""Samples for PlotJuggler: what its "ZMQ Subscriber" reads with the protocol MessagePack (docs/how-to/telemetry.md)."""
 
 from __future__ import annotations
 

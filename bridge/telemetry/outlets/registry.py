@@ -20,7 +20,7 @@ class Context:
     """What an outlet may use of its gateway.
 
     gateway : `session()`, `commander`, `history`, `alarms()`, `tell`, `status()`; safe from any thread
-    settings : this outlet's `options` in the gateway's file (docs/telemetry.md); empty for one from the command line
+    settings : this outlet's `options` in the gateway's file (docs/how-to/telemetry.md), or empty
     folder : where its relative paths begin
     """
 

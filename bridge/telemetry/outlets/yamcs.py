@@ -1,4 +1,4 @@
-"""Samples for Yamcs as JSON parameters, where CCSDS packets would be too much (docs/telemetry.md)."""
+"""Samples for Yamcs as JSON parameters, where CCSDS packets would be too much (docs/how-to/telemetry.md)."""
 
 from __future__ import annotations
 

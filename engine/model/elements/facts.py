@@ -6,7 +6,7 @@ A field is annotated with a type of `files/schema_values.py`, which has its boun
 
 From that follow its field in a model file (`spec_of`), its value read from there (`values`), the check of what was made
 by hand (`check_numbers`), its number in a table (`fill_row`), the parameter that tunes it (`tuned_of`), and its row of
-docs/model-format.md (`reference.py`). Fields without a Fact are not in files.
+docs/reference/model-format.md (`reference.py`). Fields without a Fact are not in files.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The tables of docs/model-format.md that follow from declarations: `python -m …elements.reference FILE` renews them.
+"""Makes tables of docs/reference/model-format.md from declarations: `python -m …elements.reference FILE` renews them.
 
 A table stands between two marks, `<!-- fields: Motor -->` or `<!-- sensors -->`, and `<!-- end -->`.
 """

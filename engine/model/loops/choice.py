@@ -14,7 +14,7 @@ from limberjack.engine.tables.hinge_types import MODAL
 #: loops whose model leaves the method open are embedded up to this many velocities in their group: what a group costs
 #: grows with the cube of its size, what constraint forces cost with the length of the chains and the number of rows
 EMBED_MOST = 24
-#: and while their rows leave at most so many free: one block of lanes (docs/benchmarks.md has the crossover)
+#: and while their rows leave at most so many free: one block of lanes (docs/reference/benchmarks.md has the crossover)
 FREE_MOST = 8
 
 
@@ -47,7 +47,7 @@ def choose(loops: Sequence[Closure], tree: Tree) -> list[Choice]:
 def _given(closure: Closure, tree: Tree) -> Choice:
     """The method that the loop itself asks for; "" where the graph decides.
 
-    With modes a group costs more than constraint forces at any size (docs/closed-chains.md has the figures).
+    With modes a group costs more than constraint forces at any size (docs/how-to/closed-chains.md has the figures).
     """
     loop = closure.loop
     fixed = "it can be switched" if loop.switchable else "it locks a hinge" if loop.type == "lock" else ""

@@ -1,4 +1,4 @@
-"""MJCF to System, through MuJoCo's own compiler. What maps to what: docs/model-format.md.
+"""MJCF to System, through MuJoCo's own compiler. What maps to what: docs/reference/model-format.md.
 
 MuJoCo moves a body by its joints one after the other, each about its anchor (mj_kinematics):
 X = X_body Π_j T(p_j) J_j(q_j − q_ref,j) T(−p_j). A body with several joints becomes a chain of bodies, all

@@ -1,6 +1,6 @@
 """The YAML model format as pydantic models; `json_schema` exports it for editors.
 
-Field meanings, units and defaults are in the descriptions; docs/model-format.md explains them.
+Field meanings, units and defaults are in the descriptions; docs/reference/model-format.md explains them.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class SimulationSpec(Model):
 
 
 class FlexibleSpec(Model):
-    """Modes of a body, from a file of modal data (docs/modes.md)."""
+    """Modes of a body, from a file of modal data (docs/how-to/modes.md)."""
 
     file: Name = Field(description="modal data (.npz), beside the model file unless the path is absolute")
     inboard: Name | None = Field(

@@ -209,7 +209,7 @@ def _unknown_field(field: str, path: Path, document: Document) -> tuple[str, str
     return f"unknown field '{field}'", _meant(field, close)
 
 
-def _meant(field: str, close: list[str], page: str = "docs/model-format.md") -> str:
+def _meant(field: str, close: list[str], page: str = "docs/reference/model-format.md") -> str:
     meant = f"; did you mean '{close[0]}'?" if close and close[0] != field else ""
     return f"Remove it or see {page}{meant}"
 

@@ -1,4 +1,4 @@
-"""URDF to System. What maps to what: docs/model-format.md."""
+"""URDF to System. What maps to what: docs/reference/model-format.md."""
 
 from __future__ import annotations
 

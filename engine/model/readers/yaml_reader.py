@@ -37,7 +37,7 @@ def read_yaml(path: Path) -> tuple[System, bool | None, Locate]:
     """The System of a file, not yet validated, its `strict`, and the finder of lines for later errors."""
     document = read_document(path)
     if not isinstance(document.root.content, dict):
-        remedy = "Begin with 'limberjack: 1'; see docs/model-format.md"
+        remedy = "Begin with 'limberjack: 1'; see docs/reference/model-format.md"
         raise ModelError("the file is not a mapping of fields", where=document.place(()), remedy=remedy)
     _check_kind(document)
     spec: ModelSpec = validated(FileSpec, document)
@@ -50,7 +50,7 @@ def _check_kind(document: Document) -> None:
     for kind, command in _OTHER_KINDS.items():
         field = f"limberjack_{kind}"
         if field in fields and "limberjack" not in fields:
-            remedy = f"Give it to 'limberjack {command}', or give a model; see docs/model-format.md"
+            remedy = f"Give it to 'limberjack {command}', or give a model; see docs/reference/model-format.md"
             raise ModelError(f"this is a {kind} file, not a model", where=document.place((field,)), remedy=remedy)
 
 

@@ -22,7 +22,7 @@ def _compile(commands: Any) -> None:
         stepped = {name: getattr(options, name) for name in ("dt", "integrator", "substeps")}
         print(compile_model(system, out, **stepped))
 
-    text = "write a model for programs in C and C++, which step it with the engine's library; see docs/c-interface.md"
+    text = "write a model for C and C++ programs, which step it with the library; see docs/reference/c-interface.md"
     parser = command(commands, "compile", work, text)
     model_options(parser)
     step_options(parser)

@@ -94,7 +94,7 @@ def report(data: ModalData, table: EffectiveMass, reach: Ranges) -> None:
     console.print(
         "range: largest displacement (of twisting modes: rotation) for which the mass matrix of second order is "
         f"positive definite, of the body alone, and with {100 * CARRIER:g} % of its own inertia where it is held; "
-        "several modes: Σ (share of the range)² < ρ². `variant: linearized` has none. See docs/modes.md.",
+        "several modes: Σ (share of the range)² < ρ². `variant: linearized` has none. See docs/how-to/modes.md.",
         highlight=False,
         soft_wrap=True,
     )
@@ -108,7 +108,7 @@ def _geometric(data: ModalData) -> str:
         labels = data.labels()
         nodes = ", ".join(labels[node] for node in data.stress.nodes) or "none"
         return f"stress stiffness under unit accelerations and unit forces at: {nodes}"
-    return "none, there are no geometric data (docs/modes.md tells how to give them)"
+    return "none, there are no geometric data (docs/how-to/modes.md tells how to give them)"
 
 
 def _size(value: float, turned: bool) -> str:

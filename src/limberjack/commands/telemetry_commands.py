@@ -32,7 +32,7 @@ def _gateway(commands: Any) -> None:
 
         gateway(options)
 
-    text = "send the telemetry of a running engine to consoles and tools; see docs/telemetry.md"
+    text = "send the telemetry of a running engine to consoles and tools; see docs/how-to/telemetry.md"
     parser = command(commands, "gateway", work, text)
     _engine_options(parser, "?")
     parser.set_defaults(key_name=None)
@@ -67,7 +67,7 @@ def _console(commands: Any) -> None:
 
         console(options, load_options(options))
 
-    text = "watch and command a running engine, or a model, in the browser; see docs/telemetry.md"
+    text = "watch and command a running engine, or a model, in the browser; see docs/how-to/telemetry.md"
     parser = command(commands, "console", work, text)
     text = "address of a running engine (default: tcp://127.0.0.1:5555), or a model, to start one for"
     parser.add_argument("engine", nargs="?", metavar="ENGINE|MODEL", help=text)
@@ -103,7 +103,7 @@ def _dictionary(commands: Any) -> None:
 
         dictionary(options, load_options(options))
 
-    text = "write the telemetry dictionary of a model or a running engine for a console; see docs/telemetry.md"
+    text = "write the telemetry dictionary of a model or a running engine for a console; see docs/how-to/telemetry.md"
     parser = command(commands, "dictionary", work, text)
     parser.add_argument("model", metavar="MODEL", help="model file, or address of an engine, as tcp://127.0.0.1:5555")
     formats = "; ".join(f"{export.name}: {export.help}" for export in EXPORTS)

@@ -230,7 +230,7 @@ def test_the_default_fits_any_model_and_its_packets_have_signatures_of_their_own
 
 
 def test_the_file_in_the_documentation_is_one(tmp_path, dictionary, vocabulary):
-    page = (Path(__file__).parents[3] / "docs" / "telemetry.md").read_text()
+    page = (Path(__file__).parents[3] / "docs" / "how-to" / "telemetry.md").read_text()
     parts = ("limberjack_packets", "sources")
     blocks = [re.search(rf"```yaml\n({name}:.*?)```", page, re.DOTALL)[1] for name in parts]
     plan = plan_from("".join(blocks), tmp_path, dictionary, vocabulary)

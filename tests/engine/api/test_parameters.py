@@ -80,7 +80,7 @@ def test_a_limit_that_was_set_and_removed_leaves_no_trace():
 
 
 def test_a_bound_of_1e30_is_none():
-    """What an FMU sets instead of infinity (docs/fmu.md) changes no bit."""
+    """What an FMU sets instead of infinity (docs/reference/fmu.md) changes no bit."""
     free, bounded = lj.Simulation(machine()), lj.Simulation(machine())
     for name, value in UNBOUNDED.items():
         bounded.parameters[name] = math.copysign(1e30, value)

@@ -32,7 +32,7 @@ from tests.engine.model.test_archive import forged, same
 
 HERE = Path(__file__).parent
 LINKAGE = (HERE / "linkage.yaml").read_text()
-DOCS = HERE.parents[2] / "docs" / "model-format.md"
+DOCS = HERE.parents[2] / "docs" / "reference" / "model-format.md"
 
 
 def checked(path: Path) -> System:

@@ -1,4 +1,4 @@
-"""The tables of docs/model-format.md are those of the declarations."""
+"""The tables of docs/reference/model-format.md are those of the declarations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from limberjack.engine.model.elements.facts import facts_of, spec_of
 from limberjack.engine.model.elements.reference import renewed
 from limberjack.engine.model.elements.thruster import Thruster
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "model-format.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "reference" / "model-format.md"
 
 
 def test_tables_of_the_page_are_up_to_date():

@@ -194,7 +194,7 @@ def test_schema_lists_the_sensor_and_hinge_types_of_the_engine():
 
 
 def test_docs_name_every_field_of_the_schema():
-    text = (DOCS / "model-format.md").read_text(encoding="utf-8")
+    text = (DOCS / "reference" / "model-format.md").read_text(encoding="utf-8")
     schema = json.loads(json_schema())
     parts = [schema, *schema["$defs"].values()]
     fields = {name for part in parts for name in part.get("properties", {})}

@@ -82,7 +82,7 @@ def test_the_examples_have_the_bits_of_python(prefix, tmp_path, capsys):
 
 
 def linked(prefix: Path, source: Path, program: Path) -> Path:
-    """A program compiled as docs/c-interface.md says."""
+    """A program compiled as docs/reference/c-interface.md says."""
     needed("pkg-config")
     path = {"PKG_CONFIG_PATH": str(prefix / "lib" / "pkgconfig")}
     flags = shlex.split(told("pkg-config", "--cflags", "--libs", "limberjack", **path))
@@ -99,7 +99,7 @@ def test_the_examples_say_why_they_end(prefix, tmp_path):
 
 
 def test_the_program_of_the_guide(prefix, tmp_path, arm, monkeypatch):
-    text = (EXAMPLES.parent / "docs" / "c-interface.md").read_text(encoding="utf-8")
+    text = (EXAMPLES.parent / "docs" / "reference" / "c-interface.md").read_text(encoding="utf-8")
     (tmp_path / "program.c").write_text(re.findall(r"^```c\n(.*?)^```$", text, re.M | re.S)[0], encoding="utf-8")
     program = linked(prefix, tmp_path / "program.c", tmp_path / "program")
     lj.compile_model(arm, tmp_path / "torque_arm.ljm")

@@ -1,4 +1,4 @@
-"""The process of docs/estimation.md has the statistics that the document claims; its figure is drawn."""
+"""The process of docs/explanation/estimation.md has the statistics that the document claims; its figure is drawn."""
 
 from __future__ import annotations
 

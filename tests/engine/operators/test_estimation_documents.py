@@ -1,4 +1,4 @@
-"""docs/estimation.md and docs/sensitivities.md run from top to bottom and print what they show."""
+"""The pages estimation.md and sensitivities.md run from top to bottom and print what they show."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def blocks(text: str, language: str) -> list[str]:
 @pytest.mark.parametrize(("name", "count"), [("estimation.md", 6), ("sensitivities.md", 8)])
 def test_the_document_runs_and_prints_what_it_shows(name, count, monkeypatch):
     monkeypatch.chdir(ROOT)
-    text = (ROOT / "docs" / name).read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "explanation" / name).read_text(encoding="utf-8")
     code = blocks(text, "python")
     assert len(code) == count
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        exec(compile("\n".join(code), f"docs/{name}", "exec"), {})
+        exec(compile("\n".join(code), f"docs/explanation/{name}", "exec"), {})
     assert printed.getvalue() == "".join(blocks(text, "text"))

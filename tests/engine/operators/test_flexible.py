@@ -111,7 +111,7 @@ def test_identities(seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_smoother_gives_the_conditional_expectation(seed):
-    """f = z + P α is cov(x, T) 𝓜⁻¹ T for x = φ w with cov w = M, T = H x + n with cov n = J (docs/estimation.md)."""
+    """f = z + P α is cov(x, T) 𝓜⁻¹ T for x = φ w, cov w = M, T = H x + n, cov n = J (explanation/estimation.md)."""
     o, _, _, _, T = drawn(seed)
     M, H, phi = o.M.to_array(), o.H.to_array(), o.phi.to_array()
     spread = phi @ M @ phi.T

@@ -1,4 +1,4 @@
-"""docs/workbench.md runs from top to bottom: every Python block, and what it prints against the text block after it."""
+"""docs/how-to/workbench.md runs from top to bottom, and every Python block prints the text block after it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "workbench.md"
+DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "how-to" / "workbench.md"
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

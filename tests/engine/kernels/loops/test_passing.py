@@ -185,8 +185,8 @@ def test_forty_windows(method):
 
 
 def test_the_guide_states_the_thresholds():
-    """docs/closed-chains.md names the numbers that the kernels go by."""
-    text = (Path(__file__).resolve().parents[4] / "docs" / "closed-chains.md").read_text(encoding="utf-8")
+    """docs/how-to/closed-chains.md names the numbers that the kernels go by."""
+    text = (Path(__file__).resolve().parents[4] / "docs" / "how-to" / "closed-chains.md").read_text(encoding="utf-8")
     section = " ".join(text.split("## Singular positions")[1].split("\n## ")[0].split())
     stated = {
         passing.NEAR: "above 0.05",
