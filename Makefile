@@ -1,7 +1,7 @@
 # What a contributor runs: make help. CI runs .ci/run, which makes its own environment and calls "check" here.
 PYTHON ?= python3
 .DEFAULT_GOAL := help
-.PHONY: help setup test long check format docs bench golden wheels
+.PHONY: help setup test long check format docs site bench golden wheels
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -15,9 +15,10 @@ test:  ## the default tests (README's command)
 long:  ## the tests that take longer than ten seconds each; needs pip install -e ".[bench]"
 	$(PYTHON) -m pytest -m long
 
-check:  ## lint, format, C format, types, import contracts
+check:  ## lint, format, C format, spelling, types, import contracts
 	ruff check .
 	ruff format --check .
+	codespell
 	find engine fmu tests benchmarks examples -name '*.[ch]' -print0 | xargs -0 clang-format --dry-run -Werror
 	mypy
 	lint-imports
@@ -29,6 +30,9 @@ format:  ## rewrite Python and C in the project's format
 docs:  ## renew the pages' parts that follow from declarations and imports
 	$(PYTHON) -m limberjack.engine.model.elements.reference docs/reference/model-format.md
 	$(PYTHON) -m tests.architecture
+
+site:  ## build the documentation site to build/site, warnings are errors; needs pip install -e ".[docs]" and graphviz
+	$(PYTHON) -m sphinx -E -W --keep-going -b html -d build/site.trees docs build/site
 
 bench:  ## the engine beside its peers; needs pip install -e ".[bench]"
 	limberjack bench
