@@ -1,7 +1,7 @@
 # What a contributor runs: make help. CI runs .ci/run, which makes its own environment and calls "check" here.
 PYTHON ?= python3
 .DEFAULT_GOAL := help
-.PHONY: help setup test long check format docs site bench golden wheels
+.PHONY: help setup test long check format docs site bench golden wheels release
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -45,3 +45,6 @@ wheels:  ## wheels for all platforms, each with the binaries of FMUs for all; ne
 	for platform in $(PLATFORMS); do \
 	    SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) LIMBERJACK_WHEEL=$$platform LIMBERJACK_PLATFORMS=all \
 	        $(PYTHON) -m build --wheel || exit 1; done
+
+release:  ## source archive and wheels for all platforms, built and checked, in dist/; REHEARSE=1 for this platform only
+	$(PYTHON) .ci/release.py $(if $(REHEARSE),--rehearse)

@@ -23,8 +23,11 @@ REQUIRED = {
     "limberjack/examples/space_manipulator.yaml",
     "limberjack/examples/modes/boom.yaml",
     "limberjack/examples/modes/cassini_bus.npz",
+    "limberjack/LICENSE",
 }
 
+#: in the folder of metadata
+METADATA = ("licenses/LICENSE", "licenses/NOTICE", "sboms/limberjack.cdx.json")
 #: what is compiled, under names with hashes
 COMPILED = ("limberjack/engine/compile/binaries/limberjack_kernels-", "limberjack/fmu/brought/")
 
@@ -35,6 +38,7 @@ def main(path: str) -> int:
     tops = {name.split("/")[0] for name in names if ".dist-info" not in name}
     problems = [f"missing: {name}" for name in sorted(REQUIRED - names)]
     problems += [f"nothing in {folder}" for folder in COMPILED if not any(name.startswith(folder) for name in names)]
+    problems += [f"missing: {name}" for name in METADATA if not any(n.endswith(f".dist-info/{name}") for n in names)]
     problems += [f"unexpected top level: {top}" for top in sorted(tops - {"limberjack"})]
     outside = ("/test_", "/tests/", "/benchmarks/")
     problems += [f"not for the wheel: {name}" for name in sorted(names) if any(part in name for part in outside)]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from importlib import resources
 
 import numpy as np
 
+from limberjack import bill_of_materials as bill
 from limberjack.engine.model.system import System
 from limberjack.fmu.description.content import Content, flag, text, tool
 from limberjack.fmu.description.notes import (
@@ -21,8 +23,10 @@ from limberjack.fmu.description.notes import (
 from limberjack.fmu.description.pages import chart, code, escape, folded, page, section, table
 from limberjack.fmu.description.reference import Reference
 from limberjack.fmu.variables.variable import Variable
+from limberjack.version import __version__
 
 FOLDER = "documentation"
+BILL = "extra/org.limberjack/sbom.cdx.json"
 #: groups with more variables than this start folded; drawings of trees stop indenting at this depth
 _OPEN_ROWS, _DEEPEST = 60, 16
 #: curves in the chart of the reference result
@@ -36,11 +40,21 @@ def files(content: Content, reference: Reference, diagram: bytes) -> dict[str, b
         f"{FOLDER}/diagram.png": diagram,
         f"{FOLDER}/fmi-ls-ref.txt": reference_notes(content, reference).encode(),
         f"{FOLDER}/licenses/license.txt": licence_notes(content).encode(),
+        f"{FOLDER}/licenses/apache-2.0.txt": resources.files("limberjack").joinpath("LICENSE").read_bytes(),
+        BILL: bill_of_materials(content),
     }
     if content.coupling == "process":
         listed[f"{FOLDER}/externalDependencies.txt"] = external_dependencies(content).encode()
         listed |= {f"{FOLDER}/licenses/{name}": body.encode() for name, body in zeromq_licences().items()}
     return listed
+
+
+def bill_of_materials(content: Content) -> bytes:
+    """What of Limberjack's and of others the FMU carries, as CycloneDX."""
+    parts = [bill.limberjack(__version__), *bill.linked(content.platforms)]
+    if content.coupling == "process":
+        parts += [bill.LIBZMQ, bill.LIBSODIUM]
+    return bill.document({"type": "application", "name": text(content.system.name)}, parts)
 
 
 def index(content: Content, reference: Reference) -> bytes:

@@ -165,15 +165,15 @@ def licence_notes(content: Content) -> str:
     """The text documentation/licenses/license.txt."""
     carried = """
 binaries/
-  The Limberjack engine, compiled, and its FMI interface in C. Rights: the authors of Limberjack. Linked with
-  start-up and arithmetic routines of LLVM compiler-rt (Apache License 2.0 with LLVM exceptions) and, on Windows,
-  of mingw-w64 (public domain and Zope Public License 2.1)."""
+  The Limberjack engine, compiled, and its FMI interface in C. Copyright 2026 The Limberjack authors. Apache License
+  2.0 (apache-2.0.txt). Linked with start-up and arithmetic routines of LLVM compiler-rt (Apache License 2.0 with LLVM
+  exceptions) and, on Windows, of mingw-w64 (public domain and Zope Public License 2.1)."""
     if content.coupling == "process":
         carried = """
 binaries/
-  The Limberjack FMI interface in C. Rights: the authors of Limberjack. Linked with start-up and arithmetic routines
-  of LLVM compiler-rt (Apache License 2.0 with LLVM exceptions) and, on Windows, of mingw-w64 (public domain and Zope
-  Public License 2.1).
+  The Limberjack FMI interface in C. Copyright 2026 The Limberjack authors. Apache License 2.0 (apache-2.0.txt).
+  Linked with start-up and arithmetic routines of LLVM compiler-rt (Apache License 2.0 with LLVM exceptions) and, on
+  Windows, of mingw-w64 (public domain and Zope Public License 2.1).
 libzmq and libsodium
   Unchanged libraries from the Python package pyzmq. libzmq: Mozilla Public License 2.0, source code at
   https://github.com/zeromq/libzmq; libsodium: ISC License. Their texts are in this folder."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import importlib.metadata
+import json
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
 
 from limberjack.fmu.description import documentation, reference
 from limberjack.fmu.description.pages import chart
@@ -118,6 +121,17 @@ def test_licences():
     _, process = files_of("plain", "3.0", "arrays", "process")
     assert "Mozilla Public License" in process["documentation/licenses/libzmq.txt"].decode()
     assert "ISC" in process["documentation/licenses/libsodium.txt"].decode()
+
+
+@pytest.mark.parametrize("coupling", ["embedded", "process"])
+def test_the_bill_of_materials_is_cyclonedx_and_names_what_is_carried(coupling):
+    _, files = files_of("plain", "3.0", "arrays", coupling)
+    written = files["extra/org.limberjack/sbom.cdx.json"].decode()
+    assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(written) is None
+    names = {component["name"] for component in json.loads(written)["components"]}
+    assert {"limberjack", "compiler-rt"} <= names
+    assert ({"libzmq", "libsodium"} <= names) == (coupling == "process")
+    assert b"Version 2.0, January 2004" in files["documentation/licenses/apache-2.0.txt"]
 
 
 def test_long_chains_do_not_nest():

@@ -1,0 +1,80 @@
+"""What a release says of itself: licences of everything that is carried or installed, versions that agree."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+from limberjack import bill_of_materials
+from limberjack.bridge.console.assets import PACKAGES
+
+ROOT = Path(__file__).resolve().parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+#: for developers and tests; nobody installs them with the product
+OURS = {"test", "dev", "docs", "bench"}
+#: words of old metadata, as SPDX
+OLD = {
+    "MIT License": "MIT",
+    "BSD License": "BSD",
+    "Python Software Foundation License": "PSF-2.0",
+    "Apache Software License": "Apache-2.0",
+}
+
+
+def noticed() -> dict[str, str]:
+    """Name → licence of each line of NOTICE."""
+    text = (ROOT / "NOTICE").read_text(encoding="utf-8")
+    found = (re.match(r"  ([\w.-]+) +(\S.*?)(?:  .*)?$", line) for line in text.splitlines())
+    return {match[1].lower(): match[2] for match in found if match}
+
+
+def requirements() -> list[str]:
+    """Names of the packages that pip installs with Limberjack, or with an extra for users."""
+    extras = PROJECT["optional-dependencies"]
+    lists = [PROJECT["dependencies"], *(names for extra, names in extras.items() if extra not in OURS)]
+    names = {re.match(r"[\w-]+", entry)[0] for entries in lists for entry in entries}
+    return sorted(names - {"limberjack"})
+
+
+@pytest.mark.parametrize("name", requirements())
+def test_notice_has_every_package_that_is_installed(name):
+    assert name.lower() in noticed()
+
+
+@pytest.mark.parametrize("name", requirements())
+def test_notice_has_the_licences_that_packages_state(name):
+    try:
+        about = importlib.metadata.metadata(name)
+    except importlib.metadata.PackageNotFoundError:
+        pytest.skip(f"{name} is not installed")
+    said = about["License-Expression"] or next(
+        (OLD[last] for entry in about.get_all("Classifier", []) if (last := entry.split(" :: ")[-1]) in OLD), ""
+    )
+    ours = noticed()[name.lower()]
+    assert ours in said or said in ours or ours.startswith(said), f"{name} says {said!r}, NOTICE {ours!r}"
+
+
+def test_notice_has_what_is_carried_and_what_the_console_fetches():
+    carried = (bill_of_materials.COMPILER_RT, bill_of_materials.MINGW, bill_of_materials.LIBZMQ)
+    for part in (*carried, bill_of_materials.LIBSODIUM):
+        assert noticed()[part.name].startswith(part.licence)
+    assert {package.name for package in PACKAGES} <= set(noticed())
+
+
+def test_licence_files_and_versions_agree():
+    assert PROJECT["license"] == "Apache-2.0"
+    assert all((ROOT / name).is_file() for name in PROJECT["license-files"])
+    assert (ROOT / "src/limberjack/LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert (citation["version"], citation["license"]) == (PROJECT["version"], PROJECT["license"])
+
+
+def test_browser_sources_are_ours():
+    """No library of others lies in the console's folder, where a licence would have to go with it."""
+    for path in (ROOT / "bridge/console/static").glob("*.js"):
+        assert not re.search(r"@license|copyright|SPDX", path.read_text(encoding="utf-8"), re.I), path.name
