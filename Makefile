@@ -1,7 +1,7 @@
 # What a contributor runs: make help. CI runs .ci/run, which makes its own environment and calls "check" here.
 PYTHON ?= python3
 .DEFAULT_GOAL := help
-.PHONY: help setup test long check format docs site bench golden wheels release
+.PHONY: help setup test long check format docs site pictures bench golden wheels release
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -33,6 +33,13 @@ docs:  ## renew the pages' parts that follow from declarations and imports
 
 site:  ## build the documentation site to build/site, warnings are errors; needs pip install -e ".[docs]" and graphviz
 	$(PYTHON) -m sphinx -E -W --keep-going -b html -d build/site.trees docs build/site
+
+PICTURES = build/pictures
+SCENES = closed_chains driven_loops rolling flexible_spacecraft satellite_grasp cosimulate cosimulate_fmus
+pictures:  ## the pictures of guides and gallery, as the examples draw them, in build/pictures; compare, then copy to docs/images
+	for scene in $(SCENES); do $(PYTHON) examples/$$scene.py $(PICTURES) || exit 1; done
+	$(PYTHON) examples/estimation_view.py $(PICTURES)/estimation.png
+	limberjack demo --out $(PICTURES)/demo && mv $(PICTURES)/demo/run.png $(PICTURES)/demo.png
 
 bench:  ## the engine beside its peers; needs pip install -e ".[bench]"
 	limberjack bench
