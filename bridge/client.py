@@ -39,6 +39,12 @@ class Client:
     The first client that commands holds the command lease until it closes or falls silent; others only read.
     A background thread keeps the lease alive while the program is busy elsewhere. Every wait is bounded by
     ``timeout_s``. Errors: EngineTimeoutError, EngineLostError, KeyRefusedError, LeaseError, RefusedError.
+
+    endpoint : ZeroMQ address of the engine's requests
+    name : shown to others while this client holds the lease
+    timeout_s : bound of every wait, s; methods take another one for themselves
+    keys : folder with ``<key_name>.key_secret`` and ``server.key``, for an engine that runs with keys
+    key_name : of the client's key in that folder
     """
 
     def __init__(
@@ -50,11 +56,7 @@ class Client:
         keys: Path | str | None = None,
         key_name: str = "client",
     ) -> None:
-        """Connect and say hello.
-
-        name : shown to others while this client holds the lease
-        keys : folder with ``KEY_NAME.key_secret`` and ``server.key``, for an engine that runs with keys
-        """
+        """Connect and say hello."""
         if not 0.0 < timeout_s < float("inf"):
             raise ArgumentError(f"timeout_s is {timeout_s}; it must be a finite number of seconds above 0.")
         self._link = Link(endpoint, timeout_s, ClientKeys(keys, key_name) if keys is not None else None)
@@ -111,7 +113,7 @@ class Client:
         return self._state("reset", True if parameters else None, timeout_s)
 
     def parameter(self, name: str, value: float | None = None, *, timeout_s: float | None = None) -> float:
-        """Read a parameter, or set it when a value is given; returns the value it has now."""
+        """Read a parameter, or set it to a value, in its own SI unit (N·m·s/rad, 1, …); returns what it is now."""
         wanted = None if value is None else float(value)
         return float(self._link.request("parameter", [name, wanted], timeout_s).body[1])
 
@@ -156,7 +158,7 @@ class Client:
         return self._switch("unlock", hinge, timeout_s)
 
     def fault(self, name: str, active: bool | None = None, *, timeout_s: float | None = None) -> FaultState:
-        """Begin or end a fault of the scenario that a bench runs, or look when no state is given; its state then."""
+        """Begin (active True) or end (False) a fault of a bench's scenario, or look (None); its state then."""
         told = self._link.request("fault", [name, active], timeout_s).body[2]
         return FaultState(**told)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import tomllib
@@ -38,6 +39,7 @@ nb_execution_raise_on_error = True
 nb_execution_in_temp = True
 nb_execution_timeout = 180
 nb_merge_streams = True
+os.environ["COLUMNS"] = "110"  # how wide commands write their tables
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
@@ -74,6 +76,7 @@ def draw_flowcharts(app: Sphinx, page: str, source: list[str]) -> None:
     source[0] = _MERMAID.sub(lambda match: as_graphviz(match[1]), source[0])
 
 
+_LINK = re.compile(r"\[([^]]*)\]\([^)]*\)")
 _ENTRY = re.compile(r"^([^\W\d][\w, .()+*→]*?) : (.*)$")
 
 
@@ -91,7 +94,20 @@ def as_markup(app: Sphinx, what: str, name: str, thing: object, options: object,
         elif not line.startswith("---"):
             made.append(f"- `{entry[1]}` : {entry[2]}" if entry else f"  {line.strip()}" if goes_on else line)
         inside = bool(entry) or goes_on
+    made += declared(thing) if what == "class" else []
     lines[:] = [line.replace("|", "\\|") for line in made]
+
+
+def declared(thing: object) -> list[str]:
+    """The fields of an element with unit, default and text, from its declaration."""
+    from limberjack.engine.model.elements.facts import facts_of, facts_of_any
+
+    if not facts_of_any(thing):
+        return []
+    facts = [(known.name, known.fact) for known in facts_of(thing)]
+    texts = [_LINK.sub(r"\1", fact.text).replace("*", r"\*") for _, fact in facts]
+    rows = [f"- `{name}` : {text}{', ' * bool(fact.unit)}{fact.unit}" for (name, fact), text in zip(facts, texts)]
+    return ["", *rows, ""]
 
 
 def short_names(app: Sphinx, what: str, name: str, thing: object, options: object, *signature: str | None) -> object:

@@ -63,14 +63,15 @@ def export_fmu(
 ) -> Path:
     """Write an FMU of a model and return its path.
 
+    system : from `limberjack.load`; path : of the .fmu file
     fmi : "3.0" or "2.0"; scalar : FMI 3 with a variable for every number instead of arrays (FMI 2 has no others)
     coupling : "embedded", the engine inside, Co-Simulation and Model Exchange; "process", a thin FMU that talks to a
         `limberjack run` engine process, Co-Simulation
     platforms : names such as "x86_64-linux", "host", or "all"; None takes all for the embedded coupling, and the host
         for the process coupling, which carries the host's libzmq
-    dt (s), integrator, substeps : how the engine steps, the model's own if None, as in `Simulation`
+    dt : step, s; integrator, substeps : as in `Simulation`; the model's own if None
     inputs, outputs, parameters : patterns on variable names, the model file's if None
-    stop_time, step_size : of the default experiment, s
+    stop_time, s, and step_size, s : of the default experiment
     report : called with a line where work begins that takes long
 
     The same arguments give the same bytes. Raises ArgumentError, ModelError (patterns in the model file),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from typing import Any
@@ -12,6 +13,8 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+#: bounds of this size only keep numbers finite
+ANY = 1e30
 #: file → the module that has its schema
 SCHEMAS = {
     "model": "limberjack.engine.model.readers.schema",
@@ -21,12 +24,12 @@ SCHEMAS = {
 }
 
 
-def table(head: Iterable[str], rows: Iterable[Iterable[nodes.Node]], widths: tuple[int, ...]) -> nodes.table:
+def table(head: Iterable[str], rows: Iterable[Iterable[list[nodes.Node]]], widths: tuple[int, ...]) -> nodes.table:
     """A table of rows of nodes under a head of words."""
     group = nodes.tgroup(cols=len(widths))
     group += [nodes.colspec(colwidth=width) for width in widths]
     top, body = nodes.thead(), nodes.tbody()
-    top += row(nodes.Text(word) for word in head)
+    top += row([nodes.Text(word)] for word in head)
     body += [row(cells) for cells in rows]
     group += [top, body]
     whole = nodes.table(classes=["generated"])
@@ -34,7 +37,14 @@ def table(head: Iterable[str], rows: Iterable[Iterable[nodes.Node]], widths: tup
     return whole
 
 
-def row(cells: Iterable[nodes.Node]) -> nodes.row:
+def words(text: str) -> list[nodes.Node]:
+    """A description: what stands in backticks is code; links, which are the guides', are their words."""
+    plain = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", text)
+    parts = plain.split("`")
+    return [nodes.literal(text=part) if i % 2 else nodes.Text(part) for i, part in enumerate(parts) if part]
+
+
+def row(cells: Iterable[list[nodes.Node]]) -> nodes.row:
     """A row of inline nodes."""
     made = nodes.row()
     for cell in cells:
@@ -70,7 +80,7 @@ class Commands(SphinxDirective):
         made += nodes.literal_block(usage, usage, language="text", classes=["usage"])
         shown = [a for a in parser._actions if a.help != argparse.SUPPRESS and a.dest != "help"]
         if shown:
-            rows = ([nodes.literal(text=_spelled(a)), nodes.Text(_help(a, parser))] for a in shown)
+            rows = ([[nodes.literal(text=_spelled(a))], words(_help(a, parser))] for a in shown)
             made += table(("argument", "meaning"), rows, (30, 70))
         yield made
 
@@ -114,14 +124,20 @@ def fields(part: dict[str, Any]) -> nodes.table:
     needed = part.get("required", [])
     rows = (
         [
-            nodes.literal(text=name),
-            nodes.Text(kind_of(known)),
-            nodes.Text("required" if name in needed else json.dumps(known.get("default"), ensure_ascii=False)),
-            nodes.Text(known.get("description", "")),
+            [nodes.literal(text=name)],
+            [nodes.Text(kind_of(known))],
+            [nodes.Text("required" if name in needed else default_of(known))],
+            words(known.get("description", "")),
         ]
         for name, known in part["properties"].items()
     )
     return table(("field", "type", "default", "meaning"), rows, (18, 22, 12, 48))
+
+
+def default_of(known: dict[str, Any]) -> str:
+    """The value of a field that is left out; nothing where it is nothing."""
+    value = known.get("default")
+    return "" if value is None or value in ([], {}) else json.dumps(value, ensure_ascii=False)
 
 
 def kind_of(known: dict[str, Any]) -> str:
@@ -138,7 +154,8 @@ def kind_of(known: dict[str, Any]) -> str:
     if known.get("type") == "array":
         return f"list of {kind_of(known['items'])}" if isinstance(known.get("items"), dict) else "list"
     names = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusiveMaximum": "<"}
-    bounds = ", ".join(f"{sign} {known[word]:g}" for word, sign in names.items() if word in known)
+    given = {word: known[word] for word in names if abs(known.get(word, ANY)) < ANY}
+    bounds = ", ".join(f"{names[word]} {value:g}" for word, value in given.items())
     return f"{known.get('type', 'any')} {bounds}".strip()
 
 

@@ -41,6 +41,13 @@ from limberjack.engine.tables.slopes import slope_sections
 class Dynamics:
     """Dynamics of one System.
 
+    system : from `limberjack.load`
+    q (nq,), v (nv,), vdot (nv,) : coordinates, velocities and accelerations, in rad, m, rad/s, m/s, rad/s², m/s²
+    tau (nv,) : generalized forces along the velocities, N·m or N
+    external : forces at nodes, {node: [moment; force]} or (nodes, 6), N·m and N, inertial axes; None: none
+    node : name of a body or node
+    state (n,) : a State vector of a Simulation
+
     Every argument is checked for shape, type and finiteness (ArgumentError); every result is a fresh array.
     Forces and velocities at nodes are [angular; linear] in inertial axes, taken at the node's origin.
     """

@@ -48,7 +48,8 @@ class LinearModel:
     displacements and r velocities: m = r = nv, with closed loops the number of independent velocities; rolling loops
     and custom cuts leave more displacements than velocities
     q (nq,), v (m,), u (nu,), y (ny,) : the state, inputs and outputs it is about; vdot (r,) : the accelerations
-    accuracy : error of A, as a share of its largest slope
+    states, inputs, outputs : names; state_units, input_units, output_units : their units; name : of the model
+    accuracy : error of A, as a share of its largest slope (unit: 1)
     """
 
     A: np.ndarray
@@ -89,7 +90,9 @@ class LinearModel:
         return tuple(self._mode(complex(pole), vectors[:, i]) for i, pole in enumerate(poles) if pole.imag >= 0.0)
 
     def response(self, frequencies: ArrayLike) -> np.ndarray:
-        """G(jω) = C (jω - A)⁻¹ B + D, complex (number of frequencies, ny, nu), for frequencies in rad/s.
+        """G(jω) = C (jω - A)⁻¹ B + D, complex (k, ny, nu).
+
+        frequencies (k,) : rad/s
 
         Raises ArgumentError for a frequency at which A has an undamped pole.
         """

@@ -54,6 +54,7 @@ def linearize(
 
     Parameters
     ----------
+    system : from `limberjack.load`
     q (nq,), v (nv,) : the state; the model's initial one by default. It need not be an equilibrium: the result tells
         its rate there. Away from rest A belongs to this instant of the motion.
     tau (nv,) : N·m or N along the velocities, beside the hinges' own springs, dampers, friction and stops; the inputs

@@ -121,7 +121,7 @@ class Simulation:
 
     @property
     def output(self) -> Mapping[str, float | np.ndarray]:
-        """Output name → value at the present state."""
+        """Output name → value at the present state: a number, or a vector (3,), (4,), (6,)."""
         return self._output
 
     @property
@@ -145,7 +145,7 @@ class Simulation:
 
     @property
     def state(self) -> np.ndarray:
-        """The whole State vector, a copy."""
+        """The whole State vector (n,), a copy; `state_layout` says what is where."""
         return self._state.copy()
 
     @property
@@ -197,6 +197,7 @@ class Simulation:
 
     @property
     def command_names(self) -> tuple[str, ...]:
+        """Names of the commands, in the order of `command_vector`."""
         return self.system.command_names
 
     @property
@@ -319,7 +320,7 @@ class Simulation:
         return restored
 
     def part(self, name: str) -> np.ndarray:
-        """A view of one part of the State vector: "q", "v", "command" or "switch" (`tables/loops.py`)."""
+        """A view (length,) of one part of the State vector: "q", "v", "command" or "switch" (`tables/loops.py`)."""
         return self._parts[name]
 
     def changed(self) -> None:
@@ -332,7 +333,7 @@ class Simulation:
             carry_rotors(self.plant, self.part("q"), self.part("v"), self.part("drives"))
 
     def survey(self) -> np.ndarray:
-        """Energy, momentum and the nodes' motion at the present state, as `outputs.survey_entry` lays them out."""
+        """Energy, momentum and the nodes' motion (length,) at the present state, laid out by `outputs.survey_entry`."""
         with self._lock:
             if not self._surveyed:
                 self._measure()

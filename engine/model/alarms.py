@@ -8,7 +8,10 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Bounds:
-    """What a value may be, both ends included; infinite where nothing bounds it."""
+    """What a value may be, both ends included; infinite where nothing bounds it.
+
+    lower, upper : in the value's unit (SI: m, rad, N, …)
+    """
 
     lower: float = -math.inf
     upper: float = math.inf

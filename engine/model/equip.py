@@ -20,6 +20,8 @@ from limberjack.engine.model.validate import validate
 def equip(system: System, *elements: Device | Thruster | Rotor | CentralGravity | Element | Alarm) -> System:
     """A checked copy of a System with these elements and alarms as well.
 
+    system : from `limberjack.load`; elements : such as `Wheel`, `Spring`, `Alarm`
+
     A CentralGravity takes the place of the uniform gravity. Raises ModelError for an element that does not fit.
     """
     for element in elements:

@@ -65,13 +65,18 @@ class Node:
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """A validated model. Bodies are ordered base to tip: a parent comes before its children.
+    """A validated model. Make one with `limberjack.load`, or by hand and then `validate` it.
 
-    Make one with `limberjack.load`, or by hand and then `validate` it. ``warnings`` lists, one text each, what was
-    kept although it breaks a physical rule, and what of the file is ignored. ``held`` and ``held_rates`` name the
-    coordinates and velocities whose initial values the user gave: of a model with loops the others are a guess, which
-    is moved until the loops close. ``sun`` (3,) is the direction to the sun in the inertial frame; ``seed`` that of the
-    noise of instruments.
+    name : of the model; source : the file that it came from, or ""
+    bodies : ordered base to tip, a parent before its children; nodes : named frames on them; shapes : what views draw
+    actuators, sensors, thrusters, rotors, springs, bushings, external_forces, magnetic_fields, loops : the elements
+    gravity : uniform, (3,) m/s², inertial axes; central : a central field that takes its place, or None
+    sun : direction to the sun, (3,), inertial axes; seed : of the noise of instruments
+    dt : step, s; integrator : "rk4", "semi_implicit" or "implicit"
+    interface : which variables an FMU has; alarms : limits that consoles watch
+    held, held_rates : coordinates and velocities whose initial values the user gave; in a model with loops the
+        others are a guess, which is moved until the loops close
+    warnings : what was kept although it breaks a physical rule, and what of the file is ignored, one text each
     """
 
     name: str

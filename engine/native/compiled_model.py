@@ -26,8 +26,9 @@ def compile_model(
 ) -> Path:
     """Write a model for the C interface (docs/reference/c-interface.md), and return its path.
 
+    system : from `limberjack.load`
     path : ends with .ljm; `load` reads the model from it as well
-    dt (s), integrator, substeps : how it is stepped, the model's own if None, as in `Simulation`
+    dt : step, s; integrator, substeps : as in `Simulation`; the model's own if None
 
     The same arguments give the same bytes. Raises ArgumentError; a failed call leaves no file.
     """

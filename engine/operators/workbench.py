@@ -77,6 +77,7 @@ class Operators(ModelOperators):
 
     @property
     def system(self) -> System:
+        """What is analysed."""
         return self.graph.system
 
     @property
@@ -169,9 +170,11 @@ class Operators(ModelOperators):
         return self.spanning_tree.inertial_pose(*self._on_body(name))
 
     def diagonal(self, blocks: Mapping[str, ArrayLike], name: str = "X") -> BlockOperator:
-        """Your own block-diagonal operator over the bodies: blocks by body name, zero elsewhere.
+        """Your own block-diagonal operator over the bodies, zero where it has no block.
 
-        Blocks are (6, 6), of a link with n modes (n + 6, n + 6).
+        blocks : body name → (6, 6); of a link with n modes → (n + 6, n + 6). name : what the operator prints as
+
+        Raises ArgumentError if `blocks` is no mapping or a block has another shape.
         """
         if not isinstance(blocks, Mapping):
             raise ArgumentError(f"{name} needs its blocks as a mapping from body names, got {blocks!r:.60}.")

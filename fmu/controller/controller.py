@@ -186,7 +186,7 @@ class FmuController(Controller):
         self.exchange(simulation)
 
     def run(self, simulation: Simulation, duration: float, log: Any = None) -> Trace:
-        """`cosimulate` with this controller alone."""
+        """`cosimulate` with this controller alone, for a duration, s; log : as there."""
         return cosimulate(simulation, [self], duration, log=log)
 
     def _check_open(self) -> None:

@@ -80,7 +80,10 @@ def cosimulate(
     log: Log | None = None,
     log_period: float | None = None,
 ) -> Trace:
-    """Run a simulation with controllers for `duration` seconds.
+    """Run a simulation with controllers.
+
+    simulation : where it stands; controllers : in the order in which they exchange
+    duration : s, a multiple of the simulation's dt
 
     Controllers that do not run yet are started at the present time; others go on where they are, so runs can follow
     one another. Controllers that meet at one time exchange in the order given, and a later one sees what an earlier

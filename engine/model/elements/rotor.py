@@ -14,6 +14,7 @@ from limberjack.engine.model.elements.facts import Fail
 class Rotor:
     """A rotor that a drive keeps at constant momentum relative to its body: body and rotor are a gyrostat.
 
+    name : unique among rotors; body : the body that carries it
     momentum : (3,) in the body's axes, N·m·s. The mass properties of the rotor at rest belong to the body.
     """
 
