@@ -5,32 +5,20 @@ python examples/joint_controller/build.py [joint_controller.fmu]
 
 from __future__ import annotations
 
-import importlib.util
 import platform
-import shutil
 import subprocess
 import sys
 import tempfile
 import zipfile
 from pathlib import Path
 
+from limberjack.hil.c_program import BUILD_SECONDS, compiler
+
 HERE = Path(__file__).resolve().parent
-BUILD_SECONDS = 300.0
 #: without contraction to fused multiply-adds, so that every compiler gives the same bits
 FLAGS = ("-std=c11", "-O2", "-Wall", "-Wextra", "-ffp-contract=off", "-shared", "-fvisibility=hidden")
 SYSTEMS = {"Linux": ("linux", ".so"), "Darwin": ("darwin", ".dylib"), "Windows": ("windows", ".dll")}
 MACHINES = {"x86_64": "x86_64", "amd64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64"}
-
-
-def compiler() -> list[str]:
-    """The system's C compiler, or else that of the package ziglang."""
-    for name in ("cc", "gcc", "clang"):
-        found = shutil.which(name)
-        if found:
-            return [found]
-    if importlib.util.find_spec("ziglang"):
-        return [sys.executable, "-m", "ziglang", "cc"]
-    raise RuntimeError("there is no C compiler here; install one, or: pip install ziglang")
 
 
 def compile_library(code: Path, library: Path) -> None:

@@ -1,5 +1,8 @@
-/* The servo over UDP: big-endian datagrams as servo_layout.yaml describes them. */
+/* The servo over UDP: big-endian datagrams as servo_layout.yaml describes them. servo_messages.h is made from it:
+ * limberjack messages ../scenarios/servo_in_c.yaml -o servo_messages.h
+ */
 #include "servo.h"
+#include "servo_messages.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -9,65 +12,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#define SIGNALS 0x53455256u  /* "SERV" */
-#define COMMANDS 0x544F5251u /* "TORQ" */
-#define SIGNALS_BYTES (4 * (3 + 2 * JOINTS) + 4)
-#define COMMANDS_BYTES (4 * (3 + JOINTS) + 4)
-
-static uint32_t crc32_of(const uint8_t *data, size_t size)
-{
-    uint32_t crc = 0xFFFFFFFFu;
-    for (size_t i = 0; i < size; i++) {
-        crc ^= data[i];
-        for (int bit = 0; bit < 8; bit++)
-            crc = (crc >> 1) ^ (crc & 1u ? 0xEDB88320u : 0u);
-    }
-    return ~crc;
-}
-
-static uint32_t get32(const uint8_t *place)
-{
-    return (uint32_t)place[0] << 24 | (uint32_t)place[1] << 16 | (uint32_t)place[2] << 8 | place[3];
-}
-
-static void put32(uint8_t *place, uint32_t value)
-{
-    for (int i = 0; i < 4; i++)
-        place[i] = (uint8_t)(value >> (24 - 8 * i));
-}
-
-/* Angles, rad, and rates, rad/s, of a valid datagram that is newer than the last; 0 if it is none. */
-static int decode(const uint8_t *data, ssize_t size, uint32_t *last, double *angle, double *rate)
-{
-    if (size != SIGNALS_BYTES || get32(data) != SIGNALS)
-        return 0;
-    if (get32(data + SIGNALS_BYTES - 4) != crc32_of(data, SIGNALS_BYTES - 4))
-        return 0;
-    const uint32_t sequence = get32(data + 4);
-    if (sequence != 1 && (int32_t)(sequence - *last) <= 0)
-        return 0; /* 1: the bench begins a run */
-    *last = sequence;
-    for (int i = 0; i < JOINTS; i++) {
-        angle[i] = 1e-6 * (int32_t)get32(data + 12 + 4 * i);
-        rate[i] = 1e-6 * (int32_t)get32(data + 12 + 4 * (JOINTS + i));
-    }
-    return 1;
-}
-
-static void encode(uint8_t *data, uint32_t sequence, uint32_t answer, const double *torque)
-{
-    put32(data, COMMANDS);
-    put32(data + 4, sequence);
-    put32(data + 8, answer);
-    for (int i = 0; i < JOINTS; i++) {
-        const float value = (float)torque[i];
-        uint32_t bits;
-        memcpy(&bits, &value, sizeof bits);
-        put32(data + 12 + 4 * i, bits);
-    }
-    put32(data + COMMANDS_BYTES - 4, crc32_of(data, COMMANDS_BYTES - 4));
-}
 
 static int opened(const char *port)
 {
@@ -82,11 +26,29 @@ static int opened(const char *port)
     return -1;
 }
 
+/* One cycle on the numbers of the messages. */
+static void answer_to(struct servo *servo, const struct servo_signals *now, struct servo_commands *commands)
+{
+    const double angle[JOINTS] = {now->q_joint1, now->q_joint2, now->q_joint3, now->q_joint4,
+                                  now->q_joint5, now->q_joint6, now->q_joint7};
+    const double rate[JOINTS] = {now->v_joint1, now->v_joint2, now->v_joint3, now->v_joint4,
+                                 now->v_joint5, now->v_joint6, now->v_joint7};
+    double torque[JOINTS];
+    servo_cycle(servo, angle, rate, torque);
+    commands->joint1 = torque[0];
+    commands->joint2 = torque[1];
+    commands->joint3 = torque[2];
+    commands->joint4 = torque[3];
+    commands->joint5 = torque[4];
+    commands->joint6 = torque[5];
+    commands->joint7 = torque[6];
+}
+
 int serve_udp(struct servo *servo, const char *port, int idle_ms)
 {
-    uint8_t data[SIGNALS_BYTES + 1], answer[COMMANDS_BYTES];
-    double angle[JOINTS], rate[JOINTS], torque[JOINTS];
-    uint32_t last = 0, sequence = 0;
+    uint8_t data[SERVO_SIGNALS_BYTES + 1], answer[SERVO_COMMANDS_BYTES];
+    struct servo_signals now, last = {0};
+    struct servo_commands commands = {0};
     const int link = opened(port);
     if (link < 0)
         return 1;
@@ -96,14 +58,15 @@ int serve_udp(struct servo *servo, const char *port, int idle_ms)
         struct sockaddr_in bench;
         socklen_t length = sizeof bench;
         const ssize_t size = recvfrom(link, data, sizeof data, 0, (struct sockaddr *)&bench, &length);
-        if (!decode(data, size, &last, angle, rate)) {
+        if (size < 0 || servo_unpack(data, (size_t)size, &now) != NULL || !servo_newer(&now, &last)) {
             servo->refused++;
             continue;
         }
-        if (last == 1)
+        last = now;
+        if (now.sequence == 1) /* the bench begins a run */
             servo->begun = 0;
-        servo_cycle(servo, angle, rate, torque);
-        encode(answer, sequence++, last, torque);
+        answer_to(servo, &now, &commands);
+        servo_pack(&commands, &now, answer);
         sendto(link, answer, sizeof answer, 0, (struct sockaddr *)&bench, length);
     }
     close(link);

@@ -52,9 +52,13 @@ class Codec:
         """How messages are told apart on a stream."""
         return self._layout.framing if self._layout is not None else "cobs"
 
+    def layout(self, wiring: Wiring) -> LayoutSpec:
+        """The layout given, or the default one of such a wiring."""
+        return self._layout or default_layout(wiring, bool(self._key))
+
     def messages(self, wiring: Wiring) -> tuple[Message, Message | None]:
         """Signals and commands; commands None where the device sets none."""
-        layout = self._layout or default_layout(wiring, bool(self._key))
+        layout = self.layout(wiring)
         if wiring.commands and layout.commands is None:
             raise ArgumentError("commands are wired to the device, but its layout has no 'commands'; add them.")
         signals = Message(layout, "signals", wiring.signals, self._key)
@@ -78,6 +82,11 @@ class MessageDevice:
         self._recent: deque[bytes] = deque(maxlen=MOST_AT_ONCE)
         self._signals: Message
         self._commands: Message | None
+
+    def layout(self, wiring: Wiring) -> LayoutSpec:
+        """The layout of its messages. ArgumentError where it has other numbers than are wired."""
+        self._codec.messages(wiring)
+        return self._codec.layout(wiring)
 
     def open(self, wiring: Wiring) -> None:
         """Connect or listen."""

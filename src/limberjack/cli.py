@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from limberjack.commands.controller_commands import CONTROLLER_COMMANDS
 from limberjack.commands.embedding_commands import EMBEDDING_COMMANDS
 from limberjack.commands.parser import Parser
 from limberjack.commands.parsing import command as _command
@@ -93,6 +94,7 @@ def _parser() -> argparse.ArgumentParser:
         _export,
         *EMBEDDING_COMMANDS,
         _hil,
+        *CONTROLLER_COMMANDS,
         _campaign,
         _modes,
         _schema,

@@ -30,7 +30,9 @@ def test_shipped_scenarios_pass(name):
 @pytest.mark.long
 def test_the_servo_in_c_repeats_on_a_link_that_is_late_and_loses():
     port = str(free_port())
-    program = ["{python}", "{folder}/../servo_controller/run.py", "udp", port, "0.001"]
+    folder, files = "{folder}/../servo_controller", ("servo.c", "servo_udp.c", "servo_can.c")
+    program = ["{python}", "-m", "limberjack.hil.c_program", *(f"{folder}/{file}" for file in files)]
+    program += ["udp", port, "0.001"]
     uri = f"udp://127.0.0.1:{port}?layout=../servo_controller/servo_layout.yaml"
     changed = {"devices[servo].uri": uri, "controllers[servo].command": program, "pacing.answer_limit_s": 20}
     results = [run_scenario(SCENARIOS / "servo_in_c.yaml", overrides=changed, seed=seed) for seed in (3, 3, 4)]
