@@ -24,7 +24,7 @@ from limberjack.hil.errors import HilError
 
 MAGIC = b"LJSHM001"
 _HEAD = struct.Struct("<8sII")
-_COUNTER = struct.Struct("<Q")
+_COUNTER_BYTES = 8
 _TRIES = 8
 #: looks in a row before the processor is given away, and how long then
 _SPINS, _NAP_S = 50, 20e-6
@@ -47,6 +47,8 @@ class ShmChannel:
         self._path, self._owner = path, owner
         self._file = -1
         self._map: mmap.mmap | None = None
+        #: the map in u64, each read and written at once; struct would clear a counter before it writes it
+        self._words = memoryview(b"")
         self._out = self._in = self._in_size = 0
         self._seen = 0
 
@@ -56,8 +58,8 @@ class ShmChannel:
         size_in = incoming.size if incoming is not None else 0
         sizes = (outgoing.size, size_in) if self._owner else (size_in, outgoing.size)
         first = _HEAD.size
-        second = first + _COUNTER.size + -(-sizes[0] // 8) * 8
-        total = second + _COUNTER.size + -(-sizes[1] // 8) * 8
+        second = first + _COUNTER_BYTES + -(-sizes[0] // 8) * 8
+        total = second + _COUNTER_BYTES + -(-sizes[1] // 8) * 8
         self._file = self._make(total) if self._owner else self._find()
         try:
             self._map = mmap.mmap(self._file, total)
@@ -69,6 +71,7 @@ class ShmChannel:
         elif _HEAD.unpack_from(self._map) != (MAGIC, *sizes):
             self.close()
             raise HilError(f"shm: {self._path} holds other messages; both sides need the same layout.")
+        self._words = memoryview(self._map).cast("Q")
         self._out, self._in = (first, second) if self._owner else (second, first)
         self._in_size, self._seen = size_in, 0
 
@@ -76,18 +79,18 @@ class ShmChannel:
         """Put a message into the slot; the one before it is overwritten."""
         if self._map is None:
             return False
-        counter = _COUNTER.unpack_from(self._map, self._out)[0] | 1
-        start = self._out + _COUNTER.size
-        _COUNTER.pack_into(self._map, self._out, counter)
+        counter = self._words[self._out // 8] | 1
+        start = self._out + _COUNTER_BYTES
+        self._words[self._out // 8] = counter
         self._map[start : start + len(data)] = data
-        _COUNTER.pack_into(self._map, self._out, (counter + 1) % 2**64)
+        self._words[self._out // 8] = (counter + 1) % 2**64
         return True
 
     def pull(self) -> bytes | None:
         """The message in the slot, if it is another than last time and not just being written."""
         if self._map is None:
             return None
-        start = self._in + _COUNTER.size
+        start = self._in + _COUNTER_BYTES
         for _ in range(_TRIES):
             counter = self._count()
             if counter == self._seen:
@@ -115,6 +118,7 @@ class ShmChannel:
     def close(self) -> None:
         """Unmap; the bench removes the file."""
         if self._map is not None:
+            self._words.release()
             self._map.close()
             self._map = None
         if self._file >= 0:
@@ -126,8 +130,7 @@ class ShmChannel:
             self._file = -1
 
     def _count(self) -> int:
-        assert self._map is not None
-        return int(_COUNTER.unpack_from(self._map, self._in)[0])
+        return self._words[self._in // 8]
 
     def _make(self, total: int) -> int:
         """A new file, locked; one that a dead bench left is taken away, whole, as a controller may still have it."""

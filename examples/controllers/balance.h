@@ -1,0 +1,31 @@
+/* The control law that both controllers in C share: a pole on a cart is balanced, the cart goes to its goal.
+ * Include the messages of the device before it.
+ */
+#ifndef BALANCE_H
+#define BALANCE_H
+
+#define GOAL 0.5   /* m */
+#define RATE 0.2   /* m/s, of the target on its way to the goal */
+#define LIMIT 20.0 /* N */
+
+/* What the law remembers; {0} at the start of a run. */
+struct balance {
+    double target, last;
+};
+
+static inline double within(double value, double limit)
+{
+    return value > limit ? limit : value < -limit ? -limit : value;
+}
+
+/* The force on the cart, N. Time is the bench's: messages may have been lost on the way. */
+static inline double force(struct balance *law, const struct cart_signals *now)
+{
+    const double step = RATE * (now->time - law->last);
+    law->last = now->time;
+    law->target += within(GOAL - law->target, step);
+    return within(10.0 * (now->q_cart - law->target) + 63.5 * now->q_pole + 10.8 * now->v_cart + 14.6 * now->v_pole,
+                  LIMIT);
+}
+
+#endif
