@@ -23,6 +23,7 @@ REQUIRED = {
     "limberjack/hil/code/messages.h.in",
     "limberjack/examples/controllers/balance_tcp.m",
     "limberjack/examples/controllers/cart_messages.h",
+    "limberjack/examples/starts/arm.yaml",
     "limberjack/examples/space_manipulator.yaml",
     "limberjack/examples/modes/boom.yaml",
     "limberjack/examples/modes/cassini_bus.npz",

@@ -9,7 +9,7 @@
 #define LIMIT 20.0 /* N */
 
 /* What the law remembers; {0} at the start of a run. */
-struct balance {
+struct law {
     double target, last;
 };
 
@@ -18,14 +18,14 @@ static inline double within(double value, double limit)
     return value > limit ? limit : value < -limit ? -limit : value;
 }
 
-/* The force on the cart, N. Time is the bench's: messages may have been lost on the way. */
-static inline double force(struct balance *law, const struct cart_signals *now)
+/* Commands from signals. Time is the bench's: messages may have been lost on the way. */
+static inline void control(struct law *law, const struct cart_signals *now, struct cart_commands *commands)
 {
     const double step = RATE * (now->time - law->last);
     law->last = now->time;
     law->target += within(GOAL - law->target, step);
-    return within(10.0 * (now->q_cart - law->target) + 63.5 * now->q_pole + 10.8 * now->v_cart + 14.6 * now->v_pole,
-                  LIMIT);
+    commands->drive = within(
+        10.0 * (now->q_cart - law->target) + 63.5 * now->q_pole + 10.8 * now->v_cart + 14.6 * now->v_pole, LIMIT);
 }
 
 #endif

@@ -9,7 +9,6 @@ import numpy as np
 from limberjack.hil.devices.device import Wiring
 
 GOAL, RATE = 0.5, 0.2  # where the cart is to go, m, and how fast its target moves, m/s
-GAINS = (10.0, 63.5, 10.8, 14.6)  # N/m, N/rad, N·s/m, N·s/rad
 LIMIT = 20.0  # N
 
 
@@ -23,7 +22,7 @@ def controller(wiring: Wiring) -> Callable[[float, np.ndarray], list[float]]:
         step, last = RATE * (time - last), time
         target += min(max(GOAL - target, -step), step)
         cart, pole, cart_rate, pole_rate = signals.tolist()
-        force = GAINS[0] * (cart - target) + GAINS[1] * pole + GAINS[2] * cart_rate + GAINS[3] * pole_rate
+        force = 10.0 * (cart - target) + 63.5 * pole + 10.8 * cart_rate + 14.6 * pole_rate
         return [min(max(force, -LIMIT), LIMIT)]
 
     return law

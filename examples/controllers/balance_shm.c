@@ -39,7 +39,7 @@ static void serve(struct cart_memory *memory)
 {
     struct cart_signals now, last = {0};
     struct cart_commands commands = {0};
-    struct balance law = {0};
+    struct law law = {0};
     uint8_t data[CART_SIGNALS_BYTES], answer[CART_COMMANDS_BYTES];
     while (!ended) {
         if (!cart_read(memory, data)) {
@@ -53,7 +53,7 @@ static void serve(struct cart_memory *memory)
             continue;
         }
         last = now;
-        commands.drive = force(&law, &now);
+        control(&law, &now, &commands);
         cart_pack(&commands, &now, answer);
         cart_write(memory, answer);
         answered++;

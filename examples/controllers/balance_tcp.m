@@ -50,10 +50,10 @@ while toc(heard) < idle
         [now, why] = m.unpack(message);
         if isempty(why) && m.newer(now, last)
             if isempty(last) || now.session ~= last.session % the bench begins a run
-                law = struct('target', 0, 'last', 0);
+                law = [];
             end
             last = now;
-            [commands.drive, law] = force(law, now);
+            [commands, law] = control(law, now, commands);
             [answer, commands] = m.pack(commands, now);
             write(link, answer);
             counts(1) = counts(1) + 1;
@@ -66,11 +66,14 @@ end
 fprintf('%d answered, %d refused\n', counts);
 end
 
-function [newton, law] = force(law, now)
-% The force on the cart, N. Time is the bench's: messages may have been lost on the way.
+function [commands, law] = control(law, now, commands)
+% Commands from signals. Time is the bench's: messages may have been lost on the way.
+if isempty(law)
+    law = struct('target', 0, 'last', 0);
+end
 step = 0.2 * (now.time - law.last); % the target moves at 0.2 m/s to its goal at 0.5 m
 law.last = now.time;
 law.target = law.target + min(max(0.5 - law.target, -step), step);
-newton = 10.0 * (now.q_cart - law.target) + 63.5 * now.q_pole + 10.8 * now.v_cart + 14.6 * now.v_pole;
-newton = min(max(newton, -20), 20);
+force = 10.0 * (now.q_cart - law.target) + 63.5 * now.q_pole + 10.8 * now.v_cart + 14.6 * now.v_pole;
+commands.drive = min(max(force, -20), 20);
 end

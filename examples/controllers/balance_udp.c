@@ -45,7 +45,7 @@ static void serve(int link)
 {
     struct cart_signals now, last = {0};
     struct cart_commands commands = {0};
-    struct balance law = {0};
+    struct law law = {0};
     struct pollfd waiting = {.fd = link, .events = POLLIN};
     unsigned long answered = 0, refused = 0;
     while (!ended && poll(&waiting, 1, IDLE_MS) > 0) {
@@ -58,9 +58,9 @@ static void serve(int link)
             continue;
         }
         if (now.session != last.session) /* the bench begins a run */
-            law = (struct balance){0};
+            law = (struct law){0};
         last = now;
-        commands.drive = force(&law, &now);
+        control(&law, &now, &commands);
         cart_pack(&commands, &now, answer);
         sendto(link, answer, sizeof answer, 0, (struct sockaddr *)&bench,
                length); /* lost like any datagram: no matter */

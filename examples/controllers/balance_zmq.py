@@ -14,25 +14,25 @@ import time
 import msgpack
 import zmq
 
-GOAL, RATE = 0.5, 0.2  # where the cart is to go, m, and how fast its target moves, m/s
-GAINS = (10.0, 63.5, 10.8, 14.6)  # N/m, N/rad, N·s/m, N·s/rad
-LIMIT = 20.0  # N
 IDLE_S = 60.0
 
 
 class Law:
     """The control law of one run; what it remembers is reset with the run."""
 
+    GOAL, RATE = 0.5, 0.2  # where the cart is to go, m, and how fast its target moves, m/s
+    LIMIT = 20.0  # N
+
     def __init__(self) -> None:
         self.target = self.last = 0.0
 
     def commands(self, now: float, signals: dict[str, float]) -> dict[str, float]:
         """Commands by name from simulated time, s, and signals by name."""
-        step, self.last = RATE * (now - self.last), now
-        self.target += min(max(GOAL - self.target, -step), step)
-        force = GAINS[0] * (signals["q.cart"] - self.target) + GAINS[1] * signals["q.pole"]
-        force = force + GAINS[2] * signals["v.cart"] + GAINS[3] * signals["v.pole"]
-        return {"drive": min(max(force, -LIMIT), LIMIT)}
+        step, self.last = self.RATE * (now - self.last), now
+        self.target += min(max(self.GOAL - self.target, -step), step)
+        force = 10.0 * (signals["q.cart"] - self.target) + 63.5 * signals["q.pole"]
+        force = force + 10.8 * signals["v.cart"] + 14.6 * signals["v.pole"]
+        return {"drive": min(max(force, -self.LIMIT), self.LIMIT)}
 
 
 def newest(socket: zmq.Socket) -> dict | None:

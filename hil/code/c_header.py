@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib.resources import files
 
-from limberjack.hil.code.forms import CHECKS, Form, Forms, Place
+from limberjack.hil.code.forms import CHECKS, Form, Forms, Place, comment
 from limberjack.hil.devices.message_layout import integer_range
 
 _LARGEST = {"f32": 3.4028234663852886e38, "u64": 18446744073709549568.0, "i64": 9223372036854774784.0}
@@ -38,7 +38,7 @@ def _part(file: str, forms: Forms) -> str:
     text = (files("limberjack.hil.code") / file).read_text(encoding="utf-8")
     big = forms.layout.byte_order == "big"
     found = {
-        "origin": forms.origin,
+        "origin": comment(forms.origin),
         "name": forms.name,
         "NAME": forms.name.upper(),
         "signals_bytes": str(forms.signals.size),
@@ -70,10 +70,7 @@ def _struct(forms: Forms, form: Form) -> str:
     lines = [f"/* {said} */", f"struct {forms.name}_{form.part} {{"]
     for place in form.shown:
         kind = "double" if place.field.use in ("value", "time") else _integer(place)
-        if place.field.use == "value":
-            about = f"{place.field.name}, {place.unit or '-'}"
-        else:
-            about = _ABOUT[place.field.use]
+        about = _ABOUT.get(place.field.use) or place.about
         lines.append(f"    {kind} {place.label}; /* {about} */")
     return "\n".join([*lines, "};", ""])
 

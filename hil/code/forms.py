@@ -30,6 +30,11 @@ class Place:
     label: str
     unit: str
 
+    @property
+    def about(self) -> str:
+        """What stands there, for a comment in any language."""
+        return comment(f"{self.field.name or self.field.use}, {self.unit or '-'}")
+
 
 @dataclass(frozen=True)
 class Form:
@@ -92,6 +97,11 @@ def forms_of(
     commands = form_of("commands", layout.commands, dict(zip(wiring.commands, command_units)))
     memory = rest.partition("?")[0] if carrier == "memory" else ""
     return Forms(identifier(name), origin, layout, signals, commands, carrier, memory)
+
+
+def comment(text: str) -> str:
+    """Text that ends no comment of C."""
+    return text.replace("*/", "* /").replace("/*", "/ *")
 
 
 def identifier(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The commands for those who connect a controller of their own: messages."""
+"""The commands for those who start something of their own: new, and messages of controllers."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from limberjack.commands.parsing import command
+from limberjack.engine.common.nearest import nearest
+
+#: what `new` writes → the kinds of it, the default first; the files of each are in commands/new.py
+KINDS = {"model": ("arm", "satellite"), "controller": ("python", "zmq", "udp", "shm", "octave")}
 
 
 def _messages(commands: Any) -> None:
@@ -26,4 +30,34 @@ def _messages(commands: Any) -> None:
     parser.add_argument("-o", "--out", type=Path, metavar="FILE", help=text)
 
 
-CONTROLLER_COMMANDS = (_messages,)
+def _new(commands: Any) -> None:
+    def work(options: argparse.Namespace) -> None:
+        from limberjack.commands.new import new
+
+        new(options.what, options.name, _kind(parser, options), options.model)
+
+    text = "write a model, a scenario or a controller to start from, which run at once; nothing is written over"
+    parser = command(commands, "new", work, text)
+    parser.add_argument("what", choices=("model", "scenario", "controller"), help="what to write")
+    parser.add_argument("name", metavar="NAME", help="its name: of NAME.yaml, of a controller's folder")
+    listed = "; ".join(f"{what}: {', '.join(kinds)}" for what, kinds in KINDS.items())
+    parser.add_argument("--kind", metavar="KIND", help=f"{listed} (default: the first)")
+    text = "of a scenario or controller: your model (default: one that comes with it)"
+    parser.add_argument("--model", type=Path, metavar="MODEL", help=text)
+
+
+def _kind(parser: Any, options: argparse.Namespace) -> str | None:
+    """The kind, checked; an error of the command line for one that there is not."""
+    kinds: tuple[str, ...] = KINDS.get(options.what, ())
+    kind: str | None = options.kind
+    if kind is not None and kind not in kinds:
+        near = nearest(kind, kinds)
+        known = f"choose from {', '.join(kinds)}" if kinds else f"a {options.what} has no kinds; leave it out"
+        meant = f"did you mean '{near[0]}'?" if near else known
+        parser.error(f"argument --kind: '{kind:.100}': {meant}")
+    if options.model is not None and options.what == "model":
+        parser.error("argument --model: belongs to scenarios and controllers; leave it out")
+    return kind
+
+
+CONTROLLER_COMMANDS = (_new, _messages)

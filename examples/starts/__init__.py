@@ -1,0 +1,1 @@
+"""What `limberjack new` writes models and scenarios from."""
