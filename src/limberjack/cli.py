@@ -161,17 +161,17 @@ def _run(commands: Any) -> None:
 
 def _info(commands: Any) -> None:
     def work(options: argparse.Namespace) -> None:
-        from limberjack.commands.info import info, signals
+        from limberjack.commands.info import info, parameters, signals
 
-        if options.signals:
-            signals(options.model, load_options(options))
-        else:
-            info(options.model, load_options(options))
+        show = signals if options.signals else parameters if options.parameters else info
+        show(options.model, load_options(options))
 
     text = "what a model holds: tree, loops and aggregated nodes, coordinates, masses, drives, sensors"
     parser = _command(commands, "info", work, text)
     model_options(parser)
-    parser.add_argument("--signals", action="store_true", help="instead, every signal with its unit and range")
+    names = parser.add_mutually_exclusive_group()
+    names.add_argument("--signals", action="store_true", help="instead, every signal with its unit and range")
+    names.add_argument("--parameters", action="store_true", help="instead, every parameter with its unit and value")
 
 
 def _graph(commands: Any) -> None:

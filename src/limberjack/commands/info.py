@@ -17,10 +17,13 @@ from limberjack.commands.info_loops import group_labels, plan_of, print_loops
 from limberjack.commands.tables import new_table
 from limberjack.engine.common.errors import ModelWarning
 from limberjack.engine.model.alarms import Bounds
+from limberjack.engine.model.build import build
 from limberjack.engine.model.catalogue.catalogue import SIGNALS, catalogue
+from limberjack.engine.model.catalogue.parameters import parameter_measures
 from limberjack.engine.model.elements.facts import facts_of
 from limberjack.engine.model.load import load
 from limberjack.engine.model.system import Body, Dof, Hinge, System
+from limberjack.engine.tables.measures import MEASURES
 from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 
 
@@ -59,6 +62,17 @@ def signals(model: Path, load_options: dict[str, Any]) -> None:
         bounded = math.isfinite(number.low) or math.isfinite(number.high)
         limits = f"{number.low:g} … {number.high:g}" if bounded else "-"
         table.add_row(number.id, number.unit or "-", limits, number.text)
+    open_console().print(table)
+
+
+def parameters(model: Path, load_options: dict[str, Any]) -> None:
+    """Print the name of every parameter that scenarios and clients may set, with its unit and the model's value."""
+    system = load(model, **load_options)
+    plant, measures = build(system), parameter_measures(system)
+    table = new_table("parameters", "name", "unit", "value", folding=(0,))
+    for name, place in plant.parameters.items():
+        unit = MEASURES[measures[name]].unit if measures[name] else ""
+        table.add_row(name, unit or "-", f"{plant.floats[place]:g}")
     open_console().print(table)
 
 

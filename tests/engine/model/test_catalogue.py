@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from itertools import groupby
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,13 +15,13 @@ from limberjack.engine.algebra.rotations import from_quaternion
 from limberjack.engine.model.catalogue.catalogue import GROUPS, SIGNALS, catalogue, units
 from limberjack.engine.model.catalogue.number import Number
 from limberjack.engine.tables.measures import MEASURES, RATES
+from limberjack.hil.signals import Signals
 from tests.bridge.telemetry.random_models import random_model
 from tests.engine.full_model import full_model
 from tests.engine.kernels.flexible.models import boom
 from tests.fmu.closed_model import docking
 from tests.fmu.device_model import ELASTIC, equipped
 
-ARM = Path(__file__).resolve().parents[3] / "examples" / "space_manipulator.yaml"
 MODELS = {"full": full_model, "equipped": equipped, "docking": docking, "boom": boom, "random": lambda: random_model(3)}
 
 
@@ -142,9 +142,32 @@ def test_groups_are_chosen_in_the_order_asked_for():
         lj.catalogue("arm.yaml")
 
 
-def test_info_lists_every_signal_with_its_unit(capsys):
-    assert main(["info", str(ARM), "--signals"]) == 0
-    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
-    shown = {row[0]: row[1] for row in rows if len(row) > 1}
-    for number in catalogue(lj.load(ARM), *SIGNALS):
-        assert shown[number.id] == (number.unit or "-")
+def listed(capsys, monkeypatch, system: lj.System, option: str) -> dict[str, list[str]]:
+    """The cells behind each name of a list of `limberjack info`; names may have spaces, columns two at least."""
+    monkeypatch.setattr("limberjack.commands.info.load", lambda *_, **__: system)
+    assert main(["info", "m.yaml", option]) == 0
+    rows = [re.split(r"\s{2,}", line.strip()) for line in capsys.readouterr().out.splitlines()[4:]]
+    return {row[0]: row[1:] for row in rows if len(row) > 1}
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_info_lists_every_signal_with_its_unit_and_meaning(model, capsys, monkeypatch):
+    system = MODELS[model]()
+    found = listed(capsys, monkeypatch, system, "--signals")
+    numbers = catalogue(system, *SIGNALS)
+    assert list(found) == [number.id for number in numbers]
+    for number in numbers:
+        assert (found[number.id][0], found[number.id][-1]) == (number.unit or "-", number.text)
+    bench = Signals(lj.Simulation(system))
+    assert set(bench.names) <= set(found)
+    assert [found[name][0] for name in bench.names] == [unit or "-" for unit in bench.units]
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_info_lists_every_parameter_with_its_value(model, capsys, monkeypatch):
+    simulation = lj.Simulation(MODELS[model]())
+    found = listed(capsys, monkeypatch, simulation.system, "--parameters")
+    assert list(found) == list(simulation.parameters)
+    assert {name: row[1] for name, row in found.items()} == {n: f"{x:g}" for n, x in simulation.parameters.items()}
+    assert found["gravity.x"][0] == "m/s²"
+    assert {name for name, row in found.items() if name.startswith("body.") and row[0] != "kg"} == set()
