@@ -65,13 +65,20 @@ def check_sensors(system: System, locate: Locate) -> None:
         if sensor.target not in named[kind]:
             missing = _KINDS.get(kind, kind)
             what = f"sensor '{sensor.name}' of type {sensor.type} measures '{sensor.target}', which is no {missing}"
-            refuse(sensor, "target", what, _choose(targets[kind]), locate)
+            refuse(sensor, "target", what, _choose(targets[kind]) + _measured(sensor.target, named), locate)
         for suffix in SENSOR_TYPES[sensor.type].suffixes:
             output = sensor.name + suffix
             if output in seen:
                 what = f"sensors '{seen[output]}' and '{sensor.name}' both have the output '{output}'"
                 refuse(sensor, "name", what, "Rename one of the sensors", locate)
             seen[output] = sensor.name
+
+
+def _measured(target: str, named: dict[str, set[str]]) -> str:
+    """Which types measure what has this name, where there is something."""
+    kind = next((kind for kind, names in named.items() if target in names), None)
+    types = [name for name, each in SENSOR_TYPES.items() if each.target == kind]
+    return f", or, for the {_KINDS.get(kind, kind)} '{target}', one of the types: {', '.join(types)}" if kind else ""
 
 
 def check_interface(system: System) -> None:

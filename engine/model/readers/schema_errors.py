@@ -204,6 +204,8 @@ def _unknown_field(field: str, path: Path, document: Document) -> tuple[str, str
         return f"'{field}' is no field of a {kind}", _meant(field, close)
     if path[0] == "shapes" and len(path) == 3:
         return f"'{field}' is no field of a {owner.get('type')}", _meant(field, close)
+    if hinge_type in HINGE_TYPES and field in ("lower", "upper"):
+        return f"'{field}' is no field of a {hinge_type} hinge", "Write limits: {lower: …, upper: …}"
     if hinge_type in HINGE_TYPES:
         return f"'{field}' is no field of a {hinge_type} hinge", _meant(field, close)
     return f"unknown field '{field}'", _meant(field, close)
