@@ -118,13 +118,26 @@ def test_plot_of_an_incomplete_log_is_refused(text: str, tmp_path: Path, capsys:
     assert len(error.splitlines()) == 1
 
 
-def test_the_table_of_a_bench_is_no_log_and_its_record_is_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    table = tmp_path / "signals.csv"
+def test_plot_takes_folders_and_the_table_of_a_bench(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = "0,1,2\n1,2,3\n"
+    for folder, name, head in (("run", "log.csv", HEADER), ("bench", "signals.csv", "time,q.a,output.b\n")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / name).write_text(head + (rows if folder == "bench" else "0,1,1,1,1,1\n1,2,2,2,2,2\n"))
+        assert main(["plot", str(tmp_path / folder)]) == 0
+        picture = tmp_path / folder / name.replace(".csv", ".png")
+        assert capsys.readouterr().out == f"{picture}\n"
+        assert picture.stat().st_size > 5000
+    assert main(["plot", str(tmp_path / "bench"), "--signals", "q.b"]) == 2
+    assert "did you mean 'q.a'?" in capsys.readouterr().err
+    assert main(["plot", str(tmp_path)]) == 2
+    assert "the folder has no log.csv or record.mcap or signals.csv" in capsys.readouterr().err
+
+
+def test_tables_that_are_no_logs_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = tmp_path / "log.csv"
     table.write_text("time,q.a\n0,1\n")
     assert main(["plot", str(table)]) == 2
-    assert "or of a bench its record.mcap" in capsys.readouterr().err
+    assert "or of a bench its record.mcap or signals.csv" in capsys.readouterr().err
     assert main(["replay", str(tmp_path / "none.mcap")]) == 2
     assert "none.mcap: the file does not exist" in capsys.readouterr().err
 

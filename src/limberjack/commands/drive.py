@@ -122,7 +122,7 @@ def _control(job: Job, engine: EngineProcess, dt: float, console: Console) -> fl
         "real_time": job.real_time,
     }
     command = [sys.executable, "-W", "ignore", "-m", "limberjack.commands.controller", json.dumps(order)]
-    starting, driving = "the controller starts; the first time it compiles as well", "controller drives the joints"
+    starting, driving = "the controller starts", "controller drives the joints"
     columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:3.0f} %")
     if not console.is_terminal:
         console.print(starting)

@@ -70,7 +70,7 @@ def read_csv(path: Path) -> dict[str, np.ndarray]:
         if table.shape[1] != len(names):
             raise ValueError(f"it names {len(names)} columns and has {table.shape[1]}")
     except (ValueError, csv.Error) as error:
-        remedy = "give the log.csv of 'limberjack run', or of a bench its record.mcap"
+        remedy = "give the log.csv of 'limberjack run', or of a bench its record.mcap or signals.csv"
         raise ArgumentError(f"{path}: not a log of a run: {error}; {remedy}.") from None
     return {name: table[:, i] for i, name in enumerate(names)}
 

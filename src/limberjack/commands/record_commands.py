@@ -16,7 +16,9 @@ def _plot(commands: Any) -> None:
         plot(options.log, options.out, options.signals)
 
     parser = command(commands, "plot", work, "plot the log of a run, or the record of a bench")
-    parser.add_argument("log", type=Path, metavar="LOG", help="log.csv of a results folder; .mcap or .parquet record")
+    parser.add_argument(
+        "log", type=Path, metavar="LOG", help="results folder, its log.csv or signals.csv; record (.mcap, .parquet)"
+    )
     parser.add_argument("-o", "--out", type=Path, help="PNG file (default: beside the log)")
     text = "signals of a record by name, such as 'q.*' (repeatable; default: all)"
     parser.add_argument("--signals", action="append", metavar="PATTERN", help=text)

@@ -20,6 +20,9 @@ from limberjack.engine.model.load import load
 
 DEMO_MODEL, DEMO_SECONDS, GRASP_MODEL = "space_manipulator.yaml", 30.0, "satellite_grasp.yaml"
 PICTURES, RECORDS = (".png", ".pdf", ".svg"), (".mcap", ".parquet")
+#: the table that a bench writes, without units; what a results folder holds to plot, the first of these
+BENCH_TABLE = "signals.csv"
+PLOTTED = ("log.csv", "record.mcap", BENCH_TABLE)
 
 
 def demo(folder: Path, part: str = "all") -> None:
@@ -92,15 +95,26 @@ def plot(log: Path, out: Path | None, signals: list[str] | None = None) -> None:
     from limberjack.commands.record import read_csv
     from limberjack.commands.record_plot import plot_record
 
+    log = _in_folder(log) if log.is_dir() else log
     target = out or log.with_suffix(".png")
     if target.suffix.lower() not in PICTURES:
         raise ArgumentError(f"{target}: not a picture that can be drawn; end its name in {', '.join(PICTURES)}.")
     if not log.is_file():
-        raise ArgumentError(f"{log}: there is no such log; give the log.csv of a results folder, or a record.")
-    if log.suffix.lower() in RECORDS:
+        raise ArgumentError(f"{log}: there is no such log; give a results folder, its log.csv, or a record.")
+    if log.suffix.lower() in RECORDS or log.name == BENCH_TABLE:
         plot_record(log, signals, target)
     elif signals:
-        raise ArgumentError(f"{log}: --signals chooses from records ({', '.join(RECORDS)}); leave it out.")
+        raise ArgumentError(
+            f"{log}: --signals chooses from records ({', '.join(RECORDS)}) and {BENCH_TABLE}; leave it out."
+        )
     else:
         plot_log(read_csv(log), log.parent.name, target)
     print(target)
+
+
+def _in_folder(folder: Path) -> Path:
+    """What can be plotted of a results folder. ArgumentError if there is nothing."""
+    for name in PLOTTED:
+        if (folder / name).is_file():
+            return folder / name
+    raise ArgumentError(f"{folder}: the folder has no {' or '.join(PLOTTED)}; give the results folder of a run.")

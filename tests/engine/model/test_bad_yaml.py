@@ -77,7 +77,7 @@ CASES = [
     ("name: wrist_1", "name: shoulder", "wrist.angle1", "actuators[1].name", "used twice"),
     ("name: wrist_1", "name: shoulder.rate", "shoulder.rate", "actuators[1].name", "both take the command"),
     ("type: gyro", "type: giro", "type: giro", "sensors[0].type", "unknown type 'giro'"),
-    ("type: gyro, target: base", "type: rate, target: base", "rate, target", "target", "for the node 'base', one of the"),
+    ("type: gyro, target: base", "type: rate, target: base", "rate, target", "target", "for the node 'base', one"),
     ("type: gyro, target: base", "type: gyro, target: foot", "target: foot", "sensors[0].target", "which is no node"),
     ("type: reaction, target: wrist", "type: rate, target: base", "wrist_load", "sensors[1].target", "no velocity"),
     ("name: wrist_load", "name: base_rate", "type: reaction", "sensors[1].name", "used twice"),
