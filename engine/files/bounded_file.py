@@ -8,9 +8,11 @@ from __future__ import annotations
 import os
 import stat
 import struct
+from itertools import islice
 from pathlib import Path
 
 from limberjack.engine.common.errors import ModelError
+from limberjack.engine.common.nearest import MOST_NAMES, nearest
 
 #: of text that people write: models, scenarios, campaigns, layouts
 MAX_BYTES = 16 * 1024 * 1024
@@ -36,10 +38,21 @@ def size_of(path: Path, most: int = MAX_BYTES, remedy: str = "Give a smaller fil
     try:
         found = path.stat()
     except FileNotFoundError:
-        raise ModelError("the file does not exist", where=str(path), remedy="Check the path") from None
+        raise ModelError("the file does not exist", where=str(path), remedy=f"Check the path{_meant(path)}") from None
     except (OSError, ValueError) as error:
         raise ModelError(f"cannot read the file: {error}", where=str(path), remedy="Check path and rights") from None
     return _checked(found, path, most, remedy)
+
+
+def _meant(path: Path) -> str:
+    """The file of the same kind beside it that may have been meant, as the end of a sentence; "" if there is none."""
+    try:
+        with os.scandir(path.parent) as entries:
+            names = [entry.name for entry in islice(entries, MOST_NAMES) if entry.name.endswith(path.suffix)]
+    except (OSError, ValueError):
+        return ""
+    near = nearest(path.name, names)
+    return f"; did you mean '{path.parent / near[0]}'?" if near else ""
 
 
 def read_bytes(path: Path, most: int = MAX_BYTES, remedy: str = "Give a smaller file") -> bytes:

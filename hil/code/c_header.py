@@ -163,7 +163,9 @@ def _pack(forms: Forms) -> str:
 
 def _filled(forms: Forms) -> Iterator[str]:
     """What commands take over from the signals that they answer."""
-    integers = {place.field.use: _integer(place) for place in forms.commands.shown if place.field.type[0] != "f"}
+    integers: dict[str, str] = {
+        place.field.use: _integer(place) for place in forms.commands.shown if place.field.type[0] != "f"
+    }
     for use, source in (("session", "session"), ("answer", "sequence"), ("time", "time")):
         if forms.commands.has(use) and forms.signals.has(source):
             cast = f"({integers[use]})" if use != "time" else ""

@@ -62,3 +62,15 @@ def test_beginnings_of_options_and_values_in_one_word_are_no_errors():
     found = _parser().parse_args(["check", "m.yaml", "--grav", "0", "0", "-9.81"])
     assert found.gravity == [0.0, 0.0, -9.81]
     assert str(_parser().parse_args(["plot", "a.csv", "-ofoo.png"]).out) == "foo.png"
+
+
+@pytest.mark.parametrize("command", ["check", "info", "hil", "campaign", "export", "messages"])
+def test_the_nearest_file_is_offered_for_one_that_is_not_there(command, tmp_path, capsys):
+    (tmp_path / "slew.yaml").touch()
+    (tmp_path / "slwe.urdf").touch()
+    assert main([command, str(tmp_path / "slwe.yaml")]) == 2
+    told = capsys.readouterr().err
+    assert "slwe.yaml: the file does not exist. Check the path; did you mean" in told
+    assert f"did you mean '{tmp_path / 'slew.yaml'}'?" in told
+    assert main([command, str(tmp_path / "quite_another.yaml")]) == 2
+    assert "quite_another.yaml: the file does not exist. Check the path.\n" in capsys.readouterr().err

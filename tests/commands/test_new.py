@@ -132,8 +132,8 @@ def test_nothing_is_written_over(folder, capsys):
             "'signal' is a module of Python, which a file of this name would hide; take 'my_signal'.",
         ),
         ("model nowhere/arm", "nowhere: there is no such folder; make it first."),
-        ("scenario s --model arn.yaml", "arn.yaml: there is no such model; did you mean arm.yaml?"),
-        ("scenario s --model other.urdf", "'limberjack new model NAME' writes one."),
+        ("scenario s --model arn.yaml", "arn.yaml: the file does not exist. Check the path; did you mean 'arm.yaml'?"),
+        ("scenario s --model other.urdf", "other.urdf: the file does not exist. Check the path.\n"),
         ("controller c --model still.yaml", "the model still takes no commands; give it actuators"),
     ],
 )

@@ -15,7 +15,7 @@ from limberjack.commands.messages import wired_devices, write_code
 from limberjack.commands.new_laws import laws
 from limberjack.commands.new_scenario import Link, of_a_model
 from limberjack.engine.common.errors import ArgumentError
-from limberjack.engine.common.nearest import nearest
+from limberjack.engine.files.bounded_file import size_of
 from limberjack.engine.model.load import load
 from limberjack.hil.scenario.scenario_file import load_scenario
 
@@ -41,7 +41,7 @@ def new(what: str, name: str, kind: str | None, model: Path | None) -> None:
     if not place.parent.is_dir():
         raise ArgumentError(f"{place.parent}: there is no such folder; make it first.")
     if model is not None:
-        _check_model(model)
+        size_of(model)
     if what == "controller":
         _controller(place, kind or "python", model)
     elif what == "model":
@@ -61,17 +61,6 @@ def _check_name(name: str, what: str) -> None:
         raise ArgumentError(f"'{name}' is no name for a {what}: use letters, digits and _, for example '{better}'.")
     if what == "controller" and name in _PYTHON_TAKEN:
         raise ArgumentError(f"'{name}' is a module of Python, which a file of this name would hide; take 'my_{name}'.")
-
-
-def _check_model(model: Path) -> None:
-    """ArgumentError with the nearest file where there is none."""
-    if model.is_file():
-        return
-    near: list[str] = []
-    if model.parent.is_dir():
-        near = nearest(model.name, [path.name for path in model.parent.iterdir() if path.is_file()])
-    hint = f"did you mean {model.parent / near[0]}?" if near else "'limberjack new model NAME' writes one."
-    raise ArgumentError(f"{model}: there is no such model; {hint}")
 
 
 def _scenario(place: Path, model: Path | None) -> None:
