@@ -7,6 +7,7 @@ The program stays in the user's cache and is made again when one of its files, o
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.util
 import os
@@ -23,6 +24,8 @@ from platformdirs import user_cache_path
 from limberjack.engine.common.errors import ArgumentError, ExitCode, LimberjackError, MissingExtraError
 
 BUILD_SECONDS = 300.0
+#: programs in the user's cache
+MOST_KEPT = 64
 #: C with POSIX; without contraction to fused multiply-adds, so that every compiler gives the same bits
 FLAGS = ("-std=c11", "-D_DEFAULT_SOURCE", "-D_POSIX_C_SOURCE=200809L", "-O2", "-Wall", "-Wextra", "-ffp-contract=off")
 
@@ -61,7 +64,17 @@ def compiled(sources: Sequence[Path]) -> Path:
         program.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=program.parent) as folder:
             os.replace(compile_program(sources, Path(folder, name)), program)
+    os.utime(program)
+    _forget_old(program.parent)
     return program
+
+
+def _forget_old(folder: Path) -> None:
+    """Keep the programs that were used last; one that runs goes on running."""
+    with contextlib.suppress(OSError):  # another run may be forgetting them too
+        kept = sorted((path for path in folder.iterdir() if path.is_file()), key=lambda path: path.stat().st_mtime_ns)
+        for path in kept[:-MOST_KEPT]:
+            path.unlink()
 
 
 def main(words: Sequence[str]) -> int:

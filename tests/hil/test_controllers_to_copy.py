@@ -213,6 +213,16 @@ def test_programs_in_c_say_what_is_wrong(tmp_path):
         assert told in done.stderr
 
 
+def test_of_programs_those_used_last_are_kept(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr("limberjack.hil.c_program.MOST_KEPT", 2)
+    made = {}
+    for name in ("a", "b", "a", "c"):
+        (tmp_path / f"{name}.c").write_text("int main(void) { return 0; }\n")
+        made[name] = compiled([tmp_path / f"{name}.c"])
+    assert {name for name, program in made.items() if program.exists()} == {"a", "c"}
+
+
 def test_a_changed_header_makes_the_program_again(tmp_path):
     (tmp_path / "a.c").write_text('#include <stdio.h>\n#include "a.h"\nint main(void) { puts(TEXT); return 0; }\n')
     said = []

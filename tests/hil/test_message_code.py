@@ -59,9 +59,14 @@ class Pair:
         self.commands = Message(layout, "commands", wiring.commands, b"")
 
 
-@pytest.fixture(params=SEEDS)
+@pytest.fixture(params=SEEDS, scope="module")
 def pair(request):
     return Pair(*random_layout(request.param))
+
+
+@pytest.fixture(scope="module")
+def library(pair, tmp_path_factory):
+    return as_c(pair, tmp_path_factory.mktemp("code"))
 
 
 def numbers(seed: int) -> np.ndarray:
@@ -115,11 +120,10 @@ def unpacked(library: ctypes.CDLL, data: bytes, count: int) -> tuple[str, np.nda
     return (why or b"").decode(), values
 
 
-def test_c_reads_and_writes_what_the_bench_does(pair, tmp_path):
-    library = as_c(pair, tmp_path)
+def test_c_reads_and_writes_what_the_bench_does(pair, library):
     frame = framer(pair.layout.framing, pair.commands).frame
     buffer = ctypes.create_string_buffer(4096)
-    for i in range(40):
+    for i in range(40):  # the first to use the library: it counts from 0
         head = Head(sequence=i + 1, session=2**63 - 5 - i, time=0.001 * i)
         data = pair.signals.pack(head, numbers(i))
         assert pair.signals.unpack(data) == ""
@@ -133,8 +137,8 @@ def test_c_reads_and_writes_what_the_bench_does(pair, tmp_path):
         assert buffer.raw[:size] == frame(pair.commands.pack(said, wanted))
 
 
-def test_c_refuses_what_the_bench_refuses(pair, tmp_path):
-    library, rng = as_c(pair, tmp_path), np.random.default_rng(1)
+def test_c_refuses_what_the_bench_refuses(pair, library):
+    rng = np.random.default_rng(1)
     good = pair.signals.pack(Head(1, 0, 7, 0.5), numbers(3))
     bad = [b"", good[:-1], good + b"\0", bytes(len(good)), rng.bytes(len(good))]
     for i in range(len(good)):
@@ -148,8 +152,8 @@ def test_c_refuses_what_the_bench_refuses(pair, tmp_path):
     assert {"wrong size", "wrong constant" if pair.forms.signals.check == "none" else "wrong check"} <= told
 
 
-def test_c_finds_messages_in_a_stream_as_the_bench_does(pair, tmp_path):
-    library, rng = as_c(pair, tmp_path), np.random.default_rng(2)
+def test_c_finds_messages_in_a_stream_as_the_bench_does(pair, library):
+    rng = np.random.default_rng(2)
     bench = framer(pair.layout.framing, pair.signals)
     sent = [pair.signals.pack(Head(i, 0, 7, 0.1 * i), numbers(i)) for i in range(30)]
     stream = b"".join(
