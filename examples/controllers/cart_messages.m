@@ -102,20 +102,39 @@ data = frame(data);
 end
 
 function crc = crc32(data)
-% Of Ethernet: reflected polynomial 0xEDB88320, from and to 0xFFFFFFFF.
-persistent table
-if isempty(table)
+% Of Ethernet: reflected polynomial 0xEDB88320, from and to 0xFFFFFFFF. What each byte adds at its place is kept, and
+% then only added up: a loop over bytes would take milliseconds.
+persistent parts
+size = numel(data);
+if numel(parts) < size || isempty(parts{size})
     table = uint32(0:255);
     for bit = 1:8
         odd = bitand(table, uint32(1));
         table = bitxor(bitshift(table, -1), odd * uint32(3988292384));
     end
+    part = zeros(size, 256, 'uint32');
+    added = table;
+    start = uint32(4294967295);
+    for place = size:-1:1
+        part(place, :) = added;
+        added = bitxor(bitshift(added, -8), table(double(bitand(added, uint32(255))) + 1));
+        start = bitxor(bitshift(start, -8), table(double(bitand(start, uint32(255))) + 1));
+    end
+    part(1, :) = bitxor(part(1, :), bitxor(start, uint32(4294967295)));
+    parts{size} = part;
 end
-crc = uint32(4294967295);
-for byte = uint32(data)
-    crc = bitxor(bitshift(crc, -8), table(double(bitand(bitxor(crc, byte), uint32(255))) + 1));
+crc = summed(parts{size}((1:size) + size * double(data)));
 end
-crc = bitxor(crc, uint32(4294967295));
+
+function total = summed(words)
+% Modulo 2, bit by bit.
+while numel(words) > 1
+    if mod(numel(words), 2)
+        words(end + 1) = 0;
+    end
+    words = bitxor(words(1:2:end), words(2:2:end));
+end
+total = words;
 end
 
 function [message, rest] = next(rest)

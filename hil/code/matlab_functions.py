@@ -20,7 +20,8 @@ def matlab_functions(forms: Forms) -> str:
             "give it tcp://…?listen=true, or take C (-o FILE.h)."
         )
     parts = [_part("messages.m.in", forms), _unpack(forms), _newer(forms), _pack(forms)]
-    parts += [_part(f"{kind}.m.in", forms) for kind in sorted({forms.signals.check, forms.commands.check} - {"none"})]
+    checks = sorted({forms.signals.check, forms.commands.check} - {"none"})
+    parts += [_part(f"{kind}.m.in", forms) for kind in (*checks, *(["summed"] if checks else []))]
     kind = forms.layout.framing if forms.carrier == "stream" else "datagrams"
     return "\n".join([*parts, _part(f"{kind}.m.in", forms)])
 
