@@ -19,6 +19,7 @@ import zmq
 from limberjack.cli import main
 from limberjack.hil.c_program import FLAGS, compile_program, compiled, compiler
 from limberjack.hil.devices.device import Wiring
+from limberjack.hil.devices.framing import Cobs, uncobs
 from limberjack.hil.devices.message import Head, Message
 from limberjack.hil.devices.message_layout import default_layout
 from limberjack.hil.devices.uri import device_from
@@ -133,6 +134,32 @@ def test_udp_answers_each_datagram_once_and_nothing_else():
         running.send_signal(signal.SIGTERM)
         assert running.stdout.read() == "4 answered, 7 refused; ended by a signal\n"
     assert running.returncode == 0
+
+
+@needs_octave
+def test_octave_answers_the_newest_of_many_messages():
+    layout = default_layout(WIRED)
+    signals, commands = (Message(layout, part, getattr(WIRED, part), b"") for part in ("signals", "commands"))
+    frame = Cobs(signals.size).frame
+    sent = [frame(signals.pack(Head(i, 0, 7, 0.0), np.array([0.0, 0.001 * i, 0.0, 0.0]))) for i in range(1, 31)]
+    with socket.create_server(("127.0.0.1", 0)) as bench:
+        bench.settimeout(60.0)
+        words = ["octave-cli", "--eval", f"balance_tcp({bench.getsockname()[1]})"]
+        program = subprocess.Popen(words, cwd=FOLDER, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            link = bench.accept()[0]
+            link.settimeout(60.0)
+            link.sendall(b"".join([b"\x05junk\0", *sent]))
+            said = b""
+            while not said.endswith(b"\0"):
+                said += link.recv(1000)
+            link.close()
+        finally:
+            program.terminate()
+            program.wait(60.0)
+    assert commands.unpack(uncobs(said[:-1])) == ""
+    assert (commands.head.sequence, commands.head.answer) == (0, 30)
+    assert commands.values[0] == pytest.approx(63.5 * 0.03)
 
 
 def test_a_port_that_is_taken_is_said(capfd):
