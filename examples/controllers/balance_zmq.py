@@ -2,9 +2,9 @@
 
     python balance_zmq.py tcp://127.0.0.1:47201      the address of the device in the scenario
 
-The bench sends a map of signals each frame, we answer with a map of commands (docs/devices.md, "ZeroMQ"). Messages may
-be lost or late: each is answered on its own, and time is the bench's. We end on SIGTERM, Ctrl-C, or after IDLE_S of
-silence.
+The bench sends a map of signals each frame, we answer with a map of commands (docs/reference/devices.md, "ZeroMQ").
+Messages may be lost or late: each is answered on its own, and time is the bench's. We end on SIGTERM, Ctrl-C, or after
+IDLE_S of silence.
 """
 
 import signal

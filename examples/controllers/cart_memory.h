@@ -1,6 +1,7 @@
 /* Messages of device 'cart' of balance_shm.yaml.
  *
- * Made by 'limberjack messages'; make it again when the device's wiring or layout changes; see docs/devices.md.
+ * Made by 'limberjack messages'; make it again when the device's wiring or layout changes.
+ * How to use it: docs/reference/devices.md
  */
 /* clang-format off */
 #ifndef CART_MESSAGES_H

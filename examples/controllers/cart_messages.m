@@ -1,7 +1,8 @@
 function m = cart_messages()
 % Messages of device 'cart' of balance_octave.yaml, for MATLAB and Octave.
 %
-% Made by 'limberjack messages'; make it again when the device's wiring or layout changes; see docs/devices.md.
+% Made by 'limberjack messages'; make it again when the device's wiring or layout changes.
+% How to use it: docs/reference/devices.md
 %
 %   m = cart_messages();
 %   [message, rest] = m.next(bytes)       the first whole message of the bytes received, [] if there is none yet, the rest

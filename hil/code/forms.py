@@ -89,7 +89,7 @@ def forms_of(
     if layout.authenticate != "none":
         raise ArgumentError(
             f"device '{name}' signs its messages; make the code of the same device without key_file, and add the 32 "
-            "bytes of HMAC-SHA-256 to its messages (docs/devices.md, 'Who may command')."
+            "bytes of HMAC-SHA-256 to its messages (docs/reference/devices.md, 'Who may command')."
         )
     scheme, _, rest = uri.partition("://")
     carrier = {"udp": "datagrams", "shm": "memory"}.get(scheme, "stream")

@@ -21,7 +21,7 @@ def _messages(commands: Any) -> None:
 
     text = (
         "what a scenario's devices are sent and send, byte by byte with units, or, with -o, code for C or MATLAB and "
-        "Octave that reads and writes it; see docs/devices.md"
+        "Octave that reads and writes it; see docs/reference/devices.md"
     )
     parser = command(commands, "messages", work, text)
     parser.add_argument("scenario", type=Path, metavar="SCENARIO", help="scenario (.yaml)")

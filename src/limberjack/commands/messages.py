@@ -47,7 +47,7 @@ def messages(path: Path, device: str | None, out: Path | None) -> None:
     scenario = load_scenario(path)
     names = [spec.name for spec in scenario.spec.devices]
     if not names:
-        raise ArgumentError(f"{path}: the scenario has no devices; see docs/devices.md.")
+        raise ArgumentError(f"{path}: the scenario has no devices; see docs/reference/devices.md.")
     if device is not None:
         arguments.index_of("device", device, names)
         names = [device]
@@ -84,7 +84,8 @@ def write_code(wired: Wired, out: Path) -> Path:
     """Write FILE.h or FILE.m; returns it. ArgumentError for another ending, or a file that was not made so."""
     if wired.layout is None:
         raise ArgumentError(
-            f"{wired.origin} ({wired.uri}) has no binary messages: its numbers go by name; see docs/devices.md."
+            f"{wired.origin} ({wired.uri}) has no binary messages: its numbers go by name; "
+            "see docs/reference/devices.md."
         )
     forms = forms_of(wired.name, wired.origin, wired.layout, wired.wiring, wired.command_units, wired.uri)
     makers = {".h": c_header, ".m": matlab_functions}

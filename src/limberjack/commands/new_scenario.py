@@ -31,7 +31,7 @@ def of_a_model(name: str, system: System, model: str, link: Link | None) -> str:
     steps = max(1, round(_FRAME_S / system.dt))
     what = "a controller moves the model" if link else "the model moves by itself and by the timeline"
     lines = [
-        f"# {system.name}: {what}. Fields and units: docs/scenario-format.md",
+        f"# {system.name}: {what}. Fields and units: docs/reference/scenario-format.md",
         f"# Names of signals and commands, with units: limberjack info {model} --signals",
         "limberjack_scenario: 1",
         f"name: {name}",
