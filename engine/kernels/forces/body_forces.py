@@ -37,18 +37,10 @@ from limberjack.engine.compile.kernel import kernel, routine
 from limberjack.engine.kernels.forces.link_forces import needs_poses, push, push_links
 from limberjack.engine.kernels.nodes.dispatch import body_inertia, has_modes
 from limberjack.engine.kernels.nodes.tree import sweep_poses
+from limberjack.engine.tables import plant as t
 from limberjack.engine.tables.elements import CE_GRADIENT, CE_MU, CE_P
 from limberjack.engine.tables.flexible import MI_FULL, MI_MODES, MI_TABLE, PER_MODE, blocks_of, modal_view
-from limberjack.engine.tables.plant import (
-    B_H,
-    B_I,
-    B_M,
-    GROUNDED,
-    SLOT,
-    plant_view,
-    vectors,
-    work_view,
-)
+from limberjack.engine.tables.plant import plant_view, vectors, work_view
 
 
 @kernel
@@ -82,8 +74,8 @@ def _central_inertia(m, c, I):
 @kernel
 def _moments(plant, work, k):
     """Centre of mass and inertia about it of link k, whose mass is not zero, in its axes."""
-    m = plant.body[k, B_M]
-    h, I = body_inertia(plant, work, k, load3(plant.body[k], B_H), load6(plant.body[k], B_I))
+    m = plant.body[k, t.B_M]
+    h, I = body_inertia(plant, work, k, load3(plant.body[k], t.B_H), load6(plant.body[k], t.B_I))
     c = scale(1.0 / m, h)
     return c, _central_inertia(m, c, I)
 
@@ -144,7 +136,7 @@ def _swelling(table, at, full, n, blocks, b, eta):
 @kernel
 def _pull_modes(plant, work, k, f, c, T):
     """The modes of link k get their share of the field: f as of a body of mass 1."""
-    modal = plant.flexible.modal_int[plant.topo[k, SLOT]]
+    modal = plant.flexible.modal_int[plant.topo[k, t.SLOT]]
     parts, table, at = modal_view(modal, work.modal), plant.flexible.table, modal[MI_TABLE]
     n, blocks, full = modal[MI_MODES], blocks_of(modal[MI_MODES]), modal[MI_FULL] > 0
     g = sub(f, sym_mul(T, c))
@@ -162,7 +154,7 @@ def _attract(plant, work):
     """The central field on all links; poses are known."""
     central = plant.elements.central[0]
     for k in range(plant.topo.shape[0]):
-        m = plant.body[k, B_M]
+        m = plant.body[k, t.B_M]
         if m > 0.0:
             c, J = _moments(plant, work, k)
             e, r = _distance(plant, work, k, c)
@@ -208,8 +200,8 @@ def central_energy_routine(ints, floats, vector):
     plant, work = plant_view(ints, floats), work_view(ints, vector)
     central, energy = plant.elements.central[0], 0.0
     for k in range(plant.topo.shape[0]):
-        m = plant.body[k, B_M]
-        if m > 0.0 and not plant.topo[k, GROUNDED]:
+        m = plant.body[k, t.B_M]
+        if m > 0.0 and not plant.topo[k, t.GROUNDED]:
             c, J = _moments(plant, work, k)
             e, r = _distance(plant, work, k, c)
             T = _gradient(central, e, r)

@@ -21,34 +21,7 @@ from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.groups.loop_rows import first_probe
 from limberjack.engine.kernels.groups.paths import acts, largest_weight
 from limberjack.engine.kernels.nodes.dispatch_loops import weight
-from limberjack.engine.tables.loops import (
-    DISTANCE,
-    F_MOBILE,
-    HELD,
-    KEENLY,
-    L_FORCED,
-    L_KIND,
-    L_RANK,
-    L_ROW,
-    L_ROWS,
-    L_WALK,
-    L_WALKS,
-    LP_ROWS,
-    LP_SCALE,
-    SO_CHOICE,
-    SO_END,
-    SO_FIRST,
-    SO_FORCE,
-    SO_LEFT,
-    SO_PIVOT,
-    SO_REST,
-    SO_RIGHT,
-    SO_SCALE,
-    SO_SHARE,
-    SO_STEP,
-    SO_TAKEN,
-    SPENT,
-)
+from limberjack.engine.tables import loops as lp
 from limberjack.engine.tables.plant import NV, VI
 
 #: a row moves nothing where Λ_ii is this small beside what a row of its size could move: e is rounding (squared)
@@ -90,9 +63,9 @@ def _products(path_a, path_b, at, w, sums):
 def _block(plant, work, a, b):
     """Λ of loops a and b over all velocities that both move, and whether there are any."""
     first, second, walk = plant.loops.loop_int[a], plant.loops.loop_int[b], plant.loops.walk
-    path_a, path_b = work.loops.path[first[L_FORCED]], work.loops.path[second[L_FORCED]]
-    i, j, sums, found = first[L_WALK], second[L_WALK], _zeros(), False
-    i_stop, j_stop = i + first[L_WALKS], j + second[L_WALKS]
+    path_a, path_b = work.loops.path[first[lp.L_FORCED]], work.loops.path[second[lp.L_FORCED]]
+    i, j, sums, found = first[lp.L_WALK], second[lp.L_WALK], _zeros(), False
+    i_stop, j_stop = i + first[lp.L_WALKS], j + second[lp.L_WALKS]
     while i < i_stop and j < j_stop:
         k, other = walk[i], walk[j]
         if k == other:
@@ -135,27 +108,27 @@ def _note_probes(plant, work, l, sums):
         most = max(_element(sums[1], 1), _element(sums[2], 2), _element(sums[3], 3))
     elif probe == 3:
         most = max(_element(sums[3], 3), _element(sums[4], 4), _element(sums[5], 5))
-    work.loops.frame[l, F_MOBILE] = most
+    work.loops.frame[l, lp.F_MOBILE] = most
 
 
 @kernel
 def _row_of_blocks(plant, work, a, end):
     """Upper blocks of loop a's rows; returns where they end, at least `end`."""
     ints = plant.loops.loop_int
-    row, rows = ints[a, L_ROW], ints[a, L_ROWS]
+    row, rows = ints[a, lp.L_ROW], ints[a, lp.L_ROWS]
     end = max(end, row + rows)
     for b in range(a, ints.shape[0]):
-        if ints[b, L_FORCED] < 0:
+        if ints[b, lp.L_FORCED] < 0:
             continue
         sums = _zeros()
         if acts(plant, work, a) and acts(plant, work, b):
             found, sums = _block(plant, work, a, b)
             if found:
-                end = max(end, ints[b, L_ROW] + ints[b, L_ROWS])
+                end = max(end, ints[b, lp.L_ROW] + ints[b, lp.L_ROWS])
             if a == b:
                 _note_probes(plant, work, a, sums)
         if rows > 0:
-            _store_block(work.loops.admittance, row, rows, ints[b, L_ROW], sums)
+            _store_block(work.loops.admittance, row, rows, ints[b, lp.L_ROW], sums)
     return end
 
 
@@ -163,22 +136,26 @@ def _row_of_blocks(plant, work, a, end):
 def is_linear(plant, l, i):
     """Whether row i of loop l says something of distances."""
     a = plant.loops.loop[l]
-    if plant.loops.loop_int[l, L_KIND] == DISTANCE:
+    if plant.loops.loop_int[l, lp.L_KIND] == lp.DISTANCE:
         return True
-    return a[LP_ROWS + 3 * LANES + i] != 0.0 or a[LP_ROWS + 4 * LANES + i] != 0.0 or a[LP_ROWS + 5 * LANES + i] != 0.0
+    return (
+        a[lp.LP_ROWS + 3 * LANES + i] != 0.0
+        or a[lp.LP_ROWS + 4 * LANES + i] != 0.0
+        or a[lp.LP_ROWS + 5 * LANES + i] != 0.0
+    )
 
 
 @kernel
 def _mobility(plant, work, l, i):
     """Λ_ii of a row of loop l of its usual size."""
-    row, size = plant.loops.loop_int[l, L_ROW] + i, plant.loops.loop[l, LP_SCALE + i]
+    row, size = plant.loops.loop_int[l, lp.L_ROW] + i, plant.loops.loop[l, lp.LP_SCALE + i]
     return work.loops.admittance[row, row] * size * size
 
 
 @kernel
 def _scale_rows(plant, work, l):
     """Scales of loop l's rows, 0 for those that move nothing, and how much they move beside the others."""
-    row, rows, solve = plant.loops.loop_int[l, L_ROW], plant.loops.loop_int[l, L_ROWS], work.loops.solve
+    row, rows, solve = plant.loops.loop_int[l, lp.L_ROW], plant.loops.loop_int[l, lp.L_ROWS], work.loops.solve
     idle, linear, angular = IDLE * largest_weight(plant, work, l), 0.0, 0.0
     for i in range(rows):
         if is_linear(plant, l, i):
@@ -186,19 +163,19 @@ def _scale_rows(plant, work, l):
         else:
             angular = max(angular, _mobility(plant, work, l, i))
     if rows > 0 and first_probe(plant, l) >= 0:
-        size = plant.loops.loop[l, LP_SCALE + rows - 1]
-        linear = max(linear, work.loops.frame[l, F_MOBILE] * size * size)
+        size = plant.loops.loop[l, lp.LP_SCALE + rows - 1]
+        linear = max(linear, work.loops.frame[l, lp.F_MOBILE] * size * size)
     for i in range(rows):
         own, moved = work.loops.admittance[row + i, row + i], _mobility(plant, work, l, i)
         found = moved > idle and own < math.inf
-        solve[SO_SCALE, row + i] = 1.0 / math.sqrt(own) if found else 0.0
-        solve[SO_SHARE, row + i] = moved / (linear if is_linear(plant, l, i) else angular) if found else 0.0
+        solve[lp.SO_SCALE, row + i] = 1.0 / math.sqrt(own) if found else 0.0
+        solve[lp.SO_SHARE, row + i] = moved / (linear if is_linear(plant, l, i) else angular) if found else 0.0
 
 
 @kernel
 def _apply_scales(work, n):
     """s Λ s, and a vector of zeros behind each row's end."""
-    scale, end = work.loops.solve[SO_SCALE], work.loops.solve[SO_END]
+    scale, end = work.loops.solve[lp.SO_SCALE], work.loops.solve[lp.SO_END]
     for i in range(n):
         row, s, stop = work.loops.admittance[i], scale[i], int(end[i])
         for j in range(i, stop, LANES):
@@ -211,13 +188,13 @@ def _assemble(plant, work):
     """Λ in unit rows; returns the number of rows."""
     loops, n, end = plant.loops.loop_int, work.loops.admittance.shape[0], 0
     for l in range(loops.shape[0]):
-        if loops[l, L_FORCED] >= 0:
+        if loops[l, lp.L_FORCED] >= 0:
             end = _row_of_blocks(plant, work, l, end)
-            for i in range(loops[l, L_ROW], loops[l, L_ROW] + loops[l, L_ROWS]):
-                work.loops.solve[SO_END, i] = end
+            for i in range(loops[l, lp.L_ROW], loops[l, lp.L_ROW] + loops[l, lp.L_ROWS]):
+                work.loops.solve[lp.SO_END, i] = end
             _scale_rows(plant, work, l)
     for i in range(n, work.loops.solve.shape[1]):
-        work.loops.solve[SO_SCALE, i] = 0.0
+        work.loops.solve[lp.SO_SCALE, i] = 0.0
     _apply_scales(work, n)
     return n
 
@@ -241,8 +218,8 @@ def _factor(work, n, limit, least, held):
     """U with U* U = Λ, diagonal inverted, 0 for rows that take no part, whose pivots or shares are not above the limit,
     or whose shares are not above `least`; returns the number of the others, and the smallest of their pivots and
     shares. held: those take part that did last."""
-    factor, scale, end, found = work.loops.factor, work.loops.solve[SO_SCALE], work.loops.solve[SO_END], 0
-    share, taken, smallest = work.loops.solve[SO_SHARE], work.loops.solve[SO_TAKEN], math.inf
+    factor, scale, end, found = work.loops.factor, work.loops.solve[lp.SO_SCALE], work.loops.solve[lp.SO_END], 0
+    share, taken, smallest = work.loops.solve[lp.SO_SHARE], work.loops.solve[lp.SO_TAKEN], math.inf
     for i in range(n):
         for j in range(i, int(end[i]), LANES):
             store_lanes(factor[i], j, load_lanes(work.loops.admittance[i], j))
@@ -268,41 +245,41 @@ def _wanted(plant, work):
     for l in range(plant.loops.loop_int.shape[0]):
         if acts(plant, work, l):
             ints = plant.loops.loop_int[l]
-            known = known and ints[L_RANK] >= 0
-            wanted += ints[L_RANK] if ints[L_RANK] >= 0 else ints[L_ROWS]
+            known = known and ints[lp.L_RANK] >= 0
+            wanted += ints[lp.L_RANK] if ints[lp.L_RANK] >= 0 else ints[lp.L_ROWS]
     for i in range(work.loops.admittance.shape[0]):
-        rows += 1 if work.loops.solve[SO_SCALE, i] != 0.0 else 0
+        rows += 1 if work.loops.solve[lp.SO_SCALE, i] != 0.0 else 0
     return wanted, known, rows
 
 
 @kernel
 def factor_admittance(plant, work, least):
     """Λ of the loops that act by force, whose `trace` is done, and its factor, of rows with shares above `least`."""
-    n, head = _assemble(plant, work), work.loops.solve[SO_LEFT]
+    n, head = _assemble(plant, work), work.loops.solve[lp.SO_LEFT]
     general, known, rows = _wanted(plant, work)
     wanted = min(general, rows)
-    held, lowest = head[SO_CHOICE] == HELD, RANK
-    if held or head[SO_CHOICE] == KEENLY:
+    held, lowest = head[lp.SO_CHOICE] == lp.HELD, RANK
+    if held or head[lp.SO_CHOICE] == lp.KEENLY:
         lowest = least = KEEN
     found, smallest, limit = 0, 0.0, lowest if held or wanted == rows else SOUND
     for i in range(TRIES):
         found, smallest = _factor(work, n, limit, least, held)
-        if held and smallest < SPENT * SPENT * head[SO_FIRST] * head[SO_FIRST]:
+        if held and smallest < lp.SPENT * lp.SPENT * head[lp.SO_FIRST] * head[lp.SO_FIRST]:
             held, lowest, limit = False, RANK, RANK if wanted == rows else SOUND
             continue
         if found >= wanted or limit <= lowest:
             break
         limit = LOWER * limit if i < TRIES - 2 else lowest
     head[0] = max(0, wanted - found)
-    head[SO_PIVOT] = math.sqrt(smallest) if found >= general or not known else 0.0
+    head[lp.SO_PIVOT] = math.sqrt(smallest) if found >= general or not known else 0.0
     if not held:
-        head[SO_FIRST] = head[SO_PIVOT]
+        head[lp.SO_FIRST] = head[lp.SO_PIVOT]
 
 
 @kernel
 def _back(work, n, x):
     """x ← (U* U)⁻¹ x; numbers behind the last row must be zero and stay so."""
-    factor, end = work.loops.factor, work.loops.solve[SO_END]
+    factor, end = work.loops.factor, work.loops.solve[lp.SO_END]
     for k in range(n):
         x[k] *= factor[k, k]
         stop, y = int(end[k]), x[k]
@@ -318,7 +295,7 @@ def _back(work, n, x):
 @kernel
 def _multiply(work, n, x, y):
     """y = Λ x, in unit rows; returns x* Λ x."""
-    matrix, end, product = work.loops.admittance, work.loops.solve[SO_END], 0.0
+    matrix, end, product = work.loops.admittance, work.loops.solve[lp.SO_END], 0.0
     for i in range(n):
         y[i] = 0.0
     for i in range(n):
@@ -343,7 +320,7 @@ def _square(n, x):
 @kernel
 def _descend(work, n, x, rest):
     """x = 0, improved by conjugate gradients: c - Λ x in the place of the c that rest holds."""
-    step, product = work.loops.solve[SO_STEP], work.loops.solve[SO_RIGHT]
+    step, product = work.loops.solve[lp.SO_STEP], work.loops.solve[lp.SO_RIGHT]
     for i in range(n):
         x[i], step[i] = 0.0, rest[i]
     first = size = _square(n, rest)
@@ -367,14 +344,14 @@ def least_forces(work):
     What conjugate gradients leave is added by the factor, so that what moves is the same to rounding.
     """
     solve, n = work.loops.solve, work.loops.admittance.shape[0]
-    scale, f, rest, dependent = solve[SO_SCALE], solve[SO_FORCE], solve[SO_REST], False
+    scale, f, rest, dependent = solve[lp.SO_SCALE], solve[lp.SO_FORCE], solve[lp.SO_REST], False
     for i in range(n):
         dependent = dependent or (scale[i] != 0.0 and work.loops.factor[i, i] == 0.0)
     if not dependent:
         return
     for i in range(n):
-        solve[SO_STEP, i] = f[i] / scale[i] if scale[i] != 0.0 else 0.0
-    _multiply(work, n, solve[SO_STEP], rest)
+        solve[lp.SO_STEP, i] = f[i] / scale[i] if scale[i] != 0.0 else 0.0
+    _multiply(work, n, solve[lp.SO_STEP], rest)
     _descend(work, n, f, rest)
     for i in range(n, solve.shape[1]):
         rest[i] = 0.0
@@ -388,7 +365,7 @@ def solve_admittance(work):
     """f in SO_FORCE with Λ f = c, c in SO_RIGHT, by the last factor; both without the rows' scales. Rows that are left
     out have none."""
     solve, n = work.loops.solve, work.loops.admittance.shape[0]
-    scale, c, f = solve[SO_SCALE], solve[SO_RIGHT], solve[SO_FORCE]
+    scale, c, f = solve[lp.SO_SCALE], solve[lp.SO_RIGHT], solve[lp.SO_FORCE]
     for i in range(n):
         f[i] = c[i] * scale[i]
     for i in range(n, solve.shape[1]):

@@ -8,23 +8,7 @@ from __future__ import annotations
 
 from limberjack.engine.algebra.views import LANES
 from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.tables.loops import (
-    L_DRIVE,
-    L_KIND,
-    L_SWITCH,
-    L_TERM,
-    L_TERMS,
-    LOCK,
-    LP_X,
-    PM_NOW,
-    R_ACCEL,
-    R_QUAD,
-    R_RATE,
-    R_RESIDUAL,
-    SW_HELD,
-    TM_Q,
-    TM_V,
-)
+from limberjack.engine.tables import loops as lp
 
 
 @kernel
@@ -48,16 +32,16 @@ def term_curvature(c, x):
 @kernel
 def coefficient(plant, l, t, q):
     """What the velocity of term t counts in its row: the row's generalized force along it."""
-    if plant.loops.loop_int[l, L_KIND] == LOCK:
+    if plant.loops.loop_int[l, lp.L_KIND] == lp.LOCK:
         return 1.0
-    return term_slope(plant.loops.term[t], q[plant.loops.term_int[t, TM_Q]])
+    return term_slope(plant.loops.term[t], q[plant.loops.term_int[t, lp.TM_Q]])
 
 
 @kernel
 def _held(plant, work, l, i, built):
     """Number i that a switched loop holds, else the built one."""
-    s = plant.loops.loop_int[l, L_SWITCH]
-    return work.loops.switch[s, SW_HELD + i] if s >= 0 else built
+    s = plant.loops.loop_int[l, lp.L_SWITCH]
+    return work.loops.switch[s, lp.SW_HELD + i] if s >= 0 else built
 
 
 @kernel
@@ -70,41 +54,44 @@ def _clear(row, start):
 def place_coupling(plant, work, l, q):
     """Residuals. Coblocks stay zero: no row of these puts a force on a body."""
     ints, row, loops = plant.loops.loop_int[l], work.loops.row[l], plant.loops
-    _clear(row, R_RESIDUAL)
+    _clear(row, lp.R_RESIDUAL)
     for i in range(work.loops.coblock.shape[1]):
         work.loops.coblock[l, i] = 0.0
-    if ints[L_KIND] == LOCK:
-        for i in range(ints[L_TERMS]):
-            t = ints[L_TERM] + i
-            if loops.term_int[t, TM_Q] >= 0:
-                row[R_RESIDUAL + i] = q[loops.term_int[t, TM_Q]] - _held(plant, work, l, i, loops.term[t, 0])
+    if ints[lp.L_KIND] == lp.LOCK:
+        for i in range(ints[lp.L_TERMS]):
+            t = ints[lp.L_TERM] + i
+            if loops.term_int[t, lp.TM_Q] >= 0:
+                row[lp.R_RESIDUAL + i] = q[loops.term_int[t, lp.TM_Q]] - _held(plant, work, l, i, loops.term[t, 0])
         return
-    s = -_held(plant, work, l, 0, loops.loop[l, LP_X])
-    if ints[L_DRIVE] >= 0:
-        s -= work.loops.drive[ints[L_DRIVE], PM_NOW]
-    for t in range(ints[L_TERM], ints[L_TERM] + ints[L_TERMS]):
-        s += term_value(loops.term[t], q[loops.term_int[t, TM_Q]])
-    row[R_RESIDUAL] = s
+    s = -_held(plant, work, l, 0, loops.loop[l, lp.LP_X])
+    if ints[lp.L_DRIVE] >= 0:
+        s -= work.loops.drive[ints[lp.L_DRIVE], lp.PM_NOW]
+    for t in range(ints[lp.L_TERM], ints[lp.L_TERM] + ints[lp.L_TERMS]):
+        s += term_value(loops.term[t], q[loops.term_int[t, lp.TM_Q]])
+    row[lp.R_RESIDUAL] = s
 
 
 @kernel
 def move_coupling(plant, work, l, q, v):
     """Rates, and d²r/dt² without accelerations."""
     ints, row, loops = plant.loops.loop_int[l], work.loops.row[l], plant.loops
-    _clear(row, R_RATE)
-    _clear(row, R_QUAD)
-    if ints[L_KIND] == LOCK:
-        for i in range(ints[L_TERMS]):
-            row[R_RATE + i] = v[loops.term_int[ints[L_TERM] + i, TM_V]]
+    _clear(row, lp.R_RATE)
+    _clear(row, lp.R_QUAD)
+    if ints[lp.L_KIND] == lp.LOCK:
+        for i in range(ints[lp.L_TERMS]):
+            row[lp.R_RATE + i] = v[loops.term_int[ints[lp.L_TERM] + i, lp.TM_V]]
         return
     rate, quad = 0.0, 0.0
-    if ints[L_DRIVE] >= 0:
-        rate, quad = -work.loops.drive[ints[L_DRIVE], PM_NOW + 1], -work.loops.drive[ints[L_DRIVE], PM_NOW + 2]
-    for t in range(ints[L_TERM], ints[L_TERM] + ints[L_TERMS]):
-        x, speed = q[loops.term_int[t, TM_Q]], v[loops.term_int[t, TM_V]]
+    if ints[lp.L_DRIVE] >= 0:
+        rate, quad = (
+            -work.loops.drive[ints[lp.L_DRIVE], lp.PM_NOW + 1],
+            -work.loops.drive[ints[lp.L_DRIVE], lp.PM_NOW + 2],
+        )
+    for t in range(ints[lp.L_TERM], ints[lp.L_TERM] + ints[lp.L_TERMS]):
+        x, speed = q[loops.term_int[t, lp.TM_Q]], v[loops.term_int[t, lp.TM_V]]
         rate += term_slope(loops.term[t], x) * speed
         quad += term_curvature(loops.term[t], x) * speed * speed
-    row[R_RATE], row[R_QUAD] = rate, quad
+    row[lp.R_RATE], row[lp.R_QUAD] = rate, quad
 
 
 @kernel
@@ -112,8 +99,8 @@ def accelerate_coupling(plant, work, l, q, vdot):
     """d²r/dt² from the accelerations vdot."""
     ints, row, loops = plant.loops.loop_int[l], work.loops.row[l], plant.loops
     for i in range(LANES):
-        row[R_ACCEL + i] = row[R_QUAD + i]
-    for i in range(ints[L_TERMS]):
-        t = ints[L_TERM] + i
-        lane = i if ints[L_KIND] == LOCK else 0
-        row[R_ACCEL + lane] += coefficient(plant, l, t, q) * vdot[loops.term_int[t, TM_V]]
+        row[lp.R_ACCEL + i] = row[lp.R_QUAD + i]
+    for i in range(ints[lp.L_TERMS]):
+        t = ints[lp.L_TERM] + i
+        lane = i if ints[lp.L_KIND] == lp.LOCK else 0
+        row[lp.R_ACCEL + lane] += coefficient(plant, l, t, q) * vdot[loops.term_int[t, lp.TM_V]]

@@ -17,17 +17,7 @@ from __future__ import annotations
 from limberjack.engine.algebra.lanes import equal_lanes, load_lanes, store_lanes, with_lane
 from limberjack.engine.algebra.views import LANES, padded
 from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.tables.loops import (
-    GH_CHOICE,
-    GH_FIRST,
-    GH_FREE,
-    GH_PIVOT,
-    GH_SWITCHED,
-    HELD,
-    KEENLY,
-    KEEP,
-    SPENT,
-)
+from limberjack.engine.tables import loops as lp
 
 #: a pivot of scaled rows that needs no search for a larger one
 GOOD = 0.1
@@ -102,11 +92,11 @@ def eliminate(parts, listed, start, n, m, rank, least, freely):
     y, pick, pair, head = parts.y, parts.pick, parts.pair, parts.head
     held, count = is_held(parts) and not freely, rank
     if held:
-        count = n - int(head[GH_FREE])
+        count = n - int(head[lp.GH_FREE])
     else:
         for c in range(n):
             pick[c] = c
-        head[GH_SWITCHED] = 1.0 * freely
+        head[lp.GH_SWITCHED] = 1.0 * freely
     solved, smallest = 0, 1e300
     for s in range(count):
         paired = int(pair[s]) if held else listed[start + n + s]
@@ -114,31 +104,31 @@ def eliminate(parts, listed, start, n, m, rank, least, freely):
         if not size > least:
             break
         pick[s], pick[at] = pick[at], pick[s]
-        pair[s], y[n + 1, row] = row, 1.0 if size > KEEP else 2.0
+        pair[s], y[n + 1, row] = row, 1.0 if size > lp.KEEP else 2.0
         _solve_row(y, n, padded(m), int(pick[s]), row)
         solved, smallest = s + 1, min(smallest, size)
-    head[GH_FREE], head[GH_PIVOT] = n - solved, smallest if solved == rank else 0.0
+    head[lp.GH_FREE], head[lp.GH_PIVOT] = n - solved, smallest if solved == rank else 0.0
     if not held:
-        head[GH_FIRST] = head[GH_PIVOT]
+        head[lp.GH_FIRST] = head[lp.GH_PIVOT]
 
 
 @kernel
 def is_held(parts):
     """Whether rows and independent velocities are those of the last elimination."""
-    return parts.head[GH_CHOICE] == HELD
+    return parts.head[lp.GH_CHOICE] == lp.HELD
 
 
 @kernel
 def is_poor(parts):
     """Whether rows and velocities that suit the present configuration better are to be looked for."""
     head = parts.head
-    return head[GH_PIVOT] < (SPENT * head[GH_FIRST] if is_held(parts) else KEEP)
+    return head[lp.GH_PIVOT] < (lp.SPENT * head[lp.GH_FIRST] if is_held(parts) else lp.KEEP)
 
 
 @kernel
 def least_pivot(parts, accelerations):
     """Pivots at and below this say nothing: of the group as it chooses now, in accelerations or where loops close."""
-    if parts.head[GH_CHOICE] == HELD or parts.head[GH_CHOICE] == KEENLY:
+    if parts.head[lp.GH_CHOICE] == lp.HELD or parts.head[lp.GH_CHOICE] == lp.KEENLY:
         return KEEN
     return COAST if accelerations else RANK
 
@@ -147,7 +137,7 @@ def least_pivot(parts, accelerations):
 def read_solution(parts, n, scale, at):
     """X and β from the solved rows: θ̇ = X θ̇_R + β, scales taken out; scale[at + j] is that of velocity j."""
     y, x, pick, pair = parts.y, parts.x, parts.pick, parts.pair
-    free = int(parts.head[GH_FREE])
+    free = int(parts.head[lp.GH_FREE])
     for j in range(n):
         parts.bias[j] = 0.0
         for b in range(0, free + 1, LANES):
@@ -168,7 +158,7 @@ def solve_again(parts, n, m, scale, at):
     """What two sets of right-hand sides ask of the dependent velocities, by Y1⁻¹ of the last elimination: those in y[n]
     in parts.free, those in y[n + 1] in parts.bias; 0 of independent ones."""
     y, pick, pair, spare = parts.y, parts.pick, parts.pair, padded(m)
-    solved = n - int(parts.head[GH_FREE])
+    solved = n - int(parts.head[lp.GH_FREE])
     for i in range(n):
         parts.free[i], parts.bias[i] = 0.0, 0.0
     for b in range(0, spare, LANES):

@@ -26,34 +26,10 @@ from limberjack.engine.kernels.nodes import modal
 from limberjack.engine.kernels.nodes.dispatch import has_modes, hinge_in
 from limberjack.engine.kernels.nodes.dispatch_loops import bias_body, push_lanes
 from limberjack.engine.kernels.nodes.tree import sweep_velocities
-from limberjack.engine.tables.loops import (
-    COUPLING,
-    GH_FREE,
-    GI_BODIES,
-    GI_BODY,
-    GI_DOF,
-    GI_DOFS,
-    GI_LOOP,
-    GI_LOOPS,
-    GI_RANK,
-    GI_ROWS,
-    L_A,
-    L_B,
-    L_GROUP,
-    L_KIND,
-    R_ACCEL,
-    R_QUAD,
-    group_view,
-)
-from limberjack.engine.tables.plant import (
-    GROUP,
-    MEMBER,
-    UP,
-    W_ALPHA,
-    plant_view,
-    vectors,
-    work_view,
-)
+from limberjack.engine.tables import loops as lp
+from limberjack.engine.tables import plant as t
+from limberjack.engine.tables.loops import group_view
+from limberjack.engine.tables.plant import plant_view, vectors, work_view
 
 
 @routine(WHOLE, FLOATS, WHOLE)
@@ -63,8 +39,8 @@ def choose_routine(ints, floats, vector, g, q, which):
     group = plant.loops.group_int[g]
     parts = group_view(group, work.loops.group)
     fill_rows(plant, work, group, parts, q, which)
-    n, m, rank = group[GI_DOFS], group[GI_ROWS], group[GI_RANK]
-    eliminate(parts, plant.loops.listed, group[GI_DOF], n, m, rank, least_pivot(parts, which == R_ACCEL), True)
+    n, m, rank = group[lp.GI_DOFS], group[lp.GI_ROWS], group[lp.GI_RANK]
+    eliminate(parts, plant.loops.listed, group[lp.GI_DOF], n, m, rank, least_pivot(parts, which == lp.R_ACCEL), True)
 
 
 @kernel
@@ -75,19 +51,19 @@ def solve_group(plant, work, g, q, which):
     """
     group = plant.loops.group_int[g]
     parts = group_view(group, work.loops.group)
-    n, rank, least = group[GI_DOFS], group[GI_RANK], least_pivot(parts, which == R_ACCEL)
+    n, rank, least = group[lp.GI_DOFS], group[lp.GI_RANK], least_pivot(parts, which == lp.R_ACCEL)
     fill_rows(plant, work, group, parts, q, which)
-    eliminate(parts, plant.loops.listed, group[GI_DOF], n, group[GI_ROWS], rank, least, False)
+    eliminate(parts, plant.loops.listed, group[lp.GI_DOF], n, group[lp.GI_ROWS], rank, least, False)
     if is_poor(parts) and rank > 0:
         ints, floats, vector = vectors(plant, work)
         choose_routine(ints, floats, vector, g, q, which)
-    read_solution(parts, n, plant.loops.scale, group[GI_DOF])
+    read_solution(parts, n, plant.loops.scale, group[lp.GI_DOF])
 
 
 @kernel
 def is_inside(plant, up, g):
     """Whether the parent in row `up` belongs to group g."""
-    return up > 0 and plant.topo[up - 1, GROUP] == g
+    return up > 0 and plant.topo[up - 1, t.GROUP] == g
 
 
 @kernel
@@ -97,21 +73,21 @@ def _bias_accelerations(plant, work, g, v, still):
     On the ground they begin with what stands for gravity: no U is then needed.
     """
     group = plant.loops.group_int[g]
-    for i in range(group[GI_BODY], group[GI_BODY] + group[GI_BODIES]):
+    for i in range(group[lp.GI_BODY], group[lp.GI_BODY] + group[lp.GI_BODIES]):
         k = plant.loops.listed[i]
-        row, up = work.rows[k + 1], plant.topo[k, UP]
+        row, up = work.rows[k + 1], plant.topo[k, t.UP]
         w, u = ZERO, ZERO
         if up == 0 or is_inside(plant, up, g):
-            w, u = hinge_in(plant, work, k, load3(work.rows[up], W_ALPHA), load3(work.rows[up], W_ALPHA + 3))
+            w, u = hinge_in(plant, work, k, load3(work.rows[up], t.W_ALPHA), load3(work.rows[up], t.W_ALPHA + 3))
         w, u = bias_body(plant, work, k, v, still, w, u)
-        store3(row, W_ALPHA, w)
-        store3(row, W_ALPHA + 3, u)
+        store3(row, t.W_ALPHA, w)
+        store3(row, t.W_ALPHA + 3, u)
 
 
 @kernel
 def block_count(parts):
     """Blocks that hold the columns of X and the one of β."""
-    return int(parts.head[GH_FREE]) // LANES + 1
+    return int(parts.head[lp.GH_FREE]) // LANES + 1
 
 
 @kernel
@@ -119,13 +95,13 @@ def _columns(plant, work, g, parts):
     """A(k) of the group's bodies, and as one column more what β adds to their α'; U, ε and D of modes begin at zero."""
     group, zero = plant.loops.group_int[g], equal_lanes(0.0)
     blocks, stride = block_count(parts), parts.u.shape[0]
-    for i in range(group[GI_BODIES]):
-        k = plant.loops.listed[group[GI_BODY] + i]
-        up = plant.topo[k, UP]
+    for i in range(group[lp.GI_BODIES]):
+        k = plant.loops.listed[group[lp.GI_BODY] + i]
+        up = plant.topo[k, t.UP]
         for b in range(blocks):
             w, u = (zero, zero, zero), (zero, zero, zero)
             if is_inside(plant, up, g):
-                w, u = load_block(parts.a[stride * plant.topo[up - 1, MEMBER] + b], 0)
+                w, u = load_block(parts.a[stride * plant.topo[up - 1, t.MEMBER] + b], 0)
                 w, u = hinge_in(plant, work, k, w, u)
             w, u = push_lanes(plant, work, k, parts.x, LANES * b, w, u)
             store_block(parts.a[stride * i + b], 0, w, u)
@@ -139,24 +115,24 @@ def _columns(plant, work, g, parts):
 @kernel
 def _is_still(plant, row, g):
     """Whether a body's α' is left out: it is neither the ground nor one of group g, but carries the group."""
-    return row > 0 and plant.topo[row - 1, GROUP] != g
+    return row > 0 and plant.topo[row - 1, t.GROUP] != g
 
 
 @kernel
 def _bias_loop(plant, work, l):
     """d²r/dt² of an embedded loop, moved before, from α' of its group's bodies and of the ground; others have none."""
     ints, row, coblock = plant.loops.loop_int[l], work.loops.row[l], work.loops.coblock[l]
-    s = load_lanes(row, R_QUAD)
-    if ints[L_KIND] >= COUPLING:
-        store_lanes(row, R_ACCEL, s)
+    s = load_lanes(row, lp.R_QUAD)
+    if ints[lp.L_KIND] >= lp.COUPLING:
+        store_lanes(row, lp.R_ACCEL, s)
         return
-    if not _is_still(plant, ints[L_A], ints[L_GROUP]):
-        a = work.rows[ints[L_A]]
-        s = s + power(coblock, 0, load3(a, W_ALPHA), load3(a, W_ALPHA + 3))
-    if not _is_still(plant, ints[L_B], ints[L_GROUP]):
-        b = work.rows[ints[L_B]]
-        s = s + power(coblock, BLOCK, load3(b, W_ALPHA), load3(b, W_ALPHA + 3))
-    store_lanes(row, R_ACCEL, s)
+    if not _is_still(plant, ints[lp.L_A], ints[lp.L_GROUP]):
+        a = work.rows[ints[lp.L_A]]
+        s = s + power(coblock, 0, load3(a, t.W_ALPHA), load3(a, t.W_ALPHA + 3))
+    if not _is_still(plant, ints[lp.L_B], ints[lp.L_GROUP]):
+        b = work.rows[ints[lp.L_B]]
+        s = s + power(coblock, BLOCK, load3(b, t.W_ALPHA), load3(b, t.W_ALPHA + 3))
+    store_lanes(row, lp.R_ACCEL, s)
 
 
 @kernel
@@ -164,13 +140,13 @@ def _embed(plant, work, g, q, v):
     """X, β, A and α' of a group whose bodies are placed."""
     group = plant.loops.group_int[g]
     _bias_accelerations(plant, work, g, v, work.zeros)
-    for i in range(group[GI_LOOP], group[GI_LOOP] + group[GI_LOOPS]):
+    for i in range(group[lp.GI_LOOP], group[lp.GI_LOOP] + group[lp.GI_LOOPS]):
         l = plant.loops.listed[i]
-        if plant.loops.loop_int[l, L_KIND] < COUPLING:
+        if plant.loops.loop_int[l, lp.L_KIND] < lp.COUPLING:
             place_rows(plant, work, l)
         move_loop(plant, work, l, q, v)
         _bias_loop(plant, work, l)
-    solve_group(plant, work, g, q, R_ACCEL)
+    solve_group(plant, work, g, q, lp.R_ACCEL)
     _columns(plant, work, g, group_view(group, work.loops.group))
 
 
@@ -186,10 +162,10 @@ def rest_groups(plant, work):
     """A of every group as `solve_group` left X and β, and no α': the model rests at where its bodies are placed."""
     for g in range(plant.loops.group_int.shape[0]):
         group = plant.loops.group_int[g]
-        for i in range(group[GI_BODY], group[GI_BODY] + group[GI_BODIES]):
+        for i in range(group[lp.GI_BODY], group[lp.GI_BODY] + group[lp.GI_BODIES]):
             row = work.rows[plant.loops.listed[i] + 1]
-            store3(row, W_ALPHA, ZERO)
-            store3(row, W_ALPHA + 3, ZERO)
+            store3(row, t.W_ALPHA, ZERO)
+            store3(row, t.W_ALPHA + 3, ZERO)
         _columns(plant, work, g, group_view(group, work.loops.group))
 
 
@@ -215,8 +191,8 @@ def embedding_entry(ints, floats, work, q, v, x, bias, pick):
 def _write_group(plant, work, g, x, bias, pick):
     """A group's share of X, β and pick."""
     group, listed = plant.loops.group_int[g], plant.loops.listed
-    parts, n, at = group_view(group, work.loops.group), group[GI_DOFS], group[GI_DOF]
-    free = int(parts.head[GH_FREE])
+    parts, n, at = group_view(group, work.loops.group), group[lp.GI_DOFS], group[lp.GI_DOF]
+    free = int(parts.head[lp.GH_FREE])
     for i in range(n):
         row = listed[at + i]
         x[row, row], bias[row] = 0.0, parts.bias[i]

@@ -41,46 +41,8 @@ from limberjack.engine.algebra.views import BLOCK
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.groups.couplings import accelerate_coupling, move_coupling, place_coupling
 from limberjack.engine.kernels.nodes.dispatch import hinge_frame
-from limberjack.engine.tables.hinge_types import (
-    CUSTOM,
-    CYLINDRICAL,
-    FIXED,
-    HELICAL,
-    PLANAR,
-    PRISMATIC,
-    REVOLUTE,
-    ROLLING,
-    UNIVERSAL,
-)
-from limberjack.engine.tables.loops import (
-    BALL,
-    COUPLING,
-    DISC,
-    DISTANCE,
-    F_D,
-    F_R,
-    L_A,
-    L_B,
-    L_CHAIN_A,
-    L_CHAIN_AS,
-    L_CHAIN_B,
-    L_CHAIN_BS,
-    L_DRIVE,
-    L_FORCED,
-    L_KIND,
-    L_ROWS,
-    L_SWITCH,
-    LP_A,
-    LP_B,
-    LP_ROWS,
-    LP_X,
-    PM_NOW,
-    R_ACCEL,
-    R_QUAD,
-    R_RATE,
-    R_RESIDUAL,
-    SW_HELD,
-)
+from limberjack.engine.tables import hinge_types as ht
+from limberjack.engine.tables import loops as lp
 from limberjack.engine.tables.plant import W_ALPHA, W_V
 
 _TURN = 2.0 * math.pi
@@ -89,23 +51,23 @@ _TURN = 2.0 * math.pi
 @kernel
 def frame_b(plant, work, l):
     """R and p of frame b on body B: as built, or as a switched loop holds it."""
-    s = plant.loops.loop_int[l, L_SWITCH]
-    if s >= 0 and plant.loops.loop_int[l, L_KIND] < DISTANCE:
+    s = plant.loops.loop_int[l, lp.L_SWITCH]
+    if s >= 0 and plant.loops.loop_int[l, lp.L_KIND] < lp.DISTANCE:
         held = work.loops.switch[s]
-        return load9(held, SW_HELD), load3(held, SW_HELD + 9)
+        return load9(held, lp.SW_HELD), load3(held, lp.SW_HELD + 9)
     loop = plant.loops.loop[l]
-    return load9(loop, LP_B), load3(loop, LP_B + 9)
+    return load9(loop, lp.LP_B), load3(loop, lp.LP_B + 9)
 
 
 @kernel
 def _length(plant, work, l):
     """The length of a rod, its rate and acceleration."""
     ints = plant.loops.loop_int[l]
-    length, rate, acceleration = plant.loops.loop[l, LP_X], 0.0, 0.0
-    if ints[L_SWITCH] >= 0:
-        length = work.loops.switch[ints[L_SWITCH], SW_HELD]
-    if ints[L_DRIVE] >= 0:
-        p, rate, acceleration = load3(work.loops.drive[ints[L_DRIVE]], PM_NOW)
+    length, rate, acceleration = plant.loops.loop[l, lp.LP_X], 0.0, 0.0
+    if ints[lp.L_SWITCH] >= 0:
+        length = work.loops.switch[ints[lp.L_SWITCH], lp.SW_HELD]
+    if ints[lp.L_DRIVE] >= 0:
+        p, rate, acceleration = load3(work.loops.drive[ints[lp.L_DRIVE]], lp.PM_NOW)
         length += p
     return length, rate, acceleration
 
@@ -136,15 +98,15 @@ def _angle(R, near):
 @kernel
 def _turned(kind, x, R, d):
     """e: the rotation of b against a, in the directions that the rows of this kind forbid."""
-    if kind == FIXED or kind == PRISMATIC:
+    if kind == ht.FIXED or kind == ht.PRISMATIC:
         w = matrix_quaternion(R)
         return 2.0 * w[1], 2.0 * w[2], 2.0 * w[3]
-    if kind == REVOLUTE or kind == CYLINDRICAL or kind == PLANAR:
+    if kind == ht.REVOLUTE or kind == ht.CYLINDRICAL or kind == ht.PLANAR:
         return _tilt(R)
-    if kind == HELICAL:
+    if kind == ht.HELICAL:
         e = _tilt(R)
         return e[0], e[1], _angle(R, d[2] / x)
-    if kind == ROLLING:
+    if kind == ht.ROLLING:
         e = _tilt(R)
         return e[0], e[1], _angle(R, -d[0] / x)
     return ZERO
@@ -165,7 +127,7 @@ def _add_only(lanes, i, x):
 @kernel
 def _up_along(kind, R):
     """ρ: unit vector from where a wheel touches the plane to its centre; e_z of b is the axle of a disc."""
-    if kind == BALL:
+    if kind == lp.BALL:
         return 0.0, 0.0, 1.0
     s = math.sqrt(max(R[2] * R[2] + R[5] * R[5], 1e-18))
     return -R[8] * R[2] / s, -R[8] * R[5] / s, s
@@ -174,7 +136,7 @@ def _up_along(kind, R):
 @kernel
 def _up_rate(kind, R, w):
     """dρ/dt of a wheel that turns with w: ρ = (e_z - c n) / s with the axle n, c = n_z, s² = 1 - c²."""
-    if kind == BALL:
+    if kind == lp.BALL:
         return ZERO
     n, c = (R[2], R[5], R[8]), R[8]
     rho, turned = _up_along(kind, R), cross(w, n)
@@ -185,25 +147,25 @@ def _up_rate(kind, R, w):
 @kernel
 def _constant_rows(plant, l):
     """(angular, linear) parts of the rows a that do not depend on the configuration, in lanes."""
-    return load_block(plant.loops.loop[l], LP_ROWS)
+    return load_block(plant.loops.loop[l], lp.LP_ROWS)
 
 
 @kernel
-def _rows(plant, l, R, d):
+def joined_rows(plant, l, R, d):
     """(angular, linear) parts of all rows a, in lanes.
 
     universal: y = R e_y stays normal to e_z, d(y · e_z)/dt = w · (y × e_z);  distance: a = [0; d / L];
     wheels: a = [x f × ρ; f];  custom: rows are given in the axes of b.
     """
     n, f = _constant_rows(plant, l)
-    kind, x = plant.loops.loop_int[l, L_KIND], plant.loops.loop[l, LP_X]
-    if kind == UNIVERSAL and x >= 0.0:
+    kind, x = plant.loops.loop_int[l, lp.L_KIND], plant.loops.loop[l, lp.LP_X]
+    if kind == ht.UNIVERSAL and x >= 0.0:
         n = _add_only(n, int(x), (R[4], -R[1], 0.0))
-    elif kind == DISTANCE:
+    elif kind == lp.DISTANCE:
         f = _add_only(f, 0, (d[0] / x, d[1] / x, d[2] / x))
-    elif kind == DISC or kind == BALL:
+    elif kind == lp.DISC or kind == lp.BALL:
         n = scale(x, cross(f, _up_along(kind, R)))
-    elif kind == CUSTOM:
+    elif kind == ht.CUSTOM:
         n, f = rot(R, n), rot(R, f)
     return n, f
 
@@ -213,16 +175,16 @@ def first_probe(plant, l):
     """The lane behind the rows where a loop by force with a single row for distances has unit forces along the axes of
     a, -1 for others: beside what they move it shows whether the row vanishes."""
     ints = plant.loops.loop_int[l]
-    if ints[L_FORCED] < 0 or (ints[L_KIND] != DISTANCE and ints[L_KIND] != PLANAR):
+    if ints[lp.L_FORCED] < 0 or (ints[lp.L_KIND] != lp.DISTANCE and ints[lp.L_KIND] != ht.PLANAR):
         return -1
-    return ints[L_ROWS]
+    return ints[lp.L_ROWS]
 
 
 @kernel
 def _store_coblock(plant, work, l, R, d, n, f):
     """Forces of the rows on A and on B, at O in body axes: -[n; f] at b's origin on A, [n; f] on B."""
     loop, coblock = plant.loops.loop[l], work.loops.coblock[l]
-    Ra, pa = load9(loop, LP_A), load3(loop, LP_A + 9)
+    Ra, pa = load9(loop, lp.LP_A), load3(loop, lp.LP_A + 9)
     m, g = rot(Ra, add(n, cross(d, f))), rot(Ra, f)
     m = add(m, cross(pa, g))
     store_block(coblock, 0, (-1.0 * m[0], -1.0 * m[1], -1.0 * m[2]), (-1.0 * g[0], -1.0 * g[1], -1.0 * g[2]))
@@ -238,20 +200,20 @@ def _dot_lanes(x, lanes):
 
 
 @kernel
-def _residual(plant, work, l, R, d):
+def joined_residual(plant, work, l, R, d):
     """r = a · [e; d] in lanes; the rod (d² - L²) / 2 L; a custom hinge has no positions to keep."""
-    kind, x = plant.loops.loop_int[l, L_KIND], plant.loops.loop[l, LP_X]
-    if kind == DISTANCE:
+    kind, x = plant.loops.loop_int[l, lp.L_KIND], plant.loops.loop[l, lp.LP_X]
+    if kind == lp.DISTANCE:
         length = _length(plant, work, l)[0]
         return _only(0, 0.5 * (dot(d, d) - length * length) / x)
-    if kind == CUSTOM:
+    if kind == ht.CUSTOM:
         return equal_lanes(0.0)
     n, f = _constant_rows(plant, l)
-    if kind == DISC or kind == BALL:
+    if kind == lp.DISC or kind == lp.BALL:
         return (d[2] - x * _up_along(kind, R)[2]) * f[2]
     e = _turned(kind, x, R, d)
     r = _dot_lanes(e, n) + _dot_lanes(d, f)
-    if kind == UNIVERSAL and x >= 0.0:
+    if kind == ht.UNIVERSAL and x >= 0.0:
         r = r + _only(int(x), R[7])
     return r
 
@@ -260,13 +222,13 @@ def _residual(plant, work, l, R, d):
 def _place_frames(plant, work, l):
     """R and d of a loop that joins frames, whose bodies are placed."""
     ints, loop = plant.loops.loop_int[l], plant.loops.loop[l]
-    Ra, pa = load9(loop, LP_A), load3(loop, LP_A + 9)
-    Ra, pa = _seen_below(plant, work, ints[L_CHAIN_A], ints[L_CHAIN_AS], Ra, pa)
+    Ra, pa = load9(loop, lp.LP_A), load3(loop, lp.LP_A + 9)
+    Ra, pa = _seen_below(plant, work, ints[lp.L_CHAIN_A], ints[lp.L_CHAIN_AS], Ra, pa)
     Rb, pb = frame_b(plant, work, l)
-    Rb, pb = _seen_below(plant, work, ints[L_CHAIN_B], ints[L_CHAIN_BS], Rb, pb)
+    Rb, pb = _seen_below(plant, work, ints[lp.L_CHAIN_B], ints[lp.L_CHAIN_BS], Rb, pb)
     R, d = mul((Ra[0], Ra[3], Ra[6], Ra[1], Ra[4], Ra[7], Ra[2], Ra[5], Ra[8]), Rb), unrot(Ra, sub(pb, pa))
-    store9(work.loops.frame[l], F_R, R)
-    store3(work.loops.frame[l], F_D, d)
+    store9(work.loops.frame[l], lp.F_R, R)
+    store3(work.loops.frame[l], lp.F_D, d)
     return R, d
 
 
@@ -274,7 +236,7 @@ def _place_frames(plant, work, l):
 def place_rows(plant, work, l):
     """Frames and coblocks of a loop that joins frames, whose bodies are placed; returns R and d."""
     R, d = _place_frames(plant, work, l)
-    n, f = _rows(plant, l, R, d)
+    n, f = joined_rows(plant, l, R, d)
     probe = first_probe(plant, l)
     if probe >= 0:
         f = f[0] + _only(probe, 1.0), f[1] + _only(probe + 1, 1.0), f[2] + _only(probe + 2, 1.0)
@@ -285,11 +247,11 @@ def place_rows(plant, work, l):
 @kernel
 def place_loop(plant, work, l, q):
     """Frames, coblocks and residual of loop l, whose bodies are placed."""
-    if plant.loops.loop_int[l, L_KIND] >= COUPLING:
+    if plant.loops.loop_int[l, lp.L_KIND] >= lp.COUPLING:
         place_coupling(plant, work, l, q)
     else:
         R, d = place_rows(plant, work, l)
-        store_lanes(work.loops.row[l], R_RESIDUAL, _residual(plant, work, l, R, d))
+        store_lanes(work.loops.row[l], lp.R_RESIDUAL, joined_residual(plant, work, l, R, d))
 
 
 @kernel
@@ -303,7 +265,7 @@ def power(block, at, w, u):
 def _row_rates(plant, work, l, column):
     """J times the motions that rows of work hold at `column` (V or α), in lanes."""
     ints, coblock = plant.loops.loop_int[l], work.loops.coblock[l]
-    a, b = work.rows[ints[L_A]], work.rows[ints[L_B]]
+    a, b = work.rows[ints[lp.L_A]], work.rows[ints[lp.L_B]]
     s = power(coblock, 0, load3(a, column), load3(a, column + 3))
     return s + power(coblock, BLOCK, load3(b, column), load3(b, column + 3))  # 000 eq. 0.20: A V̂
 
@@ -319,9 +281,9 @@ def _frame_velocity(row, R, p):
 def _frame_velocities(plant, work, l, R):
     """[ω; v] of frame a and [R ω; R v] of frame b, in the axes of a."""
     ints, loop = plant.loops.loop_int[l], plant.loops.loop[l]
-    wa, va = _frame_velocity(work.rows[ints[L_A]], load9(loop, LP_A), load3(loop, LP_A + 9))
+    wa, va = _frame_velocity(work.rows[ints[lp.L_A]], load9(loop, lp.LP_A), load3(loop, lp.LP_A + 9))
     Rb, pb = frame_b(plant, work, l)
-    wb, vb = _frame_velocity(work.rows[ints[L_B]], Rb, pb)
+    wb, vb = _frame_velocity(work.rows[ints[lp.L_B]], Rb, pb)
     return wa, va, rot(R, wb), rot(R, vb)
 
 
@@ -329,40 +291,40 @@ def _frame_velocities(plant, work, l, R):
 def measure_loop(plant, work, l, q, v):
     """Residual and dr/dt of loop l, whose bodies are placed; its coblocks stay as they are."""
     row = work.loops.row[l]
-    if plant.loops.loop_int[l, L_KIND] >= COUPLING:
+    if plant.loops.loop_int[l, lp.L_KIND] >= lp.COUPLING:
         place_coupling(plant, work, l, q)
         move_coupling(plant, work, l, q, v)
         return
     R, d = _place_frames(plant, work, l)
-    store_lanes(row, R_RESIDUAL, _residual(plant, work, l, R, d))
-    n, f = _rows(plant, l, R, d)
+    store_lanes(row, lp.R_RESIDUAL, joined_residual(plant, work, l, R, d))
+    n, f = joined_rows(plant, l, R, d)
     wa, va, wb, vb = _frame_velocities(plant, work, l, R)
     rate = _dot_lanes(sub(wb, wa), n) + _dot_lanes(sub(sub(vb, va), cross(wa, d)), f)
-    if plant.loops.loop_int[l, L_KIND] == DISTANCE:
+    if plant.loops.loop_int[l, lp.L_KIND] == lp.DISTANCE:
         length, speed, _ = _length(plant, work, l)
-        rate = rate - _only(0, length * speed / plant.loops.loop[l, LP_X])
-    store_lanes(row, R_RATE, rate)
+        rate = rate - _only(0, length * speed / plant.loops.loop[l, lp.LP_X])
+    store_lanes(row, lp.R_RATE, rate)
 
 
 @kernel
 def _velocity_terms(plant, work, l):
     """d²r/dt² without accelerations, in lanes; before a rod's prescribed motion."""
     loop, frame = plant.loops.loop[l], work.loops.frame[l]
-    kind, x = plant.loops.loop_int[l, L_KIND], loop[LP_X]
-    R, d = load9(frame, F_R), load3(frame, F_D)
+    kind, x = plant.loops.loop_int[l, lp.L_KIND], loop[lp.LP_X]
+    R, d = load9(frame, lp.F_R), load3(frame, lp.F_D)
     wa, va, wb, vb = _frame_velocities(plant, work, l, R)
     w, u = sub(wb, wa), sub(sub(vb, va), cross(wa, d))
     h, g = cross(w, wb), sub(cross(w, vb), cross(wa, u))
-    if kind == CUSTOM:
+    if kind == ht.CUSTOM:
         g = sub(g, cross(w, u))  # rates in the axes of b, where its rows are constant
-    elif kind == DISC or kind == BALL:
+    elif kind == lp.DISC or kind == lp.BALL:
         g = add_scaled(g, x, cross(_up_rate(kind, R, w), w))
-    n, f = _rows(plant, l, R, d)
+    n, f = joined_rows(plant, l, R, d)
     s = _dot_lanes(h, n) + _dot_lanes(g, f)
-    if kind == UNIVERSAL and x >= 0.0:
+    if kind == ht.UNIVERSAL and x >= 0.0:
         y = cross(w, (R[1], R[4], R[7]))
         s = s + _only(int(x), w[0] * y[1] - w[1] * y[0])
-    elif kind == DISTANCE:
+    elif kind == lp.DISTANCE:
         s = s + _only(0, dot(u, u) / x)
     return s
 
@@ -371,24 +333,24 @@ def _velocity_terms(plant, work, l):
 def move_loop(plant, work, l, q, v):
     """dr/dt and the velocity terms of d²r/dt² of loop l, placed before, from V of its bodies."""
     row = work.loops.row[l]
-    if plant.loops.loop_int[l, L_KIND] >= COUPLING:
+    if plant.loops.loop_int[l, lp.L_KIND] >= lp.COUPLING:
         move_coupling(plant, work, l, q, v)
         return
     rate, quad = _row_rates(plant, work, l, W_V), _velocity_terms(plant, work, l)
-    if plant.loops.loop_int[l, L_KIND] == DISTANCE:
-        x = plant.loops.loop[l, LP_X]
+    if plant.loops.loop_int[l, lp.L_KIND] == lp.DISTANCE:
+        x = plant.loops.loop[l, lp.LP_X]
         length, speed, acceleration = _length(plant, work, l)
         rate = rate - _only(0, length * speed / x)
         quad = quad - _only(0, (speed * speed + length * acceleration) / x)
-    store_lanes(row, R_RATE, rate)
-    store_lanes(row, R_QUAD, quad)
+    store_lanes(row, lp.R_RATE, rate)
+    store_lanes(row, lp.R_QUAD, quad)
 
 
 @kernel
 def accelerate_loop(plant, work, l, q, vdot):
     """d²r/dt² of loop l, moved before, from α of its bodies: the constraint is that it vanishes."""
     row = work.loops.row[l]
-    if plant.loops.loop_int[l, L_KIND] >= COUPLING:
+    if plant.loops.loop_int[l, lp.L_KIND] >= lp.COUPLING:
         accelerate_coupling(plant, work, l, q, vdot)
         return
-    store_lanes(row, R_ACCEL, load_lanes(row, R_QUAD) + _row_rates(plant, work, l, W_ALPHA))
+    store_lanes(row, lp.R_ACCEL, load_lanes(row, lp.R_QUAD) + _row_rates(plant, work, l, W_ALPHA))

@@ -19,28 +19,16 @@ from limberjack.engine.kernels.groups.aggregated import hand_columns, hand_on, m
 from limberjack.engine.kernels.groups.embedding import block_count, is_inside
 from limberjack.engine.kernels.nodes.body_inertia import gather
 from limberjack.engine.kernels.nodes.modal import deformation_bias, deformed_inertia, modal_column
+from limberjack.engine.tables import plant as t
 from limberjack.engine.tables.flexible import MI_MODES, MS_EPS, modal_view
 from limberjack.engine.tables.loops import GH_FREE, GI_BODIES, GI_PARENT, group_view
-from limberjack.engine.tables.plant import (
-    B_H,
-    B_I,
-    DI_MEMBER,
-    GROUP,
-    MEMBER,
-    SLOT,
-    UP,
-    VI,
-    W_ALPHA,
-    plant_view,
-    vectors,
-    work_view,
-)
+from limberjack.engine.tables.plant import plant_view, vectors, work_view
 
 
 @kernel
 def _place_of(plant, k, r):
     """Place of mode r of modal link k among the velocities of its group."""
-    return plant.dof_int[plant.topo[k, VI] + r, DI_MEMBER]
+    return plant.dof_int[plant.topo[k, t.VI] + r, t.DI_MEMBER]
 
 
 @kernel
@@ -90,15 +78,15 @@ def _share_modes(plant, k, parts, modal, modes, at, free, w, u):
 def inward_modal_member_routine(ints, floats, vector, k, external):
     plant, work = plant_view(ints, floats), work_view(ints, vector)
     topo, row = plant.topo[k], work.rows[k + 1]
-    g, member = topo[GROUP], topo[MEMBER]
-    group, modes = plant.loops.group_int[g], plant.flexible.modal_int[topo[SLOT], MI_MODES]
-    parts, modal = group_view(group, work.loops.group), modal_view(plant.flexible.modal_int[topo[SLOT]], work.modal)
-    free, fresh, inside = int(parts.head[GH_FREE]), member == group[GI_BODIES] - 1, is_inside(plant, topo[UP], g)
-    h, I = deformed_inertia(plant, work, k, load3(plant.body[k], B_H), load6(plant.body[k], B_I))
+    g, member = topo[t.GROUP], topo[t.MEMBER]
+    group, modes = plant.loops.group_int[g], plant.flexible.modal_int[topo[t.SLOT], MI_MODES]
+    parts, modal = group_view(group, work.loops.group), modal_view(plant.flexible.modal_int[topo[t.SLOT]], work.modal)
+    free, fresh, inside = int(parts.head[GH_FREE]), member == group[GI_BODIES] - 1, is_inside(plant, topo[t.UP], g)
+    h, I = deformed_inertia(plant, work, k, load3(plant.body[k], t.B_H), load6(plant.body[k], t.B_I))
     P, n, f = gather(plant, work, k, h, I, external)
     dn, df = deformation_bias(plant, work, k)
     bw, bu = member_column(parts, member, free)
-    w, u = add(load3(row, W_ALPHA), bw), add(load3(row, W_ALPHA + 3), bu)
+    w, u = add(load3(row, t.W_ALPHA), bw), add(load3(row, t.W_ALPHA + 3), bu)
     pn, pf = inertia_mul(P, w, u)
     mn, mf = _bias(plant, k, parts, modal, modes, w, u)
     n, f = add(add(n, dn), add(pn, mn)), add(add(f, df), add(pf, mf))

@@ -21,61 +21,43 @@ from limberjack.engine.kernels.groups.paths import acts, push, trace
 from limberjack.engine.kernels.nodes import dispatch_loops
 from limberjack.engine.kernels.nodes.dispatch import hinge_in
 from limberjack.engine.kernels.nodes.dispatch_loops import clear_innovation, push_body
-from limberjack.engine.tables.loops import (
-    L_FORCED,
-    L_ROW,
-    L_ROWS,
-    LP_FADE,
-    R_ACCEL,
-    R_FORCE,
-    R_RATE,
-    R_RESIDUAL,
-    SO_FORCE,
-    SO_RIGHT,
-    group_view,
-)
-from limberjack.engine.tables.plant import (
-    GROUP,
-    MEMBER,
-    UP,
-    W_ALPHA,
-    plant_view,
-    vectors,
-    work_view,
-)
+from limberjack.engine.tables import loops as lp
+from limberjack.engine.tables import plant as t
+from limberjack.engine.tables.loops import group_view
+from limberjack.engine.tables.plant import plant_view, vectors, work_view
 
 
 @kernel
 def clear_right(work):
     """All right-hand sides 0: rows that do not act ask for nothing."""
     for i in range(work.loops.admittance.shape[0]):
-        work.loops.solve[SO_RIGHT, i] = 0.0
+        work.loops.solve[lp.SO_RIGHT, i] = 0.0
 
 
 @kernel
 def set_right(plant, work, l, which):
     """Right-hand sides of loop l: minus what work.loops.row holds at `which`."""
-    for i in range(plant.loops.loop_int[l, L_ROWS]):
-        work.loops.solve[SO_RIGHT, plant.loops.loop_int[l, L_ROW] + i] = -work.loops.row[l, which + i]
+    for i in range(plant.loops.loop_int[l, lp.L_ROWS]):
+        work.loops.solve[lp.SO_RIGHT, plant.loops.loop_int[l, lp.L_ROW] + i] = -work.loops.row[l, which + i]
 
 
 @kernel
 def read_forces(plant, work, l):
     """R_FORCE of loop l from the solution; 0 in lanes without a row."""
     row = work.loops.row[l]
-    store_lanes(row, R_FORCE, equal_lanes(0.0))
+    store_lanes(row, lp.R_FORCE, equal_lanes(0.0))
     if acts(plant, work, l):
-        for i in range(plant.loops.loop_int[l, L_ROWS]):
-            row[R_FORCE + i] = work.loops.solve[SO_FORCE, plant.loops.loop_int[l, L_ROW] + i]
+        for i in range(plant.loops.loop_int[l, lp.L_ROWS]):
+            row[lp.R_FORCE + i] = work.loops.solve[lp.SO_FORCE, plant.loops.loop_int[l, lp.L_ROW] + i]
 
 
 @kernel
 def _ask(plant, work, l):
     """STEP D, right-hand sides of loop l."""
-    row, fade = work.loops.row[l], plant.loops.loop[l, LP_FADE]
-    for i in range(plant.loops.loop_int[l, L_ROWS]):
-        c = row[R_ACCEL + i] + fade * (2.0 * row[R_RATE + i] + fade * row[R_RESIDUAL + i])
-        work.loops.solve[SO_RIGHT, plant.loops.loop_int[l, L_ROW] + i] = -c  # 000 eq. 0.35
+    row, fade = work.loops.row[l], plant.loops.loop[l, lp.LP_FADE]
+    for i in range(plant.loops.loop_int[l, lp.L_ROWS]):
+        c = row[lp.R_ACCEL + i] + fade * (2.0 * row[lp.R_RATE + i] + fade * row[lp.R_RESIDUAL + i])
+        work.loops.solve[lp.SO_RIGHT, plant.loops.loop_int[l, lp.L_ROW] + i] = -c  # 000 eq. 0.35
 
 
 @routine(FLOATS, FLAG)
@@ -150,7 +132,7 @@ def share_forces(plant, work):
     if found:
         least_forces(work)
     for l in range(plant.loops.loop_int.shape[0]):
-        if plant.loops.loop_int[l, L_FORCED] >= 0:
+        if plant.loops.loop_int[l, lp.L_FORCED] >= 0:
             read_forces(plant, work, l)
 
 
@@ -169,17 +151,17 @@ def _clear_innovations(plant, work):
 def answer_body(plant, work, k, out, bias):
     """The answer of body k's velocities to ε, with β of groups if bias, and its motion in the place of α."""
     topo, row = plant.topo[k], work.rows[k + 1]
-    up = work.rows[topo[UP]]
-    w, u = hinge_in(plant, work, k, load3(up, W_ALPHA), load3(up, W_ALPHA + 3))
-    if topo[GROUP] >= 0:
-        if topo[MEMBER] == 0:
-            parts = group_view(plant.loops.group_int[topo[GROUP]], work.loops.group)
-            solve_node(plant, work, topo[GROUP], parts, out, bias)
+    up = work.rows[topo[t.UP]]
+    w, u = hinge_in(plant, work, k, load3(up, t.W_ALPHA), load3(up, t.W_ALPHA + 3))
+    if topo[t.GROUP] >= 0:
+        if topo[t.MEMBER] == 0:
+            parts = group_view(plant.loops.group_int[topo[t.GROUP]], work.loops.group)
+            solve_node(plant, work, topo[t.GROUP], parts, out, bias)
         w, u = push_body(plant, work, k, out, w, u)
     else:
         w, u = dispatch_loops.answer_body(plant, work, k, out, w, u)
-    store3(row, W_ALPHA, w)
-    store3(row, W_ALPHA + 3, u)
+    store3(row, t.W_ALPHA, w)
+    store3(row, t.W_ALPHA + 3, u)
 
 
 @routine(FLOATS)
@@ -187,8 +169,8 @@ def answer_routine(ints, floats, vector, out):
     plant, work = plant_view(ints, floats), work_view(ints, vector)
     _clear_innovations(plant, work)
     solve(plant, work)
-    store3(work.rows[0], W_ALPHA, ZERO)
-    store3(work.rows[0], W_ALPHA + 3, ZERO)
+    store3(work.rows[0], t.W_ALPHA, ZERO)
+    store3(work.rows[0], t.W_ALPHA + 3, ZERO)
     for k in range(plant.topo.shape[0]):
         answer_body(plant, work, k, out, False)
 

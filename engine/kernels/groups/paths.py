@@ -20,26 +20,8 @@ from limberjack.engine.kernels.groups.couplings import coefficient
 from limberjack.engine.kernels.nodes import dispatch_loops
 from limberjack.engine.kernels.nodes.dispatch import hinge_out
 from limberjack.engine.kernels.nodes.dispatch_loops import add_innovation, collect_body, cross_body
-from limberjack.engine.tables.loops import (
-    GH_FREE,
-    GI_DOF,
-    GI_DOFS,
-    GI_PARENT,
-    L_A,
-    L_B,
-    L_FORCED,
-    L_KIND,
-    L_SWITCH,
-    L_TERM,
-    L_TERMS,
-    L_WALK,
-    L_WALKS,
-    LOCK,
-    R_FORCE,
-    SW_CLOSED,
-    TM_V,
-    group_view,
-)
+from limberjack.engine.tables import loops as lp
+from limberjack.engine.tables.loops import group_view
 from limberjack.engine.tables.plant import (
     GROUP,
     MEMBER,
@@ -52,14 +34,14 @@ from limberjack.engine.tables.plant import (
 @kernel
 def is_closed(plant, work, l):
     """Whether loop l is closed."""
-    s = plant.loops.loop_int[l, L_SWITCH]
-    return s < 0 or work.loops.switch[s, SW_CLOSED] > 0.5
+    s = plant.loops.loop_int[l, lp.L_SWITCH]
+    return s < 0 or work.loops.switch[s, lp.SW_CLOSED] > 0.5
 
 
 @kernel
 def acts(plant, work, l):
     """Whether loop l acts by force now."""
-    return plant.loops.loop_int[l, L_FORCED] >= 0 and is_closed(plant, work, l)
+    return plant.loops.loop_int[l, lp.L_FORCED] >= 0 and is_closed(plant, work, l)
 
 
 @kernel
@@ -72,8 +54,8 @@ def _add_to(block, z):
 def _clear(plant, work, l):
     """z = 0 at the bodies that the loop moves, c = 0 at their velocities."""
     ints, zero = plant.loops.loop_int[l], equal_lanes(0.0)
-    path = work.loops.path[ints[L_FORCED]]
-    for i in range(ints[L_WALK], ints[L_WALK] + ints[L_WALKS]):
+    path = work.loops.path[ints[lp.L_FORCED]]
+    for i in range(ints[lp.L_WALK], ints[lp.L_WALK] + ints[lp.L_WALKS]):
         k = plant.loops.walk[i]
         block = work.loops.cross[k + 1]
         for c in range(0, BLOCK, LANES):
@@ -86,15 +68,15 @@ def _clear(plant, work, l):
 def _begin(plant, work, l, q):
     """z of the bodies that the rows' forces act on, and c of coupled velocities."""
     ints = plant.loops.loop_int[l]
-    path, coblock = work.loops.path[ints[L_FORCED]], work.loops.coblock[l]
+    path, coblock = work.loops.path[ints[lp.L_FORCED]], work.loops.coblock[l]
     _clear(plant, work, l)
-    for t in range(ints[L_TERM], ints[L_TERM] + ints[L_TERMS]):
-        row = t - ints[L_TERM] if ints[L_KIND] == LOCK else 0
-        path[LANES * plant.loops.term_int[t, TM_V] + row] += coefficient(plant, l, t, q)
-    if ints[L_A] > 0:
-        _add_to(work.loops.cross[ints[L_A]], load_six(coblock, 0))
-    if ints[L_B] > 0:
-        _add_to(work.loops.cross[ints[L_B]], load_six(coblock, BLOCK))
+    for t in range(ints[lp.L_TERM], ints[lp.L_TERM] + ints[lp.L_TERMS]):
+        row = t - ints[lp.L_TERM] if ints[lp.L_KIND] == lp.LOCK else 0
+        path[LANES * plant.loops.term_int[t, lp.TM_V] + row] += coefficient(plant, l, t, q)
+    if ints[lp.L_A] > 0:
+        _add_to(work.loops.cross[ints[lp.L_A]], load_six(coblock, 0))
+    if ints[lp.L_B] > 0:
+        _add_to(work.loops.cross[ints[lp.L_B]], load_six(coblock, BLOCK))
 
 
 @kernel
@@ -108,13 +90,13 @@ def _hand_on(plant, work, k, z):
 @kernel
 def velocity_of(plant, group, parts, s):
     """The velocity that stands in place s of the group's order: dependent ones first."""
-    return plant.loops.listed[group[GI_DOF] + int(parts.pick[s])]
+    return plant.loops.listed[group[lp.GI_DOF] + int(parts.pick[s])]
 
 
 @kernel
 def _project(plant, group, parts, path, r):
     """X* e of independent velocity r."""
-    n, free = group[GI_DOFS], int(parts.head[GH_FREE])
+    n, free = group[lp.GI_DOFS], int(parts.head[lp.GH_FREE])
     y = load_lanes(path, LANES * velocity_of(plant, group, parts, n - free + r))
     for s in range(n - free):
         x = parts.x[int(parts.pick[s]), r]
@@ -127,7 +109,7 @@ def _cross_group(plant, work, g, path):
     """All bodies of a group have handed on z: y = L⁻¹ X* e, z(parent) -= (U L⁻*) y."""
     group = plant.loops.group_int[g]
     parts = group_view(group, work.loops.group)
-    n, free, up = group[GI_DOFS], int(parts.head[GH_FREE]), group[GI_PARENT]
+    n, free, up = group[lp.GI_DOFS], int(parts.head[lp.GH_FREE]), group[lp.GI_PARENT]
     for r in range(free):
         y = _project(plant, group, parts, path, r)
         for e in range(r):
@@ -146,9 +128,9 @@ def _cross_group(plant, work, g, path):
 def trace(plant, work, l, q):
     """e of loop l, placed before, at all velocities that its rows move: work.loops.path."""
     ints = plant.loops.loop_int[l]
-    path = work.loops.path[ints[L_FORCED]]
+    path = work.loops.path[ints[lp.L_FORCED]]
     _begin(plant, work, l, q)
-    for i in range(ints[L_WALK], ints[L_WALK] + ints[L_WALKS]):
+    for i in range(ints[lp.L_WALK], ints[lp.L_WALK] + ints[lp.L_WALKS]):
         k = plant.loops.walk[i]
         if plant.topo[k, GROUP] >= 0:
             _hand_on(plant, work, k, collect_body(plant, work, k, path))
@@ -162,12 +144,12 @@ def trace(plant, work, l, q):
 def largest_weight(plant, work, l):
     """The largest D⁻¹ of the velocities that loop l moves: the scale of what its rows can move."""
     ints, most = plant.loops.loop_int[l], 0.0
-    for i in range(ints[L_WALK], ints[L_WALK] + ints[L_WALKS]):
+    for i in range(ints[lp.L_WALK], ints[lp.L_WALK] + ints[lp.L_WALKS]):
         k = plant.loops.walk[i]
         topo = plant.topo[k]
         if topo[GROUP] >= 0:
             parts = group_view(plant.loops.group_int[topo[GROUP]], work.loops.group)
-            for r in range(int(parts.head[GH_FREE])):
+            for r in range(int(parts.head[lp.GH_FREE])):
                 most = max(most, parts.d[r, r] * parts.d[r, r])
         else:
             most = dispatch_loops.largest_weight(plant, work, k, most)
@@ -179,7 +161,7 @@ def _push_group(plant, work, g, path, f):
     """ε += e f of a group."""
     group = plant.loops.group_int[g]
     parts = group_view(group, work.loops.group)
-    n, free = group[GI_DOFS], int(parts.head[GH_FREE])
+    n, free = group[lp.GI_DOFS], int(parts.head[lp.GH_FREE])
     for r in range(free):
         j = velocity_of(plant, group, parts, n - free + r)
         parts.eps[r] += sum_lanes(load_lanes(path, LANES * j) * f)
@@ -189,8 +171,8 @@ def _push_group(plant, work, g, path, f):
 def push(plant, work, l):
     """ε += e f for the forces f of loop l in R_FORCE (000 STEP E, tip to base)."""
     ints = plant.loops.loop_int[l]
-    path, f = work.loops.path[ints[L_FORCED]], load_lanes(work.loops.row[l], R_FORCE)
-    for i in range(ints[L_WALK], ints[L_WALK] + ints[L_WALKS]):
+    path, f = work.loops.path[ints[lp.L_FORCED]], load_lanes(work.loops.row[l], lp.R_FORCE)
+    for i in range(ints[lp.L_WALK], ints[lp.L_WALK] + ints[lp.L_WALKS]):
         k = plant.loops.walk[i]
         if plant.topo[k, GROUP] < 0:
             add_innovation(plant, work, k, path, f)

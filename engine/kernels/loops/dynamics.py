@@ -29,37 +29,13 @@ from limberjack.engine.kernels.nodes.dispatch import accelerate_body
 from limberjack.engine.kernels.nodes.manifold import move, unit_quaternions
 from limberjack.engine.kernels.nodes.tree import sweep_velocities
 from limberjack.engine.kernels.sweeps.forward_dynamics import MOVE, closed_routine, forward_dynamics
-from limberjack.engine.tables.loops import (
-    AFRESH,
-    GH_CHOICE,
-    GH_FREE,
-    GH_PIVOT,
-    GI_DOFS,
-    GI_RANK,
-    KEENLY,
-    KEEP,
-    L_CHAIN_A,
-    L_CHAIN_AS,
-    L_CHAIN_B,
-    L_CHAIN_BS,
-    L_GROUP,
-    L_ROW,
-    L_ROWS,
-    L_TERM,
-    L_TERMS,
-    LP_SCALE,
-    SO_CHOICE,
-    SO_LEFT,
-    SO_PIVOT,
-    SO_TAKEN,
-    TM_V,
-    group_view,
-)
+from limberjack.engine.tables import loops as lp
+from limberjack.engine.tables.loops import group_view
 from limberjack.engine.tables.plant import NV, Q_PASS, V_PASS, VI, W_V, plant_view, vectors, work_view
 
 #: below these smallest pivots of scaled rows a position is near a singular one, so that the stages of an integrator are
 #: closed, and too near to be evaluated itself
-NEAR, WINDOW = KEEP, 5e-3
+NEAR, WINDOW = lp.KEEP, 5e-3
 #: h, of the fastest body of the chains: rad, or lengths of the mechanism; it is doubled this often at most
 STRIDE, TRIES = 0.0125, 3
 #: h away a smallest pivot of less than this is too near as well, one of less than this many times that of the position
@@ -80,9 +56,9 @@ def smallest_pivot(plant, work):
     """Of the last eliminations of all groups and the last factor of the loops by force."""
     smallest = 1e300
     for g in range(plant.loops.group_int.shape[0]):
-        smallest = min(smallest, group_view(plant.loops.group_int[g], work.loops.group).head[GH_PIVOT])
+        smallest = min(smallest, group_view(plant.loops.group_int[g], work.loops.group).head[lp.GH_PIVOT])
     if work.loops.solve.shape[0] > 0 and has_forces(plant, work):
-        smallest = min(smallest, work.loops.solve[SO_LEFT, SO_PIVOT])
+        smallest = min(smallest, work.loops.solve[lp.SO_LEFT, lp.SO_PIVOT])
     return smallest
 
 
@@ -90,42 +66,42 @@ def smallest_pivot(plant, work):
 def choose(plant, work, how):
     """Rows and independent velocities are chosen so from now on: AFRESH, HELD or KEENLY."""
     for g in range(plant.loops.group_int.shape[0]):
-        group_view(plant.loops.group_int[g], work.loops.group).head[GH_CHOICE] = how
+        group_view(plant.loops.group_int[g], work.loops.group).head[lp.GH_CHOICE] = how
     if work.loops.solve.shape[0] > 0:
-        work.loops.solve[SO_LEFT, SO_CHOICE] = how
+        work.loops.solve[lp.SO_LEFT, lp.SO_CHOICE] = how
 
 
 @kernel
 def _choice(plant, work):
     """How they are chosen now."""
     if plant.loops.group_int.shape[0] > 0:
-        return int(group_view(plant.loops.group_int[0], work.loops.group).head[GH_CHOICE])
-    return int(work.loops.solve[SO_LEFT, SO_CHOICE])
+        return int(group_view(plant.loops.group_int[0], work.loops.group).head[lp.GH_CHOICE])
+    return int(work.loops.solve[lp.SO_LEFT, lp.SO_CHOICE])
 
 
 @kernel
 def _vanishes(plant, work, l):
     """Whether rows of loop l, or of those that move with it, are about to vanish."""
-    g = plant.loops.loop_int[l, L_GROUP]
+    g = plant.loops.loop_int[l, lp.L_GROUP]
     if g >= 0:
-        return group_view(plant.loops.group_int[g], work.loops.group).head[GH_PIVOT] < WINDOW
-    return acts(plant, work, l) and work.loops.solve[SO_LEFT, SO_PIVOT] < WINDOW
+        return group_view(plant.loops.group_int[g], work.loops.group).head[lp.GH_PIVOT] < WINDOW
+    return acts(plant, work, l) and work.loops.solve[lp.SO_LEFT, lp.SO_PIVOT] < WINDOW
 
 
 @kernel
 def _is_weak(plant, work, l):
     """Whether rows of loop l itself had small pivots last, or none."""
     ints, weak = plant.loops.loop_int[l], False
-    g = ints[L_GROUP]
+    g = ints[lp.L_GROUP]
     if g >= 0:
         group = plant.loops.group_int[g]
-        parts, n = group_view(group, work.loops.group), group[GI_DOFS]
-        missing = n - int(parts.head[GH_FREE]) < group[GI_RANK]
-        for i in range(ints[L_ROW], ints[L_ROW] + ints[L_ROWS]):
+        parts, n = group_view(group, work.loops.group), group[lp.GI_DOFS]
+        missing = n - int(parts.head[lp.GH_FREE]) < group[lp.GI_RANK]
+        for i in range(ints[lp.L_ROW], ints[lp.L_ROW] + ints[lp.L_ROWS]):
             weak = weak or parts.y[n + 1, i] == 2.0 or (missing and parts.y[n + 1, i] == 0.0)
     elif acts(plant, work, l):
-        taken, missing = work.loops.solve[SO_TAKEN], work.loops.solve[SO_LEFT, SO_PIVOT] == 0.0
-        for i in range(ints[L_ROW], ints[L_ROW] + ints[L_ROWS]):
+        taken, missing = work.loops.solve[lp.SO_TAKEN], work.loops.solve[lp.SO_LEFT, lp.SO_PIVOT] == 0.0
+        for i in range(ints[lp.L_ROW], ints[lp.L_ROW] + ints[lp.L_ROWS]):
             weak = weak or taken[i] == 2.0 or (missing and taken[i] == 0.0)
     return weak
 
@@ -159,9 +135,9 @@ def _chain_pace(plant, work, start, count, scale):
 def _length_scale(plant, l):
     """One over the length that rows of loop l are scaled by, 0 if none says anything of lengths."""
     scale = 0.0
-    for i in range(plant.loops.loop_int[l, L_ROWS]):
+    for i in range(plant.loops.loop_int[l, lp.L_ROWS]):
         if is_linear(plant, l, i):
-            scale = max(scale, plant.loops.loop[l, LP_SCALE + i])
+            scale = max(scale, plant.loops.loop[l, lp.LP_SCALE + i])
     return scale
 
 
@@ -176,17 +152,17 @@ def head_routine(ints, floats, vector, q, along, least, weak):
     for l in range(plant.loops.loop_int.shape[0]):
         if _concerns(plant, work, l, weak):
             a = plant.loops.loop_int[l]
-            _take_chain(plant, a[L_CHAIN_A], a[L_CHAIN_AS], along, out)
-            _take_chain(plant, a[L_CHAIN_B], a[L_CHAIN_BS], along, out)
-            for t in range(a[L_TERM], a[L_TERM] + a[L_TERMS]):
-                out[plant.loops.term_int[t, TM_V]] = along[plant.loops.term_int[t, TM_V]]
-                pace = max(pace, along[plant.loops.term_int[t, TM_V]] ** 2)
+            _take_chain(plant, a[lp.L_CHAIN_A], a[lp.L_CHAIN_AS], along, out)
+            _take_chain(plant, a[lp.L_CHAIN_B], a[lp.L_CHAIN_BS], along, out)
+            for t in range(a[lp.L_TERM], a[lp.L_TERM] + a[lp.L_TERMS]):
+                out[plant.loops.term_int[t, lp.TM_V]] = along[plant.loops.term_int[t, lp.TM_V]]
+                pace = max(pace, along[plant.loops.term_int[t, lp.TM_V]] ** 2)
     sweep_velocities(plant, work, q, out)
     for l in range(plant.loops.loop_int.shape[0]):
         if _concerns(plant, work, l, weak):
             a, scale = plant.loops.loop_int[l], _length_scale(plant, l)
-            pace = max(pace, _chain_pace(plant, work, a[L_CHAIN_A], a[L_CHAIN_AS], scale))
-            pace = max(pace, _chain_pace(plant, work, a[L_CHAIN_B], a[L_CHAIN_BS], scale))
+            pace = max(pace, _chain_pace(plant, work, a[lp.L_CHAIN_A], a[lp.L_CHAIN_AS], scale))
+            pace = max(pace, _chain_pace(plant, work, a[lp.L_CHAIN_B], a[lp.L_CHAIN_BS], scale))
     pace = math.sqrt(pace)
     if not pace > least:
         return False
@@ -318,14 +294,14 @@ def around_routine(ints, floats, vector, q, v, tau, add_inertia, external, along
 def pass_routine(ints, floats, vector, q, v, tau, add_inertia, external, vdot):
     """Accelerations vdot (nv,) of a position too near to a singular one, which has been evaluated itself."""
     plant, work = plant_view(ints, floats), work_view(ints, vector)
-    how, itself = _choice(plant, work), AFRESH
+    how, itself = _choice(plant, work), lp.AFRESH
     known = moving = head_routine(ints, floats, vector, q, v, STILL, False)
     if not known:
-        itself = KEENLY
-        choose(plant, work, KEENLY)
+        itself = lp.KEENLY
+        choose(plant, work, lp.KEENLY)
         closed_routine(ints, floats, vector, q, v, tau, add_inertia, external, vdot, MOVE)
         known = head_routine(ints, floats, vector, q, vdot, IDLE, False)
-    choose(plant, work, AFRESH)
+    choose(plant, work, lp.AFRESH)
     if moving:
         known = around_routine(ints, floats, vector, q, v, tau, add_inertia, external, v, STILL, True)
     elif known:

@@ -23,31 +23,15 @@ from limberjack.engine.kernels.groups.couplings import move_coupling, place_coup
 from limberjack.engine.kernels.groups.paths import is_closed
 from limberjack.engine.kernels.loops.routines import move_one, place_one
 from limberjack.engine.kernels.nodes.tree import sweep_velocities
-from limberjack.engine.tables.loops import (
-    COUPLING,
-    DISTANCE,
-    F_D,
-    L_COMMAND,
-    L_DRIVE,
-    L_KIND,
-    L_SWITCH,
-    LP_X,
-    PM_COMMAND,
-    PM_CUBIC,
-    PM_NOW,
-    PM_QUARTIC,
-    R_RATE,
-    R_RESIDUAL,
-    SW_HELD,
-)
+from limberjack.engine.tables import loops as lp
 from limberjack.engine.tables.plant import plant_view, vectors, work_view
 
 
 @kernel
 def _moved(drive, x):
     """Position, rate and acceleration of a drive x seconds before its command holds."""
-    p, v, a = load3(drive, PM_COMMAND)
-    c, d = drive[PM_CUBIC], drive[PM_QUARTIC]
+    p, v, a = load3(drive, lp.PM_COMMAND)
+    c, d = drive[lp.PM_CUBIC], drive[lp.PM_QUARTIC]
     return (
         p - x * (v - x * (0.5 * a + x * (c + x * d))),
         v - x * (a + x * (3.0 * c + x * 4.0 * d)),
@@ -59,7 +43,7 @@ def _moved(drive, x):
 def set_drives(plant, work, left):
     """All drives as they are `left` seconds before their commands hold."""
     for i in range(work.loops.drive.shape[0]):
-        store3(work.loops.drive[i], PM_NOW, _moved(work.loops.drive[i], left))
+        store3(work.loops.drive[i], lp.PM_NOW, _moved(work.loops.drive[i], left))
 
 
 @kernel
@@ -69,7 +53,7 @@ def set_mean_drives(plant, work, left, h):
     for i in range(work.loops.drive.shape[0]):
         drive = work.loops.drive[i]
         p, v, _ = _moved(drive, left)
-        store3(drive, PM_NOW, (p, v, (_moved(drive, left - h)[1] - v) / h))
+        store3(drive, lp.PM_NOW, (p, v, (_moved(drive, left - h)[1] - v) / h))
 
 
 @kernel
@@ -77,49 +61,49 @@ def take_commands(plant, work, command):
     """All drives where their commands have them, and on the way there as if they came with a steady acceleration."""
     for l in range(plant.loops.loop_int.shape[0]):
         ints = plant.loops.loop_int[l]
-        if ints[L_DRIVE] >= 0:
-            drive, at = work.loops.drive[ints[L_DRIVE]], ints[L_COMMAND]
-            at += 1 if ints[L_SWITCH] >= 0 else 0
-            store3(drive, PM_COMMAND, load3(command, at))
-            drive[PM_CUBIC], drive[PM_QUARTIC] = 0.0, 0.0
+        if ints[lp.L_DRIVE] >= 0:
+            drive, at = work.loops.drive[ints[lp.L_DRIVE]], ints[lp.L_COMMAND]
+            at += 1 if ints[lp.L_SWITCH] >= 0 else 0
+            store3(drive, lp.PM_COMMAND, load3(command, at))
+            drive[lp.PM_CUBIC], drive[lp.PM_QUARTIC] = 0.0, 0.0
     set_drives(plant, work, 0.0)
 
 
 @kernel
 def _begin(plant, work, l, p, rate, left):
     """The drive of loop l begins at position p with a rate."""
-    drive = work.loops.drive[plant.loops.loop_int[l, L_DRIVE]]
+    drive = work.loops.drive[plant.loops.loop_int[l, lp.L_DRIVE]]
     x, y, _ = _moved(drive, left)
     a, b = p - x, left * (y - rate)
-    drive[PM_CUBIC], drive[PM_QUARTIC] = (4.0 * a - b) / left**3, (b - 3.0 * a) / left**4
+    drive[lp.PM_CUBIC], drive[lp.PM_QUARTIC] = (4.0 * a - b) / left**3, (b - 3.0 * a) / left**4
 
 
 @kernel
 def _begin_coupling(plant, work, l, q, v, left):
-    store3(work.loops.drive[plant.loops.loop_int[l, L_DRIVE]], PM_NOW, ZERO)
+    store3(work.loops.drive[plant.loops.loop_int[l, lp.L_DRIVE]], lp.PM_NOW, ZERO)
     place_coupling(plant, work, l, q)
     move_coupling(plant, work, l, q, v)
-    _begin(plant, work, l, work.loops.row[l, R_RESIDUAL], work.loops.row[l, R_RATE], left)
+    _begin(plant, work, l, work.loops.row[l, lp.R_RESIDUAL], work.loops.row[l, lp.R_RATE], left)
 
 
 @kernel
 def _begin_rod(plant, work, l, q, v, left):
     """Of a rod, whose bodies are placed: its length beyond that which it has or holds without a drive."""
-    ints, length = plant.loops.loop_int[l], plant.loops.loop[l, LP_X]
-    store3(work.loops.drive[ints[L_DRIVE]], PM_NOW, ZERO)
+    ints, length = plant.loops.loop_int[l], plant.loops.loop[l, lp.LP_X]
+    store3(work.loops.drive[ints[lp.L_DRIVE]], lp.PM_NOW, ZERO)
     place_one(plant, work, l, q)
     move_one(plant, work, l, q, v)
-    d = load3(work.loops.frame[l], F_D)
+    d = load3(work.loops.frame[l], lp.F_D)
     distance = math.sqrt(dot(d, d))
-    rate = work.loops.row[l, R_RATE] * length / distance
-    if ints[L_SWITCH] >= 0:
-        length = work.loops.switch[ints[L_SWITCH], SW_HELD]
+    rate = work.loops.row[l, lp.R_RATE] * length / distance
+    if ints[lp.L_SWITCH] >= 0:
+        length = work.loops.switch[ints[lp.L_SWITCH], lp.SW_HELD]
     _begin(plant, work, l, distance - length, rate, left)
 
 
 @kernel
 def _is_driven(plant, work, l):
-    return plant.loops.loop_int[l, L_DRIVE] >= 0 and is_closed(plant, work, l)
+    return plant.loops.loop_int[l, lp.L_DRIVE] >= 0 and is_closed(plant, work, l)
 
 
 @routine(FLOATS, FLOATS, REAL)
@@ -127,7 +111,7 @@ def begin_rods_routine(ints, floats, vector, q, v, left):
     plant, work = plant_view(ints, floats), work_view(ints, vector)
     sweep_velocities(plant, work, q, v)
     for l in range(plant.loops.loop_int.shape[0]):
-        if plant.loops.loop_int[l, L_KIND] == DISTANCE and _is_driven(plant, work, l):
+        if plant.loops.loop_int[l, lp.L_KIND] == lp.DISTANCE and _is_driven(plant, work, l):
             _begin_rod(plant, work, l, q, v, left)
 
 
@@ -137,7 +121,7 @@ def begin_drives(plant, work, q, v, left):
     rods = False
     for l in range(plant.loops.loop_int.shape[0]):
         if _is_driven(plant, work, l):
-            if plant.loops.loop_int[l, L_KIND] == COUPLING:
+            if plant.loops.loop_int[l, lp.L_KIND] == lp.COUPLING:
                 _begin_coupling(plant, work, l, q, v, left)
             else:
                 rods = True

@@ -27,21 +27,8 @@ from limberjack.engine.kernels.nodes.dispatch import place_body
 from limberjack.engine.kernels.nodes.manifold import move
 from limberjack.engine.kernels.nodes.tree import begin_sweep
 from limberjack.engine.kernels.sweeps.forward_dynamics import least_change
-from limberjack.engine.tables.loops import (
-    GH_PIVOT,
-    GH_SWITCHED,
-    GI_DOF,
-    GI_DOFS,
-    L_FORCED,
-    L_GROUP,
-    L_PROJECT,
-    L_ROWS,
-    LP_SCALE,
-    R_RATE,
-    R_RESIDUAL,
-    SO_LEFT,
-    group_view,
-)
+from limberjack.engine.tables import loops as lp
+from limberjack.engine.tables.loops import group_view
 from limberjack.engine.tables.plant import V_CLOSE, plant_view, vectors, work_view
 
 #: scaled residual where a loop is closed as far as rounding lets it
@@ -61,7 +48,7 @@ _DELTA, _OUT = range(V_CLOSE, V_CLOSE + 2)
 def _belongs(plant, work, l):
     """Whether loop l is brought back: embedded, or by force, closed and to be projected."""
     ints = plant.loops.loop_int[l]
-    return ints[L_GROUP] >= 0 or (ints[L_PROJECT] > 0 and acts(plant, work, l))
+    return ints[lp.L_GROUP] >= 0 or (ints[lp.L_PROJECT] > 0 and acts(plant, work, l))
 
 
 @kernel
@@ -78,8 +65,8 @@ def _worst(plant, work, which):
     worst, loop = 0.0, 0
     for l in range(plant.loops.loop_int.shape[0]):
         if _belongs(plant, work, l):
-            for i in range(plant.loops.loop_int[l, L_ROWS]):
-                size = abs(plant.loops.loop[l, LP_SCALE + i] * work.loops.row[l, which + i])
+            for i in range(plant.loops.loop_int[l, lp.L_ROWS]):
+                size = abs(plant.loops.loop[l, lp.LP_SCALE + i] * work.loops.row[l, which + i])
                 if not size <= worst:
                     worst, loop = (size if size == size else math.inf), l
     return worst, loop
@@ -99,7 +86,7 @@ def _correct_by_force(plant, work, which, delta):
     """delta = -M⁻¹ J* Λ⁻¹ of the rows' numbers at `which`; rows that are not projected stay as they are."""
     clear_right(work)
     for l in range(plant.loops.loop_int.shape[0]):
-        if plant.loops.loop_int[l, L_FORCED] >= 0 and _belongs(plant, work, l):
+        if plant.loops.loop_int[l, lp.L_FORCED] >= 0 and _belongs(plant, work, l):
             set_right(plant, work, l, which)
     answer(plant, work, delta)
 
@@ -108,14 +95,14 @@ def _correct_by_force(plant, work, which, delta):
 def _correct_groups(plant, work, q, which, delta):
     """Adds the groups' corrections; returns whether factors no longer fit: D, or independent velocities changed."""
     changed, out = False, work.vstage[_OUT]
-    near = which == R_RATE and plant.loops.group_int.shape[0] > 0
+    near = which == lp.R_RATE and plant.loops.group_int.shape[0] > 0
     for g in range(plant.loops.group_int.shape[0]):
         group = plant.loops.group_int[g]
         parts = group_view(group, work.loops.group)
-        before = parts.head[GH_SWITCHED]
+        before = parts.head[lp.GH_SWITCHED]
         solve_group(plant, work, g, q, which)
-        changed = changed or before + parts.head[GH_SWITCHED] > 0.0
-        near = near or parts.head[GH_PIVOT] < NEAR
+        changed = changed or before + parts.head[lp.GH_SWITCHED] > 0.0
+        near = near or parts.head[lp.GH_PIVOT] < NEAR
     if near:
         least_change(plant, work, q, out)
         for j in range(delta.shape[0]):
@@ -124,8 +111,8 @@ def _correct_groups(plant, work, q, which, delta):
     for g in range(plant.loops.group_int.shape[0]):
         group = plant.loops.group_int[g]
         parts = group_view(group, work.loops.group)
-        for i in range(group[GI_DOFS]):
-            delta[plant.loops.listed[group[GI_DOF] + i]] += parts.bias[i]
+        for i in range(group[lp.GI_DOFS]):
+            delta[plant.loops.listed[group[lp.GI_DOF] + i]] += parts.bias[i]
     return changed
 
 
@@ -142,7 +129,7 @@ def _correction(plant, work, q, which, forces, delta):
 @kernel
 def _apply(plant, work, q, v, which, delta):
     """The change of the coordinates or of the velocities."""
-    if which == R_RESIDUAL:
+    if which == lp.R_RESIDUAL:
         move(plant, q, delta, 1.0, q)
         return
     for j in range(v.shape[0]):
@@ -166,7 +153,7 @@ def _measure(plant, work, q, v, which, placed):
         _place(plant, work, q, v)
     for l in range(plant.loops.loop_int.shape[0]):
         if _belongs(plant, work, l):
-            if which == R_RESIDUAL:
+            if which == lp.R_RESIDUAL:
                 place_loop(plant, work, l, q)
             else:
                 move_loop(plant, work, l, q, v)
@@ -180,10 +167,10 @@ def close_routine(ints, floats, vector, q, v, forces, closed):
     Velocities of embedded loops are right after one step: their equations are linear and their factors fresh.
     """
     plant, work = plant_view(ints, floats), work_view(ints, vector)
-    delta, stale = work.vstage[_DELTA], forces and work.loops.solve[SO_LEFT, 0] > 0.0
-    for which in (R_RESIDUAL, R_RATE):
-        limit = closed if which == R_RESIDUAL else closed * fastest(v)
-        placed, renewed, tried, before, worst, loop = which == R_RATE, False, False, math.inf, math.inf, 0
+    delta, stale = work.vstage[_DELTA], forces and work.loops.solve[lp.SO_LEFT, 0] > 0.0
+    for which in (lp.R_RESIDUAL, lp.R_RATE):
+        limit = closed if which == lp.R_RESIDUAL else closed * fastest(v)
+        placed, renewed, tried, before, worst, loop = which == lp.R_RATE, False, False, math.inf, math.inf, 0
         for _ in range(2 * STEPS):
             worst, loop = _measure(plant, work, q, v, which, placed)
             placed = False
@@ -198,9 +185,9 @@ def close_routine(ints, floats, vector, q, v, forces, closed):
                 break
             _apply(plant, work, q, v, which, delta)
             tried, renewed, before = renewed or not forces, False, worst
-            if which == R_RATE and not forces:
+            if which == lp.R_RATE and not forces:
                 break
-        if which == R_RESIDUAL and not worst <= BEARABLE:
+        if which == lp.R_RESIDUAL and not worst <= BEARABLE:
             return loop
     return -1
 

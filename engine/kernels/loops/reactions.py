@@ -24,30 +24,8 @@ from limberjack.engine.kernels.groups.multipliers import share_forces
 from limberjack.engine.kernels.groups.paths import acts
 from limberjack.engine.kernels.loops.dynamics import accelerate
 from limberjack.engine.kernels.sweeps.inverse_dynamics import inverse_dynamics
-from limberjack.engine.tables.loops import (
-    DISTANCE,
-    F_R,
-    GH_FREE,
-    GI_DOF,
-    GI_DOFS,
-    GI_LOOP,
-    GI_LOOPS,
-    GI_ROWS,
-    L_A,
-    L_B,
-    L_GROUP,
-    L_KIND,
-    L_ROW,
-    L_ROWS,
-    L_TERM,
-    L_TERMS,
-    LOCK,
-    LP_SCALE,
-    R_FORCE,
-    R_RESIDUAL,
-    TM_V,
-    group_view,
-)
+from limberjack.engine.tables import loops as lp
+from limberjack.engine.tables.loops import group_view
 from limberjack.engine.tables.plant import plant_view, vectors, work_view
 
 #: below this coefficient of scaled rows an equation says nothing of a force
@@ -71,9 +49,9 @@ def _add_wrench(wrench, n, f):
 @kernel
 def _spread(plant, work, l):
     """The loop's forces join work.wrench of its two bodies."""
-    ints, f = plant.loops.loop_int[l], load_lanes(work.loops.row[l], R_FORCE)
-    if ints[L_KIND] <= DISTANCE:
-        for row, at in ((ints[L_A], 0), (ints[L_B], BLOCK)):
+    ints, f = plant.loops.loop_int[l], load_lanes(work.loops.row[l], lp.R_FORCE)
+    if ints[lp.L_KIND] <= lp.DISTANCE:
+        for row, at in ((ints[lp.L_A], 0), (ints[lp.L_B], BLOCK)):
             n, g = _body_force(work.loops.coblock[l], at, f)
             _add_wrench(work.wrench[row], n, g)
 
@@ -82,9 +60,9 @@ def _spread(plant, work, l):
 def _take_coupled(plant, work, l, q, tau):
     """tau less what a coupling or lock puts on its velocities."""
     ints = plant.loops.loop_int[l]
-    for i in range(ints[L_TERMS]):
-        t, row = ints[L_TERM] + i, i if ints[L_KIND] == LOCK else 0
-        tau[plant.loops.term_int[t, TM_V]] -= coefficient(plant, l, t, q) * work.loops.row[l, R_FORCE + row]
+    for i in range(ints[lp.L_TERMS]):
+        t, row = ints[lp.L_TERM] + i, i if ints[lp.L_KIND] == lp.LOCK else 0
+        tau[plant.loops.term_int[t, lp.TM_V]] -= coefficient(plant, l, t, q) * work.loops.row[l, lp.R_FORCE + row]
 
 
 @kernel
@@ -120,20 +98,20 @@ def _group_forces(plant, work, g, q, missing):
     """R_FORCE of a group's loops from the hinge forces `missing` (nv,) that nothing else gives."""
     group = plant.loops.group_int[g]
     parts = group_view(group, work.loops.group)
-    n, m, y = group[GI_DOFS], group[GI_ROWS], parts.y
-    solved = n - int(parts.head[GH_FREE])
+    n, m, y = group[lp.GI_DOFS], group[lp.GI_ROWS], parts.y
+    solved = n - int(parts.head[lp.GH_FREE])
     right = y.shape[1] - LANES  # behind the rows: fill_rows stores eight lanes for however few rows
-    fill_rows(plant, work, group, parts, q, R_FORCE)
+    fill_rows(plant, work, group, parts, q, lp.R_FORCE)
     for i in range(n):
-        at = group[GI_DOF] + i
+        at = group[lp.GI_DOF] + i
         y[i, right] = plant.loops.scale[at] * missing[plant.loops.listed[at]]
     _solve_rows(y, n, m, parts.pair, solved, right, right + 1, y[n])
-    for i in range(group[GI_LOOP], group[GI_LOOP] + group[GI_LOOPS]):
+    for i in range(group[lp.GI_LOOP], group[lp.GI_LOOP] + group[lp.GI_LOOPS]):
         l = plant.loops.listed[i]
         ints, row = plant.loops.loop_int[l], work.loops.row[l]
-        store_lanes(row, R_FORCE, equal_lanes(0.0))
-        for c in range(ints[L_ROWS]):
-            row[R_FORCE + c] = plant.loops.loop[l, LP_SCALE + c] * y[n, ints[L_ROW] + c]
+        store_lanes(row, lp.R_FORCE, equal_lanes(0.0))
+        for c in range(ints[lp.L_ROWS]):
+            row[lp.R_FORCE + c] = plant.loops.loop[l, lp.LP_SCALE + c] * y[n, ints[lp.L_ROW] + c]
 
 
 @kernel
@@ -153,7 +131,7 @@ def forces_routine(ints, floats, vector, q, v, tau, vdot, external, spare):
         if acts(plant, work, l):
             _spread(plant, work, l)
         else:
-            store_lanes(work.loops.row[l], R_FORCE, equal_lanes(0.0))
+            store_lanes(work.loops.row[l], lp.R_FORCE, equal_lanes(0.0))
     if plant.loops.group_int.shape[0] == 0:
         return
     inverse_dynamics(plant, work, q, v, vdot, 1.0, True, spare)
@@ -165,7 +143,7 @@ def forces_routine(ints, floats, vector, q, v, tau, vdot, external, spare):
     for g in range(plant.loops.group_int.shape[0]):
         _group_forces(plant, work, g, q, spare)
     for l in range(plant.loops.loop_int.shape[0]):
-        if plant.loops.loop_int[l, L_GROUP] >= 0:
+        if plant.loops.loop_int[l, lp.L_GROUP] >= 0:
             _spread(plant, work, l)
 
 
@@ -182,9 +160,9 @@ def find_forces(plant, work, q, v, tau, vdot, external, spare):
 def loop_wrench(plant, work, l):
     """(moment, force) of body A on body B at b's origin, in the canonical axes of frame a."""
     R, p = frame_b(plant, work, l)
-    n, f = _body_force(work.loops.coblock[l], BLOCK, load_lanes(work.loops.row[l], R_FORCE))
+    n, f = _body_force(work.loops.coblock[l], BLOCK, load_lanes(work.loops.row[l], lp.R_FORCE))
     n = add_cross(n, f, p)
-    Rab = load9(work.loops.frame[l], F_R)
+    Rab = load9(work.loops.frame[l], lp.F_R)
     return rot(Rab, unrot(R, n)), rot(Rab, unrot(R, f))
 
 
@@ -192,14 +170,14 @@ def loop_wrench(plant, work, l):
 def loop_force(plant, work, l):
     """The force of a loop's only row; else the size of the force between its bodies, or of those on its hinge."""
     row, ints = work.loops.row[l], plant.loops.loop_int[l]
-    if ints[L_ROWS] == 1:
-        return row[R_FORCE]
-    if ints[L_KIND] < DISTANCE:
+    if ints[lp.L_ROWS] == 1:
+        return row[lp.R_FORCE]
+    if ints[lp.L_KIND] < lp.DISTANCE:
         f = loop_wrench(plant, work, l)[1]
         return math.sqrt(dot(f, f))
     square = 0.0
-    for i in range(ints[L_ROWS]):
-        square += row[R_FORCE + i] * row[R_FORCE + i]
+    for i in range(ints[lp.L_ROWS]):
+        square += row[lp.R_FORCE + i] * row[lp.R_FORCE + i]
     return math.sqrt(square)
 
 
@@ -207,8 +185,8 @@ def loop_force(plant, work, l):
 def largest_residual(plant, work, l):
     """The largest residual of loop l, placed before, m or rad."""
     worst = 0.0
-    for i in range(plant.loops.loop_int[l, L_ROWS]):
-        worst = max(worst, abs(work.loops.row[l, R_RESIDUAL + i]))
+    for i in range(plant.loops.loop_int[l, lp.L_ROWS]):
+        worst = max(worst, abs(work.loops.row[l, lp.R_RESIDUAL + i]))
     return worst
 
 
@@ -222,10 +200,10 @@ def loop_forces_entry(ints, floats, work, q, v, tau, external, out):
     accelerate(plant, scratch, q, v, tau, plant.armature, external, vdot)
     find_forces(plant, scratch, q, v, tau, vdot, external, spare)
     for l in range(out.shape[0]):
-        if plant.loops.loop_int[l, L_KIND] <= DISTANCE:
+        if plant.loops.loop_int[l, lp.L_KIND] <= lp.DISTANCE:
             n, f = loop_wrench(plant, scratch, l)
             store3(out[l], 0, n)
             store3(out[l], 3, f)
         else:
             for i in range(6):
-                out[l, i] = scratch.loops.row[l, R_FORCE + i]
+                out[l, i] = scratch.loops.row[l, lp.R_FORCE + i]

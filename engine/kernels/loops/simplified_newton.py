@@ -23,21 +23,8 @@ from limberjack.engine.kernels.groups.loop_rows import measure_loop
 from limberjack.engine.kernels.nodes.dispatch import place_body
 from limberjack.engine.kernels.nodes.manifold import move
 from limberjack.engine.kernels.nodes.tree import begin_sweep
-from limberjack.engine.tables.loops import (
-    GH_PIVOT,
-    GI_BODIES,
-    GI_BODY,
-    GI_DOF,
-    GI_DOFS,
-    GI_RANK,
-    GI_ROWS,
-    L_GROUP,
-    L_ROWS,
-    LP_SCALE,
-    R_RATE,
-    R_RESIDUAL,
-    group_view,
-)
+from limberjack.engine.tables import loops as lp
+from limberjack.engine.tables.loops import group_view
 from limberjack.engine.tables.plant import V_CLOSE, plant_view, vectors, work_view
 
 #: scaled residual (of the order of a coordinate, rad or m) at which a loop is closed, and of rates over the fastest
@@ -59,9 +46,9 @@ def foresee(plant, work, v, h, out):
     for g in range(plant.loops.group_int.shape[0]):
         group = plant.loops.group_int[g]
         parts = group_view(group, work.loops.group)
-        if parts.head[GH_PIVOT] >= NEAR:
-            for i in range(group[GI_DOFS]):
-                out[plant.loops.listed[group[GI_DOF] + i]] -= 0.5 * h * parts.bias[i]
+        if parts.head[lp.GH_PIVOT] >= NEAR:
+            for i in range(group[lp.GI_DOFS]):
+                out[plant.loops.listed[group[lp.GI_DOF] + i]] -= 0.5 * h * parts.bias[i]
 
 
 @kernel
@@ -70,7 +57,7 @@ def _place(plant, work, q, v):
     begin_sweep(plant, work, q, 0.0)
     for g in range(plant.loops.group_int.shape[0]):
         group = plant.loops.group_int[g]
-        for i in range(group[GI_BODY], group[GI_BODY] + group[GI_BODIES]):
+        for i in range(group[lp.GI_BODY], group[lp.GI_BODY] + group[lp.GI_BODIES]):
             place_body(plant, work, plant.loops.listed[i], q, v)
 
 
@@ -80,11 +67,14 @@ def _measure(plant, work, q, v):
     _place(plant, work, q, v)
     gap, rate = 0.0, 0.0
     for l in range(plant.loops.loop_int.shape[0]):
-        if plant.loops.loop_int[l, L_GROUP] >= 0:
+        if plant.loops.loop_int[l, lp.L_GROUP] >= 0:
             measure_loop(plant, work, l, q, v)
             loop, row = plant.loops.loop[l], work.loops.row[l]
-            for i in range(plant.loops.loop_int[l, L_ROWS]):
-                r, c = abs(loop[LP_SCALE + i] * row[R_RESIDUAL + i]), abs(loop[LP_SCALE + i] * row[R_RATE + i])
+            for i in range(plant.loops.loop_int[l, lp.L_ROWS]):
+                r, c = (
+                    abs(loop[lp.LP_SCALE + i] * row[lp.R_RESIDUAL + i]),
+                    abs(loop[lp.LP_SCALE + i] * row[lp.R_RATE + i]),
+                )
                 gap = gap if r <= gap else (r if r == r else math.inf)
                 rate = rate if c <= rate else (c if c == c else math.inf)
     return gap, rate
@@ -97,10 +87,10 @@ def _correct(plant, work, change, delta):
         change[j], delta[j] = 0.0, 0.0
     for g in range(plant.loops.group_int.shape[0]):
         group = plant.loops.group_int[g]
-        parts, at, n = group_view(group, work.loops.group), group[GI_DOF], group[GI_DOFS]
-        fill_right(plant, work, group, R_RESIDUAL, parts.y[n])
-        fill_right(plant, work, group, R_RATE, parts.y[n + 1])
-        solve_again(parts, n, group[GI_ROWS], plant.loops.scale, at)
+        parts, at, n = group_view(group, work.loops.group), group[lp.GI_DOF], group[lp.GI_DOFS]
+        fill_right(plant, work, group, lp.R_RESIDUAL, parts.y[n])
+        fill_right(plant, work, group, lp.R_RATE, parts.y[n + 1])
+        solve_again(parts, n, group[lp.GI_ROWS], plant.loops.scale, at)
         for i in range(n):
             j = plant.loops.listed[at + i]
             change[j], delta[j] = parts.free[i], parts.bias[i]
@@ -153,7 +143,7 @@ def close_simply(plant, work, q, v, fine):
         return False
     for g in range(plant.loops.group_int.shape[0]):
         group = plant.loops.group_int[g]
-        if group[GI_ROWS] > group[GI_RANK] or not group_view(group, work.loops.group).head[GH_PIVOT] >= NEAR:
+        if group[lp.GI_ROWS] > group[lp.GI_RANK] or not group_view(group, work.loops.group).head[lp.GH_PIVOT] >= NEAR:
             return False
     ints, floats, vector = vectors(plant, work)
     return close_simply_routine(ints, floats, vector, q, v, fine)

@@ -24,102 +24,64 @@ from limberjack.engine.kernels.loops.prescribed_motion import take_commands
 from limberjack.engine.kernels.loops.reactions import largest_residual
 from limberjack.engine.kernels.loops.routines import move_one, place_one
 from limberjack.engine.kernels.nodes.tree import sweep_velocities
-from limberjack.engine.tables.loops import (
-    C_SWITCHES,
-    COUPLING,
-    DISTANCE,
-    F_D,
-    F_R,
-    L_COMMAND,
-    L_DRIVE,
-    L_KIND,
-    L_ROWS,
-    L_SWITCH,
-    L_TERM,
-    L_TERMS,
-    LOCK,
-    LP_B,
-    LP_REACH,
-    LP_X,
-    PM_NOW,
-    R_FORCE,
-    R_RATE,
-    R_RESIDUAL,
-    SW_CLOSED,
-    SW_HELD,
-    SW_LOSS,
-    SW_WANTED,
-    SWITCH,
-    TM_Q,
-)
+from limberjack.engine.tables import loops as lp
+from limberjack.engine.tables import reports as rp
 from limberjack.engine.tables.plant import C_COMMANDS, C_Q, C_V, S_Q, plant_view, vectors, work_view
-from limberjack.engine.tables.reports import (
-    REPORT,
-    RP_DISTANCE,
-    RP_IMPULSE,
-    RP_LOSS,
-    RP_RESIDUAL,
-    RP_ROWS,
-    RP_STATUS,
-    SWITCH_DONE,
-    SWITCH_FAR,
-    SWITCH_SAME,
-)
 
 
 @kernel
 def _hold_model(plant, l, held):
     """held ← frame, length, offset or coordinates as the model gives them."""
     ints, loop = plant.loops.loop_int[l], plant.loops.loop[l]
-    if ints[L_KIND] == LOCK:
-        for i in range(ints[L_TERMS]):
-            held[SW_HELD + i] = plant.loops.term[ints[L_TERM] + i, 0]
-    elif ints[L_KIND] >= DISTANCE:
-        held[SW_HELD] = loop[LP_X]
+    if ints[lp.L_KIND] == lp.LOCK:
+        for i in range(ints[lp.L_TERMS]):
+            held[lp.SW_HELD + i] = plant.loops.term[ints[lp.L_TERM] + i, 0]
+    elif ints[lp.L_KIND] >= lp.DISTANCE:
+        held[lp.SW_HELD] = loop[lp.LP_X]
     else:
         for i in range(12):
-            held[SW_HELD + i] = loop[LP_B + i]
+            held[lp.SW_HELD + i] = loop[lp.LP_B + i]
 
 
 @kernel
 def _hold_present(plant, work, l, held, q):
     """held ← frame, length, offset or coordinates as they are at q, where the open loop is placed."""
     ints, frame = plant.loops.loop_int[l], work.loops.frame[l]
-    drive = work.loops.drive[ints[L_DRIVE], PM_NOW] if ints[L_DRIVE] >= 0 else 0.0
-    if ints[L_KIND] == LOCK:
-        for i in range(ints[L_TERMS]):
-            j = plant.loops.term_int[ints[L_TERM] + i, TM_Q]
-            held[SW_HELD + i] = q[j] if j >= 0 else 0.0
-    elif ints[L_KIND] == COUPLING:
-        held[SW_HELD] += work.loops.row[l, R_RESIDUAL]
-    elif ints[L_KIND] == DISTANCE:
-        d = load3(frame, F_D)
-        held[SW_HELD] = math.sqrt(dot(d, d)) - drive
+    drive = work.loops.drive[ints[lp.L_DRIVE], lp.PM_NOW] if ints[lp.L_DRIVE] >= 0 else 0.0
+    if ints[lp.L_KIND] == lp.LOCK:
+        for i in range(ints[lp.L_TERMS]):
+            j = plant.loops.term_int[ints[lp.L_TERM] + i, lp.TM_Q]
+            held[lp.SW_HELD + i] = q[j] if j >= 0 else 0.0
+    elif ints[lp.L_KIND] == lp.COUPLING:
+        held[lp.SW_HELD] += work.loops.row[l, lp.R_RESIDUAL]
+    elif ints[lp.L_KIND] == lp.DISTANCE:
+        d = load3(frame, lp.F_D)
+        held[lp.SW_HELD] = math.sqrt(dot(d, d)) - drive
     else:
-        R = mul_t(load9(held, SW_HELD), load9(frame, F_R))
-        p = add(load3(held, SW_HELD + 9), neg(rot(R, load3(frame, F_D))))
-        store9(held, SW_HELD, R)
-        store3(held, SW_HELD + 9, p)
+        R = mul_t(load9(held, lp.SW_HELD), load9(frame, lp.F_R))
+        p = add(load3(held, lp.SW_HELD + 9), neg(rot(R, load3(frame, lp.F_D))))
+        store9(held, lp.SW_HELD, R)
+        store3(held, lp.SW_HELD + 9, p)
 
 
 @kernel
 def _distance(plant, work, l):
     """How far the frames' origins are apart; 0 for loops that join none."""
-    d = load3(work.loops.frame[l], F_D)
-    return math.sqrt(dot(d, d)) if plant.loops.loop_int[l, L_KIND] <= DISTANCE else 0.0
+    d = load3(work.loops.frame[l], lp.F_D)
+    return math.sqrt(dot(d, d)) if plant.loops.loop_int[l, lp.L_KIND] <= lp.DISTANCE else 0.0
 
 
 @kernel
 def _is_near(plant, work, l, q):
     """Whether open loop l, whose bodies are placed, is within reach; places it."""
     place_one(plant, work, l, q)
-    return _distance(plant, work, l) <= plant.loops.loop[l, LP_REACH]
+    return _distance(plant, work, l) <= plant.loops.loop[l, lp.LP_REACH]
 
 
 @kernel
 def _release(plant, work, l):
-    held = work.loops.switch[plant.loops.loop_int[l, L_SWITCH]]
-    held[SW_CLOSED] = 0.0
+    held = work.loops.switch[plant.loops.loop_int[l, lp.L_SWITCH]]
+    held[lp.SW_CLOSED] = 0.0
     _hold_model(plant, l, held)
 
 
@@ -133,7 +95,7 @@ def _impact(plant, work, q, v):
     for l in range(plant.loops.loop_int.shape[0]):
         if acts(plant, work, l):
             move_one(plant, work, l, q, v)
-            set_right(plant, work, l, R_RATE)
+            set_right(plant, work, l, lp.R_RATE)
     answer(plant, work, delta)
     share_forces(plant, work)
     for j in range(v.shape[0]):
@@ -144,23 +106,23 @@ def _impact(plant, work, q, v):
 def _loss(plant, work, l):
     """½ f* Λ f: what the impulses of loop l took, dr/dt being 0 afterwards."""
     loss = 0.0
-    for i in range(plant.loops.loop_int[l, L_ROWS]):
-        loss -= 0.5 * work.loops.row[l, R_FORCE + i] * work.loops.row[l, R_RATE + i]
+    for i in range(plant.loops.loop_int[l, lp.L_ROWS]):
+        loss -= 0.5 * work.loops.row[l, lp.R_FORCE + i] * work.loops.row[l, lp.R_RATE + i]
     return loss
 
 
 @kernel
 def _follow(plant, work, l, q, wanted):
     """Releases loop l, or closes it if it is within reach; returns whether it is closed now and was not."""
-    held = work.loops.switch[plant.loops.loop_int[l, L_SWITCH]]
-    closed = held[SW_CLOSED] > 0.5
-    held[SW_WANTED] = 1.0 if wanted else 0.0
+    held = work.loops.switch[plant.loops.loop_int[l, lp.L_SWITCH]]
+    closed = held[lp.SW_CLOSED] > 0.5
+    held[lp.SW_WANTED] = 1.0 if wanted else 0.0
     if closed and not wanted:
         _release(plant, work, l)
     if closed or not wanted or not _is_near(plant, work, l, q):
         return False
     _hold_present(plant, work, l, held, q)
-    held[SW_CLOSED], held[SW_LOSS] = 1.0, -1.0  # marks it for the impact
+    held[lp.SW_CLOSED], held[lp.SW_LOSS] = 1.0, -1.0  # marks it for the impact
     return True
 
 
@@ -169,9 +131,9 @@ def strike_routine(ints, floats, vector, q, v):
     plant, work = plant_view(ints, floats), work_view(ints, vector)
     _impact(plant, work, q, v)
     for l in range(plant.loops.loop_int.shape[0]):
-        s = plant.loops.loop_int[l, L_SWITCH]
-        if s >= 0 and work.loops.switch[s, SW_LOSS] < 0.0:
-            work.loops.switch[s, SW_LOSS] = max(0.0, _loss(plant, work, l))
+        s = plant.loops.loop_int[l, lp.L_SWITCH]
+        if s >= 0 and work.loops.switch[s, lp.SW_LOSS] < 0.0:
+            work.loops.switch[s, lp.SW_LOSS] = max(0.0, _loss(plant, work, l))
 
 
 @kernel
@@ -187,10 +149,10 @@ def follow_routine(ints, floats, vector, q, v, command):
     swept, struck = False, False
     for l in range(plant.loops.loop_int.shape[0]):
         loop = plant.loops.loop_int[l]
-        if loop[L_SWITCH] < 0:
+        if loop[lp.L_SWITCH] < 0:
             continue
-        wanted = command[loop[L_COMMAND]] > 0.5
-        if wanted and not swept and work.loops.switch[loop[L_SWITCH], SW_CLOSED] < 0.5:
+        wanted = command[loop[lp.L_COMMAND]] > 0.5
+        if wanted and not swept and work.loops.switch[loop[lp.L_SWITCH], lp.SW_CLOSED] < 0.5:
             sweep_velocities(plant, work, q, v)
             swept = True
         struck = _follow(plant, work, l, q, wanted) or struck
@@ -215,7 +177,7 @@ def _switch_start(ints):
 def _copy_switches(source, target):
     """Between State and Work."""
     for s in range(source.shape[0]):
-        for i in range(SWITCH):
+        for i in range(lp.SWITCH):
             target[s, i] = source[s, i]
 
 
@@ -224,21 +186,21 @@ def take_state(ints, plant, work, state):
     """Work gets the State's switches, its prescribed motions as they are commanded, and its zeros."""
     for j in range(work.zeros.shape[0]):
         work.zeros[j] = 0.0
-    _copy_switches(matrix_view(state, _switch_start(ints), ints[C_SWITCHES], SWITCH), work.loops.switch)
+    _copy_switches(matrix_view(state, _switch_start(ints), ints[lp.C_SWITCHES], lp.SWITCH), work.loops.switch)
     take_commands(plant, work, vector_view(state, S_Q + ints[C_Q] + ints[C_V], plant.commands))
 
 
 @kernel
 def keep_switches(ints, work, state):
     """The State gets the switches as they are in Work."""
-    _copy_switches(work.loops.switch, matrix_view(state, _switch_start(ints), ints[C_SWITCHES], SWITCH))
+    _copy_switches(work.loops.switch, matrix_view(state, _switch_start(ints), ints[lp.C_SWITCHES], lp.SWITCH))
 
 
 @kernel
 def _fill_report(plant, work, l, report):
-    report[RP_LOSS] = work.loops.switch[plant.loops.loop_int[l, L_SWITCH], SW_LOSS]
-    for i in range(plant.loops.loop_int[l, L_ROWS]):
-        report[RP_IMPULSE + i] = work.loops.row[l, R_FORCE + i]
+    report[rp.RP_LOSS] = work.loops.switch[plant.loops.loop_int[l, lp.L_SWITCH], lp.SW_LOSS]
+    for i in range(plant.loops.loop_int[l, lp.L_ROWS]):
+        report[rp.RP_IMPULSE + i] = work.loops.row[l, lp.R_FORCE + i]
 
 
 @entry(VECTORS, FLOATS, WHOLE, FLAG, FLOATS)
@@ -251,19 +213,19 @@ def switch_loop_entry(ints, floats, work, state, loop, close, report):
     nq, nv = ints[C_Q], ints[C_V]
     q, v = vector_view(state, S_Q, nq), vector_view(state, S_Q + nq, nv)
     take_state(ints, plant, scratch, state)
-    for i in range(REPORT):
+    for i in range(rp.REPORT):
         report[i] = 0.0
-    held = scratch.loops.switch[plant.loops.loop_int[loop, L_SWITCH]]
+    held = scratch.loops.switch[plant.loops.loop_int[loop, lp.L_SWITCH]]
     sweep_velocities(plant, scratch, q, v)
     near = _is_near(plant, scratch, loop, q)
-    report[RP_DISTANCE], report[RP_ROWS] = _distance(plant, scratch, loop), plant.loops.loop_int[loop, L_ROWS]
-    report[RP_RESIDUAL] = largest_residual(plant, scratch, loop)
-    closed = held[SW_CLOSED] > 0.5
+    report[rp.RP_DISTANCE], report[rp.RP_ROWS] = _distance(plant, scratch, loop), plant.loops.loop_int[loop, lp.L_ROWS]
+    report[rp.RP_RESIDUAL] = largest_residual(plant, scratch, loop)
+    closed = held[lp.SW_CLOSED] > 0.5
     if close and not closed and not near:
-        report[RP_STATUS] = SWITCH_FAR
+        report[rp.RP_STATUS] = rp.SWITCH_FAR
         return
-    state[S_Q + nq + nv + plant.loops.loop_int[loop, L_COMMAND]] = 1.0 if close else 0.0
-    report[RP_STATUS] = SWITCH_DONE if close != closed else SWITCH_SAME
+    state[S_Q + nq + nv + plant.loops.loop_int[loop, lp.L_COMMAND]] = 1.0 if close else 0.0
+    report[rp.RP_STATUS] = rp.SWITCH_DONE if close != closed else rp.SWITCH_SAME
     if _follow(plant, scratch, loop, q, close):
         _strike(plant, scratch, q, v)
         _fill_report(plant, scratch, loop, report)
