@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from limberjack.engine.compile.interpreted import interpreted
-from limberjack.engine.kernels.nodes.hinge_slopes import has_changing_map
+from limberjack.engine.kernels.nodes.hinges import has_changing_map
 from limberjack.engine.model.plant import Plant
 from limberjack.engine.model.system import System
 from limberjack.engine.native.plant_file import Region

@@ -27,8 +27,14 @@ from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.nodes import matrix_frame
 from limberjack.engine.kernels.nodes.articulated import rank_one
 from limberjack.engine.kernels.nodes.composite import fill_row
-from limberjack.engine.kernels.nodes.hinge_slopes import has_changing_map, map_curvature, map_gradient
-from limberjack.engine.kernels.nodes.hinges import hinge_map, place_frame, relative_velocity
+from limberjack.engine.kernels.nodes.hinges import (
+    has_changing_map,
+    hinge_map,
+    map_curvature,
+    map_gradient,
+    place_frame,
+    relative_velocity,
+)
 from limberjack.engine.kernels.nodes.slope_columns import (
     NOTHING,
     invert_factor,

@@ -58,7 +58,7 @@ from limberjack.engine.algebra.spatial import (
 )
 from limberjack.engine.algebra.views import LANES
 from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.kernels.nodes.hinge_slopes import has_changing_map, map_gradient
+from limberjack.engine.kernels.nodes.hinges import has_changing_map, map_gradient
 from limberjack.engine.kernels.slopes.columns import sweep_columns
 from limberjack.engine.tables import slopes as sl
 from limberjack.engine.tables.plant import KIND, NV, UP, VEND, VI

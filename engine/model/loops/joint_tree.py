@@ -17,7 +17,6 @@ from limberjack.engine.algebra import rotation_vectors
 from limberjack.engine.algebra.rotations import from_quaternion
 from limberjack.engine.compile.interpreted import interpreted
 from limberjack.engine.kernels.nodes import hinges
-from limberjack.engine.kernels.nodes.hinge_slopes import has_changing_map
 from limberjack.engine.model.frames import Frames, Link, about_z, hinge_parameter, skew
 from limberjack.engine.model.system import Pose
 from limberjack.engine.modes.modal import Attachment
@@ -25,7 +24,7 @@ from limberjack.engine.tables.hinge_types import ATTACHED, MODAL, REVOLUTE
 from limberjack.engine.tables.plant import B_X, BODY, G_H, KIND, NV, TOPO
 
 _pose, _map = interpreted(hinges.hinge_pose), interpreted(hinges.hinge_map)
-_has_changing_map = interpreted(has_changing_map)
+_has_changing_map = interpreted(hinges.has_changing_map)
 _coefficients = interpreted(rotation_vectors.exponential_coefficients)
 _exponential, _right_jacobian = map(interpreted, (rotation_vectors.exponential, rotation_vectors.right_jacobian))
 
