@@ -15,7 +15,7 @@ from limberjack.engine.model.elements.facts import facts_of, fill_row, tuned_of
 from limberjack.engine.model.elements.hinge import OF_COORDINATES
 from limberjack.engine.model.elements.sensor import Errors, Sensor
 from limberjack.engine.model.flexible import FlexibleTables, modes_of
-from limberjack.engine.model.frames import Frames, Link, assemble, canonical_rotation, hinge_parameter, split_turns
+from limberjack.engine.model.frames import Frames, Link, assemble, canonical_rotation, split_turns
 from limberjack.engine.model.loops.fill import Tables, first_switches
 from limberjack.engine.model.loops.plan import plan
 from limberjack.engine.model.plant import Plant, aligned_zeros, empty_plant
@@ -145,7 +145,7 @@ def _fill_bodies(plant: Plant, links: list[Link], maps: list[Link], damped: set[
         else:
             row[at.B_R : at.B_R + 9] = link.plus.rotation.ravel()
         row[at.B_P : at.B_P + 3] = link.plus.position
-        row[at.B_X] = hinge_parameter(hinge)
+        row[at.B_X] = hinge.parameter
         plant.hinge_rows[hinge.name] = k + 1, link.canonical.T
         q, v = q + hinge.kind.nq, v + hinge.nv
     plant.ints[at.C_GENERAL] = general

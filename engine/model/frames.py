@@ -8,16 +8,7 @@ import numpy as np
 
 from limberjack.engine.algebra.ranks import first_smallest
 from limberjack.engine.model.system import Body, Hinge, Inertia, Pose, System
-from limberjack.engine.tables.hinge_types import (
-    CYLINDRICAL,
-    GIMBAL,
-    HELICAL,
-    PLANAR,
-    PRISMATIC,
-    REVOLUTE,
-    ROLLING,
-    UNIVERSAL,
-)
+from limberjack.engine.tables.hinge_types import REVOLUTE
 
 
 def skew(a: np.ndarray) -> np.ndarray:
@@ -38,28 +29,16 @@ def rotation_to_z(axis: np.ndarray) -> np.ndarray:
 
 def canonical_rotation(hinge: Hinge) -> np.ndarray:
     """R_OC: the engine's axes C in the user's hinge axes O, as `engine/kernels/nodes/hinges.py` wants them."""
-    code = hinge.kind.code
-    if code in (REVOLUTE, PRISMATIC, HELICAL, CYLINDRICAL):
-        return rotation_to_z(hinge.axes[0])
-    if code in (UNIVERSAL, GIMBAL):
-        z, y = hinge.axes[0], hinge.axes[1]
-        return np.column_stack([np.cross(y, z), y, z])
-    if code == PLANAR:
-        z, x = hinge.axes[0], hinge.axes[1]
-        return np.column_stack([x, np.cross(z, x), z])
-    if code == ROLLING:
-        z, x = hinge.axes[0], -hinge.axes[1]
-        return np.column_stack([x, np.cross(z, x), z])
-    return np.eye(3)
-
-
-def hinge_parameter(hinge: Hinge) -> float:
-    """The one number that some hinge types need: pitch, radius or handedness of the third gimbal axis."""
-    code = hinge.kind.code
-    if code == GIMBAL:
-        a1, a2, a3 = hinge.axes
-        return 1.0 if np.dot(np.cross(a2, a1), a3) > 0.0 else -1.0
-    return {HELICAL: hinge.pitch, ROLLING: hinge.radius}.get(code, 0.0)
+    if not len(hinge.axes):
+        return np.eye(3)
+    z = hinge.axes[0]
+    if len(hinge.axes) == 1:
+        return rotation_to_z(z)
+    second, along = hinge.axes[1], hinge.kind.directions[1][0]
+    if along == "y":
+        return np.column_stack([np.cross(second, z), second, z])
+    x = -second if along == "-x" else second
+    return np.column_stack([x, np.cross(z, x), z])
 
 
 @dataclass

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 MODAL, ATTACHED = 12, 13
 
 _QUATERNION = ("qw", "qx", "qy", "qz")
+_POSE = (*_QUATERNION, "x", "y", "z")
 
 
 @dataclass(frozen=True)
@@ -20,17 +21,26 @@ class HingeType:
 
     code : the number kernels branch on
     q, v : suffixes of coordinates and velocities ("" for the one of a 1-dof hinge)
-    axes : how many axes a user gives
+    directions : what a user gives as axes, and along which of the engine's axes z, y, x, -x each is ("" for neither)
     angular : which velocity coordinates are angles (True) or distances (False)
     quasi : velocities are quasi-velocities, not rates of the coordinates (no spring, no limit there)
+    forbids : the directions of [w; u], the velocity of O in O+, that it forbids, in the engine's axes: one for each row
+        that a cut hinge of it has; "uz-", "ux+": uz - x wz, ux + x wz with its parameter x; "axes": the two axes of a
+        universal hinge stay at right angles
     """
 
     code: int
     q: tuple[str, ...]
     v: tuple[str, ...]
-    axes: int = 0
+    directions: tuple[tuple[str, str], ...] = ()
     angular: tuple[bool, ...] = ()
     quasi: bool = False
+    forbids: str = ""
+
+    @property
+    def axes(self) -> int:
+        """How many axes a user gives."""
+        return len(self.directions)
 
     @property
     def nq(self) -> int:
@@ -61,33 +71,34 @@ class HingeType:
         return tuple(f"{hinge}.{suffix}" if suffix else hinge for suffix in self.v)
 
 
+_ALONG = (("z", "direction in the hinge frame; its length does not matter"),)
+_TWO, _THREE = ("angle1", "angle2"), ("angle1", "angle2", "angle3")
+_UNIVERSAL = ("z", "first axis (on the parent's side)"), ("y", "second axis, orthogonal")
+_GIMBAL = ("z", "three successive turning axes"), ("y", "mutually orthogonal"), ("", "")
+_PLANAR = ("z", "normal of the plane"), ("x", "x direction in the plane")
+_ROLLING = ("z", "spin axis"), ("-x", "direction of travel for positive rotation, orthogonal to it")
+_POINT = "ux uy uz"
+
 HINGE_TYPES: dict[str, HingeType] = {
-    "fixed": HingeType(FIXED, (), ()),
-    "revolute": HingeType(REVOLUTE, ("",), ("",), 1, (True,)),
-    "prismatic": HingeType(PRISMATIC, ("",), ("",), 1, (False,)),
-    "helical": HingeType(HELICAL, ("",), ("",), 1, (True,)),
-    "cylindrical": HingeType(CYLINDRICAL, ("angle", "distance"), ("angle", "distance"), 1, (True, False)),
-    "universal": HingeType(UNIVERSAL, ("angle1", "angle2"), ("angle1", "angle2"), 2, (True, True)),
-    "gimbal": HingeType(GIMBAL, ("angle1", "angle2", "angle3"), ("angle1", "angle2", "angle3"), 3, (True, True, True)),
-    "spherical": HingeType(SPHERICAL, _QUATERNION, ("wx", "wy", "wz"), 0, (True, True, True), True),
-    "planar": HingeType(PLANAR, ("angle", "x", "y"), ("angle", "x", "y"), 2, (True, False, False)),
-    "rolling": HingeType(ROLLING, ("",), ("",), 2, (True,)),
-    "free": HingeType(
-        FREE,
-        (*_QUATERNION, "x", "y", "z"),
-        ("wx", "wy", "wz", "vx", "vy", "vz"),
-        0,
-        (True, True, True, False, False, False),
-        True,
-    ),
-    "custom": HingeType(CUSTOM, (*_QUATERNION, "x", "y", "z"), (), 0, (), True),
+    "fixed": HingeType(FIXED, (), (), forbids="wx wy wz ux uy uz"),
+    "revolute": HingeType(REVOLUTE, ("",), ("",), _ALONG, (True,), forbids="wx wy ux uy uz"),
+    "prismatic": HingeType(PRISMATIC, ("",), ("",), _ALONG, (False,), forbids="wx wy wz ux uy"),
+    "helical": HingeType(HELICAL, ("",), ("",), _ALONG, (True,), forbids="wx wy ux uy uz-"),
+    "cylindrical": HingeType(CYLINDRICAL, *[("angle", "distance")] * 2, _ALONG, (True, False), forbids="wx wy ux uy"),
+    "universal": HingeType(UNIVERSAL, _TWO, _TWO, _UNIVERSAL, (True, True), forbids="ux uy uz axes"),
+    "gimbal": HingeType(GIMBAL, _THREE, _THREE, _GIMBAL, (True, True, True), forbids=_POINT),
+    "spherical": HingeType(SPHERICAL, _QUATERNION, ("wx", "wy", "wz"), (), (True,) * 3, True, _POINT),
+    "planar": HingeType(PLANAR, *[("angle", "x", "y")] * 2, _PLANAR, (True, False, False), forbids="wx wy uz"),
+    "rolling": HingeType(ROLLING, ("",), ("",), _ROLLING, (True,), forbids="wx wy uy uz ux+"),
+    "free": HingeType(FREE, _POSE, ("wx", "wy", "wz", "vx", "vy", "vz"), (), (True,) * 3 + (False,) * 3, True),
+    "custom": HingeType(CUSTOM, _POSE, (), (), (), True),
 }
 
 
 def modal_type(modes: int) -> HingeType:
     """The type of what n modes do: coordinates "panel.modes.1", …, m, that do not move their body's frame."""
     names = tuple(str(i + 1) for i in range(modes))
-    return HingeType(MODAL, names, names, 0, (False,) * modes)
+    return HingeType(MODAL, names, names, (), (False,) * modes)
 
 
 ATTACHED_TYPE = HingeType(ATTACHED, (), ())

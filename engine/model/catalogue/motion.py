@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from limberjack.engine.model.catalogue.number import NO_LIMITS, Limits, Number
-from limberjack.engine.model.system import Dof, Hinge, Loop, System
+from limberjack.engine.model.system import LOOP_TYPES, Dof, Hinge, Loop, System
 from limberjack.engine.tables.hinge_types import CUSTOM
 from limberjack.engine.tables.measures import FORCE, POSITION, RATE, RATES, of_motion
 
@@ -87,7 +87,7 @@ def _freedoms(hinge: Hinge) -> Iterator[Freedom]:
 def turning(loop: Loop, system: System) -> bool | None:
     """True where a loop is measured as an angle, False as a distance, None where some of it is either."""
     if loop.joins:
-        return False if loop.type in ("point", "distance", "rolling") else None
+        return False if LOOP_TYPES[loop.type].slides else None
     terms = {term.coordinate for term in loop.terms}
     kinds = {
         freedom.turns

@@ -10,6 +10,7 @@ import numpy as np
 from limberjack.engine.algebra.ranks import NOISE, rank
 from limberjack.engine.algebra.rotations import UNIT_TOLERANCE, is_rotation
 from limberjack.engine.files.numbers import usable
+from limberjack.engine.model.elements.hinge import NUMBERS
 from limberjack.engine.model.places import Item, Locate, refuse
 from limberjack.engine.model.system import Dof, Hinge, Pose
 from limberjack.engine.tables.hinge_types import HINGE_TYPES
@@ -62,14 +63,16 @@ def check_pose(item: Item, field: str, pose: Pose, locate: Locate) -> None:
 
 
 def _check_parameters(hinge: Hinge, locate: Locate) -> None:
-    for field, value, of_type in (("pitch", hinge.pitch, "helical"), ("radius", hinge.radius, "rolling")):
+    for known in NUMBERS:
+        field, value, only = known.name, getattr(hinge, known.name), known.fact.only
         if not usable(value):
             refuse(hinge, field, f"{field} of hinge '{hinge.name}' is not finite", "Give a finite number", locate)
-        if hinge.type != of_type and value != 0.0:
-            what = f"hinge '{hinge.name}' is {hinge.type}; only a {of_type} hinge has a {field}"
+        if hinge.type not in only and value != known.default:
+            what = f"hinge '{hinge.name}' is {hinge.type}; only a {' or '.join(only)} hinge has a {field}"
             refuse(hinge, field, what, f"Remove {field}", locate)
-    if hinge.type == "rolling" and hinge.radius <= 0.0:
-        refuse(hinge, "radius", f"the radius of hinge '{hinge.name}' is {hinge.radius} m", "Give one > 0", locate)
+        if hinge.type in only and value <= known.above:
+            what = f"the {field} of hinge '{hinge.name}' is {value} {known.fact.unit}"
+            refuse(hinge, field, what, f"Give one {known.bound}", locate)
     if (hinge.map is not None) != (hinge.type == "custom"):
         what = f"hinge '{hinge.name}' of type {hinge.type} has {'a' if hinge.map is not None else 'no'} map"
         refuse(hinge, "map", what, "Give a (6, r) map to custom hinges and to no others", locate)

@@ -12,6 +12,7 @@ import numpy as np
 from limberjack.engine.common.names import some_names
 from limberjack.engine.files.numbers import usable
 from limberjack.engine.model.checks.hinge import check_hinge
+from limberjack.engine.model.elements.facts import Known, facts_of
 from limberjack.engine.model.frames import Frames, assemble
 from limberjack.engine.model.loops.joint_tree import Tree, place
 from limberjack.engine.model.places import Locate, refuse
@@ -98,22 +99,24 @@ class _Tree:
 
 def _refuse_foreign_fields(loop: Loop, locate: Locate) -> None:
     """Fields that only other types have."""
-    coordinates = loop.type == "coupling"
+    own = (known for known in facts_of(Loop) if known.name not in ("reach", "initial") and known.fact.only)
     foreign = {
         "hinge": loop.hinge is not None and not loop.joins,
         "body": loop.body is not None and not loop.joins,
-        "length": not math.isnan(loop.length) and loop.length != 0.0 and loop.type != "distance",
         "wheel": loop.wheel is not None and loop.type != "rolling",
-        "terms": bool(loop.terms) and not coordinates,
-        "offset": loop.offset != 0.0 and not coordinates,
-        "locked": bool(loop.locked) and loop.type != "lock",
-        "driven": loop.driven and loop.type not in ("distance", "coupling"),
+        **{known.name: loop.type not in known.fact.only and _given(loop, known) for known in own},
         "reach": loop.reach != math.inf and not (loop.joins and loop.switchable),
     }
     for field, present in foreign.items():
         if present:
             kind = "loop that is not switchable" if field == "reach" and loop.joins else f"{loop.type} loop"
             refuse(loop, field, f"loop '{loop.name}': a {kind} has no {field}", f"Remove {field}", locate)
+
+
+def _given(loop: Loop, known: Known) -> bool:
+    """Whether a field of some types is there: neither empty nor a number that says that it is not given."""
+    value = getattr(loop, known.name)
+    return bool(value) and value == value and value != known.default
 
 
 def _check_method(loop: Loop, velocities: Collection[str], locate: Locate) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
 from functools import cache
 from types import UnionType
 from typing import Annotated, Any, ClassVar, NoReturn, Union, get_args, get_origin, get_type_hints
@@ -57,7 +57,7 @@ class Fact:
     column : of its number in the kind's table, -1 for none;  empty : number for a list without entries
     tuned : the parameter that changes it;  called, remedy : words of `check_numbers`
     given : its type in a file, where that is not the annotated one;  key : its name there
-    only : types of the kind that have the field, () for all
+    only : types of the kind that have the field, () for all;  needed : a file must give it to these
     aims : of a name: the kind of target in `System.sensor_targets` whose index is the number in the table
     """
 
@@ -70,6 +70,7 @@ class Fact:
     remedy: str = ""
     given: Any = None
     only: tuple[str, ...] = ()
+    needed: bool = False
     empty: float = 0.0
     key: str = ""
     aims: str = ""
@@ -94,7 +95,7 @@ class Known:
     @property
     def required(self) -> bool:
         """Whether a file must give it."""
-        return self.default is MISSING
+        return self.default is MISSING or self.fact.needed
 
     @property
     def tuned(self) -> Tuned:
@@ -218,12 +219,21 @@ def model_of(name: str, base: type[Model], listed: Iterable[Known], about: str) 
     return made
 
 
-def values(kind: type, spec: Any) -> dict[str, Any]:
-    """What a file gives for the declared fields of a kind: lists as vectors, parts as their own kinds."""
+def facts_of_type(kind: Any, name: str) -> list[Known]:
+    """The fields that things of this type, and not of all, have in files."""
+    own = (known for known in facts_of(kind) if name in known.fact.only)
+    return [replace(known, fact=replace(known.fact, only=())) for known in own]
+
+
+def values(kind: type, spec: Any, name: str = "") -> dict[str, Any]:
+    """What a file gives for the declared fields of a kind: lists as vectors, parts as their own kinds.
+
+    name : of the type, where other types have fields of the same names; "" for all fields
+    """
     found = {}
     for known in facts_of(kind):
         value = getattr(spec, known.key, None)
-        if value is not None:
+        if value is not None and not (name and known.fact.only and name not in known.fact.only):
             found[known.name] = _value(kind, known, value)
     return found
 
@@ -232,12 +242,14 @@ def _value(kind: type, known: Known, value: Any) -> Any:
     hint = get_type_hints(kind)[known.name]
     if isinstance(value, SymmetricMatrix):
         return value.matrix()
+    if get_origin(hint) is tuple:
+        return tuple(value.model_dump().values()) if isinstance(value, Model) else tuple(value)
     if isinstance(value, Model):
         part = next(each for each in (hint, *get_args(hint)) if facts_of_any(each))
         return part(**values(part, value))
-    if get_origin(hint) is tuple:
-        return tuple(value)
-    return np.atleast_1d(np.array(value, dtype=float)) if hint is np.ndarray else value
+    if np.ndarray in (hint, *get_args(hint)):
+        return np.atleast_1d(np.array(value, dtype=float))
+    return value
 
 
 def check_numbers(item: Any, said: str, fail: Fail) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 import numpy as np
+from pydantic import Field as Bounds
 
 from limberjack.engine.algebra.rigid import Pose
 from limberjack.engine.files.schema_values import NonNegative, Number, Positive
@@ -55,6 +56,14 @@ class Dof:
     ] = None
 
 
+MapRows = Annotated[
+    list[Annotated[list[Number], Bounds(min_length=1, max_length=6)]], Bounds(min_length=6, max_length=6)
+]
+_PITCH = "travel along the axis per radian; may be negative"
+_MAP = (
+    "6 rows [angular; linear] of r numbers: the body's velocity in hinge-frame axes for each velocity; columns differ"
+)
+_MERGE = "fold the body into its parent; false keeps it, with its reaction"
 #: the facts of a Dof that are limits, and the others; those of springs and stops, which quasi-velocities do not have
 LIMITS = tuple(known for known in facts_of(Dof) if known.name in ("lower", "upper") or known.name.startswith("limit_"))
 ACTING = tuple(known for known in facts_of(Dof) if known not in LIMITS)
@@ -69,15 +78,11 @@ class Hinge:
     parent : name of the parent body, or None for the inertial frame
     inboard : pose of the hinge frame O+ in the parent body's frame
     outboard : pose of the hinge frame O in this body's frame; O and O+ coincide at q = 0
-    axes : unit axes in the hinge frame, one row a direction that the type asks for: the turning or sliding axis of
-        1-dof and cylindrical hinges; universal and gimbal, the successive turning axes, mutually orthogonal; planar,
-        [normal, x direction]; rolling, [spin axis, direction of travel for positive rotation]
-    pitch : helical, metres of travel a radian; radius : rolling, metres
-    map : custom, H* (6, r) in hinge-frame axes, [angular; linear]
+    axes : unit axes in the hinge frame, one row a direction that the type asks for, `HingeType.directions`
+    map : custom, H* (6, r)
     modes : modal, the integrals of the body, of unit modal mass; attachment : attached, where on the modal body
     dofs : one Dof for each velocity coordinate
     q0, v0 : initial coordinates (nq,) and velocities (nv,)
-    merge : a fixed hinge is folded into its parent (no reaction is then reported) unless this is False
     where : where the hinge was written ("arm.urdf:30, joint 'elbow'"), for messages
 
     In a hinge made by hand, empty ``dofs``, ``q0`` or ``v0`` mean: default Dofs, the zero position (unit
@@ -90,16 +95,25 @@ class Hinge:
     inboard: Pose = field(default_factory=Pose)
     outboard: Pose = field(default_factory=Pose)
     axes: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
-    pitch: float = 0.0
-    radius: float = 0.0
-    map: np.ndarray | None = None
+    pitch: Annotated[Number, Fact(_PITCH, "m/rad", column=at.B_X, only=("helical",), needed=True)] = 0.0
+    radius: Annotated[Positive, Fact("of the wheel", "m", column=at.B_X, only=("rolling",), needed=True)] = 0.0
+    map: Annotated[np.ndarray | None, Fact(_MAP, given=MapRows, only=("custom",), needed=True)] = None
     modes: Integrals | None = None
     attachment: Attachment | None = None
     dofs: tuple[Dof, ...] = ()
     q0: np.ndarray = field(default_factory=lambda: np.zeros(0))
     v0: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    merge: bool = True
+    merge: Annotated[bool, Fact(_MERGE, only=("fixed",))] = True
     where: str = field(default="", compare=False)
+
+    @property
+    def parameter(self) -> float:
+        """The one number that some types need: pitch, radius or handedness of the third gimbal axis."""
+        if len(self.axes) == 3:
+            first, second, third = self.axes
+            return 1.0 if np.dot(np.cross(second, first), third) > 0.0 else -1.0
+        own = (known.name for known in NUMBERS if self.type in known.fact.only)
+        return float(next((getattr(self, name) for name in own), 0.0))
 
     @property
     def kind(self) -> HingeType:
@@ -122,3 +136,7 @@ class Hinge:
     def velocity_names(self) -> tuple[str, ...]:
         """Names of the nv velocities."""
         return self.kind.velocity_names(self.name, self.nv)
+
+
+#: the numbers that only some types of hinges have
+NUMBERS = tuple(known for known in facts_of(Hinge) if known.fact.column >= 0)

@@ -4,28 +4,46 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from pydantic import Discriminator, Tag
+from pydantic import Field as Bounds
 
-from limberjack.engine.files.schema_values import Listed, Name, NonNegative, Number, Positive
+from limberjack.engine.files.schema_values import Listed, Model, Name, NonNegative, Number, Positive, Vector3
 from limberjack.engine.model.elements.facts import Fact
 from limberjack.engine.model.elements.hinge import Hinge
 
-#: what a loop may be → how many scalar constraints, before redundant ones are dropped (None: by the hinge)
-LOOP_TYPES: dict[str, int | None] = {
-    "hinge": None,
-    "point": 3,
-    "weld": 6,
-    "distance": 1,
-    "rolling": 3,
-    "coupling": 1,
-    "lock": None,
+
+@dataclass(frozen=True)
+class LoopType:
+    """One type of loops.
+
+    text : what it does;  rows : how many scalar constraints, in words, before redundant ones are dropped
+    joined : of those that join two frames the type of ``Loop.hinge``, "" where the loop names it; None of the others,
+        which constrain coordinates
+    slides : whether it is measured as a distance, whatever it joins
+    """
+
+    text: str
+    rows: str
+    joined: str | None = None
+    slides: bool = False
+
+
+LOOP_TYPES: dict[str, LoopType] = {
+    "hinge": LoopType("the frames move to each other as across a hinge", "6 less the freedoms of the hinge", ""),
+    "point": LoopType("the frames' origins coincide", "3", "spherical", True),
+    "weld": LoopType("the frames coincide", "6", "fixed"),
+    "distance": LoopType("the frames' origins keep a distance: a rigid rod", "1", "free", True),
+    "rolling": LoopType("a disc or a ball rolls without slip on the x, y plane of `from`", "3", "free", True),
+    "coupling": LoopType("terms in some coordinates add up to an offset: gears, differentials, belts", "1"),
+    "lock": LoopType("a hinge of the tree does not move", "its freedoms"),
 }
 #: types that join two frames; the others constrain coordinates
-JOINING = ("hinge", "point", "weld", "distance", "rolling")
+JOINING = tuple(name for name, kind in LOOP_TYPES.items() if kind.joined is not None)
 #: type of ``Loop.hinge`` for those that leave no choice
-JOINED_AS = {"point": "spherical", "weld": "fixed", "distance": "free", "rolling": "free"}
+JOINED_AS = {name: kind.joined for name, kind in LOOP_TYPES.items() if kind.joined}
 METHODS = ("embed", "force")
 
 
@@ -37,15 +55,39 @@ class Term:
     factors: tuple[float, ...]
 
 
-_LENGTH = "of a distance, between the origins of its frames"
+def _share_kind(value: Any) -> str:
+    return "list" if isinstance(value, list) else "number"
+
+
+Share = Annotated[
+    Annotated[Number, Tag("number")] | Annotated[list[Number], Bounds(min_length=1, max_length=4), Tag("list")],
+    Discriminator(_share_kind),
+]
+#: in files
+Terms = Annotated[dict[Name, Share], Bounds(min_length=1)]
+
+
+class FirstMotion(Model):
+    """The first commands of a driven loop, in m or rad and their rates."""
+
+    position: Number = Bounds(default=0.0, description="what the length or offset is longer by (default 0)")
+    velocity: Number = Bounds(default=0.0, description="its rate (default 0)")
+    acceleration: Number = Bounds(default=0.0, description="the rate of that (default 0)")
+
+
 _METHOD = "`embed`: minimal coordinates (constraint embedding); `force`: constraint forces"
 _INDEPENDENT = "velocities that stay independent, else chosen by conditioning; the loop is then embedded"
 _SWITCHABLE = "may be closed and released while the model runs, by the command *name*`.closed`; it then acts by force"
 _REACH = "a switchable loop that joins frames closes only while their origins are nearer than this"
-_DRIVEN = (
-    "of a distance or coupling: takes the commands *name*`.position`, `.velocity`, `.acceleration`, which are added to "
-    "its length or offset"
+_DRIVEN = "takes the commands *name*`.position`, `.velocity`, `.acceleration`, which are added to its length or offset"
+_INITIAL = "if driven: `position`, `velocity` and `acceleration`, its first commands, with which it is assembled"
+_LENGTH, _AS_BUILT = "between the origins of its frames", "as the initial positions in the file have it"
+_TERMS = (
+    "coordinate: factor, or coordinate: [factor of q, of q², of q³, of q⁴]; coordinates of quasi-velocities have none"
 )
+_SHAPE = "a thin disc, or a ball; its centre is the second frame's origin, on the side of the first frame's z"
+_COUPLED, _SLID, _ROLLS = ("coupling",), ("distance", "coupling"), ("rolling",)
+_AXLE = Fact("of a disc: its axle, in the axes of the second frame", otherwise="none", given=Vector3, only=_ROLLS)
 _PROJECTION = "a loop by force is brought back onto its constraint after each step"
 #: wheels that roll without slip: a thin disc about an axle, and a ball
 WHEELS = ("disc", "ball")
@@ -55,9 +97,9 @@ WHEELS = ("disc", "ball")
 class Wheel:
     """What rolls: ``shape``, one of WHEELS, ``radius``, m, and a disc's unit ``axis`` in the frame at its centre."""
 
-    shape: str
-    radius: float
-    axis: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    shape: Annotated[str, Fact(_SHAPE, given=Literal[WHEELS], only=_ROLLS)]  # type: ignore[valid-type]
+    radius: Annotated[Positive, Fact("of the wheel", "m", only=_ROLLS)]
+    axis: Annotated[np.ndarray, _AXLE] = field(default_factory=lambda: np.zeros(0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,18 +127,20 @@ class Loop:
     type: str
     hinge: Hinge | None = None
     body: str | None = None
-    length: Annotated[Positive, Fact(_LENGTH, "m", "as the initial positions in the file have it")] = math.nan
+    length: Annotated[Positive, Fact(_LENGTH, "m", _AS_BUILT, only=("distance",))] = math.nan
     wheel: Wheel | None = None
-    terms: tuple[Term, ...] = ()
-    offset: Annotated[Number, Fact("what the terms add up to", "rad, m")] = 0.0
-    locked: str = ""
+    terms: Annotated[tuple[Term, ...], Fact(_TERMS, given=Terms, only=_COUPLED, needed=True)] = ()
+    offset: Annotated[Number, Fact("what the terms add up to", "rad, m", only=_COUPLED)] = 0.0
+    locked: Annotated[Name, Fact("name of the hinge", key="hinge", only=("lock",), needed=True)] = ""
     method: Annotated[str | None, Fact(_METHOD, "", "chosen from the graph", given=Literal["embed", "force"])] = None
     independent: Annotated[tuple[str, ...], Fact(_INDEPENDENT, given=Listed[Name])] = ()
     closed: Annotated[bool, Fact("whether it starts closed; false only if it is switchable")] = True
     switchable: Annotated[bool, Fact(_SWITCHABLE)] = False
-    reach: Annotated[Positive, Fact(_REACH, "m", "no limit")] = math.inf
-    driven: Annotated[bool, Fact(_DRIVEN)] = False
-    initial: tuple[float, ...] = (0.0, 0.0, 0.0)
+    reach: Annotated[Positive, Fact(_REACH, "m", "no limit", only=JOINING)] = math.inf
+    driven: Annotated[bool, Fact(_DRIVEN, only=_SLID)] = False
+    initial: Annotated[
+        tuple[float, ...], Fact(_INITIAL, "m or rad, and per s, s²", "at rest", given=FirstMotion, only=_SLID)
+    ] = (0.0, 0.0, 0.0)
     stabilisation: Annotated[NonNegative, Fact("rate at which errors of a loop by force fade; 0: none", "1/s")] = 0.0
     projection: Annotated[bool, Fact(_PROJECTION)] = True
     where: str = field(default="", compare=False)

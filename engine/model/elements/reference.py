@@ -1,6 +1,7 @@
 """Makes tables of docs/reference/model-format.md from declarations: `python -m …elements.reference FILE` renews them.
 
-A table stands between two marks, `<!-- fields: Motor -->` or `<!-- sensors -->`, and `<!-- end -->`.
+A table stands between two marks, `<!-- fields: Motor -->`, `<!-- sensors -->`, `<!-- hinges -->` or `<!-- loops -->`,
+and `<!-- end -->`.
 """
 
 from __future__ import annotations
@@ -12,20 +13,23 @@ from pathlib import Path
 
 from limberjack.engine.model.elements.central_gravity import CentralGravity
 from limberjack.engine.model.elements.drive import Actuator
-from limberjack.engine.model.elements.facts import Known, facts_of
-from limberjack.engine.model.elements.hinge import ACTING, LIMITS
+from limberjack.engine.model.elements.facts import Known, facts_of, facts_of_type
+from limberjack.engine.model.elements.hinge import ACTING, LIMITS, Hinge
+from limberjack.engine.model.elements.loop import LOOP_TYPES, Loop
+from limberjack.engine.model.elements.loop import Wheel as RollingWheel
 from limberjack.engine.model.elements.motor import Motor
 from limberjack.engine.model.elements.sensor import OF_FILES, Errors, Sensor, SensorMore
 from limberjack.engine.model.elements.thruster import Thruster
 from limberjack.engine.model.elements.wheel import Wheel, WheelMore
 from limberjack.engine.model.readers.schema_elements import DEVICES
 from limberjack.engine.model.system import item_kinds
+from limberjack.engine.tables.hinge_types import HINGE_TYPES
 from limberjack.engine.tables.measures import FORCE, MEASURES, POSITION, RATE
 from limberjack.engine.tables.sensor_types import SENSOR_TYPES, Part, SensorRow
 
 _HEAD = "| field | unit | range | default | meaning |\n| --- | --- | --- | --- | --- |\n"
 _POSE = "| `position`, `rpy`, `quaternion`, `rotation` | | | the body's or node's frame | pose of its frame |"
-_MARKED = re.compile(r"(<!-- (fields: \w+|sensors) -->\n).*?(<!-- end -->)", re.DOTALL)
+_MARKED = re.compile(r"(<!-- (fields: \w+|sensors|hinges|loops) -->\n).*?(<!-- end -->)", re.DOTALL)
 #: a target of `SENSOR_TYPES` in words
 _TARGETS = {"joining loop": "loop that joins two frames", "motor": "drive with a motor"}
 
@@ -51,10 +55,43 @@ def _of_kinds() -> dict[str, Callable[[], str]]:
     plain |= {kind.__name__: lambda kind=kind: _fields(facts_of(kind), posed=True) for kind, _ in DEVICES.values()}
     return plain | {
         "Dof": lambda: _fields(ACTING),
+        "Loop": lambda: _fields((*facts_of(Loop), *facts_of(RollingWheel))),
         "Limits": lambda: _fields(LIMITS),
         "Wheel": lambda: _fields((*facts_of(Wheel), *facts_of(WheelMore)), posed=True),
         "Errors": lambda: _fields((*facts_of(Errors), *facts_of(SensorMore))),
+        "sensors": _sensors,
+        "hinges": _hinges,
+        "loops": _loops,
     }
+
+
+def _suffixes(names: tuple[str, ...]) -> str:
+    return ", ".join(f"`{name}`" if name else "*name*" for name in names) or "–"
+
+
+def _hinges() -> str:
+    lines = ["| type | coordinates q | velocities v | further fields |", "| --- | --- | --- | --- |"]
+    for name, kind in HINGE_TYPES.items():
+        said = "; ".join(text for _, text in kind.directions if text)
+        more = [f"`axis`: {said}" if kind.axes == 1 else f"`axes`: {said}"] if kind.axes else []
+        for known in facts_of_type(Hinge, name):
+            number = ", ".join(filter(None, (known.fact.unit, known.bound)))
+            default = f" (default `{known.shown_default}`)" * (not known.required)
+            more.append(f"`{known.key}`" + f" ({number})" * bool(number) + f": {known.text}{default}")
+        velocities = "the same" if kind.nq and kind.v == kind.q else _suffixes(kind.v)
+        velocities = "`1` … r" if kind.quasi and not kind.v else velocities
+        lines.append(f"| `{name}` | {_suffixes(kind.q)} | {velocities} | {'; '.join(more) or '–'} |")
+    return "\n".join(lines) + "\n"
+
+
+def _loops() -> str:
+    lines = ["| `type` | what it does | constraints | further fields |", "| --- | --- | --- | --- |"]
+    for name, kind in LOOP_TYPES.items():
+        keys = ["from", "to"] if kind.joined is not None else []
+        keys += [known.key for known in (*facts_of_type(Loop, name), *facts_of_type(RollingWheel, name))]
+        more = ", ".join(f"`{key}`" for key in keys) + ", `hinge` and the fields of its type" * (name == "hinge")
+        lines.append(f"| `{name}` | {kind.text} | {kind.rows} | {more} |")
+    return "\n".join(lines) + "\n"
 
 
 def _sensors() -> str:
@@ -88,8 +125,7 @@ def renewed(text: str) -> str:
     kinds = _of_kinds()
 
     def table(found: re.Match[str]) -> str:
-        what = found[2].removeprefix("fields: ")
-        return found[1] + (_sensors() if what == "sensors" else kinds[what]()) + found[3]
+        return found[1] + kinds[found[2].removeprefix("fields: ")]() + found[3]
 
     return _MARKED.sub(table, text)
 

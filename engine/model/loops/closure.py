@@ -14,7 +14,7 @@ import numpy as np
 
 from limberjack.engine.algebra.ranks import complement
 from limberjack.engine.algebra.rotations import to_quaternion
-from limberjack.engine.model.frames import Frames, canonical_rotation, hinge_parameter, rotation_to_z
+from limberjack.engine.model.frames import Frames, canonical_rotation, rotation_to_z
 from limberjack.engine.model.loops.joint_tree import Tree
 from limberjack.engine.model.system import Loop, Pose, System
 from limberjack.engine.tables.hinge_types import (
@@ -124,7 +124,7 @@ def closures(system: System, tree: Tree) -> list[Closure]:
 def _joining(loop: Loop, tree: Tree) -> Closure:
     hinge = loop.hinge
     assert hinge is not None
-    kind, x, canonical = hinge.kind.code, hinge_parameter(hinge), Pose(rotation=canonical_rotation(hinge))
+    kind, x, canonical = hinge.kind.code, hinge.parameter, Pose(rotation=canonical_rotation(hinge))
     axle = canonical
     if loop.type == "distance":
         kind, x = DISTANCE, loop.length

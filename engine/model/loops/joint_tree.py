@@ -17,7 +17,7 @@ from limberjack.engine.algebra import rotation_vectors
 from limberjack.engine.algebra.rotations import from_quaternion
 from limberjack.engine.compile.interpreted import interpreted
 from limberjack.engine.kernels.nodes import hinges
-from limberjack.engine.model.frames import Frames, Link, about_z, hinge_parameter, skew
+from limberjack.engine.model.frames import Frames, Link, about_z, skew
 from limberjack.engine.model.system import Pose
 from limberjack.engine.modes.modal import Attachment
 from limberjack.engine.tables.hinge_types import ATTACHED, MODAL, REVOLUTE
@@ -110,7 +110,7 @@ class Tree:
 def _joint(k: int, link: Link, q: int, v: int, before: list[Joint]) -> Joint:
     hinge = link.body.hinge
     spin = about_z(link.spin) if link.code == REVOLUTE else None
-    table = _table(link.code, hinge_parameter(hinge), hinge.nv, hinge.map)
+    table = _table(link.code, hinge.parameter, hinge.nv, hinge.map)
     map_ = None if _has_changing_map(link.code) else _map_at(table, _angles([0.0] * 7))
     frame = link.code, table, link.plus, spin, map_
     bent = before[link.parent - 1].qi if link.code == ATTACHED else 0

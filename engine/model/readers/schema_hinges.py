@@ -1,11 +1,11 @@
-"""The YAML schema of every hinge type. The table HINGE_TYPES says what each type's coordinates are."""
+"""The YAML schema of every hinge type, from HINGE_TYPES and the declared fields of a Hinge."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Union
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import Discriminator, Field, Tag, create_model
 
 from limberjack.engine.files.schema_values import (
     Frame,
@@ -15,12 +15,12 @@ from limberjack.engine.files.schema_values import (
     Number,
     Oriented,
     PerDofNumber,
-    Positive,
     Vector3,
     shape_of,
 )
-from limberjack.engine.model.elements.facts import Known, model_of
-from limberjack.engine.model.elements.hinge import ACTING, LIMITS, OF_COORDINATES
+from limberjack.engine.model.elements.facts import Known, facts_of_type, model_of
+from limberjack.engine.model.elements.hinge import ACTING, LIMITS, OF_COORDINATES, Hinge
+from limberjack.engine.tables.hinge_types import HINGE_TYPES
 
 
 class Limits(model_of("Limits", Model, LIMITS, "")):  # type: ignore[misc]
@@ -95,98 +95,36 @@ class SeveralDofs(model_of("SeveralDofs", QuasiDof, _each(coordinates=True), "")
     initial: InitialSeveral = Field(default=InitialSeveral(), description="start (default: zero, at rest)")
 
 
-Axis = Annotated[Vector3, Field(description="direction in the hinge frame; its length does not matter")]
+def _geometry(name: str, listed: list[Known]) -> dict[str, Any]:
+    """The fields of a type of hinge that say how it moves: its axes and numbers, as (type, field)."""
+    said = [text for _, text in HINGE_TYPES[name].directions]
+    fields: dict[str, Any] = {}
+    if len(said) == 1:
+        fields["axis"] = Vector3, Field(description=said[0])
+    elif said:
+        about = "; ".join(filter(None, said))
+        fields["axes"] = list[Vector3], Field(min_length=len(said), max_length=len(said), description=about)
+    return fields | {known.key: known.in_file() for known in listed}
 
 
-def axes_field(count: int, meaning: str) -> Any:
-    """A field of so many axes."""
-    return Field(min_length=count, max_length=count, description=meaning)
+def _spec(name: str) -> Any:
+    """The schema of the hinges of one type."""
+    kind = HINGE_TYPES[name]
+    fields = {"type": (Literal[name], ...), **_geometry(name, facts_of_type(Hinge, name))}  # type: ignore[valid-type]
+    base: Any = HingeBase
+    if kind.quasi:
+        base, start = QuasiDof, InitialFree if kind.nq > 4 else InitialSpherical
+        fields["initial"] = start, Field(default=start(), description="start (default: zero, at rest)")
+    elif kind.nv:
+        base = OneDof if kind.nv == 1 else SeveralDofs
+    return create_model(name.capitalize(), __base__=base, **fields)
 
 
-MapRows = Annotated[
-    list[Annotated[list[Number], Field(min_length=1, max_length=6)]],
-    axes_field(6, "6 rows [angular; linear] of r numbers: the body's velocity in hinge-frame axes for each velocity"),
-]
+def cut_spec(name: str, base: type[Model]) -> Any:
+    """The schema of a loop that cuts a hinge of this type."""
+    listed = [known for known in facts_of_type(Hinge, name) if known.fact.needed]
+    fields: dict[str, Any] = {"hinge": (Literal[name], ...), **_geometry(name, listed)}  # type: ignore[valid-type]
+    return create_model(f"Cut{name.capitalize()}", __base__=base, **fields)
 
 
-class Fixed(HingeBase):
-    type: Literal["fixed"]
-    merge: bool = Field(
-        default=True,
-        description="fold the body into its parent; false keeps it, with its reaction (default true)",
-    )
-
-
-class Revolute(OneDof):
-    type: Literal["revolute"]
-    axis: Axis
-
-
-class Prismatic(OneDof):
-    type: Literal["prismatic"]
-    axis: Axis
-
-
-class Helical(OneDof):
-    type: Literal["helical"]
-    axis: Axis
-    pitch: Number = Field(description="travel along the axis per radian, m/rad")
-
-
-class Rolling(OneDof):
-    type: Literal["rolling"]
-    axes: list[Vector3] = axes_field(2, "spin axis; direction of travel for positive rotation, orthogonal to it")
-    radius: Positive = Field(description="m")
-
-
-class Cylindrical(SeveralDofs):
-    type: Literal["cylindrical"]
-    axis: Axis
-
-
-class Universal(SeveralDofs):
-    type: Literal["universal"]
-    axes: list[Vector3] = axes_field(2, "first axis (on the parent), second axis, orthogonal")
-
-
-class Gimbal(SeveralDofs):
-    type: Literal["gimbal"]
-    axes: list[Vector3] = axes_field(3, "three successive turning axes, mutually orthogonal")
-
-
-class Planar(SeveralDofs):
-    type: Literal["planar"]
-    axes: list[Vector3] = axes_field(2, "normal of the plane; x direction in the plane")
-
-
-class Spherical(QuasiDof):
-    type: Literal["spherical"]
-    initial: InitialSpherical = Field(default=InitialSpherical(), description="start (default: zero, at rest)")
-
-
-class Free(QuasiDof):
-    type: Literal["free"]
-    initial: InitialFree = Field(default=InitialFree(), description="start (default: zero, at rest)")
-
-
-class Custom(QuasiDof):
-    type: Literal["custom"]
-    map: MapRows
-    initial: InitialFree = Field(default=InitialFree(), description="start (default: zero, at rest)")
-
-
-HingeSpec = Annotated[
-    Fixed
-    | Revolute
-    | Prismatic
-    | Helical
-    | Cylindrical
-    | Universal
-    | Gimbal
-    | Spherical
-    | Planar
-    | Rolling
-    | Free
-    | Custom,
-    Discriminator("type"),
-]
+HingeSpec: Any = Annotated[Union[tuple(map(_spec, HINGE_TYPES))], Discriminator("type")]  # noqa: UP007

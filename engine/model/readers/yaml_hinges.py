@@ -10,10 +10,9 @@ import numpy as np
 from limberjack.engine.algebra.rotations import to_quaternion
 from limberjack.engine.common.errors import ModelError
 from limberjack.engine.files.yaml_document import Document
+from limberjack.engine.model.elements.facts import values
 from limberjack.engine.model.elements.hinge import ACTING, LIMITS
 from limberjack.engine.model.readers.schema_hinges import (
-    Custom,
-    HingeSpec,
     InitialFree,
     InitialSpherical,
     Limits,
@@ -28,44 +27,39 @@ T = TypeVar("T")
 
 
 def make_hinge(
-    spec: HingeSpec,
+    spec: Any,
     body: str,
     carrier: tuple[str | None, Pose],
     document: Document,
     body_path: tuple[str, int],
 ) -> Hinge:
     """The Hinge of body ``body``; ``carrier`` is the parent body and the pose of the named frame on it."""
-    kind = HINGE_TYPES[spec.type]
-    matrix = map_matrix(spec.map, document, (*body_path, "hinge", "map")) if isinstance(spec, Custom) else None
-    names = kind.v if matrix is None else tuple(str(i + 1) for i in range(matrix.shape[1]))
-    spread = _Spread(document, (*body_path, "hinge"), names, kind.angular or (None,) * len(names))
-    given: Any = spec
-    axes = getattr(given, "axes", None) or ([given.axis] if hasattr(given, "axis") else [])
-    q0, v0 = _initial(given, spread, kind.q) if hasattr(given, "initial") else (np.zeros(0), np.zeros(0))
+    kind, path = HINGE_TYPES[spec.type], (*body_path, "hinge")
+    given = geometry(spec, spec.type, document, path)
+    names = tuple(str(i + 1) for i in range(given["map"].shape[1])) if "map" in given else kind.v
+    spread = _Spread(document, path, names, kind.angular or (None,) * len(names))
+    q0, v0 = _initial(spec, spread, kind.q) if hasattr(spec, "initial") else (np.zeros(0), np.zeros(0))
     return Hinge(
         name=spec.name or body,
         type=spec.type,
         parent=carrier[0],
         inboard=carrier[1] @ spec.pose(),
         outboard=spec.outboard.pose(),
-        axes=np.array(axes, dtype=float).reshape(-1, 3),
-        pitch=getattr(given, "pitch", 0.0),
-        radius=getattr(given, "radius", 0.0),
-        map=matrix,
-        dofs=_dofs(given, spread),
+        dofs=_dofs(spec, spread),
         q0=q0,
         v0=v0,
-        merge=getattr(given, "merge", True),
-        where=document.place((*body_path, "hinge")),
+        where=document.place(path),
+        **given,
     )
 
 
-def map_matrix(rows: list[list[float]], document: Document, path: tuple[str | int, ...]) -> np.ndarray:
-    """The map (6, r) of a custom hinge."""
-    if len({len(row) for row in rows}) > 1:
-        where = document.place(path)
+def geometry(spec: Any, name: str, document: Document, path: tuple[str | int, ...]) -> dict[str, Any]:
+    """What a file says of how a hinge of this type moves: its axes and the fields that the type has."""
+    if len({len(row) for row in getattr(spec, "map", ())}) > 1:
+        where = document.place((*path, "map"))
         raise ModelError("the rows of the map differ in length", where=where, remedy="Give 6 rows of r numbers")
-    return np.array(rows, dtype=float)
+    axes = getattr(spec, "axes", None) or ([spec.axis] if HINGE_TYPES[name].axes else [])
+    return {"axes": np.array(axes, dtype=float).reshape(-1, 3), **values(Hinge, spec, name)}
 
 
 class _Spread:
@@ -144,7 +138,7 @@ def _initial(spec: Any, spread: _Spread, coordinates: tuple[str, ...]) -> tuple[
     return np.array(spread.numbers("initial.position", initial.position, 0.0)), v0
 
 
-def given_initials(spec: HingeSpec, body: str, nv: int) -> tuple[list[str], list[str]]:
+def given_initials(spec: Any, body: str, nv: int) -> tuple[list[str], list[str]]:
     """Names of the coordinates and of the velocities whose initial values the file gives."""
     initial = getattr(spec, "initial", None)
     if initial is None:
