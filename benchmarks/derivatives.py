@@ -23,7 +23,7 @@ from benchmarks.pinocchio_peer import MATRICES, CompiledPinocchio
 from benchmarks.report import ratio_text
 from benchmarks.states import COUNT, States, random_states
 from benchmarks.trees import tree_of
-from limberjack.engine.algebra.views import total
+from limberjack.engine.algebra.array_views import total
 from limberjack.engine.common.errors import LimberjackError
 from limberjack.engine.model.build import build
 from limberjack.engine.model.plant import aligned_zeros

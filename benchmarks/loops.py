@@ -6,7 +6,7 @@ They are entries of a library of their own (`ours.loops`), which is built at fir
 from __future__ import annotations
 
 from benchmarks.engines import STEP_SECONDS
-from limberjack.engine.algebra.views import vector_view
+from limberjack.engine.algebra.array_views import vector_view
 from limberjack.engine.compile.compiled import FLOATS, INTS, MATRIX, VECTOR, VECTORS, WHOLE
 from limberjack.engine.compile.kernel import entry
 from limberjack.engine.kernels.slopes.forward import forward_slopes, write_slopes

@@ -1,9 +1,9 @@
-"""Eight spatial vectors at a time: a block of LANES vectors, component by component (views.py)."""
+"""Eight spatial vectors at a time: a block of LANES vectors, component by component (array_views.py)."""
 
 from __future__ import annotations
 
+from limberjack.engine.algebra.array_views import BLOCK, LANES
 from limberjack.engine.algebra.lanes import load_lanes, store_lanes, sum_lanes
-from limberjack.engine.algebra.views import BLOCK, LANES
 from limberjack.engine.compile.kernel import kernel
 
 

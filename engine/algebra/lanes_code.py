@@ -11,7 +11,7 @@ from numba.core.typing.templates import AbstractTemplate, infer_global, signatur
 from numba.extending import intrinsic, lower_builtin, models, register_model
 from numba.np import arrayobj
 
-from limberjack.engine.algebra.views import LANES
+from limberjack.engine.algebra.array_views import LANES
 from limberjack.engine.compile.compiled import OPTIONS
 
 _DOUBLE = ir.DoubleType()

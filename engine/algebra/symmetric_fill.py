@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from limberjack.engine.algebra.array_views import LANES
 from limberjack.engine.algebra.lanes import load_lanes, split_lanes, store_lanes, transpose_lanes
-from limberjack.engine.algebra.views import LANES
 from limberjack.engine.compile.kernel import kernel
 
 

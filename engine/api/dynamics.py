@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from limberjack.engine.algebra.views import total
+from limberjack.engine.algebra.array_views import total
 from limberjack.engine.api.deformation_range import deformed_too_far
 from limberjack.engine.api.minimal_dynamics import MOST_OPEN, External, MinimalDynamics
 from limberjack.engine.common import arguments

@@ -11,8 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from limberjack.engine.algebra.array_views import LANES, padded
 from limberjack.engine.algebra.eigenbases import own_modes
-from limberjack.engine.algebra.views import LANES, padded
 from limberjack.engine.model.frames import Link, skew
 from limberjack.engine.model.plant import Plant
 from limberjack.engine.model.system import Body, Dof, Hinge, Inertia

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from limberjack.engine.algebra.views import Sections, total
+from limberjack.engine.algebra.array_views import Sections, total
 from limberjack.engine.tables import plant as layout
 
 

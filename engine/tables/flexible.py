@@ -5,12 +5,12 @@ frame. Each of its attachment nodes is a further link, fixed to it but for the d
 there.
 
 Vectors over modes lie in lanes, eight to a block, padded with zeros: a block of spatial vectors is [angular; linear],
-component by component (views.py); one of symmetric matrices has xx, yy, zz, xy, xz, yz in the places of components.
+component by component (array_views.py); one of symmetric matrices has xx, yy, zz, xy, xz, yz in their places.
 """
 
 from __future__ import annotations
 
-from limberjack.engine.algebra.views import BLOCK, LANES, padded
+from limberjack.engine.algebra.array_views import BLOCK, LANES, padded
 from limberjack.engine.compile.kernel import formula, kernel
 from limberjack.engine.tables.table import Family, Scratch, Table
 

@@ -10,7 +10,7 @@ act by constraint forces (000, steps A to F).
 
 from __future__ import annotations
 
-from limberjack.engine.algebra.views import ACC, BLOCK, LANES
+from limberjack.engine.algebra.array_views import ACC, BLOCK, LANES
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.tables.table import Family, Scratch, Table
 

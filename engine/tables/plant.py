@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from limberjack.engine.algebra.views import ACC, BLOCK, Sections, vector_view
+from limberjack.engine.algebra.array_views import ACC, BLOCK, Sections, vector_view
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.tables import drives, elements, flexible, instruments, loops
 from limberjack.engine.tables.drives import C_DRIVE_STATE, DRIVES

@@ -6,7 +6,7 @@ keeps the levers short however far the tree is from the inertial origin, and the
 
 from __future__ import annotations
 
-from limberjack.engine.algebra.views import BLOCK, LANES
+from limberjack.engine.algebra.array_views import BLOCK, LANES
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.tables.plant import C_BODIES, C_V
 from limberjack.engine.tables.table import Scratch, Table

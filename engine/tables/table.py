@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from typing import Any
 
-from limberjack.engine.algebra.views import BLOCK, LANES, Sections, matrix_view, padded, vector_view
+from limberjack.engine.algebra.array_views import BLOCK, LANES, Sections, matrix_view, padded, vector_view
 from limberjack.engine.compile.kernel import formula, kernel
 
 #: what expressions may use beside the counts

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 
+from limberjack.engine.algebra.array_views import BLOCK, LANES
 from limberjack.engine.algebra.blocks import load_block
 from limberjack.engine.algebra.lanes import load_lanes, store_lanes
 from limberjack.engine.algebra.spatial import (
@@ -31,7 +32,6 @@ from limberjack.engine.algebra.spatial import (
     sym_mul,
     unrot,
 )
-from limberjack.engine.algebra.views import BLOCK, LANES
 from limberjack.engine.compile.compiled import FLAG, REAL
 from limberjack.engine.compile.kernel import kernel, routine
 from limberjack.engine.kernels.forces.link_forces import needs_poses, push, push_links

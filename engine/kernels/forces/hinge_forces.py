@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from limberjack.engine.algebra.views import vector_view
+from limberjack.engine.algebra.array_views import vector_view
 from limberjack.engine.compile.compiled import FLOATS, INTS, VECTOR, VECTORS
 from limberjack.engine.compile.kernel import entry, kernel
 from limberjack.engine.kernels.forces.motor import motor_force, start_motor, take_motors

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import math
 
+from limberjack.engine.algebra.array_views import LANES
 from limberjack.engine.algebra.lanes import between_lanes, equal_lanes, load_lanes, store_lanes, sum_lanes
-from limberjack.engine.algebra.views import LANES
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.groups.loop_rows import first_probe
 from limberjack.engine.kernels.groups.paths import acts, largest_weight

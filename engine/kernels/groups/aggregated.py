@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from limberjack.engine.algebra.array_views import LANES
 from limberjack.engine.algebra.blocks import block_lane, load_block, store_block
 from limberjack.engine.algebra.lanes import load_lanes, store_lanes
 from limberjack.engine.algebra.small_solves import cholesky
@@ -19,7 +20,6 @@ from limberjack.engine.algebra.spatial import (
     store6,
     store9,
 )
-from limberjack.engine.algebra.views import LANES
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.groups.embedding import block_count, is_inside
 from limberjack.engine.kernels.nodes.articulated import rank_one

@@ -6,7 +6,7 @@ lock       r_i = q_i - held q_i       (nothing to keep where a velocity is not t
 
 from __future__ import annotations
 
-from limberjack.engine.algebra.views import LANES
+from limberjack.engine.algebra.array_views import LANES
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.tables import loops as lp
 

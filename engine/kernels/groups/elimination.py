@@ -14,8 +14,8 @@ where the loops are closed, and next to that say nothing that could be trusted.
 
 from __future__ import annotations
 
+from limberjack.engine.algebra.array_views import LANES, padded
 from limberjack.engine.algebra.lanes import equal_lanes, load_lanes, store_lanes, with_lane
-from limberjack.engine.algebra.views import LANES, padded
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.tables import loops as lp
 

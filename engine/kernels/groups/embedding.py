@@ -13,10 +13,10 @@ on the ground hands on nothing: there α' begins with -g, and U is not needed.
 
 from __future__ import annotations
 
+from limberjack.engine.algebra.array_views import BLOCK, LANES
 from limberjack.engine.algebra.blocks import load_block, store_block
 from limberjack.engine.algebra.lanes import equal_lanes, load_lanes, store_lanes
 from limberjack.engine.algebra.spatial import ZERO, load3, store3
-from limberjack.engine.algebra.views import BLOCK, LANES
 from limberjack.engine.compile.compiled import FLOATS, MATRIX, VECTOR, VECTORS, WHOLE
 from limberjack.engine.compile.kernel import entry, kernel, routine
 from limberjack.engine.kernels.groups.elimination import eliminate, is_poor, least_pivot, read_solution

@@ -6,9 +6,9 @@ velocity's hinge sees of them is its coefficient in the rows: Y = H φ (coblock)
 
 from __future__ import annotations
 
+from limberjack.engine.algebra.array_views import BLOCK, LANES
 from limberjack.engine.algebra.blocks import load_block
 from limberjack.engine.algebra.lanes import equal_lanes, load_lanes, store_lanes
-from limberjack.engine.algebra.views import BLOCK, LANES
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.groups.couplings import coefficient
 from limberjack.engine.kernels.nodes.dispatch import hinge_out

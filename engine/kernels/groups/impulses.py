@@ -12,6 +12,7 @@ model has moved since.
 
 from __future__ import annotations
 
+from limberjack.engine.algebra.array_views import LANES
 from limberjack.engine.algebra.blocks import load_block
 from limberjack.engine.algebra.lanes import equal_lanes, load_lanes, store_lanes
 from limberjack.engine.algebra.spatial import (
@@ -27,7 +28,6 @@ from limberjack.engine.algebra.spatial import (
     scale,
     store3,
 )
-from limberjack.engine.algebra.views import LANES
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.groups.aggregated import share_force, u_column, whiten
 from limberjack.engine.kernels.groups.embedding import block_count, is_inside

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 
+from limberjack.engine.algebra.array_views import BLOCK
 from limberjack.engine.algebra.blocks import load_block, store_block
 from limberjack.engine.algebra.lanes import between_lanes, equal_lanes, load_lanes, store_lanes
 from limberjack.engine.algebra.spatial import (
@@ -37,7 +38,6 @@ from limberjack.engine.algebra.spatial import (
     sub,
     unrot,
 )
-from limberjack.engine.algebra.views import BLOCK
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.groups.couplings import accelerate_coupling, move_coupling, place_coupling
 from limberjack.engine.kernels.nodes.dispatch import hinge_frame

@@ -9,10 +9,10 @@ those inside it are bodies like others, which A = φ* A(body) + H* X(η) moves.
 
 from __future__ import annotations
 
+from limberjack.engine.algebra.array_views import LANES
 from limberjack.engine.algebra.blocks import load_block
 from limberjack.engine.algebra.lanes import load_lanes, store_lanes
 from limberjack.engine.algebra.spatial import ZERO, add, add_scaled, dot, inertia_mul, load3, load6
-from limberjack.engine.algebra.views import LANES
 from limberjack.engine.compile.compiled import FLAG, WHOLE
 from limberjack.engine.compile.kernel import kernel, routine
 from limberjack.engine.kernels.groups.aggregated import hand_columns, hand_on, member_column, share_block

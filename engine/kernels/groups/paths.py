@@ -11,10 +11,10 @@ L⁻¹ X* e at their independent velocities and 0 at the dependent ones: these c
 
 from __future__ import annotations
 
+from limberjack.engine.algebra.array_views import BLOCK, LANES
 from limberjack.engine.algebra.blocks import less_six, load_six, store_six
 from limberjack.engine.algebra.lanes import equal_lanes, load_lanes, store_lanes, sum_lanes
 from limberjack.engine.algebra.spatial import add6
-from limberjack.engine.algebra.views import BLOCK, LANES
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.groups.couplings import coefficient
 from limberjack.engine.kernels.nodes import dispatch_loops

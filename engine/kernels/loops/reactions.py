@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import math
 
+from limberjack.engine.algebra.array_views import BLOCK, LANES
 from limberjack.engine.algebra.blocks import load_block
 from limberjack.engine.algebra.lanes import equal_lanes, load_lanes, store_lanes, sum_lanes
 from limberjack.engine.algebra.spatial import ZERO, add, add_cross, dot, load3, load9, rot, store3, unrot
-from limberjack.engine.algebra.views import BLOCK, LANES
 from limberjack.engine.compile.compiled import FLAG, FLOATS, MATRIX, VECTOR, VECTORS
 from limberjack.engine.compile.kernel import entry, kernel, routine
 from limberjack.engine.kernels.forces.link_forces import no_inputs

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import math
 
+from limberjack.engine.algebra.array_views import matrix_view, vector_view
 from limberjack.engine.algebra.spatial import add, dot, load3, load9, mul_t, neg, rot, store3, store9
-from limberjack.engine.algebra.views import matrix_view, vector_view
 from limberjack.engine.compile.compiled import FLAG, FLOATS, VECTORS, WHOLE
 from limberjack.engine.compile.kernel import entry, kernel, routine
 from limberjack.engine.kernels.groups.multipliers import answer, clear_right, set_right, share_forces

@@ -6,6 +6,7 @@ D = H P H* + armature,   G = P H* D⁻¹,   P⁺ = P - G D G*        (000 eqs. 0
 
 from __future__ import annotations
 
+from limberjack.engine.algebra.array_views import LANES
 from limberjack.engine.algebra.blocks import less_six
 from limberjack.engine.algebra.lanes import load_lanes, store_lanes, sum_lanes
 from limberjack.engine.algebra.spatial import (
@@ -21,7 +22,6 @@ from limberjack.engine.algebra.spatial import (
     store6,
     store9,
 )
-from limberjack.engine.algebra.views import LANES
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.tables import plant as t
 

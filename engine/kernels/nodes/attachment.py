@@ -11,6 +11,7 @@ mass       X(η) += φ R H*,   M(η, η) += H R H*,   M(η, c) = H X(c) of all t
 
 from __future__ import annotations
 
+from limberjack.engine.algebra.array_views import BLOCK, LANES
 from limberjack.engine.algebra.blocks import block_column, block_lane, load_block, store_block, sum_triple
 from limberjack.engine.algebra.lanes import equal_lanes, load_lanes, store_lanes
 from limberjack.engine.algebra.rotation_vectors import exponential, exponential_coefficients, right_jacobian
@@ -36,7 +37,6 @@ from limberjack.engine.algebra.spatial import (
     sub,
     unrot,
 )
-from limberjack.engine.algebra.views import BLOCK, LANES
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.nodes import matrix_frame
 from limberjack.engine.kernels.nodes.body_inertia import gather

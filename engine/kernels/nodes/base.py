@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from limberjack.engine.algebra.array_views import LANES, vector_view
 from limberjack.engine.algebra.blocks import load_six, store_six
 from limberjack.engine.algebra.lanes import load_lanes, store_lanes
 from limberjack.engine.algebra.small_solves import cholesky, is_definite6, solve6
@@ -21,7 +22,6 @@ from limberjack.engine.algebra.spatial import (
     store6,
     sub,
 )
-from limberjack.engine.algebra.views import LANES, vector_view
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.nodes.composite import pad_of
 from limberjack.engine.kernels.nodes.slope_columns import NOTHING, invert_factor, slope_column, square_factor, unit

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from limberjack.engine.algebra.array_views import LANES
 from limberjack.engine.algebra.blocks import block_lane
 from limberjack.engine.algebra.spatial import add, add6, dot, load3, load6, scale, store3, store6
-from limberjack.engine.algebra.views import LANES
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.tables import plant as t
 

@@ -11,10 +11,10 @@ A kind with velocities of its own offers
 
 from __future__ import annotations
 
+from limberjack.engine.algebra.array_views import LANES
 from limberjack.engine.algebra.blocks import load_six
 from limberjack.engine.algebra.lanes import load_lanes, store_lanes
 from limberjack.engine.algebra.spatial import load3
-from limberjack.engine.algebra.views import LANES
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.nodes import articulated, attachment, general, modal, prismatic, revolute
 from limberjack.engine.kernels.nodes.dispatch import hinge_acceleration

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from limberjack.engine.algebra.array_views import LANES, matrix_view
 from limberjack.engine.algebra.blocks import less_six, set_block_lane
 from limberjack.engine.algebra.lanes import load_lanes, store_lanes, sum_lanes
 from limberjack.engine.algebra.small_solves import cholesky
@@ -22,7 +23,6 @@ from limberjack.engine.algebra.spatial import (
     store3,
     store6,
 )
-from limberjack.engine.algebra.views import LANES, matrix_view
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.nodes import matrix_frame
 from limberjack.engine.kernels.nodes.articulated import rank_one

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import math
 
+from limberjack.engine.algebra.array_views import vector_view
 from limberjack.engine.algebra.sine_cosine import sine_cosine
 from limberjack.engine.algebra.spatial import add, add_scaled, cross, load3, quaternion_matrix, rot, scale, store3
-from limberjack.engine.algebra.views import vector_view
 from limberjack.engine.compile.compiled import FLOATS, INTS
 from limberjack.engine.compile.kernel import entry, kernel
 from limberjack.engine.tables import plant as t

@@ -11,6 +11,7 @@ mass       X(η) += [N; S],   M(η, η) += modal masses
 
 from __future__ import annotations
 
+from limberjack.engine.algebra.array_views import LANES
 from limberjack.engine.algebra.blocks import block_lane, less_six, set_block_lane
 from limberjack.engine.algebra.lanes import equal_lanes, load_lanes, store_lanes, sum_lanes
 from limberjack.engine.algebra.spatial import (
@@ -26,7 +27,6 @@ from limberjack.engine.algebra.spatial import (
     store3,
     store9,
 )
-from limberjack.engine.algebra.views import LANES
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.nodes import matrix_frame
 from limberjack.engine.kernels.nodes.body_inertia import gather

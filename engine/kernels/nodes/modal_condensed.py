@@ -12,11 +12,11 @@ nothing of a body that carries nothing.
 
 from __future__ import annotations
 
+from limberjack.engine.algebra.array_views import LANES, padded
 from limberjack.engine.algebra.blocks import block_column, block_lane
 from limberjack.engine.algebra.lanes import equal_lanes, load_lanes, store_lanes, sum_lanes
 from limberjack.engine.algebra.small_solves import pivot
 from limberjack.engine.algebra.spatial import ZERO, cross, dot, load3, store3
-from limberjack.engine.algebra.views import LANES, padded
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.nodes.modal_elimination import products, store_rows, subtract_rows
 from limberjack.engine.tables.flexible import MS_EPS

@@ -15,10 +15,10 @@ second order in η, so that loads do work on them.
 
 from __future__ import annotations
 
+from limberjack.engine.algebra.array_views import BLOCK, LANES
 from limberjack.engine.algebra.blocks import load_block, store_block, sum_triple
 from limberjack.engine.algebra.lanes import equal_lanes, load_lanes, store_lanes
 from limberjack.engine.algebra.spatial import add, add_scaled, cross, load3, store3, store6, sym_mul
-from limberjack.engine.algebra.views import BLOCK, LANES
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.tables import flexible as fl
 from limberjack.engine.tables import plant as t

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 
+from limberjack.engine.algebra.array_views import LANES, padded
 from limberjack.engine.algebra.lanes import equal_lanes, load_lanes, store_lanes
 from limberjack.engine.algebra.small_solves import pivot
 from limberjack.engine.algebra.spatial import add6, add9, add_scaled, dot, load3
-from limberjack.engine.algebra.views import LANES, padded
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.tables.flexible import MS_EPS
 

@@ -7,6 +7,7 @@ their squares take from the last digits.
 
 from __future__ import annotations
 
+from limberjack.engine.algebra.array_views import LANES
 from limberjack.engine.algebra.blocks import block_lane, load_block, store_block
 from limberjack.engine.algebra.lanes import between_lanes, store_lanes, with_lane
 from limberjack.engine.algebra.spatial import (
@@ -24,7 +25,6 @@ from limberjack.engine.algebra.spatial import (
     store9,
     turn_sym,
 )
-from limberjack.engine.algebra.views import LANES
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.nodes.composite import C_H, C_M, pad_of, shift_composite
 from limberjack.engine.kernels.nodes.dispatch import hinge_frame, keeps_axis

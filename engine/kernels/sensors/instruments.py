@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from limberjack.engine.algebra.views import vector_view
+from limberjack.engine.algebra.array_views import vector_view
 from limberjack.engine.compile.compiled import FLOATS, REAL, WHOLE
 from limberjack.engine.compile.kernel import kernel, routine
 from limberjack.engine.kernels.forces.applied_forces import drives_now

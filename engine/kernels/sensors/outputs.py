@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 
+from limberjack.engine.algebra.array_views import vector_view
 from limberjack.engine.algebra.spatial import (
     ZERO,
     add,
@@ -21,7 +22,6 @@ from limberjack.engine.algebra.spatial import (
     sub,
     unrot,
 )
-from limberjack.engine.algebra.views import vector_view
 from limberjack.engine.compile.compiled import FLOATS, VECTORS
 from limberjack.engine.compile.kernel import entry, kernel
 from limberjack.engine.kernels.forces.applied_forces import applied_forces, drives_now

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from limberjack.engine.algebra.views import matrix_view, vector_view
+from limberjack.engine.algebra.array_views import matrix_view, vector_view
 from limberjack.engine.compile.compiled import FLOATS, VECTOR, VECTORS
 from limberjack.engine.compile.kernel import entry, kernel
 from limberjack.engine.kernels.forces.hinge_forces import actuator_forces, drive_force, hinge_forces, spent

@@ -5,8 +5,8 @@ T(q, v, dβ/dt(q, v, τ)) = τ gives ∂(dβ/dt)/∂q = -M⁻¹ ∂T/∂q, the s
 
 from __future__ import annotations
 
+from limberjack.engine.algebra.array_views import LANES, vector_view
 from limberjack.engine.algebra.lanes import load_lanes, store_lanes
-from limberjack.engine.algebra.views import LANES, vector_view
 from limberjack.engine.compile.compiled import FLOATS, VECTOR, VECTORS, WHOLE
 from limberjack.engine.compile.kernel import entry, kernel
 from limberjack.engine.kernels.slopes.inverse import inverse_slopes

@@ -40,6 +40,7 @@ velocities to a block; a hinge then writes its rows and columns of both matrices
 
 from __future__ import annotations
 
+from limberjack.engine.algebra.array_views import LANES
 from limberjack.engine.algebra.lanes import between_lanes, load_lanes, store_lanes
 from limberjack.engine.algebra.spatial import (
     add,
@@ -56,7 +57,6 @@ from limberjack.engine.algebra.spatial import (
     sub,
     unrot,
 )
-from limberjack.engine.algebra.views import LANES
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.nodes.hinges import has_changing_map, map_gradient
 from limberjack.engine.kernels.slopes.columns import sweep_columns

@@ -11,6 +11,7 @@ the base, p the node in 𝓣, δθ = S_angular, δp = S_linear + S_angular × p:
 
 from __future__ import annotations
 
+from limberjack.engine.algebra.array_views import LANES, matrix_view
 from limberjack.engine.algebra.spatial import (
     ZERO,
     add,
@@ -27,7 +28,6 @@ from limberjack.engine.algebra.spatial import (
     sub,
     unrot,
 )
-from limberjack.engine.algebra.views import LANES, matrix_view
 from limberjack.engine.compile.compiled import FLOATS, VECTOR, VECTORS
 from limberjack.engine.compile.kernel import entry, kernel
 from limberjack.engine.kernels.nodes.dispatch import hinge_frame

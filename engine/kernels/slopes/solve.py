@@ -12,6 +12,7 @@ and its ancestors only: tip to base, bodies that are neither are passed over.
 
 from __future__ import annotations
 
+from limberjack.engine.algebra.array_views import LANES
 from limberjack.engine.algebra.blocks import load_six, store_six
 from limberjack.engine.algebra.lanes import load_lanes, store_lanes
 from limberjack.engine.algebra.spatial import (
@@ -19,7 +20,6 @@ from limberjack.engine.algebra.spatial import (
     dot6,
     load6,
 )
-from limberjack.engine.algebra.views import LANES
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.nodes import base
 from limberjack.engine.kernels.nodes.dispatch import is_base, prepare_gain

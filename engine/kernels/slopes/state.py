@@ -12,8 +12,8 @@ dQ/dt = ½ Q ∘ ω, so that g · δθ has the row 2 / |Q|² (-g · p, a g - g �
 
 from __future__ import annotations
 
+from limberjack.engine.algebra.array_views import LANES, matrix_view, vector_view
 from limberjack.engine.algebra.spatial import add_cross, dot, load3, quaternion_matrix, rot, scale, store3
-from limberjack.engine.algebra.views import LANES, matrix_view, vector_view
 from limberjack.engine.compile.compiled import FLOATS, VECTORS
 from limberjack.engine.compile.kernel import entry, kernel
 from limberjack.engine.kernels.forces.hinge_forces import actuator_forces, hinge_forces

@@ -16,7 +16,7 @@ instruments (`sensors/sampling.py`) sample at its end.
 
 from __future__ import annotations
 
-from limberjack.engine.algebra.views import vector_view
+from limberjack.engine.algebra.array_views import vector_view
 from limberjack.engine.compile.compiled import FLOATS, INTS, REAL, VECTORS, WHOLE
 from limberjack.engine.compile.kernel import entry, kernel
 from limberjack.engine.kernels.forces.applied_forces import DAMPING, STIFFNESS, applied_forces

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from limberjack.engine.algebra.views import vector_view
+from limberjack.engine.algebra.array_views import vector_view
 from limberjack.engine.compile.compiled import FLOATS, INTS
 from limberjack.engine.compile.kernel import entry, kernel
 from limberjack.engine.tables.hinge_types import CUSTOM, FREE, SPHERICAL

@@ -17,10 +17,10 @@ done: they keep their values, and row k is zero there.
 
 from __future__ import annotations
 
+from limberjack.engine.algebra.array_views import LANES
 from limberjack.engine.algebra.blocks import block_lane, set_block_lane
 from limberjack.engine.algebra.spatial import force_out, load3, load6, rot, turn_sym
 from limberjack.engine.algebra.symmetric_fill import mirror, mirror_strip
-from limberjack.engine.algebra.views import LANES
 from limberjack.engine.compile.compiled import MATRIX, VECTOR, VECTORS
 from limberjack.engine.compile.kernel import entry, kernel
 from limberjack.engine.kernels.nodes.composite import C_H, C_M, add_composite, pad_of, shift_composite

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from limberjack.engine.algebra.views import LANES
+from limberjack.engine.algebra.array_views import LANES
 from limberjack.engine.model.frames import canonical_rotation
 from limberjack.engine.model.loops.closure import rows_at
 from limberjack.engine.model.plant import Plant

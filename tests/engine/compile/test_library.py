@@ -178,7 +178,7 @@ def test_a_change_concerns_what_is_made_from_it_alone():
     at = sources.KERNELS
     assert len(sources.sources_of(f"{at}.nodes.manifold")) < len(sources.sources_of(f"{at}.step.integrate"))
     names = {file.name for file in sources.sources_of(f"{at}.nodes.manifold")}
-    assert {"manifold.py", "plant.py", "views.py", "kernel.py"} <= names
+    assert {"manifold.py", "plant.py", "array_views.py", "kernel.py"} <= names
     assert "integrate.py" not in names
 
 

@@ -8,7 +8,7 @@ import pytest
 from numba import types
 from numba.extending import overload
 
-from limberjack.engine.algebra.views import Sections, total
+from limberjack.engine.algebra.array_views import Sections, total
 from limberjack.engine.compile.compiled import OPTIONS
 from limberjack.engine.kernels.entry_points import entries
 from limberjack.engine.model.build import SENSOR_CODES, build, new_state

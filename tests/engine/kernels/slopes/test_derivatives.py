@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 import limberjack as lj
-from limberjack.engine.algebra.views import total
+from limberjack.engine.algebra.array_views import total
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.model.system import Body, Hinge, Inertia, System
 from limberjack.engine.model.validate import validate
