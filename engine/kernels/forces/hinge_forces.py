@@ -14,60 +14,32 @@ from limberjack.engine.algebra.array_views import vector_view
 from limberjack.engine.compile.compiled import FLOATS, INTS, VECTOR, VECTORS
 from limberjack.engine.compile.kernel import entry, kernel
 from limberjack.engine.kernels.forces.motor import motor_force, start_motor, take_motors
-from limberjack.engine.tables.plant import (
-    AC_KD,
-    AC_KP,
-    AC_LIMIT,
-    AC_RATE,
-    AI_COMMAND,
-    AI_MODE,
-    AI_MOTOR,
-    AI_Q,
-    AI_V,
-    C_Q,
-    C_V,
-    D_DAMPING,
-    D_FRICTION,
-    D_FRICTION_RATE,
-    D_LIMIT_C,
-    D_LIMIT_K,
-    D_LOWER,
-    D_REST,
-    D_STIFFNESS,
-    D_UPPER,
-    DI_Q,
-    MODE_SERVO,
-    MODE_TORQUE,
-    MODE_VELOCITY,
-    S_Q,
-    device_states,
-    plant_view,
-    work_view,
-)
+from limberjack.engine.tables import plant as t
+from limberjack.engine.tables.plant import device_states, plant_view, work_view
 
 
 @kernel
 def _friction(dof, rate):
     """(force, -∂f/∂v) of viscous and Coulomb friction."""
-    force, slope = -dof[D_DAMPING] * rate, dof[D_DAMPING]
-    if dof[D_FRICTION] != 0.0:
-        t = math.tanh(rate / dof[D_FRICTION_RATE])
-        force -= dof[D_FRICTION] * t
-        slope += dof[D_FRICTION] / dof[D_FRICTION_RATE] * (1.0 - t * t)
+    force, slope = -dof[t.D_DAMPING] * rate, dof[t.D_DAMPING]
+    if dof[t.D_FRICTION] != 0.0:
+        sign = math.tanh(rate / dof[t.D_FRICTION_RATE])
+        force -= dof[t.D_FRICTION] * sign
+        slope += dof[t.D_FRICTION] / dof[t.D_FRICTION_RATE] * (1.0 - sign * sign)
     return force, slope
 
 
 @kernel
 def _stop(dof, x, rate):
     """(force, -∂f/∂q, -∂f/∂v) of the one-sided stops."""
-    if x > dof[D_UPPER]:
-        force = -dof[D_LIMIT_K] * (x - dof[D_UPPER]) - dof[D_LIMIT_C] * rate
+    if x > dof[t.D_UPPER]:
+        force = -dof[t.D_LIMIT_K] * (x - dof[t.D_UPPER]) - dof[t.D_LIMIT_C] * rate
         if force < 0.0:
-            return force, dof[D_LIMIT_K], dof[D_LIMIT_C]
-    elif x < dof[D_LOWER]:
-        force = -dof[D_LIMIT_K] * (x - dof[D_LOWER]) - dof[D_LIMIT_C] * rate
+            return force, dof[t.D_LIMIT_K], dof[t.D_LIMIT_C]
+    elif x < dof[t.D_LOWER]:
+        force = -dof[t.D_LIMIT_K] * (x - dof[t.D_LOWER]) - dof[t.D_LIMIT_C] * rate
         if force > 0.0:
-            return force, dof[D_LIMIT_K], dof[D_LIMIT_C]
+            return force, dof[t.D_LIMIT_K], dof[t.D_LIMIT_C]
     return 0.0, 0.0, 0.0
 
 
@@ -75,13 +47,13 @@ def _stop(dof, x, rate):
 def hinge_forces(plant, q, v, tau, stiffness, damping):
     """Write the passive forces of all hinges, with their derivatives; each array is (nv,)."""
     for j in range(v.shape[0]):
-        dof, i = plant.dof[j], plant.dof_int[j, DI_Q]
+        dof, i = plant.dof[j], plant.dof_int[j, t.DI_Q]
         force, c = _friction(dof, v[j])
         k = 0.0
         if i >= 0:
-            k = dof[D_STIFFNESS]
+            k = dof[t.D_STIFFNESS]
             stop, ks, cs = _stop(dof, q[i], v[j])
-            force += stop - k * (q[i] - dof[D_REST])
+            force += stop - k * (q[i] - dof[t.D_REST])
             k, c = k + ks, c + cs
         tau[j], stiffness[j], damping[j] = force, k, c
 
@@ -89,28 +61,28 @@ def hinge_forces(plant, q, v, tau, stiffness, damping):
 @kernel
 def drive_force(mode, values, x, rate, command, i):
     """(force, -∂f/∂q, -∂f/∂v) of one actuator before its limit; of rates it asks for none beyond its largest."""
-    if mode == MODE_TORQUE:
+    if mode == t.MODE_TORQUE:
         return command[i], 0.0, 0.0
-    if mode == MODE_VELOCITY:
-        wanted = max(-values[AC_RATE], min(command[i], values[AC_RATE]))
-        return values[AC_KD] * (wanted - rate) + command[i + 1], 0.0, values[AC_KD]
-    force = values[AC_KP] * (command[i] - x) + values[AC_KD] * (command[i + 1] - rate) + command[i + 2]
-    return force, values[AC_KP], values[AC_KD]
+    if mode == t.MODE_VELOCITY:
+        wanted = max(-values[t.AC_RATE], min(command[i], values[t.AC_RATE]))
+        return values[t.AC_KD] * (wanted - rate) + command[i + 1], 0.0, values[t.AC_KD]
+    force = values[t.AC_KP] * (command[i] - x) + values[t.AC_KD] * (command[i + 1] - rate) + command[i + 2]
+    return force, values[t.AC_KP], values[t.AC_KD]
 
 
 @kernel
 def spent(values, rate, force):
     """Whether an actuator is at its largest rate, and its force would lead beyond."""
-    return abs(rate) >= values[AC_RATE] and force * rate > 0.0
+    return abs(rate) >= values[t.AC_RATE] and force * rate > 0.0
 
 
 @kernel
 def _limited_force(plant, a, q, v, command):
     """(force, -∂f/∂q, -∂f/∂v) of actuator a within its limit, where it adds no stiffness or damping."""
     drive, values = plant.actuator_int[a], plant.actuator[a]
-    x = q[drive[AI_Q]] if drive[AI_MODE] == MODE_SERVO else 0.0
-    force, k, c = drive_force(drive[AI_MODE], values, x, v[drive[AI_V]], command, drive[AI_COMMAND])
-    limit = values[AC_LIMIT]
+    x = q[drive[t.AI_Q]] if drive[t.AI_MODE] == t.MODE_SERVO else 0.0
+    force, k, c = drive_force(drive[t.AI_MODE], values, x, v[drive[t.AI_V]], command, drive[t.AI_COMMAND])
+    limit = values[t.AC_LIMIT]
     if force > limit:
         return limit, 0.0, 0.0
     if force < -limit:
@@ -122,7 +94,7 @@ def _limited_force(plant, a, q, v, command):
 def start_motors(plant, work, q, v, command, h):
     """Motors begin a part h of a step, each with the torque that its actuator asks for; h = 0: their torque now."""
     for a in range(plant.actuator.shape[0]):
-        motor = plant.actuator_int[a, AI_MOTOR]
+        motor = plant.actuator_int[a, t.AI_MOTOR]
         if motor >= 0:
             start_motor(plant, work, motor, _limited_force(plant, a, q, v, command)[0], q, v, h)
 
@@ -132,7 +104,7 @@ def actuator_forces(plant, work, q, v, command, tau, stiffness, damping):
     """Add the actuators' forces, those of motors as `start_motors` set them."""
     for a in range(plant.actuator.shape[0]):
         drive, values = plant.actuator_int[a], plant.actuator[a]
-        j, motor = drive[AI_V], drive[AI_MOTOR]
+        j, motor = drive[t.AI_V], drive[t.AI_MOTOR]
         if motor >= 0:
             force, c = motor_force(plant, work, motor, v[j])
             k = 0.0
@@ -148,16 +120,16 @@ def actuator_forces(plant, work, q, v, command, tau, stiffness, damping):
 @kernel
 def _stop_switch(dof, depth, rate):
     """Positive while the stop pushes back, m or rad; depth: how far beyond the limit, rate: how fast further."""
-    if dof[D_LIMIT_K] == 0.0:
+    if dof[t.D_LIMIT_K] == 0.0:
         return -1.0
     # Both conditions at once: beyond the limit, and not yet pulled back faster than the spring pushes.
-    return max(-1.0, min(depth, depth + dof[D_LIMIT_C] / dof[D_LIMIT_K] * rate))
+    return max(-1.0, min(depth, depth + dof[t.D_LIMIT_C] / dof[t.D_LIMIT_K] * rate))
 
 
 @kernel
 def _limit_switch(values, force, rate):
     """Positive where an actuator has more force than its limit, or force beyond its largest rate; both towards plus."""
-    limit, fastest, over = values[AC_LIMIT], values[AC_RATE], -1.0
+    limit, fastest, over = values[t.AC_LIMIT], values[t.AC_RATE], -1.0
     if limit - limit == 0.0:
         over = force - limit
     if fastest - fastest == 0.0:
@@ -174,34 +146,34 @@ def switches(plant, q, v, command, out):
     """
     nv, na = v.shape[0], plant.actuator.shape[0]
     for j in range(nv):
-        dof, i = plant.dof[j], plant.dof_int[j, DI_Q]
+        dof, i = plant.dof[j], plant.dof_int[j, t.DI_Q]
         out[j], out[nv + j] = -1.0, -1.0
         if i >= 0:
-            out[j] = _stop_switch(dof, q[i] - dof[D_UPPER], v[j])
-            out[nv + j] = _stop_switch(dof, dof[D_LOWER] - q[i], -v[j])
+            out[j] = _stop_switch(dof, q[i] - dof[t.D_UPPER], v[j])
+            out[nv + j] = _stop_switch(dof, dof[t.D_LOWER] - q[i], -v[j])
     for a in range(na):
         drive, values = plant.actuator_int[a], plant.actuator[a]
-        x = q[drive[AI_Q]] if drive[AI_MODE] == MODE_SERVO else 0.0
-        force = drive_force(drive[AI_MODE], values, x, v[drive[AI_V]], command, drive[AI_COMMAND])[0]
-        out[2 * nv + a] = _limit_switch(values, force, v[drive[AI_V]])
-        out[2 * nv + na + a] = _limit_switch(values, -force, -v[drive[AI_V]])
+        x = q[drive[t.AI_Q]] if drive[t.AI_MODE] == t.MODE_SERVO else 0.0
+        force = drive_force(drive[t.AI_MODE], values, x, v[drive[t.AI_V]], command, drive[t.AI_COMMAND])[0]
+        out[2 * nv + a] = _limit_switch(values, force, v[drive[t.AI_V]])
+        out[2 * nv + na + a] = _limit_switch(values, -force, -v[drive[t.AI_V]])
 
 
 @entry(INTS, FLOATS, FLOATS, FLOATS)
 def switches_entry(ints, floats, state, out):
     """`switches` at State."""
-    plant, nq, nv = plant_view(ints, floats), ints[C_Q], ints[C_V]
-    q, v = vector_view(state, S_Q, nq), vector_view(state, S_Q + nq, nv)
-    switches(plant, q, v, vector_view(state, S_Q + nq + nv, plant.commands), out)
+    plant, nq, nv = plant_view(ints, floats), ints[t.C_Q], ints[t.C_V]
+    q, v = vector_view(state, t.S_Q, nq), vector_view(state, t.S_Q + nq, nv)
+    switches(plant, q, v, vector_view(state, t.S_Q + nq + nv, plant.commands), out)
 
 
 @entry(VECTORS, FLOATS, FLOATS)
 def forces_entry(ints, floats, work, state, tau):
     """Hinge and actuator forces tau (nv,) at State: what `outputs.observe_entry` gives, without the dynamics."""
     plant, scratch = plant_view(ints, floats), work_view(ints, work)
-    nq, nv = ints[C_Q], ints[C_V]
-    q, v = vector_view(state, S_Q, nq), vector_view(state, S_Q + nq, nv)
-    command = vector_view(state, S_Q + nq + nv, plant.commands)
+    nq, nv = ints[t.C_Q], ints[t.C_V]
+    q, v = vector_view(state, t.S_Q, nq), vector_view(state, t.S_Q + nq, nv)
+    command = vector_view(state, t.S_Q + nq + nv, plant.commands)
     stiffness, damping = scratch.vstage[0], scratch.vstage[1]
     take_motors(plant, scratch, device_states(ints, state)[1])
     start_motors(plant, scratch, q, v, command, 0.0)

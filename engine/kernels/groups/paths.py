@@ -21,14 +21,8 @@ from limberjack.engine.kernels.nodes import dispatch_loops
 from limberjack.engine.kernels.nodes.dispatch import hinge_out
 from limberjack.engine.kernels.nodes.dispatch_loops import add_innovation, collect_body, cross_body
 from limberjack.engine.tables import loops as lp
+from limberjack.engine.tables import plant as t
 from limberjack.engine.tables.loops import group_view
-from limberjack.engine.tables.plant import (
-    GROUP,
-    MEMBER,
-    NV,
-    UP,
-    VI,
-)
 
 
 @kernel
@@ -60,7 +54,7 @@ def _clear(plant, work, l):
         block = work.loops.cross[k + 1]
         for c in range(0, BLOCK, LANES):
             store_lanes(block, c, zero)
-        for j in range(plant.topo[k, VI], plant.topo[k, VI] + plant.topo[k, NV]):
+        for j in range(plant.topo[k, t.VI], plant.topo[k, t.VI] + plant.topo[k, t.NV]):
             store_lanes(path, LANES * j, zero)
 
 
@@ -70,9 +64,9 @@ def _begin(plant, work, l, q):
     ints = plant.loops.loop_int[l]
     path, coblock = work.loops.path[ints[lp.L_FORCED]], work.loops.coblock[l]
     _clear(plant, work, l)
-    for t in range(ints[lp.L_TERM], ints[lp.L_TERM] + ints[lp.L_TERMS]):
-        row = t - ints[lp.L_TERM] if ints[lp.L_KIND] == lp.LOCK else 0
-        path[LANES * plant.loops.term_int[t, lp.TM_V] + row] += coefficient(plant, l, t, q)
+    for term in range(ints[lp.L_TERM], ints[lp.L_TERM] + ints[lp.L_TERMS]):
+        row = term - ints[lp.L_TERM] if ints[lp.L_KIND] == lp.LOCK else 0
+        path[LANES * plant.loops.term_int[term, lp.TM_V] + row] += coefficient(plant, l, term, q)
     if ints[lp.L_A] > 0:
         _add_to(work.loops.cross[ints[lp.L_A]], load_six(coblock, 0))
     if ints[lp.L_B] > 0:
@@ -82,9 +76,9 @@ def _begin(plant, work, l, q):
 @kernel
 def _hand_on(plant, work, k, z):
     """z(parent) += φ z."""
-    if plant.topo[k, UP] > 0:
+    if plant.topo[k, t.UP] > 0:
         n, f = hinge_out(plant, work, k, (z[0], z[1], z[2]), (z[3], z[4], z[5]))
-        _add_to(work.loops.cross[plant.topo[k, UP]], (n[0], n[1], n[2], f[0], f[1], f[2]))
+        _add_to(work.loops.cross[plant.topo[k, t.UP]], (n[0], n[1], n[2], f[0], f[1], f[2]))
 
 
 @kernel
@@ -132,10 +126,10 @@ def trace(plant, work, l, q):
     _begin(plant, work, l, q)
     for i in range(ints[lp.L_WALK], ints[lp.L_WALK] + ints[lp.L_WALKS]):
         k = plant.loops.walk[i]
-        if plant.topo[k, GROUP] >= 0:
+        if plant.topo[k, t.GROUP] >= 0:
             _hand_on(plant, work, k, collect_body(plant, work, k, path))
-            if plant.topo[k, MEMBER] == 0:
-                _cross_group(plant, work, plant.topo[k, GROUP], path)
+            if plant.topo[k, t.MEMBER] == 0:
+                _cross_group(plant, work, plant.topo[k, t.GROUP], path)
         else:
             _hand_on(plant, work, k, cross_body(plant, work, k, path))
 
@@ -147,8 +141,8 @@ def largest_weight(plant, work, l):
     for i in range(ints[lp.L_WALK], ints[lp.L_WALK] + ints[lp.L_WALKS]):
         k = plant.loops.walk[i]
         topo = plant.topo[k]
-        if topo[GROUP] >= 0:
-            parts = group_view(plant.loops.group_int[topo[GROUP]], work.loops.group)
+        if topo[t.GROUP] >= 0:
+            parts = group_view(plant.loops.group_int[topo[t.GROUP]], work.loops.group)
             for r in range(int(parts.head[lp.GH_FREE])):
                 most = max(most, parts.d[r, r] * parts.d[r, r])
         else:
@@ -174,7 +168,7 @@ def push(plant, work, l):
     path, f = work.loops.path[ints[lp.L_FORCED]], load_lanes(work.loops.row[l], lp.R_FORCE)
     for i in range(ints[lp.L_WALK], ints[lp.L_WALK] + ints[lp.L_WALKS]):
         k = plant.loops.walk[i]
-        if plant.topo[k, GROUP] < 0:
+        if plant.topo[k, t.GROUP] < 0:
             add_innovation(plant, work, k, path, f)
-        elif plant.topo[k, MEMBER] == 0:
-            _push_group(plant, work, plant.topo[k, GROUP], path, f)
+        elif plant.topo[k, t.MEMBER] == 0:
+            _push_group(plant, work, plant.topo[k, t.GROUP], path, f)
