@@ -13,8 +13,7 @@ from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.kernels.entry_points import entries
 from limberjack.engine.model.catalogue.catalogue import catalogue
 from limberjack.engine.model.catalogue.number import Number
-from limberjack.engine.model.checks.elements import MOST_SEED
-from limberjack.engine.model.parameter_ranges import parameter_range
+from limberjack.engine.model.catalogue.parameters import Parameter, parameters
 from limberjack.engine.tables import plant as layout
 
 
@@ -69,16 +68,16 @@ class Parameters(MutableMapping[str, float]):
 
     def __setitem__(self, name: str, value: float) -> None:
         place = self._place(name)
-        number, allowed = self._number(name, value), parameter_range(name)
+        number, allowed = self._number(name, value), self._known[name]
         word = name.rsplit(".", 1)[1]
-        if allowed.not_negative and number < 0.0:
+        if allowed.most is not None and not (number == int(number) and 0.0 <= number <= allowed.most):
+            raise ArgumentError(f"parameter 'noise.seed' must be a whole number from 0 to 2³² - 1; got {number:g}.")
+        if not allowed.positive and number < allowed.low:
             raise ArgumentError(f"parameter '{name}' must not be negative; got {number:g}.")
         if word in ("lower", "upper"):
             self._check_limit(name, word, number)
         if allowed.positive and number <= 0.0:
             raise ArgumentError(f"parameter '{name}' must be positive; got {number:g}.")
-        if allowed.seed and not (number == int(number) and 0.0 <= number <= MOST_SEED):
-            raise ArgumentError(f"parameter 'noise.seed' must be a whole number from 0 to 2³² - 1; got {number:g}.")
         self._loaded.setdefault(name, float(self._simulation.plant.floats[place]))
         self._write({name: number})
 
@@ -95,10 +94,13 @@ class Parameters(MutableMapping[str, float]):
         entries().refresh(plant.ints, plant.floats)
         self._simulation.changed()
 
-    @staticmethod
-    def _number(name: str, value: float) -> float:
+    @cached_property
+    def _known(self) -> dict[str, Parameter]:
+        return {each.name: each for each in parameters(self._simulation.system)}
+
+    def _number(self, name: str, value: float) -> float:
         """The value as a number: finite, or infinite where that means that there is no bound."""
-        if isinstance(value, (float, np.floating)) and value == parameter_range(name).endless:
+        if isinstance(value, (float, np.floating)) and value == self._known[name].endless:
             return float(value)
         return float(arguments.vector(f"parameters['{name}']", value, ()))
 

@@ -8,18 +8,17 @@ import numpy as np
 
 from limberjack.engine.common.errors import ModelError
 from limberjack.engine.kernels.entry_points import entries
+from limberjack.engine.model.catalogue.parameters import parameters
 from limberjack.engine.model.device_tables import device_counts, fill_devices, first_drives, first_readings
 from limberjack.engine.model.element_tables import element_counts, fill_elements
-from limberjack.engine.model.elements.drive import Actuator
-from limberjack.engine.model.elements.facts import facts_of, fill_row, tuned_of
-from limberjack.engine.model.elements.hinge import OF_COORDINATES
+from limberjack.engine.model.elements.facts import facts_of, fill_row
 from limberjack.engine.model.elements.sensor import Errors, Sensor
 from limberjack.engine.model.flexible import FlexibleTables, modes_of
 from limberjack.engine.model.frames import Frames, Link, assemble, canonical_rotation, split_turns
 from limberjack.engine.model.loops.fill import Tables, first_switches
 from limberjack.engine.model.loops.plan import plan
 from limberjack.engine.model.plant import Plant, aligned_zeros, empty_plant
-from limberjack.engine.model.system import Dof, Hinge, Node, System
+from limberjack.engine.model.system import Dof, Node, System
 from limberjack.engine.tables import plant as at
 from limberjack.engine.tables.hinge_types import ATTACHED, CUSTOM, FIXED, FREE, MODAL, PRISMATIC, REVOLUTE
 from limberjack.engine.tables.sensor_types import SENSOR_TYPES
@@ -72,8 +71,7 @@ def build(system: System) -> Plant:
     fill_elements(plant, system, frames)
     fill_devices(plant, system)
     plant.sections["gravity"][0, :3] = system.gravity
-    for i, axis in enumerate("xyz"):
-        plant.parameters[f"gravity.{axis}"] = i
+    _place_parameters(plant, system, [part.name for link in links for part in link.parts])
     _complete_limits(plant, system)
     if system.central is not None:
         _require_distance(plant, system)
@@ -162,8 +160,6 @@ def _fill_parts(plant: Plant, links: list[Link]) -> None:
         row[at.P_MASS] = row[at.P_M] = part.mass
         row[at.P_H : at.P_H + 3] = part.moment
         row[at.P_I : at.P_I + 6] = [part.inertia[i, j] for i, j in _SYM]
-        if part.mass > 0.0 and links[k].body.hinge.modes is None:  # modal integrals do not scale with a mass
-            plant.parameters[f"body.{part.name}.mass"] = plant.place("part", i, at.P_MASS)
     entries().refresh(plant.ints, plant.floats)
 
 
@@ -204,7 +200,7 @@ def _fill_dofs(plant: Plant, system: System, links: list[Link]) -> None:
     q = v = 0
     for k, link in enumerate(links):
         hinge = link.body.hinge
-        for i, name in enumerate(hinge.velocity_names):
+        for i in range(hinge.nv):
             spec = hinge.dofs[i] if hinge.dofs else Dof()
             dof_int[v] = (-1 if hinge.kind.quasi else q + i), k, -1
             for known in columns:
@@ -212,19 +208,20 @@ def _fill_dofs(plant: Plant, system: System, links: list[Link]) -> None:
             dof[v, at.D_LIMIT_K] = math.nan if spec.limit_stiffness is None else spec.limit_stiffness
             dof[v, at.D_LIMIT_C] = math.nan if spec.limit_damping is None else spec.limit_damping
             armature[v] = spec.armature
-            if plant.sections["topo"][k, at.PATH] != at.PATH_BASE:
-                _name_dof_parameters(plant, name, v, hinge)
             v += 1
         q += hinge.kind.nq
 
 
-def _name_dof_parameters(plant: Plant, name: str, v: int, hinge: Hinge) -> None:
-    """What may be tuned of velocity v: of modes stiffness and damping, as their masses are part of the integrals."""
-    for known in tuned_of(Dof):
-        of_modes = hinge.modes is None or known.name in ("damping", "stiffness")
-        if of_modes and not (hinge.kind.quasi and known.name in OF_COORDINATES):
-            table, column = ("dof", known.fact.column) if known.fact.column >= 0 else ("armature", 0)
-            plant.parameters[f"hinge.{name}.{known.name}"] = plant.place(table, v, column)
+def _place_parameters(plant: Plant, system: System, parts: list[str]) -> None:
+    """Where what may be tuned is: nothing along a base, no masses of modal bodies. parts : names of bodies."""
+    based = plant.sections["topo"][plant.sections["dof_int"][:, at.DI_BODY], at.PATH] == at.PATH_BASE
+    scaled = {body.name for body in system.own_bodies if body.inertia.mass > 0.0}
+    rows = {name: row for row, name in enumerate(parts) if name in scaled}
+    listed = sorted(parameters(system), key=lambda each: rows.get(each.owner, len(parts)))
+    for each in listed:
+        row = rows.get(each.owner, -1) if each.owner else each.row
+        if row >= 0 and (each.section not in ("dof", "armature") or not based[row]):
+            plant.parameters[each.name] = plant.place(each.section, row, each.column)
 
 
 def _fill_nodes(plant: Plant, nodes: list[Node], frames: Frames) -> None:
@@ -242,9 +239,6 @@ def _fill_actuators(plant: Plant, system: System) -> None:
         q = int(plant.sections["dof_int"][v, at.DI_Q])
         plant.sections["actuator_int"][i] = _MODES[actuator.mode], v, q, start, -1
         fill_row(plant.sections["actuator"][i], actuator)
-        for known in tuned_of(Actuator):
-            place = plant.place("actuator", i, known.fact.column)
-            plant.parameters[f"actuator.{actuator.name}.{known.name}"] = place
         start += len(actuator.command_names)
 
 

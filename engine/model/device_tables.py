@@ -9,8 +9,6 @@ from itertools import accumulate
 import numpy as np
 
 from limberjack.engine.model.elements.drive import Actuator
-from limberjack.engine.model.elements.facts import tuned_of
-from limberjack.engine.model.elements.motor import Motor
 from limberjack.engine.model.elements.sensor import Errors, Sensor
 from limberjack.engine.model.elements.thruster import Thruster
 from limberjack.engine.model.plant import Plant
@@ -73,11 +71,6 @@ def device_counts(system: System) -> dict[int, int]:
 def fill_devices(plant: Plant, system: System) -> None:
     """Write the tables; those of sensors and actuators are filled."""
     plant.sections["surroundings"][:, 0] = [*system.sun, float(system.seed)]
-    if any(SENSOR_TYPES[sensor.type].optical for sensor in system.sensors):
-        for axis, column in zip("xyz", range(3)):
-            plant.parameters[f"sun.{axis}"] = plant.place("surroundings", it.SUN + column, 0)
-    if _instruments(system):
-        plant.parameters["noise.seed"] = plant.place("surroundings", it.SEED, 0)
     _fill_instruments(plant, system)
     _fill_motors(plant, system)
     _fill_valves(plant, system)
@@ -92,10 +85,6 @@ def _fill_instruments(plant: Plant, system: System) -> None:
         channel = zlib.crc32(sensor.name.encode())
         plant.sections["instrument_int"][row] = sensor.reading, output, size, outputs, at, ring, channel, level
         errors.fill(plant.sections["instrument"][row], size, system.dt)
-        for known in tuned_of(Errors):  # sensor.<name>.bias for a scalar, sensor.<name>.bias.x … for vectors
-            for j, suffix in enumerate(sensor.erring):
-                place = plant.place("instrument", row, known.fact.column + j)
-                plant.parameters[f"sensor.{sensor.name}.{known.name}{suffix}"] = place
         at += it.instrument_size(outputs, size, ring)
 
 
@@ -112,9 +101,6 @@ def _fill_motors(plant: Plant, system: System) -> None:
         motor.fill(plant.sections["motor"][row])
         if motor.stiffness == 0.0:
             plant.sections["armature"][v] += motor.gear * motor.gear * motor.inertia
-        for known in tuned_of(Motor):
-            place = plant.place("motor", row, known.fact.column)
-            plant.parameters[f"actuator.{actuator.name}.motor.{known.name}"] = place
         start += dr.MOTOR_STATE
 
 
@@ -125,7 +111,6 @@ def _fill_valves(plant: Plant, system: System) -> None:
         plant.sections["thruster_int"][i, TI_VALVE] = 1
         plant.sections["valve_int"][row] = i, start, ring
         plant.sections["valve"][row] = thruster.delay, thruster.minimum_pulse
-        plant.parameters[f"thruster.{thruster.name}.minimum_pulse"] = plant.place("valve", row, dr.VA_PULSE)
         start += dr.U_RING + ring
 
 

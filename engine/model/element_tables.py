@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from limberjack.engine.model.elements.facts import Element, facts_of, fill_row, tuned_of
+from limberjack.engine.model.elements.facts import Element, facts_of, fill_row
 from limberjack.engine.model.frames import Frames
 from limberjack.engine.model.plant import Plant
 from limberjack.engine.model.system import System, element_kinds
@@ -42,7 +42,7 @@ def fill_elements(plant: Plant, system: System, frames: Frames) -> None:
 
 
 def _fill(plant: Plant, system: System, group: str, kind: type[Element]) -> None:
-    """The tables of one kind: places of what it names, its commands, numbers and parameters."""
+    """The tables of one kind: places of what it names, its commands and numbers."""
     for i, item in enumerate(getattr(system, group)):
         ints = plant.sections[f"{kind.TABLE}_int"][i]
         for known in facts_of(kind):
@@ -52,5 +52,3 @@ def _fill(plant: Plant, system: System, group: str, kind: type[Element]) -> None
             taken = item.command_names
             ints[kind.COMMAND] = system.command_names.index(taken[0]) if taken else -1
         fill_row(plant.sections[kind.TABLE][i], item)
-        for known in tuned_of(kind):
-            plant.parameters[f"{kind.TABLE}.{item.name}.{known.name}"] = plant.place(kind.TABLE, i, known.fact.column)

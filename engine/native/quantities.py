@@ -8,9 +8,7 @@ from collections.abc import Iterator
 
 from limberjack.engine.model.catalogue.catalogue import GROUPS, catalogue
 from limberjack.engine.model.catalogue.number import Number
-from limberjack.engine.model.catalogue.parameters import parameter_measures
-from limberjack.engine.model.checks.elements import MOST_SEED
-from limberjack.engine.model.parameter_ranges import parameter_range
+from limberjack.engine.model.catalogue.parameters import parameters
 from limberjack.engine.model.plant import Plant
 from limberjack.engine.model.system import System
 from limberjack.engine.native.plant_file import FLAG_ENDLESS, FLAG_TUNABLE, FLAG_WHOLE, Region, Row
@@ -54,19 +52,17 @@ def _shown(numbers: tuple[Number, ...], nv: int, plant: Plant) -> Iterator[Row]:
 
 
 def _tuned(system: System, plant: Plant) -> Iterator[Row]:
-    measures = parameter_measures(system)
+    known = {each.name: each for each in parameters(system)}
     for name, place in plant.parameters.items():
-        allowed, flags = parameter_range(name), FLAG_TUNABLE if _has_effect(plant, name, place) else 0
-        low, high = -math.inf, math.inf
-        if allowed.not_negative or allowed.positive:
-            low = _LEAST if allowed.positive else 0.0
-        if allowed.seed:
-            low, high, flags = 0.0, float(MOST_SEED), flags | FLAG_WHOLE
-        if allowed.endless is not None:  # on this side alone
+        each, flags = known[name], FLAG_TUNABLE if _has_effect(plant, name, place) else 0
+        low, high = _LEAST if each.positive else each.low, math.inf
+        if each.most is not None:
+            high, flags = each.most, flags | FLAG_WHOLE
+        if each.endless is not None:  # on this side alone
             flags |= FLAG_ENDLESS
-            low = max(low, -sys.float_info.max) if allowed.endless > 0.0 else low
-            high = sys.float_info.max if allowed.endless < 0.0 else high
-        unit = MEASURES[measures[name]].unit if measures[name] else ""
+            low = max(low, -sys.float_info.max) if each.endless > 0.0 else low
+            high = sys.float_info.max if each.endless < 0.0 else high
+        unit = MEASURES[each.measure].unit if each.measure else ""
         yield Row(PARAMETER + name, Region.PARAMETER, place, flags=flags, unit=unit, minimum=low, maximum=high)
 
 

@@ -12,14 +12,11 @@ from typing import Any
 from limberjack.engine.model.catalogue.catalogue import catalogue
 from limberjack.engine.model.catalogue.motion import Freedom, freedoms
 from limberjack.engine.model.catalogue.number import Number
-from limberjack.engine.model.catalogue.parameters import parameter_measures
 from limberjack.engine.model.elements.drive import Actuator
-from limberjack.engine.model.elements.sensor import Sensor
 from limberjack.engine.model.plant import Plant
 from limberjack.engine.model.system import System
 from limberjack.engine.native.plant_file import Region
 from limberjack.engine.tables import plant as at
-from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 from limberjack.fmu.variables.naming import derivative, element, named, place
 from limberjack.fmu.variables.selection import Candidate
 from limberjack.fmu.variables.units import TYPES
@@ -79,11 +76,6 @@ class Candidates:
     def along(self) -> dict[str, Freedom]:
         """Velocity → what it moves along."""
         return {freedom.name: freedom for freedom in freedoms(self.system)}
-
-    @cached_property
-    def measures(self) -> dict[str, str]:
-        """Parameter → what it measures."""
-        return parameter_measures(self.system)
 
     @cached_property
     def _groups(self) -> dict[str, tuple[Number, ...]]:
@@ -173,19 +165,9 @@ class Candidates:
         for force in forces:
             yield Candidate(self._variable(force), () if self.arrays else ("tau",), True)
 
-    @cached_property
-    def _readings(self) -> list[tuple[Number, ...]]:
-        return list(vectors(self._groups["output"]))
-
     def _sensors(self) -> Iterator[Candidate]:
-        for reading in self._readings:
+        for reading in vectors(self._groups["output"]):
             yield from self._spread(reading, True)
-
-    def sensor_parts(self, sensor: Sensor) -> list[tuple[str, str, int]]:
-        """(leaf of the name, words, numbers) of each quantity that a sensor gives."""
-        readings = [reading for reading in self._readings if reading[0].element is sensor]
-        parts = zip(SENSOR_TYPES[sensor.type].parts, readings, strict=True)
-        return [(part.leaf, part.text, len(reading)) for part, reading in parts]
 
     def _nodes(self) -> Iterator[Candidate]:
         """Positions of nodes are shown by default; of a body's own frame only where a flexible body carries it."""

@@ -46,7 +46,7 @@ def variables_of(
             f"no variant '{variant}' with coupling '{coupling}'; use 'arrays' or 'scalar' with 'embedded' or 'process'."
         )
     offers = Candidates(system, plant, variant == "arrays", coupling == "embedded")
-    groups = {"parameters": parameters_of(offers), "inputs": offers.inputs(), "outputs": offers.outputs()}
+    groups = {"parameters": list(parameters_of(offers)), "inputs": offers.inputs(), "outputs": offers.outputs()}
     given = {"parameters": parameters, "inputs": inputs, "outputs": outputs}
     full = Candidates(system, plant, variant == "arrays", True)
     chosen: dict[str, list[Variable]] = {}

@@ -1,55 +1,165 @@
-"""What the tunable parameters of a model measure."""
+"""The numbers of a model that may change between steps: name, unit, range, text and place of each."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
-from limberjack.engine.model.catalogue.motion import freedoms
+from limberjack.engine.model.catalogue.motion import Freedom, freedoms
 from limberjack.engine.model.catalogue.readings import outputs
 from limberjack.engine.model.elements.drive import Actuator
-from limberjack.engine.model.elements.facts import tuned_of
-from limberjack.engine.model.elements.hinge import Dof
+from limberjack.engine.model.elements.facts import Known, tuned_of
+from limberjack.engine.model.elements.hinge import OF_COORDINATES, Dof
 from limberjack.engine.model.elements.motor import Motor
-from limberjack.engine.model.elements.sensor import Errors, Sensor
+from limberjack.engine.model.elements.sensor import MOST_SEED, Errors, Sensor
 from limberjack.engine.model.elements.thruster import Thruster
 from limberjack.engine.model.system import System
+from limberjack.engine.tables import drives as dr
+from limberjack.engine.tables import instruments as it
+from limberjack.engine.tables.plant import P_MASS
 from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 
 
-def parameter_measures(system: System) -> dict[str, str]:
-    """Name of a parameter → a key of `MEASURES`, "" where an angle and a distance are mixed.
+@dataclass(frozen=True)
+class Parameter:
+    """A number of the Plant that may change between steps.
 
-    All of `Plant.parameters` are there; some others are too, which this model has no place for.
+    name : "hinge.elbow.damping";  path : of it and of the others of its vector, as `Number.path`;  text : for people
+    measure : a key of `MEASURES`, "" where an angle and a distance are mixed
+    section, row, column : where it is;  owner : of a mass the body, whose part a build gives a row
+    low : the least it may be;  positive : it must be above that
+    endless : the infinite number that means that there is no bound, None where there is always one
+    most : the largest whole number of those that are whole, None of the others
+    field : that declares it, None of a body, of gravity, the sun and the noise
     """
-    found = {f"gravity.{axis}": "Acceleration" for axis in "xyz"} | {
-        f"sun.{axis}": "DirectionComponent" for axis in "xyz"
-    }
-    found |= {"noise.seed": "Fraction"} | {f"body.{body.name}.mass": "Mass" for body in system.bodies}
+
+    name: str
+    path: tuple[str, str, str]
+    text: str
+    measure: str
+    section: str
+    row: int
+    column: int
+    low: float = -math.inf
+    positive: bool = False
+    endless: float | None = None
+    most: float | None = None
+    field: Known | None = None
+    owner: str = ""
+    element: Freedom | Actuator | Thruster | Sensor | None = None
+
+
+def _declared(known: Known, owner: str, path: tuple[str, str, str], said: str, measure: str) -> Parameter:
+    """The parameter of a declared field, before it has a place. owner : what it is of, in its name."""
+    positive = known.above == 0.0 and not known.tuned.vanishes
+    ends = (end for end in (known.default, known.fact.empty) if isinstance(end, float) and math.isinf(end))
+    return Parameter(
+        f"{owner}.{known.name}", path, f"{known.tuned.text} {said}", measure, "", 0, known.fact.column,
+        known.lowest, positive, next(ends, None), field=known,
+    )  # fmt: skip
+
+
+def parameters(system: System) -> Iterator[Parameter]:
+    """All of them, in the order of `Plant.parameters`; some have no place there, as the Plant has none for them."""
+    for body in system.own_bodies:
+        yield Parameter(
+            f"body.{body.name}.mass", ("body", body.name, "mass"), f"mass of body '{body.name}'", "Mass", "part",
+            -1, P_MASS, 0.0, True, owner=body.name,
+        )  # fmt: skip
+    yield from _of_hinges(system)
+    yield from _of_drives(system)
+    yield from _of_elements(system)
+    yield from _of_surroundings(system)
+    yield from _of_instruments(system)
+    yield from _of_motors(system)
+    for row, thruster in enumerate(each for each in system.thrusters if each.has_valve):
+        for known in tuned_of(Thruster):
+            path, said = ("thruster", thruster.name, known.name), f"of thruster '{thruster.name}'"
+            found = _declared(known, f"thruster.{thruster.name}", path, said, known.tuned.quantity)
+            yield replace(found, section="valve", row=row, column=dr.VA_PULSE, element=thruster)
+    for i, axis in enumerate("xyz"):
+        path, said = ("gravity", "", ""), "acceleration of gravity, inertial frame"
+        yield Parameter(f"gravity.{axis}", path, said, "Acceleration", "gravity", 0, i)
+
+
+def _of_hinges(system: System) -> Iterator[Parameter]:
+    """Of modes stiffness and damping, as their masses are part of the integrals; of quasi-velocities no springs."""
+    for v, along in enumerate(freedoms(system)):
+        for known in tuned_of(Dof):
+            of_modes = along.hinge.modes is None or known.name in ("damping", "stiffness")
+            if of_modes and not (along.hinge.kind.quasi and known.name in OF_COORDINATES):
+                path, measure = along.tuned(known.name), known.tuned.of(along.turns)
+                found = _declared(known, f"hinge.{along.name}", path, along.where, measure)
+                table, column = ("dof", known.fact.column) if known.fact.column >= 0 else ("armature", 0)
+                yield replace(found, section=table, row=v, column=column, element=along)
+
+
+def _of_drives(system: System) -> Iterator[Parameter]:
+    along = {freedom.name: freedom for freedom in freedoms(system)}
+    for row, drive in enumerate(system.actuators):
+        moves, name = along[drive.coordinate], drive.name
+        for known in tuned_of(Actuator):
+            path, measure = ("actuator", name, known.name), known.tuned.of(moves.turns)
+            found = _declared(known, f"actuator.{name}", path, f"of drive '{name}', {moves.where}", measure)
+            yield replace(found, section="actuator", row=row, element=drive)
+
+
+def _of_motors(system: System) -> Iterator[Parameter]:
+    """Winding and limits; of an elastic gear its stiffness and play."""
     turns = {freedom.name: freedom.turns for freedom in freedoms(system)}
-    for name, turning in turns.items():
-        found |= {f"hinge.{name}.{field.name}": field.tuned.of(turning) for field in tuned_of(Dof)}
-    for actuator in system.actuators:
-        turning, name = turns[actuator.coordinate], f"actuator.{actuator.name}"
-        found |= {f"{name}.{field.name}": field.tuned.of(turning) for field in tuned_of(Actuator)}
-        found |= {f"{name}.motor.{field.name}": field.tuned.of(turning) for field in tuned_of(Motor)}
-    for thruster in system.thrusters:
-        found |= {f"thruster.{thruster.name}.{field.name}": field.tuned.quantity for field in tuned_of(Thruster)}
+    for row, drive in enumerate(each for each in system.actuators if each.motor is not None):
+        for known in tuned_of(Motor):
+            path, measure = ("actuator", drive.name, f"motor.{known.name}"), known.tuned.of(turns[drive.coordinate])
+            said = f"of the motor of drive '{drive.name}'"
+            found = _declared(known, f"actuator.{drive.name}.motor", path, said, measure)
+            yield replace(found, section="motor", row=row, element=drive)
+
+
+def _of_elements(system: System) -> Iterator[Parameter]:
+    rows: dict[str, int] = {}
     for item in system.elements:
-        found |= {f"{item.TABLE}.{item.name}.{field.name}": field.tuned.quantity for field in tuned_of(type(item))}
-    return found | dict(_of_instruments(system))
+        table, name = item.TABLE, item.name
+        row = rows[table] = rows.get(table, -1) + 1
+        for known in tuned_of(type(item)):
+            path, said = (table, name, known.name), f"of {table} '{name}'"
+            found = _declared(known, f"{table}.{name}", path, said, known.tuned.quantity)
+            yield replace(found, section=table, row=row)
 
 
-def _of_instruments(system: System) -> Iterator[tuple[str, str]]:
-    """Bias, noise, scale and saturation of what each instrument measures."""
+def _of_surroundings(system: System) -> Iterator[Parameter]:
+    """The direction to the sun where somebody looks at it, the seed of noise where there is noise."""
+    if any(SENSOR_TYPES[sensor.type].optical for sensor in system.sensors):
+        for i, axis in enumerate("xyz"):
+            path, said = ("sun", "", ""), "direction to the sun, of any length, inertial frame"
+            yield Parameter(f"sun.{axis}", path, said, "DirectionComponent", "surroundings", it.SUN + i, 0)
+    if any(sensor.errors is not None for sensor in system.sensors):
+        path = ("noise", "seed", "")
+        yield Parameter(
+            "noise.seed", path, "seed of all noise", "Fraction", "surroundings", it.SEED, 0, 0.0, most=float(MOST_SEED)
+        )
+
+
+def _of_instruments(system: System) -> Iterator[Parameter]:
+    """Bias, noise, scale and saturation of each quantity that an instrument measures."""
     measured: dict[str, list[str]] = {}
     for number in outputs(system):
         assert isinstance(number.element, Sensor)
         measured.setdefault(number.element.name, []).append(number.measure)
-    for sensor in system.sensors:
-        if sensor.errors is None:
-            continue
-        kinds = ["Angle"] * 3 if SENSOR_TYPES[sensor.type].optical else measured[sensor.name]
-        for field in tuned_of(Errors):
-            whole = "Fraction" if sensor.errors.pole_pairs > 0 and field.name == "noise" else field.tuned.quantity
-            for suffix, kind in zip(sensor.erring, kinds):
-                yield f"sensor.{sensor.name}.{field.name}{suffix}", whole or kind
+    instruments = [(sensor, sensor.errors) for sensor in system.sensors if sensor.errors is not None]
+    for row, (sensor, errors) in enumerate(instruments):
+        kind, name = SENSOR_TYPES[sensor.type], sensor.name
+        parts = [(part.leaf, part.text) for part in kind.parts for _ in part.components]
+        if kind.optical:
+            parts, measures = [("", "angles about its own axes")] * 3, ["Angle"] * 3
+        else:
+            measures = measured[name]
+        several = len(kind.parts) > 1 or kind.optical
+        for known in tuned_of(Errors):
+            whole = "Fraction" if errors.pole_pairs > 0 and known.name == "noise" else known.tuned.quantity
+            for j, (suffix, (leaf, text), measure) in enumerate(zip(sensor.erring, parts, measures)):
+                path = ("sensor", name, f"{known.name}.{leaf}" if leaf else known.name)
+                said = f"of instrument '{name}'" + f", {text}" * several
+                found = _declared(known, f"sensor.{name}", path, said, whole or measure)
+                found = replace(found, section="instrument", row=row, column=known.fact.column + j, element=sensor)
+                yield replace(found, name=found.name + suffix)

@@ -14,13 +14,10 @@ from limberjack.engine.common.names import some_names
 from limberjack.engine.files.numbers import usable
 from limberjack.engine.model.elements.facts import Element, Fail, facts_of
 from limberjack.engine.model.elements.rotor import Rotor
-from limberjack.engine.model.elements.sensor import MOST_DELAYED
+from limberjack.engine.model.elements.sensor import MOST_DELAYED, MOST_SEED
 from limberjack.engine.model.elements.thruster import Thruster
 from limberjack.engine.model.places import Item, Locate, refuse
 from limberjack.engine.model.system import System
-
-#: largest seed that a float64 and a 32-bit program both hold
-MOST_SEED = 2**32 - 1
 
 
 def check_elements(system: System, locate: Locate) -> System:

@@ -16,7 +16,7 @@ MODES: dict[str, tuple[str, ...]] = {"torque": (), "servo": ("kp", "kd"), "veloc
 _GAINS = "Give a finite number, gains zero or more"
 _KP = Tuned("position gain", "AngularStiffness", "LinearStiffness")
 _KD = Tuned("rate gain", "AngularDamping", "LinearDamping")
-_LIMIT = Tuned("largest force", "TorqueBound", "ForceBound")
+_LIMIT = Tuned("largest force", "TorqueBound", "ForceBound", vanishes=True)
 _MAX_RATE = (
     "at ±max_rate the force is 0 where it would drive the rate further, as the rate stands when the step looks at it: "
     "the last step to the limit may pass it. Commanded rates of mode `velocity` are cut there"

@@ -36,12 +36,14 @@ class Tuned:
 
     text : what it is;  quantity : its measure (`tables/measures.py`), "" for that of what is measured
     sliding : the same where the coordinate is a distance;  rank : parameters of one thing are listed by rank
+    vanishes : it may be zero even where the field must be above
     """
 
     text: str
     quantity: str = ""
     sliding: str = ""
     rank: int = 0
+    vanishes: bool = False
 
     def of(self, turning: bool | None) -> str:
         """Its quantity along an angle, a distance, or what may be either."""

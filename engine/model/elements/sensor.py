@@ -162,6 +162,8 @@ class SensorMore:
     ] = None
 
 
+#: largest seed that a float64 and a 32-bit program both hold
+MOST_SEED = 2**32 - 1
 #: the fields of `Errors` that have a number for each that is measured
 VECTORS = tuple(known.name for known in facts_of(Errors) if known.fact.given in (Each, EachSize))
 
