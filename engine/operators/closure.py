@@ -15,32 +15,17 @@ from functools import cached_property
 
 import numpy as np
 
-from limberjack.engine.algebra.ranks import complement
 from limberjack.engine.common.errors import ArgumentError
-from limberjack.engine.model.frames import canonical_rotation
-from limberjack.engine.model.system import Hinge, Loop, Pose, Wheel
+from limberjack.engine.model.system import Loop, Pose, Wheel
 from limberjack.engine.operators.algebra import Operator
 from limberjack.engine.operators.blocks import BlockOperator
 from limberjack.engine.operators.graph import Space
+from limberjack.engine.operators.hinge_motion import forbidden
 from limberjack.engine.operators.spatial import phi
 from limberjack.engine.operators.tree_model import TreeModel, hinge_slices, moved_coordinates
 
 #: step along a motion whose imaginary part is the derivative; its square is below rounding
 STEP = 1e-100
-#: directions, in canonical hinge axes [wx wy wz ux uy uz], that a hinge forbids whatever its configuration
-_FORBIDDEN = {
-    "fixed": (0, 1, 2, 3, 4, 5),
-    "revolute": (0, 1, 3, 4, 5),
-    "prismatic": (0, 1, 2, 3, 4),
-    "helical": (0, 1, 3, 4),
-    "cylindrical": (0, 1, 3, 4),
-    "universal": (3, 4, 5),
-    "gimbal": (3, 4, 5),
-    "spherical": (3, 4, 5),
-    "planar": (0, 1, 5),
-    "rolling": (0, 1, 4, 5),
-    "free": (),
-}
 
 
 class Closure:
@@ -134,22 +119,6 @@ def relative_pose(tree: TreeModel, loop: Loop) -> Pose:
     """Pose of frame b in frame a of a joining loop."""
     (body_a, a), (body_b, b) = _ends(loop)
     return tree.inertial_pose(body_a, a).inverse() @ tree.inertial_pose(body_b, b)
-
-
-def forbidden(hinge: Hinge, R: np.ndarray) -> np.ndarray:
-    """Directions of [w; u] (m, 6) that a cut hinge forbids, axes of frame a; R turns axes of b to those of a."""
-    if hinge.map is not None:  # what is normal to the map, which holds in the axes of b
-        return np.asarray(complement(np.asarray(hinge.map, dtype=float)).T @ np.kron(np.eye(2), R.T))
-    rows = np.eye(6, dtype=R.dtype)[list(_FORBIDDEN[hinge.type])]
-    canonical = canonical_rotation(hinge)
-    if hinge.type == "helical":
-        rows = np.vstack([rows, [0, 0, -hinge.pitch, 0, 0, 1]])
-    elif hinge.type == "rolling":
-        rows = np.vstack([rows, [0, 0, hinge.radius, 1, 0, 0]])
-    elif hinge.type == "universal":  # b's y axis stays normal to a's z axis
-        y = canonical.T @ R @ canonical[:, 1]
-        rows = np.vstack([rows, [y[1], -y[0], 0, 0, 0, 0]])
-    return np.asarray(rows @ np.kron(np.eye(2), canonical.T))
 
 
 def _touching(wheel: Wheel, R: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Kinematics of every hinge type as a product of exponentials of constant twists.
+"""Kinematics of every hinge type as a product of exponentials of constant twists, and what it forbids in loops.
 
 An Euler-angle, sliding or rolling hinge is a chain of elementary screws S_1 … S_m in the axes of O+, which coincides
 with O at zero:
@@ -17,9 +17,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from limberjack.engine.algebra.ranks import complement
 from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.model.frames import canonical_rotation
 from limberjack.engine.model.system import Hinge, Pose
 from limberjack.engine.operators.spatial import motion_cross, phi, skew
+
+#: directions, in canonical hinge axes [wx wy wz ux uy uz], that a hinge forbids whatever its configuration
+_FORBIDDEN = {
+    "fixed": (0, 1, 2, 3, 4, 5),
+    "revolute": (0, 1, 3, 4, 5),
+    "prismatic": (0, 1, 2, 3, 4),
+    "helical": (0, 1, 3, 4),
+    "cylindrical": (0, 1, 3, 4),
+    "universal": (3, 4, 5),
+    "gimbal": (3, 4, 5),
+    "spherical": (3, 4, 5),
+    "planar": (0, 1, 5),
+    "rolling": (0, 1, 4, 5),
+    "free": (),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,3 +139,19 @@ def _exponential(screw: np.ndarray, x: complex) -> Pose:
     """exp(S x) of a unit turn with travel along its own axis, or of a pure slide."""
     K = skew(screw[:3])
     return Pose(np.eye(3) + np.sin(x) * K + (1 - np.cos(x)) * K @ K, x * screw[3:])
+
+
+def forbidden(hinge: Hinge, R: np.ndarray) -> np.ndarray:
+    """Directions of [w; u] (m, 6) that a cut hinge forbids, axes of frame a; R turns axes of b to those of a."""
+    if hinge.map is not None:  # what is normal to the map, which holds in the axes of b
+        return np.asarray(complement(np.asarray(hinge.map, dtype=float)).T @ np.kron(np.eye(2), R.T))
+    rows = np.eye(6, dtype=R.dtype)[list(_FORBIDDEN[hinge.type])]
+    canonical = canonical_rotation(hinge)
+    if hinge.type == "helical":
+        rows = np.vstack([rows, [0, 0, -hinge.pitch, 0, 0, 1]])
+    elif hinge.type == "rolling":
+        rows = np.vstack([rows, [0, 0, hinge.radius, 1, 0, 0]])
+    elif hinge.type == "universal":  # b's y axis stays normal to a's z axis
+        y = canonical.T @ R @ canonical[:, 1]
+        rows = np.vstack([rows, [y[1], -y[0], 0, 0, 0, 0]])
+    return np.asarray(rows @ np.kron(np.eye(2), canonical.T))

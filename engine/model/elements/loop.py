@@ -13,6 +13,8 @@ from pydantic import Field as Bounds
 from limberjack.engine.files.schema_values import Listed, Model, Name, NonNegative, Number, Positive, Vector3
 from limberjack.engine.model.elements.facts import Fact
 from limberjack.engine.model.elements.hinge import Hinge
+from limberjack.engine.tables import loops as lp
+from limberjack.engine.tables.hinge_types import HELICAL, REVOLUTE
 
 
 @dataclass(frozen=True)
@@ -23,22 +25,31 @@ class LoopType:
     joined : of those that join two frames the type of ``Loop.hinge``, "" where the loop names it; None of the others,
         which constrain coordinates
     slides : whether it is measured as a distance, whatever it joins
+    code : for the kernels, by the shape of a wheel where there is one; none where the hinge has it
+    forbids : as those of `HingeType`, where its hinge does not say; "length": the distance of the origins
     """
 
     text: str
     rows: str
     joined: str | None = None
     slides: bool = False
+    code: tuple[tuple[str, int], ...] = ()
+    forbids: str = ""
 
 
+_WHEELS = ("disc", lp.DISC), ("ball", lp.BALL)
+_DISTANCE, _COUPLING, _LOCK = ((("", code),) for code in (lp.DISTANCE, lp.COUPLING, lp.LOCK))
+_ROLLS = "a disc or a ball rolls without slip on the x, y plane of `from`"
+_SUM = "terms in some coordinates add up to an offset: gears, differentials, belts"
+_ROD = "the frames' origins keep a distance: a rigid rod"
 LOOP_TYPES: dict[str, LoopType] = {
     "hinge": LoopType("the frames move to each other as across a hinge", "6 less the freedoms of the hinge", ""),
     "point": LoopType("the frames' origins coincide", "3", "spherical", True),
     "weld": LoopType("the frames coincide", "6", "fixed"),
-    "distance": LoopType("the frames' origins keep a distance: a rigid rod", "1", "free", True),
-    "rolling": LoopType("a disc or a ball rolls without slip on the x, y plane of `from`", "3", "free", True),
-    "coupling": LoopType("terms in some coordinates add up to an offset: gears, differentials, belts", "1"),
-    "lock": LoopType("a hinge of the tree does not move", "its freedoms"),
+    "distance": LoopType(_ROD, "1", "free", True, _DISTANCE, "length"),
+    "rolling": LoopType(_ROLLS, "3", "free", True, _WHEELS, "uz ux uy"),
+    "coupling": LoopType(_SUM, "1", code=_COUPLING),
+    "lock": LoopType("a hinge of the tree does not move", "its freedoms", code=_LOCK),
 }
 #: types that join two frames; the others constrain coordinates
 JOINING = tuple(name for name, kind in LOOP_TYPES.items() if kind.joined is not None)
@@ -86,19 +97,19 @@ _TERMS = (
     "coordinate: factor, or coordinate: [factor of q, of q², of q³, of q⁴]; coordinates of quasi-velocities have none"
 )
 _SHAPE = "a thin disc, or a ball; its centre is the second frame's origin, on the side of the first frame's z"
-_COUPLED, _SLID, _ROLLS = ("coupling",), ("distance", "coupling"), ("rolling",)
-_AXLE = Fact("of a disc: its axle, in the axes of the second frame", otherwise="none", given=Vector3, only=_ROLLS)
+_COUPLED, _SLID, _ROLLING = ("coupling",), ("distance", "coupling"), ("rolling",)
+_AXLE = Fact("of a disc: its axle, in the axes of the second frame", otherwise="none", given=Vector3, only=_ROLLING)
 _PROJECTION = "a loop by force is brought back onto its constraint after each step"
 #: wheels that roll without slip: a thin disc about an axle, and a ball
-WHEELS = ("disc", "ball")
+WHEELS = tuple(shape for shape, _ in _WHEELS)
 
 
 @dataclass(frozen=True, eq=False)
 class Wheel:
     """What rolls: ``shape``, one of WHEELS, ``radius``, m, and a disc's unit ``axis`` in the frame at its centre."""
 
-    shape: Annotated[str, Fact(_SHAPE, given=Literal[WHEELS], only=_ROLLS)]  # type: ignore[valid-type]
-    radius: Annotated[Positive, Fact("of the wheel", "m", only=_ROLLS)]
+    shape: Annotated[str, Fact(_SHAPE, given=Literal[WHEELS], only=_ROLLING)]  # type: ignore[valid-type]
+    radius: Annotated[Positive, Fact("of the wheel", "m", only=_ROLLING)]
     axis: Annotated[np.ndarray, _AXLE] = field(default_factory=lambda: np.zeros(0))
 
 
@@ -149,6 +160,30 @@ class Loop:
     def joins(self) -> bool:
         """Whether it joins two frames."""
         return self.type in JOINING
+
+    @property
+    def code(self) -> int:
+        """What the kernels know it by: the code of its type, its wheel or its hinge."""
+        codes = dict(LOOP_TYPES[self.type].code)
+        if codes or self.hinge is None:
+            return codes[self.wheel.shape if self.wheel is not None else ""]
+        kind = self.hinge.kind.code
+        return REVOLUTE if kind == HELICAL and self.hinge.pitch == 0.0 else kind
+
+    @property
+    def parameter(self) -> float:
+        """The number that its rows need: length, offset, radius of the wheel, or the parameter of its hinge."""
+        if self.wheel is not None:
+            return self.wheel.radius
+        if self.hinge is None or LOOP_TYPES[self.type].code:
+            return self.length if self.joins else self.offset
+        return self.hinge.parameter
+
+    @property
+    def forbids(self) -> tuple[str, ...]:
+        """What each of its rows forbids."""
+        assert self.hinge is not None
+        return tuple((LOOP_TYPES[self.type].forbids or self.hinge.kind.forbids).split())
 
     @property
     def command_names(self) -> tuple[str, ...]:

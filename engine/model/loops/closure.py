@@ -1,60 +1,45 @@
-"""What a loop asks of positions and velocities: its frames on the tree, residuals and rows, in numpy.
+"""What a loop asks of positions and velocities: its frames on the tree, residuals and rows.
 
 For a loop that joins frame a on body A and frame b on body B let R and d be pose and position of b in a, and
-[w; u] the velocity of b relative to a, in the axes of a. Each row is a · [w; u] = 0 and its residual a · [e; d], with
-e the rotation R as `rotation_error` measures it.
+[w; u] the velocity of b relative to a, in the axes of a. Residuals and rows are those of the kernels
+(`kernels/groups/loop_rows.py`, `couplings.py`), run by the interpreter.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
+from limberjack.engine.algebra.array_views import LANES
 from limberjack.engine.algebra.ranks import complement
-from limberjack.engine.algebra.rotations import to_quaternion
+from limberjack.engine.compile.interpreted import interpreted
+from limberjack.engine.kernels.groups import couplings, loop_rows
 from limberjack.engine.model.frames import Frames, canonical_rotation, rotation_to_z
 from limberjack.engine.model.loops.joint_tree import Tree
 from limberjack.engine.model.system import Loop, Pose, System
-from limberjack.engine.tables.hinge_types import (
-    CUSTOM,
-    CYLINDRICAL,
-    FIXED,
-    FREE,
-    GIMBAL,
-    HELICAL,
-    PLANAR,
-    PRISMATIC,
-    REVOLUTE,
-    ROLLING,
-    SPHERICAL,
-    UNIVERSAL,
-)
+from limberjack.engine.tables import loops as lp
+from limberjack.engine.tables.hinge_types import CUSTOM, FIXED, PRISMATIC, UNIVERSAL
 from limberjack.engine.tables.loops import BALL, COUPLING, DISC, DISTANCE, LOCK
 
-#: the directions [w; u] that each hinge type forbids, in canonical axes; u along z of a helical, along x of a rolling
-#: hinge goes with the angle, and universal has a fourth row that depends on the configuration
-_FORBIDDEN: dict[int, str] = {
-    FIXED: "wx wy wz ux uy uz",
-    REVOLUTE: "wx wy ux uy uz",
-    PRISMATIC: "wx wy wz ux uy",
-    CYLINDRICAL: "wx wy ux uy",
-    HELICAL: "wx wy ux uy uz",
-    SPHERICAL: "ux uy uz",
-    GIMBAL: "ux uy uz",
-    UNIVERSAL: "ux uy uz axes",
-    PLANAR: "wx wy uz",
-    ROLLING: "wx wy uy uz ux",
-    FREE: "",
-    DISTANCE: "length",
-    DISC: "uz ux uy",
-    BALL: "uz ux uy",
-}
+
+def _between(x: np.ndarray, start: int, stop: int) -> np.ndarray:
+    return np.where((np.arange(LANES) >= start) & (np.arange(LANES) < stop), x, 0.0)
+
+
+#: eight numbers side by side where kernels are not compiled (algebra/lanes.py)
+_LANES = (
+    ("load_lanes", lambda a, at: a[at : at + LANES]),
+    ("equal_lanes", lambda x: np.full(LANES, x)),
+    ("between_lanes", _between),
+)
+_residual, _rows = interpreted(loop_rows.joined_residual, *_LANES), interpreted(loop_rows.joined_rows, *_LANES)
+_value, _slope = interpreted(couplings.term_value), interpreted(couplings.term_slope)
+#: 1 + cos θ of frames whose axes z are opposed
+_OPPOSED = 5e-13
 #: beside a coordinate of this size, rad or m, one of zero is known to `ranks.NOISE`
 USUAL = 1e-3
-#: kinds of wheels by their shape
-_WHEELS = {"disc": DISC, "ball": BALL}
 _DIRECTIONS = ("wx", "wy", "wz", "ux", "uy", "uz")
 
 
@@ -124,17 +109,13 @@ def closures(system: System, tree: Tree) -> list[Closure]:
 def _joining(loop: Loop, tree: Tree) -> Closure:
     hinge = loop.hinge
     assert hinge is not None
-    kind, x, canonical = hinge.kind.code, hinge.parameter, Pose(rotation=canonical_rotation(hinge))
+    kind, x, canonical = loop.code, loop.parameter, Pose(rotation=canonical_rotation(hinge))
     axle = canonical
-    if loop.type == "distance":
-        kind, x = DISTANCE, loop.length
-    elif loop.wheel is not None:
-        kind, x = _WHEELS[loop.wheel.shape], loop.wheel.radius
-        axle = Pose(rotation=rotation_to_z(loop.wheel.axis)) if kind == DISC else canonical
+    if loop.wheel is not None and len(loop.wheel.axis):
+        axle = Pose(rotation=rotation_to_z(loop.wheel.axis))
     a, at_a = _frame(tree.frames, hinge.parent, hinge.inboard @ canonical)
     b, at_b = _frame(tree.frames, loop.body, hinge.outboard @ axle)
-    kind = REVOLUTE if kind == HELICAL and x == 0.0 else kind
-    vectors, names = _vectors(kind, x, hinge.map)
+    vectors, names = _vectors(loop, x)
     common = tree.common([a, b])
     chain_a, chain_b = tuple(tree.chain(a, common)), tuple(tree.chain(b, common))
     angular = tuple(not vector[3:].any() and name != "length" for vector, name in zip(vectors, names))
@@ -159,25 +140,23 @@ def _frame(frames: Frames, body: str | None, pose: Pose) -> tuple[int, Pose]:
     return row, on_link @ pose
 
 
-def _vectors(kind: int, x: float, map_: np.ndarray | None) -> tuple[np.ndarray, tuple[str, ...]]:
+def _vectors(loop: Loop, x: float) -> tuple[np.ndarray, tuple[str, ...]]:
     """The constant rows a (rows, 6) of a loop that joins frames, and what each forbids."""
-    if kind == CUSTOM:
-        assert map_ is not None
-        across = complement(np.asarray(map_, dtype=float)).T
+    if loop.hinge is not None and loop.hinge.map is not None:
+        across = complement(np.asarray(loop.hinge.map, dtype=float)).T
         return across, tuple(f"motion {i + 1}" for i in range(len(across)))
-    names = tuple(_FORBIDDEN[kind].split())
+    names = tuple(name.rstrip("+-") for name in loop.forbids)
     vectors = np.array([[float(name == direction) for direction in _DIRECTIONS] for name in names]).reshape(-1, 6)
-    if kind == HELICAL:
-        vectors[4, 2] = -x
-    elif kind == ROLLING:
-        vectors[4, 2] = x
+    for row, name in zip(vectors, loop.forbids):
+        if name != name.rstrip("+-"):
+            row[2] = x if name.endswith("+") else -x
     return vectors, names
 
 
 def _between_coordinates(loop: Loop, system: System, tree: Tree) -> Closure:
     """A coupling or a lock: it constrains coordinates; its bodies are those of the hinges."""
     terms = _coupling_terms(loop, system, tree) if loop.type == "coupling" else _locked_terms(loop, system, tree)
-    kind = COUPLING if loop.type == "coupling" else LOCK
+    kind = loop.code
     rows = [term.row for term in terms]
     parents = [tree.joints[row - 1].parent for row in rows]
     common = tree.common(parents)
@@ -228,74 +207,60 @@ def _locked_terms(loop: Loop, system: System, tree: Tree) -> tuple[CoupledTerm, 
     return tuple(CoupledTerm(joint.qi + i, joint.vi + i, row, (float(q0[joint.qi + i]),)) for i in range(joint.nv))
 
 
-def rotation_error(kind: int, R: np.ndarray, along: float) -> np.ndarray:
-    """e (3,): how far R is from what the kind of hinge allows, a rotation vector to first order.
+class Tables(NamedTuple):
+    """Tables of loops, as far as the kernels of residuals and rows look."""
 
-    Where the turn about z is free, e is the tilt z × R z scaled to the length 2 sin(θ/2) of its angle θ, and its third
-    component the turn about z, unwound to the whole turn next to `along`; else twice the vector part of the
-    quaternion with w ≥ 0.
-    """
-    if kind in (FIXED, PRISMATIC):
-        return 2.0 * to_quaternion(R)[1:]
-    x, y, cosine = -R[1, 2], R[0, 2], R[2, 2]
-    squared = 2.0 + 2.0 * cosine  # (2 cos(θ/2))²
-    tilt = (2.0, 0.0) if squared < 1e-12 else (2.0 * x / math.sqrt(squared), 2.0 * y / math.sqrt(squared))
-    angle = math.atan2(R[1, 0] - R[0, 1], R[0, 0] + R[1, 1])
-    return np.array([*tilt, along - math.remainder(along - angle, 2.0 * math.pi)])
+    loop_int: np.ndarray
+    loop: np.ndarray
+    drive: np.ndarray
 
 
-def up_along(kind: int, R: np.ndarray) -> np.ndarray:
-    """ρ (3,): from where a wheel touches its plane, normal to e_z, up to its centre; R e_z is the axle of a disc."""
-    if kind == BALL:
-        return np.array([0.0, 0.0, 1.0])
-    n = R[:, 2]
-    s = max(math.hypot(n[0], n[1]), 1e-9)
-    return np.array([-n[2] * n[0] / s, -n[2] * n[1] / s, s])
+class _Seen(NamedTuple):
+    """Plant and Work for these kernels."""
+
+    loops: Tables
+
+
+def _seen(closure: Closure, drive: float) -> _Seen:
+    """A Plant and a Work of one loop, whose rows are all kept; drive: the position of a driven one."""
+    loop_int, loop = np.full((1, lp.LOOP_INT), -1), np.zeros((1, lp.LOOP))
+    loop_int[0, lp.L_KIND], loop_int[0, lp.L_DRIVE] = closure.kind, 0 if drive else -1
+    loop[0, lp.LP_X] = closure.names.index("axes") if closure.kind == UNIVERSAL else closure.x
+    lanes = loop[0, lp.LP_ROWS : lp.LP_ROWS + 6 * LANES].reshape(6, LANES)
+    lanes[:, : len(closure.names)] = closure.vectors.T
+    return _Seen(Tables(loop_int, loop, np.array([[drive, 0.0, 0.0]])))
 
 
 def joined_residual(closure: Closure, R: np.ndarray, d: np.ndarray, drive: float = 0.0) -> np.ndarray:
     """Residuals (rows,) of a loop that joins frames, m and rad; drive: the position of one that is driven, m."""
-    kind, x = closure.kind, closure.x
-    if kind == DISTANCE:
-        return np.array([(d @ d - (x + drive) ** 2) / (2.0 * x)])
-    if kind == CUSTOM:
-        return np.zeros(len(closure.names))
-    if kind in (DISC, BALL):
-        return np.asarray(closure.vectors[:, 5] * (d[2] - x * up_along(kind, R)[2]))
-    along = 0.0
-    if x and kind in (HELICAL, ROLLING):
-        along = d[2] / x if kind == HELICAL else -d[0] / x
-    residual = closure.vectors @ np.concatenate([rotation_error(kind, R, along), d])
-    if kind == UNIVERSAL:
-        residual[3] = R[2, 1]
-    return np.asarray(residual)
+    seen = _seen(closure, drive)
+    r = np.asarray(_residual(seen, seen, 0, R.ravel(), d))[: len(closure.names)]
+    tilts = closure.kind not in (FIXED, PRISMATIC)
+    if (
+        tilts and closure.joins and 1.0 + R[2, 2] < _OPPOSED
+    ):  # the kernel's tilt ends there, as 2 sin(θ/2) z × R z would
+        r = r + 2.0 * closure.vectors[:, 0]
+    return r
 
 
-def rows_at(kind: int, x: float, rows: np.ndarray, R: np.ndarray, d: np.ndarray, across: int) -> np.ndarray:
-    """The rows (rows, 6) over [w; u] in the axes of a, b being at (R, d) in a, from those of `Closure.vectors`.
-
-    across : the row of a universal hinge that keeps its axes at right angles, or -1
-    """
-    if kind == CUSTOM:
-        return np.asarray(np.hstack([rows[:, :3] @ R.T, rows[:, 3:] @ R.T]))
-    rows = rows.copy()
-    if kind == DISTANCE:
-        rows[0, 3:] = d / x
-    elif kind in (DISC, BALL):
-        rows[:, :3] = x * np.cross(rows[:, 3:], up_along(kind, R))
-    elif kind == UNIVERSAL and across >= 0:
-        rows[across, :2] = R[1, 1], -R[0, 1]
-    return rows
+def rows_at(loops: Tables, place: int, R: np.ndarray, d: np.ndarray) -> np.ndarray:
+    """The rows (LANES, 6) over [w; u] in the axes of a, b being at (R, d) in a, of a loop in these tables."""
+    n, f = _rows(_Seen(loops), place, R.ravel(), d)
+    return np.stack([*n, *f], axis=1)
 
 
 def joined_rows(closure: Closure, R: np.ndarray, d: np.ndarray) -> np.ndarray:
     """The rows (rows, 6) over [w; u] in the axes of a."""
-    return rows_at(closure.kind, closure.x, closure.vectors, R, d, 3)
+    return rows_at(_seen(closure, 0.0).loops, 0, R, d)[: len(closure.names)]
+
+
+def _four(factors: tuple[float, ...]) -> tuple[float, ...]:
+    return (*factors, 0.0, 0.0, 0.0)[:4]
 
 
 def coupled_sum(closure: Closure, q: np.ndarray) -> float:
     """Σ terms of a coupling, without its offset."""
-    return float(sum(f * q[t.q] ** (i + 1) for t in closure.terms for i, f in enumerate(t.factors)))
+    return float(sum(_value(_four(term.factors), q[term.q]) for term in closure.terms))
 
 
 def coordinate_residual(closure: Closure, q: np.ndarray, drive: float = 0.0) -> np.ndarray:
@@ -309,20 +274,15 @@ def coordinate_rows(closure: Closure, q: np.ndarray) -> list[tuple[int, int, flo
     """The entries (row, velocity, factor) of a coupling or a lock."""
     if closure.kind == LOCK:
         return [(i, term.v, 1.0) for i, term in enumerate(closure.terms)]
-    return [
-        (0, term.v, float(sum((i + 1) * f * q[term.q] ** i for i, f in enumerate(term.factors))))
-        for term in closure.terms
-    ]
+    return [(0, term.v, float(_slope(_four(term.factors), q[term.q]))) for term in closure.terms]
 
 
 def coordinate_terms(closure: Closure, q: np.ndarray) -> list[tuple[int, int, float]]:
     """The sizes (row, velocity, size) of the terms of `coordinate_rows`, none smaller than at a usual coordinate."""
     if closure.kind == LOCK:
-        return [(i, term.v, 1.0) for i, term in enumerate(closure.terms)]
-    return [
-        (0, term.v, float(sum((i + 1) * abs(f) * max(abs(q[term.q]), USUAL) ** i for i, f in enumerate(term.factors))))
-        for term in closure.terms
-    ]
+        return coordinate_rows(closure, q)
+    sizes = ((term.v, _four(tuple(map(abs, term.factors))), max(abs(q[term.q]), USUAL)) for term in closure.terms)
+    return [(0, v, float(_slope(factors, size))) for v, factors, size in sizes]
 
 
 def prescribed_rate(closure: Closure, position: float, rate: float) -> float:
