@@ -4,6 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import Annotated
+
+from limberjack.engine.files.schema_values import Name, Number
+from limberjack.engine.model.elements.facts import Fact
+
+_SIGNAL = (
+    "name of a quantity, as `q.`*coordinate*, `v.`…, `tau.`…, `output.`…, `command.`…, `energy.total`; or a pattern of "
+    "names with `*` and `?`. `limberjack info MODEL --signals` lists them"
+)
+_CRITICAL = "outside these: critical; they enclose those of the warning"
+_UNIT = "of the quantity"
 
 
 @dataclass(frozen=True)
@@ -13,8 +24,8 @@ class Bounds:
     lower, upper : in the value's unit (SI: m, rad, N, …)
     """
 
-    lower: float = -math.inf
-    upper: float = math.inf
+    lower: Annotated[Number, Fact("lower end", otherwise="no lower limit")] = -math.inf
+    upper: Annotated[Number, Fact("upper end", otherwise="no upper limit")] = math.inf
 
     def __contains__(self, value: float) -> bool:
         return self.lower <= value <= self.upper
@@ -22,15 +33,11 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Alarm:
-    """Limits of quantities of the model.
+    """Limits beyond which a quantity of the running model is in alarm."""
 
-    signal : name of a quantity ("q.elbow", "output.imu.x", "energy.total"), or a pattern of them with * and ?
-    warning, critical : outside these the value is in alarm; the second encloses the first
-    """
-
-    signal: str
-    warning: Bounds = Bounds()
-    critical: Bounds = Bounds()
+    signal: Annotated[Name, Fact(_SIGNAL)]
+    warning: Annotated[Bounds, Fact("outside these: a warning", _UNIT, "none")] = Bounds()
+    critical: Annotated[Bounds, Fact(_CRITICAL, _UNIT, "none")] = Bounds()
     where: str = field(default="", compare=False)
 
     @property

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import AfterValidator, Discriminator, Tag
+from pydantic import Field as Bounds
+from pydantic_core import PydanticCustomError
+
+from limberjack.engine.files.schema_values import Name, NonNegative, Number, Positive, Vector3, shape_of
+from limberjack.engine.model.elements.facts import Fact
 
 #: type → how many numbers its size has, and which
 SIZES: dict[str, tuple[int, str]] = {
@@ -19,15 +27,53 @@ SIZES: dict[str, tuple[int, str]] = {
 MESHES = (".stl", ".obj", ".dae")
 
 
+COLOUR = re.compile("#[0-9a-fA-F]{6}")
+
+
+def _checked_colour(colour: str) -> str:
+    if not COLOUR.fullmatch(colour):
+        raise PydanticCustomError("colour", "no colour")
+    return colour
+
+
+_Edges = Annotated[list[Positive], Bounds(min_length=3, max_length=3)]
+_Radius = Annotated[
+    Annotated[Positive, Tag("number")] | Annotated[list[NonNegative], Bounds(min_length=2, max_length=2), Tag("list")],
+    Discriminator(shape_of),
+]
+_Scale = Annotated[Annotated[Number, Tag("number")] | Annotated[Vector3, Tag("list")], Discriminator(shape_of)]
+_Opacity = Annotated[float, Bounds(gt=0, le=1)]
+_Colour = Annotated[str, AfterValidator(_checked_colour)]
+_ROUND = ("cylinder", "capsule")
+_ENDS = "[at the beginning, at the end] for a cone, or one for both"
+_LENGTH = "along z, about the centre; of a capsule between the centres of its half spheres; or give from and to"
+_FILE = ".stl, .obj or .dae, beside the model file, absolute or `package://…`"
+_BALL = "of the sphere, or of the capsule and its half spheres"
+_SCALE = "factor that makes metres, or one each for x, y, z"
+
+
+@dataclass(frozen=True)
+class ShapeFields:
+    """What files say of a shape beside its body and pose."""
+
+    colour: Annotated[str, Fact('`"#rrggbb"`, in quotes; none: one for each body', given=_Colour)] = ""
+    opacity: Annotated[float, Fact("to 1", given=_Opacity)] = 1.0
+    size: Annotated[Any, Fact("edges along x, y, z", "m", given=_Edges, only=("box",), needed=True)] = None
+    ball: Annotated[Any, Fact(_BALL, "m", key="radius", given=Positive, only=("sphere", "capsule"), needed=True)] = None
+    radius: Annotated[Any, Fact(_ENDS, "m", given=_Radius, only=("cylinder",), needed=True)] = None
+    radii: Annotated[Any, Fact("half axes along x, y, z", "m", given=_Edges, only=("ellipsoid",), needed=True)] = None
+    file: Annotated[Any, Fact(_FILE, given=Name, only=("mesh",), needed=True)] = None
+    scale: Annotated[Any, Fact(_SCALE, given=_Scale, only=("mesh",))] = 1.0
+
+
 @dataclass(frozen=True, eq=False)
 class Shape:
     """A body's surface, or a part of it, in the body's frame.
 
     body : that it belongs to, of a flexible body an attachment node as well; None: fixed in the inertial frame. On a
         flexible body itself it follows the deformation
-    type : a key of SIZES;  size : its numbers, m;  file : of a mesh, beside the model file or package://…
+    type : a key of SIZES;  size : its numbers, m;  file : of a mesh
     position : (3,) of its centre, m;  rotation : (3, 3) from its axes to the body's
-    colour : "#rrggbb", "" for one that the view chooses;  opacity : above 0, to 1
     """
 
     body: str | None

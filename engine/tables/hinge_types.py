@@ -73,6 +73,7 @@ class HingeType:
 
 _ALONG = (("z", "direction in the hinge frame; its length does not matter"),)
 _TWO, _THREE = ("angle1", "angle2"), ("angle1", "angle2", "angle3")
+_SCREW, _FLAT = ("angle", "distance"), ("angle", "x", "y")
 _UNIVERSAL = ("z", "first axis (on the parent's side)"), ("y", "second axis, orthogonal")
 _GIMBAL = ("z", "three successive turning axes"), ("y", "mutually orthogonal"), ("", "")
 _PLANAR = ("z", "normal of the plane"), ("x", "x direction in the plane")
@@ -84,11 +85,11 @@ HINGE_TYPES: dict[str, HingeType] = {
     "revolute": HingeType(REVOLUTE, ("",), ("",), _ALONG, (True,), forbids="wx wy ux uy uz"),
     "prismatic": HingeType(PRISMATIC, ("",), ("",), _ALONG, (False,), forbids="wx wy wz ux uy"),
     "helical": HingeType(HELICAL, ("",), ("",), _ALONG, (True,), forbids="wx wy ux uy uz-"),
-    "cylindrical": HingeType(CYLINDRICAL, *[("angle", "distance")] * 2, _ALONG, (True, False), forbids="wx wy ux uy"),
+    "cylindrical": HingeType(CYLINDRICAL, _SCREW, _SCREW, _ALONG, (True, False), forbids="wx wy ux uy"),
     "universal": HingeType(UNIVERSAL, _TWO, _TWO, _UNIVERSAL, (True, True), forbids="ux uy uz axes"),
     "gimbal": HingeType(GIMBAL, _THREE, _THREE, _GIMBAL, (True, True, True), forbids=_POINT),
     "spherical": HingeType(SPHERICAL, _QUATERNION, ("wx", "wy", "wz"), (), (True,) * 3, True, _POINT),
-    "planar": HingeType(PLANAR, *[("angle", "x", "y")] * 2, _PLANAR, (True, False, False), forbids="wx wy uz"),
+    "planar": HingeType(PLANAR, _FLAT, _FLAT, _PLANAR, (True, False, False), forbids="wx wy uz"),
     "rolling": HingeType(ROLLING, ("",), ("",), _ROLLING, (True,), forbids="wx wy uy uz ux+"),
     "free": HingeType(FREE, _POSE, ("wx", "wy", "wz", "vx", "vy", "vz"), (), (True,) * 3 + (False,) * 3, True),
     "custom": HingeType(CUSTOM, _POSE, (), (), (), True),

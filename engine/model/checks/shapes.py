@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import NoReturn
 
 import numpy as np
@@ -12,10 +11,9 @@ from limberjack.engine.common.errors import ModelError
 from limberjack.engine.common.names import some_names
 from limberjack.engine.files.numbers import usable
 from limberjack.engine.model.places import Locate
-from limberjack.engine.model.shapes import MESHES, SIZES, Shape
+from limberjack.engine.model.shapes import COLOUR, MESHES, SIZES, Shape
 from limberjack.engine.model.system import System
 
-COLOUR = re.compile("#[0-9a-fA-F]{6}")
 #: of a model: more no browser draws
 MOST_SHAPES = 20_000
 

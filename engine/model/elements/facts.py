@@ -133,7 +133,7 @@ class Known:
             return f"[{', '.join(f'{x:g}' for x in self.default)}]"
         if self.default == ():
             return "none"
-        return f"{self.default:g}" if isinstance(self.default, (int, float)) else str(self.default)
+        return f"{self.default:g}" if isinstance(self.default, (int, float)) else str(self.default) or "none"
 
     def description(self) -> str:
         """For the JSON Schema."""
@@ -146,6 +146,8 @@ class Known:
         about = self.description()
         if self.required:
             return self.type, Field(description=about)
+        if facts_of_any(type(self.default)):
+            return self.type, Field(default=self.type(), description=about)
         if self.fact.otherwise or self.default is None:
             return self.type | None, Field(default=None, description=about)
         default = self.default.tolist() if isinstance(self.default, np.ndarray) else self.default

@@ -14,6 +14,7 @@ from pathlib import Path
 from limberjack.engine.model.elements.central_gravity import CentralGravity
 from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.elements.facts import Known, facts_of, facts_of_type
+from limberjack.engine.model.elements.flexible import Flexible
 from limberjack.engine.model.elements.hinge import ACTING, LIMITS, Hinge
 from limberjack.engine.model.elements.loop import LOOP_TYPES, Loop
 from limberjack.engine.model.elements.loop import Wheel as RollingWheel
@@ -22,6 +23,7 @@ from limberjack.engine.model.elements.sensor import OF_FILES, Errors, Sensor, Se
 from limberjack.engine.model.elements.thruster import Thruster
 from limberjack.engine.model.elements.wheel import Wheel, WheelMore
 from limberjack.engine.model.readers.schema_elements import DEVICES
+from limberjack.engine.model.shapes import ShapeFields
 from limberjack.engine.model.system import item_kinds
 from limberjack.engine.tables.hinge_types import HINGE_TYPES
 from limberjack.engine.tables.measures import FORCE, MEASURES, POSITION, RATE
@@ -36,7 +38,8 @@ _TARGETS = {"joining loop": "loop that joins two frames", "motor": "drive with a
 
 def _row(known: Known) -> str:
     default = known.shown_default
-    shown = f"`{default}`" if isinstance(known.default, (str, bool)) or default[:1] == "[" else default
+    word = isinstance(known.default, (str, bool)) and str(known.default)
+    shown = f"`{default}`" if word or default[:1] == "[" else default
     return f"| `{known.key}` | {known.fact.unit or '–'} | {known.bound} | {shown} | {known.text} |".replace("  ", " ")
 
 
@@ -49,7 +52,7 @@ def _fields(listed: Iterable[Known], posed: bool = False) -> str:
 
 def _of_kinds() -> dict[str, Callable[[], str]]:
     """Name in a mark → its table."""
-    kinds: tuple[type, ...] = (Actuator, CentralGravity, Motor, Sensor, Thruster)
+    kinds: tuple[type, ...] = (Actuator, CentralGravity, Flexible, Motor, Sensor, ShapeFields, Thruster)
     kinds += tuple(kind for kind in item_kinds().values() if facts_of(kind) and kind not in kinds)
     plain = {kind.__name__: lambda kind=kind: _fields(facts_of(kind)) for kind in kinds}
     plain |= {kind.__name__: lambda kind=kind: _fields(facts_of(kind), posed=True) for kind, _ in DEVICES.values()}

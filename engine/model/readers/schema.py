@@ -23,10 +23,11 @@ from limberjack.engine.files.schema_values import (
     Vector3,
     schema_text,
 )
+from limberjack.engine.model.alarms import Alarm
 from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.elements.facts import spec_of
+from limberjack.engine.model.elements.flexible import Flexible
 from limberjack.engine.model.elements.thruster import Thruster
-from limberjack.engine.model.readers.schema_alarms import AlarmSpec
 from limberjack.engine.model.readers.schema_elements import DEVICES, CmgSpec, Gravity, SensorSpec, WheelSpec
 from limberjack.engine.model.readers.schema_hinges import HingeSpec
 from limberjack.engine.model.readers.schema_loops import LoopSpec
@@ -41,26 +42,6 @@ class SimulationSpec(Model):
     integrator: Literal["rk4", "semi_implicit", "implicit"] = Field(default="rk4", description="default rk4")
 
 
-class FlexibleSpec(Model):
-    """Modes of a body, from a file of modal data (docs/how-to/modes.md)."""
-
-    file: Name = Field(description="modal data (.npz), beside the model file unless the path is absolute")
-    inboard: Name | None = Field(
-        default=None,
-        description="the node that the hinge holds: its frame is the body's (default: the node that the modes hold, "
-        "else the frame of the data)",
-    )
-    attachments: Listed[Name] | None = Field(
-        default=None, description="nodes to hang on, as <body>.<node> (default: the interface nodes of the file)"
-    )
-    modes: Annotated[int, Field(ge=1, le=1000)] | None = Field(default=None, description="how many (default: all)")
-    variant: Literal["full", "linearized"] = Field(
-        default="full", description="linearized: constant mass matrix, for slow rotation (default full)"
-    )
-    geometric: bool = Field(default=True, description="geometric stiffening, full only (default true)")
-    damping: NonNegative | None = Field(default=None, description="ratio of every mode (default: the file's)")
-
-
 class BodySpec(Model):
     """A body and the hinge that carries it."""
 
@@ -72,7 +53,7 @@ class BodySpec(Model):
         description="about the centre of mass, body axes, kg·m²: matrix or xx, yy, zz, xy, xz, yz. "
         "Required unless the mass is 0 (which then means none)",
     )
-    flexible: FlexibleSpec | None = Field(
+    flexible: spec_of(Flexible) | None = Field(  # type: ignore[valid-type]
         default=None, description="modes, which bring mass and inertia along (default: rigid)"
     )
     hinge: HingeSpec = Field(description="how the body hangs on its parent")
@@ -138,7 +119,7 @@ class ModelSpec(Model):
     thrusters: Listed[spec_of(Thruster)] = Field(default=[])  # type: ignore[valid-type]
     sensors: Listed[SensorSpec] = Field(default=[])
     shapes: Listed[ShapeSpec] = Field(default=[])
-    alarms: Listed[AlarmSpec] = Field(default=[])
+    alarms: Listed[spec_of(Alarm)] = Field(default=[])  # type: ignore[valid-type]
     sun: Vector3 = Field(
         default=[1.0, 0.0, 0.0], description="direction to the sun in the inertial frame (default [1, 0, 0])"
     )

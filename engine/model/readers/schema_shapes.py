@@ -1,82 +1,49 @@
-"""The YAML schema of shapes: what views of the model draw."""
+"""The YAML schema of shapes, from SIZES and the declared fields of `model/shapes.py`."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, Union
 
 import numpy as np
-from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
+from pydantic import Discriminator, Field, create_model, model_validator
 from pydantic_core import PydanticCustomError
 
-from limberjack.engine.files.schema_values import Frame, Name, NonNegative, Number, Positive, Vector3, shape_of
-from limberjack.engine.model.checks.shapes import COLOUR
+from limberjack.engine.files.schema_values import Frame, Name, Positive, Vector3
+from limberjack.engine.model.elements.facts import facts_of_type, spec_of
 from limberjack.engine.model.frames import rotation_to_z
+from limberjack.engine.model.shapes import SIZES, ShapeFields
 from limberjack.engine.model.system import Pose
 
+#: type → the size of its Shape
+_NUMBERS: dict[str, Callable[[Any], list[float]]] = {
+    "box": lambda spec: spec.size,
+    "sphere": lambda spec: [spec.radius],
+    "ellipsoid": lambda spec: spec.radii,
+    "cylinder": lambda spec: [*_each(spec.radius, 2), float(np.linalg.norm(spec.along()))],
+    "capsule": lambda spec: [spec.radius, float(np.linalg.norm(spec.along()))],
+    "mesh": lambda spec: _each(spec.scale, 3),
+}
 
-def _checked_colour(colour: str) -> str:
-    if not COLOUR.fullmatch(colour):
-        raise PydanticCustomError("colour", "no colour")
-    return colour
+
+def _each(value: float | list[float], count: int) -> list[float]:
+    return value if isinstance(value, list) else [value] * count
 
 
-Opacity = Annotated[float, Field(gt=0, le=1)]
-Colour = Annotated[str, AfterValidator(_checked_colour)]
-
-
-class ShapeBase(Frame):
+class ShapeBase(spec_of(ShapeFields, Frame)):  # type: ignore[misc]
     """Fields of every shape. Position and orientation are those of its centre, in the body or node."""
 
     body: Name = Field(description="the body or node that it belongs to, or 'world'")
-    colour: Colour = Field(default="", description='"#rrggbb" (default: one for each body)')
-    opacity: Opacity = Field(default=1.0, description="above 0, to 1 (default 1)")
 
     @property
-    def numbers(self) -> tuple[float, ...]:
+    def numbers(self) -> list[float]:
         """The Shape's size."""
-        raise NotImplementedError
+        return _NUMBERS[self.type](self)
 
     def centre(self) -> Pose:
         """Pose of the Shape in the frame of the body or node."""
-        return self.pose()
-
-
-class BoxShape(ShapeBase):
-    """A box."""
-
-    type: Literal["box"]
-    size: Annotated[list[Positive], Field(min_length=3, max_length=3)] = Field(description="along x, y, z, m")
-
-    @property
-    def numbers(self) -> tuple[float, ...]:
-        """The edges."""
-        return tuple(self.size)
-
-
-class SphereShape(ShapeBase):
-    """A sphere."""
-
-    type: Literal["sphere"]
-    radius: Positive = Field(description="m")
-
-    @property
-    def numbers(self) -> tuple[float, ...]:
-        """The radius."""
-        return (self.radius,)
-
-
-class EllipsoidShape(ShapeBase):
-    """An ellipsoid."""
-
-    type: Literal["ellipsoid"]
-    radii: Annotated[list[Positive], Field(min_length=3, max_length=3)] = Field(
-        description="half axes along x, y, z, m"
-    )
-
-    @property
-    def numbers(self) -> tuple[float, ...]:
-        """The half axes."""
-        return tuple(self.radii)
+        pose: Pose = self.pose()
+        return pose
 
 
 class Round(ShapeBase):
@@ -106,58 +73,20 @@ class Round(ShapeBase):
 
     def centre(self) -> Pose:
         """The frame whose z is the axis, in the middle of it."""
+        pose = super().centre()
         if self.from_ is None or self.to is None:
-            return self.pose()
+            return pose
         along = self.along()
         middle = np.array(self.from_, dtype=float) + 0.5 * along
-        return self.pose() @ Pose(rotation_to_z(along / np.linalg.norm(along)), middle)
+        return pose @ Pose(rotation_to_z(along / np.linalg.norm(along)), middle)
 
 
-class CylinderShape(Round):
-    """A cylinder, or a cone with two radii."""
-
-    type: Literal["cylinder"]
-    radius: (
-        Annotated[Positive, Tag("number")]
-        | Annotated[list[NonNegative], Field(min_length=2, max_length=2), Tag("list")]
-    ) = Field(discriminator=Discriminator(shape_of), description="m, or [at the beginning, at the end]")
-
-    @property
-    def numbers(self) -> tuple[float, ...]:
-        """Both radii and the length."""
-        radii = self.radius if isinstance(self.radius, list) else [self.radius, self.radius]
-        return (*radii, float(np.linalg.norm(self.along())))
+def _spec(name: str) -> Any:
+    """The schema of the shapes of one type."""
+    own = {known.key: known.in_file() for known in facts_of_type(ShapeFields, name)}
+    base = Round if "length" in SIZES[name][1] else ShapeBase
+    fields: dict[str, Any] = {"type": (Literal[name], ...), **own}  # type: ignore[valid-type]
+    return create_model(f"{name.capitalize()}Shape", __base__=base, **fields)
 
 
-class CapsuleShape(Round):
-    """A cylinder with half a sphere beyond each end."""
-
-    type: Literal["capsule"]
-    radius: Positive = Field(description="m")
-
-    @property
-    def numbers(self) -> tuple[float, ...]:
-        """Radius and length between the centres."""
-        return self.radius, float(np.linalg.norm(self.along()))
-
-
-class MeshShape(ShapeBase):
-    """A surface from a file."""
-
-    type: Literal["mesh"]
-    file: Name = Field(description=".stl, .obj or .dae, beside the model file unless the path is absolute")
-    scale: Annotated[Number, Tag("number")] | Annotated[Vector3, Tag("list")] = Field(
-        default=1.0,
-        discriminator=Discriminator(shape_of),
-        description="factor that makes metres, or one each for x, y, z (default 1)",
-    )
-
-    @property
-    def numbers(self) -> tuple[float, ...]:
-        """The three factors."""
-        return tuple(self.scale) if isinstance(self.scale, list) else (self.scale,) * 3
-
-
-ShapeSpec = Annotated[
-    BoxShape | SphereShape | EllipsoidShape | CylinderShape | CapsuleShape | MeshShape, Discriminator("type")
-]
+ShapeSpec: Any = Annotated[Union[tuple(map(_spec, SIZES))], Discriminator("type")]  # noqa: UP007

@@ -9,7 +9,9 @@ import numpy as np
 
 from limberjack.engine.common.errors import ArgumentError, ModelError
 from limberjack.engine.files.yaml_document import Document
-from limberjack.engine.model.readers.schema import BodySpec, FlexibleSpec
+from limberjack.engine.model.elements.facts import values
+from limberjack.engine.model.elements.flexible import Flexible
+from limberjack.engine.model.readers.schema import BodySpec
 from limberjack.engine.modes.data import ModalData
 from limberjack.engine.modes.integrals import integrals
 from limberjack.engine.modes.modal import Integrals
@@ -19,8 +21,7 @@ from limberjack.engine.modes.modal_file import read_modal_data
 def read_modes(index: int, spec: BodySpec, document: Document) -> tuple[Integrals, list[str]]:
     """The modal integrals of a body, and what to warn of. ModelError for a file that cannot be read, and for nodes it
     does not have."""
-    wanted, path = spec.flexible, ("bodies", index, "flexible")
-    assert wanted is not None
+    wanted, path = Flexible(**values(Flexible, spec.flexible)), ("bodies", index, "flexible")
     data = _read(wanted, document, path)
     inboard = wanted.inboard or data.inboard or None
     attachments = [name for name in data.interface if name != inboard]
@@ -38,7 +39,7 @@ def read_modes(index: int, spec: BodySpec, document: Document) -> tuple[Integral
 
 
 def _findings(
-    wanted: FlexibleSpec, data: ModalData, name: str, document: Document, path: tuple[str | int, ...]
+    wanted: Flexible, data: ModalData, name: str, document: Document, path: tuple[str | int, ...]
 ) -> list[str]:
     """Stiffening that is asked for, but of which the file says nothing."""
     if not wanted.geometric or wanted.variant == "linearized" or not data.modes:
@@ -52,7 +53,7 @@ def _findings(
     ]
 
 
-def _read(wanted: FlexibleSpec, document: Document, path: tuple[str | int, ...]) -> ModalData:
+def _read(wanted: Flexible, document: Document, path: tuple[str | int, ...]) -> ModalData:
     file = Path(document.file).parent / wanted.file
     if not file.is_file():
         what = f"the file '{wanted.file}' does not exist beside the model"

@@ -8,6 +8,7 @@ import numpy as np
 
 from limberjack.engine.common.errors import ModelError
 from limberjack.engine.files.yaml_document import Document, read_document
+from limberjack.engine.model.alarms import Alarm
 from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.elements.facts import facts_of, values
 from limberjack.engine.model.flexible import modal_bodies
@@ -87,7 +88,9 @@ def _system(spec: ModelSpec, document: Document) -> System:
         sensors=make_sensors(spec, document),
         loops=tuple(make_loop(i, loop, carriers, document) for i, loop in enumerate(spec.loops)),
         shapes=make_shapes(spec, carriers, document),
-        alarms=tuple(alarm.alarm(document.place(("alarms", i))) for i, alarm in enumerate(spec.alarms)),
+        alarms=tuple(
+            Alarm(**values(Alarm, alarm), where=document.place(("alarms", i))) for i, alarm in enumerate(spec.alarms)
+        ),
         thrusters=elements.thrusters,
         rotors=tuple(elements.rotors),
         **elements.listed,  # type: ignore[arg-type]

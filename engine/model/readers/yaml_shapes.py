@@ -6,7 +6,6 @@ import numpy as np
 
 from limberjack.engine.files.yaml_document import Document
 from limberjack.engine.model.readers.schema import ModelSpec
-from limberjack.engine.model.readers.schema_shapes import MeshShape
 from limberjack.engine.model.readers.yaml_frames import Carriers
 from limberjack.engine.model.shapes import Shape
 
@@ -21,7 +20,7 @@ def make_shapes(spec: ModelSpec, carriers: Carriers, document: Document) -> tupl
             body=body,
             type=given.type,
             size=np.array(given.numbers, dtype=float),
-            file=given.file if isinstance(given, MeshShape) else "",
+            file=getattr(given, "file", ""),
             position=pose.position,
             rotation=pose.rotation,
             colour=given.colour,
