@@ -25,12 +25,12 @@ def objects_of(dictionary: Dictionary, system: System) -> Objects:
     whole = [_energy(dictionary), *_momentum(dictionary), _engine(), *_panels(dictionary)]
     for made in (*joints, *attitudes, *whole):
         objects[made["identifier"]["key"]] = made
-    displays = [_joints_display(joints), _overview(joints, attitudes), _health()]
+    displays = [_joints_display(joints), _overview(joints, attitudes), _health(), _duty()]
     objects |= {made["identifier"]["key"]: made for made in displays}
-    rest = ["plots", "commands", "alarms", "log", "telemetry"]
+    rest = ["plots", "commands", "orders", "alarms", "alarms.history", "log", "telemetry"]
     plots = [made["identifier"]["key"] for made in (*joints, *attitudes, *whole[:4])]
     objects["plots"] = thing("plots", "folder", "Plots", plots)
-    shown = ["overview", "joints", "health", "view"]
+    shown = ["overview", "joints", "duty", "health", "view"]
     objects["root"] = thing("root", "folder", f"Limberjack: {dictionary.model}", [*shown, *rest])
     for made in objects.values():
         made["location"] = "ROOT" if made is objects["root"] else f"{NAMESPACE}:{_holder(objects, made)}"
@@ -124,6 +124,8 @@ def _panels(dictionary: Dictionary) -> list[dict[str, Any]]:
     return [
         thing("commands", "limberjack.commands", "Commands"),
         thing("alarms", "limberjack.alarms", "Alarms"),
+        thing("alarms.history", "limberjack.alarmhistory", "Alarm history"),
+        thing("orders", "limberjack.orders", "Command history"),
         thing("view", "webPage", "3-D view", url="/view"),
         thing("log", "limberjack.log", "Event log"),
         thing("events.table", "table", "Event table", ["events"], configuration=_EVENT_COLUMNS),
@@ -182,6 +184,12 @@ def _joints_display(joints: Sequence[dict[str, Any]]) -> dict[str, Any]:
     keys = [made["identifier"]["key"] for made in joints]
     columns = [(100.0 / 3.0, _shares(keys[place::3])) for place in range(3)]
     return _display("joints", "Joints", columns)
+
+
+def _duty() -> dict[str, Any]:
+    """Alarms and commands, now and in the past."""
+    alarms = [("alarms", 50.0), ("alarms.history", 50.0)]
+    return _display("duty", "Alarms and commands", [(55.0, alarms), (45.0, [("commands", 50.0), ("orders", 50.0)])])
 
 
 def _health() -> dict[str, Any]:

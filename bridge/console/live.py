@@ -16,7 +16,7 @@ import numpy as np
 from aiohttp import WSCloseCode, WSMsgType, web
 
 from limberjack.bridge.console.envelope import Envelope, Point, Taken
-from limberjack.bridge.telemetry.alarms import Alarm
+from limberjack.bridge.telemetry.alarm_desk import Entry
 from limberjack.bridge.telemetry.condition import Condition
 from limberjack.bridge.telemetry.dictionary import Dictionary
 from limberjack.bridge.telemetry.sample import Notice, Sample
@@ -37,7 +37,7 @@ BROWSERS_MAX = 64
 
 #: makes the content of a message of one kind from the newest sample, for browsers that asked for this kind
 Stream = Callable[[Sample], dict[str, Any]]
-Active = Callable[[], Mapping[str, Alarm]]
+Active = Callable[[], Mapping[str, Entry]]
 Judge = Callable[[], Condition]
 
 
@@ -100,7 +100,7 @@ class Live:
         alarms: Active,
         condition: Judge,
     ) -> None:
-        """rate_hz : messages a second to each browser;  alarms : what is in alarm now;  condition : of the engine
+        """rate_hz : messages a second to each browser;  alarms : as operators have them;  condition : of the engine
 
         hello : first message to every browser, beside its role and the alarms
         """
@@ -148,7 +148,7 @@ class Live:
                 self._send(taken)
 
     def _tell_alarms(self) -> None:
-        """When something else is in alarm than before."""
+        """When something else is in alarm than before, or somebody did something about it."""
         active = self._alarms()
         if active is not self._told:
             self._told = active
@@ -277,7 +277,7 @@ def notice_fields(notice: Notice) -> dict[str, Any]:
         "text": notice.text,
         "time": number(notice.time),
         "utc": 1e-6 * notice.unix_ns,
-        "data": {key: _plain(value) for key, value in notice.data.items()},
+        "data": {key: plain(value) for key, value in notice.data.items()},
     }
 
 
@@ -285,22 +285,38 @@ def _pairs(points: list[Point]) -> list[tuple[float, float | None]]:
     return [(at, number(value)) for at, value in points]
 
 
-def _alarm_fields(active: Mapping[str, Alarm]) -> list[dict[str, Any]]:
+def _alarm_fields(entries: Mapping[str, Entry]) -> list[dict[str, Any]]:
     return [
-        {"id": each.id, "severity": each.severity, "value": number(each.value), "utc": 1e-6 * each.since_unix_ns}
-        for each in active.values()
+        {
+            "id": each.id,
+            "severity": each.severity,
+            "worst": each.worst,
+            "value": number(each.value),
+            "utc": 1e-6 * each.since_unix_ns,
+            "waits": each.waits,
+            "acknowledged": each.acknowledged and _mark(each.acknowledged.who, each.acknowledged.unix_ns),
+            "shelved": each.shelved
+            and {**_mark(each.shelved.who, each.shelved.until_ns), "reason": each.shelved.reason},
+        }
+        for each in entries.values()
     ]
 
 
+def _mark(who: str, unix_ns: int) -> dict[str, Any]:
+    return {"who": who, "utc": 1e-6 * unix_ns}
+
+
 def _condition_fields(condition: Condition) -> dict[str, Any]:
-    return {"state": condition.state, "text": condition.text, "age": condition.age_s, "current": condition.current}
+    """heard : ms since 1970 of the engine's newest message"""
+    told = {"state": condition.state, "text": condition.text, "age": condition.age_s, "current": condition.current}
+    return told | {"heard": 1e-6 * CLOCK.now() - 1e3 * condition.age_s}
 
 
 def _stamp(sample: Sample) -> dict[str, float]:
     return {"time": sample.time, "utc": 1e-6 * sample.unix_ns}
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """What JSON can hold: numbers that are not finite become None, what is neither number nor text its text."""
     if isinstance(value, (bool, str, int)) or value is None:
         return value

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from aiohttp import web
 
 from limberjack.bridge.console.access import Access, Visitor, cookie_name, token_of
 from limberjack.bridge.console.connections import REQUEST_S
 from limberjack.bridge.console.displays import objects_of
-from limberjack.bridge.console.live import Live, notice_fields, number, to_json
+from limberjack.bridge.console.live import Live, notice_fields, number, plain, to_json
+from limberjack.bridge.console.order_history import csv_of, row_of
 from limberjack.bridge.console.panel import panel_of
 from limberjack.bridge.console.past import curve
+from limberjack.bridge.telemetry.commander import ANSWER_S
 from limberjack.bridge.telemetry.orders import Actor, Order, OrderRefused
+from limberjack.bridge.telemetry.sample import Notice
+from limberjack.bridge.telemetry.session import CLOCK
 from limberjack.engine.common.errors import ArgumentError, LimberjackError
 
 if TYPE_CHECKING:
@@ -25,6 +28,10 @@ if TYPE_CHECKING:
     from limberjack.bridge.telemetry.history.history import History
 
 _POINTS_MAX, _NOTICES_MAX, _IDS_MAX = 10_000, 5_000, 64
+_ROWS_MAX = 100_000  # of a file of orders
+_MOMENT_MAX = 1e14  # ms since 1970
+CONFIRM_S = 30.0  # after so long what a dialog shows is old, and its order is not carried out any more
+Answer = TypeVar("Answer")
 _ORDERS_MAX = 8  # that wait for the engine, of all browsers
 _QUESTIONS_MAX = 512  # that wait for the history, of all browsers
 
@@ -47,7 +54,11 @@ class Routes:
         app.router.add_get("/api/events", self._events)
         app.router.add_get("/api/parameter", self._parameter)
         app.router.add_get("/api/status", self._status)
+        app.router.add_get("/api/orders", self._orders_told)
+        app.router.add_get("/api/orders.csv", self._orders_csv)
+        app.router.add_get("/api/alarms", self._alarms_told)
         app.router.add_post("/api/order", self._order)
+        app.router.add_post("/api/preview", self._preview)
 
     def close(self) -> None:
         """End the threads; what they are at is finished without anybody waiting."""
@@ -111,8 +122,49 @@ class Routes:
         notices = await self._ask(lambda history: history.notices(start, end, most))
         return reply({"notices": [notice_fields(notice) for notice in notices]})
 
+    async def _told(self, request: web.Request, what: str, most: int) -> list[Notice]:
+        """Notices about orders or alarms: ?start=ms&end=ms&most=n&search=words."""
+        start, end, most = _span(request, "most", most)
+        search = request.query.get("search", "")
+        return await self._ask(lambda history: history.notices(start, end, most, what=what, search=search))
+
+    async def _orders_told(self, request: web.Request) -> web.Response:
+        """Orders carried out and refused → {"orders": […]}, the newest of that span in order of time."""
+        notices = await self._told(request, "orders", _NOTICES_MAX)
+        return reply({"orders": [{**(row := row_of(each)), "time": number(row["time"])} for each in notices]})
+
+    async def _orders_csv(self, request: web.Request) -> web.Response:
+        """The same as a file, all of that span."""
+        text = csv_of(await self._told(request, "orders", _ROWS_MAX))
+        headers = {"Content-Disposition": 'attachment; filename="orders.csv"'}
+        return web.Response(text=text, content_type="text/csv", charset="utf-8", headers=headers)
+
+    async def _alarms_told(self, request: web.Request) -> web.Response:
+        """Alarms, acknowledgements and shelving → {"notices": […]}, likewise."""
+        notices = await self._told(request, "alarms", _NOTICES_MAX)
+        return reply({"notices": [notice_fields(notice) for notice in notices]})
+
+    async def _preview(self, request: web.Request) -> web.Response:
+        """An order → {"lines", "note", "before", "answer_s"}: what it would change; 403 and 409 as for the order."""
+        shown = await self._carry(request, self._gateway.commander.preview)
+        lines = [
+            {"name": each.name, "unit": each.unit, "now": plain(each.now), "then": plain(each.then)}
+            | {"low": number(each.low), "high": number(each.high), "change": plain(each.change)}
+            for each in shown[1].lines
+        ]
+        limit = {"before": 1e-6 * CLOCK.now() + 1e3 * CONFIRM_S, "confirm_s": CONFIRM_S, "answer_s": ANSWER_S}
+        return reply({"lines": lines, "note": shown[1].note, **limit})
+
     async def _order(self, request: web.Request) -> web.Response:
-        """{"action", "target", "value", "values"} → {"text", "answer"}; 403 and 409 with the reason when refused."""
+        """An order, {"action", "target", "value", "values", "reason", "before"} → {"text", "answer"}.
+
+        before : ms since 1970, after which it is not carried out. 403 and 409 with the reason when it is refused
+        """
+        order, answer = await self._carry(request, self._gateway.commander.execute)
+        return reply({"text": f"Done: {order}.", "answer": answer})
+
+    async def _carry(self, request: web.Request, act: Callable[[Order, Actor], Answer]) -> tuple[Order, Answer]:
+        """The order of a request, and what the commander makes of it, on a thread of its own."""
         order = _order_of(await _json(request))
         visitor = self._visitor(request)
         actor = Actor("console", visitor.name or request.remote or "?", visitor.role)
@@ -120,14 +172,13 @@ class Routes:
             raise web.HTTPServiceUnavailable(text=f"{_ORDERS_MAX} orders wait for the engine. Try again.")
         self._orders += 1
         try:
-            carry_out = functools.partial(self._gateway.commander.execute, order, actor)
-            answer = await asyncio.get_running_loop().run_in_executor(self._hands, carry_out)
+            carry_out = functools.partial(act, order, actor)
+            return order, await asyncio.get_running_loop().run_in_executor(self._hands, carry_out)
         except OrderRefused as refusal:
             kind = web.HTTPForbidden if refusal.code in ("role", "not_allowed") else web.HTTPConflict
             raise kind(text=str(refusal)) from None
         finally:
             self._orders -= 1
-        return reply({"text": f"Done: {order}.", "answer": answer})
 
 
 def visitor_of(request: web.Request, access: Access) -> Visitor | None:
@@ -148,7 +199,7 @@ def _span(request: web.Request, key: str, most: int) -> tuple[int, int, int]:
         count = int(request.query.get(key, "1000"))
     except (KeyError, ValueError):
         raise web.HTTPBadRequest(text=f"start, end (ms since 1970) and {key} must be numbers.") from None
-    if not (math.isfinite(start) and math.isfinite(end) and abs(start) < 1e14 and abs(end) < 1e14) or count < 1:
+    if not (_is_moment(start) and _is_moment(end)) or count < 1:
         raise web.HTTPBadRequest(text=f"start, end (ms since 1970) and {key} must be finite, {key} at least 1.")
     return round(1e6 * start), round(1e6 * end), min(count, most)
 
@@ -171,10 +222,19 @@ async def _json(request: web.Request) -> dict[str, Any]:
 
 def _order_of(content: dict[str, Any]) -> Order:
     """An order with the parts that were sent; what they hold is for the commander to judge."""
-    known = {"action", "target", "value", "values"}
+    known = {"action", "target", "value", "values", "reason", "before"}
     more = sorted(set(content) - known)
     action, target, values = content.get("action", ""), content.get("target", ""), content.get("values", {})
-    if more or not isinstance(values, dict) or not all(isinstance(each, str) for each in (action, target)):
-        what = f"unknown: {', '.join(more[:5])}" if more else "action and target are texts, values is an object"
+    reason, before = content.get("reason", ""), content.get("before")
+    texts = all(isinstance(each, str) for each in (action, target, reason))
+    if more or not isinstance(values, dict) or not texts or not (before is None or _is_moment(before)):
+        kinds = "action, target and reason are texts, values is an object, before is a time in ms"
+        what = f"unknown: {', '.join(more[:5])}" if more else kinds
         raise web.HTTPBadRequest(text=f"The order is not understood ({what}). It has {', '.join(sorted(known))}.")
-    return Order(action, target, content.get("value"), values)
+    before_ns = None if before is None else round(1e6 * before)
+    return Order(action, target, content.get("value"), values, reason, before_ns)
+
+
+def _is_moment(value: Any) -> bool:
+    """Whether it is a time in ms since 1970."""
+    return type(value) in (int, float) and abs(value) < _MOMENT_MAX

@@ -22,6 +22,7 @@ from limberjack.bridge.console.assets import OPENMCT, THREE, installed_folder
 from limberjack.bridge.console.connections import CONNECTIONS_MAX, REQUEST_S, Crowd, http_log
 from limberjack.bridge.console.live import Live
 from limberjack.bridge.console.routes import Routes, visitor_of
+from limberjack.bridge.console.switches import Switches
 from limberjack.bridge.console.view import View
 from limberjack.bridge.errors import EndpointError
 from limberjack.bridge.telemetry.dictionary import Dictionary
@@ -81,7 +82,8 @@ class Console:
     def open(self, dictionary: Dictionary) -> None:
         """Bind and serve. Raises EndpointError when the address cannot be had."""
         hello = functools.partial(self._hello, dictionary)
-        live = Live(dictionary, self.settings.live_hz, hello, self.gateway.alarms, self.gateway.condition)
+        alarms = self.gateway.commander.desk.entries
+        live = Live(dictionary, self.settings.live_hz, hello, alarms, self.gateway.condition)
         routes = Routes(self.gateway, live, self.settings.access)
         crowd = Crowd()
         running = Running(self._application(live, routes, crowd), live, routes, crowd)
@@ -121,6 +123,7 @@ class Console:
         app.router.add_get("/view", _page("view.html"))
         routes.add_to(app)
         View(self.gateway.session()).add_to(app, live)
+        live.streams["switches"] = Switches(self.gateway).message
         app.router.add_static("/static", STATIC)
         for name, folder in self._folders.items():
             app.router.add_static(f"/{name}", folder)

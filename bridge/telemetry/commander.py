@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from limberjack.bridge.client import Client
 from limberjack.bridge.errors import BridgeError, Code, EngineLostError, EngineTimeoutError, RefusedError
-from limberjack.bridge.telemetry.orders import Actor, Order, OrderRefused, Rule, examine, permit
+from limberjack.bridge.telemetry.alarm_desk import AlarmDesk
+from limberjack.bridge.telemetry.orders import (
+    ALL_ALARMS,
+    OF_ALARMS,
+    Actor,
+    Order,
+    OrderRefused,
+    Rule,
+    examine,
+    permit,
+)
+from limberjack.bridge.telemetry.preview import Preview, preview
 from limberjack.bridge.telemetry.sample import printable
-from limberjack.bridge.telemetry.session import Session
+from limberjack.bridge.telemetry.session import CLOCK, Session
 from limberjack.engine.api.impact import Impact
 from limberjack.engine.common.errors import LimberjackError, SimulationError
 
 log = logging.getLogger("limberjack.gateway")
 
+Answer = TypeVar("Answer")
 EVERYTHING = (Rule(),)
-_ANSWER_S = 2.0  # longest wait for the engine, and for another order to be done
+ANSWER_S = 2.0  # longest wait for the engine, and for another order to be done
 _NOTICES_A_SECOND = 20  # of more orders, the others are counted
 
 
@@ -33,7 +46,7 @@ class Teller(Protocol):
 class Commander:
     """Carries out orders, one at a time. Usable from any thread; no call lasts longer than a few seconds.
 
-    rules : who may do what; empty: nobody anything
+    rules : who may do what; empty: nobody anything;  desk : what became of the alarms
     idle_s : after so long without an order the command lease is given up, so that others may command
     """
 
@@ -50,6 +63,7 @@ class Commander:
     ) -> None:
         self._endpoint, self._session, self._keys = endpoint, session, (keys, key_name)
         self._teller, self._rules, self._idle_s = _Bounded(tell), tuple(rules), idle_s
+        self.desk = AlarmDesk()
         self._lock = threading.Lock()
         self._client: Client | None = None
         self._holds, self._last, self._closed = False, 0.0, False
@@ -67,18 +81,28 @@ class Commander:
         """Check an order and let the engine carry it out. Returns what the engine answered; raises OrderRefused.
 
         parameter: {"value"}; attach, release, lock, unlock: {"energy_loss", "distance"}; fault, clear: {"active"};
-        reset: {"time"}; else empty
+        reset: {"time"}; acknowledge, shelve: as `AlarmDesk.carry_out`; else empty
         """
         self.check(order, actor)
         try:
-            answer = self._forward(order)
+            answer = self.desk.carry_out(order, actor) if order.action in OF_ALARMS else self._forward(order)
         except OrderRefused as refusal:
             self.refuse(order, actor, refusal)
             raise
         if order.action == "parameter":  # the engine's own word comes with its next heartbeat, and is asked for before
             self._session().mirror.set_parameters({order.target: answer["value"]})
-        self._teller.tell(0, f"{actor}: {order}.", "command", **_data(order, actor), **answer)
+        which = f": {', '.join(answer['alarms'])}" if order.target == ALL_ALARMS else ""
+        self._teller.tell(0, f"{actor}: {order}{which}.", "command", **_data(order, actor), **answer)
         return answer
+
+    def preview(self, order: Order, actor: Actor) -> Preview:
+        """What an order would change, by the engine's present state. OrderRefused, of which nobody else learns."""
+        examine(order, self._session())
+        permit(order, actor, self._rules)
+        if order.action in OF_ALARMS:
+            return Preview(())
+        with self._turn():
+            return self._answer(lambda: preview(order, self._session(), self._connected()))
 
     def refuse(self, what: Order | str, actor: Actor, refusal: OrderRefused) -> None:
         """Tell everybody of a refusal, also of what did not get so far as to be an order."""
@@ -101,7 +125,7 @@ class Commander:
     def close(self) -> None:
         """Give the lease up and end the connection; orders are refused from now on."""
         self._closed = True
-        if self._lock.acquire(timeout=2.0 * _ANSWER_S):
+        if self._lock.acquire(timeout=2.0 * ANSWER_S):
             try:
                 self._drop()
             finally:
@@ -110,26 +134,38 @@ class Commander:
     # ---- the engine
 
     def _forward(self, order: Order) -> dict[str, Any]:
-        if not self._lock.acquire(timeout=_ANSWER_S):
-            raise OrderRefused("busy", "the engine is still at an order given before. Try again.")
-        try:
-            answer = self._answer(order)
+        with self._turn():
+            if order.before_ns is not None and CLOCK.now() > order.before_ns:
+                raise OrderRefused("late", "the order came after its time limit. Look again, then send it again.")
+            try:
+                answer = self._answer(lambda: self._ask(order))
+            finally:
+                self._last = time.monotonic()
             self._holds = order.action != "give_up"
             return answer
+
+    @contextlib.contextmanager
+    def _turn(self) -> Iterator[None]:
+        """One at a time."""
+        if not self._lock.acquire(timeout=ANSWER_S):
+            raise OrderRefused("busy", "the engine is still at an order given before. Try again.")
+        try:
+            yield
         finally:
-            self._last = time.monotonic()
             self._lock.release()
 
-    def _answer(self, order: Order) -> dict[str, Any]:
+    def _answer(self, ask: Callable[[], Answer]) -> Answer:
         """What the engine answers; the refusal of an engine that was started again is no answer."""
         try:
             try:
-                return self._ask(order)
+                return ask()
             except RefusedError as error:
                 if error.code != Code.UNKNOWN_CLIENT:
                     raise
             self._drop()
-            return self._ask(order)
+            return ask()
+        except OrderRefused:
+            raise
         except RefusedError as error:
             raise OrderRefused(error.code, str(error)) from None
         except (EngineLostError, EngineTimeoutError) as error:
@@ -153,7 +189,7 @@ class Commander:
             self._drop()
         if self._client is None:
             keys, key_name = self._keys
-            options: dict[str, Any] = {"keys": keys, "key_name": key_name, "timeout_s": _ANSWER_S}
+            options: dict[str, Any] = {"keys": keys, "key_name": key_name, "timeout_s": ANSWER_S}
             self._client = Client(self._endpoint, name="gateway", **options)
         if self._client.describe().model_hash != self._session().description.model_hash:
             self._drop()
@@ -203,7 +239,8 @@ def _told(impact: Impact) -> dict[str, Any]:
 
 
 def _data(order: Order | str, actor: Actor) -> dict[str, Any]:
-    return {"who": str(actor), "order": str(order)}
+    action = order.action if isinstance(order, Order) else ""
+    return {"who": str(actor), "order": str(order), "action": action}
 
 
 class _Bounded:

@@ -158,6 +158,7 @@ class Gateway:
         """Another connection; outlets open again when it is to another model."""
         if not session.same:
             self._alarms = Alarms(session.dictionary)
+            self.commander.desk.clear()
             for feed in self._feeds:
                 feed.reopen(session.dictionary)
 
@@ -166,7 +167,9 @@ class Gateway:
         self._time = sample.time
         for feed in self._feeds:
             feed.offer_sample(sample)
-        for notice in self._alarms.look(sample):
+        told = self._alarms.look(sample)
+        self.commander.desk.take(self._alarms.active())
+        for notice in told:
             log.warning(notice.text)
             self.notice(notice)
 
@@ -183,6 +186,9 @@ class Gateway:
         stale = False
         while not self._stopping.wait(_WATCH_S):
             self.commander.look()
+            for id in self.commander.desk.look():
+                text = f"the alarm of {id} counts again: the time for which it was shelved is over."
+                self.tell(1, text, "alarm", id=id)
             stale = self._tell_stale(stale)
             for feed in self._feeds:
                 for severity, text in watches.setdefault(feed, _Watch()).look(feed, time.monotonic()):

@@ -25,7 +25,15 @@ ACTIONS = {
     "clear": "end the fault `target` of that scenario",
     "reset": "put the simulation back to its start",
     "give_up": "give the command lease to others",
+    "acknowledge": "take note of the alarm of the quantity `target`, of all where that is *",
+    "shelve": "set the alarm of the quantity `target` aside for `value` seconds, for a `reason`",
+    "unshelve": "let the alarm of the quantity `target` count again",
 }
+#: of ACTIONS, what the gateway carries out itself
+OF_ALARMS = ("acknowledge", "shelve", "unshelve")
+ALL_ALARMS = "*"  # target of acknowledge
+SHELVED_S = (1.0, 28800.0)  # shortest and longest time
+_LONGEST_REASON = 200
 ROLES = ("viewer", "operator")
 _WITHOUT_TARGET = ("reset", "give_up")
 _LONGEST_NAME = 200
@@ -47,13 +55,17 @@ class Actor:
 class Order:
     """One thing to do: an action of ACTIONS.
 
-    target : parameter, loop, hinge or fault;  value : of the parameter;  values : command name → value
+    target : parameter, loop, hinge, fault or quantity in alarm;  values : command name → value
+    value : of the parameter, or for how long, s;  reason : why an alarm is shelved
+    before_ns : ns since 1970, after which the order is not to be carried out any more
     """
 
     action: str
     target: str = ""
     value: float | None = None
     values: Mapping[str, float] = field(default_factory=dict)
+    reason: str = ""
+    before_ns: int | None = None
 
     def __str__(self) -> str:
         if self.action == "command":
@@ -61,6 +73,8 @@ class Order:
             text = "command " + ", ".join(shown) + (", …" if len(self.values) > len(shown) else "")
         else:
             tail = f" = {_short(self.value)}" if self.value is not None else ""
+            if self.action == "shelve":
+                tail = f" for {_short(self.value)} s: {self.reason!s:.{_LONGEST_REASON}}"
             text = f"{self.action!s:.40} {self.target!s:.80}".strip() + tail
         return printable(text)
 
@@ -68,8 +82,8 @@ class Order:
 class OrderRefused(BridgeError):
     """An order that is not carried out; `code` says why.
 
-    Of the gateway: "role", "not_allowed", "malformed", "unknown", "non_finite", "range", "busy", "lost"; of the engine:
-    its own codes (docs/reference/protocol.md), as "lease"
+    Of the gateway: "role", "not_allowed", "malformed", "unknown", "non_finite", "range", "busy", "lost", "late",
+    "state"; of the engine: its own codes (docs/reference/protocol.md), as "lease"
     """
 
     exit_code = ExitCode.FAILED
@@ -130,6 +144,8 @@ def examine(order: Order, session: Session) -> None:
             _finite(f"parameter {order.target}", order.value)
         elif order.action in ("fault", "clear"):
             arguments.index_of("fault", order.target, faults_of(session))
+        elif order.action in OF_ALARMS:
+            _examine_alarm(order, session)
         elif order.action not in ("reset", "give_up"):
             _examine_switch(order, session)
     except ArgumentError as error:
@@ -147,6 +163,22 @@ def _examine_command(order: Order, session: Session) -> None:
         if not known.low <= value <= known.high:
             text = f"command {name} cannot be {value:g} {known.unit}".rstrip()
             raise OrderRefused("range", f"{text}; the model allows {known.low:g} to {known.high:g}.")
+
+
+def _examine_alarm(order: Order, session: Session) -> None:
+    if not (order.action == "acknowledge" and order.target == ALL_ALARMS):
+        session.dictionary.place(order.target)
+    if order.action != "shelve":
+        return
+    _finite("the time of shelving", order.value)
+    shortest, longest = SHELVED_S
+    if not shortest <= (order.value or 0.0) <= longest:
+        text = f"an alarm cannot be shelved for {order.value:g} s; give {shortest:g} to {longest:g} s."
+        raise OrderRefused("range", text)
+    reason = order.reason
+    if not (isinstance(reason, str) and reason.strip() and reason.isprintable() and len(reason) <= _LONGEST_REASON):
+        text = f"shelving an alarm needs a reason: printable text of at most {_LONGEST_REASON} characters."
+        raise OrderRefused("malformed", text)
 
 
 def faults_of(session: Session) -> list[str]:

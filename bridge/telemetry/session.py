@@ -50,7 +50,8 @@ class Session:
             self.same = before is not None and to_bytes(before.system) == to_bytes(self.system)
             self.mirror: Mirror = before.mirror if before is not None and self.same else Mirror(self.system)
             self.dictionary: Dictionary = dictionary_of(self.mirror.simulation)
-            status = self.client.status()
+            self.status: dict[str, Any] = self.client.status()  # the newest map of a heartbeat
+            status = self.status
             self.parameters_set = int(status.get("parameters_set", 0))  # before they are read: none is missed
             self.read_parameters()
             wire = sum(len(names) for names in self.description.names.values())
@@ -70,6 +71,7 @@ class Session:
 
     def heartbeat(self, status: dict[str, Any], overrun_share: float) -> None:
         """Take over what a heartbeat tells. overrun_share : of the cycles of the last heartbeats"""
+        self.status = status
         self._health.read(status, overrun_share)
 
     def sample(self, state: State, sequence: int, unix_ns: int, gap: int) -> Sample:

@@ -26,6 +26,19 @@ from limberjack.engine.tables.reports import (
 )
 
 
+def out_of_reach(loop: Loop, distance: float) -> str:
+    """Why a loop whose frames are so far apart, m, cannot be closed."""
+    return (
+        f"loop '{loop.name}' is out of reach: its frames are {distance:.6g} m apart and it closes within "
+        f"{loop.reach:g} m. Bring them nearer, or give the loop more 'reach'."
+    )
+
+
+def so_already(name: str, closed: bool) -> str:
+    """Why a loop is neither closed nor released."""
+    return f"loop '{name}' is {'closed' if closed else 'open'} already."
+
+
 class Topology:
     """The loops of a simulation by name: whether they are closed, and how to change that."""
 
@@ -57,14 +70,11 @@ class Topology:
                 "'switchable: true' at the loop."
             )
         if close == self.closed(name) and close == self._told(place):
-            raise ArgumentError(f"loop '{name}' is {'closed' if close else 'open'} already.")
+            raise ArgumentError(so_already(name, close))
         entries().switch_loop(*self._model, place, close, report)
         loop = self._simulation.system.loops[place]
         if report[RP_STATUS] == SWITCH_FAR:
-            raise ArgumentError(
-                f"loop '{name}' is out of reach: its frames are {report[RP_DISTANCE]:.6g} m apart and it closes within "
-                f"{loop.reach:g} m. Bring them nearer, or give the loop more 'reach'."
-            )
+            raise ArgumentError(out_of_reach(loop, report[RP_DISTANCE]))
         return Impact(
             name,
             self._simulation.time,

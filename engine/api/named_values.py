@@ -67,7 +67,13 @@ class Parameters(MutableMapping[str, float]):
         return float(self._simulation.plant.floats[self._place(name)])
 
     def __setitem__(self, name: str, value: float) -> None:
-        place = self._place(name)
+        number = self.check(name, value)
+        self._loaded.setdefault(name, self[name])
+        self._write({name: number})
+
+    def check(self, name: str, value: float) -> float:
+        """The value as this parameter can have it. ArgumentError if there is none, or it cannot."""
+        self._place(name)
         number, allowed = self._number(name, value), self._known[name]
         word = name.rsplit(".", 1)[1]
         if allowed.most is not None and not (number == int(number) and 0.0 <= number <= allowed.most):
@@ -78,8 +84,7 @@ class Parameters(MutableMapping[str, float]):
             self._check_limit(name, word, number)
         if allowed.positive and number <= 0.0:
             raise ArgumentError(f"parameter '{name}' must be positive; got {number:g}.")
-        self._loaded.setdefault(name, float(self._simulation.plant.floats[place]))
-        self._write({name: number})
+        return number
 
     def restore(self) -> dict[str, float]:
         """Give every parameter the value that it was loaded with; returns those that were set since, by name."""

@@ -1,41 +1,54 @@
-// What is in alarm now: a list, and an indicator that is red when something is critical.
+// Alarms as operators have them: a list to acknowledge and shelve from, and an indicator at the top.
 
+import { AlarmDesk } from './alarm_desk.js';
+import { Siren } from './alarm_sound.js';
 import { formatNumber } from './telemetry.js';
-import { addView, make, present } from './view.js';
+import { addView, clockTime, make, present } from './view.js';
 
-const NAMES = ['', 'warning', 'critical'];
+const NAMES = ['normal again', 'warning', 'critical'];
 const FOLLOWED_MOST = 100; // of more alarms at once the others show the value at which they began
-const COLUMNS = ['Quantity', 'Value', 'Limits', 'Since'];
+const COLUMNS = ['Quantity', 'Value', 'Limits', 'Since', 'State'];
 
 export function installAlarms(openmct, link, objects) {
-  let active = [];
+  let entries = [];
   const points = new Map(Object.values(objects).map((object) => [object.quantity, object]));
   const shown = new Set();
+  const siren = new Siren();
   const indicator = openmct.indicators.simpleIndicator();
   openmct.indicators.add(indicator);
+  const show = () => {
+    indicate(indicator, entries, link.condition.current);
+    siren.follow(entries, link.condition.current);
+    shown.forEach((draw) => draw());
+  };
   const update = (alarms) => {
-    active = [...alarms].sort((a, b) => b.severity - a.severity || a.id.localeCompare(b.id));
-    indicate(indicator, active, link.condition.current);
-    shown.forEach((show) => show());
+    entries = [...alarms].sort((a, b) => b.severity - a.severity || b.worst - a.worst || a.id.localeCompare(b.id));
+    show();
   };
   link.on('hello', (hello) => update(hello.alarms));
   link.on('alarms', (message) => update(message.alarms));
-  link.on('condition', ({ current }) => indicate(indicator, active, current));
+  let before = '';
+  link.on('condition', ({ current, state }) => {
+    if (before === `${current} ${state}`) return;
+    before = `${current} ${state}`;
+    show();
+  });
   const build = (element) => {
+    const desk = new AlarmDesk(openmct, link);
     const list = make('div', { className: 'lj-alarms' });
     element.append(list);
     let ends = [];
-    const show = () => {
-      const before = ends;
-      ends = active.slice(0, FOLLOWED_MOST).map(({ id }) => link.subscribe(id, () => {}));
-      before.forEach((end) => end());
-      list.replaceChildren(...rows(active, points));
+    const draw = () => {
+      const old = ends;
+      ends = entries.slice(0, FOLLOWED_MOST).map(({ id }) => link.subscribe(id, () => {}));
+      old.forEach((end) => end());
+      list.replaceChildren(bar(desk, siren, entries), desk.told, ...content(desk, link, entries, points));
     };
     const values = setInterval(() => refresh(list, link), 500);
-    shown.add(show);
-    show();
+    shown.add(draw);
+    draw();
     return () => {
-      shown.delete(show);
+      shown.delete(draw);
       clearInterval(values);
       ends.forEach((end) => end());
     };
@@ -44,41 +57,92 @@ export function installAlarms(openmct, link, objects) {
 }
 
 /** current: whether the alarms are of now; of an engine that is not heard nobody knows them. */
-function indicate(indicator, active, current) {
-  const counts = [2, 1].map((severity) => active.filter((alarm) => alarm.severity === severity).length);
-  const [critical, warning] = counts;
+function indicate(indicator, entries, current) {
+  const active = entries.filter((entry) => entry.severity > 0 && !entry.shelved);
+  const [critical, warning] = [2, 1].map((severity) => active.filter((entry) => entry.severity === severity).length);
+  const waiting = entries.filter((entry) => entry.waits).length;
   const words = [critical && `${critical} critical`, warning && `${warning} warning`].filter(Boolean);
   const told = words.join(', ') || 'no alarms';
-  indicator.text(current ? told : `alarms unknown (${told} before)`);
-  indicator.description(active.map((alarm) => `${NAMES[alarm.severity]}: ${alarm.id}`).join('\n') || 'All within limits');
+  const rest = waiting ? `, ${waiting} unacknowledged` : '';
+  indicator.text(current ? `${told}${rest}` : `alarms unknown (${told} before)`);
+  indicator.description(entries.map((entry) => `${NAMES[entry.severity]}: ${entry.id}`).join('\n') || 'All within limits');
   indicator.iconClass('icon-bell');
   indicator.statusClass(!current ? 's-status-off' : critical ? 's-status-error' : warning ? 's-status-caution' : 's-status-on');
-  indicator.element.dataset.alarms = String(active.length);
-  indicator.element.dataset.severity = !current ? 'old' : critical ? 'critical' : warning ? 'warning' : '';
+  const { dataset } = indicator.element;
+  dataset.alarms = String(active.length);
+  dataset.waiting = String(waiting);
+  dataset.severity = !current ? 'old' : critical ? 'critical' : warning ? 'warning' : '';
 }
 
-function rows(active, points) {
-  if (active.length === 0) {
-    return [make('p', { className: 'lj-quiet', textContent: 'No alarms: all quantities are within their limits.' })];
+/** What concerns all alarms: acknowledge them, sound, history. */
+function bar(desk, siren, entries) {
+  const all = desk.button('Acknowledge all', () => desk.acknowledge('*'), 'acknowledge all alarms');
+  all.disabled ||= !entries.some((entry) => entry.waits);
+  const sound = make('button', { className: 'c-button lj-sound' });
+  const say = () => {
+    sound.textContent = siren.on ? 'Sound on' : 'Sound off';
+    sound.setAttribute('aria-pressed', String(siren.on));
+  };
+  sound.onclick = () => siren.switch() || say();
+  sound.title = 'A tone for every new alarm, again every 5 s while a critical one is not acknowledged';
+  say();
+  const history = make('a', { href: '#/browse/limberjack:root/limberjack:duty', textContent: 'History' });
+  return make('p', { className: 'lj-line' }, all, sound, history);
+}
+
+function content(desk, link, entries, points) {
+  const [listed, shelved] = [false, true].map((set) => entries.filter((entry) => Boolean(entry.shelved) === set));
+  const parts = [];
+  const { current, heard } = link.condition;
+  if (!current) {
+    const rest = listed.length === 0 ? 'Before that there were none.' : 'Before that:';
+    parts.push(quiet(`Alarms are unknown since ${clockTime(heard)} UTC. ${rest}`));
+  } else if (listed.length === 0) {
+    parts.push(quiet('No alarms: all quantities are within their limits.'));
   }
-  const head = make('tr', {}, ...COLUMNS.map((textContent) => make('th', { textContent })));
-  const body = active.map((alarm) => row(alarm, points.get(alarm.id)));
-  return [make('table', { className: 'lj-table' }, make('thead', {}, head), make('tbody', {}, ...body))];
+  if (listed.length > 0) parts.push(table(COLUMNS, listed.map((entry) => row(desk, entry, points.get(entry.id)))));
+  if (shelved.length > 0) parts.push(make('h3', { textContent: 'Shelved' }), table([], shelved.map((entry) => shelf(desk, entry))));
+  return parts;
 }
 
-function row(alarm, object) {
-  const name = NAMES[alarm.severity];
+function quiet(textContent) {
+  return make('p', { className: 'lj-quiet', textContent });
+}
+
+function table(columns, rows) {
+  const head = make('tr', {}, ...columns.map((textContent) => make('th', { textContent })));
+  return make('table', { className: 'lj-table' }, make('thead', {}, head), make('tbody', {}, ...rows));
+}
+
+function row(desk, entry, object) {
   const unit = object?.telemetry.values[0].unit ?? '';
-  const range = object?.alarms[name] ?? {};
+  const range = object?.alarms[NAMES[entry.severity || entry.worst]] ?? {};
   const limits = [range.low ?? '−∞', range.high ?? '∞'].map((each) => (typeof each === 'number' ? formatNumber(each) : each));
-  const value = make('td', { textContent: `${formatNumber(alarm.value)} ${unit}` });
-  value.dataset.id = alarm.id;
+  const value = make('td', { textContent: `${formatNumber(entry.value)} ${unit}` });
+  value.dataset.id = entry.id;
   value.dataset.unit = unit;
-  const since = new Date(alarm.utc).toISOString().slice(11, 19);
-  const cells = [alarm.id, value, limits.join(' … '), since].map((cell) =>
-    cell instanceof Node ? cell : make('td', { textContent: cell })
-  );
-  return make('tr', { className: `lj-${name}` }, ...cells);
+  const since = make('td', { textContent: clockTime(entry.utc), title: 'since, UTC' });
+  const state = make('td', { className: 'lj-state' }, make('span', { textContent: stateOf(entry) }), ...desk.buttons(entry));
+  const cells = [make('th', { textContent: entry.id }), value, make('td', { textContent: limits.join(' … ') }), since, state];
+  return make('tr', { className: classOf(entry) }, ...cells);
+}
+
+function classOf({ severity, waits }) {
+  if (severity === 0) return 'lj-gone';
+  return `lj-${NAMES[severity]}${waits ? '' : ' lj-acknowledged'}`;
+}
+
+function stateOf({ severity, worst, acknowledged }) {
+  if (severity === 0) return `normal again, was ${NAMES[worst]}`;
+  return acknowledged ? `acknowledged by ${acknowledged.who}, ${clockTime(acknowledged.utc)}` : NAMES[severity];
+}
+
+function shelf(desk, entry) {
+  const { who, utc, reason } = entry.shelved;
+  const said = `until ${clockTime(utc)} UTC, by ${who}: ${reason}`;
+  const state = make('td', { className: 'lj-state' }, make('span', { textContent: said }), ...desk.buttons(entry));
+  const now = make('td', { textContent: NAMES[entry.severity].replace(' again', '') });
+  return make('tr', { className: 'lj-shelved' }, make('th', { textContent: entry.id }), now, state);
 }
 
 /** Newest values. */

@@ -1,15 +1,18 @@
-// The command panel: every order is confirmed before it is sent, and answered in words.
+// The command panel: every order is looked at and confirmed before it is sent, and answered in words.
 
+import { askOrder, rangeText } from './command_dialog.js';
 import { get, post } from './link.js';
 import { formatNumber } from './telemetry.js';
 import { addView, make } from './view.js';
 
 const FEW = 12; // commands that are found at a glance
+let watching = 0; // panels that show states of switches
 
 /** panel : {commands: [{name, group, unit, low, high, more}], loops, locks, faults, parameters}, of /api/panel */
 export function installCommands(openmct, link, panel) {
   addView(openmct, 'limberjack.commands', 'Commands', 'icon-command', (element) => {
     const desk = new Desk(openmct, link);
+    if (panel.loops.length + panel.locks.length + panel.faults.length > 0) desk.watch();
     const parts = [drives(desk, panel), switches(desk, panel), faults(desk, panel), parameters(desk, panel), engine(desk)];
     const root = make('div', { className: 'lj-commands' }, desk.told, ...parts.filter(Boolean));
     element.append(root);
@@ -24,6 +27,7 @@ class Desk {
     this.openmct = openmct;
     this.link = link;
     this.ends = [];
+    this.states = new Map(); // name → the cell that shows the state of that loop, lock or fault
     this.told = make('p', { className: 'lj-told', role: 'status' });
   }
 
@@ -46,6 +50,29 @@ class Desk {
     allow();
   }
 
+  /** States of loops, locks and faults, as the gateway words them. */
+  watch() {
+    watching += 1;
+    const want = (on) => this.link.send({ kind: 'stream', name: 'switches', on });
+    const show = ({ loops, faults }) =>
+      Object.entries({ ...loops, ...faults }).forEach(([name, text]) => {
+        const cell = this.states.get(name);
+        if (cell && cell.textContent !== text) cell.textContent = text;
+      });
+    this.ends.push(this.link.on('switches', show), this.link.on('hello', () => want(true)));
+    this.ends.push(() => {
+      watching -= 1;
+      if (watching === 0) want(false);
+    });
+  }
+
+  /** A cell for the state of a loop, lock or fault. */
+  state(name) {
+    const cell = make('td', { className: 'lj-switch', textContent: '–' });
+    this.states.set(name, cell);
+    return cell;
+  }
+
   close() {
     this.ends.forEach((end) => end());
   }
@@ -55,19 +82,12 @@ class Desk {
     this.told.textContent = text;
   }
 
-  /** Ask, send, tell. done() follows a success. */
+  /** Show what it would do, ask, send, tell. done() follows a success. */
   order(question, order, done = () => {}) {
-    const dialog = this.openmct.overlays.dialog({
-      iconClass: 'alert',
-      message: question,
-      buttons: [
-        { label: 'Send', emphasis: true, callback: () => dialog.dismiss() || this.send(question, order, done) },
-        { label: 'Cancel', callback: () => dialog.dismiss() }
-      ]
-    });
+    askOrder(this.openmct, this.link, question, order, (before) => this.send({ ...order, before }, done));
   }
 
-  async send(question, order, done) {
+  async send(order, done) {
     const { condition } = this.link; // it may be another since the question
     if (!condition.current) return this.say('critical', `Not sent: ${what(condition)}.`);
     this.say('quiet', 'Sent; waiting for the engine…');
@@ -171,10 +191,6 @@ function driveRow(desk, command, inputs) {
   );
 }
 
-function rangeText({ low, high }) {
-  return low === null && high === null ? '' : `${low === null ? '−∞' : formatNumber(low)} … ${high === null ? '∞' : formatNumber(high)}`;
-}
-
 function sendEntered(desk, commands, inputs) {
   const one = commands.length === 1;
   const entered = commands.filter(({ name }) => one || inputs.get(name).value.trim() !== '');
@@ -193,19 +209,17 @@ function sendEntered(desk, commands, inputs) {
 
 function switches(desk, { loops, locks }) {
   const rows = [
-    ...loops.map((name) => switchRow(desk, name, `command.${name}.closed`, [['attach', 'Attach'], ['release', 'Release']])),
-    ...locks.map(({ hinge, loop }) =>
-      switchRow(desk, hinge, `command.${loop}.closed`, [['lock', 'Lock'], ['unlock', 'Unlock']])
-    )
+    ...loops.map((name) => switchRow(desk, name, name, [['attach', 'Attach'], ['release', 'Release']])),
+    ...locks.map(({ hinge, loop }) => switchRow(desk, hinge, loop, [['lock', 'Lock'], ['unlock', 'Unlock']]))
   ];
   return rows.length === 0 ? null : section('Loops and locks', make('table', { className: 'lj-table' }, ...rows));
 }
 
-function switchRow(desk, name, id, actions) {
+function switchRow(desk, name, loop, actions) {
   const buttons = actions.map(([action, label]) =>
     desk.button(label, () => desk.order(`${label} ${name}?`, { action, target: name }))
   );
-  return make('tr', {}, make('th', { textContent: name }), desk.shown(id), make('td', {}, ...buttons));
+  return make('tr', {}, make('th', { textContent: name, title: name }), desk.state(loop), make('td', {}, ...buttons));
 }
 
 /** Faults of the scenario, where the engine is a test bench. */
@@ -213,7 +227,7 @@ function faults(desk, { faults }) {
   const rows = faults.map((target) => {
     const begin = desk.button('Begin', () => desk.order(`Begin fault ${target}?`, { action: 'fault', target }));
     const end = desk.button('End', () => desk.order(`End fault ${target}?`, { action: 'clear', target }));
-    return make('tr', {}, make('th', { textContent: target, title: target }), make('td', {}, begin, end));
+    return make('tr', {}, make('th', { textContent: target, title: target }), desk.state(target), make('td', {}, begin, end));
   });
   return rows.length === 0 ? null : section('Faults of the bench', make('table', { className: 'lj-table' }, ...rows));
 }

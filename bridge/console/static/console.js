@@ -5,6 +5,7 @@ import { installAttitude } from './attitude.js';
 import { installCommands } from './commands.js';
 import { get, Link } from './link.js';
 import { installLog } from './log.js';
+import { installHistories } from './order_history.js';
 import { installStatus } from './status.js';
 import { installTelemetry } from './telemetry.js';
 
@@ -57,6 +58,7 @@ async function main() {
   installAlarms(openmct, link, objects);
   installAttitude(openmct, link);
   installLog(openmct, link);
+  installHistories(openmct, link);
   installCommands(openmct, link, panel);
   if (location.hash.length < 3) {
     location.replace(`${OVERVIEW}?hideTree=true&hideInspector=true`);

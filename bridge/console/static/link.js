@@ -36,13 +36,15 @@ async function read(reply) {
 
 /**
  * Live telemetry. `on(kind, callback)` for messages by kind, and for "state": "connected" or "lost".
- * condition: {state, text, current} of the engine as the gateway tells it, or what is known without the gateway
+ * condition: {state, text, current, heard} of the engine as the gateway tells it, or what is known without the gateway;
+ * heard: when the engine's newest message came, ms since 1970
  */
 export class Link {
   constructor() {
     this.hello = null;
     this.state = 'connecting';
-    this.condition = LOST;
+    this.condition = { ...LOST, heard: Date.now() };
+    this.heard = Date.now(); // when the newest message came, by the server's clock
     this.offsetMs = -Infinity; // the server's clock less the time since the page began, which nobody sets
     this.newest = new Map(); // id → newest datum
     this.reached = new Map(); // id → newest time up to which something was fetched or came
@@ -121,14 +123,14 @@ export class Link {
     this.silentS += 1;
     if (this.socket.readyState !== WebSocket.OPEN) return;
     if (this.silentS > SILENT_S) this.socket.close();
-    else if (this.silentS > STALE_S) this.judge(SILENT);
+    else if (this.silentS > STALE_S) this.judge({ ...SILENT, heard: this.heard });
   }
 
   lose() {
     if (this.state !== 'lost') {
       this.state = 'lost';
       this.tell('state', 'lost');
-      this.judge(LOST);
+      this.judge({ ...LOST, heard: this.heard });
     }
     this.held = null;
     setTimeout(() => this.connect(), this.pauseMs);
@@ -141,6 +143,7 @@ export class Link {
       // whatever comes was sent before: the least late message tells the server's clock best
       this.offsetMs = Math.max(this.offsetMs - DRIFT_MS, message.utc - performance.now());
     }
+    this.heard = this.now();
     // the server sends no more than the page can take; what waits comes with the next message
     if (message.kind === 'samples') this.send({ kind: 'seen' });
     if (message.kind === 'condition') {

@@ -40,6 +40,11 @@ export function present(openmct, link, build) {
   };
 }
 
+/** "14:03:12" of ms since 1970, UTC. */
+export function clockTime(utc) {
+  return new Date(utc).toISOString().slice(11, 19);
+}
+
 /** An element with attributes (or properties) and children. */
 export function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);

@@ -12,9 +12,10 @@ import numpy as np
 
 from limberjack.bridge.telemetry.dictionary import Dictionary
 from limberjack.bridge.telemetry.history.encoding import LAST, MAXIMUM, MINIMUM, Points, empty, joined, single
-from limberjack.bridge.telemetry.history.store import HistoryError, Store
+from limberjack.bridge.telemetry.history.store import SOURCES, HistoryError, Store
 from limberjack.bridge.telemetry.sample import Notice, Sample
 from limberjack.engine.common import arguments
+from limberjack.engine.common.errors import ArgumentError
 from limberjack.scratch import Scratch
 
 log = logging.getLogger("limberjack.gateway")
@@ -23,7 +24,8 @@ _ROWS = 256  # samples in a block of the first tier
 _FLUSH_NS = 1_000_000_000  # longest time of samples that are only in memory
 _READ_POINTS = 300_000  # points that one question reads at most; where there are more, the next tier answers
 _MOST_IDS, _MOST_POINTS = 64, 100_000
-_NOTICES = 100_000
+_NOTICES = 100_000  # kept of orders, and of all others
+_LONGEST_SEARCH = 200  # characters
 
 
 @dataclass(frozen=True)
@@ -231,10 +233,19 @@ class History:
         own = Points(pending.unix_ns, pending.gap, pending.values[at : at + 1])
         return _binned(joined([own, fresh]), self._tiers[k])
 
-    def notices(self, start_ns: int, end_ns: int, most: int = 1000) -> list[Notice]:
-        """The newest notices between two times, oldest first. Raises HistoryError."""
+    def notices(
+        self, start_ns: int, end_ns: int, most: int = 1000, *, what: str = "all", search: str = ""
+    ) -> list[Notice]:
+        """The newest notices between two times, oldest first. Raises HistoryError, ArgumentError.
+
+        what, search : as for `Store.notices`
+        """
         start_ns, end_ns = _time("start_ns", start_ns), _time("end_ns", end_ns)
-        return self._opened().notices(start_ns, end_ns, arguments.count("most", most, 1, _NOTICES))
+        arguments.index_of("kind of notices", what, SOURCES)
+        if len(search) > _LONGEST_SEARCH:
+            raise ArgumentError(f"search has {len(search)} characters; give at most {_LONGEST_SEARCH}.")
+        most = arguments.count("most", most, 1, _NOTICES)
+        return self._opened().notices(start_ns, end_ns, most, what, search)
 
 
 def _time(name: str, value: int) -> int:

@@ -14,12 +14,14 @@ from limberjack.bridge.errors import BridgeError
 from limberjack.bridge.file_lock import hold
 from limberjack.bridge.telemetry.dictionary import Dictionary
 from limberjack.bridge.telemetry.history.encoding import Points, column_size, head_size, pack, unpack
+from limberjack.bridge.telemetry.orders import OF_ALARMS
 from limberjack.bridge.telemetry.sample import Notice
 from limberjack.engine.common.errors import ExitCode
 
 _FORM = 1  # of the tables; another one is refused
 _BUSY_S = 5.0
 _OF_THE_MACHINE = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM)
+_ESCAPE = "!"
 _LONGEST_TEXT = 4000  # characters of a notice's text, and of its data
 _TABLES = """
 CREATE TABLE IF NOT EXISTS dictionary (id INTEGER PRIMARY KEY, model TEXT, hash TEXT, ids TEXT, UNIQUE (hash, ids));
@@ -29,7 +31,22 @@ CREATE INDEX IF NOT EXISTS block_time ON block (tier, first, last, dictionary, c
 CREATE TABLE IF NOT EXISTS notice (id INTEGER PRIMARY KEY, unix_ns INTEGER, time REAL, kind TEXT, severity INTEGER,
     text TEXT, data TEXT);
 CREATE INDEX IF NOT EXISTS notice_time ON notice (unix_ns);
+CREATE TABLE IF NOT EXISTS order_notice (id INTEGER PRIMARY KEY, unix_ns INTEGER, time REAL, kind TEXT,
+    severity INTEGER, text TEXT, data TEXT);
+CREATE INDEX IF NOT EXISTS order_time ON order_notice (unix_ns);
 """
+_FIELDS = "unix_ns, time, kind, severity, text, data"
+#: kinds of notices about orders, which have a table, and so a bound, of their own: no flood of alarms drives them out
+_OF_ORDERS = ("command", "refused")
+_ORDERS = f"SELECT id, {_FIELDS} FROM order_notice"
+_ALARM_ORDERS = ", ".join(f"'{action}'" for action in OF_ALARMS)
+#: what may be asked for → where it stands
+SOURCES = {
+    "all": f"SELECT id, {_FIELDS} FROM notice UNION ALL {_ORDERS}",
+    "orders": _ORDERS,
+    "alarms": f"SELECT id, {_FIELDS} FROM notice WHERE kind = 'alarm' UNION ALL {_ORDERS} "
+    f"WHERE json_valid(data) AND json_extract(data, '$.action') IN ({_ALARM_ORDERS})",
+}
 
 
 class HistoryError(BridgeError, ValueError):
@@ -73,6 +90,11 @@ class Store:
         ):
             self._writer.execute(f"PRAGMA {text}")
         self._writer.executescript(_TABLES)
+        kinds = ", ".join(f"'{kind}'" for kind in _OF_ORDERS)
+        self._writer.executescript(  # files of before had one table
+            f"BEGIN; INSERT INTO order_notice ({_FIELDS}) SELECT {_FIELDS} FROM notice WHERE kind IN ({kinds}); "
+            f"DELETE FROM notice WHERE kind IN ({kinds}); COMMIT;"
+        )
 
     @contextlib.contextmanager
     def _explained(self) -> Iterator[None]:
@@ -118,13 +140,13 @@ class Store:
         self._writer.execute(text, row)
 
     def write_notice(self, notice: Notice, most: int) -> None:
-        """Add a notice; the oldest beyond so many are deleted. Within a transaction."""
+        """Add a notice; of those of orders, and of all others, the oldest beyond so many go. Within a transaction."""
         data = json.dumps(notice.data, default=str)
         data = data if len(data) <= _LONGEST_TEXT else "{}"
         row = (notice.unix_ns, notice.time, notice.kind, notice.severity, notice.text[:_LONGEST_TEXT], data)
-        text = "INSERT INTO notice (unix_ns, time, kind, severity, text, data) VALUES (?, ?, ?, ?, ?, ?)"
-        newest = self._writer.execute(text, row).lastrowid or 0
-        self._writer.execute("DELETE FROM notice WHERE id <= ?", (newest - most,))
+        table = "order_notice" if notice.kind in _OF_ORDERS else "notice"
+        newest = self._writer.execute(f"INSERT INTO {table} ({_FIELDS}) VALUES (?, ?, ?, ?, ?, ?)", row).lastrowid or 0
+        self._writer.execute(f"DELETE FROM {table} WHERE id <= ?", (newest - most,))
 
     def trim(self, tier: int, most_bytes: int, oldest_ns: int) -> None:
         """Delete the oldest blocks beyond a size, and those that ended before a time. Within a transaction."""
@@ -186,13 +208,20 @@ class Store:
             columns = [data[at : at + width] for at in range(head, len(data), width)]
             yield dictionary, unpack(data[:head], columns, True)
 
-    def notices(self, start_ns: int, end_ns: int, most: int) -> list[Notice]:
-        """The newest notices of a time, oldest first."""
+    def notices(self, start_ns: int, end_ns: int, most: int, what: str = "all", search: str = "") -> list[Notice]:
+        """The newest notices of a time, oldest first.
+
+        what : "all", "orders" carried out and refused, or "alarms" and what became of them
+        search : words that all stand in the text, in capitals or not
+        """
+        wanted = [f"%{_escaped(word)}%" for word in search.split()]
         text = (
-            "SELECT kind, severity, text, time, unix_ns, data FROM notice WHERE unix_ns >= ? AND unix_ns < ? "
+            f"SELECT kind, severity, text, time, unix_ns, data FROM ({SOURCES[what]}) "
+            f"WHERE unix_ns >= ? AND unix_ns < ?{' AND text LIKE ? ESCAPE ?' * len(wanted)} "
             "ORDER BY unix_ns DESC, id DESC LIMIT ?"
         )
-        rows = list(self._rows(text, (start_ns, end_ns, most)))
+        words = [value for word in wanted for value in (word, _ESCAPE)]
+        rows = list(self._rows(text, (start_ns, end_ns, *words, most)))
         return [
             Notice(kind, severity, told, time, unix_ns, json.loads(data))
             for kind, severity, told, time, unix_ns, data in reversed(rows)
@@ -210,6 +239,11 @@ class Store:
             self._writer.close()
         with contextlib.suppress(OSError):
             os.close(self._lock_file)
+
+
+def _escaped(word: str) -> str:
+    """A word for LIKE that stands for itself."""
+    return "".join(f"{_ESCAPE}{each}" if each in f"%_{_ESCAPE}" else each for each in word)
 
 
 def _take(path: Path) -> int:

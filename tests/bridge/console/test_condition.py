@@ -115,6 +115,7 @@ def test_an_order_that_was_asked_before_the_engine_went_is_not_sent(page, engine
     page.type(field, "0.3")
     page.click("document.querySelector('button[data-command=shoulder_yaw]')")
     page.wait("document.querySelector('.c-overlay')?.textContent.includes('shoulder_yaw = 0.3')")
+    page.wait("document.querySelector('.lj-preview table')")
     engine.kill()
     page.wait(f"{STATE} === 'gone'")
     page.ask(

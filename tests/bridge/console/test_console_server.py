@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import csv
 import dataclasses
+import io
 import itertools
 import json
 import math
 import re
 import threading
 import time
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,9 +23,11 @@ from limberjack.bridge.console.web_server import Console, Settings
 from limberjack.bridge.errors import EndpointError
 from limberjack.bridge.telemetry.dictionary import Dictionary, Quantity
 from limberjack.bridge.telemetry.history.store import HistoryError
+from limberjack.bridge.telemetry.orders import Actor, Order, OrderRefused
 from limberjack.bridge.telemetry.sample import Notice, Sample
 from limberjack.cli import main
 from limberjack.engine.model.alarms import Alarm, Bounds
+from tests.bridge.console.asking import Ear
 from tests.bridge.console.conftest import OPERATOR, TOKENS, VIEWER
 from tests.bridge.telemetry.engines import until
 
@@ -124,7 +130,7 @@ def test_orders(bench):
     [
         (b"{", 400, "not JSON"),
         ([], 400, "not a JSON object"),
-        ({"action": 5}, 400, "action and target are texts"),
+        ({"action": 5}, 400, "action, target and reason are texts"),
         ({"action": "command", "vales": {}}, 400, "unknown: vales"),
         ({"action": "command", "values": {"elbow": None}}, 409, "needs a number"),
         (b'{"action": "command", "values": {"elbow": NaN}}', 409, "finite"),
@@ -177,17 +183,76 @@ def test_tokens_and_roles(serve, dock):
         assert any("may only look" in text for text in texts)
 
 
+def hear_alarm(ear: Ear, fits: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
+    """The alarm of the elbow once it fits, empty where there is none. An engine that is late has others."""
+    while True:
+        found = {each["id"]: each for each in ear.hear("alarms")["alarms"]}.get("command.elbow", {})
+        if fits(found):
+            return found
+
+
 def test_alarms_are_told(serve, dock):
     limit = Alarm("command.elbow", critical=Bounds(-0.5, 0.5))
     with serve(dataclasses.replace(dock, alarms=(limit,)), rate_hz=100.0) as bench, bench.ask.live() as ear:
         assert ear.hear("hello")["alarms"] == []
         bench.ask.json("/api/order", {"action": "command", "values": {"elbow": 0.75}})
-        (alarm,) = ear.hear("alarms")["alarms"]
-        assert (alarm["id"], alarm["severity"], alarm["value"]) == ("command.elbow", 2, 0.75)
+        alarm = hear_alarm(ear, lambda each: each and each["severity"] == 2)
+        assert (alarm["value"], alarm["waits"], alarm["acknowledged"]) == (0.75, True, None)
         with bench.ask.live() as late:
-            assert late.hear("hello")["alarms"] == [alarm]
+            assert alarm in late.hear("hello")["alarms"]
+            order = {"action": "shelve", "target": "command.elbow", "value": 60, "reason": "a test"}
+            bench.ask.json("/api/order", order)
+            for each in (ear, late):
+                assert hear_alarm(each, lambda alarm: alarm["shelved"])["shelved"]["reason"] == "a test"
+            bench.ask.json("/api/order", {"action": "unshelve", "target": "command.elbow"})
+            bench.ask.json("/api/order", {"action": "acknowledge", "target": "*"})
+            for each in (ear, late):
+                alarm = hear_alarm(each, lambda alarm: alarm["acknowledged"])
+                assert (alarm["acknowledged"]["who"], alarm["shelved"]) == ("console/127.0.0.1", None)
         bench.ask.json("/api/order", {"action": "command", "values": {"elbow": 0.25}})
-        assert ear.hear("alarms")["alarms"] == []
+        hear_alarm(ear, lambda alarm: not alarm)
+        end = 1e3 * time.time() + 1e6
+        told = bench.ask.json(f"/api/alarms?start=0&end={end}")["notices"]
+        texts = [each["text"].split(":")[1] for each in told if each["what"] == "command"]
+        assert texts == [" shelve command.elbow for 60 s", " unshelve command.elbow.", " acknowledge *"]
+
+
+def test_orders_can_be_asked_for_and_saved(bench):
+    """Names of clients are no formulas to the program that opens the file."""
+    who = Actor("console", '=cmd|"/c calc"!A1', "viewer")
+    with pytest.raises(OrderRefused):
+        bench.gateway.commander.execute(Order("reset"), who)
+    bench.gateway.commander.warn("=1+1")
+    span = f"start=0&end={1e3 * time.time() + 1e6}"
+    until(lambda: "=1+1" in bench.ask(f"/api/orders.csv?{span}")[1], "the history has not got it")
+    row = bench.ask.json(f"/api/orders?{span}&search=calc")["orders"][-1]
+    assert (row["who"], row["order"], row["result"]) == (str(who), "reset", "role")
+    status, text, headers = bench.ask(f"/api/orders.csv?{span}")
+    assert (status, headers["Content-Type"]) == (200, "text/csv; charset=utf-8")
+    rows = list(csv.reader(io.StringIO(text)))
+    assert rows[-1][2:] == ["", "", "", "'=1+1"]
+    assert rows[-2][2:5] == [str(who), "reset", "role"]
+    assert rows[-2][0].endswith("Z")
+    assert bench.ask(f"/api/orders?{span}&search={'x' * 300}")[0] == 503
+    assert bench.ask("/api/orders")[0] == 400
+
+
+def test_what_an_order_would_change_can_be_asked_for(bench):
+    shown = bench.ask.json("/api/preview", {"action": "command", "values": {"elbow": 0.25}})
+    (line,) = shown["lines"]
+    assert (line["name"], line["then"], line["unit"], line["low"]) == ("elbow", 0.25, "N·m", None)
+    assert line["change"] == line["then"] - line["now"]
+    assert 1e3 * time.time() < shown["before"] < 1e3 * time.time() + 40e3
+    assert bench.ask("/api/preview", {"action": "command", "values": {"elbow": None}})[0] == 409
+    status, text, _ = bench.ask("/api/order", {"action": "reset", "before": 1000})
+    assert (status, "time limit" in text) == (409, True)
+    assert bench.ask("/api/order", {"action": "reset", "before": "now"})[0] == 400
+
+
+def test_states_of_loops_come_as_words(bench):
+    with bench.ask.live() as ear:
+        ear.say({"kind": "stream", "name": "switches", "on": True})
+        assert set(ear.hear("switches")["loops"]) == {"dock", "brake"}
 
 
 def test_a_browser_that_does_not_read_loses_and_knows_it(serve, dock):

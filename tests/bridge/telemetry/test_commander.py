@@ -140,7 +140,7 @@ def test_rules_for_targets_let_pass_what_has_none():
 
 def test_orders_when_the_engine_goes_and_comes(arm, dock, endpoint, monkeypatch):
     """Gone: refused as lost, bounded. Back: orders work. Another model: refused until its dictionary is there."""
-    monkeypatch.setattr("limberjack.bridge.telemetry.commander._ANSWER_S", 0.5)
+    monkeypatch.setattr("limberjack.bridge.telemetry.commander.ANSWER_S", 0.5)
     recorder = Recorder()
     with engine(arm, endpoint, mode="lockstep"):
         context = gateway(endpoint, recorder)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -43,6 +45,61 @@ def fill(history: History, first: int, stop: int, *, step_ns: int = MS, gaps: di
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "history.db"
+
+
+def test_orders_survive_a_flood_of_alarms_and_a_restart_and_can_be_searched(path, monkeypatch):
+    """Each kind has its own bound: a thousand alarms drive out no order."""
+    monkeypatch.setattr("limberjack.bridge.telemetry.history.history._NOTICES", 50)
+    said = (("command", "alice: shelve q.a for 600 s: 50% off", "shelve"), ("refused", "bob: reset refused", "reset"))
+    history = History(path)
+    history.open(TWO)
+    for k, (kind, text, action) in enumerate(said):
+        history.notice(Notice(kind, k, text, 0.1, T0 + k, {"who": text[:5], "order": "x", "action": action}))
+    for k in range(1000):
+        history.notice(Notice("alarm", 1, f"q.a is {k}", 0.1, T0 + 10 + k, {}))
+    history.close()
+    history = History(path)
+    history.open(TWO)
+    end = T0 + S
+
+    def found(what: str, search: str = "") -> list[str]:
+        return [each.text for each in history.notices(0, end, 50, what=what, search=search)]
+
+    texts = [text for _, text, _ in said]
+    assert found("orders") == texts
+    assert found("orders", "ALICE 600") == texts[:1]
+    assert found("orders", "50%") == texts[:1]
+    for nothing in ("5_%", "alice reset", "!", "'; DROP TABLE notice"):
+        assert found("orders", nothing) == []
+    assert found("all") == [f"q.a is {k}" for k in range(950, 1000)]
+    history.notice(Notice("command", 0, "alice: acknowledge q.a.", 0.2, end - 1, {"action": "acknowledge"}))
+    assert found("alarms")[-2:] == ["q.a is 999", "alice: acknowledge q.a."]
+    assert [each.text for each in history.notices(0, T0 + 10, 50, what="alarms")] == texts[:1]
+    for k in range(100):
+        history.notice(Notice("command", 0, f"carol {k}", 0.1, end - 1, {}))
+    assert found("orders") == [f"carol {k}" for k in range(50, 100)]
+    with pytest.raises(ArgumentError, match="at most 200"):
+        history.notices(0, end, search="x" * 201)
+    with pytest.raises(ArgumentError, match="kind of notices"):
+        history.notices(0, end, what="alarm")
+    history.close()
+
+
+def test_orders_of_a_file_of_before_are_found(path):
+    history = History(path)
+    history.open(TWO)
+    history.close()
+    with contextlib.closing(sqlite3.connect(path)) as file:
+        file.execute("DROP TABLE order_notice")
+        row = (T0, 0.1, "command", 0, "alice: reset.", "{}")
+        file.execute("INSERT INTO notice (unix_ns, time, kind, severity, text, data) VALUES (?, ?, ?, ?, ?, ?)", row)
+        file.commit()
+    for _ in range(2):
+        history = History(path)
+        history.open(TWO)
+        assert [each.text for each in history.notices(0, T0 + S, what="orders")] == ["alice: reset."]
+        assert len(history.notices(0, T0 + S)) == 1
+        history.close()
 
 
 def test_every_sample_of_the_last_minutes_bit_for_bit(path):

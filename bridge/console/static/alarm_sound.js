@@ -1,0 +1,46 @@
+// A tone for new alarms, when an operator asks for it.
+
+const AGAIN_MS = 5000; // while a critical alarm is not acknowledged
+const TONE_S = 0.25;
+const HERTZ = [0, 660, 990]; // of a warning and of a critical alarm
+
+/** on: whether it sounds; played: how often it did, which tests look at */
+export class Siren {
+  constructor() {
+    this.on = false;
+    this.played = 0;
+    this.heard = new Set();
+    this.worst = 0; // of the alarms that wait now
+    this.context = null;
+    setInterval(() => this.on && this.worst === 2 && this.play(2), AGAIN_MS);
+    window.limberjack.siren = this;
+  }
+
+  /** A browser lets a page sound only after somebody pressed something on it. */
+  switch() {
+    this.on = !this.on;
+    if (this.on) this.context ??= new AudioContext();
+    if (this.on && this.worst > 0) this.play(this.worst);
+  }
+
+  /** What is in alarm now; of old alarms nothing sounds. */
+  follow(entries, current) {
+    const waiting = current ? entries.filter(({ waits, severity }) => waits && severity > 0) : [];
+    const keys = new Set(waiting.map(({ id, severity, utc }) => `${id} ${severity} ${utc}`));
+    const fresh = [...keys].some((key) => !this.heard.has(key));
+    this.heard = keys;
+    this.worst = Math.max(0, ...waiting.map(({ severity }) => severity));
+    if (this.on && fresh) this.play(this.worst);
+  }
+
+  play(severity) {
+    this.played += 1;
+    const tone = this.context.createOscillator();
+    const volume = this.context.createGain();
+    volume.gain.value = 0.2;
+    tone.frequency.value = HERTZ[severity];
+    tone.connect(volume).connect(this.context.destination);
+    tone.start();
+    tone.stop(this.context.currentTime + TONE_S);
+  }
+}

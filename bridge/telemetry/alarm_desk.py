@@ -1,0 +1,165 @@
+"""What operators make of alarms: acknowledged, or set aside for a time; one state for all who watch."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from limberjack.bridge.telemetry.alarms import Alarm
+from limberjack.bridge.telemetry.orders import ALL_ALARMS, Actor, Order, OrderRefused
+from limberjack.bridge.telemetry.session import CLOCK
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Who did something, and when. unix_ns : ns since 1970"""
+
+    who: str
+    unix_ns: int
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """An alarm set aside. until_ns : ns since 1970, when it counts again"""
+
+    who: str
+    until_ns: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An alarm as operators have it.
+
+    severity : 1 warning, 2 critical, 0 normal again (but nobody has acknowledged it, or it is shelved)
+    worst : the highest severity since it began;  value, since_unix_ns : at the newest change of severity
+    acknowledged, shelved : None where it is not
+    """
+
+    id: str
+    severity: int
+    worst: int
+    value: float
+    since_unix_ns: int
+    acknowledged: Mark | None = None
+    shelved: Shelf | None = None
+
+    @property
+    def waits(self) -> bool:
+        """Whether somebody has to acknowledge it."""
+        return self.acknowledged is None and self.worst > 0 and self.shelved is None
+
+    @property
+    def settled(self) -> bool:
+        """Whether nobody needs to see it any more."""
+        return self.severity == 0 and self.shelved is None and (self.acknowledged is not None or self.worst == 0)
+
+
+class AlarmDesk:
+    """Keeps what was acknowledged and shelved beside what is in alarm. All methods from any thread; none waits.
+
+    An alarm that gets worse, or comes back, is to be acknowledged again. One that ends before it was acknowledged stays
+    until it is. Bounded by the number of quantities.
+    """
+
+    def __init__(self, clock: Callable[[], int] = CLOCK.now) -> None:
+        self._clock, self._lock = clock, threading.Lock()
+        self._entries: dict[str, Entry] = {}
+        self._active: Mapping[str, Alarm] = {}
+
+    def entries(self) -> dict[str, Entry]:
+        """Identifier → entry. Another mapping after every change; it is not to be changed."""
+        return self._entries
+
+    def take(self, active: Mapping[str, Alarm]) -> None:
+        """What is in alarm now, after every sample."""
+        if active is self._active:
+            return
+        with self._lock:
+            self._active = active
+            found = dict(self._entries)
+            for id in {*active, *found}:
+                found[id] = _followed(found.get(id), active.get(id), id)
+            self._entries = {id: entry for id, entry in found.items() if not entry.settled}
+
+    def look(self) -> list[str]:
+        """End the shelves whose time is over, now and then; identifiers of these alarms."""
+        now = self._clock()
+        with self._lock:
+            over = [id for id, each in self._entries.items() if each.shelved and each.shelved.until_ns <= now]
+            for id in over:
+                self._unshelve(id)
+        return over
+
+    def clear(self) -> None:
+        """The engine runs another model."""
+        with self._lock:
+            self._entries, self._active = {}, {}
+
+    def carry_out(self, order: Order, actor: Actor) -> dict[str, Any]:
+        """acknowledge: {"alarms": those that were}; shelve: {"until": ms since 1970}; else empty. OrderRefused.
+
+        The order has been examined and is permitted.
+        """
+        with self._lock:
+            if order.action == "acknowledge":
+                return {"alarms": self._acknowledge(order.target, Mark(str(actor), self._clock()))}
+            if order.action == "shelve":
+                until = self._clock() + round(1e9 * (order.value or 0.0))
+                self._shelve(order.target, Shelf(str(actor), until, order.reason))
+                return {"until": 1e-6 * until}
+            if self._entry(order.target).shelved is None:
+                raise OrderRefused("state", f"the alarm of {order.target} is not shelved.")
+            self._unshelve(order.target)
+            return {}
+
+    def _acknowledge(self, target: str, mark: Mark) -> list[str]:
+        waiting = [id for id, each in self._entries.items() if each.waits]
+        chosen = waiting if target == ALL_ALARMS else [target]
+        if target != ALL_ALARMS and (by := self._entry(target).acknowledged) is not None:
+            raise OrderRefused("state", f"the alarm of {target} is acknowledged already, by {by.who}.")
+        if not chosen or not set(chosen) <= set(waiting):
+            what = "no alarm" if target == ALL_ALARMS else f"{target} has no alarm that"
+            raise OrderRefused("state", f"{what} waits to be acknowledged.")
+        found = dict(self._entries)
+        for id in chosen:
+            found[id] = replace(found[id], acknowledged=mark)
+        self._entries = {id: entry for id, entry in found.items() if not entry.settled}
+        return chosen
+
+    def _shelve(self, id: str, shelf: Shelf) -> None:
+        entry = self._entries.get(id) or Entry(id, 0, 0, 0.0, self._clock())
+        self._entries = {**self._entries, id: replace(entry, shelved=shelf)}
+
+    def _unshelve(self, id: str) -> None:
+        """It counts again, and is to be acknowledged."""
+        back = replace(self._entries[id], shelved=None, acknowledged=None)
+        back = replace(back, worst=back.severity)  # what it did while it was shelved is over
+        self._entries = {key: each for key, each in {**self._entries, id: back}.items() if not each.settled}
+
+    def _entry(self, id: str) -> Entry:
+        if id not in self._entries:
+            raise OrderRefused("state", f"{id} is not in alarm. The list of alarms has those that are.")
+        return self._entries[id]
+
+
+def _followed(entry: Entry | None, alarm: Alarm | None, id: str) -> Entry:
+    """The entry of a quantity whose alarm is now as given; None: it is normal."""
+    if alarm is None:
+        assert entry is not None
+        return replace(entry, severity=0)
+    told = alarm.severity, alarm.value, alarm.since_unix_ns
+    if entry is None:
+        return Entry(id, told[0], *told)
+    severity, value, since = told
+    new = severity > entry.severity  # worse than before, or back
+    return replace(
+        entry,
+        severity=severity,
+        worst=max(severity, entry.worst),
+        value=value,
+        since_unix_ns=since,
+        acknowledged=None if new else entry.acknowledged,
+    )
