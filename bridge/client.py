@@ -66,7 +66,7 @@ class Client:
         self._pulse: threading.Thread | None = None
         try:
             about = self._link.hello((name or _own_name())[:64])
-            self.role = str(about.get("role", ""))  # of this client's key when it connected (docs/reference/protocol.md)
+            self.role = str(about.get("role", ""))  # of this client's key when it connected
             self._endpoints = {key: as_seen_from(each, endpoint) for key, each in about["endpoints"].items()}
             self._description = Description.read(self._link.request("describe").body)
         except BaseException:

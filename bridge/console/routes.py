@@ -126,7 +126,8 @@ class Routes:
         """Notices about orders or alarms: ?start=ms&end=ms&most=n&search=words."""
         start, end, most = _span(request, "most", most)
         search = request.query.get("search", "")
-        return await self._ask(lambda history: history.notices(start, end, most, what=what, search=search))
+        found: list[Notice] = await self._ask(lambda past: past.notices(start, end, most, what=what, search=search))
+        return found
 
     async def _orders_told(self, request: web.Request) -> web.Response:
         """Orders carried out and refused → {"orders": […]}, the newest of that span in order of time."""

@@ -22,10 +22,10 @@ class Switches:
     def message(self, sample: Sample) -> dict[str, Any]:
         """Name → words: "closed", "waiting (reach 0.05 m, now 1.81 m)"; "active since 3 s, set by 'console'"."""
         none = slice(0, 0)
-        parts = (sample.vector[self._groups.get(name, none)] for name in ("q", "v", "command"))
+        q, v, command = (sample.vector[self._groups.get(name, none)] for name in ("q", "v", "command"))
         status = self._gateway.session().status
         faults = {each["name"]: _words(each) for each in status.get("faults", ())}
-        return {"loops": self._states.states(*parts, status["closed"]), "faults": faults}
+        return {"loops": self._states.states(q, v, command, status["closed"]), "faults": faults}
 
 
 def _words(fault: dict[str, Any]) -> str:

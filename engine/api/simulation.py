@@ -115,7 +115,7 @@ class Simulation:
         return self._command
 
     @property
-    def parameters(self) -> MutableMapping[str, float]:
+    def parameters(self) -> Parameters:
         """Parameter name → value; not part of a snapshot, and kept by `reset` unless it is asked to restore them."""
         return self._parameters
 

@@ -12,6 +12,7 @@ import re
 import threading
 import time
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ import pytest
 
 from limberjack.bridge.client import Client
 from limberjack.bridge.console.access import Access, Address
+from limberjack.bridge.console.switches import Switches
 from limberjack.bridge.console.web_server import Console, Settings
 from limberjack.bridge.errors import EndpointError
 from limberjack.bridge.telemetry.dictionary import Dictionary, Quantity
@@ -247,6 +249,16 @@ def test_what_an_order_would_change_can_be_asked_for(bench):
     status, text, _ = bench.ask("/api/order", {"action": "reset", "before": 1000})
     assert (status, "time limit" in text) == (409, True)
     assert bench.ask("/api/order", {"action": "reset", "before": "now"})[0] == 400
+
+
+def test_states_of_faults_say_who_set_them_and_since_when(bench):
+    session = bench.gateway.session()
+    faults = [{"name": "wheel", "active": True, "by": "alice", "since": 3.0}]
+    told = SimpleNamespace(**vars(session) | {"status": {**session.status, "faults": faults}})
+    sample = Sample(0, 0.0, 0, np.zeros(len(session.dictionary)))
+    message = Switches(SimpleNamespace(session=lambda: told)).message(sample)
+    assert message["faults"] == {"wheel": "active since 3 s, set by 'alice'"}
+    assert message["loops"]["brake"] == "free"
 
 
 def test_states_of_loops_come_as_words(bench):

@@ -19,6 +19,7 @@ from limberjack.bridge.console.web_server import Console, Settings
 from limberjack.bridge.process import EngineProcess
 from limberjack.bridge.settings import Settings as EngineSettings
 from limberjack.bridge.telemetry.gateway import Gateway
+from limberjack.bridge.telemetry.orders import Actor, Order
 from limberjack.engine.model.alarms import Alarm, Bounds
 from limberjack.engine.model.load import load
 from tests.bridge.console.chromium import Chromium, Page
@@ -208,7 +209,7 @@ def test_the_dialog_says_what_would_change_and_the_order_goes_in_its_time(pages,
     assert "Confirm within " in page.ask(f"{DIALOG}.querySelector('.lj-limit').textContent")
     for width, height in WIDTHS:
         size(page, width, height)
-        assert page.ask(outside(".lj-dialog", ".c-overlay__outer")) == []
+        assert_whole(page, ".lj-dialog", ".c-overlay__outer")
         page.shoot(PICTURES / f"dialog_{width}.png")
     choose(page, "Send")
     until(lambda: station.client.state().command["shoulder_yaw"] == 0.6, "the order was not carried out")
@@ -249,17 +250,20 @@ def test_an_order_is_not_carried_out_after_its_time_limit(pages, station):
 
 
 def test_the_history_can_be_searched_and_saved(browser, pages, station):
+    for name in ("alice", "bob"):
+        for order in (Order("shelve", "time", 60.0, reason="a test"), Order("unshelve", "time")):
+            station.gateway.commander.execute(order, Actor("console", name, "operator"))
     page = browser.open(f"{station.consoles['alice'].url}{DUTY}")
     rows = "[...document.querySelectorAll('.lj-history')].at(-1).querySelectorAll('tbody tr')"
-    page.wait(f"{rows}.length > 3")
+    page.wait(f"{rows}.length >= 4")
     for width, height in WIDTHS:
         size(page, width, height)
         for part in (".lj-history", ".lj-alarms", ".lj-commands"):
-            assert page.ask(outside(part, part)) == []
+            assert_whole(page, part, part)
         page.shoot(PICTURES / f"duty_{width}.png")
     field = "[...document.querySelectorAll('.lj-history')].at(-1).querySelector('input')"
-    page.type(field, "BOB acknow")
-    page.wait(f"{rows}.length > 0 && [...{rows}].every(e => e.textContent.includes('console/bobacknowledge'))")
+    page.type(field, "BOB unshelve")
+    page.wait(f"{rows}.length > 0 && [...{rows}].every(e => e.textContent.includes('console/bobunshelve'))")
     link = page.ask("document.querySelector('.lj-history a[download]').href")
     request = urllib.request.Request(link, headers={"Authorization": f"Bearer {TOKENS['alice']}"})
     with urllib.request.urlopen(request, timeout=20.0) as reply:
@@ -269,6 +273,33 @@ def test_the_history_can_be_searched_and_saved(browser, pages, station):
     assert len(found) == 1 + page.ask(f"{rows}.length")
     assert {row[2] for row in found[1:]} == {"console/bob"}
     assert page.faults == []
+
+
+def test_a_loop_that_waits_says_for_what_and_is_not_attached_out_of_reach(browser):
+    system = load(ROOT / "examples" / "satellite_grasp.yaml")
+    settings = EngineSettings(endpoint="tcp://127.0.0.1:*", mode="free-running", rate_hz=100.0)
+    state = "document.querySelector('.lj-switch')?.textContent"
+    with EngineProcess(system, settings) as engine, gateway(engine.endpoints.request) as running:
+        console = Console(Settings(Address(port=0), live_hz=4.0), running)
+        running.add(console)
+        page = browser.open(console.url)
+        page.wait(f"{state} === 'open'")
+        page.click("[...document.querySelectorAll('.lj-commands button')].find(e => e.textContent === 'Attach')")
+        text = page.wait(f"{DIALOG}.querySelector('.lj-critical')?.textContent")
+        assert "loop 'grasp' is out of reach" in text
+        assert "closes within 0.05 m" in text
+        choose(page, "Cancel")
+        with engine.client() as client:
+            client.command({"grasp.closed": 1.0})
+            page.wait(f"/^waiting [(]reach 0.05 m, now [0-9.]+ m[)]$/.test({state})")
+            for width, height in WIDTHS:
+                size(page, width, height)
+                page.ask("document.querySelector('.lj-switch').scrollIntoView({block: 'center'})")
+                page.shoot(PICTURES / f"waiting_{width}.png")
+                assert_whole(page, ".lj-commands", ".lj-commands")
+            client.command({"grasp.closed": 0.0})
+            page.wait(f"{state} === 'open'")
+        page.go("about:blank")
 
 
 def test_a_killed_engines_alarms_are_unknown_since_it_was_heard(pages, station):
@@ -298,6 +329,13 @@ def orders(station: Station, search: str) -> list[dict]:
     until(lambda: all(each["waiting"] == 0 for each in station.gateway.status().values()), "notices wait")
     with urllib.request.urlopen(request, timeout=20.0) as reply:
         return json.load(reply)["orders"]
+
+
+def assert_whole(page: Page, part: str, frame: str) -> None:
+    """All controls of a part are within a frame, and none lies over another, once the page has been laid out."""
+    deadline = time.monotonic() + 20.0
+    while found := page.ask(outside(part, frame)):
+        assert time.monotonic() < deadline, found
 
 
 def outside(part: str, frame: str) -> str:
