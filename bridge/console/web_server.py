@@ -130,8 +130,12 @@ class Console:
         return app
 
     def _hello(self, dictionary: Dictionary) -> dict[str, Any]:
-        """What every browser is told first. signature : of all names, units and limits that its page was made of"""
+        """What every browser is told first. signature : of all names, units and limits that its page was made of
+
+        kept : whether the history outlives the gateway
+        """
         about = {"model": dictionary.model, "model_hash": dictionary.model_hash, "utc": 1e-6 * CLOCK.now()}
+        about |= {"kept": self.gateway.keeps_history}
         return about | {"signature": zlib.crc32(repr(dictionary.quantities).encode())}
 
     # ---- requests

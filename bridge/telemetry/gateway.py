@@ -127,6 +127,11 @@ class Gateway:
                 self._history = made
             return self._history
 
+    @property
+    def keeps_history(self) -> bool:
+        """Whether the history is in a file that outlives this gateway."""
+        return self._history_options[0] is not None
+
     def alarms(self) -> dict[str, Alarm]:
         """Identifier → alarm, of all quantities beyond their limits now."""
         return self._alarms.active()

@@ -13,7 +13,6 @@ export class Siren {
     this.worst = 0; // of the alarms that wait now
     this.context = null;
     setInterval(() => this.on && this.worst === 2 && this.play(2), AGAIN_MS);
-    window.limberjack.siren = this;
   }
 
   /** A browser lets a page sound only after somebody pressed something on it. */

@@ -9,6 +9,7 @@ const NAMES = ['normal again', 'warning', 'critical'];
 const FOLLOWED_MOST = 100; // of more alarms at once the others show the value at which they began
 const COLUMNS = ['Quantity', 'Value', 'Limits', 'Since', 'State'];
 
+/** Returns the siren, which is off until an operator switches it on. */
 export function installAlarms(openmct, link, objects) {
   let entries = [];
   const points = new Map(Object.values(objects).map((object) => [object.quantity, object]));
@@ -54,6 +55,7 @@ export function installAlarms(openmct, link, objects) {
     };
   };
   addView(openmct, 'limberjack.alarms', 'Alarms', 'icon-bell', present(openmct, link, build));
+  return siren;
 }
 
 /** current: whether the alarms are of now; of an engine that is not heard nobody knows them. */

@@ -27,7 +27,7 @@ class Desk {
     this.openmct = openmct;
     this.link = link;
     this.ends = [];
-    this.states = new Map(); // name → the cell that shows the state of that loop, lock or fault
+    this.states = { loops: new Map(), faults: new Map() }; // name → the cell that shows the state
     this.told = make('p', { className: 'lj-told', role: 'status' });
   }
 
@@ -54,11 +54,14 @@ class Desk {
   watch() {
     watching += 1;
     const want = (on) => this.link.send({ kind: 'stream', name: 'switches', on });
-    const show = ({ loops, faults }) =>
-      Object.entries({ ...loops, ...faults }).forEach(([name, text]) => {
-        const cell = this.states.get(name);
-        if (cell && cell.textContent !== text) cell.textContent = text;
-      });
+    const show = (message) => {
+      for (const [kind, cells] of Object.entries(this.states)) {
+        for (const [name, cell] of cells) {
+          const text = message[kind][name] ?? '–';
+          if (cell.textContent !== text) cell.textContent = text;
+        }
+      }
+    };
     this.ends.push(this.link.on('switches', show), this.link.on('hello', () => want(true)));
     this.ends.push(() => {
       watching -= 1;
@@ -66,10 +69,10 @@ class Desk {
     });
   }
 
-  /** A cell for the state of a loop, lock or fault. */
-  state(name) {
+  /** A cell for the state of one of "loops" (locks among them) or "faults". */
+  state(kind, name) {
     const cell = make('td', { className: 'lj-switch', textContent: '–' });
-    this.states.set(name, cell);
+    this.states[kind].set(name, cell);
     return cell;
   }
 
@@ -219,7 +222,7 @@ function switchRow(desk, name, loop, actions) {
   const buttons = actions.map(([action, label]) =>
     desk.button(label, () => desk.order(`${label} ${name}?`, { action, target: name }))
   );
-  return make('tr', {}, make('th', { textContent: name, title: name }), desk.state(loop), make('td', {}, ...buttons));
+  return make('tr', {}, make('th', { textContent: name, title: name }), desk.state('loops', loop), make('td', {}, ...buttons));
 }
 
 /** Faults of the scenario, where the engine is a test bench. */
@@ -227,7 +230,7 @@ function faults(desk, { faults }) {
   const rows = faults.map((target) => {
     const begin = desk.button('Begin', () => desk.order(`Begin fault ${target}?`, { action: 'fault', target }));
     const end = desk.button('End', () => desk.order(`End fault ${target}?`, { action: 'clear', target }));
-    return make('tr', {}, make('th', { textContent: target, title: target }), desk.state(target), make('td', {}, begin, end));
+    return make('tr', {}, make('th', { textContent: target, title: target }), desk.state('faults', target), make('td', {}, begin, end));
   });
   return rows.length === 0 ? null : section('Faults of the bench', make('table', { className: 'lj-table' }, ...rows));
 }

@@ -55,7 +55,7 @@ async function main() {
   installTelemetry(openmct, link, objects);
   installTime(openmct, link);
   installStatus(openmct, link);
-  installAlarms(openmct, link, objects);
+  window.limberjack.siren = installAlarms(openmct, link, objects);
   installAttitude(openmct, link);
   installLog(openmct, link);
   installHistories(openmct, link);

@@ -51,7 +51,8 @@ function build(element, link, kind) {
       if (own !== newest) return;
       body.replaceChildren(...rows.map((each) => row(kind, each)));
       const more = rows.length === ROWS_MOST ? `the newest ${ROWS_MOST}` : String(rows.length);
-      told.textContent = rows.length === 0 ? 'Nothing found.' : `${more} entries`;
+      const kept = link.hello?.kept ? '' : ' They are kept until the gateway ends; its option --history FILE keeps them longer.';
+      told.textContent = rows.length === 0 ? 'Nothing found.' : `${more} entries.${kept}`;
     } catch (error) {
       told.textContent = error.message;
     }
@@ -72,5 +73,5 @@ function build(element, link, kind) {
 function row(kind, entry) {
   const day = new Date(entry.utc).toISOString().slice(0, 10);
   const cells = [`${day} ${clockTime(entry.utc)}`, ...kind.cells(entry)];
-  return make('tr', { className: `lj-${NAMES[kind.severity(entry)]}` }, ...cells.map((textContent) => make('td', { textContent })));
+  return make('tr', { className: `lj-${NAMES[kind.severity(entry)]}` }, ...cells.map((textContent) => make('td', { textContent, title: textContent })));
 }

@@ -70,6 +70,7 @@ class Still:
         self.history: Any = SimpleNamespace()
         self.commander = Commander("ipc:///nowhere", self.session, self.tell)
         self.told: list[str] = []
+        self.keeps_history = False
 
     def session(self) -> Any:
         return self._session

@@ -36,6 +36,26 @@ def test_orders_reach_the_engine(dock, endpoint):
         assert recorder.texts("command")[1] == "console/alice: parameter gravity.z = -1.5."
 
 
+def test_what_was_ordered_outlives_the_gateway(dock, endpoint, tmp_path):
+    """Who, what and with what result, in the file of the history."""
+    past = tmp_path / "past.db"
+    with engine(dock, endpoint, mode="lockstep"):
+        with gateway(endpoint, history=past) as running:
+            assert running.keeps_history
+            assert running.history.notices(0, 2**62, what="orders") == []
+            running.commander.execute(Order("command", values={"elbow": 0.25}), ALICE)
+            with pytest.raises(OrderRefused):
+                running.commander.execute(Order("reset"), GUEST)
+        with gateway(endpoint, history=past) as running:
+            found = running.history.notices(0, 2**62, what="orders")
+            running.commander.execute(Order("give_up"), ALICE)
+    told = [(each.kind, each.data["who"], each.data["order"], each.data.get("code")) for each in found]
+    assert told == [
+        ("command", "console/alice", "command elbow = 0.25", None),
+        ("refused", "console/guest", "reset", "role"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("order", "code", "text"),
     [
