@@ -16,7 +16,6 @@ from limberjack.bridge.telemetry.loop_states import LoopStates, reach_words, wor
 from limberjack.bridge.telemetry.orders import Order, OrderRefused
 from limberjack.bridge.telemetry.session import Session
 from limberjack.engine.api.loop_switching import out_of_reach, so_already
-from limberjack.engine.model.parameter_ranges import parameter_range
 
 
 @dataclass(frozen=True)
@@ -92,12 +91,12 @@ def _commands(order: Order, session: Session, state: State, *_: Any) -> tuple[Li
 
 def _parameter(order: Order, session: Session, state: State, status: Any, client: Client) -> tuple[Line, ...]:
     assert order.value is not None
+    parameters = session.mirror.simulation.parameters
     try:
-        session.mirror.simulation.parameters.check(order.target, float(order.value))
+        parameters.check(order.target, float(order.value))
     except ValueError as error:
         raise OrderRefused(Code.ARGUMENT, str(error)) from None
-    allowed = parameter_range(order.target)
-    low = 0.0 if allowed.not_negative or allowed.positive else -math.inf
+    low = parameters.declared[order.target].low
     return (Line(order.target, client.parameter(order.target), float(order.value), low=low),)
 
 

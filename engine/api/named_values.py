@@ -74,7 +74,7 @@ class Parameters(MutableMapping[str, float]):
     def check(self, name: str, value: float) -> float:
         """The value as this parameter can have it. ArgumentError if there is none, or it cannot."""
         self._place(name)
-        number, allowed = self._number(name, value), self._known[name]
+        number, allowed = self._number(name, value), self.declared[name]
         word = name.rsplit(".", 1)[1]
         if allowed.most is not None and not (number == int(number) and 0.0 <= number <= allowed.most):
             raise ArgumentError(f"parameter 'noise.seed' must be a whole number from 0 to 2³² - 1; got {number:g}.")
@@ -100,12 +100,13 @@ class Parameters(MutableMapping[str, float]):
         self._simulation.changed()
 
     @cached_property
-    def _known(self) -> dict[str, Parameter]:
+    def declared(self) -> dict[str, Parameter]:
+        """What is known of each: unit, range, text."""
         return {each.name: each for each in parameters(self._simulation.system)}
 
     def _number(self, name: str, value: float) -> float:
         """The value as a number: finite, or infinite where that means that there is no bound."""
-        if isinstance(value, (float, np.floating)) and value == self._known[name].endless:
+        if isinstance(value, (float, np.floating)) and value == self.declared[name].endless:
             return float(value)
         return float(arguments.vector(f"parameters['{name}']", value, ()))
 
