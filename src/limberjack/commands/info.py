@@ -19,7 +19,7 @@ from limberjack.engine.common.errors import ModelWarning
 from limberjack.engine.model.alarms import Bounds
 from limberjack.engine.model.build import build
 from limberjack.engine.model.catalogue.catalogue import SIGNALS, catalogue
-from limberjack.engine.model.catalogue.parameters import parameter_measures
+from limberjack.engine.model.catalogue.parameters import parameters as declared
 from limberjack.engine.model.elements.facts import facts_of
 from limberjack.engine.model.load import load
 from limberjack.engine.model.system import Body, Dof, Hinge, System
@@ -68,7 +68,7 @@ def signals(model: Path, load_options: dict[str, Any]) -> None:
 def parameters(model: Path, load_options: dict[str, Any]) -> None:
     """Print the name of every parameter that scenarios and clients may set, with its unit and the model's value."""
     system = load(model, **load_options)
-    plant, measures = build(system), parameter_measures(system)
+    plant, measures = build(system), {each.name: each.measure for each in declared(system)}
     table = new_table("parameters", "name", "unit", "value", folding=(0,))
     for name, place in plant.parameters.items():
         unit = MEASURES[measures[name]].unit if measures[name] else ""
