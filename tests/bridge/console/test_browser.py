@@ -172,11 +172,13 @@ def test_an_alarm_turns_red_and_goes(page, station):
     colour = page.ask(f"getComputedStyle({roll}.querySelector('td')).backgroundColor")
     red, green, blue = (int(part) for part in colour.strip("rgb()").split(","))
     assert red > 150 > 3 * max(green, blue)
-    assert "1 critical" in page.ask("document.querySelector('[data-alarms]').textContent.trim()")
+    count = "document.querySelectorAll('.lj-alarms tr.lj-critical').length"  # a busy machine's overruns may be another
+    indicator = "document.querySelector('[data-alarms]').textContent"
+    page.wait(f"{indicator}.includes(`${{{count}}} critical`)")
     page.shoot(PICTURES / "alarm.png")
     command(page, "wrist_roll", "0")
     page.wait(f"{roll}.className === 'lj-gone'")
-    assert "critical" not in page.ask("document.querySelector('[data-alarms]').textContent.trim()")
+    page.wait(f"{indicator}.includes('critical') === ({count} > 0)")
 
 
 def test_how_late_a_browser_is(page, station):
