@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -73,7 +71,11 @@ def bench(
     if round_trip:
         _run_round_trip(result, robots, quick, console)
     report.print_tables(result, console)
-    _write(result, out, None if quick else history_path or history.default_path() or out / "history.jsonl")
+    history.write(result.as_dict(), out, "bench")
+    report.draw(result, out / "bench.png")
+    history.append(
+        None if quick else history_path or history.default_path() or out / "history.jsonl", result.history_line
+    )
     console.print(f"results in {out}", markup=False, highlight=False)
     return result
 
@@ -143,13 +145,3 @@ def _run_round_trip(result: BenchResult, robots: Sequence[str], quick: bool, con
     with console.status("lockstep round trip over ipc"):
         trip = measure_round_trip(make(), requests=QUICK_ROUND_TRIPS if quick else ROUND_TRIPS, cpu=result.core)
     result.round_trip = asdict(trip) | {"model": name}
-
-
-def _write(result: BenchResult, out: Path, history_path: Path | None) -> None:
-    out.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(result.as_dict(), indent=1, ensure_ascii=False)
-    (out / "bench.json").write_text(text + "\n", encoding="utf-8")
-    report.draw(result, out / "bench.png")
-    if history_path is not None:
-        now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        history.record(history_path, result.history_line(now))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import os
 import platform
 import subprocess
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -96,3 +98,16 @@ def record(path: Path, line: dict[str, Any]) -> None:
         file.write("\n".join(kept) + "\n")
     os.chmod(file.name, 0o644)
     os.replace(file.name, path)
+
+
+def write(content: dict[str, Any], out: Path, name: str) -> None:
+    """What a run found as ``name``.json in the folder ``out``."""
+    out.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(content, indent=1, ensure_ascii=False)
+    (out / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+
+
+def append(path: Path | None, line: Callable[[str], dict[str, Any]]) -> None:
+    """The line of a run, with the time now, where there is a history."""
+    if path is not None:
+        record(path, line(datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")))

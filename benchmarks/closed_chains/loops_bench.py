@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
-import json
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -77,7 +75,11 @@ def bench(
             with console.status(f"{case[0]}: building", spinner="dots") as status:
                 result.models.append(_run_case(case, result, seconds, status.update))
     report.print_tables(result, console)
-    _write(result, out, None if quick else history_path or _history_path() or out / "loops-history.jsonl")
+    history.write(result.as_dict(), out, "loops")
+    report.draw(result, out / "loops.png")
+    history.append(
+        None if quick else history_path or _history_path() or out / "loops-history.jsonl", result.history_line
+    )
     console.print(f"results in {out}", markup=False, highlight=False)
     return result
 
@@ -151,13 +153,3 @@ def _faster_first(engines: Sequence[Engine], operation: str) -> list[Engine]:
 def _history_path() -> Path | None:
     path = history.default_path()
     return None if path is None else path.parent / "closed_chains" / "history.jsonl"
-
-
-def _write(result: LoopBenchResult, out: Path, history_path: Path | None) -> None:
-    out.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(result.as_dict(), indent=1, ensure_ascii=False)
-    (out / "loops.json").write_text(text + "\n", encoding="utf-8")
-    report.draw(result, out / "loops.png")
-    if history_path is not None:
-        now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        history.record(history_path, result.history_line(now))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -75,9 +74,7 @@ def bench(
         spacecraft = real_time(repeats, seconds)
     results = Results(points, lengths, compared, spacecraft)
     _print(results, remarks, console)
-    out.mkdir(parents=True, exist_ok=True)
-    content: dict[str, Any] = {"machine": history.machine(), "commit": history.commit(), **asdict(results)}
-    (out / "flexible.json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    history.write({"machine": history.machine(), "commit": history.commit(), **asdict(results)}, out, "flexible")
     draw(points, lengths, compared, BODIES, out / "flexible.png")
     if not quick:
         history.record(history_path or _history_path() or out / "flexible-history.jsonl", _line(results))

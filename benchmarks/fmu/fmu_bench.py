@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
-import json
 import sys
 import tempfile
 import time
@@ -70,7 +68,9 @@ def bench(
             status.update("timing the engine process")
             _run_coupled(result, host, system, folder)
     report.print_table(result, console)
-    _write(result, out, None if quick else history_path or _history_path() or out / "fmu-history.jsonl")
+    history.write(asdict(result), out, "fmu")
+    report.draw(result, out / "fmu.png")
+    history.append(None if quick else history_path or _history_path() or out / "fmu-history.jsonl", result.history_line)
     console.print(f"results in {out}", markup=False, highlight=False)
     return result
 
@@ -128,13 +128,3 @@ def _echo_us(echo: Any, count: int) -> float:
 def _history_path() -> Path | None:
     path = history.default_path()
     return None if path is None else path.parent / "fmu" / "history.jsonl"
-
-
-def _write(result: FmuBenchResult, out: Path, history_path: Path | None) -> None:
-    out.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(asdict(result), indent=1, ensure_ascii=False)
-    (out / "fmu.json").write_text(text + "\n", encoding="utf-8")
-    report.draw(result, out / "fmu.png")
-    if history_path is not None:
-        now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        history.record(history_path, result.history_line(now))

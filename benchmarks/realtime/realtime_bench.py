@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import importlib.resources
-import json
 import os
 from collections.abc import Callable
 from dataclasses import asdict
@@ -59,8 +58,7 @@ def bench(
     }
     for name, rate in MODELS:
         result["rates"].append(_rate(name, rate, placing, quick, console))
-    out.mkdir(parents=True, exist_ok=True)
-    (out / "realtime.json").write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    history.write(result, out, "realtime")
     if history_path is not None:
         history.record(history_path, result)
     return result

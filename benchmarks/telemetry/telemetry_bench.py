@@ -129,8 +129,7 @@ def bench(
         "rates": {f"{rate:g}": each.as_dict(rate) for rate, each in rates.items()},
     }
     _print(result, console)
-    out.mkdir(parents=True, exist_ok=True)
-    (out / "telemetry.json").write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    history.write(result, out, "telemetry")
     if history_path is not None:
         history.record(history_path, result)
     return result

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
 import limberjack as lj
+from tests.engine.kernels.forces.test_springs import drift, loaded
 
 HELD = """
 limberjack: 1
@@ -34,12 +33,6 @@ nodes:
 """
 _FACTOR = np.random.default_rng(3).normal(size=(6, 6))
 FULL = _FACTOR @ _FACTOR.T + 5.0 * np.eye(6)
-
-
-def loaded(tmp_path: Path, text: str) -> lj.System:
-    path = tmp_path / "model.yaml"
-    path.write_text(text)
-    return lj.load(path)
 
 
 def bushing(ends: str, stiffness: object, damping: object = "[0, 0, 0, 0, 0, 0]") -> str:
@@ -82,14 +75,6 @@ def test_energy_and_momentum_are_kept_through_large_turns(tmp_path):
     drifts = [drift(simulation.system, n) for n in (250, 500)]
     assert drifts[0] < 1e-3
     assert drifts[1] < drifts[0] / 12.0  # of the integrator, of fourth order
-
-
-def drift(system: lj.System, steps: int) -> float:
-    """By how much momentum changes in a second of so many steps."""
-    simulation = lj.Simulation(system, dt=1.0 / steps)
-    momentum = simulation.output["momentum"]
-    simulation.step(steps)
-    return float(np.abs(simulation.output["momentum"] - momentum).max())
 
 
 def test_six_numbers_are_the_diagonal_and_wrong_matrices_are_refused(tmp_path):
