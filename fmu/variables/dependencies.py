@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 
+from limberjack.engine.model.catalogue.catalogue import catalogue
+from limberjack.engine.model.catalogue.number import Number
 from limberjack.engine.model.elements.sensor import Sensor
 from limberjack.engine.model.flexible import modes_of
 from limberjack.engine.model.plant import Plant
 from limberjack.engine.model.system import System
 from limberjack.engine.native.plant_file import Region
-from limberjack.engine.tables import plant as at
 from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 from limberjack.fmu.variables.element_influences import NOTHING, Known, Knowns, commands_of
 from limberjack.fmu.variables.influences import Influences, union
@@ -108,13 +110,21 @@ class _Numbers:
         return (self._influences.acceleration(i - nv), False) if i < 2 * nv else self._sensors[i - 2 * nv]
 
     def _surveyed(self, i: int) -> Knowns:
-        known = self._influences
-        if i < at.SURVEY_HEAD:
-            energies = [known.kinetic, known.potential, known.kinetic | known.potential | known.all_strain]
-            return [*energies, *[known.angular_momentum] * 3, *[known.linear_momentum] * 3, known.all_strain][i]
-        node, place = divmod(i - at.SURVEY_HEAD, at.SURVEY_NODE)
-        kind = "position" if place < 3 else "orientation" if place < 7 else "angular" if place < 10 else "linear"
-        return self._node(node, kind)
+        known, (group, name, leaf) = self._influences, self._survey[i].path
+        if group == "node":
+            return self._node(self._places[name], leaf)
+        if group == "momentum":
+            return known.angular_momentum if name == "angular" else known.linear_momentum
+        parts = {"kinetic": (known.kinetic,), "potential": (known.potential,), "strain": (known.all_strain,)}
+        return union(parts.get(name, (known.kinetic, known.potential, known.all_strain)))
+
+    @cached_property
+    def _survey(self) -> dict[int, Number]:
+        return {number.place: number for number in catalogue(self._influences.system, "energy", "momentum", "node")}
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self._influences.system.node_names)}
 
     def _node(self, node: int, kind: str) -> Knowns:
         """Of one part of a node's motion; nodes on the same body share it."""
@@ -123,8 +133,8 @@ class _Numbers:
             found = {
                 "position": known.node_position,
                 "orientation": known.node_orientation,
-                "angular": known.node_angular_velocity,
-                "linear": known.node_linear_velocity,
+                "angular_velocity": known.node_angular_velocity,
+                "linear_velocity": known.node_linear_velocity,
             }[kind](node)
             self._nodes[row, kind] = found
         return self._nodes[row, kind]

@@ -14,6 +14,7 @@ from limberjack.cli import main
 from limberjack.engine.algebra.rotations import from_quaternion
 from limberjack.engine.model.catalogue.catalogue import GROUPS, SIGNALS, catalogue, units
 from limberjack.engine.model.catalogue.number import Number
+from limberjack.engine.model.catalogue.parameters import parameters
 from limberjack.engine.tables.measures import MEASURES, RATES
 from limberjack.hil.signals import Signals
 from tests.bridge.telemetry.random_models import random_model
@@ -115,6 +116,22 @@ def test_states_of_loops_and_devices_are_where_it_says(simulation):
     assert len([name for name in states if name.endswith(".is_closed")]) == sum(
         loop.switchable for loop in system.loops
     )
+
+
+def test_parameters_are_where_it_says_and_keep_their_ranges(simulation):
+    listed = {each.name: each for each in parameters(simulation.system)}
+    assert set(simulation.parameters) <= set(listed)
+    masses = {body.name: body.inertia.mass for body in simulation.system.bodies}
+    for name in simulation.parameters:
+        each, now = listed[name], simulation.parameters[name]
+        assert each.measure in (*MEASURES, "")
+        assert each.low <= now or now == each.endless
+        if each.owner:
+            assert now == masses[each.owner]
+        if each.low == 0.0:
+            with pytest.raises(lj.ArgumentError, match=re.escape(f"parameter '{name}' must")):
+                simulation.parameters[name] = -1.0
+            assert simulation.parameters[name] == now
 
 
 def test_what_a_slider_does_is_not_an_angle():

@@ -105,6 +105,8 @@ def test_parameters_and_refusals(tmp_path):
     still = simulation.vdot
     simulation.parameters["spring.s.stiffness"] = 0.0
     assert np.abs(simulation.vdot).max() < 0.5 * np.abs(still).max()
+    with pytest.raises(lj.ArgumentError, match=r"'spring\.s\.length' must not be negative"):
+        simulation.parameters["spring.s.length"] = -0.1
     for wrong, said in (
         (spring.replace("on_b", "nowhere"), "spring 's' names 'nowhere', which is no node"),
         (spring.replace("on_b", "on_a"), "joins 'on_a' with itself"),
