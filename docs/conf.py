@@ -37,7 +37,7 @@ myst_heading_anchors = 4
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True
 nb_execution_in_temp = True
-nb_execution_timeout = 180
+nb_execution_timeout = 900  # the first cell that steps compiles the engine, if nothing has yet
 nb_merge_streams = True
 os.environ["COLUMNS"] = "110"  # how wide commands write their tables
 
