@@ -66,13 +66,13 @@ def signals(model: Path, load_options: dict[str, Any]) -> None:
 
 
 def parameters(model: Path, load_options: dict[str, Any]) -> None:
-    """Print the name of every parameter that scenarios and clients may set, with its unit and the model's value."""
+    """Print the name of every parameter that scenarios and clients may set, with unit, value and meaning."""
     system = load(model, **load_options)
-    plant, measures = build(system), {each.name: each.measure for each in declared(system)}
-    table = new_table("parameters", "name", "unit", "value", folding=(0,))
+    plant, known = build(system), {each.name: each for each in declared(system)}
+    table = new_table("parameters", "name", "unit", "value", "meaning", folding=(0, 3))
     for name, place in plant.parameters.items():
-        unit = MEASURES[measures[name]].unit if measures[name] else ""
-        table.add_row(name, unit or "-", f"{plant.floats[place]:g}")
+        unit = MEASURES[known[name].measure].unit if known[name].measure else ""
+        table.add_row(name, unit or "-", f"{plant.floats[place]:g}", known[name].text)
     open_console().print(table)
 
 

@@ -187,4 +187,5 @@ def test_info_lists_every_parameter_with_its_value(model, capsys, monkeypatch):
     assert list(found) == list(simulation.parameters)
     assert {name: row[1] for name, row in found.items()} == {n: f"{x:g}" for n, x in simulation.parameters.items()}
     assert found["gravity.x"][0] == "m/s²"
+    assert all(row[2] for row in found.values())
     assert {name for name, row in found.items() if name.startswith("body.") and row[0] != "kg"} == set()
