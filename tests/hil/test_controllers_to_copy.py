@@ -99,7 +99,7 @@ def test_serves_one_run_after_the_other_and_ends_when_asked(kind, in_process, tm
             frames = result.built.tape.table
             assert np.array_equal(frames, in_process[: len(frames)])
     finally:
-        program.send_signal(signal.SIGTERM)
+        program.send_signal(signal.SIGKILL if kind == "octave" else signal.SIGTERM)  # Octave 7 may hang at its end
         program.wait(60.0)
     said = (tmp_path / "said").read_text()
     assert said.count(" refused") == said.count(" 0 refused") >= {"zmq": 0}.get(kind, 1)
@@ -143,23 +143,27 @@ def test_octave_answers_the_newest_of_many_messages():
     frame = Cobs(signals.size).frame
     sent = [frame(signals.pack(Head(i, 0, 7, 0.0), np.array([0.0, 0.001 * i, 0.0, 0.0]))) for i in range(1, 31)]
     with socket.create_server(("127.0.0.1", 0)) as bench:
-        bench.settimeout(60.0)
+        bench.settimeout(200.0)
         words = ["octave-cli", "--eval", f"balance_tcp({bench.getsockname()[1]})"]
         program = subprocess.Popen(words, cwd=FOLDER, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             link = bench.accept()[0]
-            link.settimeout(60.0)
+            link.settimeout(200.0)
             link.sendall(b"".join([b"\x05junk\0", *sent]))
+            answers: list[tuple[int, float]] = []
             said = b""
-            while not said.endswith(b"\0"):
+            while not answers or answers[-1][0] < len(sent):
                 said += link.recv(1000)
+                *whole, said = said.split(b"\0")
+                for data in whole:
+                    assert commands.unpack(uncobs(data) or b"") == ""
+                    answers.append((commands.head.answer, float(commands.values[0])))
             link.close()
         finally:
-            program.terminate()
+            program.kill()
             program.wait(60.0)
-    assert commands.unpack(uncobs(said[:-1])) == ""
-    assert (commands.head.sequence, commands.head.answer) == (0, 30)
-    assert commands.values[0] == pytest.approx(63.5 * 0.03)
+    assert len(answers) < 5, answers  # one, or a few where the system hands the burst over in parts
+    assert answers[-1] == (30, pytest.approx(63.5 * 0.03))
 
 
 def test_a_port_that_is_taken_is_said(capfd):
