@@ -25,12 +25,13 @@ def objects_of(dictionary: Dictionary, system: System) -> Objects:
     whole = [_energy(dictionary), *_momentum(dictionary), _engine(), *_panels(dictionary)]
     for made in (*joints, *attitudes, *whole):
         objects[made["identifier"]["key"]] = made
-    displays = [_joints_display(joints), _overview(joints, attitudes), _health(), _duty()]
+    overviews = [_overview(joints, attitudes), _narrow(joints, attitudes)]
+    displays = [_joints_display(joints), *overviews, _health(), _duty()]
     objects |= {made["identifier"]["key"]: made for made in displays}
     rest = ["plots", "commands", "orders", "alarms", "alarms.history", "log", "telemetry"]
     plots = [made["identifier"]["key"] for made in (*joints, *attitudes, *whole[:4])]
     objects["plots"] = thing("plots", "folder", "Plots", plots)
-    shown = ["overview", "joints", "duty", "health", "view"]
+    shown = ["overview", "overview.narrow", "joints", "values", "duty", "health", "view"]
     objects["root"] = thing("root", "folder", f"Limberjack: {dictionary.model}", [*shown, *rest])
     for made in objects.values():
         made["location"] = "ROOT" if made is objects["root"] else f"{NAMESPACE}:{_holder(objects, made)}"
@@ -126,6 +127,7 @@ def _panels(dictionary: Dictionary) -> list[dict[str, Any]]:
         thing("alarms", "limberjack.alarms", "Alarms"),
         thing("alarms.history", "limberjack.alarmhistory", "Alarm history"),
         thing("orders", "limberjack.orders", "Command history"),
+        thing("values", "limberjack.values", "Present values"),
         thing("view", "webPage", "3-D view", url="/view"),
         thing("log", "limberjack.log", "Event log"),
         thing("events.table", "table", "Event table", ["events"], configuration=_EVENT_COLUMNS),
@@ -133,8 +135,7 @@ def _panels(dictionary: Dictionary) -> list[dict[str, Any]]:
     ]
 
 
-#: Open MCT's columns of limits fail where a quantity has a limit on one side alone
-_HEALTH_COLUMNS = {"hiddenColumns": {"WARNING": True, "CRITICAL": True, "type": True, "timestamp": True}}
+_HEALTH_COLUMNS = {"hiddenColumns": {"type": True, "timestamp": True}}
 _EVENT_COLUMNS = {"hiddenColumns": {"name": True}, "autosize": True}
 
 
@@ -173,6 +174,16 @@ def _overview(joints: Sequence[dict[str, Any]], attitudes: Sequence[dict[str, An
     duty = [("alarms", 35.0), ("commands", 65.0)]
     columns = [(27.0, moving), (26.0, whole), (27.0, scene), (20.0, duty)]
     return _display("overview", "Overview", [column for column in columns if column[1]])
+
+
+def _narrow(joints: Sequence[dict[str, Any]], attitudes: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The overview for narrow screens: fewer plots, each large enough to be read."""
+    curves = [made["identifier"]["key"] for made in (*joints[:2], *attitudes[1:2])][:2]
+    turning = [(made["identifier"]["key"], 28.0) for made in attitudes[:1]]
+    scene = [("view", 72.0 - sum(share for _, share in turning)), *turning, ("log", 28.0)]
+    duty = [("alarms", 35.0), ("commands", 65.0)]
+    columns = [(38.0, _shares([*curves, "plot.energy"])), (34.0, scene), (28.0, duty)]
+    return _display("overview.narrow", "Overview, narrow", columns)
 
 
 def _shares(keys: Sequence[str], total: float = 100.0) -> list[Cell]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from limberjack.bridge.telemetry.dictionary import GROUPS, Dictionary, Quantity
 from limberjack.bridge.telemetry.identifiers import safe_name
+from limberjack.bridge.telemetry.spans import ROUNDING
 
 NAMESPACE = "limberjack"
 _PLAIN = re.compile(r"[A-Za-z0-9._-]+")
@@ -78,6 +79,8 @@ def _point(quantity: Quantity) -> dict[str, Any]:
         quantity.id,
         quantity=quantity.id,
         description=quantity.description,
+        span=quantity.span,
+        rounding=ROUNDING,
         alarms={name: limits for name, limits in alarms.items() if limits},
         telemetry={"values": [value, _TIME]},
     )

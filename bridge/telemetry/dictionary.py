@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from limberjack.bridge.telemetry.spans import least_span
 from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common import arguments
 from limberjack.engine.model.alarms import Alarm, Bounds
@@ -79,6 +80,11 @@ class Quantity:
     warning: Limits = NO_LIMITS
     critical: Limits = NO_LIMITS
     may_lack: bool = False
+
+    @property
+    def span(self) -> float:
+        """Least height of an axis that shows it, in its unit: what is smaller is rounding (`spans.py`)."""
+        return least_span(self.unit)
 
     def severity(self, value: float) -> int:
         """0 normal, 1 warning, 2 critical; infinities are critical, and NaN but where the number may lack."""

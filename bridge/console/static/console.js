@@ -6,12 +6,15 @@ import { installCommands } from './commands.js';
 import { get, Link } from './link.js';
 import { installLog } from './log.js';
 import { installHistories } from './order_history.js';
+import { installPlots } from './plots.js';
 import { installStatus } from './status.js';
 import { installTelemetry } from './telemetry.js';
+import { installValues } from './values.js';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
-const OVERVIEW = '#/browse/limberjack:root/limberjack:overview';
+const WIDE_PX = 1400; // from here on the overview with four columns
+const FIRST = '#/browse/limberjack:root/limberjack:overview';
 const SPANS = [
   ['Last 30 seconds', 30 * SECOND],
   ['Last minute', MINUTE],
@@ -54,6 +57,8 @@ async function main() {
   openmct.install(openmct.plugins.DisplayLayout({ showAsView: ['summary-widget', 'telemetry.plot.stacked'] }));
   installTelemetry(openmct, link, objects);
   installTime(openmct, link);
+  installPlots(openmct, link);
+  installValues(openmct, link, objects);
   installStatus(openmct, link);
   window.limberjack.siren = installAlarms(openmct, link, objects);
   installAttitude(openmct, link);
@@ -61,7 +66,7 @@ async function main() {
   installHistories(openmct, link);
   installCommands(openmct, link, panel);
   if (location.hash.length < 3) {
-    location.replace(`${OVERVIEW}?hideTree=true&hideInspector=true`);
+    location.replace(`${FIRST}${window.innerWidth < WIDE_PX ? '.narrow' : ''}?hideTree=true&hideInspector=true`);
   }
   openmct.start();
 }

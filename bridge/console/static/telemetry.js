@@ -6,6 +6,8 @@ const NAMESPACE = 'limberjack';
 const POINTS = 1000; // of one curve, unless a view asks for more or fewer
 const TICK_MS = 1000; // when no telemetry comes
 const SIDES = ['low', 'high'];
+/** In place of a limit that there is not: Open MCT's tables want both sides; a plot draws no line at it. */
+const OPEN = { low: openEnd('−∞'), high: openEnd('∞') };
 const COLOURS = { warning: 'yellow', critical: 'red' };
 const SEVERITIES = ['information', 'warning', 'critical'];
 
@@ -47,7 +49,7 @@ export function formatNumber(value) {
   if (value === null || value === undefined || Number.isNaN(value)) return '–';
   if (Number.isInteger(value) && Math.abs(value) < 1e9) return String(value);
   const size = Math.abs(value);
-  return size >= 1e6 || size < 1e-4 ? value.toExponential(3) : String(Number(value.toPrecision(5)));
+  return size >= 1e6 || size < 1e-4 ? value.toExponential(3).replace(/\.?0+e/, 'e') : String(Number(value.toPrecision(5)));
 }
 
 function live(openmct, link) {
@@ -119,12 +121,15 @@ const limits = {
   })
 };
 
+function openEnd(sign) {
+  return { toString: () => sign, valueOf: () => NaN };
+}
+
 function limitLines(alarms) {
   const lines = {};
   for (const [name, range] of Object.entries(alarms)) {
-    const sides = SIDES.filter((side) => side in range);
     lines[name.toUpperCase()] = Object.fromEntries(
-      sides.map((side) => [side, { color: COLOURS[name], value: range[side] }])
+      SIDES.map((side) => [side, { color: COLOURS[name], value: range[side] ?? OPEN[side] }])
     );
   }
   return lines;

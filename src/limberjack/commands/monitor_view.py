@@ -14,6 +14,7 @@ from rich.text import Text
 
 from limberjack.bridge.telemetry.dictionary import GROUPS, Quantity
 from limberjack.bridge.telemetry.sample import Notice
+from limberjack.bridge.telemetry.spans import least_span
 from limberjack.commands.monitor_board import Picture
 
 STYLES = ("", "yellow", "bold white on red")
@@ -119,7 +120,7 @@ def table(picture: Picture, places: list[int], width: int) -> Table:
             Text(quantity.id, style),
             Text(number(picture.newest[place]), style),
             Text(quantity.unit, "dim"),
-            Text(sparkline(picture.history[-trend:, place]), "cyan" if current else _OLD),
+            Text(sparkline(picture.history[-trend:, place], quantity.unit), "cyan" if current else _OLD),
             Text(alarm_text(quantity, severity), style),
         )
     if not places:
@@ -127,14 +128,15 @@ def table(picture: Picture, places: list[int], width: int) -> Table:
     return drawn
 
 
-def sparkline(values: np.ndarray) -> str:
-    """One character a value, scaled from the least to the greatest; blank where there is none."""
+def sparkline(values: np.ndarray, unit: str) -> str:
+    """One character a value, scaled from the least to the greatest; blank where there is none.
+
+    The scale spans at least what a plot of this unit does, so that rounding is a flat line.
+    """
     known = values[np.isfinite(values)]
     if not len(known):
         return " " * len(values)
-    low, span = float(known.min()), float(np.ptp(known))
-    if span <= 1e-12 * max(abs(low), 1e-12):
-        return "".join(_BARS[0] if math.isfinite(value) else " " for value in values)
+    low, span = float(known.min()), max(float(np.ptp(known)), least_span(unit, float(np.abs(known).max())))
     steps = [(value - low) / span * (len(_BARS) - 1) if math.isfinite(value) else -1.0 for value in values]
     return "".join(_BARS[round(step)] if step >= 0.0 else " " for step in steps)
 

@@ -32,12 +32,13 @@ def test_all_that_is_referred_to_is_there(name):
         assert set(references(made)) <= set(objects)
     points = {made["quantity"]: made for made in objects.values() if made["type"] == "limberjack.point"}
     assert set(points) == {quantity.id for quantity in dictionary}
-    overview = objects["overview"]
-    cells = [frame for container in overview["configuration"]["containers"] for frame in container["frames"]]
-    assert len(references([cell["domainObjectIdentifier"] for cell in cells])) >= 8
-    for container in overview["configuration"]["containers"]:
-        assert sum(frame["size"] for frame in container["frames"]) == pytest.approx(100.0)
-    assert sum(container["size"] for container in overview["configuration"]["containers"]) == pytest.approx(100.0)
+    for key, fewest in (("overview", 8), ("overview.narrow", 5)):
+        containers = objects[key]["configuration"]["containers"]
+        cells = [frame for container in containers for frame in container["frames"]]
+        assert len(references([cell["domainObjectIdentifier"] for cell in cells])) >= fewest
+        for container in containers:
+            assert sum(frame["size"] for frame in container["frames"]) == pytest.approx(100.0)
+        assert sum(container["size"] for container in containers) == pytest.approx(100.0)
     most = max(len(made["composition"]) for made in objects.values() if made["type"] == "telemetry.plot.overlay")
     assert most <= 7
 

@@ -155,10 +155,18 @@ def test_gap_is_a_blank_in_the_trend_and_old_samples_leave(dictionary):
 
 @pytest.mark.parametrize(
     ("values", "drawn"),
-    [([0, 7, 3.5, math.nan, 1], "▁█▅ ▂"), ([2, 2, 2], "▁▁▁"), ([math.nan, math.inf], "  "), ([], "")],
+    [
+        ([0, 7, 3.5, math.nan, 1], "▁█▅ ▂"),
+        ([2, 2, 2], "▁▁▁"),
+        ([math.nan, math.inf], "  "),
+        ([], ""),
+        ([0.0, 1e-13, -1e-13, 2e-13], "▁▁▁▁"),  # rounding
+        ([5e6, 5e6 + 1e-4, 5e6], "▁▁▁"),
+        ([0.0, 1e-4], "▁█"),
+    ],
 )
 def test_sparkline(values, drawn):
-    assert sparkline(np.array(values, dtype=float)) == drawn
+    assert sparkline(np.array(values, dtype=float), "rad/s") == drawn
 
 
 @pytest.mark.parametrize("value", [0.0, -1e-300, 1e-5, -123456.789, 9999999.0, -1.7e308, math.nan, math.inf])
