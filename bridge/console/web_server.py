@@ -21,6 +21,7 @@ from limberjack.bridge.console.access import Access, Address, cookie_name, host_
 from limberjack.bridge.console.assets import OPENMCT, THREE, installed_folder
 from limberjack.bridge.console.connections import CONNECTIONS_MAX, REQUEST_S, Crowd, http_log
 from limberjack.bridge.console.live import Live
+from limberjack.bridge.console.replay import Replay
 from limberjack.bridge.console.routes import Routes, visitor_of
 from limberjack.bridge.console.switches import Switches
 from limberjack.bridge.console.view import View
@@ -123,6 +124,7 @@ class Console:
         app.router.add_get("/view", _page("view.html"))
         routes.add_to(app)
         View(self.gateway.session()).add_to(app, live)
+        Replay(self.gateway, live).add_to(app)
         live.streams["switches"] = Switches(self.gateway).message
         app.router.add_static("/static", STATIC)
         for name, folder in self._folders.items():

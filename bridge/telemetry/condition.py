@@ -25,7 +25,8 @@ class Condition:
     """The state of an engine as the gateway sees it.
 
     state : "live"; "overrunning", live but behind the clock; "paused", an engine in lockstep that nobody steps;
-        "failed", it stopped on an error and waits for a reset; "stale", connected but silent; "gone"
+        "failed", it stopped on an error and waits for a reset; "stale", connected but silent; "gone"; "replay", there
+        is no engine, but what one was like at another time
     text : a few words for people;  age_s : since the newest message of the engine, s
     current : whether what is known is of now, so that alarms hold and orders make sense
     """
@@ -36,7 +37,7 @@ class Condition:
 
     @property
     def current(self) -> bool:
-        return self.state not in ("stale", "gone")
+        return self.state not in ("stale", "gone", "replay")
 
 
 class Overruns:

@@ -18,7 +18,7 @@ export function installAlarms(openmct, link, objects) {
   const indicator = openmct.indicators.simpleIndicator();
   openmct.indicators.add(indicator);
   const show = () => {
-    indicate(indicator, entries, link.condition.current);
+    indicate(indicator, entries, known(link.condition));
     siren.follow(entries, link.condition.current);
     shown.forEach((draw) => draw());
   };
@@ -58,6 +58,9 @@ export function installAlarms(openmct, link, objects) {
   return siren;
 }
 
+/** Whether the alarms are those of the moment that the page shows. */
+const known = ({ current, state }) => current || state === 'replay';
+
 /** current: whether the alarms are of now; of an engine that is not heard nobody knows them. */
 function indicate(indicator, entries, current) {
   const active = entries.filter((entry) => entry.severity > 0 && !entry.shelved);
@@ -95,8 +98,8 @@ function bar(desk, siren, entries) {
 function content(desk, link, entries, points) {
   const [listed, shelved] = [false, true].map((set) => entries.filter((entry) => Boolean(entry.shelved) === set));
   const parts = [];
-  const { current, heard } = link.condition;
-  if (!current) {
+  const { heard } = link.condition;
+  if (!known(link.condition)) {
     const rest = listed.length === 0 ? 'Before that there were none.' : 'Before that:';
     parts.push(quiet(`Alarms are unknown since ${clockTime(heard)} UTC. ${rest}`));
   } else if (listed.length === 0) {

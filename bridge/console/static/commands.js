@@ -121,6 +121,7 @@ class Desk {
 
 /** Why there is no commanding, without an age that would grow old. */
 function what({ state }) {
+  if (state === 'replay') return 'the page shows another time';
   return state === 'lost' ? 'the console is not connected' : `the engine is ${state}`;
 }
 

@@ -7,6 +7,7 @@ import { get, Link } from './link.js';
 import { installLog } from './log.js';
 import { installHistories } from './order_history.js';
 import { installPlots } from './plots.js';
+import { installReplay, replayOption } from './replay.js';
 import { installStatus } from './status.js';
 import { installTelemetry } from './telemetry.js';
 import { installValues } from './values.js';
@@ -31,7 +32,9 @@ function installTime(openmct, link) {
   openmct.install(
     openmct.plugins.Conductor({
       menuOptions: [
+        ...(link.hello.condition.state === 'replay' ? [replayOption(presets)] : []), // of a record: nothing is live
         { name: 'Real time', timeSystem: 'utc', clock: 'limberjack.clock', clockOffsets: offsets(MINUTE), presets },
+        ...(link.hello.condition.state === 'replay' ? [] : [replayOption(presets)]),
         {
           name: 'Fixed',
           timeSystem: 'utc',
@@ -56,6 +59,7 @@ async function main() {
   openmct.install(openmct.plugins.LADTable());
   openmct.install(openmct.plugins.DisplayLayout({ showAsView: ['summary-widget', 'telemetry.plot.stacked'] }));
   installTelemetry(openmct, link, objects);
+  window.limberjack.player = installReplay(openmct, link);
   installTime(openmct, link);
   installPlots(openmct, link);
   installValues(openmct, link, objects);

@@ -9,6 +9,7 @@ const STALE_S = 3; // so long without it, what the page shows is old
 const DRIFT_MS = 0.05; // a message: how fast the estimate of the server's clock forgets
 const IDS_MOST = 60; // of one question or subscription
 const HELD_MOST = 2000; // live messages that wait while the past is fetched
+const LIVE = new Set(['samples', 'notice', 'alarms']); // messages of what is now
 const LOST = { state: 'lost', text: 'console lost, connecting again', current: false };
 const SILENT = { state: 'stale', text: 'stale: nothing from the gateway', current: false };
 
@@ -51,6 +52,8 @@ export class Link {
     this.listeners = new Map(); // kind → callbacks
     this.subscribers = new Map(); // id → callbacks
     this.held = null; // live messages while the past is fetched
+    this.replaying = null; // who shows the past in place of what is live (replay.js)
+    this.heardCondition = LOST; // of the engine, also while the page shows the past
     this.hole = false; // something is missing before the next message
     this.pauseMs = PAUSE_FIRST_MS;
     this.connect();
@@ -72,8 +75,21 @@ export class Link {
 
   /** How things stand with the engine is another, or older. */
   judge(condition) {
-    this.condition = condition;
-    this.tell('condition', condition);
+    this.heardCondition = condition;
+    this.condition = this.replaying && condition.state !== 'lost' ? this.replaying.condition : condition;
+    this.tell('condition', this.condition);
+  }
+
+  /** Nothing is known of any quantity: the page shows another time. */
+  forget() {
+    this.newest.clear();
+    this.reached.clear();
+  }
+
+  /** Connect again, so that all that is live comes anew. */
+  again() {
+    this.pauseMs = 0;
+    this.socket.close();
   }
 
   tell(kind, content) {
@@ -82,6 +98,7 @@ export class Link {
 
   /** Milliseconds since 1970 by the server's clock. */
   now() {
+    if (this.replaying) return this.replaying.at;
     return Number.isFinite(this.offsetMs) ? performance.now() + this.offsetMs : Date.now();
   }
 
@@ -93,6 +110,7 @@ export class Link {
       this.send({ kind: 'subscribe', ids: [id] });
     }
     callbacks.add(callback);
+    if (this.replaying) queueMicrotask(() => this.replaying?.present(id));
     return () => {
       callbacks.delete(callback);
       if (callbacks.size === 0 && this.subscribers.get(id) === callbacks) {
@@ -146,6 +164,7 @@ export class Link {
     this.heard = this.now();
     // the server sends no more than the page can take; what waits comes with the next message
     if (message.kind === 'samples') this.send({ kind: 'seen' });
+    if (this.replaying && LIVE.has(message.kind)) return;
     if (message.kind === 'condition') {
       this.judge(message);
     } else if (message.kind === 'hello') {
@@ -169,7 +188,7 @@ export class Link {
     this.hello = hello;
     this.pauseMs = PAUSE_FIRST_MS;
     this.state = 'connected';
-    this.condition = hello.condition;
+    this.heardCondition = this.condition = hello.condition;
     this.tell('hello', hello);
     this.tell('state', 'connected');
     this.judge(hello.condition);
@@ -179,7 +198,7 @@ export class Link {
     for (let first = 0; first < ids.length; first += IDS_MOST) { // the server takes no message of any length
       this.send({ kind: 'subscribe', ids: ids.slice(first, first + IDS_MOST) });
     }
-    await this.catchUp(ids.filter((id) => this.reached.has(id)));
+    if (!this.replaying) await this.catchUp(ids.filter((id) => this.reached.has(id)));
     if (this.held !== held) return; // lost again meanwhile
     this.held = null;
     held.forEach((message) => this.deliver(message));

@@ -22,7 +22,7 @@ export function installLog(openmct, link) {
       notices.forEach(add);
     };
     const loadAgain = () => load().catch((error) => add({ utc: link.now(), severity: 1, text: error.message }));
-    const ends = [link.on('notice', add), link.on('hello', loadAgain)];
+    const ends = [link.on('notice', add), link.on('hello', loadAgain), link.on('moved', loadAgain)];
     return () => ends.forEach((end) => end());
   });
 }

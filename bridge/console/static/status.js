@@ -1,6 +1,6 @@
 // The indicators at the top: connection and engine, role.
 
-const STATUS = { live: 's-status-on', overrunning: 's-status-caution', paused: 's-status-caution', stale: 's-status-caution' };
+const STATUS = { live: 's-status-on', overrunning: 's-status-caution', paused: 's-status-caution', stale: 's-status-caution', replay: 's-status-on' };
 
 export function installStatus(openmct, link) {
   const engine = openmct.indicators.simpleIndicator();
@@ -10,7 +10,7 @@ export function installStatus(openmct, link) {
   const show = ({ state, text }) => {
     engine.text(`${link.hello?.model ?? ''} ${text}`);
     engine.statusClass(STATUS[state] ?? 's-status-error');
-    engine.iconClass(state === 'live' ? 'icon-connectivity' : 'icon-alert-triangle');
+    engine.iconClass(state === 'live' ? 'icon-connectivity' : state === 'replay' ? 'icon-play' : 'icon-alert-triangle');
     engine.element.dataset.state = state;
   };
   link.on('condition', show);

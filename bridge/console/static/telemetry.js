@@ -74,7 +74,7 @@ function past(openmct, link) {
       const start = options.start ?? 0;
       const now = openmct.time.isRealTime();
       // in real time up to this moment: what is live joins without a seam
-      const end = now ? link.now() : (options.end ?? link.now());
+      const end = now ? link.now() + 0.001 : (options.end ?? link.now()); // of a replay this moment, its point included
       if (isEvents(object)) {
         const { notices } = await get('/api/events', { start, end, most: 500 });
         return notices.map(event);

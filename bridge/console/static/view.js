@@ -21,20 +21,19 @@ export function addView(openmct, type, name, cssClass, build) {
   });
 }
 
-/** A builder of views that say above them when their values are old, or of now while the plots show the past. */
+/** A builder of views that say above them when their values are old. */
 export function present(openmct, link, build) {
   return (element, object) => {
     const banner = make('p', { className: 'lj-banner', role: 'status' });
     const content = make('div', { className: 'lj-content' });
     element.append(make('div', { className: 'lj-present' }, banner, content));
     const show = () => {
-      const { current, text } = link.condition;
-      const past = openmct.time.isRealTime() ? '' : 'Present values; the plots show a fixed time span.';
-      banner.textContent = current ? past : `Old values: ${text}.`;
-      content.classList.toggle('lj-old', !current);
+      const { current, state, text } = link.condition;
+      const old = !current && state !== 'replay'; // of a replay they are of the moment that it shows
+      banner.textContent = old ? `Old values: ${text}.` : '';
+      content.classList.toggle('lj-old', old);
     };
-    openmct.time.on('modeChanged', show);
-    const ends = [link.on('condition', show), build(content, object), () => openmct.time.off('modeChanged', show)];
+    const ends = [link.on('condition', show), build(content, object)];
     show();
     return () => ends.forEach((end) => end());
   };

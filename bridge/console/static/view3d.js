@@ -8,7 +8,7 @@ import { World } from './world.js';
 const LONGEST_MS = 500; // between two states that come at long intervals
 const FRAME_MS = 25;
 const RETRY_MS = [500, 5000];
-const KINDS = { live: 'live', paused: 'idle', overrunning: 'slow' }; // of the label; others are off
+const KINDS = { live: 'live', paused: 'idle', overrunning: 'slow', replay: 'idle' }; // of the label; others are off
 const element = (id) => document.getElementById(id);
 
 class View {
@@ -17,6 +17,8 @@ class View {
   frames = []; // the two newest, with the time of their arrival
   follow = { body: null, turn: false };
   condition = { state: 'lost', text: 'connecting …', current: false }; // of the engine, as the gateway tells it
+  heard = this.condition; // also while a replay is shown
+  replay = null; // its condition, while the console around this view shows one
   finite = true; // the newest state
   begun = false; // a state is on the screen
   lost = false; // the browser took the drawing context away
@@ -80,7 +82,7 @@ class View {
   }
 
   take(message) {
-    if (!this.world) return;
+    if (!this.world) return; // the scene is on its way
     element('time').textContent = `t = ${message.time.toFixed(2)} s`;
     this.finite = message.poses.length > 0;
     this.label();
@@ -93,19 +95,29 @@ class View {
 
   /** The engine's condition is another, or nothing is known of it. */
   judge(condition) {
-    this.condition = condition;
+    this.heard = condition;
+    if (this.replay === null) this.condition = condition;
+    this.label();
+  }
+
+  /** The console around this view shows another time, or the present again. */
+  rewind({ over, condition, poses }) {
+    this.replay = over ? null : condition;
+    this.condition = this.replay ?? this.heard;
+    if (over) this.frames = [];
+    if (poses) this.take(poses);
     this.label();
   }
 
   /** Say of when the picture is. */
   label() {
     const { state, text, current } = this.condition;
-    element('canvas').classList.toggle('old', !current);
-    if (!current) setLink('off', text);
+    const old = !current && state !== 'replay';
+    element('canvas').classList.toggle('old', old);
+    if (old) setLink('off', text);
     else if (this.lost) setLink('off', 'the browser cannot draw now');
     else if (!this.finite) setLink('off', 'the state is not finite');
     else if (!this.begun) setLink('idle', 'drawing …');
-    else if (plotsShowThePast()) setLink('idle', `${text}; the plots show a fixed time span`);
     else setLink(KINDS[state] ?? 'off', text);
   }
 
@@ -204,11 +216,6 @@ class View {
   }
 }
 
-/** Whether the console around this view shows a fixed time span. */
-function plotsShowThePast() {
-  return window.parent !== window && window.parent.openmct?.time?.isRealTime() === false;
-}
-
 function setLink(kind, text) {
   element('link').className = kind;
   element('link').textContent = text;
@@ -245,7 +252,7 @@ function connect(view, wait = RETRY_MS[0]) {
       socket.send(JSON.stringify({ kind: 'stream', name: 'poses', on: true }));
     } else if (message.kind === 'condition' && known) {
       view.judge(message);
-    } else if (message.kind === 'poses' && known) {
+    } else if (message.kind === 'poses' && known && view.replay === null) {
       view.take(message);
     } else if (message.kind === 'problem') {
       warn(message.text);
@@ -278,6 +285,9 @@ function wire(view) {
     view.world?.showFrames(target.checked);
     redraw();
   };
+  window.addEventListener('message', ({ origin, source, data }) => {
+    if (origin === location.origin && source === window.parent && data?.kind === 'replay') view.rewind(data);
+  });
   element('home').onclick = () => { view.placed = false; };
 }
 

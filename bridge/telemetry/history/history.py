@@ -12,6 +12,7 @@ import numpy as np
 
 from limberjack.bridge.telemetry.dictionary import Dictionary
 from limberjack.bridge.telemetry.history.encoding import LAST, MAXIMUM, MINIMUM, Points, empty, joined, single
+from limberjack.bridge.telemetry.history.frames import newest_of
 from limberjack.bridge.telemetry.history.store import SOURCES, HistoryError, Store
 from limberjack.bridge.telemetry.sample import Notice, Sample
 from limberjack.engine.common import arguments
@@ -232,6 +233,22 @@ class History:
         pending = self._pending[k]
         own = Points(pending.unix_ns, pending.gap, pending.values[at : at + 1])
         return _binned(joined([own, fresh]), self._tiers[k])
+
+    def newest_at(self, moment_ns: int) -> tuple[int, np.ndarray] | None:
+        """Time (ns since 1970) and all values (quantities,) of the newest point at or before a time. HistoryError."""
+        store = self._opened()
+        with self._lock:
+            times, rows = self._times[: self._count].copy(), self._rows[: self._count].T[:, np.newaxis].copy()
+        found = [store.newest_block(k, self._number, moment_ns) for k in range(len(self._tiers))]
+        blocks = [(each.unix_ns, each.values) for each in found if each is not None]
+        return newest_of([*blocks, (times, np.broadcast_to(rows, (len(rows), 3, len(times))))], moment_ns)
+
+    def bounds(self) -> tuple[int, int]:
+        """When the history begins and ends, ns since 1970; zeros while there is none. HistoryError."""
+        first, last = self._opened().bounds()
+        with self._lock:
+            fresh = self._times[: self._count]
+            return (first or int(fresh[0]), int(fresh[-1])) if len(fresh) else (first, last)
 
     def notices(
         self, start_ns: int, end_ns: int, most: int = 1000, *, what: str = "all", search: str = ""

@@ -208,6 +208,22 @@ class Store:
             columns = [data[at : at + width] for at in range(head, len(data), width)]
             yield dictionary, unpack(data[:head], columns, True)
 
+    def newest_block(self, tier: int, dictionary: int, moment_ns: int) -> Points | None:
+        """All quantities of the newest block of a tier that begins at or before a time."""
+        text = (
+            "SELECT count, data FROM block WHERE tier = ? AND dictionary = ? AND first <= ? ORDER BY first DESC LIMIT 1"
+        )
+        for count, data in self._rows(text, (tier, dictionary, moment_ns)):
+            head, width = head_size(count), column_size(count, tier == 0)
+            columns = [data[at : at + width] for at in range(head, len(data), width)]
+            return unpack(data[:head], columns, tier == 0)
+        return None
+
+    def bounds(self) -> tuple[int, int]:
+        """When the first and the last point of all were, ns since 1970; zeros without any."""
+        first, last = next(self._rows("SELECT min(first), max(last) FROM block"))
+        return int(first or 0), int(last or 0)
+
     def notices(self, start_ns: int, end_ns: int, most: int, what: str = "all", search: str = "") -> list[Notice]:
         """The newest notices of a time, oldest first.
 

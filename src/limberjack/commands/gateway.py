@@ -53,7 +53,7 @@ def run_gateway(telemetry: Gateway, wanted: list[Wanted], wait_s: float, with_hi
         told = f"gateway of '{session.system.name}' at {telemetry.endpoint}: {len(session.dictionary)} quantities"
         print(f"{told}; Ctrl-C ends it", file=sys.stderr, flush=True)
         telemetry.start()
-        _until_told()
+        until_told()
     finally:
         telemetry.stop()
 
@@ -94,7 +94,7 @@ def _from_file(spec: GatewaySpec, folder: Path, file: Path) -> Iterator[Wanted]:
         yield Wanted(kind, each.to, folder, each.rate_hz, each.options)
 
 
-def _until_told() -> None:
+def until_told() -> None:
     """Wait for SIGINT or SIGTERM."""
     ended = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -9,6 +9,7 @@ from typing import Any
 from limberjack.commands.console import open_console
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.model.load import load
+from limberjack.engine.model.system import System
 from limberjack.hil.record.mcap_file import McapFile
 from limberjack.hil.record.parquet import export_parquet
 from limberjack.hil.record.replay import check_replayable
@@ -19,13 +20,9 @@ def replay(log: Path, model: Path | None, load_options: dict[str, Any]) -> int:
     """Replay a record with its model; 1 if anything came out otherwise."""
     record = McapFile(log)
     check_replayable(record)
-    path = model or Path(record.meta.get("folder", "")) / record.meta.get("source", "")
     if model is not None and not model.is_file():
         raise ArgumentError(f"--model {model}: there is no such file; give the model of the run.")
-    if not path.is_file():
-        raise ArgumentError(f"{log}: the model '{path}' that was recorded is not there; give it with --model.")
-    given = {key: value for key, value in load_options.items() if value is not None}
-    result = replay_record(record, load(path, **{**record.meta.get("load", {}), **given}))
+    result = replay_record(record, recorded_model(record, model, load_options, "with --model"))
     console = open_console()
     words = f"{result.frames} frames of {result.signals} signals equal bit for bit"
     if result.difference is not None:
@@ -36,6 +33,18 @@ def replay(log: Path, model: Path | None, load_options: dict[str, Any]) -> int:
     if record.end.get("closed") is False:
         console.print("the process of the bench ended without closing the record", markup=False, highlight=False)
     return 0 if result.equal else 1
+
+
+def recorded_model(record: McapFile, model: Path | None, load_options: dict[str, Any], how: str = "as MODEL") -> System:
+    """The model of a record, from where it was, or from the file that was given. ArgumentError when it is not there.
+
+    how : to give it;  load_options : what was asked for now, before what the record holds
+    """
+    path = model or Path(record.meta.get("folder", "")) / record.meta.get("source", "")
+    if not path.is_file():
+        raise ArgumentError(f"{record.path}: the model '{path}' that was recorded is not there; give it {how}.")
+    given = {key: value for key, value in load_options.items() if value is not None}
+    return load(path, **{**record.meta.get("load", {}), **given})
 
 
 def parquet(log: Path, out: Path) -> None:

@@ -82,6 +82,8 @@ def _console(commands: Any) -> None:
         "--history", type=Path, metavar="FILE", help="keep the past in this file (default: until the end)"
     )
     parser.add_argument("--read-only", action="store_true", help="refuse all commands")
+    text = "show a record in place of an engine; its model is found where it was, or given as MODEL"
+    parser.add_argument("--replay", type=Path, metavar="RECORD", help=text)
     install = parser.add_argument_group("the browser's libraries, once on a machine")
     install.add_argument("--install", action="store_true", help="fetch Open MCT and three.js from npm, and end")
     install.add_argument(

@@ -34,6 +34,12 @@ def console(options: argparse.Namespace, load_options: dict[str, Any]) -> None:
         raise ArgumentError("--registry and --tarballs say where --install gets its packages. Add --install.")
     for package in PACKAGES:
         installed_folder(package)
+    settings = {name: getattr(options, name) for name in _SETTINGS if getattr(options, name) is not None}
+    if options.replay is not None:
+        from limberjack.commands.record_console import record_console
+
+        record_console(options, settings, load_options)
+        return
     logging.basicConfig(level=logging.WARNING, format="limberjack console: %(message)s", stream=sys.stderr)
     with ExitStack() as stack:
         endpoint = _engine(options, load_options, stack)
@@ -42,7 +48,6 @@ def console(options: argparse.Namespace, load_options: dict[str, Any]) -> None:
         telemetry = Gateway(endpoint, **keys, rules=rules, history=options.history)
         kind = kind_of("console")
         assert kind is not None
-        settings = {name: getattr(options, name) for name in _SETTINGS if getattr(options, name) is not None}
         wanted = Wanted(kind, f"{options.host}:{options.port}", Path(), settings=settings)
         run_gateway(telemetry, [wanted], options.wait, with_history=True)
 

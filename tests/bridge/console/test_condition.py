@@ -1,4 +1,4 @@
-"""The engine's condition in a real browser: frozen, killed, started again, and a fixed span of time."""
+"""The engine's condition in a real browser: frozen, killed, started again."""
 
 from __future__ import annotations
 
@@ -124,15 +124,3 @@ def test_an_order_that_was_asked_before_the_engine_went_is_not_sent(page, engine
     page.click("[...document.querySelectorAll('.c-overlay button')].find(e => e.textContent.trim() === 'Send')")
     assert "Not sent: the engine is gone" in page.wait("document.querySelector('.lj-told.lj-critical')?.textContent")
     assert page.ask("posts") == 0
-
-
-def test_in_a_fixed_time_span_what_stays_of_now_says_so(page):
-    page.ask("openmct.time.setMode('fixed', {start: limberjack.link.now() - 60000, end: limberjack.link.now()})")
-    told = "Present values; the plots show a fixed time span."
-    page.wait(f"{BANNERS}.length === 2 && {BANNERS}.every(text => text === '{told}')")
-    page.wait(f"{SCENE}.includes('the plots show a fixed time span')")
-    page.shoot(PICTURES / "fixed.png")
-    page.ask("openmct.time.setClock('limberjack.clock'); openmct.time.setMode('realtime', {start: -60000, end: 0})")
-    page.wait(f"{BANNERS}.every(text => text === '')", 20.0)
-    page.wait(f"!{SCENE}.includes('fixed')")
-    assert page.faults == []
