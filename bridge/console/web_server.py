@@ -61,6 +61,7 @@ class Console:
     """Outlet: `open` binds, and the pages are there until `close`; it may be opened again, also for another model."""
 
     name = "console"
+    prompt = True
 
     def __init__(self, settings: Settings, gateway: Gateway) -> None:
         """Raises EndpointError for an address that needs tokens and TLS, AssetError without the browser's libraries."""

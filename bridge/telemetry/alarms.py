@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ from limberjack.bridge.telemetry.dictionary import Dictionary, Quantity
 from limberjack.bridge.telemetry.sample import Notice, Sample
 
 _HOLD_NS = 1_000_000_000  # after a notice, further changes of the same quantity are counted so long, then told in one
+_LARGEST = sys.float_info.max
 WORDS = ("normal", "warning", "critical")
 
 
@@ -30,9 +32,8 @@ class Alarms:
 
     def __init__(self, dictionary: Dictionary) -> None:
         self._watched = dictionary.quantities
-        table = np.array([_limits(each) for each in dictionary]).reshape(-1, 4)
-        self._critical_low, self._warning_low, self._warning_high, self._critical_high = table.T.copy()
-        self._may_lack = np.array([each.may_lack for each in dictionary], dtype=bool)
+        table = np.array([_normal(each) for each in dictionary]).reshape(-1, 2)
+        self._normal_low, self._normal_high = table.T.copy()
         count = len(dictionary)
         self._level = np.zeros(count, dtype=np.int64)
         self._told = np.zeros(count, dtype=np.int64)
@@ -40,6 +41,8 @@ class Alarms:
         self._changes = np.zeros(count, dtype=np.int64)
         self._due_ns = np.zeros(count, dtype=np.int64)
         self._active: dict[str, Alarm] = {}
+        self._before: tuple[list[int], list[int]] = [], []  # which were not simply normal, and how severe they were
+        self._calm = True  # the newest levels are told
 
     def active(self) -> dict[str, Alarm]:
         """Identifier → alarm, of all quantities beyond their limits in the newest sample."""
@@ -51,18 +54,27 @@ class Alarms:
         NaN of a quantity that may lack is normal.
         """
         values = sample.vector
-        normal = (values >= self._warning_low) & (values <= self._warning_high)
-        bearable = (values >= self._critical_low) & (values <= self._critical_high) & np.isfinite(values)
-        level = np.where(bearable, np.where(normal, 0, 1), 2)
-        level[self._may_lack & np.isnan(values)] = 0
+        normal = (values >= self._normal_low) & (values <= self._normal_high)
+        places = np.flatnonzero(~normal).tolist()  # few, as a rule
+        severities = [self._watched[k].severity(float(values[k])) for k in places]
+        before, self._before = self._before, (places, severities)
+        if self._calm and before == self._before:
+            return []
+        level = np.zeros(len(values), dtype=np.int64)
+        level[places] = severities
         changed = level != self._level
         if changed.any():
             self._changes += changed
             np.maximum(self._worst, level, out=self._worst)
             self._level = level
             self._note(np.flatnonzero(changed), values, sample)
+            self._calm = False
+        if self._calm:
+            return []
         due = np.flatnonzero((self._changes > 0) & (self._due_ns <= sample.unix_ns))
-        return [self._notice(int(k), float(values[k]), sample) for k in due]
+        notices = [self._notice(int(k), float(values[k]), sample) for k in due]
+        self._calm = not self._changes.any()
+        return notices
 
     def _note(self, changed: np.ndarray, values: np.ndarray, sample: Sample) -> None:
         """Another table of active alarms; readers keep the old one."""
@@ -93,9 +105,10 @@ class Alarms:
         return Notice("alarm", level, text, sample.time, sample.unix_ns, data)
 
 
-def _limits(quantity: Quantity) -> tuple[float, float, float, float]:
-    """Critical low, warning low, warning high, critical high."""
-    return quantity.critical[0], quantity.warning[0], quantity.warning[1], quantity.critical[1]
+def _normal(quantity: Quantity) -> tuple[float, float]:
+    """Between these a value is normal without a further look; the largest finite numbers where nothing bounds it."""
+    (warning_low, warning_high), (critical_low, critical_high) = quantity.warning, quantity.critical
+    return max(warning_low, critical_low, -_LARGEST), min(warning_high, critical_high, _LARGEST)
 
 
 def _text(quantity: Quantity, level: int, value: float) -> str:

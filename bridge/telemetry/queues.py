@@ -60,6 +60,8 @@ class Feed:
         """rate_hz : samples a second that the outlet gets at most. None: all"""
         self.outlet, self._tell = outlet, tell
         self._period_ns = 0 if rate_hz is None else int(1e9 / rate_hz)
+        self._prompt = bool(getattr(outlet, "prompt", False))
+        self._patience_s: float | None = getattr(outlet, "patience_s", None)
         self._most_samples, self._most_notices = samples, notices
         self.counts = Counts()
         self._samples: deque[tuple[int, Sample]] = deque()
@@ -69,7 +71,7 @@ class Feed:
         self._lost = 0  # before the oldest sample that waits
         self._skipped = 0  # lost before samples that were left out since the newest that waits
         self._ready = threading.Condition(threading.Lock())
-        self._closing, self._idle = threading.Event(), False
+        self._closing, self._idle, self._open = threading.Event(), False, False
         self._busy_since: float | None = None
         self._failed = 0  # in a row
         self._opened_at = self._told_at = -math.inf  # of the monotonic clock
@@ -80,7 +82,7 @@ class Feed:
         """Open the outlet, here and now, and begin. Raises what its `open` raises."""
         self._opened = dictionary
         self.outlet.open(dictionary)
-        self._opened_at = time.monotonic()
+        self._opened_at, self._open = time.monotonic(), True
         self._thread.start()
 
     # ---- from other threads; none of these waits
@@ -95,9 +97,11 @@ class Feed:
             if self._skipped:
                 sample, self._skipped = replace(sample, gap=sample.gap + self._skipped), 0
             self._due_ns = max(self._due_ns + self._period_ns, sample.unix_ns)
+            if self._prompt and self._hand_at_once(sample):
+                return
             if len(self._samples) >= self._most_samples:
                 self._forget(self._samples.popleft()[1])
-            self._put(self._samples, sample)
+            self._put(self._samples, sample, self._patience_s is None or 2 * len(self._samples) > self._most_samples)
 
     def offer_notice(self, notice: Notice) -> None:
         """Put a notice into the queue; the oldest one gives way when it is full."""
@@ -105,12 +109,12 @@ class Feed:
             if len(self._notices) >= self._most_notices:
                 self._notices.popleft()
                 self.counts.notices_dropped += 1
-            self._put(self._notices, notice)
+            self._put(self._notices, notice, True)
 
     def reopen(self, dictionary: Dictionary) -> None:
         """Let the outlet open again for another model; what waits for it is of the old one and dropped."""
         with self._ready:
-            self._dictionary = dictionary
+            self._dictionary, self._open = dictionary, False
             while self._samples:
                 self._forget(self._samples.popleft()[1])
             self._lost = self._skipped = 0
@@ -120,10 +124,23 @@ class Feed:
         self.counts.dropped += 1
         self._lost += 1 + sample.gap
 
-    def _put(self, queue: deque, item: Sample | Notice) -> None:
+    def _hand_at_once(self, sample: Sample) -> bool:
+        """Give a prompt outlet its sample without another thread; whether it took it."""
+        if not self._open or self._samples:
+            return False
+        if self._lost:
+            sample, self._lost = replace(sample, gap=sample.gap + self._lost), 0
+        try:
+            self.outlet.sample(sample)
+        except Exception:  # its own thread tries again, and deals with the failure
+            return False
+        self.counts.sent += 1
+        return True
+
+    def _put(self, queue: deque, item: Sample | Notice, wake: bool) -> None:
         self._ticket += 1
         queue.append((self._ticket, item))
-        if self._idle:
+        if self._idle and wake:
             self._ready.notify()
 
     @property
@@ -170,7 +187,7 @@ class Feed:
                 if self._closing.is_set():
                     return None
                 self._idle = True
-                self._ready.wait()
+                self._ready.wait(self._patience_s)
                 self._idle = False
             if self._dictionary is not None:
                 taken, self._dictionary = self._dictionary, None
@@ -189,7 +206,7 @@ class Feed:
             self.outlet.notice(item)
             self.counts.notices += 1
         else:
-            self._opened = item
+            self._opened, self._open = item, False
             self.outlet.close()
             self._open_again(0.0)
 
@@ -204,6 +221,7 @@ class Feed:
             self._tell(
                 2, f"outlet {self.outlet.name} failed {self._failed} times in a row; it is closed and opened again."
             )
+            self._open = False
             with contextlib.suppress(Exception):
                 self.outlet.close()
             soon = now - self._opened_at < _PAUSES_S[1]  # it opens, and does not work
@@ -230,6 +248,6 @@ class Feed:
             else:
                 if said or self._failed:
                     self._tell(0, f"outlet {self.outlet.name} is open again.")
-                self._failed, self._opened_at = 0, time.monotonic()
+                self._failed, self._opened_at, self._open = 0, time.monotonic(), True
                 return
             self._busy_since = None

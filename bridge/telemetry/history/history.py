@@ -62,6 +62,7 @@ class History:
     """
 
     name = "history"
+    patience_s = 0.05
 
     def __init__(self, path: Path | None = None, *, full_s: float = 600.0, size_bytes: int = 1_000_000_000) -> None:
         """path : file; None: a temporary one (a killed gateway leaves it until the next one begins)

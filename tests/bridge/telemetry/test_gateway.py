@@ -378,3 +378,41 @@ def test_print_outlet(arm, capsys):
     with pytest.raises(ArgumentError, match="--print needs"):
         kind_of("print").make(" , ", Context(None))
     assert len({kind.name for kind in KINDS}) == len(KINDS)
+
+
+def test_a_prompt_outlet_has_its_sample_at_once():
+    """On the thread that offers it; a failing one keeps its failure on its own thread, and loses nothing."""
+    recorder, told = Recorder(), []
+    recorder.prompt = True
+    feed = Feed(recorder, lambda severity, text: told.append(text))
+    feed.start(Dictionary("m", "h", (Quantity("time", "time", "s", ""),)))
+    for k in range(5):
+        feed.offer_sample(Sample(k, 0.0, k + 1, np.zeros(0)))
+        assert len(recorder.samples) == k + 1
+    recorder.fails = True
+    feed.offer_sample(Sample(5, 0.0, 6, np.zeros(0)))
+    until(lambda: feed.counts.failures == 1, "the failure is not counted")
+    assert "told to fail" in told[0]
+    recorder.fails = False
+    feed.offer_sample(Sample(6, 0.0, 7, np.zeros(0)))
+    until(lambda: len(recorder.samples) == 6, "it does not go on")
+    feed.reopen(Dictionary("m", "h", (Quantity("time", "time", "s", ""),)))
+    until(lambda: len(recorder.dictionaries) == 2, "it does not open again")
+    until(lambda: feed.offer_sample(Sample(7, 0.0, 8, np.zeros(0))) or recorder.samples[-1].sequence == 7, "closed")
+    assert feed.close(10.0)
+
+
+def test_a_patient_outlet_is_woken_seldom_and_gets_all():
+    recorder, wakes = Recorder(), []
+    recorder.patience_s = 60.0
+    feed = Feed(recorder, lambda severity, text: None, samples=100)
+    feed.start(Dictionary("m", "h", (Quantity("time", "time", "s", ""),)))
+    until(lambda: feed._idle, "its thread does not wait")
+    for k in range(50):
+        feed.offer_sample(Sample(k, 0.0, k + 1, np.zeros(0)))
+        wakes.append(len(recorder.samples))
+    assert wakes == [0] * 50  # half of the queue wakes it, as does a notice
+    feed.offer_notice(Notice("link", 0, "now", 0.0, 0))
+    until(lambda: len(recorder.samples) == 50, "it does not get what waits")
+    assert [each.sequence for each in recorder.samples] == list(range(50))
+    assert feed.close(10.0)
