@@ -7,7 +7,7 @@ import logging
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -41,10 +41,17 @@ def gateway(options: argparse.Namespace) -> None:
     run_gateway(_made(options, spec, folder), wanted, options.wait, options.history is not None or bool(spec.history))
 
 
-def run_gateway(telemetry: Gateway, wanted: list[Wanted], wait_s: float, with_history: bool) -> None:
-    """Connect, open the outlets, say so, and go on until told to stop."""
+def run_gateway(
+    telemetry: Gateway,
+    wanted: list[Wanted],
+    wait_s: float,
+    with_history: bool,
+    ready: Callable[[], None] = lambda: None,
+) -> None:
+    """Connect, open the outlets, say so, and go on until told to stop. ready : called when the engine has answered"""
     try:
         session = telemetry.connect(wait_s)
+        ready()
         if with_history:
             _ = telemetry.history
         for each in wanted:

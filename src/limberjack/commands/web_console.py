@@ -10,6 +10,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from limberjack.bridge.console.access import Address
+from limberjack.bridge.console.antechamber import Antechamber
 from limberjack.bridge.console.assets import PACKAGES, install, installed_folder
 from limberjack.bridge.endpoints import DEFAULT_ENDPOINT
 from limberjack.bridge.process import EngineProcess
@@ -42,14 +44,21 @@ def console(options: argparse.Namespace, load_options: dict[str, Any]) -> None:
         return
     logging.basicConfig(level=logging.WARNING, format="limberjack console: %(message)s", stream=sys.stderr)
     with ExitStack() as stack:
+        address = Address(options.host, options.port)
+        chamber = None
+        if address.local and options.tls_cert is None:  # elsewhere nothing is told to who shows no token
+            chamber = stack.enter_context(Antechamber(address, "The engine is being made ready"))
+            address = chamber.address
+            print(f"opening http://{address}/, which fills when the engine is ready", file=sys.stderr, flush=True)
         endpoint = _engine(options, load_options, stack)
         rules = () if options.read_only else (Rule(),)
         keys = {"keys": options.keys, "key_name": options.key_name}
         telemetry = Gateway(endpoint, **keys, rules=rules, history=options.history)
         kind = kind_of("console")
         assert kind is not None
-        wanted = Wanted(kind, f"{options.host}:{options.port}", Path(), settings=settings)
-        run_gateway(telemetry, [wanted], options.wait, with_history=True)
+        wanted = Wanted(kind, str(address), Path(), settings=settings)
+        room = (lambda: None) if chamber is None else chamber.close
+        run_gateway(telemetry, [wanted], options.wait, with_history=True, ready=room)
 
 
 def _engine(options: argparse.Namespace, load_options: dict[str, Any], stack: ExitStack) -> str:

@@ -1,0 +1,104 @@
+"""A page at the console's address while its engine is not ready: it says so, and makes room for the console."""
+
+from __future__ import annotations
+
+import contextlib
+import html
+import threading
+import time
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from types import TracebackType
+
+from limberjack.bridge.console.access import Access, Address, host_known
+from limberjack.bridge.errors import EndpointError
+
+_REQUEST_S = 2.0  # for one request; there is one at a time
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Limberjack</title><style>
+body { background: #11161d; color: #dde3ea; font: 16px/1.5 system-ui, sans-serif;
+  margin: 20vh auto; max-width: 32em; padding: 0 1em; }
+progress { width: 100%; }
+</style></head><body><h1>Limberjack</h1><p id="text" role="status">TEXT</p><progress></progress>
+<p id="long">The first start on a machine compiles the engine, which takes some minutes; later ones take seconds.</p>
+<script>
+const text = document.getElementById('text');
+setInterval(async () => {
+  try {
+    const reply = await fetch('/api/status');
+    if (reply.status === 503) text.textContent = await reply.text();
+    else location.reload();
+  } catch { text.textContent = 'The console does not answer; look at its terminal.'; }
+}, 500);
+</script></body></html>"""
+
+
+class _Server(HTTPServer):
+    """One request at a time, each of bounded length."""
+
+    allow_reuse_address = True
+    what = ""
+    began = 0.0
+
+    def told(self) -> str:
+        """What is being done, and for how long."""
+        return f"{self.what} … {time.monotonic() - self.began:.0f} s"
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A browser that went away is no matter."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    timeout = _REQUEST_S
+    server: _Server
+
+    def do_GET(self) -> None:
+        """The page, or what it asks for: 503 with a sentence."""
+        if not host_known(self.headers.get("Host", ""), Access()):
+            self.send_error(HTTPStatus.FORBIDDEN)
+            return
+        path = self.path.partition("?")[0]
+        told = self.server.told()
+        page = path == "/" or path == "/view"
+        content = (_PAGE.replace("TEXT", html.escape(told)) if page else told).encode()
+        self.send_response(HTTPStatus.OK if page else HTTPStatus.SERVICE_UNAVAILABLE)
+        self.send_header("Content-Type", f"text/{'html' if page else 'plain'}; charset=utf-8")
+        self.send_header("Cache-Control", "no-store")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Requests are not told."""
+
+
+class Antechamber:
+    """Listens from its making to `close`, which the console's own server waits for. This machine alone reaches it."""
+
+    def __init__(self, address: Address, what: str) -> None:
+        """what : is being done, for people. Raises EndpointError when the address cannot be had."""
+        try:
+            self._server = _Server((address.host, address.port), _Handler)
+        except OSError as error:
+            text = f"console: cannot listen on {address} ({error.strerror or error}). Choose another port."
+            raise EndpointError(text) from None
+        self._server.what, self._server.began = what, time.monotonic()
+        self.address = Address(address.host, self._server.server_address[1])
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(0.05,), name="antechamber", daemon=True
+        )
+        self._thread.start()
+
+    def close(self) -> None:
+        """Make room; safe to call more than once."""
+        if self._thread.is_alive():
+            self._server.shutdown()
+            self._thread.join(2.0 * _REQUEST_S)
+        with contextlib.suppress(OSError):
+            self._server.server_close()
+
+    def __enter__(self) -> Antechamber:
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
