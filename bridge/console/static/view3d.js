@@ -6,6 +6,7 @@ import { between } from './kinematics.js';
 import { World } from './world.js';
 
 const LONGEST_MS = 500; // between two states that come at long intervals
+const LOST_MS = 2000; // so long without a drawing context the view begins again
 const FRAME_MS = 25;
 const RETRY_MS = [500, 5000];
 const KINDS = { live: 'live', paused: 'idle', overrunning: 'slow', replay: 'idle' }; // of the label; others are off
@@ -124,6 +125,8 @@ class View {
   /** The drawing context came back, or went. */
   #keep(kept) {
     this.lost = !kept;
+    // a page has 16 contexts; plots of a large display take that of the oldest, which the browser never gives back
+    if (this.lost) setTimeout(() => this.lost && location.reload(), LOST_MS);
     this.drawn = null;
     this.label();
   }

@@ -120,3 +120,24 @@ def test_a_table_of_limits_on_one_side(browser, console):
     page.wait("document.querySelector('.c-lad-table')?.textContent.includes('1 → ∞')")
     assert page.faults == []
     page.go("about:blank")
+
+
+def test_the_view_is_drawn_beside_many_plots(browser, console):
+    """Cassini's joints are in 18 plots; a page has 16 contexts to draw with, and gives those of the oldest away."""
+    name, made = console
+    if name != "cassini":
+        pytest.skip("the others have few joints")
+    page = opened(browser, made, 1600, 1000)
+    view = "document.querySelector('iframe').contentWindow.view"
+    page.wait(f"{view}.begun && !{view}.lost")
+    page.ask(
+        "[...Array(17)].map((_, k) => window['canvas' + k] = Object.assign(document.createElement('canvas'))"
+        ".getContext('webgl')).length"
+    )
+    page.wait(f"{view}.lost")
+    page.wait(f"{view}?.begun && !{view}.lost")
+    label = "document.querySelector('iframe').contentDocument.querySelector('#link').className"
+    page.wait(f"{view}.drawn && {label} !== 'off'")
+    page.shoot(PICTURES / "view_cassini.png")
+    page.ask("(() => { for (let k = 0; k < 17; k += 1) delete window['canvas' + k]; })()")
+    page.go("about:blank")
