@@ -18,6 +18,7 @@ from limberjack.hil.bench_interfaces import Bench, Interference, Recorder, Visit
 from limberjack.hil.clock import Clock, MonotonicClock, measured_clock
 from limberjack.hil.events import Event, EventLog
 from limberjack.hil.frame_times import FrameLog
+from limberjack.hil.hold import Hold
 from limberjack.hil.overruns import MOST_FRAMES, OverrunPolicy, Overruns
 from limberjack.hil.realtime_rights import RealtimeRights, Right
 from limberjack.hil.signals import Signals
@@ -31,13 +32,16 @@ _OVERRUNS_TOLD = 1000
 _LOOK_NS = 100_000_000
 #: the same where there is a visitor
 _VISIT_NS = 2_000_000
+#: the same while the run is paused, without a visitor, s
+_PAUSED_S = 0.05
 
 
 @dataclass
 class Outcome:
     """How a run ended.
 
-    reason : "completed", "stopped" (Ctrl-C, `stop`), "tripped" (a watchdog), "overrun" (its limits) or "failed"
+    reason : "completed", "stopped" (Ctrl-C, `stop`), "aborted" (`abort`), "tripped" (a watchdog), "overrun" (its
+        limits) or "failed"
     text : why, in words;  error : the exception of a failed run
     frames : times of the frames;  log : events;  rights : what was asked of the machine
     margin_ns : time spun before each deadline; 0 if unpaced
@@ -78,6 +82,8 @@ class Executive:
     signals : the Signals to refresh; its own without
     meta : texts and numbers that the recorder keeps beside its own
     visitor : sees each frame and acts between two of them; may be set until the run begins
+    Attributes: hold : pauses the run, from any thread;  counts : None, or two whole numbers of shared memory that
+    follow the overruns of a paced run: how many, and the longest lateness, ns
     """
 
     def __init__(
@@ -105,7 +111,8 @@ class Executive:
         self.paced, self.policy = paced, policy or OverrunPolicy()
         self.timeline, self.recorder, self.faults = timeline or Timeline(), recorder, faults
         self.signals, self.log = signals or Signals(simulation), log or EventLog()
-        self.visitor = visitor
+        self.visitor, self.hold = visitor, Hold()
+        self.counts: memoryview | None = None
         self._limit_s = 0.0 if paced else arguments.positive("answer_limit_s", answer_limit_s)
         self._placing, self._clock, self._meta = placing or RealtimeRights(freeze=paced), clock, dict(meta or {})
         self.period = self.steps * simulation.dt
@@ -124,11 +131,16 @@ class Executive:
         self._unrecorded = ""
         self._now = MonotonicClock(0).now_ns
         self._step_ns = self._visit_ns = self._told = 0
+        self._paused = False
         self._late: set[str] = set()
 
     def stop(self, text: str = "stopped on request.") -> None:
         """Let the run end before its next frame; from any thread or signal handler."""
         self._ending = self._ending or ("stopped", text)
+
+    def abort(self, by: str, reason: str) -> None:
+        """Let the run end before its next frame, for a reason that its report gives; from any thread."""
+        self._ending = self._ending or ("aborted", f"by {by}: {reason or 'no reason was given'}")
 
     def run(self, duration_s: float) -> Outcome:
         """Run for so much simulated time, from where the simulation stands; what ends it is reported, not raised.
@@ -158,7 +170,7 @@ class Executive:
         return arguments.count("frames of the run", -int(-(duration / self.period - 1e-6) // 1), 1, MOST_FRAMES)
 
     def _begin(self, count: int) -> None:
-        self._ending, self._error, self._unrecorded, self._told = None, None, "", 0
+        self._ending, self._error, self._unrecorded, self._told, self._paused = None, None, "", 0, False
         self._late.clear()
         self._bench = Bench(
             self.simulation, self.log, self.period, time=self.simulation.time, faults=self._bench.faults
@@ -202,9 +214,11 @@ class Executive:
     def _loop(self, count: int, clock: Clock) -> None:
         self._send_and_record(0)
         self._visit(1)
-        frames, overruns, paced = self.frames, self._overruns, self.paced
+        frames, overruns, paced, hold = self.frames, self._overruns, self.paced, self.hold
         deadline = clock.now_ns() + (self.period_ns if paced else 0)
         for frame in range(1, count + 1):
+            if hold.paused or self._paused:
+                deadline += self._held(clock)
             start = self._wait(clock, deadline) if paced else clock.now_ns()
             deadline = deadline if paced else start
             if not self._frame(frame):
@@ -216,6 +230,24 @@ class Executive:
                 deadline = overruns.next_deadline(deadline, end)
                 frames.skipped = overruns.skipped
             frames.until_ns = deadline if paced and slack >= 0 else end
+
+    def _held(self, clock: Clock) -> int:
+        """Wait while the run is paused; for how long, ns. Clients are served meanwhile."""
+        began, hold, bench = clock.now_ns(), self.hold, self._bench
+        if not self._paused:
+            self._paused = True
+            bench.say("pause", hold.by, hold.reason or "paused")
+        while hold.waits and not self._ending:
+            self._visit(bench.frame)
+            if hold.waits:
+                hold.wait(_PAUSED_S if self.visitor is None else 1e-9 * _VISIT_NS)
+        if not hold.paused:
+            self._paused = False
+            bench.say("resume", hold.by, "goes on")
+        hold.take()
+        held = clock.now_ns() - began
+        self.frames.shift(held)
+        return held
 
     def _wait(self, clock: Clock, deadline: int) -> int:
         """Wait for the deadline, or for the end of the run if that is told before; returns the time then."""
@@ -298,6 +330,8 @@ class Executive:
         if slack >= 0:
             return
         frames.overruns, frames.most_consecutive = overruns.total + overruns.start_up, overruns.most_consecutive
+        if self.counts is not None:
+            self.counts[0], self.counts[1] = frames.overruns, overruns.latest_ns
         if overruns.consecutive == 1 or why:
             parts = {"a late start": late, "the steps": self._step_ns, "what serves clients": self._visit_ns}
             parts |= {f"device '{mounted.name}'": mounted.spent_ns for mounted in self.devices}

@@ -138,6 +138,13 @@ class FrameLog:
         self.frames += 1
         return slack
 
+    def shift(self, held_ns: int) -> None:
+        """The run was paused for so long after the latest frame: no time of a frame, nor of the run."""
+        if self.frames:
+            self.first_ns += held_ns
+            self.until_ns += held_ns
+            self._last_ns += held_ns
+
     def latest(self) -> dict[str, np.ndarray]:
         """The frames kept, in order, in ns: "start" since the first deadline, "compute", "slack", "jitter" (signed)."""
         count = min(self.frames, self.kept)

@@ -11,7 +11,7 @@ import numpy as np
 from limberjack.engine.files.patterns import compiled
 from limberjack.hil.events import EventLog
 from limberjack.hil.scenario import schema_criteria as schema
-from limberjack.hil.scenario.tape import Tape
+from limberjack.hil.scenario.tape import Columns
 
 #: times are compared within this part of a second, so that 3 × 0.1 s is 0.3 s
 _TIME_TOLERANCE = 1e-9
@@ -24,6 +24,7 @@ class Verdict:
     value : what was measured, nan where nothing could be;  bound : what it is compared with;  time : where, s, or nan
     unit : of value and bound;  machine : if it failed, the machine did, not what was tested
     undecided : it did not pass, as the run has not the data that would decide it
+    aborted : somebody ended the run for a reason of their own, which the text gives
     """
 
     name: str
@@ -35,6 +36,7 @@ class Verdict:
     unit: str = ""
     machine: bool = False
     undecided: bool = False
+    aborted: bool = False
 
     @property
     def word(self) -> str:
@@ -51,7 +53,7 @@ class Evidence:
     meant : whether it ended as it was meant to: what lasts to the end of the run lasts to there
     """
 
-    tape: Tape
+    tape: Columns
     log: EventLog
     signals: dict[str, tuple[str, ...]]
     duration: float = 0.0
@@ -80,7 +82,7 @@ def judge(spec: Any, evidence: Evidence) -> Verdict:
     if hasattr(spec, "signals") and not evidence.window(getattr(spec, "start", 0.0), until).any():
         return _undecided(Verdict(spec.name, False, ""), last, evidence)
     verdict = _JUDGES[type(spec)](spec, evidence)
-    if evidence.end >= last - _TIME_TOLERANCE or _decided(spec, verdict):
+    if evidence.end >= last - _TIME_TOLERANCE or decided(spec, verdict):
         return verdict
     if until is None and evidence.meant:
         text = f"judged by {evidence.end:.6g} s of {last:g} s, when the run ended"
@@ -88,7 +90,7 @@ def judge(spec: Any, evidence: Evidence) -> Verdict:
     return _undecided(verdict, last, evidence)
 
 
-def _decided(spec: Any, verdict: Verdict) -> bool:
+def decided(spec: Any, verdict: Verdict) -> bool:
     """Whether a verdict on a part of the window stands, however the run would have gone on."""
     match spec:
         case schema.BoundsSpec() | schema.NoEventSpec():
@@ -200,6 +202,25 @@ def _events(spec: schema.EventSpec | schema.NoEventSpec, evidence: Evidence) -> 
     wanted += f", and {dropped} events found no room in the log" if dropped else ""
     time = found[0].time if found else float("nan")
     return Verdict(spec.name, passed, what + first + wanted, float(len(found)), float(least), time)
+
+
+def so_far(spec: Any, evidence: Evidence) -> tuple[str, str]:
+    """How a criterion stands in the middle of a run: "passing", "failing" or "undecided", and what was seen."""
+    until = getattr(spec, "until", getattr(spec, "by", None))
+    last = evidence.duration if until is None else until
+    start = getattr(spec, "start", 0.0)
+    if evidence.end < start or (hasattr(spec, "signals") and not evidence.window(start, until).any()):
+        return "undecided", f"judged from {start:g} s"
+    verdict = _JUDGES[type(spec)](spec, evidence)
+    if evidence.end >= last - _TIME_TOLERANCE or decided(spec, verdict):
+        return ("passing" if verdict.passed else "failing"), verdict.text
+    match spec:  # more of the run can change it
+        case schema.FinalSpec() | schema.DeadlineSpec() | schema.EventSpec():
+            return "undecided", verdict.text
+        case schema.SettlingSpec() if not verdict.passed:
+            late = evidence.end > spec.start + spec.within + _TIME_TOLERANCE
+            return ("failing" if late else "undecided"), verdict.text
+    return ("passing" if verdict.passed else "failing"), verdict.text
 
 
 _JUDGES: dict[type, Callable[[Any, Evidence], Verdict]] = {

@@ -19,8 +19,8 @@ from limberjack.hil.scenario.real_time import judge_pace
 from limberjack.hil.scenario.results import FILES, Result, write_judgement, write_signals
 from limberjack.hil.scenario.scenario_file import Scenario, load_scenario
 
-#: makes the visitor of a run, and ends it when the run has ended
-Visit = Callable[[Built], AbstractContextManager[Visitor]]
+#: makes the visitor of a run, or None for who only watches it, and ends it when the run has ended
+Visit = Callable[[Built], AbstractContextManager[Visitor | None]]
 
 
 def run_scenario(
@@ -82,7 +82,8 @@ def _ending(scenario: Scenario, outcome: Outcome, programs: Programs) -> Verdict
     text += "" if passed else f" (expected: {expected}{by}){programs.last_lines()}"
     time = outcome.log.events[-1].time if outcome.log.events else float("nan")
     machine = outcome.error is not None and exit_code_of(outcome.error) == ExitCode.MACHINE
-    return Verdict("end of the run", passed, text, time=time, machine=machine)
+    aborted = outcome.reason == "aborted"
+    return Verdict("end of the run", passed, text, time=time, machine=machine, aborted=aborted)
 
 
 def _tell_silent(built: Built, log: EventLog) -> None:

@@ -44,9 +44,10 @@ def write_html(
     """Write the report: verdicts, diagrams with bounds and events, events, times of the frames, rights."""
     spec = scenario.spec
     passed = all(verdict.passed for verdict in verdicts)
-    word = "passed" if passed else "failed"
+    kind = "passed" if passed else "failed"
+    word = "aborted" if verdicts[0].aborted else kind
     parts = [
-        f'<header><h1>{_text(spec.name)}</h1><span class="badge {word}">{word}</span></header>',
+        f'<header><h1>{_text(spec.name)}</h1><span class="badge {kind}">{word}</span></header>',
         f"<p>{_text(spec.description)}</p>" if spec.description else "",
         _facts(scenario, built, outcome, seed),
         "<h2>Criteria</h2>",

@@ -16,7 +16,8 @@ _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff
 def write_junit(path: Path, name: str, verdicts: Sequence[Verdict], elapsed_s: float) -> None:
     """One test suite of the scenario's name, one test case a verdict; the time is the whole run's.
 
-    What the machine failed at is an error, the rest are failures, of the type "criterion" or "undecided".
+    What the machine failed at is an error, the rest are failures, of the type "criterion",
+    "undecided" or "aborted".
     """
     errors = sum(not verdict.passed and verdict.machine for verdict in verdicts)
     failures = sum(not verdict.passed for verdict in verdicts) - errors
@@ -29,7 +30,8 @@ def write_junit(path: Path, name: str, verdicts: Sequence[Verdict], elapsed_s: f
         if verdict.passed:
             ElementTree.SubElement(case, "system-out").text = _clean(verdict.text)
         else:
-            kind = "machine" if verdict.machine else "undecided" if verdict.undecided else "criterion"
+            kinds = {"machine": verdict.machine, "undecided": verdict.undecided, "aborted": verdict.aborted}
+            kind = next((name for name, is_so in kinds.items() if is_so), "criterion")
             tag = "error" if verdict.machine else "failure"
             failure = ElementTree.SubElement(case, tag, message=_clean(verdict.text), type=kind)
             failure.text = _clean(verdict.text)

@@ -47,9 +47,14 @@ class Result:
 
     @property
     def exit_code(self) -> ExitCode:
-        """A run that the machine ended, or whose record alone is not complete, is a failure of the machine."""
+        """A run that the machine ended, or whose record alone is not complete, is a failure of the machine.
+
+        One that somebody aborted was stopped: it says nothing of what was tested.
+        """
         if self.passed:
             return ExitCode.DONE
+        if self.criteria[0].aborted:
+            return ExitCode.STOPPED
         failed = [verdict for verdict in self.criteria if not verdict.passed]
         machine = failed[0].machine if failed[0] is self.criteria[0] else all(verdict.machine for verdict in failed)
         return ExitCode.MACHINE if machine else ExitCode.FAILED

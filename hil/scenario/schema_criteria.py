@@ -111,6 +111,8 @@ Kind = Literal[
     "overrun",
     "dropped",
     "visitor",
+    "pause",
+    "resume",
     "end",
 ]
 

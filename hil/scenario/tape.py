@@ -47,11 +47,28 @@ class Recorders:
                 stack.callback(part.close)
 
 
-class Tape:
-    """A recorder into one preallocated table; time is always its first column.
+class Columns:
+    """Signals of frames, a row a frame; time is always the first column.
 
-    names, units : of the columns;  table : (rows so far, columns)
+    names, units : of the columns;  rows : (most rows, columns), those not written yet are NaN
+    count : rows so far;  table : (rows so far, columns)
     """
+
+    def __init__(self, names: Sequence[str], units: Sequence[str], rows: np.ndarray) -> None:
+        self.names, self.units, self.rows, self.count = tuple(names), tuple(units), rows, 0
+
+    @property
+    def table(self) -> np.ndarray:
+        """The rows so far."""
+        return self.rows[: self.count]
+
+    def columns(self, names: Iterable[str]) -> np.ndarray:
+        """Columns (rows, m) of these signals."""
+        return self.table[:, [self.names.index(name) for name in names]]
+
+
+class Tape(Columns):
+    """A recorder into one preallocated table."""
 
     def __init__(self, signals: Signals, patterns: Iterable[str], rows: int) -> None:
         places = signals.select(["time", *patterns])
@@ -61,35 +78,29 @@ class Tape:
                 "or more steps_per_frame."
             )
         self._places = places
-        self.names = tuple(signals.names[i] for i in places)
-        self.units = tuple(signals.units[i] for i in places)
-        self._rows = np.full((rows, len(places)), np.nan)
-        self._count = 0
+        names, units = ([part[i] for i in places] for part in (signals.names, signals.units))
+        super().__init__(names, units, np.full((rows, len(places)), np.nan))
 
-    @property
-    def table(self) -> np.ndarray:
-        """The rows so far."""
-        return self._rows[: self._count]
+    def move(self, rows: np.ndarray) -> None:
+        """Keep what comes in other memory of the same shape, before the run."""
+        rows.fill(np.nan)
+        self.rows = rows
 
     def open(self, names: Sequence[str], units: Sequence[str], meta: Mapping[str, Any]) -> None:
         """Begin again."""
-        self._count = 0
+        self.count = 0
 
     def row(self, vector: np.ndarray) -> None:
         """Keep one row."""
-        if self._count < len(self._rows):
-            np.take(vector, self._places, out=self._rows[self._count], mode="clip")
-            self._count += 1
+        if self.count < len(self.rows):
+            np.take(vector, self._places, out=self.rows[self.count], mode="clip")
+            self.count += 1
 
     def event(self, event: Event) -> None:
         """Events are in the run's own log."""
 
     def close(self) -> None:
         """Nothing is open."""
-
-    def columns(self, names: Iterable[str]) -> np.ndarray:
-        """Columns (rows, m) of these signals."""
-        return self.table[:, [self.names.index(name) for name in names]]
 
     def write_csv(self, path: Path, names: Sequence[str], every: int = 1) -> None:
         """Time and these signals as text that holds every bit, one row of so many."""
