@@ -163,6 +163,10 @@ class Client:
         told = self._link.request("fault", [name, active], timeout_s).body[2]
         return FaultState(**told)
 
+    def run(self, what: str, reason: str = "", frames: int = 1, *, timeout_s: float | None = None) -> None:
+        """Let the run of a bench "pause", "resume", "step" so many frames, or "abort" for a reason; needs the lease."""
+        self._link.request("run", [what, reason or None, int(frames)], timeout_s)
+
     def _switch(self, kind: str, name: str, timeout_s: float | None) -> Impact:
         reply = self._link.request(kind, name, timeout_s)
         body, impulse = reply.body, np.frombuffer(reply.body["impulse"], FLOAT64)

@@ -53,6 +53,13 @@ class Controls:
             "SCENARIO --serve', or set the parameters '….fault.…' of the model."
         )
 
+    def run(self, what: str, reason: str, frames: int, client: str) -> None:
+        """Let a run wait ("pause"), go on ("resume"), do so many frames ("step"), or end ("abort"). ArgumentError."""
+        raise ArgumentError(
+            f"an engine has no run to {what}. Run a scenario with 'limberjack hil SCENARIO --serve'; an engine in "
+            "lockstep waits by itself until it is stepped."
+        )
+
     def shut_down(self, client: str) -> None:
         """A client ended the engine; its loop ends by itself."""
 

@@ -70,6 +70,8 @@ def needed(message: Message) -> Role:
     if kind in ("parameter", "fault"):
         looks = type(body) is list and len(body) == 2 and body[1] is None
         return Role.READ if looks else Role.ADMIN
+    if kind == "run":
+        return Role.ADMIN if type(body) is list and body[:1] == ["abort"] else Role.COMMAND
     if kind == "release":
         return Role.READ if body is None else Role.COMMAND
     return _NEEDED.get(kind, Role.READ)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import logging
 import math
 import secrets
@@ -13,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from limberjack.bridge import bench_requests
 from limberjack.bridge.controls import Controls
 from limberjack.bridge.description import describe
 from limberjack.bridge.errors import Code
@@ -99,7 +101,8 @@ class Service:
             "attach": self._switch,
             "lock": self._switch,
             "unlock": self._switch,
-            "fault": self._fault,
+            "fault": functools.partial(bench_requests.fault, self),
+            "run": functools.partial(bench_requests.run, self),
             "heartbeat": self._heartbeat,
             "acquire": self._heartbeat,
             "release": self._release,
@@ -149,7 +152,7 @@ class Service:
             check(sender, message)
             self.controls.check(message.type)
             if message.type in _COMMANDING:
-                self._authorize(message, session, now)
+                self.authorize(message, session)
             return handler(message, session)
         except Refusal as refusal:
             refusal.sequence, refusal.client = message.sequence, message.client
@@ -163,13 +166,13 @@ class Service:
             text = f"internal error, {type(error).__name__}: {error}. The engine's log has the details."
             raise Refusal(Code.INTERNAL, text, message.sequence, message.client) from None
 
-    def _authorize(self, message: Message, session: Session, now: float) -> None:
+    def authorize(self, message: Message, session: Session) -> None:
         """Let only the lease holder, with fresh enough knowledge, change the simulation."""
         limit = self.settings.command_age_s
         if limit is not None and (age := self.simulation.time - message.time) > limit:
             text = f"the state this command answers is {age:g} s old; at most {limit:g} s is allowed."
             raise Refusal(Code.STALE, text)
-        if self.sessions.command(session, now):
+        if self.sessions.command(session, self._clock()):
             self.events.append({"event": "lease", "client": session.name})
 
     # ---- state
@@ -178,6 +181,10 @@ class Service:
         """Take the present state, q, v, tau, outputs and command in one vector, from whoever has read it already."""
         self.frame.vector[:] = values
         self.fresh = self._sampled = True
+
+    def changed(self) -> None:
+        """Somebody changed what the state shows, other than by a step."""
+        self.fresh, self._sampled = True, False
 
     def _sample(self) -> None:
         """Copy the simulation's state into the frame that replies and streams send."""
@@ -222,16 +229,16 @@ class Service:
         if type(name) is not str or not name.isprintable() or not 0 < len(name) <= 64:
             raise Refusal(Code.MALFORMED, "hello needs {'name': text of 1 to 64 printable characters}.")
         self.sessions.hello(message, name, sender)
-        return self._reply(message, {**self._description["hello"], **self.about, "role": sender.role.word})
+        return self.reply(message, {**self._description["hello"], **self.about, "role": sender.role.word})
 
     def _describe(self, message: Message, session: Session) -> bytes:
-        return self._reply(message, {**self._description["hello"], **self.about, **self._description["names"]})
+        return self.reply(message, {**self._description["hello"], **self.about, **self._description["names"]})
 
     def _model(self, message: Message, session: Session) -> bytes:
         if len(self.archive) + _ENVELOPE > REPLY_MAX:
             text = f"the model has {len(self.archive)} bytes, more than a reply of {REPLY_MAX} bytes can hold."
             raise Refusal(Code.OVERSIZE, f"{text} Read it from its file instead.")
-        return self._reply(message, self.archive)
+        return self.reply(message, self.archive)
 
     def _state(self, message: Message, session: Session) -> Reply:
         return self.state_message(message.sequence, message.client)
@@ -239,7 +246,7 @@ class Service:
     def _step(self, message: Message, session: Session) -> Reply:
         if not self._lockstep:
             raise Refusal(Code.MODE, "the engine is free-running and steps by itself. Send 'command' instead.")
-        steps, indices, values = self._body(message, 3)
+        steps, indices, values = self.body(message, 3)
         if type(steps) is not int or not 1 <= steps <= self.settings.steps_max:
             text = f"steps is {steps!r:.40}; it must be a whole number from 1 to {self.settings.steps_max}."
             raise Refusal(Code.ARGUMENT, text)
@@ -251,9 +258,9 @@ class Service:
         return self.state_message(message.sequence, message.client)
 
     def _take_command(self, message: Message, session: Session) -> bytes:
-        indices, values = self._body(message, 2)
+        indices, values = self.body(message, 2)
         self._set_command(indices, values, session)
-        return self._reply(message, None)
+        return self.reply(message, None)
 
     def _set_command(self, indices: Any, values: Any, session: Session) -> None:
         """Apply commands: all of them, or those at the given uint32 indices; nothing if anything is wrong."""
@@ -272,7 +279,7 @@ class Service:
         self._sampled = False
 
     def _snapshot(self, message: Message, session: Session) -> bytes:
-        return self._reply(message, self.simulation.snapshot())
+        return self.reply(message, self.simulation.snapshot())
 
     def _restore(self, message: Message, session: Session) -> Reply:
         if type(message.body) is not bytes:
@@ -299,7 +306,7 @@ class Service:
         return self.state_message(message.sequence, message.client)
 
     def _parameter(self, message: Message, session: Session) -> bytes:
-        name, value = self._body(message, 2)
+        name, value = self.body(message, 2)
         parameters = self.simulation.parameters
         if type(name) is not str:
             raise Refusal(Code.MALFORMED, "the name of a parameter is text.")
@@ -309,10 +316,10 @@ class Service:
                 raise Refusal(
                     code, f"parameter {name} cannot be {value!r:.40}; give a float64, finite unless it is a bound."
                 )
-            self._authorize(message, session, self._clock())
+            self.authorize(message, session)
             self.controls.parameter(name, value, session.name)
             self._tell_parameter(name, value, session)
-        return self._reply(message, [name, float(parameters[name])])
+        return self.reply(message, [name, float(parameters[name])])
 
     def _tell_parameter(self, name: str, value: float, session: Session) -> None:
         """A parameter has another value: count it, and publish it as an event."""
@@ -323,7 +330,7 @@ class Service:
     def _heartbeat(self, message: Message, session: Session) -> bytes:
         status = self.status()
         status["lease_s"] = self.sessions.remaining(session, self._clock())
-        return self._reply(message, status)
+        return self.reply(message, status)
 
     def _switch(self, message: Message, session: Session) -> bytes:
         """Close or release a loop, or lock or unlock a hinge; the answer tells what the impact did."""
@@ -339,25 +346,14 @@ class Service:
             "impulse": np.atleast_1d(impact.impulse).astype(FLOAT64).tobytes(),
             "distance": impact.distance,
         }
-        return self._reply(message, body)
-
-    def _fault(self, message: Message, session: Session) -> bytes:
-        name, active = self._body(message, 2)
-        if type(name) is not str or not (active is None or type(active) is bool):
-            raise Refusal(Code.MALFORMED, "the body of 'fault' is a name, text, and true, false or nil.")
-        if active is not None:
-            self._authorize(message, session, self._clock())
-        state = self.controls.fault(name, active, session.name)
-        if active is not None:
-            self.fresh, self._sampled = True, False
-        return self._reply(message, [name, state.active, state.as_dict()])
+        return self.reply(message, body)
 
     def _release(self, message: Message, session: Session) -> bytes:
         if message.body is not None:
-            self._authorize(message, session, self._clock())
+            self.authorize(message, session)
             return self._switch(message, session)
         self.end_lease(session)
-        return self._reply(message, None)
+        return self.reply(message, None)
 
     def end_lease(self, session: Session) -> None:
         """Take the lease from a session, if it has it."""
@@ -368,7 +364,7 @@ class Service:
         self.stopping = True
         self.controls.shut_down(session.name)
         self.events.append({"event": "shutdown", "client": session.name})
-        return self._reply(message, None)
+        return self.reply(message, None)
 
     # ---- helpers
 
@@ -388,11 +384,11 @@ class Service:
             **self.pace_status(),
         }
 
-    def _reply(self, message: Message, body: Any) -> bytes:
+    def reply(self, message: Message, body: Any) -> bytes:
         return encode(message.type, message.sequence, self.simulation.time, message.client, body)
 
     @staticmethod
-    def _body(message: Message, count: int) -> list:
+    def body(message: Message, count: int) -> list:
         body = message.body
         if type(body) is not list or len(body) != count:
             raise Refusal(Code.MALFORMED, f"the body of '{message.type}' is an array of {count}.")

@@ -20,6 +20,8 @@ from limberjack.engine.api.impact import Impact
 from limberjack.engine.common.errors import ArgumentError, LimberjackError
 from limberjack.hil.bench_interfaces import Bench
 from limberjack.hil.events import Event
+from limberjack.hil.executive import Executive
+from limberjack.hil.progress.watch import obey
 from limberjack.hil.scenario.bench_setup import Built
 from limberjack.hil.scenario.scenario_file import Scenario
 from limberjack.hil.timeline import Action, SetFault, SetParameter, Switch
@@ -28,7 +30,12 @@ _REQUESTS_A_FRAME = 4
 _EVENTS_A_FRAME = 4
 _EVENTS_WAITING = 256  # events of the bench that wait to be published; more are dropped and counted
 _TOLD_BY_SERVICE = ("parameter", "attach", "release", "lock", "unlock")
+_PROGRESS_S = 0.5  # between two looks at the progress of the run
+_LAST_S = 1.0  # longest wait for the last word of it
 _COMMANDS_TOLD = 10_000  # events of commands from outside; the record's rows have all of them
+
+#: `hil.progress.watch.Watch.latest`
+Latest = Callable[[float], dict[str, Any] | None]
 
 
 class BenchControls(Controls):
@@ -37,12 +44,13 @@ class BenchControls(Controls):
     A command that a device sets is taken over by a client that sets it, until the client gives up the lease.
     """
 
-    def __init__(self, scenario: Scenario, built: Built, stop: Callable[[str], None]) -> None:
+    def __init__(self, scenario: Scenario, built: Built) -> None:
         super().__init__(built.executive.simulation)
         reason = f"a bench plays the scenario '{scenario.spec.name}' from its start to its end"
         self.refused = {kind: f"{reason}; it takes no '{kind}'." for kind in ("step", "restore", "reset")}
         self.about = {"bench": _about(scenario, built)}
-        self._stop, self._faults = stop, built.faults
+        self._executive: Executive = built.executive
+        self._faults = built.faults
         self._events, self._timeline = built.executive.log, built.executive.timeline
         names, devices = self.simulation.command_names, self.about["bench"]["devices"]
         self._owned = np.array([name in devices for name in names], dtype=bool)
@@ -114,7 +122,11 @@ class BenchControls(Controls):
 
     def shut_down(self, client: str) -> None:
         """The run ends before the next frame."""
-        self._stop(f"stopped by the client '{client}'.")
+        self._executive.stop(f"stopped by the client '{client}'.")
+
+    def run(self, what: str, reason: str, frames: int, client: str) -> None:
+        """Before the next frame; pauses and their ends are events of the run."""
+        obey(self._executive, what, f"'{client}'", reason, frames)
 
     @contextlib.contextmanager
     def _acting(self, client: str) -> Iterator[Bench]:
@@ -156,17 +168,18 @@ class BenchControls(Controls):
 class ServedBench:
     """A visitor of the run that is a Service behind its sockets."""
 
-    def __init__(self, scenario: Scenario, built: Built, settings: Settings) -> None:
-        """Binds; raises EndpointError, KeyFileError, ArgumentError."""
+    def __init__(self, scenario: Scenario, built: Built, settings: Settings, progress: Latest | None = None) -> None:
+        """Binds; raises EndpointError, KeyFileError, ArgumentError. progress : as for `served`"""
         executive = built.executive
         self._executive, self._signals = executive, executive.signals
-        self._controls = BenchControls(scenario, built, executive.stop)
+        self._controls = BenchControls(scenario, built)
         self.service = Service(executive.simulation, settings, controls=self._controls)
         self.service.pace_status = self._pace
         self._host = ServiceHost(self.service)
         self.endpoints = self._host.endpoints
         self._waiting: deque[Event] = deque()
         self._dropped = self._frame = 0
+        self._progress, self._look_at, self._paused = progress, 0.0, False
         self._patience_s = max(0.1 * executive.period, 1e-4)
         executive.log.listeners.append(self._hear)
 
@@ -184,13 +197,21 @@ class ServedBench:
             station.publish_state()
         self._publish_events(_EVENTS_A_FRAME)
         station.look_around()
-        station.serve(_REQUESTS_A_FRAME, time.monotonic() + self._patience_s)
-        self._controls.lease(self.service.sessions.holder(time.monotonic()))
+        now = time.monotonic()
+        station.serve(_REQUESTS_A_FRAME, now + self._patience_s)
+        self._controls.lease(self.service.sessions.holder(now))
+        if now >= self._look_at:
+            self._look_at = now + _PROGRESS_S
+            self._publish_progress()
+        if self._executive.hold.paused != self._paused:
+            self._paused = not self._paused
+            station.heartbeat()
 
     def close(self) -> None:
         """Publish what is left and a last heartbeat, then let go of the addresses."""
         try:
             self._publish_events(_EVENTS_WAITING)
+            self._publish_progress(_LAST_S)
             self._host.heartbeat()
         finally:
             self._host.close()
@@ -210,8 +231,14 @@ class ServedBench:
             body = {"event": "bench", "kind": event.kind, "source": event.source, "text": event.text}
             self._host.publish("event", {**body, "time": event.time, "data": event.data})
 
+    def _publish_progress(self, wait_s: float = 0.0) -> None:
+        """The newest sample of the process that watches the run, if there is one that has not been published."""
+        found = self._progress(wait_s) if self._progress is not None else None
+        if found is not None:
+            self._host.publish("event", {"event": "progress", **found})
+
     def _pace(self) -> dict[str, Any]:
-        frames = self._executive.frames
+        frames, hold = self._executive.frames, self._executive.hold
         p50, p99 = (1e-9 * frames.compute.percentile(percent) for percent in (50.0, 99.0))
         return {
             "overruns": frames.overruns,
@@ -222,17 +249,25 @@ class ServedBench:
             "frame_p50_s": p50,
             "frame_p99_s": p99,
             "events_dropped": self._dropped,
+            "paused": f"by {hold.by}" + (f": {hold.reason}" if hold.reason else "") if hold.paused else None,
             "faults": self._controls.about["bench"]["faults"],
         }
 
 
 @contextlib.contextmanager
-def served(scenario: Scenario, built: Built, settings: Settings, say: Callable[[str], None]) -> Iterator[ServedBench]:
+def served(
+    scenario: Scenario,
+    built: Built,
+    settings: Settings,
+    say: Callable[[str], None],
+    progress: Latest | None = None,
+) -> Iterator[ServedBench]:
     """A bench that answers while this lasts, and says where.
 
-    settings : its mode and rate follow from the run
+    settings : its mode and rate follow from the run;  progress : what is published of it, none without
     """
-    bench = ServedBench(scenario, built, replace(settings, mode="free-running", rate_hz=1.0 / built.executive.period))
+    settings = replace(settings, mode="free-running", rate_hz=1.0 / built.executive.period)
+    bench = ServedBench(scenario, built, settings, progress)
     try:
         at = bench.endpoints
         say(f"bench '{scenario.spec.name}' answers at {at.request}, states at {at.state}, topics at {at.topics}")

@@ -17,21 +17,26 @@ _COLOURS = ("#4d9de0", "#e8a33d", "#5fbf77", "#c779d0", "#e15554", "#4bc0c0", "#
 Cell = tuple[str, float]
 
 
-def objects_of(dictionary: Dictionary, system: System) -> Objects:
-    """All that Open MCT shows of a model, by key; "root" holds the rest and "overview" is what opens first."""
+def objects_of(dictionary: Dictionary, system: System, *, bench: bool = False) -> Objects:
+    """All that Open MCT shows of a model, by key; "root" holds the rest and "overview" is what opens first.
+
+    bench : whether the engine is a test bench, whose run has a panel
+    """
     objects = telemetry(dictionary)
     joints = _joint_plots(dictionary, system)
     attitudes = _attitudes(dictionary)
     whole = [_energy(dictionary), *_momentum(dictionary), _engine(), *_panels(dictionary)]
     for made in (*joints, *attitudes, *whole):
         objects[made["identifier"]["key"]] = made
-    overviews = [_overview(joints, attitudes), _narrow(joints, attitudes)]
+    overviews = [_overview(joints, attitudes, bench), _narrow(joints, attitudes)]
     displays = [_joints_display(joints), *overviews, _health(), _duty()]
+    displays += [thing("progress", "limberjack.progress", "Test run")] if bench else []
     objects |= {made["identifier"]["key"]: made for made in displays}
     rest = ["plots", "commands", "orders", "alarms", "alarms.history", "log", "telemetry"]
     plots = [made["identifier"]["key"] for made in (*joints, *attitudes, *whole[:4])]
     objects["plots"] = thing("plots", "folder", "Plots", plots)
-    shown = ["overview", "overview.narrow", "joints", "values", "duty", "health", "view"]
+    run = ["progress"] if bench else []
+    shown = ["overview", "overview.narrow", *run, "joints", "values", "duty", "health", "view"]
     objects["root"] = thing("root", "folder", f"Limberjack: {dictionary.model}", [*shown, *rest])
     for made in objects.values():
         made["location"] = "ROOT" if made is objects["root"] else f"{NAMESPACE}:{_holder(objects, made)}"
@@ -160,8 +165,8 @@ def _display(key: str, name: str, columns: Sequence[tuple[float, Sequence[Cell]]
     return thing(key, "flexible-layout", name, members, configuration=settings)
 
 
-def _overview(joints: Sequence[dict[str, Any]], attitudes: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """What an operator sees first: motion, energy, the bodies, timing, events, alarms and commands."""
+def _overview(joints: Sequence[dict[str, Any]], attitudes: Sequence[dict[str, Any]], bench: bool) -> dict[str, Any]:
+    """What an operator sees first: motion, energy, the bodies, timing or a bench's run, events, alarms and commands."""
     first = [made["identifier"]["key"] for made in joints[:3]]
     turning = [made["identifier"]["key"] for made in attitudes[:2]]
     if not first:
@@ -171,6 +176,7 @@ def _overview(joints: Sequence[dict[str, Any]], attitudes: Sequence[dict[str, An
     if turning:
         whole = [(turning[0], 24.0), *_shares([*turning[1:], *(key for key, _ in whole[:2])], 76.0)]
     scene = [("view", 40.0), ("plot.engine", 32.0), ("log", 28.0)]
+    scene = [("progress", 45.0), ("view", 30.0), ("log", 25.0)] if bench else scene
     duty = [("alarms", 35.0), ("commands", 65.0)]
     columns = [(27.0, moving), (26.0, whole), (27.0, scene), (20.0, duty)]
     return _display("overview", "Overview", [column for column in columns if column[1]])

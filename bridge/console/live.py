@@ -39,6 +39,7 @@ BROWSERS_MAX = 64
 Stream = Callable[[Sample], dict[str, Any]]
 Active = Callable[[], Mapping[str, Entry]]
 Judge = Callable[[], Condition]
+Progress = Callable[[], dict[str, Any] | None]
 
 
 def to_json(content: Any) -> str:
@@ -99,9 +100,11 @@ class Live:
         hello: Callable[[], dict[str, Any]],
         alarms: Active,
         condition: Judge,
+        progress: Progress = lambda: None,
     ) -> None:
         """rate_hz : messages a second to each browser;  alarms : as operators have them;  condition : of the engine
 
+        progress : of a bench's run
         hello : first message to every browser, beside its role and the alarms
         """
         self.streams: dict[str, Stream] = {}
@@ -109,7 +112,7 @@ class Live:
         self._dictionary, self._period_s, self._hello = dictionary, 1.0 / rate_hz, hello
         self._envelope = Envelope(len(dictionary))
         self._notices: collections.deque[Notice] = collections.deque(maxlen=_NOTICES_MAX)
-        self._alarms, self._condition = alarms, condition
+        self._alarms, self._condition, self._progress = alarms, condition, progress
         self._told = alarms()
 
     def add(self, sample: Sample) -> None:
@@ -121,12 +124,15 @@ class Live:
         self._notices.append(notice)
 
     async def watch(self) -> None:
-        """Send the engine's condition when it is another, and once a second for its age and the time; until cancelled.
+        """Send the engine's condition and a run's progress when they are others, the condition once a second at least.
 
-        So a browser knows the time, and that it is connected, also while nothing happens.
+        So a browser knows the time, and that it is connected, also while nothing happens. Until cancelled.
         """
-        told, due = "", 0.0
+        told, due, shown = "", 0.0, None
         while True:
+            if (progress := self._progress()) is not shown:
+                shown = progress
+                self._offer(to_json({"kind": "progress", "progress": plain(progress)}), self.browsers)
             condition = self._condition()
             if condition.state != told or time.monotonic() >= due:
                 told, due = condition.state, time.monotonic() + _CLOCK_S
@@ -213,6 +219,7 @@ class Live:
         await socket.prepare(request)
         browser = Browser(socket, role)
         now = {"alarms": _alarm_fields(self._alarms()), "condition": _condition_fields(self._condition())}
+        now["progress"] = plain(self._progress())
         browser.offer(to_json({"kind": "hello", "role": role, **now, **self._hello()}))
         self.browsers.add(browser)
         writer = asyncio.create_task(browser.write())
@@ -318,6 +325,10 @@ def _stamp(sample: Sample) -> dict[str, float]:
 
 def plain(value: Any) -> Any:
     """What JSON can hold: numbers that are not finite become None, what is neither number nor text its text."""
+    if isinstance(value, dict):
+        return {str(key): plain(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(each) for each in value]
     if isinstance(value, (bool, str, int)) or value is None:
         return value
     return number(float(value)) if isinstance(value, (float, np.floating)) else str(value)

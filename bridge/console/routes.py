@@ -88,7 +88,8 @@ class Routes:
 
     async def _objects(self, _: web.Request) -> web.Response:
         session = self._gateway.session()
-        return reply({"objects": objects_of(session.dictionary, session.system)})
+        bench = "bench" in session.description.raw
+        return reply({"objects": objects_of(session.dictionary, session.system, bench=bench)})
 
     async def _panel(self, _: web.Request) -> web.Response:
         return reply(panel_of(self._gateway.session()))

@@ -84,8 +84,8 @@ class Console:
     def open(self, dictionary: Dictionary) -> None:
         """Bind and serve. Raises EndpointError when the address cannot be had."""
         hello = functools.partial(self._hello, dictionary)
-        alarms = self.gateway.commander.desk.entries
-        live = Live(dictionary, self.settings.live_hz, hello, alarms, self.gateway.condition)
+        at, alarms = self.gateway, self.gateway.commander.desk.entries
+        live = Live(dictionary, self.settings.live_hz, hello, alarms, at.condition, at.progress)
         routes = Routes(self.gateway, live, self.settings.access)
         crowd = Crowd()
         running = Running(self._application(live, routes, crowd), live, routes, crowd)

@@ -7,15 +7,18 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from limberjack.bridge.bench_requests import REASON_MOST
 from limberjack.bridge.client import Client
 from limberjack.bridge.errors import BridgeError, Code, EngineLostError, EngineTimeoutError, RefusedError
 from limberjack.bridge.telemetry.alarm_desk import AlarmDesk
 from limberjack.bridge.telemetry.orders import (
     ALL_ALARMS,
     OF_ALARMS,
+    RUN,
     Actor,
     Order,
     OrderRefused,
@@ -85,7 +88,8 @@ class Commander:
         """
         self.check(order, actor)
         try:
-            answer = self.desk.carry_out(order, actor) if order.action in OF_ALARMS else self._forward(order)
+            of_alarms = order.action in OF_ALARMS
+            answer = self.desk.carry_out(order, actor) if of_alarms else self._forward(_signed(order, actor))
         except OrderRefused as refusal:
             self.refuse(order, actor, refusal)
             raise
@@ -211,6 +215,14 @@ class Commander:
             self._client = None
 
 
+def _signed(order: Order, actor: Actor) -> Order:
+    """An order to a run names who gave it in its reason, which the run's report quotes; the bench knows the gateway."""
+    if order.action not in RUN:
+        return order
+    reason = f"{actor}: {order.reason}" if order.reason else str(actor)
+    return replace(order, reason=reason[:REASON_MOST])
+
+
 def _do(client: Client, order: Order) -> dict[str, Any]:
     match order.action:
         case "command":
@@ -219,6 +231,8 @@ def _do(client: Client, order: Order) -> dict[str, Any]:
             return {"value": client.parameter(order.target, order.value)}
         case "fault" | "clear":
             return client.fault(order.target, order.action == "fault").as_dict()
+        case action if action in RUN:
+            client.run(RUN[action], order.reason)
         case "reset":
             return {"time": client.reset().time}
         case "give_up":

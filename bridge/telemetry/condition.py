@@ -24,9 +24,9 @@ _WINDOW = 5  # heartbeats over which overruns are counted
 class Condition:
     """The state of an engine as the gateway sees it.
 
-    state : "live"; "overrunning", live but behind the clock; "paused", an engine in lockstep that nobody steps;
-        "failed", it stopped on an error and waits for a reset; "stale", connected but silent; "gone"; "replay", there
-        is no engine, but what one was like at another time
+    state : "live"; "overrunning", live but behind the clock; "paused", an engine in lockstep that nobody steps, or a
+        bench whose run waits; "failed", it stopped on an error and waits for a reset; "stale", connected but silent;
+        "gone"; "replay", there is no engine, but what one was like at another time
     text : a few words for people;  age_s : since the newest message of the engine, s
     current : whether what is known is of now, so that alarms hold and orders make sense
     """
@@ -71,12 +71,14 @@ class Pulse:
         self._connected = False
         self._heard = self._stepped = clock()
         self._failure: str | None = None
+        self._paused: str | None = None
         self._mode, self._states, self._flows = "", 0, False
         self._overruns = Overruns(1)
 
     def meet(self, about: dict[str, Any]) -> None:
         """A connection is made. about : the engine's description (docs/reference/protocol.md)"""
         self._mode, self._failure, self._states, self._flows = about["mode"], None, 0, False
+        self._paused = None
         self._overruns = Overruns(about.get("steps_per_cycle", 1))
         self._heard = self._clock()
         self._stepped = -math.inf
@@ -89,9 +91,10 @@ class Pulse:
             self._stepped = self._heard
             self._states += 1
         elif kind == "heartbeat":
-            self._failure = body["failure"]
+            self._failure, self._paused = body["failure"], body.get("paused")
             self._overruns.read(body)
-            self._flows, self._states = self._mode != "lockstep" and self._states >= _FLOW_STATES, 0
+            flows = self._mode != "lockstep" and self._states >= _FLOW_STATES and self._paused is None
+            self._flows, self._states = flows, 0
 
     def lose(self) -> None:
         """The connection is of no use any more."""
@@ -112,6 +115,8 @@ class Pulse:
             return Condition("stale", f"stale: nothing from the engine for {age:.1f} s", age)
         if self._failure is not None:
             return Condition("failed", "engine failed", age)
+        if self._paused is not None:
+            return Condition("paused", f"paused {self._paused}", age)
         if self._mode == "lockstep" and now - self._stepped >= _STEPPED_S:
             return Condition("paused", "paused: nobody steps the engine", age)
         share = self.overrun_share

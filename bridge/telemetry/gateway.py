@@ -140,6 +140,10 @@ class Gateway:
         """How things stand with the engine now: the one answer for all that show it."""
         return self._source.pulse.condition()
 
+    def progress(self) -> dict[str, Any] | None:
+        """How a test bench's run goes (docs/reference/protocol.md, "Test bench"); None of an engine, and at first."""
+        return self._source.progress
+
     def session(self) -> Session:
         """The newest connection to the engine: system, dictionary, mirror, description."""
         session = self._source.session

@@ -23,6 +23,10 @@ ACTIONS = {
     "unlock": "let the hinge `target` move",
     "fault": "begin the fault `target` of the scenario that a test bench runs",
     "clear": "end the fault `target` of that scenario",
+    "pause": "let the run of a test bench wait",
+    "resume": "let the run go on",
+    "single_step": "let one frame of the run happen, and wait then",
+    "abort": "end the run, for the `reason` that its report gives",
     "reset": "put the simulation back to its start",
     "give_up": "give the command lease to others",
     "acknowledge": "take note of the alarm of the quantity `target`, of all where that is *",
@@ -35,7 +39,9 @@ ALL_ALARMS = "*"  # target of acknowledge
 SHELVED_S = (1.0, 28800.0)  # shortest and longest time
 _LONGEST_REASON = 200
 ROLES = ("viewer", "operator")
-_WITHOUT_TARGET = ("reset", "give_up")
+#: actions of a run → what the bench is asked for
+RUN = {"pause": "pause", "resume": "resume", "single_step": "step", "abort": "abort"}
+_WITHOUT_TARGET = ("reset", "give_up", *RUN)
 _LONGEST_NAME = 200
 
 
@@ -56,7 +62,7 @@ class Order:
     """One thing to do: an action of ACTIONS.
 
     target : parameter, loop, hinge, fault or quantity in alarm;  values : command name → value
-    value : of the parameter, or for how long, s;  reason : why an alarm is shelved
+    value : of the parameter, or for how long, s;  reason : why an alarm is shelved, or a run waits or ends
     before_ns : ns since 1970, after which the order is not to be carried out any more
     """
 
@@ -75,6 +81,8 @@ class Order:
             tail = f" = {_short(self.value)}" if self.value is not None else ""
             if self.action == "shelve":
                 tail = f" for {_short(self.value)} s: {self.reason!s:.{_LONGEST_REASON}}"
+            elif self.reason:
+                tail += f": {self.reason!s:.{_LONGEST_REASON}}"
             text = f"{self.action!s:.40} {self.target!s:.80}".strip() + tail
         return printable(text)
 
@@ -146,6 +154,8 @@ def examine(order: Order, session: Session) -> None:
             arguments.index_of("fault", order.target, faults_of(session))
         elif order.action in OF_ALARMS:
             _examine_alarm(order, session)
+        elif order.action in RUN:
+            _examine_run(order, session)
         elif order.action not in ("reset", "give_up"):
             _examine_switch(order, session)
     except ArgumentError as error:
@@ -179,6 +189,17 @@ def _examine_alarm(order: Order, session: Session) -> None:
     if not (isinstance(reason, str) and reason.strip() and reason.isprintable() and len(reason) <= _LONGEST_REASON):
         text = f"shelving an alarm needs a reason: printable text of at most {_LONGEST_REASON} characters."
         raise OrderRefused("malformed", text)
+
+
+def _examine_run(order: Order, session: Session) -> None:
+    if not isinstance(order.reason, str) or len(order.reason) > _LONGEST_REASON or not order.reason.isprintable():
+        raise OrderRefused("malformed", f"a reason is printable text of at most {_LONGEST_REASON} characters.")
+    if "bench" not in session.description.raw:
+        raise OrderRefused(
+            "unknown", f"this engine has no run to {order.action}. Only a test bench has: run a scenario."
+        )
+    if order.action == "abort" and not order.reason.strip():
+        raise OrderRefused("malformed", "an abort needs a reason, which the report gives. Say why.")
 
 
 def faults_of(session: Session) -> list[str]:

@@ -59,6 +59,7 @@ class Source:
         self._background = Background("source", self._run)
         self.session: Session | None = None
         self.pulse = Pulse()
+        self.progress: dict[str, Any] | None = None  # the newest of a bench's run, None of an engine
         self._sequence: int | None = None  # of the newest message
         self._gap = 0
         self._limiter = Limiter(_NOTICES_A_HEARTBEAT)
@@ -72,7 +73,7 @@ class Source:
     def connect(self) -> Session:
         """Connect for the first time. Raises BridgeError or ModelError."""
         session = Session(self.endpoint, *self._keys)
-        self.session = session
+        self.session, self.progress = session, None
         self.pulse.meet(session.description.raw)
         return session
 
@@ -119,7 +120,7 @@ class Source:
                     log.info("%s Trying again.", said)
                 pause = min(2.0 * pause, _PAUSES_S[1])
                 continue
-            self.session = session
+            self.session, self.progress = session, None
             self.pulse.meet(session.description.raw)
             what = "" if session.same else f"; it runs another model now, '{session.system.name}'"
             self._sink.adopt(session)
@@ -223,6 +224,9 @@ class Source:
 
     def _event(self, session: Session, message: Message) -> None:
         body, kind = message.body, message.body["event"]
+        if kind == "progress":
+            self._progress(body, message)
+            return
         if kind == "parameter":
             self._set += 1
             session.mirror.set_parameters({body["name"]: body["value"]})
@@ -232,6 +236,17 @@ class Source:
         self._ending |= kind in ("shutdown", "end")
         severity, text = _SEVERITY.get(kind, 0), event_text(body["event"], body)
         self._notice(kind, Notice("engine", severity, text, message.time, CLOCK.now(), body))
+
+    def _progress(self, body: dict[str, Any], message: Message) -> None:
+        """Keep how a bench's run goes; a notice for each criterion that begins or ceases to fail."""
+        before = {each["name"]: each["state"] for each in (self.progress or {}).get("criteria", ())}
+        self.progress = body
+        for each in body["criteria"]:
+            name, failing = each["name"], each["state"] == "failing"
+            if failing != (before.get(name) == "failing"):
+                text = f"criterion {name} is {each['state']}: {each['text']}"
+                data = {"event": "criterion", "name": name, "state": each["state"]}
+                self._notice("criterion", Notice("engine", int(failing), text, message.time, CLOCK.now(), data))
 
 
 def _keys_text(body: dict[str, Any]) -> str:

@@ -256,6 +256,7 @@ def _hil(commands: Any) -> None:
     run.add_argument("--set", action="append", default=[], metavar="PATH=VALUE", help=text)
     text = "run the bench in a process of its own; end it, and say so, if no frame comes for so long"
     run.add_argument("--hung-after", type=float, metavar="S", help=text)
+    run.add_argument("--no-progress", action="store_true", help="show nothing until the run has ended")
     text = "answer clients, consoles and 'limberjack gateway' here while the scenario runs, as tcp://127.0.0.1:5555"
     run.add_argument("--serve", metavar="ENDPOINT", help=text)
     run.add_argument("--publish-every", type=int, metavar="N", help="with --serve: publish every N-th frame")

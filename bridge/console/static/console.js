@@ -8,6 +8,7 @@ import { installLog } from './log.js';
 import { installHistories } from './order_history.js';
 import { installPlots } from './plots.js';
 import { installReplay, replayOption } from './replay.js';
+import { installProgress } from './progress.js';
 import { installStatus } from './status.js';
 import { installTelemetry } from './telemetry.js';
 import { installValues } from './values.js';
@@ -69,6 +70,7 @@ async function main() {
   installLog(openmct, link);
   installHistories(openmct, link);
   installCommands(openmct, link, panel);
+  installProgress(openmct, link);
   if (location.hash.length < 3) {
     location.replace(`${FIRST}${window.innerWidth < WIDE_PX ? '.narrow' : ''}?hideTree=true&hideInspector=true`);
   }

@@ -33,10 +33,14 @@ _NAMES = {
 
 
 class Keys:
-    """Keys that were pressed; `read` waits a bounded time for some. None where standard input is no terminal."""
+    """Keys that were pressed; `read` waits a bounded time for some. None where standard input is no terminal.
+
+    there : whether there are any;  descriptors : what to wait on for keys and other things at once
+    """
 
     def __init__(self, descriptor: int | None) -> None:
         self._descriptor = descriptor
+        self.there, self.descriptors = descriptor is not None, [] if descriptor is None else [descriptor]
 
     def read(self, wait_s: float) -> list[str]:
         """Names ("up", "page down", …) or characters of the keys pressed, none if none were within the time."""

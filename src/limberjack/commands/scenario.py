@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,10 @@ from limberjack.commands.tables import new_table
 from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.files.yaml_document import parse_document
+from limberjack.hil.bench_interfaces import Visitor
 from limberjack.hil.guarded_bench import guard, watched
+from limberjack.hil.progress.watch import watched_run
+from limberjack.hil.scenario.bench_setup import Built
 from limberjack.hil.scenario.execution import Visit, run_scenario
 from limberjack.hil.scenario.results import Result
 from limberjack.hil.scenario.scenario_file import Scenario, load_scenario
@@ -24,6 +28,8 @@ from limberjack.hil.served_bench import served
 
 #: options that the process of a guarded bench has too
 _PASSED_ON = ("seed", "serve", "publish_every", "lease", "keys")
+#: the process that shows the progress
+_PROGRESS = (sys.executable, "-m", "limberjack.commands.progress")
 
 
 def scenario(options: argparse.Namespace) -> int:
@@ -49,7 +55,8 @@ def _say(text: str) -> None:
 
 def _command(options: argparse.Namespace, out: Path) -> list[str]:
     """What runs the same scenario in another process."""
-    words = [str(options.file), "--out", str(out), *(["--no-pace"] if options.no_pace else [])]
+    words = [str(options.file), "--out", str(out)]
+    words += [f"--{name.replace('_', '-')}" for name in ("no_pace", "no_progress") if getattr(options, name)]
     for name in _PASSED_ON:
         if getattr(options, name) is not None:
             words += [f"--{name.replace('_', '-')}", str(getattr(options, name))]
@@ -57,8 +64,22 @@ def _command(options: argparse.Namespace, out: Path) -> list[str]:
     return [sys.executable, "-m", "limberjack", "hil", *words]
 
 
-def _visit(options: argparse.Namespace, loaded: Scenario) -> Visit | None:
-    """What serves the bench, where that is asked for. ArgumentError, EndpointError for options that do not go."""
+def _visit(options: argparse.Namespace, loaded: Scenario) -> Visit:
+    """Who watches the run and serves it, as asked for. ArgumentError, EndpointError for options that do not go."""
+    settings = _settings(options)
+
+    @contextlib.contextmanager
+    def visit(built: Built) -> Iterator[Visitor | None]:
+        with contextlib.ExitStack() as parts:
+            watch = None if options.no_progress else parts.enter_context(watched_run(loaded, built, _PROGRESS))
+            progress = None if watch is None else watch.latest
+            yield None if settings is None else parts.enter_context(served(loaded, built, settings, _say, progress))
+
+    return visit
+
+
+def _settings(options: argparse.Namespace) -> Settings | None:
+    """Of a bench that is served; None where it is not."""
     if options.serve is None:
         for name, value in (("keys", options.keys), ("publish-every", options.publish_every), ("lease", options.lease)):
             if value is not None:
@@ -66,8 +87,7 @@ def _visit(options: argparse.Namespace, loaded: Scenario) -> Visit | None:
         return None
     check_binding(options.serve, keyed=options.keys is not None)
     given = {"publish_divisor": options.publish_every, "lease_s": options.lease, "keys": options.keys}
-    settings = Settings(options.serve, **{name: value for name, value in given.items() if value is not None})
-    return lambda built: served(loaded, built, settings, _say)
+    return Settings(options.serve, **{name: value for name, value in given.items() if value is not None})
 
 
 def parse_overrides(given: Sequence[str]) -> dict[str, Any]:

@@ -81,6 +81,9 @@ class Still:
     def condition(self) -> Condition:
         return Condition("live", "live")
 
+    def progress(self) -> None:
+        """An engine without a scenario."""
+
     def tell(self, severity: int, text: str, kind: str = "link", **data: Any) -> None:
         self.told.append(text)
 

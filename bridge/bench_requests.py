@@ -1,0 +1,44 @@
+"""Requests that only a test bench carries out: faults of its scenario, and how its run goes on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from limberjack.bridge.errors import Code
+from limberjack.bridge.messages import Message, Refusal
+from limberjack.bridge.sessions import Session
+
+if TYPE_CHECKING:
+    from limberjack.bridge.service import Service
+
+#: what a run can be asked for, docs/reference/protocol.md
+RUN = ("pause", "resume", "step", "abort")
+#: letters of a reason
+REASON_MOST = 200
+
+
+def fault(service: Service, message: Message, session: Session) -> bytes:
+    """[name, true, false or nil]: begin it, end it, or only look."""
+    name, active = service.body(message, 2)
+    if type(name) is not str or not (active is None or type(active) is bool):
+        raise Refusal(Code.MALFORMED, "the body of 'fault' is a name, text, and true, false or nil.")
+    if active is not None:
+        service.authorize(message, session)
+    state = service.controls.fault(name, active, session.name)
+    if active is not None:
+        service.changed()
+    return service.reply(message, [name, state.active, state.as_dict()])
+
+
+def run(service: Service, message: Message, session: Session) -> bytes:
+    """[what of RUN, reason or nil, frames or nil]: how the run goes on."""
+    what, reason, frames = service.body(message, 3)
+    if what not in RUN:
+        raise Refusal(Code.ARGUMENT, f"a run is asked for {', '.join(RUN)}, not for {what!r:.40}.")
+    if reason is not None and not (type(reason) is str and reason.isprintable() and len(reason) <= REASON_MOST):
+        raise Refusal(Code.MALFORMED, f"a reason is nil or printable text of at most {REASON_MOST} characters.")
+    if frames is not None and type(frames) is not int:
+        raise Refusal(Code.MALFORMED, "frames is nil or a whole number.")
+    service.authorize(message, session)
+    service.controls.run(what, reason or "", 1 if frames is None else frames, session.name)
+    return service.reply(message, None)

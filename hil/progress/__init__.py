@@ -1,0 +1,1 @@
+"""How a run goes while it lasts: sampled beside its loop, by a process of its own."""
