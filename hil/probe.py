@@ -20,6 +20,8 @@ from limberjack.hil.realtime_rights import RealtimeRights
 PREFERRED = (1.0, 1.25, 1.6, 2.0, 2.5, 3.15, 4.0, 5.0, 6.3, 8.0)
 _STRIDE = 3
 _TRIAL_S = 2.0
+#: what the run at one rate takes beside its frames, s: the clock's margin is measured
+_SET_UP_S = 0.3
 #: a rate is nearly sustained if no more than this part of its frames overran
 NEARLY = 1e-3
 #: share of the period that the usual frame may fill at the first rate tried
@@ -78,13 +80,13 @@ def probe(
     trial_seconds: float | None = None,
     integrator: str | None = None,
     placing: RealtimeRights | None = None,
-    say: Callable[[str], None] = lambda _: None,
+    say: Callable[[str, float], None] = lambda *_: None,
 ) -> Probe:
     """Run a model at a rate for some seconds beside an empty loop, then look for the highest rate without overrun.
 
     rate_hz : frames a second; 1 / the model's dt without. Slower frames have several steps, faster ones shorter steps
     trial_seconds : of each run at another rate; 2 s, or `seconds` if that is less, without
-    say : told what is measured next
+    say : told what is measured next, and how long all that is left takes at most, s
     ArgumentError for a rate or a duration that cannot be.
     """
     rate = _rate(1.0 / system.dt if rate_hz is None else rate_hz)
@@ -93,19 +95,27 @@ def probe(
         if not 1.0 / rate <= arguments.positive(name, value) <= MOST_SECONDS:
             raise ArgumentError(f"{name} is {value:g}; give at least a frame ({1 / rate:g} s) and at most a day.")
     placing = placing or RealtimeRights()
-    say(f"an empty loop and the model at {rate:g} Hz, {seconds:g} s each")
+    rates_most = len(_rates(max(0.1 * rate, 1.0 / trial_seconds), FASTEST_HZ))
+    trial_s = trial_seconds + _SET_UP_S
+    left = 2.0 * (seconds + _SET_UP_S) + _most_trials(rates_most) * trial_s
+    say(f"an empty loop at {rate:g} Hz, {seconds:g} s", left)
     bare = bare_loop(rate, seconds, placing)
+    say(f"the model at {rate:g} Hz, {seconds:g} s", left - seconds - _SET_UP_S)
     outcome = run_at(system, rate, seconds, integrator, placing)
     if outcome.reason != "completed":
         return Probe(rate, outcome, bare, ())
     usual = outcome.frames.statistics().compute.p50
 
+    rates = _rates(max(0.1 * rate, 1.0 / trial_seconds), min(_FILL / usual, FASTEST_HZ))
+    left = _most_trials(len(rates)) * trial_s
+
     def attempt(tried: float) -> Trial:
-        say(f"the model at {tried:g} Hz, {trial_seconds:g} s")
+        nonlocal left
+        say(f"the model at {tried:g} Hz, {trial_seconds:g} s", left)
+        left -= trial_s
         ended = run_at(system, tried, trial_seconds, integrator, placing)
         return Trial(tried, ended.frames.statistics(), ended.reason == "completed")
 
-    rates = _rates(max(0.1 * rate, 1.0 / trial_seconds), min(_FILL / usual, FASTEST_HZ))
     return Probe(rate, outcome, bare, tuple(_search(rates, attempt)))
 
 
@@ -118,6 +128,11 @@ def _search(rates: list[float], attempt: Callable[[float], Trial]) -> list[Trial
             trials |= {rate: attempt(rate) for rate in rates[max(i - _STRIDE + 1, 0) : i]}
             break
     return [trials[rate] for rate in sorted(trials, reverse=True)]
+
+
+def _most_trials(rates: int) -> int:
+    """How many of so many rates `_search` tries at most."""
+    return -(-rates // _STRIDE) + _STRIDE - 1 if rates else 0
 
 
 def run_at(system: System, rate_hz: float, seconds: float, integrator: str | None, placing: RealtimeRights) -> Outcome:

@@ -76,7 +76,13 @@ def _rate(name: str, rate: float, placing: RealtimeRights, quick: bool, console:
             for found, run in zip(times, loops.values(), strict=True):
                 found.add(*run(seconds, placing))
         trial_seconds = QUICK_TRIAL_SECONDS if quick else TRIAL_SECONDS
-        probed = probe(system, seconds=trial_seconds, trial_seconds=trial_seconds, placing=placing, say=status.update)
+        probed = probe(
+            system,
+            seconds=trial_seconds,
+            trial_seconds=trial_seconds,
+            placing=placing,
+            say=lambda text, _: status.update(text),
+        )
     rows = [found.as_dict() for found in times]
     console.print(_table(f"{name} at {rate:g} Hz, µs", rows))
     trials = [_trial(trial) for trial in probed.trials]

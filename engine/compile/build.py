@@ -12,7 +12,8 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -129,11 +130,21 @@ def _progress(begun: Path, target: Target) -> Iterator[None]:
 
 
 def _show(begun: Path, target: Target, ended: threading.Event) -> None:
-    terminal = sys.stderr.isatty()
+    terminal, started, before = sys.stderr.isatty(), time.monotonic(), -1
     while not ended.wait(_LOOK_S if terminal else _LINE_S):
         files = _objects(begun, target)
-        share = f": {100 * sum(file.is_file() for file in files) // max(1, len(files))} %"
+        done = sum(file.is_file() for file in files)
+        before = done if before < 0 and files else before
+        share = f": {100 * done // max(1, len(files))} %{_left(time.monotonic() - started, done - before, files, done)}"
         print(("\r" if terminal else "\n") + _text(target, share), end="", file=sys.stderr, flush=True)
+
+
+def _left(elapsed_s: float, new: int, files: Sequence[Path], done: int) -> str:
+    """How long the rest takes if it goes on as it did; nothing while too little is done to tell."""
+    if new < max(1, len(files) // 20):
+        return ""
+    minutes, seconds = divmod(round(elapsed_s * (len(files) - done) / new), 60)
+    return f", about {minutes:d}:{seconds:02d} min to go"
 
 
 def _text(target: Target, share: str) -> str:

@@ -121,7 +121,7 @@ class Observer:
 
     def _to_go(self, now: float, at: float) -> float | None:
         """Of a paced run what simulated time is left; else by its speed of the last seconds."""
-        left = max(self._about["duration"] - at, 0.0)
+        left = max(float(self._about["duration"]) - at, 0.0)
         if self._about["paced"]:
             return left
         self._speeds.append((now, at))

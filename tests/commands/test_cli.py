@@ -227,3 +227,17 @@ def test_a_narrow_terminal_folds_words_and_cuts_no_verdict() -> None:
     assert "FAILED " in shown
     assert "…" not in shown
     assert "0.0001" in shown
+
+
+def test_the_dictionary_starts_without_what_it_does_not_need():
+    """What takes seconds to import stays out, so that the command takes less than one where the engine is built."""
+    code = (
+        "import sys; from limberjack.cli import main; main(['dictionary', sys.argv[1]]);"
+        "print(*sorted({'numba', 'llvmlite', 'scipy', 'matplotlib', 'rich', 'aiohttp'} & set(sys.modules)), "
+        "file=sys.stderr)"
+    )
+    model = Path(__file__).resolve().parents[2] / "examples" / "cassini.yaml"
+    command = [sys.executable, "-c", code, str(model)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "reaction" in done.stdout or "wheel" in done.stdout
+    assert done.stderr == "\n"

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from limberjack.cli import main
+from limberjack.commands.countdown import Countdown
 from limberjack.hil.events import EventLog
 from limberjack.hil.executive import Executive, Outcome
 from limberjack.hil.frame_times import FrameLog
 from limberjack.hil.frame_times_plot import frames_figure
-from limberjack.hil.probe import Probe, Trial, _rates, _search, bare_loop, run_at
+from limberjack.hil.probe import Probe, Trial, _rates, _search, bare_loop, probe, run_at
 from limberjack.hil.realtime_rights import RealtimeRights
 from tests.hil.benches import FakeClock
 from tests.hil.conftest import EXAMPLES
@@ -81,6 +83,30 @@ def test_histograms_are_drawn_of_all_frames():
     assert len(axes) == 4
     for axis in axes:
         assert sum(axis.patches[0].get_data().values) == 200
+
+
+def test_what_is_left_is_said_before_each_part(monkeypatch):
+    """Never more than was said, and all of it is tried: 3 + 2 of 9 rates where every third is as long as it can be."""
+    said = []
+    monkeypatch.setattr("limberjack.hil.probe.bare_loop", lambda *_: None)
+    outcome = SimpleNamespace(reason="completed", frames=SimpleNamespace(statistics=lambda: usual))
+    usual = SimpleNamespace(compute=SimpleNamespace(p50=1e-3), overruns=1, frames=1)
+    monkeypatch.setattr("limberjack.hil.probe.run_at", lambda *_: outcome)
+    found = probe(SimpleNamespace(dt=1e-3), rate_hz=1000.0, seconds=10.0, say=lambda *each: said.append(each))
+    lefts = [left for _, left in said]
+    assert said[0][0] == "an empty loop at 1000 Hz, 10 s"
+    assert said[1][0] == "the model at 1000 Hz, 10 s"
+    assert len(said) == 2 + len(found.trials)
+    assert lefts == sorted(lefts, reverse=True)
+    assert lefts[-1] >= 2.0
+    assert lefts[0] >= 20.0 + 2.0 * len(found.trials)
+
+
+def test_the_countdown_is_lines_in_a_pipe(capfd):
+    with Countdown() as countdown:
+        countdown.say("one", 75.0)
+        countdown.say("two", 5.0)
+    assert capfd.readouterr().err == "one; at most 1 min 15 s to go\ntwo; at most 5 s to go\n"
 
 
 def test_the_command(capsys, tmp_path):

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from limberjack.commands.arguments import check_processors
 from limberjack.commands.console import open_console
+from limberjack.commands.countdown import Countdown
 from limberjack.commands.tables import new_table
 from limberjack.engine.model.load import load
 from limberjack.hil.frame_times import FrameStatistics, Spread
@@ -31,11 +32,8 @@ def hil(options: argparse.Namespace, load_options: dict[str, Any]) -> int:
     if options.out is not None:
         options.out.mkdir(parents=True, exist_ok=True)
 
-    def say(text: str) -> None:
-        if console.is_terminal:
-            console.print(text, style="dim")
-
-    found = probe(system, rate_hz=options.rate, seconds=options.seconds, placing=placing, say=say)
+    with Countdown() as countdown:
+        found = probe(system, rate_hz=options.rate, seconds=options.seconds, placing=placing, say=countdown.say)
     show_rights(console, found.outcome.rights, found.outcome.margin_ns)
     show_statistics(console, f"{system.name} at {found.rate_hz:g} Hz", found.outcome.frames.statistics(), found)
     if found.outcome.reason != "completed":

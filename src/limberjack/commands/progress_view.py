@@ -13,6 +13,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from limberjack.commands.countdown import lasting
 from limberjack.hil.progress.progress import STATES, Progress
 
 #: a line is due after so long without one, s; and no sooner after one than that, even if something has changed
@@ -139,16 +140,6 @@ def times(progress: Progress) -> str:
     """How far it is, and how long it still takes."""
     left = "" if progress.to_go is None or progress.state == "paused" else f", {lasting(progress.to_go)} to go"
     return f"{progress.time:.{3 if progress.state == 'paused' else 1}f} of {progress.duration:g} s{left}"
-
-
-def lasting(seconds: float) -> str:
-    """A time on the clock: "12 s", "3 min 20 s", "2 h 05 min"."""
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60:02d} s"
-    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
 
 
 def facts_of(progress: Progress) -> Iterator[tuple[str, str]]:
