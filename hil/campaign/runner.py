@@ -1,8 +1,9 @@
-"""Run a campaign: plan, pool, journal, table, plot."""
+"""Run a campaign: plan, pool, journal, table, plot, report."""
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -10,12 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from limberjack.engine.common import arguments
-from limberjack.engine.common.errors import ArgumentError, ExitCode
-from limberjack.hil.campaign.attempt import Run
+from limberjack.engine.common.errors import ArgumentError, ExitCode, LimberjackError
+from limberjack.hil.campaign.attempt import Run, tried
 from limberjack.hil.campaign.campaign_file import Campaign, load_campaign
+from limberjack.hil.campaign.findings import limits_of, worst_of_all
 from limberjack.hil.campaign.job import run_job
 from limberjack.hil.campaign.local_pool import LocalPool, Pool
 from limberjack.hil.campaign.plot import write_plot
+from limberjack.hil.campaign.report import Found, write_campaign_junit, write_report
 from limberjack.hil.campaign.sampling import Job, plan
 from limberjack.hil.campaign.table import UNJUDGED, Journal, Row, write_table
 from limberjack.version import __version__
@@ -29,7 +32,7 @@ Progress = Callable[[Row, int, int], None]
 class Summary:
     """What a campaign came to.
 
-    rows : in order of their run;  files : table and plot
+    rows : in order of their run;  files : table, plot, report, JUnit
     """
 
     name: str
@@ -66,9 +69,10 @@ def run_campaign(
     run: Run = run_job,
     progress: Progress | None = None,
 ) -> Summary:
-    """Run what has not been run, and write table and plot.
+    """Run what has not been run, and write table, plot, report and JUnit.
 
-    out : folder, made if need be: rows.jsonl, table.csv, table.parquet (with pyarrow), summary.png, workers.log
+    out : folder, made if need be: rows.jsonl, table.csv, table.parquet (with pyarrow), summary.png, report.html,
+        junit.xml, workers.log
     workers : processes on this machine (default: one for each processor);  scheduler : Dask's, instead of them
     resume : go on with a folder that has rows; runs that were lost are tried again
     run : what a run is, a function of a module
@@ -90,16 +94,57 @@ def run_campaign(
             with _pool(campaign, folder, workers, scheduler, run) as pool:
                 _run(pool, left, campaign, journal, progress)
         rows = [journal.rows[number] for number in sorted(journal.rows)]
-        files = write_table(folder, rows)
-        files.append(write_plot(folder / "summary.png", campaign.spec.name, rows))
-    return Summary(campaign.spec.name, rows, files, campaign.spec.least_passed)
+    return _published(campaign, folder, rows)
+
+
+def _published(campaign: Campaign, folder: Path, rows: list[Row]) -> Summary:
+    """Table, plot, report and JUnit of all rows."""
+    bounds = limits_of(campaign)
+    files = write_table(folder, rows)
+    files.append(write_plot(folder / "summary.png", campaign.spec.name, rows, bounds))
+    summary = Summary(campaign.spec.name, rows, files, campaign.spec.least_passed)
+    found = Found(campaign, rows, bounds, "passed" if summary.passed else "failed", folder)
+    files += [write_report(found), write_campaign_junit(found, summary.exit_code)]
+    return summary
+
+
+def report_worst(
+    campaign: Campaign, out: Path | str, summary: Summary, most: int, say: Callable[[int], None] = lambda _: None
+) -> dict[int, str]:
+    """Run the worst runs again, so many at most, for reports that the campaign's links.
+
+    Returns their numbers, and why there is no report of a run, "" where there is.
+
+    say : told of each before it begins. Reports that are there already stay.
+    """
+    worst = {row.run: "" for row in worst_of_all(summary.rows, limits_of(campaign), most)}
+    jobs = plan(campaign) if worst else []
+    for number in worst:
+        folder = Path(out) / "runs" / str(number)
+        if not (folder / "report.html").is_file():
+            say(number)
+            row = tried(functools.partial(run_job, out=folder), campaign.scenario, jobs[number])
+            worst[number] = "" if (folder / "report.html").is_file() else row.cause
+    if worst:
+        _published(campaign, Path(out), summary.rows)
+    return worst
 
 
 def report_run(source: Path | str | Campaign, number: int, out: Path | str) -> Row:
-    """Run one of the runs again, here, with the report of its scenario in the folder runs/<number> of `out`."""
+    """Run one of the runs again, here, with the report of its scenario in the folder runs/<number> of `out`.
+
+    A campaign that has ended there gets a report with a link to it.
+    """
     campaign = source if isinstance(source, Campaign) else load_campaign(source)
     job = plan(campaign)[arguments.count("the run's number", number, 0, campaign.total - 1)]
-    return run_job(campaign.scenario, job, Path(out) / "runs" / str(number))
+    row = run_job(campaign.scenario, job, Path(out) / "runs" / str(number))
+    if (Path(out) / "rows.jsonl").is_file():
+        with contextlib.suppress(LimberjackError):  # it goes on in another process, or is another campaign's
+            with Journal(Path(out) / "rows.jsonl", head_of(campaign)) as journal:
+                rows = [journal.rows[number] for number in sorted(journal.rows)]
+            if len(rows) == campaign.total:
+                _published(campaign, Path(out), rows)
+    return row
 
 
 def head_of(campaign: Campaign) -> dict[str, str]:

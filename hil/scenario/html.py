@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import html
-import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-
-from matplotlib.figure import Figure
 
 from limberjack.hil.devices.device import Link
 from limberjack.hil.executive import Outcome
 from limberjack.hil.frame_times_plot import frames_figure
+from limberjack.hil.pages import escaped, heading, picture, table, write_page
 from limberjack.hil.scenario.bench_setup import Built
 from limberjack.hil.scenario.criteria import Verdict
 from limberjack.hil.scenario.plots import signals_figure
@@ -19,23 +16,6 @@ from limberjack.hil.scenario.scenario_file import Scenario
 
 #: most events shown, and most overruns among them; events.jsonl has them all
 MOST_SHOWN, MOST_OVERRUNS = 200, 10
-
-_STYLE = """
-:root { color-scheme: light; }
-body { font: 15px/1.5 system-ui, sans-serif; color: #1d2733; background: #f4f6f8; margin: 0; }
-main { max-width: 1080px; margin: 0 auto; padding: 24px 20px 60px; }
-h1 { font-size: 26px; margin: 0; } h2 { font-size: 18px; margin: 34px 0 10px; }
-header { display: flex; gap: 16px; align-items: center; flex-wrap: wrap; }
-.badge { font-weight: 700; padding: 3px 14px; border-radius: 14px; color: #fff; white-space: nowrap; }
-.passed { background: #1a7f4b; } .failed { background: #b3261e; } .undecided { background: #7a5a00; }
-.said { white-space: pre-wrap; overflow-wrap: anywhere; }
-section { background: #fff; border: 1px solid #dde3e9; border-radius: 8px; padding: 4px 16px; overflow-x: auto; }
-table { border-collapse: collapse; width: 100%; } th { text-align: left; font-weight: 600; color: #5b6875; }
-th, td { padding: 6px 14px 6px 0; border-top: 1px solid #e8ecf0; vertical-align: top; }
-tr:first-child th, tr:first-child td { border-top: 0; }
-.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-svg { display: block; width: 100%; height: auto; margin: 10px 0; } p { max-width: 75ch; }
-"""
 
 
 def write_html(
@@ -47,14 +27,14 @@ def write_html(
     kind = "passed" if passed else "failed"
     word = "aborted" if verdicts[0].aborted else kind
     parts = [
-        f'<header><h1>{_text(spec.name)}</h1><span class="badge {kind}">{word}</span></header>',
-        f"<p>{_text(spec.description)}</p>" if spec.description else "",
+        heading(spec.name, word, kind),
+        f"<p>{escaped(spec.description)}</p>" if spec.description else "",
         _facts(scenario, built, outcome, seed),
         "<h2>Criteria</h2>",
         _verdicts(verdicts),
         "<h2>Signals</h2>" if built.plotted else "",
         *(
-            f"<section>{_picture(signals_figure(plot, spec, built, outcome.log))}</section><br>"
+            f"<section>{picture(signals_figure(plot, spec, built, outcome.log))}</section><br>"
             for plot in built.plotted
         ),
         "<h2>Events</h2>",
@@ -62,11 +42,7 @@ def write_html(
         "<h2>Times of the frames</h2>",
         _frames(built, outcome),
     ]
-    title = f"{spec.name}: {word}"
-    head = f'<meta charset="utf-8"><title>{_text(title)}</title><style>{_STYLE}</style>'
-    body = "\n".join(part for part in parts if part)
-    text = f'<!doctype html>\n<html lang="en"><head>{head}</head>\n<body><main>\n{body}\n</main></body></html>\n'
-    path.write_text(text, encoding="utf-8")
+    write_page(path, f"{spec.name}: {word}", parts)
 
 
 def _facts(scenario: Scenario, built: Built, outcome: Outcome, seed: int) -> str:
@@ -80,7 +56,7 @@ def _facts(scenario: Scenario, built: Built, outcome: Outcome, seed: int) -> str
     ]
     for spec, mounted in zip(scenario.spec.devices, executive.devices, strict=True):
         rows.append(("device", f"{spec.name}: {spec.uri}; {_traffic(mounted.device.link)}"))
-    return f"<section>{_table(rows)}</section>"
+    return f"<section>{table(rows)}</section>"
 
 
 def _traffic(link: Link) -> str:
@@ -93,8 +69,8 @@ def _verdicts(verdicts: Sequence[Verdict]) -> str:
     rows = []
     for verdict in verdicts:
         badge = f'<td><span class="badge {verdict.word}">{verdict.word}</span></td>'
-        said = f'<td class="said">{_text(verdict.text)}</td>'
-        rows.append(f"<tr>{badge}<td><b>{_text(verdict.name)}</b></td>{said}</tr>")
+        said = f'<td class="said">{escaped(verdict.text)}</td>'
+        rows.append(f"<tr>{badge}<td><b>{escaped(verdict.name)}</b></td>{said}</tr>")
     return f"<section><table>{''.join(rows)}</table></section>"
 
 
@@ -106,7 +82,7 @@ def _events(outcome: Outcome) -> str:
     left = len(outcome.log.events) - len(shown)
     more = f"<p>{left} more are in events.jsonl.</p>" if left else ""
     more += f"<p>{outcome.log.dropped} found no room in the log.</p>" if outcome.log.dropped else ""
-    return f"<section>{_table(rows, ('time', 'kind', 'source', 'what'))}{more}</section>"
+    return f"<section>{table(rows, ('time', 'kind', 'source', 'what'))}{more}</section>"
 
 
 def _frames(built: Built, outcome: Outcome) -> str:
@@ -123,28 +99,10 @@ def _frames(built: Built, outcome: Outcome) -> str:
         for name, spread in spreads
     ]
     text = f"{found.frames} frames of {1e3 * found.period:g} ms in {found.elapsed:.3f} s"
-    picture = ""
+    shown = ""
     if built.executive.paced and found.frames:
         text += f"; {found.overruns} overruns, {found.most_consecutive} in a row at most, {found.skipped} skipped"
-        picture = _picture(frames_figure(outcome.frames, ""))
+        shown = picture(frames_figure(outcome.frames, ""))
     rights = [(right.name, "granted" if right.granted else "refused", right.text) for right in outcome.rights]
-    table = _table(rows, ("µs", "p50", "p99", "p99.9", "max"))
-    return f"<section><p>{text}.</p>{table}{picture}<p></p>{_table(rights, ('asked of the machine', '', ''))}</section>"
-
-
-def _table(rows: Iterable[Sequence[str]], heads: Sequence[str] = ()) -> str:
-    head = "<tr>" + "".join(f"<th>{_text(name)}</th>" for name in heads) + "</tr>" if heads else ""
-    body = "".join("<tr>" + "".join(f"<td>{_text(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    return f"<table>{head}{body}</table>"
-
-
-def _picture(figure: Figure) -> str:
-    """A figure as SVG inside the page."""
-    stream = io.StringIO()
-    figure.savefig(stream, format="svg")
-    found = stream.getvalue()
-    return found[found.index("<svg") :]
-
-
-def _text(text: str) -> str:
-    return html.escape(text)
+    times = table(rows, ("µs", "p50", "p99", "p99.9", "max"))
+    return f"<section><p>{text}.</p>{times}{shown}<p></p>{table(rights, ('asked of the machine', '', ''))}</section>"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -13,30 +14,55 @@ from limberjack.hil.scenario.criteria import Verdict
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def write_junit(path: Path, name: str, verdicts: Sequence[Verdict], elapsed_s: float) -> None:
-    """One test suite of the scenario's name, one test case a verdict; the time is the whole run's.
+@dataclass(frozen=True)
+class Case:
+    """One test case.
 
-    What the machine failed at is an error, the rest are failures, of the type "criterion",
-    "undecided" or "aborted".
+    text : what was found;  tag : "" passed, "failure", "error" what the machine failed at, or "skipped"
+    kind : type of a failure or an error
     """
-    errors = sum(not verdict.passed and verdict.machine for verdict in verdicts)
-    failures = sum(not verdict.passed for verdict in verdicts) - errors
-    counts = {"tests": str(len(verdicts)), "failures": str(failures), "errors": str(errors)}
-    about = {"name": _clean(name), "time": f"{elapsed_s:.6f}", **counts}
+
+    name: str
+    text: str
+    tag: str = ""
+    kind: str = ""
+
+
+def write_suite(path: Path, name: str, cases: Sequence[Case], elapsed_s: float) -> None:
+    """One test suite with its cases; the time is the whole suite's."""
+    counts = {"tests": len(cases)}
+    counts |= {
+        count: sum(case.tag == tag for case in cases)
+        for count, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped"))
+    }
+    about = {"name": _clean(name), "time": f"{elapsed_s:.6f}", **{key: str(count) for key, count in counts.items()}}
     root = ElementTree.Element("testsuites")
-    suite = ElementTree.SubElement(root, "testsuite", {**about, "skipped": "0"})
-    for verdict in verdicts:
-        case = ElementTree.SubElement(suite, "testcase", classname=_clean(name), name=_clean(verdict.name), time="0")
-        if verdict.passed:
-            ElementTree.SubElement(case, "system-out").text = _clean(verdict.text)
-        else:
-            kinds = {"machine": verdict.machine, "undecided": verdict.undecided, "aborted": verdict.aborted}
-            kind = next((name for name, is_so in kinds.items() if is_so), "criterion")
-            tag = "error" if verdict.machine else "failure"
-            failure = ElementTree.SubElement(case, tag, message=_clean(verdict.text), type=kind)
-            failure.text = _clean(verdict.text)
+    suite = ElementTree.SubElement(root, "testsuite", about)
+    for case in cases:
+        found = ElementTree.SubElement(suite, "testcase", classname=_clean(name), name=_clean(case.name), time="0")
+        if not case.tag:
+            ElementTree.SubElement(found, "system-out").text = _clean(case.text)
+            continue
+        about = {"message": _clean(case.text), **({"type": case.kind} if case.kind else {})}
+        ElementTree.SubElement(found, case.tag, about).text = _clean(case.text)
     ElementTree.indent(root)
     ElementTree.ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)
+
+
+def write_junit(path: Path, name: str, verdicts: Sequence[Verdict], elapsed_s: float) -> None:
+    """The suite of a scenario, a case a verdict.
+
+    What the machine failed at is an error, the rest are failures, of the type "criterion", "undecided" or "aborted".
+    """
+    write_suite(path, name, [_case(verdict) for verdict in verdicts], elapsed_s)
+
+
+def _case(verdict: Verdict) -> Case:
+    if verdict.passed:
+        return Case(verdict.name, verdict.text)
+    kinds = {"machine": verdict.machine, "undecided": verdict.undecided, "aborted": verdict.aborted}
+    kind = next((name for name, is_so in kinds.items() if is_so), "criterion")
+    return Case(verdict.name, verdict.text, "error" if verdict.machine else "failure", kind)
 
 
 def _clean(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 from pathlib import Path
 
 from rich.console import Console
@@ -10,13 +11,16 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from limberjack.commands.console import open_console
 from limberjack.commands.tables import new_table
+from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError, ExitCode
 from limberjack.hil.campaign.campaign_file import Campaign, load_campaign
-from limberjack.hil.campaign.runner import Summary, report_run, run_campaign
+from limberjack.hil.campaign.runner import Summary, report_run, report_worst, run_campaign
 from limberjack.hil.campaign.table import UNJUDGED, Row
 
 #: runs that did not pass and are listed
 MOST_LISTED = 10
+#: runs whose reports are made at the end
+MOST_REPORTS = 1000
 
 
 def campaign(options: argparse.Namespace) -> int:
@@ -42,8 +46,24 @@ def campaign(options: argparse.Namespace) -> int:
             resume=options.resume,
             progress=progress,
         )
+    _report_worst(options.reports, loaded, out, summary, console)
     _show(summary, console, f"{options.file} --out {out}" if options.out else str(options.file))
     return summary.exit_code
+
+
+def _report_worst(most: int, loaded: Campaign, out: Path, summary: Summary, console: Console) -> None:
+    """Reports of the worst runs, told while they are made on a terminal."""
+    most = arguments.count("--reports", most, 0, MOST_REPORTS)
+    with console.status("") if console.is_terminal else contextlib.nullcontext() as status:
+
+        def say(run: int) -> None:
+            if status is not None:
+                status.update(f"report of run {run}, one of the worst")
+
+        made = report_worst(loaded, out, summary, most, say)
+    for run, why in made.items():
+        if why:
+            console.print(f"there is no report of run {run}: {why}", markup=False)
 
 
 def _report(options: argparse.Namespace, loaded: Campaign, out: Path, console: Console) -> int:
