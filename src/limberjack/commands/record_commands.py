@@ -19,7 +19,8 @@ def _plot(commands: Any) -> None:
     parser.add_argument(
         "log", type=Path, metavar="LOG", help="results folder, its log.csv or signals.csv; record (.mcap, .parquet)"
     )
-    parser.add_argument("-o", "--out", type=Path, help="PNG file (default: beside the log)")
+    text = "picture (.png, .pdf, .svg), or a page that zooms (.html, needs limberjack[plots]); default: .png beside it"
+    parser.add_argument("-o", "--out", type=Path, help=text)
     text = "signals of a record by name, such as 'q.*' (repeatable; default: all)"
     parser.add_argument("--signals", action="append", metavar="PATTERN", help=text)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import matplotlib
@@ -24,19 +25,21 @@ from limberjack.hil.record.compare import open_table
 MOST_POINTS = 4000
 #: a panel holds so many lines with names, and so many in all; there are so many panels, and events drawn
 MOST_NAMED, MOST_LINES, MOST_PANELS, MOST_EVENTS = 24, 60, 16, 200
-_TITLES = {"q": "coordinates", "v": "velocities", "tau": "efforts", "output": "outputs", "command": "commands"}
+TITLES = {"q": "coordinates", "v": "velocities", "tau": "efforts", "output": "outputs", "command": "commands"}
 #: events that only tell of the ordinary
 _ORDINARY = ("command", "end")
-_COLOURS = ("tab:red", "tab:orange", "tab:purple", "tab:green", "tab:brown", "tab:pink", "black", "tab:cyan")
+COLOURS = ("tab:red", "tab:orange", "tab:purple", "tab:green", "tab:brown", "tab:pink", "black", "tab:cyan")
 
 
 class Envelope:
     """Least and largest of each signal in spans of rows; the spans double whenever there are too many.
 
-    time : starts of the spans (n,);  low, high : (n, signals)
+    time : starts of the spans (n,);  low, high : (n, signals);  span : rows in each
     """
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int, most: int = 2 * MOST_POINTS) -> None:
+        """most : spans"""
+        self._most = most
         self.time, self.low, self.high = np.zeros(0), np.zeros((0, width)), np.zeros((0, width))
         self.span = 1
 
@@ -48,7 +51,7 @@ class Envelope:
         self.time = np.concatenate([self.time, time[starts]])
         self.low = np.concatenate([self.low, np.fmin.reduceat(rows, starts)])
         self.high = np.concatenate([self.high, np.fmax.reduceat(rows, starts)])
-        while len(self.time) > 2 * MOST_POINTS:
+        while len(self.time) > self._most:
             pairs = np.arange(0, len(self.time), 2)
             self.time, self.span = self.time[pairs], 2 * self.span
             self.low, self.high = np.fmin.reduceat(self.low, pairs), np.fmax.reduceat(self.high, pairs)
@@ -60,11 +63,35 @@ class Envelope:
         return np.repeat(self.time, 2), np.column_stack([self.low[:, place], self.high[:, place]]).ravel()
 
 
+@dataclass(frozen=True)
+class Drawing:
+    """What is drawn of a record.
+
+    panels : (kind, unit) → name and place in the envelope of its signals;  events : but ordinary ones
+    trouble : why the record ends early, "" if it does not
+    """
+
+    panels: dict[tuple[str, str], list[tuple[str, int]]]
+    envelope: Envelope
+    events: list[Event]
+    title: str
+    trouble: str
+
+
 def plot_record(path: Path, patterns: list[str] | None, target: Path) -> None:
     """A panel for each kind and unit of signals. UnknownNameError for a pattern that matches nothing."""
+    _draw(read_drawing(path, patterns), target)
+
+
+def read_drawing(path: Path, patterns: list[str] | None, most_numbers: int | None = None) -> Drawing:
+    """What is to be drawn of a record or log: spans for a picture, or as many as so many numbers hold.
+
+    UnknownNameError for a pattern that matches nothing; ArgumentError for a record without rows, or of too many panels.
+    """
     table = open_table(path)
     chosen = _chosen(table.names, patterns or ["*"])
-    envelope, events, clock = Envelope(len(chosen)), list[Event](), table.names.index("time")
+    most = 2 * MOST_POINTS if most_numbers is None else most_numbers // (2 * len(chosen) + 1)
+    envelope, events, clock = Envelope(len(chosen), most), list[Event](), table.names.index("time")
     for batch in table.batches():
         envelope.add(batch.rows[:, clock], batch.rows[:, chosen])
         events.extend(batch.events)
@@ -78,7 +105,8 @@ def plot_record(path: Path, patterns: list[str] | None, target: Path) -> None:
     if len(panels) > MOST_PANELS:
         raise ArgumentError(f"{path}: {len(panels)} panels are too many for a picture; choose with --signals.")
     title = str(table.meta.get("model", path.stem))
-    _draw(panels, envelope, [event for event in events if event.kind not in _ORDINARY], title, table.trouble, target)
+    told = [event for event in events if event.kind not in _ORDINARY]
+    return Drawing(panels, envelope, told, title, table.trouble)
 
 
 def _chosen(names: tuple[str, ...], patterns: list[str]) -> list[int]:
@@ -94,23 +122,17 @@ def _chosen(names: tuple[str, ...], patterns: list[str]) -> list[int]:
 
 
 @matplotlib.rc_context({"text.parse_math": False})  # a "$" in a name is no formula
-def _draw(
-    panels: dict[tuple[str, str], list[tuple[str, int]]],
-    envelope: Envelope,
-    events: list[Event],
-    title: str,
-    trouble: str,
-    target: Path,
-) -> None:
+def _draw(drawing: Drawing, target: Path) -> None:
+    panels, events, title, trouble = drawing.panels, drawing.events, drawing.title, drawing.trouble
     columns = 1 if len(panels) == 1 else 2
     rows = -(-len(panels) // columns)
     size = 7.5 * columns, 1.2 + 3.2 * rows
     figure, axes = plt.subplots(rows, columns, squeeze=False, sharex=True, figsize=size, layout="constrained")
     figure.suptitle(title + (f"\n{trouble}" if trouble else ""), fontsize=13, fontweight="bold")
-    colours = dict(zip(dict.fromkeys(event.kind for event in events), _COLOURS * 8))
+    colours = dict(zip(dict.fromkeys(event.kind for event in events), COLOURS * 8))
     for axis, ((group, unit), members) in zip(axes.flat, panels.items()):
-        _panel(axis, members, envelope)
-        axis.set_title(_TITLES.get(group, group), loc="left")
+        _panel(axis, members, drawing.envelope)
+        axis.set_title(TITLES.get(group, group), loc="left")
         axis.set_ylabel(unit or "–")
         for event in events[:MOST_EVENTS]:
             axis.axvline(event.time, color=colours[event.kind], lw=0.9, ls="--", zorder=0)

@@ -19,7 +19,7 @@ from limberjack.engine.common.errors import ArgumentError, MissingExtraError
 from limberjack.engine.model.load import load
 
 DEMO_MODEL, DEMO_SECONDS, GRASP_MODEL = "space_manipulator.yaml", 30.0, "satellite_grasp.yaml"
-PICTURES, RECORDS = (".png", ".pdf", ".svg"), (".mcap", ".parquet")
+PICTURES, PAGE, RECORDS = (".png", ".pdf", ".svg"), ".html", (".mcap", ".parquet")
 #: the table that a bench writes, without units; what a results folder holds to plot, the first of these
 BENCH_TABLE = "signals.csv"
 PLOTTED = ("log.csv", "record.mcap", BENCH_TABLE)
@@ -90,22 +90,31 @@ def run(options: argparse.Namespace, load_options: dict[str, Any]) -> None:
 
 
 def plot(log: Path, out: Path | None, signals: list[str] | None = None) -> None:
-    """Plot a log again, or the record of a bench. signals : patterns of those of a record, None: all."""
+    """Plot a log again, or the record of a bench, as a picture or as a page that zooms.
+
+    signals : patterns of those of a record, or on a page; None: all
+    """
     from limberjack.commands.plots import plot_log
     from limberjack.commands.record import read_csv
     from limberjack.commands.record_plot import plot_record
 
     log = _in_folder(log) if log.is_dir() else log
     target = out or log.with_suffix(".png")
-    if target.suffix.lower() not in PICTURES:
-        raise ArgumentError(f"{target}: not a picture that can be drawn; end its name in {', '.join(PICTURES)}.")
+    if target.suffix.lower() not in (*PICTURES, PAGE):
+        text = f"end its name in {', '.join(PICTURES)}, or {PAGE} for a page that zooms"
+        raise ArgumentError(f"{target}: not a picture that can be drawn; {text}.")
     if not log.is_file():
         raise ArgumentError(f"{log}: there is no such log; give a results folder, its log.csv, or a record.")
-    if log.suffix.lower() in RECORDS or log.name == BENCH_TABLE:
+    if target.suffix.lower() == PAGE:
+        from limberjack.commands.record_zoom import zoom_record
+
+        zoom_record(log, signals, target)
+    elif log.suffix.lower() in RECORDS or log.name == BENCH_TABLE:
         plot_record(log, signals, target)
     elif signals:
         raise ArgumentError(
-            f"{log}: --signals chooses from records ({', '.join(RECORDS)}) and {BENCH_TABLE}; leave it out."
+            f"{log}: --signals chooses from records ({', '.join(RECORDS)}) and {BENCH_TABLE}, "
+            f"or for a page ({PAGE}); leave it out."
         )
     else:
         plot_log(read_csv(log), log.parent.name, target)
