@@ -12,6 +12,11 @@ import llvmlite.binding as llvm
 from limberjack.engine.compile.compiled import PREFIX
 from limberjack.engine.compile.targets import Target
 
+#: Where functions begin their frames: at a multiple of the widest register's bytes. Callers promise 16, by which
+#: registers that are kept in the frame lie across two cache lines, or not, as the caller's stack happens to stand.
+_FRAME = {"v3": " alignstack(32)", "v4": " alignstack(64)"}
+_DEFINED = re.compile(rf"^(define [^\n]*@{PREFIX}\w+\([^\n]*\)[^\n{{]*?) \{{$", flags=re.M)
+
 
 @cache
 def _start_llvm() -> None:
@@ -47,6 +52,7 @@ def object_code(bitcode: bytes, target: Target, level: str) -> bytes:
         text = str(module)  # LLVM reads the layout of the data when it parses, so it has to be in the text
     text = re.sub(r'^target datalayout = ".*"$', f'target datalayout = "{machine.target_data}"', text, flags=re.M)
     text = re.sub(r'^target triple = ".*"$', f'target triple = "{target.triple}"', text, flags=re.M)
+    text = _DEFINED.sub(rf"\1{_FRAME.get(level, '')} {{", text)
     with module_of(text) as module:
         for function in module.functions:
             if function.name.startswith(PREFIX):

@@ -174,6 +174,17 @@ def test_code_of_a_level_uses_no_register_beyond_it(objects):
         assert not re.search(registers, text), level
 
 
+@pytest.mark.skipif(shutil.which("objdump") is None, reason="needs objdump")
+@pytest.mark.skipif("v4" not in LEVELS, reason="registers of x86-64")
+@pytest.mark.parametrize(("level", "register", "mask"), [("v3", "%ymm", "e0"), ("v4", "%zmm", "c0")])
+def test_frames_begin_where_the_widest_registers_do(objects, level, register, mask):
+    """Else a register kept in the frame lies across two cache lines, or not, as the caller's stack happens to stand."""
+    aligned = re.compile(rf"and +\$0xf*{mask},%rsp")
+    for file in (file for file in objects if file.stem.endswith(f"-{level}")):
+        text = subprocess.run(["objdump", "-d", str(file)], capture_output=True, text=True, check=True).stdout
+        assert aligned.search(text) or not re.search(rf"{register}.*%rsp|%rsp.*{register}", text), file.name
+
+
 def test_a_change_concerns_what_is_made_from_it_alone():
     at = sources.KERNELS
     assert len(sources.sources_of(f"{at}.nodes.manifold")) < len(sources.sources_of(f"{at}.step.integrate"))
