@@ -153,16 +153,18 @@ class Outputs(Mapping[str, "float | np.ndarray"]):
             found[name] = slice(first, number.place + 1)
         return found
 
-    def __getitem__(self, name: str) -> float | np.ndarray:
-        if not isinstance(name, str):
-            arguments.index_of("output", name, list(self))
-        if name in self._places:
+    def place(self, name: str) -> tuple[str, slice]:
+        """Where an output is: "sensor" and its part of the output vector, or "survey" and its part of that."""
+        if isinstance(name, str) and name in self._places:
             start, size = self._places[name]
-            values = self._simulation.output_vector[start : start + size]
-        elif name in self._surveyed:
-            values = self._simulation.survey()[self._surveyed[name]]
-        else:
+            return "sensor", slice(start, start + size)
+        if not isinstance(name, str) or name not in self._surveyed:
             arguments.index_of("output", name, list(self))
+        return "survey", self._surveyed[name]
+
+    def __getitem__(self, name: str) -> float | np.ndarray:
+        which, columns = self.place(name)
+        values = (self._simulation.output_vector if which == "sensor" else self._simulation.survey())[columns]
         return values if len(values) > 1 else float(values[0])
 
     def __iter__(self) -> Iterator[str]:

@@ -276,16 +276,19 @@ class Simulation:
 
     def snapshot(self) -> bytes:
         """The state as bytes, for `restore` in any simulation of the same model."""
-        body = self._state.tobytes()
-        return _SNAPSHOT.pack(_MAGIC, self.model_hash.encode(), self._dt, len(self._state)) + body
+        return self.packed(self._state)
+
+    def packed(self, state: np.ndarray) -> bytes:
+        """A State vector of this model as a snapshot."""
+        return _SNAPSHOT.pack(_MAGIC, self.model_hash.encode(), self._dt, len(state)) + state.tobytes()
 
     def restore(self, snapshot: bytes) -> None:
         """Return to a snapshot; ArgumentError if it is damaged, of another model or of another step."""
-        self._state[:] = self._opened(snapshot)
+        self._state[:] = self.opened(snapshot)
         self.changed()
 
-    def _opened(self, snapshot: bytes) -> np.ndarray:
-        """The State vector in a snapshot, every part of it checked."""
+    def opened(self, snapshot: bytes) -> np.ndarray:
+        """The State vector in a snapshot, every part of it checked; ArgumentError as `restore`."""
         if not isinstance(snapshot, (bytes, bytearray, memoryview)) or len(snapshot) < _SNAPSHOT.size:
             raise ArgumentError("this is no snapshot; give the bytes that `snapshot` returned.")
         magic, model, dt, size = _SNAPSHOT.unpack_from(snapshot)
@@ -355,6 +358,15 @@ class Simulation:
                 "the mass matrix is singular there, or state and commands are too large."
                 f"{deformed_too_far(self.system, self.q, Dynamics(self.system).mass_matrix)}"
             )
+
+    def blame(self, state: np.ndarray, status: int, index: int) -> str:
+        """Why a step from a State fails, by what `advance` reports."""
+        kept = self._state.copy()
+        self._state[:] = state
+        try:
+            return self._blame(int(status), int(index))
+        finally:
+            self._state[:] = kept
 
     def _blame(self, status: int, index: int) -> str:
         if status == LOOP_OPEN:

@@ -33,11 +33,15 @@ VECTORS = INTS + FLOATS + FLOATS
 PREFIX = "limberjack_"
 
 
+# What ends the name of code for several worlds at once (worlds.py).
+WORLDS = "_worlds"
+
+
 @dataclass(frozen=True)
 class Compiled:
     """A function that has machine code of its own: an entry or a routine.
 
-    arguments : a letter each; returns : a letter, or nothing
+    arguments : a letter each; returns : a letter, or nothing; worlds : whether it has code for several worlds as well
     """
 
     name: str
@@ -45,6 +49,7 @@ class Compiled:
     arguments: str
     returns: str
     entry: bool
+    worlds: bool = True
 
     @property
     def symbol(self) -> str:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numba
 from llvmlite import binding
 from numba import _dynfunc as _dynfunc  # type: ignore[attr-defined]
 from numba import types
-from numba.core import cgutils
+from numba.core import cgutils, config
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_lock import global_compiler_lock
@@ -74,12 +75,16 @@ class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]
     def get_pointer_to_function(self, name: str) -> int:
         return 0
 
-    def optimised(self) -> binding.ModuleRef:
-        """Its code with all that it calls, optimised as numba does."""
+    def optimised(self, vectors: bool) -> binding.ModuleRef:
+        """Its code with all that it calls, optimised as numba does; vectors : whether loops become vectors."""
         with global_compiler_lock:
             self._ensure_finalized()  # type: ignore[no-untyped-call]
+        written = self._final_module
+        self._final_module = binding.parse_bitcode(written.as_bitcode())
+        config.LOOP_VECTORIZE = self._codegen._loopvect = int(vectors)
         JITCodeLibrary._optimize_final_module(self)  # type: ignore[no-untyped-call]
-        return self._final_module
+        done, self._final_module = self._final_module, written
+        return done
 
 
 def _without_code(library: Any, description: Any, env: Any) -> Any:
@@ -129,13 +134,19 @@ kernel: Callable[[Callable[..., Any]], Callable[..., Any]] = numba.njit(forceinl
 formula: Callable[[Callable[..., Any]], Callable[..., Any]] = numba.njit(forceinline=True, **OPTIONS)
 
 
-def optimised(known: Compiled) -> tuple[binding.ModuleRef, str]:
+def optimised(known: Compiled, vectors: bool = True) -> tuple[binding.ModuleRef, str]:
     """Code of an entry or routine with all that it calls, and the name of its function there."""
     signature = tuple(_TYPES[letter] for letter in known.arguments)
+    result = _lowered(known, signature)
+    return result.library.optimised(vectors), result.fndesc.llvm_func_name
+
+
+@cache
+def _lowered(known: Compiled, signature: tuple[Type, ...]) -> Any:
+    """What numba makes of a function, before LLVM's passes over the whole."""
     dispatcher = inner(known.function)
     dispatcher.compile(signature)
-    result = dispatcher.overloads[signature]
-    return result.library.optimised(), result.fndesc.llvm_func_name
+    return dispatcher.overloads[signature]
 
 
 def called_by_name(known: Compiled) -> Any:

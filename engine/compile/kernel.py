@@ -48,12 +48,15 @@ else:
         return known.function
 
 
-def entry(*arguments: str) -> Callable[[Function], Any]:
-    """Mark a function <name>_entry of these argument types as the entry <name>. Kernels may call it as well."""
+def entry(*arguments: str, worlds: bool = False) -> Callable[[Function], Any]:
+    """Mark a function <name>_entry of these argument types as the entry <name>. Kernels may call it as well.
+
+    worlds : whether it is compiled for several worlds at once, too
+    """
 
     def decorate(function: Function) -> Any:
         name = function.__name__.removesuffix(_ENTRY)
-        FUNCTIONS[name] = Compiled(name, function, "".join(arguments), NOTHING, True)
+        FUNCTIONS[name] = Compiled(name, function, "".join(arguments), NOTHING, True, worlds)
         return _inner(function)
 
     return decorate

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import accumulate
 from operator import index
@@ -20,7 +20,7 @@ import numpy as np
 from limberjack.engine.common.errors import LimberjackError
 from limberjack.engine.compile.compiled import FLAG, FLOATS, INTS, MATRIX, REAL, VECTOR, WHOLE
 from limberjack.engine.compile.sources import KERNELS, library_digest
-from limberjack.engine.compile.targets import TARGETS, host
+from limberjack.engine.compile.targets import TARGETS, WORLDS_AT_ONCE, host
 
 #: how many cells (engine.c) an argument of each type takes
 _CELLS = {INTS: 1, FLOATS: 1, VECTOR: 2, MATRIX: 3, WHOLE: 1, REAL: 1, FLAG: 1}
@@ -31,6 +31,9 @@ _from_buffer, _addressof = (ctypes.c_char * 0).from_buffer, ctypes.addressof
 
 
 _RUN = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+_EACH = ctypes.CFUNCTYPE(
+    None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64
+)
 
 
 class LibraryError(LimberjackError, RuntimeError):
@@ -43,14 +46,16 @@ class Call:
     Arrays are checked for type and layout, not for length. While it runs other threads of Python run too.
     """
 
-    def __init__(self, name: str, types: str, run: Callable[[int], None], code: int, given: Sequence[Any]) -> None:
+    def __init__(
+        self, name: str, types: str, run: Callable[[int], None], each: Any, code: int, given: Sequence[Any]
+    ) -> None:
         """given : an argument for each type; None is one that every call gives."""
-        self._name, self._run, self._held = name, run, given
+        self._name, self._run, self._each, self._held = name, run, each, given
         *places, size = accumulate((_CELLS[kind] for kind in types), initial=1)
         self._whole = (ctypes.c_int64 * size)(code)
         self._real = (ctypes.c_double * size).from_buffer(self._whole)
         self._address = ctypes.addressof(self._whole)
-        self._open = []
+        self._open, self._places = [], places
         for kind, place, value in zip(types, places, given, strict=True):
             if value is None:
                 self._open.append((kind, place))
@@ -65,6 +70,18 @@ class Call:
             else:
                 self._put(kind, place, value)
         self._run(self._address)
+
+    def over(self, many: int, moved: Mapping[int, int], skipped: np.ndarray) -> Call:
+        """Make this a call that is made `many` times, of whose arguments some move on by so many bytes each time.
+
+        skipped : (many,) int64, at which not to call; read each time
+        """
+        rows = [(self._places[argument], size) for argument, size in moved.items()]
+        steps = (ctypes.c_int64 * (2 * len(rows)))(*(number for row in rows for number in row))
+        skip, run, each = _address(self._name, INTS, skipped), ctypes.cast(self._run, ctypes.c_void_p), self._each
+        self._held = [*self._held, skipped, steps]
+        self._run = lambda address: each(run, address, many, skip, steps, len(rows))
+        return self
 
     def _put(self, kind: str, place: int, value: Any) -> None:
         if kind == WHOLE or kind == FLAG:
@@ -93,8 +110,8 @@ def _address(name: str, kind: str, array: np.ndarray) -> int:
 class Entry:
     """A compiled function; see `Call` for what it takes."""
 
-    def __init__(self, name: str, types: str, run: Callable[[int], None], code: int) -> None:
-        self._call = name, types, run, code
+    def __init__(self, name: str, types: str, run: Callable[[int], None], each: Any, code: int) -> None:
+        self._call = name, types, run, each, code
 
     def __call__(self, *arguments: Any) -> None:
         Call(*self._call, arguments)()
@@ -112,19 +129,35 @@ class Library:
         self.path = path
         loaded = _opened(path)
         names = _manifest(loaded, path, library_digest(root))
-        loaded.limberjack_entries.restype = ctypes.c_void_p
-        code = loaded.limberjack_entries(None if level is None else level.encode())
+        code, self.level = _code(loaded, level)
         if code is None:
             raise LibraryError(_too_old(path, level))
         runs = (_RUN * len(names)).in_dll(loaded, "limberjack_calls")
-        self.entries = {name: Entry(name, types, run, code) for (name, types), run in zip(names, runs)}
+        each = _EACH(("limberjack_each", loaded))
+        self.entries = {name: Entry(name, types, run, each, code) for (name, types), run in zip(names, runs)}
         self.types = dict(names)
+
+    @property
+    def width(self) -> int:
+        """How many worlds entries <name>_worlds take at once."""
+        return WORLDS_AT_ONCE[self.level]
 
     def __getattr__(self, name: str) -> Entry:
         try:
             return self.entries[name]
         except KeyError:
             raise AttributeError(f"{self.path} has no entry '{name}'.") from None
+
+
+def _code(loaded: ctypes.CDLL, wanted: str | None) -> tuple[int | None, str]:
+    """Where the code of a level is, of the best one that this processor runs without; None if it runs none."""
+    loaded.limberjack_entries.restype = ctypes.c_void_p
+    levels = [wanted] if wanted else reversed(TARGETS[host()].processors)
+    for level in levels:
+        code: int | None = loaded.limberjack_entries(level.encode())
+        if code is not None:
+            return code, level
+    return None, ""
 
 
 def _opened(path: Path) -> ctypes.CDLL:

@@ -20,18 +20,21 @@ import llvmlite.binding as llvm
 
 from limberjack.engine.compile.compiled import Compiled
 from limberjack.engine.compile.kernel import FUNCTIONS
-from limberjack.engine.compile.objects import module_of, object_code
+from limberjack.engine.compile.objects import module_of, object_code, worlds_code
 from limberjack.engine.compile.plan import Part, parts_of, written
 from limberjack.engine.compile.shell import shell
 from limberjack.engine.compile.store import keep
 from limberjack.engine.compile.targets import TARGETS, Target
 
 
-def bitcode(known: Compiled) -> bytes:
-    """Optimised code of an entry or routine, alone in its module under its symbol; an entry's is C's to call."""
+def bitcode(known: Compiled, worlds: bool = False) -> bytes:
+    """Optimised code of an entry or routine, alone in its module under its symbol; an entry's is C's to call.
+
+    worlds : whether it is to be widened for several worlds; then loops over one world's numbers stay as they are
+    """
     from limberjack.engine.compile.inner_code import optimised
 
-    code, name = optimised(known)
+    code, name = optimised(known, vectors=not worlds)
     with module_of(str(code)) as module:
         function = module.get_function(name)
         if known.entry:
@@ -71,11 +74,15 @@ def _tidy(module: llvm.ModuleRef) -> None:
     passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options()))
 
 
-def _make(part: Part, folder: Path, targets: Sequence[Target]) -> None:
-    code = keep(part.bitcode_file(folder), partial(bitcode, FUNCTIONS[part.name])).read_bytes()
-    for target in targets:
-        for level, file in part.object_files(folder, target).items():
-            keep(file, partial(object_code, code, target, level))
+def _make(parts: Sequence[Part], folder: Path, targets: Sequence[Target]) -> None:
+    """Make what is not there of parts that are one function's."""
+    for part in parts:
+        known = FUNCTIONS[part.name]
+        code = keep(part.bitcode_file(folder), partial(bitcode, known, part.worlds)).read_bytes()
+        made = partial(worlds_code, known) if part.worlds else object_code
+        for target in targets:
+            for level, file in part.object_files(folder, target).items():
+                keep(file, partial(made, code, target, level))
 
 
 def main(folder: Path, plan: Path, root: str, targets: Sequence[Target]) -> None:
@@ -90,7 +97,8 @@ def main(folder: Path, plan: Path, root: str, targets: Sequence[Target]) -> None
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     fork = multiprocessing.get_context("fork")
     with ProcessPoolExecutor(cores, fork) as pool:  # a worker that dies ends it, with an error
-        list(pool.map(partial(_make, folder=folder, targets=targets), parts))
+        functions = [[part for part in parts if part.name == name] for name in dict.fromkeys(p.name for p in parts)]
+        list(pool.map(partial(_make, folder=folder, targets=targets), functions))
     os.replace(listed, plan)
 
 

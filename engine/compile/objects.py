@@ -9,8 +9,9 @@ from functools import cache
 
 import llvmlite.binding as llvm
 
-from limberjack.engine.compile.compiled import PREFIX
-from limberjack.engine.compile.targets import Target
+from limberjack.engine.compile.compiled import PREFIX, Compiled
+from limberjack.engine.compile.targets import FULL_WIDTH, Target
+from limberjack.engine.compile.worlds import widened
 
 #: Where functions begin their frames: at a multiple of the widest register's bytes. Callers promise 16, by which
 #: registers that are kept in the frame lie across two cache lines, or not, as the caller's stack happens to stand.
@@ -44,12 +45,24 @@ def object_code(bitcode: bytes, target: Target, level: str) -> bytes:
 
     Routines that it calls get that ending as well.
     """
-    _start_llvm()
-    machine = llvm.Target.from_triple(target.triple).create_target_machine(
-        cpu=target.processors[level], features="", opt=3, reloc="pic", codemodel="default"
-    )
     with module_of(bitcode) as module:
         text = str(module)  # LLVM reads the layout of the data when it parses, so it has to be in the text
+    return _emitted(text, target, level, "")
+
+
+def worlds_code(known: Compiled, bitcode: bytes, target: Target, level: str) -> bytes:
+    """The same for as many worlds at once as a level's registers hold, as limberjack_<name>_worlds_<level>."""
+    with module_of(bitcode) as module:
+        text = str(module)
+    return _emitted(widened(known, text, target.worlds[level]), target, level, FULL_WIDTH.get(level, ""))
+
+
+def _emitted(text: str, target: Target, level: str, features: str) -> bytes:
+    """Object code of LLVM's text."""
+    _start_llvm()
+    machine = llvm.Target.from_triple(target.triple).create_target_machine(
+        cpu=target.processors[level], features=features, opt=3, reloc="pic", codemodel="default"
+    )
     text = re.sub(r'^target datalayout = ".*"$', f'target datalayout = "{machine.target_data}"', text, flags=re.M)
     text = re.sub(r'^target triple = ".*"$', f'target triple = "{target.triple}"', text, flags=re.M)
     text = _DEFINED.sub(rf"\1{_FRAME.get(level, '')} {{", text)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from limberjack.engine.compile.compiled import INTS, WORLDS
 from limberjack.engine.compile.sources import digest_of, sources_of
 from limberjack.engine.compile.targets import Target
 
@@ -17,25 +18,36 @@ _HERE = Path(__file__).resolve().parent
 #: of this room, what the bitcode and what the object code is made by
 _LOWERING = ("compiled.py", "inner_code.py", "kernel.py", "lower.py", "shell.py")
 _EMITTING = ("objects.py", "targets.py")
+#: what code for several worlds is made by besides
+_WIDENING = ("llvm_text.py", "worlds.py")
 
 
 @dataclass(frozen=True)
 class Part:
-    """An entry or routine: its types as in `Compiled`, and hashes of what its bitcode and object code are made from."""
+    """Code of an entry or routine, for one world or for several at once.
+
+    Its types are as in `Compiled`; then hashes of what its bitcode and object code are made from.
+    """
 
     name: str
     arguments: str
     entry: bool
     bitcode: str
     code: str
+    worlds: bool = False
+
+    @property
+    def symbol(self) -> str:
+        """The name that callers know it by."""
+        return f"{self.name}{WORLDS}" if self.worlds else self.name
 
     def bitcode_file(self, folder: Path) -> Path:
         """Where its bitcode is kept."""
-        return folder / "bitcode" / f"{self.name}-{self.bitcode}.bc"
+        return folder / "bitcode" / f"{self.symbol}-{self.bitcode}.bc"
 
     def object_files(self, folder: Path, target: Target) -> dict[str, Path]:
         """Where its object code is kept, for each level of a target's processors."""
-        return {level: folder / target.name / f"{self.name}-{self.code}-{level}.o" for level in target.processors}
+        return {level: folder / target.name / f"{self.symbol}-{self.code}-{level}.o" for level in target.processors}
 
 
 def parts_of(root: str) -> list[Part]:
@@ -52,7 +64,11 @@ def parts_of(root: str) -> list[Part]:
         bitcode = digest_of([*files, *(_HERE / name for name in _LOWERING)], known.name, *versions())
         code = digest_of([_HERE / name for name in _EMITTING], bitcode)
         parts.append(Part(known.name, known.arguments, known.entry, bitcode, code))
-    return sorted(parts, key=lambda part: (-sizes[part.name], part.name))
+        if known.worlds:
+            arguments = known.arguments + INTS * known.entry  # where it says whether the worlds agreed
+            code = digest_of([_HERE / name for name in _WIDENING], code)
+            parts.append(Part(known.name, arguments, known.entry, bitcode, code, worlds=True))
+    return sorted(parts, key=lambda part: (-sizes[part.name], part.symbol))
 
 
 def versions() -> list[str]:

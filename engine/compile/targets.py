@@ -16,7 +16,7 @@ class Target:
 
     name : platform tuple of FMI 3; triple : of LLVM; zig : target of `zig cc`, with the oldest C library it runs on
     suffix : of a shared library; processors : level → processor of LLVM that its code is generated for
-    options : what the linker needs besides
+    options : what the linker needs besides; worlds : level → how many worlds its code for several takes at once
     """
 
     name: str
@@ -26,6 +26,15 @@ class Target:
     processors: dict[str, str]
     options: tuple[str, ...] = ()
 
+    @property
+    def worlds(self) -> dict[str, int]:
+        return {level: WORLDS_AT_ONCE[level] for level in self.processors}
+
+
+#: of each level: numbers of eight bytes in a vector register
+WORLDS_AT_ONCE = {"v2": 2, "v3": 4, "v4": 8, "base": 2}
+#: features that make LLVM use the whole of it
+FULL_WIDTH = {"v4": "-prefer-256-bit"}
 
 _X86 = {"v2": "x86-64-v2", "v3": "x86-64-v3", "v4": "x86-64-v4"}
 _M1 = {"base": "apple-m1"}

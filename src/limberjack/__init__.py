@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from limberjack.engine.api.batch import Batch
     from limberjack.engine.api.dynamics import Dynamics
     from limberjack.engine.api.linear_model import LinearModel, Mode
     from limberjack.engine.api.linearize import linearize
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Alarm",
     "ArgumentError",
+    "Batch",
     "Bounds",
     "Bushing",
     "CentralGravity",
@@ -91,6 +93,7 @@ __all__ = [
 
 #: name → the module that it is in, imported when the name is asked for: nobody waits for what he does not use
 _HOMES = {
+    "Batch": "engine.api.batch",
     "Dynamics": "engine.api.dynamics",
     "LinearModel": "engine.api.linear_model",
     "Mode": "engine.api.linear_model",

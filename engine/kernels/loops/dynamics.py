@@ -366,7 +366,7 @@ def close_stage(plant, work, q, v):
         close_tightly(plant, work, q, v)
 
 
-@entry(VECTORS, VECTOR, VECTOR, VECTOR, FLAG, VECTOR)
+@entry(VECTORS, VECTOR, VECTOR, VECTOR, FLAG, VECTOR, worlds=True)
 def forward_dynamics_entry(ints, floats, work, q, v, tau, external, vdot):
     """One evaluation of `accelerate` with the model's own armature and thrusters off, for Python callers."""
     plant, scratch = plant_view(ints, floats), work_view(ints, work)

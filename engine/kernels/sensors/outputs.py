@@ -233,7 +233,7 @@ def observe(plant, work, q, v, command, out):
         _forces_between(plant, work, q, v, out)
 
 
-@entry(VECTORS, FLOATS, FLOATS, FLOATS, FLOATS)
+@entry(VECTORS, FLOATS, FLOATS, FLOATS, FLOATS, worlds=True)
 def observe_entry(ints, floats, work, state, tau, vdot, out):
     """Applied forces tau (nv,), accelerations vdot (nv,) and outputs out (noutput,) at State."""
     plant, scratch = plant_view(ints, floats), work_view(ints, work)
@@ -270,7 +270,7 @@ def survey(plant, work, q, v, out):
         store3(out, at + 10, u)
 
 
-@entry(VECTORS, FLOATS, FLOATS)
+@entry(VECTORS, FLOATS, FLOATS, worlds=True)
 def survey_entry(ints, floats, work, state, out):
     """out (10 + 13 nodes,): kinetic (with rotors), potential, total energy; momentum (6); strain energy; the nodes."""
     plant, scratch = plant_view(ints, floats), work_view(ints, work)

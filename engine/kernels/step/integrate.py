@@ -218,7 +218,7 @@ def step(plant, work, state, q, v, command, dt, integrator, substeps, ahead):
     return OK, 0
 
 
-@entry(VECTORS, FLOATS, REAL, WHOLE, WHOLE, WHOLE, WHOLE, INTS)
+@entry(VECTORS, FLOATS, REAL, WHOLE, WHOLE, WHOLE, WHOLE, INTS, worlds=True)
 def advance_entry(ints, floats, work, state, dt, integrator, substeps, steps, ahead, report):
     """Advance State by `steps` steps of dt. report (3,) int64: status, index, steps done.
 

@@ -56,7 +56,7 @@ def inverse_dynamics(plant, work, q, v, vdot, gravity, external, tau):
         trace_body(plant, work, n - 1 - i, vdot, tau)
 
 
-@entry(VECTORS, VECTOR, VECTOR, VECTOR, FLAG, VECTOR)
+@entry(VECTORS, VECTOR, VECTOR, VECTOR, FLAG, VECTOR, worlds=True)
 def inverse_dynamics_entry(ints, floats, work, q, v, vdot, external, tau):
     """One evaluation of `inverse_dynamics` with gravity and thrusters off, for Python callers."""
     plant, scratch = plant_view(ints, floats), work_view(ints, work)

@@ -1,0 +1,318 @@
+"""`Batch`: many worlds of one model, stepped together in the lanes of vector registers and on all cores.
+
+Each world has the bits that a `Simulation` of it has: code for several worlds is made from the kernels' own
+(compile/worlds.py), and worlds that go different ways are taken one after the other.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from limberjack.engine.api.batch_values import BatchCommands, BatchOutputs, BatchParameters, of_worlds
+from limberjack.engine.api.named_values import Outputs
+from limberjack.engine.api.simulation import MOST_STEPS, Simulation
+from limberjack.engine.api.world_calls import Given, Threads, WorldsCall
+from limberjack.engine.api.world_lanes import Lanes, Numbers
+from limberjack.engine.common import arguments
+from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.kernels.entry_points import entries
+from limberjack.engine.model import arguments as model_arguments
+from limberjack.engine.model.device_tables import carry_rotors
+from limberjack.engine.model.system import System
+from limberjack.engine.tables import plant as layout
+from limberjack.engine.tables.reports import INTEGRATORS
+
+#: steps of one compiled call: what worlds that disagree take again, alone
+_PORTION = 32
+#: most worlds
+MOST_WORLDS = 1_000_000
+
+
+class Batch:
+    """Worlds of one model, stepped together.
+
+    Parameters
+    ----------
+    system : from `limberjack.load`
+    n : worlds
+    dt, integrator, substeps : as for `Simulation`
+    threads : that share the worlds; the processor's cores if None
+
+    Attributes
+    ----------
+    command : mapping of command name to values (n,); one number sets all worlds
+    output : mapping of output name to values (n,) or (n, k) at the present state; names as in `Simulation`
+    parameters : mapping of parameter name to values (n,); worlds may differ in all that is tunable
+    errors : world → why it stopped; it stands at its last good step until it is reset or restored
+    """
+
+    def __init__(
+        self,
+        system: System,
+        n: int,
+        dt: float | None = None,
+        integrator: str | None = None,
+        substeps: int = 1,
+        threads: int | None = None,
+    ) -> None:
+        self.n = arguments.count("the number of worlds", n, 1, MOST_WORLDS)
+        self._one = Simulation(system, dt, integrator, substeps)
+        self.system, self.plant, self.layout = self._one.system, self._one.plant, self._one.state_layout
+        self._start = self._one.state
+        self._lanes = Lanes(self.n, entries().width)
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        many = cores if threads is None else arguments.count("threads", threads, 1, 1024)
+        self._threads = Threads(self._lanes, self.plant, many)
+        self.floats: Numbers | None = None
+        self._calls: dict[str, WorldsCall] = {}
+        self._rooms: dict[str, tuple[list[Numbers], Numbers]] = {}
+        self._errors: dict[int, str] = {}
+        self._make()
+        self.command: MutableMapping[str, np.ndarray] = BatchCommands(self)
+        self.parameters: MutableMapping[str, np.ndarray] = BatchParameters(self)
+        self.output: Mapping[str, np.ndarray] = BatchOutputs(self, Outputs(self._one))
+
+    def _make(self) -> None:
+        """Room for states and results, and the calls that step and look."""
+        numbers, system = self._lanes.numbers, self.system
+        self.states = numbers(self._start.size)
+        self.states.put(slice(None), np.tile(self._start, (self.n, 1)))
+        self._tau, self._vdot = numbers(system.nv), numbers(system.nv)
+        self._outputs = numbers(self.plant.count(layout.C_OUTPUTS))
+        self._survey = numbers(self.plant.surveyed_size)
+        state = Given(self.states, (-1,))
+        stepping = [None] * 5
+        self._advance = self._call("advance", [state, *stepping], changed=self.states, report=3)
+        self._look = self._call(
+            "observe", [state, *(Given(each, (-1,)) for each in (self._tau, self._vdot, self._outputs))]
+        )
+        self._measure = self._call("survey", [state, Given(self._survey, (-1,))])
+        self._observed = self._surveyed = False
+
+    def _call(
+        self, name: str, given: Sequence[Given | None], changed: Numbers | None = None, report: int = 0
+    ) -> WorldsCall:
+        made = WorldsCall(entries(), name, self._threads, self._lanes, self.plant, given, changed, report)
+        made.use(self.floats)
+        self._calls[name] = made
+        return made
+
+    # state
+
+    @property
+    def dt(self) -> float:
+        """Step, s."""
+        return self._one.dt
+
+    @property
+    def width(self) -> int:
+        """How many worlds this processor takes at once."""
+        return self._lanes.width
+
+    @property
+    def errors(self) -> dict[int, str]:
+        """World → why it stopped."""
+        return dict(self._errors)
+
+    @property
+    def time(self) -> np.ndarray:
+        """Simulated time (n,), s."""
+        return self.states.get(slice(layout.S_TIME, layout.S_TIME + 1))[:, 0]
+
+    @property
+    def step_count(self) -> np.ndarray:
+        """Steps (n,) since the start."""
+        return self.states.get(slice(layout.S_STEPS, layout.S_STEPS + 1))[:, 0].astype(np.int64)
+
+    @property
+    def state(self) -> np.ndarray:
+        """The State vectors, (n, …), as `Simulation.state`."""
+        return self.states.get(slice(None))
+
+    @property
+    def q(self) -> np.ndarray:
+        """Coordinates (n, nq), a copy; assign to set them, (nq,) for all worlds."""
+        return self._part("q")
+
+    @q.setter
+    def q(self, value: ArrayLike) -> None:
+        given = of_worlds("q", value, self.n, self.system.nq)
+        for world, row in enumerate(given):
+            try:
+                given[world] = model_arguments.coordinates(self.system, row)
+            except ArgumentError as error:
+                raise ArgumentError(f"world {world}: {error}") from error
+        self._put_part("q", given)
+
+    @property
+    def v(self) -> np.ndarray:
+        """Velocities (n, nv), a copy; assign to set them, (nv,) for all worlds."""
+        return self._part("v")
+
+    @v.setter
+    def v(self, value: ArrayLike) -> None:
+        self._put_part("v", of_worlds("v", value, self.n, self.system.nv))
+
+    @property
+    def vdot(self) -> np.ndarray:
+        """Accelerations (n, nv) at the present states and commands; NaN where they are not finite."""
+        self.observed()
+        return self._vdot.get(slice(None))
+
+    def _columns(self, name: str) -> slice:
+        start, size = self.layout[name]
+        return slice(start, start + size)
+
+    def _part(self, name: str) -> np.ndarray:
+        return self.states.get(self._columns(name))
+
+    def _put_part(self, name: str, values: np.ndarray) -> None:
+        self.states.put(self._columns(name), values)
+        self.changed()
+
+    def changed(self) -> None:
+        """Outputs are computed again at the next look. Until the first step rotors turn with their joints."""
+        self._observed = self._surveyed = False
+        if self.layout["drives"][1]:
+            for world in np.flatnonzero(self.step_count == 0):
+                row = self.states.rows(np.array([world]))
+                parts = (row[0, self._columns(name)] for name in ("q", "v", "drives"))
+                carry_rotors(self.plant, *parts)
+                self.states.put_rows(np.array([world]), row)
+
+    # steps
+
+    def step(self, steps: int = 1) -> None:
+        """Advance all worlds by steps of dt, except those that stopped (`errors`). Commands are held."""
+        steps = arguments.count("the number of steps", steps, 0, MOST_STEPS)
+        self.changed()
+        how = self.dt, INTEGRATORS[self._one.integrator], self._one.substeps
+        while steps:
+            part = min(steps, _PORTION)
+            self._advance(*how, part, steps)
+            self._stop(np.flatnonzero((self._advance.report[:, 0] != 0) & ~self._lanes.aside))
+            steps -= part
+
+    def _stop(self, worlds: np.ndarray) -> None:
+        """Set worlds aside whose step failed."""
+        if worlds.size:
+            for world in worlds:
+                status, index, _ = self._advance.report[world]
+                self._errors[int(world)] = self._one.blame(self.states.rows(np.array([world]))[0], status, index)
+            self._lanes.hold(worlds)
+
+    def step_until(self, event: Callable[[Batch], np.ndarray], most: int) -> np.ndarray:
+        """Step each world until `event`, (n,) of bool, is true for it, at most `most` steps.
+
+        Returns the steps (n,) that each took, -1 where the event did not come. A world for which it came waits.
+        """
+        most = arguments.count("the number of steps", most, 0, MOST_STEPS)
+        taken = np.full(self.n, -1)
+        waiting: list[int] = []
+        for count in range(most + 1):
+            came = np.flatnonzero(np.asarray(event(self), dtype=bool) & (taken < 0) & ~self._lanes.aside)
+            taken[came] = count
+            waiting += came.tolist()
+            self._lanes.hold(came)
+            if count == most or self._lanes.aside.all():
+                break
+            self.step()
+        self._lanes.release(waiting)
+        return taken
+
+    def reset(self, worlds: Iterable[int] | None = None) -> None:
+        """Return worlds, all if None, to time 0, the initial state and the initial commands; parameters stay."""
+        chosen = self._worlds(worlds)
+        self._set_states(chosen, np.tile(self._start, (chosen.size, 1)))
+
+    def snapshot(self, worlds: Iterable[int] | None = None) -> list[bytes]:
+        """The states of worlds, all if None, each as `Simulation.snapshot` gives it."""
+        return [self._one.packed(row) for row in self.states.rows(self._worlds(worlds))]
+
+    def restore(self, snapshots: Sequence[bytes], worlds: Iterable[int] | None = None) -> None:
+        """Return worlds, all if None, to snapshots, one for each. ArgumentError names the world of a damaged one."""
+        chosen, rows = self._worlds(worlds), []
+        if len(snapshots) != chosen.size:
+            raise ArgumentError(f"there are {len(snapshots)} snapshots for {chosen.size} worlds; give one for each.")
+        for world, snapshot in zip(chosen, snapshots, strict=True):
+            try:
+                rows.append(self._one.opened(snapshot))
+            except ArgumentError as error:
+                raise ArgumentError(f"world {world}: {error}") from error
+        self._set_states(chosen, np.array(rows).reshape(chosen.size, -1))
+
+    def _worlds(self, worlds: Iterable[int] | None) -> np.ndarray:
+        if worlds is None:
+            return np.arange(self.n)
+        return np.array([arguments.count("world", world, 0, self.n - 1) for world in worlds], dtype=np.int64)
+
+    def _set_states(self, worlds: np.ndarray, rows: np.ndarray) -> None:
+        self.states.put_rows(worlds, rows)
+        for world in worlds:
+            self._errors.pop(int(world), None)
+        self._lanes.release(worlds[self._lanes.aside[worlds]])
+        self.changed()
+
+    # what follows from the states
+
+    def observed(self) -> Numbers:
+        """Sensor outputs at the present states."""
+        if not self._observed:
+            self._look()
+            self._observed = True
+        return self._outputs
+
+    def surveyed(self) -> Numbers:
+        """Energies, momentum and the nodes' motion at the present states."""
+        if not self._surveyed:
+            self._measure()
+            self._surveyed = True
+        return self._survey
+
+    def own_floats(self) -> Numbers:
+        """Constants of the model that each world has for itself; from now on, if they were shared."""
+        if self.floats is None:
+            self.floats = self._lanes.numbers(self.plant.floats.size)
+            self.floats.put(slice(None), np.tile(self.plant.floats, (self.n, 1)))
+            for call in self._calls.values():
+                call.use(self.floats)
+        return self.floats
+
+    # dynamics of many states
+
+    def forward_dynamics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> np.ndarray:
+        """Accelerations (n, nv) of n states, as `Dynamics.forward`; NaN where a mass matrix is singular."""
+        return self._evaluate("forward_dynamics", q, v, tau)
+
+    def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike) -> np.ndarray:
+        """Generalized forces (n, nv) of n states, as `Dynamics.inverse`."""
+        return self._evaluate("inverse_dynamics", q, v, vdot)
+
+    def mass_matrix(self, q: ArrayLike) -> np.ndarray:
+        """Mass matrices (n, nv, nv) of n states, as `Dynamics.mass_matrix`."""
+        nv = self.system.nv
+        given, out = self._room("mass_matrix", [self.system.nq], nv * nv, (nv, nv))
+        given[0].put(slice(None), of_worlds("q", q, self.n, self.system.nq))
+        self._calls["mass_matrix"]()
+        return out.get(slice(None)).reshape(self.n, nv, nv)
+
+    def _evaluate(self, name: str, q: ArrayLike, v: ArrayLike, third: ArrayLike) -> np.ndarray:
+        nq, nv = self.system.nq, self.system.nv
+        given, out = self._room(name, [nq, nv, nv], nv, (nv,))
+        for numbers, word, value in zip(given, ("q", "v", "tau or vdot"), (q, v, third), strict=True):
+            numbers.put(slice(None), of_worlds(word, value, self.n, numbers.size))
+        self._calls[name](False)
+        return out.get(slice(None))
+
+    def _room(self, name: str, sizes: list[int], size: int, shape: tuple[int, ...]) -> tuple[list[Numbers], Numbers]:
+        """Where arguments and the result of an entry are, made at its first use."""
+        if name not in self._rooms:
+            given, out = [self._lanes.numbers(each) for each in sizes], self._lanes.numbers(size)
+            flag = [None] * (len(sizes) > 1)
+            self._call(name, [*(Given(each, (-1,)) for each in given), *flag, Given(out, shape)])
+            self._rooms[name] = given, out
+        return self._rooms[name]

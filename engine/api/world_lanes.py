@@ -1,0 +1,129 @@
+"""Numbers of many worlds, as code for several worlds at once reads them: in groups, each number beside its neighbours'.
+
+A world that is held aside keeps its numbers, while its place in its group repeats a neighbour: groups stay whole, and
+what stopped one world stops no other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from limberjack.engine.model.plant import aligned_zeros
+
+
+class Lanes:
+    """Where each world is, and which are held aside.
+
+    n : worlds; width : worlds of a group; groups : their number. Places beyond the last world repeat it.
+    """
+
+    def __init__(self, n: int, width: int) -> None:
+        self.n, self.width, self.groups = n, width, -(-n // width)
+        #: place → the world whose numbers are there
+        self.source = np.minimum(np.arange(self.groups * width), n - 1)
+        self.aside = np.zeros(n, dtype=bool)
+        self._numbers: list[Numbers] = []
+
+    def numbers(self, size: int) -> Numbers:
+        """Room for `size` numbers of each world."""
+        made = Numbers(self, size)
+        self._numbers.append(made)
+        return made
+
+    def hold(self, worlds: Iterable[int]) -> None:
+        """Set worlds aside with the numbers that they have."""
+        for world in worlds:
+            if not self.aside[world]:
+                for numbers in self._numbers:
+                    numbers.hold(world)
+                self.aside[world] = True
+        self._share()
+
+    def release(self, worlds: Iterable[int]) -> None:
+        """Put worlds that are aside back into their places."""
+        for world in worlds:
+            self.aside[world] = False
+        self._share()
+        for numbers in self._numbers:
+            numbers.release()
+
+    def _share(self) -> None:
+        """Let places of worlds that are aside repeat a neighbour that is not, if their group has one."""
+        places = np.arange(self.groups * self.width)
+        self.source = np.minimum(places, self.n - 1)
+        for group in range(self.groups):
+            here = slice(group * self.width, (group + 1) * self.width)
+            worlds = self.source[here]
+            running = worlds[~self.aside[worlds]]
+            if running.size:
+                self.source[here] = np.where(self.aside[worlds], running[0], worlds)
+        for numbers in self._numbers:
+            numbers.spread()
+
+    @property
+    def idle(self) -> np.ndarray:
+        """Groups (groups,) all of whose worlds are aside."""
+        return self.aside[self.source].reshape(self.groups, self.width).all(axis=1)
+
+
+class Numbers:
+    """`size` numbers of each world.
+
+    data : (groups, size, width), on a cache line
+    """
+
+    def __init__(self, lanes: Lanes, size: int) -> None:
+        self._lanes, self.size = lanes, size
+        self.data = aligned_zeros(lanes.groups * size * lanes.width).reshape(lanes.groups, size, lanes.width)
+        self._aside: dict[int, np.ndarray] = {}
+
+    def rows(self, worlds: np.ndarray) -> np.ndarray:
+        """A copy of the numbers (m, size) of these worlds."""
+        rows = self.data[worlds // self._lanes.width, :, worlds % self._lanes.width]
+        for i in np.flatnonzero(self._lanes.aside[worlds]):
+            rows[i] = self._aside[int(worlds[i])]
+        return rows
+
+    def put_rows(self, worlds: np.ndarray, rows: np.ndarray) -> None:
+        """Set the numbers of these worlds."""
+        self.data[worlds // self._lanes.width, :, worlds % self._lanes.width] = rows
+        for world, row in zip(worlds[self._lanes.aside[worlds]], rows[self._lanes.aside[worlds]], strict=True):
+            self._aside[int(world)] = row.copy()
+        self.spread()
+
+    def get(self, columns: slice) -> np.ndarray:
+        """A copy (n, columns)."""
+        lanes = self._lanes
+        found = self.data[:, columns].transpose(0, 2, 1).reshape(lanes.groups * lanes.width, -1)[: lanes.n].copy()
+        for world in np.flatnonzero(lanes.aside):
+            found[world] = self._aside[int(world)][columns]
+        return found
+
+    def put(self, columns: slice, values: np.ndarray) -> None:
+        """Set (n, columns)."""
+        lanes = self._lanes
+        for world in np.flatnonzero(lanes.aside):
+            self._aside[int(world)][columns] = values[world]
+        self.data[:, columns] = values[lanes.source].reshape(lanes.groups, lanes.width, -1).transpose(0, 2, 1)
+
+    def hold(self, world: int) -> None:
+        """Keep a world's numbers aside."""
+        self._aside[world] = self.data[world // self._lanes.width, :, world % self._lanes.width].copy()
+
+    def release(self) -> None:
+        """Put what is aside no longer back into its place."""
+        for world in [world for world in self._aside if not self._lanes.aside[world]]:
+            self.data[world // self._lanes.width, :, world % self._lanes.width] = self._aside.pop(world)
+        self.spread()
+
+    def spread(self) -> None:
+        """Repeat worlds in the places that stand for others."""
+        lanes = self._lanes
+        places = np.flatnonzero(lanes.source != np.arange(lanes.groups * lanes.width))
+        if places.size:
+            source = lanes.source[places]
+            self.data[places // lanes.width, :, places % lanes.width] = self.data[
+                source // lanes.width, :, source % lanes.width
+            ]

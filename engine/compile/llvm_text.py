@@ -1,0 +1,138 @@
+"""LLVM's text of one function, taken apart: blocks of instructions, each with its result, kind, types and operands.
+
+It knows the instructions that the engine's code has once LLVM's passes are done, and no others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+NAME = r'%(?:"[^"]*"|[\w.$-]+)'
+_FLAGS = r"(?:(?:nnan|ninf|nsz|arcp|contract|afn|reassoc|fast|nuw|nsw|exact|disjoint|nneg|samesign|inbounds|nusw) )*"
+_TYPE = r"<\d+ x \w+>|\w+"
+_VALUE = rf"{NAME}|<[^>]*>|splat \([^)]*\)|[^ ,()]+"
+
+_NOTES = re.compile(r"(?:, ![\w.]+ !\d+)*$")
+_RESULT = re.compile(rf"^({NAME}) = (.*)$", re.S)
+_LABEL = re.compile(r'^("[^"]*"|[\w.$-]+):')
+#: kind of instruction → its text, with groups "head" (flags and predicate), "type", "to", and operands
+_FORMS: dict[str, re.Pattern[str]] = {
+    kind: re.compile(form, re.S)
+    for kind, form in {
+        "unary": rf"(?P<head>(?:fneg|freeze) {_FLAGS})(?P<type>{_TYPE}) (?P<a>{_VALUE})",
+        "binary": rf"(?P<head>(?:f?add|f?sub|f?mul|[fsu]div|[fsu]rem|shl|[la]shr|and|or|xor) {_FLAGS})(?P<type>{_TYPE}) "
+        rf"(?P<a>{_VALUE}), (?P<b>{_VALUE})",
+        "compare": rf"(?P<head>[fi]cmp {_FLAGS}\w+ )(?P<type>{_TYPE}) (?P<a>{_VALUE}), (?P<b>{_VALUE})",
+        "convert": rf"(?P<head>(?:[su]itofp|fpto[su]i|trunc|[sz]ext|bitcast|ptrtoint) {_FLAGS})(?P<type>{_TYPE}) "
+        rf"(?P<a>{_VALUE}) to (?P<to>{_TYPE})",
+        "select": rf"select {_FLAGS}(?P<to>{_TYPE}) (?P<a>{_VALUE}), (?P<type>{_TYPE}) (?P<b>{_VALUE}), "
+        rf"(?:{_TYPE}) (?P<c>{_VALUE})",
+        "phi": rf"phi {_FLAGS}(?P<type>{_TYPE}) (?P<rest>.*)",
+        "address": rf"getelementptr (?P<head>{_FLAGS})(?P<type>[^,]+), ptr (?P<a>{_VALUE})(?P<rest>(?:, \w+ (?:{_VALUE}))+)",
+        "load": rf"load (?P<type>{_TYPE}), ptr (?P<a>{_VALUE}), align \d+",
+        "store": rf"store (?P<type>{_TYPE}) (?P<a>{_VALUE}), ptr (?P<b>{_VALUE}), align \d+",
+        "alloca": r"alloca (?P<type>\[[^]]*\]|\w+), align \d+",
+        "barrier": rf'(?:tail )?call i64 asm "", "=r,0"\(i64 (?P<a>{_VALUE})\)(?: #\d+)?',
+        "call": rf"(?:tail |notail )?call (?P<head>{_FLAGS})(?:[^@]*? )??(?P<type>{_TYPE}) @(?P<to>[\w.]+)"
+        r"\((?P<rest>.*)\)(?: #\d+)?",
+        "extract": rf"extractelement (?P<type>{_TYPE}) (?P<a>{_VALUE}), i64 (?P<rest>\d+)",
+        "insert": rf"insertelement (?P<type>{_TYPE}) (?P<a>{_VALUE}), \w+ (?P<b>{_VALUE}), i64 (?P<rest>\d+)",
+        "shuffle": rf"shufflevector (?P<type>{_TYPE}) (?P<a>{_VALUE}), (?:{_TYPE}) (?P<b>{_VALUE}), "
+        r"(?P<to><\d+ x i32>) (?P<rest>.*)",
+        "branch": rf"br i1 (?P<a>{_VALUE}), label (?P<b>{NAME}), label (?P<c>{NAME})",
+        "jump": rf"br label (?P<b>{NAME})",
+        "switch": rf"switch (?P<type>i\d+) (?P<a>{_VALUE}), label (?P<b>{NAME}) \[(?P<rest>.*)\]",
+        "return": rf"ret (?P<type>{_TYPE})(?: (?P<a>{_VALUE}))?",
+        "unreachable": r"unreachable",
+    }.items()
+}
+
+
+class UnknownCode(Exception):
+    """An instruction that is none of `_FORMS`."""
+
+
+@dataclass
+class Instruction:
+    """One instruction: `part` has the groups of its form; notes are its metadata."""
+
+    kind: str
+    result: str
+    part: dict[str, str]
+    notes: str
+
+    @property
+    def type(self) -> str:
+        """Of the result; of what is stored or compared, where there is none."""
+        if self.kind == "compare":
+            count = lanes_of(self.part["type"])
+            return f"<{count} x i1>" if count else "i1"
+        if self.kind in ("convert",):
+            return self.part["to"]
+        if self.kind in ("address", "alloca"):
+            return "ptr"
+        return "i64" if self.kind == "barrier" else self.part.get("type") or ""
+
+    def operands(self) -> list[str]:
+        """Values that the result follows from, but not addresses."""
+        if self.kind == "phi":
+            return [value for value, _ in self.incoming()]
+        if self.kind in ("load", "alloca"):
+            return []
+        return [self.part[name] for name in "abc" if self.part.get(name)]
+
+    def incoming(self) -> list[tuple[str, str]]:
+        """Of a phi: value and label of each block that it may come from."""
+        return re.findall(rf"\[ ({_VALUE}), ({NAME}) \]", self.part["rest"])
+
+
+def lanes_of(kind: str) -> int:
+    """How many numbers a vector type has; 0 for a number."""
+    return int(kind[1:].split(" ")[0]) if kind.startswith("<") else 0
+
+
+@dataclass
+class Block:
+    label: str
+    body: list[Instruction]
+
+
+def instruction(line: str) -> Instruction:
+    """An instruction from its text."""
+    text = line.strip()
+    notes = _NOTES.search(text).group()  # type: ignore[union-attr]
+    text = text[: len(text) - len(notes)]
+    found = _RESULT.match(text)
+    result, text = found.groups() if found else ("", text)
+    for kind, form in _FORMS.items():
+        if match := form.fullmatch(text):
+            return Instruction(kind, result, match.groupdict(), notes)
+    raise UnknownCode(text)
+
+
+def blocks(lines: list[str]) -> Iterator[Block]:
+    """The blocks of a function's body."""
+    block = Block("", [])
+    for line in joined(lines):
+        if label := _LABEL.match(line):
+            if block.body:
+                yield block
+            block = Block("%" + label.group(1), [])
+        elif line.strip() and not line.lstrip().startswith(";"):
+            block.body.append(instruction(line))
+    yield block
+
+
+def joined(lines: list[str]) -> Iterator[str]:
+    """Lines, with the cases of a switch in one."""
+    open_lines: list[str] = []
+    for line in lines:
+        if open_lines or (line.lstrip().startswith("switch ") and not line.rstrip().endswith("]")):
+            open_lines.append(line.strip())
+            if line.strip().startswith("]"):
+                yield " ".join(open_lines)
+                open_lines = []
+        else:
+            yield line
