@@ -16,7 +16,7 @@ _VALUE = rf"{NAME}|<[^>]*>|splat \([^)]*\)|[^ ,()]+"
 
 _NOTES = re.compile(r"(?:, ![\w.]+ !\d+)*$")
 _RESULT = re.compile(rf"^({NAME}) = (.*)$", re.S)
-_LABEL = re.compile(r'^("[^"]*"|[\w.$-]+):')
+LABEL = re.compile(r'^("[^"]*"|[\w.$-]+):')
 #: kind of instruction → its text, with groups "head" (flags and predicate), "type", "to", and operands
 _FORMS: dict[str, re.Pattern[str]] = {
     kind: re.compile(form, re.S)
@@ -116,7 +116,7 @@ def blocks(lines: list[str]) -> Iterator[Block]:
     """The blocks of a function's body."""
     block = Block("", [])
     for line in joined(lines):
-        if label := _LABEL.match(line):
+        if label := LABEL.match(line):
             if block.body:
                 yield block
             block = Block("%" + label.group(1), [])

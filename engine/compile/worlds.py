@@ -12,9 +12,11 @@ entry says in the last of its arguments how many worlds it took, or 0 where they
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from limberjack.engine.compile.compiled import FLOATS, INTS, MATRIX, REAL, VECTOR, WORLDS, Compiled
-from limberjack.engine.compile.llvm_text import NAME, Block, Instruction, UnknownCode, blocks, lanes_of
+from limberjack.engine.compile.llvm_text import LABEL, NAME, Block, Instruction, UnknownCode, blocks, lanes_of
+from limberjack.engine.compile.regions import Region, Ways
 
 #: arguments that numba makes of an array: memory information, parent, items, item size, data, shape and strides
 _OF_ARRAY = {INTS: 7, FLOATS: 7, VECTOR: 7, MATRIX: 9}
@@ -23,6 +25,8 @@ _DATA = 4
 _DROPPED = ("llvm.lifetime.", "llvm.assume")
 #: functions of the C library that processors have as an instruction
 _INSTRUCTIONS = {"sqrt": "llvm.sqrt.f64"}
+#: names of this length are shortened
+_LONG = 60
 _PARAMETER = re.compile(rf"^(ptr|i\d+|double)\b(.*?) ?({NAME})$")
 
 
@@ -32,9 +36,13 @@ class Widening:
     def __init__(self, known: Compiled, text: str, worlds: int) -> None:
         self.known, self.worlds = known, worlds
         self._head = "\n".join(line for line in text.split("\n") if line.startswith("target "))
-        self._header, body, self._notes = _parts(re.sub(r"%(\d)", r"%n\1", text), known.symbol)
-        self._blocks = list(blocks([re.sub(r"^(\d+:)", r"n\1", line) for line in body]))
+        self._header, body, self._notes = _parts(text, known.symbol)
+        self._blocks = list(blocks(_renamed(body)))
         self._blocks[0].label = self._blocks[0].label or "%n0"
+        self._ways = Ways(self._blocks)
+        self._local: set[str] = set()  # what the present block of a region makes
+        self._users: dict[str, set[str]] = {}  # value → labels of blocks that need it
+        self._mask = ""  # of the worlds that run the present block, where that is not all
         self._types: dict[str, str] = {}
         self._spread: set[str] = set()  # pointers to numbers of all worlds
         self._varying: set[str] = set()  # values that are vectors
@@ -50,7 +58,8 @@ class Widening:
         parameters = self._parameters()
         self._classify()
         for block in self._blocks:
-            self._block(block)
+            if block.label not in self._inside:
+                self._block(block)
         body = "\n".join(self._lines)
         body = re.sub(r"@@(\d+)@@", lambda found: self._ends[self._blocks[int(found[1])].label], body)
         body = re.sub(r"\n?\^\^(.*)", self._vector_here, body)
@@ -98,14 +107,58 @@ class Widening:
         """Follow types, pointers and vectors through the function until nothing is added."""
         every = [each for block in self._blocks for each in block.body if each.result]
         self._types |= {each.result: each.type for each in every}
+        self._users = {each.result: set() for each in every}
+        for block in self._blocks:
+            for each in block.body:
+                for name in re.findall(NAME, " ".join(text for text in each.part.values() if text)):
+                    self._users.setdefault(name, set()).add(block.label)
         before = -1
         while before != (before := len(self._spread) + len(self._varying)):
+            self._find_regions()
             for each in every:
                 if each.type == "ptr":
                     if self._is_spread(each):
                         self._spread.add(each.result)
                 elif "double" in each.type or self._follows(each):
                     self._varying.add(each.result)
+
+    def _find_regions(self) -> None:
+        """Find the outermost regions in which worlds may part; where their ways meet, numbers are those of each."""
+        self._regions: dict[str, Region] = {}
+        inside: set[str] = set()
+        for block in self._blocks:
+            end = block.body[-1]
+            parts = end.kind == "branch" and end.part["a"] in self._varying
+            if parts and block.label not in inside and (region := self._ways.region(block.label)):
+                met = self._ways.blocks[region.meet].body
+                if any(each.type == "ptr" and self._joins(each) for each in met):
+                    continue
+                if all(self._may_mask(self._ways.blocks[label]) for label in region.blocks):
+                    self._regions[region.head] = region
+                    inside |= {*region.blocks}
+                    for label in (*region.blocks, region.meet):
+                        self._varying |= {each.result for each in self._ways.blocks[label].body if self._joins(each)}
+        self._inside = inside
+
+    @staticmethod
+    def _joins(each: Instruction) -> bool:
+        """Whether this is what ways bring to where they meet."""
+        return each.kind == "phi" and len(set(each.operands())) > 1
+
+    def _may_mask(self, block: Block) -> bool:
+        """Whether a block may be run while some worlds take another way."""
+        return all(self._may_run(each) for each in block.body)
+
+    def _may_run(self, each: Instruction) -> bool:
+        if each.kind in ("return", "switch", "unreachable", "alloca", "barrier"):
+            return False
+        if each.kind == "call":
+            return each.part["to"].startswith("llvm.") and not each.part["to"].startswith("llvm.mem")
+        if each.kind == "store":
+            return each.part["b"] in self._spread
+        if each.kind == "phi" and each.type == "ptr":
+            return False
+        return not (each.kind == "binary" and each.part["head"][1:4] in ("div", "rem") and each.result in self._varying)
 
     def _is_spread(self, each: Instruction) -> bool:
         if each.kind == "alloca":
@@ -135,6 +188,10 @@ class Widening:
         """A value for all worlds."""
         if value in self._varying or value in ("poison", "undef", "zeroinitializer"):
             return value
+        if value in self._local:
+            name = self._new()
+            self._spread_out(name, value, kind)
+            return name
         if value.startswith("%"):
             self._wanted.add(value)
             return _vector_name(value)
@@ -158,15 +215,30 @@ class Widening:
             raise UnknownCode(f"worlds would have to agree on a vector, {value}")
         first, same, mask, bits, agree = (self._new() for _ in range(5))
         worlds = self.worlds
-        self._put(f"{first} = extractelement {self._wide(kind)} {value}, i64 0")
+        self._put(f"{first} = extractelement {self._wide(kind)} {value}, i64 {self._any_running()}")
         self._spread_out(f"{same}", first, kind)
         self._put(f"{mask} = icmp eq {self._wide(kind)} {value}, {same}")
+        if self._mask:
+            mask, alike, others = self._new(), mask, self._new()
+            self._put(f"{others} = xor <{worlds} x i1> {self._mask}, splat (i1 true)")
+            self._put(f"{mask} = or <{worlds} x i1> {alike}, {others}")
         self._put(f"{bits} = bitcast <{worlds} x i1> {mask} to i{worlds}")
         self._put(f"{agree} = icmp eq i{worlds} {bits}, -1")
         self._here = f"%w.agreed.{self._made}"
         self._put(f"br i1 {agree}, label {self._here}, label %disagreed")
         self._lines.append(f"{self._here[1:]}:")
         return first
+
+    def _any_running(self) -> str:
+        """The place of a world that runs the present block."""
+        if not self._mask:
+            return "0"
+        bits, first, place, worlds = self._new(), self._new(), self._new(), self.worlds
+        self._put(f"{bits} = bitcast <{worlds} x i1> {self._mask} to i{worlds}")
+        self._put(f"{first} = call i{worlds} @llvm.cttz.i{worlds}(i{worlds} {bits}, i1 true)")
+        self._put(f"{place} = zext i{worlds} {first} to i64")
+        self._declared["cttz"] = f"declare i{worlds} @llvm.cttz.i{worlds}(i{worlds}, i1 immarg)"
+        return place
 
     def _spread_out(self, name: str, value: str, kind: str) -> None:
         for line in self._spread_lines(name, value, kind):
@@ -207,11 +279,129 @@ class Widening:
             self._phi(each)
         if heads:
             self._lines.append("^^" + "\t".join(each.result for each in heads))
-        for each in block.body[len(heads) :]:
-            getattr(self, f"_{each.kind}")(each)
-            if each.result and each.result not in self._varying and each.type != "ptr":
-                self._lines.append(f"^^{each.result}")
+        region = self._regions.get(block.label)
+        self._body(block.body[len(heads) : -1 if region else None])
+        if region:
+            self._apart(region)
         self._ends[block.label] = self._here
+
+    def _body(self, instructions: Sequence[Instruction]) -> None:
+        for each in instructions:
+            getattr(self, f"_{each.kind}")(each)
+            if each.result and each.result not in self._varying and each.type != "ptr" and not self._mask:
+                self._lines.append(f"^^{each.result}")
+
+    # regions in which worlds part
+
+    def _apart(self, region: Region) -> None:
+        """Run the blocks of a region one after the other, each for the worlds whose way leads through it."""
+        every = "splat (i1 true)"
+        edges = self._edges(region.head, every)
+        for label in region.blocks:
+            edges |= self._masked_block(region, label, edges)
+        for each in self._ways.blocks[region.meet].body:
+            if each.kind == "phi":
+                self._put_choice(self._met(region, each), each, edges, region.meet)
+        self._put(f"br label {region.meet}")
+
+    def _met(self, region: Region, phi: Instruction) -> str:
+        """What a phi where ways meet gets from a region."""
+        return _named(phi.result, "met." + region.head[1:].strip('"'))
+
+    def _edges(self, label: str, mask: str) -> dict[tuple[str, str], str]:
+        """For each way out of a block: the mask of the worlds that take it."""
+        end, kind = self._ways.blocks[label].body[-1], f"<{self.worlds} x i1>"
+        if end.kind == "jump" or end.part["b"] == end.part["c"]:
+            return {(label, end.part["b"]): mask}
+        condition = self._as_vector(end.part["a"], "i1")
+        yes, no, inverse = self._new(), self._new(), self._new()
+        self._put(f"{yes} = and {kind} {mask}, {condition}")
+        self._put(f"{inverse} = xor {kind} {condition}, splat (i1 true)")
+        self._put(f"{no} = and {kind} {mask}, {inverse}")
+        return {(label, end.part["b"]): yes, (label, end.part["c"]): no}
+
+    def _masked_block(
+        self, region: Region, label: str, edges: dict[tuple[str, str], str]
+    ) -> dict[tuple[str, str], str]:
+        """Run a block if any world takes it; returns the masks of the ways out of it."""
+        block, kind, worlds = self._ways.blocks[label], f"<{self.worlds} x i1>", self.worlds
+        mask = self._either([edges[way] for way in edges if way[1] == label])
+        bits, some = self._new(), self._new()
+        self._put(f"{bits} = bitcast {kind} {mask} to i{worlds}")
+        self._put(f"{some} = icmp ne i{worlds} {bits}, 0")
+        before, inner, past = self._here, _named(label, "in"), _named(label, "past")
+        self._put(f"br i1 {some}, label {inner}, label {past}")
+        self._lines.append(f"{inner[1:]}:")
+        self._here, self._mask, self._local = inner, mask, {each.result for each in block.body}
+        start = len(self._lines)
+        heads = [each for each in block.body if each.kind == "phi"]
+        for each in heads:
+            self._put_choice(each.result, each, edges, label)
+        self._body(block.body[len(heads) : -1])
+        ways = self._edges(label, mask)
+        self._put(f"br label {past}")
+        self._mask, self._local = "", set()
+        made = [each.result for each in block.body if each.result and self._users[each.result] - {label}]
+        self._rename(start, {name: _named(name, "in") for name in made})
+        return self._past(past, before, made, ways)
+
+    def _past(
+        self, past: str, before: str, made: list[str], ways: dict[tuple[str, str], str]
+    ) -> dict[tuple[str, str], str]:
+        """Where a block of a region is over, or was passed by: what it made, and the masks of the ways out of it."""
+        inner_end, self._here = self._here, past
+        self._lines.append(f"{past[1:]}:")
+        kind, masks = f"<{self.worlds} x i1>", {}
+        for way, mask in ways.items():
+            masks[way] = self._new()
+            self._put(f"{masks[way]} = phi {kind} [ {mask}, {inner_end} ], [ zeroinitializer, {before} ]")
+        for name in made:
+            wide = self._wide(self._types[name]) if name in self._varying else self._types[name]
+            self._put(f"{name} = phi {wide} [ {_named(name, 'in')}, {inner_end} ], [ poison, {before} ]")
+        plain = [name for name in made if name not in self._varying and self._types[name] != "ptr"]
+        if plain:
+            self._lines.append("^^" + "\t".join(plain))
+        return masks
+
+    def _rename(self, start: int, names: dict[str, str]) -> None:
+        """Call values by other names in the lines from `start` on."""
+        for i in range(start, len(self._lines)):
+            self._lines[i] = re.sub(NAME, lambda found: names.get(found[0], found[0]), self._lines[i])
+
+    def _either(self, masks: list[str]) -> str:
+        """The mask of worlds that are in one of several."""
+        whole = masks[0]
+        for mask in masks[1:]:
+            both = self._new()
+            self._put(f"{both} = or <{self.worlds} x i1> {whole}, {mask}")
+            whole = both
+        return whole
+
+    def _put_choice(self, name: str, phi: Instruction, edges: dict[tuple[str, str], str], label: str) -> None:
+        """Give what a phi brings from the ways to a block, for each world that of its own way."""
+        kind, ways = phi.part["type"], [way for way in phi.incoming() if (way[1], label) in edges]
+        if phi.result not in self._varying:
+            self._put(f"{name} = select i1 true, {kind} {ways[0][0]}, {kind} {ways[0][0]}")
+            return
+        wide, value = self._wide(kind), self._as_vector(ways[0][0], kind)
+        for other, come_from in ways[1:]:
+            chosen, mask = self._new(), self._mask_for(edges[come_from, label], kind)
+            of = f"<{lanes_of(wide)} x i1>"
+            self._put(f"{chosen} = select {of} {mask}, {wide} {self._as_vector(other, kind)}, {wide} {value}")
+            value = chosen
+        self._put(f"{name} = bitcast {wide} {value} to {wide}")
+
+    def _mask_for(self, mask: str, kind: str) -> str:
+        """A mask of worlds as one of values of a kind, which may be vectors themselves."""
+        count, worlds = lanes_of(kind), self.worlds
+        if not count:
+            return mask
+        tiled = self._new()
+        order = ", ".join(f"i32 {world}" for _ in range(count) for world in range(worlds))
+        self._put(
+            f"{tiled} = shufflevector <{worlds} x i1> {mask}, <{worlds} x i1> poison, <{count * worlds} x i32> <{order}>"
+        )
+        return tiled
 
     def _begin(self) -> None:
         """Parameters of one number, as vectors."""
@@ -228,9 +418,22 @@ class Widening:
         varying = each.result in self._varying
         taken = ", ".join(
             f"[ {self._as_vector(value, kind) if varying else value}, @@{places[label]}@@ ]"
-            for value, label in each.incoming()
+            for value, label in self._ways_in(each)
         )
         self._put(f"{each.result} = phi {self._wide(kind) if varying else kind} {taken}")
+
+    def _ways_in(self, phi: Instruction) -> list[tuple[str, str]]:
+        """Value and label of each block that leads to a phi, a region being one."""
+        ways = phi.incoming()
+        for region in self._regions.values():
+            if region.meet == self._here:
+                inside = [way for way in ways if way[1] in (region.head, *region.blocks)]
+                ways = [way for way in ways if way not in inside]
+                met = self._met(region, phi)
+                if phi.result in self._varying:
+                    self._varying.add(met)
+                ways.append((met, region.head))
+        return ways
 
     def _plain(self, each: Instruction, text: str) -> None:
         self._put(f"{each.result} = {text}")
@@ -275,7 +478,7 @@ class Widening:
         condition = part["a"] if whole else self._as_vector(part["a"], part["to"])
         of = part["to"] if whole else self._wide(part["to"] if lanes_of(part["to"]) else "i1")
         if not whole and lanes_of(kind) and not lanes_of(part["to"]):
-            raise UnknownCode(f"worlds choose among vectors: {each}")
+            condition, of = self._mask_for(condition, kind), f"<{lanes_of(self._wide(kind))} x i1>"
         self._plain(each, f"select {of} {condition}, {self._wide(kind)} {b}, {self._wide(kind)} {c}")
 
     def _address(self, each: Instruction) -> None:
@@ -305,12 +508,22 @@ class Widening:
     def _store(self, each: Instruction) -> None:
         kind, value, address = each.part["type"], each.part["a"], each.part["b"]
         if address in self._spread:
+            if self._mask:
+                self._masked_store(kind, value, address)
+                return
             wide = self._as_vector(value, kind)
             self._put(f"store {self._wide(kind)} {wide}, ptr {address}, align {8 * self.worlds}{each.notes}")
         elif "double" in kind:
             raise UnknownCode(f"a number among integers: {each}")
         else:
             self._put(f"store {kind} {self._agreed(value, kind)}, ptr {address}, align 1{each.notes}")
+
+    def _masked_store(self, kind: str, value: str, address: str) -> None:
+        wide, mask, given = self._wide(kind), self._mask_for(self._mask, kind), self._as_vector(value, kind)
+        count = lanes_of(wide)
+        name = f"llvm.masked.store.v{count}{'f64' if 'double' in kind else wide[1:-1].split(' x ')[1]}.p0"
+        self._declared[name] = f"declare void @{name}({wide}, ptr, i32 immarg, <{count} x i1>)"
+        self._put(f"call void @{name}({wide} {given}, ptr {address}, i32 {8 * self.worlds}, <{count} x i1> {mask})")
 
     def _alloca(self, each: Instruction) -> None:
         kind = each.part["type"]
@@ -477,7 +690,34 @@ def widened(known: Compiled, text: str, worlds: int) -> str:
 
 def _vector_name(value: str) -> str:
     """What a value of one number is called as a vector."""
-    return f'%"{value[1:].strip(chr(34))}.w"'
+    return _named(value, "w")
+
+
+def _renamed(body: list[str]) -> list[str]:
+    """Lines with names that LLVM takes in any order and at any length."""
+    short: dict[str, str] = {}
+
+    def name(found: re.Match[str]) -> str:
+        old = found[0]
+        if old[1:].isdecimal():
+            return f"%n{old[1:]}"
+        return old if len(old) < _LONG else short.setdefault(old, f"%long.{len(short)}")
+
+    lines = []
+    for line in body:
+        if label := LABEL.match(line):
+            line = f"{name(re.match(NAME, f'%{label[1]}'))[1:]}:"  # type: ignore[arg-type]
+        else:
+            notes = line.find(", !")
+            text, rest = (line, "") if notes < 0 else (line[:notes], line[notes:])
+            line = re.sub(NAME, name, text) + rest
+        lines.append(line)
+    return lines
+
+
+def _named(name: str, ending: str) -> str:
+    """A name made from another."""
+    return f'%"{name[1:].strip(chr(34))}.{ending}"'
 
 
 def _given(each: Instruction) -> list[tuple[str, str]]:
