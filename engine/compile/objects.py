@@ -11,7 +11,7 @@ import llvmlite.binding as llvm
 
 from limberjack.engine.compile.compiled import PREFIX, Compiled
 from limberjack.engine.compile.targets import FULL_WIDTH, Target
-from limberjack.engine.compile.worlds import widened
+from limberjack.engine.compile.worlds.widening import widened
 
 #: Where functions begin their frames: at a multiple of the widest register's bytes. Callers promise 16, by which
 #: registers that are kept in the frame lie across two cache lines, or not, as the caller's stack happens to stand.

@@ -19,7 +19,7 @@ _HERE = Path(__file__).resolve().parent
 _LOWERING = ("compiled.py", "inner_code.py", "kernel.py", "lower.py", "shell.py")
 _EMITTING = ("objects.py", "targets.py")
 #: what code for several worlds is made by besides
-_WIDENING = ("llvm_text.py", "worlds.py")
+_WIDENING = sorted((_HERE / "worlds").glob("*.py"))
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def parts_of(root: str) -> list[Part]:
         parts.append(Part(known.name, known.arguments, known.entry, bitcode, code))
         if known.worlds:
             arguments = known.arguments + INTS * known.entry  # where it says whether the worlds agreed
-            code = digest_of([_HERE / name for name in _WIDENING], code)
+            code = digest_of(_WIDENING, code)
             parts.append(Part(known.name, arguments, known.entry, bitcode, code, worlds=True))
     return sorted(parts, key=lambda part: (-sizes[part.name], part.symbol))
 

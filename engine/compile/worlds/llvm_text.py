@@ -22,15 +22,16 @@ _FORMS: dict[str, re.Pattern[str]] = {
     kind: re.compile(form, re.S)
     for kind, form in {
         "unary": rf"(?P<head>(?:fneg|freeze) {_FLAGS})(?P<type>{_TYPE}) (?P<a>{_VALUE})",
-        "binary": rf"(?P<head>(?:f?add|f?sub|f?mul|[fsu]div|[fsu]rem|shl|[la]shr|and|or|xor) {_FLAGS})(?P<type>{_TYPE}) "
-        rf"(?P<a>{_VALUE}), (?P<b>{_VALUE})",
+        "binary": rf"(?P<head>(?:f?add|f?sub|f?mul|[fsu]div|[fsu]rem|shl|[la]shr|and|or|xor) {_FLAGS})"
+        rf"(?P<type>{_TYPE}) (?P<a>{_VALUE}), (?P<b>{_VALUE})",
         "compare": rf"(?P<head>[fi]cmp {_FLAGS}\w+ )(?P<type>{_TYPE}) (?P<a>{_VALUE}), (?P<b>{_VALUE})",
         "convert": rf"(?P<head>(?:[su]itofp|fpto[su]i|trunc|[sz]ext|bitcast|ptrtoint) {_FLAGS})(?P<type>{_TYPE}) "
         rf"(?P<a>{_VALUE}) to (?P<to>{_TYPE})",
         "select": rf"select {_FLAGS}(?P<to>{_TYPE}) (?P<a>{_VALUE}), (?P<type>{_TYPE}) (?P<b>{_VALUE}), "
         rf"(?:{_TYPE}) (?P<c>{_VALUE})",
         "phi": rf"phi {_FLAGS}(?P<type>{_TYPE}) (?P<rest>.*)",
-        "address": rf"getelementptr (?P<head>{_FLAGS})(?P<type>[^,]+), ptr (?P<a>{_VALUE})(?P<rest>(?:, \w+ (?:{_VALUE}))+)",
+        "address": rf"getelementptr (?P<head>{_FLAGS})(?P<type>[^,]+), ptr (?P<a>{_VALUE})"
+        rf"(?P<rest>(?:, \w+ (?:{_VALUE}))+)",
         "load": rf"load (?P<type>{_TYPE}), ptr (?P<a>{_VALUE}), align \d+",
         "store": rf"store (?P<type>{_TYPE}) (?P<a>{_VALUE}), ptr (?P<b>{_VALUE}), align \d+",
         "alloca": r"alloca (?P<type>\[[^]]*\]|\w+), align \d+",
@@ -136,3 +137,56 @@ def joined(lines: list[str]) -> Iterator[str]:
                 open_lines = []
         else:
             yield line
+
+
+#: names of this length are shortened
+_LONG = 60
+
+
+def parts(text: str, symbol: str) -> tuple[str, list[str], str]:
+    """Of a module: the function's parameters, the lines of its body, and what follows after all functions."""
+    lines = text.split("\n")
+    begin = next(i for i, line in enumerate(lines) if line.startswith("define ") and f"@{symbol}(" in line)
+    end = lines.index("}", begin)
+    header = lines[begin].split(f"@{symbol}(", 1)[1].rpartition(") ")[0]
+    notes = [line for line in lines[end:] if line.startswith(("attributes ", "!"))]
+    return header, lines[begin + 1 : end], "\n".join(notes)
+
+
+def renamed(body: list[str]) -> list[str]:
+    """Lines with names that LLVM takes in any order and at any length."""
+    short: dict[str, str] = {}
+
+    def name(found: re.Match[str]) -> str:
+        old = found[0]
+        if old[1:].isdecimal():
+            return f"%n{old[1:]}"
+        return old if len(old) < _LONG else short.setdefault(old, f"%long.{len(short)}")
+
+    lines = []
+    for line in body:
+        if label := LABEL.match(line):
+            line = f"{name(re.match(NAME, f'%{label[1]}'))[1:]}:"  # type: ignore[arg-type]
+        else:
+            notes = line.find(", !")
+            text, rest = (line, "") if notes < 0 else (line[:notes], line[notes:])
+            line = re.sub(NAME, name, text) + rest
+        lines.append(line)
+    return lines
+
+
+def handed(each: Instruction) -> list[tuple[str, str]]:
+    """Type and value of each argument of a call."""
+    return [
+        (text.split()[0], text.split()[-1]) if text[0] != "<" else _typed(text) for text in split(each.part["rest"])
+    ]
+
+
+def _typed(text: str) -> tuple[str, str]:
+    kind, _, value = text.partition("> ")
+    return f"{kind}>", value.split()[-1]
+
+
+def split(text: str) -> list[str]:
+    """Parts between commas that are in no brackets."""
+    return [part.strip() for part in re.findall(r'(?:<[^>]*>|\([^)]*\)|"[^"]*"|[^,<("])+', text) if part.strip()]

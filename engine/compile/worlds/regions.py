@@ -1,11 +1,11 @@
-"""Where ways of a function part and meet again: regions whose blocks may all be run, each for those worlds that take it."""
+"""Where ways of a function part and meet again: regions, whose blocks may be run for some of the worlds."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
-from limberjack.engine.compile.llvm_text import Block, Instruction
+from limberjack.engine.compile.worlds.llvm_text import Block, Instruction
 
 #: most blocks of a region
 _MOST = 60
