@@ -1,0 +1,170 @@
+"""`Batch`: each world has the bits that a `Simulation` of it has, whatever its neighbours do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import limberjack as lj
+from limberjack.engine.kernels.entry_points import entries
+
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
+N = 11  # no whole number of groups on any processor
+MODELS = sorted(path.name for path in EXAMPLES.glob("*.yaml"))
+#: models in which products and sums fuse another way in code for several worlds, and by how much numbers differ
+FUSED_OTHERWISE: dict[str, float] = {"bicycle.yaml": 1e-30}
+
+
+def worlds_of(name: str, **options):
+    """A batch and as many simulations, in the same states, each with commands and velocities of its own."""
+    system = lj.load(EXAMPLES / name)
+    batch, sims = lj.Batch(system, N, **options), [lj.Simulation(system, **without_threads(options)) for _ in range(N)]
+    rng = np.random.default_rng(3)
+    if not system.loops:
+        batch.v = sims[0].v + 0.05 * rng.normal(size=(N, system.nv))
+        for world, sim in enumerate(sims):
+            sim.v = batch.v[world]
+    for command in system.command_names:
+        batch.command[command] = sims[0].command[command] + 0.01 * rng.normal(size=N)
+        for world, sim in enumerate(sims):
+            sim.command[command] = batch.command[command][world]
+    return batch, sims
+
+
+def without_threads(options):
+    return {name: value for name, value in options.items() if name != "threads"}
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "semi_implicit", "implicit"])
+@pytest.mark.parametrize("name", MODELS)
+def test_every_world_has_the_bits_that_it_has_alone(name, integrator):
+    batch, sims = worlds_of(name, integrator=integrator, threads=2)
+    batch.step(70)
+    for sim in sims:
+        sim.step(70)
+    expected = np.array([sim.state for sim in sims])
+    if name in FUSED_OTHERWISE:
+        assert np.max(np.abs(batch.state - expected)) <= FUSED_OTHERWISE[name]
+    else:
+        assert np.array_equal(batch.state, expected)
+    for output, values in batch.output.items():
+        assert np.allclose(values, [sim.output[output] for sim in sims], rtol=0.0, atol=1e-12), output
+
+
+def test_worlds_may_go_different_ways_without_leaving_their_group():
+    """Stops of an arm: some worlds press against them, others do not."""
+    system = lj.load(EXAMPLES / "long_arm.yaml")
+    batch, sims = lj.Batch(system, N, threads=1), [lj.Simulation(system) for _ in range(N)]
+    batch.v = np.linspace(-0.2, 0.2, N)[:, None] * np.ones(system.nv)
+    for world, sim in enumerate(sims):
+        sim.v = batch.v[world]
+        sim.step(200)
+    batch.step(200)
+    assert np.array_equal(batch.state, [sim.state for sim in sims])
+
+
+def test_a_world_that_diverges_stops_alone():
+    batch, sims = worlds_of("space_manipulator.yaml", threads=1)
+    v = batch.v
+    v[4] = 1e9
+    batch.v = v
+    batch.step(50)
+    for world, sim in enumerate(sims):
+        if world != 4:
+            sim.step(50)
+            assert np.array_equal(batch.state[world], sim.state)
+    assert list(batch.errors) == [4] and "finite" in batch.errors[4]
+    assert np.all(batch.v[4] == 1e9)
+    batch.reset([4])
+    assert not batch.errors and batch.time[4] == 0.0 and batch.time[3] > 0.0
+
+
+def test_worlds_have_parameters_of_their_own():
+    batch, sims = worlds_of("torque_arm.yaml", threads=2)
+    name = next(name for name in batch.parameters if name.endswith(".mass"))
+    masses = batch.parameters[name] * np.linspace(0.8, 1.2, N)
+    batch.parameters[name] = masses
+    for world, sim in enumerate(sims):
+        sim.parameters[name] = masses[world]
+        sim.step(60)
+    batch.step(60)
+    assert np.array_equal(batch.parameters[name], masses)
+    assert np.array_equal(batch.state, [sim.state for sim in sims])
+
+
+def test_snapshots_are_those_of_simulations():
+    batch, sims = worlds_of("solar_satellite.yaml")
+    batch.step(20)
+    for sim in sims:
+        sim.step(20)
+    assert batch.snapshot() == [sim.snapshot() for sim in sims]
+    kept, states = batch.snapshot(), batch.state
+    batch.step(20)
+    batch.restore(kept)
+    assert np.array_equal(batch.state, states)
+    with pytest.raises(lj.ArgumentError, match="world 1: .*snapshot"):
+        batch.restore([kept[0], b"nothing"], [0, 1])
+
+
+def test_dynamics_of_many_states():
+    system = lj.load(EXAMPLES / "space_manipulator.yaml")
+    batch, dynamics, rng = lj.Batch(system, N), lj.Dynamics(system), np.random.default_rng(1)
+    q = np.array([lj.Simulation(system).q] * N)
+    v, tau = rng.normal(size=(2, N, system.nv))
+    found = batch.forward_dynamics(q, v, tau), batch.inverse_dynamics(q, v, tau), batch.mass_matrix(q)
+    for world in range(N):
+        assert np.array_equal(found[0][world], dynamics.forward(q[world], v[world], tau[world]))
+        assert np.array_equal(found[1][world], dynamics.inverse(q[world], v[world], tau[world]))
+        assert np.array_equal(found[2][world], dynamics.mass_matrix(q[world]))
+
+
+def test_each_world_waits_for_its_event():
+    system = lj.load(EXAMPLES / "torque_arm.yaml")
+    batch = lj.Batch(system, N)
+    ends = np.arange(N) * 3
+    taken = batch.step_until(lambda worlds: worlds.step_count >= ends, most=20)
+    assert np.array_equal(taken, np.where(ends <= 20, ends, -1))
+    assert np.array_equal(batch.step_count, np.minimum(ends, 20))
+
+
+def test_equal_worlds_have_equal_bits_with_any_number_of_threads():
+    states = []
+    for threads in (1, 2, 3):
+        batch, _ = worlds_of("four_bar.yaml", threads=threads)
+        batch.step(40)
+        states.append(batch.state)
+    assert np.array_equal(states[0], states[1]) and np.array_equal(states[0], states[2])
+
+
+def test_bad_input_is_refused_with_the_world():
+    system = lj.load(EXAMPLES / "torque_arm.yaml")
+    batch = lj.Batch(system, 3)
+    before = batch.state
+    for wrong, words in (
+        (lambda: lj.Batch(system, 0), "number of worlds"),
+        (lambda: setattr(batch, "v", np.zeros((2, system.nv))), "shape"),
+        (lambda: setattr(batch, "v", np.full((3, system.nv), np.nan)), "finite"),
+        (lambda: batch.command.__setitem__("no such", 1.0), "no such"),
+        (lambda: batch.parameters.__setitem__(mass_of(batch), [1.0, -1.0, 1.0]), "world 1"),
+        (lambda: batch.reset([3]), "world"),
+        (lambda: batch.step(-1), "number of steps"),
+    ):
+        with pytest.raises(lj.ArgumentError, match=words):
+            wrong()
+    assert np.array_equal(batch.state, before)
+    assert np.all(batch.parameters[mass_of(batch)] == lj.Simulation(system).parameters[mass_of(batch)])
+
+
+def mass_of(batch) -> str:
+    return next(name for name in batch.parameters if name.endswith(".mass"))
+
+
+def test_a_step_of_a_batch_is_one_call_for_each_thread():
+    """Worlds that agree are never taken alone."""
+    batch, _ = worlds_of("space_manipulator.yaml", threads=1)
+    alone = []
+    batch._advance._alone = lambda *given: alone.append(given)
+    batch.step(10)
+    assert not alone and entries().width > 1
