@@ -6,6 +6,7 @@ disagreed is taken alone for some calls before it is tried together again.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -39,7 +40,7 @@ class Threads:
     def __init__(self, lanes: Lanes, plant: Plant, threads: int) -> None:
         many = max(1, min(threads, lanes.groups))
         bounds = [lanes.groups * i // many for i in range(many + 1)]
-        self.parts = [slice(*pair) for pair in zip(bounds, bounds[1:])]
+        self.parts = [slice(*pair) for pair in itertools.pairwise(bounds)]
         self.works = [aligned_zeros(plant.work_size * lanes.width) for _ in self.parts]
         self.works_alone = [plant.new_work() for _ in self.parts]
         self._pool = ThreadPoolExecutor(many) if many > 1 else None

@@ -67,7 +67,7 @@ class Calls(Values):
             self._one_by_one(each, given)
             return
         wide = self._wide(kind)
-        base, dot, _ = name.rpartition(".")
+        base, _dot, _ = name.rpartition(".")
         name = f"{base}.v{lanes_of(wide)}{'f64' if 'double' in kind else wide[1:-1].split(' x ')[1]}"
         taken = [(self._wide(k) if k != "i1" else k, self._as_vector(v, k) if k != "i1" else v) for k, v in given]
         self._declared[name] = f"declare {wide} @{name}({', '.join(k for k, _ in taken)})"

@@ -150,9 +150,8 @@ class Widening(Parting, Calls):
 
     def _begin(self) -> None:
         """Parameters of one number, as vectors."""
-        for name, kind in list(self._types.items()):
-            if kind == "double" and self.known.entry and name in self._varying and f"{name}.one" not in self._types:
-                if re.fullmatch(r"%a\d+", name):
-                    self._spread_out(name, f"{name}.one", "double")
+        for name, kind in self._types.items():
+            if kind == "double" and self.known.entry and re.fullmatch(r"%a\d+", name):
+                self._spread_out(name, f"{name}.one", "double")
         plain = [name for name, kind in self._types.items() if re.fullmatch(r"%(a\d+(\.\w)?|arg\..*)", name)]
         self._lines.append("^^" + "\t".join(name for name in plain if name not in self._varying))

@@ -75,10 +75,13 @@ def test_a_world_that_diverges_stops_alone():
         if world != 4:
             sim.step(50)
             assert np.array_equal(batch.state[world], sim.state)
-    assert list(batch.errors) == [4] and "finite" in batch.errors[4]
+    assert list(batch.errors) == [4]
+    assert "finite" in batch.errors[4]
     assert np.all(batch.v[4] == 1e9)
     batch.reset([4])
-    assert not batch.errors and batch.time[4] == 0.0 and batch.time[3] > 0.0
+    assert not batch.errors
+    assert batch.time[4] == 0.0
+    assert batch.time[3] > 0.0
 
 
 def test_worlds_have_parameters_of_their_own():
@@ -135,7 +138,8 @@ def test_equal_worlds_have_equal_bits_with_any_number_of_threads():
         batch, _ = worlds_of("four_bar.yaml", threads=threads)
         batch.step(40)
         states.append(batch.state)
-    assert np.array_equal(states[0], states[1]) and np.array_equal(states[0], states[2])
+    assert np.array_equal(states[0], states[1])
+    assert np.array_equal(states[0], states[2])
 
 
 def test_bad_input_is_refused_with_the_world():
@@ -167,4 +171,5 @@ def test_a_step_of_a_batch_is_one_call_for_each_thread():
     alone = []
     batch._advance._alone = lambda *given: alone.append(given)
     batch.step(10)
-    assert not alone and entries().width > 1
+    assert not alone
+    assert entries().width > 1
