@@ -164,7 +164,10 @@ class Client:
         return FaultState(**told)
 
     def run(self, what: str, reason: str = "", frames: int = 1, *, timeout_s: float | None = None) -> None:
-        """Let the run of a bench "pause", "resume", "step" so many frames, or "abort" for a reason; needs the lease."""
+        """Let the run of a bench go another way; needs the lease.
+
+        what : "pause", "resume", "step" (so many frames) or "abort" (for a reason)
+        """
         self._link.request("run", [what, reason or None, int(frames)], timeout_s)
 
     def _switch(self, kind: str, name: str, timeout_s: float | None) -> Impact:

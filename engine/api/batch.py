@@ -14,7 +14,9 @@ from numpy.typing import ArrayLike
 
 from limberjack.engine.api.batch_values import BatchCommands, BatchOutputs, BatchParameters, of_worlds
 from limberjack.engine.api.named_values import Outputs
-from limberjack.engine.api.simulation import MOST_STEPS, Simulation
+from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.api.snapshots import opened, packed
+from limberjack.engine.api.stepping import MOST_STEPS
 from limberjack.engine.api.world_calls import Given, Threads, WorldsCall
 from limberjack.engine.api.world_lanes import Lanes, Numbers
 from limberjack.engine.common import arguments
@@ -39,7 +41,8 @@ class Batch:
     ----------
     system : from `limberjack.load`
     n : worlds
-    dt, integrator, substeps : as for `Simulation`
+    dt : step, s; the model's own if None
+    integrator, substeps : as for `Simulation`
     threads : that share the worlds; the processor's cores if None
 
     Attributes
@@ -231,7 +234,7 @@ class Batch:
 
     def snapshot(self, worlds: Iterable[int] | None = None) -> list[bytes]:
         """The states of worlds, all if None, each as `Simulation.snapshot` gives it."""
-        return [self._one.packed(row) for row in self.states.rows(self._worlds(worlds))]
+        return [packed(self._one, row) for row in self.states.rows(self._worlds(worlds))]
 
     def restore(self, snapshots: Sequence[bytes], worlds: Iterable[int] | None = None) -> None:
         """Return worlds, all if None, to snapshots, one for each. ArgumentError names the world of a damaged one."""
@@ -240,7 +243,7 @@ class Batch:
             raise ArgumentError(f"there are {len(snapshots)} snapshots for {chosen.size} worlds; give one for each.")
         for world, snapshot in zip(chosen, snapshots, strict=True):
             try:
-                rows.append(self._one.opened(snapshot))
+                rows.append(opened(self._one, snapshot))
             except ArgumentError as error:
                 raise ArgumentError(f"world {world}: {error}") from error
         self._set_states(chosen, np.array(rows).reshape(chosen.size, -1))
@@ -285,15 +288,24 @@ class Batch:
     # dynamics of many states
 
     def forward_dynamics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> np.ndarray:
-        """Accelerations (n, nv) of n states, as `Dynamics.forward`; NaN where a mass matrix is singular."""
+        """Accelerations (n, nv) of n states, as `Dynamics.forward`; NaN where a mass matrix is singular.
+
+        q : (n, nq) or (nq,);  v, tau : (n, nv) or (nv,), tau in N·m or N
+        """
         return self._evaluate("forward_dynamics", q, v, tau)
 
     def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike) -> np.ndarray:
-        """Generalized forces (n, nv) of n states, as `Dynamics.inverse`."""
+        """Generalized forces (n, nv) of n states, as `Dynamics.inverse`.
+
+        q : (n, nq) or (nq,);  v, vdot : (n, nv) or (nv,)
+        """
         return self._evaluate("inverse_dynamics", q, v, vdot)
 
     def mass_matrix(self, q: ArrayLike) -> np.ndarray:
-        """Mass matrices (n, nv, nv) of n states, as `Dynamics.mass_matrix`."""
+        """Mass matrices (n, nv, nv) of n states, as `Dynamics.mass_matrix`.
+
+        q : (n, nq) or (nq,)
+        """
         nv = self.system.nv
         given, out = self._room("mass_matrix", [self.system.nq], nv * nv, (nv, nv))
         given[0].put(slice(None), of_worlds("q", q, self.n, self.system.nq))

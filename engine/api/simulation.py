@@ -6,7 +6,6 @@ State vector and nothing else: restored under the same parameters, it continues 
 
 from __future__ import annotations
 
-import struct
 import threading
 from collections.abc import Callable, Mapping, MutableMapping
 
@@ -18,9 +17,10 @@ from limberjack.engine.api.dynamics import Dynamics
 from limberjack.engine.api.impact import Impact
 from limberjack.engine.api.loop_switching import Topology
 from limberjack.engine.api.named_values import Commands, Outputs, Parameters
-from limberjack.engine.api.stepping import stepping
+from limberjack.engine.api.snapshots import opened, packed
+from limberjack.engine.api.stepping import MOST_STEPS, stepping
 from limberjack.engine.common import arguments
-from limberjack.engine.common.errors import ArgumentError, SimulationError
+from limberjack.engine.common.errors import SimulationError
 from limberjack.engine.kernels.entry_points import entries
 from limberjack.engine.model import arguments as model_arguments
 from limberjack.engine.model.build import new_state
@@ -28,15 +28,10 @@ from limberjack.engine.model.catalogue.catalogue import units
 from limberjack.engine.model.device_tables import carry_rotors
 from limberjack.engine.model.system import Hinge, System
 from limberjack.engine.tables import plant as layout
-from limberjack.engine.tables.loops import SW_CLOSED, SWITCH
 from limberjack.engine.tables.reports import DIVERGED, FASTEST, INTEGRATORS, LOOP_OPEN
 
 #: velocities times steps in one compiled call, about a tenth of a second: between calls Ctrl-C is heard
 _PORTION = 400_000
-_SNAPSHOT = struct.Struct("<8s32sdQ")
-_MAGIC = b"LJSNAP02"
-#: most steps of one call, and of a run: beyond, a float64 no longer counts them
-MOST_STEPS = 2**53
 
 
 class Simulation:
@@ -276,41 +271,12 @@ class Simulation:
 
     def snapshot(self) -> bytes:
         """The state as bytes, for `restore` in any simulation of the same model."""
-        return self.packed(self._state)
-
-    def packed(self, state: np.ndarray) -> bytes:
-        """A State vector of this model as a snapshot."""
-        return _SNAPSHOT.pack(_MAGIC, self.model_hash.encode(), self._dt, len(state)) + state.tobytes()
+        return packed(self, self._state)
 
     def restore(self, snapshot: bytes) -> None:
         """Return to a snapshot; ArgumentError if it is damaged, of another model or of another step."""
-        self._state[:] = self.opened(snapshot)
+        self._state[:] = opened(self, snapshot)
         self.changed()
-
-    def opened(self, snapshot: bytes) -> np.ndarray:
-        """The State vector in a snapshot, every part of it checked; ArgumentError as `restore`."""
-        if not isinstance(snapshot, (bytes, bytearray, memoryview)) or len(snapshot) < _SNAPSHOT.size:
-            raise ArgumentError("this is no snapshot; give the bytes that `snapshot` returned.")
-        magic, model, dt, size = _SNAPSHOT.unpack_from(snapshot)
-        if magic != _MAGIC or len(snapshot) != _SNAPSHOT.size + 8 * size:
-            raise ArgumentError("this is no snapshot, or a damaged one.")
-        if size != len(self._state) or model != self.model_hash.encode():
-            raise ArgumentError(
-                f"the snapshot is of another model ({model.decode(errors='replace')}, {size} numbers; this one is "
-                f"{self.model_hash}, {len(self._state)} numbers)."
-            )
-        if dt != self._dt:
-            raise ArgumentError(f"the snapshot was taken with dt = {dt:g} s, this simulation runs with {self._dt:g} s.")
-        state = arguments.vector("snapshot", np.frombuffer(snapshot, "<f8", offset=_SNAPSHOT.size), (size,))
-        steps = state[layout.S_STEPS]
-        if not (0 <= steps <= MOST_STEPS and steps == int(steps) and state[layout.S_TIME] == steps * dt):
-            raise ArgumentError(f"the snapshot is damaged: {steps:g} steps of {dt:g} s are not its time.")
-        start, length = self.state_layout["q"]
-        model_arguments.coordinates(self.system, state[start : start + length])
-        start, length = self.state_layout["switch"]
-        if not np.all(np.isin(state[start + SW_CLOSED : start + length : SWITCH], (0.0, 1.0))):
-            raise ArgumentError("the snapshot is damaged: a loop in it is neither closed nor open.")
-        return state
 
     def reset(self, parameters: bool = False) -> dict[str, float]:
         """Return to time 0, the initial state and the initial commands.
@@ -360,7 +326,10 @@ class Simulation:
             )
 
     def blame(self, state: np.ndarray, status: int, index: int) -> str:
-        """Why a step from a State fails, by what `advance` reports."""
+        """Why a step fails.
+
+        state : (ns,), that it began with; status, index : as `advance` reports them (tables/reports.py)
+        """
         kept = self._state.copy()
         self._state[:] = state
         try:

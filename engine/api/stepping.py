@@ -11,6 +11,8 @@ from limberjack.engine.model.device_tables import for_step
 from limberjack.engine.model.system import System
 from limberjack.engine.tables.reports import INTEGRATORS
 
+#: most steps of one call, and of a run: beyond, a float64 no longer counts them
+MOST_STEPS = 2**53
 #: most substeps of one step
 MOST_SUBSTEPS = 1000
 

@@ -37,8 +37,9 @@ SHOWN const Entries *limberjack_entries(const char *level)
     return level ? limberjack_level(level) : limberjack_best(&best);
 }
 
-/* An entry, made many times where `skipped` is 0: some of its arguments, by cell, move on by so many bytes each time. */
-SHOWN void limberjack_each(Call call, Cell *cells, int64_t many, const int64_t *skipped, const int64_t *moved, int64_t rows)
+/* A call, made many times but where `skipped` is not 0; arguments, by cell, move on by so many bytes each time. */
+SHOWN void limberjack_each(Call call, Cell *cells, int64_t many, const int64_t *skipped, const int64_t *moved,
+                           int64_t rows)
 {
     for (int64_t i = 0; i < many; i++) {
         if (!skipped[i])

@@ -8,7 +8,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from limberjack.engine.api.simulation import MOST_STEPS, Simulation
+from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.api.stepping import MOST_STEPS
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.fmu.controller.sources import Reader, Source, find, signals_of
 
