@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from limberjack.engine.api.world_lanes import Lanes, Numbers
-from limberjack.engine.compile.library import Library
+from limberjack.engine.compile.library import Call, Library
 from limberjack.engine.model.plant import Plant, aligned_zeros
 
 #: most calls for which a group is taken alone after it disagreed
@@ -92,11 +92,11 @@ class WorldsCall:
             shared[:] = np.repeat(self._plant.floats, width)
         self._calls = [self._bound(i, part, shared) for i, part in enumerate(self._threads.parts)]
 
-    def _bound(self, i: int, part: slice, shared: np.ndarray | None) -> Callable[..., None]:
+    def _bound(self, i: int, part: slice, shared: np.ndarray | None) -> Call:
         floats = shared if shared is not None else Given(self._floats, (-1,)).together(part)  # type: ignore[arg-type]
         handed = [each.together(part) if each else None for each in self._arguments]
         tail = [self._report[part].reshape(-1)] if self.report.shape[1] else []
-        call = self._entry.bind(
+        call: Call = self._entry.bind(
             self._plant.ints, floats, self._threads.works[i], *handed, *tail, self._agreed[part][:, 0]
         )
         width = 8 * self._lanes.width

@@ -65,7 +65,8 @@ class Lanes:
     @property
     def idle(self) -> np.ndarray:
         """Groups (groups,) all of whose worlds are aside."""
-        return self.aside[self.source].reshape(self.groups, self.width).all(axis=1)
+        idle: np.ndarray = np.all(self.aside[self.source].reshape(self.groups, self.width), axis=1)
+        return idle
 
 
 class Numbers:

@@ -81,7 +81,7 @@ class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]
             self._ensure_finalized()  # type: ignore[no-untyped-call]
         written = self._final_module
         self._final_module = binding.parse_bitcode(written.as_bitcode())
-        config.LOOP_VECTORIZE = self._codegen._loopvect = int(vectors)
+        config.LOOP_VECTORIZE = self._codegen._loopvect = int(vectors)  # type: ignore[attr-defined,assignment]
         JITCodeLibrary._optimize_final_module(self)  # type: ignore[no-untyped-call]
         done, self._final_module = self._final_module, written
         return done

@@ -78,7 +78,8 @@ class Call:
         """
         rows = [(self._places[argument], size) for argument, size in moved.items()]
         steps = (ctypes.c_int64 * (2 * len(rows)))(*(number for row in rows for number in row))
-        skip, run, each = _address(self._name, INTS, skipped), ctypes.cast(self._run, ctypes.c_void_p), self._each
+        skip, each = _address(self._name, INTS, skipped), self._each
+        run = ctypes.cast(self._run, ctypes.c_void_p)  # type: ignore[arg-type]
         self._held = [*self._held, skipped, steps]
         self._run = lambda address: each(run, address, many, skip, steps, len(rows))
         return self

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from limberjack.engine.compile.worlds.llvm_text import Instruction, UnknownCode, lanes_of
 from limberjack.engine.compile.worlds.regions import Region
@@ -11,6 +12,12 @@ from limberjack.engine.compile.worlds.values import Values, named
 
 class Instructions(Values):
     """A method _<kind> for each kind of instruction."""
+
+    def _body(self, instructions: Sequence[Instruction]) -> None:
+        for each in instructions:
+            getattr(self, f"_{each.kind}")(each)
+            if each.result and each.result not in self._varying and each.type != "ptr" and not self._mask:
+                self._lines.append(f"^^{each.result}")
 
     def _phi(self, each: Instruction) -> None:
         kind = each.part["type"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from limberjack.engine.compile.compiled import FLOATS, INTS, MATRIX, REAL, VECTOR, WORLDS, Compiled
 from limberjack.engine.compile.worlds.calls import Calls
@@ -141,12 +140,6 @@ class Widening(Parting, Calls):
         if region:
             self._apart(region)
         self._ends[block.label] = self._here
-
-    def _body(self, instructions: Sequence[Instruction]) -> None:
-        for each in instructions:
-            getattr(self, f"_{each.kind}")(each)
-            if each.result and each.result not in self._varying and each.type != "ptr" and not self._mask:
-                self._lines.append(f"^^{each.result}")
 
     def _begin(self) -> None:
         """Parameters of one number, as vectors."""
