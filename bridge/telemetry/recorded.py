@@ -93,6 +93,10 @@ class Recorded:
         """None are of now."""
         return {}
 
+    def progress(self) -> dict[str, Any] | None:
+        """No run goes on."""
+        return None
+
     def condition(self) -> Condition:
         """Always a replay."""
         return Condition("replay", f"replay of {self._about}")

@@ -8,6 +8,10 @@ import numpy as np
 import pytest
 
 import limberjack as lj
+from limberjack.engine.api import batch as batches
+from limberjack.engine.api import simulation as simulations
+from limberjack.engine.compile.library import LibraryError, load
+from limberjack.engine.compile.targets import TARGETS, host
 from limberjack.engine.kernels.entry_points import entries
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
@@ -173,3 +177,25 @@ def test_a_step_of_a_batch_is_one_call_for_each_thread():
     batch.step(10)
     assert not alone
     assert entries().width > 1
+
+
+def _levels() -> list[str]:
+    """Those of this platform, but for the one that all tests run."""
+    return [level for level in TARGETS[host()].processors if level != entries().level]
+
+
+@pytest.mark.parametrize("level", _levels())
+@pytest.mark.parametrize("name", ["space_manipulator.yaml", "long_arm.yaml", "four_bar.yaml", "cassini.yaml"])
+def test_code_of_every_level_gives_the_bits_of_one_world(name, level, monkeypatch):
+    try:
+        library = load(level=level)
+    except LibraryError as error:
+        pytest.skip(str(error))
+    for module in (batches, simulations):
+        monkeypatch.setattr(module, "entries", lambda: library)
+    batch, sims = worlds_of(name, threads=1)
+    assert batch.width == TARGETS[host()].worlds[level]
+    batch.step(40)
+    for sim in sims:
+        sim.step(40)
+    assert np.array_equal(batch.state, [sim.state for sim in sims])
