@@ -79,10 +79,10 @@ def act(client: Client, turn: int) -> None:
 
 
 def watched(bench: subprocess.Popen, endpoint: str) -> tuple[np.ndarray, np.ndarray]:
-    """Times (n,), s, and resident memory (n, 2) of bench and recorder, while a client is at work."""
+    """Times (n,), s, and resident memory (n, 3) of bench, recorder and progress, while a client is at work."""
     times, memory = [], []
     client, pids = connected(endpoint, bench), [bench.pid, *children(bench.pid)]
-    assert len(pids) == 2
+    assert len(pids) == 3
     begun = time.monotonic()
     for turn in itertools.count():
         if time.monotonic() - begun > SECONDS - 10.0:
@@ -115,7 +115,7 @@ def test_a_served_bench_keeps_its_memory(tmp_path):
             bench.kill()
     events = len((tmp_path / "out" / "events.jsonl").read_text().splitlines())
     late = times > WARM_UP * times[-1]
-    for name, part in zip(("bench", "recorder"), memory[late].T, strict=True):
+    for name, part in zip(("bench", "a child", "another child"), memory[late].T, strict=True):
         grown = np.polyfit(times[late], part, 1)[0] * (times[-1] - times[late][0])
         print(f"{name}: {part[0] / 1e6:.2f} MB, {part[-1] / 1e6:.2f} MB, line {grown / 1e6:.3f} MB, {events} events")
         assert grown < MOST + EVENT * events, name
