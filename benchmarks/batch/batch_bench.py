@@ -65,7 +65,8 @@ def bench(
     """
     console = console or Console()
     cores = sorted(os.sched_getaffinity(0))
-    result = {"commit": history.commit(), "machine": history.machine(), "cores": len(cores), "models": []}
+    about = {"commit": history.commit(), "machine": history.machine(), "cores": len(cores)}
+    result: dict[str, Any] = {**about, "models": []}
     for name in QUICK_MODELS if quick else MODELS:
         with console.status(name), warnings.catch_warnings():
             warnings.simplefilter("ignore")
