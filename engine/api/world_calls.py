@@ -109,12 +109,14 @@ class WorldsCall:
         return call.over(part.stop - part.start, moved, self._skipped[part])
 
     def __call__(self, *given: float) -> None:
-        """Call it for every world that is not held aside."""
+        """Call it for every world; one that changes the worlds' numbers leaves out those that are held aside."""
         np.copyto(self._skipped, (self._wait > 0) | self._lanes.idle)
         if self._before is not None:
             np.copyto(self._before, self._changed.data)  # type: ignore[union-attr]
         self._agreed[:] = 0
         self._threads.all(lambda i: self._part(i, given))
+        if self._changed is None and self._lanes.aside.any():
+            self._take(0, np.flatnonzero(self._lanes.aside), given)
 
     def _part(self, i: int, given: Sequence[float]) -> None:
         part = self._threads.parts[i]
@@ -143,9 +145,12 @@ class WorldsCall:
         width = self._lanes.width
         worlds = (groups[:, None] * width + np.arange(width)).reshape(-1)
         worlds = worlds[(worlds < self._lanes.n)]
-        worlds = worlds[~self._lanes.aside[worlds]]
         if self._changed is not None:
             self._changed.data[groups] = self._before[groups]  # type: ignore[index]
+        self._take(i, worlds[~self._lanes.aside[worlds]], given)
+
+    def _take(self, i: int, worlds: np.ndarray, given: Sequence[float]) -> None:
+        """Call it for one world after the other."""
         rows = [each.numbers.rows(worlds) if each else None for each in self._arguments]
         report = np.zeros((worlds.size, self.report.shape[1]), dtype=np.int64)
         floats = self._plant.floats if self._floats is None else self._floats.rows(worlds)

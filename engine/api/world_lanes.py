@@ -29,6 +29,8 @@ class Lanes:
     def numbers(self, size: int) -> Numbers:
         """Room for `size` numbers of each world."""
         made = Numbers(self, size)
+        for world in np.flatnonzero(self.aside):
+            made.hold(int(world))
         self._numbers.append(made)
         return made
 
@@ -92,7 +94,7 @@ class Numbers:
         self.data[worlds // self._lanes.width, :, worlds % self._lanes.width] = rows
         for world, row in zip(worlds[self._lanes.aside[worlds]], rows[self._lanes.aside[worlds]], strict=True):
             self._aside[int(world)] = row.copy()
-        self.spread()
+        self.spread(worlds // self._lanes.width)
 
     def get(self, columns: slice) -> np.ndarray:
         """A copy (n, columns)."""
@@ -119,10 +121,12 @@ class Numbers:
             self.data[world // self._lanes.width, :, world % self._lanes.width] = self._aside.pop(world)
         self.spread()
 
-    def spread(self) -> None:
-        """Repeat worlds in the places that stand for others."""
+    def spread(self, groups: np.ndarray | None = None) -> None:
+        """Repeat worlds in the places that stand for others, of some groups or of all; others may be running."""
         lanes = self._lanes
         places = np.flatnonzero(lanes.source != np.arange(lanes.groups * lanes.width))
+        if groups is not None:
+            places = places[np.isin(places // lanes.width, groups)]
         if places.size:
             source = lanes.source[places]
             self.data[places // lanes.width, :, places % lanes.width] = self.data[

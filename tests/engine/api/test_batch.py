@@ -82,6 +82,17 @@ def test_a_world_that_diverges_stops_alone():
     assert list(batch.errors) == [4]
     assert "finite" in batch.errors[4]
     assert np.all(batch.v[4] == 1e9)
+    kinetic = [lj.Simulation(batch.system).output["energy.kinetic"], batch.output["energy.kinetic"][4]]
+    assert kinetic[1] > 1e15 > kinetic[0]  # of the state at which it stands, not of a neighbour
+    name = mass_of(batch)
+    batch.parameters[name] = batch.parameters[name] * np.linspace(0.9, 1.1, N)
+    for world, sim in enumerate(sims):
+        sim.parameters[name] = batch.parameters[name][world]
+    batch.step(5)
+    assert np.all(batch.v[4] == 1e9)
+    for world in (3, 5):
+        sims[world].step(5)
+        assert np.array_equal(batch.state[world], sims[world].state)
     batch.reset([4])
     assert not batch.errors
     assert batch.time[4] == 0.0
