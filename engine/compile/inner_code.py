@@ -46,8 +46,17 @@ class _WholeTuple(models.TupleModel):  # type: ignore[misc]
 for _kind in (types.NamedTuple, types.NamedUniTuple):
     default_manager.register(_kind, _WholeTuple)
 
-# Names of values grow with every call that is taken in; LLVM reads back its own text only up to a length.
-binding.set_option("limberjack", "--non-global-value-max-name-size=1000000")
+_LLVM_OPTIONS = (
+    # Names of values grow with every call that is taken in; LLVM reads back its own text only up to a length.
+    "--non-global-value-max-name-size=1000000",
+    # A loop of unknown length becomes no more than one loop over vectors and one over what is left. LLVM would take
+    # several turns at once in both: most loops take a few turns (the velocities of a hinge, the rows of a loop), and
+    # that code, which they jump over, leaves the processor's cache of instructions too small for a step.
+    "--unroll-runtime=false",
+    "--force-vector-interleave=1",
+)
+for _option in _LLVM_OPTIONS:
+    binding.set_option("limberjack", _option)
 
 _FLOATS = types.Array(types.float64, 1, "C")
 _TYPES: dict[str, Type] = {
