@@ -42,6 +42,7 @@ class Compiled:
     """A function that has machine code of its own: an entry or a routine.
 
     arguments : a letter each; returns : a letter, or nothing; worlds : whether it has code for several worlds as well
+    unroll : whether LLVM unrolls its loops, which are long ones
     """
 
     name: str
@@ -50,6 +51,7 @@ class Compiled:
     returns: str
     entry: bool
     worlds: bool = True
+    unroll: bool = False
 
     @property
     def symbol(self) -> str:

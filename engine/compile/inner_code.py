@@ -46,17 +46,21 @@ class _WholeTuple(models.TupleModel):  # type: ignore[misc]
 for _kind in (types.NamedTuple, types.NamedUniTuple):
     default_manager.register(_kind, _WholeTuple)
 
-_LLVM_OPTIONS = (
-    # Names of values grow with every call that is taken in; LLVM reads back its own text only up to a length.
-    "--non-global-value-max-name-size=1000000",
-    # A loop of unknown length becomes no more than one loop over vectors and one over what is left. LLVM would take
-    # several turns at once in both: most loops take a few turns (the velocities of a hinge, the rows of a loop), and
-    # that code, which they jump over, leaves the processor's cache of instructions too small for a step.
-    "--unroll-runtime=false",
-    "--force-vector-interleave=1",
-)
-for _option in _LLVM_OPTIONS:
-    binding.set_option("limberjack", _option)
+# Names of values grow with every call that is taken in; LLVM reads back its own text only up to a length.
+binding.set_option("limberjack", "--non-global-value-max-name-size=1000000")
+
+
+def _unroll(wanted: bool) -> None:
+    """Whether loops of unknown length are unrolled from now on, or become one over vectors and one over what is left.
+
+    Most loops of kernels take a few turns: the velocities of a hinge, the rows of a loop. They would jump over the
+    unrolled code, with which a step takes more than the processor's cache of instructions holds.
+    """
+    binding.set_option("limberjack", f"--unroll-runtime={str(wanted).lower()}")
+    binding.set_option("limberjack", f"--force-vector-interleave={0 if wanted else 1}")  # 0: as LLVM sees fit
+
+
+_unroll(False)
 
 _FLOATS = types.Array(types.float64, 1, "C")
 _TYPES: dict[str, Type] = {
@@ -84,14 +88,19 @@ class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]
     def get_pointer_to_function(self, name: str) -> int:
         return 0
 
-    def optimised(self, vectors: bool) -> binding.ModuleRef:
-        """Its code with all that it calls, optimised as numba does; vectors : whether loops become vectors."""
+    def optimised(self, vectors: bool, unroll: bool) -> binding.ModuleRef:
+        """Its code with all that it calls, optimised as numba does.
+
+        vectors : whether loops become vectors; unroll : of `Compiled`
+        """
         with global_compiler_lock:
             self._ensure_finalized()  # type: ignore[no-untyped-call]
         written = self._final_module
         self._final_module = binding.parse_bitcode(written.as_bitcode())
         config.LOOP_VECTORIZE = self._codegen._loopvect = int(vectors)  # type: ignore[attr-defined,assignment]
+        _unroll(unroll)
         JITCodeLibrary._optimize_final_module(self)  # type: ignore[no-untyped-call]
+        _unroll(False)
         done, self._final_module = self._final_module, written
         return done
 
@@ -147,7 +156,7 @@ def optimised(known: Compiled, vectors: bool = True) -> tuple[binding.ModuleRef,
     """Code of an entry or routine with all that it calls, and the name of its function there."""
     signature = tuple(_TYPES[letter] for letter in known.arguments)
     result = _lowered(known, signature)
-    return result.library.optimised(vectors), result.fndesc.llvm_func_name
+    return result.library.optimised(vectors, known.unroll), result.fndesc.llvm_func_name
 
 
 @cache

@@ -48,25 +48,26 @@ else:
         return known.function
 
 
-def entry(*arguments: str, worlds: bool = False) -> Callable[[Function], Any]:
+def entry(*arguments: str, worlds: bool = False, unroll: bool = False) -> Callable[[Function], Any]:
     """Mark a function <name>_entry of these argument types as the entry <name>. Kernels may call it as well.
 
-    worlds : whether it is compiled for several worlds at once, too
+    worlds : whether it is compiled for several worlds at once, too; unroll : whether its loops are long ones, which are
+        faster unrolled: most take a few turns only
     """
 
     def decorate(function: Function) -> Any:
         name = function.__name__.removesuffix(_ENTRY)
-        FUNCTIONS[name] = Compiled(name, function, "".join(arguments), NOTHING, True, worlds)
+        FUNCTIONS[name] = Compiled(name, function, "".join(arguments), NOTHING, True, worlds, unroll)
         return _inner(function)
 
     return decorate
 
 
-def routine(*arguments: str, returns: str = NOTHING) -> Callable[[Function], Any]:
-    """Mark a function of these argument types, after VECTORS, as a routine."""
+def routine(*arguments: str, returns: str = NOTHING, unroll: bool = False) -> Callable[[Function], Any]:
+    """Mark a function of these argument types, after VECTORS, as a routine; unroll: as for entries."""
 
     def decorate(function: Function) -> Any:
-        known = Compiled(function.__name__, function, VECTORS + "".join(arguments), returns, False)
+        known = Compiled(function.__name__, function, VECTORS + "".join(arguments), returns, False, unroll=unroll)
         FUNCTIONS[known.name] = known
         return _called_by_name(known)
 

@@ -28,7 +28,7 @@ def place_flexible(plant, work, k, q, v):
     place_flexible_routine(ints, floats, vector, k, q, v)
 
 
-@routine(WHOLE, FLOATS, FLOATS, FLAG)
+@routine(WHOLE, FLOATS, FLOATS, FLAG, unroll=True)
 def inward_flexible_routine(ints, floats, vector, k, tau, add_inertia, external):
     plant, work = plant_view(ints, floats), work_view(ints, vector)
     h, I = load3(plant.body[k], t.B_H), load6(plant.body[k], t.B_I)
