@@ -8,6 +8,7 @@ every function stays as it was written until the entry or routine that it ends u
 from __future__ import annotations
 
 import inspect
+from collections import Counter
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -16,13 +17,15 @@ import numba
 from llvmlite import binding
 from numba import _dynfunc as _dynfunc  # type: ignore[attr-defined]
 from numba import types
-from numba.core import cgutils, config
+from numba.core import cgutils, config, ir
+from numba.core.analysis import compute_cfg_from_blocks, compute_use_defs, must_use_alloca
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import register_pass
 from numba.core.datamodel import models
 from numba.core.datamodel.registry import default_manager
+from numba.core.lowering import Lower
 from numba.core.typed_passes import NativeLowering
 from numba.core.types import Type
 from numba.extending import intrinsic as intrinsic
@@ -112,11 +115,38 @@ def _without_code(library: Any, description: Any, env: Any) -> Any:
     return _dynfunc.make_function(module, name, "inner function", 0, env, (library,))  # type: ignore[no-untyped-call]
 
 
+class _Lowering(Lower):  # type: ignore[misc]
+    """numba's lowering, but a table that is named once stays a value, and is no place in memory.
+
+    From a place in memory every look at one array loads all numbers of all arrays of the tables, and LLVM has to take
+    that apart again. There is nothing to free either, so that the end of a variable is no code.
+    """
+
+    def _find_singly_assigned_variable(self) -> None:
+        super()._find_singly_assigned_variable()  # type: ignore[no-untyped-call]
+        used: Any = compute_use_defs(self.blocks)  # type: ignore[no-untyped-call]
+        dominators: Any = compute_cfg_from_blocks(self.blocks).dominators()  # type: ignore[no-untyped-call]
+        assigned = Counter(each.target.name for block in self.blocks.values() for each in block.find_insts(ir.Assign))
+        home = {name: begin for begin, names in used.defmap.items() for name in names if assigned[name] == 1}
+        once = {name for name in home if isinstance(self.typeof(name), types.BaseNamedTuple)}
+        for begin, names in used.usemap.items():  # what is used there and assigned elsewhere, or later
+            above = {block for block in dominators[begin] if block < begin}
+            once -= {name for name in names if home.get(name) not in above}
+        self._singly_assigned_vars |= once - must_use_alloca(self.blocks)  # type: ignore[no-untyped-call]
+
+    def delvar(self, name: str) -> None:
+        pass
+
+
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _InnerLowering(NativeLowering):  # type: ignore[misc]
     """Typed numba code to LLVM code, not to machine code."""
 
     _name = "inner_lowering"
+
+    @property
+    def lowering_class(self) -> Any:
+        return _Lowering
 
     def run_pass(self, state: Any) -> bool:
         context = state.targetctx
