@@ -21,10 +21,9 @@ class Instructions(Values):
 
     def _phi(self, each: Instruction) -> None:
         kind = each.part["type"]
-        places = {block.label: i for i, block in enumerate(self._blocks)}
         varying = each.result in self._varying
         taken = ", ".join(
-            f"[ {self._as_vector(value, kind) if varying else value}, @@{places[label]}@@ ]"
+            f"[ {self._as_vector(value, kind) if varying else value}, @@{self._places[label]}@@ ]"
             for value, label in self._ways_in(each)
         )
         self._put(f"{each.result} = phi {self._wide(kind) if varying else kind} {taken}")
@@ -60,8 +59,6 @@ class Instructions(Values):
             self._plain(each, f"{part['head']}{self._wide(kind)} {a}, {b}")
         else:
             self._plain(each, f"{part['head']}{kind} {part['a']}, {part['b']}")
-
-    _compare = _binary
 
     _compare = _binary
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 NAME = r'%(?:"[^"]*"|[\w.$-]+)'
 _FLAGS = r"(?:(?:nnan|ninf|nsz|arcp|contract|afn|reassoc|fast|nuw|nsw|exact|disjoint|nneg|samesign|inbounds|nusw) )*"
@@ -49,6 +50,8 @@ _FORMS: dict[str, re.Pattern[str]] = {
         "unreachable": r"unreachable",
     }.items()
 }
+#: first word of an instruction → the kind that it was when it was last seen
+_KINDS: dict[str, str] = {}
 
 
 class UnknownCode(Exception):
@@ -64,7 +67,7 @@ class Instruction:
     part: dict[str, str]
     notes: str
 
-    @property
+    @cached_property
     def type(self) -> str:
         """Of the result; of what is stored or compared, where there is none."""
         if self.kind == "compare":
@@ -107,8 +110,10 @@ def instruction(line: str) -> Instruction:
     text = text[: len(text) - len(notes)]
     found = _RESULT.match(text)
     result, text = found.groups() if found else ("", text)
-    for kind, form in _FORMS.items():
-        if match := form.fullmatch(text):
+    word = text.partition(" ")[0]
+    for kind in dict.fromkeys([_KINDS.get(word, ""), *_FORMS]):
+        if kind and (match := _FORMS[kind].fullmatch(text)):
+            _KINDS[word] = kind
             return Instruction(kind, result, match.groupdict(), notes)
     raise UnknownCode(text)
 
@@ -137,6 +142,15 @@ def joined(lines: list[str]) -> Iterator[str]:
                 open_lines = []
         else:
             yield line
+
+
+@lru_cache(maxsize=1)
+def taken_apart(text: str, symbol: str) -> tuple[str, list[Block], str]:
+    """Of a module: the function's parameters, its blocks, and what follows after all functions. Not to be changed."""
+    header, lines, notes = parts(text, symbol)
+    body = list(blocks(renamed(lines)))
+    body[0].label = body[0].label or "%n0"
+    return header, body, notes
 
 
 #: names of this length are shortened

@@ -17,6 +17,7 @@ class Values:
 
     def __init__(self, known: Compiled, body: list[Block], worlds: int) -> None:
         self.known, self.worlds, self._blocks, self._ways = known, worlds, body, Ways(body)
+        self._places = {block.label: i for i, block in enumerate(body)}
         self._regions: dict[str, Region] = {}  # by the label of the block that branches
         self._inside: set[str] = set()  # labels of the blocks in regions
         self._types: dict[str, str] = {}

@@ -11,11 +11,9 @@ from limberjack.engine.compile.worlds.llvm_text import (
     Block,
     Instruction,
     UnknownCode,
-    blocks,
     handed,
-    parts,
-    renamed,
     split,
+    taken_apart,
 )
 from limberjack.engine.compile.worlds.parting import Parting
 
@@ -35,9 +33,7 @@ class Widening(Parting, Calls):
 
     def __init__(self, known: Compiled, text: str, worlds: int) -> None:
         self._head = "\n".join(line for line in text.split("\n") if line.startswith("target "))
-        self._header, lines, self._notes = parts(text, known.symbol)
-        body = list(blocks(renamed(lines)))
-        body[0].label = body[0].label or "%n0"
+        self._header, body, self._notes = taken_apart(text, known.symbol)
         super().__init__(known, body, worlds)
 
     def text(self) -> str:
