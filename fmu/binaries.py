@@ -80,11 +80,7 @@ def _provide(target: Target, coupling: str, path: Path, report: Report) -> None:
 def _build(target: Target, coupling: str, path: Path) -> None:
     sources, parts = shim_sources(coupling), []
     if coupling == "embedded":
-        parts = [
-            part
-            for part in build.object_code(target)[0]
-            if not part.worlds and (part.name in ENTRIES or not part.entry)
-        ]
+        parts = [part for part in build.object_code(target, worlds=False)[0] if part.name in ENTRIES or not part.entry]
         sources.append(C_FILES / "levels.c")
     objects = [file for part in parts for file in part.object_files(cache_folder(), target).values()]
     with Scratch("building-", path.parent) as scratch:

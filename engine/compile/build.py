@@ -20,7 +20,7 @@ from pathlib import Path
 from limberjack import children
 from limberjack.engine.common.errors import ArgumentError, MissingExtraError
 from limberjack.engine.compile import plan
-from limberjack.engine.compile.compiled import OPTIMISED_ELSEWHERE, OPTIMISED_FOR
+from limberjack.engine.compile.compiled import OPTIMISED_ELSEWHERE, OPTIMISED_FOR, WORLDS
 from limberjack.engine.compile.kernel import COMPILED
 from limberjack.engine.compile.library import file_name
 from limberjack.engine.compile.link import C_FILES, LinkError, link, write_entries
@@ -72,30 +72,35 @@ def linked_name(target: Target) -> str:
     return f"liblimberjack.so.{abi}"
 
 
-def object_code(target: Target, root: str = KERNELS) -> tuple[list[Part], list[Path]]:
-    """The parts of the library and their object code for a target, compiled where the cache does not have it."""
+def object_code(target: Target, root: str = KERNELS, *, worlds: bool = True) -> tuple[list[Part], list[Path]]:
+    """The parts of the library and their object code for a target, compiled where the cache does not have it.
+
+    worlds : whether code for several worlds is among them
+    """
     if importlib.util.find_spec("numba") is None:
         raise MissingExtraError("compiling the engine", "numba", "build")
     folder = cache_folder()
     listed = folder / f"{digest_of((), library_digest(root), *plan.versions())}.json"
     with alone(listed):
-        objects = _objects(listed, target)
+        objects = _objects(listed, target, worlds)
         if not objects or not all(file.is_file() for file in objects):
-            _compile(folder, listed, root, target)
-            objects = _objects(listed, target)
-    return plan.read(listed.read_bytes()), objects
+            _compile(folder, listed, root, target, worlds)
+            objects = _objects(listed, target, worlds)
+    return [part for part in plan.read(listed.read_bytes()) if worlds or not part.worlds], objects
 
 
-def _objects(listed: Path, target: Target) -> list[Path]:
+def _objects(listed: Path, target: Target, worlds: bool) -> list[Path]:
     """What a plan lists for a target; nothing if there is no plan."""
     parts = plan.read(listed.read_bytes()) if listed.is_file() else []
-    return [file for part in parts for file in part.object_files(listed.parent, target).values()]
+    wanted = [part for part in parts if worlds or not part.worlds]
+    return [file for part in wanted for file in part.object_files(listed.parent, target).values()]
 
 
-def _compile(folder: Path, listed: Path, root: str, target: Target) -> None:
+def _compile(folder: Path, listed: Path, root: str, target: Target, worlds: bool) -> None:
     """Compile in a process of its own."""
     command = [sys.executable, "-m", "limberjack.engine.compile.lower", str(folder), str(listed), root, target.name]
-    with _progress(listed.with_suffix(".begun"), target):
+    command += [WORLDS] * worlds
+    with _progress(listed.with_suffix(".begun"), target, worlds):
         done = children.run(command, env={**os.environ, **_environment()})
     if done.returncode != 0:
         raise LinkError(f"compiling the engine failed:\n{done.stderr[-4000:]}")
@@ -115,11 +120,11 @@ def _environment() -> dict[str, str]:
 
 
 @contextmanager
-def _progress(begun: Path, target: Target) -> Iterator[None]:
+def _progress(begun: Path, target: Target, worlds: bool) -> Iterator[None]:
     """Say on standard error that the engine is built, and how far it is: steadily on a terminal, else now and then."""
     print(_text(target, ""), end="", file=sys.stderr, flush=True)
     ended = threading.Event()
-    shown = threading.Thread(target=_show, args=(begun, target, ended), daemon=True)
+    shown = threading.Thread(target=_show, args=(begun, target, worlds, ended), daemon=True)
     shown.start()
     try:
         yield
@@ -129,10 +134,10 @@ def _progress(begun: Path, target: Target) -> Iterator[None]:
         print(file=sys.stderr, flush=True)
 
 
-def _show(begun: Path, target: Target, ended: threading.Event) -> None:
+def _show(begun: Path, target: Target, worlds: bool, ended: threading.Event) -> None:
     terminal, started, before = sys.stderr.isatty(), time.monotonic(), -1
     while not ended.wait(_LOOK_S if terminal else _LINE_S):
-        files = _objects(begun, target)
+        files = _objects(begun, target, worlds)
         done = sum(file.is_file() for file in files)
         before = done if before < 0 and files else before
         share = f": {100 * done // max(1, len(files))} %{_left(time.monotonic() - started, done - before, files, done)}"

@@ -1,14 +1,13 @@
 """Entries and routines → LLVM bitcode → object code for targets, on all cores.
 
-Run as `python -m limberjack.engine.compile.lower FOLDER PLAN ROOT TARGET…`: a process of its own, since numba reads
-once, at import, for which processor it optimises. Code for every target and level is generated from one bitcode: the
-passes that decide which products and sums fuse have then run once, so that all processors with fused multiply-add give
-the same bits.
+Run as `python -m limberjack.engine.compile.lower FOLDER PLAN ROOT TARGET [_worlds]`: a process of its own, since numba
+reads once, at import, for which processor it optimises. Code for every target and level is generated from one bitcode:
+the passes that decide which products and sums fuse have then run once, so that all processors with fused multiply-add
+give the same bits.
 """
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import sys
 from collections.abc import Sequence
@@ -18,13 +17,16 @@ from pathlib import Path
 
 import llvmlite.binding as llvm
 
-from limberjack.engine.compile.compiled import Compiled
+from limberjack.engine.compile.compiled import WORLDS, Compiled
 from limberjack.engine.compile.kernel import FUNCTIONS
 from limberjack.engine.compile.objects import module_of, object_code, worlds_code
 from limberjack.engine.compile.plan import Part, parts_of, written
 from limberjack.engine.compile.shell import shell
 from limberjack.engine.compile.store import keep
 from limberjack.engine.compile.targets import TARGETS, Target
+
+#: Windows waits for no more
+_MOST_WORKERS = 61
 
 
 def bitcode(known: Compiled, worlds: bool = False) -> bytes:
@@ -74,33 +76,41 @@ def _tidy(module: llvm.ModuleRef) -> None:
     passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options()))
 
 
-def _make(parts: Sequence[Part], folder: Path, targets: Sequence[Target]) -> None:
+def _make(parts: Sequence[Part], folder: Path, target: Target) -> None:
     """Make what is not there of parts that are one function's."""
     for part in parts:
         known = FUNCTIONS[part.name]
         code = keep(part.bitcode_file(folder), partial(bitcode, known, part.worlds)).read_bytes()
         made = partial(worlds_code, known) if part.worlds else object_code
-        for target in targets:
-            for level, file in part.object_files(folder, target).items():
-                keep(file, partial(made, code, target, level))
+        for level, file in part.object_files(folder, target).items():
+            keep(file, partial(made, code, target, level))
 
 
-def main(folder: Path, plan: Path, root: str, targets: Sequence[Target]) -> None:
-    """Make every file that is not there, and the plan last of all, which says what they are."""
+def _begin(root: str) -> list[Part]:
+    """Make a process ready to compile; returns what there is. A forked worker is ready, one that was spawned is not."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    parts = parts_of(root)
-    for name in ("bitcode", *(target.name for target in targets)):
+    return parts_of(root)
+
+
+def main(folder: Path, plan: Path, root: str, target: Target, worlds: bool) -> None:
+    """Make every file that is not there, and the plan last of all, which says what they are.
+
+    worlds : whether code for several worlds is made as well
+    """
+    parts = _begin(root)
+    for name in ("bitcode", target.name):
         (folder / name).mkdir(parents=True, exist_ok=True)
     listed = plan.with_suffix(".begun")
     listed.write_bytes(written(parts))
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    fork = multiprocessing.get_context("fork")
-    with ProcessPoolExecutor(cores, fork) as pool:  # a worker that dies ends it, with an error
-        functions = [[part for part in parts if part.name == name] for name in dict.fromkeys(p.name for p in parts)]
-        list(pool.map(partial(_make, folder=folder, targets=targets), functions))
+    wanted = [part for part in parts if worlds or not part.worlds]
+    functions = [[part for part in wanted if part.name == name] for name in dict.fromkeys(p.name for p in wanted)]
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    workers = min(cores, _MOST_WORKERS)
+    with ProcessPoolExecutor(workers, initializer=_begin, initargs=(root,)) as pool:  # one that dies ends it: an error
+        list(pool.map(partial(_make, folder=folder, target=target), functions))
     os.replace(listed, plan)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], [TARGETS[name] for name in sys.argv[4:]])
+    main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], TARGETS[sys.argv[4]], WORLDS in sys.argv[5:])
