@@ -9,7 +9,6 @@ from limberjack.engine.api.running import Running
 from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.kernels.entry_points import entries
-from limberjack.engine.model.loops.wrenches import in_axes, row_wrench
 from limberjack.engine.model.plant import split
 from limberjack.engine.model.system import Loop
 from limberjack.engine.tables import loops as lp
@@ -17,10 +16,10 @@ from limberjack.engine.tables import plant as layout
 from limberjack.engine.tables.reports import (
     FLAT,
     REPORT,
+    RP_COUNT,
     RP_DISTANCE,
     RP_IMPULSE,
     RP_LOSS,
-    RP_ROWS,
     RP_STATUS,
     SWITCH_FAR,
 )
@@ -79,7 +78,7 @@ class Topology:
             name,
             self._simulation.time,
             float(report[RP_LOSS]),
-            self._impulse(loop, place),
+            self._impulse(loop),
             float(report[RP_DISTANCE]),
         )
 
@@ -121,8 +120,6 @@ class Topology:
         place = int(self._simulation.plant.sections["loop_int"][self._place(name), lp.L_SWITCH])
         return None if place < 0 else self._simulation.part("switch").reshape(-1, lp.SWITCH)[place]
 
-    def _impulse(self, loop: Loop, place: int) -> np.ndarray | float:
-        found = self._report[RP_IMPULSE : RP_IMPULSE + int(self._report[RP_ROWS])]
-        if loop.joins:
-            return in_axes(loop, row_wrench(self._simulation.plant, self._scratch, place, found))
-        return float(found[0]) if len(found) == 1 else found.copy()
+    def _impulse(self, loop: Loop) -> np.ndarray | float:
+        found = self._report[RP_IMPULSE : RP_IMPULSE + int(self._report[RP_COUNT])]
+        return found.copy() if loop.joins or len(found) > 1 else float(found[0])

@@ -8,7 +8,10 @@ from pathlib import Path
 from limberjack.engine.tables import drives, loops, reports
 from limberjack.engine.tables import plant as layout
 
-_LOOPS, _REPORTS = ("SWITCH", "SW_CLOSED"), ("REPORT", "RP_STATUS", "RP_DISTANCE", "RP_LOSS", "SWITCH_FAR")
+_LOOPS, _REPORTS = (
+    ("SWITCH", "SW_CLOSED"),
+    ("REPORT", "RP_STATUS", "RP_DISTANCE", "RP_LOSS", "RP_COUNT", "RP_IMPULSE", "SWITCH_FAR"),
+)
 _DRIVES = ("MOTOR_INT", "MO_V", "MO_Q", "MO_STATE", "MX_ANGLE", "MX_RATE", "VALVE_INT")
 
 

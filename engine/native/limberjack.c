@@ -17,6 +17,18 @@ int lj_abi(void)
     return LJ_ABI;
 }
 
+int lj_format(void)
+{
+    return FORMAT_VERSION;
+}
+
+const char *lj_level(void)
+{
+    const char *processors;
+    limberjack_best(&processors);
+    return processors;
+}
+
 const char *lj_error(const lj_model *model)
 {
     return model ? model->core.message : "the model is NULL: there was no memory for it, or lj_open was not called.";

@@ -49,6 +49,10 @@ typedef struct lj_model lj_model;
 
 /* The library's own LJ_ABI. */
 LJ_API int lj_abi(void);
+/* The number of the models' tables that it reads; lj_open refuses files with another one. */
+LJ_API int lj_format(void);
+/* The processors whose code it runs here: "x86-64-v2", "x86-64-v3", "x86-64-v4", "aarch64"; NULL below all of them. */
+LJ_API const char *lj_level(void);
 
 /* Opens a file that `limberjack compile` wrote, at its start state. *model is a handle in any case, for lj_error and
  * lj_close at least; NULL where there is no memory for one. Whatever the status, lj_close ends it. */
@@ -89,6 +93,11 @@ LJ_API int lj_restore(lj_model *model, const void *bytes, size_t size);
 typedef struct {
     double energy_loss; /* kinetic energy that the impact took, J; 0 at a release */
     double distance;    /* of the loop's two frames before, m; 0 for loops that join none */
+    /* What the loop passed on, N*m*s and N*s; 0 at a release. Of a loop that joins frames n_impulse is 6: [moment;
+     * force] on the second frame's body at that frame's origin, in the axes of the first. Else a number for each
+     * velocity that it holds, as Python's `Impact.impulse`. */
+    double impulse[6];
+    int n_impulse;
 } lj_impact;
 LJ_API int lj_attach(lj_model *model, const char *loop, lj_impact *impact);
 LJ_API int lj_release(lj_model *model, const char *loop, lj_impact *impact);

@@ -51,6 +51,13 @@ static bool may_switch(lj_model *model, const char *loop, int64_t place, bool cl
     return false;
 }
 
+static void take_report(const double *report, lj_impact *impact)
+{
+    *impact = (lj_impact){.energy_loss = report[RP_LOSS], .distance = report[RP_DISTANCE]};
+    impact->n_impulse = (int)report[RP_COUNT];
+    memcpy(impact->impulse, report + RP_IMPULSE, sizeof impact->impulse);
+}
+
 static int switch_loop(lj_model *model, const char *loop, bool close, lj_impact *impact)
 {
     if (!lj_usable(model) || !lj_has(model, loop, "loop"))
@@ -62,7 +69,7 @@ static int switch_loop(lj_model *model, const char *loop, bool close, lj_impact 
     double report[REPORT];
     core->kernels->switch_loop(core->ints, core->floats, core->work, core->state, place, close, report);
     if (impact)
-        *impact = (lj_impact){report[RP_LOSS], report[RP_DISTANCE]};
+        take_report(report, impact);
     if ((int)report[RP_STATUS] == SWITCH_FAR) {
         core_say(core,
                  "loop '%.200s' is out of reach: its frames are %.6g m apart; bring them nearer, or give the loop more "

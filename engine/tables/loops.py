@@ -57,6 +57,7 @@ LP_B = 12  # 12: the same of frame b on body B; frames have canonical hinge axes
 LP_X = 24  # pitch (m/rad), radius (m), length (m), offset; universal: lane of its fourth row, -1 if it was dropped
 LP_FADE = 25  # rate of stabilisation, 1/s
 LP_REACH = 26  # largest distance of the frames at which a switched loop closes, m
+LP_AXES = 27  # 4: unit quaternion, the user's axes of frame a ← its canonical ones
 LP_ROWS = 32  # 48: a of every row as a block, row i in lane i: component c at LP_ROWS + LANES c + i; a is 0 where it
 #     depends on the configuration (universal's fourth row, distance, the angular part of wheels), for coupling and lock
 LP_SCALE = (

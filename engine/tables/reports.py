@@ -19,6 +19,7 @@ READY, LIMITS_CROSSED, NOT_A_ROTATION, NOT_A_NUMBER = range(4)
 #: what `switching.switch_loop_entry` reports: it was so before, it is done, the frames are farther apart than the reach
 SWITCH_SAME, SWITCH_DONE, SWITCH_FAR = range(3)
 #: report (16,): one of these; distance of the frames' origins, m; largest residual before, m or rad; energy lost, J;
-#: number of rows; from RP_IMPULSE on, the impulse of each row, N·s or N·m·s
+#: how many numbers the impulse has; from RP_IMPULSE on, these, N·m·s and N·s: [moment; force] on body B in the user's
+#: axes of frame a at b's origin, or, of loops that join none, one for each row
 REPORT = 16
-RP_STATUS, RP_DISTANCE, RP_RESIDUAL, RP_LOSS, RP_ROWS, RP_IMPULSE = range(6)
+RP_STATUS, RP_DISTANCE, RP_RESIDUAL, RP_LOSS, RP_COUNT, RP_IMPULSE = range(6)

@@ -14,14 +14,14 @@ from __future__ import annotations
 import math
 
 from limberjack.engine.algebra.array_views import matrix_view, vector_view
-from limberjack.engine.algebra.spatial import add, dot, load3, load9, mul_t, neg, rot, store3, store9
+from limberjack.engine.algebra.spatial import add, dot, load3, load9, mul_t, neg, quaternion_matrix, rot, store3, store9
 from limberjack.engine.compile.compiled import FLAG, FLOATS, VECTORS, WHOLE
 from limberjack.engine.compile.kernel import entry, kernel, routine
 from limberjack.engine.kernels.groups.multipliers import answer, clear_right, set_right, share_forces
 from limberjack.engine.kernels.groups.paths import acts
 from limberjack.engine.kernels.loops.impulse_response import refresh
 from limberjack.engine.kernels.loops.prescribed_motion import take_commands
-from limberjack.engine.kernels.loops.reactions import largest_residual
+from limberjack.engine.kernels.loops.reactions import largest_residual, loop_wrench
 from limberjack.engine.kernels.loops.routines import move_one, place_one
 from limberjack.engine.kernels.nodes.tree import sweep_velocities
 from limberjack.engine.tables import loops as lp
@@ -198,9 +198,16 @@ def keep_switches(ints, work, state):
 
 @kernel
 def _fill_report(plant, work, l, report):
-    report[rp.RP_LOSS] = work.loops.switch[plant.loops.loop_int[l, lp.L_SWITCH], lp.SW_LOSS]
-    for i in range(plant.loops.loop_int[l, lp.L_ROWS]):
-        report[rp.RP_IMPULSE + i] = work.loops.row[l, lp.R_FORCE + i]
+    ints, loop = plant.loops.loop_int[l], plant.loops.loop[l]
+    report[rp.RP_LOSS] = work.loops.switch[ints[lp.L_SWITCH], lp.SW_LOSS]
+    if ints[lp.L_KIND] <= lp.DISTANCE:
+        R = quaternion_matrix(loop[lp.LP_AXES], loop[lp.LP_AXES + 1], loop[lp.LP_AXES + 2], loop[lp.LP_AXES + 3])
+        n, f = loop_wrench(plant, work, l)
+        store3(report, rp.RP_IMPULSE, rot(R, n))
+        store3(report, rp.RP_IMPULSE + 3, rot(R, f))
+    else:
+        for i in range(ints[lp.L_ROWS]):
+            report[rp.RP_IMPULSE + i] = work.loops.row[l, lp.R_FORCE + i]
 
 
 @entry(VECTORS, FLOATS, WHOLE, FLAG, FLOATS)
@@ -218,7 +225,9 @@ def switch_loop_entry(ints, floats, work, state, loop, close, report):
     held = scratch.loops.switch[plant.loops.loop_int[loop, lp.L_SWITCH]]
     sweep_velocities(plant, scratch, q, v)
     near = _is_near(plant, scratch, loop, q)
-    report[rp.RP_DISTANCE], report[rp.RP_ROWS] = _distance(plant, scratch, loop), plant.loops.loop_int[loop, lp.L_ROWS]
+    joins = plant.loops.loop_int[loop, lp.L_KIND] <= lp.DISTANCE
+    report[rp.RP_COUNT] = 6 if joins else plant.loops.loop_int[loop, lp.L_ROWS]
+    report[rp.RP_DISTANCE] = _distance(plant, scratch, loop)
     report[rp.RP_RESIDUAL] = largest_residual(plant, scratch, loop)
     closed = held[lp.SW_CLOSED] > 0.5
     if close and not closed and not near:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from limberjack.engine.algebra.array_views import LANES
-from limberjack.engine.model.frames import assemble
+from limberjack.engine.algebra.rotations import to_quaternion
+from limberjack.engine.model.frames import assemble, canonical_rotation
 from limberjack.engine.model.loops.aggregate import Group
 from limberjack.engine.model.loops.closure import Closure, captured, closures, coupled_sum
 from limberjack.engine.model.loops.joint_tree import Tree
@@ -137,6 +138,7 @@ def _fill_numbers(row: np.ndarray, plan: LoopPlan) -> None:
     row[lp.LP_X], row[lp.LP_FADE], row[lp.LP_REACH] = closure.x, loop.stabilisation, loop.reach
     if closure.kind == UNIVERSAL:
         row[lp.LP_X] = plan.kept.index(3) if 3 in plan.kept else -1
+    row[lp.LP_AXES : lp.LP_AXES + 4] = to_quaternion(canonical_rotation(loop.hinge) if loop.hinge else np.eye(3))
     lanes = row[lp.LP_ROWS : lp.LP_ROWS + 6 * LANES].reshape(6, LANES)
     lanes[:, : len(plan.kept)] = closure.vectors[plan.kept].T
     row[lp.LP_SCALE : lp.LP_SCALE + len(plan.scale)] = plan.scale

@@ -22,7 +22,12 @@ class Quantity(ctypes.Structure):
 
 
 class Impact(ctypes.Structure):
-    _fields_ = (("energy_loss", c_double), ("distance", c_double))
+    _fields_ = (
+        ("energy_loss", c_double),
+        ("distance", c_double),
+        ("impulse", c_double * 6),
+        ("n_impulse", c_int),
+    )
 
 
 _INDICES, _VALUES = POINTER(c_uint32), POINTER(c_double)

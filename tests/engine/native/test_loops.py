@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import limberjack as lj
@@ -23,6 +24,8 @@ def test_an_array_unfolds_and_latches(opened, array):
     assert status == OK
     assert (impact.energy_loss, impact.distance) == (attached.energy_loss, attached.distance)
     assert impact.energy_loss > 0.0
+    assert list(impact.impulse)[: impact.n_impulse] == np.atleast_1d(attached.impulse).tolist()
+    assert any(impact.impulse)
     assert (model.value("loop.latch.is_closed"), model.value("command.latch.closed")) == (1.0, 1.0)
     assert model.snapshot() == simulation.snapshot()
     simulation.step(100)

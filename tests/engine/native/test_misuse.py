@@ -11,6 +11,7 @@ import pytest
 import limberjack as lj
 from limberjack.engine.model.archive import to_bytes
 from limberjack.engine.native.plant_file import read_plant_file
+from limberjack.engine.tables.plant import FORMAT_VERSION
 from tests.engine.full_model import full_model
 from tests.engine.native.c_model import ABI, BAD_ARGUMENT, CANNOT_OPEN, DIVERGED, NOT_FINITE, OK, CModel, library
 from tests.fmu.shim_model import sealed
@@ -55,6 +56,10 @@ def test_another_abi(content, tmp_path):
     reason = refused(tmp_path / "good.ljm", abi=ABI + 1)
     assert f"ABI {ABI + 1}, this library has ABI {ABI}" in reason
     assert library().lj_abi() == ABI
+    assert library().lj_format() == FORMAT_VERSION
+    level = library().lj_level
+    level.restype = ctypes.c_char_p
+    assert level() in (b"x86-64-v2", b"x86-64-v3", b"x86-64-v4", b"aarch64")
 
 
 def test_a_model_that_is_not_compiled(arm, tmp_path):
