@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 from pathlib import Path
+
+from limberjack.file_locks import take
 
 
 def hold(path: Path) -> int:
@@ -14,7 +15,7 @@ def hold(path: Path) -> int:
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        take(descriptor, wait=False)
     except BaseException:
         os.close(descriptor)
         raise

@@ -77,13 +77,22 @@ def _row(part: Part) -> str:
     return f"({', '.join(kinds)}), ({cells})"
 
 
+def _listed(objects: Sequence[Path], folder: Path) -> Path:
+    """A file that names these for a compiler: Windows takes no command longer than 32767 characters."""
+    listed = folder / "objects.txt"
+    quoted = (file.as_posix().replace('"', '\\"') for file in objects)
+    listed.write_text("".join(f'"{name}"\n' for name in quoted), encoding="utf-8")
+    return listed
+
+
 def link(target: Target, sources: Sequence[Path], objects: Sequence[Path], output: Path, *libraries: str) -> None:
     """Write the shared library of a target to `output`, beside which headers are that are generated."""
     command = [*compiler(target), "-std=c11", "-O2", "-shared", "-fvisibility=hidden", "-s", "-g0"]
     command += ["-fPIC"] if "windows" not in target.name else []
     folders = sorted({C_FILES, *(file.parent for file in sources)})
     command += [f"-ffile-prefix-map={folder}={folder.name}" for folder in folders]
-    command += [f"-I{folder}" for folder in (output.parent, *folders)] + [*map(str, sources), *map(str, objects)]
+    command += [f"-I{folder}" for folder in (output.parent, *folders)]
+    command += [*map(str, sources), f"@{_listed(objects, output.parent)}"]
     command += [*target.options, *(["-lm"] if "windows" not in target.name else []), "-o", str(output), *libraries]
     zig = str(cache_folder() / "zig")
     done = children.run(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from limberjack.file_locks import take
 
 
 def cache_folder() -> Path:
@@ -30,5 +31,5 @@ def alone(made: Path) -> Iterator[None]:
     """Until no other process makes the same; one that dies lets go, and one that hangs is ended (`children.run`)."""
     made.parent.mkdir(parents=True, exist_ok=True)
     with made.with_name(f"{made.name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        take(lock.fileno(), wait=True)
         yield

@@ -6,13 +6,14 @@ starting process holds the other end of that pipe, so it ends when that process 
 Nothing bounds how long a program works, which depends on the machine and on who else uses it. It is ended when it
 hangs, that is when nothing of it uses the processor for `IDLE_S`, or when one process takes more than `PROCESSOR_S` of
 processor time.
+
+Windows has none of this: there Ctrl-C reaches the program through the console, and nothing watches it.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-import resource
 import select
 import signal
 import subprocess
@@ -48,6 +49,10 @@ def run(
 
     Nothing that it started is left at its end, nor after an exception, nor when this process is killed.
     """
+    if sys.platform == "win32":
+        return subprocess.run(
+            list(command), stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", env=env, cwd=cwd
+        )
     watched, held = os.pipe()
     try:
         child = subprocess.Popen(
@@ -111,6 +116,8 @@ def main(idle_s: float, processor_s: float, command: Sequence[str]) -> int:
 
 def _prepare(processor_s: float) -> None:
     """In the program: signals that this file ignores end it, and its processor time is bounded."""
+    import resource  # Windows has none
+
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
     most, hard = max(1, round(processor_s)), resource.getrlimit(resource.RLIMIT_CPU)[1]

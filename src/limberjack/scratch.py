@@ -1,21 +1,24 @@
 """Temporary folders that do not outlive their process: what a killed one left is removed when the next is made.
 
 Beside a folder stands a lock file, "<folder>.lock", which its process holds (flock) as long as it lives, however it
-dies. A lock that nobody holds marks a folder of the dead.
+dies. A lock that nobody holds marks a folder of the dead. Windows, which removes no file that is open, goes without:
+there the folder of a killed process stays.
 """
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import secrets
 import shutil
 import stat
+import sys
 import tempfile
 import weakref
 from pathlib import Path
 from types import TracebackType
+
+from limberjack.file_locks import take
 
 _LOCK = ".lock"
 _TRIES = 100
@@ -30,6 +33,10 @@ class Scratch:
     def __init__(self, prefix: str, parent: Path | None = None) -> None:
         """Make it, after removing what dead processes left under the same prefix. OSError where that cannot be."""
         parent = Path(tempfile.gettempdir()) if parent is None else parent
+        if sys.platform == "win32":
+            self.path = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+            self._end = weakref.finalize(self, _clear, self.path)
+            return
         remove_left(prefix, parent)
         lock, descriptor = _lock(prefix, parent)
         self.path = lock.with_name(lock.name.removesuffix(_LOCK))
@@ -61,7 +68,7 @@ def _lock(prefix: str, parent: Path) -> tuple[Path, int]:
         path = parent / f"{prefix}{secrets.token_hex(6)}{_LOCK}"
         with contextlib.suppress(FileExistsError):
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            take(descriptor, wait=True)
             if os.fstat(descriptor).st_nlink:
                 return path, descriptor
             os.close(descriptor)
@@ -79,7 +86,7 @@ def _remove_dead(lock: Path) -> Path | None:
         about = os.fstat(descriptor)
         if about.st_uid != os.geteuid() or not stat.S_ISREG(about.st_mode):
             return None
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        take(descriptor, wait=False)
         if folder.exists() and (folder.is_symlink() or folder.stat().st_uid != os.geteuid()):
             return None
         _clear(folder)
