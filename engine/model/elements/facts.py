@@ -242,8 +242,14 @@ def values(kind: type, spec: Any, name: str = "") -> dict[str, Any]:
     return found
 
 
+@cache
+def _types(kind: type) -> dict[str, Any]:
+    """Field → its type, without what is declared of it. Kept: it compiles every annotation."""
+    return get_type_hints(kind)
+
+
 def _value(kind: type, known: Known, value: Any) -> Any:
-    hint = get_type_hints(kind)[known.name]
+    hint = _types(kind)[known.name]
     if isinstance(value, SymmetricMatrix):
         return value.matrix()
     if get_origin(hint) is tuple:
