@@ -1,7 +1,11 @@
-"""Short ipc paths; property tests look for new examples on a developer's machine and repeat on every run of CI."""
+"""Short ipc paths; property tests look for new examples on a developer's machine and repeat on every run of CI.
+
+The garbage collector leaves alone what the collection of the tests made: millions of objects that stay to the end.
+"""
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import shutil
@@ -21,6 +25,15 @@ del os.environ["LIMBERJACK_COMPILED_KERNELS"]
 settings.register_profile("ci", derandomize=True)
 if os.environ.get("CI"):
     settings.load_profile("ci")
+
+
+def pytest_collection() -> None:
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,13 @@ import pytest
 import limberjack as lj
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+@pytest.fixture(autouse=True)
+def frozen() -> Iterator[None]:
+    """Runs collect garbage before they begin and thaw all objects when they end: those of the tests stay left alone."""
+    yield
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
