@@ -11,7 +11,7 @@ import numpy as np
 from limberjack.bridge.scene.looks import looks
 from limberjack.bridge.scene.skins import bare, displacements, finest
 from limberjack.bridge.scene.surfaces import Surface, joined, surface_of
-from limberjack.engine.model.shapes import MESHES, Shape
+from limberjack.engine.model.elements.shape import MESHES, Shape
 from limberjack.engine.model.system import System
 from limberjack.engine.modes.modal import Outline
 

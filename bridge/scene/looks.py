@@ -9,8 +9,8 @@ from collections.abc import Collection
 import numpy as np
 
 from limberjack.engine.algebra.eigenbases import fixed
+from limberjack.engine.model.elements.shape import Shape
 from limberjack.engine.model.frames import rotation_to_z
-from limberjack.engine.model.shapes import Shape
 from limberjack.engine.model.system import Body, Inertia, System
 
 #: of what has a mass and no size, kg/m³; a box lighter than the second has the inertia of no solid

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from limberjack.bridge.scene.surfaces import Surface, joined, surface_of
+from limberjack.engine.model.elements.shape import Shape
 from limberjack.engine.model.frames import rotation_to_z
-from limberjack.engine.model.shapes import Shape
 from limberjack.engine.modes.modal import Outline
 
 #: points that are looked at together

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from limberjack.engine.model.shapes import Shape
+from limberjack.engine.model.elements.shape import Shape
 
 #: corners of what is round, and steps of a quarter of a circle
 _AROUND, _QUARTER = 32, 8

@@ -11,11 +11,11 @@ from functools import cached_property
 from limberjack.bridge.telemetry.spans import least_span
 from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common import arguments
-from limberjack.engine.model.alarms import Alarm, Bounds
 from limberjack.engine.model.catalogue.catalogue import GROUPS as GROUPS_OF_MODELS
 from limberjack.engine.model.catalogue.catalogue import SIGNALS, catalogue
 from limberjack.engine.model.catalogue.number import NO_LIMITS, POSITIVE, Limits, Number
 from limberjack.engine.model.checks.alarms import alarms_of
+from limberjack.engine.model.elements.alarm import Alarm, Bounds
 from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.elements.sensor import Sensor
 from limberjack.engine.model.elements.thruster import Thruster

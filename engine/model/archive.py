@@ -3,7 +3,8 @@
 The file is a header (magic, version, length, SHA-256 of what follows) and one msgpack value: each dataclass an
 array of its fields in order, each array its shape and its raw float64 numbers. What the fields may hold is read
 from the dataclasses' own annotations, so a field that is added to them is carried without a change here; the
-names of all fields are in the file, and a file with other fields is refused.
+names of all fields and their types are in the file, and a file with other fields is refused. Which modules the types
+are from does not matter: they may move.
 
 A compiled model has a plant file (engine/native) between header and value, which C runs without reading the value.
 """
@@ -13,6 +14,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import math
+import re
 import struct
 import types
 import typing
@@ -34,12 +36,15 @@ VERSION, COMPILED = 1, 2
 MOST_BYTES = 1 << 30  # a model of a million bodies; more is not read
 _MOST_ITEMS = 1 << 21  # of one tuple
 _MOST_DIMENSIONS = 8
+_MOST_NAMES = 1 << 17  # bytes of the names of all fields
 #: first bytes of msgpack's arrays and mappings
 _ARRAYS = frozenset((*range(0x90, 0xA0), 0xDC, 0xDD))
 _MAPPINGS = frozenset((*range(0x80, 0x90), 0xDE, 0xDF))
 _MAGIC = b"LJMODEL\0"
 _HEADER = struct.Struct("<8sIIQ32s")  # magic, version, length of the plant file, length of the rest, its SHA-256
 _FLOAT64 = np.dtype("<f8")
+#: what says in the text of a type which module it is from
+_MODULE = re.compile(r"(?:\w+\.)+(?=\w)")
 _AGAIN = "Write the file again from its model"
 
 
@@ -74,7 +79,7 @@ def from_bytes(data: bytes, where: str) -> System:
     """
     try:
         content = _opened(data, where)
-        if not content.begins_with(msgpack.packb(_catalogue())):
+        if not content.begins_with(_catalogue()):
             what = "the model was written by another version of Limberjack, whose models have other fields"
             raise ModelError(what, where=where, remedy=_AGAIN)
         system: System = _unpacked(System, content, "system")
@@ -100,13 +105,14 @@ class _Content:
         self._unpacker = msgpack.Unpacker(max_buffer_size=len(body), max_ext_len=0)
         self._unpacker.feed(body)
 
-    def begins_with(self, catalogue: bytes) -> bool:
+    def begins_with(self, catalogue: dict[str, list[list[str]]]) -> bool:
         """Whether this is an array of the catalogue and something else; then the something comes next."""
-        if self._body[: 1 + len(catalogue)] != b"\x92" + catalogue:
+        if self.length() != 2 or self._first() not in _MAPPINGS:
             return False
-        self._unpacker.read_array_header()
+        first = int(self._unpacker.tell())
         self._unpacker.skip()
-        return True
+        names = self._body[first : int(self._unpacker.tell())]
+        return len(names) < _MOST_NAMES and _MODULE.sub("", repr(msgpack.unpackb(names))) == repr(catalogue)
 
     def none(self) -> bool:
         """Whether the next value is none, which is then taken."""
@@ -166,12 +172,12 @@ def _fields(kind: type) -> dict[str, Any]:
 
 
 def _catalogue() -> dict[str, list[list[str]]]:
-    """Class name → names and types of its fields, of System and of all that it holds."""
+    """Class name → names and types of its fields, of System and of all that it holds; types without modules."""
     found: dict[str, list[list[str]]] = {}
 
     def visit(kind: Any) -> None:
         if dataclasses.is_dataclass(kind) and isinstance(kind, type) and kind.__name__ not in found:
-            found[kind.__name__] = [[name, str(hint)] for name, hint in _fields(kind).items()]
+            found[kind.__name__] = [[name, _MODULE.sub("", str(hint))] for name, hint in _fields(kind).items()]
             for hint in _fields(kind).values():
                 visit(hint)
         for argument in typing.get_args(kind):

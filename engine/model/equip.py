@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from limberjack.engine.model.alarms import Alarm
+from limberjack.engine.model.elements.alarm import Alarm
 from limberjack.engine.model.elements.central_gravity import CentralGravity
 from limberjack.engine.model.elements.device import Device
 from limberjack.engine.model.elements.facts import Element

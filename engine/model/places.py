@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from limberjack.engine.common.errors import ModelError
-from limberjack.engine.model.alarms import Alarm
+from limberjack.engine.model.elements.alarm import Alarm
 from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.elements.facts import Element
 from limberjack.engine.model.elements.rotor import Rotor

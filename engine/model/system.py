@@ -16,7 +16,7 @@ import numpy as np
 from limberjack.engine.algebra.rigid import Inertia as Inertia
 from limberjack.engine.algebra.rigid import Pose as Pose
 from limberjack.engine.files.patterns import Interface
-from limberjack.engine.model.alarms import Alarm
+from limberjack.engine.model.elements.alarm import Alarm
 from limberjack.engine.model.elements.bushing import Bushing
 from limberjack.engine.model.elements.central_gravity import CentralGravity
 from limberjack.engine.model.elements.drive import Actuator
@@ -35,9 +35,9 @@ from limberjack.engine.model.elements.loop import Wheel as Wheel
 from limberjack.engine.model.elements.magnetic_field import MagneticField
 from limberjack.engine.model.elements.rotor import Rotor
 from limberjack.engine.model.elements.sensor import Sensor
+from limberjack.engine.model.elements.shape import Shape
 from limberjack.engine.model.elements.spring import Spring
 from limberjack.engine.model.elements.thruster import Thruster
-from limberjack.engine.model.shapes import Shape
 
 
 @dataclass(frozen=True, eq=False)

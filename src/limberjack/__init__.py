@@ -26,8 +26,8 @@ if TYPE_CHECKING:
         SimulationError,
         UnknownNameError,
     )
-    from limberjack.engine.model.alarms import Alarm, Bounds
     from limberjack.engine.model.catalogue.catalogue import catalogue
+    from limberjack.engine.model.elements.alarm import Alarm, Bounds
     from limberjack.engine.model.elements.bushing import Bushing
     from limberjack.engine.model.elements.central_gravity import CentralGravity
     from limberjack.engine.model.elements.cmg import Cmg
@@ -106,8 +106,8 @@ _HOMES = {
     "ModelWarning": "engine.common.errors",
     "SimulationError": "engine.common.errors",
     "UnknownNameError": "engine.common.errors",
-    "Alarm": "engine.model.alarms",
-    "Bounds": "engine.model.alarms",
+    "Alarm": "engine.model.elements.alarm",
+    "Bounds": "engine.model.elements.alarm",
     "catalogue": "engine.model.catalogue.catalogue",
     "Bushing": "engine.model.elements.bushing",
     "CentralGravity": "engine.model.elements.central_gravity",

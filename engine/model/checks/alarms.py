@@ -7,8 +7,8 @@ import math
 from limberjack.engine.common.nearest import nearest
 from limberjack.engine.files.numbers import usable
 from limberjack.engine.files.patterns import compiled
-from limberjack.engine.model.alarms import Alarm, Bounds
 from limberjack.engine.model.catalogue.catalogue import signal_names
+from limberjack.engine.model.elements.alarm import Alarm, Bounds
 from limberjack.engine.model.places import Locate, refuse, where_is
 from limberjack.engine.model.system import System
 

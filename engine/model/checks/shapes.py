@@ -10,8 +10,8 @@ from limberjack.engine.algebra.rotations import UNIT_TOLERANCE, is_rotation
 from limberjack.engine.common.errors import ModelError
 from limberjack.engine.common.names import some_names
 from limberjack.engine.files.numbers import usable
+from limberjack.engine.model.elements.shape import COLOUR, MESHES, SIZES, Shape
 from limberjack.engine.model.places import Locate
-from limberjack.engine.model.shapes import COLOUR, MESHES, SIZES, Shape
 from limberjack.engine.model.system import System
 
 #: of a model: more no browser draws

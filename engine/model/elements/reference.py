@@ -20,10 +20,10 @@ from limberjack.engine.model.elements.loop import LOOP_TYPES, Loop
 from limberjack.engine.model.elements.loop import Wheel as RollingWheel
 from limberjack.engine.model.elements.motor import Motor
 from limberjack.engine.model.elements.sensor import OF_FILES, Errors, Sensor, SensorMore
+from limberjack.engine.model.elements.shape import ShapeFields
 from limberjack.engine.model.elements.thruster import Thruster
 from limberjack.engine.model.elements.wheel import Wheel, WheelMore
 from limberjack.engine.model.readers.schema_elements import DEVICES
-from limberjack.engine.model.shapes import ShapeFields
 from limberjack.engine.model.system import item_kinds
 from limberjack.engine.tables.hinge_types import HINGE_TYPES
 from limberjack.engine.tables.measures import FORCE, MEASURES, POSITION, RATE

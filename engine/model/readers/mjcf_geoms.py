@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from limberjack.engine.algebra.rotations import from_quaternion
+from limberjack.engine.model.elements.shape import MESHES, Shape
 from limberjack.engine.model.readers.mjcf_names import Names, Place
-from limberjack.engine.model.shapes import MESHES, Shape
 from limberjack.engine.model.system import Pose
 
 # mjtGeom, part of MuJoCo's file format; planes and height fields have no shape

@@ -23,7 +23,7 @@ from limberjack.engine.files.schema_values import (
     Vector3,
     schema_text,
 )
-from limberjack.engine.model.alarms import Alarm
+from limberjack.engine.model.elements.alarm import Alarm
 from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.elements.facts import spec_of
 from limberjack.engine.model.elements.flexible import Flexible

@@ -15,7 +15,7 @@ from limberjack.engine.common.errors import ModelError
 from limberjack.engine.common.nearest import nearest
 from limberjack.engine.files.patterns import PATTERN_MEND
 from limberjack.engine.files.yaml_document import Document
-from limberjack.engine.model.shapes import SIZES
+from limberjack.engine.model.elements.shape import SIZES
 from limberjack.engine.model.system import LOOP_TYPES
 from limberjack.engine.tables.hinge_types import HINGE_TYPES
 

@@ -1,4 +1,4 @@
-"""The YAML schema of shapes, from SIZES and the declared fields of `model/shapes.py`."""
+"""The YAML schema of shapes, from SIZES and the declared fields of `model/elements/shape.py`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pydantic_core import PydanticCustomError
 
 from limberjack.engine.files.schema_values import Frame, Name, Positive, Vector3
 from limberjack.engine.model.elements.facts import facts_of_type, spec_of
+from limberjack.engine.model.elements.shape import SIZES, ShapeFields
 from limberjack.engine.model.frames import rotation_to_z
-from limberjack.engine.model.shapes import SIZES, ShapeFields
 from limberjack.engine.model.system import Pose
 
 #: type → the size of its Shape

@@ -9,7 +9,7 @@ import numpy as np
 from limberjack.engine.algebra.rotations import from_rpy
 from limberjack.engine.common.errors import ModelError
 from limberjack.engine.files.xml_document import Element
-from limberjack.engine.model.shapes import MESHES, Shape
+from limberjack.engine.model.elements.shape import MESHES, Shape
 
 _ZERO, _ONE = (0.0, 0.0, 0.0), (1.0, 1.0, 1.0)
 

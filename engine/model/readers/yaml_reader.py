@@ -8,7 +8,7 @@ import numpy as np
 
 from limberjack.engine.common.errors import ModelError
 from limberjack.engine.files.yaml_document import Document, read_document
-from limberjack.engine.model.alarms import Alarm
+from limberjack.engine.model.elements.alarm import Alarm
 from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.elements.facts import facts_of, values
 from limberjack.engine.model.flexible import modal_bodies

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from limberjack.engine.files.yaml_document import Document
+from limberjack.engine.model.elements.shape import Shape
 from limberjack.engine.model.readers.schema import ModelSpec
 from limberjack.engine.model.readers.yaml_frames import Carriers
-from limberjack.engine.model.shapes import Shape
 
 
 def make_shapes(spec: ModelSpec, carriers: Carriers, document: Document) -> tuple[Shape, ...]:

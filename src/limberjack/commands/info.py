@@ -16,10 +16,10 @@ from limberjack.commands.console import open_console
 from limberjack.commands.info_loops import group_labels, plan_of, print_loops
 from limberjack.commands.tables import new_table
 from limberjack.engine.common.errors import ModelWarning
-from limberjack.engine.model.alarms import Bounds
 from limberjack.engine.model.build import build
 from limberjack.engine.model.catalogue.catalogue import SIGNALS, catalogue
 from limberjack.engine.model.catalogue.parameters import parameters as declared
+from limberjack.engine.model.elements.alarm import Bounds
 from limberjack.engine.model.elements.facts import facts_of
 from limberjack.engine.model.load import load
 from limberjack.engine.model.system import Body, Dof, Hinge, System

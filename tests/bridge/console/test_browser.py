@@ -18,7 +18,7 @@ from limberjack.bridge.console.web_server import Console, Settings
 from limberjack.bridge.process import EngineProcess
 from limberjack.bridge.settings import Settings as EngineSettings
 from limberjack.bridge.telemetry.gateway import Gateway
-from limberjack.engine.model.alarms import Alarm, Bounds
+from limberjack.engine.model.elements.alarm import Alarm, Bounds
 from limberjack.engine.model.load import load
 from tests.bridge.console.chromium import Chromium, Page
 from tests.bridge.console.conftest import TOKENS, VIEWER

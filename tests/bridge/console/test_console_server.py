@@ -28,7 +28,7 @@ from limberjack.bridge.telemetry.history.store import HistoryError
 from limberjack.bridge.telemetry.orders import Actor, Order, OrderRefused
 from limberjack.bridge.telemetry.sample import Notice, Sample
 from limberjack.cli import main
-from limberjack.engine.model.alarms import Alarm, Bounds
+from limberjack.engine.model.elements.alarm import Alarm, Bounds
 from tests.bridge.console.asking import Ear
 from tests.bridge.console.conftest import OPERATOR, TOKENS, VIEWER
 from tests.bridge.telemetry.engines import until

@@ -19,7 +19,7 @@ from limberjack.bridge.scene.surfaces import Surface, surface_of
 from limberjack.bridge.telemetry.dictionary import dictionary_of
 from limberjack.bridge.telemetry.mirror import Mirror
 from limberjack.bridge.telemetry.sample import Sample
-from limberjack.engine.model.shapes import Shape
+from limberjack.engine.model.elements.shape import Shape
 from limberjack.engine.model.system import System
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"

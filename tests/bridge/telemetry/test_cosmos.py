@@ -17,7 +17,7 @@ from limberjack.bridge.telemetry.exports.cosmos import item_names
 from limberjack.bridge.telemetry.exports.registry import Subject, export_of
 from limberjack.bridge.telemetry.outlets.registry import Context, kind_of
 from limberjack.engine.api.simulation import Simulation
-from limberjack.engine.model.alarms import Alarm, Bounds
+from limberjack.engine.model.elements.alarm import Alarm, Bounds
 from limberjack.engine.model.system import System
 from limberjack.engine.model.validate import validate
 from tests.bridge.telemetry.engines import Recorder, engine, gateway, same, until

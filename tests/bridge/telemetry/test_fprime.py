@@ -22,7 +22,7 @@ from limberjack.bridge.telemetry.outlets.fprime import frame, make, order_of, un
 from limberjack.bridge.telemetry.outlets.registry import Context
 from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common.errors import ArgumentError
-from limberjack.engine.model.alarms import Alarm, Bounds
+from limberjack.engine.model.elements.alarm import Alarm, Bounds
 from limberjack.engine.model.validate import validate
 from tests.bridge.telemetry.engines import WAIT_S, Recorder, engine, gateway, same, until
 from tests.bridge.telemetry.ground import Peer

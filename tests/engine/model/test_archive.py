@@ -167,6 +167,22 @@ def test_other_fields_other_version_and_wrong_types():
         to_bytes(dataclasses.replace(arm(), dt="fast"))
 
 
+def test_types_may_have_moved_to_other_modules_and_may_not_be_others():
+    catalogue, content = msgpack.unpackb(GOOD[archive._HEADER.size :])
+    (alarms,) = (field for field in catalogue["System"] if field[0] == "alarms")
+    assert alarms[1] == "tuple[Alarm, ...]"
+    alarms[1] = "tuple[limberjack.engine.model.alarms.Alarm, ...]"
+    assert same(from_bytes(forged(content, catalogue), "model.ljm"), arm())
+    alarms[1] = "tuple[limberjack.engine.model.alarms.Bounds, ...]"
+    with pytest.raises(lj.ModelError, match="other fields"):
+        from_bytes(forged(content, catalogue), "model.ljm")
+
+
+def test_a_catalogue_without_end_is_refused():
+    with pytest.raises(lj.ModelError, match="other fields"):
+        from_bytes(forged([], {"System": [["name", "str"]] * 50_000}), "model.ljm")
+
+
 def test_a_missing_file_names_itself(tmp_path):
     with pytest.raises(lj.ModelError, match=r"absent\.ljm: the file does not exist"):
         lj.load(tmp_path / "absent.ljm")

@@ -10,7 +10,7 @@ import pytest
 
 import limberjack as lj
 from limberjack.engine.common.errors import ModelError, ModelWarning
-from limberjack.engine.model.shapes import Shape
+from limberjack.engine.model.elements.shape import Shape
 from limberjack.engine.model.validate import validate
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
