@@ -10,8 +10,9 @@ in the axes of the body. Then
 with springs, dampers, friction, stops and actuators as `Simulation` has them, each at its slope there.
 
 With closed loops δq and δv are along the independent velocities only, n_R of them, and the loops give the rest. Rolling
-loops and custom cuts hold velocities and leave positions free: there are then more δq than δv. With loops or flexible
-bodies the slopes are central differences (`linearize_differences.py`), good to about 1e-11 of the largest.
+loops and custom cuts hold velocities and leave positions free: there are then more δq than δv. With loops, flexible
+bodies, elements or sensors without a closed form the slopes are central differences (`linearize_differences.py`), good
+to about 1e-11 of the largest.
 """
 
 from __future__ import annotations
@@ -38,6 +39,11 @@ from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 
 #: the names of δq beside a hinge's quasi-velocities
 _DISPLACEMENTS = {"wx": "rx", "wy": "ry", "wz": "rz", "vx": "x", "vy": "y", "vz": "z"}
+#: sensors whose slopes have closed forms, here or in kernels/slopes/outputs.py; magnetometers show zero without fields
+_CLOSED_FORMS = frozenset({
+    "position", "rate", "effort", "reaction", "node_position", "node_orientation", "node_angular_velocity",
+    "node_linear_velocity", "gyro", "accelerometer", "star_tracker", "sun_sensor", "magnetometer",
+})  # fmt: skip
 #: part of [V₀ × δq] that a custom map may leave out, relative
 _CLOSED = 1e-9
 
@@ -112,7 +118,8 @@ def _driven_by_forces(system: System, tau: np.ndarray) -> System:
 def _model(simulation: Simulation) -> LinearModel:
     system, v = simulation.system, simulation.v
     elements = system.thrusters or system.rotors or system.elements or system.central is not None
-    if system.loops or elements or any(body.hinge.modes is not None for body in system.bodies):
+    deformed = any(body.hinge.modes is not None for body in system.bodies)
+    if system.loops or elements or deformed or any(sensor.type not in _CLOSED_FORMS for sensor in system.sensors):
         return _model_by_differences(simulation)
     nv, nu = system.nv, len(system.command_names)
     stiffness, damping, drives, slopes = simulation.dynamics.at_state(simulation.state)

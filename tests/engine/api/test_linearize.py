@@ -9,10 +9,11 @@ import pytest
 from scipy.linalg import expm
 
 import limberjack as lj
+from limberjack.engine.api import linearize
 from limberjack.engine.common.errors import ArgumentError, UnknownNameError
 from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.elements.sensor import Sensor
-from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Pose, System
+from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Node, Pose, System
 from limberjack.engine.model.validate import validate
 from tests.engine.dense import quaternion_matrix
 from tests.engine.full_model import full_model
@@ -226,3 +227,19 @@ def test_forces_in_the_place_of_drives_leave_the_sensors_of_drives_out():
     assert driven
     assert shown == {sensor.name for sensor in system.sensors} - driven
     assert model.inputs == system.velocity_names
+
+
+def test_a_sensor_without_a_closed_form_has_slopes_by_differences(monkeypatch):
+    """And not rows of zeros."""
+    hinge = Hinge("turn", "revolute", None, axes=np.array([[0.0, 0.0, 1.0]]))
+    bodies, nodes = (Body("arm", Inertia(2.0, np.array([0.3, 0.0, 0.0])), hinge),), (Node("tip", "arm"),)
+    system = validate(
+        System("arm", bodies, nodes, (), (Sensor("seen", "gyro", "tip"),), gravity=np.array([0, -9.8, 0]))
+    )
+    known = lj.linearize(system, v=[0.7])
+    monkeypatch.setattr(linearize, "_CLOSED_FORMS", linearize._CLOSED_FORMS - {"gyro"})
+    found = lj.linearize(system, v=[0.7])
+    assert np.abs(known.C).max() > 0.5
+    for name in "ABCD":
+        np.testing.assert_allclose(getattr(found, name), getattr(known, name), rtol=0, atol=1e-8)
+    assert found.accuracy > known.accuracy
