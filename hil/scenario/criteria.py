@@ -25,6 +25,7 @@ class Verdict:
     unit : of value and bound;  machine : if it failed, the machine did, not what was tested
     undecided : it did not pass, as the run has not the data that would decide it
     aborted : somebody ended the run for a reason of their own, which the text gives
+    requirements : identifiers of what it shows
     """
 
     name: str
@@ -37,6 +38,7 @@ class Verdict:
     machine: bool = False
     undecided: bool = False
     aborted: bool = False
+    requirements: tuple[str, ...] = ()
 
     @property
     def word(self) -> str:
@@ -77,6 +79,10 @@ class Evidence:
 
 def judge(spec: Any, evidence: Evidence) -> Verdict:
     """The verdict of one criterion; undecided where more of the run could still have changed it."""
+    return replace(_judged(spec, evidence), requirements=spec.requirements)
+
+
+def _judged(spec: Any, evidence: Evidence) -> Verdict:
     until = getattr(spec, "until", getattr(spec, "by", None))
     last = evidence.duration if until is None else until
     if hasattr(spec, "signals") and not evidence.window(getattr(spec, "start", 0.0), until).any():

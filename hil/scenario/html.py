@@ -8,7 +8,7 @@ from pathlib import Path
 from limberjack.hil.devices.device import Link
 from limberjack.hil.executive import Outcome
 from limberjack.hil.frame_times_plot import frames_figure
-from limberjack.hil.pages import escaped, heading, picture, table, write_page
+from limberjack.hil.pages import broken, escaped, heading, picture, table, write_page
 from limberjack.hil.scenario.bench_setup import Built
 from limberjack.hil.scenario.criteria import Verdict
 from limberjack.hil.scenario.plots import signals_figure
@@ -48,7 +48,9 @@ def write_html(
 def _facts(scenario: Scenario, built: Built, outcome: Outcome, seed: int) -> str:
     simulation, executive = built.executive.simulation, built.executive
     pace = f"paced by the clock, {executive.policy.policy}" if executive.paced else "in lockstep"
+    shown = scenario.spec.requirements
     rows = [
+        *[("requirement" + "s" * (len(shown) > 1), ", ".join(shown))] * bool(shown),
         ("model", f"{simulation.system.name} ({simulation.system.nv} velocities), hash {simulation.model_hash}"),
         ("step", f"{simulation.dt:g} s, {simulation.integrator}, {executive.steps} in a frame; {pace}"),
         ("simulated", f"{simulation.time:.6g} s of {scenario.spec.duration:g} s; {outcome.reason}. {outcome.text}"),
@@ -66,11 +68,14 @@ def _traffic(link: Link) -> str:
 
 
 def _verdicts(verdicts: Sequence[Verdict]) -> str:
-    rows = []
+    rows, traced = [], any(verdict.requirements for verdict in verdicts)
+    if traced:
+        rows.append("<tr><th></th><th>criterion</th><th>what was found</th><th>requirement</th></tr>")
     for verdict in verdicts:
         badge = f'<td><span class="badge {verdict.word}">{verdict.word}</span></td>'
         said = f'<td class="said">{escaped(verdict.text)}</td>'
-        rows.append(f"<tr>{badge}<td><b>{escaped(verdict.name)}</b></td>{said}</tr>")
+        shows = f"<td>{'<br>'.join(map(broken, verdict.requirements))}</td>" if traced else ""
+        rows.append(f"<tr>{badge}<td><b>{escaped(verdict.name)}</b></td>{said}{shows}</tr>")
     return f"<section><table>{''.join(rows)}</table></section>"
 
 

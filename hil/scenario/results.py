@@ -89,6 +89,7 @@ def write_judgement(result: Result, scenario: Scenario, folder: Path) -> None:
     built, outcome, frames = result.built, result.outcome, result.outcome.frames.statistics()
     summary = {
         "scenario": result.name,
+        "requirements": scenario.spec.requirements,
         "passed": result.passed,
         "exit_code": int(result.exit_code),
         "reason": outcome.reason,
@@ -100,7 +101,7 @@ def write_judgement(result: Result, scenario: Scenario, folder: Path) -> None:
     }
     try:
         write_html(folder / "report.html", scenario, built, outcome, result.criteria, result.seed)
-        write_junit(folder / "junit.xml", result.name, result.criteria, frames.elapsed)
+        write_junit(folder / "junit.xml", result.name, result.criteria, frames.elapsed, scenario.spec.requirements)
         (folder / "result.json").write_text(_json(summary, indent=1) + "\n", encoding="utf-8")
     except OSError as error:
         for name in ("report.html", "junit.xml", "result.json"):

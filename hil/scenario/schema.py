@@ -20,7 +20,7 @@ from limberjack.engine.files.schema_values import (
     Vector3,
     schema_text,
 )
-from limberjack.hil.scenario.schema_criteria import CriterionSpec
+from limberjack.hil.scenario.schema_criteria import CriterionSpec, Traced
 from limberjack.hil.scenario.schema_faults import FaultSpec, WatchdogSpec
 from limberjack.hil.scenario.schema_timeline import TimelineSpec
 
@@ -126,7 +126,7 @@ class RecordSpec(Model):
     every: Count = Field(default=1, description="frames from one row of the table to the next (default 1)")
 
 
-class ScenarioSpec(Model):
+class ScenarioSpec(Traced):
     """A Limberjack scenario file."""
 
     limberjack_scenario: Literal[1] = Field(description="version of this format")

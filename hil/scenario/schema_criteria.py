@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Discriminator, Field, Tag, model_validator
 
 from limberjack.engine.files.schema_values import (
     Listed,
@@ -14,10 +14,30 @@ from limberjack.engine.files.schema_values import (
     NonNegative,
     Number,
     Positive,
+    shape_of,
 )
 
+#: one identifier, or a list of them
+Identifiers = Annotated[
+    Annotated[Name, Tag("number")] | Annotated[Listed[Name], Field(min_length=1), Tag("list")], Discriminator(shape_of)
+]
 
-class _Criterion(Model):
+
+class Traced(Model):
+    """What shows that requirements are met."""
+
+    requirement: Identifiers | None = Field(
+        default=None, description="identifier of the requirement that it shows, or a list of them; for report and JUnit"
+    )
+
+    @property
+    def requirements(self) -> tuple[str, ...]:
+        """The identifiers."""
+        given = self.requirement or []
+        return (given,) if isinstance(given, str) else tuple(given)
+
+
+class _Criterion(Traced):
     name: Name = Field(description="unique among criteria; of the test case in JUnit")
 
 
