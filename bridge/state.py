@@ -68,6 +68,9 @@ class Outputs(Mapping[str, Any]):
 class Description:
     """What the engine told about itself.
 
+    model, model_hash : name of the model, and the hash that says which
+    mode, integrator : "lockstep" or "free", and the method
+    dt : the step, s
     names, units : by part ("q", "v", "tau", "outputs", "command"), in the order of the vectors
     sensors : sensor → start and length of its components among the outputs
     bodies, nodes, parameters, loops : names; raw : the whole message as sent (docs/reference/protocol.md)
@@ -114,7 +117,10 @@ class Description:
         return slices
 
     def command(self, values: Mapping[str, float] | np.ndarray | Sequence[float] | None) -> tuple:
-        """Commands as they go on the wire: (indices, values), each bytes or None. Raises ArgumentError."""
+        """Commands as they go on the wire: (indices, values), each bytes or None.
+
+        values : name → number, or all commands as numbers (nu,). Raises ArgumentError for other names, shapes and NaN
+        """
         if values is None:
             return None, None
         if isinstance(values, Mapping):
@@ -136,7 +142,9 @@ def _finite(vector: np.ndarray, names: Sequence[str]) -> bytes:
 
 
 class State:
-    """One state of the engine: arrays (read-only views) and values by name.
+    """One state of the engine: arrays (read-only views) and values by name. A client makes it.
+
+    message : the state as it came;  description : of the engine that sent it
 
     time (s); step: steps taken since the start; sequence: of the reply, or the publication's number.
     ``state["elbow"]`` is a coordinate; ``.velocity``, ``.effort``, ``.output``, ``.command`` likewise.

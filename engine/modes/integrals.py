@@ -38,6 +38,7 @@ def integrals(
 
     Parameters
     ----------
+    data : the body's modal data
     inboard : node whose frame is the body frame F and which the modes must not move: modes that move it are referred
         to it (a rigid displacement is taken off). None: F is the data's frame and the modes stay as they are
     attachments : names (or ids) of the nodes to keep

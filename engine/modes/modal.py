@@ -12,7 +12,7 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class Attachment:
-    """A node where a hinge, force or sensor sits, in the body frame F, with n modes.
+    """A node where a hinge, force or sensor sits, in the body frame F, with n modes. name : of the node
 
     R0 : (3, 3), R (F ← node) undeformed;  p0 : (3,) m;  Pr, Pt : (3, n) rotation and translation per mode
     G : (3, n, n) second-order displacement:  p = p0 + Pt η + ½ η* G η,  R = Exp(Pr η) R0
@@ -49,7 +49,7 @@ class Integrals:
     J1 : (n, 3, 3);  J2 : (n, n, 3, 3)
     N0 : (3, n);  N1 : (3, n, n), [:, r, s] for η̇_r and η_s
     Mff, K, C : (n, n) modal mass, stiffness and damping
-    outline : for drawings; no part of the dynamics
+    attachments : nodes where something sits;  outline : for drawings; no part of the dynamics
     """
 
     m: float

@@ -86,5 +86,5 @@ class ModalFields:
         return [name or str(identity) for name, identity in zip(self.node_names, self.node_ids)]
 
     def node(self, label: str) -> int:
-        """Index of the node with this name or id. UnknownNameError."""
+        """Index of a node. label : its name or id. UnknownNameError for one that is not there"""
         return index_of("node of the modal data", str(label), self.labels())

@@ -42,7 +42,10 @@ _ARRAYS = tuple(item.name for item in fields(ModalData) if item.name not in (*_T
 
 
 def write_modal_data(data: ModalData, path: str | Path) -> Path:
-    """Write the file; the whole file or none of it. Raises ModelError for another suffix than .npz, OSError."""
+    """Write modal data; the whole file or none of it. Returns its path.
+
+    data : the modal data;  path : the file, ending in .npz. Raises ModelError for another suffix, OSError
+    """
     path = Path(path)
     _check_suffix(path)
     content: dict[str, Any] = {"format": FORMAT, "version": VERSION, "units": json.dumps(UNITS)}
@@ -63,7 +66,10 @@ def write_modal_data(data: ModalData, path: str | Path) -> Path:
 
 
 def read_modal_data(path: str | Path) -> ModalData:
-    """The modal data of a file. Raises ModelError with file, array, cause and remedy for whatever does not fit."""
+    """The modal data of a file.
+
+    path : the file, .npz. Raises ModelError with file, array, cause and remedy for whatever does not fit
+    """
     path = Path(path)
     _check_suffix(path)
     arrays = _arrays(path)

@@ -77,7 +77,7 @@ class Operator(ABC):
         return None
 
     def merged(self, right: Operator, sign: float) -> Operator | None:
-        """The sum self + sign right where both are stored as blocks, else None: it stays lazy."""
+        """The sum self + sign right where both are stored as blocks, else None: it stays lazy. sign : 1 or -1"""
         return None
 
     def like(self, partner: Operator) -> Operator:
@@ -155,16 +155,20 @@ class Operator(ABC):
         return largest(self.to_array())
 
     def is_zero(self, tolerance: float = TOLERANCE) -> bool:
-        """Whether every entry vanishes, relative to the largest entry of the terms of a sum."""
+        """Whether every entry vanishes. tolerance : ratio to the largest entry, for a sum to that of its terms"""
         return largest(self.to_array()) <= tolerance * self.scale
 
     def is_identity(self, tolerance: float = TOLERANCE) -> bool:
-        """Whether this is the identity, entry by entry."""
+        """Whether this is the identity. tolerance, 1: largest error of an entry"""
         self.need_square("be the identity")
         return largest(self.to_array() - np.eye(self.rows.size)) <= tolerance
 
     def equals(self, other: Operator, tolerance: float = TOLERANCE) -> bool:
-        """Whether both have the same entries, relative to the largest one."""
+        """Whether both have the same entries.
+
+        other : an operator between the same spaces;  tolerance : ratio to the largest entry.
+        ArgumentError for what is no operator, or one between other spaces.
+        """
         if not isinstance(other, Operator):
             raise ArgumentError(f"{self.name} cannot be compared with {other!r:.60}; give an operator.")
         _same_spaces(self, other, "be compared with")
@@ -197,6 +201,7 @@ class Operator(ABC):
         return array
 
     def need_square(self, verb: str) -> None:
+        """ArgumentError, which says that it cannot `verb`, unless it maps a space to itself."""
         if self.rows != self.columns:
             raise ArgumentError(f"{self.name} cannot {verb}: it maps {self.columns} to {self.rows}.")
 

@@ -25,7 +25,11 @@ Blocks = dict[tuple[int, int], np.ndarray]
 
 
 class BlockOperator(Operator):
-    """Blocks by (row, column) place; what is not stored is zero."""
+    """Blocks by (row, column) place; what is not stored is zero.
+
+    rows, columns : the spaces it maps to and from;  blocks : (row, column) → its numbers;  name : for messages
+    scale : 1 times the size of the terms that were added to make it, where larger than its entries
+    """
 
     def __init__(
         self, rows: Space, columns: Space, blocks: Mapping[tuple[int, int], np.ndarray], name: str, scale: float = 0.0
@@ -36,7 +40,10 @@ class BlockOperator(Operator):
 
     @classmethod
     def diagonal(cls, rows: Space, columns: Space, blocks: list[np.ndarray], name: str) -> BlockOperator:
-        """Block-diagonal from one block a body."""
+        """Block-diagonal from one block a body.
+
+        rows, columns : spaces;  blocks : in their order;  name : for messages
+        """
         return cls(rows, columns, {(k, k): block for k, block in enumerate(blocks)}, name)
 
     @cached_property
@@ -126,7 +133,7 @@ class BlockOperator(Operator):
         return BlockOperator(self.rows, self.columns, blocks, name, abs(factor) * self._scale)
 
     def joined(self, right: Operator) -> BlockOperator | None:
-        """The product, block by block, of two operators stored as blocks."""
+        """The product self right, block by block, where right is stored as blocks too, else None."""
         if not isinstance(right, BlockOperator):
             return None
         by_row: dict[int, list[tuple[int, np.ndarray]]] = {}
@@ -142,7 +149,7 @@ class BlockOperator(Operator):
         return product
 
     def merged(self, right: Operator, sign: float) -> BlockOperator | None:
-        """self + sign right of two operators stored as blocks; remembers how large the terms were."""
+        """self + sign right of two operators stored as blocks; remembers how large the terms were. sign : 1 or -1"""
         if not isinstance(right, BlockOperator):
             return None
         out = dict(self.blocks)
@@ -263,7 +270,10 @@ class Identity(BlockOperator):
 
 
 class PropagationOperator(Operator):
-    """(1 - E)⁻¹ of a tree's E: φ of E_phi, ψ of E_psi. Products with vectors are sweeps, it is never formed."""
+    """(1 - E)⁻¹ of a tree's E: φ of E_phi, ψ of E_psi. Products with vectors are sweeps, it is never formed.
+
+    kernel : E;  name : for messages
+    """
 
     recursive = True
 

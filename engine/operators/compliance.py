@@ -17,6 +17,8 @@ class ComplianceOperator(Operator):
 
     and 0 where the paths meet only in the ground. On one path c is i or j, which is (35); between branches that
     leave the same body c is that body, where rule (.43) of the tree paper holds it to be zero.
+
+    psi, X, upsilon : ψ, H* D⁻¹ H and Υ;  name : for messages
     """
 
     def __init__(self, psi: PropagationOperator, X: BlockOperator, upsilon: BlockOperator, name: str = "Omega") -> None:

@@ -54,21 +54,21 @@ class DiagonalDynamics:
         return self.root.inverse() * (self.ops.I - self.ops.H * self.ops.psi * self.ops.K)
 
     def diagonal_velocities(self, v: StackedVector | ArrayLike) -> StackedVector:
-        """ν = m* v."""
+        """ν = m* v, √J, of velocities v (nv,)."""
         return self._named("nu", self.factor.T * self._vector("v", v))
 
     def velocities(self, nu: StackedVector | ArrayLike) -> StackedVector:
-        """Back again: v = m⁻* ν."""
+        """Back again: v = m⁻* ν of nu (nv,)."""
         return self._named("v", self.factor_inverse.T * self._vector("nu", nu))
 
     def forces(self, tau: StackedVector | ArrayLike) -> StackedVector:
-        """ε = m⁻¹ (T - H φ M φ* g), with m⁻¹ H φ = D^-½ H ψ for the weight, √J/s."""
+        """ε = m⁻¹ (T - H φ M φ* g), √J/s, of forces tau (nv,), with m⁻¹ H φ = D^-½ H ψ for the weight."""
         H, phi, psi, M = self.ops.H, self.ops.phi, self.ops.psi, self.ops.M
         weight = self.root.inverse() * H * psi * M * phi.T * self.ops.g
         return self._named("eps", self.factor_inverse * self._vector("tau", tau) - weight)
 
     def coriolis(self, nu: StackedVector | ArrayLike) -> StackedVector:
-        """C = D^-½ H ψ (M α + b) - (dm/dt)* v, √J/s, at v = m⁻* ν.
+        """C = D^-½ H ψ (M α + b) - (dm/dt)* v, √J/s, at v = m⁻* ν of nu (nv,).
 
         α = d(φ* H*)/dt v are the accelerations at constant v, b = -V~* M V; the rates are sensitivities along v, where
         loops are embedded or bodies flexible complex steps.
@@ -83,7 +83,7 @@ class DiagonalDynamics:
         return self._named("C", self.root.inverse() * H * psi * (M * alpha + forces) - self._factor_rate(d).T * v)
 
     def accelerations(self, nu: StackedVector | ArrayLike, tau: StackedVector | ArrayLike) -> StackedVector:
-        """ν̇ = ε - C."""
+        """ν̇ = ε - C, √J/s, at nu (nv,) under the forces tau (nv,)."""
         return self._named("dnu/dt", self.forces(tau) - self.coriolis(nu))
 
     def _stepped_coriolis(self, v: StackedVector) -> StackedVector:

@@ -121,13 +121,13 @@ class LoopForces:
     # The steps
 
     def bias_free(self, tau: StackedVector | ArrayLike) -> StackedVector:
-        """T̄ of the forces tau over the velocities of `ops`, N·m and N."""
+        """T̄ of the forces tau (nv,) over the velocities of `ops`, N·m and N."""
         ops, T = self.ops, self._over(self.ops.velocity_space.size, "tau", tau)
         bias = ops.H * ops.phi * (ops.M * ops.phi.T * (ops.a + ops.g) + ops.b) + ops.c
         return self._named("T_bar", StackedVector(ops.velocity_space, T) - bias)
 
     def free_accelerations(self, tau: StackedVector | ArrayLike) -> StackedVector:
-        """Step A: θ̈f, the loops being open. (0.31)"""
+        """Step A: θ̈f under the forces tau (nv,), the loops being open. (0.31)"""
         ops = self.ops
         factor = ops.I - ops.H * ops.psi * ops.K
         return self._named("beta_f", factor.T * ops.D_inverse * factor * self.bias_free(tau))
@@ -137,6 +137,7 @@ class LoopForces:
     ) -> StackedVector:
         """Steps B to D: f̂ over the rows, of least norm, N·m and N. (0.35)
 
+        tau : forces (nv,) over the velocities of `ops`
         prescribed : dÛ/dt (rows,), accelerations of the rows beyond `U`
         """
         ops = self.ops
@@ -151,13 +152,19 @@ class LoopForces:
     def accelerations(
         self, tau: StackedVector | ArrayLike, prescribed: StackedVector | ArrayLike | None = None
     ) -> StackedVector:
-        """Steps A to F: θ̈ over the velocities of `ops` under the forces tau. (0.36)"""
+        """Steps A to F: θ̈ over the velocities of `ops`. (0.36)
+
+        tau : forces (nv,) over them;  prescribed : dÛ/dt (rows,), as for `forces`
+        """
         ops, f = self.ops, self.forces(tau, prescribed)
         correction = (ops.I - ops.H * ops.psi * ops.K).T * ops.D_inverse * self.L * f
         return self._named("accelerations", self.free_accelerations(tau) - correction)
 
     def wrench(self, loop: str, f: StackedVector) -> np.ndarray:
-        """What a joining loop does to the body of its frame b: [moment; force] (6,) at b's origin, axes of frame a."""
+        """What a joining loop does to the body of its frame b: [moment; force] (6,) at b's origin, axes of frame a.
+
+        f : forces over the rows, of `forces`. ArgumentError for a loop of coordinates
+        """
         i = self.closure.row_space.place(loop)
         if loop not in self.closure.poses:
             raise ArgumentError(f"loop '{loop}' joins no frames; f['{loop}'] are its forces on the coordinates.")

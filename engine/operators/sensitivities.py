@@ -33,7 +33,7 @@ class Sensitivity:
     """Derivatives [X]_θ of the operators X of one `Operators`, named as they are: ``d.phi`` is [phi]_θ.
 
     ops : the operators
-    along : θ: the name of a generalized velocity, or numbers (nv of the sub-graph,) that combine all of them
+    along : θ: the name of a generalized velocity, or numbers (nv,) of the sub-graph that combine all of them
 
     Each is made when first asked for, at the cost of one sweep; numbers are in body axes, per rad or m (or per the
     unit of `along`). Raises UnknownNameError for a name that is not there, ArgumentError for the wrong shape and where
@@ -202,7 +202,7 @@ class Sensitivity:
         return self.Delta - self.Hd
 
     def seen_from_ground(self, derivative: Operator, X: Operator) -> Operator:
-        """[X]_θ for an observer in inertial axes: its body blocks turn with Hi."""
+        """derivative, the [X]_θ in body axes of X, for an observer in inertial axes: its body blocks turn with Hi."""
         bodies = self.ops.body_space
         if X.rows == bodies:
             derivative = derivative + self.Hi * X

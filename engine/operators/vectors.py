@@ -18,6 +18,8 @@ class StackedVector:
     """A vector over a `Space`: ``V["hand"]`` is the block of that body, ``V.T * f`` the inner product.
 
     Adds to vectors of the same space and to plain arrays of the same length; numpy functions take it as an array.
+
+    space : its blocks;  array : its numbers (size,), else ArgumentError;  name : for messages
     """
 
     __array_priority__ = 1000.0  # `array - vector` comes to this class, while numpy functions still take the numbers

@@ -34,6 +34,7 @@ def run_scenario(
 ) -> Result:
     """Run a scenario to its end and judge it.
 
+    source : its path, or what `load_scenario` read
     out : folder for the report, made if need be; None: write nothing
     seed, paced : instead of the scenario's;  overrides : as for `load_scenario`, for a path only
     visit : makes a visitor of the run, who may watch it and act on it

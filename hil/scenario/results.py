@@ -28,6 +28,7 @@ FILES = ("report.html", "junit.xml", "result.json", "events.jsonl", "signals.csv
 class Result:
     """What a run of a scenario came to.
 
+    name : the scenario's;  seed : of its random numbers;  outcome, built : of the executive, and what it ran
     passed : whether the run ended as expected, kept pace, all criteria hold, and what was to be recorded is
     criteria : the end of the run first, then the scenario's; of a paced run, whether it kept pace with the clock; where
         files are written, whether the record is complete

@@ -49,6 +49,7 @@ class Scenario:
 def load_scenario(path: Path | str, overrides: Mapping[str, Any] | None = None) -> Scenario:
     """Read and check a scenario file.
 
+    path : the file
     overrides : path → value, put in place of the file's before it is checked: "pacing.real_time", "faults[0].factor",
         "faults[wheel_2].factor" by name, "initial.parameters[body.hub.mass]"
 

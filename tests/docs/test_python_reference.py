@@ -12,11 +12,15 @@ import inspect
 import re
 import textwrap
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 import limberjack as lj
+import limberjack.bridge
+import limberjack.engine.modes
+import limberjack.engine.operators
 from limberjack.engine.common.errors import LimberjackError
 from limberjack.engine.model.elements.facts import facts_of
 
@@ -24,33 +28,44 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "python.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 LISTED = re.findall(r"^\.\. auto(?:class|function|exception):: limberjack\.(\S+)$", TEXT, re.M)
 WITH_MEMBERS = re.findall(r"^\.\. autoclass:: limberjack\.(\S+)\n   :members:$", TEXT, re.M)
-SHAPE = r"\((?:\d+|[\w+* ]+),(?:[^()]*)\)"
+SHAPE = r"\((?:\d+|[\w.+* ]+),(?:[^()]*)\)"
 #: a unit after a comma, a colon or an opening bracket, in the line that begins with the name
 UNIT = r"[^\n]*?(?:[,:] |\()(?:s|m|kg|rad|rad/s|Hz|N|J|N·m|1|ratio)\b"
 ARRAY = re.compile(r"ArrayLike|ndarray")
+#: packages that say what of them is public
+PACKAGES = (lj, limberjack.bridge, limberjack.engine.modes, limberjack.engine.operators)
 
 
 def found(name: str) -> object:
-    thing: object = lj
+    """What a name of the page means; a package's own names go before its modules."""
+    thing, path = lj, "limberjack"
     for part in name.split("."):
-        thing = getattr(thing, part) if part != "bridge" else __import__("limberjack.bridge").bridge
+        path += f".{part}"
+        thing = getattr(thing, part) if hasattr(thing, part) else import_module(path)
     return thing
 
 
-def functions() -> Iterator[tuple[str, object, str]]:
-    """(name, function, docstring with that of its class) of all that the page shows."""
+def functions() -> Iterator[tuple[str, object, str, str]]:
+    """(name, function, its docstring, that of its class) of all that the page shows."""
     for name in LISTED:
         thing = found(name)
         if not inspect.isclass(thing):
-            yield name, thing, inspect.getdoc(thing) or ""
+            yield name, thing, inspect.getdoc(thing) or "", ""
             continue
-        about = inspect.getdoc(thing) or ""
+        about = _with_bases(thing)
         if name in WITH_MEMBERS:
             for member in sorted(vars(thing)):
                 function = _function(inspect.getattr_static(thing, member))
                 if function is not None and not member.startswith("_"):
-                    yield f"{name}.{member}", function, f"{inspect.getdoc(function) or ''}\n{about}"
-        yield name, thing, about
+                    said = inspect.getdoc(getattr(thing, member)) or ""
+                    yield f"{name}.{member}", function, said, about
+        yield name, thing, about, ""
+
+
+def _with_bases(thing: type) -> str:
+    """The docstring of a class and those of the classes of ours that it has its fields from."""
+    ours = [base for base in thing.__mro__ if base.__module__.startswith("limberjack")]
+    return "\n".join(inspect.getdoc(base) or "" for base in ours)
 
 
 def _function(member: object) -> object:
@@ -63,20 +78,25 @@ def _function(member: object) -> object:
 
 
 CASES = list(functions())
-IDS = [name for name, _, _ in CASES]
+IDS = [case[0] for case in CASES]
 
 
-def test_the_page_has_every_public_name():
-    assert set(lj.__all__) - {"__version__"} == {name for name in LISTED if "." not in name}
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.__name__)
+def test_the_page_has_every_public_name(package):
+    prefix = f"{package.__name__}.".removeprefix("limberjack.")
+    listed = {name.removeprefix(prefix) for name in LISTED if name.startswith(prefix)}
+    elsewhere = {"__version__", *(lj.__all__ if package is not lj else ())}  # shown as limberjack's own
+    assert set(package.__all__) - elsewhere == {name for name in listed if "." not in name}
 
 
-@pytest.mark.parametrize(("name", "function", "text"), CASES, ids=IDS)
-def test_a_docstring_says_what_the_signature_needs(name, function, text):
-    assert inspect.getdoc(function), f"{name} has no docstring"
-    assert list(missing(function, text)) == []
+@pytest.mark.parametrize(("name", "function", "said", "about"), CASES, ids=IDS)
+def test_a_docstring_says_what_the_signature_needs(name, function, said, about):
+    assert said, f"{name} has no docstring"
+    assert list(missing(function, said, f"{said}\n{about}")) == []
 
 
-def missing(function: object, text: str) -> Iterator[str]:
+def missing(function: object, said: str, text: str) -> Iterator[str]:
+    """What is not in a docstring. said : its own;  text : with that of its class"""
     if inspect.isclass(function) and issubclass(function, (Warning, Exception)):
         return
     signature = inspect.signature(function)
@@ -93,7 +113,7 @@ def missing(function: object, text: str) -> Iterator[str]:
             yield f"no shape of {name}"
         elif kind in ("float", "float | None") and not re.search(rf"\b{name}\b{UNIT}", text) and name[-2:] != "_s":
             yield f"no unit of {name}"
-    if ARRAY.search(str(signature.return_annotation)) and not re.search(SHAPE, inspect.getdoc(function) or ""):
+    if ARRAY.search(str(signature.return_annotation)) and not re.search(SHAPE, said):
         yield "no shape of the result"
     yield from (f"no word about {error}" for error in raised(function) if error not in text)
 
