@@ -20,6 +20,7 @@ from tests.engine.full_model import full_model
 from tests.engine.kernels.slopes.test_derivatives import differences
 from tests.engine.motions import hinges, move, quaternion_product
 from tests.engine.random_systems import random_state, random_system
+from tests.validation.figures import figure
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 #: of the largest number of a row; differences over the stiff friction of the model are good to about 1e-8
@@ -39,7 +40,9 @@ def cart(**changes) -> System:
 def close(actual: np.ndarray, expected: np.ndarray, floor: float = 0.1) -> None:
     """Row by row; the reaction of a free hinge is zero."""
     for a, b in zip(actual, expected):
-        np.testing.assert_allclose(a, b, rtol=0, atol=TOLERANCE * max(np.abs(b).max(initial=0.0), floor))
+        if np.size(b):
+            atol = TOLERANCE * max(np.abs(b).max(initial=0.0), floor)
+            figure("matrices", a, b, oracle="differences of the simulation's own", atol=atol)
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +103,13 @@ def test_displacements_of_moving_quaternion_hinges():
             displacement(system, move(system, q, t * v), move(system, move(system, q, d), t * (v + e))) for t in (h, -h)
         )
         rate = model.A[:nv] @ np.concatenate([d, e])
-        np.testing.assert_allclose((after - before) / (2.0 * h), rate, rtol=0, atol=1e-3 * np.abs(rate).max())
+        figure(
+            "rates of displacements",
+            (after - before) / (2.0 * h),
+            rate,
+            oracle="two neighbouring motions",
+            atol=1e-3 * np.abs(rate).max(),
+        )
 
 
 def test_cart_by_hand():
@@ -108,20 +117,20 @@ def test_cart_by_hand():
     assert (model.states, model.state_units) == (("slide", "slide.rate"), ("m", "m/s"))
     assert (model.inputs, model.input_units) == (("slide",), ("N",))
     assert (model.outputs, model.output_units[2]) == (("position", "rate", "effort"), "N")
-    np.testing.assert_allclose(model.A, [[0.0, 1.0], [-STIFFNESS / MASS, -DAMPING / MASS]], rtol=1e-14)
-    np.testing.assert_allclose(model.B, [[0.0], [1.0 / MASS]], rtol=1e-14)
-    np.testing.assert_allclose(model.C, [[1.0, 0.0], [0.0, 1.0], [-STIFFNESS, -DAMPING]], rtol=1e-14)
+    figure("A of a cart", model.A, [[0.0, 1.0], [-STIFFNESS / MASS, -DAMPING / MASS]], oracle="by hand", rtol=1e-14)
+    figure("B of a cart", model.B, [[0.0], [1.0 / MASS]], oracle="by hand", rtol=1e-14)
+    figure("C of a cart", model.C, [[1.0, 0.0], [0.0, 1.0], [-STIFFNESS, -DAMPING]], oracle="by hand", rtol=1e-14)
     np.testing.assert_allclose(model.D, [[0.0], [0.0], [1.0]], rtol=1e-14)
     assert model.is_equilibrium()
     (mode,) = model.modes()
-    assert mode.frequency == pytest.approx(np.sqrt(STIFFNESS / MASS), rel=1e-14)
-    assert mode.damping == pytest.approx(DAMPING / (2.0 * np.sqrt(STIFFNESS * MASS)), rel=1e-13)
+    figure("frequency", mode.frequency, np.sqrt(STIFFNESS / MASS), unit="rad/s", oracle="√(k/m)", rtol=1e-14)
+    figure("damping", mode.damping, DAMPING / (2.0 * np.sqrt(STIFFNESS * MASS)), oracle="c / 2√(km)", rtol=1e-13)
     assert mode.hertz == pytest.approx(mode.frequency / (2.0 * np.pi))
     np.testing.assert_allclose(mode.shape[1] / mode.shape[0], mode.pole, rtol=1e-12)
     np.testing.assert_allclose(sorted(model.poles, key=np.imag), [mode.pole.conjugate(), mode.pole], rtol=1e-13)
     omega = np.array([0.0, 1.0, 5.0, 40.0])
     expected = 1.0 / (STIFFNESS - MASS * omega**2 + 1j * omega * DAMPING)
-    np.testing.assert_allclose(model.response(omega)[:, 0, 0], expected, rtol=1e-12)
+    figure("response", model.response(omega)[:, 0, 0], expected, unit="m/N", oracle="1/(k - mω² + iωc)", rtol=1e-12)
 
 
 def test_drives_and_their_limits():
@@ -154,7 +163,13 @@ def test_small_motion_follows_the_model():
     simulation.q, simulation.v = x[:2], x[2:]
     simulation.step(500)
     expected = expm(0.5 * model.A) @ x
-    np.testing.assert_allclose(np.r_[simulation.q, simulation.v], expected, rtol=0, atol=1e-7 * np.abs(expected).max())
+    figure(
+        "motion of a hanging chain",
+        np.r_[simulation.q, simulation.v],
+        expected,
+        oracle="exp(A t) x",
+        atol=1e-7 * np.abs(expected).max(),
+    )
     assert all(0.0 < mode.damping < 1.0 and not mode.rigid for mode in model.modes())
 
 

@@ -15,6 +15,7 @@ from limberjack.engine.model.validate import validate
 from tests.engine.full_model import full_model
 from tests.engine.kernels.loops.oracle import Oracle
 from tests.engine.motions import move
+from tests.validation.figures import figure
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
@@ -48,7 +49,14 @@ def test_a_geared_arm_is_an_oscillator(tmp_path):
     inertia, n, friction = 3.0 + 50.0**2 * 0.002, 50.0, 0.3 / 0.01
     assert model.states == ("joint", "joint.rate")
     damping = n**2 * 0.01 + friction
-    np.testing.assert_allclose(model.A, [[0, 1], [-40 / inertia, -damping / inertia]], rtol=1e-11, atol=1e-11)
+    figure(
+        "A of a geared arm",
+        model.A,
+        [[0, 1], [-40 / inertia, -damping / inertia]],
+        oracle="by hand",
+        atol=1e-11,
+        rtol=1e-11,
+    )
     np.testing.assert_allclose(model.B, [[0], [n / inertia]], rtol=1e-11, atol=1e-12)
     np.testing.assert_allclose(model.C, [[0, -0.01 * n], [n, 0]], rtol=1e-11, atol=1e-11)
     np.testing.assert_allclose(model.D, [[1], [0]], atol=1e-12)
@@ -106,7 +114,9 @@ def test_slopes_are_those_between_closed_states(name):
     n = len(model.v)
     expected = differences(system, model)
     for row, other in zip(np.vstack([model.A[n:], model.C]), expected):
-        np.testing.assert_allclose(row, other, rtol=0, atol=1e-6 * max(1.0, np.abs(other).max()))
+        figure(
+            "slopes", row, other, oracle="differences between closed states", atol=1e-6 * max(1.0, np.abs(other).max())
+        )
 
 
 def test_inputs_of_a_four_bar():
@@ -117,7 +127,7 @@ def test_inputs_of_a_four_bar():
     assert model.states[: len(names)] == names
     assert model.inputs == system.velocity_names
     X, M = minimal.X(system.q0), minimal.mass_matrix(system.q0)
-    np.testing.assert_allclose(model.B[len(names) :], np.linalg.solve(M, X.T), rtol=1e-10)
+    figure("inputs of a four-bar", model.B[len(names) :], np.linalg.solve(M, X.T), oracle="M⁻¹ X*", rtol=1e-10)
 
 
 @pytest.mark.parametrize("word", ["open by", "opens at"])

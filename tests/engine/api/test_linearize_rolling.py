@@ -10,6 +10,7 @@ import pytest
 
 import limberjack as lj
 from tests.engine.api.test_linearize_loops import loaded
+from tests.validation.figures import figure
 
 BICYCLE = Path(str(files("limberjack.examples"))) / "bicycle.yaml"
 #: poles at 5 m/s, table 2 of Meijaard, Papadopoulos, Ruina and Schwab (2007)
@@ -44,7 +45,13 @@ def test_the_bicycle_is_loaded_closed_and_rolling(bicycle):
 def test_the_bicycle_has_the_published_poles(bicycle):
     model = lj.linearize(bicycle)
     for pole in PUBLISHED:
-        assert np.abs(model.poles - pole).min() < 1e-9
+        figure(
+            "distance of a pole from the published one, 5 m/s",
+            np.abs(model.poles - pole).min(),
+            unit="rad/s",
+            oracle="Meijaard et al. (2007), table 2",
+            below=1e-9,
+        )
     assert len(model.states) == 7 + 3
     assert model.A.shape == (10, 10)
     rigid = [mode for mode in model.modes() if mode.rigid]
@@ -55,7 +62,13 @@ def test_the_bicycle_has_the_published_poles(bicycle):
 def test_the_bicycle_has_the_canonical_poles_at_any_speed(bicycle, speed):
     model = lj.linearize(bicycle, bicycle.q0, bicycle.v0 * (speed / 5.0))
     for pole in canonical(speed):
-        assert np.abs(model.poles - pole).min() < 1e-9
+        figure(
+            "distance of a pole from the canonical one",
+            np.abs(model.poles - pole).min(),
+            unit="rad/s",
+            oracle="Meijaard et al. (2007), section 5",
+            below=1e-9,
+        )
 
 
 @pytest.mark.parametrize("method", ["embed", "force"])
@@ -78,7 +91,15 @@ def test_a_small_disturbance_moves_the_bicycle_as_the_linear_model(bicycle, meth
     poles, vectors = np.linalg.eig(model.A)
     simulation.step(1000)
     moved = (vectors @ (np.exp(poles * simulation.time) * np.linalg.solve(vectors, x))).real
-    assert simulation.q[steer] == pytest.approx(moved[model.states.index("steer")], rel=1e-5, abs=1e-10)
+    figure(
+        "steering after 1 s",
+        simulation.q[steer],
+        moved[model.states.index("steer")],
+        unit="rad",
+        oracle="linear model",
+        atol=1e-10,
+        rtol=1e-5,
+    )
 
 
 def test_the_bicycle_keeps_its_energy(bicycle):
@@ -89,7 +110,9 @@ def test_the_bicycle_keeps_its_energy(bicycle):
     energy = simulation.output["energy.total"]
     simulation.step(3000)
     assert abs(simulation.q[system.coordinate_names.index("steer")]) > 1e-3
-    assert simulation.output["energy.total"] == pytest.approx(energy, abs=1e-6)
+    figure(
+        "energy of the bicycle", simulation.output["energy.total"], energy, unit="J", oracle="conservation", atol=1e-6
+    )
     load = simulation.output["rear_load"][5] + simulation.output["front_load"][5]
     assert load == pytest.approx(94.0 * 9.81, rel=0.05)
 
@@ -114,7 +137,7 @@ def test_a_custom_cut_holds_velocities_alone(method, tmp_path):
     assert model.states[:3] == ("at.angle", "at.x", "at.y")
     assert len(model.states) == 5
     pole = -3.0 * 0.2 * 1.4 / (0.15 + 3.0 * 0.2**2)
-    np.testing.assert_allclose(model.poles[-1], pole, rtol=1e-9)
+    figure("pole of Chaplygin's sleigh", model.poles[-1], pole, unit="1/s", oracle="-m a u / (I + m a²)", rtol=1e-9)
     angle, sideways = model.states.index("at.angle"), model.states.index("at.y")
     assert model.A[sideways, angle] == pytest.approx(1.4, rel=1e-9)  # it goes where it points
     assert model.rate[model.states.index("at.x")] == 1.4

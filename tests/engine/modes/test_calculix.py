@@ -16,6 +16,7 @@ from limberjack.engine.modes.calculix import read_frd
 from limberjack.engine.modes.describe import modal_data_of
 from limberjack.engine.modes.effective_mass import effective_mass
 from limberjack.engine.modes.solids import FULL, RULES, solid_mass
+from tests.validation.figures import figure
 
 needs_ccx = pytest.mark.skipif(shutil.which("ccx") is None, reason="CalculiX (ccx) is not installed")
 SIZE, DENSITY = np.array([1.0, 0.04, 0.06]), 2700.0
@@ -111,16 +112,23 @@ def test_results_agree_with_what_ccx_prints(tmp_path, kind):
     source = f"calculix: {{results: bar.frd, density: {DENSITY}}}"
     data = modal_data_of(describe(tmp_path, source, ties(block)))
     printed = dat_tables(tmp_path / "bar.dat")
-    np.testing.assert_allclose(data.frequencies(), printed["EIGENVALUE_OUTPUT"][:6, 2], rtol=1e-6)
+    figure(
+        "frequencies",
+        data.frequencies(),
+        printed["EIGENVALUE_OUTPUT"][:6, 2],
+        unit="Hz",
+        oracle="printed by CalculiX",
+        rtol=1e-6,
+    )
     frd = read_frd(tmp_path / "bar.frd")
     M = solid_mass(frd.positions, frd.elements, np.full(len(frd.elements), DENSITY), "test")
     moving = (~np.isin(frd.ids, block.face(0))).astype(float)  # ccx leaves out the mass of held nodes
     for i in range(3):
         theirs = printed["PARTICIPATION_FACTORS"][:6, i]
         np.testing.assert_allclose(moving @ (M @ frd.shapes[:, i]), theirs, atol=5e-6 * np.sqrt(DENSITY * 0.0024))
-    np.testing.assert_allclose(np.diag(data.mass), 1.0, atol=1e-5)
+    figure("modal masses", np.diag(data.mass), 1.0, oracle="1", atol=1e-5, rtol=1e-7)
     made = integrals(data, "root", ["tip"])
-    assert made.m == pytest.approx(DENSITY * np.prod(SIZE), rel=1e-9)
+    figure("mass", made.m, DENSITY * np.prod(SIZE), unit="kg", oracle="density by volume", rtol=1e-9)
     np.testing.assert_allclose(made.attachments[0].p0, [1.0, 0.0, 0.0], atol=1e-6)
     assert np.linalg.eigvalsh(effective_mass(data).residual)[0] > -1e-6
 
@@ -133,7 +141,13 @@ def test_tip_rotation_of_a_bending_mode_is_that_of_the_beam(tmp_path):
     source = f"calculix: {{results: bar.frd, density: {{ALU2024: {DENSITY}}}}}"
     data = modal_data_of(describe(tmp_path, source, ties(block, 32), modes=2))
     tip = data.shapes[data.node("tip"), :, 0]
-    assert abs(tip[2] / tip[4]) == pytest.approx(1.3765, rel=5e-3)
+    figure(
+        "turn of the tip over its deflection",
+        abs(tip[2] / tip[4]),
+        1.3765,
+        oracle="closed form of a cantilever",
+        rtol=5e-3,
+    )
     root = data.shapes[data.node("root")]
     np.testing.assert_array_equal(root, 0.0)
 
@@ -150,10 +164,17 @@ def test_matrices_of_ccx_give_its_frequencies(tmp_path):
     data = modal_data_of(describe(free, source, ties(block).replace("name: tip", "name: end")))
     printed = dat_tables(held / "bar.dat")["EIGENVALUE_OUTPUT"][:6, 2]
     # the end face is rigid here, and free there: stiffer by little for a slender bar
-    np.testing.assert_allclose(data.frequencies()[:4], printed[:4], rtol=2e-3)
+    figure(
+        "frequencies of reduced matrices",
+        data.frequencies()[:4],
+        printed[:4],
+        unit="Hz",
+        oracle="printed by CalculiX",
+        rtol=2e-3,
+    )
     root = f"{{name: root, nodes: {block.face(0)}}}"
     data = modal_data_of(describe(free, source, root))
-    np.testing.assert_allclose(data.frequencies(), printed, rtol=1e-6)
+    figure("frequencies of matrices", data.frequencies(), printed, unit="Hz", oracle="printed by CalculiX", rtol=1e-6)
     assert data.rigid[3, 3] == pytest.approx(DENSITY * np.prod(SIZE), rel=1e-9)
 
 

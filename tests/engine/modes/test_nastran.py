@@ -15,6 +15,7 @@ from limberjack.engine.modes.frame_structure import frame_structure
 from limberjack.engine.modes.integrals import modal_mass_matrix
 from limberjack.engine.modes.reduction import Reduction, reduce_structure
 from tests.engine.modes.test_beams import elbow
+from tests.validation.figures import figure
 
 try:
     from cpylog import SimpleLogger
@@ -90,12 +91,21 @@ def describe(folder: Path, more: str = "", kind: str = "cantilever", interface: 
 def test_modes_masses_axes_and_units(tmp_path, data, length, mass, units):
     write(tmp_path, data, length, mass)
     got = modal_data_of(describe(tmp_path, units))
-    np.testing.assert_allclose(got.frequencies(), data.frequencies(), rtol=1e-5)
-    np.testing.assert_allclose(got.masses, data.masses, rtol=1e-9)
+    figure(
+        "frequencies", got.frequencies(), data.frequencies(), unit="Hz", oracle="the frame that was written", rtol=1e-5
+    )
+    figure("masses", got.masses, data.masses, unit="kg", oracle="the frame that was written", rtol=1e-9)
     np.testing.assert_allclose(got.inertias, data.inertias, atol=1e-9)
-    np.testing.assert_allclose(got.shapes, data.shapes, atol=1e-5 * np.abs(data.shapes).max())
+    figure(
+        "mode shapes",
+        got.shapes,
+        data.shapes,
+        oracle="the frame that was written",
+        atol=1e-5 * np.abs(data.shapes).max(),
+        rtol=1e-7,
+    )
     one, two = (modal_mass_matrix(integrals(item, attachments=["4"])) for item in (got, data_with_ids(data)))
-    np.testing.assert_allclose(one, two, atol=1e-5)
+    figure("modal mass matrix", one, two, oracle="the frame that was written", atol=1e-5, rtol=1e-7)
 
 
 def data_with_ids(data: ModalData) -> ModalData:

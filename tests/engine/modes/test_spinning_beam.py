@@ -17,6 +17,7 @@ from limberjack.engine.modes.frame import Section
 from limberjack.engine.modes.frame_structure import frame_structure
 from limberjack.engine.modes.reduction import Reduction, reduce_structure
 from tests.engine.modes.test_beams import ALUMINIUM, straight
+from tests.validation.figures import figure
 
 #: spin and first frequency of flapping, both times sqrt(m L⁴/EI)
 FLAPPING = {0: 3.5160, 1: 3.6816, 2: 4.1373, 3: 4.7973, 4: 5.5850, 5: 6.4495, 6: 7.3604, 8: 9.2568, 12: 13.1702}
@@ -51,18 +52,26 @@ def frequencies(data, modes, spin, **options) -> np.ndarray:
 def test_flapping_and_lagging_stiffen_as_published(blade, spin):
     data, scale = blade
     flap = frequencies(data, plane(data, 2), spin / scale)[0]
-    assert np.sqrt(flap) * scale == pytest.approx(FLAPPING[spin], rel=1e-3)
+    figure("flapping frequency number", np.sqrt(flap) * scale, FLAPPING[spin], oracle="Wright et al. (1982)", rtol=1e-3)
     lag = frequencies(data, plane(data, 1), spin / scale)[0]
-    assert lag * scale**2 == pytest.approx(flap * scale**2 - spin**2, abs=1e-6 * (1 + spin**2))  # ω_lag² = ω_flap² - Ω²
+    figure(
+        "squared lagging frequency number",
+        lag * scale**2,
+        flap * scale**2 - spin**2,
+        oracle="ω_flap² - Ω²",
+        atol=1e-6 * (1 + spin**2),
+    )  # ω_lag² = ω_flap² - Ω²
 
 
 def test_without_the_second_order_displacement_it_softens(blade):
     """The known fault of linear kinematics: centrifugal force without stiffening makes lagging unstable."""
     data, scale = blade
     lag = frequencies(data, plane(data, 1), 4.0 / scale, geometric=False)[0]
-    assert lag < 0.0
+    figure("squared lagging frequency without stiffening", lag, oracle="it is unstable", below=0.0)
     still = frequencies(data, plane(data, 1), 4.0 / scale, variant="linearized")[0]
-    assert np.sqrt(still) * scale == pytest.approx(FLAPPING[0], rel=1e-3)
+    figure(
+        "frequency number of linearized kinematics", np.sqrt(still) * scale, FLAPPING[0], oracle="at rest", rtol=1e-3
+    )
 
 
 @pytest.mark.parametrize(("mass", "order"), [("lumped", 3), ("consistent", 4)])
@@ -79,6 +88,12 @@ def test_centrifugal_terms_converge_as_the_frequencies_do(mass, order):
         scale = np.sqrt(ALUMINIUM.density * SLENDER.area * LENGTH**4 / (ALUMINIUM.young * SLENDER.z))
         squares = frequencies(data, plane(data, 2), 12.0 / scale)
         errors.append(abs(np.sqrt(squares[1]) * scale / 37.603584 - 1.0))
-    assert np.sqrt(squares[0]) * scale == pytest.approx(FLAPPING[12], rel=1e-4)
+    figure(
+        "flapping frequency number at spin 12",
+        np.sqrt(squares[0]) * scale,
+        FLAPPING[12],
+        oracle="Wright et al. (1982)",
+        rtol=1e-4,
+    )
     rates = np.log2(np.array(errors[:-1]) / errors[1:])
-    assert rates.min() > order - 0.2
+    figure("order of convergence", rates.min(), oracle="of the elements", above=order - 0.2)

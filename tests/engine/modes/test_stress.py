@@ -29,6 +29,7 @@ from tests.engine.modes.test_calculix import DENSITY, SIZE, Block, describe, nee
 from tests.engine.modes.test_calculix_elements import thick
 from tests.engine.modes.test_matrices import common, write_nodes
 from tests.engine.modes.test_matrices import describe as describe_matrices
+from tests.validation.figures import figure
 
 RESULTS = f"calculix: {{results: bar.frd, density: {DENSITY}, stress: loads.dat}}"
 STORED = "matrices: {stiffness: bar.sti, mass: bar.mas, nodes: bar.inp, freedoms: bar.dof, stress: loads.dat}"
@@ -90,7 +91,14 @@ def test_calculix_gives_the_second_order_of_the_beam(solved, beam):
     want = integrals(signed(beam), "root", ["tip"])
     for name in ("S2", "J2", "N1"):
         ours, theirs = getattr(got, name), getattr(want, name)
-        np.testing.assert_allclose(ours, theirs, atol=SAME * np.abs(theirs).max(), err_msg=name)
+        figure(
+            "integrals of second order",
+            ours,
+            theirs,
+            oracle="beam elements",
+            atol=SAME * np.abs(theirs).max(),
+            rtol=1e-7,
+        )
     G = want.attachments[0].G
     np.testing.assert_allclose(got.attachments[0].G, G, atol=SAME * np.abs(G).max())
     assert np.abs(G[0, 0, 0]) > 0.1 * np.abs(G).max()
@@ -107,10 +115,16 @@ def test_calculix_bar_stiffens_with_spin_as_published(solved, beam):
     folder, block = solved
     data = signed(modal_data_of(describe(folder, RESULTS, ties(block, COUNT), modes=6)))
     flap = int(np.abs(data.shapes[data.node("tip"), 5, :2]).argmax())
-    assert southwell(data, flap) == pytest.approx(1.193, rel=SAME)
-    assert southwell(data, 1 - flap) == pytest.approx(0.193, abs=SAME)
+    figure("Southwell's coefficient of flapping", southwell(data, flap), 1.193, oracle="published: 1.193", rtol=SAME)
+    figure("Southwell's coefficient of lagging", southwell(data, 1 - flap), 0.193, oracle="published: 0.193", atol=SAME)
     for mode in range(4):
-        assert southwell(data, mode) == pytest.approx(southwell(signed(beam), mode), abs=SAME * 6.5)
+        figure(
+            "Southwell's coefficients of four modes",
+            southwell(data, mode),
+            southwell(signed(beam), mode),
+            oracle="beam elements",
+            atol=SAME * 6.5,
+        )
 
 
 @needs_ccx
@@ -123,7 +137,14 @@ def test_a_calculix_body_spins_in_a_model_like_the_beam(solved, beam, tmp_path):
     ours, theirs = model(tmp_path, text.replace("boom.npz", "bar.npz")), model(tmp_path, text)
     assert ours.warnings == ()
     for rate in (0.0, 200.0):
-        np.testing.assert_allclose(squares(ours, rate), squares(theirs, rate), rtol=0.03)
+        figure(
+            "squared frequencies of a spinning bar",
+            squares(ours, rate),
+            squares(theirs, rate),
+            unit="rad²/s²",
+            oracle="beam elements",
+            rtol=0.03,
+        )
     growth = [squares(system, 200.0) - squares(system, 0.0) for system in (ours, theirs)]
     np.testing.assert_allclose(growth[0], growth[1], rtol=0.03, atol=0.01 * 200.0**2)
     assert growth[0].max() > 200.0**2

@@ -13,6 +13,7 @@ from limberjack.engine.modes import write_modal_data
 from limberjack.engine.modes.frame import Beam, Frame, Material, rectangle
 from limberjack.engine.modes.frame_structure import frame_structure
 from limberjack.engine.modes.reduction import Reduction, reduce_structure
+from tests.validation.figures import figure
 
 LENGTH, WIDTH, HEIGHT = 4.0, 0.03, 0.02
 ALUMINIUM = Material(70e9, 26e9, 2700.0)
@@ -70,7 +71,14 @@ def bending(beta: float, height: float) -> float:
 def test_a_clamped_beam_has_its_frequencies(folder):
     found = squares(model(folder, MODEL), 0.0)
     expected = sorted(bending(beta, height) for beta in (1.8751041, 4.6940911) for height in (HEIGHT, WIDTH))
-    np.testing.assert_allclose(found[:4], expected, rtol=2e-3)  # twenty lumped elements
+    figure(
+        "squared frequencies of a clamped beam",
+        found[:4],
+        expected,
+        unit="rad²/s²",
+        oracle="β⁴ E I / ρ A L⁴",
+        rtol=2e-3,
+    )  # twenty lumped elements
 
 
 def test_spin_stiffens_a_beam_as_southwell_found(folder):
@@ -78,14 +86,28 @@ def test_spin_stiffens_a_beam_as_southwell_found(folder):
     system = model(folder, MODEL)
     still, turning = squares(system, 0.0), squares(system, 2.0)
     gained = (turning[:4] - still[:4]) / 2.0**2
-    np.testing.assert_allclose(gained, [1.193, 0.193, 6.478, 5.478], atol=5e-3)
+    figure(
+        "gain of squared frequencies by spin",
+        gained,
+        [1.193, 0.193, 6.478, 5.478],
+        oracle="Southwell's coefficients",
+        atol=5e-3,
+        rtol=1e-7,
+    )
 
 
 def test_without_geometric_stiffening_it_softens(folder):
     """The classical error of linear displacements: in the plane of rotation ω² falls by Ω², out of it it stays."""
     system = model(folder, MODEL.replace("boom.npz", "boom.npz, geometric: false"))
     gained = (squares(system, 2.0)[:4] - squares(system, 0.0)[:4]) / 2.0**2
-    np.testing.assert_allclose(gained, [0.0, -1.0, 0.0, -1.0], atol=0.03)  # bent nodes have rotary inertia
+    figure(
+        "gain without geometric stiffening",
+        gained,
+        [0.0, -1.0, 0.0, -1.0],
+        oracle="linear kinematics",
+        atol=0.03,
+        rtol=1e-7,
+    )  # bent nodes have rotary inertia
 
 
 def test_a_mass_at_the_tip_lowers_the_first_frequency(folder):
@@ -93,7 +115,14 @@ def test_a_mass_at_the_tip_lowers_the_first_frequency(folder):
     found = squares(model(folder, MODEL + TIP), 0.0)[0]
     beam = ALUMINIUM.density * WIDTH * HEIGHT * LENGTH
     stiffness = 3.0 * ALUMINIUM.young * WIDTH * HEIGHT**3 / 12.0 / LENGTH**3
-    assert found == pytest.approx(stiffness / (0.5 + 33.0 / 140.0 * beam), rel=0.02)
+    figure(
+        "squared frequency with a mass at the tip",
+        found,
+        stiffness / (0.5 + 33.0 / 140.0 * beam),
+        unit="rad²/s²",
+        oracle="Rayleigh's quotient",
+        rtol=0.02,
+    )
 
 
 def test_implicit_steps_stay_stable_with_modes_beyond_the_step(folder):
@@ -102,7 +131,7 @@ def test_implicit_steps_stay_stable_with_modes_beyond_the_step(folder):
     with pytest.raises(lj.SimulationError):
         run(system, "rk4")
     simulation = run(system, "implicit")
-    assert np.abs(simulation.q[1:]).max() < 1e-6
+    figure("deflection where implicit steps end", np.abs(simulation.q[1:]).max(), oracle="rest", below=1e-6)
 
 
 def run(system: lj.System, integrator: str) -> lj.Simulation:
@@ -121,7 +150,9 @@ def test_rk4_and_implicit_meet_as_the_step_shrinks(folder):
             simulation.q = np.concatenate([[0.0], [0.1], np.zeros(system.nq - 2)])
             simulation.step(round(0.1 / dt))
         ends.append(np.abs(simulations[0].q - simulations[1].q).max())
-    assert ends[1] < 0.6 * ends[0]  # first order
+    figure(
+        "difference of rk4 and implicit at half the step", ends[1], oracle="first order", below=0.6 * ends[0]
+    )  # first order
 
 
 def test_what_does_not_take_flexible_bodies_says_so(folder):

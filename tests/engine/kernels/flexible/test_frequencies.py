@@ -12,6 +12,7 @@ from limberjack.engine.model.system import Hinge, System
 from limberjack.engine.model.validate import validate
 from tests.engine.kernels.flexible.beams import Strip, frequencies, hung, on_a_hub, spinning
 from tests.engine.modes.test_spinning_beam import FLAPPING
+from tests.validation.figures import figure
 
 STRIP = Strip()
 
@@ -57,7 +58,9 @@ def test_a_pinned_hub_with_a_beam_has_the_frequencies_of_the_transcendental_equa
     system = on_a_hub(STRIP.data(kind, 14), inertia * scale, radius * STRIP.length)
     expected = roots(hub_and_beam(inertia, radius, None), 0.3, 13.0, 3)
     found = np.sqrt(frequencies(system)[1:4] / STRIP.rate)
-    np.testing.assert_allclose(found, expected, rtol=1e-4)  # what fourteen modes leave out
+    figure(
+        "frequency numbers of a pinned hub with a beam", found, expected, oracle="transcendental equation", rtol=1e-4
+    )  # what fourteen modes leave out
 
 
 @pytest.mark.parametrize(("inertia", "mass"), [(0.05, 0.3), (1.0, 5.0)])
@@ -67,7 +70,13 @@ def test_a_free_hub_with_a_beam_has_them_too(inertia, mass):
         STRIP.data("cantilever", 14), inertia * line * length**3, 0.1 * length, mass * line * length, "free"
     )
     expected = roots(hub_and_beam(inertia, 0.1, mass), 0.3, 13.0, 3)
-    np.testing.assert_allclose(np.sqrt(frequencies(system)[6:9] / STRIP.rate), expected, rtol=1e-4)
+    figure(
+        "frequency numbers of a free hub with a beam",
+        np.sqrt(frequencies(system)[6:9] / STRIP.rate),
+        expected,
+        oracle="transcendental equation",
+        rtol=1e-4,
+    )
 
 
 @pytest.mark.parametrize(("kind", "accuracy"), [("free-free", 1e-5), ("cantilever", 2e-3), ("craig-bampton", 2e-3)])
@@ -76,7 +85,13 @@ def test_a_beam_that_floats_has_the_frequencies_of_a_free_beam(kind, accuracy):
     system = floating(kind)
     expected = roots(lambda b: np.cos(b) - 1.0 / np.cosh(b), 1.0, 12.0, 3)
     np.testing.assert_allclose(expected, [4.7300, 7.8532, 10.9956], atol=5e-5)
-    np.testing.assert_allclose(np.sqrt(frequencies(system)[6:9] / STRIP.rate), expected, rtol=accuracy)
+    figure(
+        "βL of a floating beam",
+        np.sqrt(frequencies(system)[6:9] / STRIP.rate),
+        expected,
+        oracle="cos βL cosh βL = 1",
+        rtol=accuracy,
+    )
 
 
 def floating(kind: str) -> System:
@@ -110,7 +125,13 @@ def test_the_power_series_gives_published_frequencies():
     """Hamza-Cherif and Houmat, 24th ICAS congress (2004), table 2, flapping without hub; those of the modes' tests."""
     published = {2: 4.1373, 4: 5.5850, 6: 7.3603, 8: 9.2568, 10: 11.2023}
     for spin, flap in [*published.items(), *FLAPPING.items()]:
-        assert roots(spun(spin, 0.0, False), 0.5, 20.0, 1)[0] == pytest.approx(flap, abs=1e-4)
+        figure(
+            "flapping frequency by the power series",
+            roots(spun(spin, 0.0, False), 0.5, 20.0, 1)[0],
+            flap,
+            oracle="Hamza-Cherif and Houmat (2004); Wright et al. (1982)",
+            atol=1e-4,
+        )
 
 
 @pytest.mark.parametrize("radius", [0.0, 0.5, 2.0])
@@ -120,4 +141,10 @@ def test_a_spinning_beam_stiffens_as_the_differential_equation_says(spin, radius
     system = on_a_hub(STRIP.data("cantilever", 12), 1.0, radius * STRIP.length)
     found = np.sqrt(spinning(system, spin * STRIP.rate)[:3]) / STRIP.rate
     expected = roots(spun(spin, radius, True), 0.5, 130.0, 3)
-    np.testing.assert_allclose(found, expected, rtol=1e-3)
+    figure(
+        "lagging frequencies of a spinning beam",
+        found,
+        expected,
+        oracle="its differential equation, by Frobenius' series",
+        rtol=1e-3,
+    )

@@ -24,6 +24,7 @@ from tests.engine.kernels.flexible.linkages import beam
 from tests.engine.kernels.flexible.particles import random_flexible, random_state
 from tests.engine.kernels.flexible.test_frequencies import hub_and_beam, roots, spun
 from tests.engine.motions import move
+from tests.validation.figures import figure
 
 EXAMPLES = Path(__file__).parents[4] / "examples"
 SEEDS = range(4)
@@ -40,7 +41,14 @@ def test_a_clamped_beam_has_its_poles():
     assert model.state_units == ("m",) * 6 + ("m/s",) * 6
     omega = np.array([1.87510407, 4.69409113, 7.85475744]) ** 2 * STRIP.rate
     found = model.modes()[:3]
-    np.testing.assert_allclose([mode.frequency for mode in found], omega, rtol=2e-5)  # forty elements
+    figure(
+        "frequencies of a clamped beam",
+        [mode.frequency for mode in found],
+        omega,
+        unit="rad/s",
+        oracle="βL in closed form",
+        rtol=2e-5,
+    )  # forty elements
     np.testing.assert_allclose([mode.damping for mode in found], [0.01, 0.02, 0.03], rtol=1e-9)
     exact = np.sqrt(stiffness(system))
     np.testing.assert_allclose([mode.frequency for mode in model.modes()], exact, rtol=1e-10)
@@ -55,7 +63,9 @@ def test_a_hub_with_a_beam_has_the_frequencies_of_the_transcendental_equation():
     model = lj.linearize(system)
     expected = roots(hub_and_beam(0.1, 0.0, None), 0.3, 13.0, 3) ** 2 * STRIP.rate
     found = [mode.frequency for mode in model.modes() if not mode.rigid]
-    np.testing.assert_allclose(found[:3], expected, rtol=2e-4)  # what fourteen modes leave out
+    figure(
+        "frequencies of a hub with a beam", found[:3], expected, oracle="transcendental equation", rtol=2e-4
+    )  # what fourteen modes leave out
     n, M = system.nv, lj.Dynamics(system).mass_matrix(system.q0)
     np.testing.assert_allclose(model.B[n:, 0], np.linalg.inv(M)[0], rtol=0, atol=1e-11 * np.abs(model.B).max())
     K = -M @ model.A[n:, :n]
@@ -103,7 +113,7 @@ def test_slopes_are_those_of_complex_steps(seed):
     model = lj.linearize(system, q, v, rng.normal(size=system.nv))
     expected = exact(system, q, v, model.vdot)
     for row, other in zip(model.A[system.nv :].T, expected.T):
-        np.testing.assert_allclose(row, other, rtol=0, atol=1e-11 * np.abs(expected).max())
+        figure("slopes", row, other, oracle="complex steps through the workbench", atol=1e-11 * np.abs(expected).max())
     M = lj.Dynamics(system).mass_matrix(q)
     np.testing.assert_allclose(M @ model.B[system.nv :], np.eye(system.nv), rtol=0, atol=1e-10)
 
@@ -117,7 +127,13 @@ def test_spacecraft_too(name):
     v[modal(system)] *= 1e-3
     model = lj.linearize(bare, q, v)
     expected = exact(bare, q, v, model.vdot)
-    np.testing.assert_allclose(model.A[system.nv :], expected, rtol=0, atol=1e-10 * np.abs(expected).max())
+    figure(
+        "slopes of spacecraft",
+        model.A[system.nv :],
+        expected,
+        oracle="complex steps through the workbench",
+        atol=1e-10 * np.abs(expected).max(),
+    )
 
 
 def test_a_flexible_body_in_orbit_feels_the_gradient_of_the_field():
@@ -192,7 +208,13 @@ def test_the_slopes_of_a_spinning_beam_are_those_of_its_differential_equation(sp
     stiffened = -(M @ model.A[system.nv :, : system.nv])[np.ix_(places, places)]
     np.testing.assert_allclose(stiffened, stiffened.T, rtol=0, atol=1e-9 * np.abs(stiffened).max())
     found = np.sqrt(np.sort(eigvals(stiffened, M[np.ix_(places, places)]).real)[:3]) / STRIP.rate
-    np.testing.assert_allclose(found, roots(spun(spin, 0.5, True), 0.5, 130.0, 3), rtol=1e-3)
+    figure(
+        "frequencies of a spinning beam",
+        found,
+        roots(spun(spin, 0.5, True), 0.5, 130.0, 3),
+        oracle="its differential equation",
+        rtol=1e-3,
+    )
     if spin == 0.0:
         assert all(abs(mode.damping) < 1e-9 for mode in model.modes() if not mode.rigid)
 

@@ -18,6 +18,7 @@ from limberjack.engine.tables.plant import work_sections
 from tests.engine.kernels.flexible.closed import PLACES, Closed, accelerations, closed, gaps, onto, rows
 from tests.engine.kernels.flexible.linkages import four_bar, parallelogram, revolute, rod, two_arms
 from tests.engine.kernels.flexible.particles import random_flexible, random_state
+from tests.validation.figures import figure
 
 MIXED = [("embed",), ("force",), ("embed", "force"), ("force", "embed")]
 METHODS = ["embed", "force"]
@@ -33,7 +34,13 @@ def check_accelerations(made: Closed) -> None:
     expected = accelerations(made, v, tau)
     for methods in MIXED[: 2 if len(made.system.loops) == 1 else 4]:
         found = lj.Dynamics(made.by(*methods)).forward(made.q, v, tau)
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
+        figure(
+            "accelerations of flexible bodies in loops",
+            found,
+            expected,
+            oracle="dense system",
+            atol=1e-9 * np.abs(expected).max(),
+        )
 
 
 @pytest.mark.parametrize("kind", ["point", "pin", "weld"])
@@ -59,12 +66,14 @@ def test_minimal_coordinates(places):
     names = made.system.velocity_names
     minimal, independent = dynamics.minimal, [names.index(name) for name in dynamics.minimal.names(made.q)]
     X, tau = minimal.X(made.q), made.rng.normal(size=len(independent))
-    np.testing.assert_allclose(X @ v[independent], v, rtol=0, atol=1e-9 * np.abs(v).max())
+    figure(
+        "X times independent velocities", X @ v[independent], v, oracle="the velocities", atol=1e-9 * np.abs(v).max()
+    )
     if len(places) == 1:  # here hinges alone can close the loop
         assert {j for j, name in enumerate(names) if ".modes." in name} <= set(independent)
     rates = minimal.forward(made.q, v[independent], tau)
     left = minimal.mass_matrix(made.q) @ rates + minimal.bias(made.q, v[independent])
-    np.testing.assert_allclose(left, tau, rtol=0, atol=1e-9 * np.abs(rates).max())
+    figure("minimal equations of motion", left, tau, oracle="identity", atol=1e-9 * np.abs(rates).max())
 
 
 @pytest.mark.parametrize("places", [PLACES[3], PLACES[6]], ids=str)

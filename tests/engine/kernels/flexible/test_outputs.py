@@ -15,6 +15,7 @@ from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 from tests.engine.kernels.flexible.closed import looped, onto, rows
 from tests.engine.kernels.flexible.particles import Flexible, Sums, random_flexible, random_state
 from tests.engine.kernels.flexible.test_tree import coordinate_rates, moved, unit
+from tests.validation.figures import figure
 
 GRAVITY = np.array([0.3, -1.0, -9.0])
 H = 3e-4  # s
@@ -81,7 +82,8 @@ def scene(seed: int, curved: float, deformed: float) -> tuple[Flexible, np.ndarr
 
 
 def close(found: np.ndarray, expected: np.ndarray, tolerance: float) -> None:
-    np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance * (1.0 + np.abs(expected).max()))
+    tolerance *= 1.0 + np.abs(expected).max()
+    figure("load, motion or energy", found, expected, oracle="sums and differences over all particles", atol=tolerance)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -9,6 +9,7 @@ import pytest
 
 import limberjack as lj
 from tests.engine.kernels.flexible.particles import Flexible, Sums, random_flexible, random_state
+from tests.validation.figures import figure
 
 SEEDS = range(12)
 
@@ -29,9 +30,15 @@ def test_the_algorithms_agree(seed):
     size = np.abs(vdot).max() + 1.0
     assert np.array_equal(M, M.T)
     assert np.linalg.eigvalsh(M)[0] > 0.0
-    np.testing.assert_allclose(dynamics.inverse(q, v, vdot), tau, rtol=0, atol=1e-10 * size)
-    np.testing.assert_allclose(M @ vdot + dynamics.bias(q, v), tau, rtol=0, atol=1e-10 * size)
-    assert dynamics.energy(q, v)[0] == pytest.approx(0.5 * v @ M @ v, rel=1e-12)
+    figure(
+        "torques after forward and inverse dynamics",
+        dynamics.inverse(q, v, vdot),
+        tau,
+        oracle="identity",
+        atol=1e-10 * size,
+    )
+    figure("torques by mass matrix and bias", M @ vdot + dynamics.bias(q, v), tau, oracle="identity", atol=1e-10 * size)
+    figure("kinetic energy", dynamics.energy(q, v)[0], 0.5 * v @ M @ v, unit="J", oracle="½ v·M v", rtol=1e-12)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -40,8 +47,12 @@ def test_jacobians_are_those_of_the_motion(seed):
     dynamics = lj.Dynamics(found.system)
     for node in ("hand", "wheel", "panel.node0", "boom", "boom.node1"):
         twist = dynamics.velocity(node, q, v)
-        np.testing.assert_allclose(
-            dynamics.jacobian(node, q) @ v, twist, rtol=0, atol=1e-12 * (1 + np.abs(twist).max())
+        figure(
+            "Jacobian times velocity",
+            dynamics.jacobian(node, q) @ v,
+            twist,
+            oracle="velocity of the node",
+            atol=1e-12 * (1 + np.abs(twist).max()),
         )
 
 
@@ -85,7 +96,7 @@ def test_mass_matrix_is_the_sum_over_all_particles(seed):
     J = np.array(columns)
     expected = np.einsum("k,aki,bki->ab", mass, J, J)
     M = lj.Dynamics(found.system).mass_matrix(q)
-    np.testing.assert_allclose(M, expected, rtol=0, atol=1e-8 * np.abs(expected).max())
+    figure("mass matrix", M, expected, oracle="sum over all particles", atol=1e-8 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -94,7 +105,12 @@ def test_energy_and_momentum_are_kept_to_the_order_of_the_integrator(seed):
     free = undamped(found.system)
     drifts = [drift(free, q, 0.3 * v, dt) for dt in (2e-3, 1e-3)]
     for coarse, fine in zip(*drifts):
-        assert fine < max(coarse / 11.0, 1e-11)  # fourth order: sixteen times less
+        figure(
+            "drift of energy and momentum at half the step",
+            fine,
+            oracle="a share of 1/11 of that at the whole step",
+            below=max(coarse / 11.0, 1e-11),
+        )  # fourth order: sixteen times less
 
 
 def undamped(system: lj.System) -> lj.System:

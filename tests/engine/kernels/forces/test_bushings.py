@@ -8,6 +8,7 @@ from scipy.spatial.transform import Rotation
 
 import limberjack as lj
 from tests.engine.kernels.forces.test_springs import drift, loaded
+from tests.validation.figures import figure
 
 HELD = """
 limberjack: 1
@@ -44,8 +45,22 @@ def test_small_motions_are_those_of_the_matrices(tmp_path):
     system = loaded(tmp_path, HELD + bushing("from: mount, to: a", FULL.tolist(), C.tolist()))
     model = lj.linearize(system)
     M = np.diag([0.2, 0.3, 0.4, 2.0, 2.0, 2.0])
-    assert model.A[6:, :6] == pytest.approx(-np.linalg.solve(M, FULL), rel=1e-8, abs=1e-8)
-    assert model.A[6:, 6:] == pytest.approx(-np.linalg.solve(M, C), rel=1e-8, abs=1e-8)
+    figure(
+        "slopes of the accelerations by position",
+        model.A[6:, :6],
+        -np.linalg.solve(M, FULL),
+        oracle="-M⁻¹ K",
+        atol=1e-8,
+        rtol=1e-8,
+    )
+    figure(
+        "slopes of the accelerations by velocity",
+        model.A[6:, 6:],
+        -np.linalg.solve(M, C),
+        oracle="-M⁻¹ C",
+        atol=1e-8,
+        rtol=1e-8,
+    )
 
 
 def test_the_moment_of_a_plain_turn_is_its_stiffness(tmp_path):
@@ -54,7 +69,9 @@ def test_the_moment_of_a_plain_turn_is_its_stiffness(tmp_path):
     turn = np.array([0.8, -1.1, 0.6])
     x, y, z, w = Rotation.from_rotvec(turn).as_quat()
     simulation.q = [w, x, y, z, 0.0, 0.0, 0.0]
-    assert simulation.vdot[:3] * [0.2, 0.3, 0.4] == pytest.approx(-7.0 * turn, rel=1e-12)
+    figure(
+        "moment of a turn", simulation.vdot[:3] * [0.2, 0.3, 0.4], -7.0 * turn, unit="N·m", oracle="-k θ", rtol=1e-12
+    )
 
 
 def test_energy_and_momentum_are_kept_through_large_turns(tmp_path):
@@ -71,10 +88,12 @@ def test_energy_and_momentum_are_kept_through_large_turns(tmp_path):
 
     before = whole()
     simulation.step(1500)
-    assert whole() == pytest.approx(before, rel=1e-9)
+    figure("energy with the bushing's own", whole(), before, unit="J", oracle="conservation", rtol=1e-9)
     drifts = [drift(simulation.system, n) for n in (250, 500)]
-    assert drifts[0] < 1e-3
-    assert drifts[1] < drifts[0] / 12.0  # of the integrator, of fourth order
+    figure("drift of momentum in 1 s", drifts[0], oracle="conservation, to the integrator's order", below=1e-3)
+    figure(
+        "drift at half the step", drifts[1], oracle="a twelfth of that at the whole step", below=drifts[0] / 12.0
+    )  # of the integrator, of fourth order
 
 
 def test_six_numbers_are_the_diagonal_and_wrong_matrices_are_refused(tmp_path):

@@ -13,6 +13,7 @@ from limberjack.engine.model.system import Body, Hinge, Inertia, System
 from limberjack.engine.model.validate import validate
 from tests.engine.kernels.flexible.particles import Flexible, Sums, particles_of, random_flexible, random_state
 from tests.engine.kernels.flexible.test_tree import SEEDS, moved, undamped
+from tests.validation.figures import figure
 
 MU = 3.986004418e14
 
@@ -37,13 +38,29 @@ def test_kepler_orbit():
     steps = 2000
     simulation = lj.Simulation(system, dt=2.0 * np.pi * np.sqrt(a**3 / MU) / steps)
     energy, momentum = simulation.output["energy.total"], simulation.output["momentum"]
-    assert energy == pytest.approx(-MU * 3.0 / (2.0 * a), rel=1e-12)
+    figure("energy of an orbit", energy, -MU * 3.0 / (2.0 * a), unit="J", oracle="-µ m / 2a", rtol=1e-12)
     simulation.step(steps // 2)
-    np.testing.assert_allclose(simulation.q[4:], [-a * (1.0 + e), 0, 0], rtol=0, atol=1e-8 * a)
+    figure(
+        "apogee after half a period",
+        simulation.q[4:],
+        [-a * (1.0 + e), 0, 0],
+        unit="m",
+        oracle="Kepler's ellipse",
+        atol=1e-8 * a,
+    )
     simulation.step(steps // 2)
-    np.testing.assert_allclose(simulation.q[4:], start[0][4:], rtol=0, atol=2e-8 * a)
-    assert simulation.output["energy.total"] == pytest.approx(energy, rel=1e-10)
-    np.testing.assert_allclose(simulation.output["momentum"][:3], momentum[:3], rtol=0, atol=1e-10 * r * speed * 3.0)
+    figure("perigee after a period", simulation.q[4:], start[0][4:], unit="m", oracle="Kepler's ellipse", atol=2e-8 * a)
+    figure(
+        "energy after an orbit", simulation.output["energy.total"], energy, unit="J", oracle="conservation", rtol=1e-10
+    )
+    figure(
+        "angular momentum after an orbit",
+        simulation.output["momentum"][:3],
+        momentum[:3],
+        unit="N·m·s",
+        oracle="conservation",
+        atol=1e-10 * r * speed * 3.0,
+    )
 
 
 def circular(r: float) -> tuple[np.ndarray, np.ndarray, float]:
@@ -77,7 +94,7 @@ def test_libration_in_pitch():
         times.append(simulation.time)
         angles.append(np.arctan2(-up[0], up[2]))
     found = fitted(np.array(times), np.array(angles), expected)
-    assert found == pytest.approx(expected, rel=1e-5)
+    figure("rate of libration in pitch", found, expected, unit="rad/s", oracle="n √(3 (I_r - I_y) / I_p)", rtol=1e-5)
 
 
 def fitted(t: np.ndarray, y: np.ndarray, guess: float) -> float:
@@ -142,10 +159,29 @@ def test_forces_are_the_slopes_of_the_energy_of_all_particles(seed, gradient):
         slopes.append((4.0 * (ahead - behind) / (2.0 * h) - wide) / 3.0)
     dynamics = lj.Dynamics(system)
     expected = np.array(slopes)
-    assert dynamics.energy(q, still)[1] == pytest.approx(field.energy(q), rel=1e-9)
-    np.testing.assert_allclose(dynamics.bias(q, still), expected, rtol=0, atol=1e-8 * np.abs(expected).max())
+    figure(
+        "energy in the field",
+        dynamics.energy(q, still)[1],
+        field.energy(q),
+        unit="J",
+        oracle="sum over all particles",
+        rtol=1e-9,
+    )
+    figure(
+        "forces of the field",
+        dynamics.bias(q, still),
+        expected,
+        oracle="slopes of the energy of all particles",
+        atol=1e-8 * np.abs(expected).max(),
+    )
     vdot = dynamics.forward(q, still, still)
-    np.testing.assert_allclose(dynamics.inverse(q, still, vdot), still, rtol=0, atol=1e-9 * np.abs(expected).max())
+    figure(
+        "forces after forward dynamics",
+        dynamics.inverse(q, still, vdot),
+        still,
+        oracle="inverse undoes forward",
+        atol=1e-9 * np.abs(expected).max(),
+    )
 
 
 @pytest.mark.parametrize("seed", SEEDS[:4])
@@ -155,7 +191,12 @@ def test_energy_and_angular_momentum_are_kept(seed):
     q[4:7] -= central.position
     drifts = [drift(system, q, 0.3 * v, dt) for dt in (2e-3, 1e-3)]
     for coarse, fine in zip(*drifts):
-        assert fine < max(coarse / 11.0, 1e-11)  # fourth order: sixteen times less
+        figure(
+            "drift of energy and momentum at half the step",
+            fine,
+            oracle="a share of 1/11 of that at the whole step",
+            below=max(coarse / 11.0, 1e-11),
+        )  # fourth order: sixteen times less
 
 
 def drift(system: System, q: np.ndarray, v: np.ndarray, dt: float) -> tuple[float, float]:
@@ -186,7 +227,7 @@ def test_a_point_mass_feels_the_field_at_its_place_as_uniform_gravity_there():
         simulation = lj.Simulation(system)
         simulation.q, simulation.v = q, v
         found.append(np.concatenate([simulation.vdot, simulation.output["felt"]]))
-    np.testing.assert_allclose(found[0], found[1], rtol=0, atol=1e-12)
+    figure("accelerations in a field without gradient", found[0], found[1], oracle="uniform gravity", atol=1e-12)
 
 
 def test_a_body_at_the_centre_is_refused():
@@ -210,7 +251,14 @@ def test_particles_of_a_rigid_body_near_the_centre():
     force, moment = R.T @ pulls.sum(axis=0), R.T @ np.cross(x - p, pulls).sum(axis=0)
     asked = -dynamics.bias(q, np.zeros(6))
     size = np.linalg.norm(force)
-    np.testing.assert_allclose(asked[3:], force, rtol=0, atol=1e-7 * size)
+    figure("force of the field", asked[3:], force, unit="N", oracle="sum over all particles", atol=1e-7 * size)
     about = asked[:3] - np.cross(system.bodies[0].inertia.com, asked[3:])
     truth = moment - np.cross(system.bodies[0].inertia.com, force)
-    np.testing.assert_allclose(about, truth, rtol=0, atol=1e-2 * np.abs(truth).max())  # the next order: size / distance
+    figure(
+        "moment of the field",
+        about,
+        truth,
+        unit="N·m",
+        oracle="sum over all particles",
+        atol=1e-2 * np.abs(truth).max(),
+    )  # the next order: size / distance

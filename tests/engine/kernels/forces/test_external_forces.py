@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import limberjack as lj
+from tests.validation.figures import figure
 
 TEXT = """
 limberjack: 1
@@ -46,9 +47,15 @@ def test_accelerations_and_reactions_are_those_of_dynamics(system):
     q, v = simulation.q, simulation.v
     tau = np.array([0.7, 0.0, 0.0, 0.0])
     vdot = dynamics.forward(q, v, tau, external=external)
-    assert simulation.vdot == pytest.approx(vdot, rel=1e-12)
-    assert simulation.output["load"] == pytest.approx(
-        dynamics.reaction("upper", q, v, vdot, external=external), rel=1e-11, abs=1e-11
+    figure("accelerations", simulation.vdot, vdot, oracle="Dynamics with the same wrench", rtol=1e-12)
+    figure(
+        "reaction",
+        simulation.output["load"],
+        dynamics.reaction("upper", q, v, vdot, external=external),
+        unit="N, N·m",
+        oracle="Dynamics with the same wrench",
+        atol=1e-11,
+        rtol=1e-11,
     )
 
 
@@ -59,7 +66,7 @@ def test_linearize_has_their_columns(system):
     turn = np.kron(np.eye(2), R)
     wanted = np.linalg.solve(M, np.hstack([np.eye(4)[:, :1], J.T, J.T @ turn]))
     assert model.inputs == system.command_names
-    assert model.B[4:] == pytest.approx(wanted, rel=1e-8, abs=1e-8)
+    figure("columns of the linear model", model.B[4:], wanted, oracle="M⁻¹ J*", atol=1e-8, rtol=1e-8)
 
 
 def test_they_are_held_and_start_at_zero(system):

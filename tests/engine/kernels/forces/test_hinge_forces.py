@@ -12,6 +12,7 @@ from limberjack.engine.model.build import LIMIT_TIME
 from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.system import Dof
 from tests.engine.single_body import X, Z, one_body
+from tests.validation.figures import figure
 
 MASS = 2.0
 
@@ -34,8 +35,8 @@ def test_rk4_follows_a_spring_and_damper(k, c):
         sim.step(200)
         x, v = expm(spring_damper(k, c, MASS) * sim.time) @ [1.0 - rest, -2.0]
         # (h ω)⁴ ω T / 120 with the fastest rate ω = 28/s
-        assert sim.q[0] == pytest.approx(rest + x, abs=2e-7)
-        assert sim.v[0] == pytest.approx(v, abs=2e-6)
+        figure("position of a damped oscillator", sim.q[0], rest + x, unit="m", oracle="matrix exponential", atol=2e-7)
+        figure("velocity of a damped oscillator", sim.v[0], v, unit="m/s", oracle="matrix exponential", atol=2e-6)
 
 
 @pytest.mark.parametrize(("k", "c"), [(50.0, 1.0), (50.0, 60.0), (1e8, 0.0), (1e8, 1e7)])
@@ -47,8 +48,8 @@ def test_implicit_follows_its_own_recursion(k, c):
         v = (MASS * v - h * k * x) / (MASS + h * c + h * h * k)
         x += h * v
         sim.step()
-        assert sim.v[0] == pytest.approx(v, rel=1e-9, abs=1e-12)
-        assert sim.q[0] == pytest.approx(x, rel=1e-9, abs=1e-12)
+        figure("velocity", sim.v[0], v, unit="m/s", oracle="recursion of the implicit method", atol=1e-12, rtol=1e-9)
+        figure("position", sim.q[0], x, unit="m", oracle="recursion of the implicit method", atol=1e-12, rtol=1e-9)
 
 
 @pytest.mark.parametrize("h", [2e-3, 1e-3])
@@ -58,13 +59,15 @@ def test_implicit_response_of_a_spring_and_damper(h):
     sim = lj.Simulation(slider(Dof(stiffness=k, damping=c), q0=1.0), dt=h, integrator="implicit")
     sim.step(round(1.0 / h))
     x, _ = expm(spring_damper(k, c, MASS)) @ [1.0, 0.0]
-    assert abs(sim.q[0] - x) < 0.5 * h * 25.0
+    figure("error of implicit after 1 s", abs(sim.q[0] - x), unit="m", oracle="h/2 |d²x/dt²| t", below=0.5 * h * 25.0)
 
 
 def test_armature_adds_to_the_moving_mass():
     sim = lj.Simulation(slider(Dof(stiffness=50.0, armature=3.0), q0=1.0), dt=1e-3)
     sim.step(1000)
-    assert sim.q[0] == pytest.approx(np.cos(np.sqrt(50.0 / (MASS + 3.0))), abs=1e-9)
+    figure(
+        "position with armature", sim.q[0], np.cos(np.sqrt(50.0 / (MASS + 3.0))), unit="m", oracle="cos ω t", atol=1e-9
+    )
 
 
 def test_coulomb_friction_brings_a_mass_to_rest():
@@ -74,9 +77,23 @@ def test_coulomb_friction_brings_a_mass_to_rest():
     for _ in range(8):
         sim.step(500)
         expected = rate * np.arcsinh(np.sinh(v0 / rate) * np.exp(-force * sim.time / (MASS * rate)))
-        assert sim.v[0] == pytest.approx(expected, abs=1e-10)
+        figure(
+            "velocity under friction",
+            sim.v[0],
+            expected,
+            unit="m/s",
+            oracle="sinh law of smoothed friction",
+            atol=1e-10,
+        )
     # The stopping distance of dry friction, m v0² / 2 F, up to the rounding of the corner at rest: v_F² m / F.
-    assert sim.q[0] == pytest.approx(MASS * v0**2 / (2 * force), abs=MASS * rate**2 / force)
+    figure(
+        "stopping distance",
+        sim.q[0],
+        MASS * v0**2 / (2 * force),
+        unit="m",
+        oracle="m v0² / 2 F",
+        atol=MASS * rate**2 / force,
+    )
 
 
 def test_friction_holds_against_a_smaller_force_up_to_its_creep():
@@ -86,7 +103,14 @@ def test_friction_holds_against_a_smaller_force_up_to_its_creep():
     system = slider(Dof(friction=force, friction_rate=rate), actuators=(drive,))
     sim = lj.Simulation(system, dt=1e-4, integrator="implicit")
     sim.step(20_000)
-    assert sim.v[0] == pytest.approx(rate * np.arctanh(push / force), rel=1e-9)
+    figure(
+        "creep under a smaller force",
+        sim.v[0],
+        rate * np.arctanh(push / force),
+        unit="m/s",
+        oracle="v_F artanh",
+        rtol=1e-9,
+    )
 
 
 def test_elastic_stop_returns_the_speed():
@@ -99,10 +123,10 @@ def test_elastic_stop_returns_the_speed():
     # The corner of the force costs one step of second order in the gap: h v of position, once each way.
     to_deepest = gap / v0 + 0.5 * np.pi / w
     sim.step(round(to_deepest / h))
-    assert sim.q[0] == pytest.approx(gap + v0 / w, abs=2 * h * v0)
+    figure("deepest point in a stop", sim.q[0], gap + v0 / w, unit="m", oracle="v √(m/k)", atol=2 * h * v0)
     assert abs(sim.v[0]) < 2 * h * v0 * w
     sim.step(round((to_deepest + 0.01) / h) - round(to_deepest / h) + round(0.5 * np.pi / w / h))
-    assert sim.v[0] == pytest.approx(-v0, rel=2 * h * w)
+    figure("speed that a stop returns", sim.v[0], -v0, unit="m/s", oracle="conservation", rtol=2 * h * w)
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0], ids=["upper", "lower"])
@@ -112,9 +136,21 @@ def test_stop_chosen_at_build_is_critically_damped_and_never_pulls(sign):
     sim = lj.Simulation(slider(Dof(armature=1.0, **limits), v0=sign), dt=1e-5)
     D = MASS + 1.0
     stop = sim.dynamics.passive
-    assert stop([sign * 0.101], [0.0])[0] == pytest.approx(-sign * 0.001 * D / LIMIT_TIME**2, rel=1e-9)
-    assert stop([sign * 0.101], [sign])[0] == pytest.approx(
-        -sign * (0.001 * D / LIMIT_TIME**2 + 2 * D / LIMIT_TIME), rel=1e-9
+    figure(
+        "force of a stop at rest",
+        stop([sign * 0.101], [0.0])[0],
+        -sign * 0.001 * D / LIMIT_TIME**2,
+        unit="N",
+        oracle="D d / T²",
+        rtol=1e-9,
+    )
+    figure(
+        "force of a stop in motion",
+        stop([sign * 0.101], [sign])[0],
+        -sign * (0.001 * D / LIMIT_TIME**2 + 2 * D / LIMIT_TIME),
+        unit="N",
+        oracle="D d / T² + 2 D v / T",
+        rtol=1e-9,
     )
     assert stop([sign * 0.101], [-sign])[0] == 0.0
     assert stop([sign * 0.099], [sign])[0] == 0.0
@@ -124,7 +160,9 @@ def test_stop_chosen_at_build_is_critically_damped_and_never_pulls(sign):
         assert sign * sim.tau[0] <= 0.0
         deepest = max(deepest, sign * sim.q[0] - 0.1)
     # Critically damped: x(t) = v t exp(-t / T) is deepest at t = T, with v T / e.
-    assert deepest == pytest.approx(LIMIT_TIME / np.e, rel=1e-3)
+    figure(
+        "deepest point in a critically damped stop", deepest, LIMIT_TIME / np.e, unit="m", oracle="v T / e", rtol=1e-3
+    )
     assert sim.time == pytest.approx(0.2)
 
 
@@ -133,7 +171,14 @@ def test_quasi_velocities_can_be_damped():
     dofs = (Dof(damping=0.5),) * 3
     sim = lj.Simulation(one_body("spherical", dofs=dofs, v0=[1.0, -2.0, 0.5]), dt=1e-3)
     sim.step(1000)
-    np.testing.assert_allclose(sim.v, np.exp(-0.5) * np.array([1.0, -2.0, 0.5]), rtol=1e-12)
+    figure(
+        "rates of a damped ball",
+        sim.v,
+        np.exp(-0.5) * np.array([1.0, -2.0, 0.5]),
+        unit="rad/s",
+        oracle="exp(-c t / I)",
+        rtol=1e-12,
+    )
 
 
 def servo(limit: float) -> lj.System:
@@ -147,7 +192,14 @@ def test_servo_step_with_torque_limit():
     sim = lj.Simulation(servo(limit), dt=1e-4)
     sim.command["servo"] = 1.0
     sim.step(1000)
-    assert sim.q[0] == pytest.approx(0.5 * limit / I * 0.1**2, rel=1e-12)
+    figure(
+        "servo at its torque limit",
+        sim.q[0],
+        0.5 * limit / I * 0.1**2,
+        unit="rad",
+        oracle="½ (limit / I) t²",
+        rtol=1e-12,
+    )
     assert sim.tau[0] == limit
     sim.step(9000)
 
@@ -156,7 +208,7 @@ def test_servo_step_with_torque_limit():
 
     end = solve_ivp(slope, (0.0, 1.0), [0.0, 0.0], rtol=1e-11, atol=1e-12, max_step=1e-3).y[:, -1]
     # The switch between torque limit and linear law falls inside one step of ours: about (jump of slope) h².
-    np.testing.assert_allclose([sim.q[0], sim.v[0]], end, rtol=0, atol=1e-6)
+    figure("servo that leaves its limit", [sim.q[0], sim.v[0]], end, oracle="scipy's solve_ivp", atol=1e-6)
 
 
 def test_servo_without_limit_follows_the_linear_response():
@@ -165,13 +217,15 @@ def test_servo_without_limit_follows_the_linear_response():
     sim.command["servo"] = 1.0
     sim.step(2000)
     x, v = expm(spring_damper(80.0, 12.0, I) * 0.2) @ [-1.0, 0.0]
-    np.testing.assert_allclose([sim.q[0], sim.v[0]], [1.0 + x, v], rtol=0, atol=1e-9)
+    figure("servo without limit", [sim.q[0], sim.v[0]], [1.0 + x, v], oracle="matrix exponential", atol=1e-9)
 
 
 def test_servo_rate_and_torque_commands_add():
     sim = lj.Simulation(servo(np.inf), dt=1e-4)
     sim.command["servo"], sim.command["servo.rate"], sim.command["servo.torque"] = 0.3, -0.2, 1.5
-    assert sim.tau[0] == pytest.approx(80.0 * 0.3 - 12.0 * 0.2 + 1.5, rel=1e-15)
+    figure(
+        "torque of a servo", sim.tau[0], 80.0 * 0.3 - 12.0 * 0.2 + 1.5, unit="N·m", oracle="its definition", rtol=1e-15
+    )
     assert sim.vdot[0] == pytest.approx(sim.tau[0] / 0.5, rel=1e-14)
 
 
@@ -180,7 +234,14 @@ def test_velocity_drive_approaches_its_rate():
     drive = Actuator("wheel", "hinge", "velocity", kd=2.0, initial=5.0)
     sim = lj.Simulation(one_body("revolute", [Z], moments=[1, 1, 0.5], actuators=(drive,)), dt=1e-4)
     sim.step(3000)
-    assert sim.v[0] == pytest.approx(5.0 * (1.0 - np.exp(-2.0 * 0.3 / 0.5)), rel=1e-10)
+    figure(
+        "rate of a velocity drive",
+        sim.v[0],
+        5.0 * (1.0 - np.exp(-2.0 * 0.3 / 0.5)),
+        unit="rad/s",
+        oracle="u (1 - exp(-k t / I))",
+        rtol=1e-10,
+    )
     sim.command["wheel.torque"] = 1.0
     assert sim.tau[0] == pytest.approx(2.0 * (5.0 - sim.v[0]) + 1.0, rel=1e-14)
 
@@ -202,5 +263,5 @@ def test_stiff_servo_is_implicit_too(gain):
     for _ in range(400):
         sim.step()
         highest = max(highest, sim.q[0])
-    assert highest <= 1.0 + 1e-12
-    assert sim.q[0] == pytest.approx(1.0, abs=1e-9)
+    figure("overshoot of a stiff servo", highest, unit="rad", oracle="its target", below=1.0 + 1e-12)
+    figure("arrival of a stiff servo", sim.q[0], 1.0, unit="rad", oracle="its target", atol=1e-9)

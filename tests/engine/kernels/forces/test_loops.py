@@ -10,6 +10,7 @@ import pytest
 
 import limberjack as lj
 from limberjack.engine.model.system import Dof, System
+from tests.validation.figures import figure
 
 EXAMPLES = Path(__file__).parents[4] / "examples"
 
@@ -33,17 +34,31 @@ def test_a_far_centre_is_uniform_gravity(method):
     q, v, tau = plain.q0, plain.v0, np.zeros(plain.nv)
     here, there = lj.Dynamics(uniform), lj.Dynamics(central)
     vdot = here.forward(q, v, tau)
-    np.testing.assert_allclose(there.forward(q, v, tau), vdot, rtol=0, atol=1e-7 * np.abs(vdot).max())
+    figure(
+        "accelerations in a far field",
+        there.forward(q, v, tau),
+        vdot,
+        oracle="uniform gravity",
+        atol=1e-7 * np.abs(vdot).max(),
+    )
     for name, force in here.loop_forces(q, v, tau).items():
         found = there.loop_forces(q, v, tau)[name]
-        np.testing.assert_allclose(found, force, rtol=0, atol=1e-6 * np.abs(force).max())
+        figure(
+            "forces of loops in a far field", found, force, oracle="uniform gravity", atol=1e-6 * np.abs(force).max()
+        )
     body = plain.bodies[1].name
     jet = lj.Thruster("jet", body, np.array([1.0, 0.0, 2.0]), 50.0, initial=3.0)
     simulation = lj.Simulation(lj.equip(uniform, jet))
     R, _ = here.pose(body, q)
     push = R @ (3.0 * np.array([1.0, 0.0, 2.0]) / np.sqrt(5.0))
     expected = here.forward(q, v, tau, {body: np.concatenate([np.zeros(3), push])})
-    np.testing.assert_allclose(simulation.vdot, expected, rtol=0, atol=1e-10 * np.abs(expected).max())
+    figure(
+        "accelerations under a thruster",
+        simulation.vdot,
+        expected,
+        oracle="the same force from outside",
+        atol=1e-10 * np.abs(expected).max(),
+    )
 
 
 @pytest.mark.parametrize("method", ["embed", "force"])
@@ -55,4 +70,9 @@ def test_energy_is_kept_near_a_centre(method):
         energy, scale = simulation.output["energy.total"], abs(simulation.output["energy.potential"])
         simulation.step(round(1.0 / dt))
         drifts.append(abs(simulation.output["energy.total"] - energy) / scale)
-    assert drifts[1] < max(drifts[0] / 11.0, 1e-10)
+    figure(
+        "drift of energy at half the step",
+        drifts[1],
+        oracle="a share of 1/11 of that at the whole step",
+        below=max(drifts[0] / 11.0, 1e-10),
+    )

@@ -15,6 +15,7 @@ from limberjack.engine.model.elements.motor import Motor
 from limberjack.engine.model.elements.sensor import Sensor
 from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, System
 from limberjack.engine.model.validate import validate
+from tests.validation.figures import figure
 
 LOAD = 0.8  # kg·m²
 MOTOR = Motor(torque_constant=0.05, resistance=0.5, inductance=1e-3, bandwidth=200.0, gear=50.0, inertia=1e-4)
@@ -99,7 +100,7 @@ def test_it_follows_its_equations(name, integrator):
         seen = [simulation.output["motor_current"], simulation.output["motor_position"] / motor.gear]
         seen += [simulation.output["motor_rate"] / motor.gear, simulation.q[0], simulation.v[0]]
         misses.append(np.abs(np.array(seen) - exact[[0, 2, 3, 4, 5]]) / np.abs(exact[[0, 2, 3, 4, 5]]))
-    assert np.all(misses[1] < 5e-3), misses
+    figure("current, angles and rates, relative error", misses[1], oracle="scipy's LSODA", below=5e-3)
     assert np.all(misses[1] < 0.5 * misses[0] + 1e-4), misses
 
 
@@ -108,7 +109,7 @@ def test_stall_current_and_no_load_speed():
     held = joint(motor, dt=1e-3, load=1e9)
     held.command["drive"] = 1e3
     held.step(100)
-    assert held.output["motor_current"] == pytest.approx(12.0 / 0.5, rel=1e-6)
+    figure("current of a stalled motor", held.output["motor_current"], 12.0 / 0.5, unit="A", oracle="U / R", rtol=1e-6)
     free = joint(replace(motor, inertia=1e-6), dt=1e-3, load=1e-3)
     system = replace(
         free.system, bodies=(replace(free.system.bodies[0], hinge=replace(free.system.bodies[0].hinge, dofs=(Dof(),))),)
@@ -116,14 +117,16 @@ def test_stall_current_and_no_load_speed():
     free = lj.Simulation(validate(system), dt=1e-3)
     free.command["drive"] = 1e3
     free.step(3000)
-    assert free.output["motor_rate"] == pytest.approx(12.0 / 0.05, rel=1e-6)
+    figure("no-load speed", free.output["motor_rate"], 12.0 / 0.05, unit="rad/s", oracle="U / K", rtol=1e-6)
     assert abs(free.output["motor_current"]) < 1e-4
 
 
 def test_a_stiff_gear_reflects_the_rotors_inertia():
     simulation = joint(MOTOR)
     M = simulation.dynamics.mass_matrix(simulation.q)
-    assert M[0, 0] == pytest.approx(LOAD + 50.0**2 * 1e-4, rel=1e-12)
+    figure(
+        "inertia seen at the joint", M[0, 0], LOAD + 50.0**2 * 1e-4, unit="kg·m²", oracle="J + N² J_rotor", rtol=1e-12
+    )
 
 
 @pytest.mark.parametrize("integrator", ["rk4", "semi_implicit", "implicit"])
@@ -142,10 +145,20 @@ def test_an_elastic_gear_keeps_momentum_and_is_stable_for_any_stiffness(integrat
     for _ in range(400):
         simulation.step()
         w, v = simulation.output["motor_rate"] / 50.0, simulation.v[0]
-        assert rotor * w + LOAD * v == pytest.approx(rotor, rel=1e-5)
-        assert rotor * w * w + LOAD * v * v <= rotor * (1.0 + 1e-6)
+        figure(
+            "momentum of rotor and load", rotor * w + LOAD * v, rotor, unit="N·m·s", oracle="conservation", rtol=1e-5
+        )
+        figure(
+            "twice the energy of rotor and load",
+            rotor * w * w + LOAD * v * v,
+            unit="J",
+            oracle="conservation",
+            below=rotor * (1.0 + 1e-6),
+        )
     if stiffness > 1e3:
-        assert w == pytest.approx(rotor / (rotor + LOAD), rel=1e-2)
+        figure(
+            "common rate of rotor and load", w, rotor / (rotor + LOAD), unit="rad/s", oracle="conservation", rtol=1e-2
+        )
 
 
 def test_backlash_lets_the_rotor_turn_alone_first():
@@ -166,7 +179,14 @@ def test_a_servo_holds_its_position_through_motor_and_gear():
     simulation.step(4000)
     for _ in range(50):  # backlash lets it hunt within the play
         simulation.step(20)
-        assert simulation.q[0] == pytest.approx(0.5, abs=1e-3)
+        figure(
+            "position held through gear and play",
+            simulation.q[0],
+            0.5,
+            unit="rad",
+            oracle="its target and the play",
+            atol=1e-3,
+        )
 
 
 def test_single_steps_and_snapshots():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import limberjack as lj
+from tests.validation.figures import figure
 
 TANK = """
 limberjack: 1
@@ -33,8 +34,17 @@ def test_on_a_fixed_tank_it_swings_as_a_pendulum(tmp_path):
     assert system.coordinate_names == ("fuel.angle1", "fuel.angle2")
     A = lj.linearize(system, q=np.zeros(2)).A
     inertia = 20 * 0.4**2
-    assert A[2:, :2] == pytest.approx(-9.81 / 0.4 * np.eye(2), abs=1e-10)
-    assert A[2:, 2:] == pytest.approx(-0.9 / inertia * np.eye(2), abs=1e-12)
+    figure(
+        "slopes by angle on a fixed tank", A[2:, :2], -9.81 / 0.4 * np.eye(2), unit="1/s²", oracle="-g / L", atol=1e-10
+    )
+    figure(
+        "slopes by rate on a fixed tank",
+        A[2:, 2:],
+        -0.9 / inertia * np.eye(2),
+        unit="1/s",
+        oracle="-c / m L²",
+        atol=1e-12,
+    )
 
 
 def test_under_thrust_a_free_tank_sloshes_faster(tmp_path):
@@ -59,13 +69,27 @@ def test_under_thrust_a_free_tank_sloshes_faster(tmp_path):
     )
     wanted = np.sqrt(np.max(np.linalg.eigvals(np.linalg.solve(mass, stiffness)).real))
     poles = lj.linearize(system).poles
-    assert np.abs(poles.imag).max() == pytest.approx(wanted, rel=1e-7)
+    figure(
+        "slosh frequency under thrust",
+        np.abs(poles.imag).max(),
+        wanted,
+        unit="rad/s",
+        oracle="plane motion of tank and pendulum",
+        rtol=1e-7,
+    )
     assert wanted > np.sqrt(acceleration / L)
 
 
 def test_stiffness_holds_it_without_gravity_and_a_wrong_direction_is_refused(tmp_path):
     A = lj.linearize(loaded(tmp_path, more="stiffness: 3, inertia: 0.1")).A
-    assert A[2:, :2] == pytest.approx(-3.0 / (20 * 0.4**2 + 0.1) * np.eye(2), abs=1e-10)
+    figure(
+        "slopes of a spring-held pendulum",
+        A[2:, :2],
+        -3.0 / (20 * 0.4**2 + 0.1) * np.eye(2),
+        unit="1/s²",
+        oracle="-k / (m L² + I)",
+        atol=1e-10,
+    )
     text = TANK.format(gravity="[0, 0, 0]", hinge="free", more="damping: 0", rest="").replace("[0, 0, -2]", "[0, 0, 0]")
     (tmp_path / "wrong.yaml").write_text(text)
     with pytest.raises(lj.ModelError, match="the direction of 'fuel' is no direction"):

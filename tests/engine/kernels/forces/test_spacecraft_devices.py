@@ -13,6 +13,7 @@ from limberjack.engine.model.elements.sensor import Sensor
 from limberjack.engine.model.system import Body, Hinge, Inertia, System
 from limberjack.engine.model.validate import validate
 from tests.engine.kernels.flexible.particles import random_flexible, random_state
+from tests.validation.figures import figure
 
 MOMENTS = np.array([5.0, 6.0, 4.0])
 
@@ -38,12 +39,28 @@ def test_gyrostat_obeys_eulers_equation():
     simulation = lj.Simulation(lj.equip(bus(), lj.Rotor("rotor", "bus", h)), dt=0.01)
     start(simulation, omega)
     expected = -np.cross(omega, MOMENTS * omega + h) / MOMENTS
-    np.testing.assert_allclose(simulation.vdot[:3], expected, rtol=0, atol=1e-14)
+    figure(
+        "acceleration of a gyrostat",
+        simulation.vdot[:3],
+        expected,
+        unit="rad/s²",
+        oracle="Euler's equation",
+        atol=1e-14,
+    )
     energy, momentum = simulation.output["energy.total"], simulation.output["momentum"]
-    np.testing.assert_allclose(momentum[:3], MOMENTS * omega + h, rtol=0, atol=1e-14)
+    figure("momentum of a gyrostat", momentum[:3], MOMENTS * omega + h, unit="N·m·s", oracle="J ω + h", atol=1e-14)
     simulation.step(5000)
-    assert simulation.output["energy.total"] == pytest.approx(energy, rel=1e-9)
-    np.testing.assert_allclose(simulation.output["momentum"], momentum, rtol=0, atol=1e-9)
+    figure(
+        "energy of a gyrostat", simulation.output["energy.total"], energy, unit="J", oracle="conservation", rtol=1e-9
+    )
+    figure(
+        "momentum of a gyrostat",
+        simulation.output["momentum"],
+        momentum,
+        unit="N·m·s",
+        oracle="conservation",
+        atol=1e-9,
+    )
 
 
 def test_nutation_of_a_dual_spin_satellite():
@@ -57,7 +74,7 @@ def test_nutation_of_a_dual_spin_satellite():
         simulation.step(200)
         turned = rate * simulation.time
         expected = 1e-2 * np.array([np.cos(turned), np.sin(turned)])
-        np.testing.assert_allclose(simulation.v[:2], expected, rtol=0, atol=1e-9)
+        figure("nutation", simulation.v[:2], expected, unit="rad/s", oracle="closed form", atol=1e-9)
 
 
 def test_a_wheel_that_holds_its_speed_is_a_gyrostat():
@@ -75,7 +92,7 @@ def test_a_wheel_that_holds_its_speed_is_a_gyrostat():
         simulation.step(2000)
         found.append(np.concatenate([simulation.q[:7], simulation.v[:6]]))
         assert np.linalg.norm(simulation.output["momentum"][:3]) > 1.0
-    np.testing.assert_allclose(found[0], found[1], rtol=0, atol=1e-4)
+    figure("state with a wheel at constant speed", found[0], found[1], oracle="a gyrostat", atol=1e-4)
 
 
 def test_wheel_torque_and_its_limits():
@@ -85,14 +102,30 @@ def test_wheel_torque_and_its_limits():
     simulation = lj.Simulation(system, dt=0.01)
     simulation.command["rw"] = 5.0  # more than it has
     momentum = simulation.output["momentum"]
-    assert simulation.vdot[2] == pytest.approx(-0.2 / 3.95, rel=1e-12)
+    figure(
+        "acceleration by a wheel's torque", simulation.vdot[2], -0.2 / 3.95, unit="rad/s²", oracle="-T / J", rtol=1e-12
+    )
     simulation.step(100)
-    assert simulation.v[2] == pytest.approx(-0.2 / 3.95, rel=1e-9)
-    assert simulation.v[6] == pytest.approx(0.2 * (1 / 0.05 + 1 / 3.95), rel=1e-9)
+    figure("rate after 1 s of torque", simulation.v[2], -0.2 / 3.95, unit="rad/s", oracle="-T t / J", rtol=1e-9)
+    figure(
+        "speed of the wheel",
+        simulation.v[6],
+        0.2 * (1 / 0.05 + 1 / 3.95),
+        unit="rad/s",
+        oracle="T (1/J_w + 1/J) t",
+        rtol=1e-9,
+    )
     simulation.step(2000)
     assert 20.0 <= simulation.v[6] <= 20.0 + 0.01 * 0.2 * (1 / 0.05 + 1 / 3.95)
     assert simulation.tau[6] == 0.0
-    np.testing.assert_allclose(simulation.output["momentum"], momentum, rtol=0, atol=1e-13)
+    figure(
+        "momentum with a wheel",
+        simulation.output["momentum"],
+        momentum,
+        unit="N·m·s",
+        oracle="conservation",
+        atol=1e-13,
+    )
     simulation.command["rw"] = -0.1
     assert simulation.tau[6] == -0.1
 
@@ -106,8 +139,17 @@ def test_a_held_speed_stays_within_the_largest(command, integrator):
     simulation = lj.Simulation(replace(system, integrator=integrator), dt=0.01)
     simulation.command["rw"] = command
     simulation.step(200)
-    assert abs(simulation.v[6]) <= 500.0 * (1.0 + 1e-9)
-    assert simulation.v[6] == pytest.approx(np.copysign(500.0, command), rel=1e-3)
+    figure(
+        "largest speed of a wheel", abs(simulation.v[6]), unit="rad/s", oracle="its limit", below=500.0 * (1.0 + 1e-9)
+    )
+    figure(
+        "speed that is held",
+        simulation.v[6],
+        np.copysign(500.0, command),
+        unit="rad/s",
+        oracle="its command",
+        rtol=1e-3,
+    )
     slope = lj.linearize(system, q=simulation.q, v=np.zeros(7), command=[command, 0.0]).B[:, 0]
     assert not slope.any()
 
@@ -123,7 +165,14 @@ def test_cmg_torque_is_rate_times_momentum():
     simulation = lj.Simulation(lj.equip(sensed, cmg))
     turned = np.array([np.cos(0.4), np.sin(0.4), 0.0])
     expected = rate * h * np.cross([0, 0, 1.0], turned)  # the rate of the rotor's momentum, which the ground gives
-    np.testing.assert_allclose(simulation.output["load"][:3], expected, rtol=0, atol=1e-12)
+    figure(
+        "torque of a control-moment gyro",
+        simulation.output["load"][:3],
+        expected,
+        unit="N·m",
+        oracle="h × rate",
+        atol=1e-12,
+    )
 
 
 PYRAMID = """
@@ -145,11 +194,25 @@ def test_a_pyramid_of_four_in_a_model_file(tmp_path):
     entries = (ENTRY.format(i, skew, i * np.pi / 2) for i in range(4))
     (tmp_path / "pyramid.yaml").write_text(PYRAMID + "".join(entries))
     simulation = lj.Simulation(lj.load(tmp_path / "pyramid.yaml"), dt=1e-3, integrator="implicit")
-    np.testing.assert_allclose(simulation.output["momentum"], 0.0, rtol=0, atol=1e-13)
+    figure(
+        "momentum of a pyramid at the start",
+        simulation.output["momentum"],
+        0.0,
+        unit="N·m·s",
+        oracle="zero state",
+        atol=1e-13,
+    )
     for i, rate in enumerate((0.3, 0.0, -0.3, 0.0)):
         simulation.command[f"cmg{i}"] = rate
     simulation.step(2000)
-    np.testing.assert_allclose(simulation.output["momentum"][:3], 0.0, rtol=0, atol=2e-2)  # the first-order integrator
+    figure(
+        "momentum of a pyramid that turns",
+        simulation.output["momentum"][:3],
+        0.0,
+        unit="N·m·s",
+        oracle="conservation",
+        atol=2e-2,
+    )  # the first-order integrator
     rotors = sum(simulation.dynamics.pose(f"cmg{i}", simulation.q)[0][:, 1] * 25.0 for i in range(4))
     assert np.linalg.norm(rotors) > 10.0
     assert np.linalg.norm(simulation.v[:3]) > 0.05
@@ -166,8 +229,22 @@ def test_thruster_is_force_by_mass(command, force):
     simulation.command["t"] = command
     push = force * np.array([0.0, 0.6, 0.8])
     turning = np.cross(offset - com, push) / MOMENTS
-    np.testing.assert_allclose(simulation.vdot[:3], turning, rtol=0, atol=1e-14)
-    np.testing.assert_allclose(simulation.vdot[3:], push / 50.0 - np.cross(turning, com), rtol=0, atol=1e-14)
+    figure(
+        "angular acceleration by a thruster",
+        simulation.vdot[:3],
+        turning,
+        unit="rad/s²",
+        oracle="moment by inertia",
+        atol=1e-14,
+    )
+    figure(
+        "acceleration by a thruster",
+        simulation.vdot[3:],
+        push / 50.0 - np.cross(turning, com),
+        unit="m/s²",
+        oracle="force by mass",
+        atol=1e-14,
+    )
     still = np.zeros(6)
     np.testing.assert_array_equal(
         simulation.dynamics.forward(simulation.q, still, still), still
@@ -188,7 +265,13 @@ def test_thruster_on_a_flexible_body_is_a_force_on_that_node(place):
     R, _ = simulation.dynamics.pose(place, q)
     external = {place: np.concatenate([R @ np.cross(arm, push), R @ push])}
     expected = lj.Dynamics(system).forward(q, v, simulation.tau, external)
-    np.testing.assert_allclose(simulation.vdot, expected, rtol=0, atol=1e-11 * np.abs(expected).max())
+    figure(
+        "acceleration of a flexible body",
+        simulation.vdot,
+        expected,
+        oracle="the force given from outside",
+        atol=1e-11 * np.abs(expected).max(),
+    )
 
 
 def test_forward_and_inverse_agree_with_all_elements_and_a_users_force():
@@ -206,9 +289,17 @@ def test_forward_and_inverse_agree_with_all_elements_and_a_users_force():
     external = {"arm": rng.normal(size=6), "boom.node1": rng.normal(size=6)}
     vdot = dynamics.forward(q, v, tau, external)
     size = np.abs(vdot).max()
-    np.testing.assert_allclose(dynamics.inverse(q, v, vdot, external), tau, rtol=0, atol=1e-10 * size)
+    figure(
+        "torques with all elements",
+        dynamics.inverse(q, v, vdot, external),
+        tau,
+        oracle="inverse undoes forward",
+        atol=1e-10 * size,
+    )
     again = dynamics.mass_matrix(q) @ vdot + dynamics.inverse(q, v, 0.0 * v, external)
-    np.testing.assert_allclose(again, tau, rtol=0, atol=1e-10 * size)
+    figure(
+        "torques with all elements, by the mass matrix", again, tau, oracle="inverse undoes forward", atol=1e-10 * size
+    )
 
 
 def test_linear_model_of_a_satellite_in_orbit():
@@ -231,7 +322,12 @@ def test_linear_model_of_a_satellite_in_orbit():
     assert model.B[:, 0] == pytest.approx(np.concatenate([np.zeros(8), [2.0 / I[2]], [0, 1 / 100.0, 0]]), abs=1e-9)
     stable = [pitch, *(abs(x.real) for x in roll_yaw if abs(x.imag) < 1e-9)]
     for rate in stable:
-        assert np.abs(rates - rate).min() < 1e-5
+        figure(
+            "distance of a libration rate from the textbook's, over the orbital rate",
+            np.abs(rates - rate).min(),
+            oracle="√(3 (I_x - I_z) / I_y), roots of roll and yaw",
+            below=1e-5,
+        )
 
 
 WRONG = [

@@ -10,6 +10,7 @@ import pytest
 import limberjack as lj
 from limberjack.engine.model.elements.spring import Spring
 from tests.engine.kernels.flexible.models import MODELS as FLEXIBLE
+from tests.validation.figures import figure
 
 SLIDER = """
 limberjack: 1
@@ -41,7 +42,14 @@ def test_a_cart_on_a_spring_and_damper_moves_as_the_formula_says(tmp_path):
     simulation.step(10_000)
     s = np.roots([m, c, k])
     a = (0.3 - rest) * np.array([-s[1], s[0]]) / (s[0] - s[1])
-    assert simulation.q[0] == pytest.approx(rest + (a * np.exp(s * 1.0)).sum().real, abs=1e-10)
+    figure(
+        "cart on a spring and damper",
+        simulation.q[0],
+        rest + (a * np.exp(s * 1.0)).sum().real,
+        unit="m",
+        oracle="its differential equation",
+        atol=1e-10,
+    )
 
 
 def test_the_force_turns_with_the_line_and_has_analytic_slopes(tmp_path):
@@ -53,10 +61,23 @@ def test_the_force_turns_with_the_line_and_has_analytic_slopes(tmp_path):
     simulation.v = [v]
     far = np.hypot(x, 0.5)
     force = -k * (far - length) * x / far - 1.5 * (x * v / far) * x / far
-    assert simulation.vdot[0] == pytest.approx(force / 2.0, rel=1e-13)
+    figure(
+        "acceleration by an oblique spring",
+        simulation.vdot[0],
+        force / 2.0,
+        unit="m/s²",
+        oracle="closed form",
+        rtol=1e-13,
+    )
     model = lj.linearize(system)
     stiffness = k * (1.0 - length / far) + k * length * x * x / far**3
-    assert model.A[1] == pytest.approx([-stiffness / 2.0, -1.5 * (x / far) ** 2 / 2.0], rel=1e-9)
+    figure(
+        "slopes of that acceleration",
+        model.A[1],
+        [-stiffness / 2.0, -1.5 * (x / far) ** 2 / 2.0],
+        oracle="closed form",
+        rtol=1e-9,
+    )
 
 
 FREE = """
@@ -85,10 +106,12 @@ def test_free_bodies_keep_momentum_and_with_the_spring_energy(tmp_path):
 
     before = whole()
     simulation.step(2000)
-    assert whole() == pytest.approx(before, rel=1e-9)
+    figure("energy with the spring's own", whole(), before, unit="J", oracle="conservation", rtol=1e-9)
     drifts = [drift(system, n) for n in (250, 500)]
-    assert drifts[0] < 1e-4
-    assert drifts[1] < drifts[0] / 12.0  # of the integrator, of fourth order
+    figure("drift of momentum in 1 s", drifts[0], oracle="conservation, to the integrator's order", below=1e-4)
+    figure(
+        "drift at half the step", drifts[1], oracle="a twelfth of that at the whole step", below=drifts[0] / 12.0
+    )  # of the integrator, of fourth order
 
 
 def drift(system: lj.System, steps: int) -> float:
@@ -134,5 +157,12 @@ def test_on_flexible_bodies_and_in_loops_it_is_the_pair_of_forces_at_its_nodes(n
     force = (40.0 * (np.linalg.norm(d) - 0.2) + 3.0 * rate + 1.5) * e
     pair = {a: np.concatenate([np.zeros(3), force]), b: np.concatenate([np.zeros(3), -force])}
     wanted = without.forward(q, v, tau, external=pair)
-    assert with_spring.forward(q, v, tau) == pytest.approx(wanted, rel=1e-9, abs=1e-9 * np.abs(wanted).max())
+    figure(
+        "accelerations with a spring",
+        with_spring.forward(q, v, tau),
+        wanted,
+        oracle="the same pair of forces from outside",
+        atol=1e-9 * np.abs(wanted).max(),
+        rtol=1e-9,
+    )
     assert np.abs(wanted - without.forward(q, v, tau)).max() > 1e-3

@@ -13,6 +13,7 @@ from limberjack.engine.model.elements.sensor import Sensor
 from limberjack.engine.model.elements.thruster import Thruster
 from limberjack.engine.model.system import Body, Hinge, Inertia, System
 from limberjack.engine.model.validate import validate
+from tests.validation.figures import figure
 
 MASS, THRUST, LEAST = 2.0, 5.0, 0.5
 
@@ -66,8 +67,15 @@ def test_the_impulse_is_that_of_the_valves_times(dt, delay, pulse):
         simulation.step()
         felt.append(MASS * simulation.v[0])
         shown.append(simulation.output["thrust"] * dt)
-    assert felt == pytest.approx(expected, abs=1e-12)
-    assert np.cumsum(shown) == pytest.approx(expected, abs=1e-12)
+    figure("impulse that is felt", felt, expected, unit="N·s", oracle="events of the valve", atol=1e-12)
+    figure(
+        "impulse that the sensor shows",
+        np.cumsum(shown),
+        expected,
+        unit="N·s",
+        oracle="events of the valve",
+        atol=1e-12,
+    )
     assert expected[-1] > 0.0 or delay >= len(commands) * dt
 
 
@@ -76,7 +84,14 @@ def test_an_initial_command_has_been_there_before():
     assert simulation.output["thrust"] == 2.0
     simulation.command["jet"] = 0.0
     simulation.step(10)
-    assert MASS * simulation.v[0] == pytest.approx(2.0 * 4.5e-3, abs=1e-14)
+    figure(
+        "impulse of a command that was there before",
+        MASS * simulation.v[0],
+        2.0 * 4.5e-3,
+        unit="N·s",
+        oracle="force by delay",
+        atol=1e-14,
+    )
 
 
 def test_parts_of_a_step_and_single_steps_are_alike():
@@ -90,7 +105,7 @@ def test_parts_of_a_step_and_single_steps_are_alike():
             simulation.step(40 // calls)
         runs.append(MASS * simulation.v[0])
     assert runs[0] == runs[1]
-    assert runs == pytest.approx([3.0 * 7.7e-3] * 3, abs=1e-14)
+    figure("impulse of the shortest pulse", runs, [3.0 * 7.7e-3] * 3, unit="N·s", oracle="force by pulse", atol=1e-14)
 
 
 def test_a_snapshot_keeps_the_commands_on_their_way():
@@ -105,4 +120,4 @@ def test_a_snapshot_keeps_the_commands_on_their_way():
     again.restore(snapshot)
     again.step(40)
     assert np.array_equal(again.state, simulation.state)
-    assert MASS * again.v[0] == pytest.approx(5e-3, abs=1e-14)
+    figure("impulse after a snapshot", MASS * again.v[0], 5e-3, unit="N·s", oracle="force by time", atol=1e-14)

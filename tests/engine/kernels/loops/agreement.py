@@ -11,25 +11,34 @@ import numpy as np
 import limberjack as lj
 from tests.engine.kernels.loops.oracle import Oracle
 from tests.engine.kernels.loops.random_graphs import Closed, random_closed
+from tests.validation.figures import figure
 
 TOLERANCE = 1e-9
 METHODS = ("embed", "force", None)
 
 
-def close(actual, expected, scale: float = 1.0, tolerance: float = TOLERANCE) -> None:
+def close(
+    actual,
+    expected,
+    scale: float = 1.0,
+    tolerance: float = TOLERANCE,
+    name: str = "agreement",
+    oracle: str = "dense reference",
+) -> None:
     """Equal within the tolerance of the largest element, or of `scale` if that is larger."""
     size = max(scale, float(np.max(np.abs(expected), initial=0.0)))
-    np.testing.assert_allclose(actual, expected, rtol=0, atol=tolerance * size)
+    if np.size(expected):
+        figure(name, actual, expected, oracle=oracle, atol=tolerance * size)
 
 
 def check_forward(system: lj.System, oracle: Oracle, q, v, tau, external=None) -> np.ndarray:
     """Accelerations against the reference, constraints kept; returns the engine's."""
     expected = oracle.solve(q, v, tau, external).vdot
     vdot = lj.Dynamics(system).forward(q, v, tau, external)
-    close(vdot, expected)
+    close(vdot, expected, name="accelerations")
     rows = oracle.rows(q, v)
     terms = np.abs(rows.C) @ np.abs(expected) + np.abs(rows.c)
-    close(rows.C @ vdot, rows.c, scale=float(np.max(terms, initial=1.0)))
+    close(rows.C @ vdot, rows.c, scale=float(np.max(terms, initial=1.0)), name="accelerations along the rows")
     return vdot
 
 

@@ -12,6 +12,7 @@ import limberjack as lj
 from limberjack.engine.common.errors import ModelError, UnknownNameError
 from limberjack.engine.model.validate import validate
 from tests.engine.api.test_linearize_loops import loaded
+from tests.validation.figures import figure
 
 A, W, STIFF = 0.4, 9.0, 150.0
 
@@ -75,8 +76,17 @@ def test_a_drive_is_where_its_command_has_it_when_the_step_ends(kind, method, tm
         command(simulation, k * dt)
         simulation.step()
         x, rate, _ = motion(k * dt)
-        assert simulation.q[0] - start == pytest.approx(x, abs=1e-12)
-        assert simulation.v[0] == pytest.approx(rate, abs=1e-10)
+        figure(
+            "place of a drive at the end of a step",
+            simulation.q[0] - start,
+            x,
+            unit="m",
+            oracle="its command",
+            atol=1e-12,
+        )
+        figure(
+            "rate of a drive at the end of a step", simulation.v[0], rate, unit="m/s", oracle="its command", atol=1e-10
+        )
 
 
 @pytest.mark.parametrize("kind", LOOPS)
@@ -89,9 +99,9 @@ def test_what_a_drive_moves_keeps_the_fourth_order(kind, method, tmp_path):
         found = run(system, dt, until)
         errors.append(np.abs([found.q[1], found.v[1]] - np.array(sway(until))))
     orders = np.log2(np.array(errors[:-1]) / np.array(errors[1:]))
-    assert np.all(orders > 3.7), (errors, orders)
-    assert errors[-1][0] < 2e-8
-    assert errors[-1][1] < 1e-7
+    figure("order of convergence", orders, oracle="fourth order", above=3.7)
+    figure("error of what it moves", errors[-1][0], unit="m", oracle="sway in closed form", below=2e-8)
+    figure("error of its velocity", errors[-1][1], unit="m/s", oracle="sway in closed form", below=1e-7)
 
 
 @pytest.mark.parametrize("integrator", ["semi_implicit", "implicit"])

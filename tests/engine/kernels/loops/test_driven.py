@@ -11,6 +11,7 @@ import limberjack as lj
 from limberjack.engine.model.validate import validate
 from tests.engine.kernels.loops.agreement import close, one_loop
 from tests.engine.kernels.loops.random_graphs import set_state
+from tests.validation.figures import figure
 
 METHODS = ("embed", "force")
 
@@ -42,7 +43,7 @@ def test_accelerations_under_a_drive(kind, method, seed):
     sim.v = v
     sim.command["loop0.velocity"], sim.command["loop0.acceleration"] = given[1:]
     expected = graph.oracle.solve(graph.q, v, np.zeros(system.nv), drives={"loop0": given}).vdot
-    close(sim.vdot, expected)
+    close(sim.vdot, expected, name="accelerations under a drive")
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -57,9 +58,15 @@ def test_the_loop_follows_its_drive(kind, method):
         tell(sim, k * h)
         sim.step()
         drives = {"loop0": drive(k * h)}
-        assert np.abs(graph.oracle.gaps(sim.q, drives)).max() < tolerance
+        figure(
+            "gap of a driven loop",
+            np.abs(graph.oracle.gaps(sim.q, drives)).max(),
+            unit="m, rad",
+            oracle="closed",
+            below=tolerance,
+        )
         rows = graph.oracle.rows(sim.q, sim.v, drives)
-        close(rows.C @ sim.v, rows.rate)
+        close(rows.C @ sim.v, rows.rate, name="rates of a driven loop")
 
 
 @pytest.mark.parametrize("kind", ["distance", "coupling"])
@@ -74,4 +81,4 @@ def test_both_methods_move_alike(kind):
             tell(sim, k * h)
             sim.step()
         ends.append(np.concatenate([sim.q, sim.v]))
-    np.testing.assert_allclose(ends[0], ends[1], rtol=0, atol=1e-6)
+    figure("state by embedding and by force", ends[0], ends[1], oracle="each other", atol=1e-6)

@@ -11,6 +11,7 @@ import limberjack as lj
 from tests.engine.kernels.loops.mechanisms import bars, lines, spatial
 from tests.engine.kernels.loops.oracle import Oracle
 from tests.engine.kernels.loops.test_mechanisms import CLOSED, METHODS, coordinate
+from tests.validation.figures import figure
 
 pytestmark = pytest.mark.long
 
@@ -50,7 +51,7 @@ def test_a_minute(name, method):
     the step, at most an eighth of it."""
     system = MAKERS[name](method)
     worst, drift = minute(system, 1e-3)
-    assert worst <= CLOSED[method]
+    figure("largest gap in a minute", worst, unit="m, rad", oracle="closed", below=CLOSED[method])
     assert drift < 1e-5 or minute(system, 5e-4)[1] < drift / 8.0
 
 
@@ -76,7 +77,14 @@ def test_the_parallelogram_never_folds(method):
         sim.step(10)
         angle = coordinate(sim, "rocker0")
         for i in (1, 2, 3):
-            assert coordinate(sim, f"rocker{i}") == pytest.approx(angle, abs=1e-6)
+            figure(
+                "angles of parallel rockers",
+                coordinate(sim, f"rocker{i}"),
+                angle,
+                unit="rad",
+                oracle="they are equal",
+                atol=1e-6,
+            )
         turns = max(turns, abs(angle) / (2 * np.pi))
     assert turns > 20.0
 
@@ -86,8 +94,8 @@ def test_the_parallelogram_never_folds(method):
 def test_a_rod_whose_only_row_vanishes(dt, method):
     """Steps of different sizes come differently close to the forty singular positions."""
     worst, drift = minute(bars.rod_parallelogram(method), dt)
-    assert worst <= CLOSED[method]
-    assert drift < 1e-10
+    figure("largest gap in a minute", worst, unit="m, rad", oracle="closed", below=CLOSED[method])
+    figure("energy drift in a minute over the kinetic energy", drift, oracle="conservation", below=1e-10)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -96,5 +104,10 @@ def test_a_rod_whose_only_row_vanishes(dt, method):
 def test_singular_positions_are_passed_at_any_step(name, dt, method):
     """Wherever steps land, the energy keeps to what the integrator does to it away from such positions."""
     worst, drift = minute(MAKERS[name](method), dt)
-    assert worst <= CLOSED[method]
-    assert drift < {"parallelogram": 1e-10, "Scott-Russell": 1e-7}[name]
+    figure("largest gap in a minute", worst, unit="m, rad", oracle="closed", below=CLOSED[method])
+    figure(
+        "energy drift in a minute over the kinetic energy",
+        drift,
+        oracle="conservation",
+        below={"parallelogram": 1e-10, "Scott-Russell": 1e-7}[name],
+    )

@@ -10,6 +10,7 @@ import limberjack as lj
 from tests.engine.kernels.loops.agreement import METHODS, close, one_loop
 from tests.engine.kernels.loops.oracle import Oracle
 from tests.engine.kernels.loops.random_graphs import EMBEDDABLE, KINDS, WHEELS, graphs, random_closed
+from tests.validation.figures import figure
 
 CASES = [
     (kind, method) for kind in (*KINDS, *WHEELS) for method in METHODS if not (kind == "lock" and method == "embed")
@@ -38,9 +39,16 @@ def check_forces(system: lj.System, oracle: Oracle, q, v, tau) -> None:
     bias = oracle.dynamics.bias(q, v)
     scale = max(float(np.abs(x).max()) for x in (found.force, tau, bias, oracle.dynamics.mass_matrix(q) @ found.vdot))
     applied = generalized(oracle, q, v, forces)
-    close(applied, found.force, scale=scale)
+    close(applied, found.force, scale=scale, name="forces of loops")
     power = np.abs(applied) @ np.abs(v)
-    assert abs(applied @ v) <= 1e-9 * max(1.0, power)
+    figure(
+        "power of the forces of loops",
+        applied @ v,
+        0.0,
+        unit="W",
+        oracle="they do no work",
+        atol=1e-9 * max(1.0, power),
+    )
 
 
 @pytest.mark.parametrize(("kind", "method"), CASES)
@@ -59,7 +67,7 @@ def test_wrenches_of_a_single_loop_are_those_of_the_reference(kind, method):
     found = graph.oracle.solve(graph.q, graph.v, tau)
     forces = lj.Dynamics(graph.by(method)).loop_forces(graph.q, graph.v, tau)
     for name, wrench in found.loop.items():
-        close(forces[name], wrench, scale=float(np.abs(found.multipliers).max()))
+        close(forces[name], wrench, scale=float(np.abs(found.multipliers).max()), name="wrench of a loop")
 
 
 def test_loops_written_twice_share_their_force():

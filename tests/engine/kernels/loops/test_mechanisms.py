@@ -13,6 +13,7 @@ import limberjack as lj
 from tests.engine.kernels.loops.mechanisms import bars, lines, spatial, squeezer
 from tests.engine.kernels.loops.mechanisms.parts import OneFreedom
 from tests.engine.kernels.loops.oracle import Oracle
+from tests.validation.figures import figure
 
 METHODS = ("embed", "force")
 #: residuals that a step leaves: the contract
@@ -76,8 +77,8 @@ FREEDOMS = {
 def test_closed_forms_with_the_order_of_the_integrator(name, method):
     make, freedom, angle, until, dt = FREEDOMS[name]
     coarse, fine = errors(make(method), freedom, angle, until, (dt, 0.5 * dt))
-    assert fine < 1e-6
-    assert coarse / fine > 12.0
+    figure("error of angle and rate at the finer step", fine, oracle="closed form of one freedom", below=1e-6)
+    figure("error at the step over that at half of it", coarse / fine, oracle="fourth order: 16", above=12.0)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -86,7 +87,14 @@ def test_squeezer_starts_as_published(method):
     tau = squeezer.torques(system, system.q0)
     found = lj.Dynamics(system).forward(system.q0, system.v0, tau)
     expected = [squeezer.START_RATES.get(name, 0.0) for name in system.velocity_names]
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9 * 14222)
+    figure(
+        "Andrews' squeezer: accelerations at the start",
+        found,
+        expected,
+        unit="rad/s²",
+        oracle="published",
+        atol=1e-9 * 14222,
+    )
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -101,7 +109,9 @@ def test_squeezer_ends_as_published(method):
 
     y0 = np.concatenate([system.q0, system.v0])
     y = solve_ivp(slope, (0.0, squeezer.END_TIME), y0, method="DOP853", rtol=1e-12, atol=1e-12).y[:, -1]
-    np.testing.assert_allclose(y[:n], squeezer.end(system), rtol=0, atol=2e-9)
+    figure(
+        "Andrews' squeezer: angles at 0.03 s", y[:n], squeezer.end(system), unit="rad", oracle="published", atol=2e-9
+    )
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -111,8 +121,14 @@ def test_squeezer_stepped_with_its_spring(method):
     sim = lj.Simulation(system, dt=2e-6)
     sim.step(15000)
     angles = np.array([coordinate(sim, name) for name in squeezer.NAMES])
-    np.testing.assert_allclose(angles, squeezer.END, rtol=0, atol=1e-3)
-    assert np.abs(Oracle(system).gaps(sim.q)).max() < CLOSED[method]
+    figure("Andrews' squeezer stepped with its spring", angles, squeezer.END, unit="rad", oracle="published", atol=1e-3)
+    figure(
+        "gap of the loops",
+        np.abs(Oracle(system).gaps(sim.q)).max(),
+        unit="m, rad",
+        oracle="closed",
+        below=CLOSED[method],
+    )
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -127,9 +143,15 @@ def test_double_four_bar_of_the_benchmark_library(method):
     angle, spin = coordinate(sim, "rocker0"), rate(sim, "rocker0")
     place = [np.cos(angle), np.sin(angle), -np.sin(angle) * spin, np.cos(angle) * spin]
     listed = [0.3284580986, 0.9445185427, 1.423051428, -0.4948688096]
-    np.testing.assert_allclose(place, listed, rtol=0, atol=4.3e-8 + 3e-7)
+    figure(
+        "double four-bar: place and rate of B0",
+        place,
+        listed,
+        oracle="Exudyn's published model, extrapolated",
+        atol=4.3e-8 + 3e-7,
+    )
     expected = bars.parallelogram_freedom(2).motion(0.5 * np.pi, -1.0, [10.0])[0]
-    np.testing.assert_allclose([angle, spin], expected, rtol=0, atol=3e-7)
+    figure("double four-bar: angle and spin after 10 s", [angle, spin], expected, oracle="closed form", atol=3e-7)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -171,9 +193,22 @@ def test_bennett_stays_on_its_curve(method):
     for _ in range(40):
         sim.step(50)
         q = sim.q
-        assert np.tan(0.5 * q[0]) * np.tan(0.5 * q[1]) == pytest.approx(ratio, rel=1e-7)
-        assert q[2] == pytest.approx(-q[0], abs=1e-7)
-        assert sum(sim.dynamics.energy(q, sim.v)) == pytest.approx(energy, abs=1e-7)
+        figure(
+            "Bennett's linkage: product of tangents",
+            np.tan(0.5 * q[0]) * np.tan(0.5 * q[1]),
+            ratio,
+            oracle="closed form",
+            rtol=1e-7,
+        )
+        figure("Bennett's linkage: opposite angles", q[2], -q[0], unit="rad", oracle="closed form", atol=1e-7)
+        figure(
+            "Bennett's linkage: energy",
+            sum(sim.dynamics.energy(q, sim.v)),
+            energy,
+            unit="J",
+            oracle="conservation",
+            atol=1e-7,
+        )
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -184,12 +219,19 @@ def test_bricard_as_the_benchmark_asks(method):
     oracle = Oracle(sim.system)
     expected = oracle.motion(sim.q, sim.v, 0.5)[0][-1]
     sim.step(500)
-    np.testing.assert_allclose(sim.q, expected, rtol=0, atol=1e-8)
+    figure("Bricard's mechanism: first half second", sim.q, expected, oracle="dense reference", atol=1e-8)
     for _ in range(95):
         sim.step(100)
         a, b = np.sin(sim.q[:2])
-        assert abs(a * b + a + b) < 1e-7
-        assert sum(sim.dynamics.energy(sim.q, sim.v)) == pytest.approx(-29.43, abs=1e-5)
+        figure("Bricard's mechanism: its angles' closed form", abs(a * b + a + b), oracle="zero", below=1e-7)
+        figure(
+            "Bricard's mechanism: energy",
+            sum(sim.dynamics.energy(sim.q, sim.v)),
+            -29.43,
+            unit="J",
+            oracle="the benchmark's",
+            atol=1e-5,
+        )
     assert np.abs(oracle.gaps(sim.q)).max() < CLOSED[method]
 
 
@@ -200,9 +242,23 @@ def test_a_planetary_gear_turns_as_willis_says(method):
     tau = np.array([torques.get(name, 0.0) for name in system.velocity_names])
     expected = spatial.planetary_accelerations(torques)
     found = lj.Dynamics(system).forward(system.q0, system.v0, tau)
-    np.testing.assert_allclose(found, [expected[n] for n in system.velocity_names], rtol=1e-11)
+    figure(
+        "planetary gear: accelerations",
+        found,
+        [expected[n] for n in system.velocity_names],
+        unit="rad/s²",
+        oracle="Willis' equation",
+        rtol=1e-11,
+    )
     sim = lj.Simulation(system)
     sim.step(1000)
     zs, _, zr = spatial.TEETH
     sun, carrier, ring = (rate(sim, name) for name in ("sun", "carrier", "ring"))
-    assert zs * (sun - carrier) == pytest.approx(-zr * (ring - carrier), rel=1e-12)
+    figure(
+        "planetary gear: rates after 1 s",
+        zs * (sun - carrier),
+        -zr * (ring - carrier),
+        unit="rad/s",
+        oracle="Willis' equation",
+        rtol=1e-12,
+    )

@@ -22,23 +22,26 @@ def check_minimal(graph: Closed) -> None:
     names, X = minimal.names(q), minimal.X(q)
     independent = [system.velocity_names.index(name) for name in names]
     assert X.shape == (system.nv, system.nv - oracle.rank(q))
-    close(X[independent], np.eye(len(names)))
+    close(X[independent], np.eye(len(names)), name="X of the independent velocities")
     close(
-        oracle.rows(q, v).C @ X, np.zeros((len(oracle.rows(q, v).C), len(names))), scale=float(np.abs(X).max(initial=1))
+        oracle.rows(q, v).C @ X,
+        np.zeros((len(oracle.rows(q, v).C), len(names))),
+        scale=float(np.abs(X).max(initial=1)),
+        name="rows times X",
     )
     size = float(np.abs(X).max(initial=1.0)) ** 2
     M = tree.mass_matrix(q)
-    close(minimal.mass_matrix(q), X.T @ M @ X, scale=float(np.abs(M).max()) * size)
+    close(minimal.mass_matrix(q), X.T @ M @ X, scale=float(np.abs(M).max()) * size, name="minimal mass matrix")
     rate, tau = v[independent], rng.normal(size=system.nv)
     close(X @ rate, v, scale=float(np.abs(X).max(initial=1.0)))
     expected = oracle.solve(q, v, tau).vdot
     drift = minimal.bias_rate(q, rate)
-    close(X @ expected[independent] + drift, expected, scale=float(np.abs(expected).max()) * size)
+    close(X @ expected[independent] + drift, expected, scale=float(np.abs(expected).max()) * size, name="drift")
     force = X.T @ tau
     acceleration = minimal.forward(q, rate, force)
-    close(acceleration, expected[independent])
+    close(acceleration, expected[independent], name="minimal accelerations")
     scale = float(np.abs(M @ expected).max() + np.abs(tree.bias(q, v)).max()) * size
-    close(minimal.inverse(q, rate, acceleration), force, scale=scale)
+    close(minimal.inverse(q, rate, acceleration), force, scale=scale, name="minimal inverse dynamics")
     close(minimal.bias(q, rate), X.T @ (M @ drift + tree.bias(q, v)), scale=scale)
     for node in system.node_names[:3]:
         close(minimal.jacobian(node, q), tree.jacobian(node, q) @ X, scale=float(np.abs(X).max(initial=1.0)))

@@ -117,7 +117,9 @@ def test_accelerations(solver, kinds, seed, tmp_path):
     both = case(kinds, seed, tmp_path)
     assert np.abs(both.oracle.gaps(both.q)).max() < 1e-12
     tau = both.rng.normal(size=both.system.nv)
-    close(SOLVERS[solver](both, tau), hard_accelerations(both, tau))
+    close(
+        SOLVERS[solver](both, tau), hard_accelerations(both, tau), name="accelerations", oracle="MuJoCo's M, bias and J"
+    )
 
 
 @pytest.mark.filterwarnings("ignore::limberjack.ModelWarning")
@@ -129,4 +131,10 @@ def test_soft_accelerations_at_rest(solver, kinds, tmp_path):
     tau = both.rng.normal(size=both.system.nv)
     peer = both.peer(both.q, both.v)
     peer.model.opt.tolerance, peer.model.opt.iterations = 0.0, 200
-    close(SOLVERS[solver](both, tau), peer.forward(tau), tolerance=1e-3)
+    close(
+        SOLVERS[solver](both, tau),
+        peer.forward(tau),
+        tolerance=1e-3,
+        name="accelerations",
+        oracle="MuJoCo's soft loops",
+    )

@@ -18,6 +18,7 @@ from tests.engine.kernels.loops.mechanisms import bars
 from tests.engine.kernels.loops.mechanisms.parts import OneFreedom, assembled, pin, rod, sliding, turning
 from tests.engine.kernels.loops.oracle import Oracle
 from tests.engine.kernels.loops.test_mechanisms import METHODS, coordinate
+from tests.validation.figures import figure
 
 #: rad from the singular position, on both sides of it
 DISTANCES = [0.0, *(sign * 10.0**-k for k in range(2, 9) for sign in (1.0, -1.0)), 4e-3, 6e-3]
@@ -65,7 +66,14 @@ def test_accelerations_at_any_distance(name, speed, method):
     for distance in DISTANCES:
         system = make(method, where + distance, speed)
         vdot = lj.Dynamics(system).forward(system.q0, system.v0, np.zeros(system.nv))
-        assert vdot[0] == pytest.approx(freedom.acceleration(where + distance, speed), abs=1e-8), f"at {distance} rad"
+        figure(
+            "acceleration next to a singular position",
+            vdot[0],
+            freedom.acceleration(where + distance, speed),
+            unit="rad/s²",
+            oracle="closed form",
+            atol=1e-8,
+        )
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -76,7 +84,14 @@ def test_accelerations_at_rest(name, method):
     for distance in [x for x in DISTANCES if abs(x) > 1e-7]:
         system = make(method, where + distance, 0.0)
         vdot = lj.Dynamics(system).forward(system.q0, system.v0, np.zeros(system.nv))
-        assert vdot[0] == pytest.approx(freedom.acceleration(where + distance, 0.0), abs=1e-8), f"at {distance} rad"
+        figure(
+            "acceleration at rest next to a singular position",
+            vdot[0],
+            freedom.acceleration(where + distance, 0.0),
+            unit="rad/s²",
+            oracle="closed form",
+            atol=1e-8,
+        )
 
 
 @pytest.mark.parametrize("method", METHODS)

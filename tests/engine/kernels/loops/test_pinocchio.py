@@ -90,7 +90,7 @@ def test_accelerations(solver, kinds, seed):
     graph = closed_tree(seed, kinds)
     assert len(graph.system.loops) == len(kinds)
     tau = graph.rng.normal(size=graph.system.nv)
-    close(SOLVERS[solver](graph, tau), peer_forward(graph, tau))
+    close(SOLVERS[solver](graph, tau), peer_forward(graph, tau), name="accelerations", oracle="Pinocchio")
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -99,7 +99,7 @@ def test_redundant_loops(solver, seed):
     graph = closed_tree(50 + seed, ["point"], twice=True)
     assert len(graph.system.loops) == 2
     tau = graph.rng.normal(size=graph.system.nv)
-    close(SOLVERS[solver](graph, tau), peer_forward(graph, tau))
+    close(SOLVERS[solver](graph, tau), peer_forward(graph, tau), name="accelerations", oracle="Pinocchio")
 
 
 def test_the_loops_matter():

@@ -20,6 +20,7 @@ from tests.engine.kernels.loops.agreement import check_forward, close, one_loop
 from tests.engine.kernels.loops.closures import contact
 from tests.engine.kernels.loops.oracle import Oracle
 from tests.engine.kernels.loops.random_graphs import WHEELS, random_closed, set_state
+from tests.validation.figures import figure
 
 G = 9.80665
 METHODS = ("embed", "force")
@@ -58,9 +59,9 @@ def test_a_ball_on_a_turntable_runs_in_a_circle_with_two_sevenths_of_its_rate(me
     t = dt * np.arange(1, 2001)
     (x, y), c, s = start - centre, np.cos(w * t), np.sin(w * t)
     expected = centre + np.column_stack([c * x - s * y, s * x + c * y])
-    np.testing.assert_allclose(path, expected, rtol=0, atol=1e-8)
-    assert simulation.output["load"][5] == pytest.approx(0.4 * G, rel=1e-10)
-    assert simulation.output["gap"] < 1e-12
+    figure("path of a ball on a turntable", path, expected, unit="m", oracle="circle with 2/7 of its rate", atol=1e-8)
+    figure("weight of the ball", simulation.output["load"][5], 0.4 * G, unit="N", oracle="m g", rtol=1e-10)
+    figure("gap of the ball", simulation.output["gap"], unit="m", oracle="closed", below=1e-12)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -70,12 +71,33 @@ def test_a_ball_rolls_down_with_five_sevenths_of_a_slider(method, tmp_path):
     simulation = lj.Simulation(loaded(text, tmp_path), 5e-4)
     simulation.step(2000)
     a = 5.0 / 7.0 * G * math.sin(slope)
-    np.testing.assert_allclose(simulation.output["ball.position"], [0.4 + 0.5 * a, 0.02, 0.05], rtol=0, atol=1e-8)
+    figure(
+        "way of a ball down a slope",
+        simulation.output["ball.position"],
+        [0.4 + 0.5 * a, 0.02, 0.05],
+        unit="m",
+        oracle="5/7 g sin β",
+        atol=1e-8,
+    )
     grip, normal = 2.0 / 7.0 * 0.4 * G * math.sin(slope), 0.4 * G * math.cos(slope)
     wrench = simulation.output["load"]
-    np.testing.assert_allclose(wrench[3:], [-grip, 0.0, normal], rtol=0, atol=1e-9)
-    np.testing.assert_allclose(wrench[:3], [0.0, 0.05 * grip, 0.0], rtol=0, atol=1e-9)  # about the ball's centre
-    assert simulation.output["force"] == pytest.approx(math.hypot(grip, normal), rel=1e-9)
+    figure("contact force of a ball", wrench[3:], [-grip, 0.0, normal], unit="N", oracle="2/7 m g sin β", atol=1e-9)
+    figure(
+        "moment about the ball's centre",
+        wrench[:3],
+        [0.0, 0.05 * grip, 0.0],
+        unit="N·m",
+        oracle="radius by grip",
+        atol=1e-9,
+    )  # about the ball's centre
+    figure(
+        "size of the contact force",
+        simulation.output["force"],
+        math.hypot(grip, normal),
+        unit="N",
+        oracle="closed form",
+        rtol=1e-9,
+    )
 
 
 DISC = """
@@ -118,11 +140,31 @@ def test_a_leaning_disc_turns_steadily(method, lean, turning, tmp_path):
     t = period * simulation.dt
     away = speed / turning  # centre of the circle, to the left for a positive turn
     expected = [away * math.sin(turning * t), away * (1.0 - math.cos(turning * t)), RADIUS * math.cos(lean)]
-    np.testing.assert_allclose(simulation.output["disc.position"], expected, rtol=0, atol=1e-8)
-    np.testing.assert_allclose(simulation.v, velocity_in_body(velocity, axle, turning, lean, t), rtol=0, atol=1e-7)
+    figure(
+        "place of a leaning disc",
+        simulation.output["disc.position"],
+        expected,
+        unit="m",
+        oracle="steady turn",
+        atol=1e-8,
+    )
+    figure(
+        "velocity of a leaning disc",
+        simulation.v,
+        velocity_in_body(velocity, axle, turning, lean, t),
+        oracle="steady turn",
+        atol=1e-7,
+    )
     inward = -MASS * speed * turning
-    np.testing.assert_allclose(np.linalg.norm(simulation.output["load"][3:5]), abs(inward), rtol=1e-7)
-    assert simulation.output["load"][5] == pytest.approx(MASS * G, rel=1e-7)
+    figure(
+        "centripetal force on the disc",
+        np.linalg.norm(simulation.output["load"][3:5]),
+        abs(inward),
+        unit="N",
+        oracle="m v Ω",
+        rtol=1e-7,
+    )
+    figure("weight of the disc", simulation.output["load"][5], MASS * G, unit="N", oracle="m g", rtol=1e-7)
 
 
 def velocity_in_body(velocity: list[float], axle: float, turning: float, lean: float, t: float) -> np.ndarray:
@@ -193,7 +235,11 @@ def test_wheels_on_flexible_bodies(shape, places):
     system = validate(starting_at(system, made.q))
     for method in METHODS:
         by = replace(system, loops=tuple(replace(loop, method=method) for loop in system.loops))
-        close(lj.Dynamics(set_state(by, made.q, v)).forward(made.q, v, tau), expected)
+        close(
+            lj.Dynamics(set_state(by, made.q, v)).forward(made.q, v, tau),
+            expected,
+            name="accelerations of wheels on flexible bodies",
+        )
 
 
 @pytest.mark.parametrize("kind", WHEELS)
@@ -204,10 +250,10 @@ def test_the_workbench_moves_wheels_as_the_kernels_do(kind, seed):
     embedded = Operators(graph.by("embed"), graph.q, graph.v)
     forces = LoopForces(Operators(graph.by("force"), graph.q, graph.v))
     expected = lj.Dynamics(graph.by("force")).forward(graph.q, graph.v, tau)
-    close(forces.accelerations(tau), expected)
+    close(forces.accelerations(tau), expected, name="accelerations", oracle="operator workbench")
     X, X_dot = embedded.X.to_array(), (embedded.X_dot * embedded.beta).to_array()
     free = np.linalg.lstsq(X, expected - X_dot, rcond=None)[0]
-    close(X @ free + X_dot, expected)
+    close(X @ free + X_dot, expected, name="accelerations, embedded", oracle="operator workbench")
 
 
 def test_assembly_rolls_a_wheel_to_its_plane_and_lets_it_slip_there(tmp_path):

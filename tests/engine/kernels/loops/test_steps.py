@@ -22,6 +22,7 @@ from tests.engine.kernels.loops.random_graphs import (
     set_state,
 )
 from tests.engine.random_systems import random_state, random_system
+from tests.validation.figures import figure
 
 CASES = [
     (kind, method)
@@ -53,9 +54,21 @@ def test_loops_stay_closed(kind, method):
     sim = lj.Simulation(by(slowed(graph), method))
     for _ in range(10):
         sim.step(30)
-        assert np.abs(graph.oracle.gaps(sim.q)).max(initial=0.0) < CLOSED[method]
+        figure(
+            "gap of the loops",
+            np.abs(graph.oracle.gaps(sim.q)).max(initial=0.0),
+            unit="m, rad",
+            oracle="closed",
+            below=CLOSED[method],
+        )
         rows = graph.oracle.rows(sim.q, sim.v)
-        assert np.abs(rows.C @ sim.v).max() < KEPT * max(1.0, np.abs(sim.v).max())
+        figure(
+            "rate of the gap",
+            np.abs(rows.C @ sim.v).max(),
+            unit="m/s, rad/s",
+            oracle="closed",
+            below=KEPT * max(1.0, np.abs(sim.v).max()),
+        )
 
 
 @pytest.mark.parametrize("integrator", ["rk4", "semi_implicit", "implicit"])
@@ -81,7 +94,7 @@ def test_motion_is_the_reference_motion(kind, method):
         sim = lj.Simulation(system, dt=dt)
         sim.step(round(0.1 / dt))
         error.append(max(np.abs(sim.q - q[-1]).max(), np.abs(sim.v - v[-1]).max()))
-    assert error[1] < 1e-6
+    figure("error after 0.1 s", error[1], oracle="dense reference", below=1e-6)
     assert error[1] < 1e-10 or error[0] / error[1] > 8.0
 
 
@@ -95,7 +108,7 @@ def test_energy_is_kept(method, seed):
         start = energy(sim)
         sim.step(round(0.3 / dt))
         drift.append(abs(energy(sim) - start) / max(1.0, sim.dynamics.energy(sim.q, sim.v)[0]))
-    assert drift[1] < 1e-7
+    figure("energy drift in 0.3 s over the kinetic energy", drift[1], oracle="conservation", below=1e-7)
     assert drift[1] < 1e-11 or drift[0] / drift[1] > 8.0
 
 

@@ -15,6 +15,7 @@ from tests.engine.kernels.loops.mechanisms import bars
 from tests.engine.kernels.loops.oracle import Oracle
 from tests.engine.kernels.loops.random_graphs import KINDS, held, joining_loop, random_loop, set_state
 from tests.engine.random_systems import random_state, random_system
+from tests.validation.figures import figure
 
 TYPES = ["free", "gimbal", "revolute", "cylindrical", "planar"]
 
@@ -53,12 +54,15 @@ def test_an_impact_is_that_of_the_reference(kind, seed):
     impact = sim.attach("loop0")
     assert sim.closed("loop0")
     assert np.array_equal(sim.q, q)
-    close(sim.v, expected)
-    assert impact.energy_loss == pytest.approx(loss, rel=1e-9, abs=1e-11)
+    close(sim.v, expected, name="velocities after an impact")
+    figure(
+        "energy lost in an impact", impact.energy_loss, loss, unit="J", oracle="dense reference", atol=1e-11, rtol=1e-9
+    )
     assert impact.energy_loss > 0.0
     M, rows = oracle.dynamics.mass_matrix(q), oracle.rows(q, v)
     impulse = np.linalg.lstsq(rows.C.T, M @ (expected - v), rcond=None)[0]
-    close(np.atleast_1d(impact.impulse), rows.A["loop0"].T @ impulse if system.loops[0].joins else impulse)
+    expected = rows.A["loop0"].T @ impulse if system.loops[0].joins else impulse
+    close(np.atleast_1d(impact.impulse), expected, name="impulse")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -71,9 +75,9 @@ def test_the_motion_after_closing_is_that_of_the_closed_model(kind):
     close(sim.vdot, oracle.solve(sim.q, sim.v, np.zeros(system.nv)).vdot)
     q, v = oracle.motion(sim.q, sim.v, 0.05)
     sim.step(100)
-    np.testing.assert_allclose(sim.q, q[-1], rtol=0, atol=1e-7)
-    np.testing.assert_allclose(sim.v, v[-1], rtol=0, atol=1e-6)
-    assert np.abs(oracle.gaps(sim.q)).max(initial=0.0) < 1e-8
+    figure("coordinates 0.05 s after closing", sim.q, q[-1], oracle="dense reference", atol=1e-7)
+    figure("velocities 0.05 s after closing", sim.v, v[-1], oracle="dense reference", atol=1e-6)
+    figure("gap after closing", np.abs(oracle.gaps(sim.q)).max(initial=0.0), unit="m, rad", oracle="closed", below=1e-8)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -89,8 +93,8 @@ def test_released_it_moves_as_if_the_loop_had_never_been(kind):
     free = lj.Simulation(set_state(replace(system, loops=()), sim.q, sim.v), dt=5e-4)
     sim.step(50)
     free.step(50)
-    np.testing.assert_allclose(sim.q, free.q, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(sim.v, free.v, rtol=0, atol=1e-11)
+    figure("coordinates after release", sim.q, free.q, oracle="the tree without the loop", atol=1e-12)
+    figure("velocities after release", sim.v, free.v, oracle="the tree without the loop", atol=1e-11)
 
 
 def test_momentum_is_kept_when_two_free_bodies_dock():
@@ -103,13 +107,20 @@ def test_momentum_is_kept_when_two_free_bodies_dock():
     before = sim.dynamics.momentum(sim.q, sim.v)
     kinetic = sim.dynamics.energy(sim.q, sim.v)[0]
     impact = sim.attach("dock")
-    close(sim.dynamics.momentum(sim.q, sim.v), before)
-    assert kinetic - sim.dynamics.energy(sim.q, sim.v)[0] == pytest.approx(impact.energy_loss, rel=1e-10)
+    close(sim.dynamics.momentum(sim.q, sim.v), before, name="momentum through docking", oracle="conservation")
+    figure(
+        "energy lost in docking",
+        kinetic - sim.dynamics.energy(sim.q, sim.v)[0],
+        impact.energy_loss,
+        unit="J",
+        oracle="difference of kinetic energies",
+        rtol=1e-10,
+    )
     sim.step(500)
-    close(sim.dynamics.momentum(sim.q, sim.v), before, tolerance=1e-8)
+    close(sim.dynamics.momentum(sim.q, sim.v), before, 1.0, 1e-8, "momentum after docking", "conservation")
     sim.release("dock")
     sim.step(500)
-    close(sim.dynamics.momentum(sim.q, sim.v), before, tolerance=1e-8)
+    close(sim.dynamics.momentum(sim.q, sim.v), before, 1.0, 1e-8, "momentum after docking", "conservation")
 
 
 def test_a_second_loop_closes_on_top_of_the_first():
@@ -123,7 +134,7 @@ def test_a_second_loop_closes_on_top_of_the_first():
     expected, loss = oracle.impulse(sim.q, sim.v)
     impact = sim.attach("loop1")
     close(sim.v, expected, tolerance=1e-8)  # the first loop stands within its projection's tolerance
-    assert impact.energy_loss == pytest.approx(loss, rel=1e-6)
+    figure("energy lost by a second loop", impact.energy_loss, loss, unit="J", oracle="dense reference", rtol=1e-6)
 
 
 def test_locks_and_embedded_loops_together():

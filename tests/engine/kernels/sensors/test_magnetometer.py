@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 import limberjack as lj
 from limberjack.engine.model.build import build
 from limberjack.fmu.variables.units import TYPES, UNITS
+from tests.validation.figures import figure
 
 TEXT = """
 limberjack: 1
@@ -49,7 +50,14 @@ def test_it_shows_the_field_in_its_own_axes(tmp_path):
         for axis, value in zip("xyz", field - [0, 4.0e-6, 0]):
             simulation.command[f"earth.{axis}"] = value
         simulation.step(200)
-        assert simulation.output["ideal"] == pytest.approx(attitude(simulation).inv().apply(field), rel=1e-12)
+        figure(
+            "field in the axes of the node",
+            simulation.output["ideal"],
+            attitude(simulation).inv().apply(field),
+            unit="T",
+            oracle="rotation of the field",
+            rtol=1e-12,
+        )
     assert simulation.system.output_names[:3] == ("ideal.x", "ideal.y", "ideal.z")
     assert [number.unit for number in lj.catalogue(simulation.system, "output")[:3]] == ["T"] * 3
 
@@ -58,7 +66,14 @@ def test_errors_are_those_of_any_instrument(tmp_path):
     simulation = lj.Simulation(loaded(tmp_path, TEXT + ERRORS))
     simulation.step(20)
     seen = attitude(simulation).inv().apply(FIELD)
-    assert simulation.output["read"] == pytest.approx(1.01 * seen + [1.0e-6, 0, -2.0e-6], rel=1e-12)
+    figure(
+        "reading with errors",
+        simulation.output["read"],
+        1.01 * seen + [1.0e-6, 0, -2.0e-6],
+        unit="T",
+        oracle="scale and bias",
+        rtol=1e-12,
+    )
     assert "sensor.read.bias.x" in simulation.parameters
 
 
@@ -68,8 +83,16 @@ def test_slopes_turn_the_field_with_the_node(tmp_path):
     R, bus = attitude(simulation).as_matrix(), lj.Dynamics(system).pose("bus", simulation.q)[0]
     x, y, z = bus.T @ FIELD
     turned = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])  # field in the body × δθ
-    assert model.C[:3, :3] == pytest.approx((R.T @ bus) @ turned, rel=1e-8, abs=1e-15)
-    assert model.D[:3] == pytest.approx(R.T, rel=1e-9)
+    figure(
+        "slopes by attitude",
+        model.C[:3, :3],
+        (R.T @ bus) @ turned,
+        unit="T",
+        oracle="field × δθ",
+        atol=1e-15,
+        rtol=1e-8,
+    )
+    figure("slopes by the field", model.D[:3], R.T, oracle="R*", rtol=1e-9)
 
 
 def test_its_unit_is_known_to_fmus_and_wrong_targets_are_refused(tmp_path):

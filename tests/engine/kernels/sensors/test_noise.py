@@ -11,6 +11,7 @@ from scipy import stats
 
 from limberjack.engine.compile.compiled import OPTIONS
 from limberjack.engine.kernels.sensors import noise
+from tests.validation.figures import figure
 
 
 def many(count: int, seed: int = 0, channel: int = 1, index: int = 0, first: int = 0) -> np.ndarray:
@@ -24,14 +25,19 @@ def draws() -> np.ndarray:
 
 
 def test_it_is_normal(draws):
-    assert stats.kstest(draws, "norm").pvalue > 1e-3
-    assert abs(stats.kurtosis(draws)) < 0.1
+    figure("p-value of normality", stats.kstest(draws, "norm").pvalue, oracle="Kolmogorov and Smirnov", above=1e-3)
+    figure("excess of kurtosis", abs(stats.kurtosis(draws)), oracle="0", below=0.1)
     assert abs(draws).max() > 3.5  # tails are there
 
 
 def test_successive_steps_are_independent(draws):
     for lag in (1, 2, 7):
-        assert abs(np.corrcoef(draws[:-lag], draws[lag:])[0, 1]) < 4.0 / math.sqrt(len(draws))
+        figure(
+            "correlation of successive steps",
+            abs(np.corrcoef(draws[:-lag], draws[lag:])[0, 1]),
+            oracle="4/√n",
+            below=4.0 / math.sqrt(len(draws)),
+        )
     ranks = stats.spearmanr(np.abs(draws[:-1]), np.abs(draws[1:])).statistic
     assert abs(ranks) < 4.0 / math.sqrt(len(draws))
 
@@ -39,7 +45,12 @@ def test_successive_steps_are_independent(draws):
 @pytest.mark.parametrize("other", [{"seed": 1}, {"channel": 2}, {"index": 1}, {"first": 100_000}])
 def test_seed_channel_index_and_step_give_other_numbers(draws, other):
     again = many(5_000, **other)
-    assert abs(np.corrcoef(draws[:5_000], again)[0, 1]) < 4.0 / math.sqrt(5_000)
+    figure(
+        "correlation with other seeds, channels, steps",
+        abs(np.corrcoef(draws[:5_000], again)[0, 1]),
+        oracle="4/√n",
+        below=4.0 / math.sqrt(5_000),
+    )
     assert stats.kstest(again, "norm").pvalue > 1e-3
 
 

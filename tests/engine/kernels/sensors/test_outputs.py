@@ -15,6 +15,7 @@ from limberjack.engine.model.validate import validate
 from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 from tests.engine.full_model import full_model
 from tests.engine.single_body import GRAVITY, Z, one_body
+from tests.validation.figures import figure
 
 
 @pytest.fixture(scope="module")
@@ -26,9 +27,9 @@ def sim() -> lj.Simulation:
     return sim
 
 
-def close(actual, expected) -> None:
+def close(actual, expected, name: str = "outputs", oracle: str = "Dynamics and the sensors' definitions") -> None:
     size = max(1.0, float(np.max(np.abs(expected))))
-    np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-12 * size)
+    figure(name, actual, expected, oracle=oracle, atol=1e-12 * size)
 
 
 def test_every_type_of_sensor(sim):
@@ -44,13 +45,13 @@ def test_every_type_of_sensor(sim):
     assert out["rate"] == v[j]
     assert out["effort"] == sim.tau[j]
     close(out["node_position"], p)
-    close(from_quaternion(out["node_orientation"]), R)
+    close(from_quaternion(out["node_orientation"]), R, "attitude")
     assert out["node_orientation"][0] >= 0.0
     close(out["node_angular_velocity"], velocity[:3])
     close(out["node_linear_velocity"], velocity[3:])
-    close(out["gyro"], R.T @ velocity[:3])
-    close(out["accelerometer"], R.T @ (acceleration[3:] - sim.system.gravity))
-    close(out["reaction"], dynamics.reaction(hinge, q, v, sim.vdot))
+    close(out["gyro"], R.T @ velocity[:3], "gyro")
+    close(out["accelerometer"], R.T @ (acceleration[3:] - sim.system.gravity), "accelerometer")
+    close(out["reaction"], dynamics.reaction(hinge, q, v, sim.vdot), "reaction")
     weld = next(s.target for s in sim.system.sensors if s.name == "weld")
     close(out["weld"], dynamics.reaction(weld, q, v, sim.vdot))
 
@@ -67,14 +68,14 @@ def drive_force(actuator: Actuator, u: list[float], x: float, rate: float) -> fl
 def test_forces_and_accelerations_of_the_moment(sim):
     """vdot is forward dynamics under tau; tau is passive forces plus drives, each clipped to its limit."""
     dynamics, q, v = sim.dynamics, sim.q, sim.v
-    close(sim.vdot, dynamics.forward(q, v, sim.tau))
+    close(sim.vdot, dynamics.forward(q, v, sim.tau), "accelerations")
     expected = dynamics.passive(q, v)
     for actuator in sim.system.actuators:
         j = sim.system.velocity_names.index(actuator.coordinate)
         i = sim.system.coordinate_names.index(actuator.coordinate)
         force = drive_force(actuator, [sim.command[name] for name in actuator.command_names], q[i], v[j])
         expected[j] += np.clip(force, -actuator.limit, actuator.limit)
-    close(sim.tau, expected)
+    close(sim.tau, expected, "hinge forces")
 
 
 def test_node_and_whole_outputs(sim):
@@ -124,9 +125,9 @@ def test_accelerometer_at_rest_and_in_free_fall():
         return lj.Simulation(validate(replace(system, sensors=sensor))).output["imu"]
 
     down = [0.0, 0.0, -GRAVITY]
-    close(reading(one_body("revolute", [Z], gravity=down, node=[0.5, 0, 0])), [0.0, 0.0, GRAVITY])
-    close(reading(one_body("free", gravity=down)), np.zeros(3))
-    close(reading(one_body("revolute", [Z], v0=[3.0], node=[0.5, 0, 0])), [-4.5, 0.0, 0.0])
+    close(reading(one_body("revolute", [Z], gravity=down, node=[0.5, 0, 0])), [0.0, 0.0, GRAVITY], "at rest", "+g")
+    close(reading(one_body("free", gravity=down)), np.zeros(3), "in free fall", "0")
+    close(reading(one_body("revolute", [Z], v0=[3.0], node=[0.5, 0, 0])), [-4.5, 0.0, 0.0], "turning", "-ω² r")
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -139,4 +140,4 @@ def test_orientation_sensor_for_every_largest_component(seed):
     system = one_body("free", q0=[*quaternion, 0.1, 0.2, 0.3])
     sensors = (Sensor("attitude", "node_orientation", "body"),)
     out = lj.Simulation(validate(replace(system, sensors=sensors))).output["attitude"]
-    close(out, quaternion * np.copysign(1.0, quaternion[0]))
+    close(out, quaternion * np.copysign(1.0, quaternion[0]), "attitude near half a turn")

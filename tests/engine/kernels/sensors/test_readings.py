@@ -12,6 +12,7 @@ import limberjack as lj
 from limberjack.engine.algebra.rotations import from_axis_angle, from_quaternion
 from limberjack.engine.model.elements.sensor import Errors, Sensor
 from limberjack.engine.model.validate import validate
+from tests.validation.figures import figure
 
 MODEL = "examples/space_manipulator.yaml"
 JOINT, WRIST = "elbow_pitch", "shoulder_load"
@@ -78,8 +79,18 @@ def test_constant_errors(kind, target, size):
     expected = np.clip((1.0 + given["scale"]) * true + given["bias"], -0.4, 0.4)
     expected = np.floor(expected / 1e-3 + 0.5) * 1e-3
     read = seen["read"].reshape(-1, size)
-    assert np.abs(read - expected).max() <= 1.001e-3  # a number on the edge of a step may fall on either side
-    assert np.mean(np.abs(read - expected) < 1e-12) > 0.99
+    figure(
+        "reading with scale, bias, misalignment, limits and steps",
+        np.abs(read - expected).max(),
+        oracle="the same in NumPy; a step of 1e-3",
+        below=1.001e-3,
+    )  # a number on the edge of a step may fall on either side
+    figure(
+        "share of readings that agree to 1e-12",
+        np.mean(np.abs(read - expected) < 1e-12),
+        oracle="the same in NumPy",
+        above=0.99,
+    )
     assert np.ptp(true) > 0.01
 
 
@@ -90,7 +101,13 @@ def test_an_encoder_wraps_and_counts():
         np.round((seen["encoder true"] - 0.3) / (2.0 * math.pi / 4096)) * 2.0 * math.pi / 4096, 2 * math.pi
     )
     assert np.all((seen["encoder"] >= 0.0) & (seen["encoder"] < 2.0 * math.pi))
-    assert np.abs(seen["encoder"] - expected).max() < 1e-9
+    figure(
+        "encoder that wraps and counts",
+        np.abs(seen["encoder"] - expected).max(),
+        unit="rad",
+        oracle="the same in NumPy",
+        below=1e-9,
+    )
     assert np.ptp(seen["encoder true"]) > 0.05
 
 
@@ -101,7 +118,7 @@ def test_a_resolver_shows_the_angle_of_its_windings():
     electrical = pairs * seen["resolver true"]
     shown = np.arctan2(np.sin(electrical), (1.0 + imbalance) * np.cos(electrical + quadrature))
     difference = np.angle(np.exp(1j * (pairs * seen["resolver"] - shown)))
-    assert np.abs(difference).max() < 1e-12
+    figure("resolver", np.abs(difference).max(), unit="rad", oracle="angle of its windings", below=1e-12)
     assert np.abs(np.angle(np.exp(1j * (shown - electrical)))).max() > 5e-3  # the errors are there
     assert seen["resolver"].min() >= 0.0
     assert seen["resolver"].max() < 2 * math.pi / pairs
@@ -112,11 +129,18 @@ def test_noise_has_its_size_and_density_counts_with_the_rate():
     sensors += [Sensor("dense", "gyro", body(), errors(noise_density=1e-4, rate=250.0))]
     seen = history(tumbling(*sensors), [name for s in sensors for name in (s.name, f"{s.name} true")], 3000)
     left = seen["plain"] - seen["plain true"]
-    assert np.std(left, axis=0) == pytest.approx([1e-3, 2e-3, 4e-3], rel=0.05)
+    figure("size of noise", np.std(left, axis=0), [1e-3, 2e-3, 4e-3], unit="rad/s", oracle="its σ", rtol=0.05)
     fresh = np.flatnonzero(np.any(np.diff(seen["dense"], axis=0), axis=1)) + 1
     assert np.array_equal(fresh, np.arange(2, 3001, 2))  # every 4 ms
     left = (seen["dense"] - seen["dense true"])[fresh]
-    assert np.std(left) == pytest.approx(1e-4 * math.sqrt(250.0), rel=0.05)
+    figure(
+        "size of noise by density",
+        np.std(left),
+        1e-4 * math.sqrt(250.0),
+        unit="rad/s",
+        oracle="density by √rate",
+        rtol=0.05,
+    )
 
 
 def test_the_bias_walks():
@@ -133,9 +157,16 @@ def test_the_bias_walks():
         out = simulation.output
         found.append(np.std([out[n] - out[f"{n} true"] for n in names]))
     lost = [np.std([out[f"{n} forgets {k}"] - out[f"{n} forgets {k} true"] for n in names]) for k in range(3)]
-    assert found == pytest.approx([3e-3 * math.sqrt(0.1), 3e-3 * math.sqrt(0.4)], rel=0.2)
+    figure(
+        "size of a walking bias",
+        found,
+        [3e-3 * math.sqrt(0.1), 3e-3 * math.sqrt(0.4)],
+        unit="rad/s",
+        oracle="σ √t",
+        rtol=0.2,
+    )
     # of x' = -x/τ + σ w the variance settles at σ² τ / 2, however slowly it is sampled
-    assert lost == pytest.approx([3e-3 * math.sqrt(0.01)] * 3, rel=0.2)
+    figure("size of a bias that forgets", lost, [3e-3 * math.sqrt(0.01)] * 3, unit="rad/s", oracle="σ √(τ/2)", rtol=0.2)
 
 
 @pytest.mark.parametrize(("rate", "delay"), [(0.0, 0.0), (0.0, 7.3e-3), (130.0, 0.0), (130.0, 21e-3), (1e4, 3e-3)])
@@ -176,8 +207,8 @@ def test_a_star_tracker_turns_by_small_angles_and_is_blinded():
         assert np.linalg.norm(shown[:4]) == pytest.approx(1.0, abs=1e-14)
         R = from_quaternion(true[:4]).T @ from_quaternion(shown[:4])
         left.append(0.5 * np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]]))
-    assert np.mean(left, axis=0) == pytest.approx([0.0, 0.01, 0.0], abs=1e-3)
-    assert np.std(left, axis=0) == pytest.approx(noise, rel=0.06)
+    figure("bias of a star tracker", np.mean(left, axis=0), [0.0, 0.01, 0.0], unit="rad", oracle="its bias", atol=1e-3)
+    figure("noise of a star tracker", np.std(left, axis=0), noise, unit="rad", oracle="its σ", rtol=0.06)
     assert np.array_equal(seen["slow"][:, 4], np.array(rates) <= 0.3)
     boresight = np.array([from_quaternion(true[:4])[:, 2] for true in seen["tracker true"]])
     clear = boresight @ sun <= math.cos(1.2)
@@ -197,7 +228,13 @@ def test_a_sun_sensor_sees_the_sun_in_its_own_axes():
     assert np.array_equal(seen["sun"][:, 3], visible)
     left = seen["sun"][visible, :3] - truth[visible]
     assert np.linalg.norm(seen["sun"][visible, :3], axis=1) == pytest.approx(1.0, abs=1e-14)
-    assert np.sqrt(np.mean(np.sum(left**2, axis=1))) == pytest.approx(1e-3 * math.sqrt(2.0), rel=0.1)
+    figure(
+        "noise of a sun sensor",
+        np.sqrt(np.mean(np.sum(left**2, axis=1))),
+        1e-3 * math.sqrt(2.0),
+        oracle="σ √2",
+        rtol=0.1,
+    )
 
 
 EVERYTHING = {"noise": 1e-2, "bias_walk": 1e-2, "rate": 130.0, "delay": 0.02}
@@ -268,4 +305,4 @@ def test_both_windings_of_a_resolver_are_noisy():
     left = np.angle(np.exp(2j * (seen["resolver"] - seen["resolver true"]))) / 2.0
     assert np.ptp(seen["resolver true"]) > 0.3
     for part in np.array_split(left, 3):
-        assert np.std(part) == pytest.approx(4e-3 / 2.0, rel=0.1)
+        figure("noise of a resolver", np.std(part), 4e-3 / 2.0, unit="rad", oracle="σ over pole pairs", rtol=0.1)

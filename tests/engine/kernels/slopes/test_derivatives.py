@@ -19,6 +19,7 @@ from limberjack.engine.tables.slopes import Slopes, slope_sections, slopes_view
 from tests.engine.motions import move
 from tests.engine.random_systems import ALL_TYPES, MOVING, random_state, random_system, trees
 from tests.engine.tables.test_layout import corners
+from tests.validation.figures import figure
 
 #: eighth-order central difference: offset in steps → weight
 WEIGHTS = {1: 4 / 5, 2: -1 / 5, 3: 4 / 105, 4: -1 / 280}
@@ -39,7 +40,8 @@ def differences(value: Callable[[np.ndarray], np.ndarray], size: int, step: floa
 def close(actual: np.ndarray, expected: np.ndarray, tolerance: float = TOLERANCE, scale: float = 0.0) -> None:
     """Equal to `tolerance` times the largest number expected, or `scale` if that is larger."""
     size = max(float(np.abs(expected).max(initial=0.0)), scale)
-    np.testing.assert_allclose(actual, expected, rtol=0, atol=tolerance * size)
+    oracle = "differences of the dynamics, and identities"
+    figure("slopes of forces and accelerations", actual, expected, oracle=oracle, atol=tolerance * size)
 
 
 def check_inverse(system: System, rng: np.random.Generator) -> None:
@@ -104,7 +106,7 @@ def test_forward_and_inverse_are_inverse_to_each_other():
     vdot, M = dynamics.forward(q, v, tau), dynamics.mass_matrix(q)
     forward, inverse = dynamics.forward_derivatives(q, v, tau), dynamics.inverse_derivatives(q, v, vdot)
     for a, T in zip(forward, (*inverse, -np.eye(system.nv))):
-        np.testing.assert_allclose(M @ a, -T, rtol=0, atol=1e-11 * max(np.abs(T).max(), np.abs(a).max()))
+        figure("M ∂a and -∂T", M @ a, -T, oracle="identity", atol=1e-11 * max(np.abs(T).max(), np.abs(a).max()))
 
 
 def test_without_gravity_nothing_depends_on_where_a_free_tree_is():
@@ -113,7 +115,12 @@ def test_without_gravity_nothing_depends_on_where_a_free_tree_is():
     system = random_system(["free", "revolute", "universal", "spherical"], rng, gravity=np.zeros(3))
     dynamics, (q, v) = lj.Dynamics(system), random_state(system, rng)
     dq, _ = dynamics.inverse_derivatives(q, v, rng.normal(size=system.nv))
-    assert np.abs(dq[:, :6]).max() < 1e-12 * np.abs(dq).max()
+    figure(
+        "slope by the place of a free base",
+        np.abs(dq[:, :6]).max(),
+        oracle="homogeneity and isotropy",
+        below=1e-12 * np.abs(dq).max(),
+    )
 
 
 def test_gravity_stiffness_is_symmetric():
@@ -136,7 +143,7 @@ def test_far_from_the_inertial_origin_nothing_is_lost():
     near = dynamics.forward_derivatives(q, v, tau)
     q[4:7] += 7e6
     for a, b in zip(dynamics.forward_derivatives(q, v, tau), near):
-        np.testing.assert_allclose(a, b, rtol=0, atol=1e-13 * np.abs(b).max())
+        figure("slopes 7000 km from the origin", a, b, oracle="slopes at the origin", atol=1e-13 * np.abs(b).max())
 
 
 def test_a_pendulum_by_hand():
@@ -146,8 +153,17 @@ def test_a_pendulum_by_hand():
     bob = Body("bob", Inertia(mass, np.array([0.0, 0.0, -length])), hinge)
     system = validate(System("pendulum", (bob,), gravity=np.array([0.0, 0.0, -g])))
     dq, dv, dtau = lj.Dynamics(system).forward_derivatives([q], [1.3], [0.4])
-    assert dq[0, 0] == pytest.approx(-g / length * np.cos(q), rel=1e-14)
-    assert dtau[0, 0] == pytest.approx(1.0 / (mass * length**2), rel=1e-14)
+    figure(
+        "slope by angle of a pendulum", dq[0, 0], -g / length * np.cos(q), unit="1/s²", oracle="-g/l cos q", rtol=1e-14
+    )
+    figure(
+        "slope by torque of a pendulum",
+        dtau[0, 0],
+        1.0 / (mass * length**2),
+        unit="1/(kg·m²)",
+        oracle="1/(m l²)",
+        rtol=1e-14,
+    )
     assert abs(dv[0, 0]) < 1e-14
 
 

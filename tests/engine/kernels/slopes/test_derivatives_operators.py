@@ -13,6 +13,7 @@ import pytest
 import limberjack as lj
 from limberjack.engine.operators.sensitivities_mass import mass_matrix_gradient
 from tests.engine.random_systems import MOVING, random_state, random_system
+from tests.validation.figures import figure
 
 TOLERANCE = 1e-11
 
@@ -26,12 +27,12 @@ def test_mass_matrix_gradient(seed):
     gradient, vdot = mass_matrix_gradient(lj.Operators(system, q)), rng.normal(size=system.nv)
     expected = np.einsum("jmk,k->mj", gradient, vdot)
     dq, dv = dynamics.inverse_derivatives(q, rest, vdot)
-    np.testing.assert_allclose(dq, expected, rtol=0, atol=TOLERANCE * np.abs(expected).max())
+    figure("slopes of M dv/dt", dq, expected, oracle="operator workbench", atol=TOLERANCE * np.abs(expected).max())
     assert np.abs(dv).max() < TOLERANCE * np.abs(expected).max()
     tau = dynamics.mass_matrix(q) @ vdot
     dq, _, inverse = dynamics.forward_derivatives(q, rest, tau)
     expected = -inverse @ expected
-    np.testing.assert_allclose(dq, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
+    figure("slopes of M⁻¹ τ", dq, expected, oracle="operator workbench", atol=1e-9 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -42,4 +43,10 @@ def test_coriolis_forces_are_half_their_slope_in_v(seed):
     dynamics, (q, v) = lj.Dynamics(system), random_state(system, rng)
     _, dv = dynamics.inverse_derivatives(q, v, np.zeros(system.nv))
     bias = dynamics.bias(q, v)
-    np.testing.assert_allclose(dv @ v, 2.0 * bias, rtol=0, atol=TOLERANCE * np.abs(bias).max())
+    figure(
+        "Coriolis slopes times velocity",
+        dv @ v,
+        2.0 * bias,
+        oracle="twice the bias, Euler",
+        atol=TOLERANCE * np.abs(bias).max(),
+    )

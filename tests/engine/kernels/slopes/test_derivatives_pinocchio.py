@@ -14,6 +14,7 @@ from limberjack.engine.api.peer_orders import to_pinocchio
 from tests.engine.kernels.sweeps.test_pinocchio import SEEDS, Peer, depth_first, mapped, peer_model
 from tests.engine.random_systems import random_state, random_system
 from tests.engine.robots import FILES
+from tests.validation.figures import figure
 
 pin = pytest.importorskip("pinocchio")
 
@@ -25,7 +26,13 @@ SHARED = ("revolute", "prismatic", "helical", "spherical", "free")
 
 
 def close(actual: np.ndarray, expected: np.ndarray, tolerance: float) -> None:
-    np.testing.assert_allclose(actual, expected, rtol=0, atol=tolerance * np.abs(expected).max())
+    figure(
+        "slopes of forces and accelerations",
+        actual,
+        expected,
+        oracle="Pinocchio",
+        atol=tolerance * np.abs(expected).max(),
+    )
 
 
 @pytest.mark.parametrize("seed", SEEDS)

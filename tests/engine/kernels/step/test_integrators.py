@@ -16,6 +16,7 @@ from limberjack.engine.model.validate import validate
 from limberjack.engine.tables.reports import FASTEST, INTEGRATORS
 from tests.engine.motions import hinges, rates, unit_quaternions
 from tests.engine.random_systems import MOVING, random_system
+from tests.validation.figures import figure
 
 Z = np.array([[0.0, 0.0, 1.0]])
 UNIT = Inertia(1.0, np.zeros(3), np.eye(3))
@@ -78,9 +79,9 @@ def mixed_reference(seed: int) -> tuple[np.ndarray, np.ndarray]:
 def test_rk4_converges_with_fourth_order_to_another_integrator(seed):
     system, (q, v) = mixed(seed), mixed_reference(seed)
     coarse, fine, finest = (distance(system, simulated(system, "rk4", n), q, v) for n in (100, 200, 400))
-    assert finest < 1e-7
-    assert 3.6 < np.log2(coarse / fine) < 4.6
-    assert 3.6 < np.log2(fine / finest) < 4.6
+    figure("error of rk4, finest step", finest, oracle="scipy's DOP853", below=1e-7)
+    orders = np.log2([coarse / fine, fine / finest])
+    figure("order of rk4", orders, 4.1, oracle="fourth order", atol=0.5)
 
 
 @pytest.mark.parametrize("integrator", ["semi_implicit", "implicit"])
@@ -88,7 +89,7 @@ def test_rk4_converges_with_fourth_order_to_another_integrator(seed):
 def test_euler_methods_converge_with_first_order(seed, integrator):
     system, (q, v) = mixed(seed), mixed_reference(seed)
     coarse, fine = (distance(system, simulated(system, integrator, n), q, v) for n in (2000, 4000))
-    assert 0.8 < np.log2(coarse / fine) < 1.2
+    figure(f"order of {integrator}", np.log2(coarse / fine), 1.0, oracle="first order", atol=0.2)
 
 
 def free_body(rate: np.ndarray) -> lj.System:
@@ -102,11 +103,11 @@ def test_rk4_order_on_a_tumbling_body_and_unit_quaternions():
     system = free_body(np.array([4.0, 3.0, -6.0]))
     q, v = reference(system)
     coarse, fine = (distance(system, simulated(system, "rk4", n), q, v) for n in (40, 80))
-    assert 3.7 < np.log2(coarse / fine) < 4.5
+    figure("order of rk4 on a tumbling body", np.log2(coarse / fine), 4.1, oracle="fourth order", atol=0.4)
     for integrator in INTEGRATORS:
         sim = lj.Simulation(system, dt=1e-3, integrator=integrator)
         sim.step(20_000)
-        assert abs(np.linalg.norm(sim.q[:4]) - 1.0) < 1e-14
+        figure("norm of a quaternion less 1", abs(np.linalg.norm(sim.q[:4]) - 1.0), oracle="unit", below=1e-14)
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
@@ -121,7 +122,14 @@ def test_momentum_drift_of_a_free_tree_follows_the_order(integrator):
         start = sim.dynamics.momentum(system.q0, system.v0)
         drift.append(np.abs(sim.output["momentum"] - start).max())
     order = np.log2(drift[0] / drift[1])
-    assert 3.5 < order < 5.5 if integrator == "rk4" else 0.8 < order < 1.3
+    least, most = (3.5, 5.5) if integrator == "rk4" else (0.8, 1.3)
+    figure(
+        f"order of the momentum's drift, {integrator}",
+        order,
+        0.5 * (least + most),
+        oracle="order of the method",
+        atol=0.5 * (most - least),
+    )
 
 
 def oscillator(**dof: float) -> lj.System:
@@ -146,9 +154,16 @@ def test_semi_implicit_keeps_its_own_energy_for_ever():
     sim = lj.Simulation(oscillator(stiffness=k), dt=h, integrator="semi_implicit")
     error = energies(sim, k, 400, 250) / (0.5 * k) - 1.0
     x = 0.5 * h * np.sqrt(k)
-    assert np.abs(error).max() < x / (1.0 - x) * (1.0 + 1e-9)
+    figure(
+        "energy of the semi-implicit method, relative error",
+        np.abs(error).max(),
+        oracle="x / (1 - x), x = ½ h √k",
+        below=x / (1.0 - x) * (1.0 + 1e-9),
+    )
     invariant = 0.5 * sim.v[0] ** 2 + 0.5 * k * sim.q[0] ** 2 - 0.5 * h * k * sim.q[0] * sim.v[0]
-    assert invariant == pytest.approx(0.5 * k, rel=1e-11)
+    figure(
+        "invariant of the semi-implicit method", invariant, 0.5 * k, unit="J", oracle="½v² + ½kq² - ½hkqv", rtol=1e-11
+    )
 
 
 def test_implicit_loses_energy_and_never_gains_it():
@@ -162,7 +177,13 @@ def test_rk4_energy_drift_is_fifth_order_small():
     h, omega, steps = 0.1, 2.0, 1000
     sim = lj.Simulation(oscillator(stiffness=omega**2), dt=h, integrator="rk4")
     energy = energies(sim, omega**2, 1, steps)[0] / (0.5 * omega**2)
-    assert np.log(energy) == pytest.approx(-steps * (h * omega) ** 6 / 72, rel=0.05)
+    figure(
+        "logarithm of rk4's energy after 1000 steps",
+        np.log(energy),
+        -steps * (h * omega) ** 6 / 72,
+        oracle="-n (hω)⁶ / 72",
+        rtol=0.05,
+    )
 
 
 STIFF = {"stiffness": 1e9, "damping": 10.0}
@@ -173,7 +194,14 @@ def test_implicit_is_stable_where_semi_implicit_diverges():
     system = oscillator(**STIFF, rest=0.25)
     sim = lj.Simulation(system, dt=1e-3, integrator="implicit")
     sim.step(200)
-    assert sim.q[0] == pytest.approx(0.25, abs=1e-12)
+    figure(
+        "rest angle of a stiff spring by the implicit method",
+        sim.q[0],
+        0.25,
+        unit="rad",
+        oracle="its rest angle",
+        atol=1e-12,
+    )
     assert abs(sim.v[0]) < 1e-9
     for integrator in ("semi_implicit", "rk4"):
         with pytest.raises(lj.SimulationError):
@@ -248,4 +276,10 @@ def test_implicit_equals_its_defining_equation():
     a = np.linalg.solve(dynamics.mass_matrix(q) + h * C + h * h * K, right)
     sim = lj.Simulation(system, dt=h, integrator="implicit")
     sim.step()
-    np.testing.assert_allclose(sim.v, v + h * a, rtol=0, atol=1e-11 * np.abs(v + h * a).max())
+    figure(
+        "velocities after an implicit step",
+        sim.v,
+        v + h * a,
+        oracle="(M + hC + h²K) a = τ - hKv - bias, dense",
+        atol=1e-11 * np.abs(v + h * a).max(),
+    )

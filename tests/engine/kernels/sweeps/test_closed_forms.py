@@ -15,6 +15,7 @@ from limberjack.engine.algebra.rotations import from_axis_angle, to_quaternion
 from limberjack.engine.model.system import Body, Hinge, Inertia, Pose, System
 from limberjack.engine.model.validate import validate
 from tests.engine.single_body import GRAVITY, Y, Z, one_body
+from tests.validation.figures import figure
 
 
 def elliptic_rates(I: np.ndarray, w1: float, w3: float, t: float) -> np.ndarray:
@@ -44,8 +45,10 @@ def test_torque_free_asymmetric_body(hinge_type):
     start = sim.output["momentum"]
     for _ in range(10):
         sim.step(500)
-        np.testing.assert_allclose(sim.v[:3], elliptic_rates(I, w1, w3, sim.time), rtol=0, atol=1e-9)
-        np.testing.assert_allclose(sim.output["momentum"][:3], start[:3], rtol=0, atol=1e-9)
+        expected = elliptic_rates(I, w1, w3, sim.time)
+        figure("rates in body axes", sim.v[:3], expected, unit="rad/s", oracle="Jacobi's elliptic functions", atol=1e-9)
+        L = sim.output["momentum"][:3]
+        figure("angular momentum", L, start[:3], unit="N·m·s", oracle="conservation", atol=1e-9)
 
 
 def top(spin: float, precession: float, tilt: float, **options) -> lj.System:
@@ -75,7 +78,7 @@ def test_steady_precession_of_a_heavy_top(root, spin_rate):
         sim.step(1000)
         axis = from_axis_angle(Z, rate * sim.time) @ from_axis_angle(Y, tilt) @ Z
         # (h ω)⁴ ω T / 120 = (1e-4 · 220)⁴ · 220 · 0.4 / 120
-        np.testing.assert_allclose(sim.output["tip.position"], axis, rtol=0, atol=2e-7)
+        figure("axis of a heavy top", sim.output["tip.position"], axis, oracle="roots of its quadratic", atol=2e-7)
 
 
 def test_nutation_of_a_heavy_top_between_the_roots_of_its_cubic():
@@ -93,11 +96,12 @@ def test_nutation_of_a_heavy_top_between_the_roots_of_its_cubic():
         u.append(sim.output["tip.position"][2])
     # A turning point falls between samples by at most (h × nutation rate)² / 8 of the swing.
     missed = (1e-4 * a) ** 2 / 8 * (roots[1] - roots[0])
-    assert np.min(u) == pytest.approx(roots[0], abs=missed + 1e-7)
-    assert np.max(u) == pytest.approx(roots[1], abs=missed + 1e-7)
-    assert sim.v[2] == pytest.approx(w3, abs=1e-9 * w3)
-    assert sum(sim.dynamics.energy(sim.q, sim.v)) == pytest.approx(energy, rel=1e-6)
-    assert sim.output["momentum"][2] == pytest.approx(L, rel=1e-6)
+    found = [np.min(u), np.max(u)]
+    figure("cosines at which it turns", found, roots[:2], oracle="roots of its cubic", atol=missed + 1e-7)
+    figure("spin", sim.v[2], w3, unit="rad/s", oracle="conservation", rtol=1e-9)
+    found = sum(sim.dynamics.energy(sim.q, sim.v))
+    figure("energy of a heavy top", found, energy, unit="J", oracle="conservation", rtol=1e-6)
+    figure("momentum about z", sim.output["momentum"][2], L, unit="N·m·s", oracle="conservation", rtol=1e-6)
 
 
 @pytest.mark.parametrize("amplitude", [0.1, 1.0, 2.5, 3.1])
@@ -109,11 +113,12 @@ def test_pendulum_period(amplitude):
     )
     period = 4.0 * ellipk(np.sin(0.5 * amplitude) ** 2) * np.sqrt((I + m * l * l) / (m * GRAVITY * l))
     sim = lj.Simulation(system, dt=period / 4000)
+    oracle = "complete elliptic integral"
     sim.step(2000)
-    assert sim.q[0] == pytest.approx(-amplitude, abs=1e-9)
+    figure("angle after half a period", sim.q[0], -amplitude, unit="rad", oracle=oracle, atol=1e-9)
     sim.step(2000)
-    assert sim.q[0] == pytest.approx(amplitude, abs=1e-9)
-    assert sim.v[0] == pytest.approx(0.0, abs=1e-8)
+    figure("angle after a period", sim.q[0], amplitude, unit="rad", oracle=oracle, atol=1e-9)
+    figure("rate after a period", sim.v[0], 0.0, unit="rad/s", oracle=oracle, atol=1e-8)
 
 
 def test_projectile():
@@ -126,7 +131,8 @@ def test_projectile():
     start, velocity = sim.dynamics.center_of_mass(sim.q), sim.output["momentum"][3:] / system.mass
     sim.step(2000)
     expected = start + velocity * sim.time + 0.5 * g * sim.time**2
-    np.testing.assert_allclose(sim.dynamics.center_of_mass(sim.q), expected, rtol=0, atol=1e-10)
+    found = sim.dynamics.center_of_mass(sim.q)
+    figure("centre of mass", found, expected, unit="m", oracle="parabola", atol=1e-10)
 
 
 def double_pendulum(m1: float, m2: float, l1: float, l2: float) -> lj.System:
@@ -154,5 +160,7 @@ def test_double_pendulum_acceleration():
     )
     coriolis = m2 * l1 * l2 * s * np.array([da**2 - w**2, da**2])
     gravity = GRAVITY * np.array([(m1 + m2) * l1 * np.sin(a) + m2 * l2 * np.sin(a + b), m2 * l2 * np.sin(a + b)])
-    np.testing.assert_allclose(dynamics.mass_matrix([a, b]), M, rtol=1e-14)
-    np.testing.assert_allclose(dynamics.bias([a, b], [da, db]), coriolis + gravity, rtol=1e-13)
+    oracle = "textbook equations"
+    figure("mass matrix", dynamics.mass_matrix([a, b]), M, unit="kg·m²", oracle=oracle, rtol=1e-14)
+    bias = dynamics.bias([a, b], [da, db])
+    figure("Coriolis, centrifugal and gravity torques", bias, coriolis + gravity, unit="N·m", oracle=oracle, rtol=1e-13)

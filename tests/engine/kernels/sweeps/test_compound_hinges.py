@@ -9,6 +9,7 @@ import limberjack as lj
 from limberjack.engine.model.system import Body, Hinge, Inertia, Pose, System
 from limberjack.engine.model.validate import validate
 from tests.engine.random_systems import coordinates, inertia, pose, random_system, rotation
+from tests.validation.figures import figure
 
 #: compound type → (simple type, index of its axis, sign) from the parent outwards; -1: the cross of the two axes given
 CHAINS = {
@@ -58,16 +59,34 @@ def test_compound_hinge_equals_its_chain(hinge_type, seed):
     q2[order], v2[order], tau2[order], vdot2[order] = q, v, tau, vdot
     one, other = lj.Dynamics(compound), lj.Dynamics(chain)
     M = one.mass_matrix(q)
-    np.testing.assert_allclose(other.mass_matrix(q2)[np.ix_(order, order)], M, rtol=0, atol=1e-13 * np.abs(M).max())
+    figure(
+        "mass matrix",
+        other.mass_matrix(q2)[np.ix_(order, order)],
+        M,
+        oracle="a chain of simple hinges",
+        atol=1e-13 * np.abs(M).max(),
+    )
     expected = one.inverse(q, v, vdot)
-    np.testing.assert_allclose(
-        other.inverse(q2, v2, vdot2)[order], expected, rtol=0, atol=1e-12 * np.abs(expected).max()
+    figure(
+        "inverse dynamics",
+        other.inverse(q2, v2, vdot2)[order],
+        expected,
+        oracle="a chain of simple hinges",
+        atol=1e-12 * np.abs(expected).max(),
     )
     expected = one.forward(q, v, tau)
     atol = 1e-12 * np.linalg.cond(M) * np.abs(expected).max()
-    np.testing.assert_allclose(other.forward(q2, v2, tau2)[order], expected, rtol=0, atol=atol)
+    figure(
+        "forward dynamics", other.forward(q2, v2, tau2)[order], expected, oracle="a chain of simple hinges", atol=atol
+    )
     for node in ("load", "last"):
-        np.testing.assert_allclose(other.velocity(node, q2, v2), one.velocity(node, q, v), rtol=0, atol=1e-12)
+        figure(
+            "velocities",
+            other.velocity(node, q2, v2),
+            one.velocity(node, q, v),
+            oracle="a chain of simple hinges",
+            atol=1e-12,
+        )
 
 
 @pytest.mark.parametrize("base", ["fixed", "free"])
@@ -81,4 +100,10 @@ def test_long_chains_keep_their_accuracy(base):
     v, tau = 0.1 * rng.normal(size=(2, system.nv))
     vdot = dynamics.forward(q, v, tau)
     terms = np.abs(dynamics.mass_matrix(q)) @ np.abs(vdot) + np.abs(dynamics.bias(q, v))
-    np.testing.assert_allclose(dynamics.inverse(q, v, vdot), tau, rtol=0, atol=1e-12 * terms.max())
+    figure(
+        "torques after forward and inverse dynamics of 300 bodies",
+        dynamics.inverse(q, v, vdot),
+        tau,
+        oracle="identity",
+        atol=1e-12 * terms.max(),
+    )

@@ -13,6 +13,7 @@ from limberjack.engine.algebra.rotations import to_quaternion
 from limberjack.engine.model.system import Body, Hinge, Inertia, System
 from limberjack.engine.model.validate import validate
 from tests.engine.single_body import GRAVITY, X, Y, Z, one_body
+from tests.validation.figures import figure
 
 DOWN = [0.0, 0.0, -GRAVITY]
 RNG = np.random.default_rng(5)
@@ -24,10 +25,25 @@ def check(system: lj.System, q, v, M, bias, tau) -> None:
     dynamics = lj.Dynamics(system)
     n = system.nv
     q, v, M, bias, tau = q[:n], v[:n], np.reshape(M, (n, n)), np.reshape(bias, n), tau[:n]
-    np.testing.assert_allclose(dynamics.mass_matrix(q), M, rtol=0, atol=1e-12 * np.abs(M).max())
-    np.testing.assert_allclose(dynamics.bias(q, v), bias, rtol=0, atol=1e-12 * max(1.0, np.abs(bias).max()))
+    figure(
+        "mass matrix", dynamics.mass_matrix(q), M, oracle="Lagrange's equations, by hand", atol=1e-12 * np.abs(M).max()
+    )
+    figure(
+        "bias forces",
+        dynamics.bias(q, v),
+        bias,
+        oracle="Lagrange's equations, by hand",
+        atol=1e-12 * max(1.0, np.abs(bias).max()),
+    )
     expected = np.linalg.solve(M, tau - bias)
-    np.testing.assert_allclose(dynamics.forward(q, v, tau), expected, rtol=1e-11, atol=1e-11)
+    figure(
+        "accelerations",
+        dynamics.forward(q, v, tau),
+        expected,
+        oracle="Lagrange's equations, by hand",
+        atol=1e-11,
+        rtol=1e-11,
+    )
 
 
 @pytest.mark.parametrize(("q", "v", "tau"), STATES)
@@ -54,7 +70,15 @@ def test_cylindrical_carries_the_centrifugal_force():
     m, d, rate = 1.7, 0.3, 2.5
     dynamics = lj.Dynamics(one_body("cylindrical", [Z], mass=m, com=[d, 0, 0]))
     reaction = dynamics.reaction("hinge", [0.8, 0.1], [rate, 0.4], [0.0, 0.0])
-    np.testing.assert_allclose(reaction, [0, 0, 0, -m * d * rate**2, 0, 0], atol=1e-14)
+    figure(
+        "centrifugal reaction",
+        reaction,
+        [0, 0, 0, -m * d * rate**2, 0, 0],
+        unit="N",
+        oracle="m d q̇²",
+        atol=1e-14,
+        rtol=1e-7,
+    )
 
 
 @pytest.mark.parametrize(("q", "v", "tau"), STATES)
@@ -83,7 +107,7 @@ def test_gimbal_is_a_gyroscope():
     A, C, spin, rate = 0.6, 0.9, 200.0, 0.3
     dynamics = lj.Dynamics(one_body("gimbal", [Z, Y, X], moments=[C, A, A]))
     tau = dynamics.inverse([0.2, 0.0, 1.0], [rate, 0.0, spin], np.zeros(3))
-    np.testing.assert_allclose(tau, [0.0, C * spin * rate, 0.0], rtol=0, atol=1e-11)
+    figure("gyroscopic moment", tau, [0.0, C * spin * rate, 0.0], unit="N·m", oracle="C Ω ȧ", atol=1e-11)
 
 
 @pytest.mark.parametrize(("q", "v", "tau"), STATES)
@@ -114,10 +138,20 @@ def test_disc_rolls_down_an_incline():
     system = one_body("rolling", [Y, X], mass=m, moments=[m * k2 / 2, m * k2, m * k2 / 2], gravity=gravity, radius=r)
     expected = GRAVITY * np.sin(slope) / (1.0 + k2 / r**2)
     vdot = lj.Dynamics(system).forward([0.4], [1.1], [0.0])
-    assert r * vdot[0] == pytest.approx(expected, rel=1e-13)
+    figure(
+        "acceleration down the incline", r * vdot[0], expected, unit="m/s²", oracle="g sin β / (1 + k²/r²)", rtol=1e-13
+    )
     sim = lj.Simulation(system, dt=1e-3)
     sim.step(1000)
-    assert sim.output["body.position"] == pytest.approx([0.5 * expected, 0.0, 0.0], rel=1e-12, abs=1e-15)
+    figure(
+        "way down the incline",
+        sim.output["body.position"],
+        [0.5 * expected, 0.0, 0.0],
+        unit="m",
+        oracle="½ a t²",
+        atol=1e-15,
+        rtol=1e-12,
+    )
 
 
 @pytest.mark.parametrize(("q", "v", "tau"), STATES)
@@ -137,7 +171,14 @@ def test_the_contact_point_of_a_rolling_wheel_stands_still():
         below = np.array([r * np.sin(angle), 0.0, -r * np.cos(angle)])  # Ry(-q) (0, 0, -r)
         dynamics = lj.Dynamics(one_body("rolling", [Y, X], radius=r, node=below))
         velocity = dynamics.velocity("tip", [angle], [1.7])
-        np.testing.assert_allclose(velocity, [0, 1.7, 0, 0, 0, 0], atol=1e-15 * 10)
+        figure(
+            "velocity of the contact point",
+            velocity,
+            [0, 1.7, 0, 0, 0, 0],
+            oracle="no slip",
+            atol=1e-15 * 10,
+            rtol=1e-7,
+        )
 
 
 def test_cardan_speed_ratio():
@@ -152,7 +193,13 @@ def test_cardan_speed_ratio():
         # Unit rate of the driving shaft; pin rates and output speed from ω = J (1, ṗ) = speed · out.
         pin_rates_and_speed = np.linalg.solve(np.column_stack([J[:, 1:], -out]), -J[:, 0])
         expected = np.cos(beta) / (1.0 - np.sin(beta) ** 2 * np.cos(theta) ** 2)
-        assert pin_rates_and_speed[2] == pytest.approx(expected, rel=1e-13)
+        figure(
+            "ratio of speeds of a Cardan joint",
+            pin_rates_and_speed[2],
+            expected,
+            oracle="cos β / (1 - sin² β cos² θ)",
+            rtol=1e-13,
+        )
 
 
 def cardan() -> lj.System:
@@ -174,8 +221,21 @@ def test_custom_hinge_with_a_sliding_screw_map():
         one_body("helical", [Z], mass=1.7, com=[0.1, 0, 0.2], moments=[0.5, 0.5, 0.4], gravity=DOWN, pitch=pitch)
     )
     q = np.array([np.cos(0.35), 0, 0, np.sin(0.35), 0, 0, pitch * 0.7])
-    np.testing.assert_allclose(custom.mass_matrix(q), helical.mass_matrix([0.7]), rtol=1e-14)
-    np.testing.assert_allclose(custom.forward(q, [1.2], [0.5]), helical.forward([0.7], [1.2], [0.5]), rtol=1e-13)
+    figure(
+        "mass matrix of a custom hinge",
+        custom.mass_matrix(q),
+        helical.mass_matrix([0.7]),
+        oracle="a helical hinge",
+        rtol=1e-14,
+    )
+    figure(
+        "acceleration of a custom hinge",
+        custom.forward(q, [1.2], [0.5]),
+        helical.forward([0.7], [1.2], [0.5]),
+        unit="rad/s²",
+        oracle="a helical hinge",
+        rtol=1e-13,
+    )
 
 
 def test_gimbal_equals_spherical_under_the_map_of_its_rates():
@@ -188,4 +248,11 @@ def test_gimbal_equals_spherical_under_the_map_of_its_rates():
         rate, angular = gimbal.velocity("body", q, v)[:3], gimbal.acceleration("body", q, v, a)[:3]
         moment = ball.inverse(to_quaternion(R), R.T @ rate, R.T @ angular)
         E = R.T @ gimbal.jacobian("body", q)[:3]
-        np.testing.assert_allclose(gimbal.inverse(q, v, a), E.T @ moment, rtol=0, atol=1e-12)
+        figure(
+            "torques of a gimbal",
+            gimbal.inverse(q, v, a),
+            E.T @ moment,
+            unit="N·m",
+            oracle="a spherical hinge and the map of rates",
+            atol=1e-12,
+        )

@@ -11,6 +11,7 @@ import limberjack as lj
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.model.system import Inertia, System
 from tests.engine.random_systems import MOVING, random_state, random_system
+from tests.validation.figures import figure
 
 
 def scaled(system: System, name: str, factor: float) -> System:
@@ -35,7 +36,14 @@ def test_a_tuned_mass_is_that_of_a_model_loaded_so(seed):
         simulation.parameters[f"body.{name}.mass"] *= 1.7
         system = scaled(system, name, 1.7)
     expected = lj.Dynamics(system).forward(q, v, np.ones(system.nv))
-    assert simulation.dynamics.forward(q, v, np.ones(system.nv)) == pytest.approx(expected, rel=1e-11, abs=1e-11)
+    figure(
+        "accelerations with tuned masses",
+        simulation.dynamics.forward(q, v, np.ones(system.nv)),
+        expected,
+        oracle="a model loaded with these masses",
+        atol=1e-11,
+        rtol=1e-11,
+    )
 
 
 def test_a_mass_set_back_gives_the_same_bits():

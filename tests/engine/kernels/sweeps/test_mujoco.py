@@ -17,15 +17,16 @@ from limberjack.engine.model.system import Hinge
 from tests.engine.mjcf_writer import mjcf_name, physical, to_mjcf
 from tests.engine.random_systems import random_state, random_system
 from tests.engine.robots import FILES, load_robot, robot_state
+from tests.validation.figures import figure
 
 mujoco = pytest.importorskip("mujoco")
 
 TOLERANCE = 1e-11
 
 
-def close(actual, expected, scale: float = 0.0) -> None:
+def close(name: str, actual, expected, scale: float = 0.0) -> None:
     size = max(float(np.max(np.abs(expected))), scale)
-    np.testing.assert_allclose(actual, expected, rtol=0, atol=TOLERANCE * size)
+    figure(name, actual, expected, oracle="MuJoCo", atol=TOLERANCE * size)
 
 
 @dataclass
@@ -105,13 +106,17 @@ def check_forces(peer: Peer, rng: np.random.Generator) -> None:
     ours, q, v = lj.Dynamics(peer.system), peer.q, peer.v
     tau, vdot = rng.normal(size=(2, peer.system.nv)) * 5.0
     M, bias = peer.mass_matrix(), peer.inverse(0.0 * vdot)
-    close(ours.mass_matrix(q), M)
-    close(ours.bias(q, v), bias, scale=1.0)
-    close(ours.inverse(q, v, vdot), peer.inverse(vdot), scale=1.0)
+    close("mass matrix", ours.mass_matrix(q), M)
+    close("bias forces", ours.bias(q, v), bias, scale=1.0)
+    close("inverse dynamics", ours.inverse(q, v, vdot), peer.inverse(vdot), scale=1.0)
     # Both sides solve with M, so the error of either is bounded by its condition number.
     expected, factor = peer.forward(tau), np.sqrt(np.linalg.cond(M))
-    np.testing.assert_allclose(
-        ours.forward(q, v, tau), expected, rtol=0, atol=TOLERANCE * factor * np.abs(expected).max()
+    figure(
+        "forward dynamics",
+        ours.forward(q, v, tau),
+        expected,
+        oracle="MuJoCo",
+        atol=TOLERANCE * factor * np.abs(expected).max(),
     )
 
 
@@ -120,17 +125,17 @@ def check_nodes(peer: Peer) -> None:
     for body in peer.system.bodies:
         index = mujoco.mj_name2id(peer.model, mujoco.mjtObj.mjOBJ_BODY, mjcf_name(body.name))
         R, p = ours.pose(body.name, q)
-        close(R, peer.data.xmat[index].reshape(3, 3))
-        close(p, peer.data.xpos[index], scale=1.0)
+        close("rotations", R, peer.data.xmat[index].reshape(3, 3))
+        close("positions", p, peer.data.xpos[index], scale=1.0)
         J, rate = peer.jacobian(index, peer.data.xpos[index])
-        close(ours.jacobian(body.name, q), J, scale=1.0)
-        close(ours.velocity(body.name, q, v), J @ v, scale=1.0)
-        close(ours.jacobian_rate(body.name, q, v), rate, scale=1.0)
+        close("Jacobians", ours.jacobian(body.name, q), J, scale=1.0)
+        close("velocities of nodes", ours.velocity(body.name, q, v), J @ v, scale=1.0)
+        close("rates of Jacobians", ours.jacobian_rate(body.name, q, v), rate, scale=1.0)
     for node in peer.system.nodes:
         index = mujoco.mj_name2id(peer.model, mujoco.mjtObj.mjOBJ_SITE, node.name)
         R, p = ours.pose(node.name, q)
-        close(R, peer.data.site_xmat[index].reshape(3, 3))
-        close(p, peer.data.site_xpos[index], scale=1.0)
+        close("rotations", R, peer.data.site_xmat[index].reshape(3, 3))
+        close("positions", p, peer.data.site_xpos[index], scale=1.0)
 
 
 def check_totals(peer: Peer) -> None:
@@ -138,14 +143,14 @@ def check_totals(peer: Peer) -> None:
     ours, q, v, data = lj.Dynamics(peer.system), peer.q, peer.v, peer.data
     mass = np.where(peer.model.body_weldid > 0, peer.model.body_mass, 0.0)
     first_moment = mass @ data.xipos
-    close(ours.center_of_mass(q), first_moment / mass.sum(), scale=1.0)
+    close("centre of mass", ours.center_of_mass(q), first_moment / mass.sum(), scale=1.0)
     mujoco.mj_subtreeVel(peer.model, data)
     p = peer.model.body_subtreemass[0] * data.subtree_linvel[0]
     angular = data.subtree_angmom[0] + np.cross(data.subtree_com[0], p)
-    close(ours.momentum(q, v), np.concatenate([angular, p]), scale=1.0)
+    close("momentum", ours.momentum(q, v), np.concatenate([angular, p]), scale=1.0)
     kinetic, potential = ours.energy(q, v)
-    assert kinetic == pytest.approx(0.5 * v @ peer.mass_matrix() @ v, rel=TOLERANCE)
-    close(potential, -peer.system.gravity @ first_moment, scale=mass.sum())
+    figure("kinetic energy", kinetic, 0.5 * v @ peer.mass_matrix() @ v, unit="J", oracle="MuJoCo", rtol=TOLERANCE)
+    close("potential energy", potential, -peer.system.gravity @ first_moment, scale=mass.sum())
 
 
 def a_tree(seed: int) -> tuple[lj.System, np.random.Generator]:

@@ -14,6 +14,7 @@ from limberjack.engine.model.system import Hinge
 from tests.engine.dense import skew
 from tests.engine.random_systems import random_state, random_system
 from tests.engine.robots import FILES, ROBOTS, Order, load_robot, pinocchio_order, robot_state
+from tests.validation.figures import figure
 
 pin = pytest.importorskip("pinocchio")
 
@@ -21,9 +22,9 @@ TOLERANCE = 1e-12
 SEEDS = (0, 1, 2)
 
 
-def close(actual, expected, scale: float = 0.0) -> None:
+def close(name: str, actual, expected, scale: float = 0.0) -> None:
     size = max(float(np.max(np.abs(expected))), scale)
-    np.testing.assert_allclose(actual, expected, rtol=0, atol=TOLERANCE * size)
+    figure(name, actual, expected, oracle="Pinocchio", atol=TOLERANCE * size)
 
 
 class Peer:
@@ -71,14 +72,29 @@ def test_forces_and_accelerations(peer):
     tau, vdot = peer.rng.normal(size=(2, peer.system.nv)) * 10.0
     expected = pin.aba(peer.model, peer.data, q, v, peer.to_v(tau))[order.v]
     M = pin.crba(peer.model, peer.data, q)[np.ix_(order.v, order.v)]
-    close(ours.mass_matrix(peer.q), M)
-    close(ours.inverse(peer.q, peer.v, vdot), pin.rnea(peer.model, peer.data, q, v, peer.to_v(vdot))[order.v])
-    close(ours.bias(peer.q, peer.v), pin.nonLinearEffects(peer.model, peer.data, q, v)[order.v])
+    close("mass matrix", ours.mass_matrix(peer.q), M)
+    close(
+        "inverse dynamics",
+        ours.inverse(peer.q, peer.v, vdot),
+        pin.rnea(peer.model, peer.data, q, v, peer.to_v(vdot))[order.v],
+    )
+    close("bias forces", ours.bias(peer.q, peer.v), pin.nonLinearEffects(peer.model, peer.data, q, v)[order.v])
     gravity = pin.computeGeneralizedGravity(peer.model, peer.data, q)[order.v]
     coriolis = (pin.computeCoriolisMatrix(peer.model, peer.data, q, v) @ v)[order.v]
-    close(ours.bias(peer.q, peer.v) - ours.bias(peer.q, 0 * peer.v), coriolis, scale=np.abs(gravity).max())
+    close(
+        "Coriolis forces",
+        ours.bias(peer.q, peer.v) - ours.bias(peer.q, 0 * peer.v),
+        coriolis,
+        scale=np.abs(gravity).max(),
+    )
     # Forward dynamics also carry the condition of M, of the order of 1e6 for a hand on an arm: 1e-16 · 1e6.
-    np.testing.assert_allclose(ours.forward(peer.q, peer.v, tau), expected, rtol=0, atol=1e-10 * np.abs(expected).max())
+    figure(
+        "forward dynamics",
+        ours.forward(peer.q, peer.v, tau),
+        expected,
+        oracle="Pinocchio",
+        atol=1e-10 * np.abs(expected).max(),
+    )
 
 
 def test_every_frame(peer):
@@ -89,29 +105,41 @@ def test_every_frame(peer):
     for name in peer.system.node_names:
         index = peer.model.getFrameId(name, pin.FrameType.BODY)
         R, p = ours.pose(name, peer.q)
-        close(R, peer.data.oMf[index].rotation)
-        close(p, peer.data.oMf[index].translation, scale=1.0)
+        close("rotations", R, peer.data.oMf[index].rotation)
+        close("positions", p, peer.data.oMf[index].translation, scale=1.0)
         velocity = pin.getFrameVelocity(peer.model, peer.data, index, frame_of)
-        close(ours.velocity(name, peer.q, peer.v), angular_first(velocity.vector), scale=1.0)
+        close("velocities of nodes", ours.velocity(name, peer.q, peer.v), angular_first(velocity.vector), scale=1.0)
         rate = pin.getFrameClassicalAcceleration(peer.model, peer.data, index, frame_of)
-        close(ours.jacobian_rate(name, peer.q, peer.v), angular_first(rate.vector), scale=1.0)
+        close("rates of Jacobians", ours.jacobian_rate(name, peer.q, peer.v), angular_first(rate.vector), scale=1.0)
     for name in peer.system.node_names:
         index = peer.model.getFrameId(name, pin.FrameType.BODY)
         J = pin.computeFrameJacobian(peer.model, peer.data, q, index, frame_of)
-        close(ours.jacobian(name, peer.q), angular_first(J)[:, peer.order.v], scale=1.0)
+        close("Jacobians", ours.jacobian(name, peer.q), angular_first(J)[:, peer.order.v], scale=1.0)
 
 
 def test_totals(peer):
     ours = lj.Dynamics(peer.system)
     q, v = peer.state
     c = pin.centerOfMass(peer.model, peer.data, q)
-    close(ours.center_of_mass(peer.q), c)
+    close("centre of mass", ours.center_of_mass(peer.q), c)
     h = pin.computeCentroidalMomentum(peer.model, peer.data, q, v)
     about_origin = h.angular + np.cross(c, h.linear)
-    close(ours.momentum(peer.q, peer.v), np.concatenate([about_origin, h.linear]))
+    close("momentum", ours.momentum(peer.q, peer.v), np.concatenate([about_origin, h.linear]))
     kinetic, potential = ours.energy(peer.q, peer.v)
-    assert kinetic == pytest.approx(pin.computeKineticEnergy(peer.model, peer.data, q, v), rel=TOLERANCE)
-    close(potential, pin.computePotentialEnergy(peer.model, peer.data, q), scale=pin.computeTotalMass(peer.model))
+    figure(
+        "kinetic energy",
+        kinetic,
+        pin.computeKineticEnergy(peer.model, peer.data, q, v),
+        unit="J",
+        oracle="Pinocchio",
+        rtol=TOLERANCE,
+    )
+    close(
+        "potential energy",
+        potential,
+        pin.computePotentialEnergy(peer.model, peer.data, q),
+        scale=pin.computeTotalMass(peer.model),
+    )
 
 
 def test_reactions_and_external_forces(peer):
@@ -125,11 +153,13 @@ def test_reactions_and_external_forces(peer):
     local = pin.Force(R.T @ wrench[3:], R.T @ wrench[:3])
     forces[frame.parentJoint] = frame.placement.act(local)
     expected = pin.rnea(peer.model, peer.data, q, v, peer.to_v(vdot), forces)[peer.order.v]
-    close(ours.inverse(peer.q, peer.v, vdot, {tip: wrench}), expected)
+    close("inverse dynamics", ours.inverse(peer.q, peer.v, vdot, {tip: wrench}), expected)
     for joint, name in enumerate(peer.model.names):
         if name not in ("universe", "root_joint"):
             reaction = ours.reaction(name, peer.q, peer.v, vdot, {tip: wrench})
-            close(reaction, angular_first(peer.data.f[joint].vector), scale=np.abs(expected).max())
+            close(
+                "reactions of hinges", reaction, angular_first(peer.data.f[joint].vector), scale=np.abs(expected).max()
+            )
 
 
 # --- random trees, built through Pinocchio's own interface
@@ -229,15 +259,15 @@ def compare_trees(system: lj.System, model, q: np.ndarray, v: np.ndarray, rng: n
     pin_v = S @ v
     tau, vdot = rng.normal(size=(2, system.nv))
     M = S.T @ pin.crba(model, data, pin_q) @ S
-    close(ours.mass_matrix(q), M)
+    close("mass matrix", ours.mass_matrix(q), M)
     expected = S.T @ pin.rnea(model, data, pin_q, pin_v, S @ vdot + S_rate_v)
-    close(ours.inverse(q, v, vdot), expected)
+    close("inverse dynamics", ours.inverse(q, v, vdot), expected)
     pin_tau = np.linalg.solve(S.T, tau)
     expected = np.linalg.solve(S, pin.aba(model, data, pin_q, pin_v, pin_tau) - S_rate_v)
     atol = TOLERANCE * np.linalg.cond(M) * np.abs(expected).max()
-    np.testing.assert_allclose(ours.forward(q, v, tau), expected, rtol=0, atol=atol)
-    close(ours.energy(q, v)[0], pin.computeKineticEnergy(model, data, pin_q, pin_v))
-    close(ours.center_of_mass(q), pin.centerOfMass(model, data, pin_q))
+    figure("forward dynamics", ours.forward(q, v, tau), expected, oracle="Pinocchio", atol=atol)
+    close("kinetic energy", ours.energy(q, v)[0], pin.computeKineticEnergy(model, data, pin_q, pin_v))
+    close("centre of mass", ours.center_of_mass(q), pin.centerOfMass(model, data, pin_q))
 
 
 def mapped(system: lj.System, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
