@@ -1,7 +1,7 @@
 # What a contributor runs: make help. CI runs .ci/run, which makes its own environment and calls "check" here.
 PYTHON ?= python3
 .DEFAULT_GOAL := help
-.PHONY: help setup test long check format docs site pictures bench golden wheels release
+.PHONY: help setup test long validation check format docs site pictures bench golden wheels release
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -14,6 +14,9 @@ test:  ## the default tests (README's command)
 
 long:  ## the tests that take longer than ten seconds each; needs pip install -e ".[bench]"
 	$(PYTHON) -m pytest -m long
+
+validation:  ## the validation report of this tree, HTML and PDF, in build/validation; needs pip install -e ".[test,validation]"
+	$(PYTHON) -m limberjack validate --out build/validation
 
 check:  ## lint, format, C format, spelling, types, import contracts
 	ruff check .

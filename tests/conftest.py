@@ -22,6 +22,9 @@ os.environ["LIMBERJACK_COMPILED_KERNELS"] = "1"
 importlib.import_module("limberjack.engine.compile.kernel")
 del os.environ["LIMBERJACK_COMPILED_KERNELS"]
 
+#: records what tests compare, and writes the validation report
+pytest_plugins = ["tests.validation.plugin"]
+
 settings.register_profile("ci", derandomize=True)
 if os.environ.get("CI"):
     settings.load_profile("ci")

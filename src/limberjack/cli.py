@@ -100,6 +100,7 @@ def _parser() -> argparse.ArgumentParser:
         _schema,
         _keygen,
         _bench,
+        _validate,
         *TELEMETRY_COMMANDS,
         *RECORD_COMMANDS,
     ):
@@ -358,6 +359,18 @@ def _bench(commands: Any) -> None:
     parser.add_argument("--out", type=Path, default=Path("results/bench"), help="plot folder (default: %(default)s)")
     parser.add_argument("--history", type=Path, help="append one JSON line to this file")
     parser.add_argument("--core", type=int, help="processor to stay on (default: chosen)")
+
+
+def _validate(commands: Any) -> None:
+    def work(options: argparse.Namespace) -> int:
+        from limberjack.commands.validate import validate
+
+        return validate(options)
+
+    parser = _command(commands, "validate", work, "run the tests of all models and promises, and report their figures")
+    parser.add_argument("--quick", action="store_true", help="leave out long tests: the report is then incomplete")
+    folder = Path("results/validation")
+    parser.add_argument("--out", type=Path, default=folder, help="folder of the report (default: %(default)s)")
 
 
 if __name__ == "__main__":
