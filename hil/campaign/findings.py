@@ -59,6 +59,15 @@ def limits_of(campaign: Campaign) -> dict[str, Limits]:
     return {criterion.name: limits(criterion) for criterion in criteria}
 
 
+def requirements_of(campaign: Campaign) -> dict[str, tuple[str, ...]]:
+    """Criterion → requirements that it shows, "" → those of the scenario; of a scenario that cannot be read none."""
+    try:
+        spec = load_scenario(campaign.scenario).spec
+    except LimberjackError:
+        return {}
+    return {"": spec.requirements} | {criterion.name: criterion.requirements for criterion in spec.criteria}
+
+
 def limits(criterion: Any) -> Limits:
     """What a criterion allows for the number that it measures."""
     match criterion:

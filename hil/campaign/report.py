@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -35,13 +35,18 @@ MOST_COLUMNS = 8
 
 @dataclass(frozen=True)
 class Found:
-    """What a report is of. rows : in order of their run;  bounds : criterion → limits;  word : passed or failed"""
+    """What a report is of.
+
+    rows : in order of their run;  bounds : criterion → limits;  word : passed or failed
+    requirements : criterion → what it shows, "" → what the scenario shows
+    """
 
     campaign: Campaign
     rows: Sequence[Row]
     bounds: Mapping[str, Limits]
     word: str
     folder: Path
+    requirements: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def limits(self, criterion: str) -> Limits:
         """Of a criterion, infinite where they are not known."""
@@ -74,8 +79,10 @@ def _facts(found: Found) -> str:
     statuses = dict.fromkeys(row.status for row in rows)
     counts = ", ".join(f"{sum(row.status == status for row in rows)} {status}" for status in statuses)
     drawn = spec.sampling.replace("_", " ") if any(vary.grid is None for vary in spec.vary.values()) else "grid"
+    shown = found.requirements.get("", ())
     facts = [
         ("scenario", spec.scenario),
+        *[("requirement" + "s" * (len(shown) > 1), ", ".join(shown))] * bool(shown),
         ("runs", f"{len(rows)}: {counts}; {spec.least_passed:.4g} of them must pass"),
         ("values", f"{drawn}, seed {spec.seed}, of {', '.join(spec.vary) or 'nothing'}"),
         ("files", "table.csv has all runs; summary.png all pictures in one"),
@@ -98,7 +105,7 @@ def _criteria(found: Found, known: Sequence[Row], criteria: Sequence[str]) -> st
         first = worst(found.rows, name, found.limits(name), 1)
         cells = [
             f'<td><span class="badge {kind}">{f"{failed} failed" if failed else kind}</span></td>',
-            f"<td><b>{pages.escaped(name)}</b></td>",
+            f"<td><b>{pages.escaped(name)}</b>{_shown(found, name)}</td>",
             *(f'<td class="number">{each}</td>' for each in (f"{len(known) - failed} of {len(known)}",)),
             f"<td>{found.limits(name)}</td>",
             *(f'<td class="number">{each}</td>' for each in spread),
@@ -106,6 +113,13 @@ def _criteria(found: Found, known: Sequence[Row], criteria: Sequence[str]) -> st
         ]
         lines.append(f"<tr>{''.join(cells)}</tr>")
     return f"<section><table>{''.join(lines)}</table></section>"
+
+
+def _shown(found: Found, criterion: str) -> str:
+    """The requirements of a criterion, below its name."""
+    return "".join(
+        f'<br><span class="faint">{pages.broken(each)}</span>' for each in found.requirements.get(criterion, ())
+    )
 
 
 def _spread(numbers: np.ndarray) -> list[float]:
@@ -200,7 +214,7 @@ def write_campaign_junit(found: Found, code: ExitCode) -> Path:
     """Write junit.xml: the campaign's verdict, then a case a run. code : of the campaign
 
     Runs that did not pass are failures, or errors where the machine failed, if the campaign did not pass either; else
-    they are skipped: it allows some.
+    they are skipped: it allows some. Requirements of the scenario and of its criteria are the suite's.
     """
     rows, spec, path = found.rows, found.campaign.spec, found.folder / "junit.xml"
     good = sum(row.status == "passed" for row in rows)
@@ -216,5 +230,6 @@ def write_campaign_junit(found: Found, code: ExitCode) -> Path:
             cases.append(Case(name, f"{row.status}, which the campaign allows: {row.cause}", "skipped"))
         else:
             cases.append(Case(name, row.cause, "error" if row.status in UNJUDGED else "failure", row.status))
-    write_suite(path, spec.name, cases, 0.0)
+    every = dict.fromkeys(each for shown in found.requirements.values() for each in shown)
+    write_suite(path, spec.name, cases, 0.0, list(every))
     return path

@@ -14,7 +14,7 @@ from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError, ExitCode, LimberjackError
 from limberjack.hil.campaign.attempt import Run, tried
 from limberjack.hil.campaign.campaign_file import Campaign, load_campaign
-from limberjack.hil.campaign.findings import limits_of, worst_of_all
+from limberjack.hil.campaign.findings import limits_of, requirements_of, worst_of_all
 from limberjack.hil.campaign.job import run_job
 from limberjack.hil.campaign.local_pool import LocalPool, Pool
 from limberjack.hil.campaign.plot import write_plot
@@ -103,7 +103,8 @@ def _published(campaign: Campaign, folder: Path, rows: list[Row]) -> Summary:
     files = write_table(folder, rows)
     files.append(write_plot(folder / "summary.png", campaign.spec.name, rows, bounds))
     summary = Summary(campaign.spec.name, rows, files, campaign.spec.least_passed)
-    found = Found(campaign, rows, bounds, "passed" if summary.passed else "failed", folder)
+    word = "passed" if summary.passed else "failed"
+    found = Found(campaign, rows, bounds, word, folder, requirements_of(campaign))
     files += [write_report(found), write_campaign_junit(found, summary.exit_code)]
     return summary
 

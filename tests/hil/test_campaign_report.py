@@ -12,6 +12,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from limberjack.cli import main
+from limberjack.engine.common.errors import ExitCode
 from limberjack.hil.campaign.campaign_file import load_campaign
 from limberjack.hil.campaign.findings import (
     Limits,
@@ -19,6 +20,7 @@ from limberjack.hil.campaign.findings import (
     limits_of,
     rank_correlation,
     ranks,
+    requirements_of,
     varied,
     worst,
     worst_of_all,
@@ -169,6 +171,23 @@ def test_the_report_escapes_and_says_what_is_not_drawn(tmp_path):
     assert "1 of 9 runs never came there" in page
     assert "≤ 5" in page
     assert "Runs without a verdict" in page
+
+
+def test_requirements_of_the_scenario_stand_in_report_and_junit(tmp_path):
+    loaded = load_campaign(campaign(tmp_path))
+    text = (tmp_path / "watched.yaml").read_text()
+    text = text.replace("name: near,", "name: near, requirement: [AOCS-1, <b>],") + "requirement: SYS-7\n"
+    (tmp_path / "watched.yaml").write_text(text)
+    shown = requirements_of(loaded)
+    assert (shown[""], shown["near"], shown["slow"]) == (("SYS-7",), ("AOCS-1", "<b>"), ())
+    rows = [Row(run, 1, "passed", "", {"a": run}, {"near": 0.1}, []) for run in range(2)]
+    found = Found(loaded, rows, {}, "passed", tmp_path, shown)
+    page = write_report(found).read_text()
+    assert "<td>requirement</td><td>SYS-7</td>" in page
+    assert "AOCS-1" in page
+    assert "&lt;b&gt;" in page.split("swings &lt;b&gt;")[-1]
+    suite = ElementTree.parse(write_campaign_junit(found, ExitCode.DONE)).find("testsuite")
+    assert [each.get("value") for each in suite.findall("properties/property")] == ["SYS-7", "AOCS-1", "<b>"]
 
 
 @pytest.mark.long
