@@ -12,7 +12,13 @@ from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequenc
 import numpy as np
 from numpy.typing import ArrayLike
 
-from limberjack.engine.api.batch_values import BatchCommands, BatchOutputs, BatchParameters, of_worlds
+from limberjack.engine.api.batch_values import (
+    BatchCommands,
+    BatchOutputs,
+    BatchParameters,
+    coordinates_of_worlds,
+    of_worlds,
+)
 from limberjack.engine.api.named_values import Outputs
 from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.api.snapshots import opened, packed
@@ -22,7 +28,6 @@ from limberjack.engine.api.world_lanes import Lanes, Numbers
 from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.kernels.entry_points import entries
-from limberjack.engine.model import arguments as model_arguments
 from limberjack.engine.model.device_tables import carry_rotors
 from limberjack.engine.model.system import System
 from limberjack.engine.tables import plant as layout
@@ -143,13 +148,7 @@ class Batch:
 
     @q.setter
     def q(self, value: ArrayLike) -> None:
-        given = of_worlds("q", value, self.n, self.system.nq)
-        for world, row in enumerate(given):
-            try:
-                given[world] = model_arguments.coordinates(self.system, row)
-            except ArgumentError as error:
-                raise ArgumentError(f"world {world}: {error}") from error
-        self._put_part("q", given)
+        self._put_part("q", coordinates_of_worlds(self.system, value, self.n))
 
     @property
     def v(self) -> np.ndarray:
@@ -216,16 +215,25 @@ class Batch:
         most = arguments.count("the number of steps", most, 0, MOST_STEPS)
         taken = np.full(self.n, -1)
         waiting: list[int] = []
-        for count in range(most + 1):
-            came = np.flatnonzero(np.asarray(event(self), dtype=bool) & (taken < 0) & ~self._lanes.aside)
-            taken[came] = count
-            waiting += came.tolist()
-            self._lanes.hold(came)
-            if count == most or self._lanes.aside.all():
-                break
-            self.step()
-        self._lanes.release(waiting)
+        try:
+            for count in range(most + 1):
+                came = np.flatnonzero(self._came(event) & (taken < 0) & ~self._lanes.aside)
+                taken[came] = count
+                waiting += came.tolist()
+                if came.size:
+                    self._lanes.hold(came)
+                if count == most or self._lanes.aside.all():
+                    break
+                self.step()
+        finally:
+            self._lanes.release(world for world in waiting if world not in self._errors)
         return taken
+
+    def _came(self, event: Callable[[Batch], np.ndarray]) -> np.ndarray:
+        came = np.asarray(event(self))
+        if came.dtype != np.bool_ or came.shape != (self.n,):
+            raise ArgumentError(f"the event gave {came!r:.80}; give an array ({self.n},) of bool, one for each world.")
+        return came
 
     def reset(self, worlds: Iterable[int] | None = None) -> None:
         """Return worlds, all if None, to time 0, the initial state and the initial commands; parameters stay."""
@@ -241,6 +249,8 @@ class Batch:
         chosen, rows = self._worlds(worlds), []
         if len(snapshots) != chosen.size:
             raise ArgumentError(f"there are {len(snapshots)} snapshots for {chosen.size} worlds; give one for each.")
+        if np.unique(chosen).size != chosen.size:
+            raise ArgumentError(f"worlds {chosen.tolist()!r:.80} name one twice; give each world one snapshot.")
         for world, snapshot in zip(chosen, snapshots, strict=True):
             try:
                 rows.append(opened(self._one, snapshot))
@@ -308,15 +318,17 @@ class Batch:
         """
         nv = self.system.nv
         given, out = self._room("mass_matrix", [self.system.nq], nv * nv, (nv, nv))
-        given[0].put(slice(None), of_worlds("q", q, self.n, self.system.nq))
+        given[0].put(slice(None), coordinates_of_worlds(self.system, q, self.n))
         self._calls["mass_matrix"]()
         return out.get(slice(None)).reshape(self.n, nv, nv)
 
     def _evaluate(self, name: str, q: ArrayLike, v: ArrayLike, third: ArrayLike) -> np.ndarray:
         nq, nv = self.system.nq, self.system.nv
+        checked = [coordinates_of_worlds(self.system, q, self.n)]
+        checked += [of_worlds(word, value, self.n, nv) for word, value in (("v", v), ("tau or vdot", third))]
         given, out = self._room(name, [nq, nv, nv], nv, (nv,))
-        for numbers, word, value in zip(given, ("q", "v", "tau or vdot"), (q, v, third), strict=True):
-            numbers.put(slice(None), of_worlds(word, value, self.n, numbers.size))
+        for numbers, values in zip(given, checked, strict=True):
+            numbers.put(slice(None), values)
         self._calls[name](False)
         return out.get(slice(None))
 

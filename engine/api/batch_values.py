@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from limberjack.engine.api.named_values import Outputs, Parameters
 from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.model import arguments as model_arguments
 
 if TYPE_CHECKING:
     from limberjack.engine.api.batch import Batch
@@ -21,10 +22,28 @@ if TYPE_CHECKING:
 
 def of_worlds(name: str, value: ArrayLike, n: int, *shape: int) -> np.ndarray:
     """`value` as (n, …): one for all worlds, or one for each. ArgumentError names the world that has no number."""
-    given = np.asarray(value)
-    if given.shape in ((), shape):
+    try:
+        given = np.shape(value)
+    except ValueError as error:
+        raise ArgumentError(f"{name} must be numbers of shape {(n, *shape)}, got {value!r:.80}.") from error
+    if given in ((), shape):
         return np.broadcast_to(arguments.vector(name, np.broadcast_to(value, shape), shape), (n, *shape)).copy()
     return arguments.vector(name, value, (n, *shape))
+
+
+def coordinates_of_worlds(system: System, value: ArrayLike, n: int) -> np.ndarray:
+    """`value` as coordinates (n, nq) with unit quaternions. ArgumentError names the world of one that is not."""
+    given = of_worlds("q", value, n, system.nq)
+    off = np.zeros(n, dtype=bool)
+    for start, _ in model_arguments.quaternions(system):
+        lengths = np.linalg.norm(given[:, start : start + 4], axis=1)
+        off |= np.abs(lengths - 1.0) > model_arguments.QUATERNION_TOLERANCE
+    for world in np.flatnonzero(off):
+        try:
+            model_arguments.coordinates(system, given[world])
+        except ArgumentError as error:
+            raise ArgumentError(f"world {world}: {error}") from error
+    return given
 
 
 class BatchCommands(MutableMapping[str, np.ndarray]):
@@ -84,11 +103,15 @@ class BatchParameters(MutableMapping[str, np.ndarray]):
 
     def __setitem__(self, name: str, value: ArrayLike) -> None:
         batch, self_place = self._batch, self._place(name)
-        given = np.asarray(value, dtype=np.float64) if np.ndim(value) <= 1 else of_worlds(name, value, batch.n)
+        try:
+            given = np.asarray(value, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ArgumentError(f"parameters['{name}'] must be numbers, got {value!r:.80}.") from error
         if given.shape not in ((), (batch.n,)):
             raise ArgumentError(f"parameters['{name}'] has shape {given.shape}, but this batch has {batch.n} worlds.")
         values = np.broadcast_to(given, (batch.n,))
-        rows = batch.own_floats().rows(np.arange(batch.n))
+        own = batch.floats
+        rows = np.tile(batch.plant.floats, (batch.n, 1)) if own is None else own.rows(np.arange(batch.n))
         for world in np.flatnonzero(rows[:, self_place] != values):
             plant = replace(batch.plant, floats=rows[world])
             try:

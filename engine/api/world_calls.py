@@ -7,8 +7,9 @@ disagreed is taken alone for some calls before it is tried together again.
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,14 +44,25 @@ class Threads:
         self.parts = [slice(*pair) for pair in itertools.pairwise(bounds)]
         self.works = [aligned_zeros(plant.work_size * lanes.width) for _ in self.parts]
         self.works_alone = [plant.new_work() for _ in self.parts]
-        self._pool = ThreadPoolExecutor(many) if many > 1 else None
+        self._pool, self._process = self._new_pool(), os.getpid()
+
+    def _new_pool(self) -> ThreadPoolExecutor | None:
+        return ThreadPoolExecutor(len(self.parts)) if len(self.parts) > 1 else None
 
     def all(self, run: Callable[[int], None]) -> None:
         """Run something for each part."""
+        if self._process != os.getpid():  # a fork has no threads of its parent's pool
+            self._pool, self._process = self._new_pool(), os.getpid()
         if self._pool is None:
             run(0)
-        else:
-            list(self._pool.map(run, range(len(self.parts))))
+            return
+        running = [self._pool.submit(run, i) for i in range(len(self.parts))]
+        try:
+            wait(running)
+        finally:
+            wait(running)  # after an interrupt too: no thread writes on behind the caller's back
+        for each in running:
+            each.result()
 
 
 class WorldsCall:

@@ -53,14 +53,11 @@ class Lanes:
 
     def _share(self) -> None:
         """Let places of worlds that are aside repeat a neighbour that is not, if their group has one."""
-        places = np.arange(self.groups * self.width)
-        self.source = np.minimum(places, self.n - 1)
-        for group in range(self.groups):
-            here = slice(group * self.width, (group + 1) * self.width)
-            worlds = self.source[here]
-            running = worlds[~self.aside[worlds]]
-            if running.size:
-                self.source[here] = np.where(self.aside[worlds], running[0], worlds)
+        worlds = np.minimum(np.arange(self.groups * self.width), self.n - 1).reshape(self.groups, self.width)
+        running = ~self.aside[worlds]
+        first = np.take_along_axis(worlds, running.argmax(axis=1)[:, None], axis=1)
+        alone = ~running.any(axis=1, keepdims=True)
+        self.source = np.where(running | alone, worlds, first).reshape(-1)
         for numbers in self._numbers:
             numbers.spread()
 

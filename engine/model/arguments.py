@@ -26,18 +26,25 @@ def system_of(value: object) -> System:
 def coordinates(system: System, value: ArrayLike) -> np.ndarray:
     """Coordinates q (nq,), with unit quaternions."""
     q = vector("q", value, (system.nq,))
-    start = 0
+    for start, hinge in quaternions(system):
+        length = float(np.linalg.norm(q[start : start + 4]))
+        if abs(length - 1.0) > QUATERNION_TOLERANCE:
+            raise ArgumentError(
+                f"the quaternion q[{start}:{start + 4}] of hinge '{hinge}' has length {length:.9g}; "
+                "scale it to 1 (order w, x, y, z)."
+            )
+    return q
+
+
+def quaternions(system: System) -> list[tuple[int, str]]:
+    """Where in q each quaternion begins, and its hinge's name."""
+    found, start = [], 0
     for body in system.bodies:
         kind = body.hinge.kind
         if kind.code in (SPHERICAL, FREE, CUSTOM):
-            length = float(np.linalg.norm(q[start : start + 4]))
-            if abs(length - 1.0) > QUATERNION_TOLERANCE:
-                raise ArgumentError(
-                    f"the quaternion q[{start}:{start + 4}] of hinge '{body.hinge.name}' has length {length:.9g}; "
-                    "scale it to 1 (order w, x, y, z)."
-                )
+            found.append((start, body.hinge.name))
         start += kind.nq
-    return q
+    return found
 
 
 def rigid(system: System, what: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 from pathlib import Path
 
 import numpy as np
@@ -174,6 +176,73 @@ def test_bad_input_is_refused_with_the_world():
             wrong()
     assert np.array_equal(batch.state, before)
     assert np.all(batch.parameters[mass_of(batch)] == lj.Simulation(system).parameters[mass_of(batch)])
+
+
+def test_values_that_are_no_arrays_of_numbers_are_refused():
+    system = lj.load(EXAMPLES / "torque_arm.yaml")
+    batch = lj.Batch(system, 3)
+    for wrong in ("heavy", [1.0, [2.0]], [1.0, 2.0], [1.0, np.nan, 1.0]):
+        with pytest.raises(lj.ArgumentError):
+            batch.parameters[mass_of(batch)] = wrong
+    assert batch.floats is None  # worlds still share the model's constants
+    with pytest.raises(lj.ArgumentError, match="numbers of shape"):
+        batch.v = [[1.0], [1.0, 2.0]]
+    with pytest.raises(lj.ArgumentError, match="twice"):
+        batch.restore(batch.snapshot([0, 1]), [2, 2])
+
+
+def test_quaternions_of_many_states_are_checked():
+    system = lj.load(EXAMPLES / "solar_satellite.yaml")
+    batch, zero = lj.Batch(system, 3), np.zeros(system.nv)
+    q = batch.q
+    q[1] *= 2.0
+    for wrong in (
+        lambda: batch.forward_dynamics(q, zero, zero),
+        lambda: batch.inverse_dynamics(q, zero, zero),
+        lambda: batch.mass_matrix(q),
+        lambda: setattr(batch, "q", q),
+    ):
+        with pytest.raises(lj.ArgumentError, match="world 1: the quaternion"):
+            wrong()
+
+
+def test_an_event_that_fails_leaves_no_world_waiting():
+    system = lj.load(EXAMPLES / "torque_arm.yaml")
+    batch, sim = lj.Batch(system, N), lj.Simulation(system)
+
+    def failing(worlds):
+        if worlds.step_count.max() == 2:
+            raise RuntimeError("the event failed")
+        return np.arange(N) < 4
+
+    with pytest.raises(RuntimeError, match="the event failed"):
+        batch.step_until(failing, 9)
+    for wrong in (True, np.ones(2, dtype=bool), np.full(N, np.nan)):
+        with pytest.raises(lj.ArgumentError, match="of bool"):
+            batch.step_until(lambda _, wrong=wrong: wrong, 2)
+    batch.step(3)
+    assert np.array_equal(batch.step_count, np.where(np.arange(N) < 4, 3, 5))
+    sim.step(3)
+    assert np.array_equal(batch.state[0], sim.state)
+    sim.step(2)
+    assert np.array_equal(batch.state[N - 1], sim.state)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_fork_steps_with_threads_of_its_own():
+    batch, sims = worlds_of("torque_arm.yaml", threads=2)
+    batch.step(1)
+    sims[5].step(2)
+    receiver, sender = multiprocessing.get_context("fork").Pipe(duplex=False)
+    child = multiprocessing.get_context("fork").Process(target=lambda: (batch.step(1), sender.send(batch.state)))
+    child.start()
+    try:
+        assert receiver.poll(60.0), "the fork did not step"
+        assert np.array_equal(receiver.recv()[5], sims[5].state)
+    finally:
+        child.kill()
+        child.join()
+    assert np.all(batch.step_count == 1)
 
 
 def mass_of(batch) -> str:
