@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -257,6 +258,24 @@ def test_a_step_of_a_batch_is_one_call_for_each_thread():
     batch.step(10)
     assert not alone
     assert entries().width > 1
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_steps_keep_no_memory(name):
+    system = lj.load(EXAMPLES / name)
+    for threads in (1, 2):
+        batch = lj.Batch(system, 4 * entries().width, threads=threads)
+        batch.step(2)
+        tracemalloc.start()
+        try:
+            batch.step()
+            before = tracemalloc.get_traced_memory()[0]
+            for _ in range(100):
+                batch.step()
+            grown = tracemalloc.get_traced_memory()[0] - before
+        finally:
+            tracemalloc.stop()
+        assert grown < 2048, f"{grown} bytes in 100 steps with {threads} threads"
 
 
 def _levels() -> list[str]:
