@@ -165,6 +165,30 @@ class Batch:
         self.observed()
         return self._vdot.get(slice(None))
 
+    @property
+    def tau(self) -> np.ndarray:
+        """Forces (n, nv) of hinges and actuators at the present states and commands."""
+        self.observed()
+        return self._tau.get(slice(None))
+
+    @property
+    def command_vector(self) -> np.ndarray:
+        """All commands (n, nu), a copy; assign to set them, (nu,) for all worlds."""
+        return self._part("command")
+
+    @command_vector.setter
+    def command_vector(self, value: ArrayLike) -> None:
+        self._put_part("command", of_worlds("command", value, self.n, len(self.system.command_names)))
+
+    def read(self, motion: np.ndarray, tau: np.ndarray, outputs: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Some numbers of all worlds, three arrays (n, …), by their places in [q, v], in tau and in the outputs.
+
+        Forces and outputs are computed if any is asked for.
+        """
+        if len(tau) or len(outputs):
+            self.observed()
+        return self.states.get(layout.S_Q + motion), self._tau.get(tau), self._outputs.get(outputs)
+
     def _columns(self, name: str) -> slice:
         start, size = self.layout[name]
         return slice(start, start + size)

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from limberjack.engine.api.running import Running
+from limberjack.engine.api.running import Running, Steered
 from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.kernels.entry_points import entries
@@ -20,7 +20,7 @@ from limberjack.engine.tables import plant as layout
 class Commands(MutableMapping[str, float]):
     """Command name → value, in the State vector."""
 
-    def __init__(self, simulation: Running) -> None:
+    def __init__(self, simulation: Steered) -> None:
         self._simulation = simulation
         self._index = {name: i for i, name in enumerate(simulation.system.command_names)}
 
@@ -53,7 +53,7 @@ class Parameters(MutableMapping[str, float]):
     Limits, saturations, voltages and currents may be infinite, lower limits -inf: there is no such bound then.
     """
 
-    def __init__(self, simulation: Running) -> None:
+    def __init__(self, simulation: Steered) -> None:
         self._simulation = simulation
         self._index = simulation.plant.parameters
         self._loaded: dict[str, float] = {}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from limberjack.engine.api.running import Running
+from limberjack.engine.api.running import Running, Steered
 from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.system import Loop
 
 
-def resting_command(simulation: Running, place: int) -> float | None:
+def resting_command(simulation: Steered, place: int) -> float | None:
     """The command at a place of the command vector, at the present state: a servo holds where it is, a drive has no
     speed, torque or force, thrusters are off. None: left alone, as those of loops are."""
     name = simulation.command_names[place]

@@ -10,29 +10,33 @@ from limberjack.engine.model.plant import Plant
 from limberjack.engine.model.system import System
 
 
-class Running(Protocol):
-    """A running model: its System, its Plant, and its State by parts."""
+class Steered(Protocol):
+    """A model whose commands and parameters are set: its System, its Plant, and its State by parts."""
 
     system: System
     plant: Plant
+
+    @property
+    def command_names(self) -> tuple[str, ...]:
+        """Names of the commands (nu,)."""
+
+    def part(self, name: str) -> np.ndarray:
+        """A view of the State: "q", "v", "command", "switch", …"""
+
+    def changed(self) -> None:
+        """Note that State or Plant were written to: what is computed from them is out of date."""
+
+
+class Running(Steered, Protocol):
+    """A running model."""
 
     @property
     def time(self) -> float:
         """Simulated time, s."""
 
     @property
-    def command_names(self) -> tuple[str, ...]:
-        """Names of the commands (nu,)."""
-
-    @property
     def output_vector(self) -> np.ndarray:
         """All outputs, in the order of the System's."""
-
-    def part(self, name: str) -> np.ndarray:
-        """A view of the State: "q", "v", "command", "switch", …"""
-
-    def changed(self) -> None:
-        """Note that the State was written to: what is computed from it is out of date."""
 
     def survey(self) -> np.ndarray:
         """Energies, momenta and poses of nodes at the present state (see tables/plant.py, SURVEY_HEAD)."""

@@ -93,7 +93,7 @@ class Numbers:
             self._aside[int(world)] = row.copy()
         self.spread(worlds // self._lanes.width)
 
-    def get(self, columns: slice) -> np.ndarray:
+    def get(self, columns: slice | np.ndarray) -> np.ndarray:
         """A copy (n, columns)."""
         lanes = self._lanes
         found = self.data[:, columns].transpose(0, 2, 1).reshape(lanes.groups * lanes.width, -1)[: lanes.n].copy()

@@ -115,6 +115,23 @@ def test_worlds_have_parameters_of_their_own():
     assert np.array_equal(batch.state, [sim.state for sim in sims])
 
 
+def test_forces_commands_and_chosen_numbers_are_those_of_simulations():
+    batch, sims = worlds_of("torque_arm.yaml")
+    batch.step(5)
+    for sim in sims:
+        sim.step(5)
+    assert np.array_equal(batch.tau, [sim.tau for sim in sims])
+    assert np.array_equal(batch.command_vector, [sim.command_vector for sim in sims])
+    motion, tau, outputs = batch.read(np.array([2, 8]), np.array([0]), np.array([], dtype=int))
+    assert np.array_equal(motion, [[sim.q[2], sim.v[1]] for sim in sims])
+    assert np.array_equal(tau, [[sim.tau[0]] for sim in sims])
+    assert outputs.shape == (N, 0)
+    batch.command_vector = np.arange(7.0)
+    assert np.array_equal(batch.command["joint3"], np.full(N, 2.0))
+    with pytest.raises(lj.ArgumentError, match="command"):
+        batch.command_vector = np.zeros((N, 6))
+
+
 def test_snapshots_are_those_of_simulations():
     batch, sims = worlds_of("solar_satellite.yaml")
     batch.step(20)
