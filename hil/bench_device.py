@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import LimberjackError, UnknownNameError
 from limberjack.engine.files.patterns import compiled
+from limberjack.hil.bench_model import BenchModel
 from limberjack.hil.devices.device import Device, Wiring
 from limberjack.hil.errors import ControllerError, HilError
 from limberjack.hil.signals import Signals
@@ -96,7 +96,7 @@ class BenchDevice:
 def mount(
     device: Device,
     signals: Signals,
-    simulation: Simulation,
+    simulation: BenchModel,
     sent: Iterable[str],
     commands: Iterable[str] = (),
     every: int = 1,

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from limberjack.bridge.fault_state import FaultState
-from limberjack.engine.api.simulation import Simulation
 from limberjack.hil.bench_device import BenchDevice
+from limberjack.hil.bench_model import BenchModel
 from limberjack.hil.events import Event, EventLog
 from limberjack.hil.signals import Signals
 
@@ -25,7 +25,7 @@ class Bench:
     client : who acts from outside, named in the events; "" while the bench itself does
     """
 
-    simulation: Simulation
+    simulation: BenchModel
     log: EventLog
     period: float
     frame: int = 0
@@ -69,10 +69,10 @@ class Fault(Protocol):
 
     name: str
 
-    def set(self, simulation: Simulation, time: float) -> None:
+    def set(self, simulation: BenchModel, time: float) -> None:
         """Begin, at simulated time, s."""
 
-    def clear(self, simulation: Simulation, time: float) -> None:
+    def clear(self, simulation: BenchModel, time: float) -> None:
         """End."""
 
 

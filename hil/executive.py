@@ -147,7 +147,7 @@ class Executive:
 
         Raises what the recorder and the devices raise when they are opened; all is closed again then.
         """
-        count = self._count(duration_s)
+        count = frames_of(duration_s, self.period)
         self._begin(count)
         with contextlib.ExitStack() as parts, _interrupts(self.stop):
             self._open_recorder(parts)
@@ -163,11 +163,6 @@ class Executive:
         margin = clock.margin_ns if self.paced and isinstance(clock, MonotonicClock) else 0
         told = self._error, self._unrecorded, self._overruns if self.paced else None
         return Outcome(reason, text, self.frames, self.log, rights, margin, *told)
-
-    def _count(self, duration_s: float) -> int:
-        """Frames in a duration: it is reached or passed by less than a frame."""
-        duration = arguments.positive("duration_s", duration_s)
-        return arguments.count("frames of the run", -int(-(duration / self.period - 1e-6) // 1), 1, MOST_FRAMES)
 
     def _begin(self, count: int) -> None:
         self._ending, self._error, self._unrecorded, self._told, self._paused = None, None, "", 0, False
@@ -356,6 +351,12 @@ class Executive:
 
     def _close_recorder(self, recorder: Recorder) -> None:
         self._unrecorded = self._close("the recorder", recorder.close)
+
+
+def frames_of(duration_s: float, period: float) -> int:
+    """Frames of a period, s, in a duration: it is reached or passed by less than a frame."""
+    duration = arguments.positive("duration_s", duration_s)
+    return arguments.count("frames of the run", -int(-(duration / period - 1e-6) // 1), 1, MOST_FRAMES)
 
 
 @contextlib.contextmanager

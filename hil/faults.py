@@ -11,8 +11,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common.errors import ArgumentError, LimberjackError
+from limberjack.hil.bench_model import BenchModel
 from limberjack.hil.errors import ActionError
 from limberjack.hil.signals import Signals
 
@@ -27,7 +27,7 @@ class FaultBoard:
     applied : (nu,) commands of the last step;  sent : (n,) signals as devices were last sent them
     """
 
-    def __init__(self, simulation: Simulation, signals: Signals, period: float, seed: int = 0) -> None:
+    def __init__(self, simulation: BenchModel, signals: Signals, period: float, seed: int = 0) -> None:
         self.simulation, self.signals, self.period, self.seed = simulation, signals, period, seed
         self.commands: list[CommandFault] = []
         self.measurements: list[SignalFault] = []
@@ -68,13 +68,13 @@ class CommandFault:
         self._since = 0.0
         self._first = np.zeros(len(places))
 
-    def set(self, simulation: Simulation, time: float) -> None:
+    def set(self, simulation: BenchModel, time: float) -> None:
         """Begin."""
         _refuse_twice(self.name, self in self._board.commands)
         self._since, self._first = time, self._board.applied[self._places]
         self._board.commands.append(self)
 
-    def clear(self, simulation: Simulation, time: float) -> None:
+    def clear(self, simulation: BenchModel, time: float) -> None:
         """End."""
         if self in self._board.commands:
             self._board.commands.remove(self)
@@ -131,7 +131,7 @@ class Delay(CommandFault):
         self._line = np.zeros((frames, len(places)))
         self._next = 0
 
-    def set(self, simulation: Simulation, time: float) -> None:
+    def set(self, simulation: BenchModel, time: float) -> None:
         """Begin."""
         super().set(simulation, time)
         self._line[:] = self._first
@@ -154,13 +154,13 @@ class SignalFault:
         self._first = np.zeros(len(places))
         self._random = np.random.default_rng([board.seed, zlib.crc32(name.encode())])
 
-    def set(self, simulation: Simulation, time: float) -> None:
+    def set(self, simulation: BenchModel, time: float) -> None:
         """Begin."""
         _refuse_twice(self.name, self in self._board.measurements)
         self._since, self._first = time, self._board.sent[self._places]
         self._board.measurements.append(self)
 
-    def clear(self, simulation: Simulation, time: float) -> None:
+    def clear(self, simulation: BenchModel, time: float) -> None:
         """End."""
         if self in self._board.measurements:
             self._board.measurements.remove(self)
@@ -230,7 +230,7 @@ class ChangedParameters:
         self._before: dict[str, float] = {}
         self._given: dict[str, float] = {}
 
-    def set(self, simulation: Simulation, time: float) -> None:
+    def set(self, simulation: BenchModel, time: float) -> None:
         """Begin. ActionError if another fault holds one of the parameters, ArgumentError if one cannot be so; nothing
         changes then."""
         _refuse_twice(self.name, bool(self._before))
@@ -254,7 +254,7 @@ class ChangedParameters:
             raise
         self._given = {name: parameters[name] for name in names}
 
-    def clear(self, simulation: Simulation, time: float) -> None:
+    def clear(self, simulation: BenchModel, time: float) -> None:
         """End: the values of before, but those that something else has set since."""
         for name, value in self._before.items():
             if simulation.parameters[name] == self._given[name]:
@@ -269,11 +269,11 @@ class Locked:
     def __init__(self, name: str, hinge: str) -> None:
         self.name, self._hinge = name, hinge
 
-    def set(self, simulation: Simulation, time: float) -> None:
+    def set(self, simulation: BenchModel, time: float) -> None:
         """Begin: the rate ends at a stroke."""
         simulation.lock(self._hinge)
 
-    def clear(self, simulation: Simulation, time: float) -> None:
+    def clear(self, simulation: BenchModel, time: float) -> None:
         """End."""
         simulation.unlock(self._hinge)
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.hil.bench_device import PATIENCE
+from limberjack.hil.bench_model import BenchModel
 from limberjack.hil.devices.device import Device, Link, Wiring
 
 #: messages on their way in one direction; more are lost
@@ -218,11 +218,11 @@ class LinkFault:
     signals: Disturbance = field(default_factory=Disturbance)
     commands: Disturbance = field(default_factory=Disturbance)
 
-    def set(self, simulation: Simulation, time: float) -> None:
+    def set(self, simulation: BenchModel, time: float) -> None:
         """Begin, beside other faults of the link."""
         self.device.begin(self.name, self.signals, self.commands)
 
-    def clear(self, simulation: Simulation, time: float) -> None:
+    def clear(self, simulation: BenchModel, time: float) -> None:
         """End."""
         self.device.end(self.name)
 

@@ -10,16 +10,16 @@ from typing import Any, Protocol
 import numpy as np
 
 from limberjack.engine.api.impact import Impact
-from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError, LimberjackError
 from limberjack.engine.tables.loops import SW_CLOSED, SWITCH
 from limberjack.hil.bench_interfaces import Bench, Fault
+from limberjack.hil.bench_model import BenchModel
 from limberjack.hil.errors import ActionError
 from limberjack.hil.watchdogs import Watch
 
 #: an action is due in a frame that begins this part of a frame before it, or later
-_TOLERANCE = 1e-6
+DUE = 1e-6
 
 
 #: does the rest of an action in each later frame; whether it goes on after that
@@ -29,7 +29,7 @@ Rest = Callable[[Bench], bool]
 class Action(Protocol):
     """Something that a timeline does."""
 
-    def check(self, simulation: Simulation) -> None:
+    def check(self, simulation: BenchModel) -> None:
         """ArgumentError if it names what the model does not have, or a value that it cannot take."""
 
     def begin(self, bench: Bench) -> Rest | None:
@@ -43,7 +43,7 @@ class Command:
     name: str
     value: float
 
-    def check(self, simulation: Simulation) -> None:
+    def check(self, simulation: BenchModel) -> None:
         arguments.index_of("command", self.name, simulation.command_names)
         arguments.vector(f"the value of command '{self.name}'", self.value, ())
 
@@ -60,7 +60,7 @@ class Ramp:
     value: float
     duration: float
 
-    def check(self, simulation: Simulation) -> None:
+    def check(self, simulation: BenchModel) -> None:
         Command(self.name, self.value).check(simulation)
         arguments.positive(f"the duration of the ramp of '{self.name}'", self.duration)
 
@@ -70,7 +70,7 @@ class Ramp:
         bench.say("command", self.name, f"{start:g} to {self.value:g} in {self.duration:g} s", **data)
 
         def rest(bench: Bench) -> bool:
-            part = (bench.time - first) / self.duration + _TOLERANCE * bench.period / self.duration
+            part = (bench.time - first) / self.duration + DUE * bench.period / self.duration
             value = self.value if part >= 1.0 else start + (self.value - start) * part
             bench.simulation.command[self.name] = value
             return part < 1.0
@@ -85,7 +85,7 @@ class SetParameter:
     name: str
     value: float
 
-    def check(self, simulation: Simulation) -> None:
+    def check(self, simulation: BenchModel) -> None:
         arguments.index_of("parameter", self.name, list(simulation.parameters))
         arguments.vector(f"the value of parameter '{self.name}'", self.value, ())
 
@@ -101,7 +101,7 @@ class SetFault:
     fault: Fault
     active: bool = True
 
-    def check(self, simulation: Simulation) -> None:
+    def check(self, simulation: BenchModel) -> None:
         pass
 
     def begin(self, bench: Bench) -> None:
@@ -124,7 +124,7 @@ class Arm:
 
     watchdog: Watch
 
-    def check(self, simulation: Simulation) -> None:
+    def check(self, simulation: BenchModel) -> None:
         pass
 
     def begin(self, bench: Bench) -> None:
@@ -141,7 +141,7 @@ class Switch:
     what: str
     name: str
 
-    def check(self, simulation: Simulation) -> None:
+    def check(self, simulation: BenchModel) -> None:
         if self.what not in ("attach", "release", "lock", "unlock"):
             raise ArgumentError(f"'{self.what:.40}' is no switch; choose attach, release, lock or unlock.")
         if self.what in ("attach", "release"):
@@ -164,7 +164,7 @@ class Switch:
 class End:
     """End the run as completed, before the step of the frame that begins then."""
 
-    def check(self, simulation: Simulation) -> None:
+    def check(self, simulation: BenchModel) -> None:
         pass
 
     def begin(self, bench: Bench) -> None:
@@ -174,7 +174,7 @@ class End:
 class _Model:
     """Parameters and loops as they are now, to tell what a fault changed: what a replay must do again."""
 
-    def __init__(self, simulation: Simulation) -> None:
+    def __init__(self, simulation: BenchModel) -> None:
         self._simulation = simulation
         self._floats, self._closed = simulation.plant.floats.copy(), self._switches()
 
@@ -219,7 +219,7 @@ class Timeline:
         self._rests: list[tuple[str, Rest]] = []
         self._posted: deque[Action] = deque()
 
-    def check(self, simulation: Simulation) -> None:
+    def check(self, simulation: BenchModel) -> None:
         """Every action against the model, before anything runs. ArgumentError."""
         for entry in self.entries:
             arguments.vector(f"{_place(entry)}: the time", entry.time, ())
@@ -233,6 +233,13 @@ class Timeline:
         self._next = 0
         self._rests.clear()
 
+    @property
+    def next_time(self) -> float:
+        """Simulated time from which `fire` has something to do, s: -inf while ramps go on, inf when all is done."""
+        if self._rests or self._posted:
+            return -np.inf
+        return self.entries[self._next].time if self._next < len(self.entries) else np.inf
+
     def post(self, action: Action) -> None:
         """Let an action happen in the next frame. What the model refuses then is logged, and the run goes on."""
         self._posted.append(action)
@@ -241,7 +248,7 @@ class Timeline:
         """Do what is due in the frame that begins. ActionError if a timed action is refused."""
         if self._rests:
             self._rests = [(name, rest) for name, rest in self._rests if rest(bench)]
-        until = bench.time + _TOLERANCE * bench.period
+        until = bench.time + DUE * bench.period
         while self._next < len(self.entries) and self.entries[self._next].time <= until:
             entry = self.entries[self._next]
             self._next += 1

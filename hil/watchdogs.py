@@ -12,11 +12,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from limberjack.engine.api.rest import resting_command
-from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.model.elements.drive import Actuator
 from limberjack.hil.bench_device import BenchDevice
 from limberjack.hil.bench_interfaces import Trip
+from limberjack.hil.bench_model import BenchModel
 from limberjack.hil.events import Event
 from limberjack.hil.signals import Signals
 
@@ -32,20 +32,21 @@ class SafeState:
         "stop": the run ends, commands are left as they are
     places : (m,) of the command vector
     brake_gain : of drives commanded in torque: command = −gain · rate
+    Attributes: last : (m,) commands before the trip, for "hold"
     """
 
     def __init__(
         self,
         kind: str,
-        simulation: Simulation,
+        simulation: BenchModel,
         places: np.ndarray,
         brake_gain: float | None = None,
     ) -> None:
         if kind not in SAFE_STATES:
             raise ArgumentError(f"no safe state is called {kind!r:.40}; choose {', '.join(SAFE_STATES)}.")
-        self.kind, self._simulation, self._places = kind, simulation, places
+        self.kind, self._simulation, self.places = kind, simulation, places
         self._gain = brake_gain
-        self._last = simulation.command_vector[places]
+        self.last = simulation.command_vector[places]
         self._rules: list[_Rule | None] = []
         self._takers = [taker for taker in simulation.system.command_takers for _ in taker.command_names]
         self.enter()
@@ -53,22 +54,22 @@ class SafeState:
     def keep(self) -> None:
         """Remember the present commands; called while nothing is tripped."""
         if self.kind == "hold":
-            np.take(self._simulation.part("command"), self._places, out=self._last, mode="clip")
+            np.take(self._simulation.part("command"), self.places, out=self.last, mode="clip")
 
     def enter(self) -> None:
         """Begin, at the present state."""
         if self.kind == "brake":
-            self._rules = [self._rule(place) for place in self._places]
+            self._rules = [self._rule(place) for place in self.places]
 
     def enforce(self) -> None:
         """Set the commands of the next step."""
         commands = self._simulation.part("command")
         if self.kind == "hold":
-            commands[self._places] = self._last
+            commands[self.places] = self.last
         elif self.kind == "zero":
-            commands[self._places] = 0.0
+            commands[self.places] = 0.0
         elif self.kind == "brake":
-            for place, rule in zip(self._places, self._rules):
+            for place, rule in zip(self.places, self._rules):
                 if rule is not None:
                     commands[place] = rule()
 
@@ -83,9 +84,9 @@ class SafeState:
             raise ArgumentError(
                 f"command '{name}' is a torque or force: to brake with it a gain is needed; give brake_gain."
             )
-        v, gain = self._simulation.part("v"), self._gain
-        place = self._simulation.system.velocity_names.index(taker.coordinate)
-        return lambda: -gain * float(v[place])
+        simulation, gain = self._simulation, self._gain
+        place = simulation.system.velocity_names.index(taker.coordinate)
+        return lambda: -gain * float(simulation.part("v")[place])
 
 
 class Watch:
@@ -139,26 +140,26 @@ class CommandAge(Watch):
         places: np.ndarray | None = None,
     ) -> None:
         super().__init__(name, safe, latched)
-        self._devices, self._limit, self._places = frozenset(devices), limit, places
+        self.devices, self.limit, self.places = frozenset(devices), limit, places
         self._watched: dict[str, np.ndarray] = {}
-        self._start: float | None = None
+        self.start: float | None = None
 
     def cause(self, time: float, signals: Signals, devices: Sequence[BenchDevice]) -> str:
         """Before it is first set a command has the limit from the start of the run."""
-        self._start = time if self._start is None else self._start
+        self.start = time if self.start is None else self.start
         for mounted in devices:
-            if mounted.name in self._devices:
-                times = mounted.set_times[self._watched_of(mounted)]
-                age = time - max(float(times.min()), self._start)
-                if age > self._limit * (1.0 + 1e-9):
+            if mounted.name in self.devices:
+                times = mounted.set_times[self.watched_of(mounted)]
+                age = time - max(float(times.min()), self.start)
+                if age > self.limit * (1.0 + 1e-9):
                     who = self._oldest(mounted, times)
-                    return f"{who} {age:.6g} s old; the limit is {self._limit:g} s"
+                    return f"{who} {age:.6g} s old; the limit is {self.limit:g} s"
         return ""
 
-    def _watched_of(self, mounted: BenchDevice) -> np.ndarray:
+    def watched_of(self, mounted: BenchDevice) -> np.ndarray:
         """Which of a device's commands are watched."""
         if mounted.name not in self._watched:
-            chosen = mounted.commands if self._places is None else self._places
+            chosen = mounted.commands if self.places is None else self.places
             self._watched[mounted.name] = np.flatnonzero(np.isin(mounted.commands, chosen))
         return self._watched[mounted.name]
 
@@ -166,7 +167,7 @@ class CommandAge(Watch):
         """All commands of a device, or the one that it has not set when it set others."""
         if times.min() == mounted.set_times.max():
             return f"the commands of '{mounted.name}' are"
-        name = mounted.wiring.commands[self._watched_of(mounted)[int(np.argmin(times))]]
+        name = mounted.wiring.commands[self.watched_of(mounted)[int(np.argmin(times))]]
         return f"command '{name}' of '{mounted.name}' is"
 
 
@@ -203,22 +204,22 @@ class SignalLimit(Watch):
         latched: bool = False,
     ) -> None:
         super().__init__(name, safe, latched)
-        self._places, (self._lower, self._upper) = places, bounds
+        self.places, (self.lower, self.upper) = places, bounds
         self._values = np.zeros(len(places))
 
     def cause(self, time: float, signals: Signals, devices: Sequence[BenchDevice]) -> str:
         """The first signal that is out of its range."""
-        np.take(signals.vector, self._places, out=self._values, mode="clip")
-        wrong = ~((self._values >= self._lower) & (self._values <= self._upper))
+        np.take(signals.vector, self.places, out=self._values, mode="clip")
+        wrong = ~((self._values >= self.lower) & (self._values <= self.upper))
         if not wrong.any():
             return ""
         i = int(np.argmax(wrong))
-        value, name = self._values[i], signals.names[self._places[i]]
+        value, name = self._values[i], signals.names[self.places[i]]
         if np.isnan(value):
             return f"{name} is not a number"
-        if value < self._lower:
-            return f"{name} is {value:.6g}, below {self._lower:g}"
-        return f"{name} is {value:.6g}, above {self._upper:g}"
+        if value < self.lower:
+            return f"{name} is {value:.6g}, below {self.lower:g}"
+        return f"{name} is {value:.6g}, above {self.upper:g}"
 
 
 class EngineStatus(Watch):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from limberjack.engine.common.errors import LimberjackError, exit_code_of
@@ -11,6 +11,8 @@ from limberjack.hil.campaign.table import Row, status_of
 
 #: runs one job of a scenario; found by its module and name in other processes
 Run = Callable[[Path, Job], Row]
+#: runs several at once, to the rows that each would have by itself, in their order; found so too
+RunMany = Callable[[Path, Sequence[Job]], list[Row]]
 
 
 def tried(run: Run, scenario: Path, job: Job) -> Row:
@@ -18,6 +20,18 @@ def tried(run: Run, scenario: Path, job: Job) -> Row:
     try:
         return run(scenario, job)
     except (Exception, SystemExit) as error:
-        if isinstance(error, LimberjackError):
-            return Row(job.run, job.seed, status_of(exit_code_of(error)), str(error), job.values)
-        return Row(job.run, job.seed, "error", f"{type(error).__name__}: {error}", job.values)
+        return row_of_error(job, error)
+
+
+def tried_together(run: Run, many: RunMany | None, scenario: Path, jobs: Sequence[Job]) -> list[Row]:
+    """What became of jobs, whatever is raised: one by itself, several at once."""
+    if many is None or len(jobs) == 1:
+        return [tried(run, scenario, job) for job in jobs]
+    return many(scenario, jobs)
+
+
+def row_of_error(job: Job, error: BaseException) -> Row:
+    """What became of a job that could not be run to its end."""
+    if isinstance(error, LimberjackError):
+        return Row(job.run, job.seed, status_of(exit_code_of(error)), str(error), job.values)
+    return Row(job.run, job.seed, "error", f"{type(error).__name__}: {error}", job.values)

@@ -17,9 +17,9 @@ from typing import Any
 
 from limberjack.engine.common.errors import ArgumentError, MissingExtraError
 from limberjack.engine.files.bounded_file import read_bytes
-from limberjack.hil.campaign.attempt import Run
+from limberjack.hil.campaign.attempt import Run, RunMany
 from limberjack.hil.campaign.campaign_file import Campaign
-from limberjack.hil.campaign.local_pool import LocalPool
+from limberjack.hil.campaign.local_pool import LocalPool, portions
 from limberjack.hil.campaign.sampling import Job
 from limberjack.hil.campaign.table import Row
 from limberjack.hil.errors import HilError
@@ -35,6 +35,7 @@ class _Work:
     """What all tasks of a campaign have in common; digest: of the scenario file."""
 
     run: Run
+    many: RunMany | None
     scenario: Path
     digest: str
     version: str
@@ -54,7 +55,7 @@ class DaskPool:
     MissingExtraError without dask.distributed, HilError if the scheduler does not answer or has no machines.
     """
 
-    def __init__(self, run: Run, campaign: Campaign, address: str) -> None:
+    def __init__(self, run: Run, campaign: Campaign, address: str, many: RunMany | None = None) -> None:
         if not _ADDRESS.fullmatch(address):
             raise ArgumentError(f"'{address:.100}' is no address of a scheduler; write tcp://HOST:PORT.")
         try:
@@ -63,10 +64,11 @@ class DaskPool:
             raise MissingExtraError("a campaign on a cluster", "distributed", "campaign") from None
         spec, scenario = campaign.spec, campaign.scenario
         digest = hashlib.sha256(read_bytes(scenario)).hexdigest()
-        self._work = _Work(run, scenario, digest, __version__, spec.limit_s, spec.tries)
+        self._work = _Work(run, many, scenario, digest, __version__, spec.limit_s, spec.tries)
         self._address = address
         self._dask: Any = distributed
         self._client: Any = None
+        self.workers = 1
 
     def __enter__(self) -> DaskPool:
         try:
@@ -80,6 +82,7 @@ class DaskPool:
             self._client.close()
             text = f"the Dask scheduler {self._address} has no machines; start some with: dask worker {self._address}"
             raise HilError(f"{text}.") from None
+        self.workers = max(1, sum(self._client.nthreads().values()))
         return self
 
     def __exit__(
@@ -90,40 +93,53 @@ class DaskPool:
         with contextlib.suppress(Exception):
             self._client.close(timeout=5.0)
 
-    def rows(self, jobs: Sequence[Job]) -> Iterator[Row]:
+    def rows(self, jobs: Sequence[Job], together: int = 1) -> Iterator[Row]:
         """Run jobs; their rows in the order in which they end.
 
         HilError when the scheduler is lost, or a machine has another scenario file or another version of Limberjack.
         """
-        tasks = {self._client.submit(_on_cluster, self._work, job, pure=False): job for job in jobs}
+        tasks = {self._submitted(part): part for part in portions(jobs, together)}
         with self._client.as_current():  # as_completed asks for it when it is made
             completed = self._dask.as_completed(tasks)
         for task in completed:
-            yield self._row(task, tasks[task])
+            rows = self._rows(task, tasks[task])
+            if not rows:  # their machines were lost: each by itself
+                again = {self._submitted([job]): [job] for job in tasks[task]}
+                tasks |= again
+                completed.update(again)
+            yield from rows
 
-    def _row(self, task: Any, job: Job) -> Row:
+    def _submitted(self, jobs: list[Job]) -> Any:
+        return self._client.submit(_on_cluster, self._work, jobs, pure=False)
+
+    def _rows(self, task: Any, jobs: list[Job]) -> list[Row]:
+        """Rows of jobs, none where several were lost together."""
         try:
             error = task.exception()
             if error is None:
-                row: Row = task.result()
-                return row
+                rows: list[Row] = task.result()
+                return rows
         except (OSError, TimeoutError, futures.CancelledError, asyncio.CancelledError):
             text = f"the Dask scheduler {self._address} was lost; go on with --resume when it is back."
             raise HilError(text) from None
         if isinstance(error, self._dask.KilledWorker):
-            return Row(job.run, job.seed, "lost", "the machines that ran it were lost", job.values)
+            text = "the machines that ran it were lost"
+            return [Row(job.run, job.seed, "lost", text, job.values) for job in jobs] if len(jobs) == 1 else []
         raise error if isinstance(error, HilError) else HilError(f"the cluster cannot run jobs: {error!r:.500}")
 
 
-def _on_cluster(work: _Work, job: Job) -> Row:
-    """Run a job in the worker process of this thread."""
+def _on_cluster(work: _Work, jobs: list[Job]) -> list[Row]:
+    """Run jobs in the worker process of this thread."""
     thread = threading.get_ident()
     if thread in _pools and _pools[thread][0] != work:
         _pools.pop(thread)[1].__exit__(None, None, None)
     if thread not in _pools:
         _check_machine(work)
-        _pools[thread] = work, LocalPool(work.run, work.scenario, 1, limit_s=work.limit_s, tries=work.tries)
-    return next(_pools[thread][1].rows([job]))
+        _pools[thread] = (
+            work,
+            LocalPool(work.run, work.scenario, 1, limit_s=work.limit_s, tries=work.tries, many=work.many),
+        )
+    return list(_pools[thread][1].rows(jobs, len(jobs)))
 
 
 def _check_machine(work: _Work) -> None:

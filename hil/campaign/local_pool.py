@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Protocol
 
 from limberjack.engine.common.errors import ArgumentError
-from limberjack.hil.campaign.attempt import Run
+from limberjack.hil.campaign.attempt import Run, RunMany
 from limberjack.hil.campaign.sampling import Job
 from limberjack.hil.campaign.table import Row
 from limberjack.hil.campaign.worker import READY
@@ -35,8 +35,11 @@ MOST_WAIT_S = 10.0
 class Pool(Protocol):
     """Where jobs are run."""
 
-    def rows(self, jobs: Sequence[Job]) -> Iterator[Row]:
-        """Run jobs; their rows in the order in which they end."""
+    #: how many batches run at a time
+    workers: int
+
+    def rows(self, jobs: Sequence[Job], together: int = 1) -> Iterator[Row]:
+        """Run jobs, so many at once in each worker; their rows in the order in which they end."""
         ...
 
     def __enter__(self) -> Pool: ...
@@ -49,10 +52,10 @@ class Pool(Protocol):
 class Worker:
     """One process; what it prints goes to the end of a file, or where this process prints."""
 
-    def __init__(self, run: Run, scenario: Path, log: Path | None) -> None:
+    def __init__(self, run: Run, many: RunMany | None, scenario: Path, log: Path | None) -> None:
         self.ready = False
         self.since = time.monotonic()
-        self.job: Job | None = None
+        self.jobs: list[Job] = []
         here, there = socket.socketpair()
         self.connection = Connection(here.detach())
         with there, contextlib.ExitStack() as stack:
@@ -67,16 +70,16 @@ class Worker:
                 start_new_session=True,  # an interrupt at the keyboard is for the campaign
             )
         with contextlib.suppress(OSError):  # its death is noticed when it is waited for
-            self.connection.send((run, scenario))
+            self.connection.send((run, many, scenario))
 
-    def give(self, job: Job) -> None:
-        """Let it run a job."""
-        self.job, self.since = job, time.monotonic()
+    def give(self, jobs: list[Job]) -> None:
+        """Let it run jobs."""
+        self.jobs, self.since = jobs, time.monotonic()
         with contextlib.suppress(OSError):
-            self.connection.send(job)
+            self.connection.send(jobs)
 
     def age(self) -> float:
-        """Time since it was started or given its job, s."""
+        """Time since it was started or given its jobs, s."""
         return time.monotonic() - self.since
 
     def end(self) -> str:
@@ -96,16 +99,25 @@ class LocalPool:
     """Up to `count` workers; no more than there are jobs.
 
     limit_s : longest time of a run, s;  tries : how often a run is begun whose worker dies or hangs
+    many : runs several jobs at once. Where the worker that does dies or hangs, each is tried by itself
     log : file to which what workers print is added; None: where this process prints
     """
 
     def __init__(
-        self, run: Run, scenario: Path, count: int, *, limit_s: float, tries: int, log: Path | None = None
+        self,
+        run: Run,
+        scenario: Path,
+        count: int,
+        *,
+        limit_s: float,
+        tries: int,
+        many: RunMany | None = None,
+        log: Path | None = None,
     ) -> None:
         _check_importable(run)
-        self._run, self._scenario, self._count, self._log = run, scenario, count, log
+        self._run, self._many, self._scenario, self.workers, self._log = run, many, scenario, count, log
         self._limit_s, self._tries = limit_s, tries
-        self._workers: dict[int, Worker] = {}
+        self._processes: dict[int, Worker] = {}
         self._started, self._failed_starts = 0, 0
 
     def __enter__(self) -> LocalPool:
@@ -114,79 +126,84 @@ class LocalPool:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        while self._workers:
-            self._workers.popitem()[1].end()
+        while self._processes:
+            self._processes.popitem()[1].end()
 
-    def rows(self, jobs: Sequence[Job]) -> Iterator[Row]:
+    def rows(self, jobs: Sequence[Job], together: int = 1) -> Iterator[Row]:
         """Run jobs; their rows in the order in which they end. HilError if workers cannot be started."""
-        waiting = deque(jobs)
+        waiting = deque(portions(jobs, together))
         losses: Counter[int] = Counter()
-        while waiting or any(worker.job for worker in self._workers.values()):
+        while waiting or any(worker.jobs for worker in self._processes.values()):
             self._hand_out(waiting)
-            wait([worker.connection for worker in self._workers.values()], self._patience())
-            for number, worker in list(self._workers.items()):
-                row, cause = self._heard(worker)
-                if row is not None:
-                    yield row
-                if not cause:
-                    continue
-                job = self._lose(number, cause)
-                if job is None:
-                    continue
-                losses[job.run] += 1
-                if losses[job.run] < self._tries:
-                    waiting.appendleft(job)
-                else:
-                    cause = f"its process {cause}, at each of {self._tries} tries"
-                    yield Row(job.run, job.seed, "lost", cause, job.values)
+            wait([worker.connection for worker in self._processes.values()], self._patience())
+            for number, worker in list(self._processes.items()):
+                rows, cause = self._heard(worker)
+                yield from rows
+                if cause:
+                    yield from self._again(self._lose(number, cause), cause, waiting, losses)
 
-    def _hand_out(self, waiting: deque[Job]) -> None:
-        """As many workers as there is work for, up to the most; a job to each that has none."""
-        busy = sum(worker.job is not None for worker in self._workers.values())
-        while len(self._workers) < min(self._count, busy + len(waiting)):
+    def _again(self, jobs: list[Job], cause: str, waiting: deque[list[Job]], losses: Counter[int]) -> Iterator[Row]:
+        """Jobs whose worker was lost wait again, those that were run at once each by itself; rows of those given up."""
+        for job in reversed(jobs):
+            losses[job.run] += len(jobs) == 1
+            if losses[job.run] < self._tries:
+                waiting.appendleft([job])
+            else:
+                text = f"its process {cause}, at each of {self._tries} tries"
+                yield Row(job.run, job.seed, "lost", text, job.values)
+
+    def _hand_out(self, waiting: deque[list[Job]]) -> None:
+        """As many workers as there is work for, up to the most; jobs to each that has none."""
+        busy = sum(bool(worker.jobs) for worker in self._processes.values())
+        while len(self._processes) < min(self.workers, busy + len(waiting)):
             self._started += 1
-            self._workers[self._started] = Worker(self._run, self._scenario, self._log)
-        for worker in self._workers.values():
-            if waiting and worker.ready and worker.job is None:
+            self._processes[self._started] = Worker(self._run, self._many, self._scenario, self._log)
+        for worker in self._processes.values():
+            if waiting and worker.ready and not worker.jobs:
                 worker.give(waiting.popleft())
 
     def _limit(self, worker: Worker) -> float:
         """Longest time in which something must come from a worker, s."""
         if not worker.ready:
             return START_LIMIT_S
-        return self._limit_s if worker.job is not None else math.inf
+        return self._limit_s * len(worker.jobs) if worker.jobs else math.inf
 
     def _patience(self) -> float:
         """Time to the first moment at which a worker will be too late, s."""
-        left = [self._limit(worker) - worker.age() for worker in self._workers.values()]
+        left = [self._limit(worker) - worker.age() for worker in self._processes.values()]
         return min(max(0.0, min(left)), MOST_WAIT_S)
 
-    def _heard(self, worker: Worker) -> tuple[Row | None, str]:
-        """A row that has come, and why the worker is of no use any more."""
+    def _heard(self, worker: Worker) -> tuple[list[Row], str]:
+        """Rows that have come, and why the worker is of no use any more."""
         try:
             if worker.connection.poll():
                 message = worker.connection.recv()
                 if message == READY:
                     worker.ready, self._failed_starts = True, 0
-                    return None, ""
-                worker.job = None
+                    return [], ""
+                worker.jobs = []
                 return message, ""
         except (EOFError, OSError):
-            return None, worker.end()
+            return [], worker.end()
         limit = self._limit(worker)
         if worker.age() <= limit:
-            return None, ""
+            return [], ""
         worker.end()
-        return None, f"gave no result within {limit:g} s (limit_s) and was killed"
+        return [], f"gave no result within {limit:g} s (limit_s) and was killed"
 
-    def _lose(self, number: int, cause: str) -> Job | None:
-        """Forget a worker that has ended; its job."""
-        worker = self._workers.pop(number)
+    def _lose(self, number: int, cause: str) -> list[Job]:
+        """Forget a worker that has ended; its jobs."""
+        worker = self._processes.pop(number)
         self._failed_starts += not worker.ready
         if self._failed_starts >= MOST_FAILED_STARTS:
             see = "" if self._log is None else f"; see {self._log}"
             raise HilError(f"processes for the runs cannot be started: the last one {cause}{see}.")
-        return worker.job
+        return worker.jobs
+
+
+def portions(jobs: Sequence[Job], together: int) -> list[list[Job]]:
+    """Jobs in their order, so many at once."""
+    return [list(jobs[first : first + together]) for first in range(0, len(jobs), together)]
 
 
 def _check_importable(run: Run) -> None:

@@ -15,12 +15,13 @@ from limberjack.engine.common.errors import ArgumentError, ExitCode, LimberjackE
 from limberjack.hil.campaign.attempt import Run, tried
 from limberjack.hil.campaign.campaign_file import Campaign, load_campaign
 from limberjack.hil.campaign.findings import limits_of, requirements_of, worst_of_all
-from limberjack.hil.campaign.job import run_job
+from limberjack.hil.campaign.job import run_job, run_jobs
 from limberjack.hil.campaign.local_pool import LocalPool, Pool
 from limberjack.hil.campaign.plot import write_plot
 from limberjack.hil.campaign.report import Found, write_campaign_junit, write_report
 from limberjack.hil.campaign.sampling import Job, plan
 from limberjack.hil.campaign.table import UNJUDGED, Journal, Row, write_table
+from limberjack.hil.campaign.together import WITNESSES, difference, size_of, why_one_by_one
 from limberjack.version import __version__
 
 MOST_WORKERS = 1024
@@ -33,12 +34,14 @@ class Summary:
     """What a campaign came to.
 
     rows : in order of their run;  files : table, plot, report, JUnit
+    one_by_one : why runs were not made many at once, "" if they were
     """
 
     name: str
     rows: list[Row]
     files: list[Path]
     least_passed: float
+    one_by_one: str = ""
 
     def counts(self) -> Counter[str]:
         """Status → number of runs."""
@@ -66,6 +69,7 @@ def run_campaign(
     workers: int | None = None,
     scheduler: str | None = None,
     resume: bool = False,
+    batch: bool | None = None,
     run: Run = run_job,
     progress: Progress | None = None,
 ) -> Summary:
@@ -75,11 +79,13 @@ def run_campaign(
         junit.xml, workers.log
     workers : processes on this machine (default: one for each processor);  scheduler : Dask's, instead of them
     resume : go on with a folder that has rows; runs that were lost are tried again
-    run : what a run is, a function of a module
+    batch : whether runs are made many at once, as worlds of a batch; None: where they can be. The table is the same
+    run : what a run is, a function of a module; one of your own is called for one run after the other
     progress : told of each row when it is on the disk
 
     The table depends on campaign, scenario and what they name alone, not on the number of workers or interruptions.
-    ArgumentError if the first run of all cannot be run with its values: the others are not tried.
+    ArgumentError if the first run of all cannot be run with its values: the others are not tried; or if `batch` is
+    true and they cannot be made many at once.
     HilError where processes or the cluster cannot be used; what was acknowledged stays.
     """
     campaign = source if isinstance(source, Campaign) else load_campaign(source)
@@ -90,19 +96,32 @@ def run_campaign(
             text = f"{folder} has {len(journal.rows)} of {campaign.total} runs; go on with --resume, or"
             raise ArgumentError(f"{text} give another --out.")
         left = [job for job in plan(campaign) if not _done(journal, job)]
+        why, done = _why(campaign, left, batch, run), campaign.total - len(left)
+        work = _Work(campaign, journal, progress, why, batch is True, done)
         if left:
             with _pool(campaign, folder, workers, scheduler, run) as pool:
-                _run(pool, left, campaign, journal, progress)
+                work.run(pool, left, pool.workers)
         rows = [journal.rows[number] for number in sorted(journal.rows)]
-    return _published(campaign, folder, rows)
+    return _published(campaign, folder, rows, work.one_by_one)
 
 
-def _published(campaign: Campaign, folder: Path, rows: list[Row]) -> Summary:
+def _why(campaign: Campaign, left: Sequence[Job], batch: bool | None, run: Run) -> str:
+    """Why runs are made one by one, "" if they are not. ArgumentError where they must not be."""
+    if batch is False:
+        return "batches are switched off"
+    why = "they are runs of a function of your own" if run is not run_job else ""
+    why = why or (why_one_by_one(campaign, left[0]) if left else "")
+    if why and batch:
+        raise ArgumentError(f"the runs of {campaign.file.name} cannot be made many at once: {why}.")
+    return why
+
+
+def _published(campaign: Campaign, folder: Path, rows: list[Row], one_by_one: str = "") -> Summary:
     """Table, plot, report and JUnit of all rows."""
     bounds = limits_of(campaign)
     files = write_table(folder, rows)
     files.append(write_plot(folder / "summary.png", campaign.spec.name, rows, bounds))
-    summary = Summary(campaign.spec.name, rows, files, campaign.spec.least_passed)
+    summary = Summary(campaign.spec.name, rows, files, campaign.spec.least_passed, one_by_one)
     word = "passed" if summary.passed else "failed"
     found = Found(campaign, rows, bounds, word, folder, requirements_of(campaign))
     files += [write_report(found), write_campaign_junit(found, summary.exit_code)]
@@ -158,31 +177,70 @@ def _done(journal: Journal, job: Job) -> bool:
     return row is not None and row.status != "lost"
 
 
-def _run(pool: Pool, left: Sequence[Job], campaign: Campaign, journal: Journal, progress: Progress | None) -> None:
-    """The first run alone: it compiles what others then find compiled, and tells whether they can be run at all."""
-    done = campaign.total - len(left)
-    for jobs in (left[:1], left[1:]):
-        for row in pool.rows(jobs):
-            if row.status == "invalid" and not journal.rows:
-                raise ArgumentError(f"run {row.run} of {campaign.file.name} cannot be run: {row.cause}")
-            journal.add(row)
-            done += 1
-            if progress is not None:
-                progress(row, done, campaign.total)
+@dataclass
+class _Work:
+    """What is left of a campaign, on its way through a pool.
+
+    one_by_one : why runs are not made many at once, "" if they are;  demanded : whether they must be
+    done : runs that are on the disk
+    """
+
+    campaign: Campaign
+    journal: Journal
+    progress: Progress | None
+    one_by_one: str
+    demanded: bool
+    done: int
+
+    def run(self, pool: Pool, left: Sequence[Job], workers: int) -> None:
+        """The first run alone: it compiles what others then find compiled, and tells whether they can be run at all.
+
+        Then it is run again among a few others, where runs are made many at once: its row must be the same.
+        """
+        for row in pool.rows(left[:1]):
+            if row.status == "invalid" and not self.journal.rows:
+                raise ArgumentError(f"run {row.run} of {self.campaign.file.name} cannot be run: {row.cause}")
+            self._keep(row)
+        done = 1
+        if len(left) > 2 and not self.one_by_one:
+            done += self._witness(pool, left[: 1 + WITNESSES])
+        together = 1 if self.one_by_one else size_of(len(left) - done, workers)
+        for row in pool.rows(left[done:], together):
+            self._keep(row)
+
+    def _witness(self, pool: Pool, jobs: Sequence[Job]) -> int:
+        """Run jobs at once of which the first was run alone; how many others that has done."""
+        rows = {row.run: row for row in pool.rows(jobs, len(jobs))}
+        first = rows.pop(jobs[0].run)
+        self.one_by_one = difference(self.journal.rows[first.run], first)
+        if not self.one_by_one:
+            for row in rows.values():
+                self._keep(row)
+            return len(rows)
+        if self.demanded:
+            what = f"the runs of {self.campaign.file.name} cannot be made many at once"
+            raise ArgumentError(f"{what}: {self.one_by_one}; see docs/how-to/campaigns.md.")
+        return 0
+
+    def _keep(self, row: Row) -> None:
+        self.journal.add(row)
+        self.done += 1
+        if self.progress is not None:
+            self.progress(row, self.done, self.campaign.total)
 
 
 def _pool(
     campaign: Campaign, folder: Path, workers: int | None, scheduler: str | None, run: Run
 ) -> contextlib.AbstractContextManager[Pool]:
-    spec = campaign.spec
+    spec, many = campaign.spec, run_jobs if run is run_job else None
     if scheduler is None:
         count = (
             len(os.sched_getaffinity(0)) if workers is None else arguments.count("workers", workers, 1, MOST_WORKERS)
         )
         log = folder / "workers.log"
-        return LocalPool(run, campaign.scenario, count, limit_s=spec.limit_s, tries=spec.tries, log=log)
+        return LocalPool(run, campaign.scenario, count, limit_s=spec.limit_s, tries=spec.tries, many=many, log=log)
     if workers is not None:
         raise ArgumentError("--workers is for this machine; with --scheduler the cluster has its own.")
     from limberjack.hil.campaign.dask_pool import DaskPool
 
-    return DaskPool(run, campaign, scheduler)
+    return DaskPool(run, campaign, scheduler, many)

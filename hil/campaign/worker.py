@@ -9,7 +9,7 @@ import threading
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from limberjack.hil.campaign.attempt import Run, tried
+from limberjack.hil.campaign.attempt import Run, RunMany, tried_together
 from limberjack.hil.campaign.sampling import Job
 
 #: first message of a worker
@@ -17,16 +17,16 @@ READY = "ready"
 
 
 def main(descriptor: int) -> None:
-    """Serve until the other end closes. First message: (run, scenario); then jobs, each answered by a Row."""
+    """Serve until the other end closes. First message: (run, many, scenario); then lists of jobs, answered by Rows."""
     connection = Connection(descriptor)
-    run, scenario = connection.recv()
+    run, many, scenario = connection.recv()
     connection.send(READY)
-    jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
+    jobs: queue.SimpleQueue[list[Job]] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(connection, jobs), daemon=True).start()
-    _serve(connection, run, scenario, jobs)
+    _serve(connection, run, many, scenario, jobs)
 
 
-def _receive(connection: Connection, jobs: queue.SimpleQueue[Job]) -> None:
+def _receive(connection: Connection, jobs: queue.SimpleQueue[list[Job]]) -> None:
     """Jobs into the queue. The other end is gone, or was killed: end at once, in the middle of a run too."""
     while True:
         try:
@@ -35,11 +35,13 @@ def _receive(connection: Connection, jobs: queue.SimpleQueue[Job]) -> None:
             os._exit(0)
 
 
-def _serve(connection: Connection, run: Run, scenario: Path, jobs: queue.SimpleQueue[Job]) -> None:
+def _serve(
+    connection: Connection, run: Run, many: RunMany | None, scenario: Path, jobs: queue.SimpleQueue[list[Job]]
+) -> None:
     while True:
-        row = tried(run, scenario, jobs.get())
+        rows = tried_together(run, many, scenario, jobs.get())
         try:
-            connection.send(row)
+            connection.send(rows)
         except OSError:
             os._exit(0)
 

@@ -14,11 +14,13 @@ class Wiring:
 
     signals, signal_units : what it is sent each frame (`hil.signals` names)
     commands : names of the commands that it sets
+    worlds : of a controller over arrays, rows of signals and commands
     """
 
     signals: tuple[str, ...]
     signal_units: tuple[str, ...]
     commands: tuple[str, ...]
+    worlds: int = 1
 
 
 @dataclass

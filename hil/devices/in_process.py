@@ -27,26 +27,20 @@ Law = Callable[[float, np.ndarray], Sequence[float] | np.ndarray | None]
 Factory = Callable[..., Law]
 
 
-class InProcessDevice:
-    """Calls a law with every message; its commands are received in the frame after.
+class Controller:
+    """The law that a factory makes for a run; what it raises names the controller and the line.
 
-    factory : called with the Wiring and the options when the device is opened
+    factory : called with the Wiring and the options
     """
 
-    def __init__(self, name: str, factory: Factory, options: Mapping[str, Any] | None = None) -> None:
-        self.name, self.link = name, Link()
-        self._factory, self._options = factory, dict(options or {})
+    def __init__(self, name: str, factory: Factory) -> None:
+        self.name, self._factory = name, factory
         self._law: Law | None = None
-        self._size, self._answer = 0, np.zeros(0)
-        self._fresh = False
 
-    def open(self, wiring: Wiring) -> None:
+    def make(self, wiring: Wiring, options: Mapping[str, Any]) -> None:
         """Make the law. ControllerError with its place if it raises."""
-        self.link, self._fresh = Link(), False
-        self._size = len(wiring.commands)
-        self._answer = np.zeros(self._size)
         try:
-            self._law = self._factory(wiring, **self._options)
+            self._law = self._factory(wiring, **options)
         except Exception as error:
             raise ControllerError(f"controller '{self.name}' could not be made: {self._told(error)}") from error
         if not callable(self._law):
@@ -55,16 +49,47 @@ class InProcessDevice:
                 "time and signals that returns commands."
             )
 
-    def send(self, frame: int, time: float, signals: np.ndarray) -> None:
-        """Call the law."""
+    def __call__(self, time: float, signals: np.ndarray) -> Sequence[float] | np.ndarray | None:
+        """What the law answers to signals, which are its own. ControllerError if it raises."""
         assert self._law is not None
-        self.link.sent += 1
         try:
-            found = self._law(time, signals.copy())
+            return self._law(time, signals)
         except Exception as error:
             raise ControllerError(
                 f"controller '{self.name}' raised at t = {time:.6g} s: {self._told(error)}"
             ) from error
+
+    def forget(self) -> None:
+        """Let go of the law."""
+        self._law = None
+
+    def _told(self, error: Exception) -> str:
+        return _told(error, getattr(getattr(self._factory, "__code__", None), "co_filename", ""))
+
+
+class InProcessDevice:
+    """Calls a law with every message; its commands are received in the frame after.
+
+    factory : called with the Wiring and the options when the device is opened
+    """
+
+    def __init__(self, name: str, factory: Factory, options: Mapping[str, Any] | None = None) -> None:
+        self.name, self.link = name, Link()
+        self._controller, self._options = Controller(name, factory), dict(options or {})
+        self._size, self._answer = 0, np.zeros(0)
+        self._fresh = False
+
+    def open(self, wiring: Wiring) -> None:
+        """Make the law. ControllerError with its place if it raises."""
+        self.link, self._fresh = Link(), False
+        self._size = len(wiring.commands)
+        self._answer = np.zeros(self._size)
+        self._controller.make(wiring, self._options)
+
+    def send(self, frame: int, time: float, signals: np.ndarray) -> None:
+        """Call the law."""
+        self.link.sent += 1
+        found = self._controller(time, signals.copy())
         if found is None:
             return
         try:
@@ -74,9 +99,6 @@ class InProcessDevice:
             return
         self.link.received += 1
         self._fresh = True
-
-    def _told(self, error: Exception) -> str:
-        return _told(error, getattr(getattr(self._factory, "__code__", None), "co_filename", ""))
 
     def receive(self, time: float, commands: np.ndarray) -> bool:
         """The answer to the last message."""
@@ -92,18 +114,23 @@ class InProcessDevice:
 
     def close(self) -> None:
         """Forget the law."""
-        self._law = None
+        self._controller.forget()
 
 
 def in_process(uri: str, name: str, options: Mapping[str, Any], folder: Path) -> InProcessDevice:
-    """The device of a URI python:MODULE:FUNCTION.
+    """The device of a URI python:MODULE:FUNCTION. Raises as `factory_of`."""
+    return InProcessDevice(name, factory_of(SCHEME, uri, options, folder), options)
+
+
+def factory_of(scheme: str, uri: str, options: Mapping[str, Any], folder: Path) -> Factory:
+    """The function of a URI scheme + MODULE:FUNCTION.
 
     MODULE is a file beside the scenario, with or without .py, or a module that can be imported.
-    ArgumentError if there is no such module or function.
+    ArgumentError if there is no such module or function, or it does not take the options.
     """
-    module_name, _, function = uri.removeprefix(SCHEME).partition(":")
+    module_name, _, function = uri.removeprefix(scheme).partition(":")
     if not module_name or not function:
-        raise ArgumentError(f"'{uri:.200}' names no function; write python:MODULE:FUNCTION.")
+        raise ArgumentError(f"'{uri:.200}' names no function; write {scheme}MODULE:FUNCTION.")
     module = _module(module_name, folder)
     factory = getattr(module, function, None)
     if not callable(factory):
@@ -111,7 +138,8 @@ def in_process(uri: str, name: str, options: Mapping[str, Any], folder: Path) ->
         arguments.index_of(f"function of {module_name}", function, known)
         raise ArgumentError(f"'{function}' of {module_name} is no function.")
     _check_options(factory, function, options)
-    return InProcessDevice(name, factory, options)
+    found: Factory = factory
+    return found
 
 
 def _check_options(factory: Factory, function: str, options: Mapping[str, Any]) -> None:

@@ -49,7 +49,11 @@ def _made(uri: str, options: Mapping[str, Any] | None, folder: Path | str | None
     if parts.scheme not in SCHEMES:
         near = nearest(parts.scheme, SCHEMES, count=1)
         known = ", ".join(f"{scheme}://" for scheme in SCHEMES)
-        hint = f"did you mean {near[0]}://?" if near else f"there are: {known}; of Python python:MODULE:FUNCTION."
+        hint = (
+            f"did you mean {near[0]}://?"
+            if near
+            else f"there are: {known}; of Python python:MODULE:FUNCTION and arrays:MODULE:FUNCTION."
+        )
         raise ArgumentError(f"device URI '{uri:.200}': no device has the scheme '{parts.scheme}'; {hint}")
     given = dict(query)
     for key, value in (options or {}).items():

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -14,8 +13,11 @@ from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.model.load import load
+from limberjack.engine.model.system import System
 from limberjack.hil.bench_device import BenchDevice, mount
 from limberjack.hil.bench_interfaces import Fault, Recorder, Watchdog
+from limberjack.hil.bench_model import BenchModel
+from limberjack.hil.devices import arrays
 from limberjack.hil.devices.device import Device
 from limberjack.hil.devices.in_process import SCHEME, in_process
 from limberjack.hil.devices.uri import device_from
@@ -35,6 +37,9 @@ from limberjack.hil.scenario.tape import Recorders, Tape
 from limberjack.hil.signals import Signals
 from limberjack.hil.timeline import Action, Arm, At, Command, End, Ramp, SetFault, SetParameter, Switch, Timeline
 from limberjack.hil.watchdogs import Watch
+
+#: beginning of a URI → what makes a device of this process
+INSIDE: dict[str, Callable[..., Device]] = {SCHEME: in_process, arrays.SCHEME: arrays.array_device}
 
 
 @dataclass(frozen=True)
@@ -64,11 +69,9 @@ def build(
     """
     spec = scenario.spec
     with scenario.at("model"):
-        _check_model(scenario)
-        system = load(scenario.folder / spec.model, **spec.load.model_dump())
+        system = load_system(scenario)
         simulation = Simulation(system, dt=spec.dt, integrator=spec.integrator, substeps=spec.substeps)
-    _set_seed(simulation, seed)
-    _set_initial(scenario, simulation)
+    prepare(scenario, simulation, seed)
     signals, period, log = Signals(simulation), spec.steps_per_frame * simulation.dt, EventLog()
     board = FaultBoard(simulation, signals, period, seed)
     devices = [_device(scenario, i, part, signals, simulation, seed) for i, part in enumerate(spec.devices)]
@@ -76,7 +79,8 @@ def build(
     links = {part.name: part.device for part in devices}
     faults = {part.name: make_fault(scenario, i, board, links) for i, part in enumerate(spec.faults)}
     frames = int(-(-spec.duration // period)) + 2
-    judged, plotted, listed = _chosen(scenario, signals)
+    judged = judged_signals(scenario, signals)
+    plotted, listed = _shown(scenario, signals, judged)
     tape = Tape(
         signals, {name for part in (*judged.values(), *(p for _, p in plotted), listed) for name in part}, frames
     )
@@ -89,7 +93,7 @@ def build(
             paced=paced,
             policy=OverrunPolicy(pacing.policy, most_start_up=pacing.most_start_up, **counts),
             devices=devices,
-            timeline=_timeline(scenario, simulation, faults, {part.name: part for part in watchdogs}),
+            timeline=timeline_of(scenario, simulation, faults, {part.name: part for part in watchdogs}),
             watchdogs=[*watching, *watchdogs],
             recorder=Recorders([*records, tape]),
             log=log,
@@ -107,11 +111,12 @@ def build(
     return Built(executive, tape, faults, judged, plotted, listed, bool(records))
 
 
-def _check_model(scenario: Scenario) -> None:
-    """ArgumentError where there is no such file: a path begins at the scenario, not where the command was given."""
-    path = scenario.folder / scenario.spec.model
+def load_system(scenario: Scenario) -> System:
+    """The model. ArgumentError where there is no such file: a path begins at the scenario, not at the command."""
+    spec, path = scenario.spec, scenario.folder / scenario.spec.model
     if not path.exists():
         raise ArgumentError(f"there is no file {path}; give its path as seen from the scenario's folder.")
+    return load(path, **spec.load.model_dump())
 
 
 def _record(scenario: Scenario, out: Path | None, log: EventLog) -> list[Recorder]:
@@ -122,6 +127,12 @@ def _record(scenario: Scenario, out: Path | None, log: EventLog) -> list[Recorde
         return []
     require_mcap()
     return [McapRecorder(out / "record.mcap", signals=spec.signals, log=log)]
+
+
+def prepare(scenario: Scenario, simulation: Simulation, seed: int) -> None:
+    """Put a simulation that was just made where the scenario begins. ModelError with the place in the file."""
+    _set_seed(simulation, seed)
+    _set_initial(scenario, simulation)
 
 
 def _set_seed(simulation: Simulation, seed: int) -> None:
@@ -170,7 +181,7 @@ def _device(
     """BenchDevice; behind a link that can be disturbed where a fault does that."""
     device: Device
     with scenario.at("devices", i, "uri"):
-        make = in_process if spec.uri.startswith(SCHEME) else device_from
+        make = INSIDE.get(f"{spec.uri.partition(':')[0]}:", device_from)
         device = make(spec.uri, spec.name, spec.options, scenario.folder)
     if any(isinstance(fault, LinkFault) and fault.device == spec.name for fault in scenario.spec.faults):
         device = DisturbedDevice(device, seed)
@@ -178,9 +189,10 @@ def _device(
         return mount(device, signals, simulation, spec.signals, spec.commands, spec.every)
 
 
-def _timeline(
-    scenario: Scenario, simulation: Simulation, faults: Mapping[str, Fault], watchdogs: Mapping[str, Watch]
+def timeline_of(
+    scenario: Scenario, simulation: BenchModel, faults: Mapping[str, Fault], watchdogs: Mapping[str, Watch]
 ) -> Timeline:
+    """The timeline of a scenario, every action checked against the model. ModelError with the place in the file."""
     entries = []
     for i, entry in enumerate(scenario.spec.timeline):
         where = scenario.place("timeline", i, entry.action)
@@ -221,19 +233,28 @@ def _by_signals(judged: dict[str, tuple[str, ...]]) -> list[tuple[str, tuple[str
     return [(", ".join(names), chosen) for chosen, names in titles.items()]
 
 
-def _chosen(scenario: Scenario, signals: Signals) -> tuple[dict[str, Any], list[Any], tuple[str, ...]]:
-    """Names of the signals of criteria, of diagrams and of the table."""
-
-    def names(patterns: list[str], *path: str | int) -> tuple[str, ...]:
-        with scenario.at(*path):
-            return tuple(signals.names[i] for i in signals.select(patterns))
-
-    spec = scenario.spec
-    judged = {
-        part.name: names(part.signals, "criteria", i, "signals")
-        for i, part in enumerate(spec.criteria)
+def judged_signals(scenario: Scenario, signals: Signals) -> dict[str, tuple[str, ...]]:
+    """Criterion → its signals. ModelError with the place in the file."""
+    return {
+        part.name: _named(scenario, signals, part.signals, "criteria", i, "signals")
+        for i, part in enumerate(scenario.spec.criteria)
         if not hasattr(part, "kind")
     }
-    plotted = [(plot.title, names(plot.signals, "plots", i, "signals")) for i, plot in enumerate(spec.plots)]
-    table = names(spec.record.signals, "record", "signals") if spec.record.csv else ()
-    return judged, plotted or _by_signals(judged), table
+
+
+def _shown(
+    scenario: Scenario, signals: Signals, judged: dict[str, tuple[str, ...]]
+) -> tuple[list[tuple[str, tuple[str, ...]]], tuple[str, ...]]:
+    """Titles and signals of the diagrams, and signals of the table."""
+    spec = scenario.spec
+    plots = [
+        (plot.title, _named(scenario, signals, plot.signals, "plots", i, "signals"))
+        for i, plot in enumerate(spec.plots)
+    ]
+    table = _named(scenario, signals, spec.record.signals, "record", "signals") if spec.record.csv else ()
+    return plots or _by_signals(judged), table
+
+
+def _named(scenario: Scenario, signals: Signals, patterns: list[str], *path: str | int) -> tuple[str, ...]:
+    with scenario.at(*path):
+        return tuple(signals.names[i] for i in signals.select(patterns))

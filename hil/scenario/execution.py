@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
 from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError, ExitCode, exit_code_of
+from limberjack.hil.bench_device import BenchDevice
 from limberjack.hil.bench_interfaces import Visitor
 from limberjack.hil.events import Event, EventLog
 from limberjack.hil.executive import Outcome
@@ -18,6 +19,7 @@ from limberjack.hil.scenario.programs import Programs
 from limberjack.hil.scenario.real_time import judge_pace
 from limberjack.hil.scenario.results import FILES, Result, write_judgement, write_signals
 from limberjack.hil.scenario.scenario_file import Scenario, load_scenario
+from limberjack.hil.scenario.tape import Columns
 
 #: makes the visitor of a run, or None for who only watches it, and ends it when the run has ended
 Visit = Callable[[Built], AbstractContextManager[Visitor | None]]
@@ -57,12 +59,8 @@ def run_scenario(
     with programs.running(), visit(built) if visit is not None else nullcontext() as visitor:
         built.executive.visitor = visitor
         outcome = built.executive.run(spec.duration)
-        ending = _ending(scenario, outcome, programs)
-    _tell_silent(built, outcome.log)
-    evidence = Evidence(built.tape, outcome.log, built.judged, spec.duration, meant=ending.passed)
-    verdicts = [ending, *(judge(criterion, evidence) for criterion in spec.criteria)]
-    values = {verdict.name: verdict.value for verdict in verdicts[1:]}
-    verdicts += judge_pace(spec.pacing, outcome)
+        ending = ending_of(scenario, outcome, programs)
+    verdicts, values = conclude(scenario, outcome, ending, built.executive.devices, built.tape, built.judged)
     if folder is not None:
         verdicts.append(write_signals(scenario, built, outcome, folder))
     passed = all(verdict.passed for verdict in verdicts)
@@ -72,7 +70,27 @@ def run_scenario(
     return result
 
 
-def _ending(scenario: Scenario, outcome: Outcome, programs: Programs) -> Verdict:
+def conclude(
+    scenario: Scenario,
+    outcome: Outcome,
+    ending: Verdict,
+    devices: Sequence[BenchDevice],
+    tape: Columns,
+    judged: dict[str, tuple[str, ...]],
+) -> tuple[list[Verdict], dict[str, float]]:
+    """The verdicts on a run, its end first, and criterion → what was measured.
+
+    ending : from `ending_of`;  judged : criterion → its signals
+    """
+    spec = scenario.spec
+    _tell_silent(devices, outcome.log)
+    evidence = Evidence(tape, outcome.log, judged, spec.duration, meant=ending.passed)
+    verdicts = [ending, *(judge(criterion, evidence) for criterion in spec.criteria)]
+    values = {verdict.name: verdict.value for verdict in verdicts[1:]}
+    return verdicts + judge_pace(spec.pacing, outcome), values
+
+
+def ending_of(scenario: Scenario, outcome: Outcome, programs: Programs) -> Verdict:
     """Whether the run ended as it was expected to; if not, with the last words of its programs."""
     expected = scenario.spec.expect
     passed = outcome.reason == expected and not programs.lost
@@ -87,9 +105,9 @@ def _ending(scenario: Scenario, outcome: Outcome, programs: Programs) -> Verdict
     return Verdict("end of the run", passed, text, time=time, machine=machine, aborted=aborted)
 
 
-def _tell_silent(built: Built, log: EventLog) -> None:
+def _tell_silent(devices: Sequence[BenchDevice], log: EventLog) -> None:
     """An event for every device that sets commands and was never heard: criteria alone may not notice."""
-    time = built.executive.simulation.time
-    for mounted in built.executive.devices:
+    time = log.events[-1].time if log.events else 0.0
+    for mounted in devices:
         if len(mounted.commands) and not mounted.device.link.received:
             log.add(Event(time, "device", mounted.name, "was never heard: its commands stayed as they started"))

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.hil import faults, watchdogs
 from limberjack.hil.bench_device import BenchDevice, places_of
 from limberjack.hil.bench_interfaces import Fault
+from limberjack.hil.bench_model import BenchModel
 from limberjack.hil.devices.device import Device
 from limberjack.hil.link_faults import Disturbance, DisturbedDevice, LinkFault
 from limberjack.hil.scenario import schema_faults as schema
@@ -44,7 +44,7 @@ def make_fault(
         return _of_signals(spec, board, board.signals.select(spec.signals))
 
 
-def _check_lock(simulation: Simulation, hinge: str) -> None:
+def _check_lock(simulation: BenchModel, hinge: str) -> None:
     """ArgumentError if the model has no lock for a hinge."""
     arguments.index_of("hinge", hinge, [body.hinge.name for body in simulation.system.bodies])
     if not any(loop.type == "lock" and loop.locked == hinge and loop.switchable for loop in simulation.system.loops):
@@ -104,7 +104,7 @@ def _of_signals(spec: schema.FaultSpec, board: faults.FaultBoard, places: np.nda
 
 
 def make_watchdog(
-    scenario: Scenario, i: int, simulation: Simulation, signals: Signals, devices: Sequence[BenchDevice]
+    scenario: Scenario, i: int, simulation: BenchModel, signals: Signals, devices: Sequence[BenchDevice]
 ) -> watchdogs.Watch:
     """The i-th watchdog of a scenario. ModelError for names that the model or the scenario does not have."""
     spec = scenario.spec.watchdogs[i]
@@ -136,7 +136,7 @@ def make_watchdog(
     raise AssertionError(spec.type)
 
 
-def _setters(devices: Sequence[BenchDevice], places: np.ndarray, simulation: Simulation) -> list[str]:
+def _setters(devices: Sequence[BenchDevice], places: np.ndarray, simulation: BenchModel) -> list[str]:
     """Names of the devices that set these commands. ArgumentError for a command that none sets."""
     by_place = {place: mounted.name for mounted in devices for place in mounted.commands.tolist()}
     for place in places.tolist():
@@ -145,6 +145,6 @@ def _setters(devices: Sequence[BenchDevice], places: np.ndarray, simulation: Sim
     return sorted({by_place[place] for place in places.tolist()})
 
 
-def command_places(simulation: Simulation, patterns: Iterable[str]) -> np.ndarray:
+def command_places(simulation: BenchModel, patterns: Iterable[str]) -> np.ndarray:
     """Places (m,) in the command vector. UnknownNameError for a pattern that matches no command."""
     return np.sort(places_of("command", patterns, simulation.command_names))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -48,22 +48,28 @@ class Result:
 
     @property
     def exit_code(self) -> ExitCode:
-        """A run that the machine ended, or whose record alone is not complete, is a failure of the machine.
-
-        One that somebody aborted was stopped: it says nothing of what was tested.
-        """
-        if self.passed:
-            return ExitCode.DONE
-        if self.criteria[0].aborted:
-            return ExitCode.STOPPED
-        failed = [verdict for verdict in self.criteria if not verdict.passed]
-        machine = failed[0].machine if failed[0] is self.criteria[0] else all(verdict.machine for verdict in failed)
-        return ExitCode.MACHINE if machine else ExitCode.FAILED
+        """What the verdicts come to."""
+        return exit_code_of_verdicts(self.criteria)
 
     def explain(self) -> str:
         """The verdicts as lines of text, failed ones first."""
         ordered = sorted(self.criteria, key=lambda verdict: verdict.passed)
         return "\n".join(f"{v.word if v.passed else v.word.upper()}  {v.name}: {v.text}" for v in ordered)
+
+
+def exit_code_of_verdicts(verdicts: Sequence[Verdict]) -> ExitCode:
+    """A run that the machine ended, or whose record alone is not complete, is a failure of the machine.
+
+    One that somebody aborted was stopped: it says nothing of what was tested.
+    verdicts : the end of the run first
+    """
+    failed = [verdict for verdict in verdicts if not verdict.passed]
+    if not failed:
+        return ExitCode.DONE
+    if verdicts[0].aborted:
+        return ExitCode.STOPPED
+    machine = failed[0].machine if failed[0] is verdicts[0] else all(verdict.machine for verdict in failed)
+    return ExitCode.MACHINE if machine else ExitCode.FAILED
 
 
 def write_signals(scenario: Scenario, built: Built, outcome: Outcome, folder: Path) -> Verdict:

@@ -84,7 +84,10 @@ class DeviceSpec(Model):
     """A controller, drive or instrument."""
 
     name: Name = Field(description="unique among devices")
-    uri: Word = Field(description="python:MODULE:FUNCTION in this process, or a link; see docs/reference/devices.md")
+    uri: Word = Field(
+        description="python:MODULE:FUNCTION or arrays:MODULE:FUNCTION in this process, or a link; see "
+        "docs/reference/devices.md"
+    )
     signals: Listed[NamePattern] = Field(default=[], description="what it is sent each frame, patterns, in this order")
     commands: Listed[NamePattern] = Field(default=[], description="what it sets, patterns, in this order")
     every: Count = Field(default=1, description="frames from one message to the next (default 1)")

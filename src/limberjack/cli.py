@@ -286,6 +286,8 @@ def _campaign(commands: Any) -> None:
     parser.add_argument("--workers", type=int, metavar="N", help="processes (default: one for each processor)")
     parser.add_argument("--scheduler", metavar="ADDRESS", help="run on the Dask cluster of tcp://HOST:PORT instead")
     parser.add_argument("--resume", action="store_true", help="go on with what the folder has")
+    text = "make many runs at once, as worlds of a batch, or end with the reason why not (default: where it can be)"
+    parser.add_argument("--batch", action=argparse.BooleanOptionalAction, help=text)
     text = "make the reports of the N worst runs, which the campaign's links (default: 3)"
     parser.add_argument("--reports", type=int, default=3, metavar="N", help=text)
     text = "only run number N again, with the report of its scenario in runs/N of the folder"

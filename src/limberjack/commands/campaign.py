@@ -44,10 +44,13 @@ def campaign(options: argparse.Namespace) -> int:
             workers=options.workers,
             scheduler=options.scheduler,
             resume=options.resume,
+            batch=options.batch,
             progress=progress,
         )
     _report_worst(options.reports, loaded, out, summary, console)
     _show(summary, console, f"{options.file} --out {out}" if options.out else str(options.file))
+    if summary.one_by_one and options.batch is None:
+        console.print(f"runs were made one by one: {summary.one_by_one}", markup=False)
     return summary.exit_code
 
 
@@ -67,7 +70,7 @@ def _report_worst(most: int, loaded: Campaign, out: Path, summary: Summary, cons
 
 
 def _report(options: argparse.Namespace, loaded: Campaign, out: Path, console: Console) -> int:
-    for name in ("workers", "scheduler"):
+    for name in ("workers", "scheduler", "batch"):
         if getattr(options, name) is not None:
             raise ArgumentError(f"--{name} is of no use with --report, which runs one run here.")
     row = report_run(loaded, options.report, out)

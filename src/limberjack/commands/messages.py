@@ -17,10 +17,9 @@ from limberjack.hil.code.forms import CHECKS, Form, form_of, forms_of
 from limberjack.hil.code.matlab_functions import matlab_functions
 from limberjack.hil.devices.channel import MessageDevice
 from limberjack.hil.devices.device import Wiring
-from limberjack.hil.devices.in_process import SCHEME
 from limberjack.hil.devices.message_layout import LayoutSpec
 from limberjack.hil.devices.uri import device_from
-from limberjack.hil.scenario.bench_setup import build
+from limberjack.hil.scenario.bench_setup import INSIDE, build
 from limberjack.hil.scenario.scenario_file import Scenario, load_scenario
 
 #: in every file that is made; another file is not written over
@@ -71,7 +70,7 @@ def wired_devices(scenario: Scenario, file: str) -> list[Wired]:
     found = []
     for spec, mounted in zip(scenario.spec.devices, executive.devices):
         layout = None
-        if not spec.uri.startswith(SCHEME):
+        if not spec.uri.startswith(tuple(INSIDE)):
             device = device_from(spec.uri, spec.name, spec.options, scenario.folder)
             layout = device.layout(mounted.wiring) if isinstance(device, MessageDevice) else None
         command_units = tuple(units[f"command.{name}"] for name in mounted.wiring.commands)
