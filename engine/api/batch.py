@@ -148,7 +148,7 @@ class Batch:
 
     @q.setter
     def q(self, value: ArrayLike) -> None:
-        self._put_part("q", coordinates_of_worlds(self.system, value, self.n))
+        self.move(q=value)
 
     @property
     def v(self) -> np.ndarray:
@@ -157,7 +157,24 @@ class Batch:
 
     @v.setter
     def v(self, value: ArrayLike) -> None:
-        self._put_part("v", of_worlds("v", value, self.n, self.system.nv))
+        self.move(v=value)
+
+    def move(self, worlds: Iterable[int] | None = None, q: ArrayLike | None = None, v: ArrayLike | None = None) -> None:
+        """Set coordinates (m, nq) and velocities (m, nv), those that are given, of m worlds, all if None."""
+        chosen = self._worlds(worlds)
+        rows = self.states.rows(chosen)
+        if q is not None:
+            given = of_worlds("q", q, chosen.size, self.system.nq)
+            for i, world in enumerate(chosen):
+                try:
+                    given[i] = model_arguments.coordinates(self.system, given[i])
+                except ArgumentError as error:
+                    raise ArgumentError(f"world {world}: {error}") from error
+            rows[:, self._columns("q")] = given
+        if v is not None:
+            rows[:, self._columns("v")] = of_worlds("v", v, chosen.size, self.system.nv)
+        self.states.put_rows(chosen, rows)
+        self.changed()
 
     @property
     def vdot(self) -> np.ndarray:

@@ -181,7 +181,7 @@ def _device(
     """BenchDevice; behind a link that can be disturbed where a fault does that."""
     device: Device
     with scenario.at("devices", i, "uri"):
-        make = INSIDE.get(f"{spec.uri.partition(':')[0]}:", device_from)
+        make: Callable[..., Device] = INSIDE.get(f"{spec.uri.partition(':')[0]}:", device_from)
         device = make(spec.uri, spec.name, spec.options, scenario.folder)
     if any(isinstance(fault, LinkFault) and fault.device == spec.name for fault in scenario.spec.faults):
         device = DisturbedDevice(device, seed)

@@ -132,6 +132,20 @@ def test_forces_commands_and_chosen_numbers_are_those_of_simulations():
         batch.command_vector = np.zeros((N, 6))
 
 
+def test_some_worlds_are_moved():
+    batch, _ = worlds_of("torque_arm.yaml")
+    before, q = batch.state, np.arange(14.0).reshape(2, 7) / 10.0
+    batch.move([3, 9], q=q, v=np.ones(7))
+    assert np.array_equal(batch.q[[3, 9]], q)
+    assert (batch.v[[3, 9]] == 1.0).all()
+    others = np.delete(np.arange(N), [3, 9])
+    assert np.array_equal(batch.state[others], before[others])
+    with pytest.raises(lj.ArgumentError, match="q has shape"):
+        batch.move([3, 9], q=np.zeros((3, 7)))
+    with pytest.raises(lj.ArgumentError, match="world"):
+        batch.move([N], v=np.zeros(7))
+
+
 def test_snapshots_are_those_of_simulations():
     batch, sims = worlds_of("solar_satellite.yaml")
     batch.step(20)
