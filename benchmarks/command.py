@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 
 from benchmarks import engine_bench
-from benchmarks.batch import batch_bench
+from benchmarks.batch import batch_bench, campaign_bench
 from benchmarks.closed_chains import loops_bench
 from benchmarks.flexible import flexible_bench
 from benchmarks.fmu import fmu_bench
@@ -17,6 +17,7 @@ from limberjack.commands.console import open_console
 #: option → what it measures
 _SPECIAL: dict[str, Callable[..., object]] = {
     "batch": batch_bench.bench,
+    "campaign": campaign_bench.bench,
     "fmu": fmu_bench.bench,
     "loops": loops_bench.bench,
     "flexible": flexible_bench.bench,

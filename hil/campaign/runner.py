@@ -35,6 +35,7 @@ class Summary:
 
     rows : in order of their run;  files : table, plot, report, JUnit
     one_by_one : why runs were not made many at once, "" if they were
+    rounding : largest relative difference of the numbers of a run that was made at once with others and by itself
     """
 
     name: str
@@ -42,6 +43,7 @@ class Summary:
     files: list[Path]
     least_passed: float
     one_by_one: str = ""
+    rounding: float = 0.0
 
     def counts(self) -> Counter[str]:
         """Status → number of runs."""
@@ -102,7 +104,7 @@ def run_campaign(
             with _pool(campaign, folder, workers, scheduler, run) as pool:
                 work.run(pool, left, pool.workers)
         rows = [journal.rows[number] for number in sorted(journal.rows)]
-    return _published(campaign, folder, rows, work.one_by_one)
+    return _published(campaign, folder, rows, work.one_by_one, work.rounding)
 
 
 def _why(campaign: Campaign, left: Sequence[Job], batch: bool | None, run: Run) -> str:
@@ -116,12 +118,14 @@ def _why(campaign: Campaign, left: Sequence[Job], batch: bool | None, run: Run) 
     return why
 
 
-def _published(campaign: Campaign, folder: Path, rows: list[Row], one_by_one: str = "") -> Summary:
+def _published(
+    campaign: Campaign, folder: Path, rows: list[Row], one_by_one: str = "", rounding: float = 0.0
+) -> Summary:
     """Table, plot, report and JUnit of all rows."""
     bounds = limits_of(campaign)
     files = write_table(folder, rows)
     files.append(write_plot(folder / "summary.png", campaign.spec.name, rows, bounds))
-    summary = Summary(campaign.spec.name, rows, files, campaign.spec.least_passed, one_by_one)
+    summary = Summary(campaign.spec.name, rows, files, campaign.spec.least_passed, one_by_one, rounding)
     word = "passed" if summary.passed else "failed"
     found = Found(campaign, rows, bounds, word, folder, requirements_of(campaign))
     files += [write_report(found), write_campaign_junit(found, summary.exit_code)]
@@ -182,7 +186,7 @@ class _Work:
     """What is left of a campaign, on its way through a pool.
 
     one_by_one : why runs are not made many at once, "" if they are;  demanded : whether they must be
-    done : runs that are on the disk
+    done : runs that are on the disk;  rounding : by how much, relative, numbers differed of a run made in both ways
     """
 
     campaign: Campaign
@@ -191,6 +195,7 @@ class _Work:
     one_by_one: str
     demanded: bool
     done: int
+    rounding: float = 0.0
 
     def run(self, pool: Pool, left: Sequence[Job], workers: int) -> None:
         """The first run alone: it compiles what others then find compiled, and tells whether they can be run at all.
@@ -212,7 +217,7 @@ class _Work:
         """Run jobs at once of which the first was run alone; how many others that has done."""
         rows = {row.run: row for row in pool.rows(jobs, len(jobs))}
         first = rows.pop(jobs[0].run)
-        self.one_by_one = difference(self.journal.rows[first.run], first)
+        self.one_by_one, self.rounding = difference(self.journal.rows[first.run], first)
         if not self.one_by_one:
             for row in rows.values():
                 self._keep(row)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
 
 from limberjack.engine.common.errors import LimberjackError
 from limberjack.hil.campaign.campaign_file import Campaign
@@ -15,6 +15,8 @@ from limberjack.hil.worlds.batchable import why_alone
 MOST_TOGETHER = 256
 #: worlds of the first batch, whose first row is compared with that of the same run by itself
 WITNESSES = 16
+#: largest relative difference of its numbers that is taken for rounding
+ROUNDING = 1e-9
 
 
 def why_one_by_one(campaign: Campaign, job: Job) -> str:
@@ -31,14 +33,30 @@ def size_of(jobs: int, workers: int) -> int:
     return max(1, -(-jobs // (workers * max(rounds, 1))))
 
 
-def difference(alone: Row, together: Row) -> str:
-    """Why rows of one run are not the same, "" if they are: bits are compared, and NaN is NaN."""
+def difference(alone: Row, together: Row) -> tuple[str, float]:
+    """Why rows of one run are not the same, "" if they are, and the largest relative difference of their numbers.
+
+    Numbers may differ by ROUNDING where the verdicts are the same: of some models the code for several worlds fuses
+    other products with sums (docs/decisions/0021).
+    """
     if repr(alone) == repr(together):
-        return ""
-    found: Sequence[str] = [
-        f"'{name}' is {alone.measured[name]!r} by itself and {together.measured.get(name)!r} among others"
-        for name in alone.measured
-        if repr(alone.measured[name]) != repr(together.measured.get(name))
-    ]
-    what = found[0] if found else f"it {alone.status} by itself and {together.status} among others"
-    return f"of run {alone.run}, {what}: a controller does other arithmetic for several worlds than for one"
+        return "", 0.0
+    what = f"run {alone.run} {alone.status} by itself and {together.status} among others"
+    largest = 0.0
+    if alone.measured and (alone.status, alone.failed) == (together.status, together.failed):
+        apart = {name: _apart(value, together.measured[name]) for name, value in alone.measured.items()}
+        name = max(apart, key=lambda name: apart[name])
+        largest = apart[name]
+        if largest <= ROUNDING:
+            return "", largest
+        one, other = alone.measured[name], together.measured[name]
+        what = f"'{name}' of run {alone.run} is {one!r} by itself, {other!r} among others"
+    return f"{what}: a controller or the model does other arithmetic for several worlds than for one", largest
+
+
+def _apart(one: float, other: float) -> float:
+    """Relative difference; 0 of equal numbers, of two infinities and of two NaN."""
+    if one == other or (math.isnan(one) and math.isnan(other)):
+        return 0.0
+    size = max(abs(one), abs(other))
+    return abs(one - other) / size if math.isfinite(size) and not math.isnan(one - other) else math.inf

@@ -137,7 +137,7 @@ def prepare(scenario: Scenario, simulation: Simulation, seed: int) -> None:
 
 def _set_seed(simulation: Simulation, seed: int) -> None:
     """The noise of instruments follows the scenario's seed, folded into the 32 bits that it has."""
-    if "noise.seed" in simulation.parameters:
+    if "noise.seed" in simulation.plant.parameters:
         simulation.parameters["noise.seed"] = float((seed ^ (seed >> 32)) & 0xFFFFFFFF)
 
 

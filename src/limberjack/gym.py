@@ -165,7 +165,7 @@ class BatchEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         """Begin episodes of these worlds: the model's state, seeds of noise, and what `begin` says."""
         randoms = [self._randoms[world] for world in worlds]
         self.batch.reset(worlds)
-        if "noise.seed" in self.batch.parameters:
+        if "noise.seed" in self.batch.plant.parameters:
             seeds = self.batch.parameters["noise.seed"]
             seeds[worlds] = [random.integers(2**32) for random in randoms]
             self.batch.parameters["noise.seed"] = seeds

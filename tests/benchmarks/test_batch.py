@@ -1,4 +1,4 @@
-"""`limberjack bench --batch` on two small models."""
+"""`limberjack bench --batch` on two small models, `--campaign` with few runs."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from benchmarks.batch import campaign_bench
 from benchmarks.batch.batch_bench import bench
 
 
@@ -17,3 +18,15 @@ def test_a_quick_run_times_all_engines(tmp_path):
     for found in result["models"]:
         assert {"one", "batch", "batch, all cores", "ratio"} <= set(found["rates"])
         assert found["rates"]["batch"]["median"] > 0.0
+
+
+@pytest.mark.long
+def test_campaigns_over_batches_are_timed_beside_single_runs(tmp_path, monkeypatch, capsys):
+    """Rows of both are compared before anything is printed; without Basilisk its line is left out, with a remark."""
+    monkeypatch.setenv(campaign_bench.PEER, "false")
+    result = campaign_bench.bench(quick=True, out=tmp_path)
+    kept = json.loads((tmp_path / "campaign.json").read_text(encoding="utf-8"))
+    assert kept["measured"] == result["measured"]
+    assert [each["runs"] for each in result["measured"]] == [40, 3, 40, 3]
+    assert all(each["cpu"] > 0.0 for each in result["measured"])
+    assert "Basilisk is left out" in capsys.readouterr().out

@@ -51,6 +51,8 @@ def campaign(options: argparse.Namespace) -> int:
     _show(summary, console, f"{options.file} --out {out}" if options.out else str(options.file))
     if summary.one_by_one and options.batch is None:
         console.print(f"runs were made one by one: {summary.one_by_one}", markup=False)
+    if not summary.one_by_one and summary.rounding:
+        console.print(f"runs made at once differ from single ones by rounding: {summary.rounding:.1e}", markup=False)
     return summary.exit_code
 
 
