@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import math
 import subprocess
 import sys
@@ -344,6 +345,20 @@ def test_killed_between_two_batches_and_resumed_is_the_same_table(tmp_path):
 
 
 @pytest.mark.long
+@pytest.mark.skipif(not importlib.util.find_spec("distributed"), reason="dask.distributed is not installed")
+def test_batches_on_a_cluster_make_the_same_table(tmp_path):
+    import distributed
+
+    write(tmp_path, DEVICE % ("hold", 1))
+    path = tmp_path / "c.yaml"
+    path.write_text(CAMPAIGN, encoding="utf-8")
+    run_campaign(path, out=tmp_path / "alone", workers=2, batch=False)
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        run_campaign(path, out=tmp_path / "batch", scheduler=cluster.scheduler_address, batch=True)
+    assert (tmp_path / "batch" / "table.csv").read_bytes() == (tmp_path / "alone" / "table.csv").read_bytes()
+
+
+@pytest.mark.long
 def test_a_batch_whose_process_dies_costs_the_run_that_killed_it(tmp_path):
     """A law that kills its process in one world: its runs are made one by one, and only that one is lost."""
     path = write(tmp_path, DEVICE % ("kills", 1))
@@ -377,8 +392,8 @@ EVENTS = {
     "stewart_platform.yaml": ("{at: 0.1, command: {strut_1: 0.01}}", 0.0),
     "solar_satellite.yaml": ("{at: 0.1, command: {wheel_1: 0.5}}", 0.0),
     "torque_arm.yaml": ("{at: 0.1, ramp: {to: {joint2: -50}, duration: 0.2}}", 0.0),
-    "solar_array.yaml": ("{at: 0.1, release: hold_down}", 1e-9),
-    "instruments/servicer.yaml": ("{at: 0.1, command: {array_drive: 0.01}}", 1e-9),
+    "solar_array.yaml": ("{at: 0.1, release: hold_down}", 1e-12),
+    "instruments/servicer.yaml": ("{at: 0.1, command: {array_drive: 0.01}}", 1e-12),
 }
 
 
