@@ -70,7 +70,8 @@ function indicate(indicator, entries, current) {
   const told = words.join(', ') || 'no alarms';
   const rest = waiting ? `, ${waiting} unacknowledged` : '';
   indicator.text(current ? `${told}${rest}` : `alarms unknown (${told} before)`);
-  indicator.description(entries.map((entry) => `${NAMES[entry.severity]}: ${entry.id}`).join('\n') || 'All within limits');
+  const listed = entries.map((entry) => `${NAMES[entry.severity]}: ${entry.id}`).join('\n') || 'All within limits';
+  indicator.description(current ? listed : `Unknown now. Before that:\n${listed}`);
   indicator.iconClass('icon-bell');
   indicator.statusClass(!current ? 's-status-off' : critical ? 's-status-error' : warning ? 's-status-caution' : 's-status-on');
   const { dataset } = indicator.element;

@@ -311,6 +311,7 @@ def test_a_killed_engines_alarms_are_unknown_since_it_was_heard(pages, station):
     text = page.wait("document.querySelector('.lj-alarms .lj-quiet:not(.lj-said)')?.textContent")
     assert text.startswith("Alarms are unknown since ")
     assert "No alarms" not in page.ask("document.querySelector('.lj-alarms').textContent")
+    assert page.ask(f"{INDICATOR}.title").startswith("Unknown now. Before that:\n")
     shown = text.removeprefix("Alarms are unknown since ")[:8]
     assert shown in {time.strftime("%H:%M:%S", time.gmtime(before + late)) for late in range(-3, 3)}
     for width, height in WIDTHS:
