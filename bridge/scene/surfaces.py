@@ -42,6 +42,10 @@ def joined(surfaces: list[Surface]) -> Surface:
 def _made(kind: str, size: np.ndarray, finest: float) -> Surface:
     if kind == "box":
         return _box(size, finest)
+    if kind == "plane":
+        half = np.array([*size, 0.0]) * 0.5
+        corners = np.array([[-1.0, -1.0, 0.0], [1.0, -1.0, 0.0], [1.0, 1.0, 0.0], [-1.0, 1.0, 0.0]]) * half
+        return Surface(corners, np.array([[0, 1, 2], [0, 2, 3]]))
     if kind == "sphere":
         return _turned([_arc(size[0], 0.0, -1.0, 1.0)])
     if kind == "ellipsoid":
@@ -53,6 +57,8 @@ def _made(kind: str, size: np.ndarray, finest: float) -> Surface:
         return _turned([np.vstack([_arc(radius, -half, -1.0, 0.0), side, _arc(radius, half, 0.0, 1.0)])])
     first, last, half = size[0], size[1], 0.5 * size[2]
     side = _cut(np.array([[first, -half], [last, half]]), finest)
+    if kind == "funnel":  # a thin wall, seen from both sides
+        return _turned([side, side[::-1]])
     caps = [np.array([[0.0, -half], [first, -half]]), np.array([[last, half], [0.0, half]])]
     return _turned([caps[0], side, caps[1]])
 

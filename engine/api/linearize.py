@@ -102,6 +102,11 @@ def _without_states_of_devices(system: System) -> System:
                 f"actuator '{actuator.name}' has a motor with states of its own, which a linear model of small motions "
                 "does not have; linearise the model without its motors, or give tau."
             )
+    if system.contacts:
+        raise ArgumentError(
+            f"contact '{system.contacts[0].name}' acts only while shapes touch, which a linear model of small motions "
+            "does not have; linearise the model without its contacts."
+        )
     sensors = tuple(replace(sensor, errors=None) for sensor in system.sensors)
     thrusters = tuple(replace(thruster, delay=0.0, minimum_pulse=0.0) for thruster in system.thrusters)
     return replace(system, sensors=sensors, thrusters=thrusters)

@@ -25,10 +25,11 @@ from limberjack.engine.kernels.entry_points import entries
 from limberjack.engine.model import arguments as model_arguments
 from limberjack.engine.model.build import new_state
 from limberjack.engine.model.catalogue.catalogue import units
+from limberjack.engine.model.contact_tables import MOST_ACTIVE
 from limberjack.engine.model.device_tables import carry_rotors
 from limberjack.engine.model.system import Hinge, System
 from limberjack.engine.tables import plant as layout
-from limberjack.engine.tables.reports import DIVERGED, FASTEST, INTEGRATORS, LOOP_OPEN
+from limberjack.engine.tables.reports import CROWDED, DIVERGED, FASTEST, INTEGRATORS, LOOP_OPEN
 
 #: velocities times steps in one compiled call, about a tenth of a second: between calls Ctrl-C is heard
 _PORTION = 400_000
@@ -343,6 +344,11 @@ class Simulation:
                 f"{self._topology.why_open(index)} in the step after t = {self.time:.6g} s ({self.integrator}, dt = "
                 f"{self.dt:g} s); take a smaller dt or substeps, or look at the commands: the mechanism may have come "
                 "to the end of its reach, or coordinates were set that do not fit its loops."
+            )
+        if status == CROWDED:
+            return (
+                f"{index} points of the contacts touch at once in the step after t = {self.time:.6g} s, more than the "
+                f"{MOST_ACTIVE} that a step solves; use fewer or rounder shapes, or contacts between fewer of them."
             )
         what = f"is beyond {FASTEST:g} (diverged)" if status == DIVERGED else "is no longer a finite number"
         if index < 0:

@@ -9,6 +9,7 @@ import numpy as np
 from limberjack.engine.common.errors import ModelError
 from limberjack.engine.kernels.entry_points import entries
 from limberjack.engine.model.catalogue.parameters import parameters
+from limberjack.engine.model.contact_tables import ContactTables
 from limberjack.engine.model.device_tables import device_counts, fill_devices, first_drives, first_readings
 from limberjack.engine.model.element_tables import element_counts, fill_elements
 from limberjack.engine.model.elements.facts import facts_of, fill_row
@@ -52,13 +53,16 @@ def build(system: System) -> Plant:
         at.C_PARTS: sum(len(link.parts) for link in links),
     }
     tables = Tables(plan(system, frames)) if system.loops else None
-    flexible = FlexibleTables(links, bool(system.loops))
+    pushed = bool(system.loops or system.contacts)
+    flexible = FlexibleTables(links, pushed)
+    contacts = ContactTables(system, frames, [group.bodies for group in tables.plan.groups] if tables else [])
     elements = element_counts(system)
     devices = device_counts(system)
-    plant = empty_plant(counts | elements | devices | flexible.counts() | (tables.counts() if tables else {}))
+    counts |= elements | devices | flexible.counts() | contacts.counts() | (tables.counts() if tables else {})
+    plant = empty_plant(counts)
     plant.ints[at.C_COMMANDS] = len(system.command_names)
     damped = {a.coordinate for a in system.actuators if a.mode != "torque" or a.motor is not None}
-    _fill_bodies(plant, links, maps, None if tables else damped)
+    _fill_bodies(plant, links, maps, None if pushed else damped)
     flexible.fill(plant)
     _fill_parts(plant, links)
     _fill_dofs(plant, system, links)
@@ -69,6 +73,7 @@ def build(system: System) -> Plant:
     _fill_actuators(plant, system)
     _fill_sensors(plant, system)
     fill_elements(plant, system, frames)
+    contacts.fill(plant)
     fill_devices(plant, system)
     plant.sections["gravity"][0, :3] = system.gravity
     _place_parameters(plant, system, [part.name for link in links for part in link.parts])
@@ -109,7 +114,7 @@ def _path(link: Link, damped: set[str] | None) -> int:
     """The code path of a hinge: the general one unless a faster one fits.
 
     damped : velocities whose drives depend on rate or position; what an implicit integrator adds to their inertia has
-    no place on the path of a free base. None: a model with loops, which has no such path.
+    no place on the path of a free base. None: a model with loops or contacts, which has no such path.
     """
     hinge = link.body.hinge
     code = hinge.kind.code
@@ -314,5 +319,8 @@ def new_state(plant: Plant, system: System) -> np.ndarray:
     first += [value for element in system.elements for _, _, value in element.commands]
     switches = first_switches(system).ravel()
     parts = (system.q0, system.v0, np.array(first), switches, first_readings(system), first_drives(system))
-    state[at.S_Q :] = np.concatenate(parts)
+    known = np.concatenate(parts)
+    state[at.S_Q : at.S_Q + len(known)] = known
+    if system.contacts:
+        entries().gaps(plant.ints, plant.floats, plant.new_work(), state)
     return state

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from limberjack.engine.model.elements.contact import Contact
 from limberjack.engine.model.elements.facts import Element, facts_of, fill_row
 from limberjack.engine.model.frames import Frames
 from limberjack.engine.model.plant import Plant
@@ -43,6 +44,8 @@ def fill_elements(plant: Plant, system: System, frames: Frames) -> None:
 
 def _fill(plant: Plant, system: System, group: str, kind: type[Element]) -> None:
     """The tables of one kind: places of what it names, its commands and numbers."""
+    if kind is Contact:  # contact_tables.py
+        return
     for i, item in enumerate(getattr(system, group)):
         ints = plant.sections[f"{kind.TABLE}_int"][i]
         for known in facts_of(kind):

@@ -1,4 +1,4 @@
-"""Elements and alarms added to a System."""
+"""Elements, shapes and alarms added to a System."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from limberjack.engine.model.elements.device import Device
 from limberjack.engine.model.elements.facts import Element
 from limberjack.engine.model.elements.rotor import Rotor
 from limberjack.engine.model.elements.thruster import Thruster
+from limberjack.engine.model.shapes import Shape
 from limberjack.engine.model.system import System, item_kinds
 from limberjack.engine.model.validate import validate
 
 
-def equip(system: System, *elements: Device | Thruster | Rotor | CentralGravity | Element | Alarm) -> System:
-    """A checked copy of a System with these elements and alarms as well.
+def equip(system: System, *elements: Device | Thruster | Rotor | CentralGravity | Element | Shape | Alarm) -> System:
+    """A checked copy of a System with these elements, shapes and alarms as well.
 
     system : from `limberjack.load`; elements : such as `Wheel`, `Spring`, `Alarm`
 
@@ -29,7 +30,7 @@ def equip(system: System, *elements: Device | Thruster | Rotor | CentralGravity 
     return validate(system)
 
 
-def _with(system: System, element: Device | Thruster | Rotor | CentralGravity | Element | Alarm) -> System:
+def _with(system: System, element: Device | Thruster | Rotor | CentralGravity | Element | Shape | Alarm) -> System:
     if isinstance(element, CentralGravity):
         return replace(system, central=element, gravity=np.zeros(3))
     if isinstance(element, Device):

@@ -86,15 +86,15 @@ def normalised(integrals: Integrals) -> Integrals:
 class FlexibleTables:
     """Sizes and contents of the Plant's tables of modal bodies.
 
-    loops : whether the model has loops, whose forces need the whole factor of D
+    pushed : whether the model has loops or contacts, whose forces need the whole factor of D
     """
 
-    def __init__(self, links: Sequence[Link], loops: bool) -> None:
+    def __init__(self, links: Sequence[Link], pushed: bool) -> None:
         self._modal = [k for k, link in enumerate(links) if link.body.hinge.modes is not None]
         self._attached = [k for k, link in enumerate(links) if link.body.hinge.attachment is not None]
         columns = _columns(links, self._attached)
         self._table, self.work = _Table(), 0
-        self.modal_rows = [self._modal_row(links[k].body.hinge, columns.get(k + 1, {}), loops) for k in self._modal]
+        self.modal_rows = [self._modal_row(links[k].body.hinge, columns.get(k + 1, {}), pushed) for k in self._modal]
         self.attached_rows = []
         for k in self._attached:
             up = links[k].parent
@@ -103,11 +103,11 @@ class FlexibleTables:
             )
         self.table = self._table.content()
 
-    def _modal_row(self, hinge: Hinge, columns: dict[int, int], loops: bool) -> list[int]:
+    def _modal_row(self, hinge: Hinge, columns: dict[int, int], pushed: bool) -> list[int]:
         modes = hinge.modes
         assert modes is not None
         n, full, rank = len(modes.Mff), is_full(modes), 6 * sum(column >= 0 for column in columns.values())
-        condensed = not loops and n > rank
+        condensed = not pushed and n > rank
         row = [n, self._table.place(_modal_table(modes, full)), self.work, int(full), rank, int(condensed)]
         self.work += fl.modal_work_size(n, rank, condensed)
         return row

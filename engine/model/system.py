@@ -19,6 +19,7 @@ from limberjack.engine.files.patterns import Interface
 from limberjack.engine.model.elements.alarm import Alarm
 from limberjack.engine.model.elements.bushing import Bushing
 from limberjack.engine.model.elements.central_gravity import CentralGravity
+from limberjack.engine.model.elements.contact import Contact
 from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.elements.external_force import ExternalForce
 from limberjack.engine.model.elements.facts import Element
@@ -69,7 +70,8 @@ class System:
 
     name : of the model; source : the file that it came from, or ""
     bodies : ordered base to tip, a parent before its children; nodes : named frames on them; shapes : what views draw
-    actuators, sensors, thrusters, rotors, springs, bushings, external_forces, magnetic_fields, loops : the elements
+    actuators, sensors, thrusters, rotors, springs, bushings, external_forces, magnetic_fields, contacts, loops : the
+        elements
     gravity : uniform, (3,) m/s², inertial axes; central : a central field that takes its place, or None
     sun : direction to the sun, (3,), inertial axes; seed : of the noise of instruments
     dt : step, s; integrator : "rk4", "semi_implicit" or "implicit"
@@ -104,6 +106,7 @@ class System:
     bushings: tuple[Bushing, ...] = ()
     external_forces: tuple[ExternalForce, ...] = ()
     magnetic_fields: tuple[MagneticField, ...] = ()
+    contacts: tuple[Contact, ...] = ()
 
     @cached_property
     def nq(self) -> int:
@@ -179,6 +182,7 @@ class System:
             "joining loop": tuple(loop.name for loop in self.loops if loop.joins),
             "motor": tuple(actuator.name for actuator in self.actuators if actuator.motor is not None),
             "thruster": tuple(thruster.name for thruster in self.thrusters),
+            "contact": tuple(contact.name for contact in self.contacts),
         }
 
     @property
@@ -193,8 +197,9 @@ class System:
 
     @cached_property
     def has_devices(self) -> bool:
-        """Whether instruments, motors or valves have states that only steps of the engine move on."""
-        return self.counts_steps or any(actuator.motor is not None for actuator in self.actuators)
+        """Whether instruments, motors, valves or contacts have states that only steps of the engine move on."""
+        motors = any(actuator.motor is not None for actuator in self.actuators)
+        return self.counts_steps or motors or bool(self.contacts)
 
     @cached_property
     def counts_steps(self) -> bool:

@@ -43,6 +43,9 @@ static CoreStatus diverged(Core *core, const int64_t *report, double reached)
                  "At %.9g s %s cannot be closed again: the mechanism came to the end of its reach, or start values do "
                  "not fit it. Check commands and start values, or reduce %s (%g s).",
                  reached, core_loop_label(core, report[1]), step, dt);
+    else if (report[0] == ADVANCE_CROWDED)
+        core_say(core, "At %.9g s %d points of the contacts touch at once, more than a step solves. Use fewer shapes.",
+                 reached, (int)report[1]);
     else
         core_say(core, "At %.9g s %s %s. Reduce %s (%g s), or check stiffnesses, gains and commands.", reached,
                  core_label(core, report[1]),

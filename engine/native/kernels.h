@@ -53,7 +53,7 @@
 #include "levels.h"
 
 /* status of `advance`, first number of its report */
-enum { ADVANCE_OK = 0, ADVANCE_NOT_FINITE = 1, ADVANCE_DIVERGED = 2, ADVANCE_LOOP_OPEN = 3 };
+enum { ADVANCE_OK = 0, ADVANCE_NOT_FINITE = 1, ADVANCE_DIVERGED = 2, ADVANCE_LOOP_OPEN = 3, ADVANCE_CROWDED = 4 };
 /* status of `check`, first number of its report */
 enum { CHECK_OK = 0, CHECK_LIMITS_CROSSED = 1, CHECK_QUATERNION = 2, CHECK_NOT_FINITE = 3 };
 

@@ -52,7 +52,7 @@ MAGNETIC_INT, MAGNETIC = 1, 3
 MF_COMMAND = 0
 
 #: how many elements act, and how many commands they take, as expressions in the counts
-ACTING = "thrusters + rotors + central + springs + bushings + external_forces + magnetic_fields"
+ACTING = "thrusters + rotors + central + springs + bushings + external_forces + magnetic_fields + pairs"
 COMMANDS = "thrusters + 6 * external_forces + 3 * magnetic_fields"
 ELEMENTS = Family(
     "elements",

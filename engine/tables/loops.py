@@ -165,7 +165,7 @@ LOOPS = Family(
         Table("frame", "loops", FRAME),
         Table("row_work", "loops", ROW_WORK, field="row"),
         Table("coblock", "loops", COBLOCK),
-        Table("cross", "(bodies + 1) * (forced > 0)", BLOCK),
+        Table("cross", "(bodies + 1) * (forced + active > 0)", BLOCK),
         Table("path", "forced", "LANES * v"),
         Table("admittance", "force_rows", "padded(force_rows) + LANES"),
         Table("factor", "force_rows", "padded(force_rows) + LANES"),

@@ -13,7 +13,8 @@ import numpy as np
 
 from limberjack.engine.algebra.array_views import ACC, BLOCK, Sections, vector_view
 from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.tables import drives, elements, flexible, instruments, loops
+from limberjack.engine.tables import contacts, drives, elements, flexible, instruments, loops
+from limberjack.engine.tables.contacts import CONTACTS, TOUCH
 from limberjack.engine.tables.drives import C_DRIVE_STATE, DRIVES
 from limberjack.engine.tables.elements import ELEMENTS
 from limberjack.engine.tables.flexible import FLEXIBLE
@@ -25,7 +26,7 @@ from limberjack.engine.tables.table import Family, Table, sections, sizes_of, vi
 FORMAT_VERSION = 6
 
 # ints[0:HEADER]: counts; those of the other families follow in the modules beside this one
-HEADER = 40
+HEADER = 48
 (
     C_VERSION,
     C_BODIES,
@@ -189,8 +190,8 @@ TREE = Family(
     ),
     numbers=("commands", "outputs"),
 )
-FAMILIES = TREE, FLEXIBLE, LOOPS, ELEMENTS, INSTRUMENTS, DRIVES
-#: State: time, s; steps; coordinates; velocities; commands; switches of loops; readings of instruments; drives
+FAMILIES = TREE, FLEXIBLE, LOOPS, ELEMENTS, INSTRUMENTS, DRIVES, CONTACTS
+#: State: time, s; steps; coordinates; velocities; commands; switches of loops; readings of instruments; drives; touches
 STATE = (
     Table("time", 1),
     Table("steps", 1),
@@ -200,11 +201,20 @@ STATE = (
     Table("switch", "switches", SWITCH),
     Table("readings", "instrument_state"),
     Table("drives", "drive_state"),
+    Table("touch", "touches", TOUCH),
 )
 #: name of a count in the tables' expressions → its place in ints
 COUNTS: dict[str, int] = {
     name.removeprefix("C_").lower(): place
-    for module in (globals(), vars(flexible), vars(loops), vars(elements), vars(instruments), vars(drives))
+    for module in (
+        globals(),
+        vars(flexible),
+        vars(loops),
+        vars(elements),
+        vars(instruments),
+        vars(drives),
+        vars(contacts),
+    )
     for name, place in module.items()
     if name.startswith("C_")
 }
@@ -227,6 +237,7 @@ WRONG = (
     "force elements",
     "instruments",
     "motors and valves",
+    "contacts",
     "coupled coordinates",
     "paths of loops",
     "loops",
@@ -300,3 +311,10 @@ def device_states(ints, state):
     at = S_Q + ints[C_Q] + ints[C_V] + ints[C_COMMANDS] + SWITCH * ints[C_SWITCHES]
     readings, drives = ints[C_INSTRUMENT_STATE], ints[C_DRIVE_STATE]
     return vector_view(state, at, readings), vector_view(state, at + readings, drives)
+
+
+@kernel
+def touch_place(ints):
+    """Where the State's part of contacts begins."""
+    at = S_Q + ints[C_Q] + ints[C_V] + ints[C_COMMANDS] + SWITCH * ints[C_SWITCHES]
+    return at + ints[C_INSTRUMENT_STATE] + ints[C_DRIVE_STATE]

@@ -6,7 +6,7 @@ INTEGRATORS = {"rk4": 0, "semi_implicit": 1, "implicit": 2}
 RK4, SEMI_IMPLICIT, IMPLICIT = range(3)
 
 #: status of a step
-OK, NOT_FINITE, DIVERGED, LOOP_OPEN = range(4)
+OK, NOT_FINITE, DIVERGED, LOOP_OPEN, CROWDED = range(5)
 #: velocities beyond this (rad/s or m/s) count as divergence
 FASTEST = 1e10
 #: a disc is about to lie flat where its axle is less than this from the plane's normal, rad: the height of its centre

@@ -103,4 +103,8 @@ SENSOR_TYPES: dict[str, SensorRow] = {
         "direction to the sun in its own axes", "DirectionComponent", _X, "whether it sees the sun,", DIRECTION
     ),
     "magnetometer": _one("node", "magnetic field in its own axes", "MagneticFluxDensity", _X),
+    "contact_force": _one("contact", "force on the second shapes in inertial axes", FORCE[1], _F),
+    "contact_gap": _one("contact", "smallest gap, negative where the shapes penetrate,", "Distance"),
+    "contact_slip": SensorRow("contact", (Part("fastest slip of shapes that touch", "Velocity", low=0.0),)),
+    "contact_touching": SensorRow("contact", (Part("whether its shapes touch,", truth=True),)),
 }

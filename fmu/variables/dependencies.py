@@ -175,11 +175,11 @@ def _ideal(influences: Influences, sensor: Sensor) -> tuple[Knowns, bool]:
 
 
 def _of_place(influences: Influences, sensor: Sensor, target: str) -> Knowns:
-    """What a sensor of a thruster, a loop, a flexible body, a hinge or a node depends on."""
+    """What a sensor of a thruster, a contact, a loop, a flexible body, a hinge or a node depends on."""
     system = influences.system
     if target == "thruster":
         return influences.thrust([thruster.name for thruster in system.thrusters].index(sensor.target))
-    if sensor.type in ("loop_closed", "loop_energy_loss"):
+    if target == "contact" or sensor.type in ("loop_closed", "loop_energy_loss"):
         return NOTHING  # they change with the steps
     if target in ("loop", "joining loop"):
         return influences.loop([loop.name for loop in system.loops].index(sensor.target))

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from limberjack.engine.model.elements.bushing import Bushing
     from limberjack.engine.model.elements.central_gravity import CentralGravity
     from limberjack.engine.model.elements.cmg import Cmg
+    from limberjack.engine.model.elements.contact import Contact
     from limberjack.engine.model.elements.external_force import ExternalForce
     from limberjack.engine.model.elements.magnetic_field import MagneticField
     from limberjack.engine.model.elements.rotor import Rotor
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from limberjack.engine.model.elements.thruster import Thruster
     from limberjack.engine.model.elements.wheel import Wheel
     from limberjack.engine.model.equip import equip
+    from limberjack.engine.model.shapes import Shape
     from limberjack.engine.model.load import load
     from limberjack.engine.model.loops.assembly import assemble
     from limberjack.engine.model.system import System
@@ -58,6 +60,7 @@ __all__ = [
     "Bushing",
     "CentralGravity",
     "Cmg",
+    "Contact",
     "Dynamics",
     "ExternalForce",
     "FmuController",
@@ -72,6 +75,7 @@ __all__ = [
     "ModelWarning",
     "Operators",
     "Rotor",
+    "Shape",
     "Simulation",
     "SimulationError",
     "SloshPendulum",
@@ -112,6 +116,7 @@ _HOMES = {
     "Bushing": "engine.model.elements.bushing",
     "CentralGravity": "engine.model.elements.central_gravity",
     "Cmg": "engine.model.elements.cmg",
+    "Contact": "engine.model.elements.contact",
     "ExternalForce": "engine.model.elements.external_force",
     "MagneticField": "engine.model.elements.magnetic_field",
     "Rotor": "engine.model.elements.rotor",
@@ -119,6 +124,7 @@ _HOMES = {
     "Spring": "engine.model.elements.spring",
     "Thruster": "engine.model.elements.thruster",
     "Wheel": "engine.model.elements.wheel",
+    "Shape": "engine.model.shapes",
     "equip": "engine.model.equip",
     "load": "engine.model.load",
     "assemble": "engine.model.loops.assembly",

@@ -8,6 +8,8 @@ import zlib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from limberjack.engine.tables.plant import HEADER
+
 TOKEN = "{toy-model}"
 DT = 0.01
 NQ, NV, NU, NY = 5, 4, 2, 3
@@ -105,7 +107,9 @@ class PlantData:
 
     def __post_init__(self) -> None:
         if not self.ints:
-            object.__setattr__(self, "ints", (1, 2, NQ, NV, 0, 1, 1, NU, 2, NY, 0, 0, self.loops, *(0,) * 27))
+            object.__setattr__(
+                self, "ints", (1, 2, NQ, NV, 0, 1, 1, NU, 2, NY, 0, 0, self.loops, *(0,) * (HEADER - 13))
+            )
 
     @property
     def labels(self) -> list[str]:

@@ -34,6 +34,7 @@ from limberjack.engine.algebra.spatial import (
 )
 from limberjack.engine.compile.compiled import FLAG, REAL
 from limberjack.engine.compile.kernel import kernel, routine
+from limberjack.engine.kernels.forces.contact_forces import push_touches
 from limberjack.engine.kernels.forces.link_forces import needs_poses, push, push_links
 from limberjack.engine.kernels.nodes.dispatch import body_inertia, has_modes
 from limberjack.engine.kernels.nodes.tree import sweep_poses
@@ -177,6 +178,7 @@ def put_elements_routine(ints, floats, vector, external):
     if plant.elements.central.shape[0] > 0:
         _attract(plant, work)
     push_links(plant, work)
+    push_touches(plant, work)
 
 
 @kernel

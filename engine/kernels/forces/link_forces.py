@@ -33,6 +33,7 @@ from limberjack.engine.algebra.spatial import (
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.nodes.frames import node_pose, node_velocity
 from limberjack.engine.tables import elements as t
+from limberjack.engine.tables.contacts import TO_ACTS
 from limberjack.engine.tables.plant import W_V
 
 
@@ -62,8 +63,16 @@ def set_inputs(plant, work, command):
 
 
 @kernel
+def rest_touches(work):
+    """No contact forces."""
+    for i in range(work.contacts.touch.shape[0]):
+        work.contacts.touch[i, TO_ACTS] = 0.0
+
+
+@kernel
 def no_inputs(plant, work):
-    """All thrusters off, and no external forces."""
+    """All thrusters off, and no external or contact forces."""
+    rest_touches(work)
     for i in range(plant.elements.external_force.shape[0]):
         for j in range(t.PUSHED):
             work.elements.pushed[i, j] = 0.0
@@ -84,7 +93,7 @@ def needs_poses(plant):
     """Whether poses of links in the inertial frame must be known."""
     parts = plant.elements
     joining = parts.spring.shape[0] + parts.bushing.shape[0]
-    return parts.central.shape[0] + joining + parts.external_force.shape[0] > 0
+    return parts.central.shape[0] + joining + parts.external_force.shape[0] + plant.contacts.pair_int.shape[0] > 0
 
 
 @kernel

@@ -60,14 +60,11 @@ def _products(path_a, path_b, at, w, sums):
 
 
 @kernel
-def _block(plant, work, a, b):
-    """Λ of loops a and b over all velocities that both move, and whether there are any."""
-    first, second, walk = plant.loops.loop_int[a], plant.loops.loop_int[b], plant.loops.walk
-    path_a, path_b = work.loops.path[first[lp.L_FORCED]], work.loops.path[second[lp.L_FORCED]]
-    i, j, sums, found = first[lp.L_WALK], second[lp.L_WALK], _zeros(), False
-    i_stop, j_stop = i + first[lp.L_WALKS], j + second[lp.L_WALKS]
+def shared(plant, work, walk_a, i, i_stop, path_a, walk_b, j, j_stop, path_b):
+    """Whether two slices of walks, tip to base, have velocities in common, and Σ e_a* D⁻¹ e_b over these."""
+    sums, found = _zeros(), False
     while i < i_stop and j < j_stop:
-        k, other = walk[i], walk[j]
+        k, other = walk_a[i], walk_b[j]
         if k == other:
             found = True
             w, at = weight(plant, work, k), LANES * plant.topo[k, VI]
@@ -76,6 +73,15 @@ def _block(plant, work, a, b):
         i += k >= other
         j += other >= k
     return found, sums
+
+
+@kernel
+def _block(plant, work, a, b):
+    """Λ of loops a and b over all velocities that both move, and whether there are any."""
+    first, second, walk = plant.loops.loop_int[a], plant.loops.loop_int[b], plant.loops.walk
+    path_a, path_b = work.loops.path[first[lp.L_FORCED]], work.loops.path[second[lp.L_FORCED]]
+    i, j = first[lp.L_WALK], second[lp.L_WALK]
+    return shared(plant, work, walk, i, i + first[lp.L_WALKS], path_a, walk, j, j + second[lp.L_WALKS], path_b)
 
 
 @kernel
@@ -95,7 +101,7 @@ def _store_block(matrix, row, rows, column, sums):
 
 
 @kernel
-def _element(lanes, i):
+def element(lanes, i):
     """The number in lane i."""
     return sum_lanes(between_lanes(lanes, i, i + 1))
 
@@ -105,9 +111,9 @@ def _note_probes(plant, work, l, sums):
     """F_MOBILE of loop l, from Λ of the loop with itself."""
     probe, most = first_probe(plant, l), 0.0
     if probe == 1:
-        most = max(_element(sums[1], 1), _element(sums[2], 2), _element(sums[3], 3))
+        most = max(element(sums[1], 1), element(sums[2], 2), element(sums[3], 3))
     elif probe == 3:
-        most = max(_element(sums[3], 3), _element(sums[4], 4), _element(sums[5], 5))
+        most = max(element(sums[3], 3), element(sums[4], 4), element(sums[5], 5))
     work.loops.frame[l, lp.F_MOBILE] = most
 
 

@@ -39,18 +39,17 @@ def acts(plant, work, l):
 
 
 @kernel
-def _add_to(block, z):
+def add_to(block, z):
     """block += z."""
     store_six(block, add6(load_six(block, 0), z))
 
 
 @kernel
-def _clear(plant, work, l):
-    """z = 0 at the bodies that the loop moves, c = 0 at their velocities."""
-    ints, zero = plant.loops.loop_int[l], equal_lanes(0.0)
-    path = work.loops.path[ints[lp.L_FORCED]]
-    for i in range(ints[lp.L_WALK], ints[lp.L_WALK] + ints[lp.L_WALKS]):
-        k = plant.loops.walk[i]
+def clear_path(plant, work, walk, first, count, path):
+    """z = 0 at the bodies that are moved, c = 0 at their velocities."""
+    zero = equal_lanes(0.0)
+    for i in range(first, first + count):
+        k = walk[i]
         block = work.loops.cross[k + 1]
         for c in range(0, BLOCK, LANES):
             store_lanes(block, c, zero)
@@ -63,14 +62,14 @@ def _begin(plant, work, l, q):
     """z of the bodies that the rows' forces act on, and c of coupled velocities."""
     ints = plant.loops.loop_int[l]
     path, coblock = work.loops.path[ints[lp.L_FORCED]], work.loops.coblock[l]
-    _clear(plant, work, l)
+    clear_path(plant, work, plant.loops.walk, ints[lp.L_WALK], ints[lp.L_WALKS], path)
     for term in range(ints[lp.L_TERM], ints[lp.L_TERM] + ints[lp.L_TERMS]):
         row = term - ints[lp.L_TERM] if ints[lp.L_KIND] == lp.LOCK else 0
         path[LANES * plant.loops.term_int[term, lp.TM_V] + row] += coefficient(plant, l, term, q)
     if ints[lp.L_A] > 0:
-        _add_to(work.loops.cross[ints[lp.L_A]], load_six(coblock, 0))
+        add_to(work.loops.cross[ints[lp.L_A]], load_six(coblock, 0))
     if ints[lp.L_B] > 0:
-        _add_to(work.loops.cross[ints[lp.L_B]], load_six(coblock, BLOCK))
+        add_to(work.loops.cross[ints[lp.L_B]], load_six(coblock, BLOCK))
 
 
 @kernel
@@ -78,7 +77,7 @@ def _hand_on(plant, work, k, z):
     """z(parent) += φ z."""
     if plant.topo[k, t.UP] > 0:
         n, f = hinge_out(plant, work, k, (z[0], z[1], z[2]), (z[3], z[4], z[5]))
-        _add_to(work.loops.cross[plant.topo[k, t.UP]], (n[0], n[1], n[2], f[0], f[1], f[2]))
+        add_to(work.loops.cross[plant.topo[k, t.UP]], (n[0], n[1], n[2], f[0], f[1], f[2]))
 
 
 @kernel
@@ -119,19 +118,25 @@ def _cross_group(plant, work, g, path):
 
 
 @kernel
-def trace(plant, work, l, q):
-    """e of loop l, placed before, at all velocities that its rows move: work.loops.path."""
-    ints = plant.loops.loop_int[l]
-    path = work.loops.path[ints[lp.L_FORCED]]
-    _begin(plant, work, l, q)
-    for i in range(ints[lp.L_WALK], ints[lp.L_WALK] + ints[lp.L_WALKS]):
-        k = plant.loops.walk[i]
+def trace_path(plant, work, walk, first, count, path):
+    """e of eight forces at all velocities that they move, tip to base; work.loops.cross holds them, path their c."""
+    for i in range(first, first + count):
+        k = walk[i]
         if plant.topo[k, t.GROUP] >= 0:
             _hand_on(plant, work, k, collect_body(plant, work, k, path))
             if plant.topo[k, t.MEMBER] == 0:
                 _cross_group(plant, work, plant.topo[k, t.GROUP], path)
         else:
             _hand_on(plant, work, k, cross_body(plant, work, k, path))
+
+
+@kernel
+def trace(plant, work, l, q):
+    """e of loop l, placed before, at all velocities that its rows move: work.loops.path."""
+    ints = plant.loops.loop_int[l]
+    _begin(plant, work, l, q)
+    path = work.loops.path[ints[lp.L_FORCED]]
+    trace_path(plant, work, plant.loops.walk, ints[lp.L_WALK], ints[lp.L_WALKS], path)
 
 
 @kernel

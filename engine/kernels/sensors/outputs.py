@@ -24,6 +24,7 @@ from limberjack.engine.algebra.spatial import (
 )
 from limberjack.engine.compile.compiled import FLOATS, VECTORS
 from limberjack.engine.compile.kernel import entry, kernel
+from limberjack.engine.kernels.contacts.touching import take_touches
 from limberjack.engine.kernels.forces.applied_forces import applied_forces, drives_now
 from limberjack.engine.kernels.forces.body_forces import attraction
 from limberjack.engine.kernels.groups.paths import is_closed
@@ -42,6 +43,7 @@ from limberjack.engine.kernels.sweeps.kinematics import (
     strain_energy,
     totals,
 )
+from limberjack.engine.tables import contacts as ct
 from limberjack.engine.tables import plant as t
 from limberjack.engine.tables.drives import MO_ELASTIC, MO_Q, MO_RATIO, MO_V, MX_ANGLE, MX_CURRENT, MX_RATE
 from limberjack.engine.tables.instruments import SUN
@@ -73,7 +75,11 @@ from limberjack.engine.tables.plant import device_states, plant_view, work_view
     STAR_TRACKER,
     SUN_SENSOR,
     MAGNETOMETER,
-) = range(23)
+    CONTACT_FORCE,
+    CONTACT_GAP,
+    CONTACT_SLIP,
+    CONTACT_TOUCHING,
+) = range(27)
 
 
 @kernel
@@ -164,6 +170,26 @@ def _loop_output(plant, work, kind, l, R, q, out, at):
 
 
 @kernel
+def _contact_output(plant, work, kind, target, out, at):
+    """What a sensor of a contact shows: all its touches together, as they are at the end of the last step."""
+    ints, force, gap, slip, acts = plant.contacts.contact_int[target], ZERO, ct.APART, 0.0, 0.0
+    for i in range(ints[ct.CI_PAIR], ints[ct.CI_PAIR] + ints[ct.CI_PAIRS]):
+        pair = plant.contacts.pair_int[i]
+        for j in range(pair[ct.PA_TOUCH], pair[ct.PA_TOUCH] + pair[ct.PA_TOUCHES]):
+            row = work.contacts.touch[j]
+            gap = min(gap, row[ct.TO_GAP])
+            if row[ct.TO_ACTS] > 0.0:
+                f = load3(row, ct.TO_FORCE)
+                force = sub(force, f) if pair[ct.PA_FLIP] == 1 else add(force, f)
+                if dot(f, f) > 0.0:
+                    slip, acts = max(slip, row[ct.TO_SLIP]), 1.0
+    if kind == CONTACT_FORCE:
+        store3(out, at, force)
+    else:
+        out[at] = gap if kind == CONTACT_GAP else (slip if kind == CONTACT_SLIP else acts)
+
+
+@kernel
 def _forces_between(plant, work, q, v, out):
     """Outputs that need the forces of loops and, by one pass of inverse dynamics with these, of hinges."""
     closed, spare = plant.loops.loop_int.shape[0] > 0, work.vstage[0]
@@ -201,6 +227,8 @@ def _see(plant, work, q, v, out):
             out[at] = strain_energy(plant, q, target - 1)
         elif kind == REACTION or LOOP_WRENCH <= kind <= LOOP_ENERGY_LOSS:
             between = True
+        elif kind >= CONTACT_FORCE:
+            _contact_output(plant, work, kind, target, out, at)
         elif kind == MAGNETOMETER:
             store3(out, at, _magnetic_field(plant, work, node_pose(plant, work, target)[0]))
         elif kind >= STAR_TRACKER:
@@ -241,6 +269,7 @@ def observe_entry(ints, floats, work, state, tau, vdot, out):
     q, v = vector_view(state, t.S_Q, nq), vector_view(state, t.S_Q + nq, nv)
     command = vector_view(state, t.S_Q + nq + nv, plant.commands)
     take_state(ints, plant, scratch, state)
+    take_touches(ints, scratch, state)
     drives_now(ints, plant, scratch, state, q, v, command)
     observe(plant, scratch, q, v, command, out)
     for j in range(nv):

@@ -17,8 +17,9 @@ instruments (`sensors/sampling.py`) sample at its end.
 from __future__ import annotations
 
 from limberjack.engine.algebra.array_views import vector_view
-from limberjack.engine.compile.compiled import FLOATS, INTS, REAL, VECTORS, WHOLE
-from limberjack.engine.compile.kernel import entry, kernel
+from limberjack.engine.compile.compiled import FLAG, FLOATS, INTS, REAL, VECTORS, WHOLE
+from limberjack.engine.compile.kernel import entry, kernel, routine
+from limberjack.engine.kernels.contacts.touching import hold_touches, keep_touches, take_touches, touch
 from limberjack.engine.kernels.forces.applied_forces import DAMPING, STIFFNESS, applied_forces
 from limberjack.engine.kernels.forces.hinge_forces import start_motors
 from limberjack.engine.kernels.forces.motor import finish_motors, keep_motors, take_motors
@@ -32,8 +33,19 @@ from limberjack.engine.kernels.nodes.manifold import chart_rates, move, retract
 from limberjack.engine.kernels.sensors.instruments import take_samples
 from limberjack.engine.tables.drives import MO_Q, MO_V
 from limberjack.engine.tables.loops import AFRESH, HELD
-from limberjack.engine.tables.plant import C_Q, C_V, S_Q, S_STEPS, S_TIME, V_CLOSE, device_states, plant_view, work_view
-from limberjack.engine.tables.reports import DIVERGED, FASTEST, IMPLICIT, LOOP_OPEN, NOT_FINITE, OK, RK4
+from limberjack.engine.tables.plant import (
+    C_Q,
+    C_V,
+    S_Q,
+    S_STEPS,
+    S_TIME,
+    V_CLOSE,
+    device_states,
+    plant_view,
+    vectors,
+    work_view,
+)
+from limberjack.engine.tables.reports import CROWDED, DIVERGED, FASTEST, IMPLICIT, LOOP_OPEN, NOT_FINITE, OK, RK4
 
 # rows of work.vstage and work.qstage
 _A, _V, _VSTART = 0, 4, 7
@@ -52,6 +64,13 @@ def _accelerate(plant, work, q, v, command, h, implicit, out):
             add[j] += h * (c + h * k)
             work.tau[j] -= h * k * v[j]
     accelerate(plant, work, q, v, work.tau, add, False, out)
+
+
+@routine(FLOATS, FLOATS, FLOATS, REAL, FLAG)
+def again_routine(ints, floats, vector, q, v, command, h, implicit):
+    """`_accelerate` of the first stage with contact forces; a call, since two of its text would slow down all steps."""
+    plant, work = plant_view(ints, floats), work_view(ints, vector)
+    _accelerate(plant, work, q, v, command, h, implicit, work.vstage[_A])
 
 
 @kernel
@@ -102,9 +121,11 @@ def _begin_rk4(plant, work, q, v):
 def _integrate(plant, work, q, v, command, left, h, integrator):
     """One part of a step, `left` seconds before drives are where their commands have them.
 
-    The new state is left in work.qstage[_QNEW], work.vstage[_V].
+    The new state is left in work.qstage[_QNEW], work.vstage[_V]. Returns 0, or how many shapes touch if these are
+    more than contacts have room for.
     """
     staged, looped, near = integrator == RK4, plant.loops.loop_int.shape[0] > 0, False
+    touching = plant.contacts.pair_int.shape[0] > 0
     if staged:
         _begin_rk4(plant, work, q, v)
     for stage in range(4 if staged else 1):
@@ -120,7 +141,17 @@ def _integrate(plant, work, q, v, command, left, h, integrator):
             chart_rates(plant, qs, work.qstage[_SIGMA], vs, work.qstage[_RATE + stage])
         else:
             set_mean_drives(plant, work, left, h)
-        _accelerate(plant, work, qs, vs, command, h, integrator == IMPLICIT, work.vstage[_A + stage])
+        implicit = integrator == IMPLICIT
+        if touching and stage == 0:
+            hold_touches(work)
+        _accelerate(plant, work, qs, vs, command, h, implicit, work.vstage[_A + stage])
+        if touching and stage == 0:
+            touches = touch(plant, work, qs, vs, h, 0.5 if staged else 1.0)
+            if touches > work.contacts.active.shape[0]:
+                return touches
+            if touches > 0:
+                ints, floats, vector = vectors(plant, work)
+                again_routine(ints, floats, vector, qs, vs, command, h, implicit)
         if looped and staged and stage == 0:
             near = is_near(plant, work)
             choose(plant, work, HELD)
@@ -130,6 +161,7 @@ def _integrate(plant, work, q, v, command, left, h, integrator):
         _finish_rk4(plant, work, q, v, h)
     else:
         _finish_euler(plant, work, q, v, h)
+    return 0
 
 
 @kernel
@@ -152,8 +184,11 @@ def _copy(source, target):
 
 @kernel
 def _part(plant, work, q, v, command, left, h, integrator):
-    """One part of a step, its loops closed again; returns (status, velocity, coordinate or loop index)."""
-    _integrate(plant, work, q, v, command, left, h, integrator)
+    """One part of a step, its loops closed again; returns (status, index: velocity, coordinate, loop or number of
+    touches)."""
+    touches = _integrate(plant, work, q, v, command, left, h, integrator)
+    if touches > 0:
+        return CROWDED, touches
     q_new, v_new = work.qstage[_QNEW], work.vstage[_V]
     status, index = _health(q_new, v_new)
     if status == OK and plant.loops.loop_int.shape[0] > 0:
@@ -236,6 +271,7 @@ def advance_entry(ints, floats, work, state, dt, integrator, substeps, steps, ah
     readings, drives = device_states(ints, state)
     take_state(ints, plant, scratch, state)
     take_motors(plant, scratch, drives)
+    take_touches(ints, scratch, state)
     take_samples(ints, plant, scratch, state, readings, 0, dt)
     for i in range(steps):
         number = int(state[S_STEPS])
@@ -245,6 +281,8 @@ def advance_entry(ints, floats, work, state, dt, integrator, substeps, steps, ah
             report[0], report[1] = status, index
             return
         keep_switches(ints, scratch, state)
+        if plant.contacts.pair_int.shape[0] > 0:
+            keep_touches(ints, scratch, state)
         keep_motors(plant, scratch, drives)
         finish_valves(plant, drives, command, number, dt)
         take_samples(ints, plant, scratch, state, readings, number + 1, dt)

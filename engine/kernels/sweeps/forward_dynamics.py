@@ -113,9 +113,15 @@ def forward_dynamics(plant, work, q, v, tau, add_inertia, external, vdot):
 @kernel
 def settle(plant, work, q):
     """P, D, G and X of all bodies of a model with loops, at rest at q, with the model's own armature."""
+    settle_with(plant, work, q, plant.armature)
+
+
+@kernel
+def settle_with(plant, work, q, add_inertia):
+    """`settle` with this armature (nv,)."""
     ints, floats, vector = vectors(plant, work)
     still = work.zeros
-    closed_routine(ints, floats, vector, q, still, still, plant.armature, False, still, _SETTLE)
+    closed_routine(ints, floats, vector, q, still, still, add_inertia, False, still, _SETTLE)
 
 
 @kernel

@@ -10,9 +10,11 @@ from __future__ import annotations
 from limberjack.engine.compile.compiled import FLOATS, INTS, WHOLE
 from limberjack.engine.compile.kernel import entry, kernel
 from limberjack.engine.kernels.sensors.outputs import REACTION, STRAIN_ENERGY
+from limberjack.engine.kernels.trust.contacts import trust_contacts
 from limberjack.engine.kernels.trust.flexible import link_of_modes, link_of_node, trust_modal
 from limberjack.engine.kernels.trust.inside import fits, is_in
 from limberjack.engine.kernels.trust.loops import is_member, trust_groups, trust_loops, trust_members
+from limberjack.engine.tables import contacts as ct
 from limberjack.engine.tables import drives as dr
 from limberjack.engine.tables import elements as el
 from limberjack.engine.tables import instruments as it
@@ -25,11 +27,13 @@ from limberjack.engine.tables.table import function, within_of
 _MOST = 2**30  # of any count: no sum or product of sizes can overflow
 _MOST_RING, _SMALLEST_RING = 2**20, 2  # samples or commands on their way
 _MOST_COMMANDS, _MOST_LOOP_COMMANDS, _MOST_OUTPUTS, _MOST_ROWS = 3, 4, 6, 6
+_MOST_TOUCHES, _MOST_ACTIVE = max(ct.TOUCHES.values()), 1024
 _LAST_COUNT = max(t.COUNTS.values())
 _N_Q, _N_V = (tuple(getattr(kind, size) for kind in HINGE_TYPES.values()) for size in ("nq", "nv"))
 #: what a sensor of each type aims at: the count of those, and how many numbers it shows
 _AIMS = {"coordinate": t.C_Q, "velocity": t.C_V, "hinge": t.C_BODIES, "flexible body": t.C_BODIES, "node": t.C_NODES}
 _AIMS |= {"joining loop": lp.C_LOOPS, "loop": lp.C_LOOPS, "motor": dr.C_MOTORS, "thruster": el.C_THRUSTERS}
+_AIMS |= {"contact": ct.C_CONTACTS}
 _TARGETS = tuple(_AIMS[kind.target] for kind in SENSOR_TYPES.values())
 _SHOWN = tuple(len(kind.suffixes) for kind in SENSOR_TYPES.values())
 
@@ -54,6 +58,8 @@ def _counts(c, n):
     if c[t.C_OUTPUTS] > _MOST_OUTPUTS * c[t.C_SENSORS] or c[lp.C_ROWS] > _MOST_ROWS * c[lp.C_LOOPS]:
         return False
     if c[lp.C_SWITCHES] > c[lp.C_LOOPS] or c[lp.C_DRIVES] > c[lp.C_LOOPS] or c[lp.C_FORCED] > c[lp.C_LOOPS]:
+        return False
+    if c[ct.C_TOUCHES] > _MOST_TOUCHES * c[ct.C_PAIRS] or c[ct.C_ACTIVE] > min(c[ct.C_TOUCHES], _MOST_ACTIVE):
         return False
     return c[lp.C_FORCE_ROWS] <= c[lp.C_ROWS] and t.vector_sizes(c)[0] == n
 
@@ -204,6 +210,7 @@ _STEPS = (
     (tuple(table.name for table in el.ELEMENTS.ints), _nothing),
     ((), _instruments),
     (("motor_int", "valve_int"), _drives),
+    (tuple(table.name for table in ct.CONTACTS.ints), trust_contacts),
     (("term_int",), _nothing),
     (("walk",), _nothing),
     (("loop_int",), trust_loops),

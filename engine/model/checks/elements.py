@@ -12,6 +12,7 @@ import numpy as np
 from limberjack.engine.common.errors import ModelError
 from limberjack.engine.common.names import some_names
 from limberjack.engine.files.numbers import usable
+from limberjack.engine.model.contact_tables import contact_fault
 from limberjack.engine.model.elements.facts import Element, Fail, facts_of
 from limberjack.engine.model.elements.rotor import Rotor
 from limberjack.engine.model.elements.sensor import MOST_DELAYED, MOST_SEED
@@ -31,6 +32,10 @@ def check_elements(system: System, locate: Locate) -> System:
         rotor.check(_fail(rotor, locate))
     for element in system.elements:
         _check_element(element, system.sensor_targets, locate)
+    for contact in system.contacts:
+        what, remedy = contact_fault(system, contact)
+        if what:
+            refuse(contact, "first", f"contact '{contact.name}' {what}", remedy, locate)
     return replace(system, thrusters=tuple(_checked(thruster, bodies, locate) for thruster in system.thrusters))
 
 

@@ -25,8 +25,19 @@ def check_shapes(system: System, locate: Locate) -> None:
         what = f"the model has {len(system.shapes)} shapes"
         remedy = f"Give at most {MOST_SHAPES}"
         raise ModelError(what, where=system.source or f"system '{system.name}'", remedy=remedy)
+    _check_names(system, locate)
     for i, shape in enumerate(system.shapes):
         _Check(shape, i, locate).all(bodies)
+
+
+def _check_names(system: System, locate: Locate) -> None:
+    """Names are unique: contacts know shapes by them."""
+    seen: set[str] = set()
+    for i, shape in enumerate(system.shapes):
+        if shape.name and shape.name in seen:
+            where = locate(shape.where or f"shapes[{i}]", "name")
+            raise ModelError(f"two shapes have the name '{shape.name}'", where=where, remedy="Rename one of them")
+        seen.add(shape.name)
 
 
 class _Check:
@@ -59,7 +70,9 @@ class _Check:
         if np.shape(shape.size) != (count,) or not usable(shape.size):
             self._fail("size", f"the size of the {shape.type} is not {count} finite numbers", f"Give {meaning}")
         least = np.min(np.abs(shape.size) if shape.type == "mesh" else shape.size)
-        if least < 0.0 or (least == 0.0 and (shape.type != "cylinder" or not max(shape.size[:2]) * shape.size[2])):
+        if least < 0.0 or (
+            least == 0.0 and (shape.type not in ("cylinder", "funnel") or not max(shape.size[:2]) * shape.size[2])
+        ):
             self._fail("size", f"the {shape.type} has no volume", f"Give {meaning}, above 0")
         if not shape.file.isprintable() or len(shape.file) > 1000:
             self._fail("file", f"{shape.file[:60]!r} is no name of a file", "Give the path of a mesh")

@@ -253,7 +253,8 @@ def _value(kind: type, known: Known, value: Any) -> Any:
     if isinstance(value, SymmetricMatrix):
         return value.matrix()
     if get_origin(hint) is tuple:
-        return tuple(value.model_dump().values()) if isinstance(value, Model) else tuple(value)
+        listed = value.model_dump().values() if isinstance(value, Model) else value
+        return (listed,) if isinstance(listed, str) else tuple(listed)
     if isinstance(value, Model):
         part = next(each for each in (hint, *get_args(hint)) if facts_of_any(each))
         return part(**values(part, value))

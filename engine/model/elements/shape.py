@@ -1,4 +1,4 @@
-"""Shapes: what a body looks like. They have no part in the dynamics; views of a model draw them."""
+"""Shapes: what a body looks like, and where it touches others. Views draw them; those named by contacts can touch."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ SIZES: dict[str, tuple[int, str]] = {
     "cylinder": (3, "the radii at -z and at +z, and the length along z"),
     "capsule": (2, "the radius, and the length between the centres of the ends, along z"),
     "mesh": (3, "the factors along x, y, z that make metres"),
+    "funnel": (3, "the radii at -z and at +z, and the length along z"),
+    "plane": (2, "the edges along x, y of what views draw"),
 }
 #: files of meshes, by suffix
 MESHES = (".stl", ".obj", ".dae")
@@ -37,6 +39,7 @@ def _checked_colour(colour: str) -> str:
 
 
 _Edges = Annotated[list[Positive], Bounds(min_length=3, max_length=3)]
+_Sides = Annotated[list[Positive], Bounds(min_length=2, max_length=2)]
 _Radius = Annotated[
     Annotated[Positive, Tag("number")] | Annotated[list[NonNegative], Bounds(min_length=2, max_length=2), Tag("list")],
     Discriminator(shape_of),
@@ -49,6 +52,7 @@ _ENDS = "[at the beginning, at the end] for a cone, or one for both"
 _LENGTH = "along z, about the centre; of a capsule between the centres of its half spheres; or give from and to"
 _FILE = ".stl, .obj or .dae, beside the model file, absolute or `package://…`"
 _BALL = "of the sphere, or of the capsule and its half spheres"
+_DRAWN = "edges along x, y of what views draw; a plane has no end, and is solid below its z axis"
 _SCALE = "factor that makes metres, or one each for x, y, z"
 
 
@@ -56,11 +60,13 @@ _SCALE = "factor that makes metres, or one each for x, y, z"
 class ShapeFields:
     """What files say of a shape beside its body and pose."""
 
+    name: Annotated[str, Fact("unique among shapes; contacts name it", otherwise="none", given=Name)] = ""
     colour: Annotated[str, Fact('`"#rrggbb"`, in quotes; none: one for each body', given=_Colour)] = ""
     opacity: Annotated[float, Fact("to 1", given=_Opacity)] = 1.0
     size: Annotated[Any, Fact("edges along x, y, z", "m", given=_Edges, only=("box",), needed=True)] = None
     ball: Annotated[Any, Fact(_BALL, "m", key="radius", given=Positive, only=("sphere", "capsule"), needed=True)] = None
-    radius: Annotated[Any, Fact(_ENDS, "m", given=_Radius, only=("cylinder",), needed=True)] = None
+    radius: Annotated[Any, Fact(_ENDS, "m", given=_Radius, only=("cylinder", "funnel"), needed=True)] = None
+    edges: Annotated[Any, Fact(_DRAWN, "m", key="size", given=_Sides, only=("plane",))] = (10.0, 10.0)
     radii: Annotated[Any, Fact("half axes along x, y, z", "m", given=_Edges, only=("ellipsoid",), needed=True)] = None
     file: Annotated[Any, Fact(_FILE, given=Name, only=("mesh",), needed=True)] = None
     scale: Annotated[Any, Fact(_SCALE, given=_Scale, only=("mesh",))] = 1.0
@@ -73,6 +79,7 @@ class Shape:
     body : that it belongs to, of a flexible body an attachment node as well; None: fixed in the inertial frame. On a
         flexible body itself it follows the deformation
     type : a key of SIZES;  size : its numbers, m;  file : of a mesh
+    name : by which contacts know it, or ""
     position : (3,) of its centre, m;  rotation : (3, 3) from its axes to the body's
     """
 
@@ -84,4 +91,5 @@ class Shape:
     rotation: np.ndarray = field(default_factory=lambda: np.eye(3))
     colour: str = ""
     opacity: float = 1.0
+    name: str = ""
     where: str = field(default="", compare=False)

@@ -21,7 +21,9 @@ _NUMBERS: dict[str, Callable[[Any], list[float]]] = {
     "sphere": lambda spec: [spec.radius],
     "ellipsoid": lambda spec: spec.radii,
     "cylinder": lambda spec: [*_each(spec.radius, 2), float(np.linalg.norm(spec.along()))],
+    "funnel": lambda spec: [*_each(spec.radius, 2), float(np.linalg.norm(spec.along()))],
     "capsule": lambda spec: [spec.radius, float(np.linalg.norm(spec.along()))],
+    "plane": lambda spec: spec.size,
     "mesh": lambda spec: _each(spec.scale, 3),
 }
 

@@ -25,6 +25,7 @@ def make_shapes(spec: ModelSpec, carriers: Carriers, document: Document) -> tupl
             rotation=pose.rotation,
             colour=given.colour,
             opacity=given.opacity,
+            name=given.name or "",
             where=document.place(("shapes", i)),
         )
         made.append(shape)

@@ -15,7 +15,7 @@ enum { STIFFNESS, DAMPING, MASS, INVERSE, LOWER, UPPER, LIMIT, FLOATS };
 #ifndef ROOM
 #define ROOM 3 /* a test defines one that the shim finds too large */
 #endif
-enum { INTS = 40, WORK = 24, NQ = 5, NV = 4, NU = 2, NY = 3, COLUMNS = NQ + NV + NU };
+enum { INTS = 48, WORK = 24, NQ = 5, NV = 4, NU = 2, NY = 3, COLUMNS = NQ + NV + NU };
 enum { Q = 2, V = Q + NQ, U = V + NV };
 static const double fastest = 1e3;
 

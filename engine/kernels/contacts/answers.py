@@ -1,0 +1,171 @@
+"""What velocities at touches answer to forces there: h W = h J M⁻¹ J*, by the recursions of closed chains.
+
+A unit force along each axis of a touch goes tip to base along the links that it moves (`groups/paths.py`), and
+
+    W_ab = Σ e_a* D⁻¹ e_b        over the velocities that both touches move      (000 eq. 0.34)
+
+which is Λ of 000 for the touches: their operational-space inertia. Loops that act by force move along: without their
+rows, W = W_cc - Λ_cl Λ_ll⁻¹ Λ_lc.
+"""
+
+from __future__ import annotations
+
+from limberjack.engine.algebra.array_views import BLOCK, LANES
+from limberjack.engine.algebra.blocks import load_six, set_block_lane
+from limberjack.engine.algebra.lanes import equal_lanes, store_lanes
+from limberjack.engine.algebra.spatial import cross, load3, load9, neg, sub, unrot
+from limberjack.engine.compile.compiled import FLOATS, REAL, WHOLE
+from limberjack.engine.compile.kernel import kernel, routine
+from limberjack.engine.kernels.groups.admittance import element, shared, solve_admittance
+from limberjack.engine.kernels.groups.multipliers import prepare
+from limberjack.engine.kernels.groups.paths import acts, add_to, clear_path, trace_path
+from limberjack.engine.kernels.loops.routines import place_one
+from limberjack.engine.tables import contacts as t
+from limberjack.engine.tables import loops as lp
+from limberjack.engine.tables.plant import plant_view, vectors, work_view
+
+
+@kernel
+def _pair_of(work, i):
+    """Number of the pair of the active touch i."""
+    return int(work.contacts.active[i, t.AC_PAIR])
+
+
+@kernel
+def _put_forces(work, active, block, at, row, x, sign):
+    """Unit forces along the axes of a touch at x, at the origin of a link in its axes, a lane each."""
+    pose = work.pose[row]
+    R = load9(pose, 0)
+    for c in range(0, BLOCK, LANES):
+        store_lanes(block, at + c, equal_lanes(0.0))
+    arm = sub(x, load3(pose, 9))
+    for c in range(3):
+        f = load3(active, t.AC_BASIS + 3 * c)
+        if sign < 0.0:
+            f = neg(f)
+        set_block_lane(block, at + c, unrot(R, cross(arm, f)), unrot(R, f))
+
+
+@kernel
+def _trace(plant, work, i):
+    """e of touch i at all velocities that it moves: work.contacts.path."""
+    active, block = work.contacts.active[i], work.contacts.coblock[i]
+    pair = plant.contacts.pair_int[_pair_of(work, i)]
+    x = load3(work.contacts.met[int(active[t.AC_TOUCH])], t.ME_POINT)
+    row_a = plant.contacts.collider_int[pair[t.PA_A], t.CO_ROW]
+    row_b = plant.contacts.collider_int[pair[t.PA_B], t.CO_ROW]
+    path, walk = work.contacts.path[i], plant.contacts.walk
+    clear_path(plant, work, walk, pair[t.PA_WALK], pair[t.PA_WALKS], path)
+    if row_a > 0:
+        _put_forces(work, active, block, 0, row_a, x, -1.0)
+        add_to(work.loops.cross[row_a], load_six(block, 0))
+    if row_b > 0:
+        _put_forces(work, active, block, BLOCK, row_b, x, 1.0)
+        add_to(work.loops.cross[row_b], load_six(block, BLOCK))
+    trace_path(plant, work, walk, pair[t.PA_WALK], pair[t.PA_WALKS], path)
+
+
+@kernel
+def _block(plant, work, i, j):
+    """W of touches i and j."""
+    pairs, walk = plant.contacts.pair_int, plant.contacts.walk
+    first, second = pairs[_pair_of(work, i)], pairs[_pair_of(work, j)]
+    x, y = first[t.PA_WALK], second[t.PA_WALK]
+    x_stop, y_stop = x + first[t.PA_WALKS], y + second[t.PA_WALKS]
+    path_a, path_b = work.contacts.path[i], work.contacts.path[j]
+    return shared(plant, work, walk, x, x_stop, path_a, walk, y, y_stop, path_b)[1]
+
+
+@kernel
+def _through_loop(plant, work, i, l):
+    """Λ_lc of touch i and loop l by force: columns of work.contacts.through."""
+    pair, loop = plant.contacts.pair_int[_pair_of(work, i)], plant.loops.loop_int[l]
+    x, y, walk = loop[lp.L_WALK], pair[t.PA_WALK], plant.contacts.walk
+    path_a, path_b = work.loops.path[loop[lp.L_FORCED]], work.contacts.path[i]
+    x_stop, y_stop = x + loop[lp.L_WALKS], y + pair[t.PA_WALKS]
+    sums = shared(plant, work, plant.loops.walk, x, x_stop, path_a, walk, y, y_stop, path_b)[1]
+    for c in range(3):
+        column = work.contacts.through[3 * i + c]
+        for r in range(6):
+            if r < loop[lp.L_ROWS]:
+                column[loop[lp.L_ROW] + r] = element(sums[r], c)
+
+
+@kernel
+def _follow_loops(plant, work, n, h):
+    """Loops by force move along: h W -= h Λ_cl Λ_ll⁻¹ Λ_lc."""
+    through, force = work.contacts.through, work.loops.solve[lp.SO_FORCE]
+    for i in range(n):
+        for l in range(plant.loops.loop_int.shape[0]):
+            if acts(plant, work, l):
+                _through_loop(plant, work, i, l)
+    for m in range(3 * n):
+        _ask(through[m], work.loops.solve[lp.SO_RIGHT])
+        solve_admittance(work)
+        for other in range(m, 3 * n):
+            work.contacts.answer[m, other] -= h * _held(through[other], force)
+            work.contacts.answer[other, m] = work.contacts.answer[m, other]
+
+
+@kernel
+def _clear(row):
+    for r in range(row.shape[0]):
+        row[r] = 0.0
+
+
+@kernel
+def _ask(row, right):
+    for r in range(row.shape[0]):
+        right[r] = row[r]
+
+
+@kernel
+def _held(row, force):
+    held = 0.0
+    for r in range(row.shape[0]):
+        held += row[r] * force[r]
+    return held
+
+
+@kernel
+def _prepare_loops(plant, work, n, q):
+    """Λ_ll and its factor of the loops that act by force at q, whose links are placed; whether there are any."""
+    found = False
+    for l in range(plant.loops.loop_int.shape[0]):
+        if acts(plant, work, l):
+            found = True
+            place_one(plant, work, l, q)
+    if found:
+        prepare(plant, work, q, True)
+        for m in range(3 * n):
+            _clear(work.contacts.through[m])
+    return found
+
+
+@kernel
+def _store(matrix, i, j, h, sums):
+    """A block of h W, and its transpose in the place of block (j, i)."""
+    for r in range(3):
+        row = h * sums[r]
+        for c in range(3):
+            matrix[3 * i + r, 3 * j + c] = matrix[3 * j + c, 3 * i + r] = element(row, c)
+
+
+@routine(WHOLE, REAL, FLOATS)
+def answers_routine(ints, floats, vector, n, h, q):
+    plant, work = plant_view(ints, floats), work_view(ints, vector)
+    looped = work.loops.path.shape[0] > 0 and _prepare_loops(plant, work, n, q)
+    for i in range(n):
+        _trace(plant, work, i)
+    for i in range(n):
+        for j in range(i, n):
+            _store(work.contacts.answer, i, j, h, _block(plant, work, i, j))
+    if looped:
+        _follow_loops(plant, work, n, h)
+
+
+@kernel
+def find_answers(plant, work, n, h, q):
+    """work.contacts.answer = h W of the n active touches at q; D and U of the links are those there."""
+    ints, floats, vector = vectors(plant, work)
+    answers_routine(ints, floats, vector, n, h, q)

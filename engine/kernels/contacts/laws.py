@@ -1,0 +1,128 @@
+"""The laws of one touch: its normal force for what others do to it, and its friction.
+
+A force f along the normal and the velocity u at the end of the step are tied by u = r + A f, A = h W of the touch with
+itself. The penetration there is δ = -(g + m (u - u₀)), g and u₀ those without contact forces.
+
+compliant       f = (1 - θ) N₀ + θ N(u),    N(u) = k δ^p (1 - a u)      (Hunt and Crossley 1975; Hertz: p = 3/2)
+                N₀ is N at the end of the last step; θ = ½, of second order, where the step resolves the contact, and
+                (Euler: 0), and 1, which damps, where it does not: z = h² W dN/dδ,  θ = ½ + ½ z² / (1 + z²)
+nearly rigid    f = (u₁ - r) / (A + ε A) ≥ 0: u₁ makes the gap vanish or rebounds; the share ε is left
+friction        |f_t| ≤ µ f, and f_t makes the tangential velocity vanish or opposes it: the least of
+                ½ f_t* A f_t + r* f_t in a disc. Sticking is exact: nothing creeps
+
+N falls with u and is convex, so that Newton's method comes from one side and needs no bounds.
+"""
+
+from __future__ import annotations
+
+import math
+
+from limberjack.engine.compile.kernel import kernel
+from limberjack.engine.tables import contacts as t
+
+#: of nearly rigid contacts: compliance as a share of that of the bodies, and steps in which a penetration fades
+SOFT, FADE = 1e-3, 20.0
+#: what answers less than this share of what it answers other ways does not move
+STILL = 1e-12
+#: Newton's steps: each but doubles the digits
+_STEPS = 30
+_DIGITS = 1e-15
+
+
+@kernel
+def _power(x, p):
+    """x^p for x ≥ 0: 1 and 3/2 without a logarithm."""
+    if p == 1.0:
+        return x
+    return x * math.sqrt(x) if p == 1.5 else x**p
+
+
+@kernel
+def law_force(law, depth, speed):
+    """N of a compliant contact."""
+    left = 1.0 - law[t.K_DISSIPATION] * speed
+    if depth <= 0.0 or left <= 0.0:
+        return 0.0
+    return law[t.K_STIFFNESS] * _power(depth, law[t.K_EXPONENT]) * left
+
+
+@kernel
+def law_slope(law, depth, speed, move):
+    """-dN/du where N is not 0."""
+    k, p, a = law[t.K_STIFFNESS], law[t.K_EXPONENT], law[t.K_DISSIPATION]
+    lower = _power(depth, p) / depth
+    return k * lower * (p * move * (1.0 - a * speed) + a * depth)
+
+
+@kernel
+def stiffness(law, depth):
+    """dN/dδ of slow motion."""
+    p = law[t.K_EXPONENT]
+    if p == 1.0:
+        return law[t.K_STIFFNESS]
+    return 0.0 if depth <= 0.0 else law[t.K_STIFFNESS] * p * _power(depth, p) / depth
+
+
+@kernel
+def depth_at(active, gap, speed):
+    """Penetration at the end of the step with this normal velocity there."""
+    return -(gap + active[t.AC_MOVE] * (speed - active[t.AC_FREE]))
+
+
+@kernel
+def compliant_force(law, active, gap, before, r, A):
+    """f of a compliant contact; before: (1 - θ) N₀."""
+    share, u = active[t.AC_SHARE], r + A * before
+    for _ in range(_STEPS):
+        depth = depth_at(active, gap, u)
+        force = law_force(law, depth, u)
+        if force == 0.0:
+            break
+        rest = u - r - A * (before + share * force)
+        step = rest / (1.0 + A * share * law_slope(law, depth, u, active[t.AC_MOVE]))
+        u -= step
+        if abs(step) <= _DIGITS * abs(u) or rest >= 0.0:
+            break
+    return before + share * law_force(law, depth_at(active, gap, u), u)
+
+
+@kernel
+def rigid_force(active, r, A):
+    """f of a nearly rigid contact; none between bodies that cannot move along the normal."""
+    return max(0.0, (active[t.AC_AIM] - r) / (A + active[t.AC_SOFT])) if active[t.AC_SOFT] > 0.0 else 0.0
+
+
+@kernel
+def _held(a, b, c, x, y, s):
+    """-(A + s)⁻¹ [x; y] of the symmetric A = [[a, b], [b, c]]."""
+    d = (a + s) * (c + s) - b * b
+    return (b * y - (c + s) * x) / d, (b * x - (a + s) * y) / d
+
+
+@kernel
+def friction(a, b, c, x, y, most):
+    """f_t in the disc of radius `most` for velocities [x; y] without it, A = [[a, b], [b, c]].
+
+    Beyond the disc f_t = -(A + s)⁻¹ r with |f_t| = most; Newton's method in s for 1 / |f_t|, which is concave, begins
+    at 0 and stays below (Moré and Sorensen 1983).
+    """
+    least = STILL * (a + c)  # bodies that cannot move some way, as in a plane mechanism, need no force that way
+    if not least > 0.0:
+        return 0.0, 0.0
+    a, c = a + least, c + least
+    f, g = _held(a, b, c, x, y, 0.0)
+    square = f * f + g * g
+    if square <= most * most:
+        return f, g
+    if most <= 0.0:
+        return 0.0, 0.0
+    s = 0.0
+    for _ in range(_STEPS):
+        length = math.sqrt(f * f + g * g)
+        if length <= most * (1.0 + 1e-15):
+            break
+        p, q = _held(a, b, c, f, g, s)  # -(A + s)⁻¹ f = d f / d s
+        s += length * length / -(f * p + g * q) * (length - most) / most
+        f, g = _held(a, b, c, x, y, s)
+    length = math.sqrt(f * f + g * g)
+    return f * most / length, g * most / length

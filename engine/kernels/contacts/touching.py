@@ -1,0 +1,180 @@
+"""Contact forces of a step: implicit in it, constant over it.
+
+0. touches that have acted for more than a step are held: a goes with their last forces, so that what rests is at rest
+1. the end of the step: v' = v + h a; for rk4 q' = q ⊕ ½ h (v + v'), for Euler's methods, which move along
+   J(q) v', q' = q
+2. gaps, normals and velocities of all touches there (`meeting.py`); Euler: g + h u
+3. what these velocities answer to forces: h W at q' (`answers.py`)
+4. forces by which laws hold at the end of the step (`laws.py`, `solution.py`)
+
+The forces then act on both links at one place of the inertial frame in every stage of the integrator
+(`forces/contact_forces.py`), so that they do no more to momentum than the integrator does.
+"""
+
+from __future__ import annotations
+
+import math
+
+from limberjack.engine.algebra.array_views import matrix_view, vector_view
+from limberjack.engine.algebra.spatial import ZERO, add_scaled, load3, scale, store3, sub
+from limberjack.engine.compile.compiled import FLOATS, REAL, VECTORS, WHOLE
+from limberjack.engine.compile.kernel import entry, kernel, routine
+from limberjack.engine.kernels.contacts.answers import find_answers
+from limberjack.engine.kernels.contacts.laws import FADE, SOFT, STILL, depth_at, law_force, stiffness
+from limberjack.engine.kernels.contacts.meeting import carry_on, choose_active, find_touches, note_start
+from limberjack.engine.kernels.contacts.solution import solve_touches
+from limberjack.engine.kernels.nodes.manifold import move
+from limberjack.engine.kernels.nodes.tree import sweep_poses, sweep_velocities
+from limberjack.engine.kernels.sweeps.forward_dynamics import settle_with
+from limberjack.engine.tables import contacts as t
+from limberjack.engine.tables.plant import C_Q, C_V, Q_PASS, S_Q, V_PASS, plant_view, touch_place, vectors, work_view
+
+# rows of work.vstage and work.qstage; accelerations of a step's start
+_A, _NEXT, _MEAN, _THERE = 0, V_PASS, V_PASS + 1, Q_PASS
+
+
+@kernel
+def take_touches(ints, work, state):
+    """work.contacts.touch as the State has it."""
+    known = matrix_view(state, touch_place(ints), ints[t.C_TOUCHES], t.TOUCH)
+    for i in range(known.shape[0]):
+        for c in range(t.TOUCH):
+            work.contacts.touch[i, c] = known[i, c]
+
+
+@kernel
+def keep_touches(ints, work, state):
+    """The State as work.contacts.touch has it."""
+    known = matrix_view(state, touch_place(ints), ints[t.C_TOUCHES], t.TOUCH)
+    for i in range(known.shape[0]):
+        for c in range(t.TOUCH):
+            known[i, c] = work.contacts.touch[i, c]
+
+
+@kernel
+def hold_touches(work):
+    """Only touches that have acted for more than one step go on, for now: an impact does not come twice."""
+    for i in range(work.contacts.touch.shape[0]):
+        known = work.contacts.touch[i]
+        if known[t.TO_ACTS] < 2.0:
+            known[t.TO_ACTS] = -known[t.TO_ACTS]
+
+
+@kernel
+def _predict(plant, work, q, v, h, share):
+    """The end of the step with the forces that are held: links are placed there and move, touches are known."""
+    ahead, mean, there, a = work.vstage[_NEXT], work.vstage[_MEAN], work.qstage[_THERE], work.vstage[_A]
+    for j in range(v.shape[0]):
+        ahead[j] = v[j] + h * a[j]
+        mean[j] = 0.5 * (v[j] + ahead[j])
+    if share < 1.0:
+        move(plant, q, mean, h, there)
+    else:
+        for i in range(q.shape[0]):
+            there[i] = q[i]
+    sweep_velocities(plant, work, there, ahead)
+    sweep_poses(plant, work)
+    find_touches(plant, work, h)
+    if share == 1.0:
+        carry_on(work, h)
+
+
+@kernel
+def _prepare(plant, work, i, h, share):
+    """What the laws of active touch i need to know beside its velocity."""
+    active = work.contacts.active[i]
+    j = int(active[t.AC_TOUCH])
+    law = plant.contacts.contact[plant.contacts.pair_int[int(active[t.AC_PAIR]), t.PA_CONTACT]]
+    gap, free, own = work.contacts.met[j, t.ME_GAP], active[t.AC_FREE], work.contacts.answer[3 * i, 3 * i]
+    if law[t.K_STIFFNESS] > 0.0:
+        z = h * own * stiffness(law, max(0.0, -gap))
+        full = z * z / (1.0 + z * z)
+        active[t.AC_SHARE], active[t.AC_MOVE] = 1.0 - share + share * full, h * (share + (1.0 - share) * full)
+        return
+    met = work.contacts.met[j]
+    start = met[t.ME_START] if met[t.ME_BEGAN] > 0.0 else gap - h * free
+    A = work.contacts.answer
+    across = A[3 * i + 1, 3 * i + 1] + A[3 * i + 2, 3 * i + 2]
+    active[t.AC_MOVE], active[t.AC_SOFT] = h * share, SOFT * own if own > STILL * across else 0.0
+    active[t.AC_AIM] = -start / (FADE * h) if start < 0.0 else min(0.0, free - gap / (h * share))
+    rebound = -law[t.K_RESTITUTION] * free
+    if rebound > 0.0 and gap < 0.0 and work.contacts.touch[j, t.TO_LAW] == 0.0:
+        active[t.AC_AIM] = max(active[t.AC_AIM], rebound)
+
+
+@kernel
+def _forget(work):
+    """Touches that are not active have neither force nor law."""
+    for i in range(work.contacts.touch.shape[0]):
+        known, met = work.contacts.touch[i], work.contacts.met[i]
+        known[t.TO_LAW], known[t.TO_GAP], known[t.TO_ACTS] = 0.0, met[t.ME_GAP], 0.0
+        store3(known, t.TO_FORCE, ZERO)
+
+
+@kernel
+def _place(met, share):
+    """Where the force of a touch acts: where the shapes are nearest, as the integrator has it on the way from the start
+    of the step to its end. Corners of boxes may be other ones at the end; then it acts at the end's."""
+    end, start = load3(met, t.ME_POINT), load3(met, t.ME_FROM)
+    way = sub(start, end)
+    return add_scaled(end, share, way) if met[t.ME_BEGAN] > 0.0 else end
+
+
+@kernel
+def _keep(plant, work, i, share):
+    """Forces of active touch i, and its law at the end of the step, for the next one."""
+    active = work.contacts.active[i]
+    j = int(active[t.AC_TOUCH])
+    known, met, speed = work.contacts.touch[j], work.contacts.met[j], work.contacts.speed[3 * i]
+    law = plant.contacts.contact[plant.contacts.pair_int[int(active[t.AC_PAIR]), t.PA_CONTACT]]
+    force = scale(active[t.AC_FORCE], load3(active, t.AC_BASIS))
+    force = add_scaled(force, active[t.AC_FORCE + 1], load3(active, t.AC_BASIS + 3))
+    force = add_scaled(force, active[t.AC_FORCE + 2], load3(active, t.AC_BASIS + 6))
+    depth = depth_at(active, met[t.ME_GAP], speed)
+    known[t.TO_LAW] = law_force(law, depth, speed) if law[t.K_STIFFNESS] > 0.0 else active[t.AC_FORCE]
+    slip = math.sqrt(work.contacts.speed[3 * i + 1] ** 2 + work.contacts.speed[3 * i + 2] ** 2)
+    known[t.TO_GAP], known[t.TO_SLIP] = -depth, slip
+    known[t.TO_ACTS] = active[t.AC_STEPS] + 1.0 if active[t.AC_FORCE] > 0.0 else 0.0
+    store3(known, t.TO_FORCE, force)
+    store3(known, t.TO_POINT, _place(met, share))
+    store3(known, t.TO_NORMAL, load3(active, t.AC_BASIS))
+
+
+@routine(FLOATS, FLOATS, REAL, REAL, returns=WHOLE)
+def touch_routine(ints, floats, vector, q, v, h, share):
+    plant, work = plant_view(ints, floats), work_view(ints, vector)
+    find_touches(plant, work, h)
+    note_start(work)
+    _predict(plant, work, q, v, h, share)
+    n = choose_active(plant, work, h)
+    if n == 0 or n > work.contacts.active.shape[0]:
+        _forget(work)
+        return n
+    settle_with(plant, work, work.qstage[_THERE], work.inertia_add)
+    find_answers(plant, work, n, h, work.qstage[_THERE])
+    for i in range(n):
+        _prepare(plant, work, i, h, share)
+    solve_touches(plant, work, n)
+    _forget(work)
+    for i in range(n):
+        _keep(plant, work, i, share)
+    return n
+
+
+@kernel
+def touch(plant, work, q, v, h, share):
+    """work.contacts.touch for a step of h from q, v, whose accelerations with the forces that are held are in
+    work.vstage[0]; returns how many touches act, which may be more than there is room for. share: c."""
+    ints, floats, vector = vectors(plant, work)
+    return touch_routine(ints, floats, vector, q, v, h, share)
+
+
+@entry(VECTORS, FLOATS)
+def gaps_entry(ints, floats, work, state):
+    """Gaps of all touches at State, which has no contact forces then; of shapes far apart at least so much."""
+    plant, scratch, nq = plant_view(ints, floats), work_view(ints, work), ints[C_Q]
+    sweep_velocities(plant, scratch, vector_view(state, S_Q, nq), vector_view(state, S_Q + nq, ints[C_V]))
+    sweep_poses(plant, scratch)
+    find_touches(plant, scratch, 0.0)
+    _forget(scratch)
+    keep_touches(ints, scratch, state)

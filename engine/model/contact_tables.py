@@ -1,0 +1,152 @@
+"""Contacts as tables of the Plant: the shapes that can touch, their pairs, and the links that forces move."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from limberjack.engine.common.errors import ModelError
+from limberjack.engine.common.names import some_names
+from limberjack.engine.model.elements.contact import Contact
+from limberjack.engine.model.elements.facts import fill_row
+from limberjack.engine.model.frames import Frames
+from limberjack.engine.model.plant import Plant
+from limberjack.engine.model.shapes import Shape
+from limberjack.engine.model.system import System
+from limberjack.engine.tables import contacts as at
+
+#: touches that may act at once
+MOST_ACTIVE = 128
+
+
+def size_of(shape: Shape) -> tuple[np.ndarray, float]:
+    """Its numbers in the table of colliders, and the radius of a sphere about its centre that holds it, m."""
+    size = np.asarray(shape.size, dtype=float)
+    if shape.type == "plane":
+        return np.zeros(3), 0.0
+    if shape.type == "sphere":
+        return np.array([size[0], 0.0, 0.0]), float(size[0])
+    if shape.type == "box":
+        return 0.5 * size, 0.5 * float(np.linalg.norm(size))
+    if shape.type == "capsule":
+        return np.array([size[0], 0.5 * size[1], 0.0]), float(size[0] + 0.5 * size[1])
+    if shape.type == "funnel":
+        return np.array([size[0], size[1], 0.5 * size[2]]), math.hypot(max(size[:2]), 0.5 * size[2])
+    return np.array([size[0], 0.5 * size[2], 0.0]), math.hypot(size[0], 0.5 * size[2])
+
+
+def _fault(shape: Shape) -> str:
+    """Why a shape cannot touch, "" if it can."""
+    if shape.type not in at.SHAPES:
+        return f"is a {shape.type}, which cannot touch"
+    if shape.type == "cylinder" and shape.size[0] != shape.size[1]:
+        return "is a cone, which cannot touch"
+    return ""
+
+
+class ContactTables:
+    """The tables of contacts of one model, ready to be copied into a Plant.
+
+    groups : rows (k + 1) of the links of each group of embedded loops, which move together
+    """
+
+    def __init__(self, system: System, frames: Frames, groups: Sequence[Sequence[int]]) -> None:
+        self._system, self._frames = system, frames
+        self._moved = [set(group) for group in groups]
+        self._shapes = {shape.name: shape for shape in system.shapes if shape.name}
+        self._used: dict[str, int] = {}
+        self._walk: list[int] = []
+        self._slices: list[tuple[int, int]] = []
+        self._pairs: list[list[int]] = []
+        self._touches = 0
+        for number, contact in enumerate(system.contacts):
+            self._add(number, contact)
+
+    def counts(self) -> dict[int, int]:
+        """The counts C_… of contacts."""
+        return {
+            at.C_CONTACTS: len(self._system.contacts),
+            at.C_COLLIDERS: len(self._used),
+            at.C_PAIRS: len(self._pairs),
+            at.C_CONTACT_WALK: len(self._walk),
+            at.C_TOUCHES: self._touches,
+            at.C_ACTIVE: min(self._touches, MOST_ACTIVE),
+        }
+
+    def fill(self, plant: Plant) -> None:
+        """Copy everything into the Plant, which has the counts above."""
+        tables = plant.sections
+        for name, i in self._used.items():
+            shape = self._shapes[name]
+            row, frame = self._frames.of_body[shape.body]
+            R, p = frame.rotation @ shape.rotation, frame.position + frame.rotation @ shape.position
+            size, reach = size_of(shape)
+            tables["collider_int"][i] = row, at.SHAPES.index(shape.type)
+            tables["collider"][i] = np.concatenate([R.ravel(), p, size, [reach]])
+        for i, contact in enumerate(self._system.contacts):
+            tables["contact_int"][i] = self._slices[i]
+            fill_row(tables["contact"][i], contact)
+        if self._pairs:
+            tables["pair_int"][:], tables["contact_walk"][:, 0] = self._pairs, self._walk
+
+    def _add(self, number: int, contact: Contact) -> None:
+        start = len(self._pairs)
+        for first, second in contact.pairs():
+            rows = [self._frames.of_body[self._shapes[name].body][0] for name in (first, second)]
+            if rows[0] != rows[1]:
+                self._add_pair(number, contact, first, second)
+        if len(self._pairs) == start:
+            what = f"the shapes of contact '{contact.name}' are all fixed to each other"
+            self._fail(contact, what, "Name shapes of bodies that move relative to each other")
+        self._slices.append((start, len(self._pairs) - start))
+
+    def _add_pair(self, number: int, contact: Contact, first: str, second: str) -> None:
+        codes = [at.SHAPES.index(self._shapes[name].type) for name in (first, second)]
+        flip = codes[0] > codes[1]
+        a, b = (second, first) if flip else (first, second)
+        touches = at.TOUCHES.get((min(codes), max(codes)))
+        if touches is None:
+            what = f"contact '{contact.name}' is between the {self._shapes[a].type} '{a}' and the "
+            what += f"{self._shapes[b].type} '{b}', a pair that is not supported"
+            self._fail(contact, what, f"Build one of them of other shapes; pairs that touch: {_supported()}")
+        places = [self._used.setdefault(name, len(self._used)) for name in (a, b)]
+        walk = self._links(a, b)
+        self._pairs.append([number, *places, self._touches, touches, len(self._walk), len(walk), int(flip)])
+        self._walk += walk
+        self._touches += touches
+
+    def _links(self, a: str, b: str) -> list[int]:
+        """Links k that a force between two shapes moves, tip to base."""
+        moved: set[int] = set()
+        for name in (a, b):
+            row = self._frames.of_body[self._shapes[name].body][0]
+            while row:
+                moved.add(row)
+                row = self._frames.links[row - 1].parent
+        for group in self._moved:
+            if moved & group:
+                moved |= group
+        return [row - 1 for row in sorted(moved, reverse=True)]
+
+    def _fail(self, contact: Contact, what: str, remedy: str) -> None:
+        raise ModelError(what, where=contact.where or self._system.source or self._system.name, remedy=remedy)
+
+
+def _supported() -> str:
+    return ", ".join(f"{at.SHAPES[a]} and {at.SHAPES[b]}" for a, b in at.TOUCHES)
+
+
+def contact_fault(system: System, contact: Contact) -> tuple[str, str]:
+    """(what is wrong with the shapes that a contact names, remedy), ("", "") if nothing is."""
+    shapes = {shape.name: shape for shape in system.shapes if shape.name}
+    for name in (*contact.first, *contact.second):
+        if name not in shapes:
+            return f"names '{name}', which is no shape", f"Name one of: {some_names(set(shapes))}"
+        if fault := _fault(shapes[name]):
+            return f"names '{name}', which {fault}", f"Use one of: {', '.join(at.SHAPES)}"
+        if shapes[name].body in system.flexible_names:
+            what = f"names '{name}', a shape of the flexible body '{shapes[name].body}'"
+            return what, "Fix the shape to an attachment node of the body"
+    return "", ""

@@ -1,0 +1,81 @@
+"""A contact: the law by which shapes touch."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from pydantic import Discriminator, Tag
+from pydantic import Field as Bounds
+
+from limberjack.engine.files.schema_values import Listed, Name, NonNegative
+from limberjack.engine.model.elements.facts import Element, Fact, Fail, Tuned
+from limberjack.engine.tables import contacts as at
+
+#: a shape, or a list of shapes
+Shapes = Annotated[
+    Annotated[Name, Tag("one")] | Annotated[Listed[Name], Bounds(min_length=1), Tag("list")],
+    Discriminator(lambda value: "list" if isinstance(value, list) else "one"),
+]
+_STIFFNESS = "of the shapes where they touch; 0: nearly rigid, whatever the bodies weigh"
+_EXPONENT = "of the penetration δ in the force k δ^p: 1, or 1.5 for round shapes (Hertz)"
+_DISSIPATION = "a in the force k δ^p (1 + a dδ/dt) (Hunt and Crossley)"
+_RESTITUTION = "of nearly rigid contacts: speed after an impact over that before"
+
+
+@dataclass(frozen=True, eq=False)
+class Contact(Element):
+    """Forces where shapes of two bodies touch. All pairs of one of `first` and one of `second` can touch."""
+
+    TABLE, SAID = "contact", "contacts"
+    name: Annotated[Name, Fact("unique among contacts")]
+    first: Annotated[tuple[str, ...], Fact("names of shapes, or of one", given=Shapes)]
+    second: Annotated[
+        tuple[str, ...],
+        Fact("the others", otherwise="those of `first` among each other", given=Shapes),
+    ] = ()
+    stiffness: Annotated[
+        NonNegative, Fact(_STIFFNESS, "N/m^p", "", at.K_STIFFNESS, Tuned("stiffness", "ContactStiffness"))
+    ] = 0.0
+    exponent: Annotated[float, Fact(_EXPONENT, "", "", at.K_EXPONENT, given=Annotated[float, Bounds(ge=1, le=3)])] = 1.0
+    dissipation: Annotated[
+        NonNegative, Fact(_DISSIPATION, "s/m", "", at.K_DISSIPATION, Tuned("dissipation", "InverseVelocity"))
+    ] = 0.0
+    restitution: Annotated[
+        float,
+        Fact(_RESTITUTION, "", "", at.K_RESTITUTION, given=Annotated[float, Bounds(ge=0, le=1)]),
+    ] = 0.0
+    friction: Annotated[
+        NonNegative,
+        Fact("coefficient µ of Coulomb's law", "", "", at.K_FRICTION, Tuned("friction", "FrictionCoefficient")),
+    ] = 0.0
+    where: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        for name in ("first", "second"):
+            given: Any = getattr(self, name)
+            object.__setattr__(self, name, (given,) if isinstance(given, str) else tuple(given))
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """Names of shapes that can touch, each pair once."""
+        if self.second:
+            return [(a, b) for a in self.first for b in self.second if a != b]
+        return [(a, b) for i, a in enumerate(self.first) for b in self.first[i + 1 :]]
+
+    def check(self, fail: Fail) -> None:
+        """Refuse laws that cannot be, and contacts of a shape with itself alone."""
+        super().check(fail)
+        said = f"contact '{self.name}'"
+        if not self.pairs():
+            fail("first", f"{said} has no pair of shapes", "Name at least two shapes")
+        for name, least, most in (("exponent", 1.0, 3.0), ("restitution", 0.0, 1.0)):
+            value = getattr(self, name)
+            if not (isinstance(value, (int, float)) and math.isfinite(value) and least <= value <= most):
+                fail(name, f"the {name} of {said} is {value}", f"Give a number from {least:g} to {most:g}")
+        if self.stiffness > 0.0 and self.restitution > 0.0:
+            what = f"{said} has both a stiffness and a restitution"
+            fail("restitution", what, "Give dissipation with a stiffness, or leave the stiffness out")
+        if self.stiffness == 0.0 and (self.dissipation > 0.0 or self.exponent != 1.0):
+            what = f"{said} has a dissipation or an exponent, but no stiffness"
+            fail("stiffness", what, "Give a stiffness, N/m^p, or a restitution instead")

@@ -1,0 +1,136 @@
+"""Where every number of contacts lives: tables of the Plant, scratch of Work, their part of the State.
+
+A contact is a law between two sets of shapes. Each pair of shapes has a fixed number of places for points at which
+they may touch ("touches"), such as the eight corners of a box above a plane. What a touch does is part of the State:
+the force holds over a step, and the next solution begins with it.
+"""
+
+from __future__ import annotations
+
+from limberjack.engine.algebra.array_views import BLOCK
+from limberjack.engine.tables.table import Family, Table
+
+# counts at the head of Plant.ints; C_ACTIVE: touches that may act at once
+C_CONTACTS, C_COLLIDERS, C_PAIRS, C_CONTACT_WALK, C_TOUCHES, C_ACTIVE = range(39, 45)
+
+# collider_int (colliders, 2), collider (colliders, 16)
+COLLIDER_INT, COLLIDER = 2, 16
+CO_ROW, CO_SHAPE = range(COLLIDER_INT)  # row (k + 1) of its link, 0 the ground; shape, below
+CL_R, CL_P = 0, 9  # R (9) link ← shape, p (3) of its centre in the link, m
+CL_SIZE = 12  # 3: sphere: radius; capsule, cylinder: radius, half length along z; box: half edges;
+#     funnel: radii at -z and at +z, half length
+CL_REACH = 15  # radius of a sphere about the centre that holds the shape, m; a plane has none
+
+#: shapes that may touch, in the order of their codes; a plane is z = 0 of its frame, solid below
+SHAPES = ("plane", "sphere", "capsule", "box", "cylinder", "funnel")
+PLANE, SPHERE, CAPSULE, BOX, CYLINDER, FUNNEL = range(len(SHAPES))
+#: (code of a, code of b), a ≤ b → how many points of such a pair may touch
+TOUCHES = {
+    (PLANE, SPHERE): 1,
+    (PLANE, CAPSULE): 2,
+    (PLANE, BOX): 8,
+    (PLANE, CYLINDER): 6,
+    (SPHERE, SPHERE): 1,
+    (SPHERE, CAPSULE): 1,
+    (SPHERE, BOX): 1,
+    (SPHERE, CYLINDER): 1,
+    (SPHERE, FUNNEL): 3,
+    (CAPSULE, CAPSULE): 2,
+    (CAPSULE, BOX): 3,
+    (BOX, BOX): 8,
+}
+
+#: shapes are looked at closely where they may meet within this many steps at their pace, or are this near, m
+WARY, NEARBY = 4.0, 1e-3
+
+# contact_int (contacts, 2): its slice of pair_int; contact (contacts, 8)
+CONTACT_INT, CONTACT = 2, 8
+CI_PAIR, CI_PAIRS = range(CONTACT_INT)
+(
+    K_STIFFNESS,  # N/m^exponent; 0: nearly rigid
+    K_EXPONENT,  # of the penetration
+    K_DISSIPATION,  # s/m
+    K_RESTITUTION,  # of nearly rigid contacts
+    K_FRICTION,
+) = range(5)
+
+# pair_int (pairs, 8): contact; colliders, of which the first has the lower code; slices of touch and of contact_walk:
+# links, tip to base, that a force between the two moves; whether b is one of the contact's first shapes
+PAIR_INT = 8
+PA_CONTACT, PA_A, PA_B, PA_TOUCH, PA_TOUCHES, PA_WALK, PA_WALKS, PA_FLIP = range(PAIR_INT)
+
+#: gap of shapes before the first step, m
+APART = 1e9
+
+# touch of the State (touches, 16)
+TOUCH = 16
+TO_LAW = 0  # normal force of the law at the end of the last step, N
+TO_GAP = 1  # distance at that time, negative where they penetrate, m
+TO_FORCE = 2  # 3: on the second shape over the last step, inertial axes, N
+TO_POINT = 5  # 3: where it acts, inertial frame, m
+TO_NORMAL = 8  # 3: from the first to the second shape, inertial axes
+TO_ACTS = 11  # for how many steps it has acted; below 0 while the step is found in which it acts no longer
+TO_SLIP = 12  # tangential speed at its end, m/s
+
+# work.contacts.met (touches, 16): what the end of a step with the forces that are held would be
+MET = 16
+ME_GAP = 0
+ME_NORMAL = 1  # 3
+ME_POINT = 4  # 3
+ME_SPEED = 7  # 3: velocity of b relative to a, inertial axes
+ME_NEAR = 10  # 1: all of this is known; 0: shapes are out of reach, and only a least gap is
+ME_BEGAN = 11  # 1: they were near at the start of the step as well
+ME_FROM = 12  # 3: where they were nearest there
+ME_START = 15  # gap there
+
+# work.contacts.active (active, 32): the touches that are solved for
+ACTIVE = 32
+AC_TOUCH, AC_PAIR = 0, 1
+AC_BASIS = 2  # 9: normal and two tangents, inertial axes
+AC_FREE = 11  # 3: velocity at the end of the step with the forces that are held, along these
+AC_FORCE = 14  # 3: along these
+AC_SHARE = 17  # θ: how much of the law at the end of the step counts
+AC_MOVE = 18  # by how much more the gap is for a velocity that is larger by one, s
+AC_BOUND = 19  # largest friction
+AC_AIM = 20  # nearly rigid: velocity to which it brings the shapes
+AC_SOFT = 21  # and how far it stays from that for a force of 1 N
+AC_HELD = 22  # 3: the force with which AC_FREE was found
+AC_STEPS = 25  # for how many steps it has acted
+
+CONTACTS = Family(
+    "contacts",
+    ints=(
+        Table("contact_int", "contacts", CONTACT_INT, within={CI_PAIR: (0, "pairs + 1")}),
+        Table(
+            "collider_int", "colliders", COLLIDER_INT, within={CO_ROW: (0, "bodies + 1"), CO_SHAPE: (0, len(SHAPES))}
+        ),
+        Table(
+            "pair_int",
+            "pairs",
+            PAIR_INT,
+            within={
+                PA_CONTACT: (0, "contacts"),
+                PA_A: (0, "colliders"),
+                PA_B: (0, "colliders"),
+                PA_TOUCH: (0, "touches"),
+                PA_WALK: (0, "contact_walk + 1"),
+                PA_FLIP: (0, 2),
+            },
+        ),
+        Table("contact_walk", "contact_walk", field="walk", within={0: (0, "bodies")}),
+    ),
+    floats=(Table("collider", "colliders", COLLIDER), Table("contact", "contacts", CONTACT)),
+    work=(
+        Table("touch", "touches", TOUCH),
+        Table("met", "touches", MET),
+        Table("active", "active", ACTIVE),
+        Table("contact_path", "active", "LANES * v", field="path"),
+        Table("contact_coblock", "active", 2 * BLOCK, field="coblock"),
+        Table("answer", "3 * active", "padded(3 * active)"),  # h W: velocities for forces of 1 N
+        Table("through", "3 * active", "force_rows"),  # what loops by force get of forces of 1 N
+        Table("speed", "padded(3 * active)"),  # of all active touches with the forces of now
+        Table("system", "3 * active", "padded(3 * active)"),  # equations for all forces
+        Table("right", "padded(3 * active)"),  # their right-hand sides
+        Table("scratch", "96 * (pairs > 0)"),
+    ),
+)

@@ -1,0 +1,134 @@
+"""Contacts against closed forms: bounces, Hertz' impact, slip that turns to rolling, slopes, stacks."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import limberjack as lj
+from tests.engine.contacts.scenes import FLOOR, ball, box, free, scene, sensors, solid_box, sphere
+
+G = 9.80665
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "semi_implicit", "implicit"])
+def test_a_ball_bounces_when_it_must(tmp_path, integrator):
+    """Restitution e from a height H: it is down at √(2H/g) and after each further flight of 2 e^k √(2H/g)."""
+    height, e, dt = 0.5, 0.8, 1e-3
+    law = f"{{name: c, first: floor, second: ball, restitution: {e}}}"
+    system = scene(tmp_path, [ball("ball", (0, 0, 0.1 + height))], [FLOOR, sphere("ball")], [law])
+    simulation = lj.Simulation(system, dt=dt, integrator=integrator)
+    first = math.sqrt(2.0 * height / G)
+    expected = [first]
+    for k in range(1, 5):
+        expected.append(expected[-1] + 2.0 * e**k * first)
+    found, before = [], 0.0
+    while simulation.time < expected[-1] + 0.05:
+        simulation.step()
+        rate = simulation.v[5]
+        if before < 0.0 < rate:
+            found.append(simulation.time)
+        before = rate
+    assert len(found) == len(expected)
+    # each bounce is at the end of a step: off by a step at most, and so is the speed of the next flight's start
+    assert np.allclose(found, expected, atol=4.0 * dt * len(expected) ** 0.5, rtol=0.0)
+
+
+def test_an_impact_follows_hertz(tmp_path):
+    """m d²δ/dt² = -k δ^1.5: largest force k^0.4 (1.25 m v²)^0.6, duration 2.9432 δ/v; of second order in the step."""
+    mass, speed, k = 1.0, 1.0, 1.0e7
+    deepest = (1.25 * mass * speed**2 / k) ** 0.4
+    largest = k * deepest**1.5
+    lasts = 2.0 * math.sqrt(math.pi) * math.gamma(0.4) / (5.0 * math.gamma(0.9)) * 2.0 * deepest / speed
+    errors = []
+    for parts in (40, 80):
+        dt = lasts / parts
+        law = f"{{name: c, first: floor, second: ball, stiffness: {k}, exponent: 1.5}}"
+        more = "gravity: [0, 0, 0]\n" + sensors("c")
+        system = scene(
+            tmp_path, [ball("ball", (0, 0, 0.1 + 0.5 * dt), "{vz: -1.0}")], [FLOOR, sphere("ball")], [law], more
+        )
+        simulation = lj.Simulation(system, dt=dt)
+        forces = []
+        for _ in range(int(1.5 * parts)):
+            simulation.step()
+            forces.append(simulation.output["force.fz"])
+        acting = dt * np.count_nonzero(forces)
+        assert abs(acting / lasts - 1.0) < 3.0 / parts
+        assert abs(simulation.v[5] - speed) < 2e-3
+        errors.append(abs(max(forces) / largest - 1.0))
+    assert errors[0] < 4e-3
+    assert errors[1] < errors[0] / 2.5
+
+
+@pytest.mark.parametrize(
+    ("integrator", "dt", "late", "off"), [("rk4", 1e-3, 1e-3, 1e-4), ("semi_implicit", 1e-4, 1e-3, 1e-3)]
+)
+def test_a_ball_slides_and_then_rolls(tmp_path, integrator, dt, late, off):
+    """Friction µ: it rolls from 2v / (7 µ g) on, with 5/7 of its speed, and rolls on unhindered."""
+    speed, mu = 1.0, 0.2
+    law = f"{{name: c, first: floor, second: ball, friction: {mu}}}"
+    system = scene(tmp_path, [ball("ball", (0, 0, 0.1), "{vx: 1.0}")], [FLOOR, sphere("ball")], [law], sensors("c"))
+    simulation = lj.Simulation(system, dt=dt, integrator=integrator)
+    rolls = 2.0 * speed / (7.0 * mu * G)
+    while simulation.output["slip"] > 1e-4 or simulation.time < 0.01:
+        simulation.step()
+    assert abs(simulation.time - rolls) < late
+    simulation.step(round(0.5 / dt))
+    assert abs(np.linalg.norm(simulation.v[3:6]) - 5.0 / 7.0 * speed) < off * speed
+    assert abs(simulation.v[1] * 0.1 - 5.0 / 7.0 * speed) < off * speed
+
+
+@pytest.mark.parametrize("over", [-1e-3, 1e-3])
+def test_a_block_slides_on_a_slope_only_beyond_the_angle_of_friction(tmp_path, over):
+    angle, dt = math.radians(20.0), 1e-3
+    mu = math.tan(angle) * (1.0 - over)
+    size, mass = (0.3, 0.2, 0.2), 2.0
+    gravity = f"gravity: [{G * math.sin(angle)}, 0, {-G * math.cos(angle)}]\n"
+    law = f"{{name: c, first: floor, second: block, friction: {mu}}}"
+    block = free("block", mass, solid_box(size, mass), (0, 0, 0.1))
+    system = scene(tmp_path, [block], [FLOOR, box("block", size)], [law], gravity)
+    simulation = lj.Simulation(system, dt=dt)
+    simulation.step(1000)
+    start = simulation.q[4]
+    simulation.step(2000)
+    way = simulation.q[4] - start
+    if over < 0.0:
+        assert abs(way) < 1e-8, "it creeps"
+    else:
+        pull = G * (math.sin(angle) - mu * math.cos(angle))
+        assert abs(way / (0.5 * pull * (3.0**2 - 1.0)) - 1.0) < 0.01
+
+
+def test_a_stack_of_ten_balls_bears_its_weight(tmp_path):
+    names = ["floor", *(f"b{i}" for i in range(10))]
+    bodies = [ball(name, (0, 0, 0.1 + 0.2 * i)) for i, name in enumerate(names[1:])]
+    laws = [
+        f"{{name: c{i}, first: {a}, second: {b}, friction: 0.5}}" for i, (a, b) in enumerate(itertools.pairwise(names))
+    ]
+    more = "sensors:\n" + "".join(f"  - {{name: f{i}, type: contact_force, target: c{i}}}\n" for i in range(10))
+    system = scene(tmp_path, bodies, [FLOOR, *(sphere(name) for name in names[1:])], laws, more)
+    simulation = lj.Simulation(system, dt=1e-3)
+    simulation.step(500)
+    for i in range(10):
+        assert abs(simulation.output[f"f{i}.fz"] / ((10 - i) * G) - 1.0) < 1e-6
+    assert np.abs(simulation.v).max() < 1e-6
+
+
+def test_newtons_cradle_passes_the_speed_on(tmp_path):
+    """Five equal balls, a hair apart, elastic: the last one leaves with the first one's speed."""
+    names = [f"b{i}" for i in range(5)]
+    bodies = [ball(name, (0.21 * i, 0, 0), "{vx: 1.0}" if i == 0 else "{}") for i, name in enumerate(names)]
+    laws = [
+        f"{{name: c{i}, first: {a}, second: {b}, stiffness: 1.0e6, exponent: 1.5}}"
+        for i, (a, b) in enumerate(itertools.pairwise(names))
+    ]
+    system = scene(tmp_path, bodies, [sphere(name) for name in names], laws, "gravity: [0, 0, 0]\n")
+    simulation = lj.Simulation(system, dt=1e-4)
+    simulation.step(1000)
+    speeds = simulation.v.reshape(5, 6)[:, 3]
+    assert abs(speeds[4] - 1.0) < 1e-3
+    assert np.abs(speeds[:4]).max() < 1e-3

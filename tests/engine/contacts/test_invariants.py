@@ -1,0 +1,95 @@
+"""What holds whatever touches: momentum, energy that only falls, sticking that stays, equal bits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import limberjack as lj
+from tests.engine.contacts.scenes import FLOOR, ball, box, free, scene, sensors, solid_box, sphere
+
+SIZE = (0.3, 0.2, 0.25)
+
+
+def crowd(tmp_path, law, more="gravity: [0, 0, 0]\n", seed=0):
+    """Six bodies of different shapes that fly at each other."""
+    random = np.random.default_rng(seed)
+    bodies, shapes = [], []
+    for i in range(6):
+        name, mass = f"b{i}", float(random.uniform(0.5, 2.0))
+        place = [0.45 * (i % 3), 0.45 * (i // 3), float(random.uniform(-0.02, 0.02))]
+        way = -np.array(place) + [0.45, 0.22, 0.0]
+        spin = random.uniform(-3.0, 3.0, 3)
+        velocity = f"{{vx: {way[0]}, vy: {way[1]}, vz: {way[2]}, wx: {spin[0]}, wy: {spin[1]}, wz: {spin[2]}}}"
+        if i % 3 == 0:
+            bodies.append(free(name, mass, solid_box(SIZE, mass), place, velocity))
+            shapes.append(box(name, SIZE))
+        else:
+            bodies.append(ball(name, place, velocity, mass, 0.12))
+            shapes.append(
+                sphere(name, 0.12)
+                if i % 3 == 1
+                else f"{{body: {name}, type: capsule, radius: 0.08, length: 0.15, name: {name}}}"
+            )
+    return scene(tmp_path, bodies, shapes, [f"{{name: c, first: [b0, b1, b2, b3, b4, b5], {law}}}"], more)
+
+
+@pytest.mark.parametrize(
+    "law", ["friction: 0.4, restitution: 0.5", "stiffness: 2.0e4, friction: 0.4, dissipation: 0.2"]
+)
+def test_free_bodies_keep_their_momentum_and_never_gain_energy(tmp_path, law):
+    simulation = lj.Simulation(crowd(tmp_path, law, "gravity: [0, 0, 0]\n" + sensors("c")), dt=1e-3)
+    start = simulation.survey()
+    energy, impacts, touching = start[2], 0, False
+    for _ in range(1500):
+        simulation.step()
+        now = simulation.output["touching"] > 0.5
+        impacts += now and not touching
+        touching = now
+        if not now:
+            total = simulation.survey()[2]
+            assert total <= energy * (1.0 + 1e-9)
+            energy = total
+    assert impacts >= 3
+    change = np.abs(simulation.survey() - start)
+    assert change[3:6].max() < 1e-8  # N·m·s
+    assert change[6:9].max() < (1e-7 if "restitution" in law else 1e-9)  # N·s; an impact turns bodies within a step
+
+
+def resting(tmp_path):
+    """A box that lies on a slope it does not slide down, and a ball on top of it."""
+    bodies = [free("block", 2.0, solid_box(SIZE, 2.0), (0, 0, 0.125)), ball("ball", (0, 0, 0.35))]
+    laws = [
+        "{name: c, first: floor, second: [block, ball], friction: 0.6}",
+        "{name: top, first: block, second: ball, stiffness: 1.0e5, dissipation: 1.0, friction: 0.6}",
+    ]
+    return scene(
+        tmp_path, bodies, [FLOOR, box("block", SIZE), sphere("ball")], laws, "gravity: [0.5, 0, -9.8]\n" + sensors("c")
+    )
+
+
+def test_a_snapshot_taken_while_sticking_continues_with_equal_bits(tmp_path):
+    simulation = lj.Simulation(resting(tmp_path))
+    simulation.step(150)
+    assert simulation.output["touching"] == 1.0
+    kept = simulation.snapshot()
+    simulation.step(100)
+    there = simulation.state.copy()
+    simulation.restore(kept)
+    simulation.step(100)
+    assert np.array_equal(simulation.state, there)
+
+
+def test_worlds_of_a_batch_have_the_bits_of_one(tmp_path):
+    system = crowd(tmp_path, "friction: 0.4, stiffness: 2.0e4, dissipation: 0.2")
+    batch = lj.Batch(system, 5)
+    random = np.random.default_rng(1)
+    start = np.array([lj.Simulation(system).v] * 5) + random.normal(0.0, 0.1, (5, system.nv))
+    batch.v = start
+    batch.step(600)
+    for world in range(5):
+        alone = lj.Simulation(system)
+        alone.v = start[world]
+        alone.step(600)
+        assert np.array_equal(batch.q[world], alone.q)
+        assert np.array_equal(batch.v[world], alone.v)
