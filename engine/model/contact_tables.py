@@ -11,9 +11,9 @@ from limberjack.engine.common.errors import ModelError
 from limberjack.engine.common.names import some_names
 from limberjack.engine.model.elements.contact import Contact
 from limberjack.engine.model.elements.facts import fill_row
+from limberjack.engine.model.elements.shape import Shape
 from limberjack.engine.model.frames import Frames
 from limberjack.engine.model.plant import Plant
-from limberjack.engine.model.shapes import Shape
 from limberjack.engine.model.system import System
 from limberjack.engine.tables import contacts as at
 

@@ -12,8 +12,8 @@ from limberjack.engine.model.elements.central_gravity import CentralGravity
 from limberjack.engine.model.elements.device import Device
 from limberjack.engine.model.elements.facts import Element
 from limberjack.engine.model.elements.rotor import Rotor
+from limberjack.engine.model.elements.shape import Shape
 from limberjack.engine.model.elements.thruster import Thruster
-from limberjack.engine.model.shapes import Shape
 from limberjack.engine.model.system import System, item_kinds
 from limberjack.engine.model.validate import validate
 

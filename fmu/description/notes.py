@@ -82,7 +82,9 @@ def _devices(content: Content) -> list[str]:
             "is shown is the mean of the last step."
         )
     if items and content.coupling == "embedded":
-        items.append("States of instruments, motors, valves and contacts move with steps only, so there is no Model Exchange.")
+        items.append(
+            "States of instruments, motors, valves and contacts move with steps only, so there is no Model Exchange."
+        )
     return items
 
 

@@ -35,12 +35,12 @@ if TYPE_CHECKING:
     from limberjack.engine.model.elements.external_force import ExternalForce
     from limberjack.engine.model.elements.magnetic_field import MagneticField
     from limberjack.engine.model.elements.rotor import Rotor
+    from limberjack.engine.model.elements.shape import Shape
     from limberjack.engine.model.elements.slosh import SloshPendulum
     from limberjack.engine.model.elements.spring import Spring
     from limberjack.engine.model.elements.thruster import Thruster
     from limberjack.engine.model.elements.wheel import Wheel
     from limberjack.engine.model.equip import equip
-    from limberjack.engine.model.shapes import Shape
     from limberjack.engine.model.load import load
     from limberjack.engine.model.loops.assembly import assemble
     from limberjack.engine.model.system import System
@@ -124,7 +124,7 @@ _HOMES = {
     "Spring": "engine.model.elements.spring",
     "Thruster": "engine.model.elements.thruster",
     "Wheel": "engine.model.elements.wheel",
-    "Shape": "engine.model.shapes",
+    "Shape": "engine.model.elements.shape",
     "equip": "engine.model.equip",
     "load": "engine.model.load",
     "assemble": "engine.model.loops.assembly",

@@ -13,7 +13,7 @@ import pytest
 
 import limberjack as lj
 from limberjack.engine.model.elements.sensor import Sensor
-from limberjack.engine.model.shapes import Shape
+from limberjack.engine.model.elements.shape import Shape
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 RADIUS, GAP, DT = 0.05, 1e-7, 1e-3
