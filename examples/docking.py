@@ -2,8 +2,8 @@
 
 python examples/docking.py [FOLDER]
 
-The chaser of docking.yaml flies at the funnel beside its axis; nothing steers it. The tip slides down the wall, bounces,
-and is captured where it comes within LATCH of the latch. A batch flies every offset and speed at once.
+The chaser of docking.yaml flies at the funnel beside its axis; nothing steers it. The tip slides down the wall,
+bounces, and is captured where it comes within LATCH of the latch. A batch flies every offset and speed at once.
 """
 
 from __future__ import annotations

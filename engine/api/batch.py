@@ -164,13 +164,7 @@ class Batch:
         chosen = self._worlds(worlds)
         rows = self.states.rows(chosen)
         if q is not None:
-            given = of_worlds("q", q, chosen.size, self.system.nq)
-            for i, world in enumerate(chosen):
-                try:
-                    given[i] = model_arguments.coordinates(self.system, given[i])
-                except ArgumentError as error:
-                    raise ArgumentError(f"world {world}: {error}") from error
-            rows[:, self._columns("q")] = given
+            rows[:, self._columns("q")] = coordinates_of_worlds(self.system, q, chosen.size, chosen)
         if v is not None:
             rows[:, self._columns("v")] = of_worlds("v", v, chosen.size, self.system.nv)
         self.states.put_rows(chosen, rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -31,8 +31,13 @@ def of_worlds(name: str, value: ArrayLike, n: int, *shape: int) -> np.ndarray:
     return arguments.vector(name, value, (n, *shape))
 
 
-def coordinates_of_worlds(system: System, value: ArrayLike, n: int) -> np.ndarray:
-    """`value` as coordinates (n, nq) with unit quaternions. ArgumentError names the world of one that is not."""
+def coordinates_of_worlds(
+    system: System, value: ArrayLike, n: int, worlds: Sequence[int] | np.ndarray | None = None
+) -> np.ndarray:
+    """`value` as coordinates (n, nq) with unit quaternions. ArgumentError names the world of one that is not.
+
+    worlds : numbers of the n worlds, 0 … n - 1 if None
+    """
     given = of_worlds("q", value, n, system.nq)
     off = np.zeros(n, dtype=bool)
     for start, _ in model_arguments.quaternions(system):
@@ -42,7 +47,8 @@ def coordinates_of_worlds(system: System, value: ArrayLike, n: int) -> np.ndarra
         try:
             model_arguments.coordinates(system, given[world])
         except ArgumentError as error:
-            raise ArgumentError(f"world {world}: {error}") from error
+            number = int(world) if worlds is None else int(worlds[int(world)])
+            raise ArgumentError(f"world {number}: {error}") from error
     return given
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NoReturn
 
 import numpy as np
 
@@ -130,7 +131,7 @@ class ContactTables:
                 moved |= group
         return [row - 1 for row in sorted(moved, reverse=True)]
 
-    def _fail(self, contact: Contact, what: str, remedy: str) -> None:
+    def _fail(self, contact: Contact, what: str, remedy: str) -> NoReturn:
         raise ModelError(what, where=contact.where or self._system.source or self._system.name, remedy=remedy)
 
 

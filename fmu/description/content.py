@@ -99,8 +99,8 @@ class Content:
 
     @property
     def has_model_exchange(self) -> bool:
-        """Whether an importer's own solver can integrate the model: where the engine is inside, and no loop is closed
-        that it would let drift apart, and no instrument, motor, valve or contact has a state that only steps move on."""
+        """Whether an importer's own solver can integrate the model: where the engine is inside, no loop is closed that
+        it would let drift apart, and no instrument, motor, valve or contact has a state that only steps move on."""
         return self.coupling == "embedded" and not self.system.loops and not self.system.has_devices
 
     @property
