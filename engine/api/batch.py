@@ -160,7 +160,13 @@ class Batch:
         self.move(v=value)
 
     def move(self, worlds: Iterable[int] | None = None, q: ArrayLike | None = None, v: ArrayLike | None = None) -> None:
-        """Set coordinates (m, nq) and velocities (m, nv), those that are given, of m worlds, all if None."""
+        """Set coordinates and velocities of m worlds.
+
+        worlds : their numbers, all if None
+        q : (m, nq) coordinates, m or rad, None to leave them;  v : (m, nv) velocities, m/s or rad/s, None to leave them
+
+        Raises ArgumentError that names the world of a wrong value.
+        """
         chosen = self._worlds(worlds)
         rows = self.states.rows(chosen)
         if q is not None:
@@ -192,9 +198,10 @@ class Batch:
         self._put_part("command", of_worlds("command", value, self.n, len(self.system.command_names)))
 
     def read(self, motion: np.ndarray, tau: np.ndarray, outputs: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Some numbers of all worlds, three arrays (n, …), by their places in [q, v], in tau and in the outputs.
+        """Some numbers of all worlds, three arrays (n, k), in the units of the coordinates, forces and outputs.
 
-        Forces and outputs are computed if any is asked for.
+        motion, tau, outputs : (k,) places in [q, v], in tau and in the outputs; forces and outputs are computed if any
+            is asked for
         """
         if len(tau) or len(outputs):
             self.observed()

@@ -92,7 +92,7 @@ def link(target: Target, sources: Sequence[Path], objects: Sequence[Path], outpu
     folders = sorted({C_FILES, *(file.parent for file in sources)})
     command += [f"-ffile-prefix-map={folder}={folder.name}" for folder in folders]
     command += [f"-I{folder}" for folder in (output.parent, *folders)]
-    command += [*map(str, sources), f"@{_listed(objects, output.parent)}"]
+    command += [*map(str, sources), *([f"@{_listed(objects, output.parent)}"] if objects else [])]
     command += [*target.options, *(["-lm"] if "windows" not in target.name else []), "-o", str(output), *libraries]
     zig = str(cache_folder() / "zig")
     done = children.run(

@@ -66,6 +66,7 @@ _LISTED = (
     Unit("N.m/rad", kg=1, m=2, s=-2, rad=-1, display=(DisplayUnit("N.m/deg", math.pi / 180.0),)),
     Unit("N.m.s/rad", kg=1, m=2, s=-1, rad=-1, display=(DisplayUnit("N.m.s/deg", math.pi / 180.0),)),
     Unit("N/m", kg=1, s=-2),
+    Unit("s/m", s=1, m=-1),
     Unit("N.s/m", kg=1, s=-1),
     Unit("A", A=1),
     Unit("V", kg=1, m=2, s=-3, A=-1),

@@ -43,7 +43,7 @@ class BatchEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     steps : steps of dt in a step of the environment
     most_steps : steps of the environment after which an episode is truncated; None: never
     autoreset_mode : of Gymnasium: NEXT_STEP, SAME_STEP or DISABLED
-    dt, integrator, substeps, threads : as for `Batch`
+    dt : step, s, the model's if None;  integrator, substeps, threads : as for `Batch`
 
     Attributes
     ----------

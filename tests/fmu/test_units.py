@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import re
 
+import numpy as np
 import pytest
 
+import limberjack as lj
 from limberjack.engine.model.build import build
 from limberjack.fmu.variables.listing import variables_of
 from limberjack.fmu.variables.units import TYPES, UNITS
@@ -70,10 +72,18 @@ def test_types_name_their_units():
         assert declared.description
 
 
+def touching() -> lj.System:
+    """The model with devices above a plane that its bus may touch."""
+    ball = lj.Shape("bus", "sphere", np.array([0.5]), name="ball")
+    floor = lj.Shape(None, "plane", np.ones(2), position=np.array([0.0, 0.0, -9.0]), name="floor")
+    law = lj.Contact("touch", ("floor",), ("ball",), stiffness=1e5, dissipation=0.1, friction=0.3)
+    return lj.equip(equipped(), ball, floor, law)
+
+
 def test_no_type_or_unit_is_there_for_nothing():
     used = [
         variable
-        for system in (full_model(), equipped())
+        for system in (full_model(), equipped(), touching())
         for coupling in ("embedded", "process")
         for variable in variables_of(system, build(system), "scalar", coupling, ["*"], ["*"], ["*"])
     ]

@@ -31,10 +31,12 @@ _DIGITS = 1e-15
 
 @kernel
 def _power(x, p):
-    """x^p for x ≥ 0: 1 and 3/2 without a logarithm."""
-    if p == 1.0:
-        return x
-    return x * math.sqrt(x) if p == 1.5 else x**p
+    """x^p for x ≥ 0 and a multiple p of ½, 1 to 3: products and a root have the same bits everywhere."""
+    product, left = x, p - 1.0
+    for _ in range(2):
+        if left >= 1.0:
+            product, left = product * x, left - 1.0
+    return product * math.sqrt(x) if left > 0.0 else product
 
 
 @kernel

@@ -19,7 +19,7 @@ Shapes = Annotated[
     Discriminator(lambda value: "list" if isinstance(value, list) else "one"),
 ]
 _STIFFNESS = "of the shapes where they touch; 0: nearly rigid, whatever the bodies weigh"
-_EXPONENT = "of the penetration δ in the force k δ^p: 1, or 1.5 for round shapes (Hertz)"
+_EXPONENT = "p in the force k δ^p of the penetration δ, a multiple of ½: 1, or 1.5 for round shapes (Hertz)"
 _DISSIPATION = "a in the force k δ^p (1 + a dδ/dt) (Hunt and Crossley)"
 _RESTITUTION = "of nearly rigid contacts: speed after an impact over that before"
 
@@ -73,6 +73,8 @@ class Contact(Element):
             value = getattr(self, name)
             if not (isinstance(value, (int, float)) and math.isfinite(value) and least <= value <= most):
                 fail(name, f"the {name} of {said} is {value}", f"Give a number from {least:g} to {most:g}")
+        if (2.0 * self.exponent) % 1.0 != 0.0:
+            fail("exponent", f"the exponent of {said} is {self.exponent}", "Give 1, 1.5, 2, 2.5 or 3")
         if self.stiffness > 0.0 and self.restitution > 0.0:
             what = f"{said} has both a stiffness and a restitution"
             fail("restitution", what, "Give dissipation with a stiffness, or leave the stiffness out")

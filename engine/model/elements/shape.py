@@ -78,9 +78,13 @@ class Shape:
 
     body : that it belongs to, of a flexible body an attachment node as well; None: fixed in the inertial frame. On a
         flexible body itself it follows the deformation
-    type : a key of SIZES;  size : its numbers, m;  file : of a mesh
-    name : by which contacts know it, or ""
+    type : a key of SIZES;  size : (k,) its numbers, m, as SIZES says;  file : of a mesh
     position : (3,) of its centre, m;  rotation : (3, 3) from its axes to the body's
+    colour : "#rrggbb", "" for one of each body
+    opacity : ratio, 1 for a shape that hides what is behind it
+    name : by which contacts know it, "" for one that is only drawn
+
+    Raises ModelError in `limberjack.equip` for one that cannot be.
     """
 
     body: str | None

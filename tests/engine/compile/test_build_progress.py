@@ -38,7 +38,7 @@ def test_a_build_shows_how_far_it_is(tmp_path, monkeypatch, capsys):
         return look > 9
 
     ended.wait = wait
-    build._show(tmp_path / "begun", SimpleNamespace(name="here"), ended)
+    build._show(tmp_path / "begun", SimpleNamespace(name="here"), False, ended)
     lines = capsys.readouterr().err.splitlines()
     assert ": 0 %" in lines[1]
     assert ": 50 %, about 0:00 min to go" in lines[6]

@@ -13,7 +13,7 @@ from limberjack.engine.compile.compiled import OPTIONS
 from limberjack.engine.kernels.entry_points import entries
 from limberjack.engine.model.build import SENSOR_CODES, build, new_state
 from limberjack.engine.model.plant import Plant
-from limberjack.engine.tables import drives, elements, flexible, instruments, loops
+from limberjack.engine.tables import contacts, drives, elements, flexible, instruments, loops
 from limberjack.engine.tables import plant as layout
 from limberjack.engine.tables.hinge_types import HINGE_TYPES
 from limberjack.engine.tables.slopes import slope_sections
@@ -87,12 +87,21 @@ DEVICES = {
     drives.C_VALVES: 3,
     drives.C_DRIVE_STATE: 21,
 }
+#: and those of contacts
+CONTACTS = {
+    contacts.C_CONTACTS: 2,
+    contacts.C_COLLIDERS: 3,
+    contacts.C_PAIRS: 4,
+    contacts.C_CONTACT_WALK: 5,
+    contacts.C_TOUCHES: 6,
+    contacts.C_ACTIVE: 3,
+}
 
 
 def numbered(plant: Plant) -> Plant:
     """The same counts, those of loops, modal bodies, elements and devices, all else replaced by its own index."""
     head = plant.ints[: layout.HEADER].copy()
-    for which, count in (LOOPS | FLEXIBLE | ELEMENTS | DEVICES).items():
+    for which, count in (LOOPS | FLEXIBLE | ELEMENTS | DEVICES | CONTACTS).items():
         head[which] = count
     ints = np.arange(total(layout.int_sections(head)))
     ints[: layout.HEADER] = head
@@ -116,6 +125,9 @@ def plain(name: str) -> str:
         "flexible.table": "modal_table",
         "drives.now": "motor_now",
         "drives.state": "motor_state",
+        "contacts.walk": "contact_walk",
+        "contacts.path": "contact_path",
+        "contacts.coblock": "contact_coblock",
     }
     return renamed.get(name, name.split(".")[-1])
 
@@ -216,7 +228,7 @@ def test_header_has_room_and_a_version(plant):
     assert plant.count(layout.C_VERSION) == layout.FORMAT_VERSION
     counts = [
         value
-        for where in (layout, loops, flexible, elements, instruments, drives)
+        for where in (layout, loops, flexible, elements, instruments, drives, contacts)
         for name, value in vars(where).items()
         if name.startswith("C_")
     ]

@@ -39,7 +39,9 @@ def test_every_type_of_sensor(sim):
     R, p = dynamics.pose(node, q)
     velocity = dynamics.velocity(node, q, v)
     acceleration = dynamics.acceleration(node, q, v, sim.vdot)
-    elsewhere = {"strain_energy", "thrust"} | {kind for kind in SENSOR_TYPES if kind.startswith(("loop_", "motor_"))}
+    elsewhere = {"strain_energy", "thrust"} | {
+        kind for kind in SENSOR_TYPES if kind.startswith(("loop_", "motor_", "contact_"))
+    }
     assert set(SENSOR_TYPES) - elsewhere <= set(out)
     assert out["position"] == q[sim.system.coordinate_names.index(coordinate)]
     assert out["rate"] == v[j]
