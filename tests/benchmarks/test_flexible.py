@@ -32,6 +32,7 @@ def test_quick_run(tmp_path):
     assert all(one.us.least > 0.0 for one in results.spacecraft)
 
 
+@pytest.mark.long  # exudyn solves the eigenvalues of its mesh
 @pytest.mark.parametrize("modes", [1, 4, 8, 20])
 def test_accelerations_of_a_floating_beam_are_exudyns(modes):
     """Its reduced-order floating frame, on the same particles and modes: to rounding."""
