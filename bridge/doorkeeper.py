@@ -12,7 +12,7 @@ from limberjack.bridge.keys import Gate
 from limberjack.doors import Door, ReaderDoor
 
 _IDLE_MS, _WATCH_MS = 100, 20  # longest wait between two looks; while somebody is connected
-_KEYS_S = 1.0
+_KEYS_S = 0.5
 _CAPTURED_S = 0.02  # a stream that holds the engine for so long is fed by somebody faster than it can be read
 
 

@@ -90,7 +90,8 @@ def _load(file: Path) -> tuple[bytes, bytes | None]:
 class Gate:
     """The allowed clients of one engine: checks their keys through pyzmq's authenticator, and knows their roles.
 
-    `refresh`, called now and then by one thread, takes over what changed in the folder.
+    `refresh`, called now and then by one thread, takes over what changed in the folder, once two calls in a row find the same:
+    an editor that empties a file before it writes changes nobody's role in between.
 
     refused : connections with an unknown key;  news : bodies of the events about changes, oldest first
     """
@@ -99,7 +100,7 @@ class Gate:
         """Read ``folder`` as `keygen` made it. Raises KeyFileError."""
         self.public, self.secret = load_pair(folder / "server.key_secret")
         self._folder = folder
-        self._seen = _fingerprint(folder)
+        self._seen = self._settling = _fingerprint(folder)
         self._grants = _grants(folder)
         if not self._grants:
             raise KeyFileError(f"{folder / 'clients'} holds no client key, so nobody could connect. Add one.")
@@ -132,7 +133,8 @@ class Gate:
         """Take over what changed in the folder; whether a key was taken out. What cannot be read changes nothing."""
         try:
             seen = _fingerprint(self._folder)
-            if seen == self._seen:
+            settled, self._settling = seen == self._settling, seen
+            if seen == self._seen or not settled:
                 return False
             self._seen = seen
             before, self._grants = self._grants, _grants(self._folder)

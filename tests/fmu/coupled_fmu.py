@@ -163,9 +163,13 @@ def built(system: System, *options: str) -> Iterator[Path]:
 
 
 def children() -> list[int]:
-    """Process numbers of engines that this process started and that are not gone, dead ones included."""
-    path = Path("/proc/self/task")
-    return [int(number) for task in path.iterdir() for number in (task / "children").read_text().split()]
+    """Process numbers of engines that this process started and that are not gone, dead ones included.
+
+    Python's tracker of shared memory and semaphores, which lives as long as its process, is not one.
+    """
+    tasks = Path("/proc/self/task").iterdir()
+    numbers = [number for task in tasks for number in (task / "children").read_text().split()]
+    return [int(number) for number in numbers if b"resource_tracker" not in Path(f"/proc/{number}/cmdline").read_bytes()]
 
 
 class FakeEngine:
