@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parent
 SOURCES = str(ROOT / "src")
 if not (ROOT / "src" / "limberjack" / "engine").is_dir():
     sys.exit(
-        "src/limberjack/engine is no link to the folder engine, so there is nothing to build. Windows makes links in "
+        "src/limberjack/engine is not a link to engine, so there is nothing to build. Windows makes links in "
         "developer mode only: switch it on, then clone with 'git clone -c core.symlinks=true'."
     )
 sys.path.insert(0, SOURCES)  # an isolated build does not see it, and an editable one asks for the tag before it builds

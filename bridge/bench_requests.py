@@ -34,7 +34,7 @@ def run(service: Service, message: Message, session: Session) -> bytes:
     """[what of RUN, reason or nil, frames or nil]: how the run goes on."""
     what, reason, frames = service.body(message, 3)
     if what not in RUN:
-        raise Refusal(Code.ARGUMENT, f"a run is asked for {', '.join(RUN)}, not for {what!r:.40}.")
+        raise Refusal(Code.ARGUMENT, f"a run accepts {', '.join(RUN)}, not {what!r:.40}.")
     if reason is not None and not (type(reason) is str and reason.isprintable() and len(reason) <= REASON_MOST):
         raise Refusal(Code.MALFORMED, f"a reason is nil or printable text of at most {REASON_MOST} characters.")
     if frames is not None and type(frames) is not int:

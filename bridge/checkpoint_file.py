@@ -36,7 +36,7 @@ class CheckpointError(BridgeError, ValueError):
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Where a run stood.
+    """The state that a run had reached.
 
     model : its name;  engine : version of Limberjack;  time : simulated time, s;  step : steps since the start
     snapshot : of the simulation, commands and switches included;  parameters : those that clients had set
@@ -131,14 +131,14 @@ def read_checkpoint(path: Path) -> Checkpoint:
     """The checkpoint in a file. CheckpointError with place, cause and remedy; OSError where it cannot be read."""
     remedy = "Use another checkpoint, or start without it"
     if path.stat().st_size > _LARGEST:
-        raise CheckpointError(f"{path}: it is larger than {_LARGEST} bytes, so it is no checkpoint. {remedy}.")
+        raise CheckpointError(f"{path}: it is larger than {_LARGEST} bytes, so it is not a checkpoint. {remedy}.")
     content = path.read_bytes()
     if not content.startswith(_MAGIC[:-1]):
-        raise CheckpointError(f"{path}: it is no checkpoint. Give one that 'limberjack run --checkpoint' wrote.")
+        raise CheckpointError(f"{path}: it is not a checkpoint. Give one that 'limberjack run --checkpoint' wrote.")
     if not content.startswith(_MAGIC):
-        raise CheckpointError(f"{path}: its format is another version's. {remedy}.")
+        raise CheckpointError(f"{path}: its format belongs to another version. {remedy}.")
     if len(content) < _HEAD or hashlib.sha256(content[_HEAD:]).digest() != content[len(_MAGIC) : _HEAD]:
-        raise CheckpointError(f"{path}: it is damaged, its checksum does not hold. {remedy}.")
+        raise CheckpointError(f"{path}: it is damaged: its checksum does not match. {remedy}.")
     found = _read_body(content[_HEAD:])
     if found is None:
         raise CheckpointError(f"{path}: its content is not that of a checkpoint. {remedy}.")

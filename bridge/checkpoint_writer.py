@@ -37,7 +37,7 @@ def listed(folder: Path) -> list[Path]:
 def newest(folder: Path, warn: Callable[[str], None]) -> tuple[Path, Checkpoint] | None:
     """The newest checkpoint of a folder that can be read; None where there is none at all.
 
-    warn : told of those that cannot. CheckpointError where no checkpoint of several can be read.
+    warn : called with those that cannot be written. CheckpointError where none of several checkpoints can be read.
     """
     troubles = []
     for path in listed(folder) if folder.is_dir() else []:
@@ -73,7 +73,7 @@ class Checkpoints:
             self._write(self.last)
         except OSError as error:
             text = f"{folder}: checkpoints cannot be written there, {error.strerror or error}."
-            raise CheckpointError(f"{text} Make room, or give another --checkpoint-dir.") from error
+            raise CheckpointError(f"{text} Free some disk space, or give another --checkpoint-dir.") from error
         self._due = time.monotonic() + period_s
         self._waiting: queue.Queue[Checkpoint | None] = queue.Queue(1)
         self._troubles: queue.SimpleQueue[str] = queue.SimpleQueue()
@@ -121,7 +121,7 @@ class Checkpoints:
                 self._waiting.put(last, timeout=max(0.0, until - time.monotonic()))
             self._thread.join(max(0.0, until - time.monotonic()))
         except queue.Full:
-            log.error("%s: the disk does not take the last checkpoint within %g s.", self.folder, _END_S)
+            log.error("%s: the disk did not accept the last checkpoint within %g s.", self.folder, _END_S)
         os.close(self._lock)
         self._lock = -1
 
@@ -134,7 +134,7 @@ class Checkpoints:
                 self.trouble = ""
             except OSError as error:
                 self.trouble = f"{self.folder}: a checkpoint cannot be written, {error.strerror or error}."
-                log.error("%s Make room; the ones before it stay.", self.trouble)
+                log.error("%s Free some disk space; the earlier checkpoints are kept.", self.trouble)
                 self._troubles.put(self.trouble)
 
     def _write(self, checkpoint: Checkpoint) -> None:

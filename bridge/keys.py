@@ -90,8 +90,8 @@ def _load(file: Path) -> tuple[bytes, bytes | None]:
 class Gate:
     """The allowed clients of one engine: checks their keys through pyzmq's authenticator, and knows their roles.
 
-    `refresh`, called now and then by one thread, takes over what changed in the folder, once two calls in a row find the same:
-    an editor that empties a file before it writes changes nobody's role in between.
+    `refresh`, called now and then by one thread, takes over what changed in the folder, once two calls in a row find
+    the same: an editor that empties a file before it writes changes nobody's role in between.
 
     refused : connections with an unknown key;  news : bodies of the events about changes, oldest first
     """

@@ -47,7 +47,7 @@ class ClientKeys:
 
 
 class Health:
-    """What the socket's monitor told about the connection so far."""
+    """What the socket's monitor has reported about the connection so far."""
 
     def __init__(self, socket: zmq.Socket) -> None:
         self._monitor = socket.get_monitor_socket()
@@ -91,7 +91,7 @@ class Link:
         self.size_max = 65536
         self.lock = threading.Lock()
         self._sequence, self._encode = 0, Encoder()
-        self._name, self._run = "", None  # as told in `hello`, and which run of the engine answered
+        self._name, self._run = "", None  # as given in `hello`, and which run of the engine answered
         self._replaced = False  # another run of the engine answers now
         self.closed = False
         self.context = zmq.Context()

@@ -122,7 +122,7 @@ class EngineProcess:
             self._child.wait(5.0)
         code = self._child.returncode
         return EngineStartError(
-            f"the engine process ended before it answered, exit code {code}; its last words are above."
+            f"the engine process ended before it answered, exit code {code}; its last output is above."
         )
 
     @property

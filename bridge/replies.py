@@ -38,7 +38,7 @@ class Replies:
     """Sends replies, `open` first and then `send`; what had to be refused meanwhile is owed, and sent later.
 
     A pipe of libzmq tells of room in portions of half its bound: one of 2n messages keeps n at least.
-    unanswered : refusals that could not be told either, as the client does not read
+    unanswered : refusals that could not be sent either, as the client does not read
     """
 
     def __init__(self, router: zmq.Socket) -> None:

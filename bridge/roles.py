@@ -37,7 +37,7 @@ class Role(enum.IntEnum):
         try:
             return cls[word.upper()]
         except KeyError:
-            raise KeyFileError(f"{word!r} is no role. Give {', '.join(role.word for role in cls)}.") from None
+            raise KeyFileError(f"{word!r} is not a role. Give {', '.join(role.word for role in cls)}.") from None
 
 
 class Grant(NamedTuple):
@@ -93,7 +93,7 @@ def read_roles(folder: Path) -> dict[str, Role] | None:
     if not path.exists():
         return None
     if path.stat().st_size > _FILE_MAX:
-        raise KeyFileError(f"{path}: larger than {_FILE_MAX} bytes; no file of roles is.")
+        raise KeyFileError(f"{path}: larger than {_FILE_MAX} bytes; a file of roles is never so large.")
     roles: dict[str, Role] = {}
     for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
         word, name = line.split("#")[0].strip().partition(" ")[0], _name(line)

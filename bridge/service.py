@@ -207,7 +207,7 @@ class Service:
             self.fresh = True
             self._sampled = False
         if done < steps:
-            raise Refusal(Code.STOPPING, f"the engine was told to stop after {done} of {steps} steps.")
+            raise Refusal(Code.STOPPING, f"the engine was asked to stop after {done} of {steps} steps.")
 
     def free_step(self, steps: int) -> None:
         """One free-running cycle; after a failure the state stays until a reset or restore."""
@@ -215,7 +215,7 @@ class Service:
             try:
                 self.advance(steps)
             except Refusal:
-                return  # told to stop; the loop ends
+                return  # asked to stop; the loop ends
             except SimulationError as error:
                 self.failure = str(error)
                 self.events.append({"event": "failed", "text": self.failure})

@@ -69,7 +69,7 @@ class ServiceHost:
         if frame.more:
             reply: Reply = service.refuse(Refusal(Code.MALFORMED, "a request is one frame."))
         elif sender is None:
-            reply = service.decline(frame.bytes, Code.ROLE, "this client's key was taken out of the engine's folder.")
+            reply = service.decline(frame.bytes, Code.ROLE, "this client's key was removed from the engine's folder.")
         else:
             reply = service.handle(frame.bytes, sender)
         if way is Way.OPEN:

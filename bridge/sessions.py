@@ -77,7 +77,7 @@ class Sessions:
     def _own(session: Session, message: Message, sender: Sender) -> None:
         """A client number belongs to the key that said hello with it."""
         if session.user != sender.user:
-            text = "this client number is of another key. Choose one of your own and send hello first."
+            text = "this client number belongs to another key. Choose your own and send hello first."
             raise Refusal(Code.UNKNOWN_CLIENT, text, message.sequence, message.client)
 
     @staticmethod

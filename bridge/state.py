@@ -66,7 +66,7 @@ class Outputs(Mapping[str, Any]):
 
 @dataclass(frozen=True, eq=False)
 class Description:
-    """What the engine told about itself.
+    """What the engine reported about itself.
 
     model, model_hash : name of the model, and the hash that says which
     mode, integrator : "lockstep" or "free", and the method

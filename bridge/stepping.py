@@ -23,7 +23,7 @@ class Stepper:
         self.between: Callable[[], None] = lambda: None
 
     def advance(self, steps: int, stopping: Callable[[], bool]) -> int:
-        """Step until done or told to stop; how many steps were made. Raises SimulationError."""
+        """Step until done or asked to stop; returns the number of steps made. Raises SimulationError."""
         done = 0
         while done < steps and not stopping():
             if done:

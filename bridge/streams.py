@@ -19,7 +19,7 @@ class Stream:
     def __init__(self, socket: zmq.Socket) -> None:
         """socket : XPUB, not bound yet"""
         self.door = ReaderDoor(socket, READERS_MAX)
-        self.keeper: Doorkeeper | None = None  # told of the time while the socket has the engine
+        self.keeper: Doorkeeper | None = None  # gets the time while the socket has the engine
         self._socket = socket
 
     @property

@@ -46,7 +46,7 @@ class Supervisor:
     """Starts an engine and watches it until it ends in order, or `stop` is called.
 
     steps : dt, integrator and substeps, as for `serve`;  resume : where the first engine begins
-    address : at which clients hear of it (None: beside those of the engine);  say : told what happens, in sentences
+    address : at which clients hear of it (None: beside those of the engine);  say : gets a sentence for each event
     """
 
     def __init__(
@@ -137,7 +137,7 @@ class Supervisor:
                 code = engine.kill()
                 return None if code == 0 else f"the engine {_ended(code)}."
             now = time.monotonic()
-            # if this process or the whole machine stood still, that tells nothing of the engine
+            # a pause of this process or of the whole machine says nothing about the engine
             silent_s += min(now - before, 3.0 * look_s)
             before = now
             if (heard := self._pulse.read()[0]) != signs:
@@ -151,7 +151,7 @@ class Supervisor:
         _, step, at = self._pulse.read()
         kind = "hung" if engine.running else "died"
         self.post.tell(kind, cause, step=step, time=at)
-        self._say(f"{cause} It stood at step {step}, t = {at:.6g} s.")
+        self._say(f"{cause} It had reached step {step}, t = {at:.6g} s.")
         engine.kill()
         while True:
             self._count(cause)
@@ -178,7 +178,7 @@ class Supervisor:
         while self._restarted and now - self._restarted[0] > self.limits.within_s:
             self._restarted.popleft()
         if len(self._restarted) > self.limits.restarts:
-            text = f"{cause} More than {self.limits.restarts} restarts in {self.limits.within_s:g} s: none is tried."
+            text = f"{cause} More than {self.limits.restarts} restarts in {self.limits.within_s:g} s: it gives up."
             self.post.tell("gave_up", text)
             raise SupervisionError(text)
 

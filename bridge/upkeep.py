@@ -22,7 +22,7 @@ _TELL_S = 1.0
 
 
 class Pulse:
-    """Signs of life in memory that engine and supervisor share: how many, and where the engine stood at the last.
+    """Signs of life in memory that engine and supervisor share: how many, and the engine's step and time at the last.
 
     descriptor : of the file behind the memory; without, a new one is made
     """
@@ -74,7 +74,7 @@ NO_SIGNS = Signs()
 class CameBack:
     """Why an engine was started in place of another.
 
-    cause : what became of that one, a sentence;  restarts : how many there were;  step, time : where it stood at last
+    cause : what became of that one, a sentence;  restarts : how many there were;  step, time : its last step and time
     rest : whether commands come to rest, for nobody may command any more
     """
 

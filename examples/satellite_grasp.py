@@ -3,7 +3,7 @@
 python examples/satellite_grasp.py [FOLDER] [--process]
 
 The arm of satellite_grasp.yaml steers its gripper by resolved rates: v_gripper = J_g dθ/dt with the Jacobian of a free
-base, which gives way so that momentum stays zero. At the grapple fixture the weld `grasp` is told to close; the impact
+base, which gives way so that momentum stays zero. At the grapple fixture the weld `grasp` is closed; the impact
 takes the relative motion away. The joints brake, swing the satellite to another place, speed it up along the gripper's
 axis and let go. The weld's forces and gap, energy and momentum are logged and plotted.
 
@@ -33,7 +33,7 @@ PERIOD, DURATION = 0.02, 64.0
 #: the approach: largest speed (m/s) and turning rate (rad/s), time to get there (s), gain (1/s), how far before the
 #: fixture it waits (m)
 FASTEST, TURNING, START, GAIN, STANDOFF = 0.10, 0.05, 3.0, 0.6, 0.30
-#: speed of the last stretch, m/s, and the distance at which the weld is told to close, m
+#: speed of the last stretch, m/s, and the distance at which the weld is commanded to close, m
 CLOSING, CONTACT = 0.030, 0.010
 #: durations of braking, of the swing and of the push, s; speed of the push, m/s
 BRAKE, SWING, PUSH, PUSH_SPEED = 4.0, 24.0, 3.0, 0.10
@@ -66,7 +66,7 @@ Step = Callable[[int, dict[str, float]], Sample]
 class Mission:
     """Joint commands from the state, phase by phase.
 
-    rate : commanded joint rates (7,), rad/s; reference : commanded angles (7,), rad; closed : what the weld is told
+    rate : commanded joint rates (7,), rad/s; reference : commanded angles (7,), rad; closed : command of the weld
     """
 
     def __init__(self, system: lj.System) -> None:

@@ -64,7 +64,7 @@ def _without(failed: Mapping[str, str], found: Iterable[str]) -> str:
     """What went wrong with platforms, and how to do without them."""
     rest = " ".join(f"--platform {name}" for name in found)
     advice = f"To export without {'it' if len(failed) == 1 else 'them'}: {rest}. " if rest else ""
-    return "\n".join(failed.values()) + f"\n{advice}What is ready is kept: the next export goes on from there."
+    return "\n".join(failed.values()) + f"\n{advice}Finished binaries are kept: the next export continues from there."
 
 
 def _provide(target: Target, coupling: str, path: Path, report: Report) -> None:

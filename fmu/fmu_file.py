@@ -46,7 +46,7 @@ def check_target(path: str | os.PathLike[str]) -> Path:
     """The path as a Path; ArgumentError where no FMU can be written there. Call it before any long work."""
     target = Path(path)
     if target.suffix.lower() != ".fmu":
-        raise ArgumentError(f"{target}: FMI asks for the ending .fmu; name the file {target.stem or 'model'}.fmu.")
+        raise ArgumentError(f"{target}: an FMU's name must end in .fmu; name the file {target.stem or 'model'}.fmu.")
     if target.is_dir():
         raise ArgumentError(f"{target}: this is a folder; give the path of a file.")
     if not target.parent.is_dir():
@@ -93,4 +93,4 @@ def _umask() -> int:
 
 def _refused(target: Path, error: OSError) -> ArgumentError:
     reason = error.strerror or str(error)
-    return ArgumentError(f"{target}: the FMU cannot be written ({reason}); choose a folder with room to write in.")
+    return ArgumentError(f"{target}: the FMU cannot be written ({reason}); choose a writable folder with free space.")

@@ -43,7 +43,7 @@ class Outcome:
     reason : "completed", "stopped" (Ctrl-C, `stop`), "aborted" (`abort`), "tripped" (a watchdog), "overrun" (its
         limits) or "failed"
     text : why, in words;  error : the exception of a failed run
-    frames : times of the frames;  log : events;  rights : what was asked of the machine
+    frames : times of the frames;  log : events;  rights : requested privileges
     margin_ns : time spun before each deadline; 0 if unpaced
     unrecorded : why the record is not complete, "" if it is
     overruns : counted and judged by the policy; None if unpaced
@@ -77,7 +77,7 @@ class Executive:
     log : events are added to it
     answer_limit_s : longest wait for an answer in lockstep, s of wall time. A device that left 3 frames in a row
         unanswered is not waited for until it is heard again
-    placing : what is asked of the machine while it runs; without, nothing but a still garbage collector when paced
+    placing : privileges requested while it runs; without, nothing but a still garbage collector when paced
     clock : without, one whose margin is measured before the run
     signals : the Signals to refresh; its own without
     meta : texts and numbers that the recorder keeps beside its own
@@ -245,7 +245,7 @@ class Executive:
         return held
 
     def _wait(self, clock: Clock, deadline: int) -> int:
-        """Wait for the deadline, or for the end of the run if that is told before; returns the time then."""
+        """Wait for the deadline, or for the end of the run if that comes first; returns the time then."""
         look = _LOOK_NS if self.visitor is None else _VISIT_NS
         if self.period_ns > look:
             while deadline - clock.now_ns() > look and not self._ending:
@@ -290,7 +290,7 @@ class Executive:
         """An event for the first answer of a device that was waited for in vain."""
         if mounted.name not in self._late:
             self._late.add(mounted.name)
-            text = f"did not answer within {self._limit_s:g} s; another run in lockstep may come out otherwise."
+            text = f"did not answer within {self._limit_s:g} s; another run in lockstep may give other results."
             self._bench.say("device", mounted.name, text)
 
     def _send_and_record(self, frame: int) -> None:

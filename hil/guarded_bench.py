@@ -100,7 +100,7 @@ def _wait(bench: subprocess.Popen[bytes], pulse: Pulse, limit_s: float) -> bool:
     while bench.poll() is None:
         time.sleep(look_s)
         now, heard = time.monotonic(), pulse.read()[0]
-        # if this process or the machine stood still, that tells nothing of the bench; nor does one that does not run
+        # a pause of this process or of the machine says nothing about the bench; nor does a bench that does not run
         silent_s = 0.0 if heard != signs or not heard else silent_s + min(now - before, 3.0 * look_s)
         signs, before = heard, now
         if silent_s > limit_s:

@@ -36,7 +36,7 @@ class Disturbance:
     reorder_s: float = 0.0
 
     def __post_init__(self) -> None:
-        """ArgumentError for what is no probability or no delay."""
+        """ArgumentError for a value that is not a probability or a delay."""
         for name in ("loss", "duplicate", "reorder"):
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise ArgumentError(f"{name} is {getattr(self, name)!r:.40}; give a probability from 0 to 1.")

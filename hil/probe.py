@@ -86,7 +86,7 @@ def probe(
 
     rate_hz : frames a second; 1 / the model's dt without. Slower frames have several steps, faster ones shorter steps
     trial_seconds : of each run at another rate; 2 s, or `seconds` if that is less, without
-    say : told what is measured next, and how long all that is left takes at most, s
+    say : called with what is measured next and the longest time that the rest takes, s
     ArgumentError for a rate or a duration that cannot be.
     """
     rate = _rate(1.0 / system.dt if rate_hz is None else rate_hz)

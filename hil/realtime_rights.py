@@ -23,7 +23,7 @@ MOST_PRIORITY = 99
 
 @dataclass(frozen=True)
 class Right:
-    """What was asked of the machine and what came of it; text: the value granted, or the reason and a remedy."""
+    """A requested privilege and whether the machine granted it; text: the value granted, or the reason and a remedy."""
 
     name: str
     granted: bool

@@ -47,7 +47,7 @@ class BenchControls(Controls):
     def __init__(self, scenario: Scenario, built: Built) -> None:
         super().__init__(built.executive.simulation)
         reason = f"a bench plays the scenario '{scenario.spec.name}' from its start to its end"
-        self.refused = {kind: f"{reason}; it takes no '{kind}'." for kind in ("step", "restore", "reset")}
+        self.refused = {kind: f"{reason}; it does not accept '{kind}'." for kind in ("step", "restore", "reset")}
         self.about = {"bench": _about(scenario, built)}
         self._executive: Executive = built.executive
         self._faults = built.faults
@@ -65,11 +65,11 @@ class BenchControls(Controls):
         self._show_faults(bench)
 
     def lease(self, holder: str | None) -> None:
-        """Commands taken over go back to their devices when their client holds the lease no more."""
+        """Commands taken over go back to their devices when their client no longer holds the lease."""
         if self._owner and holder != self._owner:
             assert self._bench is not None
             names = self._names(self._taken)
-            self._bench.say("command", names, f"back to the devices: '{self._owner}' holds the lease no more")
+            self._bench.say("command", names, f"back to the devices: '{self._owner}' no longer holds the lease")
             self._taken[:], self._owner = False, ""
 
     def hold(self, commands: np.ndarray) -> None:

@@ -143,7 +143,7 @@ class Switch:
 
     def check(self, simulation: BenchModel) -> None:
         if self.what not in ("attach", "release", "lock", "unlock"):
-            raise ArgumentError(f"'{self.what:.40}' is no switch; choose attach, release, lock or unlock.")
+            raise ArgumentError(f"'{self.what:.40}' is not a switch; choose attach, release, lock or unlock.")
         if self.what in ("attach", "release"):
             arguments.index_of("loop", self.name, [loop.name for loop in simulation.system.loops])
         else:

@@ -233,6 +233,6 @@ class EngineStatus(Watch):
         """Of the state before the step."""
         stands, self._last = time <= self._last, time
         if stands:
-            return f"the engine stands at t = {time:.6g} s"
+            return f"the engine has stopped at t = {time:.6g} s"
         wrong = ~np.isfinite(signals.vector)
         return f"{signals.names[int(np.argmax(wrong))]} is not a finite number" if wrong.any() else ""

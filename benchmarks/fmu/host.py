@@ -1,4 +1,4 @@
-"""The C host of FMUs (`host/*.c`): what it is told of an FMU, and how it is compiled."""
+"""The C host of FMUs (`host/*.c`): what it gets to know about an FMU, and how it is compiled."""
 
 from __future__ import annotations
 

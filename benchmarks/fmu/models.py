@@ -66,7 +66,7 @@ _REST = """
 
 @dataclass(frozen=True)
 class Subject:
-    """An FMU to be timed: what the host is told of it, and the environment and options the host needs.
+    """An FMU to be timed: what the host gets to know about it, and the environment and options the host needs.
 
     step : communication step, s; restart : cycles after which the host restarts it, 0 for never
     """

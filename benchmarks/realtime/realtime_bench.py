@@ -92,7 +92,7 @@ def _rate(name: str, rate: float, placing: RealtimeRights, quick: bool, console:
 
 
 def _loops(system: System, name: str, rate: float, placing: RealtimeRights, console: Console) -> dict[str, Loop]:
-    """All loops by name; those that this machine lacks are told and left out."""
+    """All loops by name; those that this machine lacks are named and left out."""
     makers: dict[str, Callable[[], Loop]] = {
         "cyclictest": lambda: cyclictest_loop(rate, placing),
         "C, sleep": lambda: c_loop(rate, 0),

@@ -58,7 +58,7 @@ class Address:
 
 @dataclass(frozen=True)
 class Access:
-    """What is asked of who comes. Without tokens everyone who reaches the console is an operator.
+    """Checks of visitors. Without tokens everyone who reaches the console is an operator.
 
     tokens : token → who has it;  certificate, key : PEM files of the TLS server, both or none
     """
@@ -150,7 +150,7 @@ def read_tokens(path: Path) -> dict[str, Visitor]:
     except ModelError as error:
         raise KeyFileError(f"{path}: {error.what}. Give another path.") from None
     except UnicodeDecodeError:
-        raise KeyFileError(f"{path}: not a file of tokens, as it is no text. Give another path.") from None
+        raise KeyFileError(f"{path}: not a file of tokens, as it is not text. Give another path.") from None
     if path.stat().st_mode & 0o077:
         raise KeyFileError(f"{path}: others can read these tokens. Run: chmod 600 {path}.")
     for number, line in enumerate(lines, 1):
@@ -163,10 +163,10 @@ def read_tokens(path: Path) -> dict[str, Visitor]:
                 f"{_TOKEN_LEAST} characters and, if you like, a name."
             )
         if words[1] in tokens:
-            raise KeyFileError(f"{path}:{number}: this token is there twice. Give each who may come their own.")
+            raise KeyFileError(f"{path}:{number}: this token is listed twice. Give each user their own.")
         tokens[words[1]] = Visitor(words[0], *words[2:])
     if not tokens:
-        raise KeyFileError(f"{path}: there is no token in it. Remove the file, and a new one is made.")
+        raise KeyFileError(f"{path}: it holds no token. Remove the file; the console then makes a new one.")
     return tokens
 
 
@@ -176,5 +176,5 @@ def _make_tokens(path: Path) -> None:
     except OSError as error:
         raise KeyFileError(f"{path}: cannot make the file of tokens ({error.strerror}). Give another path.") from None
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write("# who may open the console: role, token, name if you like; keep this file to yourself\n")
+        file.write("# one line for each user: role, token and, if you like, a name; keep this file to yourself\n")
         file.writelines(f"{role} {secrets.token_urlsafe(24)}\n" for role in ROLES)

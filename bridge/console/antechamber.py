@@ -69,7 +69,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Requests are not told."""
+        """Requests are not logged."""
 
 
 class Antechamber:

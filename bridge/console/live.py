@@ -55,7 +55,7 @@ def number(value: float) -> float | None:
 class Browser:
     """One connected browser.
 
-    dropped : messages that it lost and has not been told of
+    dropped : messages that it lost without a report yet
     unseen : messages with samples that it has not confirmed; None for a program that never confirms any
     waiting : takings that go with the next message, which is sent when the browser has seen the ones before
     """
@@ -214,7 +214,7 @@ class Live:
     async def serve(self, request: web.Request, role: str) -> web.StreamResponse:
         """One browser from its first message to its last."""
         if len(self.browsers) >= BROWSERS_MAX:
-            raise web.HTTPServiceUnavailable(text=f"{BROWSERS_MAX} browsers watch already. Close one of them.")
+            raise web.HTTPServiceUnavailable(text=f"{BROWSERS_MAX} browsers are connected already. Close one of them.")
         socket = web.WebSocketResponse(heartbeat=_PING_S, max_msg_size=_MESSAGE_MAX, compress=False)
         await socket.prepare(request)
         browser = Browser(socket, role)

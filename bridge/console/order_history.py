@@ -15,7 +15,7 @@ _FORMULAS = ("=", "+", "-", "@")
 
 
 def row_of(notice: Notice) -> dict[str, Any]:
-    """An order as a page shows it. result : "done", or the code of the refusal; "" of what is no order"""
+    """An order as a page shows it. result : "done", or the code of the refusal; "" of other notices"""
     data = notice.data
     done = "done" if "who" in data else ""
     return {

@@ -68,7 +68,7 @@ class Routes:
     async def _ask(self, question: Callable[[History], Any]) -> Any:
         """What the history answers; 503 in words when it cannot: it opens again, or its disk is full."""
         if self._questions >= _QUESTIONS_MAX:
-            raise web.HTTPServiceUnavailable(text=f"{_QUESTIONS_MAX} questions about the past wait. Try again.")
+            raise web.HTTPServiceUnavailable(text=f"{_QUESTIONS_MAX} requests for history are waiting. Try again.")
         self._questions += 1
         try:
             loop = asyncio.get_running_loop()
@@ -171,7 +171,7 @@ class Routes:
         visitor = self._visitor(request)
         actor = Actor("console", visitor.name or request.remote or "?", visitor.role)
         if self._orders >= _ORDERS_MAX:
-            raise web.HTTPServiceUnavailable(text=f"{_ORDERS_MAX} orders wait for the engine. Try again.")
+            raise web.HTTPServiceUnavailable(text=f"{_ORDERS_MAX} orders are waiting for the engine. Try again.")
         self._orders += 1
         try:
             carry_out = functools.partial(act, order, actor)
@@ -214,7 +214,7 @@ async def _json(request: web.Request) -> dict[str, Any]:
         async with asyncio.timeout(REQUEST_S):
             content = await request.json()
     except TimeoutError:
-        raise web.HTTPRequestTimeout(text=f"The order did not come whole within {REQUEST_S:g} s.") from None
+        raise web.HTTPRequestTimeout(text=f"The order did not arrive completely within {REQUEST_S:g} s.") from None
     except (ValueError, RecursionError):
         raise web.HTTPBadRequest(text="The order is not JSON.") from None
     if not isinstance(content, dict):

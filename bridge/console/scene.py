@@ -1,6 +1,6 @@
-"""What the 3-D view is told of a drawing and of every state.
+"""What the 3-D view receives: the drawing once, then every state.
 
-The browser is told numbers only: poses as [x, y, z, qw, qx, qy, qz], places in lists, vectors of float32 or uint32 in
+The browser receives numbers only: poses as [x, y, z, qw, qx, qy, qz], places in lists, vectors of float32 or uint32 in
 base64, little-endian.
 """
 

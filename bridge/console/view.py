@@ -56,6 +56,6 @@ class View:
         _, files = await self._scene()
         place = int(request.match_info["place"])
         if place >= len(files):
-            raise web.HTTPNotFound(text=f"The model has {len(files)} meshes; there is no mesh {place}.")
+            raise web.HTTPNotFound(text=f"The model has {len(files)} meshes; mesh {place} does not exist.")
         path = files[place]
         return web.FileResponse(path, headers={"Content-Type": MEDIA[path.suffix.lower()]})

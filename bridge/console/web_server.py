@@ -133,7 +133,7 @@ class Console:
         return app
 
     def _hello(self, dictionary: Dictionary) -> dict[str, Any]:
-        """What every browser is told first. signature : of all names, units and limits that its page was made of
+        """The first message to every browser. signature : of all names, units and limits that its page was made of
 
         kept : whether the history outlives the gateway
         """
@@ -166,7 +166,9 @@ class Console:
         """A token in the address becomes a cookie, so that it does not stay in the address."""
         token = request.query["token"]
         if self.settings.access.visitor(token) is None:
-            raise web.HTTPUnauthorized(text="This token opens nothing here. Copy it whole from the file of tokens.")
+            raise web.HTTPUnauthorized(
+                text="The console does not know this token. Copy it whole from the file of tokens."
+            )
         rest = {key: value for key, value in request.query.items() if key != "token"}
         # a path that begins with two slashes would be the address of another machine
         reply = web.HTTPFound(URL.build(path="/" + request.path.lstrip("/"), query=rest))

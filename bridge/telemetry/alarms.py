@@ -11,7 +11,8 @@ import numpy as np
 from limberjack.bridge.telemetry.dictionary import Dictionary, Quantity
 from limberjack.bridge.telemetry.sample import Notice, Sample
 
-_HOLD_NS = 1_000_000_000  # after a notice, further changes of the same quantity are counted so long, then told in one
+#: after a notice, further changes of the quantity are counted for so long, then reported in one
+_HOLD_NS = 1_000_000_000
 _LARGEST = sys.float_info.max
 WORDS = ("normal", "warning", "critical")
 
@@ -42,7 +43,7 @@ class Alarms:
         self._due_ns = np.zeros(count, dtype=np.int64)
         self._active: dict[str, Alarm] = {}
         self._before: tuple[list[int], list[int]] = [], []  # which were not simply normal, and how severe they were
-        self._calm = True  # the newest levels are told
+        self._calm = True  # the newest levels are reported
 
     def active(self) -> dict[str, Alarm]:
         """Identifier → alarm, of all quantities beyond their limits in the newest sample."""
@@ -116,7 +117,7 @@ def _text(quantity: Quantity, level: int, value: float) -> str:
     if level == 0:
         return f"{shown}, normal again."
     if not np.isfinite(value):
-        return f"{quantity.id} is {value}, which is no finite number."
+        return f"{quantity.id} is {value}, which is not a finite number."
     low, high = quantity.critical if level == 2 else quantity.warning
     if value > high:
         return f"{shown}, above its {WORDS[level]} limit {high:g}."

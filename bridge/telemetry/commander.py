@@ -1,4 +1,4 @@
-"""The one way from outlets to the engine: who may do what is checked, carried out, and told to everybody."""
+"""The one way from outlets to the engine: orders are checked, carried out, and reported to everybody."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ class Commander:
     def _turn(self) -> Iterator[None]:
         """One at a time."""
         if not self._lock.acquire(timeout=ANSWER_S):
-            raise OrderRefused("busy", "the engine is still at an order given before. Try again.")
+            raise OrderRefused("busy", "the engine is still carrying out an earlier order. Try again.")
         try:
             yield
         finally:
@@ -197,7 +197,7 @@ class Commander:
             self._client = Client(self._endpoint, name="gateway", **options)
         if self._client.describe().model_hash != self._session().description.model_hash:
             self._drop()
-            raise OrderRefused("lost", "the engine runs another model since a moment ago. Look again, then command.")
+            raise OrderRefused("lost", "the engine has just switched to another model. Look again, then command.")
         return self._client
 
     def _give_up(self) -> None:
@@ -276,7 +276,7 @@ class _Bounded:
                 return
             more, self._held_back = self._held_back, 0
         if more:
-            text = f"{text} ({more} orders before this one were not told.)"
+            text = f"{text} ({more} orders before this one were not reported.)"
         text = printable(text)
         log.log(logging.WARNING if severity else logging.INFO, text)
         self._tell(severity, text, kind, **data)

@@ -21,7 +21,7 @@ class HistorySpec(Model):
     """Where and how much of the past is kept."""
 
     file: Word = Field(description="relative to this file")
-    full_minutes: Positive = Field(default=10.0, description="every sample is kept so long (default 10)")
+    full_minutes: Positive = Field(default=10.0, description="for how long every sample is kept (default 10)")
     size_mb: Positive = Field(default=1000.0, description="size of the file, about (default 1000)")
 
 
@@ -39,7 +39,7 @@ class OutletSpec(Model):
     kind: Name = Field(description="as the option of `limberjack gateway` without its dashes")
     to: Word = Field(description="as the value of that option")
     rate_hz: Positive | None = Field(default=None, description="samples a second at most (default: the outlet's own)")
-    options: dict[Name, Any] = Field(default={}, description="what only this kind knows")
+    options: dict[Name, Any] = Field(default={}, description="options that only this kind has")
 
 
 class GatewaySpec(Model):
@@ -74,6 +74,6 @@ def load_config(path: Path) -> GatewaySpec:
         for action in allow.actions:
             if action != "*" and action not in ACTIONS:
                 where = document.place(("allow", place, "actions"))
-                what, remedy = f"'{action}' is no action", f"Use {', '.join(ACTIONS)} or *"
+                what, remedy = f"'{action}' is not an action", f"Use {', '.join(ACTIONS)} or *"
                 raise ModelError(what, where=where, remedy=remedy)
     return spec

@@ -1,4 +1,4 @@
-"""The gateway: one engine's stream on its way to any number of outlets, none of which can hold up another."""
+"""The gateway: one engine's stream on its way to any number of outlets; none can hold up another."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class Gateway:
             feed.end()
         for feed in self._feeds:
             if not feed.close(max(0.1, deadline - time.monotonic())):
-                log.warning("outlet %s hangs; it is left behind.", feed.outlet.name)
+                log.warning("outlet %s hangs; the gateway abandons it.", feed.outlet.name)
 
     # ---- for outlets, from any thread
 
@@ -196,7 +196,7 @@ class Gateway:
         while not self._stopping.wait(_WATCH_S):
             self.commander.look()
             for id in self.commander.desk.look():
-                text = f"the alarm of {id} counts again: the time for which it was shelved is over."
+                text = f"the alarm of {id} is active again: the time for which it was shelved is over."
                 self.tell(1, text, "alarm", id=id)
             stale = self._tell_stale(stale)
             for feed in self._feeds:
@@ -209,7 +209,7 @@ class Gateway:
         condition = self.condition()
         stale = condition.state == "stale"
         if stale and not before:
-            self.tell(1, f"{condition.text}; what is shown is old.")
+            self.tell(1, f"{condition.text}; the values shown are old.")
         elif before and condition.current:
             self.tell(0, "the engine sends again.")
         return stale

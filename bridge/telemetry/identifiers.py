@@ -51,7 +51,7 @@ def original_name(safe: str) -> str:
         name = "".join(_read(token) for token in _TOKEN.finditer(safe))
         if safe_name(name) == safe:
             return name
-    raise ArgumentError(f"{safe!r:.80} is no name of an export; take it from the exported dictionary as it stands.")
+    raise ArgumentError(f"{safe!r:.80} is not an exported name; copy it unchanged from the exported dictionary.")
 
 
 def _read(token: re.Match[str]) -> str:

@@ -23,15 +23,15 @@ ACTIONS = {
     "unlock": "let the hinge `target` move",
     "fault": "begin the fault `target` of the scenario that a test bench runs",
     "clear": "end the fault `target` of that scenario",
-    "pause": "let the run of a test bench wait",
-    "resume": "let the run go on",
-    "single_step": "let one frame of the run happen, and wait then",
-    "abort": "end the run, for the `reason` that its report gives",
+    "pause": "pause the run of a test bench",
+    "resume": "resume the run",
+    "single_step": "run one frame, then pause",
+    "abort": "end the run; its report gives the `reason`",
     "reset": "put the simulation back to its start",
     "give_up": "give the command lease to others",
-    "acknowledge": "take note of the alarm of the quantity `target`, of all where that is *",
-    "shelve": "set the alarm of the quantity `target` aside for `value` seconds, for a `reason`",
-    "unshelve": "let the alarm of the quantity `target` count again",
+    "acknowledge": "acknowledge the alarm of the quantity `target`, or all alarms where that is *",
+    "shelve": "shelve the alarm of the quantity `target` for `value` seconds, with a `reason`",
+    "unshelve": "end the shelving of the alarm of the quantity `target`",
 }
 #: of ACTIONS, what the gateway carries out itself
 OF_ALARMS = ("acknowledge", "shelve", "unshelve")
@@ -129,7 +129,7 @@ class Rule:
 def permit(order: Order, actor: Actor, rules: Iterable[Rule]) -> None:
     """Raise OrderRefused unless the actor is an operator and a rule lets it do this."""
     if actor.role != "operator":
-        text = f"{actor} is a {actor.role} and may only look. Ask with the token of an operator."
+        text = f"{actor} is a {actor.role} and may only watch. Use the token of an operator."
         raise OrderRefused("role", text)
     if not any(rule.fits(actor, order) for rule in rules):
         text = f"{actor} may not {order}: no rule of this gateway allows it. Add one to `allow` in the gateway's file."
@@ -139,10 +139,10 @@ def permit(order: Order, actor: Actor, rules: Iterable[Rule]) -> None:
 def examine(order: Order, session: Session) -> None:
     """Raise OrderRefused for an order that the engine of this session could not carry out as it stands."""
     if order.action not in ACTIONS:
-        raise OrderRefused("malformed", f"{order.action!r:.40} is no action. Choose one of {', '.join(ACTIONS)}.")
+        raise OrderRefused("malformed", f"{order.action!r:.40} is not an action. Choose one of {', '.join(ACTIONS)}.")
     for name in (order.target, *order.values):
         if not isinstance(name, str) or len(name) > _LONGEST_NAME or not name.isprintable():
-            text = f"{name!r:.40} is no name; give printable text of at most {_LONGEST_NAME} characters."
+            text = f"{name!r:.40} is not a name; give printable text of at most {_LONGEST_NAME} characters."
             raise OrderRefused("malformed", text)
     try:
         if order.action == "command":

@@ -124,7 +124,7 @@ def _fault(order: Order, session: Session, state: State, status: Any, client: Cl
 
 def _reset(order: Order, session: Session, state: State, *_: Any) -> tuple[Line, ...]:
     if "bench" in session.description.raw:
-        raise OrderRefused(Code.MODE, "a bench plays its scenario from its start to its end; it takes no 'reset'.")
+        raise OrderRefused(Code.MODE, "a bench plays its scenario from start to end; it does not accept 'reset'.")
     return (Line("simulated time", float(state.time), 0.0, "s"),)
 
 

@@ -1,4 +1,4 @@
-"""One connection to an engine, with all that the engine told about itself."""
+"""One connection to an engine, with all that the engine reported about itself."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _STEP = [id for id, _, _ in HEALTH].index("engine.step")
 class Session:
     """A client of the engine, its model, the dictionary made from it and a mirror of its simulation.
 
-    same : whether this is the model of the session before, so that outlets need not be told of another
+    same : whether this is the model of the session before, so that outlets need no message about another
     """
 
     def __init__(self, endpoint: str, keys: Path | None, key_name: str, before: Session | None = None) -> None:

@@ -63,7 +63,7 @@ class Source:
         self._sequence: int | None = None  # of the newest message
         self._gap = 0
         self._limiter = Limiter(_NOTICES_A_HEARTBEAT)
-        self._set, self._suspect = 0, False  # parameters set, as events told; whether such an event may have been lost
+        self._set, self._suspect = 0, False  # parameters set, as events reported; whether one may have been lost
         self._read_again = 0.0  # not before this time of the monotonic clock
         self._ending = False  # the engine said that it ends
         self._time = 0.0
@@ -102,14 +102,14 @@ class Source:
                 self.tell(1 if self._ending else 2, f"connection to {self.endpoint} lost: {error} Trying again.")
             except Exception as error:  # what this version cannot read must not end the thread that tells of it
                 log.exception("a message of the engine could not be read")
-                self.tell(2, f"{self.endpoint} sent what cannot be read, {type(error).__name__}: {error}.")
+                self.tell(2, f"{self.endpoint} sent a message that cannot be read, {type(error).__name__}: {error}.")
             finally:
                 self.pulse.lose()
                 session.client.close()
             session, unknown = None if self._background.stopping.is_set() else self._again(), 1
 
     def _again(self) -> Session | None:
-        """Connect again, however long it takes; None when told to stop."""
+        """Connect again, however long it takes; None when asked to stop."""
         started, pause, said = time.monotonic(), _PAUSES_S[0], ""
         while not self._background.stopping.wait(pause):
             try:
@@ -129,7 +129,7 @@ class Source:
         return None
 
     def _follow(self, session: Session, gap: int) -> None:
-        """Read until told to stop. gap : of the first sample. Raises _Lost, BridgeError."""
+        """Read until asked to stop. gap : of the first sample. Raises _Lost, BridgeError."""
         self._sequence, self._gap, self._fresh, self._suspect, self._ending = None, 0, False, False, False
         self._set = session.parameters_set
         first = session.client.state()

@@ -131,7 +131,7 @@ class Dynamics:
         model_arguments.without_elements(self.system, "`forward_derivatives`")
         if self.system.loops:
             raise ArgumentError(
-                "the model has closed loops, and `forward_derivatives` are of trees: a coordinate of a loop cannot "
+                "the model has closed loops, and `forward_derivatives` takes trees only: a coordinate of a loop cannot "
                 "move by itself. Use `limberjack.linearize` for the motions that the loops allow."
             )
         q, v, tau = self._q(q), self._v("v", v), self._v("tau", tau)
@@ -183,7 +183,7 @@ class Dynamics:
                 worst, most = loop.name, rest
         if worst:
             raise ArgumentError(
-                f"at this q loop '{worst}' is open by {most:.3g} (m or rad): it is no position of the mechanism. "
+                f"at this q loop '{worst}' is open by {most:.3g} (m or rad), so q is not a position of the mechanism. "
                 "`limberjack.assemble` finds one near it."
             )
 

@@ -197,8 +197,8 @@ class Mobility:
             Y = self._scaled(q, self.command)
             if np.abs(r).max(initial=0.0) > MOST_OPEN or (rank(Y), rank(Y[self._places])) != self._ranks:
                 raise ArgumentError(
-                    "the loops are in a singular configuration: motions begin here that the velocities do not tell "
-                    "apart. Linearise beside it."
+                    "the loops are in a singular configuration: several motions begin here, and the "
+                    "velocities cannot tell which one follows. Linearise at a state nearby."
                 )
 
     def _loop_of(self, row: int) -> str:

@@ -25,7 +25,7 @@ class Mode:
     pole : 1/s, imaginary part not negative
     frequency : |pole|, rad/s; damping : ratio, -Re(pole) / |pole|, negative for growth, 1 for a pole at zero
     shape (n,) : eigenvector over the states, the largest entry 1
-    rigid : not to be told from a pole at zero in this precision
+    rigid : indistinguishable from a pole at zero in this precision
     """
 
     pole: complex

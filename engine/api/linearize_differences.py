@@ -75,7 +75,7 @@ def slopes(simulation: Simulation) -> Slopes:
         found = _columns(lambda x: engine.at(x, tau), at, steps)
         in_tau = _columns(lambda t: engine.at(at, t), tau, [(max(1.0, float(np.abs(tau).max())), False)] * nv)
     except SimulationError as error:
-        raise ArgumentError(f"the accelerations have no slopes beside this state: {error}") from None
+        raise ArgumentError(f"the accelerations have no slopes near this state: {error}") from None
     step, rate, seen = found[:nv], found[nv : 2 * nv], found[2 * nv :]
     forces = -stiffness[:, None] * step - damping[:, None] * rate
     forces[:, len(at) - len(u) :] += drives

@@ -1,7 +1,7 @@
 """How far differences may bend flexible bodies: their inertia is of second order in the deformation.
 
 Where loops tie a slender body, a small displacement of a hinge may bend it far: the mass matrix then changes by more
-than itself, and is no mass matrix any more. Steps are shares of the displacement that changes it by half of itself,
+than itself, and is no longer a mass matrix. Steps are shares of the displacement that changes it by half of itself,
 M(q + δη) - M(q) measured in M(q), as others are shares of one radian.
 """
 

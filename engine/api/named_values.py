@@ -121,7 +121,7 @@ class Parameters(MutableMapping[str, float]):
             )
         lower, upper = (number, dof[layout.D_UPPER]) if word == "lower" else (dof[layout.D_LOWER], number)
         if not lower < upper:
-            raise ArgumentError(f"parameter '{name}' = {number:g} would leave no way between {lower:g} and {upper:g}.")
+            raise ArgumentError(f"parameter '{name}' = {number:g} leaves no travel between {lower:g} and {upper:g}.")
 
     def __delitem__(self, name: str) -> None:
         raise ArgumentError("a parameter cannot be removed; set it instead.")

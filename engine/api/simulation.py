@@ -243,7 +243,7 @@ class Simulation:
     def release(self, loop: str) -> Impact:
         """Open a loop that can be switched, now; its command follows. ArgumentError as for `attach`.
 
-        One that was told to close and waits for its reach waits no longer.
+        One that was commanded to close and still waits for its reach stops waiting.
         """
         return self._switch(loop, False)
 
@@ -256,7 +256,7 @@ class Simulation:
         return self._switch(self._topology.lock_of(hinge), False)
 
     def closed(self, loop: str) -> bool:
-        """Whether a loop is closed now. One that was told to close stays open until it is within reach."""
+        """Whether a loop is closed now. One that was commanded to close stays open until it is within reach."""
         return self._topology.closed(loop)
 
     @property
@@ -369,4 +369,4 @@ class Simulation:
             index -= size(body.hinge)
             if index < 0:
                 return body.name
-        raise AssertionError("index beyond the model")
+        raise AssertionError("index out of range")

@@ -29,14 +29,14 @@ def packed(simulation: Simulation, state: np.ndarray) -> bytes:
 def opened(simulation: Simulation, snapshot: bytes) -> np.ndarray:
     """The State vector (ns,) in a snapshot, every part of it checked; ArgumentError as `restore`."""
     if not isinstance(snapshot, (bytes, bytearray, memoryview)) or len(snapshot) < _SNAPSHOT.size:
-        raise ArgumentError("this is no snapshot; give the bytes that `snapshot` returned.")
+        raise ArgumentError("this is not a snapshot; give the bytes that `snapshot` returned.")
     magic, model, dt, size = _SNAPSHOT.unpack_from(snapshot)
     if magic != _MAGIC or len(snapshot) != _SNAPSHOT.size + 8 * size:
-        raise ArgumentError("this is no snapshot, or a damaged one.")
+        raise ArgumentError("this is not a snapshot, or a damaged one.")
     own = len(simulation.state)
     if size != own or model != simulation.model_hash.encode():
         raise ArgumentError(
-            f"the snapshot is of another model ({model.decode(errors='replace')}, {size} numbers; this one is "
+            f"the snapshot belongs to another model ({model.decode(errors='replace')}, {size} numbers; this one is "
             f"{simulation.model_hash}, {own} numbers)."
         )
     if dt != simulation.dt:

@@ -40,7 +40,9 @@ def size_of(path: Path, most: int = MAX_BYTES, remedy: str = "Give a smaller fil
     except FileNotFoundError:
         raise ModelError("the file does not exist", where=str(path), remedy=f"Check the path{_meant(path)}") from None
     except (OSError, ValueError) as error:
-        raise ModelError(f"cannot read the file: {error}", where=str(path), remedy="Check path and rights") from None
+        raise ModelError(
+            f"cannot read the file: {error}", where=str(path), remedy="Check path and permissions"
+        ) from None
     return _checked(found, path, most, remedy)
 
 
@@ -63,7 +65,9 @@ def read_bytes(path: Path, most: int = MAX_BYTES, remedy: str = "Give a smaller 
             _checked(os.fstat(stream.fileno()), path, most, remedy)
             content = stream.read(most + 1)
     except OSError as error:
-        raise ModelError(f"cannot read the file: {error}", where=str(path), remedy="Check path and rights") from None
+        raise ModelError(
+            f"cannot read the file: {error}", where=str(path), remedy="Check path and permissions"
+        ) from None
     if len(content) > most:
         raise _larger(path, most, remedy)
     return content
@@ -72,7 +76,7 @@ def read_bytes(path: Path, most: int = MAX_BYTES, remedy: str = "Give a smaller 
 def check_zip(path: Path, most_bytes: int, most_files: int) -> None:
     """ModelError for an archive with a table of contents beyond ``most_files``, and as `size_of`.
 
-    Reading the table is what Python does first, whatever its length. A file that is no archive passes.
+    Reading the table is what Python does first, whatever its length. A file that is not an archive passes.
     """
     size = size_of(path, most_bytes)
     with path.open("rb") as stream:

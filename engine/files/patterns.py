@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 MAX_PATTERN = 1000
 PATTERN_MEND = (
-    "Write a name, * for any characters, ? for one, as in hinge.*.angle; text that is no identifier in 'quotes'"
+    "Write a name, * for any characters, ? for one, as in hinge.*.angle; text that is not an identifier in 'quotes'"
 )
 
 

@@ -94,7 +94,7 @@ def read_xml(path: Path) -> Element:
         defusedxml.sax.parseString(content, builder, forbid_dtd=True)
     except SAXParseException as error:
         where = f"{path}:{error.getLineNumber()}"
-        raise ModelError(f"not well-formed XML: {error.getMessage()}", where=where, remedy="Mend the XML") from None
+        raise ModelError(f"not well-formed XML: {error.getMessage()}", where=where, remedy="Fix the XML") from None
     except DefusedXmlException:
         what = "document type definitions and entities are refused: they can hide hostile content"
         raise ModelError(what, where=builder.here, remedy="Remove the <!DOCTYPE …> part") from None

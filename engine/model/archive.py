@@ -138,7 +138,7 @@ class _Content:
     def finish(self) -> None:
         """Nothing is left. Raises _Misfit."""
         if self._unpacker.tell() != len(self._body):
-            raise _Misfit("more follows behind its end")
+            raise _Misfit("data follow after its end")
 
     def _first(self) -> int:
         place = int(self._unpacker.tell())
@@ -151,7 +151,7 @@ def _opened(data: bytes, where: str) -> _Content:
     """Catalogue and content of the file, header and checksum checked."""
     if len(data) < _HEADER.size or data[: len(_MAGIC)] != _MAGIC:
         remedy = "Give a file that Limberjack wrote"
-        raise ModelError(f"this is no {SUFFIX} model (other first bytes)", where=where, remedy=remedy)
+        raise ModelError(f"this is not a {SUFFIX} model (other first bytes)", where=where, remedy=remedy)
     _, version, plant, length, digest = _HEADER.unpack_from(data)
     if version not in (VERSION, COMPILED):
         what = f"the model has format {version}; this version of Limberjack reads formats {VERSION} and {COMPILED}"
@@ -256,7 +256,7 @@ def _unpacked_array(content: _Content, place: str) -> np.ndarray:
     if type(data) is not bytes:
         raise _Misfit(f"{place} is not an array of numbers")
     if any(type(size) is not int or size < 0 for size in shape) or 8 * math.prod(shape) != len(data):
-        raise _Misfit(f"{place} has {len(data)} bytes, which are not its shape")
+        raise _Misfit(f"{place} has {len(data)} bytes, which do not fit its shape")
     return np.frombuffer(data, _FLOAT64).reshape(shape).astype(np.float64)
 
 

@@ -48,5 +48,5 @@ def _refuse_cycle(bodies: Sequence[Body], reached: set[str], locate: Locate) -> 
     chain = list(visited)
     cycle = [*chain[chain.index(body.name) :], body.name]
     shown = in_short(list(reversed(cycle)), " ← ")
-    what = f"the bodies hang on each other in a cycle and none of them on the world: {shown}"
-    refuse(body.hinge, "parent", what, "Hang one of them on the world or on a body that leads there", locate)
+    what = f"the bodies form a cycle and none of them is connected to the world: {shown}"
+    refuse(body.hinge, "parent", what, "Connect one of them to the world, or to a body that is", locate)

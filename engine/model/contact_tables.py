@@ -144,7 +144,7 @@ def contact_fault(system: System, contact: Contact) -> tuple[str, str]:
     shapes = {shape.name: shape for shape in system.shapes if shape.name}
     for name in (*contact.first, *contact.second):
         if name not in shapes:
-            return f"names '{name}', which is no shape", f"Name one of: {some_names(set(shapes))}"
+            return f"names '{name}', which is not a shape", f"Name one of: {some_names(set(shapes))}"
         if fault := _fault(shapes[name]):
             return f"names '{name}', which {fault}", f"Use one of: {', '.join(at.SHAPES)}"
         if shapes[name].body in system.flexible_names:

@@ -83,7 +83,7 @@ def load(
         checked = assemble_initial(examine(changed, policy, locate))
     if checked.warnings and strict:
         what = "refused because of strict: " + _in_short(checked.warnings, "; ")
-        raise ModelError(what, where=str(path), remedy="Mend the file, or load it without strict")
+        raise ModelError(what, where=str(path), remedy="Fix the file, or load it without strict")
     if checked.warnings:
         warnings.warn(f"{path}:\n" + _in_short(checked.warnings, "\n"), ModelWarning, stacklevel=2)
     return checked

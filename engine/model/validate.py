@@ -122,7 +122,7 @@ def _check_name(item: Item, locate: Locate) -> None:
         what = f"the name {name!r} is empty or begins or ends with a space"
         refuse(item, "name", what, "Give a plain name", locate)
     if len(name) > MAX_NAME or not name.isprintable():
-        what = f"the name {name[:60]!r} is longer than {MAX_NAME} characters or has characters that do not print"
+        what = f"the name {name[:60]!r} is longer than {MAX_NAME} characters or has unprintable characters"
         refuse(item, "name", what, "Give a shorter, printable name", locate)
 
 

@@ -135,7 +135,7 @@ def _lines(elements: Sequence[Sequence[int]]) -> np.ndarray:
 def read_frd(path: Path, modes: bool = True) -> FrdFile:
     """Mesh and, unless `modes` is false, displacements of all modes. ModelError with file, line, cause and remedy."""
     if path.suffix.lower() != ".frd":
-        what = "is no file of CalculiX's results"
+        what = "is not a file of CalculiX's results"
         raise ModelError(what, where=str(path), remedy="Name the .frd file of a frequency step")
     size_of(path, MOST_BYTES, "Write fewer results")
     return _Reader(path, modes).read()

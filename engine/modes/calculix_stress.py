@@ -144,7 +144,7 @@ def _of_elements(
 def read_stresses(path: Path) -> list[tuple[np.ndarray, np.ndarray]]:
     """Of every step: element and integration point (P, 2), stresses (P, 3, 3). ModelError with file and line."""
     if path.suffix.lower() != ".dat":
-        what = "is no file of CalculiX's printed results"
+        what = "is not a file of CalculiX's printed results"
         raise ModelError(what, where=str(path), remedy="Name the .dat file of the steps with unit loads")
     size_of(path, MOST_BYTES, "Print fewer results")
     blocks: list[tuple[np.ndarray, np.ndarray]] = []
@@ -183,6 +183,6 @@ def _numbers(path: Path, number: int, line: str) -> list[float]:
     except ValueError:
         values = [np.nan]
     if not np.all(np.isfinite(values)):
-        what = "the line is no element, integration point and six stresses"
+        what = "the line does not hold element, integration point and six stresses"
         raise ModelError(what, where=f"{path}:{number}", remedy="Run the steps again and look at CalculiX's messages")
     return values

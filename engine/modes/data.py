@@ -82,7 +82,7 @@ class ModalData(ModalFields):
         shapes = (weights[:, :, None] * self.shapes[:, :, chosen]).reshape(-1, len(chosen))
         eta, _, rank, _ = np.linalg.lstsq(shapes, (weights * motion).ravel())
         if rank < len(chosen):
-            what = "the nodes with mass do not tell the modes apart"
+            what = "the nodes with mass cannot distinguish the modes"
             raise ArgumentError(f"{what}; give modal coordinates ({self.modes},) instead of motions of nodes.")
         return np.asarray(eta)
 
@@ -124,7 +124,7 @@ class _Check:
         self._not_negative()
         for i in range(len(data.masses)):
             if np.abs(data.axes[i] @ data.axes[i].T - np.eye(3)).max() > 1e-6 or np.linalg.det(data.axes[i]) < 0.0:
-                self._fail(f"axes[{i}]", "is no rotation matrix", "Give right-handed orthonormal axes as columns")
+                self._fail(f"axes[{i}]", "is not a rotation matrix", "Give right-handed orthonormal axes as columns")
 
     def _fail(self, field: str, what: str, remedy: str) -> None:
         raise ModelError(what, where=f"modal data '{self._data.name}', {field}", remedy=remedy)
@@ -158,13 +158,13 @@ class _Check:
     def _lines(self, lines: np.ndarray, nodes: int) -> None:
         self._array("lines", lines, (len(np.atleast_1d(lines)), 2))
         if lines.dtype.kind not in "iu" or np.any((lines < 0) | (lines >= nodes)):
-            self._fail("lines", "holds what is no index of a node", f"Give whole numbers from 0 to {nodes - 1}")
+            self._fail("lines", "holds a value that is not a node index", f"Give whole numbers from 0 to {nodes - 1}")
 
     def _array(self, field: str, value: np.ndarray, shape: tuple[int, ...]) -> None:
         if not isinstance(value, np.ndarray) or value.dtype.kind not in "iuf":
-            self._fail(field, "is no array of numbers", f"Give numbers of shape {shape}")
+            self._fail(field, "is not an array of numbers", f"Give numbers of shape {shape}")
         if value.shape != shape:
-            self._fail(field, f"has the shape {value.shape}", f"Give {shape}, as the mode shapes and the nodes ask for")
+            self._fail(field, f"has the shape {value.shape}", f"Give {shape}, to match the mode shapes and the nodes")
         bad = np.argwhere(~(np.abs(value) <= LARGEST))
         if len(bad):
             place = ", ".join(map(str, bad[0]))
@@ -184,13 +184,13 @@ class _Check:
                 if name not in known:
                     self._fail(field, f"there is no node '{name}'", "Name nodes of the data")
         if data.stress is not None and np.any((data.stress.nodes < 0) | (data.stress.nodes >= len(labels))):
-            self._fail("stress.nodes", "is no index of a node", f"Give 0 to {len(labels) - 1}")
+            self._fail("stress.nodes", "is not an index of a node", f"Give 0 to {len(labels) - 1}")
 
     def _symmetric(self, field: str) -> None:
         value = getattr(self._data, field)
         difference = np.abs(value - np.swapaxes(value, -1, -2))
         if difference.size and difference.max() > SYMMETRY * np.abs(value).max():
-            self._fail(field, "is not symmetric", "Symmetrise it, or look for rows in another order than columns")
+            self._fail(field, "is not symmetric", "Symmetrise it, or check that rows and columns have the same order")
 
     def _not_negative(self) -> None:
         data = self._data

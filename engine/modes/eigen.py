@@ -117,5 +117,5 @@ def _singular(problem: Problem) -> ModelError:
         what = "the structure can move without strain beyond what its supports allow (its stiffness matrix is singular)"
         remedy = "Hold it at a node with all six freedoms, give every member stiffness, and connect its parts"
     return ModelError(
-        what, where=problem.where, remedy=f"{remedy}; of much finer elements than its bends need, take fewer"
+        what, where=problem.where, remedy=f"{remedy}; if the elements are much finer than bending needs, use fewer"
     )

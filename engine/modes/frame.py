@@ -195,5 +195,5 @@ def _check_connected(frame: Frame, names: tuple[str, ...], ends: np.ndarray) -> 
         label = new
     apart = [names[i] for i in np.flatnonzero(label) if names[i]]
     if apart:
-        what = f"the node '{apart[0]}' does not hang together with '{frame.node_names[0]}'"
+        what = f"the node '{apart[0]}' is not connected to '{frame.node_names[0]}'"
         raise ModelError(what, where=f"frame '{frame.name}'", remedy="Connect all nodes by beams, or remove this one")

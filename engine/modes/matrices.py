@@ -53,7 +53,7 @@ def _kept(spec: MatricesSpec, ids: np.ndarray, rows: int, folder: Path) -> np.nd
     index = {int(identity): j for j, identity in enumerate(ids)}
     wrong = [pair for pair in pairs if pair[0] not in index or pair[1] not in PLACES]
     if wrong or len(pairs) != rows or len(set(pairs)) < rows:
-        what = f"'{wrong[0][0]}, {wrong[0][1]}' is no freedom" if wrong else f"has {len(set(pairs))} of {rows} rows"
+        what = f"'{wrong[0][0]}, {wrong[0][1]}' is not a freedom" if wrong else f"has {len(set(pairs))} of {rows} rows"
         raise ModelError(
             what, where=str(folder / spec.freedoms), remedy="Give node and freedom of every row, each once"
         )

@@ -74,7 +74,10 @@ def read_rows(name: str, folder: Path) -> list[tuple[int, str]]:
         node, _, number = line.partition(".")
         if not node.isdigit() or number not in tuple("123456"):
             _fail(
-                path, f"line {i}", f"{line!r:.20} is no node and freedom", "Write node.1 to node.6: x, y, z, rx, ry, rz"
+                path,
+                f"line {i}",
+                f"{line!r:.20} does not name node and freedom",
+                "Write node.1 to node.6: x, y, z, rx, ry, rz",
             )
         rows.append((int(node), ("x", "y", "z", "rx", "ry", "rz")[int(number) - 1]))
     return rows
@@ -126,7 +129,7 @@ def _market(path: Path, part: str) -> Any:
     from scipy.io import mminfo, mmread
 
     if part:
-        _fail(path, part, "a Matrix Market file has no parts", "Leave ':' and what follows out")
+        _fail(path, part, "a Matrix Market file has no parts", "Remove ':' and what follows")
     rows, columns, entries, kind, *_ = mminfo(path)
     if max(rows, columns) > MOST_ROWS:
         _fail(path, "", f"has more than {MOST_ROWS} rows", "Give a smaller model")
@@ -187,7 +190,7 @@ def _triplets(path: Path, part: str) -> Any:
     import scipy.sparse
 
     if part:
-        _fail(path, part, "CalculiX's matrices have no parts", "Leave ':' and what follows out")
+        _fail(path, part, "CalculiX's matrices have no parts", "Remove ':' and what follows")
     table = np.loadtxt(path, ndmin=2)
     rows, columns = table[:, 0].astype(np.int64) - 1, table[:, 1].astype(np.int64) - 1
     size = int(max(rows.max(), columns.max())) + 1

@@ -111,7 +111,7 @@ def _arrays(path: Path) -> dict[str, np.ndarray]:
     except ModelError:
         raise
     except (zipfile.BadZipFile, ValueError, EOFError, KeyError, OSError, MemoryError, NotImplementedError) as error:
-        return _fail(path, "", f"is no readable NumPy archive: {error}", "Write it again with 'limberjack modes'")
+        return _fail(path, "", f"is not a readable NumPy archive: {error}", "Write it again with 'limberjack modes'")
     except Exception as error:  # zlib.error and struct.error of a damaged archive have no common base
         return _fail(path, "", f"is a damaged NumPy archive: {error}", "Write it again with 'limberjack modes'")
 
@@ -120,7 +120,7 @@ def _check_names(path: Path, given: Sequence[str]) -> None:
     known = {*_HEAD, *_TEXTS, *_NAMES, *_ARRAYS, *_STRESS}
     for name in given:
         if name not in known:
-            _fail(path, name, "is no array of this format", "Remove it, or see docs/how-to/modes.md for the names")
+            _fail(path, name, "is not an array of this format", "Remove it, or see docs/how-to/modes.md for the names")
     for name in (*_TEXTS, *_NAMES, *_ARRAYS):
         if name not in given and name not in _OPTIONAL:
             _fail(path, name, "is missing", "Add this array; nothing is assumed for it")
@@ -140,7 +140,7 @@ def _check_header(path: Path, arrays: dict[str, np.ndarray]) -> None:
     except ValueError:
         units = None
     if not isinstance(units, dict):
-        _fail(path, "units", "is no JSON mapping of arrays to units", f"Write {json.dumps(UNITS)}")
+        _fail(path, "units", "is not a JSON mapping of arrays to units", f"Write {json.dumps(UNITS)}")
     for name, unit in UNITS.items():
         if units.get(name) != unit:
             what = f"{name} are said to be in {units.get(name)!r}, but must be in {unit!r}"
@@ -149,13 +149,13 @@ def _check_header(path: Path, arrays: dict[str, np.ndarray]) -> None:
 
 def _text(path: Path, name: str, array: np.ndarray) -> str:
     if array.dtype.kind != "U" or array.shape != ():
-        _fail(path, name, "is no text", "Give one text")
+        _fail(path, name, "is not text", "Give one text")
     return str(array)
 
 
 def _names(path: Path, name: str, array: np.ndarray) -> tuple[str, ...]:
     if array.ndim != 1 or (array.size and array.dtype.kind != "U"):
-        _fail(path, name, "is no list of names", "Give a one-dimensional array of texts")
+        _fail(path, name, "is not a list of names", "Give a one-dimensional array of texts")
     return tuple(str(item) for item in array)
 
 

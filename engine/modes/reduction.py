@@ -18,8 +18,8 @@ from limberjack.engine.modes.eigen import RIGID, Problem, lowest_modes, rounding
 from limberjack.engine.modes.reference import cross_matrix
 from limberjack.engine.modes.structure import Structure, need_scipy
 
-#: rotations count so much beside translations when modes of one frequency are told apart: those that only twist have
-#: rows of their own, and others are told apart by their displacements
+#: rotations count so much beside translations when modes of one frequency are distinguished: those that only twist have
+#: rows of their own, and others are distinguished by their displacements
 TURNED = 1e-3
 #: inertia of a rigid motion beside the largest one: rounding
 MASSLESS = 1e-14
@@ -121,10 +121,10 @@ def _check(structure: Structure, how: Reduction) -> tuple[int | None, list[int]]
     if how.kind == "free-free" and how.inboard:
         raise ArgumentError(f"free-free modes hold no node, but inboard is '{how.inboard}'. Leave inboard out.")
     if how.kind != "free-free" and not how.inboard:
-        raise ArgumentError(f"{how.kind} modes hold the inboard node. Name it, or take free-free modes.")
+        raise ArgumentError(f"{how.kind} modes hold the inboard node. Name it, or use free-free modes.")
     if structure.stress is not None and not how.inboard:
         what = "stress stiffness under unit loads is that of a body held at its inboard node, but the modes are free"
-        remedy = "Take cantilever or Craig-Bampton modes, or leave stress out"
+        remedy = "Use cantilever or Craig-Bampton modes, or leave stress out"
         raise ModelError(what, where=f"structure '{structure.name}'", remedy=remedy)
     interface = [structure.node(name) for name in how.interface]
     held = structure.node(how.inboard) if how.inboard else None

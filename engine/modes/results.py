@@ -57,11 +57,11 @@ def results_modal_data(
     where = f"structure '{name}'"
     inboard = "" if how.inboard is None else str(how.inboard)
     if how.kind == "craig-bampton":
-        remedy = "Give mass and stiffness matrices, or take cantilever or free-free modes"
+        remedy = "Give mass and stiffness matrices, or use cantilever or free-free modes"
         raise ModelError("results hold eigenmodes, from which no static modes can be made", where=where, remedy=remedy)
     if (how.kind == "free-free") != (not inboard):
         remedy = "Name it for cantilever modes; leave it out for free-free modes"
-        raise ModelError(f"{how.kind} modes and inboard '{inboard}' do not go together", where=where, remedy=remedy)
+        raise ModelError(f"{how.kind} modes and inboard '{inboard}' cannot be combined", where=where, remedy=remedy)
     first = _first_mode(found, how, where)
     chosen = slice(first, first + how.modes)
     shapes, omega = found.shapes[:, :, chosen], 2.0 * np.pi * found.frequencies[chosen]
@@ -123,7 +123,7 @@ def _stress(found: Results, ties: Sequence[TieSpec], inboard: str, shapes: np.nd
         return None
     if not inboard:
         what = "stresses under unit loads are those of a body held at its inboard node, but the modes are free-free"
-        raise ModelError(what, where=where, remedy="Take cantilever modes, or leave stress out")
+        raise ModelError(what, where=where, remedy="Use cantilever modes, or leave stress out")
     nodes = [len(found.ids) + i for i, tie in enumerate(ties) if tie.name != inboard]
     return stress_of_loads(found.deck.stiffness(shapes[:, 3:], *result_loads(found, ties, inboard)), nodes)
 
@@ -139,9 +139,9 @@ def _first_mode(found: Results, how: ReductionSpec, where: str) -> int:
         what = (
             f"the first six modes of the floating body should be near 0 Hz, but the sixth has {low[first - 1]:.4g} Hz"
         )
-        raise ModelError(what, where=where, remedy="Compute the modes without supports, or take cantilever modes")
+        raise ModelError(what, where=where, remedy="Compute the modes without supports, or use cantilever modes")
     if not first and low[0] <= 0.0:
-        raise ModelError("the first mode has 0 Hz", where=where, remedy="Take free-free modes, or hold the body")
+        raise ModelError("the first mode has 0 Hz", where=where, remedy="Use free-free modes, or hold the body")
     return first
 
 
@@ -206,5 +206,5 @@ def _hold(shapes: np.ndarray, node: int, name: str, where: str) -> None:
     moved, most = np.abs(shapes[node]).max(), np.abs(shapes).max()
     if moved > AT_REST * most:
         what = f"the modes move the inboard node '{name}' by {moved / most:.2g} of their largest displacement"
-        raise ModelError(what, where=where, remedy="Hold this node when computing the modes, or take free-free modes")
+        raise ModelError(what, where=where, remedy="Hold this node when computing the modes, or use free-free modes")
     shapes[node] = 0.0

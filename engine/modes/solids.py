@@ -126,7 +126,7 @@ def solid_mass(
         jacobian = np.linalg.det(rule.slope @ positions[place])
         if jacobian.min() <= 0.0:
             what = f"element {number} of the results is turned inside out or flat"
-            raise ModelError(what, where=where, remedy="Mend the mesh")
+            raise ModelError(what, where=where, remedy="Fix the mesh")
         block = np.einsum("q,qa,qb->ab", rho * rule.weight * jacobian, rule.value, rule.value)
         rows.append(np.repeat(place, len(place)))
         columns.append(np.tile(place, len(place)))

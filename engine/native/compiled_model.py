@@ -52,5 +52,5 @@ def _write(target: Path, content: bytes) -> None:
     except OSError as error:
         reason = error.strerror or str(error)
         raise ArgumentError(
-            f"{target}: the model cannot be written ({reason}); choose a folder with room to write in."
+            f"{target}: the model cannot be written ({reason}); choose a writable folder with free space."
         ) from error

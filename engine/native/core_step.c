@@ -18,7 +18,7 @@ static void tell(Core *core, const char *verb, int64_t status, int64_t place)
                  "its start values.",
                  verb, core_label(core, -1 - place));
     else
-        core_say(core, "The model cannot %s: the start value of %s is no finite number; set one.", verb,
+        core_say(core, "The model cannot %s: the start value of %s is not a finite number; set one.", verb,
                  core_label(core, place < n_q ? -1 - place : place - n_q));
 }
 

@@ -70,7 +70,7 @@ CoreStatus core_no_such(Core *core, const Variable *variable, const char *what)
 CoreStatus core_not_finite(Core *core, const Variable *variable)
 {
     core_say(core,
-             "At %.9g s variable '%s' is no finite number: the states are too large, or a quaternion is zero; check "
+             "At %.9g s variable '%s' is not a finite number: the states are too large, or a quaternion is zero; check "
              "them, and the solver's step.",
              *core->time, core->file.texts + variable->name);
     return CORE_NOT_FINITE;
@@ -90,9 +90,9 @@ static bool check_value(Core *core, const Variable *variable, uint32_t element, 
     const char *name = core->file.texts + variable->name;
     const unsigned place = element + 1;
     if (!isfinite(value))
-        core_say(core, "variable '%s', element %u: %g is no finite number; set one.", name, place, value);
+        core_say(core, "variable '%s', element %u: %g is not a finite number; set one.", name, place, value);
     else if (!whole)
-        core_say(core, "variable '%s', element %u: %.17g is no whole number; set one.", name, place, value);
+        core_say(core, "variable '%s', element %u: %.17g is not a whole number; set one.", name, place, value);
     else
         core_say(core, "variable '%s', element %u: %.17g is outside its range, %g to %g; set a value inside.", name,
                  place, value, variable->min, variable->max);

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* A file to read, binary. NULL where there is none, and for what is no file, such as a pipe, which could block. */
+/* A file to read, binary. NULL where there is none, and for anything but a file, such as a pipe, which could block. */
 FILE *file_open(const char *path);
 
 #endif

@@ -26,7 +26,7 @@ static bool fits(lj_model *model, const void *bytes, size_t size)
     if (!lj_usable(model) || !lj_has(model, bytes, "bytes"))
         return false;
     if (size != lj_snapshot_size(model))
-        core_say(&model->core, "a snapshot of this model has %zu bytes, not %zu; ask lj_snapshot_size.",
+        core_say(&model->core, "a snapshot of this model has %zu bytes, not %zu; call lj_snapshot_size.",
                  lj_snapshot_size(model), size);
     return size == lj_snapshot_size(model);
 }
@@ -48,9 +48,9 @@ int lj_snapshot(lj_model *model, void *bytes, size_t size)
 static const char *wrong_head(const PlantFileHeader *header, const Head *head)
 {
     if (memcmp(head->magic, MAGIC, sizeof head->magic) != 0)
-        return "this is no snapshot, or a damaged one";
+        return "this is not a snapshot, or a damaged one";
     if (head->size != header->n_state || memcmp(head->model_hash, header->model_hash, sizeof head->model_hash) != 0)
-        return "the snapshot is of another model";
+        return "the snapshot belongs to another model";
     return head->dt != header->dt ? "the snapshot was taken with another dt" : NULL;
 }
 
@@ -63,7 +63,7 @@ static const char *wrong_state(const Core *core, const double *state)
             return "the snapshot is damaged: a number in it is not finite";
     const double steps = state[STATE_STEPS];
     if (steps < 0.0 || steps > 0x1p53 || steps != floor(steps) || state[STATE_TIME] != steps * header->dt)
-        return "the snapshot is damaged: its steps are not its time";
+        return "the snapshot is damaged: its time does not match its steps";
     const double *closed = state + STATE_Q + header->n_q + header->n_v + header->n_commands + SW_CLOSED;
     for (int64_t s = 0; s < core->ints[C_SWITCHES]; s++, closed += SWITCH)
         if (*closed != 0.0 && *closed != 1.0)

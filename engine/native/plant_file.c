@@ -119,7 +119,7 @@ static int check_identity(const PlantFileHeader *header, size_t size, const Read
         return refuse(reading, "'%s' has %llu bytes instead of %llu: it was cut or extended; %s.", reading->path,
                       (unsigned long long)size, (unsigned long long)header->file_bytes, reading->advice->remedy);
     if (header->crc32 != file_checksum((const char *)header, size))
-        return refuse(reading, "'%s' is damaged: its checksum does not fit its content; %s.", reading->path,
+        return refuse(reading, "'%s' is damaged: its checksum does not match its content; %s.", reading->path,
                       reading->advice->remedy);
     return 1;
 }
@@ -129,7 +129,7 @@ static int check_section(const PlantFileHeader *header, uint64_t at, uint64_t co
                          uint64_t *end, const Reading *reading)
 {
     if (at != *end || at > header->file_bytes || count > (header->file_bytes - at) / item)
-        return refuse(reading, "%s: its section '%s' does not lie inside it; %s.", reading->name, name,
+        return refuse(reading, "%s: its section '%s' is not inside it; %s.", reading->name, name,
                       reading->advice->remedy);
     *end = at + (count * item + 7) / 8 * 8;
     return 1;
@@ -168,7 +168,7 @@ static int check_settings(const PlantFileHeader *h, const Reading *reading)
         return refuse(reading, "%s: coupling %u is unknown; %s.", reading->name, (unsigned)h->coupling,
                       reading->advice->remedy);
     if (!memchr(h->token, 0, sizeof h->token))
-        return refuse(reading, "%s: its token has no end; %s.", reading->name, reading->advice->remedy);
+        return refuse(reading, "%s: its token is not terminated; %s.", reading->name, reading->advice->remedy);
     return 1;
 }
 
@@ -230,7 +230,7 @@ static int check_texts(const PlantFile *file, const Reading *reading)
 {
     const PlantFileHeader *h = file->header;
     if (h->texts_bytes < 1 || file->texts[h->texts_bytes - 1] != 0)
-        return refuse(reading, "%s: its texts have no end; %s.", reading->name, reading->advice->remedy);
+        return refuse(reading, "%s: its texts are not terminated; %s.", reading->name, reading->advice->remedy);
     for (uint64_t i = 0; i < h->n_q + h->n_v + h->n_loops; i++)
         if (file->labels[i] >= h->texts_bytes)
             return refuse(reading, "%s: label %llu lies outside its texts; %s.", reading->name, (unsigned long long)i,

@@ -135,7 +135,7 @@ def plant_file(
 ) -> bytes:
     """A plant file: the same bytes for the same arguments.
 
-    plant : with the parameters that the model starts from; token : what the file is told by, at most 39 characters
+    plant : with the parameters that the model starts from; token : what identifies the file, at most 39 characters
     floats : of the process coupling, whose file has no Plant, the start values of the parameters
     dt, integrator : the model's own if None, as `Simulation` has them
     """
@@ -238,7 +238,7 @@ class PlantFileContent:
 def read_plant_file(content: bytes) -> PlantFileContent:
     """The parts of a plant file, for inspection. Raises ArgumentError for one that is damaged."""
     if len(content) < _HEADER_STRUCT.size or content[:8] != MAGIC:
-        raise ArgumentError("this is no plant file.")
+        raise ArgumentError("this is not a plant file.")
     header = dict(zip((name for name, _ in _HEADER), _HEADER_STRUCT.unpack_from(content)))
     zeroed = content[:_CRC_AT] + bytes(4) + content[_CRC_AT + 4 :]
     if header["file_bytes"] != len(content) or zlib.crc32(zeroed) != header["crc32"]:

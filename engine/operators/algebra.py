@@ -87,7 +87,7 @@ class Operator(ABC):
     def __getitem__(self, key: str | tuple[str, str]) -> np.ndarray:
         pair = (key, key) if isinstance(key, str) else key
         if not (isinstance(pair, tuple) and len(pair) == 2):
-            raise ArgumentError(f"{self.name}[{key!r:.60}] is no block; give the names of its row and its column.")
+            raise ArgumentError(f"{self.name}[{key!r:.60}] is not a block; give the names of its row and its column.")
         (i, rows), (j, columns) = self.rows.locate(pair[0]), self.columns.locate(pair[1])
         return self.block(i, j)[rows, columns]
 
@@ -122,7 +122,7 @@ class Operator(ABC):
             return self.scaled(other)
         if isinstance(other, Row):
             return Row(self.T * other.T)
-        raise ArgumentError(f"an array cannot stand left of {self.name}; write {self.name}.T * x.")
+        raise ArgumentError(f"an array cannot be the left factor of {self.name}; write {self.name}.T * x.")
 
     __rmatmul__ = __rmul__
 
@@ -167,7 +167,7 @@ class Operator(ABC):
         """Whether both have the same entries.
 
         other : an operator between the same spaces;  tolerance : ratio to the largest entry.
-        ArgumentError for what is no operator, or one between other spaces.
+        ArgumentError if it is not an operator, or one between other spaces.
         """
         if not isinstance(other, Operator):
             raise ArgumentError(f"{self.name} cannot be compared with {other!r:.60}; give an operator.")

@@ -29,7 +29,7 @@ class Operators(ModelOperators):
     system : what to analyse; every body is a node of the tree, also behind a fixed hinge (0 velocities)
     q : coordinates (nq,) of the whole system; complex ones are taken too, for derivatives by complex steps
     v : generalized velocities (nv,) of the whole system; needed by `V`, `a`, `b` and `c` only
-    bodies : names of a connected part, in any order; it is then analysed as if its base stood still where it is, and
+    bodies : names of a connected part, in any order; it is then analysed as if its base were fixed where it is, and
         loops that lead out of it were open. A flexible body's name stands for its modes and nodes too
     embed : names of the loops to embed; None for those that the model embeds, () for the spanning tree
     closed : names of the switchable loops that are closed; None for those that are closed at the start
@@ -202,15 +202,15 @@ def tree_operators_of(value: object, what: str) -> Operators:
     if ops.graph.modal_names:
         names = ", ".join(name.removesuffix(".modes") for name in ops.graph.modal_names[:4])
         raise ArgumentError(
-            f"{what} are those of rigid bodies, and the inertia of a flexible one ({names}) depends on its "
-            "deformation. The operators of Operators.displaced(v) have their derivatives along v for imaginary parts, "
-            "times closure.STEP."
+            f"{what} are available for rigid bodies only: the inertia of a flexible one ({names}) depends on its "
+            "deformation. Use Operators.displaced(v): the imaginary part of an operator there is its derivative along "
+            "v times closure.STEP."
         )
     if ops.embeddings:
         names = ", ".join(loop.name for loop in ops.loops.embedded)
         raise ArgumentError(
-            f"{what} are those of a tree of hinges, each of which depends on its own coordinates only; the joint map "
-            f"of an aggregated node depends on all of its loop's ({names}). Open the loops with embed=()."
+            f"{what} are available for trees only, where a hinge depends on its own coordinates; the joint map of an "
+            f"aggregated node depends on all coordinates of its loops ({names}). Open the loops with embed=()."
         )
     return ops
 

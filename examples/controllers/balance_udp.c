@@ -3,8 +3,8 @@
  *     cc -O2 balance_udp.c -o balance_udp -lm && ./balance_udp 47202       the port of the device in the scenario
  *
  * cart_messages.h is made by 'limberjack messages balance_udp.yaml -o cart_messages.h'. Datagrams may be lost, doubled,
- * late or not the bench's: what is no newer message is counted and not answered. It ends on SIGTERM, Ctrl-C, or after
- * IDLE_MS without a datagram.
+ * late or not the bench's: the loop counts any message that is not newer and does not answer it. It ends on SIGTERM,
+ * Ctrl-C, or after IDLE_MS without a datagram.
  */
 #include "cart_messages.h"
 #include "balance.h"

@@ -112,7 +112,7 @@ struct cart_commands {
     double drive; /* drive, N */
 };
 
-/* NULL, or why these bytes are no signals; *signals is then as it was. */
+/* NULL, or why these bytes are not signals; *signals is then unchanged. */
 static inline const char *cart_unpack(const uint8_t *data, size_t size, struct cart_signals *signals)
 {
     struct cart_signals came;
@@ -143,7 +143,7 @@ static inline const char *cart_unpack(const uint8_t *data, size_t size, struct c
     return NULL;
 }
 
-/* Whether signals are newer than the last ones taken: links double, delay and reorder messages. */
+/* Whether signals are newer than the last ones taken: links duplicate, delay and reorder messages. */
 static inline int cart_newer(const struct cart_signals *came, const struct cart_signals *last)
 {
     if (came->session != last->session)

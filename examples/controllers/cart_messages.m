@@ -48,7 +48,7 @@ value = round(value);
 end
 
 function [signals, why] = unpack(data)
-% Signals of a message, or why it is none.
+% Signals of a message, or why it is not one.
 signals = [];
 data = uint8(data(:)');
 if numel(data) ~= 60
@@ -79,7 +79,7 @@ why = '';
 end
 
 function yes = newer(came, last)
-% Whether signals are newer than the last ones taken ([]: none): links double, delay and reorder messages.
+% Whether signals are newer than the last ones taken ([]: none): links duplicate, delay and reorder messages.
 yes = true;
 if isempty(last) || came.session ~= last.session % the bench begins a run
     return

@@ -126,7 +126,7 @@ struct servo_commands {
     double joint7; /* joint7, N·m */
 };
 
-/* NULL, or why these bytes are no signals; *signals is then as it was. */
+/* NULL, or why these bytes are not signals; *signals is then unchanged. */
 static inline const char *servo_unpack(const uint8_t *data, size_t size, struct servo_signals *signals)
 {
     struct servo_signals came;
@@ -156,7 +156,7 @@ static inline const char *servo_unpack(const uint8_t *data, size_t size, struct 
     return NULL;
 }
 
-/* Whether signals are newer than the last ones taken: links double, delay and reorder messages. */
+/* Whether signals are newer than the last ones taken: links duplicate, delay and reorder messages. */
 static inline int servo_newer(const struct servo_signals *came, const struct servo_signals *last)
 {
     if (came->sequence == 1)

@@ -206,7 +206,7 @@ class FmuController(Controller):
             )
         if not self._last <= simulation.step_count <= self.due:
             raise ArgumentError(
-                f"the simulation stands at t = {simulation.time:.9g} s, FMU '{self.name}' between "
+                f"the simulation is at t = {simulation.time:.9g} s, FMU '{self.name}' between "
                 f"{self._last * simulation.dt:.9g} s and {self.due * simulation.dt:.9g} s; after stepping, reset or "
                 "restore of the simulation alone, restore the controller too, or call `start`."
             )

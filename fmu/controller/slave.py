@@ -18,7 +18,7 @@ from limberjack.fmu.controller.errors import FmuError
 from limberjack.fmu.controller.ports import Group
 from limberjack.scratch import Scratch
 
-#: log lines kept and told
+#: log lines kept and reported
 _MOST_LINES = 12
 _LONGEST_LINE = 400
 _STATUS = ("OK", "warning", "discard", "error", "fatal", "pending")

@@ -38,9 +38,9 @@ def read(path: Path | str) -> tuple[Path, Any]:
             names = [info.filename for info in archive.infolist()]
             _check_bounds(file, archive)
     except (zipfile.BadZipFile, OSError) as error:
-        raise FmuError(file.name, f"{file} is no FMU: it cannot be read as a ZIP archive ({error}).") from error
+        raise FmuError(file.name, f"{file} is not an FMU: it cannot be read as a ZIP archive ({error}).") from error
     if "modelDescription.xml" not in names:
-        raise FmuError(file.name, f"{file} is no FMU: the archive has no modelDescription.xml at its top.")
+        raise FmuError(file.name, f"{file} is not an FMU: the archive has no modelDescription.xml at its top.")
     description = _description(file)
     _check_runnable(file, description, names)
     return file, description

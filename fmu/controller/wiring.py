@@ -122,7 +122,7 @@ def _sources(fmu: str, catalogue: Catalogue, simulation: Simulation, given: Inpu
     missing = [name for name in inputs if name not in names]
     if missing:
         raise ArgumentError(
-            f"inputs of FMU '{fmu}' that nothing in the simulation is called like: {', '.join(missing)}; give "
+            f"inputs of FMU '{fmu}' with names that nothing in the simulation has: {', '.join(missing)}; give "
             "inputs={name: source, …}."
         )
     return {name: name for name in inputs}
@@ -136,7 +136,7 @@ def _targets(fmu: str, catalogue: Catalogue, simulation: Simulation, given: Targ
     found: dict[str, Target] = {name: name for name in outputs if name in simulation.command_names}
     if not found:
         raise ArgumentError(
-            f"no output of FMU '{fmu}' ({', '.join(outputs) or 'it has none'}) is called like a command of the "
+            f"no output of FMU '{fmu}' ({', '.join(outputs) or 'it has none'}) has the name of a command of the "
             f"simulation ({', '.join(simulation.command_names) or 'it has none'}); give outputs={{name: command, …}}, "
             "or {} to set none."
         )

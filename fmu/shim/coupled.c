@@ -201,8 +201,9 @@ static bool check_value(Model *model, const Variable *variable, uint32_t element
         !(limit && !(value > 0.0 && value <= TIMEOUT_MOST)))
         return true;
     if (!isfinite(value))
-        instance_log(model->instance, STATUS_ERROR, NULL, "variable '%s', element %u: %g is no finite number; set one.",
-                     name_of(model, variable), (unsigned)element + 1, value);
+        instance_log(model->instance, STATUS_ERROR, NULL,
+                     "variable '%s', element %u: %g is not a finite number; set one.", name_of(model, variable),
+                     (unsigned)element + 1, value);
     else
         instance_log(model->instance, STATUS_ERROR, NULL,
                      "variable '%s', element %u: %.17g is outside its range, %g to %g; set a value inside.",

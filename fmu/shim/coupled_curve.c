@@ -8,7 +8,7 @@
 #include "files.h"
 #include "instance.h"
 
-#define MEND "make keys with 'limberjack keygen DIR' and set engine.keys to DIR"
+#define REMEDY "make keys with 'limberjack keygen DIR' and set engine.keys to DIR"
 
 enum { LINE_BYTES = 512, MOST_LINES = 200 };
 
@@ -40,7 +40,7 @@ static bool read_key(Instance *instance, const char *path, const char *name, cha
 {
     FILE *file = file_open(path);
     if (!file) {
-        instance_log(instance, STATUS_ERROR, NULL, "engine.keys: '%s' cannot be opened; %s.", path, MEND);
+        instance_log(instance, STATUS_ERROR, NULL, "engine.keys: '%s' cannot be opened; %s.", path, REMEDY);
         return false;
     }
     char line[LINE_BYTES];
@@ -51,7 +51,7 @@ static bool read_key(Instance *instance, const char *path, const char *name, cha
     memset(line, 0, sizeof line);
     if (!good)
         instance_log(instance, STATUS_ERROR, NULL, "engine.keys: '%s' %s %s of 40 characters of Z85; %s.", path,
-                     found ? "is damaged: it has no" : "is no such key file: it has no", name, MEND);
+                     found ? "is damaged: it has no" : "is not such a key file: it has no", name, REMEDY);
     return good;
 }
 
@@ -62,7 +62,7 @@ bool curve_read(Instance *instance, const char *folder, CurveKeys *keys)
     snprintf(server, sizeof server, "%s/server.key", folder);
     if (longest >= PATH_BYTES) {
         instance_log(instance, STATUS_ERROR, NULL, "engine.keys: the path is longer than %d bytes; %s.", PATH_BYTES,
-                     MEND);
+                     REMEDY);
         return false;
     }
     if (platform_exposed(secret)) {

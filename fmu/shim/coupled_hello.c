@@ -5,7 +5,7 @@
 #include "coupled_link.h"
 #include "instance.h"
 
-#define MEND "point engine.endpoint at an engine with this FMU's model and settings, or leave it empty"
+#define REMEDY "point engine.endpoint at an engine with this FMU's model and settings, or leave it empty"
 
 enum { NAME_BYTES = 64, WORD_BYTES = 80 };
 
@@ -73,7 +73,7 @@ static void read_entry(Unpacker *in, About *about)
 static bool differs(Instance *instance, const Link *link, const char *what, const char *there, const char *here)
 {
     instance_log(instance, STATUS_ERROR, NULL, "engine at %s has %s %s, this FMU needs %s; %s.", link_endpoint(link),
-                 what, there[0] ? there : "unknown", here, MEND);
+                 what, there[0] ? there : "unknown", here, REMEDY);
     return false;
 }
 

@@ -108,7 +108,7 @@ static Status lost(Link *link, const char *what)
 }
 
 static const char encryption[] =
-    "no connection came about: what listens there is no Limberjack engine, or the encrypted connection failed because "
+    "no connection was made: what listens there is not a Limberjack engine, or the encrypted connection failed because "
     "one side has keys and the other has none, or server.key is another engine's; correct engine.endpoint, or set "
     "engine.keys to a folder with the engine's server.key, or leave it empty where the engine runs without --keys.";
 
@@ -215,7 +215,7 @@ static Status other_version(Link *link, uint64_t version)
 /* Reads one message: OK with *mine false if it belongs to an earlier request. */
 static Status read_reply(Link *link, size_t size, Reply *reply, bool *mine)
 {
-    static const char foreign[] = "its answer is no message of a Limberjack engine; check engine.endpoint.";
+    static const char foreign[] = "its answer is not a message of a Limberjack engine; check engine.endpoint.";
     if (size > link->room)
         return lost(link, "its answer is too long for this model; check engine.endpoint.");
     Unpacker in = {link->reply, link->reply + size, false};
@@ -270,7 +270,7 @@ Status link_finish(Link *link, Reply *reply)
         if (now > limit)
             return explain(link, socket_health(link->socket), limit - began);
     }
-    return lost(link, "it sends messages that nobody asked for; check engine.endpoint.");
+    return lost(link, "it sends unrequested messages; check engine.endpoint.");
 }
 
 void link_release(Link *link, double patience)

@@ -177,7 +177,7 @@ bool child_start(Child *child, const char *command, const char *const *arguments
     snprintf(text, sizeof text, "%s", command);
     size_t count = split_words(text, words, MOST_ARGUMENTS / 2);
     if (count == 0) {
-        snprintf(why, size, "it is empty, has too many words or a quote without its end");
+        snprintf(why, size, "it is empty, has too many words or an unclosed quote");
         return false;
     }
     for (; *arguments && count < MOST_ARGUMENTS; arguments++)

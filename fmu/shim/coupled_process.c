@@ -77,7 +77,7 @@ bool engine_ended(Engine *engine, char *why, size_t size)
         return false;
     char words[LAST_WORDS + 8];
     last_words(engine, words, sizeof words);
-    snprintf(why, size, "the engine process ended (%s %d); its last words: %s", code < 0 ? "signal" : "exit code",
+    snprintf(why, size, "the engine process ended (%s %d); its last output: %s", code < 0 ? "signal" : "exit code",
              code < 0 ? -code : code, words);
     return true;
 }
@@ -161,7 +161,7 @@ static bool wait_for(Instance *instance, Engine *engine, const EngineOptions *op
             last_words(engine, why, sizeof why);
             instance_log(instance, STATUS_ERROR, NULL,
                          "engine.command '%s' does not listen and has said nothing for %g s, or not listened for %g s; "
-                         "its last words: %s. Run it in a terminal to see more.",
+                         "its last output: %s. Run it in a terminal to see more.",
                          options->command, START_SILENCE_S, START_LIMIT_S, why);
             return false;
         }

@@ -1,4 +1,4 @@
-/* An engine process of one's own: started, waited for, ended. */
+/* An engine process of the FMU's own: started, waited for, ended. */
 #ifndef LIMBERJACK_COUPLED_PROCESS_H
 #define LIMBERJACK_COUPLED_PROCESS_H
 

@@ -36,7 +36,7 @@ static inline Status embedded_told(Model *model, CoreStatus found, Status status
 /* Vectors that are computed when they are asked for. */
 const double *embedded_rates(Model *model);
 const double *embedded_switches(Model *model);
-/* Says that a variable is no finite number; the status of that. */
+/* Says that a variable is not a finite number; the status of that. */
 Status embedded_not_finite(Model *model, const Variable *variable);
 /* embedded_slopes.c: the matrix of slopes, at the state, if any pair of these variables is in it. */
 void embedded_prepare_slopes(Model *model, const Variable *const *unknowns, size_t n_unknowns,

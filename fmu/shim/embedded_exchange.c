@@ -16,7 +16,7 @@ Status model_set_states(Model *model, const double *states)
     for (int64_t i = 0; i < n; i++)
         if (!isfinite(states[i])) {
             instance_log(model->instance, STATUS_ERROR, NULL,
-                         "continuous state %lld, %s, is set to %g, which is no finite number; reduce the solver's "
+                         "continuous state %lld, %s, is set to %g, which is not a finite number; reduce the solver's "
                          "step.",
                          (long long)i + 1, core_label(&model->core, i < n_q ? -1 - i : i - n_q), states[i]);
             return STATUS_ERROR;
@@ -43,7 +43,7 @@ Status model_get_derivatives(Model *model, double *derivatives)
     for (int64_t i = 0; i < n_q + n_v; i++)
         if (!isfinite(derivatives[i])) {
             instance_log(model->instance, STATUS_DISCARD, NULL,
-                         "At %.9g s the derivative of %s is no finite number: the states are too large; reduce the "
+                         "At %.9g s the derivative of %s is not a finite number: the states are too large; reduce the "
                          "solver's step.",
                          model->instance->time, core_label(&model->core, i < n_q ? -1 - i : i - n_q));
             return STATUS_DISCARD;
@@ -58,10 +58,11 @@ Status model_get_indicators(Model *model, double *indicators)
         indicators[i] = switches[model->indicators[i]];
         if (isfinite(indicators[i]))
             continue;
-        instance_log(model->instance, STATUS_DISCARD, NULL,
-                     "At %.9g s event indicator %zu is no finite number: the states are too large; reduce the solver's "
-                     "step.",
-                     model->instance->time, i + 1);
+        instance_log(
+            model->instance, STATUS_DISCARD, NULL,
+            "At %.9g s event indicator %zu is not a finite number: the states are too large; reduce the solver's "
+            "step.",
+            model->instance->time, i + 1);
         return STATUS_DISCARD;
     }
     return STATUS_OK;

@@ -87,7 +87,7 @@ Status embedded_add_directional(Model *model, const Variable *const *unknowns, s
     return STATUS_OK;
 }
 
-/* Adds weight times a row of the matrix; false where that is no finite number. */
+/* Adds weight times a row of the matrix; false where that is not a finite number. */
 static bool add_row(const Model *model, const double *row, double weight, const Variable *const *knowns, size_t n,
                     double *sensitivity)
 {

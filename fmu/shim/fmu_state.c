@@ -46,9 +46,10 @@ static FmuState *find(Instance *instance, const char *function, const void *stat
     for (FmuState *entry = instance->fmu_states; entry; entry = entry->next)
         if (entry == state)
             return entry;
-    instance_log(instance, STATUS_ERROR, NULL,
-                 "%s: %s is no FMU state of this instance, or one that was freed; give one that this instance made.",
-                 function, state ? "the pointer" : "NULL");
+    instance_log(
+        instance, STATUS_ERROR, NULL,
+        "%s: %s is not an FMU state of this instance, or one that was freed; give one that this instance made.",
+        function, state ? "the pointer" : "NULL");
     return NULL;
 }
 

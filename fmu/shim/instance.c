@@ -113,9 +113,10 @@ static bool allows(Instance *instance, const char *function, unsigned phases)
         return true;
     char allowed[256];
     if (instance->phase == PHASE_ERROR) {
-        instance_log(instance, STATUS_ERROR, NULL,
-                     "%s: the run has ended with an error, told above; reset or free the instance, or restore a state.",
-                     function);
+        instance_log(
+            instance, STATUS_ERROR, NULL,
+            "%s: the run has ended with an error, reported above; reset or free the instance, or restore a state.",
+            function);
         return false;
     }
     list_phases(phases & instance_phases(instance) & ~(unsigned)PHASE_ERROR, allowed, sizeof allowed);

@@ -95,7 +95,7 @@ void instance_close(Instance *instance);
 /* Writes a log line: what, where, why, remedy, in one sentence or two, without a line end. `category` NULL: that of the
  * status. It reaches the importer when its category is on. Errors also reach it otherwise in FMI 2, whose loggingOn is
  * about debugging (2.0.5, sections 2.1.3 and 2.1.5), and in FMI 3 while the instance is opened: loggingOn false
- * silences all, but a refusal has no other way to be told (3.0.2, sections 2.2.4 and 2.3.1). */
+ * silences all, but a refusal has no other way to be reported (3.0.2, sections 2.2.4 and 2.3.1). */
 __attribute__((format(printf, 4, 5))) void instance_log(Instance *instance, Status status, const char *category,
                                                         const char *format, ...);
 /* fmi2SetDebugLogging, fmi3SetDebugLogging */

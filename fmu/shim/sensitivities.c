@@ -19,7 +19,7 @@ static bool look_up(Instance *instance, const char *function, const ValueReferen
             return false;
         if (variables[i]->type != TYPE_FLOAT64) {
             instance_log(instance, STATUS_ERROR, NULL,
-                         "%s: variable '%s' is no real number and has no derivatives; leave it out.", function,
+                         "%s: variable '%s' is not a real number and has no derivatives; leave it out.", function,
                          instance->file->texts + variables[i]->name);
             return false;
         }

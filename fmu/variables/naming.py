@@ -1,6 +1,6 @@
 """Structured variable names (FMI 3.0.2, section 2.4.7.5.1, the same in FMI 2.0) and the model identifier.
 
-A name is made of parts joined by points. What is no identifier is put between apostrophes: hinge.'joint 1'.angle.
+A name is made of parts joined by points. Apostrophes enclose parts that are not identifiers: hinge.'joint 1'.angle.
 Different user names always give different parts: what cannot be written there is written as its code, {U+00E4}.
 """
 

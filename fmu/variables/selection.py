@@ -46,7 +46,7 @@ def patterns_of(group: str, given: Sequence[str] | None, system: System) -> Patt
         where = f"{system.source or system.name}, fmu.{group}"
         return Patterns(group, getattr(system.interface, group), where)
     if isinstance(given, str) or not isinstance(given, Sequence) or not all(isinstance(text, str) for text in given):
-        raise ArgumentError(f"{group} = {given!r:.80} is no list of name patterns; give for instance ['hinge.*'].")
+        raise ArgumentError(f"{group} = {given!r:.80} is not a list of name patterns; give for instance ['hinge.*'].")
     for i, fault in enumerate(pattern_fault(text) for text in given):
         if fault:
             raise ArgumentError(f"{group}[{i}]: {fault}. {PATTERN_MEND}.")

@@ -70,7 +70,7 @@ def load_campaign(path: Path | str) -> Campaign:
         raise ModelError("the file is not a mapping of fields", where=document.place(()), remedy=remedy)
     for field, kind, command in (("limberjack_scenario", "scenario", "hil"), ("limberjack", "model", "run")):
         if field in document.root.content and "limberjack_campaign" not in document.root.content:
-            remedy = f"Give it to 'limberjack {command}', or give a campaign; see {PAGE}"
+            remedy = f"Pass it to 'limberjack {command}', or give a campaign; see {PAGE}"
             raise ModelError(f"this is a {kind}, not a campaign", where=document.place((field,)), remedy=remedy)
     spec = validated(CampaignSpec, document, _DIALECT)
     campaign = Campaign(spec, file, file.parent / spec.scenario)

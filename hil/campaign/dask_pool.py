@@ -57,7 +57,7 @@ class DaskPool:
 
     def __init__(self, run: Run, campaign: Campaign, address: str, many: RunMany | None = None) -> None:
         if not _ADDRESS.fullmatch(address):
-            raise ArgumentError(f"'{address:.100}' is no address of a scheduler; write tcp://HOST:PORT.")
+            raise ArgumentError(f"'{address:.100}' is not the address of a scheduler; write tcp://HOST:PORT.")
         try:
             import distributed
         except ImportError:

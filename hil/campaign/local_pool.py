@@ -98,7 +98,7 @@ class Worker:
 class LocalPool:
     """Up to `count` workers; no more than there are jobs.
 
-    limit_s : longest time of a run, s;  tries : how often a run is begun whose worker dies or hangs
+    limit_s : longest time of a run, s;  tries : how often a run is tried if its worker dies or hangs
     many : runs several jobs at once. Where the worker that does dies or hangs, each is tried by itself
     log : file to which what workers print is added; None: where this process prints
     """

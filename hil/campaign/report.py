@@ -175,7 +175,7 @@ def _criterion(found: Found, known: Sequence[Row], name: str, drawn: bool) -> st
     shown = "" if figure is None else pages.picture(figure)
     numbers = measured(known, name)
     never = int(np.isinf(numbers).sum())
-    note = f"<p>{never} of {len(known)} runs never came there; they are not in the picture.</p>" if never else ""
+    note = f"<p>{never} of {len(known)} runs never got there; the picture leaves them out.</p>" if never else ""
     lines = ["<tr><th>worst runs</th><th>measured</th><th></th><th>values</th></tr>"]
     for row in worst(found.rows, name, found.limits(name), MOST_WORST):
         kind = "failed" if name in row.failed else "passed"

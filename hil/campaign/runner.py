@@ -83,7 +83,7 @@ def run_campaign(
     resume : go on with a folder that has rows; runs that were lost are tried again
     batch : whether runs are made many at once, as worlds of a batch; None: where they can be. The table is the same
     run : what a run is, a function of a module; one of your own is called for one run after the other
-    progress : told of each row when it is on the disk
+    progress : called with each row when it is on the disk
 
     The table depends on campaign, scenario and what they name alone, not on the number of workers or interruptions.
     ArgumentError if the first run of all cannot be run with its values: the others are not tried; or if `batch` is
@@ -139,7 +139,7 @@ def report_worst(
 
     Returns their numbers, and why there is no report of a run, "" where there is.
 
-    say : told of each before it begins. Reports that are there already stay.
+    say : called with each before it begins. Existing reports are kept.
     """
     worst = {row.run: "" for row in worst_of_all(summary.rows, limits_of(campaign), most)}
     jobs = plan(campaign) if worst else []

@@ -21,7 +21,7 @@ class NormalSpec(Model):
     """A normal distribution, cut off at its bounds."""
 
     mean: Number
-    sigma: Positive = Field(description="standard deviation before it is cut off")
+    sigma: Positive = Field(description="standard deviation before truncation")
     lower: Number | None = Field(default=None, description="default: no bound")
     upper: Number | None = Field(default=None, description="default: no bound")
 
@@ -50,7 +50,7 @@ class VarySpec(Model):
         default=None, description="[lower, upper], evenly distributed"
     )
     normal: NormalSpec | None = Field(default=None, description="normally distributed")
-    choice: Scalars | None = Field(default=None, description="one of these, each as likely")
+    choice: Scalars | None = Field(default=None, description="one of these, equally likely")
     grid: Grid | None = Field(default=None, description="all of these; several grids: all combinations")
 
     @model_validator(mode="after")
@@ -81,10 +81,10 @@ class CampaignSpec(Model):
     vary: dict[Name, VarySpec] = Field(default={}, description="path into the scenario → how its value is chosen")
     limit_s: Positive = Field(default=600.0, description="longest time of a run, s of wall time (default 600)")
     tries: Annotated[int, Field(ge=1, le=100)] = Field(
-        default=3, description="how often a run is begun whose process dies or hangs (default 3)"
+        default=3, description="how often a run is tried if its process dies or hangs (default 3)"
     )
     least_passed: Annotated[float, Field(ge=0, le=1)] = Field(
-        default=1.0, description="part of the runs that must pass for the campaign to pass (default 1)"
+        default=1.0, description="minimum pass fraction of the campaign (default 1)"
     )
 
 

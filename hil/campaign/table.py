@@ -129,7 +129,7 @@ class Journal:
         return found
 
     def _foreign(self, number: int) -> ArgumentError:
-        return ArgumentError(f"{self.path}:{number}: no row of a campaign; give another --out, or fix the file.")
+        return ArgumentError(f"{self.path}:{number}: not a row of a campaign; give another --out, or fix the file.")
 
     def _write(self, content: dict[str, Any]) -> None:
         line = json.dumps(content).encode() + b"\n"

@@ -84,7 +84,7 @@ def _unpack(forms: Forms) -> str:
     """From bytes to a struct."""
     form, name = forms.signals, forms.name
     lines = [
-        "/* NULL, or why these bytes are no signals; *signals is then as it was. */",
+        "/* NULL, or why these bytes are not signals; *signals is then unchanged. */",
         f"static inline const char *{name}_unpack(const uint8_t *data, size_t size, struct {name}_signals *signals)",
         "{",
         f"    struct {name}_signals came;",
@@ -124,7 +124,7 @@ def _newer(forms: Forms) -> str:
     """Whether signals are the next ones."""
     form, name = forms.signals, forms.name
     lines = [
-        "/* Whether signals are newer than the last ones taken: links double, delay and reorder messages. */",
+        "/* Whether signals are newer than the last ones taken: links duplicate, delay and reorder messages. */",
         f"static inline int {name}_newer(const struct {name}_signals *came, const struct {name}_signals *last)",
         "{",
     ]

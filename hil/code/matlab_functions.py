@@ -80,7 +80,7 @@ def _unpack(forms: Forms) -> str:
     form = forms.signals
     lines = [
         "function [signals, why] = unpack(data)",
-        "% Signals of a message, or why it is none.",
+        "% Signals of a message, or why it is not one.",
         "signals = [];",
         "data = uint8(data(:)');",
         f"if numel(data) ~= {form.size}",
@@ -121,7 +121,7 @@ def _newer(forms: Forms) -> str:
     form = forms.signals
     lines = [
         "function yes = newer(came, last)",
-        "% Whether signals are newer than the last ones taken ([]: none): links double, delay and reorder messages.",
+        "% Whether signals are newer than the last ones taken ([]: none): links duplicate, delay and reorder messages.",
         "yes = true;",
     ]
     if form.has("sequence"):

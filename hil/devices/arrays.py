@@ -47,7 +47,7 @@ class ArrayController:
         self._controller.make(replace(wiring, worlds=n), stacked(self._options))
 
     def call(self, time: float, signals: np.ndarray) -> None:
-        """Let it answer signals (n, ns), which become its own. What is no commands is counted and changes nothing."""
+        """Let it answer signals (n, ns), which become its own. Anything but commands is counted and ignored."""
         found = self._controller(time, signals)
         if found is None:
             return

@@ -115,7 +115,7 @@ class CanEnd:
     def close(self) -> None:
         """Leave the bus."""
         if self._bus is not None:
-            with contextlib.suppress(Exception):  # an adapter that is gone cannot be told
+            with contextlib.suppress(Exception):  # an adapter that is gone cannot be closed
                 self._bus.shutdown()
             self._bus = None
 

@@ -34,7 +34,7 @@ def read_dbc(path: Path) -> Any:
         return cantools.database.load_string(content.decode("cp1252"), "dbc")
     except Exception as error:  # its parser raises many kinds
         text = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise ArgumentError(f"dbc {path}: is no DBC file that can be used ({text}).") from None
+        raise ArgumentError(f"dbc {path}: is not a usable DBC file ({text}).") from None
 
 
 class Frames:

@@ -49,7 +49,7 @@ class Codec:
 
     @property
     def framing(self) -> str:
-        """How messages are told apart on a stream."""
+        """How messages are separated on a stream."""
         return self._layout.framing if self._layout is not None else "cobs"
 
     def layout(self, wiring: Wiring) -> LayoutSpec:

@@ -136,7 +136,7 @@ def factory_of(scheme: str, uri: str, options: Mapping[str, Any], folder: Path) 
     if not callable(factory):
         known = [word for word in vars(module) if not word.startswith("_") and callable(getattr(module, word))]
         arguments.index_of(f"function of {module_name}", function, known)
-        raise ArgumentError(f"'{function}' of {module_name} is no function.")
+        raise ArgumentError(f"'{function}' of {module_name} is not a function.")
     _check_options(factory, function, options)
     found: Factory = factory
     return found
@@ -146,7 +146,7 @@ def _check_options(factory: Factory, function: str, options: Mapping[str, Any]) 
     """ArgumentError where the function does not take these options beside the wiring."""
     try:
         signature = inspect.signature(factory)
-    except (TypeError, ValueError):  # of what is no Python function: seen when it is called
+    except (TypeError, ValueError):  # not a Python function: its call will show
         return
     try:
         signature.bind(None, **options)

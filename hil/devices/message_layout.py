@@ -39,7 +39,7 @@ class FieldSpec(Model):
 
     type: Literal["u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64", "f32", "f64"]
     use: Literal["value", "constant", "sequence", "answer", "session", "time", "unused"] = Field(
-        default="value", description="what stands there (default: a signal or command)"
+        default="value", description="content of the field (default: a signal or command)"
     )
     name: Name | None = Field(default=None, description="the signal or command; only of use: value")
     value: int | None = Field(default=None, description="only of use: constant")
@@ -60,7 +60,7 @@ class LayoutSpec(Model):
     limberjack_layout: Literal[1]
     byte_order: Literal["little", "big"] = Field(default="little", description="(default little)")
     framing: Literal["cobs", "sync"] = Field(
-        default="cobs", description="how messages are told apart on TCP and serial lines (default cobs)"
+        default="cobs", description="how messages are separated on TCP and serial lines (default cobs)"
     )
     authenticate: Literal["none", "hmac_sha256"] = Field(default="none", description="(default none)")
     signals: MessageSpec

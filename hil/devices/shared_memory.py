@@ -33,7 +33,9 @@ _SPINS, _NAP_S = 50, 20e-6
 def path_of(name: str, where: str) -> Path:
     """The file of a name."""
     if not re.fullmatch(r"[A-Za-z0-9_.-]{1,100}", name) or name.startswith("."):
-        raise ArgumentError(f"{where}: '{name}' is no name; use letters, digits, '_', '-' and '.', as in shm://servo.")
+        raise ArgumentError(
+            f"{where}: '{name}' is not a name; use letters, digits, '_', '-' and '.', as in shm://servo."
+        )
     return Path("/dev/shm", f"limberjack-{name}")
 
 
@@ -149,7 +151,7 @@ class ShmChannel:
             if made >= 0:
                 os.close(made)
             why = (
-                "in use by another bench" if isinstance(error, BlockingIOError) else f"not to be had ({error.strerror})"
+                "in use by another bench" if isinstance(error, BlockingIOError) else f"not available ({error.strerror})"
             )
             raise HilError(f"shm: {self._path} is {why}; choose another name.") from None
         finally:

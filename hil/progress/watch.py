@@ -80,7 +80,7 @@ class Watch:
         self._shared.close()
 
     def _pass_on(self, event: Event) -> None:
-        """An event to the process; one that finds no room is counted, and the count told with the next."""
+        """An event to the process; one that finds no room is counted, and the next carries the count."""
         lost = b"%d\n" % self._lost if self._lost else b""
         try:
             os.write(self._tell, lost + line_of(event, LINE_MOST))

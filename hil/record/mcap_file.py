@@ -59,7 +59,7 @@ class McapRecorder:
     sync : the process waits for the disk after each chunk
     ring_bytes : memory for rows; a full one drops rows, counts them, and the record tells where. In lockstep (meta
         "paced" false) the run waits for room instead, while the process lives
-    log : told when rows begin to be dropped
+    log : gets a line when rows begin to be dropped
     """
 
     def __init__(
@@ -283,7 +283,7 @@ class Batch:
 class McapFile:
     """A record, read a chunk at a time.
 
-    names, units : of the signals;  meta : what the bench told about the run
+    names, units : of the signals;  meta : what the bench reported about the run
     end : how the recording ended: "closed", "rows", "events", "rows_dropped", "events_dropped"; empty before
         `batches` has come to the end, and for a file that was not finished
     trouble : why the file could not be read to its end, "" if it could; what stands before is whole

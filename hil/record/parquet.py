@@ -33,7 +33,7 @@ def export_parquet(record: McapFile, path: str | os.PathLike[str]) -> int:
     """Write a record as a Parquet table, chunk by chunk; returns its rows.
 
     Columns: "row", "wall_ns", then the signals as float64 with "unit" in the metadata of the field; the table's
-    metadata "limberjack" holds what the bench told about the run, the events, and why the record ends early if it does.
+    metadata "limberjack" holds the bench's report of the run, the events, and why the record ends early if it does.
     """
     require_pyarrow()
     import pyarrow
@@ -77,7 +77,7 @@ def _groups(record: McapFile) -> Iterator[list[Batch]]:
 class ParquetTable:
     """An exported record, or any Parquet table of numbers with a column "time".
 
-    names, units : of the signals;  meta : what the bench told;  trouble : why the record behind it ends early
+    names, units : of the signals;  meta : what the bench reported;  trouble : why the record behind it ends early
 
     ArgumentError for a file that is no such table.
     """

@@ -147,7 +147,7 @@ class _Replaying:
             self._sim.part("command")[:] = row[self._commands]
             self._sim.step(self._steps)
         except LimberjackError as error:
-            self._result.stopped = f"frame {number} (t = {self._sim.time:.9g} s) cannot be done again: {error}"
+            self._result.stopped = f"frame {number} (t = {self._sim.time:.9g} s) cannot be replayed: {error}"
             return False
         return True
 

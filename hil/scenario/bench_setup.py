@@ -120,7 +120,7 @@ def load_system(scenario: Scenario) -> System:
 
 
 def _record(scenario: Scenario, out: Path | None, log: EventLog) -> list[Recorder]:
-    """The full record, where one is written; the log is told of rows lost. MissingExtraError if mcap is missing."""
+    """The full record, where one is written; lost rows go to the log. MissingExtraError if mcap is missing."""
     spec = scenario.spec.record
     wanted = importlib.util.find_spec("mcap") is not None if spec.mcap is None else spec.mcap
     if out is None or not wanted:

@@ -114,7 +114,7 @@ def _undecided(verdict: Verdict, until: float, evidence: Evidence) -> Verdict:
     seen = f"; until then: {verdict.text}" if verdict.text else ""
     text = f"the run ended at {evidence.end:.6g} s, before {until:g} s{seen}"
     if evidence.end >= until - _TIME_TOLERANCE:
-        text = "no frame was recorded in its time"
+        text = "no frame was recorded in its time window"
     return replace(verdict, passed=False, undecided=True, text=text, value=float("nan"))
 
 

@@ -110,4 +110,4 @@ def _tell_silent(devices: Sequence[BenchDevice], log: EventLog) -> None:
     time = log.events[-1].time if log.events else 0.0
     for mounted in devices:
         if len(mounted.commands) and not mounted.device.link.received:
-            log.add(Event(time, "device", mounted.name, "was never heard: its commands stayed as they started"))
+            log.add(Event(time, "device", mounted.name, "never sent a message: its commands kept their initial values"))

@@ -110,4 +110,4 @@ def _frames(built: Built, outcome: Outcome) -> str:
         shown = picture(frames_figure(outcome.frames, ""))
     rights = [(right.name, "granted" if right.granted else "refused", right.text) for right in outcome.rights]
     times = table(rows, ("µs", "p50", "p99", "p99.9", "max"))
-    return f"<section><p>{text}.</p>{times}{shown}<p></p>{table(rights, ('asked of the machine', '', ''))}</section>"
+    return f"<section><p>{text}.</p>{times}{shown}<p></p>{table(rights, ('requested privileges', '', ''))}</section>"

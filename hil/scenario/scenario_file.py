@@ -95,7 +95,7 @@ def _override(document: Document, where: str, value: Any) -> None:
     """Put a value at a path; mappings on the way are made. ArgumentError for a path that leads nowhere."""
     steps = [field or bracket for field, bracket in _STEP.findall(where)]
     if not steps or "".join(match[0] for match in _STEP.finditer(where)) != where:
-        raise ArgumentError(f"'{where:.100}' is no path; write fields with dots and [place], [name] or [key].")
+        raise ArgumentError(f"'{where:.100}' is not a path; write fields with dots and [place], [name] or [key].")
     owner = document.root
     for i, step in enumerate(steps[:-1]):
         owner = _entered(owner, step, where, steps[i + 1])

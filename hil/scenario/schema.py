@@ -37,7 +37,7 @@ class LoadSpec(Model):
     base: Literal["fixed", "free"] | None = Field(default=None, description="default: as the file says")
     strict: bool | None = Field(
         default=None,
-        description="true: refuse what would only be warned of; false: keep inertias that no real body has "
+        description="true: turn every warning into an error; false: keep inertias that no real body has "
         "(default: as the file says)",
     )
     mimic: Literal["couple", "independent", "refuse"] = Field(
@@ -48,7 +48,7 @@ class LoadSpec(Model):
 
 
 class PacingSpec(Model):
-    """Pace, and what is asked of the machine."""
+    """Pace and requested privileges."""
 
     real_time: bool = Field(
         default=False, description="at the pace of the clock; else in lockstep, as fast as devices answer (default)"
@@ -59,7 +59,7 @@ class PacingSpec(Model):
     start_up_frames: Tally = Field(default=0, description="frames at the start that are counted apart (default 0)")
     most_start_up: Tally | None = Field(default=None, description="more overruns in those end the run")
     overrun_share: Share = Field(
-        default=0.01, description="part of the frames that may overrun for the run to pass (default 0.01)"
+        default=0.01, description="largest fraction of frames that may overrun if the run is to pass (default 0.01)"
     )
     most_late_s: Positive | None = Field(
         default=None,

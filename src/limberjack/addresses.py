@@ -47,7 +47,9 @@ def host_number(text: str, where: str) -> str:
     try:
         return str(ipaddress.ip_address(text.strip("[]")))
     except ValueError:
-        raise ArgumentError(f"{where}: '{text}' is no address; give numbers like 127.0.0.1, or localhost.") from None
+        raise ArgumentError(
+            f"{where}: '{text}' is not an address; give numbers like 127.0.0.1, or localhost."
+        ) from None
 
 
 def address(text: str, where: str, least_port: int = 1) -> Address:
@@ -64,7 +66,7 @@ def read_key(path: Path) -> bytes:
         key = read_bytes(path, _MOST_KEY_BYTES)
         mode = path.stat().st_mode
     except ModelError as error:
-        raise ArgumentError(f"key_file {path}: cannot be read ({error.what}); check path and rights.") from None
+        raise ArgumentError(f"key_file {path}: cannot be read ({error.what}); check path and permissions.") from None
     if mode & 0o077:
         raise ArgumentError(f"key_file {path} can be read by other users; run: chmod 600 {path}")
     if len(key) < _LEAST_KEY_BYTES:

@@ -24,7 +24,7 @@ from pathlib import Path
 
 #: longest time between two looks whether the program has ended, s
 _LOOK_S = 0.05
-#: longest wait for a watcher that was told to end its program, s
+#: longest wait for a watcher that was asked to end its program, s
 _END_S = 10.0
 #: longest time in which a program and all that it started use no processor, s
 IDLE_S = 600.0

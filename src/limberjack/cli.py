@@ -48,7 +48,7 @@ def _last_words(error: BaseException) -> str:
 
 def _file_trouble(error: OSError) -> str:
     if isinstance(error, BrokenPipeError) and error.filename is None:
-        return "nobody reads what it prints any more."
+        return "the program that read its output has ended."
     if error.filename is None:
         return f"the system refuses: {error.strerror or error}."
     if isinstance(error, FileNotFoundError):
@@ -153,7 +153,9 @@ def _run(commands: Any) -> None:
     )
     parser.add_argument("--rate", type=float, metavar="HZ", help="cycles a second; only with --real-time")
     parser.add_argument("--publish-every", type=int, default=1, metavar="N", help="publish every N-th state")
-    parser.add_argument("--lease", type=float, default=3.0, metavar="S", help="command lease without a sign of life")
+    parser.add_argument(
+        "--lease", type=float, default=3.0, metavar="S", help="how long a silent client keeps the lease"
+    )
     parser.add_argument("--keys", type=Path, metavar="DIR", help="CurveZMQ keys made by 'limberjack keygen'")
     parser.add_argument("--cpu", type=int, action="append", help="processor to stay on (may be repeated)")
     parser.add_argument("--priority", type=int, help="SCHED_FIFO priority, 1 to 99")
@@ -253,15 +255,15 @@ def _hil(commands: Any) -> None:
     run = parser.add_argument_group("scenarios")
     run.add_argument("--seed", type=int, help="instead of the scenario's")
     run.add_argument("--no-pace", action="store_true", help="in lockstep, as fast as devices answer")
-    text = "put a value in place of the file's, as pacing.policy=skip or faults[wheel].factor=0.5 (repeatable)"
+    text = "override a value of the file, as pacing.policy=skip or faults[wheel].factor=0.5 (repeatable)"
     run.add_argument("--set", action="append", default=[], metavar="PATH=VALUE", help=text)
-    text = "run the bench in a process of its own; end it, and say so, if no frame comes for so long"
+    text = "run the bench in a process of its own; end it, and say so, if no frame arrives for this long"
     run.add_argument("--hung-after", type=float, metavar="S", help=text)
     run.add_argument("--no-progress", action="store_true", help="show nothing until the run has ended")
     text = "answer clients, consoles and 'limberjack gateway' here while the scenario runs, as tcp://127.0.0.1:5555"
     run.add_argument("--serve", metavar="ENDPOINT", help=text)
     run.add_argument("--publish-every", type=int, metavar="N", help="with --serve: publish every N-th frame")
-    run.add_argument("--lease", type=float, metavar="S", help="with --serve: command lease without a sign of life")
+    run.add_argument("--lease", type=float, metavar="S", help="with --serve: how long a silent client keeps the lease")
     run.add_argument("--keys", type=Path, metavar="DIR", help="with --serve: keys made by 'limberjack keygen'")
     probe = parser.add_argument_group("--probe")
     probe.add_argument("--probe", action="store_true", help="measure a model on this machine")
@@ -285,12 +287,12 @@ def _campaign(commands: Any) -> None:
     parser.add_argument("--out", type=Path, help="results folder (default: results/<campaign>)")
     parser.add_argument("--workers", type=int, metavar="N", help="processes (default: one for each processor)")
     parser.add_argument("--scheduler", metavar="ADDRESS", help="run on the Dask cluster of tcp://HOST:PORT instead")
-    parser.add_argument("--resume", action="store_true", help="go on with what the folder has")
+    parser.add_argument("--resume", action="store_true", help="continue with the runs that the folder lacks")
     text = "make many runs at once, as worlds of a batch, or end with the reason why not (default: where it can be)"
     parser.add_argument("--batch", action=argparse.BooleanOptionalAction, help=text)
-    text = "make the reports of the N worst runs, which the campaign's links (default: 3)"
+    text = "make the reports of the N worst runs; the campaign's report links to them (default: 3)"
     parser.add_argument("--reports", type=int, default=3, metavar="N", help=text)
-    text = "only run number N again, with the report of its scenario in runs/N of the folder"
+    text = "re-run only run N, with the report of its scenario in runs/N of the folder"
     parser.add_argument("--report", type=int, metavar="N", help=text)
 
 

@@ -46,7 +46,7 @@ class Connection:
 
     heard : messages that came whole;  prefixes : its subscriptions;  user : name that CurveZMQ knows it by
     weighed : messages heard, bytes received by then, and when: as of the last weighing with another message in it
-    received : bytes until the last weighing, where they can be told
+    received : bytes until the last weighing, where the system counts them
     burst : messages in the reading that goes on;  ending : it was shut down
     """
 
@@ -75,7 +75,7 @@ class Door:
         self.table: dict[int, Connection] = {}
         self.failed = self.refused = self.ended = 0
         self.turned_away: Counter[str] = Counter()
-        socket.zap_domain = ZAP_DOMAIN  # without keys too: refuses peers older than ZMTP 3, who could not be told apart
+        socket.zap_domain = ZAP_DOMAIN  # without keys too: refuses peers older than ZMTP 3, which look all alike
         self._socket, self._lock, self._ending = socket, threading.Lock(), 0
         self.shut_until = 0.0  # of the monotonic clock: nobody is let in before
         self._place: int | str = ""
@@ -173,7 +173,7 @@ class Door:
                 handle.shutdown(network.SHUT_RDWR)
 
     def _received(self, descriptor: int) -> int | None:
-        """Bytes that libzmq took from a TCP connection so far; None where it cannot be told."""
+        """Bytes that libzmq took from a TCP connection so far; None where the system does not say."""
         with self._handle(descriptor) as handle:
             if handle is None or handle.family == network.AF_UNIX or not hasattr(network, "TCP_INFO"):
                 return None

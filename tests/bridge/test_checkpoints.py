@@ -87,7 +87,7 @@ def test_what_is_no_checkpoint_is_told_with_cause_and_remedy(written, tmp_path):
     whole = written.read_bytes()
     model = tmp_path / "arm.yaml"
     model.write_text("limberjack: 1")
-    refused(model, "it is no checkpoint", "Give one that 'limberjack run --checkpoint' wrote")
+    refused(model, "it is not a checkpoint", "Give one that 'limberjack run --checkpoint' wrote")
     written.write_bytes(whole[:-1])
     refused(written, "damaged", "start without it")
     written.write_bytes(b"LJCHECK0" + whole[8:])
@@ -120,7 +120,7 @@ def test_another_model_or_another_step_is_refused(arm, written):
     with pytest.raises(CheckpointError, match=r"with substeps = 1, this engine has 3. Give --substeps 1"):
         found.apply(Simulation(arm, substeps=3))
     bad = replace(found.checkpoint, snapshot=found.checkpoint.snapshot[:-8])
-    with pytest.raises(CheckpointError, match=r"there: this is no snapshot, or a damaged one. Use an older"):
+    with pytest.raises(CheckpointError, match=r"there: this is not a snapshot, or a damaged one. Use an older"):
         Resume("there", bad).apply(Simulation(arm))
     bad = replace(found.checkpoint, parameters={"gravity.q": 1.0})
     with pytest.raises(CheckpointError, match=r"gravity.q"):

@@ -68,5 +68,5 @@ def test_capitals_of_names_that_differ_in_them_alone():
 
 @pytest.mark.parametrize("text", ["", "q.elbow", "q_", "9a", "a_x110000_b", "a_x0020_"])
 def test_foreign_names_are_refused(text):
-    with pytest.raises(ArgumentError, match="is no name of an export"):
+    with pytest.raises(ArgumentError, match="is not an exported name"):
         original_name(text)

@@ -119,7 +119,7 @@ def test_keygen_writes_one_role_for_each_key(folder):
 
 
 @pytest.mark.parametrize(
-    ("line", "message"), [("boss a", "'boss' is no role"), ("read", "no key's name"), ("read a\nadmin a", "twice")]
+    ("line", "message"), [("boss a", "'boss' is not a role"), ("read", "no key's name"), ("read a\nadmin a", "twice")]
 )
 def test_a_bad_file_of_roles_is_named_with_its_line(engine, folder, line, message):
     keygen(folder / "keys", ["a"])

@@ -47,7 +47,7 @@ def test_check_says_good_and_counts_warnings(capsys: pytest.CaptureFixture[str])
     assert "good; 8 bodies, 13 velocities, 0 warnings" in capsys.readouterr().out
 
 
-def test_bad_model_is_exit_code_2_with_place_and_mend(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_model_is_exit_code_2_with_place_and_remedy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bad = tmp_path / "bad.yaml"
     bad.write_text(Path(MODEL).read_text().replace("mass: 96.0", "mass: -96.0"))
     assert main(["check", str(bad)]) == 2

@@ -115,7 +115,7 @@ def test_nothing_is_written_over(folder, capsys):
         assert main(["new", *words]) == 0
         before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
         assert main(["new", *words]) == 2
-        assert "is there already; take another name" in capsys.readouterr().err
+        assert "exists already; use another name" in capsys.readouterr().err
         assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
     Path("d_model.yaml").touch()
     assert main(["new", "scenario", "d"]) == 2
@@ -125,11 +125,11 @@ def test_nothing_is_written_over(folder, capsys):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ("model my-arm", "'my-arm' is no name for a model: use letters, digits and _, for example 'my_arm'."),
+        ("model my-arm", "'my-arm' is not a name for a model: use letters, digits and _, for example 'my_arm'."),
         ("controller 2nd", "for example 'my_2nd'."),
         (
             "controller signal",
-            "'signal' is a module of Python, which a file of this name would hide; take 'my_signal'.",
+            "'signal' is a module of Python, which a file of this name would hide; use 'my_signal'.",
         ),
         ("model nowhere/arm", "nowhere: there is no such folder; make it first."),
         ("scenario s --model arn.yaml", "arn.yaml: the file does not exist. Check the path; did you mean 'arm.yaml'?"),
@@ -153,7 +153,7 @@ def test_what_it_refuses(words, told, folder, capsys):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ("modle arm", "'modle' is none of its choices; did you mean 'model'?"),
+        ("modle arm", "'modle' is not one of its choices; did you mean 'model'?"),
         ("controller c --kind upd", "argument --kind: 'upd': did you mean 'udp'?"),
         ("scenario s --kind arm", "a scenario has no kinds; leave it out"),
         ("model m --model arm.yaml", "argument --model: belongs to scenarios and controllers"),

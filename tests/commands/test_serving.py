@@ -151,10 +151,10 @@ def silent(listener):
         (["run"], "no model is given"),
         (["run", "--resume", "{none}"], "none: there is no such file"),
         (["run", "--resume", "{empty}", str(MODEL)], "this folder has no checkpoint"),
-        (["run", "--resume", str(MODEL)], "torque_arm.yaml: it is no checkpoint"),
-        (["run", "--resume", "{damaged}", str(MODEL)], "it is damaged, its checksum does not hold"),
-        (["run", str(MODEL), "--checkpoint", "soon"], "--checkpoint 'soon' is no time; write it as 10s"),
-        (["run", str(MODEL), "--checkpoint=-1s"], "is no time"),
+        (["run", "--resume", str(MODEL)], "torque_arm.yaml: it is not a checkpoint"),
+        (["run", "--resume", "{damaged}", str(MODEL)], "it is damaged: its checksum does not match"),
+        (["run", str(MODEL), "--checkpoint", "soon"], "--checkpoint 'soon' is not a time; write it as 10s"),
+        (["run", str(MODEL), "--checkpoint=-1s"], "is not a time"),
         (["run", str(MODEL), "--checkpoint-dir", "x"], "go with --checkpoint TIME"),
         (["run", str(MODEL), "--continue"], "go with --checkpoint TIME"),
         (["run", str(MODEL), "--hung-after", "1"], "--hung-after goes with --supervise"),
@@ -176,5 +176,5 @@ def test_what_does_not_go_is_told(words, told, tmp_path, capsys):
 def test_times():
     assert [seconds("x", text) for text in ("10s", "500ms", "2min", "1.5", "1h", "1 s")] == [10, 0.5, 120, 1.5, 3600, 1]
     for text in ("", "s", "10 days", "nan", "inf", "0s", "1e999"):
-        with pytest.raises(lj.ArgumentError, match="is no time"):
+        with pytest.raises(lj.ArgumentError, match="is not a time"):
             seconds("x", text)

@@ -169,7 +169,11 @@ def children() -> list[int]:
     """
     tasks = Path("/proc/self/task").iterdir()
     numbers = [number for task in tasks for number in (task / "children").read_text().split()]
-    return [int(number) for number in numbers if b"resource_tracker" not in Path(f"/proc/{number}/cmdline").read_bytes()]
+    return [int(number) for number in numbers if b"resource_tracker" not in _command(number)]
+
+
+def _command(number: str) -> bytes:
+    return Path(f"/proc/{number}/cmdline").read_bytes()
 
 
 class FakeEngine:

@@ -146,7 +146,7 @@ def test_frozen(fmu):
         ("no-such-program run", ["cannot be started", "No such file", "engine.command"]),
         ("", ["it is empty"]),
         ("'open", ["quote without its end"]),
-        ("false", ["exit code 1", "its last words: nothing"]),
+        ("false", ["exit code 1", "its last output: nothing"]),
         ("sh -c 'echo the dog ate it >&2; exit 3'", ["exit code 3", "the dog ate it"]),
         ("sh -c 'kill -6 $$'", ["signal 6"]),
     ],
@@ -256,7 +256,7 @@ def test_a_refused_parameter_is_an_error_that_names_it(fmu, engine):
     unit = fmu(endpoint=engine())
     assert unit.start() == OK
     assert unit.assign("hinge.shoulder.lower", 5.0) == ERROR
-    assert "would leave no way between 5 and 2" in unit.last_error()
+    assert "would leave no travel between 5 and 2" in unit.last_error()
 
 
 # ---- pretended engines
@@ -295,9 +295,9 @@ VERSION_2 = {"code": "version", "text": "protocol version 1 is not 2."}
         (lambda k, s, c: message(k, s, c, about(dt="fast")), "its answer to hello cannot be read"),
         (lambda k, s, c: message(k, s, c, 7), "its answer to hello cannot be read"),
         (lambda k, s, c: message(k, s, c, about(steps_max=0)), "a largest number of steps 0"),
-        (lambda k, s, c: message("poem", s, c, about()), "is no message of a Limberjack engine"),
-        (lambda k, s, c: b"", "is no message of a Limberjack engine"),
-        (lambda k, s, c: b"\xdd\xff\xff\xff\xff", "is no message of a Limberjack engine"),
+        (lambda k, s, c: message("poem", s, c, about()), "is not a message of a Limberjack engine"),
+        (lambda k, s, c: b"", "is not a message of a Limberjack engine"),
+        (lambda k, s, c: b"\xdd\xff\xff\xff\xff", "is not a message of a Limberjack engine"),
         (lambda k, s, c: bytes(200_000), "is too long for this model"),
         (lambda k, s, c: [message(k, 0, c, about())] * 2000, "it sends messages that nobody asked for"),
     ],
@@ -383,7 +383,7 @@ def test_keys_that_cannot_be_read(fmu, address, tmp_path):
     fails(fmu(endpoint=address, keys=str(tmp_path)), "is damaged: it has no secret-key of 40 characters of Z85")
     secret.write_text(text)
     (tmp_path / "server.key").write_text("nothing")
-    fails(fmu(endpoint=address, keys=str(tmp_path)), "server.key' is no such key file")
+    fails(fmu(endpoint=address, keys=str(tmp_path)), "server.key' is not such a key file")
 
 
 def test_keys_that_the_engine_does_not_know_or_has_not(fmu, engine, address, tmp_path):

@@ -83,7 +83,7 @@ def test_a_boolean_is_no_number(opened):
     assert fmu.start() == OK
     refused(fmu, fmu.get(REFERENCE["latch"])[0], "'latch' is a Boolean")
     assert fmu.start() == OK
-    refused(fmu, fmu.derivative([REFERENCE["torque"]], [REFERENCE["latch"]], [1.0], 1)[0], "is no real number")
+    refused(fmu, fmu.derivative([REFERENCE["torque"]], [REFERENCE["latch"]], [1.0], 1)[0], "is not a real number")
 
 
 def test_a_boolean_output_cannot_be_set(opened):

@@ -209,7 +209,7 @@ def test_derivatives_of_what_has_none(opened, version):
     assert fmu.start() == OK
     refused(fmu, fmu.derivative([angle], [angle], [math.nan], 1)[0], "'angle'", "nan")
     assert fmu.start() == OK
-    refused(fmu, fmu.derivative([angle], [len(toy.table()) - 1], [1.0], 1)[0], "is no real number")
+    refused(fmu, fmu.derivative([angle], [len(toy.table()) - 1], [1.0], 1)[0], "is not a real number")
     assert fmu.start() == OK
     refused(fmu, fmu.derivative([999], [angle], [1.0], 1)[0], "999")
     if version == 3:

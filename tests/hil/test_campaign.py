@@ -217,4 +217,4 @@ def test_a_cluster_makes_the_same_table(whole, tmp_path):
 def test_a_scenario_in_the_place_of_a_campaign_is_told(capsys):
     scenario = Path(__file__).parents[2] / "examples" / "scenarios" / "star_tracker.yaml"
     assert main(["campaign", str(scenario)]) == 2
-    assert "this is a scenario, not a campaign. Give it to 'limberjack hil'" in capsys.readouterr().err
+    assert "this is a scenario, not a campaign. Pass it to 'limberjack hil'" in capsys.readouterr().err

@@ -124,7 +124,7 @@ def test_a_shared_memory_that_is_in_use_left_behind_or_of_another_form(tmp_path)
     path_of(name, "").write_bytes(b"left by a bench that was killed")
     second.open(WIRING)
     second.close()
-    with pytest.raises(lj.ArgumentError, match="is no name"):
+    with pytest.raises(lj.ArgumentError, match="is not a name"):
         device_from("shm://../etc/passwd", "servo")
 
 

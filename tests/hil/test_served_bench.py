@@ -291,10 +291,10 @@ def test_a_client_takes_a_command_from_a_device_until_it_gives_the_lease_up_or_f
         "swing: taken over from the devices by 'console'",
         "swing: 0.5",
         "turn: 0.25",
-        "swing: back to the devices: 'console' holds the lease no more",
+        "swing: back to the devices: 'console' no longer holds the lease",
         "swing: taken over from the devices by 'silent'",
         "swing: 0.75",
-        "swing: back to the devices: 'silent' holds the lease no more",
+        "swing: back to the devices: 'silent' no longer holds the lease",
     ]
     replayed(folder)
 

@@ -232,7 +232,7 @@ def test_the_engine_is_watched(arm):
     assert not watch.check(0.0, signals, [])
     (trip,) = watch.check(0.0, signals, [])
     assert trip.ends
-    assert trip.event.text == "the engine stands at t = 0 s"
+    assert trip.event.text == "the engine has stopped at t = 0 s"
     assert [found.event.kind for found in watch.check(0.01, signals, [])] == ["recover"]
     signals.vector[3] = np.nan
     (trip,) = watch.check(0.02, signals, [])

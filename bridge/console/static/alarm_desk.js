@@ -68,7 +68,7 @@ export class AlarmDesk {
       'div',
       { className: 'lj-dialog' },
       make('h2', { textContent: `Shelve the alarm of ${id}?` }),
-      make('p', { textContent: 'It counts for nobody and makes no sound until then. Everybody sees who shelved it and why.' }),
+      make('p', { textContent: 'Until then it is inactive for everybody and makes no sound. Everybody sees who shelved it and why.' }),
       make('p', { className: 'lj-line' }, time, reason),
       make('p', { className: 'lj-line lj-choices' }, set, cancel)
     );

@@ -35,7 +35,7 @@ export function askOrder(openmct, link, question, order, send) {
       limit.textContent = `Confirm within ${left} s; the engine answers within ${answerS} s.`;
       if (left > 0) return;
       clearInterval(tick);
-      refuse('The time limit is over: the values may be others now. Ask again.');
+      refuse('The time limit has passed: the values may have changed. Ask again.');
     };
     tick = setInterval(count, 500);
     count();

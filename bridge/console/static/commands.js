@@ -259,9 +259,9 @@ function parameters(desk, panel) {
 
 function engine(desk) {
   const reset = desk.button('Reset', () =>
-    desk.order('Put the simulation back to its start? What it did since is lost.', { action: 'reset' })
+    desk.order('Reset the simulation to its start? Everything since then is lost.', { action: 'reset' })
   );
-  const text = 'Let another client command: the lease goes back to the engine.';
+  const text = 'Let another client command: the engine takes the lease back.';
   const yielding = desk.button('Give lease up', () => desk.order(`${text} Go on?`, { action: 'give_up' }), text);
   return section('Engine', make('p', { className: 'lj-line' }, reset, yielding));
 }

@@ -86,7 +86,7 @@ export class Link {
     this.reached.clear();
   }
 
-  /** Connect again, so that all that is live comes anew. */
+  /** Connect again, so that all live subscriptions are sent again. */
   again() {
     this.pauseMs = 0;
     this.socket.close();
@@ -216,7 +216,7 @@ export class Link {
       }
     } catch (error) {
       this.hole = true;
-      console.warn('limberjack: what was missed cannot be had:', error.message);
+      console.warn('limberjack: missed messages cannot be fetched:', error.message);
     }
   }
 

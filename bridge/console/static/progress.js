@@ -100,7 +100,7 @@ class Desk {
 
 function picture(progress) {
   if (progress === null) {
-    const text = 'Nothing is known of the run yet: the bench tells twice a second, unless it was started with --no-progress.';
+    const text = 'No progress of the run has arrived yet: the bench reports it twice a second, unless it was started with --no-progress.';
     return [make('p', { className: 'lj-quiet', textContent: text })];
   }
   const { scenario, state, time, duration, to_go: left } = progress;

@@ -88,7 +88,7 @@ class Player {
       this.link.tell('moved', at);
       if (frames.length > 0) this.show(frames[0]);
     } catch (error) {
-      this.openmct.notifications.error(`The past cannot be had: ${error.message}`);
+      this.openmct.notifications.error(`The history cannot be fetched: ${error.message}`);
     }
     if (reload && this.openmct.time.isRealTime()) this.openmct.time.setClockOffsets(this.openmct.time.getClockOffsets());
   }
@@ -144,7 +144,7 @@ class Player {
       this.pieces.push(...pieces);
       this.fetched = end;
     } catch (error) {
-      console.warn('limberjack: a part of the replay cannot be had:', error.message);
+      console.warn('limberjack: a part of the replay cannot be fetched:', error.message);
       if (turn === this.turn) this.playing = false;
     } finally {
       if (turn === this.turn) this.fetching = false;

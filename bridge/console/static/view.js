@@ -1,4 +1,4 @@
-// A view of our own: built once when it is shown, told of its end.
+// A view of ours: built once when it is shown, notified when it ends.
 
 /** build(element, object) fills the element and returns how to end it. */
 export function addView(openmct, type, name, cssClass, build) {

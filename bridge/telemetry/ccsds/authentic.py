@@ -40,7 +40,7 @@ class Seal:
             raise OrderRefused("not_authentic", f"it is too short for the seal of {SEAL_BYTES} bytes behind its data.")
         digest = hmac.digest(self._key, head[:-_DIGEST_BYTES], "sha256")
         if not hmac.compare_digest(digest, head[-_DIGEST_BYTES:]):
-            raise OrderRefused("not_authentic", "its HMAC is not by the key of this source.")
+            raise OrderRefused("not_authentic", "its HMAC does not match the key of this source.")
         (stamp,) = _STAMP.unpack_from(head, len(head) - SEAL_BYTES)
         early = time.time_ns() - stamp
         if abs(early) > WINDOW_NS:
@@ -48,6 +48,6 @@ class Seal:
                 "not_authentic", f"it was sent {early / 1e9:+.1f} s before now by its own time. Set the clocks."
             )
         if stamp <= self._newest:
-            raise OrderRefused("replayed", "it was sent before one that was taken already, or is that one again.")
+            raise OrderRefused("replayed", "it is older than one that the gateway has accepted, or repeats it.")
         self._newest = stamp
         return data[:-SEAL_BYTES]

@@ -31,7 +31,7 @@ def decode(kind: tuple[int, int], data: bytes, plan: Plan) -> Order:
     if given != plan.signature:
         raise OrderRefused(
             "other_description",
-            f"it was made by another description, {given:08X} and not {plan.signature:08X}. Export the XTCE again.",
+            f"it was made from another description, {given:08X} and not {plan.signature:08X}. Export the XTCE again.",
         )
     rest = data[_SIGNATURE.size :]
     return _perform(rest, plan.vocabulary) if kind == ORDERS[0] else _set_parameter(rest, plan.vocabulary)
@@ -72,7 +72,7 @@ def _set_parameter(data: bytes, vocabulary: Vocabulary) -> Order:
 def _values(data: bytes, names: Sequence[str]) -> dict[str, float]:
     """Count, then place and value of each."""
     if len(data) < _COUNT.size or len(data) != _COUNT.size + _COUNT.unpack_from(data)[0] * _VALUE.size:
-        raise OrderRefused("malformed", f"{len(data)} bytes are not a count and so many places with their values.")
+        raise OrderRefused("malformed", f"{len(data)} bytes are not a count and that many indices with their values.")
     values: dict[str, float] = {}
     for place, value in _VALUE.iter_unpack(data[_COUNT.size :]):
         name = _name(names, place, "name")

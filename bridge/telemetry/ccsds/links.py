@@ -53,7 +53,7 @@ class UdpLink:
             hears.close()
             self._out.close()
             raise EndpointError(
-                f"telecommands cannot be heard at {self._commands} ({error.strerror}). Choose another port."
+                f"cannot listen for telecommands at {self._commands} ({error.strerror}). Choose another port."
             ) from None
         hears.settimeout(_SLICE_S)
         self.port = hears.getsockname()[1]

@@ -73,7 +73,7 @@ def _commands(scheme: str, given: object, target: Address, where: str) -> Addres
             )
         return target
     if text in ("yes", "true"):
-        raise ArgumentError(f"{where}: commands={given}: give the port where telecommands are heard, as 10025.")
+        raise ArgumentError(f"{where}: commands={given}: give the port for telecommands, as 10025.")
     return address(text if ":" in text else f"127.0.0.1:{text}", f"{where}: commands", least_port=0)
 
 
@@ -88,7 +88,7 @@ def _check_reach(options: Options, where: str) -> None:
     if heard is not None and not heard.local and not (sources and all(each.key_file for each in sources)):
         raise ArgumentError(
             f"{where}: telecommands at {heard} could come from other machines, and anyone there could command the "
-            "simulation. Hear them on 127.0.0.1, or give a file of packets in which all sources have a key_file."
+            "simulation. Listen on 127.0.0.1, or give a file of packets in which all sources have a key_file."
         )
 
 

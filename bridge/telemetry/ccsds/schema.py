@@ -25,7 +25,7 @@ def _date(text: str) -> str:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise PydanticCustomError("date", "is no date; write it as 2026-01-31T12:00:00Z") from None
+        raise PydanticCustomError("date", "is not a date; write it as 2026-01-31T12:00:00Z") from None
     if moment.tzinfo is None or not 0 <= moment.timestamp() < 2**32:
         raise PydanticCustomError("date", "needs its zone and must lie between 1970 and 2106; write Z for UTC")
     return text

@@ -82,7 +82,7 @@ class Plan:
     """All packets of a model, and what its telecommands may name.
 
     apid : of the gateway itself;  signature : CRC-32 over what stands in the packets and what telecommands may name, so
-    that packets and telecommands made by another description are told apart
+    that packets and telecommands made by another description are recognised
     """
 
     spec: PacketsSpec

@@ -51,7 +51,7 @@ class TcpServer:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self.port = bind.port
-        self._away, self._tell_again = 0, 0.0  # turned away and not told; not before this time of the monotonic clock
+        self._away, self._tell_again = 0, 0.0  # turned away, not reported; not before this monotonic time
 
     def open(self) -> None:
         """Listen. Raises EndpointError for an address that cannot be had."""
@@ -125,7 +125,7 @@ class TcpServer:
             connection, (host, port, *_) = self._listener.accept()
         except OSError as error:
             if error.errno in (errno.EMFILE, errno.ENFILE):
-                time.sleep(_BREATH_S)  # who waits to be let in would be told of again at once, and again
+                time.sleep(_BREATH_S)  # a waiting client would be reported again at once, and again
             return
         if len(self._clients) >= MOST_CLIENTS:
             connection.close()
@@ -159,7 +159,7 @@ class TcpServer:
             if not data:
                 return self._end(client, "")
             if self._take is not None and not self._frames(client, data, self._take):
-                return self._end(client, "what it sent is no telecommand")
+                return self._end(client, "what it sent is not a telecommand")
 
     def _frames(self, client: _Client, data: bytes, take: Take) -> bool:
         """Hand over the packets that are whole now; False where no packet begins."""

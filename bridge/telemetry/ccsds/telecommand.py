@@ -69,7 +69,7 @@ class Telecommands:
                 self._carry_out(read_telecommand(packet), peer)
             except PacketError as error:
                 self._refuse(packet, peer, OrderRefused("malformed", str(error)))
-            except OSError as error:  # no way for the acknowledgement; what was ordered is done or refused all the same
+            except OSError as error:  # no way for the acknowledgement; the order is done or refused nevertheless
                 log.warning("an acknowledgement of a telecommand could not be sent: %s", error)
             except Exception as error:  # a fault in one must not end all that come later
                 log.exception("a telecommand could not be worked on")
@@ -121,7 +121,7 @@ class Telecommands:
         try:
             told = read_telecommand(packet)
         except PacketError:
-            label = f"{len(packet)} bytes that are no telecommand"
+            label = f"{len(packet)} bytes that are not a telecommand"
         else:
             label = told.label
             self._acknowledge_refusal(told, refusal)

@@ -107,7 +107,7 @@ class _Clock:
         return self._newest
 
     def now(self) -> int:
-        """Of what is no sample."""
+        """The time of packets that are not samples."""
         return self._newest if self._simulated else CLOCK.now()
 
 

@@ -45,7 +45,7 @@ class Series:
 
     unix_ns : (n,) int64, of the last sample of each point
     gap : (n,) publications lost before or within it; where it is not 0, no line is to be drawn from the point before
-    minimum, maximum, last : (n,) of the samples of each point; all the same where each point is one sample
+    minimum, maximum, last : (n,) of the samples of each point; all equal where each point is one sample
     """
 
     unix_ns: np.ndarray

@@ -192,7 +192,9 @@ def order_of(packet: bytes, commands: dict[int, Command]) -> Order:
     kind, opcode = _OPCODE.unpack_from(packet)
     command = commands.get(opcode)
     if kind != _COMMAND or command is None:
-        raise ArgumentError(f"packet type {kind}, opcode {opcode} is no command of this model. Export its dictionary.")
+        raise ArgumentError(
+            f"packet type {kind}, opcode {opcode} is not a command of this model. Export its dictionary."
+        )
     arguments = packet[_OPCODE.size :]
     if command.takes_text:
         return Order(command.action, _text(command, arguments))
@@ -258,6 +260,6 @@ def _commands(text: str, target: Address, where: str) -> bool:
         return False
     if not target.local:
         raise ArgumentError(
-            f"{where}: commands of F Prime bear no key, so they are taken from this machine only. Go through ssh -L."
+            f"{where}: commands of F Prime carry no key, so only this machine may send them. Go through ssh -L."
         )
     return True

@@ -41,7 +41,7 @@ class PlotJuggler:
         split(self.address)
         if not self._connects and not is_local(self.address):
             raise EndpointError(
-                f"--plotjuggler {address}: other machines can reach this address, and PlotJuggler knows no keys. "
+                f"--plotjuggler {address}: other machines can reach this address, and PlotJuggler has no keys. "
                 f"Bind to 127.0.0.1 and go through ssh -L, or send to one that binds: {CONNECT}{self.address}."
             )
 

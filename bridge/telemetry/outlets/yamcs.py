@@ -94,7 +94,7 @@ def _datagrams(ids: list[str], places: list[int]) -> list[tuple[np.ndarray, str]
 
 
 def _number(value: float) -> str:
-    """The JSON of protobuf has words for what is no finite number."""
+    """The JSON of protobuf has words for NaN and infinities."""
     if math.isfinite(value):
         return repr(value)
     return '"NaN"' if math.isnan(value) else '"Infinity"' if value > 0.0 else '"-Infinity"'

@@ -135,7 +135,7 @@ def catalogue(system: System, *groups: str) -> tuple[Number, ...]:
             print(number.id, number.unit, number.low, number.high, number.text)
 
     groups : only these, in this order. Places in the State of a simulation are those of `simulation.system`, as delays
-    of valves count steps. Raises ArgumentError for what is no System, UnknownNameError for no group.
+    of valves count steps. Raises ArgumentError if `system` is not a System, UnknownNameError for an unknown group.
     """
     checked = system_of(system)
     for group in groups:

@@ -44,7 +44,7 @@ def _named(alarm: Alarm, names: tuple[str, ...], locate: Locate) -> list[str]:
         refuse(alarm, "signal", what, "Give the name of a quantity, or a pattern with * and ?", locate)
     found = _matching(alarm.signal, names)
     if not found:
-        what = f"an alarm names '{alarm.signal}', which is no quantity of this model"
+        what = f"an alarm names '{alarm.signal}', which is not a quantity of this model"
         refuse(alarm, "signal", what, _nearest(alarm.signal, names), locate)
     return found
 

@@ -54,7 +54,7 @@ def _fail_globally(where: str, group: str, field: str, what: str, remedy: str) -
 
 def _check_body(item: Thruster | Rotor, bodies: set[str], locate: Locate) -> None:
     if item.body not in bodies:
-        what = f"{type(item).__name__.lower()} '{item.name}' sits on '{item.body}', which is no body"
+        what = f"{type(item).__name__.lower()} '{item.name}' sits on '{item.body}', which is not a body"
         refuse(item, "body", what, f"Name one of: {some_names(bodies)}", locate)
 
 
@@ -62,7 +62,7 @@ def _check_element(element: Element, targets: Mapping[str, tuple[str, ...]], loc
     for known in facts_of(type(element)):
         name = getattr(element, known.name)
         if known.fact.aims and name not in targets[known.fact.aims]:
-            what = f"{element.TABLE} '{element.name}' names '{name}', which is no {known.fact.aims}"
+            what = f"{element.TABLE} '{element.name}' names '{name}', which is not a {known.fact.aims}"
             refuse(element, known.name, what, f"Name one of: {some_names(targets[known.fact.aims])}", locate)
     element.check(_fail(element, locate))
 
@@ -76,7 +76,7 @@ def check_devices(system: System, locate: Locate) -> System:
     """Refuse errors, motors and valves that cannot be; the direction to the sun becomes a unit vector."""
     fail = partial(_fail_globally, system.source or f"system '{system.name}'", "")
     if np.shape(system.sun) != (3,) or not usable(system.sun) or not np.any(system.sun):
-        fail("sun", "sun is no direction", "Give x, y, z, not all zero")
+        fail("sun", "sun is not a direction", "Give x, y, z, not all zero")
     if not (isinstance(system.seed, int) and 0 <= system.seed <= MOST_SEED):
         fail("seed", f"the seed is {system.seed}", f"Give a whole number from 0 to {MOST_SEED}")
     for sensor in system.sensors:

@@ -21,7 +21,7 @@ def check_actuators(system: System, locate: Locate) -> None:
     known = set(system.velocity_names)
     for actuator in system.actuators:
         if actuator.coordinate not in known:
-            what = f"actuator '{actuator.name}' drives '{actuator.coordinate}', which is no velocity coordinate"
+            what = f"actuator '{actuator.name}' drives '{actuator.coordinate}', which is not a velocity coordinate"
             refuse(actuator, "coordinate", what, _choose(system.velocity_names), locate)
         actuator.check(lambda field, what, remedy: refuse(actuator, field, what, remedy, locate))  # noqa: B023
         if actuator.mode == "servo" and actuator.coordinate in quasi:
@@ -48,7 +48,7 @@ def check_held(system: System) -> None:
         names = set(known)
         for name in getattr(system, field):
             if name not in names:
-                what = f"'{name}' is to be held, but is no {'coordinate' if field == 'held' else 'velocity'}"
+                what = f"'{name}' is to be held, but is not a {'coordinate' if field == 'held' else 'velocity'}"
                 raise ModelError(what, where=f"{where}, {field}", remedy=_choose(known))
 
 
@@ -64,7 +64,7 @@ def check_sensors(system: System, locate: Locate) -> None:
         kind = SENSOR_TYPES[sensor.type].target
         if sensor.target not in named[kind]:
             missing = _KINDS.get(kind, kind)
-            what = f"sensor '{sensor.name}' of type {sensor.type} measures '{sensor.target}', which is no {missing}"
+            what = f"sensor '{sensor.name}' of type {sensor.type} measures '{sensor.target}', which is not a {missing}"
             refuse(sensor, "target", what, _choose(targets[kind]) + _measured(sensor.target, named), locate)
         for suffix in SENSOR_TYPES[sensor.type].suffixes:
             output = sensor.name + suffix
@@ -87,12 +87,12 @@ def check_interface(system: System) -> None:
     for group in ("inputs", "outputs", "parameters"):
         patterns = getattr(system.interface, group)
         for i, pattern in enumerate(patterns if isinstance(patterns, tuple) else ()):
-            fault = pattern_fault(pattern) if isinstance(pattern, str) else f"{pattern!r:.60} is no text"
+            fault = pattern_fault(pattern) if isinstance(pattern, str) else f"{pattern!r:.60} is not text"
             if fault:
                 raise ModelError(fault, where=f"{where}.{group}[{i}]", remedy=PATTERN_MEND)
         if patterns is not None and not isinstance(patterns, tuple):
             raise ModelError(
-                f"{patterns!r:.60} is no tuple of patterns", where=f"{where}.{group}", remedy="Give a tuple of texts"
+                f"{patterns!r:.60} is not a tuple of patterns", where=f"{where}.{group}", remedy="Give a tuple of texts"
             )
 
 

@@ -127,7 +127,7 @@ def _check_method(loop: Loop, velocities: Collection[str], locate: Locate) -> No
     seen: set[str] = set()
     for velocity in loop.independent:
         if velocity not in velocities:
-            what = f"loop '{name}': '{velocity}' is no velocity coordinate, so that it cannot stay independent"
+            what = f"loop '{name}': '{velocity}' is not a velocity coordinate, so that it cannot stay independent"
             refuse(loop, "independent", what, f"Name one of: {some_names(velocities)}", locate)
         if velocity in seen:
             refuse(loop, "independent", f"loop '{name}' names '{velocity}' twice", "Name it once", locate)
@@ -205,7 +205,7 @@ def _check_wheel(loop: Loop, locate: Locate) -> Loop:
         what = f"the disc of loop '{loop.name}' has no axle: its axis is {axis.tolist()}"
         refuse(loop, "axis", what, "Give axis, a direction in the axes of the second frame", locate)
     if loop.switchable:
-        what = f"loop '{loop.name}' rolls, and cannot be switchable: it does not hold what it finds when it closes"
+        what = f"loop '{loop.name}' rolls, and cannot be switchable: it cannot hold the position in which it closes"
         refuse(loop, "switchable", what, "Remove switchable", locate)
     return replace(loop, wheel=replace(wheel, axis=axis / np.linalg.norm(axis) if axis.size else axis))
 
@@ -258,12 +258,10 @@ def _check_coupling(loop: Loop, tree: _Tree, locate: Locate) -> Loop:
 def _check_term(loop: Loop, term: Term, tree: _Tree, locate: Locate) -> None:
     name, field = term.coordinate, f"terms.{term.coordinate}"
     if name in tree.quasi:
-        what = (
-            f"loop '{loop.name}' couples '{name}', whose rate is no velocity of its hinge (a quaternion's, a frame's)"
-        )
+        what = f"loop '{loop.name}' couples '{name}', whose rate is not a velocity of its hinge (quaternion or frame)"
         refuse(loop, field, what, "Couple coordinates of other hinge types, or join frames", locate)
     if name not in tree.rates:
-        what = f"loop '{loop.name}' couples '{name}', which is no coordinate"
+        what = f"loop '{loop.name}' couples '{name}', which is not a coordinate"
         remedy = f"Name one of: {some_names(tree.rates)}" if tree.rates else "The model has none to couple"
         refuse(loop, field, what, remedy, locate)
     if not 1 <= len(term.factors) <= MOST_FACTORS:
@@ -276,7 +274,7 @@ def _check_term(loop: Loop, term: Term, tree: _Tree, locate: Locate) -> None:
 
 def _check_lock(loop: Loop, tree: _Tree, locate: Locate) -> Loop:
     if loop.locked not in tree.hinges:
-        what = f"loop '{loop.name}' locks '{loop.locked}', which is no hinge"
+        what = f"loop '{loop.name}' locks '{loop.locked}', which is not a hinge"
         refuse(loop, "locked", what, f"Name one of: {some_names(list(tree.hinges))}", locate)
     if tree.hinges[loop.locked].type == "fixed":
         what = f"loop '{loop.name}' locks the hinge '{loop.locked}', which is fixed already"

@@ -50,7 +50,7 @@ class _Check:
     def all(self, bodies: set[str]) -> None:
         shape = self._shape
         if shape.body is not None and shape.body not in bodies:
-            what = f"the shape belongs to '{shape.body}', which is no body"
+            what = f"the shape belongs to '{shape.body}', which is not a body"
             self._fail("body", what, f"Name one of: {some_names(bodies)}, or the world")
         if shape.type not in SIZES:
             self._fail("type", f"unknown type of shape '{shape.type}'", f"Use one of: {', '.join(SIZES)}")
@@ -58,7 +58,7 @@ class _Check:
         if np.shape(shape.position) != (3,) or not usable(shape.position):
             self._fail("position", "the position is not 3 finite numbers", "Give metres along x, y, z")
         if np.shape(shape.rotation) != (3, 3) or not is_rotation(shape.rotation, UNIT_TOLERANCE):
-            self._fail("rotation", "the rotation is no rotation matrix", "Give orthonormal, right-handed columns")
+            self._fail("rotation", "this is not a rotation matrix", "Give orthonormal, right-handed columns")
         if shape.colour and not COLOUR.fullmatch(shape.colour):
             self._fail("colour", f"the colour is '{shape.colour}'", "Give #rrggbb, hexadecimal")
         if not 0.0 < shape.opacity <= 1.0:
@@ -75,7 +75,7 @@ class _Check:
         ):
             self._fail("size", f"the {shape.type} has no volume", f"Give {meaning}, above 0")
         if not shape.file.isprintable() or len(shape.file) > 1000:
-            self._fail("file", f"{shape.file[:60]!r} is no name of a file", "Give the path of a mesh")
+            self._fail("file", f"{shape.file[:60]!r} is not a file name", "Give the path of a mesh")
         if shape.type == "mesh" and not shape.file.lower().endswith(MESHES):
-            what = f"'{shape.file}' is no mesh" if shape.file else "the mesh has no file"
+            what = f"'{shape.file}' is not a mesh" if shape.file else "the mesh has no file"
             self._fail("file", what, f"Give a file that ends with one of: {', '.join(MESHES)}")

@@ -13,7 +13,7 @@ _SIGNAL = (
     "name of a quantity, as `q.`*coordinate*, `v.`…, `tau.`…, `output.`…, `command.`…, `energy.total`; or a pattern of "
     "names with `*` and `?`. `limberjack info MODEL --signals` lists them"
 )
-_CRITICAL = "outside these: critical; they enclose those of the warning"
+_CRITICAL = "critical outside these; they enclose the limits of the warning"
 _UNIT = "of the quantity"
 
 
@@ -36,7 +36,7 @@ class Alarm:
     """Limits beyond which a quantity of the running model is in alarm."""
 
     signal: Annotated[Name, Fact(_SIGNAL)]
-    warning: Annotated[Bounds, Fact("outside these: a warning", _UNIT, "none")] = Bounds()
+    warning: Annotated[Bounds, Fact("warning outside these", _UNIT, "none")] = Bounds()
     critical: Annotated[Bounds, Fact(_CRITICAL, _UNIT, "none")] = Bounds()
     where: str = field(default="", compare=False)
 

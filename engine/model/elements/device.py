@@ -74,7 +74,7 @@ def unit(device: Any, field: str, axis: np.ndarray, locate: Locate) -> np.ndarra
     vector = np.asarray(axis, dtype=float)
     length = float(np.linalg.norm(vector))
     if vector.shape != (3,) or not 0.0 < length < math.inf:
-        what = f"the {field} of '{device.name}' is no direction"
+        what = f"the {field} of '{device.name}' is not a direction"
         refuse_device(device, field, what, "Give x, y, z, not all zero", locate)
     return np.asarray(vector / length)
 

@@ -222,7 +222,7 @@ class Sensor:
             what = f"sensor '{self.name}' measures {count} numbers, which cannot be wrapped"
             fail("wrap", what, "Remove wrap")
         if errors.pole_pairs and self.type not in ("position", "motor_position"):
-            what = f"sensor '{self.name}' of type {self.type} is no resolver"
+            what = f"sensor '{self.name}' of type {self.type} is not a resolver"
             fail("pole_pairs", what, "Remove pole_pairs, or use type resolver")
         off = errors.amplitude_imbalance, errors.quadrature
         if abs(off[0]) > 0.5 or abs(off[1]) > 0.5:

@@ -103,7 +103,7 @@ def _asked(system: System, mechanism: Mechanism) -> list[int]:
         for name in loop.independent:
             v = system.velocity_names.index(name)
             if v not in mechanism.place_of:
-                what = f"loop '{loop.name}' does not move '{name}', so that it has no say whether it is independent"
+                what = f"loop '{loop.name}' does not move '{name}', so it cannot make it independent"
                 others = [system.velocity_names[v] for v in mechanism.dofs]
                 raise ModelError(what, where=where_is(loop), remedy=f"Name some of: {some_names(others)}")
             asked.append(v)

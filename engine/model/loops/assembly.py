@@ -77,7 +77,7 @@ def _commanded(system: System, command: Mapping[str, float]) -> System:
     if left:
         taken = [name for loop in system.loops if loop.driven for name in loop.command_names[-3:]]
         known = f"driven loops take {some_names(taken)}." if taken else "the model has no driven loop."
-        raise UnknownNameError(f"command: '{next(iter(left))}' is no command of a driven loop; {known}")
+        raise UnknownNameError(f"command: '{next(iter(left))}' is not a command of a driven loop; {known}")
     return replace(system, loops=tuple(loops)) if command else system
 
 
@@ -278,7 +278,7 @@ def _cannot_move(system: System, mechanism: Mechanism, rates: np.ndarray, error:
     loop = mechanism.loops[worst[0]].loop
     what = f"the initial velocities break a loop: {_open_by(mechanism, rates, worst, rate=True)}"
     what += f", while {_keep(kept)}" if kept else ""
-    remedy = "Give fewer initial velocities, or such as the loops allow together"
+    remedy = "Give fewer initial velocities, or velocities that the loops allow together"
     if any(loop.loop.driven for loop in mechanism.loops):
         remedy += "; what a driven loop begins with is its 'initial' velocity"
     return ModelError(what, where=where_is(loop), remedy=remedy)

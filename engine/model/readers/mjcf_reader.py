@@ -82,7 +82,7 @@ def _compile(path: Path) -> tuple[Any, Any, list[str]]:
         model = _compile_as_given(path, mujoco)
     except (ValueError, RuntimeError, OSError, mujoco.FatalError) as error:
         message = " ".join(str(error).split()).rstrip(".")
-        raise ModelError(f"MuJoCo refuses the file: {message}", where=str(path), remedy="Mend the file") from None
+        raise ModelError(f"MuJoCo refuses the file: {message}", where=str(path), remedy="Fix the file") from None
     finally:
         mujoco.set_mju_user_warning(None)
     return model, mujoco, [f"MuJoCo warns: {text}" for text in dict.fromkeys(spoken)]

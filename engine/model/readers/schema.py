@@ -103,8 +103,8 @@ class ModelSpec(Model):
     name: Name
     strict: bool | None = Field(
         default=None,
-        description="false: keep inertias that no real body has, with a warning; true: refuse whatever is warned of "
-        "(default: refuse such inertias, warn of the rest)",
+        description="false: keep inertias that no real body has, with a warning; true: turn every warning into an "
+        "error (default: refuse such inertias, warn of the rest)",
     )
     gravity: Gravity = Field(
         default=[0.0, 0.0, -9.80665], description="m/s², or {central: {mu: …}} (default [0, 0, -9.80665])"

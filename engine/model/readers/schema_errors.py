@@ -201,13 +201,13 @@ def _unknown_field(field: str, path: Path, document: Document) -> tuple[str, str
     close = nearest(field, _all_fields(), 1)
     if path[0] == "loops" and len(path) == 3:
         kind = f"{owner.get('hinge')} hinge loop" if owner.get("type") == "hinge" else f"{owner.get('type')} loop"
-        return f"'{field}' is no field of a {kind}", _meant(field, close)
+        return f"'{field}' is not a field of a {kind}", _meant(field, close)
     if path[0] == "shapes" and len(path) == 3:
-        return f"'{field}' is no field of a {owner.get('type')}", _meant(field, close)
+        return f"'{field}' is not a field of a {owner.get('type')}", _meant(field, close)
     if hinge_type in HINGE_TYPES and field in ("lower", "upper"):
-        return f"'{field}' is no field of a {hinge_type} hinge", "Write limits: {lower: …, upper: …}"
+        return f"'{field}' is not a field of a {hinge_type} hinge", "Write limits: {lower: …, upper: …}"
     if hinge_type in HINGE_TYPES:
-        return f"'{field}' is no field of a {hinge_type} hinge", _meant(field, close)
+        return f"'{field}' is not a field of a {hinge_type} hinge", _meant(field, close)
     return f"unknown field '{field}'", _meant(field, close)
 
 

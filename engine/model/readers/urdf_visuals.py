@@ -65,7 +65,7 @@ def _size(given: Element) -> tuple[tuple[float, ...], str]:
     elif given.tag == "capsule":
         size = (given.number("radius"), given.number("length"))
     else:
-        given.fail("this is no shape that Limberjack draws", "Give a box, cylinder, sphere or mesh")
+        given.fail("this is not a shape that Limberjack draws", "Give a box, cylinder, sphere or mesh")
     if not min(size) > 0.0:
         given.fail("it has no volume", "Give sizes above 0")
     return size, ""
@@ -74,7 +74,7 @@ def _size(given: Element) -> tuple[tuple[float, ...], str]:
 def _file(mesh: Element) -> str:
     file = mesh.text("filename")
     if not file.lower().endswith(MESHES):
-        mesh.fail(f"'{file}' is no mesh that Limberjack draws", f"Give one of: {', '.join(MESHES)}")
+        mesh.fail(f"'{file}' is not a mesh that Limberjack draws", f"Give one of: {', '.join(MESHES)}")
     if 0.0 in mesh.vector("scale", _ONE):
         mesh.fail("its scale is zero", "Give factors that are not 0")
     return file

@@ -29,7 +29,7 @@ class Carriers:
             for i, item in enumerate(items):
                 if item.name == WORLD:
                     where = document.place((group, i, "name"))
-                    what = "the name 'world' is the inertial frame's"
+                    what = "the name 'world' is reserved for the inertial frame"
                     raise ModelError(what, where=where, remedy="Choose another name")
         self._document = document
         self._frames: dict[str, tuple[str | None, Pose]] = {WORLD: (None, Pose())}
@@ -44,7 +44,7 @@ class Carriers:
     def find(self, name: str, who: str, path: Path) -> tuple[str | None, Pose]:
         """The frame of this name; ModelError at ``path`` about ``who`` ("body 'arm' hangs on") if there is none."""
         if name not in self._frames:
-            what = f"{who} '{name}', which is no body or node of the model"
+            what = f"{who} '{name}', which is not a body or node of the model"
             remedy = f"Use 'world' or one of: {some_names(set(self._frames) - {WORLD})}"
             raise ModelError(what, where=self._document.place(path), remedy=remedy)
         return self._frames[name]

@@ -48,7 +48,7 @@ def _findings(
         return []
     return [
         f"{document.place(path)}: '{name}' has no geometric stiffening: '{wanted.file}' holds no geometric data, so "
-        "that it softens where it spins or is loaded along itself. Give the description `stress` "
+        "it softens when it spins or carries an axial load. Give the description `stress` "
         "(docs/how-to/modes.md), or say `geometric: false`."
     ]
 

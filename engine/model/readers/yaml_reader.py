@@ -51,7 +51,7 @@ def _check_kind(document: Document) -> None:
     for kind, command in _OTHER_KINDS.items():
         field = f"limberjack_{kind}"
         if field in fields and "limberjack" not in fields:
-            remedy = f"Give it to 'limberjack {command}', or give a model; see docs/reference/model-format.md"
+            remedy = f"Pass it to 'limberjack {command}', or give a model; see docs/reference/model-format.md"
             raise ModelError(f"this is a {kind} file, not a model", where=document.place((field,)), remedy=remedy)
 
 

@@ -57,7 +57,7 @@ def campaign(options: argparse.Namespace) -> int:
 
 
 def _report_worst(most: int, loaded: Campaign, out: Path, summary: Summary, console: Console) -> None:
-    """Reports of the worst runs, told while they are made on a terminal."""
+    """Reports of the worst runs, announced on a terminal while they are made."""
     most = arguments.count("--reports", most, 0, MOST_REPORTS)
     with console.status("") if console.is_terminal else contextlib.nullcontext() as status:
 

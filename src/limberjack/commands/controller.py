@@ -3,7 +3,7 @@
 Servo drives get position and rate; torque drives get the torque that the equations of motion ask for,
     tau = M dv/dt + bias - passive(reference),   dv/dt = reference + 2 w (rate error) + w² (position error),
 with the accelerations of all undriven coordinates (a free base) solved from their own rows. In a model with loops the
-drives share the work: the same accelerations are asked of the forward dynamics, which knows the loops. Loops that take
+drives share the work: the forward dynamics, which knows the loops, gives the same accelerations. Loops that take
 commands, and thrusters, stay as they start.
 """
 

@@ -36,7 +36,7 @@ def _new(commands: Any) -> None:
 
         new(options.what, options.name, _kind(parser, options), options.model)
 
-    text = "write a model, a scenario or a controller to start from, which run at once; nothing is written over"
+    text = "write a model, a scenario or a controller to start from, which run at once; overwrites nothing"
     parser = command(commands, "new", work, text)
     parser.add_argument("what", choices=("model", "scenario", "controller"), help="what to write")
     parser.add_argument("name", metavar="NAME", help="its name: of NAME.yaml, of a controller's folder")

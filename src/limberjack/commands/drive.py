@@ -153,7 +153,7 @@ def watch(command: list[str], quiet_s: float, heard: Callable[[str], None]) -> N
             _listen(process, quiet_s, heard)
             code = process.wait(ENDING_S)
         except subprocess.TimeoutExpired:
-            raise JobError(f"the controller did not end within {ENDING_S:g} s of its last word.") from None
+            raise JobError(f"the controller did not end within {ENDING_S:g} s of its last message.") from None
         finally:
             process.kill()
         words.seek(max(0, words.seek(0, os.SEEK_END) - _WORDS_MAX))

@@ -43,7 +43,7 @@ def _embed(commands: Any) -> None:
     parser = command(commands, "embed", work, text)
     text = "folder to write them to (default: one in the user's cache)"
     parser.add_argument("folder", nargs="?", type=Path, metavar="PREFIX", help=text)
-    parser.add_argument("--platform", default="host", metavar="NAME", help="whose programs it is for, as of export")
+    parser.add_argument("--platform", default="host", metavar="NAME", help="platform of the programs, as for export")
 
 
 EMBEDDING_COMMANDS = (_compile, _embed)

@@ -48,7 +48,7 @@ def run_gateway(
     with_history: bool,
     ready: Callable[[], None] = lambda: None,
 ) -> None:
-    """Connect, open the outlets, say so, and go on until told to stop. ready : called when the engine has answered"""
+    """Connect, open the outlets, say so, and go on until asked to stop. ready : called when the engine has answered"""
     try:
         session = telemetry.connect(wait_s)
         ready()

@@ -47,8 +47,8 @@ def hil(options: argparse.Namespace, load_options: dict[str, Any]) -> int:
 
 
 def show_rights(console: Console, rights: tuple[Right, ...], margin_ns: int) -> None:
-    """What was asked of the machine, and what came of it."""
-    table = new_table("asked of this machine", "what", "", "", folding=(2,))
+    """The requested privileges, and whether the machine granted them."""
+    table = new_table("requested privileges", "what", "", "", folding=(2,))
     for right in rights:
         table.add_row(right.name, "granted" if right.granted else "refused", right.text)
     if margin_ns:

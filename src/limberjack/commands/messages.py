@@ -95,7 +95,7 @@ def write_code(wired: Wired, out: Path) -> Path:
         raise ArgumentError(f"{out}: MATLAB finds a function by the name of its file; call it {needed}.")
     text = makers[out.suffix](forms)
     if out.exists() and MADE_BY not in out.read_text(encoding="utf-8", errors="replace"):
-        raise ArgumentError(f"{out} is there already and was not made by this command; give another name.")
+        raise ArgumentError(f"{out} exists already and was not made by this command; give another name.")
     out.write_text(text, encoding="utf-8")
     return out
 

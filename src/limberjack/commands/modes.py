@@ -108,7 +108,7 @@ def _geometric(data: ModalData) -> str:
         labels = data.labels()
         nodes = ", ".join(labels[node] for node in data.stress.nodes) or "none"
         return f"stress stiffness under unit accelerations and unit forces at: {nodes}"
-    return "none, there are no geometric data (docs/how-to/modes.md tells how to give them)"
+    return "none, there are no geometric data (docs/how-to/modes.md explains how to give them)"
 
 
 def _size(value: float, turned: bool) -> str:

@@ -1,4 +1,4 @@
-"""`limberjack new`: files to start from, which run at once; nothing is written over."""
+"""`limberjack new`: files to start from, which run at once; existing files are never overwritten."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ def new(what: str, name: str, kind: str | None, model: Path | None) -> None:
 
 
 def _check_name(name: str, what: str) -> None:
-    """ArgumentError for what is no name of files, programs and functions."""
+    """ArgumentError for a name that files, programs and functions cannot have."""
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,50}", name):
         better = re.sub(r"[^A-Za-z0-9_]+", "_", name).strip("_")[:50]
         better = better if better[:1].isalpha() else f"my_{better}"
-        raise ArgumentError(f"'{name}' is no name for a {what}: use letters, digits and _, for example '{better}'.")
+        raise ArgumentError(f"'{name}' is not a name for a {what}: use letters, digits and _, for example '{better}'.")
     if what == "controller" and name in _PYTHON_TAKEN:
-        raise ArgumentError(f"'{name}' is a module of Python, which a file of this name would hide; take 'my_{name}'.")
+        raise ArgumentError(f"'{name}' is a module of Python, which a file of this name would hide; use 'my_{name}'.")
 
 
 def _scenario(place: Path, model: Path | None) -> None:
@@ -80,7 +80,7 @@ def _scenario(place: Path, model: Path | None) -> None:
 def _controller(place: Path, kind: str, model: Path | None) -> None:
     """A folder with a controller and the scenario that runs it; made beside and then put in its place."""
     if place.exists():
-        raise ArgumentError(f"{place} is there already; take another name, or move it away.")
+        raise ArgumentError(f"{place} exists already; use another name, or move it away.")
     made = Path(tempfile.mkdtemp(prefix=f".{place.name}-", dir=place.parent))
     made.chmod(0o755)
     try:
@@ -165,7 +165,7 @@ def _written(texts: Mapping[Path, str]) -> None:
     """Write new files; ArgumentError if one is there, and then none is written."""
     there = [str(file) for file in texts if file.exists()]
     if there:
-        raise ArgumentError(f"{', '.join(there)} is there already; take another name, or move it away.")
+        raise ArgumentError(f"{', '.join(there)} exists already; use another name, or move it away.")
     for file, text in texts.items():
         with file.open("x", encoding="utf-8") as stream:
             stream.write(text)

@@ -52,14 +52,14 @@ class Parser(argparse.ArgumentParser):
         hint = f"did you mean '{near[0]}'?" if near else f"choose from {', '.join(choices)}"
         if isinstance(action, argparse._SubParsersAction):
             self.error(f"there is no command '{value!s:.100}'; {hint}")
-        raise argparse.ArgumentError(action, f"'{value!s:.100}' is none of its choices; {hint}")
+        raise argparse.ArgumentError(action, f"'{value!s:.100}' is not one of its choices; {hint}")
 
     def _too_many(self, rest: Sequence[str]) -> str:
         """What to do with words that no argument takes."""
         unknown = [name for name in (word.partition("=")[0] for word in rest) if name in self._unknown()]
         if unknown:
             return "; ".join(map(self._meant, unknown))
-        text = f"'{rest[0]:.100}' is one word too many"
+        text = f"'{rest[0]:.100}' is an unexpected argument"
         for word in reversed(self._given[: self._given.index(rest[0])]):
             action = self._option_string_actions.get(word)
             if isinstance(action, argparse._AppendAction):

@@ -21,7 +21,7 @@ def load_arguments(parser: Any) -> None:
     parser.add_argument(
         "--strict",
         action=argparse.BooleanOptionalAction,
-        help="refuse what is otherwise only warned of; --no-strict keeps inertias that no real body has",
+        help="turn every warning into an error; --no-strict keeps inertias that no real body has",
     )
     parser.add_argument(
         "--mimic",

@@ -31,7 +31,7 @@ def _replay(commands: Any) -> None:
 
         return replay(options.log, options.model, {"base": options.base, "mimic": options.mimic})
 
-    text = "do a recorded run again, frame by frame, and compare every signal bit for bit"
+    text = "replay a recorded run, frame by frame, and compare every signal bit for bit"
     parser = command(commands, "replay", work, text)
     parser.add_argument("log", type=Path, metavar="LOG", help=".mcap record of a bench")
     parser.add_argument("--model", type=Path, metavar="MODEL", help="model file (default: the one recorded)")
@@ -51,7 +51,9 @@ def _compare(commands: Any) -> None:
         parser.add_argument(name, type=Path, metavar=name.upper(), help=".mcap, .parquet or .csv")
     text = "difference allowed, in the signal's unit (default: none)"
     parser.add_argument("--absolute", type=float, default=0.0, metavar="X", help=text)
-    parser.add_argument("--relative", type=float, default=0.0, metavar="X", help="part of the larger value allowed")
+    parser.add_argument(
+        "--relative", type=float, default=0.0, metavar="X", help="difference allowed, as a share of the larger value"
+    )
     parser.add_argument("--all", action="store_true", help="list all signals that differ")
 
 

@@ -31,7 +31,7 @@ _UNITS = {"": 1.0, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 
 
 def serve_model(options: argparse.Namespace, load_options: dict[str, Any], settings: Settings) -> None:
-    """Serve until told to stop."""
+    """Serve until asked to stop."""
     clear = end_with_parent(options.parent_folder) if options.with_parent else None
     _check(options)
     resume, path = _resume(options)
@@ -97,7 +97,7 @@ def _supervise(
 
 
 def _check(options: argparse.Namespace) -> None:
-    """ArgumentError for options that do not go together."""
+    """ArgumentError for options that cannot be combined."""
     if not options.supervise:
         for name in SUPERVISED:
             if getattr(options, name) is not None:
@@ -131,7 +131,7 @@ def _resume(options: argparse.Namespace) -> tuple[Resume | None, Path]:
     else:
         found = place, read_checkpoint(place)
     if not model.is_file():
-        raise ArgumentError(f"{model}: the model is not there. Give its file beside --resume or --continue.")
+        raise ArgumentError(f"{model}: there is no such model file. Give the model's file with --resume or --continue.")
     return None if found is None else Resume(str(found[0]), found[1]), model
 
 
@@ -156,4 +156,4 @@ def seconds(name: str, text: str) -> float:
             raise ValueError
         return arguments.positive(name, float(found[1]) * _UNITS[found[2]])
     except ValueError:
-        raise ArgumentError(f"{name} {text!r:.40} is no time; write it as 10s, 500ms or 2min.") from None
+        raise ArgumentError(f"{name} {text!r:.40} is not a time; write it as 10s, 500ms or 2min.") from None

@@ -16,20 +16,20 @@ _SERVED = ("checkpoint", "checkpoint_dir", "resume", "go_on", "supervise", *SUPE
 def add_arguments(parser: Any) -> None:
     """The options of an engine that is served."""
     kept = parser.add_argument_group("checkpoints, when serving")
-    text = "write one so often, as 10s, 500ms or 2min; `--resume` goes on from it with the same bits"
+    text = "time between two, as 10s, 500ms or 2min; `--resume` continues from one with the same bits"
     kept.add_argument("--checkpoint", metavar="TIME", help=text)
     text = "folder that keeps the newest two (default: results/<model>/checkpoints)"
     kept.add_argument("--checkpoint-dir", type=Path, metavar="DIR", help=text)
-    text = "go on from a checkpoint, or from the newest in a folder, which has the model too"
+    text = "continue from a checkpoint, or from the newest in a folder; it holds the model too"
     kept.add_argument("--resume", type=Path, metavar="PATH", help=text)
-    text = "go on from the newest in --checkpoint-dir, or begin where there is none yet: for services"
+    text = "continue from the newest in --checkpoint-dir, or begin if there is none yet: for services"
     kept.add_argument("--continue", dest="go_on", action="store_true", help=text)
     watched = parser.add_argument_group("supervision, when serving")
     text = "watch the engine from another process; replace one that hangs or dies, from its last checkpoint"
     watched.add_argument("--supervise", action="store_true", help=text)
-    text = f"no sign of life for so long means that it hangs (default: {Limits.hung_s:g})"
+    text = f"without a sign of life for this long it counts as hung (default: {Limits.hung_s:g})"
     watched.add_argument("--hung-after", type=float, metavar="S", help=text)
-    text = f"replace it so often in {Limits.within_s / 60:g} minutes at most (default: {Limits.restarts})"
+    text = f"replacements allowed in {Limits.within_s / 60:g} minutes at most (default: {Limits.restarts})"
     watched.add_argument("--restarts", type=int, metavar="N", help=text)
     text = "hold commands at a restart; without, drives come to rest until somebody commands"
     watched.add_argument("--hold-commands", action="store_true", default=None, help=text)

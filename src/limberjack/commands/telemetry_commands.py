@@ -21,7 +21,7 @@ def _curve_options(parser: Any) -> None:
 
 def _key_options(parser: Any) -> None:
     _curve_options(parser)
-    parser.add_argument("--wait", type=float, default=0.0, metavar="S", help="wait so long for the engine (default: 0)")
+    parser.add_argument("--wait", type=float, default=0.0, metavar="S", help="longest wait for the engine (default: 0)")
 
 
 def _gateway(commands: Any) -> None:
@@ -37,8 +37,8 @@ def _gateway(commands: Any) -> None:
     _engine_options(parser, "?")
     parser.set_defaults(key_name=None)
     parser.add_argument("--config", type=Path, metavar="FILE", help="engine, history, rules and outlets from a file")
-    parser.add_argument("--history", type=Path, metavar="FILE", help="keep the past in this file")
-    parser.add_argument("--rate", type=float, metavar="HZ", help="take at most so many states a second (default: all)")
+    parser.add_argument("--history", type=Path, metavar="FILE", help="keep the history in this file")
+    parser.add_argument("--rate", type=float, metavar="HZ", help="at most this many states a second (default: all)")
     parser.add_argument("--read-only", action="store_true", help="refuse commands from every outlet")
     outlets = parser.add_argument_group("outlets, each may be repeated")
     for kind in KINDS:
@@ -74,12 +74,12 @@ def _console(commands: Any) -> None:
     _key_options(parser)
     parser.add_argument("--host", default="127.0.0.1", help="where to listen; others need --tokens and TLS")
     parser.add_argument("--port", type=int, default=8080, help="default: 8080; 0 for any free one")
-    parser.add_argument("--tokens", type=Path, metavar="FILE", help="who may open it; made when it is not there")
+    parser.add_argument("--tokens", type=Path, metavar="FILE", help="file of those who may open it; made if missing")
     parser.add_argument("--tls-cert", type=Path, metavar="PEM", help="certificate, for https")
     parser.add_argument("--tls-key", type=Path, metavar="PEM", help="its key")
     parser.add_argument("--live-hz", type=float, metavar="HZ", help="messages a second to each browser (default: 10)")
     parser.add_argument(
-        "--history", type=Path, metavar="FILE", help="keep the past in this file (default: until the end)"
+        "--history", type=Path, metavar="FILE", help="keep the history in this file (default: until the end)"
     )
     parser.add_argument("--read-only", action="store_true", help="refuse all commands")
     text = "show a record in place of an engine; its model is found where it was, or given as MODEL"

@@ -46,8 +46,8 @@ def console(options: argparse.Namespace, load_options: dict[str, Any]) -> None:
     with ExitStack() as stack:
         address = Address(options.host, options.port)
         chamber = None
-        if address.local and options.tls_cert is None:  # elsewhere nothing is told to who shows no token
-            chamber = stack.enter_context(Antechamber(address, "The engine is being made ready"))
+        if address.local and options.tls_cert is None:  # elsewhere nobody without a token learns anything
+            chamber = stack.enter_context(Antechamber(address, "The engine is getting ready"))
             address = chamber.address
             print(f"opening http://{address}/, which fills when the engine is ready", file=sys.stderr, flush=True)
         endpoint = _engine(options, load_options, stack)

@@ -78,7 +78,7 @@ def test_files_of_tokens_that_are_wrong(tmp_path, line):
     with pytest.raises(KeyFileError, match=r"tokens:2: this token is there twice"):
         read_tokens(path)
     path.write_bytes(b"operator \xff\xfe23456789abcdef\n")
-    with pytest.raises(KeyFileError, match="it is no text"):
+    with pytest.raises(KeyFileError, match="it is not text"):
         read_tokens(path)
     with pytest.raises(KeyFileError, match="cannot make"):
         read_tokens(tmp_path / "no" / "tokens")

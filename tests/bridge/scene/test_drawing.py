@@ -196,7 +196,7 @@ def test_meshes_are_found_beside_the_model_and_in_packages(tmp_path, monkeypatch
         assert find_mesh(file, str(source)) == place
     assert find_mesh("none.stl", str(source)) is None
     assert find_mesh("package://bot/none.stl", str(source)) is None
-    assert find_mesh(str(source), str(source)) is None, "a file that is no mesh is never given away"
+    assert find_mesh(str(source), str(source)) is None, "a file that is not a mesh is never given away"
 
 
 def test_a_mesh_that_is_not_there_is_told_and_a_body_is_not_left_without_looks(tmp_path):

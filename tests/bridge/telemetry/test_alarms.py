@@ -64,7 +64,7 @@ def test_what_is_not_finite_is_critical_with_and_without_limits(value, place):
     vector[place] = value
     (notice,) = alarms.look(Sample(1, 1.0, 1_000_000_000, vector))
     assert (notice.severity, notice.data["id"]) == (2, ALL.quantities[place].id)
-    assert notice.text == f"{ALL.quantities[place].id} is {value}, which is no finite number."
+    assert notice.text == f"{ALL.quantities[place].id} is {value}, which is not a finite number."
     assert alarms.active()[ALL.quantities[place].id].severity == 2
 
 

@@ -281,7 +281,7 @@ def test_wrong_telecommands_are_refused_and_told(dock, endpoint, files, tmp_path
         for noise in (b"", b"x", good[:-1], good[:-1] + b"\0", bytes(70), Packer().telemetry(plan.apid, 3, 25, 0, b"")):
             ground.say(noise)
         until(lambda: len(recorder.texts("refused")) == 6, "noise was not told")
-        assert "bytes that are no telecommand refused (malformed)" in recorder.texts("refused")[0]
+        assert "bytes that are not a telecommand refused (malformed)" in recorder.texts("refused")[0]
         assert reader.snapshot() == before
         sent.count += 12
         ground.heard.clear()
@@ -352,7 +352,7 @@ def test_several_programs_over_tcp(arm, endpoint, files, tmp_path):
         ("10015", "give udp://127.0.0.1:10015 or tcp://127.0.0.1:10015"),
         ("http://127.0.0.1:1", "not understood"),
         ("udp://127.0.0.1", "not HOST:PORT"),
-        ("udp://host:1", "'host' is no address"),
+        ("udp://host:1", "'host' is not an address"),
         ("udp://127.0.0.1:1?rate=3", "there is no option 'rate'; there are packets and commands"),
         ("udp://127.0.0.1:1?commands=yes", "give the port where telecommands are heard"),
         ("udp://127.0.0.1:1?commands=0.0.0.0:9", "in which all sources have a key_file"),

@@ -204,7 +204,7 @@ def test_a_rate_is_kept_in_simulated_time(step):
         ("rate_hz: 5", "rate: 5", "packets.yaml:9, sets[1].rate"),
         ("name: short", "name: all_1", "two packets are called 'all_1'"),
         ("name: short", "name: a b", "packets.yaml:9, sets[1].name: 'a b': write letters, digits and _"),
-        ("2026-01-31T12:00:00Z", "31.1.2026", "packets.yaml:5, epoch: '31.1.2026': is no date"),
+        ("2026-01-31T12:00:00Z", "31.1.2026", "packets.yaml:5, epoch: '31.1.2026': is not a date"),
         ("limberjack_packets: 1", "- 1", "packets.yaml"),
         ('"q.*", "momentum.*"', '"time"', "set 'short' holds only the time"),
     ],

@@ -220,4 +220,4 @@ def test_commands_are_refused_where_they_were_not_asked_for(arm, endpoint):
             until(lambda: len(recorder.texts("refused")) == 2, "the refusals are not told")
     assert "fprime/127.0.0.1" in recorder.texts("refused")[0]
     assert "may only look" in recorder.texts("refused")[0]
-    assert "is no command of this model" in recorder.texts("refused")[1]
+    assert "is not a command of this model" in recorder.texts("refused")[1]

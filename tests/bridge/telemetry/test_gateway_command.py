@@ -65,7 +65,7 @@ def test_the_file_is_checked(tmp_path):
     for old, new, text in (
         ("rate_hz: 100", "rate_hz: -1", r"gateway.yaml:4, rate_hz: .*above 0"),
         ("rate_hz: 100", "rates: 1", r"gateway.yaml:4.*docs/how-to/telemetry.md"),
-        ("command, reset", "command, explode", r"gateway.yaml:7, allow\[0\].actions: 'explode' is no action"),
+        ("command, reset", "command, explode", r"gateway.yaml:7, allow\[0\].actions: 'explode' is not an action"),
         ("limberjack_gateway: 1", "", "limberjack_gateway"),
     ):
         path.write_text(FILE.replace(old, new))

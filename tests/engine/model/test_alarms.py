@@ -70,7 +70,7 @@ def test_alarms_of_a_root_that_is_held_go_with_its_coordinates(load):
 def test_python_adds_alarms_to_any_model(load):
     system = lj.equip(load("{signal: time, warning: {upper: 9}}"), lj.Alarm("command.drive", lj.Bounds(-5.0, 5.0)))
     assert alarms_of(system)["command.drive"].warning == lj.Bounds(-5.0, 5.0)
-    with pytest.raises(ModelError, match=r"alarm 'drive'.*no quantity.*Did you mean 'command.drive'"):
+    with pytest.raises(ModelError, match=r"alarm 'drive'.*not a quantity.*Did you mean 'command.drive'"):
         lj.equip(system, lj.Alarm("drive", lj.Bounds(-5.0, 5.0)))
     with pytest.raises(ModelError, match="nan"):
         lj.equip(system, lj.Alarm("command.drive", lj.Bounds(np.nan, 5.0)))
@@ -79,8 +79,8 @@ def test_python_adds_alarms_to_any_model(load):
 @pytest.mark.parametrize(
     ("entry", "line", "text"),
     [
-        ("{signal: q.elbow, warning: {upper: 1}}", 17, r"'q.elbow', which is no quantity.*Did you mean"),
-        ("{signal: engine.running, warning: {upper: 1}}", 17, "no quantity of this model"),
+        ("{signal: q.elbow, warning: {upper: 1}}", 17, r"'q.elbow', which is not a quantity.*Did you mean"),
+        ("{signal: engine.running, warning: {upper: 1}}", 17, "not a quantity of this model"),
         ("{signal: time}", 17, "has no limits"),
         ("{signal: time, warning: {lower: 2, upper: 1}}", 17, "leave nothing between 2 and 1"),
         ("{signal: time, warning: {upper: 3}, critical: {upper: 2}}", 17, "enclose those of the warning"),

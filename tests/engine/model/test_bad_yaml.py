@@ -41,7 +41,7 @@ CASES = [
     ("axis: [0, 0, 2]", "axis: [0, 0, 0]", "axis: [0, 0, 0]", "bodies[1].hinge.axis", "zero length"),
     ("axis: [0, 0, 2]", "axis: [0, 0]", "axis: [0, 0]", "bodies[1].hinge.axis", "2 entries"),
     ("[1, 0, 0]], damping", "[1, 0, 1]], damping", "wrist", "bodies[2].hinge.axes", "right angles"),
-    ("parent: base", "parent: bse", "parent: bse", "bodies[1].hinge.parent", "no body or node"),
+    ("parent: base", "parent: bse", "parent: bse", "bodies[1].hinge.parent", "not a body or node"),
     ("parent: base", "parent: hand", "parent: hand", "bodies[1].hinge.parent", "cycle"),
     ("parent: base", "parent: 5", "parent: 5", "bodies[1].hinge.parent", "not text"),
     ("rpy: [0, 0, 0.5]", "rpy: [0, 0, 0.5]\n      quaternion: [1, 0, 0, 0]", "shoulder", "hinge", "only one of"),
@@ -55,7 +55,7 @@ CASES = [
     ("damping: 0.5", "damping: {angle3: 1}", "angle3", "bodies[2].hinge.damping", "unknown coordinate 'angle3'"),
     ("damping: 0.5", "damping: {angle1: -1}", "angle1", "bodies[2].hinge.damping", "-1"),
     ("damping: 0.5", "upper: 0.5", "upper: 0.5", "bodies[2].hinge.upper", "Write limits: {lower: …, upper: …}"),
-    ("damping: 0.5", "pitch: 0.5", "pitch", "bodies[2].hinge.pitch", "no field of a universal hinge"),
+    ("damping: 0.5", "pitch: 0.5", "pitch", "bodies[2].hinge.pitch", "not a field of a universal hinge"),
     ("{angle2: {lower", "{angle9: {lower", "angle9", "bodies[2].hinge.limits", "unknown coordinate 'angle9'"),
     ("position: [0.1, 0.2]}", "position: [0.1]}", "[0.1]}", "bodies[2].hinge.initial.position", "1 values"),
     ("velocity: {wz: 0.1", "velocity: {w: 0.1", "w: 0.1", "bodies[0].hinge.initial.velocity", "unknown coordinate 'w'"),
@@ -65,10 +65,10 @@ CASES = [
     ("name: target", "name: hand", "name: hand, body", "nodes[1].name", "used twice"),
     ("name: hand", "name: world", "name: world", "bodies[2].name", "inertial frame"),
     ("name: hand", 'name: " hand"', '" hand"', "bodies[2].name", "begins or ends with a space"),
-    ("name: hand", 'name: "ha\\u0007nd"', "u0007", "bodies[2].name", "do not print"),
+    ("name: hand", 'name: "ha\\u0007nd"', "u0007", "bodies[2].name", "unprintable"),
     ("name: wrist, type", "name: shoulder, type", "name: shoulder, type", "bodies[2].hinge.name", "used twice"),
     ("body: upper_arm", "body: upper", "body: upper,", "nodes[0].body", "does not exist"),
-    ("coordinate: shoulder", "coordinate: elbow", "coordinate: elbow", "actuators[0].coordinate", "no velocity"),
+    ("coordinate: shoulder", "coordinate: elbow", "coordinate: elbow", "actuators[0].coordinate", "not a velocity"),
     ("mode: servo", "mode: servi", "mode: servi", "actuators[0].mode", "unknown mode 'servi'"),
     ("mode: servo", "mode: torque", "mode: torque", "actuators[0].kp", "mode torque does not use"),
     ("kp: 400", "kp: 0", "kp: 0", "actuators[0].kp", "no kp"),
@@ -78,8 +78,8 @@ CASES = [
     ("name: wrist_1", "name: shoulder.rate", "shoulder.rate", "actuators[1].name", "both take the command"),
     ("type: gyro", "type: giro", "type: giro", "sensors[0].type", "unknown type 'giro'"),
     ("type: gyro, target: base", "type: rate, target: base", "rate, target", "target", "for the node 'base', one"),
-    ("type: gyro, target: base", "type: gyro, target: foot", "target: foot", "sensors[0].target", "which is no node"),
-    ("type: reaction, target: wrist", "type: rate, target: base", "wrist_load", "sensors[1].target", "no velocity"),
+    ("type: gyro, target: base", "type: gyro, target: foot", "target: foot", "sensors[0].target", "is not a node"),
+    ("type: reaction, target: wrist", "type: rate, target: base", "wrist_load", "sensors[1].target", "not a velocity"),
     ("name: wrist_load", "name: base_rate", "type: reaction", "sensors[1].name", "used twice"),
     ("limberjack: 1", "limberjack: 2", "limberjack: 2", "limberjack", "unknown limberjack 2"),
     ("limberjack: 1\n", "", "name: space_arm", "limberjack", "'limberjack' is missing"),
@@ -103,7 +103,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("old", "new", "line", "field", "words"), CASES, ids=[f"{c[1][:40]}" for c in CASES])
-def test_error_names_line_field_and_mend(old, new, line, field, words, tmp_path):
+def test_error_names_line_field_and_remedy(old, new, line, field, words, tmp_path):
     assert ARM.count(old) >= 1
     text = ARM.replace(old, new, 1)
     path = tmp_path / "arm.yaml"

@@ -17,9 +17,9 @@ WRONG = [
     ("noise: 2.0e-3}", "noise: -1}", "noise is -1", "at least 0"),
     ("bits: 16, bias", "bitz: 16, bias", "unknown field 'bitz'", "did you mean 'bits'"),
     ("stiffness: 4000, ", "", "backlash or damping, but no stiffness", "Give stiffness"),
-    ("target: array_drive, noise", "target: wheel_1, noise", "no drive with a motor", "'array_drive'"),
+    ("target: array_drive, noise", "target: wheel_1, noise", "not a drive with a motor", "'array_drive'"),
     ("delay: 0.012", "delay: -1", "delay is -1", "at least 0"),
-    ("sun: [0.3, 0.2, -0.93]", "sun: [0, 0, 0]", "sun is no direction", "not all zero"),
+    ("sun: [0.3, 0.2, -0.93]", "sun: [0, 0, 0]", "sun is not a direction", "not all zero"),
     ("seed: 11", "seed: -3", "seed is -3", "at least 0"),
     ("inertia: 4.0e-6, ", "", "rotor has no inertia", "Give inertia"),
     ("torque_constant: 0.05, ", "", "'torque_constant' is missing", "Add torque_constant"),
@@ -40,7 +40,7 @@ WRONG = [
 @pytest.mark.parametrize(
     ("right", "wrong", "cause", "remedy"), WRONG, ids=[wrong or right for right, wrong, *_ in WRONG]
 )
-def test_a_wrong_field_is_told_with_line_cause_and_mend(tmp_path, right, wrong, cause, remedy):
+def test_a_wrong_field_is_told_with_line_cause_and_remedy(tmp_path, right, wrong, cause, remedy):
     text = MODEL.read_text(encoding="utf-8")
     assert right in text
     path = tmp_path / "wrong.yaml"

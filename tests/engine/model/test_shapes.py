@@ -66,14 +66,14 @@ def test_an_axis_from_a_point_to_another_on_a_turned_node(load):
 @pytest.mark.parametrize(
     ("shape", "field", "text"),
     [
-        ("{body: leg, type: sphere, radius: 1}", "body", "'leg', which is no body or node"),
+        ("{body: leg, type: sphere, radius: 1}", "body", "'leg', which is not a body or node"),
         (
             "{body: arm, type: blob, radius: 1}",
             "type",
             "unknown shape type 'blob'. Use one of: 'box', 'sphere', 'ellipsoid'",
         ),
         ("{body: arm, radius: 1}", "type", "Give the shape type, one of: 'box'"),
-        ("{body: arm, type: sphere, size: [1, 1, 1]}", "size", "'size' is no field of a sphere"),
+        ("{body: arm, type: sphere, size: [1, 1, 1]}", "size", "'size' is not a field of a sphere"),
         ("{body: arm, type: sphere, radius: 0}", "radius", "Give a number above 0"),
         (
             "{body: arm, type: sphere, radius: 1, colour: red}",
@@ -85,7 +85,7 @@ def test_an_axis_from_a_point_to_another_on_a_turned_node(load):
         ("{body: arm, type: cylinder, radius: 1, from: [0, 0, 0]}", "", "'to' is missing. Give from and to"),
         ("{body: arm, type: capsule, radius: 1, from: [0, 0, 1], to: [0, 0, 1]}", "", "the same point"),
         ("{body: arm, type: cylinder, radius: [0, 0], length: 1}", "radius", "has no volume"),
-        ("{body: arm, type: mesh, file: part.png}", "file", "'part.png' is no mesh"),
+        ("{body: arm, type: mesh, file: part.png}", "file", "'part.png' is not a mesh"),
         ("{body: arm, type: mesh, file: part.stl, scale: 0}", "", "has no volume"),
     ],
 )
@@ -99,11 +99,11 @@ def test_what_is_wrong_is_told_with_its_line(load, shape, field, text):
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        ({"body": "leg"}, "which is no body"),
+        ({"body": "leg"}, "which is not a body"),
         ({"type": "blob"}, "unknown type of shape"),
         ({"size": np.array([1.0, 2.0])}, "not 3 finite numbers"),
         ({"position": np.array([np.nan, 0, 0])}, "the position"),
-        ({"rotation": np.ones((3, 3))}, "the rotation"),
+        ({"rotation": np.ones((3, 3))}, "not a rotation matrix"),
         ({"colour": "red"}, "the colour is 'red'"),
         ({"opacity": 0.0}, "the opacity is 0"),
     ],
@@ -148,9 +148,12 @@ def test_visuals_of_urdf(tmp_path):
     [
         ("<visual/>", "it needs one <geometry>"),
         ('<visual><geometry><box size="1 1"/></geometry></visual>', "not 3 finite numbers"),
-        ('<visual><geometry><torus radius="1"/></geometry></visual>', "no shape that Limberjack draws"),
+        ('<visual><geometry><torus radius="1"/></geometry></visual>', "not a shape that Limberjack draws"),
         ('<visual><geometry><sphere radius="0"/></geometry></visual>', "it has no volume"),
-        ('<visual><geometry><mesh filename="a.glb"/></geometry></visual>', "'a.glb' is no mesh that Limberjack draws"),
+        (
+            '<visual><geometry><mesh filename="a.glb"/></geometry></visual>',
+            "'a.glb' is not a mesh that Limberjack draws",
+        ),
     ],
 )
 def test_a_visual_that_cannot_be_drawn_is_left_out_with_a_warning(tmp_path, visual, text):

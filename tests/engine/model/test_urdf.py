@@ -139,7 +139,7 @@ CASES = [
     ('<link name="tool"/>', '<link name="arm"/><link name="tool"/>', 'name="tool"', "'arm' is used twice"),
     ('<link name="tool"/>', '<link/><link name="tool"/>', 'name="tool"', "attribute 'name' is missing"),
     ('name="slide"', 'name="elbow"', 'type="prismatic"', "'elbow' is used twice"),
-    ('<parent link="base"/>', '<parent link="tool"/>', 'name="elbow"', "in a cycle"),
+    ('<parent link="base"/>', '<parent link="tool"/>', 'name="elbow"', "form a cycle"),
     ('lower="0.5"', 'lower="2"', 'name="elbow"', "lower 2.0 is not below upper 1.5"),
     ('effort="30"', 'effort="-3"', 'name="elbow"', "limit of actuator 'elbow' is -3.0"),
     ('damping="0.5"', 'damping="-1"', 'name="elbow"', "damping of 'elbow' is -1.0"),
@@ -154,7 +154,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("old", "new", "line", "words"), CASES, ids=[f"{c[3][:50]}" for c in CASES])
-def test_error_names_line_and_mend(old, new, line, words, write):
+def test_error_names_line_and_remedy(old, new, line, words, write):
     assert old in ROBOT
     text = ROBOT.replace(old, new, 1)
     path = write(text)

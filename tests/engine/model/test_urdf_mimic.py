@@ -118,7 +118,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("old", "new", "line", "words"), BAD, ids=[b[3][:40] for b in BAD])
-def test_error_names_line_and_mend(old, new, line, words, write):
+def test_error_names_line_and_remedy(old, new, line, words, write):
     assert old in HAND
     path = write(HAND.replace(old, new, 1))
     with pytest.raises(ModelError) as caught:

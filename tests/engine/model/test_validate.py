@@ -153,7 +153,7 @@ CASES = [
     (replace(chain(), nodes=(Node("a", "c"),)), "'a' is used twice among the bodies and nodes"),
     (replace(chain(), nodes=(Node("n", "z"),)), "node 'n' sits on body 'z', which does not exist"),
     (replace(chain(), nodes=(Node("n", None, Pose(np.ones((3, 3)))),)), "not orthonormal"),
-    (replace(chain(), actuators=(Actuator("m", "z"),)), "drives 'z', which is no velocity coordinate"),
+    (replace(chain(), actuators=(Actuator("m", "z"),)), "drives 'z', which is not a velocity coordinate"),
     (replace(chain(), actuators=(Actuator("m", "a_hinge", "pid"),)), "unknown mode 'pid'"),
     (replace(chain(), actuators=(Actuator("m", "a_hinge", "servo", kp=-1),)), "kp of actuator 'm' is -1"),
     (replace(chain(), actuators=(Actuator("m", "a_hinge", "velocity"),)), "of mode velocity has no kd"),
@@ -161,8 +161,8 @@ CASES = [
     (replace(chain(), actuators=(Actuator("m", "a_hinge", limit=math.nan),)), "limit of actuator 'm' is nan"),
     (replace(chain(), actuators=(Actuator("m", "a_hinge", initial=math.inf),)), "initial of actuator 'm' is inf"),
     (replace(chain(), sensors=(Sensor("s", "nose", "a"),)), "unknown type 'nose'"),
-    (replace(chain(), sensors=(Sensor("s", "position", "a"),)), "measures 'a', which is no coordinate"),
-    (replace(chain(), sensors=(Sensor("s", "gyro", "z"),)), "measures 'z', which is no node"),
+    (replace(chain(), sensors=(Sensor("s", "position", "a"),)), "measures 'a', which is not a coordinate"),
+    (replace(chain(), sensors=(Sensor("s", "gyro", "z"),)), "measures 'z', which is not a node"),
     (replace(chain(), sensors=TWINS), "both have the output 's.x'"),
     (CLASH, "both have the coordinate 'a_hinge.angle1'"),
 ]  # fmt: skip
@@ -233,9 +233,9 @@ def test_rotations_agree_and_invert():
     [
         (Interface(inputs=("",)), r"fmu.inputs\[0\]: the pattern '' is empty"),
         (Interface(outputs=("a", "b\n")), r"fmu.outputs\[1\]: the pattern 'b\\n'"),
-        (Interface(parameters=(1,)), "1 is no text"),
-        (Interface(parameters=["*"]), "no tuple"),
-        (Interface(outputs="hinge.*"), "no tuple"),
+        (Interface(parameters=(1,)), "1 is not text"),
+        (Interface(parameters=["*"]), "not a tuple"),
+        (Interface(outputs="hinge.*"), "not a tuple"),
     ],
 )
 def test_patterns_that_no_name_can_match_are_refused(interface, words):

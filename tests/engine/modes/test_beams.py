@@ -311,7 +311,7 @@ def test_faults_of_frames_and_requests():
         (Frame("f", ("a", "b"), np.zeros((2, 3)), straight(1).beams), "node 'root', which does not exist"),
         (Frame("f", ("root", "tip"), np.zeros((2, 3)), straight(1).beams), "has no length"),
         (Frame("f", ("root", "tip"), np.array([[0.0, 0, 0], [0, 0, 1]]), straight(1).beams), "points along the beam"),
-        (Frame("f", ("root", "tip", "far"), np.eye(3), straight(1).beams), "'far' does not hang together"),
+        (Frame("f", ("root", "tip", "far"), np.eye(3), straight(1).beams), "'far' is not connected"),
     ):
         with pytest.raises(ModelError, match=words):
             frame_structure(frame)

@@ -239,7 +239,7 @@ def test_faults_of_the_file(tmp_path):
         ("a.frd", "    1C\n", "holds no mesh"),
         ("b.frd", "    2C\n -1         1 0.00000E+00 0.00000E+00 0.0000xE+00\n -3\n", "b.frd:2: the line cannot"),
         ("c.frd", "    2C\n -1         1 0.00000E+00 0.00000E+00 0.00000E+00\n -3\n", "holds no modes"),
-        ("d.dat", "", "no file of CalculiX's results"),
+        ("d.dat", "", "not a file of CalculiX's results"),
     ):
         (tmp_path / name).write_text(text)
         with pytest.raises(ModelError, match=words):

@@ -76,5 +76,5 @@ def test_what_is_no_motion(tmp_path):
     with pytest.raises(ArgumentError, match="no node"):
         data.coordinates_of(np.zeros(data.modes), inboard="nowhere")
     bare = replace(data, masses=np.zeros_like(data.masses), inertias=np.zeros_like(data.inertias))
-    with warnings.catch_warnings(), pytest.raises(ArgumentError, match="do not tell the modes apart"):
+    with warnings.catch_warnings(), pytest.raises(ArgumentError, match="cannot distinguish the modes"):
         bare.coordinates_of(np.zeros((len(data.shapes), 6)))

@@ -103,7 +103,7 @@ def test_a_frame(tmp_path):
         (("frame:", "frames:"), "frames", "did you mean 'frame'"),
     ],
 )
-def test_faults_name_line_field_cause_and_mend(tmp_path, change, place, words):
+def test_faults_name_line_field_cause_and_remedy(tmp_path, change, place, words):
     path = written(tmp_path, change)
     with pytest.raises(ModelError) as caught:
         modal_data_of(path)

@@ -69,13 +69,13 @@ def with_value(name, place, value):
         (edited(format=None), "format", "does not say that it holds modal data"),
         (edited(version=np.array(2)), "version", "this version reads 1"),
         (edited(units=None), "units", "Add units"),
-        (edited(units=np.array("kg")), "units", "no JSON mapping"),
+        (edited(units=np.array("kg")), "units", "not a JSON mapping"),
         (edited(units=np.array('{"positions": "mm"}')), "units", "must be in 'm'"),
         (edited(shapes=None), "shapes", "is missing"),
-        (edited(extra=np.ones(2)), "extra", "is no array of this format"),
+        (edited(extra=np.ones(2)), "extra", "is not an array of this format"),
         (edited(kind=np.array("clamped")), "kind", "cantilever"),
-        (edited(kind=np.array(3)), "kind", "is no text"),
-        (edited(node_names=np.arange(5)), "node_names", "no list of names"),
+        (edited(kind=np.array(3)), "kind", "is not text"),
+        (edited(node_names=np.arange(5)), "node_names", "not a list of names"),
         (edited(node_names=np.array(["a", "a", "", "", ""])), "node_names", "two nodes are called 'a'"),
         (edited(inboard=np.array("hub")), "inboard", "there is no node 'hub'"),
         (edited(interface=np.array(["tip"])), "interface", "there is no node 'tip'"),
@@ -91,10 +91,10 @@ def with_value(name, place, value):
         (with_value("stiffness", (0, 1), 77.0), "stiffness", "is not symmetric"),
         (with_value("masses", 1, -1.0), "masses[1]", "Give 0 or more"),
         (with_value("inertias", 1, 0.0), "inertias[1]", "smaller than that of the mass"),
-        (with_value("axes", 2, 1.0), "axes[2]", "no rotation matrix"),
+        (with_value("axes", 2, 1.0), "axes[2]", "not a rotation matrix"),
     ],
 )
-def test_faults_name_file_array_cause_and_mend(tmp_path, edit, place, words):
+def test_faults_name_file_array_cause_and_remedy(tmp_path, edit, place, words):
     path = write_modal_data(random_data(1), tmp_path / "a.npz")
     np.savez(path, **edit(dict(np.load(path))))
     with pytest.raises(ModelError) as caught:
@@ -111,10 +111,10 @@ def test_files_that_are_no_archives(tmp_path):
     with pytest.raises(ModelError, match="does not exist"):
         read_modal_data(tmp_path / "none.npz")
     (tmp_path / "text.npz").write_text("no archive")
-    with pytest.raises(ModelError, match="no readable NumPy archive"):
+    with pytest.raises(ModelError, match="not a readable NumPy archive"):
         read_modal_data(tmp_path / "text.npz")
     np.savez(tmp_path / "objects.npz", format=np.array([{}], dtype=object))
-    with pytest.raises(ModelError, match="no readable NumPy archive"):
+    with pytest.raises(ModelError, match="not a readable NumPy archive"):
         read_modal_data(tmp_path / "objects.npz")
     path = write_modal_data(data, tmp_path / "cut.npz")
     content = path.read_bytes()

@@ -242,7 +242,10 @@ def test_faults_of_stresses(solved, tmp_path):
     for wrong, words in (
         ("", "holds no stresses"),
         (text[:first], "stresses of 1 steps, but the body has 15 unit loads"),
-        (text.replace(" 0.1000000E+01\n", " 0.1E+01\n").replace("E+0", "E+x", 60), r"loads.dat:\d+: the line is no"),
+        (
+            text.replace(" 0.1000000E+01\n", " 0.1E+01\n").replace("E+0", "E+x", 60),
+            r"loads.dat:\d+: the line does not hold",
+        ),
         (text[first:] + text[:first], "do not carry the load"),
     ):
         (tmp_path / "loads.dat").write_text(wrong)

@@ -147,7 +147,7 @@ def test_numbers_that_are_not_finite(model, value):
     for group in ("q.", "v.", "command."):
         name = next(name for name in model.names() if name.startswith(group))
         assert model.assign(name, value) == BAD_ARGUMENT
-        assert "is no finite number" in model.error
+        assert "is not a finite number" in model.error
     assert model.assign(described(model, ".mass")[0], value) == BAD_ARGUMENT
     assert model.snapshot() == before
 
@@ -234,7 +234,7 @@ def test_outputs_that_are_not_finite(opened, arm):
     model = opened(arm)
     assert model.assign("v.joint1", 1e200) == OK
     assert model.get(model.find("vdot.joint2"))[0] == NOT_FINITE
-    assert "'vdot.joint2' is no finite number" in model.error
+    assert "'vdot.joint2' is not a finite number" in model.error
 
 
 def test_snapshot_of_the_wrong_size(model):

@@ -214,7 +214,9 @@ def test_messages(case):
 @pytest.mark.parametrize("what", [lambda o: Sensitivity(o, "tail"), mass_matrix_gradient, log_det_gradient])
 def test_sensitivities_are_of_trees(what):
     system = ladder()
-    with pytest.raises(lj.ArgumentError, match=r"aggregated node depends on all of its loop's \(lower, upper\)"):
+    with pytest.raises(
+        lj.ArgumentError, match=r"aggregated node depends on all coordinates of its loops \(lower, upper\)"
+    ):
         what(Operators(system, system.q0, system.v0))
     what(Operators(system, system.q0, system.v0, embed=()))
 

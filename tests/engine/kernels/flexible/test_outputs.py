@@ -197,5 +197,5 @@ def test_loads_count_the_forces_of_loops():
 
 def test_a_strain_sensor_wants_a_flexible_body():
     found, *_ = scene(0, 0.0, 0.1)
-    with pytest.raises(lj.ModelError, match="measures 'arm', which is no flexible body.*'boom', 'panel'"):
+    with pytest.raises(lj.ModelError, match="measures 'arm', which is not a flexible body.*'boom', 'panel'"):
         validate(replace(found.system, sensors=(Sensor("strain", "strain_energy", "arm"),)))

@@ -92,5 +92,5 @@ def test_stiffness_holds_it_without_gravity_and_a_wrong_direction_is_refused(tmp
     )
     text = TANK.format(gravity="[0, 0, 0]", hinge="free", more="damping: 0", rest="").replace("[0, 0, -2]", "[0, 0, 0]")
     (tmp_path / "wrong.yaml").write_text(text)
-    with pytest.raises(lj.ModelError, match="the direction of 'fuel' is no direction"):
+    with pytest.raises(lj.ModelError, match="the direction of 'fuel' is not a direction"):
         lj.load(tmp_path / "wrong.yaml")

@@ -331,7 +331,7 @@ def test_linear_model_of_a_satellite_in_orbit():
 
 
 WRONG = [
-    ({"axis": np.zeros(3)}, "is no direction"),
+    ({"axis": np.zeros(3)}, "is not a direction"),
     ({"mode": "speed"}, "has no gain"),
     ({"mode": "voltage"}, "unknown mode 'voltage'"),
     ({"gain": 1.0}, "has a gain, which mode torque does not use"),
@@ -356,7 +356,7 @@ LINES = [
     ("thrust: 5", "thrust: 0", "thrusters[0].thrust", "a number above 0"),
     ("thrust: 5", "thrust: 5, minimum: 6", "thrusters[0].minimum", "from 0 to the thrust"),
     ("direction: [1, 0, 0]", "direction: [0, 0, 0]", "thrusters[0].direction", "is zero"),
-    ("body: bus, direction", "body: bsu, direction", "thrusters[0].body", "no body or node"),
+    ("body: bus, direction", "body: bsu, direction", "thrusters[0].body", "not a body or node"),
     ("body: bus, direction", "body: world, direction", "thrusters[0].body", "does not move"),
     ("spin_inertia: 0.1", "spin_inertia: 0.1, speed: 1, momentum: 2", "wheels[0]", "both given"),
     ("name: w, body", "name: bus, body", "wheels[0].name", "used twice"),
@@ -379,7 +379,7 @@ thrusters:
 
 
 @pytest.mark.parametrize(("old", "new", "path", "words"), LINES)
-def test_wrong_elements_in_a_file_are_refused_with_line_and_mend(old, new, path, words, tmp_path):
+def test_wrong_elements_in_a_file_are_refused_with_line_and_remedy(old, new, path, words, tmp_path):
     file = tmp_path / "model.yaml"
     file.write_text(MODEL)
     assert lj.load(file).command_names == ("w", "c", "t")

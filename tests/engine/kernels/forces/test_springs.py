@@ -131,7 +131,7 @@ def test_parameters_and_refusals(tmp_path):
     with pytest.raises(lj.ArgumentError, match=r"'spring\.s\.length' must not be negative"):
         simulation.parameters["spring.s.length"] = -0.1
     for wrong, said in (
-        (spring.replace("on_b", "nowhere"), "spring 's' names 'nowhere', which is no node"),
+        (spring.replace("on_b", "nowhere"), "spring 's' names 'nowhere', which is not a node"),
         (spring.replace("on_b", "on_a"), "joins 'on_a' with itself"),
         (spring.replace("30", "-1"), "stiffness is -1"),
         (spring.replace(", length: 0.4", ""), "'length' is missing"),

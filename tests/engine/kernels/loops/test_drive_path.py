@@ -213,7 +213,7 @@ def test_first_commands_from_python(tmp_path):
     assert moving.loops[0].initial == (-0.2, 1.5, 0.0)
     loop = replace(system.loops[0], initial=(-0.2, 1.5, 0.0))
     assert lj.assemble(validate(replace(system, loops=(loop,)))).q0[0] == pytest.approx(-0.2, abs=1e-12)
-    with pytest.raises(UnknownNameError, match=r"'turn\.angle' is no command of a driven loop.*turn\.position"):
+    with pytest.raises(UnknownNameError, match=r"'turn\.angle' is not a command of a driven loop.*turn\.position"):
         lj.assemble(system, command={"turn.angle": 1.0})
 
 

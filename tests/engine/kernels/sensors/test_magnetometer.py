@@ -99,5 +99,5 @@ def test_its_unit_is_known_to_fmus_and_wrong_targets_are_refused(tmp_path):
     unit = UNITS[TYPES["MagneticFluxDensity"].unit]
     assert (unit.kg, unit.s, unit.A, unit.m) == (1, -2, -1, 0)
     assert build(loaded(tmp_path, TEXT)).ints.size
-    with pytest.raises(lj.ModelError, match="magnetometer measures 'tail', which is no node"):
+    with pytest.raises(lj.ModelError, match="magnetometer measures 'tail', which is not a node"):
         loaded(tmp_path, TEXT.replace("type: magnetometer, target: boom", "type: magnetometer, target: tail"))
