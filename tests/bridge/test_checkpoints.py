@@ -91,7 +91,7 @@ def test_what_is_no_checkpoint_is_told_with_cause_and_remedy(written, tmp_path):
     written.write_bytes(whole[:-1])
     refused(written, "damaged", "start without it")
     written.write_bytes(b"LJCHECK0" + whole[8:])
-    refused(written, "another version's")
+    refused(written, "belongs to another version")
     with written.open("wb") as stream:
         stream.truncate((1 << 30) + 1)  # of holes
     refused(written, "larger than")

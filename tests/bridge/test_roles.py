@@ -114,7 +114,7 @@ def test_keygen_writes_one_role_for_each_key(folder):
     (folder / "a.key_secret").unlink()
     keygen(folder, ["a"], Role.READ)
     assert read_roles(folder) == {"a": Role.READ, "b": Role.COMMAND}
-    with pytest.raises(KeyFileError, match=r"no role\. Give read, command, admin"):
+    with pytest.raises(KeyFileError, match=r"not a role\. Give read, command, admin"):
         keygen(folder, ["c"], "king")
 
 
@@ -197,7 +197,7 @@ def test_a_client_number_is_of_the_key_that_said_hello_with_it(engine, endpoint,
     with client(endpoint, keys, "commander") as one:
         one.step()
         thief.send(encode("step", 10_000, 0.0, one._link.client, [1, None, None]))
-        assert b"of another key" in thief.recv()
+        assert b"belongs to another key" in thief.recv()
         assert one.step().step == 2
     thief.close()
     context.term()

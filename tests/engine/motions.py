@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from limberjack.engine.model.system import Hinge, System
 from tests.engine.dense import quaternion_matrix
@@ -50,6 +51,26 @@ def move(system: System, q: np.ndarray, delta: np.ndarray) -> np.ndarray:
         out[i.start : i.start + 4] = quaternion_product(q[i][:4], half)
         if hinge.kind.nq == 7:
             out[i.start + 4 : i.stop] += quaternion_matrix(q[i][:4]) @ u
+    return out
+
+
+def along_start(system: System, v: np.ndarray, a: np.ndarray, h: float) -> np.ndarray:
+    """v after a step of first order, along the axes of its start: v + h a; of free hinges v + h (a + ω × v)."""
+    out = v + h * a
+    for hinge, _, j in hinges(system):
+        if hinge.type == "free":
+            w, u = v[j][:3], v[j][3:]
+            out[j.start + 3 : j.stop] += h * np.cross(w, u)
+    return out
+
+
+def euler(system: System, v: np.ndarray, a: np.ndarray, h: float) -> np.ndarray:
+    """v after a step of first order; linear velocities of free hinges turn with their axes, by exp(-h ω⁺~)."""
+    out = along_start(system, v, a, h)
+    for hinge, _, j in hinges(system):
+        if hinge.type == "free":
+            u = slice(j.start + 3, j.stop)
+            out[u] = Rotation.from_rotvec(-h * out[j][:3]).apply(out[u])
     return out
 
 

@@ -96,7 +96,7 @@ def test_the_file_mask_is_honoured(tmp_path):
 
 def test_bad_targets_are_refused_with_a_mend(tmp_path):
     (tmp_path / "folder.fmu").mkdir()
-    with pytest.raises(ArgumentError, match=r"ending \.fmu; name the file arm\.fmu"):
+    with pytest.raises(ArgumentError, match=r"must end in \.fmu; name the file arm\.fmu"):
         fmu_file.check_target(tmp_path / "arm.zip")
     with pytest.raises(ArgumentError, match="is a folder"):
         fmu_file.check_target(tmp_path / "folder.fmu")

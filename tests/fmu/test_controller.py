@@ -200,7 +200,7 @@ def test_bad_arguments(pid2, changes, message):
         ({"outputs": {"torque": "ellbow"}}, "output 'torque' .*did you mean 'elbow'"),
         ({"outputs": {"torque": ["elbow", "shoulder"]}}, "2 command names"),
         ({"outputs": {"torque": "elbow", "steps": "elbow"}}, "written by two outputs"),
-        ({"outputs": None}, "no output .* is called like a command"),
+        ({"outputs": None}, "no output .* has the name of a command"),
         ({"period": 0.0015}, "not a multiple"),
     ],
 )
@@ -392,7 +392,7 @@ def test_what_a_schedule_refuses(pid2, sim, tmp_path):
         with pytest.raises(lj.ArgumentError, match="exchanges next at t = 0.01"):
             one.exchange(sim)
         sim.step(11)
-        with pytest.raises(lj.ArgumentError, match="stands at t = 0.011"):
+        with pytest.raises(lj.ArgumentError, match="is at t = 0.011"):
             one.step(sim)
 
 

@@ -145,7 +145,7 @@ def test_frozen(fmu):
     [
         ("no-such-program run", ["cannot be started", "No such file", "engine.command"]),
         ("", ["it is empty"]),
-        ("'open", ["quote without its end"]),
+        ("'open", ["an unclosed quote"]),
         ("false", ["exit code 1", "its last output: nothing"]),
         ("sh -c 'echo the dog ate it >&2; exit 3'", ["exit code 3", "the dog ate it"]),
         ("sh -c 'kill -6 $$'", ["signal 6"]),
@@ -161,7 +161,7 @@ def test_a_model_that_the_engine_refuses(place, arm, tmp_path):
     resources = write_resources(tmp_path, arm)
     (resources / "model.ljm").write_bytes(b"damaged")
     unit = CoupledFmu(place / "coupled.so", resources, arm)
-    fails(unit, "exit code 2", "model.ljm: this is no .ljm model")
+    fails(unit, "exit code 2", "model.ljm: this is not a .ljm model")
     unit.free()
 
 
@@ -256,7 +256,7 @@ def test_a_refused_parameter_is_an_error_that_names_it(fmu, engine):
     unit = fmu(endpoint=engine())
     assert unit.start() == OK
     assert unit.assign("hinge.shoulder.lower", 5.0) == ERROR
-    assert "would leave no travel between 5 and 2" in unit.last_error()
+    assert "leaves no travel between 5 and 2" in unit.last_error()
 
 
 # ---- pretended engines
@@ -299,7 +299,7 @@ VERSION_2 = {"code": "version", "text": "protocol version 1 is not 2."}
         (lambda k, s, c: b"", "is not a message of a Limberjack engine"),
         (lambda k, s, c: b"\xdd\xff\xff\xff\xff", "is not a message of a Limberjack engine"),
         (lambda k, s, c: bytes(200_000), "is too long for this model"),
-        (lambda k, s, c: [message(k, 0, c, about())] * 2000, "it sends messages that nobody asked for"),
+        (lambda k, s, c: [message(k, 0, c, about())] * 2000, "it sends unrequested messages"),
     ],
 )
 def test_foreign_answers_to_hello(fmu, address, answer, words):
@@ -413,7 +413,7 @@ def test_something_else_listens(fmu):
         thread.start()
         unit = fmu(endpoint=f"tcp://127.0.0.1:{listener.getsockname()[1]}")
         assert unit.assign("engine.timeout", 1.0) == OK
-        fails(unit, "what listens there is no Limberjack engine", "correct engine.endpoint", within=5.0)
+        fails(unit, "what listens there is not a Limberjack engine", "correct engine.endpoint", within=5.0)
         listener.shutdown(socket.SHUT_RDWR)
         thread.join(WAIT_S)
 

@@ -152,7 +152,7 @@ def test_damage_is_found(model):
         with pytest.raises(ArgumentError, match="damaged"):
             read_plant_file(bytes(content))
         content[at] ^= 1
-    with pytest.raises(ArgumentError, match="no plant file"):
+    with pytest.raises(ArgumentError, match="not a plant file"):
         read_plant_file(b"PK\3\4" + bytes(500))
     with pytest.raises(ArgumentError, match="damaged"):
         read_plant_file(bytes(content[:-8]))

@@ -26,8 +26,8 @@ def refused(fmu: Fmu, status: int, *words: str) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
-        ("torque_command", math.nan, ["'torque_command'", "no finite number"]),
-        ("torque_command", -math.inf, ["'torque_command'", "no finite number"]),
+        ("torque_command", math.nan, ["'torque_command'", "not a finite number"]),
+        ("torque_command", -math.inf, ["'torque_command'", "not a finite number"]),
         ("torque_command", 101.0, ["'torque_command'", "outside its range, -100 to 100"]),
         ("mass", 0.0, ["'mass'", "outside its range, 0.001 to inf"]),
         ("lower", -1.0, ["'lower'", "before the initialisation ends"]),

@@ -165,7 +165,7 @@ def test_pointers_that_are_no_states(fmu, shim_library, resources, version):
     assert fmu.drop(freed) == OK
     for pointer in (c_void_p(None), c_void_p(1), foreign, kept):
         assert fmu.restore(pointer) == ERROR
-        assert "no FMU state of this instance" in fmu.log[-1][2]
+        assert "not an FMU state of this instance" in fmu.log[-1][2]
         fmu.call("Reset")
     assert fmu.call(fmu.state_name("FreeFMUState"), None) == OK
     assert fmu.drop(c_void_p(None)) == OK

@@ -148,7 +148,7 @@ def test_rows_of_another_campaign_are_kept(tmp_path):
     with Journal(tmp_path / "begun.jsonl", other) as journal:  # no rows are lost
         assert not journal.rows
     (tmp_path / "rows.jsonl").write_text('{"limberjack_rows": 1}\nnonsense\n')
-    with pytest.raises(ArgumentError, match=r"rows.jsonl:2: no row"), Journal(tmp_path / "rows.jsonl", {}):
+    with pytest.raises(ArgumentError, match=r"rows.jsonl:2: not a row"), Journal(tmp_path / "rows.jsonl", {}):
         pass
 
 

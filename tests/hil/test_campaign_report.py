@@ -168,7 +168,7 @@ def test_the_report_escapes_and_says_what_is_not_drawn(tmp_path):
     assert "swings &lt;b&gt;" in page
     assert "<script>" not in page
     assert "&lt;script&gt;" in page
-    assert "1 of 9 runs never came there" in page
+    assert "1 of 9 runs never got there" in page
     assert "≤ 5" in page
     assert "Runs without a verdict" in page
 

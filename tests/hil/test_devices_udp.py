@@ -166,7 +166,7 @@ def test_messages_with_a_key(tmp_path):
     [
         ("upd://127.0.0.1:9", "did you mean udp"),
         ("udp://127.0.0.1", "HOST:PORT"),
-        ("udp://example.org:9", "no address"),
+        ("udp://example.org:9", "not an address"),
         ("udp://127.0.0.1:9?layot=x", "did you mean 'layout'"),
         ("udp://127.0.0.1:9?bind=127.0.0.1:0&bind=127.0.0.1:1", "twice"),
         ("udp://127.0.0.1:9?layout=nowhere.yaml", "nowhere.yaml"),

@@ -280,7 +280,7 @@ def test_the_command_lists_bytes_and_units(scenario, capsys):
     [
         ("udp://127.0.0.1:9000", "-o swing.txt", "end the name in .h for C and C++"),
         ("udp://127.0.0.1:9000", "-o swing.m", "call it servo_messages.m"),
-        ("udp://127.0.0.1:9000", "-o pendulum.h", "is there already and was not made by this command"),
+        ("udp://127.0.0.1:9000", "-o pendulum.h", "exists already and was not made by this command"),
         ("udp://127.0.0.1:9000", "--device sevro -o a.h", "did you mean 'servo'"),
         ("zmq://127.0.0.1:9000", "-o a.h", "its numbers go by name"),
         ("shm://limb-test", "-o servo_messages.m", "shared memory, which MATLAB and Octave cannot"),

@@ -563,5 +563,5 @@ def test_a_device_that_is_never_heard_is_told_and_results_are_strict_json(folder
     report = (folder / "out" / "report.html").read_text(encoding="utf-8")
     assert re.search(r"d: udp://127\.0\.0\.1:47999; \d+ sent, 0 received, \d+ dropped<", report)
     events = [json.loads(line) for line in (folder / "out" / "events.jsonl").read_text().splitlines()]
-    assert [e for e in events if e["source"] == "d" and "never heard" in e["text"]]
+    assert [e for e in events if e["source"] == "d" and "never sent a message" in e["text"]]
     assert [event for event in result.outcome.log.of("device") if event.source == "d"]

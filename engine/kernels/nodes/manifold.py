@@ -6,6 +6,10 @@ R = R0 exp(sigma~), the fourth is unused; all other places are plain differences
     d sigma/dt = J_r⁻¹(sigma) ω = ω + ½ sigma × ω + 1/12 sigma × (sigma × ω) + O(sigma⁴),
 
 enough for a fourth-order Runge-Kutta-Munthe-Kaas method.
+
+Methods of first order must not take the turn of a free hinge's axes for a part of its acceleration: v + h (a - ω × v)
+is longer than v, step after step, while v flies straight on. They add h (a + ω × v) along the axes of the step's start
+(`accelerate_along_start`) and then turn the sum to those of its end (`turn_to_end`), so that R v is kept exactly.
 """
 
 from __future__ import annotations
@@ -14,7 +18,18 @@ import math
 
 from limberjack.engine.algebra.array_views import vector_view
 from limberjack.engine.algebra.sine_cosine import sine_cosine
-from limberjack.engine.algebra.spatial import add, add_scaled, cross, load3, quaternion_matrix, rot, scale, store3
+from limberjack.engine.algebra.spatial import (
+    add,
+    add_cross,
+    add_scaled,
+    cross,
+    load3,
+    quaternion_matrix,
+    rot,
+    scale,
+    store3,
+    unrot,
+)
 from limberjack.engine.compile.compiled import FLOATS, INTS
 from limberjack.engine.compile.kernel import entry, kernel
 from limberjack.engine.tables import plant as t
@@ -64,12 +79,18 @@ def chart_rates(plant, q, sigma, v, out):
 
 
 @kernel
-def _times_exponential(q0, i, s):
-    """The quaternion q0[i:i+4] times exp(s/2), brought back to unit length."""
+def _exponential(s):
+    """The unit quaternion exp(s/2) of the rotation vector s."""
     angle = 0.5 * math.sqrt(s[0] * s[0] + s[1] * s[1] + s[2] * s[2])
     sine, w = sine_cosine(angle)
     f = 0.5 * (sine / angle if angle > 1e-8 else 1.0)
-    x, y, z = f * s[0], f * s[1], f * s[2]
+    return w, f * s[0], f * s[1], f * s[2]
+
+
+@kernel
+def _times_exponential(q0, i, s):
+    """The quaternion q0[i:i+4] times exp(s/2), brought back to unit length."""
+    w, x, y, z = _exponential(s)
     a, b, c, d = q0[i], q0[i + 1], q0[i + 2], q0[i + 3]
     r = (
         a * w - b * x - c * y - d * z,
@@ -113,6 +134,25 @@ def move(plant, q0, v, h, out):
         else:
             for c in range(topo[t.NV]):
                 out[i + c] = q0[i + c] + h * v[j + c]
+
+
+@kernel
+def accelerate_along_start(plant, v, a):
+    """Of free hinges a becomes a + ω × v: the change of v in axes that do not turn, which are those of now."""
+    for k in range(plant.topo.shape[0]):
+        if plant.topo[k, t.KIND] == FREE:
+            j = plant.topo[k, t.VI]
+            store3(a, j + 3, add_cross(load3(a, j + 3), load3(v, j), load3(v, j + 3)))
+
+
+@kernel
+def turn_to_end(plant, way, h, v):
+    """Linear velocities v of free hinges along the axes of q0, from now on along those of q0 ⊕ h way."""
+    for k in range(plant.topo.shape[0]):
+        if plant.topo[k, t.KIND] == FREE:
+            j = plant.topo[k, t.VI]
+            w, x, y, z = _exponential(scale(h, load3(way, j)))
+            store3(v, j + 3, unrot(quaternion_matrix(w, x, y, z), load3(v, j + 3)))
 
 
 @kernel

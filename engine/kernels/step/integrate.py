@@ -6,7 +6,9 @@ implicit       (M + h C + h² K) a = T - h K v - bias,  v⁺ = v + h a,  q⁺ = 
                with C, K the hinge-diagonal damping and stiffness of `forces.py`: they join the armature inside
                the articulated inertia, so the cost stays O(N)
 
-The last two move dependent coordinates of embedded loops with v⁺ - ½ h β (`foresee` in `loops/simplified_newton.py`).
+The last two add h a along the axes of the step's start, and turn velocities of free hinges with their axes afterwards
+(`nodes/manifold.py`). They move dependent coordinates of embedded loops with v⁺ - ½ h β (`foresee` in
+`loops/simplified_newton.py`).
 
 Loops are switched as commanded before a step (`loops/switching.py`), driven to where their commands have them at its
 end (`loops/prescribed_motion.py`), and closed again after each of its parts (`loops/projection.py`). Motors
@@ -29,7 +31,7 @@ from limberjack.engine.kernels.loops.prescribed_motion import begin_drives, set_
 from limberjack.engine.kernels.loops.rolling import fallen_disc
 from limberjack.engine.kernels.loops.simplified_newton import foresee
 from limberjack.engine.kernels.loops.switching import follow_commands, keep_switches, take_state
-from limberjack.engine.kernels.nodes.manifold import chart_rates, move, retract
+from limberjack.engine.kernels.nodes.manifold import accelerate_along_start, chart_rates, move, retract, turn_to_end
 from limberjack.engine.kernels.sensors.instruments import take_samples
 from limberjack.engine.tables.drives import MO_Q, MO_V
 from limberjack.engine.tables.loops import AFRESH, HELD
@@ -97,7 +99,7 @@ def _finish_rk4(plant, work, q, v, h):
 
 @kernel
 def _finish_euler(plant, work, q, v, h):
-    """The new state from one stage: v⁺ = v + h a, q⁺ = q ⊕ h v⁺, of dependent velocities as `foresee` has them."""
+    """The new state from one stage: v⁺ = v + h a, q⁺ = q ⊕ h v⁺; `foresee` has the dependent velocities."""
     a, new, way = work.vstage[_A], work.vstage[_V], work.vstage[_V]
     for j in range(v.shape[0]):
         new[j] = v[j] + h * a[j]
@@ -105,6 +107,7 @@ def _finish_euler(plant, work, q, v, h):
         way = work.vstage[V_CLOSE]
         foresee(plant, work, new, h, way)
     move(plant, q, way, h, work.qstage[_QNEW])
+    turn_to_end(plant, way, h, new)
 
 
 @kernel
@@ -145,6 +148,8 @@ def _integrate(plant, work, q, v, command, left, h, integrator):
         if touching and stage == 0:
             hold_touches(work)
         _accelerate(plant, work, qs, vs, command, h, implicit, work.vstage[_A + stage])
+        if not staged:
+            accelerate_along_start(plant, v, work.vstage[_A])
         if touching and stage == 0:
             touches = touch(plant, work, qs, vs, h, 0.5 if staged else 1.0)
             if touches > work.contacts.active.shape[0]:
@@ -152,6 +157,8 @@ def _integrate(plant, work, q, v, command, left, h, integrator):
             if touches > 0:
                 ints, floats, vector = vectors(plant, work)
                 again_routine(ints, floats, vector, qs, vs, command, h, implicit)
+                if not staged:
+                    accelerate_along_start(plant, v, work.vstage[_A])
         if looped and staged and stage == 0:
             near = is_near(plant, work)
             choose(plant, work, HELD)

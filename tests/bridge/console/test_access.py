@@ -69,13 +69,13 @@ def test_a_file_of_tokens_is_made_and_kept_private(tmp_path):
 def test_files_of_tokens_that_are_wrong(tmp_path, line):
     path = tmp_path / "tokens"
     path.touch(0o600)
-    with pytest.raises(KeyFileError, match="no token in it"):
+    with pytest.raises(KeyFileError, match="holds no token"):
         read_tokens(path)
     path.write_text(f"# tokens\n{line}\n")
     with pytest.raises(KeyFileError, match=r"tokens:2: not a token"):
         read_tokens(path)
     path.write_text("viewer 0123456789abcdef\noperator 0123456789abcdef\n")
-    with pytest.raises(KeyFileError, match=r"tokens:2: this token is there twice"):
+    with pytest.raises(KeyFileError, match=r"tokens:2: this token is listed twice"):
         read_tokens(path)
     path.write_bytes(b"operator \xff\xfe23456789abcdef\n")
     with pytest.raises(KeyFileError, match="it is not text"):

@@ -136,7 +136,7 @@ def test_orders(bench):
         ({"action": "command", "vales": {}}, 400, "unknown: vales"),
         ({"action": "command", "values": {"elbow": None}}, 409, "needs a number"),
         (b'{"action": "command", "values": {"elbow": NaN}}', 409, "finite"),
-        ({"action": "explode"}, 409, "no action"),
+        ({"action": "explode"}, 409, "not an action"),
         ({"action": "attach", "target": "brakes"}, 409, "did you mean 'brake'"),
         (b"x" * 100_000, 413, ""),
     ],
@@ -167,7 +167,7 @@ def test_tokens_and_roles(serve, dock):
         assert bench.ask("/api/objects", None, {BEARER: "Bearer wrong"})[0] == 401
         assert bench.ask("/api/panel", None, {BEARER: f"Bearer {VIEWER}"})[0] == 200
         status, text, _ = bench.ask("/api/order", order, {BEARER: f"Bearer {VIEWER}"})
-        assert (status, "may only look" in text) == (403, True)
+        assert (status, "may only watch" in text) == (403, True)
         assert bench.ask("/api/order", order, {BEARER: f"Bearer {OPERATOR}"})[0] == 200
         status, _, headers = bench.ask(f"/?token={VIEWER}&x=1")
         assert (status, headers["Location"]) == (302, "/?x=1")
@@ -182,7 +182,7 @@ def test_tokens_and_roles(serve, dock):
         path = f"/api/events?start=0&end={end}"
         texts = [each["text"] for each in json.loads(bench.ask(path, None, {BEARER: f"Bearer {VIEWER}"})[1])["notices"]]
         assert any(text.startswith("console/alice: command elbow") for text in texts)
-        assert any("may only look" in text for text in texts)
+        assert any("may only watch" in text for text in texts)
 
 
 def hear_alarm(ear: Ear, fits: Callable[[dict[str, Any]], object]) -> dict[str, Any]:

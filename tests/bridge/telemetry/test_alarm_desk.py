@@ -150,5 +150,5 @@ def test_everybody_learns_who_shelved_what_and_why(running):
     made.commander.execute(Order("shelve", "q.elbow", 1.0, reason="sensor is being changed"), ALICE)
     told = "console/alice: shelve q.elbow for 1 s: sensor is being changed."
     until(lambda: told in recorder.texts("command"), "nobody was told")
-    until(lambda: any("counts again" in each for each in recorder.texts("alarm")), "the time did not end")
+    until(lambda: any("is active again" in each for each in recorder.texts("alarm")), "the time did not end")
     assert made.commander.desk.entries() == {}

@@ -333,7 +333,7 @@ def test_several_programs_over_tcp(arm, endpoint, files, tmp_path):
         times = {ground.until(lambda read: "time" in read)["time"] for ground in (first, second)}
         assert len(times) == 1
         second.say(b"GET / HTTP/1.1\r\n\r\n")
-        until(lambda: any("no telecommand" in text for text in recorder.texts("link")), "the end was not told")
+        until(lambda: any("not a telecommand" in text for text in recorder.texts("link")), "the end was not told")
         with pytest.raises(EOFError):
             second.until(lambda read: False)
         assert first.answers(Sender(plan).packet(Order("reset")))[0] == (2, "replayed")  # count 0 was used
@@ -354,7 +354,7 @@ def test_several_programs_over_tcp(arm, endpoint, files, tmp_path):
         ("udp://127.0.0.1", "not HOST:PORT"),
         ("udp://host:1", "'host' is not an address"),
         ("udp://127.0.0.1:1?rate=3", "there is no option 'rate'; there are packets and commands"),
-        ("udp://127.0.0.1:1?commands=yes", "give the port where telecommands are heard"),
+        ("udp://127.0.0.1:1?commands=yes", "give the port for telecommands"),
         ("udp://127.0.0.1:1?commands=0.0.0.0:9", "in which all sources have a key_file"),
         ("udp://127.0.0.1:1?commands=0.0.0.0:9&packets={files}/keyed.yaml", "in which all sources have a key_file"),
         ("tcp://127.0.0.1:1?commands=9", "give yes or no"),

@@ -66,7 +66,7 @@ def test_what_was_ordered_outlives_the_gateway(dock, endpoint, tmp_path):
         (Order("command", values={"elbow": True}), "malformed", "needs a number"),
         (Order("command"), "malformed", "needs values"),
         (Order("command", values={"x" * 10**4: 1.0}), "malformed", "at most 200"),
-        (Order("explode"), "malformed", "no action"),
+        (Order("explode"), "malformed", "not an action"),
         (Order("parameter", "gravity.w", 1.0), "unknown", "did you mean 'gravity"),
         (Order("parameter", "gravity.z"), "malformed", "needs a number"),
         (Order("attach", "brakes"), "unknown", "did you mean 'brake'"),
@@ -210,7 +210,8 @@ def test_a_flood_of_refusals_is_told_in_part(served_dock):
         with pytest.raises(OrderRefused):
             running.commander.execute(Order("reset"), GUEST)
     assert len(recorder.texts("refused")) <= 20 * 4
-    until(lambda: _refused(running) or "were not told" in "".join(recorder.texts("refused")), "the rest is not counted")
+    rest = "were not reported"
+    until(lambda: _refused(running) or rest in "".join(recorder.texts("refused")), "the rest is not counted")
 
 
 def _refused(running) -> None:

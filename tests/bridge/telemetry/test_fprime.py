@@ -75,8 +75,8 @@ def test_orders_of_commands_and_what_is_refused(dock):
         (b"\0\0", "too short"),
         (packet("clear", b"\0"), "1 bytes of arguments, not 2"),
         (packet("clear", b"\0\5gyro"), "6 bytes of arguments, not 7"),
-        (packet("reset", kind=3), "no command of this model"),
-        (struct.pack(">HI", 0, 99), "no command of this model"),
+        (packet("reset", kind=3), "not a command of this model"),
+        (struct.pack(">HI", 0, 99), "not a command of this model"),
         (packet("reset", b"x"), "1 bytes of arguments, not 0"),
         (packet("attach", struct.pack(">H", 9)), "there is no loop 9"),
     ]:
@@ -92,7 +92,7 @@ def test_orders_of_commands_and_what_is_refused(dock):
         ("tcp://127.0.0.1:50000?rate=0", "give 0.01 to 1000"),
         ("tcp://127.0.0.1:50000?rate=x", "give 0.01 to 1000"),
         ("tcp://127.0.0.1:50000?commands=1", "give yes or no"),
-        ("tcp://10.1.2.3:50000?commands=yes", "bear no key"),
+        ("tcp://10.1.2.3:50000?commands=yes", "carry no key"),
         ("tcp://127.0.0.1", "not HOST:PORT"),
     ],
 )
@@ -219,5 +219,5 @@ def test_commands_are_refused_where_they_were_not_asked_for(arm, endpoint):
             link.sendall(frame(struct.pack(">HI", 0, 5)) + frame(b"nonsense"))
             until(lambda: len(recorder.texts("refused")) == 2, "the refusals are not told")
     assert "fprime/127.0.0.1" in recorder.texts("refused")[0]
-    assert "may only look" in recorder.texts("refused")[0]
+    assert "may only watch" in recorder.texts("refused")[0]
     assert "is not a command of this model" in recorder.texts("refused")[1]

@@ -83,7 +83,7 @@ def test_what_the_engine_refuses_is_refused_in_the_same_words(order, running):
 def test_who_may_not_and_who_must_wait(running):
     commander, _, client = running
     order = Order("command", values={"elbow": 0.0})
-    with pytest.raises(OrderRefused, match="may only look"):
+    with pytest.raises(OrderRefused, match="may only watch"):
         commander.preview(order, GUEST)
     client.acquire()
     with pytest.raises(OrderRefused, match="holds the command lease") as caught:

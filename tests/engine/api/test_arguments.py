@@ -246,11 +246,11 @@ def test_state_assignments(sim):
 
 def test_snapshots(sim):
     snapshot = sim.snapshot()
-    with refused("no snapshot", "give the bytes"):
+    with refused("not a snapshot", "give the bytes"):
         sim.restore(b"")
-    with refused("no snapshot, or a damaged one"):
+    with refused("not a snapshot, or a damaged one"):
         sim.restore(snapshot[:-1])
-    with refused("no snapshot, or a damaged one"):
+    with refused("not a snapshot, or a damaged one"):
         sim.restore(b"X" + snapshot[1:])
     other = lj.Simulation(validate(System("b", model().bodies, gravity=np.zeros(3))))
     with refused("another model", sim.model_hash, other.model_hash):

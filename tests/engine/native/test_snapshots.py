@@ -50,11 +50,11 @@ def damaged(good: bytes, switch: int) -> dict[str, bytes]:
 
     return {
         "has ": good[:-8],
-        "no snapshot": b"X" + good[1:],
+        "not a snapshot": b"X" + good[1:],
         "another model": good[:8] + b"0" * 32 + good[40:],
         "another dt": good[:40] + struct.pack("<d", 0.5) + good[48:],
         "not finite": with_number(5, float("nan")),
-        "not its time": with_number(1, 4.0),
+        "its time does not match": with_number(1, 4.0),
         "length 1": with_number(2, 2.0),
         "neither closed nor open": with_number(switch, 0.5),
     }
