@@ -9,7 +9,7 @@ enough for a fourth-order Runge-Kutta-Munthe-Kaas method.
 
 Methods of first order must not take the turn of a free hinge's axes for a part of its acceleration: v + h (a - ω × v)
 is longer than v, step after step, while v flies straight on. They add h (a + ω × v) along the axes of the step's start
-(`accelerate_along_start`) and then turn the sum to those of its end (`turn_to_end`), so that R v is kept exactly.
+(`accelerate_along_start`) and then turn the sum to those of its end (`move_to_end`), so that R v is kept exactly.
 """
 
 from __future__ import annotations
@@ -119,21 +119,25 @@ def retract(plant, q0, sigma, out):
 
 
 @kernel
+def _move_hinge(plant, topo, q0, v, h, out):
+    kind, i, j = topo[t.KIND], topo[t.QI], topo[t.VI]
+    if kind == SPHERICAL or kind == FREE or kind == CUSTOM:
+        w, u = _relative_motion(plant, topo, v)
+        R = quaternion_matrix(q0[i], q0[i + 1], q0[i + 2], q0[i + 3])
+        r = _times_exponential(q0, i, scale(h, w))
+        out[i], out[i + 1], out[i + 2], out[i + 3] = r
+        if kind != SPHERICAL:
+            store3(out, i + 4, add_scaled(load3(q0, i + 4), h, rot(R, u)))
+    else:
+        for c in range(topo[t.NV]):
+            out[i + c] = q0[i + c] + h * v[j + c]
+
+
+@kernel
 def move(plant, q0, v, h, out):
     """q0 ⊕ h v, velocities as at q0; out may be q0 itself."""
     for k in range(plant.topo.shape[0]):
-        topo = plant.topo[k]
-        kind, i, j = topo[t.KIND], topo[t.QI], topo[t.VI]
-        if kind == SPHERICAL or kind == FREE or kind == CUSTOM:
-            w, u = _relative_motion(plant, topo, v)
-            R = quaternion_matrix(q0[i], q0[i + 1], q0[i + 2], q0[i + 3])
-            r = _times_exponential(q0, i, scale(h, w))
-            out[i], out[i + 1], out[i + 2], out[i + 3] = r
-            if kind != SPHERICAL:
-                store3(out, i + 4, add_scaled(load3(q0, i + 4), h, rot(R, u)))
-        else:
-            for c in range(topo[t.NV]):
-                out[i + c] = q0[i + c] + h * v[j + c]
+        _move_hinge(plant, plant.topo[k], q0, v, h, out)
 
 
 @kernel
@@ -146,11 +150,13 @@ def accelerate_along_start(plant, v, a):
 
 
 @kernel
-def turn_to_end(plant, way, h, v):
-    """Linear velocities v of free hinges along the axes of q0, from now on along those of q0 ⊕ h way."""
+def move_to_end(plant, q0, way, h, out, v):
+    """q0 ⊕ h way, as `move`; linear velocities v of free hinges, along their axes at q0, turn with these."""
     for k in range(plant.topo.shape[0]):
-        if plant.topo[k, t.KIND] == FREE:
-            j = plant.topo[k, t.VI]
+        topo = plant.topo[k]
+        _move_hinge(plant, topo, q0, way, h, out)
+        if topo[t.KIND] == FREE:
+            j = topo[t.VI]
             w, x, y, z = _exponential(scale(h, load3(way, j)))
             store3(v, j + 3, unrot(quaternion_matrix(w, x, y, z), load3(v, j + 3)))
 

@@ -31,7 +31,7 @@ from limberjack.engine.kernels.loops.prescribed_motion import begin_drives, set_
 from limberjack.engine.kernels.loops.rolling import fallen_disc
 from limberjack.engine.kernels.loops.simplified_newton import foresee
 from limberjack.engine.kernels.loops.switching import follow_commands, keep_switches, take_state
-from limberjack.engine.kernels.nodes.manifold import accelerate_along_start, chart_rates, move, retract, turn_to_end
+from limberjack.engine.kernels.nodes.manifold import accelerate_along_start, chart_rates, move_to_end, retract
 from limberjack.engine.kernels.sensors.instruments import take_samples
 from limberjack.engine.tables.drives import MO_Q, MO_V
 from limberjack.engine.tables.loops import AFRESH, HELD
@@ -75,6 +75,12 @@ def again_routine(ints, floats, vector, q, v, command, h, implicit):
     _accelerate(plant, work, q, v, command, h, implicit, work.vstage[_A])
 
 
+@routine(FLOATS, FLOATS)
+def straight_routine(ints, floats, vector, v, a):
+    """`accelerate_along_start`; a call, as `again_routine` is."""
+    accelerate_along_start(plant_view(ints, floats), v, a)
+
+
 @kernel
 def _stage(plant, work, q, v, h, stage):
     """The state at h along the rates of `stage`: work.qstage[_QS], work.vstage[_V]."""
@@ -106,8 +112,7 @@ def _finish_euler(plant, work, q, v, h):
     if plant.loops.group_int.shape[0] > 0:
         way = work.vstage[V_CLOSE]
         foresee(plant, work, new, h, way)
-    move(plant, q, way, h, work.qstage[_QNEW])
-    turn_to_end(plant, way, h, new)
+    move_to_end(plant, q, way, h, work.qstage[_QNEW], new)
 
 
 @kernel
@@ -129,6 +134,7 @@ def _integrate(plant, work, q, v, command, left, h, integrator):
     """
     staged, looped, near = integrator == RK4, plant.loops.loop_int.shape[0] > 0, False
     touching = plant.contacts.pair_int.shape[0] > 0
+    turning = not staged and q.shape[0] > v.shape[0]  # quaternions have one coordinate more than velocities
     if staged:
         _begin_rk4(plant, work, q, v)
     for stage in range(4 if staged else 1):
@@ -148,8 +154,9 @@ def _integrate(plant, work, q, v, command, left, h, integrator):
         if touching and stage == 0:
             hold_touches(work)
         _accelerate(plant, work, qs, vs, command, h, implicit, work.vstage[_A + stage])
-        if not staged:
-            accelerate_along_start(plant, v, work.vstage[_A])
+        if turning:
+            ints, floats, vector = vectors(plant, work)
+            straight_routine(ints, floats, vector, v, work.vstage[_A])
         if touching and stage == 0:
             touches = touch(plant, work, qs, vs, h, 0.5 if staged else 1.0)
             if touches > work.contacts.active.shape[0]:
@@ -157,8 +164,8 @@ def _integrate(plant, work, q, v, command, left, h, integrator):
             if touches > 0:
                 ints, floats, vector = vectors(plant, work)
                 again_routine(ints, floats, vector, qs, vs, command, h, implicit)
-                if not staged:
-                    accelerate_along_start(plant, v, work.vstage[_A])
+                if turning:
+                    straight_routine(ints, floats, vector, v, work.vstage[_A])
         if looped and staged and stage == 0:
             near = is_near(plant, work)
             choose(plant, work, HELD)
