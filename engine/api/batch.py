@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequenc
 import numpy as np
 from numpy.typing import ArrayLike
 
+from limberjack.engine.api.batch_dynamics import ManyStates
 from limberjack.engine.api.batch_values import (
     BatchCommands,
     BatchOutputs,
@@ -39,7 +40,7 @@ _PORTION = 32
 MOST_WORLDS = 1_000_000
 
 
-class Batch:
+class Batch(ManyStates):
     """Worlds of one model, stepped together.
 
     Parameters
@@ -77,7 +78,7 @@ class Batch:
         self._threads = Threads(self._lanes, self.plant, many)
         self.floats: Numbers | None = None
         self._calls: dict[str, WorldsCall] = {}
-        self._rooms: dict[str, tuple[list[Numbers], Numbers]] = {}
+        self._rooms = {}
         self._errors: dict[int, str] = {}
         self._make()
         self.command: MutableMapping[str, np.ndarray] = BatchCommands(self)
@@ -336,49 +337,3 @@ class Batch:
             for call in self._calls.values():
                 call.use(self.floats)
         return self.floats
-
-    # dynamics of many states
-
-    def forward_dynamics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> np.ndarray:
-        """Accelerations (n, nv) of n states, as `Dynamics.forward`; NaN where a mass matrix is singular.
-
-        q : (n, nq) or (nq,);  v, tau : (n, nv) or (nv,), tau in N·m or N
-        """
-        return self._evaluate("forward_dynamics", q, v, tau)
-
-    def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike) -> np.ndarray:
-        """Generalized forces (n, nv) of n states, as `Dynamics.inverse`.
-
-        q : (n, nq) or (nq,);  v, vdot : (n, nv) or (nv,)
-        """
-        return self._evaluate("inverse_dynamics", q, v, vdot)
-
-    def mass_matrix(self, q: ArrayLike) -> np.ndarray:
-        """Mass matrices (n, nv, nv) of n states, as `Dynamics.mass_matrix`.
-
-        q : (n, nq) or (nq,)
-        """
-        nv = self.system.nv
-        given, out = self._room("mass_matrix", [self.system.nq], nv * nv, (nv, nv))
-        given[0].put(slice(None), coordinates_of_worlds(self.system, q, self.n))
-        self._calls["mass_matrix"]()
-        return out.get(slice(None)).reshape(self.n, nv, nv)
-
-    def _evaluate(self, name: str, q: ArrayLike, v: ArrayLike, third: ArrayLike) -> np.ndarray:
-        nq, nv = self.system.nq, self.system.nv
-        checked = [coordinates_of_worlds(self.system, q, self.n)]
-        checked += [of_worlds(word, value, self.n, nv) for word, value in (("v", v), ("tau or vdot", third))]
-        given, out = self._room(name, [nq, nv, nv], nv, (nv,))
-        for numbers, values in zip(given, checked, strict=True):
-            numbers.put(slice(None), values)
-        self._calls[name](False)
-        return out.get(slice(None))
-
-    def _room(self, name: str, sizes: list[int], size: int, shape: tuple[int, ...]) -> tuple[list[Numbers], Numbers]:
-        """Where arguments and the result of an entry are, made at its first use."""
-        if name not in self._rooms:
-            given, out = [self._lanes.numbers(each) for each in sizes], self._lanes.numbers(size)
-            flag = [None] * (len(sizes) > 1)
-            self._call(name, [*(Given(each, (-1,)) for each in given), *flag, Given(out, shape)])
-            self._rooms[name] = given, out
-        return self._rooms[name]

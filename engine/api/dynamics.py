@@ -127,13 +127,7 @@ class Dynamics:
         Raises ArgumentError for a model with flexible bodies or with loops, of which single coordinates cannot move by
         themselves.
         """
-        model_arguments.rigid(self.system, "forward_derivatives")
-        model_arguments.without_elements(self.system, "`forward_derivatives`")
-        if self.system.loops:
-            raise ArgumentError(
-                "the model has closed loops, and `forward_derivatives` takes trees only: a coordinate of a loop cannot "
-                "move by itself. Use `limberjack.linearize` for the motions that the loops allow."
-            )
+        model_arguments.with_slopes(self.system, "forward_derivatives", loops=False)
         q, v, tau = self._q(q), self._v("v", v), self._v("tau", tau)
         out = np.full((3, self.system.nv, self.system.nv), np.nan)
         with self._lock:
@@ -146,8 +140,7 @@ class Dynamics:
 
         Columns are those of `forward_derivatives`. Raises ArgumentError for a model with flexible bodies.
         """
-        model_arguments.rigid(self.system, "inverse_derivatives")
-        model_arguments.without_elements(self.system, "`inverse_derivatives`")
+        model_arguments.with_slopes(self.system, "inverse_derivatives")
         q, v, vdot = self._q(q), self._v("v", v), self._v("vdot", vdot)
         out = np.full((2, self.system.nv, self.system.nv), np.nan)
         with self._lock:

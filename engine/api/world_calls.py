@@ -11,11 +11,12 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from limberjack.engine.api.world_lanes import Lanes, Numbers
-from limberjack.engine.compile.library import Call, Library
+from limberjack.engine.compile.library import Call, Entry, Library
 from limberjack.engine.model.plant import Plant, aligned_zeros
 
 #: most calls for which a group is taken alone after it disagreed
@@ -33,6 +34,29 @@ class Given:
         """What stands for the argument: where its first group begins, in the shape of one world."""
         first = self.numbers.data[groups].reshape(-1)[: self.numbers.size]
         return first.reshape(self.shape)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """An argument of an entry that is taken for one world after the other: rows (m, size), and one row's shape."""
+
+    rows: np.ndarray
+    shape: tuple[int, ...]
+
+
+def one_by_one(
+    entry: Entry, plant: Plant, floats: np.ndarray | None, work: np.ndarray, arguments: Sequence[Any], many: int
+) -> Call:
+    """A call of an entry for `many` worlds, of whose arguments after ints, floats and work the `Rows` move on.
+
+    floats : (many, size), the constants of each world; the Plant's if None
+    """
+    moved = {3 + k: each.rows[0].nbytes for k, each in enumerate(arguments) if isinstance(each, Rows)}
+    if floats is not None:
+        moved[1] = floats[0].nbytes
+    first = [each.rows[0].reshape(each.shape) if isinstance(each, Rows) else each for each in arguments]
+    call: Call = entry.bind(plant.ints, plant.floats if floats is None else floats[0], work, *first)
+    return call.over(many, moved, np.zeros(many, dtype=np.int64))
 
 
 class Threads:
@@ -163,21 +187,14 @@ class WorldsCall:
 
     def _take(self, i: int, worlds: np.ndarray, given: Sequence[float]) -> None:
         """Call it for one world after the other."""
-        rows = [each.numbers.rows(worlds) if each else None for each in self._arguments]
+        handed = [Rows(each.numbers.rows(worlds), each.shape) if each else None for each in self._arguments]
         report = np.zeros((worlds.size, self.report.shape[1]), dtype=np.int64)
-        floats = self._plant.floats if self._floats is None else self._floats.rows(worlds)
-        handed = [row[0].reshape(each.shape) if each else None for row, each in zip(rows, self._arguments)]  # type: ignore[index]
-        tail = [report.reshape(-1)] if report.shape[1] else []
-        first = floats if self._floats is None else floats[0]
-        call = self._alone_entry.bind(self._plant.ints, first, self._threads.works_alone[i], *handed, *tail)
-        moved = {3 + k: 8 * each.numbers.size for k, each in enumerate(self._arguments) if each}
-        if self._floats is not None:
-            moved[1] = 8 * floats.shape[1]
-        if tail:
-            moved[3 + len(handed)] = 8 * report.shape[1]
-        call.over(worlds.size, moved, np.zeros(worlds.size, dtype=np.int64))(*given)
-        for row, each in zip(rows, self._arguments):
-            if each:
-                each.numbers.put_rows(worlds, row)  # type: ignore[arg-type]
+        tail = [Rows(report, (-1,))] if report.shape[1] else []
+        floats = None if self._floats is None else self._floats.rows(worlds)
+        work = self._threads.works_alone[i]
+        one_by_one(self._alone_entry, self._plant, floats, work, [*handed, *tail], worlds.size)(*given)
+        for row, each in zip(handed, self._arguments, strict=True):
+            if row and each:
+                each.numbers.put_rows(worlds, row.rows)
         if report.shape[1]:
             self.report[worlds] = report

@@ -70,6 +70,17 @@ def without_elements(system: System, what: str) -> None:
         )
 
 
+def with_slopes(system: System, what: str, loops: bool = True) -> None:
+    """Refuse a system of which `what` has no analytic derivatives; loops: whether it may have closed loops."""
+    rigid(system, what)
+    without_elements(system, f"`{what}`")
+    if system.loops and not loops:
+        raise ArgumentError(
+            f"the model has closed loops, and `{what}` takes trees only: a coordinate of a loop cannot move by itself. "
+            "Use `limberjack.linearize` for the motions that the loops allow."
+        )
+
+
 def wrenches(system: System, external: Mapping[str, ArrayLike] | ArrayLike) -> np.ndarray:
     """External forces as (nodes, 6): from a mapping of node name to [moment; force], or from the whole array."""
     shape = (len(system.node_names), 6)

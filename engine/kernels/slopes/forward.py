@@ -9,8 +9,10 @@ from limberjack.engine.algebra.array_views import LANES, vector_view
 from limberjack.engine.algebra.lanes import load_lanes, store_lanes
 from limberjack.engine.compile.compiled import FLOATS, VECTOR, VECTORS, WHOLE
 from limberjack.engine.compile.kernel import entry, kernel
+from limberjack.engine.kernels.loops.dynamics import forward_dynamics_entry
 from limberjack.engine.kernels.slopes.inverse import inverse_slopes
 from limberjack.engine.kernels.slopes.solve import prepare_gains, solve_columns
+from limberjack.engine.kernels.sweeps.inverse_dynamics import inverse_dynamics_entry
 from limberjack.engine.tables.plant import C_V, plant_view, work_view
 from limberjack.engine.tables.slopes import slopes_view
 
@@ -72,3 +74,15 @@ def slopes_entry(ints, floats, work, slopes, v, vdot, stiffness, damping, forwar
     if forward:
         forward_slopes(plant, scratch, room, vector_view(stiffness, 0, nv), damping)
     write_slopes(room, nv, 3 if forward else 2, out)
+
+
+@entry(VECTORS, FLOATS, VECTOR, VECTOR, VECTOR, WHOLE, VECTOR)
+def slopes_at_entry(ints, floats, work, slopes, q, v, third, forward, out):
+    """`slopes_entry` at a state: of forward dynamics under τ = third if forward, else of inverse dynamics at it."""
+    scratch = work_view(ints, work)
+    if forward:
+        forward_dynamics_entry(ints, floats, work, q, v, third, False, scratch.vdot)
+        slopes_entry(ints, floats, work, slopes, v, scratch.vdot, scratch.zeros, scratch.zeros, 1, out)
+    else:
+        inverse_dynamics_entry(ints, floats, work, q, v, third, False, scratch.tau)
+        slopes_entry(ints, floats, work, slopes, v, third, scratch.zeros, scratch.zeros, 0, out)

@@ -172,6 +172,41 @@ def test_dynamics_of_many_states():
         assert np.array_equal(found[2][world], dynamics.mass_matrix(q[world]))
 
 
+def test_jacobians_and_derivatives_of_many_states():
+    """The bits of `Dynamics`, also of worlds whose parameters differ."""
+    system, rng = lj.load(EXAMPLES / "space_manipulator.yaml"), np.random.default_rng(2)
+    batch, tip = lj.Batch(system, N, threads=2), system.body_names[-1]
+    q = np.array([lj.Simulation(system).q] * N)
+    v, tau = rng.normal(size=(2, N, system.nv))
+    heavy = next(name for name in batch.parameters if name.endswith(".mass"))
+    for masses in (None, np.linspace(1.0, 2.0, N)):
+        if masses is not None:
+            batch.parameters[heavy] = masses * batch.parameters[heavy]
+        J, forward = batch.jacobian(tip, q), batch.forward_derivatives(q, v, tau)
+        inverse = batch.inverse_derivatives(q, v, tau)
+        for world in range(N):
+            sim = lj.Simulation(system)
+            sim.parameters[heavy] = batch.parameters[heavy][world]
+            dynamics = sim.dynamics
+            assert np.array_equal(J[world], dynamics.jacobian(tip, q[world]))
+            for ours, one in zip(forward, dynamics.forward_derivatives(q[world], v[world], tau[world]), strict=True):
+                assert np.array_equal(ours[world], one)
+            for ours, one in zip(inverse, dynamics.inverse_derivatives(q[world], v[world], tau[world]), strict=True):
+                assert np.array_equal(ours[world], one)
+
+
+def test_derivatives_of_models_that_have_none_are_refused():
+    flexible, closed = (lj.Batch(lj.load(EXAMPLES / f"{name}.yaml"), 2) for name in ("solar_satellite", "four_bar"))
+    with pytest.raises(lj.ArgumentError, match="flexible"):
+        flexible.forward_derivatives(
+            *(np.zeros(k) for k in (flexible.system.nq, flexible.system.nv, flexible.system.nv))
+        )
+    with pytest.raises(lj.ArgumentError, match="closed loops"):
+        closed.forward_derivatives(closed.q, closed.v, closed.v)
+    with pytest.raises(lj.ArgumentError, match="body or node"):
+        closed.jacobian("nowhere", closed.q)
+
+
 def test_each_world_waits_for_its_event():
     system = lj.load(EXAMPLES / "torque_arm.yaml")
     batch = lj.Batch(system, N)
