@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
+from limberjack.bridge.controls import Controls
 from limberjack.bridge.errors import Code
 from limberjack.bridge.messages import Message, Refusal
 from limberjack.bridge.sessions import Session
-
-if TYPE_CHECKING:
-    from limberjack.bridge.service import Service
 
 #: what a run can be asked for, docs/reference/protocol.md
 RUN = ("pause", "resume", "step", "abort")
@@ -17,7 +15,25 @@ RUN = ("pause", "resume", "step", "abort")
 REASON_MOST = 200
 
 
-def fault(service: Service, message: Message, session: Session) -> bytes:
+class Answering(Protocol):
+    """What carrying out a request takes of a `Service`."""
+
+    controls: Controls
+
+    def body(self, message: Message, count: int) -> list:
+        """The body's `count` parts; raises Refusal."""
+
+    def authorize(self, message: Message, session: Session) -> None:
+        """Raises Refusal unless the client may command."""
+
+    def changed(self) -> None:
+        """The state changed since it was last published."""
+
+    def reply(self, message: Message, body: Any) -> bytes:
+        """The reply to a request that was carried out."""
+
+
+def fault(service: Answering, message: Message, session: Session) -> bytes:
     """[name, true, false or nil]: begin it, end it, or only look."""
     name, active = service.body(message, 2)
     if type(name) is not str or not (active is None or type(active) is bool):
@@ -30,7 +46,7 @@ def fault(service: Service, message: Message, session: Session) -> bytes:
     return service.reply(message, [name, state.active, state.as_dict()])
 
 
-def run(service: Service, message: Message, session: Session) -> bytes:
+def run(service: Answering, message: Message, session: Session) -> bytes:
     """[what of RUN, reason or nil, frames or nil]: how the run goes on."""
     what, reason, frames = service.body(message, 3)
     if what not in RUN:

@@ -4,20 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from limberjack.engine.api.named_values import Outputs, Parameters
+from limberjack.engine.api.world_lanes import Numbers
 from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.model import arguments as model_arguments
+from limberjack.engine.model.plant import Plant
+from limberjack.engine.model.system import System
 
-if TYPE_CHECKING:
-    from limberjack.engine.api.batch import Batch
-    from limberjack.engine.model.plant import Plant
-    from limberjack.engine.model.system import System
+
+class Worlds(Protocol):
+    """What the mappings are of: a `Batch`.
+
+    n : worlds;  layout : part of the State → its first place and its length;  states : State vectors
+    floats : the constants of each world, None while all share the Plant's
+    """
+
+    n: int
+    system: System
+    plant: Plant
+    layout: dict[str, tuple[int, int]]
+    states: Numbers
+    floats: Numbers | None
+
+    def changed(self) -> None:
+        """Outputs are computed again at the next look."""
+
+    def own_floats(self) -> Numbers:
+        """The constants of each world, its own from now on."""
+
+    def observed(self) -> Numbers:
+        """Outputs of sensors at the present states."""
+
+    def surveyed(self) -> Numbers:
+        """Energy, momentum and motions of nodes at the present states."""
 
 
 def of_worlds(name: str, value: ArrayLike, n: int, *shape: int) -> np.ndarray:
@@ -55,7 +80,7 @@ def coordinates_of_worlds(
 class BatchCommands(MutableMapping[str, np.ndarray]):
     """Command name → values (n,), held until changed; one number sets all worlds."""
 
-    def __init__(self, batch: Batch) -> None:
+    def __init__(self, batch: Worlds) -> None:
         self._batch = batch
         self._index = {name: i for i, name in enumerate(batch.system.command_names)}
 
@@ -97,7 +122,7 @@ class _World:
 class BatchParameters(MutableMapping[str, np.ndarray]):
     """Parameter name → values (n,); one number sets all worlds. Worlds share their constants until they differ."""
 
-    def __init__(self, batch: Batch) -> None:
+    def __init__(self, batch: Worlds) -> None:
         self._batch = batch
 
     def __getitem__(self, name: str) -> np.ndarray:
@@ -145,7 +170,7 @@ class BatchParameters(MutableMapping[str, np.ndarray]):
 class BatchOutputs(Mapping[str, np.ndarray]):
     """Output name → values at the present state, (n,) or (n, k), as `Simulation.output` has them for one world."""
 
-    def __init__(self, batch: Batch, one: Outputs) -> None:
+    def __init__(self, batch: Worlds, one: Outputs) -> None:
         self._batch, self._one = batch, one
 
     def __getitem__(self, name: str) -> np.ndarray:

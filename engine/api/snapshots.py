@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
@@ -11,22 +11,44 @@ from limberjack.engine.api.stepping import MOST_STEPS
 from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.model import arguments as model_arguments
+from limberjack.engine.model.system import System
 from limberjack.engine.tables import plant as layout
 from limberjack.engine.tables.loops import SW_CLOSED, SWITCH
-
-if TYPE_CHECKING:
-    from limberjack.engine.api.simulation import Simulation
 
 _SNAPSHOT = struct.Struct("<8s32sdQ")
 _MAGIC = b"LJSNAP02"
 
 
-def packed(simulation: Simulation, state: np.ndarray) -> bytes:
+class Snapshotted(Protocol):
+    """What a snapshot is of: a `Simulation`."""
+
+    @property
+    def system(self) -> System:
+        """Its model."""
+
+    @property
+    def model_hash(self) -> str:
+        """Hash of the model, which both ends of a snapshot must share."""
+
+    @property
+    def dt(self) -> float:
+        """Step, s."""
+
+    @property
+    def state(self) -> np.ndarray:
+        """A State vector (ns,)."""
+
+    @property
+    def state_layout(self) -> dict[str, tuple[int, int]]:
+        """Part of the State → its first place and its length."""
+
+
+def packed(simulation: Snapshotted, state: np.ndarray) -> bytes:
     """A State vector (ns,) of the simulation's model as a snapshot."""
     return _SNAPSHOT.pack(_MAGIC, simulation.model_hash.encode(), simulation.dt, len(state)) + state.tobytes()
 
 
-def opened(simulation: Simulation, snapshot: bytes) -> np.ndarray:
+def opened(simulation: Snapshotted, snapshot: bytes) -> np.ndarray:
     """The State vector (ns,) in a snapshot, every part of it checked; ArgumentError as `restore`."""
     if not isinstance(snapshot, (bytes, bytearray, memoryview)) or len(snapshot) < _SNAPSHOT.size:
         raise ArgumentError("this is not a snapshot; give the bytes that `snapshot` returned.")

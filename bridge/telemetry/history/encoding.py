@@ -91,3 +91,13 @@ def unpack(head: bytes, columns: list[bytes], single: bool) -> Points:
     count = times.shape[1]
     table = np.frombuffer(b"".join(columns), _FLOAT).reshape(len(columns), 1 if single else 3, count)
     return Points(times[0], times[1], np.broadcast_to(table, (len(columns), 3, count)))
+
+
+def newest_of(blocks: list[tuple[np.ndarray, np.ndarray]], moment_ns: int) -> tuple[int, np.ndarray] | None:
+    """Of blocks (times (n,), values (quantities, 3, n)) the newest point at or before a time, and its last values."""
+    best: tuple[int, np.ndarray] | None = None
+    for times, values in blocks:
+        place = int(np.searchsorted(times, moment_ns, side="right")) - 1
+        if place >= 0 and (best is None or times[place] > best[0]):
+            best = int(times[place]), values[:, LAST, place].copy()
+    return best

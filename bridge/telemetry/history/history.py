@@ -11,8 +11,16 @@ from pathlib import Path
 import numpy as np
 
 from limberjack.bridge.telemetry.dictionary import Dictionary
-from limberjack.bridge.telemetry.history.encoding import LAST, MAXIMUM, MINIMUM, Points, empty, joined, single
-from limberjack.bridge.telemetry.history.frames import newest_of
+from limberjack.bridge.telemetry.history.encoding import (
+    LAST,
+    MAXIMUM,
+    MINIMUM,
+    Points,
+    empty,
+    joined,
+    newest_of,
+    single,
+)
 from limberjack.bridge.telemetry.history.store import SOURCES, HistoryError, Store
 from limberjack.bridge.telemetry.sample import Notice, Sample
 from limberjack.engine.common import arguments
