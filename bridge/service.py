@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from limberjack.bridge import bench_requests
+from limberjack.bridge.contact_reports import ContactReports, waiting_in
 from limberjack.bridge.controls import Controls
 from limberjack.bridge.description import describe
 from limberjack.bridge.errors import Code
@@ -63,7 +64,6 @@ class Service:
         Raises ModelError for a System made by hand that its archive cannot hold.
         """
         self.simulation, self.settings, self._clock = simulation, settings, clock
-        self.stepper = Stepper(simulation)
         self.controls = controls or Controls(simulation)
         self.sessions = Sessions(settings.lease_s)
         sim = simulation
@@ -83,6 +83,8 @@ class Service:
         self.received = self.parameters_set = 0
         self.refused: Counter[str] = Counter()
         self.events: deque[dict[str, Any]] = deque(maxlen=64)
+        self.contacts = ContactReports(simulation, waiting_in(self.events))
+        self.stepper = Stepper(self.contacts.step)
         self.fresh = False  # the state changed since it was last published
         self.failure: str | None = None  # free-running: why stepping stopped
         self.stopping = False
@@ -301,6 +303,7 @@ class Service:
     def _jumped(self, message: Message) -> Reply:
         """The state was replaced: forget a failure, answer with it."""
         self.failure = None
+        self.contacts.begin()
         self.fresh = True
         self._sampled = False
         return self.state_message(message.sequence, message.client)
@@ -375,6 +378,7 @@ class Service:
             "failure": self.failure,
             "mode": self.settings.mode,
             "step_count": self.simulation.step_count,
+            "touches": self.contacts.touches,
             "closed": {name: self.simulation.closed(name) for name in self._switchable},
             "lease": self.sessions.holder(self._clock()),
             "received": self.received,

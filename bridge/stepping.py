@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from limberjack.engine.api.simulation import Simulation
-
 #: how long a portion may take, s;  its steps: at most, and at first
 _PORTION_S = 0.1
 _MOST, _FIRST = 1000, 16
@@ -15,11 +13,12 @@ _MOST, _FIRST = 1000, 16
 class Stepper:
     """Advances a simulation; the bits do not depend on the portions.
 
+    step : steps and steps that are taken together, as of `Simulation.step`
     between : called between two portions
     """
 
-    def __init__(self, simulation: Simulation) -> None:
-        self._simulation, self._portion = simulation, _FIRST
+    def __init__(self, step: Callable[[int, int], None]) -> None:
+        self._step, self._portion = step, _FIRST
         self.between: Callable[[], None] = lambda: None
 
     def advance(self, steps: int, stopping: Callable[[], bool]) -> int:
@@ -30,7 +29,7 @@ class Stepper:
                 self.between()
             portion = min(self._portion, steps - done)
             begun = time.monotonic()
-            self._simulation.step(portion, steps - done)
+            self._step(portion, steps - done)
             done += portion
             if portion == self._portion:
                 self._adapt(time.monotonic() - begun)

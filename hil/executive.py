@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from limberjack.bridge.contact_reports import ContactReports
+from limberjack.engine.api.contact_events import ContactEvent
 from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError, LimberjackError
@@ -83,7 +85,7 @@ class Executive:
     meta : texts and numbers that the recorder keeps beside its own
     visitor : sees each frame and acts between two of them; may be set until the run begins
     Attributes: hold : pauses the run, from any thread;  counts : None, or two whole numbers of shared memory that
-    follow the overruns of a paced run: how many, and the longest lateness, ns
+    follow the overruns of a paced run: how many, and the longest lateness, ns;  contacts : steps, and reports touches
     """
 
     def __init__(
@@ -123,6 +125,7 @@ class Executive:
             )
         self.timeline.check(simulation)
         self._bench = Bench(simulation, self.log, self.period)
+        self.contacts = ContactReports(simulation, self._tell_contact)
         self._commands = simulation.part("command")
         self._overruns = Overruns(self.policy, self.period_ns)
         self.frames = FrameLog(self.period_ns, 1)
@@ -158,6 +161,7 @@ class Executive:
             clock = self._clock or (measured_clock(self.period_ns) if self.paced else MonotonicClock(0))
             self._now = clock.now_ns
             self._guarded(count, clock)
+            self.contacts.finish()
             reason, text = self._ending or ("completed", "")
             self.log.add(Event(self.simulation.time, "end", reason, text, {"frames": self.frames.frames}))
         margin = clock.margin_ns if self.paced and isinstance(clock, MonotonicClock) else 0
@@ -173,6 +177,7 @@ class Executive:
         self._overruns = Overruns(self.policy, self.period_ns)
         self.frames = FrameLog(self.period_ns, count)
         self.timeline.begin()
+        self.contacts.begin()
 
     def _open_recorder(self, parts: contextlib.ExitStack) -> None:
         """Open it first, so that its thread has none of the rights of the loop, and close it last."""
@@ -280,11 +285,14 @@ class Executive:
         if faults is not None:
             faults.apply(bench.time, commands)
         before = now()
-        self.simulation.step(self.steps)
+        self.contacts.step(self.steps)
         self._step_ns = now() - before
         self._send_and_record(frame)
         self._visit(frame + 1)
         return True
+
+    def _tell_contact(self, event: ContactEvent, text: str, data: Mapping[str, Any]) -> None:
+        self.log.add(Event(event.time, event.kind, event.source, text, {"frame": self._bench.frame, **data}))
 
     def _tell_late(self, mounted: BenchDevice) -> None:
         """An event for the first answer of a device that was waited for in vain."""

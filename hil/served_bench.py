@@ -174,7 +174,7 @@ class ServedBench:
         self._executive, self._signals = executive, executive.signals
         self._controls = BenchControls(scenario, built)
         self.service = Service(executive.simulation, settings, controls=self._controls)
-        self.service.pace_status = self._pace
+        self.service.pace_status, self.service.contacts = self._pace, executive.contacts
         self._host = ServiceHost(self.service)
         self.endpoints = self._host.endpoints
         self._waiting: deque[Event] = deque()

@@ -230,7 +230,7 @@ class Source:
         if kind == "parameter":
             self._set += 1
             session.mirror.set_parameters({body["name"]: body["value"]})
-        elif kind == "bench":
+        elif kind in ("bench", "contact"):
             kind = body["kind"]
             session.mirror.set_parameters(body["data"].get("parameters", {}))
         self._ending |= kind in ("shutdown", "end")
@@ -274,7 +274,7 @@ def event_text(kind: str, body: dict[str, Any]) -> str:
             return f"'{client}' set parameter {body['name']} to {body['value']:g}."
         case "loop":
             return f"'{client}' {'closed' if body['closed'] else 'opened'} loop {body['loop']}."
-        case "bench":
+        case "bench" | "contact":
             return f"{body['kind']}, {body['source']}" + (f": {body['text']}" if body["text"] else ".")
         case "shutdown":
             return f"'{client}' ended the engine."

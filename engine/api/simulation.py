@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, MutableMapping
+from typing import Any, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from limberjack.engine.api.contact_events import ContactEvent, until
 from limberjack.engine.api.deformation_range import deformed_too_far
 from limberjack.engine.api.dynamics import Dynamics
 from limberjack.engine.api.impact import Impact
@@ -33,6 +35,8 @@ from limberjack.engine.tables.reports import CROWDED, DIVERGED, FASTEST, INTEGRA
 
 #: velocities times steps in one compiled call, about a tenth of a second: between calls Ctrl-C is heard
 _PORTION = 400_000
+#: what a function that is asked for an event returns
+Came = TypeVar("Came")
 
 
 class Simulation:
@@ -224,6 +228,19 @@ class Simulation:
             n, left = n - self._portion, left - self._portion
         if n:
             self._advance(n, left)
+
+    @overload
+    def step_until(self, event: str, most: int) -> ContactEvent | None: ...
+    @overload
+    def step_until(self, event: Callable[[Simulation], Came], most: int) -> Came | None: ...
+    def step_until(self, event: str | Callable[[Simulation], Any], most: int) -> Any:
+        """Step, at most `most` steps, until an event comes; returns it, or None if it does not come.
+
+        event : "touch", "lift_off" or "capture", the first of any contact, or "touch guide", of the contact or loop
+            named: returns a `ContactEvent`. Or a function of this simulation, which is called now and after every step:
+            the first thing that it returns and that counts as true is returned
+        """
+        return until(self, event, arguments.count("the number of steps", most, 0, MOST_STEPS))
 
     def _advance(self, n: int, ahead: int) -> None:
         """n steps in one compiled call, of `ahead` that are taken together."""

@@ -61,6 +61,7 @@ class ContactTables:
         self._walk: list[int] = []
         self._slices: list[tuple[int, int]] = []
         self._pairs: list[list[int]] = []
+        self._touching: list[tuple[str, str]] = []
         self._touches = 0
         for number, contact in enumerate(system.contacts):
             self._add(number, contact)
@@ -91,6 +92,7 @@ class ContactTables:
             fill_row(tables["contact"][i], contact)
         if self._pairs:
             tables["pair_int"][:], tables["contact_walk"][:, 0] = self._pairs, self._walk
+        plant.touching = tuple(self._touching)
 
     def _add(self, number: int, contact: Contact) -> None:
         start = len(self._pairs)
@@ -114,6 +116,7 @@ class ContactTables:
             self._fail(contact, what, f"Build one of them of other shapes; pairs that touch: {_supported()}")
         places = [self._used.setdefault(name, len(self._used)) for name in (a, b)]
         walk = self._links(a, b)
+        self._touching.append((a, b))
         self._pairs.append([number, *places, self._touches, touches, len(self._walk), len(walk), int(flip)])
         self._walk += walk
         self._touches += touches

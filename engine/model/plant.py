@@ -27,12 +27,14 @@ class Plant:
     ints : int64 vector, counts and topology; floats : float64 vector, everything with a unit. `tables/plant.py`
     documents every field. parameters : name → index into floats of what may be tuned between steps.
     hinge_rows : hinge name → (body row, rotation R_CO from hinge axes to the engine's axes) for reactions.
+    touching : names of the shapes a and b of each row of pair_int.
     """
 
     ints: np.ndarray
     floats: np.ndarray
     parameters: dict[str, int] = field(default_factory=dict)
     hinge_rows: dict[str, tuple[int, np.ndarray]] = field(default_factory=dict)
+    touching: tuple[tuple[str, str], ...] = ()
 
     def place(self, section: str, row: int, column: int) -> int:
         """Index into floats of one number of a section."""

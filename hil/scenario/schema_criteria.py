@@ -133,8 +133,15 @@ Kind = Literal[
     "visitor",
     "pause",
     "resume",
+    "touch",
+    "lift_off",
+    "capture",
+    "touching",
     "end",
 ]
+
+#: those of them that contacts bring about
+CONTACT_KINDS = ("touch", "lift_off", "capture", "touching")
 
 
 class _OnEvents(_Windowed):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from limberjack.engine.api.batch import Batch
+    from limberjack.engine.api.contact_events import ContactEvent, ContactWatch
     from limberjack.engine.api.dynamics import Dynamics
     from limberjack.engine.api.linear_model import LinearModel, Mode
     from limberjack.engine.api.linearize import linearize
@@ -61,6 +62,8 @@ __all__ = [
     "CentralGravity",
     "Cmg",
     "Contact",
+    "ContactEvent",
+    "ContactWatch",
     "Dynamics",
     "ExternalForce",
     "FmuController",
@@ -98,6 +101,8 @@ __all__ = [
 #: name → the module that it is in, imported when the name is asked for: nobody waits for what he does not use
 _HOMES = {
     "Batch": "engine.api.batch",
+    "ContactEvent": "engine.api.contact_events",
+    "ContactWatch": "engine.api.contact_events",
     "Dynamics": "engine.api.dynamics",
     "LinearModel": "engine.api.linear_model",
     "Mode": "engine.api.linear_model",

@@ -11,7 +11,7 @@ from limberjack.engine.api.simulation import Simulation
 def test_portions_give_the_bits_of_one_call_and_others_act_between_them(arm):
     whole, simulation = Simulation(arm), Simulation(arm)
     whole.step(5000)
-    stepper, seen = Stepper(simulation), []
+    stepper, seen = Stepper(simulation.step), []
     stepper.between = lambda: seen.append(simulation.step_count)
     assert stepper.advance(5000, lambda: False) == 5000
     assert simulation.state.tobytes() == whole.state.tobytes()
@@ -22,7 +22,7 @@ def test_portions_give_the_bits_of_one_call_and_others_act_between_them(arm):
 
 def test_a_stop_is_heard_between_two_portions(arm):
     simulation = Simulation(arm)
-    stepper = Stepper(simulation)
+    stepper = Stepper(simulation.step)
     done = stepper.advance(100_000, lambda: simulation.step_count > 0)
     assert done == simulation.step_count == 16
 
@@ -40,6 +40,6 @@ class Slow:
 
 def test_portions_of_slow_steps_become_small():
     slow = Slow(0.03)
-    Stepper(slow).advance(60, lambda: False)
+    Stepper(slow.step).advance(60, lambda: False)
     assert slow.portions[0] == 16
     assert min(slow.portions[:-1]) <= 8  # 0.24 s, then half of it: portions of a tenth of a second are sought

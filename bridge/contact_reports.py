@@ -1,0 +1,102 @@
+"""Events of contacts for people and records: bounded, as a contact may chatter."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from limberjack.engine.api.contact_events import TOUCH, ContactEvent, ContactWatch
+from limberjack.engine.api.simulation import Simulation
+
+#: events of one contact or loop that are told: in a second of simulated time, and in all
+A_SECOND, IN_ALL = 10, 1000
+#: where so many events wait to be published, those of contacts have no room
+_WAITING = 8
+
+#: kind of the last event of a contact that touches when a run ends, or that has events which were not told
+TOUCHING = "touching"
+
+#: takes an event, its text and its data
+Tell = Callable[[ContactEvent, str, Mapping[str, Any]], object]
+
+
+def waiting_in(events: deque[dict[str, Any]]) -> Tell:
+    """Adds events of contacts to those that an engine publishes, while there is room for others beside them."""
+
+    def tell(event: ContactEvent, text: str, data: Mapping[str, Any]) -> None:
+        if len(events) < _WAITING:
+            said = {"event": "contact", "kind": event.kind, "source": event.source, "text": text}
+            events.append({**said, "time": event.time, "data": dict(data)})
+
+    return tell
+
+
+@dataclass
+class _Untold:
+    """Events that were left out, together."""
+
+    count: int = 0
+    speed: float = 0.0
+    force: float = 0.0
+
+    def add(self, event: ContactEvent) -> None:
+        self.count += 1
+        self.speed, self.force = max(self.speed, event.speed), max(self.force, event.force)
+
+
+class ContactReports:
+    """Steps a simulation and reports what its contacts do: of each at most 10 events a second, 1000 in all.
+
+    Those between are counted; the next one that is told has their number, and the largest speed and force of them.
+
+    touches : contact → how often it began to touch
+    """
+
+    def __init__(self, simulation: Simulation, tell: Tell) -> None:
+        self._tell, self._simulation = tell, simulation
+        self.touches = {contact.name: 0 for contact in simulation.system.contacts}
+        self._watch = ContactWatch(simulation, self._hear)
+        self.step = self._watch.step
+        self.begin()
+
+    def begin(self) -> None:
+        """The simulation is where it was not stepped to."""
+        self._watch.begin()
+        self._second = -1
+        self._told: Counter[str] = Counter()
+        self._lately: Counter[str] = Counter()
+        self._untold: dict[str, _Untold] = {}
+
+    def finish(self) -> None:
+        """Tell what is still untold, and of contacts that touch now for how long they do."""
+        for event in self._watch.touching.values():
+            self._pass_on(replace(event, kind=TOUCHING), f"still: {event}")
+        for source in list(self._untold):
+            self._pass_on(ContactEvent(TOUCHING, source, self._simulation.time), "no longer")
+
+    def _hear(self, event: ContactEvent) -> None:
+        if event.kind == TOUCH:
+            self.touches[event.source] += 1
+        if int(event.time) != self._second:
+            self._second = int(event.time)
+            self._lately.clear()
+        if self._lately[event.source] >= A_SECOND or self._told[event.source] >= IN_ALL:
+            self._untold.setdefault(event.source, _Untold()).add(event)
+            return
+        self._lately[event.source] += 1
+        self._told[event.source] += 1
+        self._pass_on(event, str(event))
+
+    def _pass_on(self, event: ContactEvent, text: str) -> None:
+        data: dict[str, Any] = {"speed": event.speed, "force": event.force, "lasted": event.lasted}
+        if event.shapes:
+            data["shapes"] = list(event.shapes)
+        if event.kind == "capture":
+            data["contacts"] = list(event.contacts)
+        rest = self._untold.pop(event.source, None)
+        if rest is not None:
+            text += f"; {rest.count} events before are not listed"
+            data |= {"untold": rest.count, "untold_speed": rest.speed, "untold_force": rest.force}
+        self._tell(event, text, data)
