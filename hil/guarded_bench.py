@@ -19,7 +19,7 @@ from limberjack.bridge.upkeep import Pulse
 from limberjack.engine.common.errors import ExitCode
 from limberjack.hil.bench_interfaces import Bench, Visitor
 from limberjack.hil.scenario.bench_setup import Built
-from limberjack.hil.scenario.criteria import Verdict
+from limberjack.hil.scenario.evidence import Verdict
 from limberjack.hil.scenario.execution import Visit
 from limberjack.hil.scenario.junit import write_junit
 

@@ -80,12 +80,14 @@ def limits(criterion: Any) -> Limits:
             return Limits(upper=criterion.most)
         case schema.FinalSpec():
             return Limits(criterion.target - criterion.tolerance, criterion.target + criterion.tolerance)
-        case schema.DeadlineSpec():
+        case schema.DeadlineSpec() | schema.CaptureSpec():
             return Limits(upper=criterion.by)
         case schema.EventSpec():
             return Limits(lower=float(criterion.least))
         case schema.NoEventSpec():
             return Limits(upper=0.0)
+        case schema.ContactSpec():
+            return Limits(upper=criterion.most_force or criterion.most_speed or math.inf)
     return Limits()
 
 

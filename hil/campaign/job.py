@@ -10,7 +10,7 @@ from limberjack.engine.common.errors import LimberjackError
 from limberjack.hil.campaign.attempt import row_of_error, tried
 from limberjack.hil.campaign.sampling import Job
 from limberjack.hil.campaign.table import Row, Status, status_of
-from limberjack.hil.scenario.criteria import Verdict
+from limberjack.hil.scenario.evidence import Verdict
 from limberjack.hil.scenario.execution import run_scenario
 from limberjack.hil.scenario.results import exit_code_of_verdicts
 from limberjack.hil.scenario.scenario_file import Scenario, load_scenario

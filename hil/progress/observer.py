@@ -14,7 +14,8 @@ from pydantic import TypeAdapter
 from limberjack.hil.events import Event, EventLog
 from limberjack.hil.progress.memory import LATE, OVERRUNS, Shared
 from limberjack.hil.progress.progress import Progress
-from limberjack.hil.scenario.criteria import Evidence, so_far
+from limberjack.hil.scenario.criteria import so_far
+from limberjack.hil.scenario.evidence import Evidence
 from limberjack.hil.scenario.schema_criteria import CriterionSpec
 from limberjack.hil.scenario.tape import Columns
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common import arguments
-from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.common.errors import ArgumentError, ModelError
 from limberjack.engine.model.load import load
 from limberjack.engine.model.system import System
 from limberjack.hil.bench_device import BenchDevice, mount
@@ -28,9 +28,11 @@ from limberjack.hil.link_faults import DisturbedDevice
 from limberjack.hil.overruns import OverrunPolicy
 from limberjack.hil.realtime_rights import RealtimeRights
 from limberjack.hil.record.mcap_file import McapRecorder, require_mcap
+from limberjack.hil.scenario.contact_setup import check_contacts, envelope_signals
 from limberjack.hil.scenario.fault_setup import make_fault, make_watchdog
 from limberjack.hil.scenario.scenario_file import Scenario
 from limberjack.hil.scenario.schema import DeviceSpec
+from limberjack.hil.scenario.schema_criteria import CaptureSpec, OnSignals
 from limberjack.hil.scenario.schema_faults import LinkFault
 from limberjack.hil.scenario.schema_timeline import TimelineSpec
 from limberjack.hil.scenario.tape import Recorders, Tape
@@ -79,7 +81,7 @@ def build(
     links = {part.name: part.device for part in devices}
     faults = {part.name: make_fault(scenario, i, board, links) for i, part in enumerate(spec.faults)}
     frames = int(-(-spec.duration // period)) + 2
-    judged = judged_signals(scenario, signals)
+    judged = judged_signals(scenario, signals, system)
     plotted, listed = _shown(scenario, signals, judged)
     tape = Tape(
         signals, {name for part in (*judged.values(), *(p for _, p in plotted), listed) for name in part}, frames
@@ -233,13 +235,26 @@ def _by_signals(judged: dict[str, tuple[str, ...]]) -> list[tuple[str, tuple[str
     return [(", ".join(names), chosen) for chosen, names in titles.items()]
 
 
-def judged_signals(scenario: Scenario, signals: Signals) -> dict[str, tuple[str, ...]]:
-    """Criterion → its signals. ModelError with the place in the file."""
-    return {
-        part.name: _named(scenario, signals, part.signals, "criteria", i, "signals")
-        for i, part in enumerate(scenario.spec.criteria)
-        if not hasattr(part, "kind")
-    }
+def judged_signals(scenario: Scenario, signals: Signals, system: System) -> dict[str, tuple[str, ...]]:
+    """Criterion → its signals. ModelError with the place in the file, also for contacts that are not there."""
+    found: dict[str, tuple[str, ...]] = {}
+    for i, part in enumerate(scenario.spec.criteria):
+        check_contacts(scenario, i, system)
+        if isinstance(part, CaptureSpec) and part.envelope is not None:
+            found[part.name] = envelope_signals(scenario, i, part.envelope, system)
+        elif isinstance(part, OnSignals):
+            found[part.name] = _named(scenario, signals, part.signals, "criteria", i, "signals")
+            if part.norm:
+                _check_norm(scenario, i, signals, found[part.name])
+    return found
+
+
+def _check_norm(scenario: Scenario, i: int, signals: Signals, names: tuple[str, ...]) -> None:
+    units = sorted({signals.units[signals.index(name)] for name in names})
+    if len(units) > 1:
+        what = f"the norm of signals in {', '.join(unit or 'no unit' for unit in units)} means nothing"
+        remedy = "Name signals of one unit"
+        raise ModelError(what, where=scenario.place("criteria", i, "signals"), remedy=remedy)
 
 
 def _shown(
@@ -252,7 +267,8 @@ def _shown(
         for i, plot in enumerate(spec.plots)
     ]
     table = _named(scenario, signals, spec.record.signals, "record", "signals") if spec.record.csv else ()
-    return plots or _by_signals(judged), table
+    drawn = {part.name: judged[part.name] for part in spec.criteria if isinstance(part, OnSignals)}
+    return plots or _by_signals(drawn), table
 
 
 def _named(scenario: Scenario, signals: Signals, patterns: list[str], *path: str | int) -> tuple[str, ...]:

@@ -3,79 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from limberjack.engine.files.patterns import compiled
-from limberjack.hil.events import EventLog
 from limberjack.hil.scenario import schema_criteria as schema
-from limberjack.hil.scenario.tape import Columns
-
-#: times are compared within this part of a second, so that 3 × 0.1 s is 0.3 s
-_TIME_TOLERANCE = 1e-9
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What became of one criterion.
-
-    name : the criterion's;  passed : whether it holds;  text : what was found, in words
-    value : what was measured, nan where nothing could be;  bound : what it is compared with;  time : where, s, or nan
-    unit : of value and bound;  machine : if it failed, the machine did, not what was tested
-    undecided : it did not pass, as the run has not the data that would decide it
-    aborted : somebody ended the run for a reason of their own, which the text gives
-    requirements : identifiers of what it shows
-    """
-
-    name: str
-    passed: bool
-    text: str
-    value: float = float("nan")
-    bound: float = float("nan")
-    time: float = float("nan")
-    unit: str = ""
-    machine: bool = False
-    undecided: bool = False
-    aborted: bool = False
-    requirements: tuple[str, ...] = ()
-
-    @property
-    def word(self) -> str:
-        """passed, failed or undecided."""
-        return "passed" if self.passed else "undecided" if self.undecided else "failed"
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """What verdicts are made from.
-
-    signals : criterion's name → signals that its patterns mean
-    duration : for how long the run was to go, s
-    meant : whether it ended as it was meant to: what lasts to the end of the run lasts to there
-    """
-
-    tape: Columns
-    log: EventLog
-    signals: dict[str, tuple[str, ...]]
-    duration: float = 0.0
-    meant: bool = True
-
-    def window(self, start: float, until: float | None) -> np.ndarray:
-        """Which rows lie in a window of time (rows,)."""
-        time = self.tape.table[:, 0]
-        inside = time >= start - _TIME_TOLERANCE
-        return inside if until is None else inside & (time <= until + _TIME_TOLERANCE)
-
-    def unit(self, signal: str) -> str:
-        """Unit of a signal, "" where it has none."""
-        return str(self.tape.units[self.tape.names.index(signal)])
-
-    @property
-    def end(self) -> float:
-        """Time of the last row, s."""
-        return float(self.tape.table[-1, 0]) if len(self.tape.table) else 0.0
+from limberjack.hil.scenario.contact_criteria import capture_verdict, contact_verdict
+from limberjack.hil.scenario.evidence import TIME_TOLERANCE, Evidence, Verdict
 
 
 def judge(spec: Any, evidence: Evidence) -> Verdict:
@@ -89,7 +25,7 @@ def _judged(spec: Any, evidence: Evidence) -> Verdict:
     if hasattr(spec, "signals") and not evidence.window(getattr(spec, "start", 0.0), until).any():
         return _undecided(Verdict(spec.name, False, ""), last, evidence)
     verdict = _JUDGES[type(spec)](spec, evidence)
-    if evidence.end >= last - _TIME_TOLERANCE or decided(spec, verdict):
+    if evidence.end >= last - TIME_TOLERANCE or decided(spec, verdict):
         return verdict
     if until is None and evidence.meant:
         text = f"judged by {evidence.end:.6g} s of {last:g} s, when the run ended"
@@ -100,12 +36,14 @@ def _judged(spec: Any, evidence: Evidence) -> Verdict:
 def decided(spec: Any, verdict: Verdict) -> bool:
     """Whether a verdict on a part of the window stands, however the run would have gone on."""
     match spec:
-        case schema.BoundsSpec() | schema.NoEventSpec():
+        case schema.BoundsSpec() | schema.NoEventSpec() | schema.ContactSpec():
             return not verdict.passed
         case schema.DeadlineSpec() | schema.EventSpec():
             return verdict.passed
+        case schema.CaptureSpec():
+            return bool(np.isfinite(verdict.time))
         case schema.SettlingSpec():
-            return not verdict.passed and verdict.time > spec.start + spec.within + _TIME_TOLERANCE
+            return not verdict.passed and verdict.time > spec.start + spec.within + TIME_TOLERANCE
     return False
 
 
@@ -113,7 +51,7 @@ def _undecided(verdict: Verdict, until: float, evidence: Evidence) -> Verdict:
     """What was seen proves nothing."""
     seen = f"; until then: {verdict.text}" if verdict.text else ""
     text = f"the run ended at {evidence.end:.6g} s, before {until:g} s{seen}"
-    if evidence.end >= until - _TIME_TOLERANCE:
+    if evidence.end >= until - TIME_TOLERANCE:
         text = "no frame was recorded in its time window"
     return replace(verdict, passed=False, undecided=True, text=text, value=float("nan"))
 
@@ -121,7 +59,15 @@ def _undecided(verdict: Verdict, until: float, evidence: Evidence) -> Verdict:
 def _columns(spec: Any, evidence: Evidence, rows: np.ndarray) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
     """Names (m,), times (k,) and values (k, m) of a criterion's signals in some rows."""
     names = evidence.signals[spec.name]
-    return names, evidence.tape.table[rows, 0], evidence.tape.columns(names)[rows]
+    values = evidence.tape.columns(names)[rows]
+    if spec.norm:
+        names, values = ("norm of " + ", ".join(spec.signals),), np.linalg.norm(values, axis=1, keepdims=True)
+    return names, evidence.tape.table[rows, 0], values
+
+
+def _unit(spec: Any, evidence: Evidence, name: str) -> str:
+    """Unit of one of the names of `_columns`; signals of a norm share theirs."""
+    return evidence.unit(evidence.signals[spec.name][0] if spec.norm else name)
 
 
 def _bounds(spec: schema.BoundsSpec, evidence: Evidence) -> Verdict:
@@ -137,7 +83,7 @@ def _bounds(spec: schema.BoundsSpec, evidence: Evidence) -> Verdict:
     first = times[int(np.argmax((excess > 0.0).any(axis=1)))]
     text = f"{names[column]} comes to {value:.6g} at {time:.6g} s; the bound is {bound:g}"
     text += "" if passed else f", left first at {first:.6g} s"
-    return Verdict(spec.name, passed, text, value, bound, time, evidence.unit(names[column]))
+    return Verdict(spec.name, passed, text, value, bound, time, _unit(spec, evidence, names[column]))
 
 
 def _settling(spec: schema.SettlingSpec, evidence: Evidence) -> Verdict:
@@ -152,7 +98,7 @@ def _settling(spec: schema.SettlingSpec, evidence: Evidence) -> Verdict:
         return Verdict(spec.name, False, text, float("inf"), spec.within, float(times[-1]), "s")
     settled = float(times[last[column] + 1])
     took = settled - spec.start
-    passed = took <= spec.within + _TIME_TOLERANCE
+    passed = took <= spec.within + TIME_TOLERANCE
     text = f"{names[column]} stays within {spec.tolerance:g} of {spec.target:g} after {took:.6g} s"
     return Verdict(spec.name, passed, f"{text}; {spec.within:g} s are allowed", took, spec.within, settled, "s")
 
@@ -164,7 +110,8 @@ def _rms(spec: schema.RmsSpec, evidence: Evidence) -> Verdict:
     column = int(np.argmax(np.nan_to_num(found, nan=np.inf)))
     value = float(found[column])
     text = f"the RMS of {names[column]} about {spec.target:g} is {value:.6g}; {spec.most:g} is allowed"
-    return Verdict(spec.name, bool(value <= spec.most), text, value, spec.most, unit=evidence.unit(names[column]))
+    unit = _unit(spec, evidence, names[column])
+    return Verdict(spec.name, bool(value <= spec.most), text, value, spec.most, unit=unit)
 
 
 def _final(spec: schema.FinalSpec, evidence: Evidence) -> Verdict:
@@ -174,7 +121,7 @@ def _final(spec: schema.FinalSpec, evidence: Evidence) -> Verdict:
     column = int(np.argmax(away))
     value = float(values[-1, column])
     text = f"{names[column]} ends at {value:.6g}; {spec.target:g} ± {spec.tolerance:g} is allowed"
-    passed, unit = bool(away[column] <= spec.tolerance), evidence.unit(names[column])
+    passed, unit = bool(away[column] <= spec.tolerance), _unit(spec, evidence, names[column])
     return Verdict(spec.name, passed, text, value, spec.target, float(times[-1]), unit)
 
 
@@ -189,7 +136,7 @@ def _deadline(spec: schema.DeadlineSpec, evidence: Evidence) -> Verdict:
     value = float(first[column])
     found = f"first at {value:.6g} s" if np.isfinite(value) else "never"
     text = f"{names[column]} is {word} {level:g} {found}; by {spec.by:g} s it had to be"
-    return Verdict(spec.name, value <= spec.by + _TIME_TOLERANCE, text, value, spec.by, value, "s")
+    return Verdict(spec.name, value <= spec.by + TIME_TOLERANCE, text, value, spec.by, value, "s")
 
 
 def _events(spec: schema.EventSpec | schema.NoEventSpec, evidence: Evidence) -> Verdict:
@@ -198,7 +145,7 @@ def _events(spec: schema.EventSpec | schema.NoEventSpec, evidence: Evidence) -> 
     found = [
         event
         for event in evidence.log.of(spec.kind)
-        if matches(event.source) and spec.start - _TIME_TOLERANCE <= event.time <= until + _TIME_TOLERANCE
+        if matches(event.source) and spec.start - TIME_TOLERANCE <= event.time <= until + TIME_TOLERANCE
     ]
     least = spec.least if isinstance(spec, schema.EventSpec) else 0
     dropped = 0 if least else evidence.log.dropped
@@ -219,13 +166,13 @@ def so_far(spec: Any, evidence: Evidence) -> tuple[str, str]:
     if evidence.end < start or (hasattr(spec, "signals") and not evidence.window(start, until).any()):
         return "undecided", f"judged from {start:g} s"
     verdict = _JUDGES[type(spec)](spec, evidence)
-    if evidence.end >= last - _TIME_TOLERANCE or decided(spec, verdict):
+    if evidence.end >= last - TIME_TOLERANCE or decided(spec, verdict):
         return ("passing" if verdict.passed else "failing"), verdict.text
     match spec:  # more of the run can change it
-        case schema.FinalSpec() | schema.DeadlineSpec() | schema.EventSpec():
+        case schema.FinalSpec() | schema.DeadlineSpec() | schema.EventSpec() | schema.CaptureSpec():
             return "undecided", verdict.text
         case schema.SettlingSpec() if not verdict.passed:
-            late = evidence.end > spec.start + spec.within + _TIME_TOLERANCE
+            late = evidence.end > spec.start + spec.within + TIME_TOLERANCE
             return ("failing" if late else "undecided"), verdict.text
     return ("passing" if verdict.passed else "failing"), verdict.text
 
@@ -238,4 +185,6 @@ _JUDGES: dict[type, Callable[[Any, Evidence], Verdict]] = {
     schema.DeadlineSpec: _deadline,
     schema.EventSpec: _events,
     schema.NoEventSpec: _events,
+    schema.ContactSpec: contact_verdict,
+    schema.CaptureSpec: capture_verdict,
 }

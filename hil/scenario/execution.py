@@ -14,7 +14,8 @@ from limberjack.hil.bench_interfaces import Visitor
 from limberjack.hil.events import Event, EventLog
 from limberjack.hil.executive import Outcome
 from limberjack.hil.scenario.bench_setup import Built, build
-from limberjack.hil.scenario.criteria import Evidence, Verdict, judge
+from limberjack.hil.scenario.criteria import judge
+from limberjack.hil.scenario.evidence import Evidence, Verdict
 from limberjack.hil.scenario.programs import Programs
 from limberjack.hil.scenario.real_time import judge_pace
 from limberjack.hil.scenario.results import FILES, Result, write_judgement, write_signals

@@ -10,7 +10,7 @@ from limberjack.hil.executive import Outcome
 from limberjack.hil.frame_times_plot import frames_figure
 from limberjack.hil.pages import broken, escaped, heading, picture, table, write_page
 from limberjack.hil.scenario.bench_setup import Built
-from limberjack.hil.scenario.criteria import Verdict
+from limberjack.hil.scenario.evidence import Verdict
 from limberjack.hil.scenario.plots import signals_figure
 from limberjack.hil.scenario.scenario_file import Scenario
 

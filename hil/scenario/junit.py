@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
-from limberjack.hil.scenario.criteria import Verdict
+from limberjack.hil.scenario.evidence import Verdict
 
 #: characters that XML 1.0 cannot hold
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

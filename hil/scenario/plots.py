@@ -24,6 +24,8 @@ _MARKS = {
     "attach": "C4",
     "release": "C4",
     "lock": "C4",
+    "touch": "C5",
+    "capture": "C2",
 }
 MOST_MARKS = 12
 MOST_NAMED = 12
@@ -40,6 +42,9 @@ def signals_figure(plot: tuple[str, tuple[str, ...]], spec: ScenarioSpec, built:
         label = name if len(names) <= MOST_NAMED else None
         axis.plot(*_thinned(times, values[:, i]), lw=1.4, label=label)
     for criterion in spec.criteria:
+        if getattr(criterion, "norm", False) and set(built.judged[criterion.name]) <= set(names):
+            norm = np.linalg.norm(built.tape.columns(built.judged[criterion.name]), axis=1)
+            axis.plot(*_thinned(times, norm), lw=1.4, color="0.1", label=f"norm, {criterion.name}")
         if set(names) & set(built.judged.get(criterion.name, ())):
             _limits(axis, criterion, float(times[-1]) if len(times) else 0.0)
     _marks(axis, log)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from limberjack.hil.executive import Outcome
-from limberjack.hil.scenario.criteria import Verdict
+from limberjack.hil.scenario.evidence import Verdict
 from limberjack.hil.scenario.schema import PacingSpec
 
 NAME = "real time of the run"

@@ -15,7 +15,7 @@ from limberjack.engine.common.errors import ExitCode
 from limberjack.hil.errors import HilError
 from limberjack.hil.executive import Outcome
 from limberjack.hil.scenario.bench_setup import Built
-from limberjack.hil.scenario.criteria import Verdict
+from limberjack.hil.scenario.evidence import Verdict
 from limberjack.hil.scenario.html import write_html
 from limberjack.hil.scenario.junit import write_junit
 from limberjack.hil.scenario.scenario_file import Scenario

@@ -14,6 +14,7 @@ from limberjack.engine.files.schema_values import (
     NonNegative,
     Number,
     Positive,
+    Vector3,
     shape_of,
 )
 
@@ -52,11 +53,20 @@ class _Windowed(_Criterion):
         return self
 
 
-class _OnSignals(_Windowed):
+class OnSignals(_Criterion):
+    """What is judged by signals."""
+
     signals: Annotated[Listed[NamePattern], Field(min_length=1)] = Field(description="patterns; all of them must pass")
+    norm: bool = Field(
+        default=False, description="judge the root of the sum of the signals' squares, not each (default false)"
+    )
 
 
-class BoundsSpec(_OnSignals):
+class _InWindow(OnSignals, _Windowed):
+    pass
+
+
+class BoundsSpec(_InWindow):
     """Signals stay in a range."""
 
     type: Literal["bounds"]
@@ -72,7 +82,7 @@ class BoundsSpec(_OnSignals):
         return self
 
 
-class SettlingSpec(_OnSignals):
+class SettlingSpec(_InWindow):
     """Signals come within a tolerance of a target in time, and stay there to the end of the window."""
 
     type: Literal["settling"]
@@ -81,7 +91,7 @@ class SettlingSpec(_OnSignals):
     within: Positive = Field(description="s from start")
 
 
-class RmsSpec(_OnSignals):
+class RmsSpec(_InWindow):
     """The root mean square of the signal less its target is small."""
 
     type: Literal["rms"]
@@ -89,20 +99,18 @@ class RmsSpec(_OnSignals):
     most: NonNegative
 
 
-class FinalSpec(_Criterion):
+class FinalSpec(OnSignals):
     """The last value is near a target."""
 
     type: Literal["final"]
-    signals: Annotated[Listed[NamePattern], Field(min_length=1)] = Field(description="patterns; all of them must pass")
     target: Number
     tolerance: NonNegative
 
 
-class DeadlineSpec(_Criterion):
+class DeadlineSpec(OnSignals):
     """Signals have passed a level by a time."""
 
     type: Literal["deadline"]
-    signals: Annotated[Listed[NamePattern], Field(min_length=1)] = Field(description="patterns; all of them must pass")
     above: Number | None = Field(default=None, description="the level, from below")
     below: Number | None = Field(default=None, description="the level, from above")
     by: Positive = Field(description="s")
@@ -162,7 +170,76 @@ class NoEventSpec(_OnEvents):
     type: Literal["no_event"]
 
 
+class ContactSpec(_Windowed):
+    """Shapes of contacts touch gently: no force, or no closing speed, is larger in any step."""
+
+    type: Literal["contact"]
+    contact: NamePattern = Field(default="*", description="pattern of contacts (default: all)")
+    most_force: Positive | None = Field(default=None, description="N, norm of a contact's force")
+    most_speed: Positive | None = Field(default=None, description="m/s, closing speed where shapes begin to touch")
+
+    @model_validator(mode="after")
+    def _one_limit(self) -> ContactSpec:
+        if (self.most_force is None) == (self.most_speed is None):
+            raise ValueError("give most_force or most_speed, one of them")
+        return self
+
+
+class FrameSpec(Model):
+    """A docking frame, by the sensors that measure it."""
+
+    position: Name = Field(description="sensor node_position")
+    orientation: Name | None = Field(default=None, description="sensor node_orientation (default: inertial axes)")
+    axis: Vector3 = Field(default=[1.0, 0.0, 0.0], description="docking axis in this frame (default x)")
+
+    @model_validator(mode="after")
+    def _directed(self) -> FrameSpec:
+        if not any(self.axis):
+            raise ValueError("the axis is zero; give a direction")
+        return self
+
+
+class EnvelopeSpec(Model):
+    """Where the second frame must be when shapes first touch, as seen from the first."""
+
+    first: FrameSpec
+    second: FrameSpec
+    most_offset: Positive | None = Field(default=None, description="m, from the first frame's axis")
+    most_tilt: Positive | None = Field(default=None, description="rad, between both axes")
+
+    @model_validator(mode="after")
+    def _limited(self) -> EnvelopeSpec:
+        if self.most_offset is None and self.most_tilt is None:
+            raise ValueError("no limit is given; give most_offset, most_tilt or both")
+        return self
+
+
+class CaptureSpec(_Criterion):
+    """A loop closes in time while shapes touch, and they first touched within an envelope."""
+
+    type: Literal["capture"]
+    loop: NamePattern = Field(default="*", description="pattern of loops (default: any)")
+    contact: NamePattern = Field(default="*", description="pattern of contacts whose first touch counts (default: any)")
+    by: Positive = Field(description="s")
+    within: Positive | None = Field(default=None, description="s from the first touch to the capture")
+    most_speed: Positive | None = Field(default=None, description="m/s, closing speed at the first touch")
+    envelope: EnvelopeSpec | None = Field(default=None, description="offset and tilt at the first touch")
+
+
 CriterionSpec = Annotated[
-    BoundsSpec | SettlingSpec | RmsSpec | FinalSpec | DeadlineSpec | EventSpec | NoEventSpec,
+    BoundsSpec
+    | SettlingSpec
+    | RmsSpec
+    | FinalSpec
+    | DeadlineSpec
+    | EventSpec
+    | NoEventSpec
+    | ContactSpec
+    | CaptureSpec,
     Field(discriminator="type"),
 ]
+
+
+def needs_contacts(criterion: CriterionSpec) -> bool:
+    """Whether a criterion is judged by events of contacts."""
+    return isinstance(criterion, (ContactSpec, CaptureSpec)) or getattr(criterion, "kind", "") in CONTACT_KINDS

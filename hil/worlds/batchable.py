@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from limberjack.hil.devices import arrays
 from limberjack.hil.devices.in_process import SCHEME as ALONE
 from limberjack.hil.scenario.scenario_file import Scenario
-from limberjack.hil.scenario.schema_criteria import CONTACT_KINDS
+from limberjack.hil.scenario.schema_criteria import needs_contacts
 from limberjack.hil.scenario.schema_faults import LinkFault
 
 
@@ -28,7 +28,7 @@ def why_alone(scenario: Scenario) -> str:
         if isinstance(fault, LinkFault):
             return f"fault '{fault.name}' disturbs the link of a device, and a controller over arrays has none"
     for criterion in spec.criteria:
-        if getattr(criterion, "kind", "") in CONTACT_KINDS:
+        if needs_contacts(criterion):
             return f"criterion '{criterion.name}' needs events of contacts, for which the bench looks after every step"
     return ""
 

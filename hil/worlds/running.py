@@ -20,7 +20,7 @@ from limberjack.hil.executive import Outcome, frames_of
 from limberjack.hil.faults import FaultBoard
 from limberjack.hil.frame_times import FrameLog
 from limberjack.hil.scenario.bench_setup import judged_signals, load_system, prepare, timeline_of
-from limberjack.hil.scenario.criteria import Verdict
+from limberjack.hil.scenario.evidence import Verdict
 from limberjack.hil.scenario.execution import conclude, ending_of
 from limberjack.hil.scenario.fault_setup import make_fault, make_watchdog
 from limberjack.hil.scenario.programs import Programs
@@ -141,7 +141,7 @@ class _Group:
         devices = [device_of(device, i) for device in self._devices]
         watches = [make_watchdog(scenario, k, world, signals, devices) for k in range(len(spec.watchdogs))]
         faults = {part.name: make_fault(scenario, k, board, {}) for k, part in enumerate(spec.faults)}
-        self._judged.append(judged_signals(scenario, self._names))
+        self._judged.append(judged_signals(scenario, self._names, self._one.system))
         timeline = timeline_of(scenario, world, faults, {watch.name: watch for watch in watches})
         self._runs.append(Run(world, board, timeline, watches, Bench(world, log, self._period), devices))
 

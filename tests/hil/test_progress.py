@@ -18,7 +18,8 @@ from limberjack.hil.events import Event, EventLog
 from limberjack.hil.progress.memory import LATE, OVERRUNS, Shared
 from limberjack.hil.progress.observer import Observer, line_of
 from limberjack.hil.progress.watch import described, obey, watched_run
-from limberjack.hil.scenario.criteria import Evidence, judge, so_far
+from limberjack.hil.scenario.criteria import judge, so_far
+from limberjack.hil.scenario.evidence import Evidence
 from limberjack.hil.scenario.execution import run_scenario
 from limberjack.hil.scenario.scenario_file import load_scenario
 from limberjack.hil.scenario.schema_criteria import CriterionSpec

@@ -19,7 +19,8 @@ import yaml
 import limberjack as lj
 from limberjack.cli import main
 from limberjack.hil.events import Event, EventLog
-from limberjack.hil.scenario.criteria import Evidence, judge
+from limberjack.hil.scenario.criteria import judge
+from limberjack.hil.scenario.evidence import Evidence
 from limberjack.hil.scenario.execution import run_scenario
 from limberjack.hil.scenario.scenario_file import load_scenario
 from limberjack.hil.scenario.schema import ScenarioSpec, json_schema

@@ -45,7 +45,7 @@ def of_a_model(name: str, system: System, model: str, link: Link | None) -> str:
     lines += _device(link, system, steps * system.dt) if link else _timeline(system)
     lines += [
         "",
-        "criteria: # what must hold: bounds, settling, rms, final, deadline, event, no_event",
+        "criteria: # what must hold: bounds, settling, rms, final, deadline, event, no_event, contact, capture",
         "  - {name: nothing tripped, type: no_event, kind: trip}",
     ]
     return "\n".join(lines) + "\n"

@@ -25,6 +25,12 @@ shapes:
   - {name: tip, body: probe, type: sphere, radius: 0.1}
 contacts:
   - {name: guide, first: plate, second: tip, stiffness: 1.0e4, dissipation: 1.0}
+sensors:
+  - {name: load, type: contact_force, target: guide}
+  - {name: seat, type: node_position, target: seat}
+  - {name: seat_turn, type: node_orientation, target: seat}
+  - {name: tip, type: node_position, target: probe}
+  - {name: tip_turn, type: node_orientation, target: probe}
 """
 
 
