@@ -162,8 +162,8 @@ def _described(number: Number) -> str:
             said = f"{number.element.type.replace('_', ' ')} of {number.element.target}"
             return f"{said}, {number.component}" if number.component else said
         case "command":
-            assert isinstance(number.element, Actuator | Loop | Thruster)
-            return _asked(number.element, number.name)
+            element = number.element
+            return _asked(element, number.name) if isinstance(element, Actuator | Loop | Thruster) else number.text
         case "momentum":
             return f"{number.path[1]} momentum, inertial {number.component}"
     return _SAID.get(number.id, number.text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +16,8 @@ from limberjack.bridge.telemetry.dictionary import GROUPS, Quantity, dictionary_
 from limberjack.bridge.telemetry.identifiers import original_name, safe_name, upper_names
 from limberjack.hil.signals import Signals
 from tests.bridge.telemetry.random_models import random_model
+
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 
 
 @pytest.fixture(scope="module", params=range(6))
@@ -97,3 +100,14 @@ def test_an_engine_that_stands_is_critical(simulation):
 def test_an_unknown_quantity_is_refused_with_the_nearest(simulation):
     with pytest.raises(lj.LimberjackError, match=r"no quantity is called 'energy.totl'; did you mean 'energy.total'"):
         dictionary_of(simulation)["energy.totl"]
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.yaml")), ids=lambda path: path.stem)
+def test_all_numbers_of_all_examples_are_described(path):
+    assert all(quantity.description for quantity in dictionary_of(lj.Simulation(lj.load(path))))
+
+
+def test_commands_of_external_forces_say_what_they_ask_for():
+    dictionary = dictionary_of(lj.Simulation(lj.load(EXAMPLES / "docking.yaml")))
+    said = {quantity.id: quantity.description for quantity in dictionary}
+    assert said["command.thrust.fx"] == "commanded fx of external force 'thrust'"
