@@ -43,8 +43,9 @@ def scene_of(drawing: Drawing) -> tuple[dict[str, Any], list[Path]]:
 def poses_of(posed: Posed) -> dict[str, Any]:
     """One state in the order of the scene. Empty lists where a number is not finite."""
     if not posed.finite():
-        return {"poses": [], "modes": [], "jets": []}
-    return {"poses": posed.bodies.ravel().tolist(), "modes": posed.modes.tolist(), "jets": posed.jets.tolist()}
+        return {"poses": [], "modes": [], "jets": [], "pushes": []}
+    parts = {"poses": posed.bodies, "modes": posed.modes, "jets": posed.jets, "pushes": posed.pushes}
+    return {name: values.ravel().tolist() for name, values in parts.items()}
 
 
 def _bodies(system: System) -> list[dict[str, Any]]:

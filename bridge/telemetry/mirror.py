@@ -9,8 +9,11 @@ import numpy as np
 
 from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common.errors import LimberjackError
+from limberjack.engine.kernels.entry_points import entries
 from limberjack.engine.model.catalogue.catalogue import catalogue
+from limberjack.engine.model.plant import split
 from limberjack.engine.model.system import System
+from limberjack.engine.tables import plant as layout
 
 
 class Mirror:
@@ -24,6 +27,9 @@ class Mirror:
         self._whole = np.array([number.place for number in catalogue(system, "energy", "momentum")])
         self._lock = threading.Lock()
         self._q, self._v = self.simulation.part("q"), self.simulation.part("v")
+        plant = self.simulation.plant
+        self._looked = plant.new_work(), self.simulation.state  # for `met`, of its own
+        self._met = split(self._looked[0], layout.work_sections(plant.ints))["met"]
 
     def survey(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """(10 + 13 nodes,) at coordinates q (nq,) and velocities v (nv,), as `engine.outputs.survey_entry` has it."""
@@ -31,6 +37,14 @@ class Mirror:
             self._q[:], self._v[:] = q, v
             self.simulation.changed()
             return self.simulation.survey()
+
+    def met(self, q: np.ndarray) -> np.ndarray:
+        """(touches, 16): where shapes of contacts may touch at coordinates q (nq,), laid out by tables/contacts.py."""
+        plant, (work, state) = self.simulation.plant, self._looked
+        with self._lock:
+            state[layout.S_Q : layout.S_Q + len(q)] = q
+            entries().gaps(plant.ints, plant.floats, work, state)
+            return self._met.copy()
 
     def whole(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """(10,): energies in J, angular momentum in N·m·s, linear momentum in N·s, in the dictionary's order."""

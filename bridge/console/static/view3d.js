@@ -88,7 +88,7 @@ class View {
     this.finite = message.poses.length > 0;
     this.label();
     if (!this.finite) return;
-    const state = JSON.stringify([message.poses, message.modes, message.jets]);
+    const state = JSON.stringify([message.poses, message.modes, message.jets, message.pushes]);
     if (state === this.frames.at(-1)?.state) return; // nothing moves, nothing to draw
     const poses = this.world.content.bodies.map((_, i) => message.poses.slice(7 * i, 7 * i + 7));
     this.frames = [...this.frames.slice(-1), { ...message, poses, state, at: performance.now() }];

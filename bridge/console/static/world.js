@@ -8,6 +8,7 @@ import { compose, exaggerated, inverse, position, rotate, turn } from './kinemat
 
 const LOADERS = { stl: STLLoader, obj: OBJLoader, dae: ColladaLoader };
 const MESH_COLOUR = '#a9b0b8';
+const ARROW = 0.5; // length of the longest arrow of a force, relative to the model's size
 const UP = new THREE.Vector3(0, 1, 0); // axis of three's cylinders and cones
 
 function unpacked(text, Kind) {
@@ -63,6 +64,7 @@ export class World {
     this.skins = content.surfaces.map((entry) => this.#surface(entry)).filter((skin) => skin);
     this.rods = content.rods.map((entry) => this.#rod(entry));
     this.jets = content.jets.map((entry) => this.#jet(entry));
+    this.arrows = [];
     this.axes = this.groups.map((group) => this.#axes(group));
     this.ready = Promise.all(content.meshes.map((entry) => this.#mesh(entry, say)));
     this.shown = [];
@@ -144,7 +146,32 @@ export class World {
       jet.visible = level > 0;
       jet.scale.setScalar(0.15 * this.size * Math.max(0.15, level));
     });
+    this.#push(frame.pushes ?? []);
     this.root.updateMatrixWorld(true);
+  }
+
+  /** Arrows of the forces of contacts, seven numbers each: place, direction, level. They are seen through everything. */
+  #push(pushes) {
+    while (7 * this.arrows.length < pushes.length) this.arrows.push(this.#arrow());
+    this.arrows.forEach((arrow, i) => {
+      const [x, y, z, dx, dy, dz, level] = pushes.slice(7 * i, 7 * i + 7);
+      arrow.visible = level > 0;
+      if (!arrow.visible) return;
+      arrow.position.set(x, y, z);
+      arrow.quaternion.setFromUnitVectors(UP, new THREE.Vector3(dx, dy, dz));
+      arrow.scale.setScalar(ARROW * this.size * level);
+    });
+  }
+
+  /** Of unit length, with its end where the force acts. */
+  #arrow() {
+    const red = new THREE.MeshBasicMaterial({ color: '#ff4d4d', depthTest: false, transparent: true });
+    const shaft = new THREE.Mesh(new THREE.CylinderGeometry(0.025, 0.025, 0.75, 12).translate(0, 0.375, 0), red);
+    const head = new THREE.Mesh(new THREE.ConeGeometry(0.07, 0.25, 16).translate(0, 0.875, 0), red);
+    const arrow = new THREE.Group().add(shaft, head);
+    arrow.traverse((part) => { part.renderOrder = 1; });
+    this.still.add(arrow);
+    return arrow;
   }
 
   /** Pose of the inertial frame in the frame that the camera looks at. */

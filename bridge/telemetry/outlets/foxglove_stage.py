@@ -27,7 +27,9 @@ TRANSFORMS_TOPIC, SCENE_TOPIC = "/tf", "/scene"
 WORLD = "world"
 #: pictures a second, and points a second of what changes its form
 _PICTURES_HZ, _POINTS_HZ = 30.0, 100_000.0
-_PLUME = "#ffb35c"
+_PLUME, _ARROW = "#ffb35c", "#ff4d4d"
+#: the longest arrow of a force, relative to the largest surface
+_LONGEST = 0.5
 
 
 class Stage:
@@ -44,9 +46,10 @@ class Stage:
         self._still = [each for each in drawing.surfaces if each.moved is None]
         self._bending = [each for each in drawing.surfaces if each.moved is not None]
         self._meshes, self._rods, self._jets = drawing.meshes, drawing.rods, drawing.jets
+        self._touches = bool(session.system.contacts)
         points = sum(len(each.surface.points) for each in self._bending)
         self._pause_s = max(1.0 / _PICTURES_HZ, points / _POINTS_HZ)
-        self._plume_m = 0.1 * _extent(drawing)
+        self._plume_m, self._arrow_m = 0.1 * _extent(drawing), _LONGEST * _extent(drawing)
         self._next_picture = self._next_form = 0.0
         self._greeted = threading.Event()
 
@@ -100,7 +103,7 @@ class Stage:
         return solids + meshes
 
     def _changing(self, posed: Posed, stamp: messages.Timestamp) -> list[messages.SceneEntity]:
-        """Bent surfaces and plumes in the frames of their bodies, rods in the inertial one."""
+        """Bent surfaces and plumes in the frames of their bodies, rods and forces in the inertial one."""
         bent = [
             self._entity(f"bent {i}", each.body, stamp, triangles=[_triangles(each, _bent(each, posed.modes))])
             for i, each in enumerate(self._bending)
@@ -110,7 +113,11 @@ class Stage:
             for i, (jet, level) in enumerate(zip(self._jets, posed.jets.tolist(), strict=True))
         ]
         rods = [_rod(rod, posed) for rod in self._rods]
-        return [*bent, *plumes, *([self._entity("rods", -1, stamp, cylinders=rods)] if rods else [])]
+        lines = [self._entity("rods", -1, stamp, cylinders=rods)] if rods else []
+        if self._touches:
+            arrows = [_arrow(push, self._arrow_m) for push in posed.pushes]
+            lines.append(self._entity("contacts", -1, stamp, arrows=arrows))
+        return [*bent, *plumes, *lines]
 
     def _entity(self, name: str, body: int, stamp: messages.Timestamp, **parts: Any) -> messages.SceneEntity:
         frame = self._world if body < 0 else self._names[body]
@@ -158,6 +165,20 @@ def _plume(jet: Jet, length: float) -> list[messages.CylinderPrimitive]:
 def _rod(rod: Rod, posed: Posed) -> messages.CylinderPrimitive:
     first, second = (_inertial(posed, body, place) for body, place in rod.ends)
     return _cylinder(first, second, rod.radius, rod.colour)
+
+
+def _arrow(push: np.ndarray, longest: float) -> messages.ArrowPrimitive:
+    """A force of a contact, (7,) of `Posed.pushes`; its x axis points along the force."""
+    length = longest * float(push[6])
+    turn = rotation_to_z(push[3:6])[:, [2, 0, 1]]
+    return messages.ArrowPrimitive(
+        pose=_pose(push[:3], turn),
+        shaft_length=0.75 * length,
+        shaft_diameter=0.05 * length,
+        head_length=0.25 * length,
+        head_diameter=0.14 * length,
+        color=_colour(_ARROW, 1.0),
+    )
 
 
 def _inertial(posed: Posed, body: int, place: np.ndarray) -> np.ndarray:

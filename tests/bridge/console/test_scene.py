@@ -41,5 +41,6 @@ def test_a_scene_holds_its_drawing(name):
 def test_a_state_that_is_not_finite_is_not_drawn():
     bodies = np.array([[1.0, 2.0, 3.0, 1.0, 0.0, 0.0, 0.0]])
     shown = poses_of(Posed(bodies, np.array([0.5]), np.zeros(0)))
-    assert shown == {"poses": bodies.ravel().tolist(), "modes": [0.5], "jets": []}
-    assert poses_of(Posed(bodies, np.array([np.nan]), np.zeros(0))) == {"poses": [], "modes": [], "jets": []}
+    assert shown == {"poses": bodies.ravel().tolist(), "modes": [0.5], "jets": [], "pushes": []}
+    nothing = {"poses": [], "modes": [], "jets": [], "pushes": []}
+    assert poses_of(Posed(bodies, np.array([np.nan]), np.zeros(0))) == nothing

@@ -173,3 +173,33 @@ def test_a_browser_goes_on_with_another_model_and_draws_meshes(endpoint, browser
         )
         np.testing.assert_allclose(box, [[0, -0.2, 1], [0.1, 0, 1.3]], atol=1e-6)
         view.page.wait("['live', 'slow'].includes(document.getElementById('link').className)")
+
+
+def _red(colours: np.ndarray) -> int:
+    """Pixels of arrows of forces."""
+    return int(((colours[:, 0] > 200) & (colours[:, 1] < 130) & (colours[:, 2] < 130)).sum())
+
+
+@pytest.mark.long
+def test_a_browser_draws_the_force_of_a_contact_where_shapes_touch(serve, browser):
+    system = lj.load(EXAMPLES / "docking.yaml")
+    before = lj.Simulation(system)
+    before.step_until("touch", most=60_000)
+    with serve(system, mode="lockstep") as bench, Client(bench.gateway.endpoint) as stepper:
+        view = Shown(browser.open(f"http://127.0.0.1:{bench.console.port}/view"))
+        view.wait_for(stepper.step(1))
+        assert _red(view.colours("view-approach.png")) == 0
+        stepper.step(before.step_count - 1)
+        state = stepper.step(120)
+        view.wait_for(state)
+        colours = view.colours("view-contact.png")
+        arrow = "view.world.arrows[0]"
+        assert view.page.ask("view.world.arrows.length") == 1
+        place = np.array(view.page.ask(f"{arrow}.position.toArray()"))
+        tip = lj.Dynamics(system).pose("probe", state.q)[1]
+        assert np.linalg.norm(place - tip) == pytest.approx(0.06, abs=5e-3)  # on the tip's surface
+        force = state.output["load"]
+        length = view.page.ask(f"{arrow}.scale.x") / view.page.ask("view.world.size")
+        assert length == pytest.approx(0.5 * np.log10(1.0 + np.linalg.norm(force)) / 4.0, rel=1e-6)
+        assert _red(colours) > 100
+        assert view.page.faults == []

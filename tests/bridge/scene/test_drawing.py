@@ -15,12 +15,15 @@ import limberjack as lj
 from limberjack.bridge.scene.drawing import Drawing, find_mesh
 from limberjack.bridge.scene.looks import looks
 from limberjack.bridge.scene.poses import Posed, Poses
+from limberjack.bridge.scene.pushes import level
 from limberjack.bridge.scene.surfaces import Surface, surface_of
 from limberjack.bridge.telemetry.dictionary import dictionary_of
 from limberjack.bridge.telemetry.mirror import Mirror
 from limberjack.bridge.telemetry.sample import Sample
 from limberjack.engine.model.elements.shape import Shape
 from limberjack.engine.model.system import System
+from limberjack.engine.tables import contacts as at
+from tests.engine.contacts.scenes import FLOOR, box, free, scene, sensors, solid_box
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 
@@ -178,6 +181,42 @@ def test_plumes_follow_the_commands_of_thrusters():
     assert posed(system, command=command).jets.tolist() == [1.0, 0.5, 1.0, 0.0, 0.0, 0.0]
     jets = Drawing(system).jets
     assert [system.body_names[jet.body] for jet in jets[:3]] == ["engine_a", "engine_b", "bus.lower"]
+
+
+def test_forces_of_contacts_are_arrows_where_shapes_touch(tmp_path):
+    """Against the State of the simulation: where its forces act, their mean by size."""
+    system = lj.load(EXAMPLES / "docking.yaml")
+    simulation = lj.Simulation(system)
+    assert simulation.step_until("touch", most=60_000) is not None
+    simulation.step(100)
+    force = simulation.output["load"]
+    touches = simulation.part("touch").reshape(-1, at.TOUCH)
+    acting = touches[touches[:, at.TO_ACTS] > 0.0]
+    sizes = np.linalg.norm(acting[:, at.TO_FORCE : at.TO_FORCE + 3], axis=1)
+    place = sizes @ acting[:, at.TO_POINT : at.TO_POINT + 3] / sizes.sum()
+    outputs = simulation.output_vector
+    (arrow,) = posed(system, q=simulation.q, v=simulation.v, output=outputs).pushes
+    np.testing.assert_allclose(arrow[:3], place, atol=2e-3)
+    size = np.linalg.norm(force)
+    np.testing.assert_allclose(arrow[3:6], force / size, rtol=1e-12)
+    assert arrow[6] == pytest.approx(math.log10(1.0 + size) / 4.0)
+    assert [level(each) for each in (0.0, 9.0, 9999.0, 1e9)] == [0.0, 0.25, 1.0, 1.0]
+    far = system.q0
+    assert posed(system, q=far, output=outputs).pushes.shape == (0, 7)
+    outputs[:3] = np.nan
+    assert posed(system, q=simulation.q, output=outputs).pushes.shape == (0, 7)
+
+
+def test_a_force_on_a_face_acts_in_its_middle(tmp_path):
+    law = "{name: c, first: floor, second: block, friction: 0.5}"
+    block = free("block", 2.0, solid_box((0.4, 0.2, 0.1), 2.0), (0.3, 0, 0.05))
+    system = scene(tmp_path, [block], [FLOOR, box("block", (0.4, 0.2, 0.1))], [law], sensors("c"))
+    simulation = lj.Simulation(system, dt=1e-3)
+    simulation.step(1000)
+    (arrow,) = posed(system, q=simulation.q, output=simulation.output_vector).pushes
+    np.testing.assert_allclose(arrow[:3], [0.3, 0.0, 0.0], atol=1e-6)
+    np.testing.assert_allclose(arrow[3:6], [0.0, 0.0, 1.0], atol=1e-6)
+    assert arrow[6] == pytest.approx(math.log10(1.0 + 2.0 * 9.80665) / 4.0, rel=1e-6)
 
 
 def test_meshes_are_found_beside_the_model_and_in_packages(tmp_path, monkeypatch):

@@ -238,3 +238,25 @@ def test_a_body_that_is_called_world(tmp_path):
         (placed,) = viewer.next("/tf")[1].transforms
         assert (placed.parent_frame_id, placed.child_frame_id) == ("world_", "world")
         assert {each.frame_id for each in viewer.next("/scene")[1].entities} <= {"world", "world_"}
+
+
+def test_forces_of_contacts_are_arrows(monkeypatch):
+    for rate in ("_PICTURES_HZ", "_POINTS_HZ"):
+        monkeypatch.setattr(f"limberjack.bridge.telemetry.outlets.foxglove_stage.{rate}", 1e12)
+    simulation = lj.Simulation(lj.load(EXAMPLES / "docking.yaml"))
+    simulation.step_until("touch", most=60_000)
+    simulation.step(100)
+    force = simulation.output["load"]
+    with served(simulation.system) as craft, viewing(craft, "/scene") as viewer:
+        for number, output in enumerate((simulation.output_vector, np.zeros(len(simulation.output_names)))):
+            craft.outlet.sample(craft.sample(number + 1, q=simulation.q, output=output))
+            shown = {each.id: each for each in viewer.next("/scene")[1].entities}["contacts"]
+            assert len(shown.arrows) == 1 - number
+            assert shown.frame_id == "world"
+            if number == 0:
+                (arrow,) = shown.arrows
+        turn = Rotation.from_quat(numbers(arrow.pose.orientation, "x", "y", "z", "w")).as_matrix()
+        np.testing.assert_allclose(turn[:, 0], force / np.linalg.norm(force), atol=1e-12)
+        place = np.array(numbers(arrow.pose.position, "x", "y", "z"))
+        assert np.linalg.norm(place - simulation.output["tip"]) == pytest.approx(0.06, abs=5e-3)
+        assert arrow.shaft_length == pytest.approx(3.0 * arrow.head_length)
