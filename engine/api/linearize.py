@@ -10,9 +10,10 @@ in the axes of the body. Then
 with springs, dampers, friction, stops and actuators as `Simulation` has them, each at its slope there.
 
 With closed loops δq and δv are along the independent velocities only, n_R of them, and the loops give the rest. Rolling
-loops and custom cuts hold velocities and leave positions free: there are then more δq than δv. With loops, flexible
-bodies, elements or sensors without a closed form the slopes are central differences (`linearize_differences.py`), good
-to about 1e-11 of the largest.
+loops and custom cuts hold velocities and leave positions free: there are then more δq than δv. Shapes that touch at the
+state go on to touch, by the slopes of their law, and no others (`linearize_contacts.py`). With contacts, loops,
+flexible bodies, elements or sensors without a closed form the slopes are central differences
+(`linearize_differences.py`), good to about 1e-11 of the largest.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from numpy.typing import ArrayLike
 
 from limberjack.engine.api import linearize_differences
 from limberjack.engine.api.linear_model import LinearModel
+from limberjack.engine.api.linearize_contacts import HeldTouches
 from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError
@@ -73,7 +75,8 @@ def linearize(
 
     Raises ArgumentError for arguments of the wrong shape, a singular mass matrix, both tau and command, or motion
     across a custom hinge whose map is not closed under V₀ × (linearise such a hinge at rest); with closed loops also
-    for q or v at which one is not closed, and a singular configuration.
+    for q or v at which one is not closed, and a singular configuration; with contacts where shapes
+    touch that are nearly rigid, or that stick.
     """
     model_arguments.system_of(system)
     if tau is not None and command is not None:
@@ -102,11 +105,6 @@ def _without_states_of_devices(system: System) -> System:
                 f"actuator '{actuator.name}' has a motor with states of its own, which a linear model of small motions "
                 "does not have; linearise the model without its motors, or give tau."
             )
-    if system.contacts:
-        raise ArgumentError(
-            f"contact '{system.contacts[0].name}' acts only while shapes touch, which a linear model of small motions "
-            "does not have; linearise the model without its contacts."
-        )
     sensors = tuple(replace(sensor, errors=None) for sensor in system.sensors)
     thrusters = tuple(replace(thruster, delay=0.0, minimum_pulse=0.0) for thruster in system.thrusters)
     return replace(system, sensors=sensors, thrusters=thrusters)
@@ -124,7 +122,8 @@ def _model(simulation: Simulation) -> LinearModel:
     system, v = simulation.system, simulation.v
     elements = system.thrusters or system.rotors or system.elements or system.central is not None
     deformed = any(body.hinge.modes is not None for body in system.bodies)
-    if system.loops or elements or deformed or any(sensor.type not in _CLOSED_FORMS for sensor in system.sensors):
+    plain = not (system.contacts or system.loops or elements or deformed)
+    if not plain or any(sensor.type not in _CLOSED_FORMS for sensor in system.sensors):
         return _model_by_differences(simulation)
     nv, nu = system.nv, len(system.command_names)
     stiffness, damping, drives, slopes = simulation.dynamics.at_state(simulation.state)
@@ -146,7 +145,10 @@ def _model(simulation: Simulation) -> LinearModel:
 
 def _model_by_differences(simulation: Simulation) -> LinearModel:
     """The same with closed loops, whose states are along the independent velocities, or flexible bodies."""
-    system, found = simulation.system, linearize_differences.slopes(simulation)
+    system, touches = simulation.system, HeldTouches(simulation) if simulation.system.contacts else None
+    if touches is not None:
+        touches.put(simulation)
+    found = linearize_differences.slopes(simulation, touches)
     along, own, nv = found.displaced, found.independent, system.nv
     _strain_rows(simulation, found.moved, found.seen[nv:])
     n, nu = len(along) + len(own), len(system.command_names)

@@ -10,7 +10,8 @@ cuts, and all velocities without loops.
 G is the engine itself on the model without what acts along its hinges: bodies and loops, which are smooth. Hinge
 forces and drives, of which friction and stops are not, and the springs and dampers of modes enter by their own slopes
 K, C, E, and forces are linear. In positions slopes are central differences of fourth order; in velocities everything is
-quadratic, so that central differences of any step are exact. What is left is rounding and STEP⁴ times a fifth
+quadratic, so that central differences of any step are exact. Forces of contacts, which are stiff and have edges, enter
+by the slopes of their laws (`linearize_contacts.py`). What is left is rounding and STEP⁴ times a fifth
 derivative: about 1e-11 of the largest slope where the mechanism is not near a singular configuration.
 """
 
@@ -22,6 +23,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from limberjack.engine.api.independent_motions import Mobility
+from limberjack.engine.api.linearize_contacts import HeldTouches
 from limberjack.engine.api.linearize_range import DeformationRange
 from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common.errors import ArgumentError, SimulationError
@@ -53,8 +55,8 @@ class Slopes:
     rates: np.ndarray
 
 
-def slopes(simulation: Simulation) -> Slopes:
-    """All slopes at a simulation's state.
+def slopes(simulation: Simulation, touches: HeldTouches | None = None) -> Slopes:
+    """All slopes at a simulation's state. touches : of its contacts; None: it has none
 
     Raises ArgumentError where the state does not fit the loops, or no tangent describes their motions.
     """
@@ -65,7 +67,7 @@ def slopes(simulation: Simulation) -> Slopes:
     mobility = Mobility(system, q, u, preferred)
     mobility.require_velocity(v)
     tau, nv = simulation.tau, system.nv
-    engine = _Bare(system, mobility)
+    engine = _Bare(system, mobility, touches)
     stiffness, damping, drives, _ = simulation.dynamics.force_slopes(simulation.state)
     extent = mobility.extent() if system.loops else _extent(simulation)
     share = min(1.0, _shortest(simulation) / extent)
@@ -90,8 +92,8 @@ def slopes(simulation: Simulation) -> Slopes:
 class _Bare:
     """The model without springs, dampers, friction, stops and drives, under given forces."""
 
-    def __init__(self, system: System, mobility: Mobility) -> None:
-        self._system, self._mobility = system, mobility
+    def __init__(self, system: System, mobility: Mobility, touches: HeldTouches | None) -> None:
+        self._system, self._mobility, self._touches = system, mobility, touches
         self._m, self._n = len(mobility.displaced_along), len(mobility.independent)
         self._commanded = _thrusts(system, mobility.command)
         self._drives = sum(len(actuator.command_names) for actuator in system.actuators)
@@ -108,6 +110,8 @@ class _Bare:
         v = self._mobility.velocity(q, x[m : m + n], u)
         sim.part("q")[:], sim.part("v")[:] = q, v
         sim.command_vector = np.concatenate([tau, u[self._drives :]])
+        if self._touches is not None:
+            self._touches.put(sim)
         return np.concatenate([step, v, sim.vdot, sim.output_vector])
 
     def steps(self, extent: float, orbit: float, share: float) -> list[tuple[float, bool]]:
@@ -135,6 +139,8 @@ class _Bare:
                 moved[i] += h
                 q, _ = self._mobility.displaced(moved[: self._m], moved[self._m + self._n :])
                 h = h * STEP * bearable.share(q, 1.0 / STEP)
+                if self._touches is not None and i < self._m:
+                    h = min(h, self._touches.largest_step(self._mobility.Z[:, i]))
             found.append((h, fourth))
         return found
 
