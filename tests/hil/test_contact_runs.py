@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 import limberjack as lj
 from limberjack.hil import timeline as tl
+from limberjack.hil.campaign.runner import run_campaign
 from limberjack.hil.executive import Executive
+from limberjack.hil.record.mcap_file import McapFile
+from limberjack.hil.record.replay import replay
+from limberjack.hil.scenario.execution import run_scenario
 from limberjack.hil.timeline import At, Timeline
 from tests.engine.contacts.touching import bouncing, latched
 from tests.hil.benches import FakeRecorder, fake
@@ -53,3 +60,65 @@ def test_a_second_run_begins_where_the_first_ended(tmp_path):
     executive.log.events.clear()
     executive.run(0.1)
     assert [event.kind for event in executive.log.events] == ["touching", "end"]
+
+
+SCENARIO = """
+limberjack_scenario: 1
+name: dock
+model: catch.yaml
+dt: 0.001
+steps_per_frame: 4
+duration: 0.4
+initial: {commands: {latch.closed: 1}, coordinates: {probe.y: 0.002}, parameters: {contact.guide.friction: 0.3}}
+faults:
+  - {name: slick, type: parameter, factors: {contact.guide.friction: 0.1, contact.guide.stiffness: 0.5}}
+timeline:
+  - {at: 0.104, fault: slick}
+  - {at: 0.2, release: latch}
+  - {at: 0.3, clear: slick}
+criteria:
+  - {name: load, type: contact, most_force: 20}
+  - {name: docks, type: capture, by: 0.3, most_speed: 0.12}
+"""
+
+
+def write(folder: Path) -> Path:
+    latched(folder)
+    (folder / "dock.yaml").write_text(SCENARIO)
+    return folder / "dock.yaml"
+
+
+def test_a_record_through_contact_faults_and_capture_is_replayed_bit_for_bit(tmp_path):
+    result = run_scenario(write(tmp_path), out=tmp_path / "out")
+    kinds = [event.kind for event in result.outcome.log.events]
+    assert kinds.index("touch") < kinds.index("fault") < kinds.index("capture") < kinds.index("release")
+    again = replay(McapFile(tmp_path / "out" / "record.mcap"), lj.load(tmp_path / "catch.yaml"))
+    assert (again.equal, again.frames) == (True, 101), str(again.difference)
+
+
+CAMPAIGN = """
+limberjack_campaign: 1
+name: envelope
+scenario: dock.yaml
+seed: 3
+runs: 6
+vary:
+  "initial.coordinates[probe.y]": {uniform: [-0.01, 0.01]}
+  "initial.parameters[contact.guide.friction]": {uniform: [0, 0.5]}
+"""
+
+
+def test_a_campaign_of_contacts_that_is_resumed_has_the_same_table(tmp_path):
+    write(tmp_path)
+    path = tmp_path / "c.yaml"
+    path.write_text(CAMPAIGN)
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    summary = run_campaign(path, out=whole, workers=1)
+    assert {row.status for row in summary.rows} <= {"passed", "failed"}
+    assert len({row.measured["load"] for row in summary.rows}) == 6
+    cut.mkdir()
+    lines = (whole / "rows.jsonl").read_bytes().splitlines(keepends=True)
+    assert json.loads(lines[3])["run"] >= 0
+    (cut / "rows.jsonl").write_bytes(b"".join(lines[:4]))
+    run_campaign(path, out=cut, workers=1, resume=True)
+    assert (cut / "table.csv").read_bytes() == (whole / "table.csv").read_bytes()
