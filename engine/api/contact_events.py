@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 import numpy as np
 
+from limberjack.engine.api.running import Stepped
 from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.model.system import System
 from limberjack.engine.tables import contacts as at
 from limberjack.engine.tables.loops import SW_CLOSED, SWITCH
 
-if TYPE_CHECKING:
-    from limberjack.engine.api.simulation import Simulation
+Model = TypeVar("Model", bound=Stepped)
 
 #: kinds of events
 TOUCH, LIFT_OFF, CAPTURE = KINDS = "touch", "lift_off", "capture"
@@ -74,7 +74,7 @@ class ContactWatch:
     tell : called with each event, in their order
     """
 
-    def __init__(self, simulation: Simulation, tell: Callable[[ContactEvent], object]) -> None:
+    def __init__(self, simulation: Stepped, tell: Callable[[ContactEvent], object]) -> None:
         self._simulation, self._tell = simulation, tell
         plant, system = simulation.plant, simulation.system
         self._names = [contact.name for contact in system.contacts]
@@ -209,7 +209,7 @@ class ContactWatch:
         return found
 
 
-def until(simulation: Simulation, event: str | Callable[[Simulation], Any], most: int) -> Any:
+def until(simulation: Model, event: str | Callable[[Model], Any], most: int) -> Any:
     """As `Simulation.step_until`."""
     if isinstance(event, str):
         came, step = _awaited(simulation, event)
@@ -222,7 +222,7 @@ def until(simulation: Simulation, event: str | Callable[[Simulation], Any], most
     return came() or None
 
 
-def _awaited(simulation: Simulation, event: str) -> tuple[Callable[[], ContactEvent | None], Callable[[], None]]:
+def _awaited(simulation: Stepped, event: str) -> tuple[Callable[[], ContactEvent | None], Callable[[], None]]:
     """What tells whether an event came, and what steps until then."""
     kind, source = _known(simulation.system, *event.partition(" ")[::2])
     found: list[ContactEvent] = []

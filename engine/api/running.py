@@ -6,6 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
+from limberjack.engine.api.dynamics import Dynamics
 from limberjack.engine.model.plant import Plant
 from limberjack.engine.model.system import System
 
@@ -40,3 +41,20 @@ class Running(Steered, Protocol):
 
     def survey(self) -> np.ndarray:
         """Energies, momenta and poses of nodes at the present state (see tables/plant.py, SURVEY_HEAD)."""
+
+
+class Stepped(Running, Protocol):
+    """A model that can be stepped."""
+
+    dynamics: Dynamics
+
+    @property
+    def dt(self) -> float:
+        """Step, s."""
+
+    @property
+    def substeps(self) -> int:
+        """Parts of a step."""
+
+    def step(self, n: int = 1, ahead: int | None = None) -> None:
+        """Advance by n steps, as `Simulation.step`."""
