@@ -18,6 +18,7 @@ from limberjack.hil.bench_device import BenchDevice, mount
 from limberjack.hil.bench_interfaces import Fault, Recorder, Watchdog
 from limberjack.hil.bench_model import BenchModel
 from limberjack.hil.devices import arrays
+from limberjack.hil.devices.compensation import CompensatedDevice
 from limberjack.hil.devices.device import Device
 from limberjack.hil.devices.in_process import SCHEME, in_process
 from limberjack.hil.devices.uri import device_from
@@ -185,6 +186,8 @@ def _device(
     with scenario.at("devices", i, "uri"):
         make: Callable[..., Device] = INSIDE.get(f"{spec.uri.partition(':')[0]}:", device_from)
         device = make(spec.uri, spec.name, spec.options, scenario.folder)
+    if spec.compensate is not None:
+        device = CompensatedDevice(device, spec.compensate.delay, spec.compensate.over or spec.compensate.delay)
     if any(isinstance(fault, LinkFault) and fault.device == spec.name for fault in scenario.spec.faults):
         device = DisturbedDevice(device, seed)
     with scenario.at("devices", i):

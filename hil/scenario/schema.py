@@ -80,6 +80,15 @@ class InitialSpec(Model):
     parameters: dict[Name, Number] = Field(default={}, description="name → value")
 
 
+class CompensationSpec(Model):
+    """Forces that hardware measures, carried on over the delay with which they come."""
+
+    delay: Annotated[float, Field(gt=0, le=1)] = Field(description="s, from a motion to the force that it causes")
+    over: Annotated[float, Field(gt=0, le=1)] | None = Field(
+        default=None, description="s, over which the slope of the force is taken (default: the delay)"
+    )
+
+
 class DeviceSpec(Model):
     """A controller, drive or instrument."""
 
@@ -91,6 +100,7 @@ class DeviceSpec(Model):
     signals: Listed[NamePattern] = Field(default=[], description="what it is sent each frame, patterns, in this order")
     commands: Listed[NamePattern] = Field(default=[], description="what it sets, patterns, in this order")
     every: Count = Field(default=1, description="frames from one message to the next (default 1)")
+    compensate: CompensationSpec | None = Field(default=None, description="of its commands, if these are late forces")
     options: dict[Name, Any] = Field(default={}, description="of the URI's scheme, or arguments of the function")
 
 

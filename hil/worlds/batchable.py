@@ -24,6 +24,8 @@ def why_alone(scenario: Scenario) -> str:
             )
         if not device.uri.startswith(arrays.SCHEME):
             return f"device '{device.name}' is outside of this process ({device.uri:.100})"
+        if device.compensate is not None:
+            return f"device '{device.name}' has a compensation of its delay, which serves one run"
     for fault in spec.faults:
         if isinstance(fault, LinkFault):
             return f"fault '{fault.name}' disturbs the link of a device, and a controller over arrays has none"
