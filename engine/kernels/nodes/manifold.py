@@ -5,7 +5,9 @@ R = R0 exp(sigma~), the fourth is unused; all other places are plain differences
 
     d sigma/dt = J_r⁻¹(sigma) ω = ω + ½ sigma × ω + 1/12 sigma × (sigma × ω) + O(sigma⁴),
 
-enough for a fourth-order Runge-Kutta-Munthe-Kaas method.
+enough for a fourth-order Runge-Kutta-Munthe-Kaas method. In a step in which shapes touch, free hinges add up the
+changes of their velocities along the axes of its start (`accelerate_in_start`, `turn_from_start`): forces that hold
+over the step are constant there, and what they do to the momentum of a body is exact, however far an impact turns it.
 
 Methods of first order must not take the turn of a free hinge's axes for a part of its acceleration: v + h (a - ω × v)
 is longer than v, step after step, while v flies straight on. They add h (a + ω × v) along the axes of the step's start
@@ -147,6 +149,30 @@ def accelerate_along_start(plant, v, a):
         if plant.topo[k, t.KIND] == FREE:
             j = plant.topo[k, t.VI]
             store3(a, j + 3, add_cross(load3(a, j + 3), load3(v, j), load3(v, j + 3)))
+
+
+@kernel
+def accelerate_in_start(plant, sigma, v, a):
+    """Of free hinges that lie at sigma in the chart a becomes the change of v in the axes of the chart's centre."""
+    for k in range(plant.topo.shape[0]):
+        if plant.topo[k, t.KIND] == FREE:
+            i, j = plant.topo[k, t.QI], plant.topo[k, t.VI]
+            w, x, y, z = _exponential(load3(sigma, i))
+            R = quaternion_matrix(w, x, y, z)
+            store3(a, j + 3, rot(R, add_cross(load3(a, j + 3), load3(v, j), load3(v, j + 3))))
+            store3(a, j, rot(R, load3(a, j)))
+
+
+@kernel
+def turn_from_start(plant, sigma, v):
+    """Velocities v of free hinges along the axes of the chart's centre turn to those at sigma."""
+    for k in range(plant.topo.shape[0]):
+        if plant.topo[k, t.KIND] == FREE:
+            i, j = plant.topo[k, t.QI], plant.topo[k, t.VI]
+            w, x, y, z = _exponential(load3(sigma, i))
+            R = quaternion_matrix(w, x, y, z)
+            store3(v, j, unrot(R, load3(v, j)))
+            store3(v, j + 3, unrot(R, load3(v, j + 3)))
 
 
 @kernel

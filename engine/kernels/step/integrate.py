@@ -31,7 +31,14 @@ from limberjack.engine.kernels.loops.prescribed_motion import begin_drives, set_
 from limberjack.engine.kernels.loops.rolling import fallen_disc
 from limberjack.engine.kernels.loops.simplified_newton import foresee
 from limberjack.engine.kernels.loops.switching import follow_commands, keep_switches, take_state
-from limberjack.engine.kernels.nodes.manifold import accelerate_along_start, chart_rates, move_to_end, retract
+from limberjack.engine.kernels.nodes.manifold import (
+    accelerate_along_start,
+    accelerate_in_start,
+    chart_rates,
+    move_to_end,
+    retract,
+    turn_from_start,
+)
 from limberjack.engine.kernels.sensors.instruments import take_samples
 from limberjack.engine.tables.drives import MO_Q, MO_V
 from limberjack.engine.tables.loops import AFRESH, HELD
@@ -79,6 +86,18 @@ def again_routine(ints, floats, vector, q, v, command, h, implicit):
 def straight_routine(ints, floats, vector, v, a):
     """`accelerate_along_start`; a call, as `again_routine` is."""
     accelerate_along_start(plant_view(ints, floats), v, a)
+
+
+@routine(FLOATS, FLOATS, FLOATS)
+def from_start_routine(ints, floats, vector, sigma, v, a):
+    """`accelerate_in_start`."""
+    accelerate_in_start(plant_view(ints, floats), sigma, v, a)
+
+
+@routine(FLOATS, FLOATS)
+def turn_routine(ints, floats, vector, sigma, v):
+    """`turn_from_start`."""
+    turn_from_start(plant_view(ints, floats), sigma, v)
 
 
 @kernel
@@ -133,7 +152,8 @@ def _integrate(plant, work, q, v, command, left, h, integrator):
     more than contacts have room for.
     """
     staged, looped, near = integrator == RK4, plant.loops.loop_int.shape[0] > 0, False
-    touching = plant.contacts.pair_int.shape[0] > 0
+    touching, touches = plant.contacts.pair_int.shape[0] > 0, 0
+    ints, floats, vector = vectors(plant, work)
     turning = not staged and q.shape[0] > v.shape[0]  # quaternions have one coordinate more than velocities
     if staged:
         _begin_rk4(plant, work, q, v)
@@ -144,6 +164,8 @@ def _integrate(plant, work, q, v, command, left, h, integrator):
             qs, vs = work.qstage[_QS], work.vstage[_V]
             if stage > 0:
                 _stage(plant, work, q, v, part, stage - 1)
+                if touches > 0:
+                    turn_routine(ints, floats, vector, work.qstage[_SIGMA], vs)
             set_drives(plant, work, left - part)
             if near and stage > 0:
                 close_stage(plant, work, qs, vs)
@@ -155,17 +177,17 @@ def _integrate(plant, work, q, v, command, left, h, integrator):
             hold_touches(work)
         _accelerate(plant, work, qs, vs, command, h, implicit, work.vstage[_A + stage])
         if turning:
-            ints, floats, vector = vectors(plant, work)
             straight_routine(ints, floats, vector, v, work.vstage[_A])
         if touching and stage == 0:
             touches = touch(plant, work, qs, vs, h, 0.5 if staged else 1.0)
             if touches > work.contacts.active.shape[0]:
                 return touches
             if touches > 0:
-                ints, floats, vector = vectors(plant, work)
                 again_routine(ints, floats, vector, qs, vs, command, h, implicit)
                 if turning:
                     straight_routine(ints, floats, vector, v, work.vstage[_A])
+        if staged and touches > 0:
+            from_start_routine(ints, floats, vector, work.qstage[_SIGMA], vs, work.vstage[_A + stage])
         if looped and staged and stage == 0:
             near = is_near(plant, work)
             choose(plant, work, HELD)
@@ -173,6 +195,8 @@ def _integrate(plant, work, q, v, command, left, h, integrator):
         choose(plant, work, AFRESH)
     if staged:
         _finish_rk4(plant, work, q, v, h)
+        if touches > 0:
+            turn_routine(ints, floats, vector, work.qstage[_SIGMA], work.vstage[_V])
     else:
         _finish_euler(plant, work, q, v, h)
     return 0
