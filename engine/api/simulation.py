@@ -364,8 +364,9 @@ class Simulation:
             )
         if status == CROWDED:
             return (
-                f"{index} points of the contacts touch at once in the step after t = {self.time:.6g} s, more than the "
-                f"{MOST_ACTIVE} that a step solves; use fewer or rounder shapes, or contacts between fewer of them."
+                f"{index} points of bodies that push each other touch at once in the step after t = {self.time:.6g} s "
+                f"(points with torsional or rolling friction count twice), more than the {MOST_ACTIVE} that a step "
+                "solves; use fewer or rounder shapes, or contacts between fewer of them."
             )
         what = f"is beyond {FASTEST:g} (diverged)" if status == DIVERGED else "is no longer a finite number"
         if index < 0:

@@ -18,7 +18,7 @@ from limberjack.engine.model.plant import Plant
 from limberjack.engine.model.system import System
 from limberjack.engine.tables import contacts as at
 
-#: touches that may act at once
+#: touches of bodies that touch each other that may act at once; of those with moments half as many
 MOST_ACTIVE = 128
 
 
@@ -74,7 +74,7 @@ class ContactTables:
             at.C_PAIRS: len(self._pairs),
             at.C_CONTACT_WALK: len(self._walk),
             at.C_TOUCHES: self._touches,
-            at.C_ACTIVE: min(self._touches, MOST_ACTIVE),
+            at.C_ACTIVE: min(2 * self._touches, MOST_ACTIVE),
         }
 
     def fill(self, plant: Plant) -> None:

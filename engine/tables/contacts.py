@@ -10,7 +10,7 @@ from __future__ import annotations
 from limberjack.engine.algebra.array_views import BLOCK
 from limberjack.engine.tables.table import Family, Table
 
-# counts at the head of Plant.ints; C_ACTIVE: touches that may act at once
+# counts at the head of Plant.ints; C_ACTIVE: blocks of an island: forces of a touch, and moments of one that has them
 C_CONTACTS, C_COLLIDERS, C_PAIRS, C_CONTACT_WALK, C_TOUCHES, C_ACTIVE = range(39, 45)
 
 # collider_int (colliders, 2), collider (colliders, 16)
@@ -52,7 +52,9 @@ CI_PAIR, CI_PAIRS = range(CONTACT_INT)
     K_DISSIPATION,  # s/m
     K_RESTITUTION,  # of nearly rigid contacts
     K_FRICTION,
-) = range(5)
+    K_TORSION,  # torsional friction, m
+    K_ROLLING,  # rolling friction, m
+) = range(7)
 
 # pair_int (pairs, 8): contact; colliders, of which the first has the lower code; slices of touch and of contact_walk:
 # links, tip to base, that a force between the two moves; whether b is one of the contact's first shapes
@@ -71,9 +73,15 @@ TO_POINT = 5  # 3: where it acts, inertial frame, m
 TO_NORMAL = 8  # 3: from the first to the second shape, inertial axes
 TO_ACTS = 11  # for how many steps it has acted; below 0 while the step is found in which it acts no longer
 TO_SLIP = 12  # tangential speed at its end, m/s
+TO_MOMENT = 13  # 3: on the second shape over the last step, inertial axes, N m
 
-# work.contacts.met (touches, 16): what the end of a step with the forces that are held would be
-MET = 16
+# work.contacts.placed (colliders, 16): shapes where their links are
+PLACED = 16
+PC_R, PC_P = 0, 9  # R (9) inertial ← shape, p (3) of its centre
+PC_U, PC_W = 12, 15  # velocity (3) of its centre, inertial axes; angular speed
+
+# work.contacts.met (touches, 20): what the end of a step with the forces that are held would be
+MET = 20
 ME_GAP = 0
 ME_NORMAL = 1  # 3
 ME_POINT = 4  # 3
@@ -82,8 +90,19 @@ ME_NEAR = 10  # 1: all of this is known; 0: shapes are out of reach, and only a 
 ME_BEGAN = 11  # 1: they were near at the start of the step as well
 ME_FROM = 12  # 3: where they were nearest there
 ME_START = 15  # gap there
+ME_SPIN = 16  # 3: angular velocity of b relative to a, inertial axes, of touches in the list
 
-# work.contacts.active (active, 32): the touches that are solved for
+# work.contacts.listed (touches, 4): touches that are solved for; those of an island are a chain
+LISTED = 4
+LI_TOUCH, LI_PAIR, LI_TREE, LI_NEXT = range(LISTED)  # LI_TREE: row of a tree that it moves; LI_NEXT: -1 at the end
+
+# work.contacts.tree (bodies + 1, 4), of links that hang on the ground: the row of another tree of the same island with
+# a lower number, or its own; first and last of the island's touches in the list, -1 if none; how many blocks they are
+TREE = 4
+TR_UP, TR_FIRST, TR_LAST, TR_BLOCKS = range(TREE)
+
+# work.contacts.active (active, 32): blocks of the island that is solved: forces of a touch along three axes, and behind
+# them its moments about these if it has torsional or rolling friction
 ACTIVE = 32
 AC_TOUCH, AC_PAIR = 0, 1
 AC_BASIS = 2  # 9: normal and two tangents, inertial axes
@@ -91,11 +110,13 @@ AC_FREE = 11  # 3: velocity at the end of the step with the forces that are held
 AC_FORCE = 14  # 3: along these
 AC_SHARE = 17  # θ: how much of the law at the end of the step counts
 AC_MOVE = 18  # by how much more the gap is for a velocity that is larger by one, s
-AC_BOUND = 19  # largest friction
+AC_BOUND = 19  # largest friction; of moments: largest rolling friction
 AC_AIM = 20  # nearly rigid: velocity to which it brings the shapes
 AC_SOFT = 21  # and how far it stays from that for a force of 1 N
 AC_HELD = 22  # 3: the force with which AC_FREE was found
 AC_STEPS = 25  # for how many steps it has acted
+AC_TURNS = 26  # 1: moments, of the forces in the row before
+AC_TWIST = 27  # largest torsional friction
 
 CONTACTS = Family(
     "contacts",
@@ -123,12 +144,15 @@ CONTACTS = Family(
     work=(
         Table("touch", "touches", TOUCH),
         Table("met", "touches", MET),
+        Table("placed", "colliders", PLACED),
+        Table("listed", "touches", LISTED),
+        Table("tree", "(bodies + 1) * (pairs > 0)", TREE),
         Table("active", "active", ACTIVE),
         Table("contact_path", "active", "LANES * v", field="path"),
         Table("contact_coblock", "active", 2 * BLOCK, field="coblock"),
         Table("answer", "3 * active", "padded(3 * active)"),  # h W: velocities for forces of 1 N
         Table("through", "3 * active", "force_rows"),  # what loops by force get of forces of 1 N
-        Table("speed", "padded(3 * active)"),  # of all active touches with the forces of now
+        Table("speed", "padded(3 * active)"),  # of all blocks with the forces of now
         Table("system", "3 * active", "padded(3 * active)"),  # equations for all forces
         Table("right", "padded(3 * active)"),  # their right-hand sides
         Table("scratch", "96 * (pairs > 0)"),

@@ -51,6 +51,7 @@ _LISTED = (
     Measure("LinearStiffness", "TranslationalStiffness", "N/m", minimum=0.0, description="stiffness of sliding"),
     Measure("LinearDamping", "TranslationalDamping", "N·s/m", minimum=0.0, description="damping of sliding"),
     Measure("ContactStiffness", "", "N/m", minimum=0.0, description="stiffness of a contact, over metres^p"),
+    Measure("FrictionLength", "", "m", minimum=0.0, description="largest moment of friction over the normal force"),
     Measure("InverseVelocity", "", "s/m", minimum=0.0, description="dissipation of a contact"),
     Measure("FrictionCoefficient", "", "1", minimum=0.0, description="coefficient of friction"),
     Measure("MagneticFluxDensity", "MagneticFluxDensity", "T", description="component of a magnetic field"),

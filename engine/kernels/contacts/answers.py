@@ -13,42 +13,39 @@ from __future__ import annotations
 from limberjack.engine.algebra.array_views import BLOCK, LANES
 from limberjack.engine.algebra.blocks import load_six, set_block_lane
 from limberjack.engine.algebra.lanes import equal_lanes, store_lanes
-from limberjack.engine.algebra.spatial import cross, load3, load9, neg, sub, unrot
-from limberjack.engine.compile.compiled import FLOATS, REAL, WHOLE
-from limberjack.engine.compile.kernel import kernel, routine
+from limberjack.engine.algebra.spatial import add_cross, load3, load9, scale, sub, unrot
+from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.groups.admittance import element, shared, solve_admittance
 from limberjack.engine.kernels.groups.multipliers import prepare
 from limberjack.engine.kernels.groups.paths import acts, add_to, clear_path, trace_path
 from limberjack.engine.kernels.loops.routines import place_one
 from limberjack.engine.tables import contacts as t
 from limberjack.engine.tables import loops as lp
-from limberjack.engine.tables.plant import plant_view, vectors, work_view
 
 
 @kernel
 def _pair_of(work, i):
-    """Number of the pair of the active touch i."""
+    """Number of the pair of block i."""
     return int(work.contacts.active[i, t.AC_PAIR])
 
 
 @kernel
 def _put_forces(work, active, block, at, row, x, sign):
-    """Unit forces along the axes of a touch at x, at the origin of a link in its axes, a lane each."""
-    pose = work.pose[row]
-    R = load9(pose, 0)
+    """Unit forces along the axes of a touch at x, or moments, at the origin of a link in its axes, a lane each."""
+    pose, turns = work.pose[row], active[t.AC_TURNS]
+    R, push = load9(pose, 0), sign * (1.0 - turns)
     for c in range(0, BLOCK, LANES):
         store_lanes(block, at + c, equal_lanes(0.0))
     arm = sub(x, load3(pose, 9))
     for c in range(3):
-        f = load3(active, t.AC_BASIS + 3 * c)
-        if sign < 0.0:
-            f = neg(f)
-        set_block_lane(block, at + c, unrot(R, cross(arm, f)), unrot(R, f))
+        axis = load3(active, t.AC_BASIS + 3 * c)
+        f = scale(push, axis)
+        set_block_lane(block, at + c, unrot(R, add_cross(scale(sign * turns, axis), arm, f)), unrot(R, f))
 
 
 @kernel
 def _trace(plant, work, i):
-    """e of touch i at all velocities that it moves: work.contacts.path."""
+    """e of block i at all velocities that it moves: work.contacts.path."""
     active, block = work.contacts.active[i], work.contacts.coblock[i]
     pair = plant.contacts.pair_int[_pair_of(work, i)]
     x = load3(work.contacts.met[int(active[t.AC_TOUCH])], t.ME_POINT)
@@ -67,7 +64,7 @@ def _trace(plant, work, i):
 
 @kernel
 def _block(plant, work, i, j):
-    """W of touches i and j."""
+    """W of blocks i and j."""
     pairs, walk = plant.contacts.pair_int, plant.contacts.walk
     first, second = pairs[_pair_of(work, i)], pairs[_pair_of(work, j)]
     x, y = first[t.PA_WALK], second[t.PA_WALK]
@@ -78,7 +75,7 @@ def _block(plant, work, i, j):
 
 @kernel
 def _through_loop(plant, work, i, l):
-    """Λ_lc of touch i and loop l by force: columns of work.contacts.through."""
+    """Λ_lc of block i and loop l by force: columns of work.contacts.through."""
     pair, loop = plant.contacts.pair_int[_pair_of(work, i)], plant.loops.loop_int[l]
     x, y, walk = loop[lp.L_WALK], pair[t.PA_WALK], plant.contacts.walk
     path_a, path_b = work.loops.path[loop[lp.L_FORCED]], work.contacts.path[i]
@@ -95,6 +92,8 @@ def _through_loop(plant, work, i, l):
 def _follow_loops(plant, work, n, h):
     """Loops by force move along: h W -= h Λ_cl Λ_ll⁻¹ Λ_lc."""
     through, force = work.contacts.through, work.loops.solve[lp.SO_FORCE]
+    for m in range(3 * n):
+        _clear(through[m])
     for i in range(n):
         for l in range(plant.loops.loop_int.shape[0]):
             if acts(plant, work, l):
@@ -128,7 +127,7 @@ def _held(row, force):
 
 
 @kernel
-def _prepare_loops(plant, work, n, q):
+def prepare_loops(plant, work, q):
     """Λ_ll and its factor of the loops that act by force at q, whose links are placed; whether there are any."""
     found = False
     for l in range(plant.loops.loop_int.shape[0]):
@@ -137,8 +136,6 @@ def _prepare_loops(plant, work, n, q):
             place_one(plant, work, l, q)
     if found:
         prepare(plant, work, q, True)
-        for m in range(3 * n):
-            _clear(work.contacts.through[m])
     return found
 
 
@@ -151,10 +148,10 @@ def _store(matrix, i, j, h, sums):
             matrix[3 * i + r, 3 * j + c] = matrix[3 * j + c, 3 * i + r] = element(row, c)
 
 
-@routine(WHOLE, REAL, FLOATS)
-def answers_routine(ints, floats, vector, n, h, q):
-    plant, work = plant_view(ints, floats), work_view(ints, vector)
-    looped = work.loops.path.shape[0] > 0 and _prepare_loops(plant, work, n, q)
+@kernel
+def find_answers(plant, work, n, h, looped):
+    """work.contacts.answer = h W of the n blocks of an island; D and U of the links are those at the end of the step.
+    looped: some loops act by force, and are prepared."""
     for i in range(n):
         _trace(plant, work, i)
     for i in range(n):
@@ -162,10 +159,3 @@ def answers_routine(ints, floats, vector, n, h, q):
             _store(work.contacts.answer, i, j, h, _block(plant, work, i, j))
     if looped:
         _follow_loops(plant, work, n, h)
-
-
-@kernel
-def find_answers(plant, work, n, h, q):
-    """work.contacts.answer = h W of the n active touches at q; D and U of the links are those there."""
-    ints, floats, vector = vectors(plant, work)
-    answers_routine(ints, floats, vector, n, h, q)

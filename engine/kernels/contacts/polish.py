@@ -5,8 +5,9 @@
     sticking    u_t + ρ f_t = ρ f₀         ρ small: which of many sticking touches bears what stays as it is
     sliding     f_t = µ f d                d its direction now
 
-with u = u₀ + h W f. This is a step of Newton's method from where Gauss and Seidel's iteration has come; it forgets
-nothing over long stacks, where that iteration takes many sweeps.
+and with moments of torsional and rolling friction likewise, where u = u₀ + h W f. This is a step of Newton's method
+from where Gauss and Seidel's iteration has come; it forgets nothing over long stacks, where that iteration takes many
+sweeps.
 """
 
 from __future__ import annotations
@@ -21,6 +22,12 @@ from limberjack.engine.tables import contacts as t
 _PROXIMAL = 1e-6
 #: forces slide where they come this near to the bound of friction
 _SLIDES = 1.0 - 1e-9
+
+
+@kernel
+def law_of(plant, work, i):
+    """The row of the law of block i in plant.contacts.contact."""
+    return plant.contacts.pair_int[int(work.contacts.active[i, t.AC_PAIR]), t.PA_CONTACT]
 
 
 @kernel
@@ -66,20 +73,34 @@ def _normal_row(work, n, i, law):
 
 
 @kernel
-def _tangent_rows(work, n, i, friction):
+def _tangent_rows(work, n, i, normal, friction):
+    """The two rows of block i across the normal; normal: the block of the normal force."""
     active, at = work.contacts.active[i], 3 * i
-    f, x, y = active[t.AC_FORCE], active[t.AC_FORCE + 1], active[t.AC_FORCE + 2]
+    x, y = active[t.AC_FORCE + 1], active[t.AC_FORCE + 2]
     length = math.sqrt(x * x + y * y)
-    if length < _SLIDES * friction * f:
-        near = _PROXIMAL * (work.contacts.answer[at + 1, at + 1] + work.contacts.answer[at + 2, at + 2])
+    near = _PROXIMAL * (work.contacts.answer[at + 1, at + 1] + work.contacts.answer[at + 2, at + 2])
+    if near > 0.0 and length < _SLIDES * friction * work.contacts.active[normal, t.AC_FORCE]:
         for c in range(1, 3):
             _answer_row(work, n, at + c, near, near * active[t.AC_FORCE + c])
         return
     _given_row(work, n, at + 1, 0.0)
     _given_row(work, n, at + 2, 0.0)
     if length > 0.0:
-        work.contacts.system[at + 1, at] = -friction * x / length
-        work.contacts.system[at + 2, at] = -friction * y / length
+        work.contacts.system[at + 1, 3 * normal] = -friction * x / length
+        work.contacts.system[at + 2, 3 * normal] = -friction * y / length
+
+
+@kernel
+def _twist_row(work, n, i, friction):
+    """The row of the moment about the normal, of block i."""
+    at, moment = 3 * i, work.contacts.active[i, t.AC_FORCE]
+    near = _PROXIMAL * work.contacts.answer[at, at]
+    if near > 0.0 and abs(moment) < _SLIDES * friction * work.contacts.active[i - 1, t.AC_FORCE]:
+        _answer_row(work, n, at, near, near * moment)
+        return
+    _given_row(work, n, at, 0.0)
+    if moment != 0.0:
+        work.contacts.system[at, at - 3] = -math.copysign(friction, moment)
 
 
 @kernel
@@ -124,11 +145,9 @@ def _eliminate(work, m):
 
 
 @kernel
-def _take(plant, work, i):
-    """The solution's forces at touch i, as far as its laws allow."""
+def _take(work, i, f, most):
+    """The solution's forces of block i, as far as its laws allow: f, and so much across."""
     active, x, at = work.contacts.active[i], work.contacts.right, 3 * i
-    f = max(0.0, x[at])
-    most = plant.contacts.contact[plant.contacts.pair_int[int(active[t.AC_PAIR]), t.PA_CONTACT], t.K_FRICTION] * f
     length, share = math.sqrt(x[at + 1] * x[at + 1] + x[at + 2] * x[at + 2]), 1.0
     if length > most:
         share = most / length
@@ -137,11 +156,22 @@ def _take(plant, work, i):
 
 @kernel
 def polish(plant, work, n):
-    """AC_FORCE of the n active touches by one such solution; velocities in work.contacts.speed are not renewed."""
+    """AC_FORCE of the n blocks by one such solution; velocities in work.contacts.speed are not renewed."""
     for i in range(n):
-        law = plant.contacts.contact[plant.contacts.pair_int[int(work.contacts.active[i, t.AC_PAIR]), t.PA_CONTACT]]
-        _normal_row(work, n, i, law)
-        _tangent_rows(work, n, i, law[t.K_FRICTION])
+        law = plant.contacts.contact[law_of(plant, work, i)]
+        if work.contacts.active[i, t.AC_TURNS] > 0.0:
+            _twist_row(work, n, i, law[t.K_TORSION])
+            _tangent_rows(work, n, i, i - 1, law[t.K_ROLLING])
+        else:
+            _normal_row(work, n, i, law)
+            _tangent_rows(work, n, i, i, law[t.K_FRICTION])
     if _eliminate(work, 3 * n):
         for i in range(n):
-            _take(plant, work, i)
+            law, x = plant.contacts.contact[law_of(plant, work, i)], work.contacts.right[3 * i]
+            if work.contacts.active[i, t.AC_TURNS] > 0.0:
+                f = work.contacts.active[i - 1, t.AC_FORCE]
+                twist = law[t.K_TORSION] * f
+                _take(work, i, max(-twist, min(twist, x)), law[t.K_ROLLING] * f)
+            else:
+                f = max(0.0, x)
+                _take(work, i, f, law[t.K_FRICTION] * f)

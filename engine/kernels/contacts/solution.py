@@ -1,4 +1,4 @@
-"""The forces of all active touches: Gauss and Seidel's iteration over touches, each solved by its own laws.
+"""The forces of an island: Gauss and Seidel's iteration over its touches, each solved by its own laws.
 
 For given bounds of friction the forces are the one solution of a convex problem, and the iteration descends to it. The
 bounds µ f follow the normal forces along the way; if that has not come to rest at last (a rod that jams, Painlevé
@@ -8,24 +8,22 @@ once (`polish.py`), for what each of them does then.
 
 from __future__ import annotations
 
-from limberjack.engine.compile.compiled import WHOLE
-from limberjack.engine.compile.kernel import kernel, routine
-from limberjack.engine.kernels.contacts.laws import compliant_force, friction, rigid_force
-from limberjack.engine.kernels.contacts.polish import polish
+from limberjack.engine.compile.kernel import kernel
+from limberjack.engine.kernels.contacts.laws import STILL, compliant_force, friction, rigid_force
+from limberjack.engine.kernels.contacts.polish import law_of, polish
 from limberjack.engine.tables import contacts as t
-from limberjack.engine.tables.plant import plant_view, vectors, work_view
 
 #: how small the changes of forces are at the end beside the largest one
 REST = 1e-10
 #: sweeps at first; then so many times one solution for all touches and sweeps behind it, unless there are more touches
 #: than that pays for; sweeps at last
-FIRST, ROUNDS, BETWEEN, SWEEPS = 4, 12, 2, 200
+FIRST, ROUNDS, BETWEEN, SWEEPS = 2, 12, 2, 200
 MOST_POLISHED = 64
 
 
 @kernel
 def _spread(work, n, i, d, e, f):
-    """Velocities of all touches answer to changes [d; e; f] of the forces at touch i."""
+    """Velocities of all blocks answer to changes [d; e; f] of the forces of block i."""
     a, b, c = work.contacts.answer[3 * i], work.contacts.answer[3 * i + 1], work.contacts.answer[3 * i + 2]
     speed = work.contacts.speed
     for j in range(3 * n):
@@ -33,8 +31,8 @@ def _spread(work, n, i, d, e, f):
 
 
 @kernel
-def _normal(plant, work, i, law):
-    """The normal force of touch i for what all others do."""
+def _normal(work, i, law):
+    """The normal force of block i for what all others do."""
     active, at = work.contacts.active[i], 3 * i
     own = work.contacts.answer[at, at]
     r = work.contacts.speed[at] - own * active[t.AC_FORCE]
@@ -46,14 +44,30 @@ def _normal(plant, work, i, law):
 
 
 @kernel
+def _twist(work, i):
+    """The moment about the normal, of block i, for what all others do."""
+    active, A, at = work.contacts.active[i], work.contacts.answer, 3 * i
+    own, most = A[at, at], active[t.AC_TWIST]
+    if not own > STILL * (A[at + 1, at + 1] + A[at + 2, at + 2]):
+        return 0.0
+    return max(-most, min(most, active[t.AC_FORCE] - work.contacts.speed[at] / own))
+
+
+@kernel
 def _relax(plant, work, n, i, held):
-    """Touch i by its laws; returns the largest change of its forces."""
+    """Block i by its laws; returns the largest change of its forces, of moments over the lengths in their laws."""
     active, at, A = work.contacts.active[i], 3 * i, work.contacts.answer
-    law = plant.contacts.contact[plant.contacts.pair_int[int(active[t.AC_PAIR]), t.PA_CONTACT]]
-    f = _normal(plant, work, i, law)
+    law, turns = plant.contacts.contact[law_of(plant, work, i)], active[t.AC_TURNS] > 0.0
+    if turns:
+        if not held:
+            normal = work.contacts.active[i - 1, t.AC_FORCE]
+            active[t.AC_TWIST], active[t.AC_BOUND] = law[t.K_TORSION] * normal, law[t.K_ROLLING] * normal
+        f = _twist(work, i)
+    else:
+        f = _normal(work, i, law)
+        if not held:
+            active[t.AC_BOUND] = law[t.K_FRICTION] * f
     d = f - active[t.AC_FORCE]
-    if not held:
-        active[t.AC_BOUND] = law[t.K_FRICTION] * f
     a, b, c = A[at + 1, at + 1], A[at + 1, at + 2], A[at + 2, at + 2]
     x, y = active[t.AC_FORCE + 1], active[t.AC_FORCE + 2]
     u = work.contacts.speed[at + 1] + A[at, at + 1] * d - a * x - b * y
@@ -62,64 +76,48 @@ def _relax(plant, work, n, i, held):
     active[t.AC_FORCE], active[t.AC_FORCE + 1], active[t.AC_FORCE + 2] = f, g, h
     if d != 0.0 or g != x or h != y:
         _spread(work, n, i, d, g - x, h - y)
-    return max(abs(d), max(abs(g - x), abs(h - y)))
+    change = max(abs(d), max(abs(g - x), abs(h - y)))
+    return change / max(law[t.K_TORSION], law[t.K_ROLLING]) if turns else change
 
 
 @kernel
 def _start(work, n):
-    """Velocities of all touches with the forces of now."""
+    """Velocities of all blocks with the forces of now."""
     for i in range(n):
         for c in range(3):
             work.contacts.speed[3 * i + c] = work.contacts.active[i, t.AC_FREE + c]
     for i in range(n):
         active = work.contacts.active[i]
-        f, g, h = active[t.AC_FORCE], active[t.AC_FORCE + 1], active[t.AC_FORCE + 2]
-        _spread(work, n, i, f - active[t.AC_HELD], g - active[t.AC_HELD + 1], h - active[t.AC_HELD + 2])
+        d = active[t.AC_FORCE] - active[t.AC_HELD]
+        e = active[t.AC_FORCE + 1] - active[t.AC_HELD + 1]
+        f = active[t.AC_FORCE + 2] - active[t.AC_HELD + 2]
+        if d != 0.0 or e != 0.0 or f != 0.0:
+            _spread(work, n, i, d, e, f)
 
 
 @kernel
 def _largest(work, n):
+    """The largest force; moments do not count."""
     most = 0.0
     for i in range(n):
         for c in range(3):
-            most = max(most, abs(work.contacts.active[i, t.AC_FORCE + c]))
+            most = max(most, (1.0 - work.contacts.active[i, t.AC_TURNS]) * abs(work.contacts.active[i, t.AC_FORCE + c]))
     return most
 
 
 @kernel
-def _sweep(plant, work, n, held):
-    """One sweep over all touches; whether forces have come to rest."""
-    change = 0.0
-    for i in range(n):
-        change = max(change, _relax(plant, work, n, i, held))
-    return change <= REST * _largest(work, n)
-
-
-@routine(WHOLE, returns=WHOLE)
-def solve_touches_routine(ints, floats, vector, n):
-    plant, work = plant_view(ints, floats), work_view(ints, vector)
-    _start(work, n)
-    done = 0
-    for _ in range(FIRST):
-        done += 1
-        if _sweep(plant, work, n, False):
-            return done
-    for _ in range(ROUNDS if n <= MOST_POLISHED else 0):
-        polish(plant, work, n)
-        _start(work, n)
-        for _ in range(BETWEEN):
-            done += 1
-            if _sweep(plant, work, n, False):
-                return done
-    for sweep in range(SWEEPS):
-        done += 1
-        if _sweep(plant, work, n, sweep >= SWEEPS // 2):
-            return done
-    return done
-
-
-@kernel
 def solve_touches(plant, work, n):
-    """AC_FORCE of the n active touches, and work.contacts.speed with it; returns the number of sweeps."""
-    ints, floats, vector = vectors(plant, work)
-    return solve_touches_routine(ints, floats, vector, n)
+    """AC_FORCE of the n blocks of an island, and work.contacts.speed with it; returns the number of sweeps."""
+    rounds = FIRST + (ROUNDS * BETWEEN if n <= MOST_POLISHED else 0)
+    for sweep in range(rounds + SWEEPS):
+        polished = sweep >= FIRST and sweep < rounds and (sweep - FIRST) % BETWEEN == 0
+        if polished:
+            polish(plant, work, n)
+        if sweep == 0 or polished:
+            _start(work, n)
+        change, held = 0.0, sweep >= rounds + SWEEPS // 2
+        for i in range(n):
+            change = max(change, _relax(plant, work, n, i, held))
+        if change <= REST * _largest(work, n):
+            return sweep + 1
+    return rounds + SWEEPS

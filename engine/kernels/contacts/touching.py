@@ -4,8 +4,9 @@
 1. the end of the step: v' = v + h a; for rk4 q' = q ⊕ ½ h (v + v'), for Euler's methods, which move along
    J(q) v', q' = q
 2. gaps, normals and velocities of all touches there (`meeting.py`); Euler: g + h u
-3. what these velocities answer to forces: h W at q' (`answers.py`)
-4. forces by which laws hold at the end of the step (`laws.py`, `solution.py`)
+3. touches that act on each other are an island (`islands.py`); of each
+4. what these velocities answer to forces: h W at q' (`answers.py`)
+5. forces by which laws hold at the end of the step (`laws.py`, `solution.py`)
 
 The forces then act on both links at one place of the inertial frame in every stage of the integrator
 (`forces/contact_forces.py`), so that they do no more to momentum than the integrator does.
@@ -19,9 +20,18 @@ from limberjack.engine.algebra.array_views import matrix_view, vector_view
 from limberjack.engine.algebra.spatial import ZERO, add_scaled, load3, scale, store3, sub
 from limberjack.engine.compile.compiled import FLOATS, REAL, VECTORS, WHOLE
 from limberjack.engine.compile.kernel import entry, kernel, routine
-from limberjack.engine.kernels.contacts.answers import find_answers
+from limberjack.engine.kernels.contacts.answers import find_answers, prepare_loops
+from limberjack.engine.kernels.contacts.islands import (
+    find_islands,
+    forget,
+    is_first,
+    list_touches,
+    note_spins,
+    take_island,
+)
 from limberjack.engine.kernels.contacts.laws import FADE, SOFT, STILL, depth_at, law_force, stiffness
-from limberjack.engine.kernels.contacts.meeting import carry_on, choose_active, find_touches, note_start
+from limberjack.engine.kernels.contacts.meeting import carry_on, find_touches, note_start
+from limberjack.engine.kernels.contacts.polish import law_of
 from limberjack.engine.kernels.contacts.solution import solve_touches
 from limberjack.engine.kernels.nodes.manifold import move
 from limberjack.engine.kernels.nodes.tree import sweep_poses, sweep_velocities
@@ -47,8 +57,11 @@ def keep_touches(ints, work, state):
     """The State as work.contacts.touch has it."""
     known = matrix_view(state, touch_place(ints), ints[t.C_TOUCHES], t.TOUCH)
     for i in range(known.shape[0]):
-        for c in range(t.TOUCH):
-            known[i, c] = work.contacts.touch[i, c]
+        row = work.contacts.touch[i]
+        known[i, t.TO_GAP] = row[t.TO_GAP]
+        if row[t.TO_ACTS] != 0.0 or known[i, t.TO_ACTS] != 0.0 or row[t.TO_LAW] != 0.0 or known[i, t.TO_LAW] != 0.0:
+            for c in range(t.TOUCH):
+                known[i, c] = row[c]
 
 
 @kernel
@@ -81,10 +94,12 @@ def _predict(plant, work, q, v, h, share):
 
 @kernel
 def _prepare(plant, work, i, h, share):
-    """What the laws of active touch i need to know beside its velocity."""
+    """What the laws of the forces in block i need to know beside their velocity."""
     active = work.contacts.active[i]
     j = int(active[t.AC_TOUCH])
-    law = plant.contacts.contact[plant.contacts.pair_int[int(active[t.AC_PAIR]), t.PA_CONTACT]]
+    if active[t.AC_TURNS] > 0.0:
+        return
+    law = plant.contacts.contact[law_of(plant, work, i)]
     gap, free, own = work.contacts.met[j, t.ME_GAP], active[t.AC_FREE], work.contacts.answer[3 * i, 3 * i]
     if law[t.K_STIFFNESS] > 0.0:
         z = h * own * stiffness(law, max(0.0, -gap))
@@ -103,15 +118,6 @@ def _prepare(plant, work, i, h, share):
 
 
 @kernel
-def _forget(work):
-    """Touches that are not active have neither force nor law."""
-    for i in range(work.contacts.touch.shape[0]):
-        known, met = work.contacts.touch[i], work.contacts.met[i]
-        known[t.TO_LAW], known[t.TO_GAP], known[t.TO_ACTS] = 0.0, met[t.ME_GAP], 0.0
-        store3(known, t.TO_FORCE, ZERO)
-
-
-@kernel
 def _place(met, share):
     """Where the force of a touch acts: where the shapes are nearest, as the integrator has it on the way from the start
     of the step to its end. Corners of boxes may be other ones at the end; then it acts at the end's."""
@@ -121,23 +127,48 @@ def _place(met, share):
 
 
 @kernel
+def _along(active):
+    """The forces or moments of a block, inertial axes."""
+    force = scale(active[t.AC_FORCE], load3(active, t.AC_BASIS))
+    force = add_scaled(force, active[t.AC_FORCE + 1], load3(active, t.AC_BASIS + 3))
+    return add_scaled(force, active[t.AC_FORCE + 2], load3(active, t.AC_BASIS + 6))
+
+
+@kernel
 def _keep(plant, work, i, share):
-    """Forces of active touch i, and its law at the end of the step, for the next one."""
+    """Forces of block i, and their law at the end of the step, for the next one; or its moments."""
     active = work.contacts.active[i]
     j = int(active[t.AC_TOUCH])
     known, met, speed = work.contacts.touch[j], work.contacts.met[j], work.contacts.speed[3 * i]
-    law = plant.contacts.contact[plant.contacts.pair_int[int(active[t.AC_PAIR]), t.PA_CONTACT]]
-    force = scale(active[t.AC_FORCE], load3(active, t.AC_BASIS))
-    force = add_scaled(force, active[t.AC_FORCE + 1], load3(active, t.AC_BASIS + 3))
-    force = add_scaled(force, active[t.AC_FORCE + 2], load3(active, t.AC_BASIS + 6))
+    if active[t.AC_TURNS] > 0.0:
+        store3(known, t.TO_MOMENT, _along(active))
+        return
+    law = plant.contacts.contact[law_of(plant, work, i)]
     depth = depth_at(active, met[t.ME_GAP], speed)
     known[t.TO_LAW] = law_force(law, depth, speed) if law[t.K_STIFFNESS] > 0.0 else active[t.AC_FORCE]
     slip = math.sqrt(work.contacts.speed[3 * i + 1] ** 2 + work.contacts.speed[3 * i + 2] ** 2)
     known[t.TO_GAP], known[t.TO_SLIP] = -depth, slip
     known[t.TO_ACTS] = active[t.AC_STEPS] + 1.0 if active[t.AC_FORCE] > 0.0 else 0.0
-    store3(known, t.TO_FORCE, force)
+    store3(known, t.TO_FORCE, _along(active))
+    store3(known, t.TO_MOMENT, ZERO)
     store3(known, t.TO_POINT, _place(met, share))
     store3(known, t.TO_NORMAL, load3(active, t.AC_BASIS))
+
+
+@routine(WHOLE, FLOATS, REAL, REAL)
+def islands_routine(ints, floats, vector, count, q, h, share):
+    """Forces of the islands of `count` touches at the end q of a step, where P, D and G of the links are known."""
+    plant, work = plant_view(ints, floats), work_view(ints, vector)
+    looped = work.loops.path.shape[0] > 0 and prepare_loops(plant, work, q)
+    for first in range(count):
+        if is_first(work, first):
+            n = take_island(plant, work, first)
+            find_answers(plant, work, n, h, looped)
+            for i in range(n):
+                _prepare(plant, work, i, h, share)
+            solve_touches(plant, work, n)
+            for i in range(n):
+                _keep(plant, work, i, share)
 
 
 @routine(FLOATS, FLOATS, REAL, REAL, returns=WHOLE)
@@ -146,25 +177,22 @@ def touch_routine(ints, floats, vector, q, v, h, share):
     find_touches(plant, work, h)
     note_start(work)
     _predict(plant, work, q, v, h, share)
-    n = choose_active(plant, work, h)
-    if n == 0 or n > work.contacts.active.shape[0]:
-        _forget(work)
-        return n
-    settle_with(plant, work, work.qstage[_THERE], work.inertia_add)
-    find_answers(plant, work, n, h, work.qstage[_THERE])
-    for i in range(n):
-        _prepare(plant, work, i, h, share)
-    solve_touches(plant, work, n)
-    _forget(work)
-    for i in range(n):
-        _keep(plant, work, i, share)
-    return n
+    count = list_touches(plant, work, h)
+    if count == 0:
+        return 0
+    blocks = find_islands(plant, work, count)
+    if blocks <= work.contacts.active.shape[0]:
+        note_spins(plant, work, count)
+        settle_with(plant, work, work.qstage[_THERE], work.inertia_add)
+        islands_routine(ints, floats, vector, count, work.qstage[_THERE], h, share)
+    return blocks
 
 
 @kernel
 def touch(plant, work, q, v, h, share):
     """work.contacts.touch for a step of h from q, v, whose accelerations with the forces that are held are in
-    work.vstage[0]; returns how many touches act, which may be more than there is room for. share: c."""
+    work.vstage[0]; returns how many blocks the largest island has, which may be more than there is room for.
+    share: c."""
     ints, floats, vector = vectors(plant, work)
     return touch_routine(ints, floats, vector, q, v, h, share)
 
@@ -176,5 +204,6 @@ def gaps_entry(ints, floats, work, state):
     sweep_velocities(plant, scratch, vector_view(state, S_Q, nq), vector_view(state, S_Q + nq, ints[C_V]))
     sweep_poses(plant, scratch)
     find_touches(plant, scratch, 0.0)
-    _forget(scratch)
+    for j in range(scratch.contacts.touch.shape[0]):
+        forget(scratch, j)
     keep_touches(ints, scratch, state)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from limberjack.engine.algebra.spatial import cross, load3, load9, neg, sub, unrot
+from limberjack.engine.algebra.spatial import add_cross, load3, load9, neg, sub, unrot
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.forces.link_forces import push
 from limberjack.engine.tables import contacts as t
 
 
 @kernel
-def _push_at(work, row, x, f):
-    """A force at the place x, inertial axes; the ground takes any."""
+def _push_at(work, row, x, f, m):
+    """A force at the place x and a moment, inertial axes; the ground takes any."""
     if row > 0:
         pose = work.pose[row]
         R = load9(pose, 0)
-        push(work, row, unrot(R, cross(sub(x, load3(pose, 9)), f)), unrot(R, f))
+        push(work, row, unrot(R, add_cross(m, sub(x, load3(pose, 9)), f)), unrot(R, f))
 
 
 @kernel
@@ -25,6 +25,6 @@ def push_touches(plant, work):
         for j in range(pair[t.PA_TOUCH], pair[t.PA_TOUCH] + pair[t.PA_TOUCHES]):
             row = work.contacts.touch[j]
             if row[t.TO_ACTS] > 0.0:
-                x, f = load3(row, t.TO_POINT), load3(row, t.TO_FORCE)
-                _push_at(work, plant.contacts.collider_int[pair[t.PA_A], t.CO_ROW], x, neg(f))
-                _push_at(work, plant.contacts.collider_int[pair[t.PA_B], t.CO_ROW], x, f)
+                x, f, m = load3(row, t.TO_POINT), load3(row, t.TO_FORCE), load3(row, t.TO_MOMENT)
+                _push_at(work, plant.contacts.collider_int[pair[t.PA_A], t.CO_ROW], x, neg(f), neg(m))
+                _push_at(work, plant.contacts.collider_int[pair[t.PA_B], t.CO_ROW], x, f, m)

@@ -59,7 +59,7 @@ def _counts(c, n):
         return False
     if c[lp.C_SWITCHES] > c[lp.C_LOOPS] or c[lp.C_DRIVES] > c[lp.C_LOOPS] or c[lp.C_FORCED] > c[lp.C_LOOPS]:
         return False
-    if c[ct.C_TOUCHES] > _MOST_TOUCHES * c[ct.C_PAIRS] or c[ct.C_ACTIVE] > min(c[ct.C_TOUCHES], _MOST_ACTIVE):
+    if c[ct.C_TOUCHES] > _MOST_TOUCHES * c[ct.C_PAIRS] or c[ct.C_ACTIVE] > min(2 * c[ct.C_TOUCHES], _MOST_ACTIVE):
         return False
     return c[lp.C_FORCE_ROWS] <= c[lp.C_ROWS] and t.vector_sizes(c)[0] == n
 

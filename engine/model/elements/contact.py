@@ -23,6 +23,9 @@ _EXPONENT = "p in the force k δ^p of the penetration δ, a multiple of ½: 1, o
 _DISSIPATION = "a in the force k δ^p (1 + a dδ/dt) (Hunt and Crossley)"
 _RESTITUTION = "of nearly rigid contacts: speed after an impact over that before"
 
+_TORSION = "largest moment about the normal over the normal force: 2/3 µ a of a round patch of radius a (Hertz: 0.59)"
+_ROLLING = "largest moment across the normal over the normal force: the arm of rolling resistance"
+
 
 @dataclass(frozen=True, eq=False)
 class Contact(Element):
@@ -49,6 +52,12 @@ class Contact(Element):
     friction: Annotated[
         NonNegative,
         Fact("coefficient µ of Coulomb's law", "", "", at.K_FRICTION, Tuned("friction", "FrictionCoefficient")),
+    ] = 0.0
+    torsional_friction: Annotated[
+        NonNegative, Fact(_TORSION, "m", "", at.K_TORSION, Tuned("torsional friction", "FrictionLength"))
+    ] = 0.0
+    rolling_friction: Annotated[
+        NonNegative, Fact(_ROLLING, "m", "", at.K_ROLLING, Tuned("rolling friction", "FrictionLength"))
     ] = 0.0
     where: str = field(default="", compare=False)
 

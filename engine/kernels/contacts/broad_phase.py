@@ -1,0 +1,49 @@
+"""Which shapes may touch in a step: each is placed once, and each pair compares how far apart spheres around them are
+with how far they can come.
+
+All pairs are looked at, since each has a gap to show; what one costs that is far apart is two roots and forty products.
+"""
+
+from __future__ import annotations
+
+import math
+
+from limberjack.engine.algebra.spatial import add, add_cross, dot, load3, load9, mul, rot, store3, store9, sub, unrot
+from limberjack.engine.compile.kernel import kernel
+from limberjack.engine.kernels.contacts.distances import column
+from limberjack.engine.tables import contacts as t
+from limberjack.engine.tables.plant import W_V
+
+
+@kernel
+def velocity_at(work, row, x):
+    """Velocity of the place x of a link, inertial axes."""
+    pose, motion = work.pose[row], work.rows[row]
+    R = load9(pose, 0)
+    return rot(R, add_cross(load3(motion, W_V + 3), load3(motion, W_V), unrot(R, sub(x, load3(pose, 9)))))
+
+
+@kernel
+def place_shapes(plant, work):
+    """work.contacts.placed of all shapes; links are placed and move."""
+    for c in range(plant.contacts.collider_int.shape[0]):
+        row, local = plant.contacts.collider_int[c, t.CO_ROW], plant.contacts.collider[c]
+        placed, pose, w = work.contacts.placed[c], work.pose[row], load3(work.rows[row], W_V)
+        R = load9(pose, 0)
+        p = add(load3(pose, 9), rot(R, load3(local, t.CL_P)))
+        store9(placed, t.PC_R, mul(R, load9(local, t.CL_R)))
+        store3(placed, t.PC_P, p)
+        store3(placed, t.PC_U, velocity_at(work, row, p))
+        placed[t.PC_W] = math.sqrt(dot(w, w))
+
+
+@kernel
+def distance_and_pace(plant, pair, first, second):
+    """A distance that two shapes have at least, and a speed at which they approach at most."""
+    a, b = pair[t.PA_A], pair[t.PA_B]
+    d, u = sub(load3(second, t.PC_P), load3(first, t.PC_P)), sub(load3(second, t.PC_U), load3(first, t.PC_U))
+    reach, apart = plant.contacts.collider[b, t.CL_REACH], math.sqrt(dot(d, d))
+    pace = math.sqrt(dot(u, u)) + first[t.PC_W] * apart + second[t.PC_W] * reach
+    if plant.contacts.collider_int[a, t.CO_SHAPE] == t.PLANE:
+        return dot(column(load9(first, t.PC_R), 2), d) - reach, pace
+    return apart - reach - plant.contacts.collider[a, t.CL_REACH], pace
