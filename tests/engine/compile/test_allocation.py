@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from pathlib import Path
 
 import numba
 import numpy as np
@@ -10,13 +11,28 @@ import pytest
 
 import limberjack as lj
 from limberjack.engine.compile.compiled import OPTIONS
+from tests.engine.contacts.scenes import FLOOR, ball, box, free, scene, sensors, solid_box, sphere
 from tests.engine.full_model import full_model
 
 
-@pytest.fixture(scope="module")
-def sim() -> lj.Simulation:
+def crowded(folder: Path) -> lj.System:
+    """Bodies that fall on a floor and on each other, with all kinds of friction."""
+    bodies = [ball(f"b{i}", (0.05 * i, 0.0, 0.11 + 0.21 * i)) for i in range(4)]
+    bodies.append(free("block", 1.0, solid_box((0.2, 0.2, 0.2), 1.0), (1.0, 0.0, 0.11)))
+    shapes = [FLOOR, *(sphere(f"b{i}") for i in range(4)), box("block", (0.2, 0.2, 0.2))]
+    rubs = "friction: 0.3, torsional_friction: 1.0e-3, rolling_friction: 1.0e-3"
+    laws = [
+        f"{{name: ground, first: floor, second: [b0, b1, b2, b3, block], {rubs}}}",
+        "{name: others, first: [b0, b1, b2, b3, block], stiffness: 1.0e5, dissipation: 0.5, friction: 0.3}",
+    ]
+    return scene(folder, bodies, shapes, laws, sensors("ground"))
+
+
+@pytest.fixture(scope="module", params=["full", "contacts"])
+def sim(request, tmp_path_factory) -> lj.Simulation:
     """Warm: every entry that stepping and observing use is compiled."""
-    sim = lj.Simulation(full_model(), dt=1e-4)
+    model = full_model() if request.param == "full" else crowded(tmp_path_factory.mktemp("model"))
+    sim = lj.Simulation(model, dt=1e-4)
     sim.step(1)
     assert np.all(np.isfinite(sim.output_vector))
     return sim
