@@ -8,6 +8,7 @@ from collections.abc import Callable
 from benchmarks import engine_bench
 from benchmarks.batch import batch_bench, campaign_bench
 from benchmarks.closed_chains import loops_bench
+from benchmarks.contacts import contacts_bench
 from benchmarks.flexible import flexible_bench
 from benchmarks.fmu import fmu_bench
 from benchmarks.realtime import realtime_bench
@@ -18,6 +19,7 @@ from limberjack.commands.console import open_console
 _SPECIAL: dict[str, Callable[..., object]] = {
     "batch": batch_bench.bench,
     "campaign": campaign_bench.bench,
+    "contacts": contacts_bench.bench,
     "fmu": fmu_bench.bench,
     "loops": loops_bench.bench,
     "flexible": flexible_bench.bench,

@@ -360,6 +360,7 @@ def _bench(commands: Any) -> None:
     subject.add_argument("--real-time", action="store_true", help="time the executive of hil beside a loop in C")
     subject.add_argument("--batch", action="store_true", help="time many worlds at once, beside MuJoCo's rollout")
     subject.add_argument("--campaign", action="store_true", help="time campaigns over batches, beside Basilisk's")
+    subject.add_argument("--contacts", action="store_true", help="time contacts, beside MuJoCo and Drake")
     subject.add_argument("--telemetry", action="store_true", help="time an engine and its readers, up to 20 of them")
     parser.add_argument("--out", type=Path, default=Path("results/bench"), help="plot folder (default: %(default)s)")
     parser.add_argument("--history", type=Path, help="append one JSON line to this file")

@@ -1,0 +1,1 @@
+"""Contacts beside MuJoCo and Drake."""
