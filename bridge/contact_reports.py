@@ -58,7 +58,7 @@ class ContactReports:
         self._tell, self._simulation = tell, simulation
         self.touches = {contact.name: 0 for contact in simulation.system.contacts}
         self._watch = ContactWatch(simulation, self._hear)
-        self.step = self._watch.step
+        self.step, self.look = self._watch.step, self._watch.look_from
         self.begin()
 
     def begin(self) -> None:
@@ -68,6 +68,11 @@ class ContactReports:
         self._told: Counter[str] = Counter()
         self._lately: Counter[str] = Counter()
         self._untold: dict[str, _Untold] = {}
+
+    @property
+    def busy(self) -> bool:
+        """Whether each step must be looked at."""
+        return self._watch.busy
 
     def finish(self) -> None:
         """Tell what is still untold, and of contacts that touch now for how long they do."""

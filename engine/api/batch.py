@@ -231,16 +231,20 @@ class Batch(ManyStates):
 
     # steps
 
-    def step(self, steps: int = 1) -> None:
-        """Advance all worlds by steps of dt, except those that stopped (`errors`). Commands are held."""
+    def step(self, steps: int = 1, ahead: int | None = None) -> None:
+        """Advance all worlds by steps of dt, except those that stopped (`errors`). Commands are held.
+
+        ahead : steps that are taken together, as of `Simulation.step`
+        """
         steps = arguments.count("the number of steps", steps, 0, MOST_STEPS)
+        left = steps if ahead is None else arguments.count("the number of steps ahead", ahead, steps, MOST_STEPS)
         self.changed()
         how = self.dt, INTEGRATORS[self._one.integrator], self._one.substeps
         while steps:
             part = min(steps, _PORTION)
-            self._advance(*how, part, steps)
+            self._advance(*how, part, left)
             self._stop(np.flatnonzero((self._advance.report[:, 0] != 0) & ~self._lanes.aside))
-            steps -= part
+            steps, left = steps - part, left - part
 
     def _stop(self, worlds: np.ndarray) -> None:
         """Set worlds aside whose step failed."""

@@ -123,6 +123,16 @@ class ContactWatch:
             simulation.step(1, left - done)
             self.look()
 
+    @property
+    def busy(self) -> bool:
+        """Whether something touches, or did lately, so that each step must be looked at."""
+        return bool(self._touching or self._lately)
+
+    def look_from(self, q: np.ndarray, v: np.ndarray) -> None:
+        """After one step from q (nq,) and v (nv,) that somebody else took: tell what it brought."""
+        self._before = q.tobytes(), v.tobytes()
+        self.look()
+
     def look(self) -> None:
         """After one step: tell what it brought. Bytes are compared where nothing happens, which takes least time."""
         if self._touching or self._lately or self._acts.tobytes() != self._still:

@@ -7,7 +7,6 @@ from collections.abc import Hashable
 from limberjack.hil.devices import arrays
 from limberjack.hil.devices.in_process import SCHEME as ALONE
 from limberjack.hil.scenario.scenario_file import Scenario
-from limberjack.hil.scenario.schema_criteria import needs_contacts
 from limberjack.hil.scenario.schema_faults import LinkFault
 
 
@@ -29,9 +28,6 @@ def why_alone(scenario: Scenario) -> str:
     for fault in spec.faults:
         if isinstance(fault, LinkFault):
             return f"fault '{fault.name}' disturbs the link of a device, and a controller over arrays has none"
-    for criterion in spec.criteria:
-        if needs_contacts(criterion):
-            return f"criterion '{criterion.name}' needs events of contacts, for which the bench looks after every step"
     return ""
 
 

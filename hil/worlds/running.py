@@ -25,10 +25,12 @@ from limberjack.hil.scenario.execution import conclude, ending_of
 from limberjack.hil.scenario.fault_setup import make_fault, make_watchdog
 from limberjack.hil.scenario.programs import Programs
 from limberjack.hil.scenario.scenario_file import Scenario
+from limberjack.hil.scenario.schema_criteria import needs_contacts
 from limberjack.hil.scenario.tape import Columns
 from limberjack.hil.signals import Signals
 from limberjack.hil.watchdogs import EngineStatus, SignalLimit
 from limberjack.hil.worlds.world import World, device_of
+from limberjack.hil.worlds.world_contacts import WorldsContacts
 from limberjack.hil.worlds.world_device import WorldsDevice
 from limberjack.hil.worlds.world_signals import WorldsSignals
 from limberjack.hil.worlds.worlds_bench import Rows, Run, WorldsBench
@@ -155,10 +157,14 @@ class _Group:
         rows = Rows(places, np.full((frames + 1, self._batch.n, len(places)), np.nan))
         for device in self._devices:
             device.controller.open(device.wiring)
-        WorldsBench(self._batch, self._runs, self._signals, self._commands, self._devices, spec.steps_per_frame).run(
-            frames, rows
-        )
+        parts = self._signals, self._commands, self._devices, spec.steps_per_frame, self._contacts()
+        WorldsBench(self._batch, self._runs, *parts).run(frames, rows)
         return [self._concluded(i, rows) for i in range(self._batch.n)]
+
+    def _contacts(self) -> WorldsContacts | None:
+        """What reports contacts, where a criterion asks for that."""
+        asked = any(needs_contacts(each) for start in self._starts for each in start.scenario.spec.criteria)
+        return WorldsContacts(self._batch, self._one, self._runs) if asked else None
 
     def _looked_at(self, kept: np.ndarray) -> np.ndarray:
         """Places of the signals that criteria, controllers and watchdogs look at."""

@@ -21,6 +21,7 @@ from limberjack.hil.timeline import DUE, Timeline
 from limberjack.hil.watchdogs import Watch
 from limberjack.hil.worlds.screens import WatchRow
 from limberjack.hil.worlds.world import World
+from limberjack.hil.worlds.world_contacts import WorldsContacts
 from limberjack.hil.worlds.world_device import WorldsDevice
 from limberjack.hil.worlds.world_signals import WorldsSignals
 
@@ -65,6 +66,7 @@ class WorldsBench:
 
     runs : one of each world of the batch
     signals : of all worlds;  commands : (n, nu), rows of which the runs' worlds have
+    contacts : steps the batch and reports touches; None where no criterion asks for them
     """
 
     def __init__(
@@ -75,9 +77,10 @@ class WorldsBench:
         commands: np.ndarray,
         devices: Sequence[WorldsDevice],
         steps: int,
+        contacts: WorldsContacts | None = None,
     ) -> None:
         self._batch, self._runs, self._signals = batch, runs, signals
-        self._commands, self._devices, self._steps = commands, devices, steps
+        self._commands, self._devices, self._steps, self._contacts = commands, devices, steps, contacts
         start, size = batch.layout["command"]
         self._places = slice(start, start + size)
         self._running = np.ones(batch.n, dtype=bool)
@@ -125,7 +128,10 @@ class WorldsBench:
             self._guarded(i, self._disturb)
             self._disturbed[i] = True
         self._batch.states.put(self._places, commands)
-        self._batch.step(self._steps)
+        if self._contacts is None:
+            self._batch.step(self._steps)
+        else:
+            self._contacts.step(frame, self._steps, self._running)
         self._times = self._batch.time
         for i, why in self._batch.errors.items():
             if self._running[i]:
@@ -182,6 +188,8 @@ class WorldsBench:
     def _close(self, i: int) -> None:
         run = self._runs[i]
         self._running[i] = False
+        if self._contacts is not None:
+            self._contacts.finish(i)
         run.log.add(Event(float(self._batch.time[i]), "end", run.reason, run.text, {"frames": run.frames}))
 
     def _send_and_record(self, frame: int, rows: Rows) -> None:

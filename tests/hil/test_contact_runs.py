@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import limberjack as lj
@@ -14,9 +15,12 @@ from limberjack.hil.executive import Executive
 from limberjack.hil.record.mcap_file import McapFile
 from limberjack.hil.record.replay import replay
 from limberjack.hil.scenario.execution import run_scenario
+from limberjack.hil.scenario.scenario_file import load_scenario
 from limberjack.hil.timeline import At, Timeline
+from limberjack.hil.worlds.batchable import why_alone
 from tests.engine.contacts.touching import bouncing, latched
 from tests.hil.benches import FakeRecorder, fake
+from tests.hil.test_worlds import compare
 
 
 def run(system, seconds, steps, **parts):
@@ -82,6 +86,12 @@ criteria:
 """
 
 
+ENVELOPE = (
+    "{first: {position: seat, orientation: seat_turn, axis: [0, 0, 1]}, "
+    "second: {position: tip, orientation: tip_turn, axis: [0, 0, 1]}, most_offset: 0.005, most_tilt: 0.01}"
+)
+
+
 def write(folder: Path) -> Path:
     latched(folder)
     (folder / "dock.yaml").write_text(SCENARIO)
@@ -108,6 +118,7 @@ vary:
 """
 
 
+@pytest.mark.long
 def test_a_campaign_of_contacts_that_is_resumed_has_the_same_table(tmp_path):
     write(tmp_path)
     path = tmp_path / "c.yaml"
@@ -122,3 +133,26 @@ def test_a_campaign_of_contacts_that_is_resumed_has_the_same_table(tmp_path):
     (cut / "rows.jsonl").write_bytes(b"".join(lines[:4]))
     run_campaign(path, out=cut, workers=1, resume=True)
     assert (cut / "table.csv").read_bytes() == (whole / "table.csv").read_bytes()
+
+
+def test_runs_at_once_measure_at_contacts_what_single_runs_do(tmp_path, monkeypatch):
+    """Frames of several steps, faults, captures and releases; some never touch, one is cut by its timeline."""
+    path = write(tmp_path)
+    path.write_text(
+        path.read_text().replace("{name: docks,", f"{{name: docks, envelope: {ENVELOPE},")
+        + "  - {name: speed, type: contact, most_speed: 0.099, until: 0.25}\n"
+        "  - {name: touches, type: event, kind: touch, least: 2}\n"
+        "  - {name: leaves, type: event, kind: lift_off, least: 1}\n"
+        "  - {name: rests, type: no_event, kind: touching}\n"
+    )
+    assert why_alone(load_scenario(path)) == ""
+    vary = {
+        "initial.coordinates[probe.y]": [-0.01, 0.0, 0.004, 0.008, 0.35],
+        "initial.parameters[contact.guide.friction]": (0.0, 0.5),
+        "initial.commands[latch.closed]": [0.0, 1.0],
+        "timeline[1].at": [0.11, 0.2, 0.3],
+    }
+    rows = compare(path, vary, monkeypatch, 8)
+    assert len({row.measured["load"] for row in rows}) > 3
+    assert {len(row.failed) for row in rows} != {0}
+    assert any(np.isfinite(row.measured["docks"]) for row in rows)

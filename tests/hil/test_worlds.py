@@ -279,9 +279,6 @@ def test_why_runs_cannot_be_worlds(tmp_path):
     ):
         assert why_alone(load_scenario(write(tmp_path, more))).startswith(why)
     path = write(tmp_path, DEVICE % ("hold", 1))
-    docks = path.read_text() + "  - {name: docks, type: event, kind: capture}\n"
-    (tmp_path / "docks.yaml").write_text(docks)
-    assert why_alone(load_scenario(tmp_path / "docks.yaml")).startswith("criterion 'docks' needs events of contacts")
     assert why_alone(load_scenario(path)) == ""
     assert kind_of(load_scenario(path)) == kind_of(load_scenario(path, {"devices[law].options.gains[1]": 7}))
     assert kind_of(load_scenario(path)) != kind_of(load_scenario(path, {"devices[law].every": 2}))
