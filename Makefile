@@ -38,7 +38,7 @@ site:  ## build the documentation site to build/site, warnings are errors; needs
 	$(PYTHON) -m sphinx -E -W --keep-going -b html -d build/site.trees docs build/site
 
 PICTURES = build/pictures
-SCENES = closed_chains docking driven_loops rolling flexible_spacecraft satellite_grasp slew_spread cosimulate cosimulate_fmus
+SCENES = closed_chains docking/docking driven_loops lander debris rolling flexible_spacecraft satellite_grasp slew_spread cosimulate cosimulate_fmus
 pictures:  ## the pictures of guides and gallery, as the examples draw them, in build/pictures; compare, then copy to docs/images
 	for scene in $(SCENES); do $(PYTHON) examples/$$scene.py $(PICTURES) || exit 1; done
 	$(PYTHON) examples/estimation_view.py $(PICTURES)/estimation.png
