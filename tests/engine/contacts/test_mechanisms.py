@@ -15,6 +15,7 @@ import limberjack as lj
 from limberjack.engine.model.elements.sensor import Sensor
 from limberjack.engine.model.elements.shape import Shape
 from tests.engine.motions import along_start, euler
+from tests.validation.figures import figure
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 RADIUS, GAP, DT = 0.05, 1e-7, 1e-3
@@ -68,7 +69,8 @@ def test_the_step_answers_the_contact_force_and_the_laws_hold(name, node, at, me
         point = J[3:] - np.cross(arm, J[:3], axisb=0, axisc=0)
         change = np.linalg.norm(point @ (moved - free))
         # the force acts half a gap above the plane, and loops close again after the step
-        assert np.abs(simulation.v - euler(simulation.system, v, a, DT)).max() < 1e-6
+        error = np.abs(simulation.v - euler(simulation.system, v, a, DT)).max()
+        figure("velocities after the contact force", error, unit="1", oracle="Dynamics.forward", below=1e-6)
         assert force[2] >= 0.0
         assert np.hypot(force[0], force[1]) <= friction * force[2] * (1.0 + 1e-12)
         if force[2] > 0.0:
