@@ -79,7 +79,7 @@ def test_a_spinning_coin_precesses_in_closed_form(tmp_path, degrees):
     figure("rate of precession", found, turns, unit="rad/s", oracle="Ω² = 4 g / (r sin α)", rtol=5e-4)
     tilt = np.arccos([axis[2] for axis in axes])
     figure("inclination of a coin", tilt, slope, unit="rad", oracle="steady rolling", atol=5e-4)
-    figure("energy that a step adds", np.diff(energy) / energy[0], oracle="never any", below=1e-12)
+    figure("energy that a step adds", max(0.0, np.diff(energy).max()) / energy[0], oracle="never any", below=1e-12)
 
 
 #: of the tippe top: radius, centre of mass below the ball's centre, mass, moment, friction, spin, tilt
