@@ -22,10 +22,9 @@ from limberjack.engine.common.errors import ArgumentError, MissingExtraError
 from limberjack.engine.compile import plan
 from limberjack.engine.compile.compiled import OPTIMISED_ELSEWHERE, OPTIMISED_FOR, WORLDS
 from limberjack.engine.compile.kernel import COMPILED
-from limberjack.engine.compile.library import file_name
 from limberjack.engine.compile.link import C_FILES, LinkError, link, write_entries
 from limberjack.engine.compile.plan import Part
-from limberjack.engine.compile.sources import KERNELS, LAYOUT, NATIVE, digest_of, library_digest
+from limberjack.engine.compile.sources import KERNELS, LAYOUT, NATIVE, digest_of, file_name, library_digest
 from limberjack.engine.compile.store import alone, cache_folder
 from limberjack.engine.compile.targets import Target, host
 from limberjack.scratch import Scratch

@@ -7,7 +7,6 @@ a hash of the sources that it is made from.
 from __future__ import annotations
 
 import ctypes
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import accumulate
@@ -19,7 +18,7 @@ import numpy as np
 
 from limberjack.engine.common.errors import LimberjackError
 from limberjack.engine.compile.compiled import FLAG, FLOATS, INTS, MATRIX, REAL, VECTOR, WHOLE
-from limberjack.engine.compile.sources import KERNELS, library_digest
+from limberjack.engine.compile.sources import KERNELS, file_name, library_digest
 from limberjack.engine.compile.targets import TARGETS, WORLDS_AT_ONCE, host
 
 #: how many cells (engine.c) an argument of each type takes
@@ -195,11 +194,6 @@ def _too_old(path: Path, level: str | None) -> str:
 
 #: where a wheel brings the library
 BINARIES = Path(__file__).resolve().parent / "binaries"
-
-
-def file_name(library: Path, stem: str) -> str:
-    """<stem>-<checksum>.<suffix>: what the library is called, so that a damaged one is known by its name."""
-    return f"{stem}-{zlib.crc32(library.read_bytes()):08x}{library.suffix}"
 
 
 def stem_of(root: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import importlib.util
+import zlib
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -69,3 +70,8 @@ def sources_of(module: str) -> list[Path]:
             seen.add(name)
             waiting += _imports(name)
     return sorted(map(_file, seen))
+
+
+def file_name(library: Path, stem: str) -> str:
+    """<stem>-<checksum>.<suffix>: what the library is called, so that a damaged one is known by its name."""
+    return f"{stem}-{zlib.crc32(library.read_bytes()):08x}{library.suffix}"

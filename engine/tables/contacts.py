@@ -91,6 +91,7 @@ ME_BEGAN = 11  # 1: they were near at the start of the step as well
 ME_FROM = 12  # 3: where they were nearest there
 ME_START = 15  # gap there
 ME_SPIN = 16  # 3: angular velocity of b relative to a, inertial axes, of touches in the list
+ME_CAME = 19  # rate of the gap at the start of the step
 
 # work.contacts.listed (touches, 4): touches that are solved for; those of an island are a chain
 LISTED = 4

@@ -122,6 +122,7 @@ def note_start(work):
         row[t.ME_BEGAN] = row[t.ME_NEAR]
         if row[t.ME_NEAR] > 0.0:
             row[t.ME_START] = row[t.ME_GAP]
+            row[t.ME_CAME] = dot(load3(row, t.ME_NORMAL), load3(row, t.ME_SPEED))
             store3(row, t.ME_FROM, load3(row, t.ME_POINT))
 
 

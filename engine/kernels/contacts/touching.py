@@ -93,6 +93,21 @@ def _predict(plant, work, q, v, h, share):
 
 
 @kernel
+def _rebound(met, free, e, h, share):
+    """The speed u' at which a nearly rigid touch parts at the end of the step, which leaves e² of its energy.
+
+    In free flight with du/dt = c the integrator keeps E = u² - 2 c g, or with Euler's methods, whose gap g moves along
+    the new rate u, E = u² + c h u - 2 c g. After the impact E is e² times what it was, at the gap g + s h (u' - u).
+    Without c that is u' = -e u; a ball that hops would then gain what it fell in the step, again and again.
+    """
+    c = (free - met[t.ME_CAME]) / h if met[t.ME_BEGAN] > 0.0 else 0.0
+    gap = met[t.ME_GAP]
+    before = free * free + (2.0 * share - 1.0) * c * h * free - 2.0 * c * gap
+    rest = 0.25 * c * c * h * h + e * e * before + 2.0 * c * (gap - h * share * free)
+    return 0.5 * c * h + math.sqrt(rest) if rest > 0.0 else 0.0
+
+
+@kernel
 def _prepare(plant, work, i, h, share):
     """What the laws of the forces in block i need to know beside their velocity."""
     active = work.contacts.active[i]
@@ -112,9 +127,9 @@ def _prepare(plant, work, i, h, share):
     across = A[3 * i + 1, 3 * i + 1] + A[3 * i + 2, 3 * i + 2]
     active[t.AC_MOVE], active[t.AC_SOFT] = h * share, SOFT * own if own > STILL * across else 0.0
     active[t.AC_AIM] = -start / (FADE * h) if start < 0.0 else min(0.0, free - gap / (h * share))
-    rebound = -law[t.K_RESTITUTION] * free
-    if rebound > 0.0 and gap < 0.0 and work.contacts.touch[j, t.TO_LAW] == 0.0:
-        active[t.AC_AIM] = max(active[t.AC_AIM], rebound)
+    e = law[t.K_RESTITUTION]
+    if e > 0.0 and free < 0.0 and gap < 0.0 and work.contacts.touch[j, t.TO_LAW] == 0.0:
+        active[t.AC_AIM] = max(active[t.AC_AIM], _rebound(met, free, e, h, share))
 
 
 @kernel

@@ -126,7 +126,7 @@ def named(tmp_path: Path, content: bytes) -> Path:
     """A file of this content under the name that it should have."""
     path = tmp_path / f"new{TARGETS[host()].suffix}"
     path.write_bytes(content)
-    return path.rename(tmp_path / library.file_name(path, "limberjack_kernels-0123456789abcdef"))
+    return path.rename(tmp_path / sources.file_name(path, "limberjack_kernels-0123456789abcdef"))
 
 
 def test_a_foreign_library_is_refused_by_name(tmp_path):
