@@ -36,6 +36,10 @@ class Stepped:
         """The largest distance from the closed form, m."""
         return float(np.linalg.norm(self.places - self.scene.end, axis=1).max())
 
+    def result(self, operation: str, k: int) -> np.ndarray:
+        """Places after SECONDS, of the one state that a scene has."""
+        return self.places
+
     def _timed(self, calls: int) -> float:
         begin = time.thread_time()
         self.step(calls)

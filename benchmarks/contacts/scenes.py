@@ -39,7 +39,8 @@ class Scene:
     def start(self) -> np.ndarray:
         """Places (count, 3) of the centres at the start, m."""
         along = (0.0, 0.0, 2.0 * RADIUS) if self.stacked else (SPACING, 0.0, 0.0)
-        return np.array([0.0, 0.0, RADIUS]) + np.arange(self.count)[:, None] * np.array(along)
+        places: np.ndarray = np.array([0.0, 0.0, RADIUS]) + np.arange(self.count)[:, None] * np.array(along)
+        return places
 
     @property
     def end(self) -> np.ndarray:
@@ -50,7 +51,8 @@ class Scene:
             way = self.speed * slips - 0.5 * slows * slips**2 + 5.0 / 7.0 * self.speed * (SECONDS - slips)
         elif self.speed > 0.0:
             way = self.speed**2 / (2.0 * slows)
-        return self.start + np.array([0.0, way, 0.0])
+        places: np.ndarray = self.start + np.array([0.0, way, 0.0])
+        return places
 
     @property
     def moment(self) -> float:
@@ -68,10 +70,10 @@ class Scene:
         start = zip(names, self.start, strict=True)
         bodies = tuple(Body(name, self._inertia(), self._hinge(name, place)) for name, place in start)
         kind, size = ("sphere", np.array([RADIUS])) if self.round else ("box", np.full(3, 2.0 * RADIUS))
-        shapes = [
+        shapes = (
             Shape(None, "plane", np.ones(2), name="floor"),
             *(Shape(name, kind, size, name=name) for name in names),
-        ]
+        )
         laws = tuple(
             Contact(f"c{j}", ("floor" if i < 0 else names[i],), (names[j],), friction=self.friction)
             for i, j in self.touches

@@ -56,6 +56,7 @@ class HeldTouches:
         self._friction, self._slip = law[:, at.K_FRICTION], speed - self._rate[:, None] * normal
         self._pace = np.linalg.norm(self._slip, axis=1)
         self._refuse_sticking()
+        self._refuse_moments(law)
 
     def put(self, simulation: Simulation) -> None:
         """Give a simulation of the model the forces of touches at its state."""
@@ -131,6 +132,14 @@ class HeldTouches:
             raise ArgumentError(
                 f"{self._said(self.acting[found[0]])} stick here: friction holds their velocities and has no slope. "
                 "Linearise with friction 0, where they slide, or hold the bodies by a loop in place of friction."
+            )
+
+    def _refuse_moments(self, law: np.ndarray) -> None:
+        found = np.flatnonzero((law[:, at.K_TORSION] > 0.0) | (law[:, at.K_ROLLING] > 0.0))
+        if found.size:
+            raise ArgumentError(
+                f"{self._said(self.acting[found[0]])} have torsional or rolling friction, whose moments have no slope "
+                "here. Linearise with torsional_friction 0 and rolling_friction 0."
             )
 
     def _require_near(self, held: np.ndarray) -> None:

@@ -145,15 +145,14 @@ def _begin_rk4(plant, work, q, v):
 
 
 @kernel
-def _integrate(plant, work, q, v, command, left, h, integrator):
+def _integrate(plant, work, q, v, command, left, h, integrator, touching):
     """One part of a step, `left` seconds before drives are where their commands have them.
 
     The new state is left in work.qstage[_QNEW], work.vstage[_V]. Returns 0, or how many shapes touch if these are
-    more than contacts have room for.
+    more than contacts have room for. touching : a constant, whether the model has contacts.
     """
     staged, looped, near = integrator == RK4, plant.loops.loop_int.shape[0] > 0, False
-    touching, touches = plant.contacts.pair_int.shape[0] > 0, 0
-    ints, floats, vector = vectors(plant, work)
+    touches = 0
     turning = not staged and q.shape[0] > v.shape[0]  # quaternions have one coordinate more than velocities
     if staged:
         _begin_rk4(plant, work, q, v)
@@ -164,7 +163,8 @@ def _integrate(plant, work, q, v, command, left, h, integrator):
             qs, vs = work.qstage[_QS], work.vstage[_V]
             if stage > 0:
                 _stage(plant, work, q, v, part, stage - 1)
-                if touches > 0:
+                if touching and touches > 0:
+                    ints, floats, vector = vectors(plant, work)
                     turn_routine(ints, floats, vector, work.qstage[_SIGMA], vs)
             set_drives(plant, work, left - part)
             if near and stage > 0:
@@ -177,16 +177,19 @@ def _integrate(plant, work, q, v, command, left, h, integrator):
             hold_touches(work)
         _accelerate(plant, work, qs, vs, command, h, implicit, work.vstage[_A + stage])
         if turning:
+            ints, floats, vector = vectors(plant, work)
             straight_routine(ints, floats, vector, v, work.vstage[_A])
         if touching and stage == 0:
             touches = touch(plant, work, qs, vs, h, 0.5 if staged else 1.0)
             if touches > work.contacts.active.shape[0]:
                 return touches
             if touches > 0:
+                ints, floats, vector = vectors(plant, work)
                 again_routine(ints, floats, vector, qs, vs, command, h, implicit)
                 if turning:
                     straight_routine(ints, floats, vector, v, work.vstage[_A])
-        if staged and touches > 0:
+        if touching and staged and touches > 0:
+            ints, floats, vector = vectors(plant, work)
             from_start_routine(ints, floats, vector, work.qstage[_SIGMA], vs, work.vstage[_A + stage])
         if looped and staged and stage == 0:
             near = is_near(plant, work)
@@ -195,11 +198,19 @@ def _integrate(plant, work, q, v, command, left, h, integrator):
         choose(plant, work, AFRESH)
     if staged:
         _finish_rk4(plant, work, q, v, h)
-        if touches > 0:
+        if touching and touches > 0:
+            ints, floats, vector = vectors(plant, work)
             turn_routine(ints, floats, vector, work.qstage[_SIGMA], work.vstage[_V])
     else:
         _finish_euler(plant, work, q, v, h)
     return 0
+
+
+@routine(FLOATS, FLOATS, FLOATS, REAL, REAL, WHOLE, returns=WHOLE)
+def touching_routine(ints, floats, vector, q, v, command, left, h, integrator):
+    """`_integrate` of a model with contacts; a call, since their text would slow down the steps of all others."""
+    plant, work = plant_view(ints, floats), work_view(ints, vector)
+    return _integrate(plant, work, q, v, command, left, h, integrator, True)
 
 
 @kernel
@@ -224,7 +235,11 @@ def _copy(source, target):
 def _part(plant, work, q, v, command, left, h, integrator):
     """One part of a step, its loops closed again; returns (status, index: velocity, coordinate, loop or number of
     touches)."""
-    touches = _integrate(plant, work, q, v, command, left, h, integrator)
+    if plant.contacts.pair_int.shape[0] > 0:
+        ints, floats, vector = vectors(plant, work)
+        touches = touching_routine(ints, floats, vector, q, v, command, left, h, integrator)
+    else:
+        touches = _integrate(plant, work, q, v, command, left, h, integrator, False)
     if touches > 0:
         return CROWDED, touches
     q_new, v_new = work.qstage[_QNEW], work.vstage[_V]

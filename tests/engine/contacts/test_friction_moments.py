@@ -87,6 +87,6 @@ def test_lengths_of_friction_are_parameters_that_may_begin_at_zero(tmp_path):
     simulation = lj.Simulation(on_the_floor(tmp_path, "friction: 0.5", "{wz: 10.0}"), dt=1e-3)
     simulation.step(100)
     assert abs(simulation.v[2] - 10.0) < 1e-9
-    simulation.set_parameter("c.torsional_friction", ARM)
+    simulation.parameters["contact.c.torsional_friction"] = ARM
     simulation.step(1000)
     assert abs((10.0 - simulation.v[2]) * 0.4 * RADIUS**2 / (ARM * G) - 1.0) < 1e-4

@@ -115,7 +115,7 @@ def test_the_stepped_model_follows_the_linear_one(tmp_path):
 
 def test_a_tip_in_a_funnel_follows_the_linear_model():
     """Docking in the middle of contact, with wings, a probe on a spring, and friction: runs that begin a hair apart."""
-    system = lj.load("examples/docking.yaml")
+    system = lj.load("examples/docking/docking.yaml")
     simulation = lj.Simulation(system)
     simulation.step_until("touch", most=60_000)
     simulation.step(120)
@@ -147,6 +147,7 @@ def test_shapes_that_are_apart_act_in_no_way(tmp_path):
         ("friction: 0.2", 0.0999999, {}, ["'ball' of contact 'c'", "nearly rigid", "Give the contact a stiff"]),
         (f"stiffness: {K}, friction: 0.2", 0.0999, {}, ["and 'ball'", "stick here", "Linearise with friction 0"]),
         (f"stiffness: {K}, dissipation: 2", 0.0999, {"vz": 1.0}, ["part so fast", "give another v"]),
+        (f"stiffness: {K}, rolling_friction: 0.01", 0.0999, {}, ["rolling friction", "Linearise with torsional_fric"]),
     ],
 )
 def test_contacts_without_slopes_are_refused(tmp_path, law, height, velocity, words):
