@@ -13,6 +13,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from limberjack.commands.console import open_console
+from limberjack.commands.info_contacts import contact_table, overlaps
 from limberjack.commands.info_loops import group_labels, plan_of, print_loops
 from limberjack.commands.tables import new_table
 from limberjack.engine.common.errors import ModelWarning
@@ -28,7 +29,7 @@ from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 
 
 def info(model: Path, load_options: dict[str, Any]) -> None:
-    """Print the tree of bodies, its loops and the tables of coordinates, actuators and sensors."""
+    """Print the tree of bodies, its loops and the tables of coordinates, actuators, contacts and sensors."""
     system = load(model, **load_options)
     console = open_console()
     console.print(
@@ -49,6 +50,8 @@ def info(model: Path, load_options: dict[str, Any]) -> None:
         console.print(_rotors(system))
     if system.elements:
         console.print(_elements(system))
+    if system.contacts:
+        console.print(contact_table(system))
     if system.sensors:
         console.print(_sensors(system))
     if system.alarms:
@@ -81,9 +84,10 @@ def check(model: Path, load_options: dict[str, Any]) -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)
         system = load(model, **load_options)
-    for text in system.warnings:
+    texts = [*system.warnings, *overlaps(system)]
+    for text in texts:
         print(f"warning: {text}")
-    count = len(system.warnings)
+    count = len(texts)
     print(f"{model}: good; {_bodies(system)}, {system.nv} velocities, {count} warning{'s' * (count != 1)}")
     return 0
 
