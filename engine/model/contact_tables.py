@@ -22,6 +22,11 @@ from limberjack.engine.tables import contacts as at
 MOST_ACTIVE = 128
 
 
+def kind_of(shape: Shape) -> str:
+    """Its entry of SHAPES: a cylinder whose ends differ is a cone."""
+    return "cone" if shape.type == "cylinder" and shape.size[0] != shape.size[1] else shape.type
+
+
 def size_of(shape: Shape) -> tuple[np.ndarray, float]:
     """Its numbers in the table of colliders, and the radius of a sphere about its centre that holds it, m."""
     size = np.asarray(shape.size, dtype=float)
@@ -33,7 +38,7 @@ def size_of(shape: Shape) -> tuple[np.ndarray, float]:
         return 0.5 * size, 0.5 * float(np.linalg.norm(size))
     if shape.type == "capsule":
         return np.array([size[0], 0.5 * size[1], 0.0]), float(size[0] + 0.5 * size[1])
-    if shape.type == "funnel":
+    if kind_of(shape) in ("funnel", "cone"):
         return np.array([size[0], size[1], 0.5 * size[2]]), math.hypot(max(size[:2]), 0.5 * size[2])
     return np.array([size[0], 0.5 * size[2], 0.0]), math.hypot(size[0], 0.5 * size[2])
 
@@ -42,8 +47,6 @@ def _fault(shape: Shape) -> str:
     """Why a shape cannot touch, "" if it can."""
     if shape.type not in at.SHAPES:
         return f"is a {shape.type}, which cannot touch"
-    if shape.type == "cylinder" and shape.size[0] != shape.size[1]:
-        return "is a cone, which cannot touch"
     return ""
 
 
@@ -85,7 +88,7 @@ class ContactTables:
             row, frame = self._frames.of_body[shape.body]
             R, p = frame.rotation @ shape.rotation, frame.position + frame.rotation @ shape.position
             size, reach = size_of(shape)
-            tables["collider_int"][i] = row, at.SHAPES.index(shape.type)
+            tables["collider_int"][i] = row, at.SHAPES.index(kind_of(shape))
             tables["collider"][i] = np.concatenate([R.ravel(), p, size, [reach]])
         for i, contact in enumerate(self._system.contacts):
             tables["contact_int"][i] = self._slices[i]
@@ -106,13 +109,13 @@ class ContactTables:
         self._slices.append((start, len(self._pairs) - start))
 
     def _add_pair(self, number: int, contact: Contact, first: str, second: str) -> None:
-        codes = [at.SHAPES.index(self._shapes[name].type) for name in (first, second)]
+        codes = [at.SHAPES.index(kind_of(self._shapes[name])) for name in (first, second)]
         flip = codes[0] > codes[1]
         a, b = (second, first) if flip else (first, second)
         touches = at.TOUCHES.get((min(codes), max(codes)))
         if touches is None:
-            what = f"contact '{contact.name}' is between the {self._shapes[a].type} '{a}' and the "
-            what += f"{self._shapes[b].type} '{b}', a pair that is not supported"
+            what = f"contact '{contact.name}' is between the {kind_of(self._shapes[a])} '{a}' and the "
+            what += f"{kind_of(self._shapes[b])} '{b}', a pair that is not supported"
             self._fail(contact, what, f"Build one of them of other shapes; pairs that touch: {_supported()}")
         places = [self._used.setdefault(name, len(self._used)) for name in (a, b)]
         walk = self._links(a, b)

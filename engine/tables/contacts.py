@@ -18,25 +18,30 @@ COLLIDER_INT, COLLIDER = 2, 16
 CO_ROW, CO_SHAPE = range(COLLIDER_INT)  # row (k + 1) of its link, 0 the ground; shape, below
 CL_R, CL_P = 0, 9  # R (9) link ← shape, p (3) of its centre in the link, m
 CL_SIZE = 12  # 3: sphere: radius; capsule, cylinder: radius, half length along z; box: half edges;
-#     funnel: radii at -z and at +z, half length
+#     funnel, cone: radii at -z and at +z, half length
 CL_REACH = 15  # radius of a sphere about the centre that holds the shape, m; a plane has none
 
 #: shapes that may touch, in the order of their codes; a plane is z = 0 of its frame, solid below
-SHAPES = ("plane", "sphere", "capsule", "box", "cylinder", "funnel")
-PLANE, SPHERE, CAPSULE, BOX, CYLINDER, FUNNEL = range(len(SHAPES))
+SHAPES = ("plane", "sphere", "capsule", "box", "cylinder", "funnel", "cone")
+PLANE, SPHERE, CAPSULE, BOX, CYLINDER, FUNNEL, CONE = range(len(SHAPES))
 #: (code of a, code of b), a ≤ b → how many points of such a pair may touch
 TOUCHES = {
     (PLANE, SPHERE): 1,
     (PLANE, CAPSULE): 2,
     (PLANE, BOX): 8,
     (PLANE, CYLINDER): 6,
+    (PLANE, FUNNEL): 6,
+    (PLANE, CONE): 6,
     (SPHERE, SPHERE): 1,
     (SPHERE, CAPSULE): 1,
     (SPHERE, BOX): 1,
     (SPHERE, CYLINDER): 1,
     (SPHERE, FUNNEL): 3,
+    (SPHERE, CONE): 1,
     (CAPSULE, CAPSULE): 2,
     (CAPSULE, BOX): 3,
+    (CAPSULE, CYLINDER): 3,
+    (CAPSULE, CONE): 3,
     (BOX, BOX): 8,
 }
 

@@ -79,8 +79,9 @@ def meet_plane_box(met, at, n, p, R, centre, size):
 
 
 @kernel
-def meet_plane_cylinder(met, at, n, p, R, centre, size):
-    """Three points of each rim: the lowest, and those a third of a turn away."""
+def meet_plane_rims(met, at, n, p, R, centre, low, high, half):
+    """Three points of each rim, of the radii low and high at -half and half: the lowest, and those a third of a turn
+    away."""
     along = column(R, 2)
     down = add_scaled(neg(n), dot(n, along), along)
     length = math.sqrt(dot(down, down))
@@ -91,10 +92,11 @@ def meet_plane_cylinder(met, at, n, p, R, centre, size):
         along[0] * x[1] - along[1] * x[0],
     )
     for i in range(6):
-        end = add_scaled(centre, size[1] if i < 3 else -size[1], along)
+        end = add_scaled(centre, half if i < 3 else -half, along)
+        radius = high if i < 3 else low
         c = 1.0 if i % 3 == 0 else -0.5
         s = 0.0 if i % 3 == 0 else (_SINE_120 if i % 3 == 1 else -_SINE_120)
-        rim = add_scaled(add_scaled(end, size[0] * c, x), size[0] * s, y)
+        rim = add_scaled(add_scaled(end, radius * c, x), radius * s, y)
         meet_plane_ball(met[at + i], n, p, rim, 0.0)
 
 
@@ -142,6 +144,37 @@ def meet_ball_cylinder(row, x, radius, R, centre, size):
     else:
         length, d = cap, up
     n = neg(rot(R, d))
+    meet(row, length - radius, n, add_scaled(x, 0.5 * (length + radius), n))
+
+
+@kernel
+def _from_cone(rho, z, size):
+    """(distance, its direction along ρ, along z) of a place from a cone; inside the distance is below 0."""
+    wide, long, half = size[1] - size[0], 2.0 * size[2], size[2]
+    slant = math.sqrt(wide * wide + long * long)
+    side = ((rho - size[0]) * long - (z + half) * wide) / slant
+    if max(side, abs(z) - half) <= _NO_LENGTH:
+        if side > abs(z) - half:
+            return side, long / slant, -wide / slant
+        return abs(z) - half, 0.0, 1.0 if z > 0.0 else -1.0
+    share = max(0.0, min(1.0, ((rho - size[0]) * wide + (z + half) * long) / (slant * slant)))
+    x, y = rho - size[0] - share * wide, z + half - share * long
+    for i in range(2):
+        u, w = rho - min(rho, (size[0] if i == 0 else size[1])), z - (half if i == 1 else -half)
+        if u * u + w * w < x * x + y * y:
+            x, y = u, w
+    length = math.sqrt(x * x + y * y)
+    return length, x / length, y / length
+
+
+@kernel
+def meet_ball_cone(row, x, radius, R, centre, size):
+    """A ball and a solid cone, whole or cut off; its centre may be inside."""
+    local = unrot(R, sub(x, centre))
+    reach = math.sqrt(local[0] * local[0] + local[1] * local[1])
+    c, s = (local[0] / reach, local[1] / reach) if reach > _NO_LENGTH else (1.0, 0.0)
+    length, out, up = _from_cone(reach, local[2], size)
+    n = neg(rot(R, (out * c, out * s, up)))
     meet(row, length - radius, n, add_scaled(x, 0.5 * (length + radius), n))
 
 
@@ -217,3 +250,29 @@ def meet_capsule_box(met, at, Ra, a, size_a, R, centre, size):
     meet_ball_box(met[at], add_scaled(a, -half, d), size_a[0], R, centre, size)
     meet_ball_box(met[at + 1], add_scaled(a, half, d), size_a[0], R, centre, size)
     meet_ball_box(met[at + 2], add_scaled(a, 0.5 * (low + high), d), size_a[0], R, centre, size)
+
+
+@kernel
+def _pull_of_cone(local, d, s, size):
+    """The derivative of the distance of a cone and the point s along a line, which rises with s."""
+    x = add_scaled(local, s, d)
+    reach = math.sqrt(x[0] * x[0] + x[1] * x[1])
+    _, out, up = _from_cone(reach, x[2], size)
+    return (out * (x[0] * d[0] + x[1] * d[1]) / reach if reach > _NO_LENGTH else 0.0) + up * d[2]
+
+
+@kernel
+def meet_capsule_cone(met, at, Ra, a, size_a, R, centre, size):
+    """Both ends of the capsule's axis, and its point nearest to the cone; a cylinder is one with equal radii."""
+    d, half = column(Ra, 2), size_a[1]
+    local, along = unrot(R, sub(a, centre)), unrot(R, d)
+    low, high = -half, half
+    for _ in range(50):
+        middle = 0.5 * (low + high)
+        if _pull_of_cone(local, along, middle, size) > 0.0:
+            high = middle
+        else:
+            low = middle
+    meet_ball_cone(met[at], add_scaled(a, -half, d), size_a[0], R, centre, size)
+    meet_ball_cone(met[at + 1], add_scaled(a, half, d), size_a[0], R, centre, size)
+    meet_ball_cone(met[at + 2], add_scaled(a, 0.5 * (low + high), d), size_a[0], R, centre, size)

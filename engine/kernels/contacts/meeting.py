@@ -10,15 +10,17 @@ from limberjack.engine.kernels.contacts.broad_phase import distance_and_pace, pl
 from limberjack.engine.kernels.contacts.distances import (
     column,
     meet_ball_box,
+    meet_ball_cone,
     meet_ball_cylinder,
     meet_ball_funnel,
     meet_balls,
     meet_capsule_box,
+    meet_capsule_cone,
     meet_capsules,
     meet_plane_ball,
     meet_plane_box,
     meet_plane_capsule,
-    meet_plane_cylinder,
+    meet_plane_rims,
     on_segment,
 )
 from limberjack.engine.tables import contacts as t
@@ -33,8 +35,10 @@ def _meet_plane(met, at, n, p, shape, R, centre, size):
         meet_plane_capsule(met, at, n, p, R, centre, size)
     elif shape == t.BOX:
         meet_plane_box(met, at, n, p, R, centre, size)
+    elif shape == t.CYLINDER:
+        meet_plane_rims(met, at, n, p, R, centre, size[0], size[0], size[1])
     else:
-        meet_plane_cylinder(met, at, n, p, R, centre, size)
+        meet_plane_rims(met, at, n, p, R, centre, size[0], size[1], size[2])
 
 
 @kernel
@@ -49,6 +53,8 @@ def _meet_ball(met, at, Ra, pa, radius, shape, Rb, pb, size):
         meet_ball_box(row, pa, radius, Rb, pb, size)
     elif shape == t.CYLINDER:
         meet_ball_cylinder(row, pa, radius, Rb, pb, size)
+    elif shape == t.CONE:
+        meet_ball_cone(row, pa, radius, Rb, pb, size)
     else:
         meet_ball_funnel(met, at, pa, radius, Rb, pb, size)
 
@@ -65,8 +71,12 @@ def _meet_pair(plant, work, pair, Ra, pa, Rb, pb):
         _meet_ball(met, at, Ra, pa, size_a[0], second, Rb, pb, size_b)
     elif first == t.CAPSULE and second == t.CAPSULE:
         meet_capsules(met, at, Ra, pa, size_a, Rb, pb, size_b)
-    elif first == t.CAPSULE:
+    elif first == t.CAPSULE and second == t.BOX:
         meet_capsule_box(met, at, Ra, pa, size_a, Rb, pb, size_b)
+    elif first == t.CAPSULE and second == t.CYLINDER:
+        meet_capsule_cone(met, at, Ra, pa, size_a, Rb, pb, (size_b[0], size_b[0], size_b[1]))
+    elif first == t.CAPSULE:
+        meet_capsule_cone(met, at, Ra, pa, size_a, Rb, pb, size_b)
     else:
         meet_boxes(met, at, Ra, pa, size_a, Rb, pb, size_b, work.contacts.scratch)
 

@@ -8,6 +8,7 @@ from rich.table import Table
 
 from limberjack.commands.tables import new_table
 from limberjack.engine.model.build import build, new_state
+from limberjack.engine.model.contact_tables import kind_of
 from limberjack.engine.model.elements.contact import Contact
 from limberjack.engine.model.plant import Plant
 from limberjack.engine.model.system import System
@@ -41,7 +42,7 @@ def contact_table(system: System) -> Table:
     """The pairs of shapes of each contact, at how many points they can touch, and by which law."""
     table = new_table("contacts", "name", "first", "second", "points", "law", folding=(0, 1, 2, 4))
     listed: dict[str, int] = {}
-    kinds = {shape.name: shape.type for shape in system.shapes if shape.name}
+    kinds = {shape.name: kind_of(shape) for shape in system.shapes if shape.name}
     for contact, first, second, row in _pairs(build(system), system):
         count = listed[contact.name] = listed.get(contact.name, 0) + 1
         if count <= _MOST_LISTED:
