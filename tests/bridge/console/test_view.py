@@ -182,7 +182,7 @@ def _red(colours: np.ndarray) -> int:
 
 @pytest.mark.long
 def test_a_browser_draws_the_force_of_a_contact_where_shapes_touch(serve, browser):
-    system = lj.load(EXAMPLES / "docking.yaml")
+    system = lj.load(EXAMPLES / "docking" / "docking.yaml")
     before = lj.Simulation(system)
     before.step_until("touch", most=60_000)
     with serve(system, mode="lockstep") as bench, Client(bench.gateway.endpoint) as stepper:

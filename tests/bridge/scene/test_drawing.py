@@ -185,7 +185,7 @@ def test_plumes_follow_the_commands_of_thrusters():
 
 def test_forces_of_contacts_are_arrows_where_shapes_touch(tmp_path):
     """Against the State of the simulation: where its forces act, their mean by size."""
-    system = lj.load(EXAMPLES / "docking.yaml")
+    system = lj.load(EXAMPLES / "docking" / "docking.yaml")
     simulation = lj.Simulation(system)
     assert simulation.step_until("touch", most=60_000) is not None
     simulation.step(100)

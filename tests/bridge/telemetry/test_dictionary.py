@@ -108,6 +108,6 @@ def test_all_numbers_of_all_examples_are_described(path):
 
 
 def test_commands_of_external_forces_say_what_they_ask_for():
-    dictionary = dictionary_of(lj.Simulation(lj.load(EXAMPLES / "docking.yaml")))
+    dictionary = dictionary_of(lj.Simulation(lj.load(EXAMPLES / "docking" / "docking.yaml")))
     said = {quantity.id: quantity.description for quantity in dictionary}
     assert said["command.thrust.fx"] == "commanded fx of external force 'thrust'"

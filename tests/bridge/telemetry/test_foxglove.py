@@ -243,7 +243,7 @@ def test_a_body_that_is_called_world(tmp_path):
 def test_forces_of_contacts_are_arrows(monkeypatch):
     for rate in ("_PICTURES_HZ", "_POINTS_HZ"):
         monkeypatch.setattr(f"limberjack.bridge.telemetry.outlets.foxglove_stage.{rate}", 1e12)
-    simulation = lj.Simulation(lj.load(EXAMPLES / "docking.yaml"))
+    simulation = lj.Simulation(lj.load(EXAMPLES / "docking" / "docking.yaml"))
     simulation.step_until("touch", most=60_000)
     simulation.step(100)
     force = simulation.output["load"]
