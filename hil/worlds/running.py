@@ -164,7 +164,7 @@ class _Group:
     def _contacts(self) -> WorldsContacts | None:
         """What reports contacts, where a criterion asks for that."""
         asked = any(needs_contacts(each) for start in self._starts for each in start.scenario.spec.criteria)
-        return WorldsContacts(self._batch, self._one, self._runs) if asked else None
+        return WorldsContacts(self._batch, self._one, [run.log for run in self._runs]) if asked else None
 
     def _looked_at(self, kept: np.ndarray) -> np.ndarray:
         """Places of the signals that criteria, controllers and watchdogs look at."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,26 +14,23 @@ from limberjack.engine.api.contact_events import ContactEvent
 from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.tables import contacts as at
 from limberjack.engine.tables.loops import SW_CLOSED, SWITCH
-from limberjack.hil.events import Event
-
-if TYPE_CHECKING:
-    from limberjack.hil.worlds.worlds_bench import Run
+from limberjack.hil.events import Event, EventLog
 
 
 class WorldsContacts:
     """Reports of contacts of the runs of a batch, as single runs have them.
 
-    one : a simulation of the model, in which a world is looked at;  runs : one of each world
+    one : a simulation of the model, in which a world is looked at;  logs : of the run of each world
     """
 
-    def __init__(self, batch: Batch, one: Simulation, runs: Sequence[Run]) -> None:
-        self._batch, self._one, self._runs, self._frame = batch, one, runs, 0
+    def __init__(self, batch: Batch, one: Simulation, logs: Sequence[EventLog]) -> None:
+        self._batch, self._one, self._frame = batch, one, 0
         self._every = np.arange(batch.n)
         self._rows = batch.states.rows(self._every)
         self._reports: list[ContactReports] = []
-        for i, run in enumerate(runs):
+        for i, log in enumerate(logs):
             self._load(i)
-            self._reports.append(ContactReports(one, partial(self._tell, run)))
+            self._reports.append(ContactReports(one, partial(self._tell, log)))
 
     def step(self, frame: int, steps: int, running: np.ndarray) -> None:
         """The steps of a frame. running (n,): worlds whose runs go on"""
@@ -70,5 +67,5 @@ class WorldsContacts:
             self._one.part(name)[:] = self._rows[world, start : start + size]
         self._one.changed()
 
-    def _tell(self, run: Run, event: ContactEvent, text: str, data: Mapping[str, Any]) -> None:
-        run.log.add(Event(event.time, event.kind, event.source, text, {"frame": self._frame, **data}))
+    def _tell(self, log: EventLog, event: ContactEvent, text: str, data: Mapping[str, Any]) -> None:
+        log.add(Event(event.time, event.kind, event.source, text, {"frame": self._frame, **data}))
