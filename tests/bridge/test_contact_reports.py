@@ -20,11 +20,12 @@ def reported(simulation, steps):
     return reports, told
 
 
-def fastest(simulation, steps):
-    """Largest speed downwards of so many steps from the start, m/s."""
+def fastest(simulation, first, last):
+    """Largest speed downwards between two steps, m/s."""
     simulation.reset()
+    simulation.step(first)
     speeds = []
-    for _ in range(steps):
+    for _ in range(first, last):
         simulation.step()
         speeds.append(-simulation.v[5])
     return max(speeds)
@@ -42,7 +43,9 @@ def test_a_chattering_contact_does_not_flood_and_the_rest_is_counted(tmp_path):
     assert "events before are not listed" in late[0][0]
     reports.finish()
     events = 2 * reports.touches["bounce"] - int(told[-1][1].startswith("still"))
-    assert late[0][1]["untold_speed"] == pytest.approx(fastest(simulation, 1000), rel=0.02)
+    assert late[0][1]["untold_speed"] == pytest.approx(
+        fastest(simulation, 205, 1000), rel=0.02
+    )  # from the sixth hop on
     untold += told[-1][2]["untold"]
     assert untold + 3 * A_SECOND == events
     assert told[-1][0].kind == "touching"

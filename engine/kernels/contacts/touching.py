@@ -96,20 +96,21 @@ def _predict(plant, work, q, v, h, share):
 def _rebound(met, free, e, h, share):
     """The speed u' at which a nearly rigid touch parts at the end of the step, which leaves e² of its energy.
 
-    In free flight with du/dt = c the integrator keeps E = u² - 2 c g, or with Euler's methods, whose gap g moves along
-    the new rate u, E = u² + c h u - 2 c g. After the impact E is e² times what it was, at the gap g + s h (u' - u).
-    Without c that is u' = -e u; a ball that hops would then gain what it fell in the step, again and again.
+    In free flight with du/dt = c the integrator keeps E = (u + (s - ½) c h)² - 2 c g, where gaps g move along the mean
+    rate (s = ½) or with Euler's methods along the new one (s = 1). After the impact E is e² times what it was, at the
+    gap g + s h (u' - u). Without c that is u' = -e u; a ball that hops would then gain what it fell in the step, again
+    and again.
     """
     c = (free - met[t.ME_CAME]) / h if met[t.ME_BEGAN] > 0.0 else 0.0
-    gap = met[t.ME_GAP]
-    before = free * free + (2.0 * share - 1.0) * c * h * free - 2.0 * c * gap
-    rest = 0.25 * c * c * h * h + e * e * before + 2.0 * c * (gap - h * share * free)
+    gap, ahead = met[t.ME_GAP], free + (share - 0.5) * c * h
+    before = ahead * ahead - 2.0 * c * gap
+    rest = share * (1.0 - share) * c * c * h * h + e * e * before + 2.0 * c * (gap - h * share * free)
     return 0.5 * c * h + math.sqrt(rest) if rest > 0.0 else 0.0
 
 
 @kernel
-def _prepare(plant, work, i, h, share):
-    """What the laws of the forces in block i need to know beside their velocity."""
+def _prepare(plant, work, i, n, h, share):
+    """What the laws of the forces in block i, one of n, need to know beside their velocity."""
     active = work.contacts.active[i]
     j = int(active[t.AC_TOUCH])
     if active[t.AC_TURNS] > 0.0:
@@ -129,7 +130,10 @@ def _prepare(plant, work, i, h, share):
     active[t.AC_AIM] = -start / (FADE * h) if start < 0.0 else min(0.0, free - gap / (h * share))
     e = law[t.K_RESTITUTION]
     if e > 0.0 and free < 0.0 and gap < 0.0 and work.contacts.touch[j, t.TO_LAW] == 0.0:
-        active[t.AC_AIM] = max(active[t.AC_AIM], _rebound(met, free, e, h, share))
+        rebound = _rebound(met, free, e, h, share)
+        if n == 1:  # there is none beside it for which it had to be soft
+            rebound += SOFT * (rebound - free)
+        active[t.AC_AIM] = max(active[t.AC_AIM], rebound)
 
 
 @kernel
@@ -180,7 +184,7 @@ def islands_routine(ints, floats, vector, count, q, h, share):
             n = take_island(plant, work, first)
             find_answers(plant, work, n, h, looped)
             for i in range(n):
-                _prepare(plant, work, i, h, share)
+                _prepare(plant, work, i, n, h, share)
             solve_touches(plant, work, n)
             for i in range(n):
                 _keep(plant, work, i, share)

@@ -40,6 +40,25 @@ def test_a_ball_bounces_when_it_must(tmp_path, integrator):
     )
 
 
+@pytest.mark.parametrize("integrator", ["rk4", "semi_implicit"])
+@pytest.mark.parametrize(("height", "e"), [(0.002, 1.0), (0.002, 0.9), (0.1, 1.0), (0.1, 0.8)])
+def test_bounces_of_any_height_leave_e_squared_of_the_energy(tmp_path, integrator, height, e):
+    """½v² + g z after k bounces, also of hops that last a few steps; Euler's methods keep it with ½ v g h more."""
+    law = f"{{name: c, first: floor, second: ball, restitution: {e}}}"
+    system = scene(tmp_path, [ball("ball", (0, 0, 0.1 + height))], [FLOOR, sphere("ball")], [law])
+    simulation, dt = lj.Simulation(system, dt=1e-3, integrator=integrator), 1e-3
+    late = 0.5 * G * dt if integrator == "semi_implicit" else 0.0
+    start, before, bounces = G * height + 0.5 * late**2, 0.0, 0
+    while bounces < 5:
+        simulation.step()
+        rate = simulation.v[5]
+        if before < 0.0 < rate:
+            bounces += 1
+            energy = 0.5 * (rate - late) ** 2 + G * (simulation.q[6] - 0.1)
+            assert abs(energy / (start * e ** (2 * bounces)) - 1.0) < 1e-6
+        before = rate
+
+
 def test_an_impact_follows_hertz(tmp_path):
     """m d²δ/dt² = -k δ^1.5: largest force k^0.4 (1.25 m v²)^0.6, duration 2.9432 δ/v; of second order in the step."""
     mass, speed, k = 1.0, 1.0, 1.0e7
