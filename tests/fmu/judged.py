@@ -38,8 +38,9 @@ def model(name: str) -> System:
 
 
 def example_names() -> list[str]:
-    """The shipped models whose FMUs have every interface: rigid, without closed loops (they: test_loop_run.py)."""
-    return [name for name in _shipped() if not name.endswith(("(flexible)", "(loops)"))]
+    """The shipped models whose FMUs have every interface: rigid, without closed loops (they: test_loop_run.py) and
+    without contacts (test_contact_run.py)."""
+    return [name for name in _shipped() if not name.endswith(("(flexible)", "(loops)", "(contacts)"))]
 
 
 def flexible_names() -> list[str]:
@@ -55,7 +56,8 @@ def _shipped() -> tuple[str, ...]:
     found = []
     for path in sorted(EXAMPLES.glob("*.yaml")):
         system = lj.load(path)
-        found.append(path.stem + (" (flexible)" if system.flexible_names else " (loops)" if system.loops else ""))
+        words = {"contacts": system.contacts, "flexible": system.flexible_names, "loops": system.loops}
+        found.append(path.stem + next((f" ({word})" for word, there in words.items() if there), ""))
     return tuple(found)
 
 

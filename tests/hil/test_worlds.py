@@ -217,7 +217,14 @@ for _safe in ("hold", "zero", "brake", "stop"):
     )
 
 
-@pytest.mark.parametrize("name", CASES)
+#: one case of every kind; the others are long together
+QUICK = ("controller", "no answer", "ramp and end", "parameter", "refused action", "lock", "diverges", "stuck")
+QUICK += ("delay", "noise", "limit, hold", "age, stop")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in QUICK else pytest.mark.long) for name in CASES]
+)
 def test_rows_are_those_of_single_runs(name, tmp_path, monkeypatch):
     more, vary = CASES[name]
     rows = compare(write(tmp_path, more), SPREAD | vary, monkeypatch, 11 if name == "controller" else 5)
