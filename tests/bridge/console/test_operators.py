@@ -239,7 +239,7 @@ def test_an_order_is_not_carried_out_after_its_time_limit(pages, station):
     page = pages["alice"]
     enter(page, "wrist_yaw", "0.2")
     page.ask("window.clock = limberjack.link.now; limberjack.link.now = () => clock.call(limberjack.link) + 31000")
-    page.wait(f"{DIALOG}.textContent.includes('The time limit is over')")
+    page.wait(f"{DIALOG}.textContent.includes('The time limit has passed')")
     page.ask("limberjack.link.now = clock")
     choose(page, "Cancel")
     late = '{"action": "command", "values": {"wrist_yaw": 0.2}, "before": 1000}'
