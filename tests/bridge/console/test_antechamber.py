@@ -47,7 +47,7 @@ def test_the_page_becomes_the_console(browser):
             assert address is not None
             status, page, _ = Asker(int(address[0].rpartition(":")[2].strip("/")))("/")
             assert status == 200
-            assert "being made ready" in page
+            assert "getting ready" in page
             page = browser.open(address[0])
             page.wait("limberjack.link.newest.size > 5")
             page.go("about:blank")
