@@ -1,15 +1,16 @@
-"""`pytest --validation-report FOLDER` writes the validation report of a run; `-m validation` selects its tests."""
+"""`pytest --validation-report=FOLDER` writes the validation report of a run; `-m validation` selects its tests."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.validation import figures
-from tests.validation.contents import contents
+from tests.validation.contents import contents, means
 from tests.validation.results import PASSED, Case, Run, findings
 
 OPTION, PDF = "--validation-report", "--validation-pdf"
@@ -33,13 +34,23 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    """Hand over what a test records with its result, from workers as well."""
+    """Hand over what a test records with its result, from workers as well; a model's test must record something."""
     figures.begin()
     try:
-        return (yield)
+        result = yield
     finally:
-        if found := figures.end():
+        found = figures.end()
+        if found:
             item.user_properties.append((_FIGURES, found))
+    if not found and any(means(test, item.nodeid) for test in _of_models()):
+        pytest.fail("a page of tests/validation/models names this test, but the test records no figure")
+    return result
+
+
+@cache
+def _of_models() -> frozenset[str]:
+    """The tests that pages of models name."""
+    return frozenset(test for model in contents().models.values() for test in model.tests)
 
 
 class _Collection:

@@ -20,14 +20,17 @@ PDF = "validation.pdf"
 
 
 def write(folder: Path, contents: Contents, run: Run, found: Findings, *, pdf: bool = False) -> str:
-    """Write all files; what to say at the end of the run: the verdict and where the report is. pdf : the PDF as well"""
+    """Write all files; returns what to say at the end of the run: why it does not pass, the verdict, where it is.
+
+    pdf : the PDF as well
+    """
     folder.mkdir(parents=True, exist_ok=True)
     pages = _pages(contents, run, found)
     for name, (title, body) in pages.items():
         links = [STYLE, '<p class="faint"><a href="index.html">Validation report</a></p>' if name != "index" else ""]
         write_page(folder / f"{name}.html", title, [*links, *body])
     (folder / "results.json").write_text(_json(_document(run, found)), encoding="utf-8")
-    said = f"validation {found.verdict}: {folder / 'index.html'}"
+    said = "\n".join([*found.reasons, f"validation {found.verdict}: {folder / 'index.html'}"])
     (folder / PDF).unlink(missing_ok=True)  # one of an earlier run
     if not pdf:
         return said

@@ -65,6 +65,15 @@ class Findings:
         return worst(shown.verdict for shown in (self.models.get(name) or self.promises[name]))
 
     @property
+    def reasons(self) -> list[str]:
+        """Why the report does not pass: a line for each of the first twenty tests, and how many more there are."""
+        every = {shown.test: shown for tests in [*self.models.values(), *self.promises.values()] for shown in tests}
+        lines = [f"{shown.verdict}: {shown.test}: {shown.why}" for shown in every.values() if shown.verdict != PASSED]
+        chosen = [f"tests were chosen by name: {self.restricted}"] if self.restricted else []
+        more = [f"and {len(lines) - 20} more tests"] if len(lines) > 20 else []
+        return [*chosen, *lines[:20], *more]
+
+    @property
     def verdict(self) -> str:
         """Of the report."""
         return worst(

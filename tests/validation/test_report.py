@@ -88,7 +88,8 @@ def test_pages_show_figures_and_what_is_missing(tmp_path):
     cases[broken] = Case(broken, FAILED, "", [entry(holds=False, share=float("inf"), found=float("nan"))])
     run = Run(list(cases.values()), "", ABOUT)
     said = report.write(tmp_path, CONTENTS, run, findings(CONTENTS, run))
-    assert said.startswith("validation failed: ")
+    assert f"incomplete: {TEST}: 1 of" in said
+    assert "\nvalidation failed: " in said
     page = (tmp_path / f"{PAGE}.html").read_text(encoding="utf-8")
     assert "a <b>" not in page
     assert "a &lt;b&gt;" in page

@@ -24,7 +24,7 @@ PARTS = ("bridge", "engine", "examples", "fmu", "hil", "src", "tests", "LICENSE"
 
 def reported(folder: Path, *options: str, root: Path = ROOT) -> tuple[int, dict[str, dict]]:
     """Exit status, and test → what the report says of it, of a run of the closed forms; '' is the whole report."""
-    command = [sys.executable, "-m", "pytest", "-q", "--validation-report", str(folder), *options]
+    command = [sys.executable, "-m", "pytest", "-q", f"--validation-report={folder}", *options]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(root / "src"), str(root), str(folder)])}
     done = subprocess.run(command, cwd=root, env=environment, timeout=900, capture_output=True, text=True, check=False)
     assert (folder / "results.json").is_file(), done.stdout + done.stderr

@@ -32,7 +32,7 @@ def validate(options: argparse.Namespace) -> ExitCode:
     folder = options.out.resolve()
     folder.mkdir(parents=True, exist_ok=True)
     selected = "validation and not long" if options.quick else "validation"
-    command = [sys.executable, "-m", "pytest", "-q", "-m", selected, "--validation-report", str(folder)]
+    command = [sys.executable, "-m", "pytest", "-q", "-m", selected, f"--validation-report={folder}"]
     command += ["--validation-pdf", *_files()]
     paths = [str(_TOP / "src"), os.environ.get("PYTHONPATH", "")]  # of children: this Limberjack, installed or not
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}

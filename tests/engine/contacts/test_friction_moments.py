@@ -7,6 +7,7 @@ import pytest
 
 import limberjack as lj
 from tests.engine.contacts.scenes import FLOOR, ball, box, free, scene, solid_box, sphere
+from tests.validation.figures import figure
 
 G, RADIUS, ARM = 9.80665, 0.1, 2e-3
 
@@ -26,7 +27,7 @@ def test_a_ball_that_spins_stops_when_it_must(tmp_path, integrator, law):
     simulation.step(100)  # a compliant floor takes the weight up
     start = simulation.v[2]
     simulation.step(1000)
-    assert abs((start - simulation.v[2]) / slows - 1.0) < 1e-4
+    figure("deceleration of a spinning ball", start - simulation.v[2], slows, unit="rad/s²", oracle="µ m g", rtol=1e-4)
     simulation.step(round(1000 * simulation.v[2] / slows) + 5)
     assert abs(simulation.v[2]) < 1e-12
     assert np.abs(simulation.v[:2]).max() < 1e-12
@@ -40,8 +41,10 @@ def test_a_ball_that_rolls_slows_down_as_it_must(tmp_path, integrator):
     system = on_the_floor(tmp_path, f"friction: 0.5, rolling_friction: {ARM}", velocity)
     simulation = lj.Simulation(system, dt=1e-3, integrator=integrator)
     simulation.step(2000)
-    assert abs((speed - np.linalg.norm(simulation.v[3:6])) / (2.0 * slows) - 1.0) < 5e-4
-    assert abs(simulation.q[4] / (2.0 * speed - 2.0 * slows) - 1.0) < 2e-3
+    lost = speed - np.linalg.norm(simulation.v[3:6])
+    figure("speed that a rolling ball loses in 2 s", lost, 2.0 * slows, unit="m/s", oracle="5/7 µ g / r", rtol=5e-4)
+    way = 2.0 * speed - 2.0 * slows
+    figure("its way in 2 s", simulation.q[4], way, unit="m", oracle="5/7 µ g / r", rtol=2e-3)
     simulation.step(round(1000 * speed / slows) - 2000 + 10)
     there = simulation.q.copy()
     simulation.step(200)
@@ -60,10 +63,11 @@ def test_a_ball_rolls_down_a_slope_only_beyond_the_angle_of_rolling_friction(tmp
     simulation.step(2000)
     way = simulation.q[4] - start
     if over < 0.0:
-        assert abs(way) < 1e-9, "it creeps"
+        figure("creep below the angle, 2 s", abs(way), unit="m", oracle="Coulomb's law", below=1e-9)
     else:
         pull = 5.0 / 7.0 * G * (slope - ARM / RADIUS)
-        assert abs(way / (0.5 * pull * (2.5**2 - 0.5**2)) - 1.0) < 0.01
+        rolled = 0.5 * pull * (2.5**2 - 0.5**2)
+        figure("way beyond the angle, 2 s", way, rolled, unit="m", oracle="g sin φ less friction", rtol=0.01)
 
 
 def test_moments_of_two_free_bodies_cancel(tmp_path):
