@@ -129,7 +129,7 @@ class WheelPinocchio:
         import pinocchio
 
         self._pin, self._tree = pinocchio, tree
-        self._model = _wheel_model(pinocchio, tree)
+        self._model = wheel_model(pinocchio, tree)
         self._data = self._model.createData()
         self._states = to_pinocchio(tree, states)
         calls = {
@@ -166,7 +166,7 @@ class WheelPinocchio:
         return _ours(self._tree, operation, out)
 
 
-def _wheel_model(pin: Any, tree: Tree) -> Any:
+def wheel_model(pin: Any, tree: Tree) -> Any:
     model = pin.Model()
     model.gravity.linear = tree.gravity
     for i, link in enumerate(tree.links):

@@ -1,4 +1,7 @@
-"""`limberjack bench --batch`: worlds × steps a second of `Batch`, of `Simulation` and of MuJoCo's rollout, in turns."""
+"""`limberjack bench --batch`: many worlds of ours, of MuJoCo's rollout and of Pinocchio's parallel routine, in turns.
+
+Steps of `Batch`, of `Simulation` and of MuJoCo; forward dynamics of many states by `Batch` and by Pinocchio.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks import history
+from benchmarks.batch import many_states
 from benchmarks.closed_chains.models import four_bars, stewart
 from benchmarks.flexible.free_beam import beam_data, beam_system
 from benchmarks.measure import Spread, spread
@@ -40,7 +44,7 @@ MODELS: dict[str, Callable[[], System]] = {
     "cassini": lambda: load(EXAMPLES / "cassini.yaml"),
 }
 QUICK_MODELS = ("panda", "ten four-bars")
-WORLDS, STEPS, ROUNDS = 512, 32, 15
+WORLDS, STEPS, ROUNDS, STATES_OF_A_WORLD = 512, 32, 15, 4
 QUICK_WORLDS, QUICK_ROUNDS = 16, 2
 #: steps of all engines: symplectic Euler
 DT = 1e-4
@@ -67,13 +71,18 @@ def bench(
     cores = sorted(os.sched_getaffinity(0))
     about = {"commit": history.commit(), "machine": history.machine(), "cores": len(cores)}
     result: dict[str, Any] = {**about, "models": []}
+    many, rounds = (QUICK_WORLDS, QUICK_ROUNDS) if quick else (WORLDS, ROUNDS)
     for name in QUICK_MODELS if quick else MODELS:
         with console.status(name), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            runs, notes = _runs(MODELS[name](), QUICK_WORLDS if quick else WORLDS, len(cores))
-            rates = _measured(runs, QUICK_ROUNDS if quick else ROUNDS, core if core is not None else cores[-1], cores)
-        result["models"].append({"model": name, "rates": rates, "notes": notes})
+            system, last = MODELS[name](), core if core is not None else cores[-1]
+            runs, notes = _runs(system, many, len(cores))
+            rates = _measured(runs, rounds, last, cores)
+            states, more = _states(system, STATES_OF_A_WORLD * many, len(cores))
+            found = _measured(states, rounds, last, cores) if states else {}
+        result["models"].append({"model": name, "rates": rates, "states": found, "notes": [*notes, *more]})
     console.print(_table(result["models"], len(cores)))
+    console.print(_states_table(result["models"], len(cores)))
     for found in result["models"]:
         for note in found["notes"]:
             console.print(f"{found['model']}: {note}", markup=False, highlight=False)
@@ -98,6 +107,14 @@ def _runs(system: System, worlds: int, cores: int) -> tuple[dict[str, Run], list
     except (PeerUnavailableError, ValueError) as error:
         return runs, [f"without MuJoCo: {error}"]
     return runs, []
+
+
+def _states(system: System, states: int, cores: int) -> tuple[dict[str, Run], list[str]]:
+    """Forward dynamics of many states: what is timed, by name, and what this machine or the peer lacks."""
+    try:
+        return many_states.runs(system, states, cores), []
+    except (PeerUnavailableError, ValueError) as error:
+        return {}, [f"without Pinocchio: {error}"]
 
 
 def _alone(system: System) -> Run:
@@ -151,7 +168,7 @@ def _rollout(system: System, worlds: int, threads: int) -> Run:
 
 
 def _measured(runs: dict[str, Run], rounds: int, core: int, cores: list[int]) -> dict[str, Any]:
-    """Worlds × steps a second of each, and the ratio of the batch to one world at a time."""
+    """What each does a second, and the ratio of the batch to one world at a time, or to the peer on one core."""
     rates: dict[str, list[float]] = {name: [] for name in runs}
     for run in runs.values():
         run()
@@ -162,7 +179,7 @@ def _measured(runs: dict[str, Run], rounds: int, core: int, cores: list[int]) ->
             done = run()
             rates[name].append(done / (time.perf_counter() - begin))
     os.sched_setaffinity(0, cores)
-    ratio = np.array(rates["batch"]) / np.array(rates["one"])
+    ratio = np.array(rates["batch"]) / np.array(rates["one" if "one" in rates else "Pinocchio"])
     spreads = {name: spread(sample) for name, sample in rates.items()} | {"ratio": spread(ratio)}
     return {name: vars(each) for name, each in spreads.items()}
 
@@ -178,6 +195,21 @@ def _table(models: list[dict[str, Any]], cores: int) -> Table:
         cells = [_thousands(rates.get(name)) for name in ("one", "batch", "batch, all cores", "MuJoCo")]
         cells.insert(2, f"{ratio.median:.2f} ({ratio.q1:.2f}–{ratio.q3:.2f})")
         table.add_row(found["model"], *cells, _thousands(rates.get("MuJoCo, all cores")))
+    return table
+
+
+def _states_table(models: list[dict[str, Any]], cores: int) -> Table:
+    table = Table(title="thousand states' forward dynamics a second, median", title_justify="left", box=None)
+    table.add_column("model", no_wrap=True)
+    for heading in ("batch", "Pinocchio", "ratio", f"batch, {cores} cores", f"Pinocchio, {cores} cores"):
+        table.add_column(heading, justify="right")
+    for found in models:
+        if rates := {name: Spread(**each) for name, each in found["states"].items()}:
+            cells = [
+                _thousands(rates[name]) for name in ("batch", "Pinocchio", "batch, all cores", "Pinocchio, all cores")
+            ]
+            cells.insert(2, f"{rates['ratio'].median:.2f} ({rates['ratio'].q1:.2f}–{rates['ratio'].q3:.2f})")
+            table.add_row(found["model"], *cells)
     return table
 
 

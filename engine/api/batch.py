@@ -7,7 +7,9 @@ Each world has the bits that a `Simulation` of it has: code for several worlds i
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,8 +26,9 @@ from limberjack.engine.api.named_values import Outputs
 from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.api.snapshots import opened, packed
 from limberjack.engine.api.stepping import MOST_STEPS
-from limberjack.engine.api.world_calls import Given, Threads, WorldsCall
+from limberjack.engine.api.world_calls import Given, WorldsCall
 from limberjack.engine.api.world_lanes import Lanes, Numbers
+from limberjack.engine.api.world_threads import Threads
 from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.kernels.entry_points import entries
@@ -75,10 +78,11 @@ class Batch(ManyStates):
         self._lanes = Lanes(self.n, entries().width)
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         many = cores if threads is None else arguments.count("threads", threads, 1, 1024)
-        self._threads = Threads(self._lanes, self.plant, many)
+        self._threads, self._wanted_threads = Threads(self._lanes, self.plant, many), threads
         self.floats: Numbers | None = None
         self._calls: dict[str, WorldsCall] = {}
         self._rooms = {}
+        self._lock = threading.RLock()
         self._errors: dict[int, str] = {}
         self._make()
         self.command: MutableMapping[str, np.ndarray] = BatchCommands(self)
@@ -101,6 +105,12 @@ class Batch(ManyStates):
         )
         self._measure = self._call("survey", [state, Given(self._survey, (-1,))])
         self._observed = self._surveyed = False
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For pickle and copy: another batch whose worlds are in the same states with the same parameters."""
+        one, every = self._one, np.arange(self.n)
+        made = self.system, self.n, one.dt, one.integrator, one.substeps, self._wanted_threads
+        return _again, (made, self.states.rows(every), self.floats and self.floats.rows(every), self._errors)
 
     def _call(
         self, name: str, given: Sequence[Given | None], changed: Numbers | None = None, report: int = 0
@@ -169,25 +179,28 @@ class Batch(ManyStates):
         Raises ArgumentError that names the world of a wrong value.
         """
         chosen = self._worlds(worlds)
-        rows = self.states.rows(chosen)
-        if q is not None:
-            rows[:, self._columns("q")] = coordinates_of_worlds(self.system, q, chosen.size, chosen)
-        if v is not None:
-            rows[:, self._columns("v")] = of_worlds("v", v, chosen.size, self.system.nv)
-        self.states.put_rows(chosen, rows)
-        self.changed()
+        with self._lock:
+            rows = self.states.rows(chosen)
+            if q is not None:
+                rows[:, self._columns("q")] = coordinates_of_worlds(self.system, q, chosen.size, chosen)
+            if v is not None:
+                rows[:, self._columns("v")] = of_worlds("v", v, chosen.size, self.system.nv)
+            self.states.put_rows(chosen, rows)
+            self.changed()
 
     @property
     def vdot(self) -> np.ndarray:
         """Accelerations (n, nv) at the present states and commands; NaN where they are not finite."""
-        self.observed()
-        return self._vdot.get(slice(None))
+        with self._lock:
+            self.observed()
+            return self._vdot.get(slice(None))
 
     @property
     def tau(self) -> np.ndarray:
         """Forces (n, nv) of hinges and actuators at the present states and commands."""
-        self.observed()
-        return self._tau.get(slice(None))
+        with self._lock:
+            self.observed()
+            return self._tau.get(slice(None))
 
     @property
     def command_vector(self) -> np.ndarray:
@@ -204,9 +217,10 @@ class Batch(ManyStates):
         motion, tau, outputs : (k,) places in [q, v], in tau and in the outputs; forces and outputs are computed if any
             is asked for
         """
-        if len(tau) or len(outputs):
-            self.observed()
-        return self.states.get(layout.S_Q + motion), self._tau.get(tau), self._outputs.get(outputs)
+        with self._lock:
+            if len(tau) or len(outputs):
+                self.observed()
+            return self.states.get(layout.S_Q + motion), self._tau.get(tau), self._outputs.get(outputs)
 
     def _columns(self, name: str) -> slice:
         start, size = self.layout[name]
@@ -216,8 +230,9 @@ class Batch(ManyStates):
         return self.states.get(self._columns(name))
 
     def _put_part(self, name: str, values: np.ndarray) -> None:
-        self.states.put(self._columns(name), values)
-        self.changed()
+        with self._lock:
+            self.states.put(self._columns(name), values)
+            self.changed()
 
     def changed(self) -> None:
         """Outputs are computed again at the next look. Until the first step rotors turn with their joints."""
@@ -238,13 +253,14 @@ class Batch(ManyStates):
         """
         steps = arguments.count("the number of steps", steps, 0, MOST_STEPS)
         left = steps if ahead is None else arguments.count("the number of steps ahead", ahead, steps, MOST_STEPS)
-        self.changed()
         how = self.dt, INTEGRATORS[self._one.integrator], self._one.substeps
-        while steps:
-            part = min(steps, _PORTION)
-            self._advance(*how, part, left)
-            self._stop(np.flatnonzero((self._advance.report[:, 0] != 0) & ~self._lanes.aside))
-            steps, left = steps - part, left - part
+        with self._lock:
+            self.changed()
+            while steps:
+                part = min(steps, _PORTION)
+                self._advance(*how, part, left, amount=part)
+                self._stop(self._advance.failed)
+                steps, left = steps - part, left - part
 
     def _stop(self, worlds: np.ndarray) -> None:
         """Set worlds aside whose step failed."""
@@ -305,33 +321,43 @@ class Batch(ManyStates):
                 raise ArgumentError(f"world {world}: {error}") from error
         self._set_states(chosen, np.array(rows).reshape(chosen.size, -1))
 
+    def take(self, states: np.ndarray, errors: Mapping[int, str]) -> None:
+        """Take all worlds' State vectors (n, …), and set those aside for which there is an error."""
+        with self._lock:
+            self._set_states(np.arange(self.n), states)
+            self._errors.update(errors)
+            self._lanes.hold(errors)
+
     def _worlds(self, worlds: Iterable[int] | None) -> np.ndarray:
         if worlds is None:
             return np.arange(self.n)
         return np.array([arguments.count("world", world, 0, self.n - 1) for world in worlds], dtype=np.int64)
 
     def _set_states(self, worlds: np.ndarray, rows: np.ndarray) -> None:
-        self.states.put_rows(worlds, rows)
-        for world in worlds:
-            self._errors.pop(int(world), None)
-        self._lanes.release(worlds[self._lanes.aside[worlds]])
-        self.changed()
+        with self._lock:
+            self.states.put_rows(worlds, rows)
+            for world in worlds:
+                self._errors.pop(int(world), None)
+            self._lanes.release(worlds[self._lanes.aside[worlds]])
+            self.changed()
 
     # what follows from the states
 
     def observed(self) -> Numbers:
         """Sensor outputs at the present states."""
-        if not self._observed:
-            self._look()
-            self._observed = True
-        return self._outputs
+        with self._lock:
+            if not self._observed:
+                self._look()
+                self._observed = True
+            return self._outputs
 
     def surveyed(self) -> Numbers:
         """Energies, momentum and the nodes' motion at the present states."""
-        if not self._surveyed:
-            self._measure()
-            self._surveyed = True
-        return self._survey
+        with self._lock:
+            if not self._surveyed:
+                self._measure()
+                self._surveyed = True
+            return self._survey
 
     def own_floats(self) -> Numbers:
         """Constants of the model that each world has for itself; from now on, if they were shared."""
@@ -341,3 +367,12 @@ class Batch(ManyStates):
             for call in self._calls.values():
                 call.use(self.floats)
         return self.floats
+
+
+def _again(made: tuple[Any, ...], states: np.ndarray, floats: np.ndarray | None, errors: dict[int, str]) -> Batch:
+    """A batch that was pickled or copied."""
+    batch = Batch(*made)
+    if floats is not None:
+        batch.own_floats().put_rows(np.arange(batch.n), floats)
+    batch.take(states, errors)
+    return batch

@@ -6,6 +6,7 @@ the other on each thread.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,8 +17,9 @@ from numpy.typing import ArrayLike
 from limberjack.engine.algebra.array_views import total
 from limberjack.engine.api.batch_values import coordinates_of_worlds, of_worlds
 from limberjack.engine.api.simulation import Simulation
-from limberjack.engine.api.world_calls import Given, Rows, Threads, WorldsCall, one_by_one
+from limberjack.engine.api.world_calls import Given, Rows, WorldsCall, one_by_one
 from limberjack.engine.api.world_lanes import Lanes, Numbers
+from limberjack.engine.api.world_threads import Threads
 from limberjack.engine.common import arguments
 from limberjack.engine.kernels.entry_points import entries
 from limberjack.engine.model.arguments import with_slopes
@@ -49,6 +51,7 @@ class ManyStates:
     _threads: Threads
     _calls: dict[str, WorldsCall]
     _rooms: dict[str, tuple[list[Numbers], Numbers]]
+    _lock: threading.RLock
 
     def _call(self, name: str, given: Sequence[Given | None]) -> WorldsCall:
         raise NotImplementedError
@@ -73,10 +76,12 @@ class ManyStates:
         q : (n, nq) or (nq,)
         """
         nv = self.system.nv
-        given, out = self._room("mass_matrix", [self.system.nq], nv * nv, (nv, nv))
-        given[0].put(slice(None), coordinates_of_worlds(self.system, q, self.n))
-        self._calls["mass_matrix"]()
-        return out.get(slice(None)).reshape(self.n, nv, nv)
+        checked = coordinates_of_worlds(self.system, q, self.n)
+        with self._lock:
+            given, out = self._room("mass_matrix", [self.system.nq], nv * nv, (nv, nv))
+            given[0].put(slice(None), checked)
+            self._calls["mass_matrix"]()
+            return out.get(slice(None)).reshape(self.n, nv, nv)
 
     def jacobian(self, node: str, q: ArrayLike) -> np.ndarray:
         """Jacobians (n, 6, nv) of a body or node in n states, as `Dynamics.jacobian`: its velocity is J v.
@@ -134,17 +139,19 @@ class ManyStates:
             work = self._threads.works_alone[i]
             one_by_one(getattr(entries(), name), self.plant, floats, work, handed, mine.stop - mine.start)()
 
-        self._threads.all(run)
+        with self._lock:
+            self._threads.all(run)
 
     def _evaluate(self, name: str, q: ArrayLike, v: ArrayLike, third: ArrayLike) -> np.ndarray:
         nq, nv = self.system.nq, self.system.nv
         checked = [coordinates_of_worlds(self.system, q, self.n)]
         checked += [of_worlds(word, value, self.n, nv) for word, value in (("v", v), ("tau or vdot", third))]
-        given, out = self._room(name, [nq, nv, nv], nv, (nv,))
-        for numbers, values in zip(given, checked, strict=True):
-            numbers.put(slice(None), values)
-        self._calls[name](False)
-        return out.get(slice(None))
+        with self._lock:
+            given, out = self._room(name, [nq, nv, nv], nv, (nv,))
+            for numbers, values in zip(given, checked, strict=True):
+                numbers.put(slice(None), values)
+            self._calls[name](False)
+            return out.get(slice(None))
 
     def _room(self, name: str, sizes: list[int], size: int, shape: tuple[int, ...]) -> tuple[list[Numbers], Numbers]:
         """Where arguments and the result of an entry are, made at its first use."""

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import threading
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -61,6 +62,10 @@ class Dynamics:
         self._scratch["switch"][:] = first_switches(system)
         self._no_rates = np.zeros(system.nv)
         self._calls: dict[str, Call] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For pickle and copy: other dynamics of the same model with the same parameters."""
+        return _again, (self.system, self.plant.floats.copy())
 
     def forward(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: External = None) -> np.ndarray:
         """Accelerations dv/dt (nv,), O(N) articulated bodies, with the forces that keep closed loops closed.
@@ -351,6 +356,13 @@ class Dynamics:
             model = self.plant.ints, self.plant.floats, self._work
             self._calls[entry] = getattr(entries(), entry).bind(*model, *(None for _ in rest))
         self._calls[entry](*rest)
+
+
+def _again(system: System, floats: np.ndarray) -> Dynamics:
+    """Dynamics that were pickled or copied."""
+    made = Dynamics(system)
+    made.plant.floats[:] = floats
+    return made
 
 
 def _along(loop: Loop, forces: np.ndarray) -> np.ndarray | float:

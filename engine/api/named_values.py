@@ -86,6 +86,14 @@ class Parameters(MutableMapping[str, float]):
             raise ArgumentError(f"parameter '{name}' must be positive; got {number:g}.")
         return number
 
+    def kept(self) -> tuple[dict[str, float], np.ndarray]:
+        """For `take`: the values that those set since had when loaded, and the Plant's numbers."""
+        return dict(self._loaded), self._simulation.plant.floats.copy()
+
+    def take(self, kept: tuple[dict[str, float], np.ndarray]) -> None:
+        """Take what another simulation of the same model kept."""
+        self._loaded, self._simulation.plant.floats[:] = dict(kept[0]), kept[1]
+
     def restore(self) -> dict[str, float]:
         """Give every parameter the value that it was loaded with; returns those that were set since, by name."""
         loaded, self._loaded = self._loaded, {}

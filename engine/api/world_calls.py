@@ -6,16 +6,14 @@ disagreed is taken alone for some calls before it is tried together again.
 
 from __future__ import annotations
 
-import itertools
-import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from limberjack.engine.api.world_lanes import Lanes, Numbers
+from limberjack.engine.api.world_threads import Threads
 from limberjack.engine.compile.library import Call, Entry, Library
 from limberjack.engine.model.plant import Plant, aligned_zeros
 
@@ -59,36 +57,6 @@ def one_by_one(
     return call.over(many, moved, np.zeros(many, dtype=np.int64))
 
 
-class Threads:
-    """Threads that share groups, each with a Work vector of its own for one world and for a group."""
-
-    def __init__(self, lanes: Lanes, plant: Plant, threads: int) -> None:
-        many = max(1, min(threads, lanes.groups))
-        bounds = [lanes.groups * i // many for i in range(many + 1)]
-        self.parts = [slice(*pair) for pair in itertools.pairwise(bounds)]
-        self.works = [aligned_zeros(plant.work_size * lanes.width) for _ in self.parts]
-        self.works_alone = [plant.new_work() for _ in self.parts]
-        self._pool, self._process = self._new_pool(), os.getpid()
-
-    def _new_pool(self) -> ThreadPoolExecutor | None:
-        return ThreadPoolExecutor(len(self.parts)) if len(self.parts) > 1 else None
-
-    def all(self, run: Callable[[int], None]) -> None:
-        """Run something for each part."""
-        if self._process != os.getpid():  # a fork has no threads of its parent's pool
-            self._pool, self._process = self._new_pool(), os.getpid()
-        if self._pool is None:
-            run(0)
-            return
-        running = [self._pool.submit(run, i) for i in range(len(self.parts))]
-        try:
-            wait(running)
-        finally:
-            wait(running)  # after an interrupt too: no thread writes on behind the caller's back
-        for each in running:
-            each.result()
-
-
 class WorldsCall:
     """An entry for all worlds.
 
@@ -116,7 +84,10 @@ class WorldsCall:
         self.report = np.zeros((lanes.n, report), dtype=np.int64)
         self._agreed = np.zeros((lanes.groups, 1), dtype=np.int64)
         self._wait, self._patience = np.zeros(lanes.groups, dtype=np.int64), np.ones(lanes.groups, dtype=np.int64)
-        self._skipped = np.zeros(lanes.groups, dtype=np.int64)
+        self._skipped, self._skips = np.zeros(lanes.groups, dtype=np.int64), False
+        #: of each part: whether no group of it disagreed lately, and whether some world's report tells of a failure
+        self._steady, self._failed = [True] * len(threads.parts), [False] * len(threads.parts)
+        self._pace = np.inf
         self.use(None)
 
     def use(self, floats: Numbers | None) -> None:
@@ -144,37 +115,61 @@ class WorldsCall:
         moved[3 + len(handed) + len(tail)] = 8
         return call.over(part.stop - part.start, moved, self._skipped[part])
 
-    def __call__(self, *given: float) -> None:
-        """Call it for every world; one that changes the worlds' numbers leaves out those that are held aside."""
-        np.copyto(self._skipped, (self._wait > 0) | self._lanes.idle)
-        if self._before is not None:
-            np.copyto(self._before, self._changed.data)  # type: ignore[union-attr]
-        self._agreed[:] = 0
-        self._threads.all(lambda i: self._part(i, given))
-        if self._changed is None and self._lanes.aside.any():
+    def __call__(self, *given: float, amount: int = 1) -> None:
+        """Call it for every world; one that changes the worlds' numbers leaves out those that are held aside.
+
+        amount : of work, such as steps, to which the time of a call is proportional
+        """
+        some_aside = self._lanes.some_aside
+        if some_aside or self._skips or not all(self._steady):
+            np.copyto(self._skipped, (self._wait > 0) | self._lanes.idle)
+            self._skips = bool(self._skipped.any())
+        self._pace = self._threads.all(lambda i: self._part(i, given), self._pace * amount) / amount
+        if self._changed is None and some_aside:
             self._take(0, np.flatnonzero(self._lanes.aside), given)
+
+    @property
+    def failed(self) -> np.ndarray:
+        """Worlds whose last call reports a failure, those that are held aside left out."""
+        if not any(self._failed):
+            return np.zeros(0, dtype=np.int64)
+        return np.flatnonzero((self.report[:, 0] != 0) & ~self._lanes.aside)
 
     def _part(self, i: int, given: Sequence[float]) -> None:
         part = self._threads.parts[i]
+        if self._before is not None:
+            np.copyto(self._before[part], self._changed.data[part])  # type: ignore[union-attr]
+        agreed, report = self._agreed[part], self._report[part, :1]
+        agreed.fill(0)
         self._calls[i](*given)
-        apart = self._agreed[part, 0] == 0
-        apart |= (self._report[part, :1] != 0).any(axis=1)
-        tried = self._skipped[part] == 0
-        self._patience[part] = np.where(tried & ~apart, 1, self._patience[part])
-        self._wait[part] = np.maximum(self._wait[part] - 1, 0)
-        again = tried & apart
-        self._wait[part][again] = self._patience[part][again]
-        self._patience[part][again] = np.minimum(2 * self._patience[part][again], _LONGEST)
+        if self._steady[i] and not self._failed[i] and agreed.all() and not report.any():
+            return
+        apart = (agreed[:, 0] == 0) | (report != 0).any(axis=1)
+        self._be_patient(i, apart)
         if self.report.shape[1]:
             self._spread_report(part)
         groups = np.flatnonzero(apart & ~self._lanes.idle[part]) + part.start
         if groups.size:
             self._alone(i, groups, given)
+        self._failed[i] = bool(self.report[self._worlds_of(part), :1].any())
+
+    def _be_patient(self, i: int, apart: np.ndarray) -> None:
+        """Note which groups of a part to leave out for how many calls."""
+        part = self._threads.parts[i]
+        wait, patience, tried = self._wait[part], self._patience[part], self._skipped[part] == 0
+        patience[tried & ~apart] = 1
+        np.maximum(wait - 1, 0, out=wait)
+        again = tried & apart
+        wait[again] = patience[again]
+        patience[again] = np.minimum(2 * patience[again], _LONGEST)
+        self._steady[i] = not wait.any() and bool((patience == 1).all())
 
     def _spread_report(self, part: slice) -> None:
-        width = self._lanes.width
-        worlds = slice(part.start * width, min(part.stop * width, self._lanes.n))
-        self.report[worlds] = np.repeat(self._report[part], width, axis=0)[: worlds.stop - worlds.start]
+        worlds = self._worlds_of(part)
+        self.report[worlds] = np.repeat(self._report[part], self._lanes.width, axis=0)[: worlds.stop - worlds.start]
+
+    def _worlds_of(self, part: slice) -> slice:
+        return slice(part.start * self._lanes.width, min(part.stop * self._lanes.width, self._lanes.n))
 
     def _alone(self, i: int, groups: np.ndarray, given: Sequence[float]) -> None:
         """Take the worlds of these groups one after the other."""

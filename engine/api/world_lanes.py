@@ -23,7 +23,9 @@ class Lanes:
         self.n, self.width, self.groups = n, width, -(-n // width)
         #: place → the world whose numbers are there
         self.source = np.minimum(np.arange(self.groups * width), n - 1)
-        self.aside = np.zeros(n, dtype=bool)
+        self.aside, self.some_aside = np.zeros(n, dtype=bool), False
+        #: groups (groups,) all of whose worlds are aside
+        self.idle = np.zeros(self.groups, dtype=bool)
         self._numbers: list[Numbers] = []
 
     def numbers(self, size: int) -> Numbers:
@@ -56,16 +58,11 @@ class Lanes:
         worlds = np.minimum(np.arange(self.groups * self.width), self.n - 1).reshape(self.groups, self.width)
         running = ~self.aside[worlds]
         first = np.take_along_axis(worlds, running.argmax(axis=1)[:, None], axis=1)
-        alone = ~running.any(axis=1, keepdims=True)
+        alone = ~np.any(running, axis=1, keepdims=True)
         self.source = np.where(running | alone, worlds, first).reshape(-1)
+        self.idle, self.some_aside = alone.reshape(-1), bool(self.aside.any())
         for numbers in self._numbers:
             numbers.spread()
-
-    @property
-    def idle(self) -> np.ndarray:
-        """Groups (groups,) all of whose worlds are aside."""
-        idle: np.ndarray = np.all(self.aside[self.source].reshape(self.groups, self.width), axis=1)
-        return idle
 
 
 class Numbers:

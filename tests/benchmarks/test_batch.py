@@ -18,6 +18,10 @@ def test_a_quick_run_times_all_engines(tmp_path):
     for found in result["models"]:
         assert {"one", "batch", "batch, all cores", "ratio"} <= set(found["rates"])
         assert found["rates"]["batch"]["median"] > 0.0
+    panda, bars = result["models"]
+    assert {"batch", "batch, all cores", "ratio", "Pinocchio", "Pinocchio, all cores"} == set(panda["states"])
+    assert not bars["states"]
+    assert bars["notes"][-1] == "without Pinocchio: Pinocchio's parallel routine has no loops."
 
 
 @pytest.mark.long

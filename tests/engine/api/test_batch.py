@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import multiprocessing
 import os
+import pickle
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +16,7 @@ import pytest
 import limberjack as lj
 from limberjack.engine.api import batch as batches
 from limberjack.engine.api import simulation as simulations
+from limberjack.engine.api import world_threads
 from limberjack.engine.compile.library import LibraryError, load
 from limberjack.engine.compile.targets import TARGETS, host
 from limberjack.engine.kernels.entry_points import entries
@@ -216,7 +220,8 @@ def test_each_world_waits_for_its_event():
     assert np.array_equal(batch.step_count, np.minimum(ends, 20))
 
 
-def test_equal_worlds_have_equal_bits_with_any_number_of_threads():
+def test_equal_worlds_have_equal_bits_with_any_number_of_threads(monkeypatch):
+    monkeypatch.setattr(world_threads, "_WORTH_WAKING", 0.0)
     states = []
     for threads in (1, 2, 3):
         batch, _ = worlds_of("four_bar.yaml", threads=threads)
@@ -224,6 +229,44 @@ def test_equal_worlds_have_equal_bits_with_any_number_of_threads():
         states.append(batch.state)
     assert np.array_equal(states[0], states[1])
     assert np.array_equal(states[0], states[2])
+
+
+@pytest.mark.parametrize("copied", [lambda batch: pickle.loads(pickle.dumps(batch)), copy.deepcopy])
+@pytest.mark.parametrize("name", ["four_bar.yaml", "lander.yaml", "solar_satellite.yaml", "torque_arm.yaml"])
+def test_a_copy_goes_on_with_equal_bits(name, copied):
+    """States, parameters that differ, and worlds that stopped, which a reset starts again."""
+    batch, _ = worlds_of(name)
+    parameter = next(each for each in batch.parameters if each.endswith(".mass"))
+    batch.parameters[parameter] = batch.parameters[parameter] * np.linspace(1.0, 1.2, N)
+    batch.step(3)
+    batch.take(batch.state, {4: "a reason"})
+    other = copied(batch)
+    for each in (batch, other):
+        each.step(5)
+    assert np.array_equal(batch.state, other.state)
+    assert batch.step_count.tolist() == [3 if world == 4 else 8 for world in range(N)]
+    assert other.errors == {4: "a reason"}
+    for each in (batch, other):
+        each.reset([4])
+        each.step(5)
+    assert np.array_equal(batch.state, other.state)
+    assert np.array_equal(batch.parameters[parameter], other.parameters[parameter])
+
+
+def test_threads_take_turns_at_a_batch():
+    batch, _ = worlds_of("torque_arm.yaml", threads=2)
+
+    def steps() -> None:
+        for _ in range(50):
+            batch.step(3)
+            assert np.isfinite(batch.vdot).all()
+
+    with ThreadPoolExecutor(3) as pool:
+        for done in [pool.submit(steps) for _ in range(3)]:
+            done.result()
+    alone, _ = worlds_of("torque_arm.yaml", threads=1)
+    alone.step(450)
+    assert np.array_equal(batch.state, alone.state)
 
 
 def test_bad_input_is_refused_with_the_world():
