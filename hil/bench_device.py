@@ -100,12 +100,13 @@ def mount(
     sent: Iterable[str],
     commands: Iterable[str] = (),
     every: int = 1,
+    frame_s: float = 0.0,
 ) -> BenchDevice:
     """Wire a device, without opening it.
 
     sent : patterns (* and ?) of the signals that it gets;  commands : patterns of the commands that it sets
-    every : frames from one sending to the next
-    Both in the order given, each name once. UnknownNameError for a pattern that matches nothing.
+    every : frames from one sending to the next;  frame_s : a frame's simulated time, s, for controllers that ask for it
+    Signals and commands stay in the order given, each name once. UnknownNameError for a pattern that matches nothing.
     """
     arguments.count("every", every, 1, 2**31)
     sent_places = places_of("signal", sent, signals.names)
@@ -114,6 +115,7 @@ def mount(
         tuple(signals.names[i] for i in sent_places),
         tuple(signals.units[i] for i in sent_places),
         tuple(simulation.command_names[i] for i in command_places),
+        period=every * frame_s,
     )
     return BenchDevice(device, wiring, (sent_places, command_places), every)
 

@@ -110,7 +110,14 @@ class Batch(ManyStates):
         """For pickle and copy: another batch whose worlds are in the same states with the same parameters."""
         one, every = self._one, np.arange(self.n)
         made = self.system, self.n, one.dt, one.integrator, one.substeps, self._wanted_threads
-        return _again, (made, self.states.rows(every), self.floats and self.floats.rows(every), self._errors)
+        floats = None if self.floats is None else self.floats.rows(every)
+        return Batch, made, (self.states.rows(every), floats, dict(self._errors))
+
+    def __setstate__(self, kept: Any) -> None:
+        states, floats, errors = kept
+        if floats is not None:
+            self.own_floats().put_rows(np.arange(self.n), floats)
+        self.take(states, errors)
 
     def _call(
         self, name: str, given: Sequence[Given | None], changed: Numbers | None = None, report: int = 0
@@ -367,12 +374,3 @@ class Batch(ManyStates):
             for call in self._calls.values():
                 call.use(self.floats)
         return self.floats
-
-
-def _again(made: tuple[Any, ...], states: np.ndarray, floats: np.ndarray | None, errors: dict[int, str]) -> Batch:
-    """A batch that was pickled or copied."""
-    batch = Batch(*made)
-    if floats is not None:
-        batch.own_floats().put_rows(np.arange(batch.n), floats)
-    batch.take(states, errors)
-    return batch

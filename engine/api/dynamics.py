@@ -65,7 +65,10 @@ class Dynamics:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For pickle and copy: other dynamics of the same model with the same parameters."""
-        return _again, (self.system, self.plant.floats.copy())
+        return Dynamics, (self.system,), self.plant.floats.copy()
+
+    def __setstate__(self, floats: np.ndarray) -> None:
+        self.plant.floats[:] = floats
 
     def forward(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: External = None) -> np.ndarray:
         """Accelerations dv/dt (nv,), O(N) articulated bodies, with the forces that keep closed loops closed.
@@ -356,13 +359,6 @@ class Dynamics:
             model = self.plant.ints, self.plant.floats, self._work
             self._calls[entry] = getattr(entries(), entry).bind(*model, *(None for _ in rest))
         self._calls[entry](*rest)
-
-
-def _again(system: System, floats: np.ndarray) -> Dynamics:
-    """Dynamics that were pickled or copied."""
-    made = Dynamics(system)
-    made.plant.floats[:] = floats
-    return made
 
 
 def _along(loop: Loop, forces: np.ndarray) -> np.ndarray | float:

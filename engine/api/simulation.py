@@ -298,8 +298,13 @@ class Simulation:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For pickle and copy: another simulation in the same state with the same parameters."""
-        stepping = self._dt, self._integrator, self._substeps
-        return _again, (self.system, *stepping, self._parameters.kept(), self._state.copy())
+        made = self.system, self._dt, self._integrator, self._substeps
+        return Simulation, made, (self._parameters.kept(), self._state.copy())
+
+    def __setstate__(self, kept: Any) -> None:
+        self._parameters.take(kept[0])
+        self._state[:] = kept[1]
+        self.changed()
 
     def reset(self, parameters: bool = False) -> dict[str, float]:
         """Return to time 0, the initial state and the initial commands.
@@ -393,12 +398,3 @@ class Simulation:
             if index < 0:
                 return body.name
         raise AssertionError("index out of range")
-
-
-def _again(system: System, dt: float, integrator: str, substeps: int, kept: Any, state: np.ndarray) -> Simulation:
-    """A simulation that was pickled or copied."""
-    made = Simulation(system, dt, integrator, substeps)
-    made.parameters.take(kept)
-    made._state[:] = state
-    made.changed()
-    return made

@@ -26,6 +26,7 @@ from limberjack.fmu.controller.slave import Slave
 from limberjack.fmu.controller.sources import Source, Target
 from limberjack.fmu.controller.values import Outputs, Parameters
 from limberjack.fmu.controller.wiring import Wiring, check_names
+from limberjack.scratch import Scratch
 
 #: a period is a multiple of the simulation's step within this, relative
 _MULTIPLE = 1e-9
@@ -97,8 +98,8 @@ class FmuController(Controller):
         self._simulation: Simulation | None = None
         self._failed = False
         self._last = self._ratio = 0
-        self._slave = _load(self.name, file, description)
-        self._finalizer = weakref.finalize(self, _unload, self._slave, self._token)
+        self._slave, folder = _load(self.name, file, description)
+        self._finalizer = weakref.finalize(self, _unload, self._slave, folder, self._token)
         try:
             self._parameters = Parameters(self.variables, self._slave, parameters or {})
         except BaseException:
@@ -295,23 +296,24 @@ def _period(name: str, description: Any, period: float | None) -> float:
     return seconds
 
 
-def _load(name: str, file: Path, description: Any) -> Slave:
-    """Unpack and load; an FMU that allows one instance in a process is loaded once."""
+def _load(name: str, file: Path, description: Any) -> tuple[Slave, Scratch]:
+    """Unpack and load, and where; an FMU that allows one instance in a process is loaded once."""
     token = str(description.guid)
     single = bool(description.coSimulation.canBeInstantiatedOnlyOncePerProcess)
     if single and token in _single:
         raise FmuError(name, "it allows only one instance in a process, and there is one; close that one first.")
     folder = controller_archive.unpack(file, description)
     try:
-        slave = Slave(name, description, folder)
+        slave = Slave(name, description, folder.path)
     except BaseException:
         folder.cleanup()
         raise
     if single:
         _single.add(token)
-    return slave
+    return slave, folder
 
 
-def _unload(slave: Slave, token: str) -> None:
+def _unload(slave: Slave, folder: Scratch, token: str) -> None:
     _single.discard(token)
     slave.close()
+    folder.cleanup()

@@ -12,11 +12,11 @@ import os
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 from limberjack.fmu.controller.errors import FmuError
 from limberjack.fmu.controller.ports import Group
-from limberjack.scratch import Scratch
 
 #: log lines kept and reported
 _MOST_LINES = 12
@@ -29,7 +29,8 @@ _FMI2_LAST_TIME, _FMI2_TERMINATED = 2, 3
 class Slave:
     """One FMU, loaded; instantiated again with each `instantiate`."""
 
-    def __init__(self, name: str, description: Any, folder: Scratch) -> None:
+    def __init__(self, name: str, description: Any, folder: Path) -> None:
+        """folder : where it is unpacked, which its maker removes"""
         self.name = name
         self.log: deque[str] = deque(maxlen=_MOST_LINES)
         self.can_restore = bool(description.coSimulation.canGetAndSetFMUstate)
@@ -54,7 +55,7 @@ class Slave:
         try:
             self._fmu = kind(
                 guid=description.guid,
-                unzipDirectory=str(self._folder.path),
+                unzipDirectory=str(self._folder),
                 modelIdentifier=description.coSimulation.modelIdentifier,
                 instanceName=self.name,
             )
@@ -110,12 +111,11 @@ class Slave:
         _Fmi2Log.forget(self._log_number)
 
     def close(self) -> None:
-        """End the instance, unload the library, remove the unpacked files."""
+        """End the instance, unload the library; may be called twice."""
         self.free()
         if self._fmu is not None and not self._fatal:
             self._fmu.freeLibrary()
         self._fmu = None
-        self._folder.cleanup()
 
     # ---- values and steps
 

@@ -55,7 +55,7 @@ class Wiring:
         self._reader = Reader(
             simulation, [(f"input '{port.name}' of FMU '{self._fmu}'", port.size, sources[port.name]) for port in ports]
         )
-        factor, offset = _units(ports)
+        factor, offset = factors(ports)
         physical = self._reader.physical
         starts = np.cumsum([0, *(port.size for port in ports)])
         measured = [port for port, start in zip(ports, starts) if physical[start : start + port.size].any()]
@@ -72,7 +72,7 @@ class Wiring:
             [(f"output '{port.name}' of FMU '{self._fmu}'", port.size, targets[port.name]) for port in ports],
         )
         self._values = np.zeros(len(self._writer.places))
-        self._output_factor, self._output_offset = _units(ports)
+        self._output_factor, self._output_offset = factors(ports)
         _warn(self._fmu, [port for port in ports if not port.converts])
         return groups
 
@@ -155,7 +155,7 @@ def _warn(fmu: str, ports: Sequence[Port]) -> None:
         )
 
 
-def _units(ports: Sequence[Port]) -> tuple[np.ndarray, np.ndarray]:
+def factors(ports: Sequence[Port]) -> tuple[np.ndarray, np.ndarray]:
     """Factor and offset of each number: SI = factor · value + offset."""
     factor = np.concatenate([np.zeros(0), *(np.full(port.size, port.factor) for port in ports)])
     offset = np.concatenate([np.zeros(0), *(np.full(port.size, port.offset) for port in ports)])

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.hil.devices.device import Link, Wiring
-from limberjack.hil.devices.in_process import Controller, Factory, factory_of
+from limberjack.hil.devices.in_process import Controller, Factory
 
 SCHEME = "arrays:"
 
@@ -109,11 +108,6 @@ class ArrayDevice:
     def close(self) -> None:
         """Forget the law."""
         self._law.close()
-
-
-def array_device(uri: str, name: str, options: Mapping[str, Any], folder: Path) -> ArrayDevice:
-    """The device of a URI arrays:MODULE:FUNCTION. Raises as `factory_of`."""
-    return ArrayDevice(name, factory_of(SCHEME, uri, options, folder), options)
 
 
 def stacked(options: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -15,12 +15,14 @@ class Wiring:
     signals, signal_units : what it is sent each frame (`hil.signals` names)
     commands : names of the commands that it sets
     worlds : of a controller over arrays, rows of signals and commands
+    period : from one message to the next, s of simulated time; 0 where whoever mounts the device does not say
     """
 
     signals: tuple[str, ...]
     signal_units: tuple[str, ...]
     commands: tuple[str, ...]
     worlds: int = 1
+    period: float = 0.0
 
 
 @dataclass

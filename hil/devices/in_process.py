@@ -60,8 +60,10 @@ class Controller:
             ) from error
 
     def forget(self) -> None:
-        """Let go of the law."""
-        self._law = None
+        """Let go of the law; one that has a `close` is closed."""
+        law, self._law = self._law, None
+        if callable(close := getattr(law, "close", None)):
+            close()
 
     def _told(self, error: Exception) -> str:
         return _told(error, getattr(getattr(self._factory, "__code__", None), "co_filename", ""))

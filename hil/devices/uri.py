@@ -52,7 +52,7 @@ def _made(uri: str, options: Mapping[str, Any] | None, folder: Path | str | None
         hint = (
             f"did you mean {near[0]}://?"
             if near
-            else f"there are: {known}; of Python python:MODULE:FUNCTION and arrays:MODULE:FUNCTION."
+            else f"there are: {known}; in this process python:MODULE:FUNCTION, arrays:MODULE:FUNCTION and fmu:PATH."
         )
         raise ArgumentError(f"device URI '{uri:.200}': no device has the scheme '{parts.scheme}'; {hint}")
     given = dict(query)

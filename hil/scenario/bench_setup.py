@@ -17,10 +17,10 @@ from limberjack.engine.model.system import System
 from limberjack.hil.bench_device import BenchDevice, mount
 from limberjack.hil.bench_interfaces import Fault, Recorder, Watchdog
 from limberjack.hil.bench_model import BenchModel
-from limberjack.hil.devices import arrays
 from limberjack.hil.devices.compensation import CompensatedDevice
 from limberjack.hil.devices.device import Device
 from limberjack.hil.devices.in_process import SCHEME, in_process
+from limberjack.hil.devices.over_arrays import FACTORIES, array_device, scheme_of
 from limberjack.hil.devices.uri import device_from
 from limberjack.hil.events import EventLog
 from limberjack.hil.executive import Executive
@@ -42,7 +42,7 @@ from limberjack.hil.timeline import Action, Arm, At, Command, End, Ramp, SetFaul
 from limberjack.hil.watchdogs import Watch
 
 #: beginning of a URI → what makes a device of this process
-INSIDE: dict[str, Callable[..., Device]] = {SCHEME: in_process, arrays.SCHEME: arrays.array_device}
+INSIDE: dict[str, Callable[..., Device]] = {SCHEME: in_process, **dict.fromkeys(FACTORIES, array_device)}
 
 
 @dataclass(frozen=True)
@@ -184,14 +184,15 @@ def _device(
     """BenchDevice; behind a link that can be disturbed where a fault does that."""
     device: Device
     with scenario.at("devices", i, "uri"):
-        make: Callable[..., Device] = INSIDE.get(f"{spec.uri.partition(':')[0]}:", device_from)
+        make: Callable[..., Device] = INSIDE.get(scheme_of(spec.uri), device_from)
         device = make(spec.uri, spec.name, spec.options, scenario.folder)
     if spec.compensate is not None:
         device = CompensatedDevice(device, spec.compensate.delay, spec.compensate.over or spec.compensate.delay)
     if any(isinstance(fault, LinkFault) and fault.device == spec.name for fault in scenario.spec.faults):
         device = DisturbedDevice(device, seed)
     with scenario.at("devices", i):
-        return mount(device, signals, simulation, spec.signals, spec.commands, spec.every)
+        frame_s = scenario.spec.steps_per_frame * simulation.dt
+        return mount(device, signals, simulation, spec.signals, spec.commands, spec.every, frame_s)
 
 
 def timeline_of(

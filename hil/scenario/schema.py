@@ -94,7 +94,7 @@ class DeviceSpec(Model):
 
     name: Name = Field(description="unique among devices")
     uri: Word = Field(
-        description="python:MODULE:FUNCTION or arrays:MODULE:FUNCTION in this process, or a link; see "
+        description="python:MODULE:FUNCTION, arrays:MODULE:FUNCTION or fmu:PATH in this process, or a link; see "
         "docs/reference/devices.md"
     )
     signals: Listed[NamePattern] = Field(default=[], description="what it is sent each frame, patterns, in this order")

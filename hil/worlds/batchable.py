@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from limberjack.hil.devices import arrays
+from limberjack.hil.devices import arrays, fmu_law
 from limberjack.hil.devices.in_process import SCHEME as ALONE
+from limberjack.hil.devices.over_arrays import FACTORIES, scheme_of
 from limberjack.hil.scenario.scenario_file import Scenario
 from limberjack.hil.scenario.schema_faults import LinkFault
 
@@ -21,8 +22,10 @@ def why_alone(scenario: Scenario) -> str:
                 f"device '{device.name}' is a law of one world ({device.uri:.100}); write one over arrays, "
                 f"{arrays.SCHEME}MODULE:FUNCTION"
             )
-        if not device.uri.startswith(arrays.SCHEME):
+        if scheme_of(device.uri) not in FACTORIES:
             return f"device '{device.name}' is outside of this process ({device.uri:.100})"
+        if device.uri.startswith(fmu_law.SCHEME) and fmu_law.serves_one(device.uri, scenario.folder):
+            return f"device '{device.name}' is an FMU that allows one instance in a process"
         if device.compensate is not None:
             return f"device '{device.name}' has a compensation of its delay, which serves one run"
     for fault in spec.faults:

@@ -14,7 +14,7 @@ from limberjack.engine.model.system import System
 from limberjack.hil.bench_device import mount
 from limberjack.hil.bench_interfaces import Bench
 from limberjack.hil.devices import arrays
-from limberjack.hil.devices.in_process import factory_of
+from limberjack.hil.devices.over_arrays import array_factory
 from limberjack.hil.events import EventLog
 from limberjack.hil.executive import Outcome, frames_of
 from limberjack.hil.faults import FaultBoard
@@ -118,11 +118,11 @@ class _Group:
         scenario = self._starts[0].scenario
         spec = scenario.spec.devices[i]
         with scenario.at("devices", i, "uri"):
-            factory = factory_of(arrays.SCHEME, spec.uri, spec.options, scenario.folder)
+            factory = array_factory(spec.uri, spec.options, scenario.folder)
         options = [start.scenario.spec.devices[i].options for start in self._starts]
         with scenario.at("devices", i):
             alone = arrays.ArrayDevice(spec.name, factory, options[0])
-            like = mount(alone, self._names, self._one, spec.signals, spec.commands, spec.every)
+            like = mount(alone, self._names, self._one, spec.signals, spec.commands, spec.every, self._period)
         return WorldsDevice(arrays.ArrayController(spec.name, factory, options), like, self._batch.n)
 
     def wire(self) -> dict[int, LimberjackError]:
