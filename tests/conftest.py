@@ -23,6 +23,10 @@ os.environ["LIMBERJACK_COMPILED_KERNELS"] = "1"
 importlib.import_module("limberjack.engine.compile.kernel")
 del os.environ["LIMBERJACK_COMPILED_KERNELS"]
 
+# Consoles and gateways that tests start keep their histories here, and not in the user's folder.
+_STATE = tempfile.TemporaryDirectory(prefix="lj-state-")
+os.environ["XDG_STATE_HOME"] = _STATE.name
+
 # The collector ends contexts that a failed test left, and would wait for their sockets for ever.
 zmq.Context.__del__ = lambda self: None
 

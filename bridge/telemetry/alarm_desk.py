@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from limberjack.bridge.telemetry.alarms import Alarm
@@ -65,6 +66,7 @@ class AlarmDesk:
     """
 
     def __init__(self, clock: Callable[[], int] = CLOCK.now) -> None:
+        self.on_order: Callable[[], None] = lambda: None  # called after every order that was carried out
         self._clock, self._lock = clock, threading.Lock()
         self._entries: dict[str, Entry] = {}
         self._active: Mapping[str, Alarm] = {}
@@ -83,6 +85,14 @@ class AlarmDesk:
             for id in {*active, *found}:
                 found[id] = _followed(found.get(id), active.get(id), id)
             self._entries = {id: entry for id, entry in found.items() if not entry.settled}
+
+    def restore(self, saved: Mapping[str, Entry]) -> None:
+        """Take over what a gateway before this one had; what is in alarm now goes on from there."""
+        with self._lock:
+            found = {**self._entries, **saved}
+            for id in {*self._active} & {*saved}:
+                found[id] = _followed(saved[id], self._active[id], id)
+            self._entries, self._active = found, {}  # the next sample ends what is not in alarm any more
 
     def look(self) -> list[str]:
         """End the shelves whose time is over, now and then; identifiers of these alarms."""
@@ -104,16 +114,21 @@ class AlarmDesk:
         The order has been examined and is permitted.
         """
         with self._lock:
-            if order.action == "acknowledge":
-                return {"alarms": self._acknowledge(order.target, Mark(str(actor), self._clock()))}
-            if order.action == "shelve":
-                until = self._clock() + round(1e9 * (order.value or 0.0))
-                self._shelve(order.target, Shelf(str(actor), until, order.reason))
-                return {"until": 1e-6 * until}
-            if self._entry(order.target).shelved is None:
-                raise OrderRefused("state", f"the alarm of {order.target} is not shelved.")
-            self._unshelve(order.target)
-            return {}
+            answer = self._carry_out(order, actor)
+        self.on_order()
+        return answer
+
+    def _carry_out(self, order: Order, actor: Actor) -> dict[str, Any]:
+        if order.action == "acknowledge":
+            return {"alarms": self._acknowledge(order.target, Mark(str(actor), self._clock()))}
+        if order.action == "shelve":
+            until = self._clock() + round(1e9 * (order.value or 0.0))
+            self._shelve(order.target, Shelf(str(actor), until, order.reason))
+            return {"until": 1e-6 * until}
+        if self._entry(order.target).shelved is None:
+            raise OrderRefused("state", f"the alarm of {order.target} is not shelved.")
+        self._unshelve(order.target)
+        return {}
 
     def _acknowledge(self, target: str, mark: Mark) -> list[str]:
         waiting = [id for id, each in self._entries.items() if each.waits]
@@ -154,6 +169,8 @@ def _followed(entry: Entry | None, alarm: Alarm | None, id: str) -> Entry:
     if entry is None:
         return Entry(id, told[0], *told)
     severity, value, since = told
+    if severity == entry.severity:  # a gateway that was started again sees the alarm for the first time
+        value, since = entry.value, entry.since_unix_ns
     new = severity > entry.severity  # worse than before, or back
     return replace(
         entry,
@@ -163,3 +180,22 @@ def _followed(entry: Entry | None, alarm: Alarm | None, id: str) -> Entry:
         since_unix_ns=since,
         acknowledged=None if new else entry.acknowledged,
     )
+
+
+def to_text(entries: Mapping[str, Entry]) -> str:
+    """The entries, to be kept."""
+    return json.dumps([asdict(each) for each in entries.values()])
+
+
+def from_text(text: str) -> dict[str, Entry]:
+    """The entries of what `to_text` gave. ValueError, TypeError, LookupError, AttributeError for anything else."""
+    found = {}
+    for row in json.loads(text):
+        acknowledged, shelved = row.pop("acknowledged"), row.pop("shelved")
+        entry = Entry(
+            acknowledged=None if acknowledged is None else Mark(**acknowledged),
+            shelved=None if shelved is None else Shelf(**shelved),
+            **row,
+        )
+        found[entry.id] = entry
+    return found

@@ -20,7 +20,10 @@ Word = Annotated[str, Field(min_length=1, max_length=4000)]
 class HistorySpec(Model):
     """Where and how much of the past is kept."""
 
-    file: Word = Field(description="relative to this file")
+    file: Word | None = Field(
+        default=None,
+        description="relative to this file; none: a temporary one (default: in the user's folder of state)",
+    )
     full_minutes: Positive = Field(default=10.0, description="for how long every sample is kept (default 10)")
     size_mb: Positive = Field(default=1000.0, description="size of the file, about (default 1000)")
 
@@ -50,7 +53,7 @@ class GatewaySpec(Model):
     keys: Word | None = Field(default=None, description="folder of CurveZMQ keys, relative to this file")
     key_name: Name = Field(default="client", description="of the key pair (default client)")
     rate_hz: Positive | None = Field(default=None, description="states taken from the engine a second (default: all)")
-    history: HistorySpec | None = Field(default=None, description="default: a temporary one, where an outlet needs it")
+    history: HistorySpec | None = Field(default=None, description="default: at home, where an outlet needs it")
     allow: Listed[AllowSpec] | None = Field(
         default=None, description="default: operators may do everything; []: nothing"
     )

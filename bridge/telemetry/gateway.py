@@ -14,7 +14,9 @@ from limberjack.bridge.errors import EngineLostError, EngineTimeoutError
 from limberjack.bridge.telemetry.alarms import Alarm, Alarms
 from limberjack.bridge.telemetry.commander import EVERYTHING, Commander
 from limberjack.bridge.telemetry.condition import Condition
+from limberjack.bridge.telemetry.desk_keeper import DeskKeeper
 from limberjack.bridge.telemetry.history.history import History
+from limberjack.bridge.telemetry.history.home import Home
 from limberjack.bridge.telemetry.orders import Rule
 from limberjack.bridge.telemetry.queues import Feed
 from limberjack.bridge.telemetry.sample import Notice, Outlet, Sample
@@ -44,19 +46,20 @@ class Gateway:
         key_name: str = "client",
         most_hz: float | None = None,
         rules: Sequence[Rule] = EVERYTHING,
-        history: Path | None = None,
+        history: Path | Home | None = None,
         full_s: float = 600.0,
         history_bytes: int = 1_000_000_000,
     ) -> None:
         """most_hz : states taken a second; None: all;  rules : who may command what; empty: nobody anything
 
-        history, full_s, history_bytes : file, age and size, as for `History`; without a file there is a history, a
-            temporary one, once an outlet asks for it
+        history, full_s, history_bytes : file, age and size, as for `History`; in a `Home`, what cannot be used is
+            reported and makes way; without a file there is a history, a temporary one, once an outlet asks for it
         """
         if most_hz is not None:
             arguments.positive("the rate of states in Hz", most_hz)
         self._history_options = history, full_s, history_bytes
         self._history: History | None = None
+        self._keeper: DeskKeeper | None = None
         self._history_lock = threading.Lock()
         self.endpoint = endpoint
         self.commander = Commander(endpoint, self.session, self.tell, keys=keys, key_name=key_name, rules=rules)
@@ -107,6 +110,7 @@ class Gateway:
         self._source.stop()
         self._stopping.set()
         self.commander.close()
+        self._keep_desk()
         deadline = time.monotonic() + _CLOSE_S
         for feed in self._feeds:
             feed.end()
@@ -121,16 +125,36 @@ class Gateway:
         """The history; it begins when it is first asked for. HistoryError, OSError when its file cannot be used."""
         with self._history_lock:
             if self._history is None:
-                path, full_s, size = self._history_options
-                made = History(path, full_s=full_s, size_bytes=size)
-                self.add(made)
-                self._history = made
+                self._history = self._begin_history()
             return self._history
+
+    def _begin_history(self) -> History:
+        place, full_s, size = self._history_options
+        dictionary = self.session().dictionary
+        remarks: list[str] = []
+        size_and_age: dict[str, Any] = {"full_s": full_s, "size_bytes": size}
+        if isinstance(place, Home):
+            made = History(place.file(dictionary.model), say=remarks.append, **size_and_age)
+        else:
+            made = History(place, **size_and_age)
+        self.add(made)
+        keeper = DeskKeeper(self.commander.desk, made)
+        keeper.restore(dictionary)
+        self._keeper, self.commander.desk.on_order = keeper, self._keep_desk
+        for text in remarks:  # now it has a place where it stands
+            self._remark(text)
+        if made.say is not None:
+            made.say = self._remark
+        return made
+
+    def _remark(self, text: str) -> None:
+        log.warning(text)
+        self.tell(1, text)
 
     @property
     def keeps_history(self) -> bool:
         """Whether the history is in a file that outlives this gateway."""
-        return self._history_options[0] is not None
+        return self._history is not None and self._history.kept
 
     def alarms(self) -> dict[str, Alarm]:
         """Identifier → alarm, of all quantities beyond their limits now."""
@@ -195,6 +219,7 @@ class Gateway:
         stale = False
         while not self._stopping.wait(_WATCH_S):
             self.commander.look()
+            self._keep_desk()
             for id in self.commander.desk.look():
                 text = f"the alarm of {id} is active again: the time for which it was shelved is over."
                 self.tell(1, text, "alarm", id=id)
@@ -203,6 +228,10 @@ class Gateway:
                 for severity, text in watches.setdefault(feed, _Watch()).look(feed, time.monotonic()):
                     log.warning(text)
                     self.tell(severity, text)
+
+    def _keep_desk(self) -> None:
+        if self._keeper is not None:
+            self._keeper.keep(self.session().dictionary)
 
     def _tell_stale(self, before: bool) -> bool:
         """A notice when the engine falls silent, and when it speaks again; whether it is silent."""

@@ -51,7 +51,7 @@ function build(element, link, kind) {
       if (own !== newest) return;
       body.replaceChildren(...rows.map((each) => row(kind, each)));
       const more = rows.length === ROWS_MOST ? `the newest ${ROWS_MOST}` : String(rows.length);
-      const kept = link.hello?.kept ? '' : ' They are kept until the gateway ends; its option --history FILE keeps them longer.';
+      const kept = link.hello?.kept ? '' : ' They end with this gateway: its history is temporary (see the event log, and its option --history).';
       told.textContent = rows.length === 0 ? 'Nothing found.' : `${more} entries.${kept}`;
     } catch (error) {
       told.textContent = error.message;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from limberjack.bridge.telemetry.history.encoding import (
     newest_of,
     single,
 )
+from limberjack.bridge.telemetry.history.home import set_aside
 from limberjack.bridge.telemetry.history.store import SOURCES, HistoryError, Store
 from limberjack.bridge.telemetry.sample import Notice, Sample
 from limberjack.engine.common import arguments
@@ -72,12 +73,22 @@ class History:
     name = "history"
     patience_s = 0.05
 
-    def __init__(self, path: Path | None = None, *, full_s: float = 600.0, size_bytes: int = 1_000_000_000) -> None:
+    def __init__(
+        self,
+        path: Path | None = None,
+        *,
+        full_s: float = 600.0,
+        size_bytes: int = 1_000_000_000,
+        say: Callable[[str], None] | None = None,
+    ) -> None:
         """path : file; None: a temporary one (a killed gateway leaves it until the next one begins)
 
         full_s : age up to which every sample is kept
 
         size_bytes : of the file, about; the oldest goes first
+
+        say : a file that cannot be used is no error, but reported here: a damaged one is set aside, and where it is in
+            use by another gateway, or cannot be written, there is a temporary one
         """
         self._tiers = (
             Tier(0.0, _ROWS, full_s, 0.5),
@@ -85,10 +96,9 @@ class History:
             Tier(30.0, 10, 400.0 * 86400.0, 0.2),
         )
         self._size = size_bytes
-        if path is None:
-            self._temporary = Scratch("limberjack-history-")
-            path = self._temporary.path / "history"
-        self._path = path
+        self._temporary: Scratch | None = None
+        self._path = self._temporary_file() if path is None else path
+        self.say, self._damaged = say, False
         self._store: Store | None = None
         self._lock = threading.Lock()
         self._pending: dict[int, Points] = {}  # tier → points that are not in the file yet
@@ -97,13 +107,7 @@ class History:
 
     def open(self, dictionary: Dictionary) -> None:
         """Open the file. HistoryError, OSError when it cannot be used."""
-        store = Store(self._path)
-        try:
-            self._catch_up(store)
-            number = store.dictionary(dictionary)
-        except BaseException:  # the file is to be free for the next attempt
-            store.close()
-            raise
+        store, number = self._opening(dictionary) if self.say is None else self._opening_some(dictionary, self.say)
         with self._lock:  # a question may be looking at what is in memory
             self._store, self._number = store, number
             self._place = dict(dictionary.places)
@@ -113,6 +117,45 @@ class History:
             self._count = 0
             self._broken = 1  # what was before this is not known
             self._pending = {k: empty(len(dictionary)) for k in range(1, len(self._tiers))}
+
+    @property
+    def kept(self) -> bool:
+        """Whether the file outlives this object."""
+        return self._temporary is None
+
+    def _temporary_file(self) -> Path:
+        self._temporary = Scratch("limberjack-history-")
+        return self._temporary.path / "history"
+
+    def _opening(self, dictionary: Dictionary) -> tuple[Store, int]:
+        """The store, and the number of the dictionary in it."""
+        store = Store(self._path)
+        try:
+            if self.say is not None:
+                store.check()
+            self._catch_up(store)
+            return store, store.dictionary(dictionary)
+        except BaseException:  # the file is to be free for the next attempt
+            store.close()
+            raise
+
+    def _opening_some(self, dictionary: Dictionary, say: Callable[[str], None]) -> tuple[Store, int]:
+        """The same of the file as it is, of a new one in its place, or of a temporary one; say : what became of it"""
+        trouble: Exception
+        for damaged in (self._damaged, True):
+            try:
+                self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                if damaged:
+                    aside = set_aside(self._path)
+                    say(f"{self._path} is damaged. It is kept as {aside.name}, and another history begins.")
+                return self._opening(dictionary)
+            except (HistoryError, OSError, ValueError, LookupError) as error:
+                trouble = error
+                if not (error.damaged if isinstance(error, HistoryError) else not isinstance(error, OSError)):
+                    break
+        self._path = self._temporary_file()
+        say(f"{trouble} The history of this gateway is temporary and ends with it.")
+        return self._opening(dictionary)
 
     def sample(self, sample: Sample) -> None:
         with self._lock:
@@ -135,6 +178,7 @@ class History:
                 try:
                     self._flush(int(self._times[self._count - 1]) if self._count else 0, last=True)
                 finally:
+                    self._damaged = self._store.damaged
                     self._store.close()
                     self._store = None
 
@@ -178,6 +222,16 @@ class History:
         if self._store is None:
             raise HistoryError("the history is closed. Ask again when the gateway is up.")
         return self._store
+
+    # ---- what operators made of alarms
+
+    def keep_desk(self, model_hash: str, text: str) -> None:
+        """Keep it, in place of what was kept before. HistoryError."""
+        self._opened().keep_desk(model_hash, text)
+
+    def desk(self, model_hash: str) -> str | None:
+        """What was kept of this model; None: nothing. HistoryError."""
+        return self._opened().desk(model_hash)
 
     # ---- questions
 

@@ -14,12 +14,14 @@ from limberjack.bridge.errors import BridgeError
 from limberjack.bridge.file_lock import hold
 from limberjack.bridge.telemetry.dictionary import Dictionary
 from limberjack.bridge.telemetry.history.encoding import Points, column_size, head_size, pack, unpack
+from limberjack.bridge.telemetry.history.home import lock_file
 from limberjack.bridge.telemetry.orders import OF_ALARMS
 from limberjack.bridge.telemetry.sample import Notice
 from limberjack.engine.common.errors import ExitCode
 
 _FORM = 1  # of the tables; another one is refused
 _BUSY_S = 5.0
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
 _OF_THE_MACHINE = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM)
 _ESCAPE = "!"
 _LONGEST_TEXT = 4000  # characters of a notice's text, and of its data
@@ -34,6 +36,7 @@ CREATE INDEX IF NOT EXISTS notice_time ON notice (unix_ns);
 CREATE TABLE IF NOT EXISTS order_notice (id INTEGER PRIMARY KEY, unix_ns INTEGER, time REAL, kind TEXT,
     severity INTEGER, text TEXT, data TEXT);
 CREATE INDEX IF NOT EXISTS order_time ON order_notice (unix_ns);
+CREATE TABLE IF NOT EXISTS desk (model_hash TEXT, text TEXT);
 """
 _FIELDS = "unix_ns, time, kind, severity, text, data"
 #: kinds of notices about orders, which have a table, and so a bound, of their own: no flood of alarms drives them out
@@ -50,17 +53,24 @@ SOURCES = {
 
 
 class HistoryError(BridgeError, ValueError):
-    """A history file that cannot be used, or a question that cannot be answered from it."""
+    """A history file that cannot be used, or a question that cannot be answered from it.
+
+    damaged : whether the file itself is at fault, and another one would do
+    """
 
     exit_code = ExitCode.BAD_INPUT
+    damaged = False
 
 
 class Store:
-    """One history file. Methods may be called from any thread; readers do not wait for the writer."""
+    """One history file. Methods may be called from any thread; readers do not wait for the writer.
+
+    damaged : whether the file proved to be damaged while it was used
+    """
 
     def __init__(self, path: Path) -> None:
         """Open or make the file. HistoryError if it is none, of another version, or in use by another gateway."""
-        self.path = path
+        self.path, self.damaged = path, False
         self._lock_file = _take(path)
         self._writing, self._reading = threading.Lock(), threading.Lock()
         try:
@@ -79,7 +89,9 @@ class Store:
         found = self._writer.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         if form != _FORM and (form or found):
             remedy = "Give another path, or move the file away"
-            raise HistoryError(f"{self.path}: not a history of this version of Limberjack. {remedy}.")
+            told = HistoryError(f"{self.path}: not a history of this version of Limberjack. {remedy}.")
+            told.damaged = True
+            raise told
         for text in (
             "page_size = 16384",
             "journal_mode = WAL",
@@ -104,9 +116,21 @@ class Store:
         except sqlite3.Error as error:
             remedy = "Give another path, or move the file away; if the disk is full, make room"
             told = HistoryError(f"{self.path}: the history cannot be used ({error}). {remedy}.")
-            if getattr(error, "sqlite_errorcode", 0) & 0xFF in _OF_THE_MACHINE:
+            code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+            if code in _OF_THE_MACHINE:
                 told.exit_code = ExitCode.MACHINE
+            told.damaged = code in _DAMAGED
+            self.damaged = self.damaged or told.damaged
             raise told from None
+
+    def check(self) -> None:
+        """HistoryError where what is kept of orders and alarms is damaged."""
+        for table in ("notice", "order_notice", "desk"):
+            found = next(self._rows(f"PRAGMA quick_check('{table}')"))[0]
+            if found != "ok":
+                told = HistoryError(f"{self.path}: the history is damaged ({found}).")
+                told.damaged = True
+                raise told
 
     # ---- writing
 
@@ -148,6 +172,12 @@ class Store:
         newest = self._writer.execute(f"INSERT INTO {table} ({_FIELDS}) VALUES (?, ?, ?, ?, ?, ?)", row).lastrowid or 0
         self._writer.execute(f"DELETE FROM {table} WHERE id <= ?", (newest - most,))
 
+    def keep_desk(self, model_hash: str, text: str) -> None:
+        """What operators made of the alarms of a model, in place of what was kept before."""
+        with self.transaction():
+            self._writer.execute("DELETE FROM desk")
+            self._writer.execute("INSERT INTO desk (model_hash, text) VALUES (?, ?)", (model_hash, text))
+
     def trim(self, tier: int, most_bytes: int, oldest_ns: int) -> None:
         """Delete the oldest blocks beyond a size, and those that ended before a time. Within a transaction."""
         self._writer.execute(
@@ -161,6 +191,11 @@ class Store:
             size -= length
 
     # ---- reading
+
+    def desk(self, model_hash: str) -> str | None:
+        """What was kept of the alarms of this model."""
+        rows = self._rows("SELECT text FROM desk WHERE model_hash = ?", (model_hash,))
+        return next((str(text) for (text,) in rows), None)
 
     def holding(self, id: str) -> dict[int, int]:
         """Number of each dictionary that has a quantity → its place there."""
@@ -264,9 +299,8 @@ def _escaped(word: str) -> str:
 
 def _take(path: Path) -> int:
     """Hold the file for this gateway, by a lock that the system releases when it dies. HistoryError, OSError."""
-    file = path.resolve()  # however it is called, it is one file
     try:
-        return hold(file.with_name(file.name + ".lock"))
+        return hold(lock_file(path))
     except BlockingIOError:
         text = f"{path} is the history of another gateway that runs now. Stop that one, or give another path."
         raise HistoryError(text) from None

@@ -14,6 +14,7 @@ from typing import Any
 
 from limberjack.bridge.telemetry.config import GatewaySpec, load_config
 from limberjack.bridge.telemetry.gateway import Gateway
+from limberjack.bridge.telemetry.history.home import Home
 from limberjack.bridge.telemetry.outlets.registry import KINDS, Context, Kind, kind_of
 from limberjack.engine.common.errors import ArgumentError
 
@@ -34,11 +35,13 @@ def gateway(options: argparse.Namespace) -> None:
     spec = GatewaySpec(limberjack_gateway=1) if options.config is None else load_config(options.config)
     folder = Path() if options.config is None else options.config.parent
     wanted = [*_from_options(options), *_from_file(spec, folder, options.config)]
-    if not wanted and options.history is None and spec.history is None:
+    history = _history(options, spec, folder)
+    with_history = isinstance(history, Path)
+    if not wanted and not with_history:
         names = ", ".join(f"--{kind.name}" for kind in KINDS)
-        raise ArgumentError(f"this gateway would have no outlet. Give at least one of {names}, or --history.")
+        raise ArgumentError(f"this gateway would have no outlet. Give at least one of {names}, or --history FILE.")
     logging.basicConfig(level=logging.WARNING, format="limberjack gateway: %(message)s", stream=sys.stderr)
-    run_gateway(_made(options, spec, folder), wanted, options.wait, options.history is not None or bool(spec.history))
+    run_gateway(_made(options, spec, folder, history), wanted, options.wait, with_history)
 
 
 def run_gateway(
@@ -65,23 +68,37 @@ def run_gateway(
         telemetry.stop()
 
 
-def _made(options: argparse.Namespace, spec: GatewaySpec, folder: Path) -> Gateway:
+def history_place(file: str | Path | None, engine: str) -> Path | Home | None:
+    """Where the history stands: as asked, at home, or nowhere for "none".  engine : as for `Home`"""
+    if file is None:
+        return Home(engine)
+    return None if str(file) == "none" else Path(file)
+
+
+def _history(options: argparse.Namespace, spec: GatewaySpec, folder: Path) -> Path | Home | None:
+    """The command line comes first; paths of the gateway's file are relative to it."""
+    engine = options.engine or spec.engine or ""
+    named = None if spec.history is None else spec.history.file
+    if options.history is not None or named is None or named == "none":
+        return history_place(options.history or named, engine)
+    return folder / named
+
+
+def _made(options: argparse.Namespace, spec: GatewaySpec, folder: Path, history: Path | Home | None) -> Gateway:
     engine = options.engine or spec.engine
     if engine is None:
         raise ArgumentError("no engine is given. Give its address, as tcp://127.0.0.1:5555.")
     keys = options.keys if options.keys is not None else None if spec.keys is None else folder / spec.keys
     named: dict[str, Any] = {}
     if spec.history is not None:
-        named["history"] = folder / spec.history.file
         named["full_s"], named["history_bytes"] = 60.0 * spec.history.full_minutes, int(1e6 * spec.history.size_mb)
-    if options.history is not None:
-        named["history"] = options.history
     return Gateway(
         engine,
         keys=keys,
         key_name=options.key_name or spec.key_name,
         most_hz=spec.rate_hz if options.rate is None else options.rate,
         rules=() if options.read_only else spec.rules(),
+        history=history,
         **named,
     )
 

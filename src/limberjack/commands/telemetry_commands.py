@@ -24,6 +24,13 @@ def _key_options(parser: Any) -> None:
     parser.add_argument("--wait", type=float, default=0.0, metavar="S", help="longest wait for the engine (default: 0)")
 
 
+def _history_option(parser: Any) -> None:
+    text = (
+        "keep the history in this file; none: only until the end (default: one that each console of this engine uses)"
+    )
+    parser.add_argument("--history", metavar="FILE|none", help=text)
+
+
 def _gateway(commands: Any) -> None:
     from limberjack.bridge.telemetry.outlets.registry import KINDS
 
@@ -37,7 +44,7 @@ def _gateway(commands: Any) -> None:
     _engine_options(parser, "?")
     parser.set_defaults(key_name=None)
     parser.add_argument("--config", type=Path, metavar="FILE", help="engine, history, rules and outlets from a file")
-    parser.add_argument("--history", type=Path, metavar="FILE", help="keep the history in this file")
+    _history_option(parser)
     parser.add_argument("--rate", type=float, metavar="HZ", help="at most this many states a second (default: all)")
     parser.add_argument("--read-only", action="store_true", help="refuse commands from every outlet")
     outlets = parser.add_argument_group("outlets, each may be repeated")
@@ -78,9 +85,7 @@ def _console(commands: Any) -> None:
     parser.add_argument("--tls-cert", type=Path, metavar="PEM", help="certificate, for https")
     parser.add_argument("--tls-key", type=Path, metavar="PEM", help="its key")
     parser.add_argument("--live-hz", type=float, metavar="HZ", help="messages a second to each browser (default: 10)")
-    parser.add_argument(
-        "--history", type=Path, metavar="FILE", help="keep the history in this file (default: until the end)"
-    )
+    _history_option(parser)
     parser.add_argument("--read-only", action="store_true", help="refuse all commands")
     text = "show a record in place of an engine; its model is found where it was, or given as MODEL"
     parser.add_argument("--replay", type=Path, metavar="RECORD", help=text)

@@ -20,7 +20,7 @@ from limberjack.bridge.telemetry.gateway import Gateway
 from limberjack.bridge.telemetry.orders import Rule
 from limberjack.bridge.telemetry.outlets.registry import kind_of
 from limberjack.commands.arguments import FREE_PORT
-from limberjack.commands.gateway import Wanted, run_gateway
+from limberjack.commands.gateway import Wanted, history_place, run_gateway
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.model.load import load
 
@@ -53,7 +53,9 @@ def console(options: argparse.Namespace, load_options: dict[str, Any]) -> None:
         endpoint = _engine(options, load_options, stack)
         rules = () if options.read_only else (Rule(),)
         keys = {"keys": options.keys, "key_name": options.key_name}
-        telemetry = Gateway(endpoint, **keys, rules=rules, history=options.history)
+        given = options.engine or DEFAULT_ENDPOINT
+        history = history_place(options.history, given if "://" in given else "")
+        telemetry = Gateway(endpoint, **keys, rules=rules, history=history)
         kind = kind_of("console")
         assert kind is not None
         wanted = Wanted(kind, str(address), Path(), settings=settings)

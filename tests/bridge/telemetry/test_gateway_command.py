@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 import signal
 import subprocess
@@ -10,12 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from limberjack.bridge.telemetry.config import load_config
+from limberjack.bridge.telemetry.config import GatewaySpec, HistorySpec, load_config
 from limberjack.bridge.telemetry.dictionary import dictionary_of
 from limberjack.bridge.telemetry.history.history import History
+from limberjack.bridge.telemetry.history.home import Home
 from limberjack.bridge.telemetry.orders import Rule
 from limberjack.bridge.telemetry.outlets.registry import KINDS, Context, kind_of
 from limberjack.cli import main
+from limberjack.commands.gateway import _history
 from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common.errors import ArgumentError, ModelError
 from tests.bridge.telemetry.engines import WAIT_S, engine
@@ -102,3 +105,21 @@ def test_options_of_outlets_that_have_none_and_paths_beside_the_file(tmp_path):
     mcap = kind_of("mcap")
     assert mcap is not None
     assert mcap.make("run.mcap", Context(None, folder=tmp_path)).path == tmp_path / "run.mcap"
+
+
+def test_where_the_history_stands(tmp_path):
+    """The command line comes first, then the gateway's file; "none" switches it off; else it is at home."""
+
+    def place(option: str | None, spec: HistorySpec | None) -> Path | Home | None:
+        options = argparse.Namespace(engine="tcp://127.0.0.1:5", history=option)
+        return _history(options, GatewaySpec(limberjack_gateway=1, history=spec), tmp_path)
+
+    home = Home("tcp://127.0.0.1:5")
+    assert place(None, None) == home
+    assert place("none", None) is None
+    assert place("a.db", None) == Path("a.db")
+    assert place(None, HistorySpec(size_mb=50)) == home
+    assert place(None, HistorySpec(file="b.db")) == tmp_path / "b.db"
+    assert place(None, HistorySpec(file="none")) is None
+    assert place("none", HistorySpec(file="b.db")) is None
+    assert place("a.db", HistorySpec(file="none")) == Path("a.db")
