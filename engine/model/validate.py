@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Literal
 
@@ -61,9 +61,10 @@ def examine(system: System, inertia: InertiaPolicy, locate: Locate) -> System:
     ordered = tuple(replace(body, hinge=check_hinge(body.hinge, locate)) for body in in_order)
     for body in ordered:
         check_inertia(body, locate)
-    findings = _inertia_findings(ordered, inertia, locate)
+    findings = _inertia_findings(ordered, inertia, locate, system.warnings)
     findings += [] if system.loops else range_findings(ordered)  # with loops the initial positions are a guess
     check_leaves(ordered, locate)
+    findings = [finding for finding in findings if finding not in system.warnings]
     checked = replace(system, bodies=ordered, warnings=(*system.warnings, *findings))
     checked = replace(checked, loops=check_loops(checked, locate))
     checked = check_elements(checked, locate)
@@ -146,18 +147,23 @@ def _check_node(node: Node, bodies: set[str], locate: Locate) -> None:
     check_pose(node, "position", node.pose, locate)
 
 
-def _inertia_findings(bodies: Iterable[Body], policy: InertiaPolicy, locate: Locate) -> list[str]:
+def _inertia_findings(
+    bodies: Iterable[Body], policy: InertiaPolicy, locate: Locate, known: Collection[str]
+) -> list[str]:
+    """known : findings of an earlier check, which kept these inertias; so does this one"""
     findings = []
     for body in bodies:
         fault = inertia_fault(body.inertia)
-        if fault and policy == "refuse" and body.hinge.modes is not None:
+        finding = f"{where_is(body)}: {fault}; kept as given"
+        if not fault or finding in known:
+            continue
+        if policy == "refuse" and body.hinge.modes is not None:
             what = f"flexible body '{body.hinge.parent}': {fault}, by its modal data"
             refuse(body, "flexible", what, f"{_OF_NODES}, {_KEEP}", locate)
-        if fault and policy == "refuse":
+        if policy == "refuse":
             what = f"body '{body.name}': {fault}"
             refuse(body, "inertia", what, f"Give the inertia about the centre of mass of a real body, {_KEEP}", locate)
-        if fault:
-            findings.append(f"{where_is(body)}: {fault}; kept as given")
+        findings.append(finding)
     return findings
 
 

@@ -1,4 +1,4 @@
-"""Devices that are FMUs: the commands of `lj.FmuController`, one instance for each world, errors with their remedies."""
+"""Devices that are FMUs: commands of `lj.FmuController`, one instance for each world, errors with their remedies."""
 
 from __future__ import annotations
 

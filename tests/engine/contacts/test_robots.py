@@ -22,9 +22,7 @@ POSE, KP = np.array([0.0, 0.5, 0.0, -2.2, 0.0, 2.7, 0.8, 0.02, 0.02]), 4000.0
 
 
 def standing(body: Body) -> Body:
-    """ANYmal's body with a hinge that a spring holds in the stance, and without the inertia no body can have."""
-    if body.name == "base":
-        return replace(body, inertia=Inertia(body.inertia.mass, body.inertia.com, np.zeros((3, 3))))
+    """ANYmal's body with a hinge that a spring holds in the stance."""
     if body.hinge.type != "revolute":
         return body
     angle = STANCE[body.hinge.name[-3:]] * (-1.0 if body.hinge.name[1] == "H" else 1.0)

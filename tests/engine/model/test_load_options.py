@@ -104,6 +104,10 @@ def test_unphysical_inertias_of_yaml(tmp_path):
     with pytest.warns(ModelWarning, match="triangle inequality"):
         kept = lj.load(path, strict=False)
     assert kept.bodies[0].inertia.about_com[2, 2] == 0.1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        equipped = lj.equip(kept, lj.Shape(kept.bodies[0].name, "sphere", np.array([0.1]), name="tip"))
+    assert equipped.warnings == kept.warnings
     path.write_text(YAML.format(more="strict: false\n", inertia=PLANAR))
     with pytest.warns(ModelWarning, match="triangle inequality"):
         assert np.isfinite(lj.Simulation(lj.load(path)).vdot).all()
