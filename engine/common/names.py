@@ -23,3 +23,11 @@ def in_short(names: Sequence[str], between: str, ends: int = 6) -> str:
     if len(names) <= 2 * ends:
         return between.join(names)
     return between.join([*names[:ends], f"({len(names) - 2 * ends} more)", *names[-ends:]])
+
+
+def free_name(wanted: str, taken: set[str]) -> str:
+    """``wanted``, or with a number behind it if it is taken; the result is then taken."""
+    candidates = (wanted, *(f"{wanted}_{i}" for i in range(2, len(taken) + 3)))
+    name = next(candidate for candidate in candidates if candidate not in taken)
+    taken.add(name)
+    return name

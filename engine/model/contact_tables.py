@@ -43,6 +43,14 @@ def size_of(shape: Shape) -> tuple[np.ndarray, float]:
     return np.array([size[0], 0.5 * size[2], 0.0]), math.hypot(size[0], 0.5 * size[2])
 
 
+def touches_of(a: Shape, b: Shape) -> int:
+    """How many points of two shapes may touch; 0 for a pair that is not supported."""
+    if a.type not in at.SHAPES or b.type not in at.SHAPES:
+        return 0
+    first, second = sorted(at.SHAPES.index(kind_of(shape)) for shape in (a, b))
+    return at.TOUCHES.get((first, second), 0)
+
+
 def _fault(shape: Shape) -> str:
     """Why a shape cannot touch, "" if it can."""
     if shape.type not in at.SHAPES:
@@ -112,8 +120,8 @@ class ContactTables:
         codes = [at.SHAPES.index(kind_of(self._shapes[name])) for name in (first, second)]
         flip = codes[0] > codes[1]
         a, b = (second, first) if flip else (first, second)
-        touches = at.TOUCHES.get((min(codes), max(codes)))
-        if touches is None:
+        touches = touches_of(self._shapes[a], self._shapes[b])
+        if not touches:
             what = f"contact '{contact.name}' is between the {kind_of(self._shapes[a])} '{a}' and the "
             what += f"{kind_of(self._shapes[b])} '{b}', a pair that is not supported"
             self._fail(contact, what, f"Build one of them of other shapes; pairs that touch: {_supported()}")

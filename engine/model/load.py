@@ -40,6 +40,7 @@ def load(
     mimic: Mimic = "couple",
     gravity: ArrayLike | None = None,
     merge: bool | None = None,
+    contacts: bool = False,
 ) -> System:
     """Read and check a model file.
 
@@ -57,6 +58,8 @@ def load(
     gravity : (3,) m/s², instead of the file's uniform or central field
     merge : whether fixed hinges are folded into their parents; False keeps them, with their reactions; None does as
         the file says (URDF and MJCF cannot say it: True)
+    contacts : True lets geoms of MJCF touch as the file says, nearly rigid, and gives <collision>s of URDF a shape with
+        a name, for contacts that `equip` adds (URDF says nothing of pairs); other formats say themselves what touches
 
     Raises
     ------
@@ -69,12 +72,12 @@ def load(
         raise ModelError(f"base is {base!r}", where="load", remedy='Give "fixed", "free" or None')
     if mimic not in MIMICS:
         raise ModelError(f"mimic is {mimic!r}", where="load", remedy='Give "couple", "independent" or "refuse"')
-    for name, value in (("strict", strict), ("merge", merge)):
+    for name, value in (("strict", strict), ("merge", merge), ("contacts", contacts)):
         if value not in (None, True, False):
             raise ModelError(f"{name} is {value!r:.40}", where="load", remedy="Give True, False or None")
     if not isinstance(path, (str, os.PathLike)):
         raise ModelError(f"{path!r:.80} is not a path", where="load", remedy="Give the path of a model file")
-    system, by_file, locate = _read(Path(path), mimic)
+    system, by_file, locate = _read(Path(path), mimic, bool(contacts))
     strict = by_file if strict is None else strict
     policy: InertiaPolicy = "refuse" if strict is None and _refuses(Path(path)) else "warn"
     changed = _merge(_pull(_rebase(system, base), gravity), merge)
@@ -100,7 +103,7 @@ def _refuses(path: Path) -> bool:
     return path.suffix.lower() in _OWN
 
 
-def _read(path: Path, mimic: Mimic) -> tuple[System, bool | None, Locate]:
+def _read(path: Path, mimic: Mimic, contacts: bool) -> tuple[System, bool | None, Locate]:
     """The reader for the suffix: System, whether the file asks to be read strictly, finder of lines."""
     suffix = path.suffix.lower()
     if suffix in _OWN:
@@ -114,11 +117,11 @@ def _read(path: Path, mimic: Mimic) -> tuple[System, bool | None, Locate]:
         raise ModelError(what, where=str(path), remedy=f"Use one of: {SUFFIXES}")
     root = read_xml(path)
     if root.tag == "robot":
-        return read_urdf(root, str(path), mimic), None, plain_locate
+        return read_urdf(root, str(path), mimic, contacts), None, plain_locate
     if root.tag == "mujoco":
         from limberjack.engine.model.readers.mjcf_reader import read_mjcf
 
-        return read_mjcf(path), None, plain_locate
+        return read_mjcf(path, contacts), None, plain_locate
     root.fail(f"the root element is <{root.tag}>", "Give a URDF (<robot>) or an MJCF (<mujoco>) file")
 
 

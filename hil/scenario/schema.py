@@ -45,6 +45,9 @@ class LoadSpec(Model):
     )
     gravity: Vector3 | None = Field(default=None, description="m/s² (default: as the file says)")
     merge: bool | None = Field(default=None, description="whether fixed hinges are folded (default: as the file says)")
+    contacts: bool = Field(
+        default=False, description="true: geoms of MJCF touch as the file says, collision shapes of URDF have names"
+    )
 
 
 class PacingSpec(Model):

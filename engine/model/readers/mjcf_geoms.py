@@ -1,7 +1,8 @@
-"""The geoms of a compiled MJCF model to Shapes: those that MuJoCo's own viewer shows at first."""
+"""The geoms of a compiled MJCF model to Shapes: those that MuJoCo's own viewer shows at first, and those that touch."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,10 @@ from limberjack.engine.model.elements.shape import MESHES, Shape
 from limberjack.engine.model.readers.mjcf_names import Names, Place
 from limberjack.engine.model.system import Pose
 
-# mjtGeom, part of MuJoCo's file format; planes and height fields have no shape
-_SPHERE, _CAPSULE, _ELLIPSOID, _CYLINDER, _BOX, _MESH = range(2, 8)
+# mjtGeom, part of MuJoCo's file format; height fields have no shape
+_PLANE, _HFIELD, _SPHERE, _CAPSULE, _ELLIPSOID, _CYLINDER, _BOX, _MESH = range(8)
 _TYPES = {
+    _PLANE: "plane",
     _SPHERE: "sphere",
     _CAPSULE: "capsule",
     _ELLIPSOID: "ellipsoid",
@@ -24,23 +26,30 @@ _TYPES = {
 }
 #: groups from here on are hidden at first: collision geometry, by custom
 _HIDDEN = 3
+#: of geoms that touch and are not shown, so that they hide nothing; edges of a plane without end, m
+_FAINT, _ENDLESS = 0.25, 10.0
 
 
-def read_geoms(model: Any, folder: Path, names: Names, place: Place) -> tuple[Shape, ...]:
-    """The shapes; geoms that are not shown, and meshes without a file that can be drawn, are left out.
+def read_geoms(
+    model: Any, folder: Path, names: Names, place: Place, touching: Collection[int] = ()
+) -> dict[int, Shape]:
+    """Geom → shape; those that neither touch nor are shown, and meshes without a file that can be drawn, are left out.
 
-    folder : of the model's file
+    folder : of the model's file;  touching : geoms whose shapes have names, for contacts
     """
-    made = (_shape(model, i, folder, names, place) for i in range(model.ngeom))
-    return tuple(shape for shape in made if shape is not None)
+    made = {i: _shape(model, i, folder, names, place, i in touching) for i in range(model.ngeom)}
+    return {i: shape for i, shape in made.items() if shape is not None}
 
 
-def _shape(model: Any, i: int, folder: Path, names: Names, place: Place) -> Shape | None:
+def _shape(model: Any, i: int, folder: Path, names: Names, place: Place, touches: bool) -> Shape | None:
     kind, owner = int(model.geom_type[i]), int(model.geom_bodyid[i])
     file = _file(model, int(model.geom_dataid[i]), folder) if kind == _MESH else ""
     colour, opacity = _colour(model, i)
-    if kind not in _TYPES or file is None or model.geom_group[i] >= _HIDDEN or opacity == 0.0:
+    shown = model.geom_group[i] < _HIDDEN and opacity > 0.0 and kind != _PLANE
+    if kind not in _TYPES or file is None or not (shown or touches):
         return None
+    if not shown and kind != _PLANE:
+        opacity = _FAINT
     pose = Pose(from_quaternion(model.geom_quat[i]), np.array(model.geom_pos[i]))
     if kind == _MESH:  # MuJoCo moves a mesh into its principal axes
         mesh = int(model.geom_dataid[i])
@@ -53,8 +62,9 @@ def _shape(model: Any, i: int, folder: Path, names: Names, place: Place) -> Shap
         position=pose.position,
         rotation=pose.rotation,
         colour=colour,
-        opacity=opacity,
-        where=place.of("geom", f"{i}"),
+        opacity=opacity or _FAINT,
+        name=names.geom(i) if touches else "",
+        where=place.of("geom", names.geom(i)),
     )
 
 
@@ -63,6 +73,8 @@ def _size(model: Any, i: int, kind: int) -> np.ndarray:
     a, b, c = (float(each) for each in model.geom_size[i])
     if kind == _MESH:
         return np.array(model.mesh_scale[int(model.geom_dataid[i])], dtype=float)
+    if kind == _PLANE:
+        return np.array([2.0 * each or _ENDLESS for each in (a, b)])
     sizes = {_SPHERE: [a], _CAPSULE: [a, 2.0 * b], _ELLIPSOID: [a, b, c], _CYLINDER: [a, a, 2.0 * b]}
     return np.array(sizes.get(kind, [2.0 * a, 2.0 * b, 2.0 * c]))
 

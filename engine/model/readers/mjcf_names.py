@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from limberjack.engine.common.names import free_name
+
 
 class Place:
     """Where a thing is in an MJCF file. MuJoCo's compiled model has names, but no lines."""
@@ -29,10 +31,13 @@ class Names:
         self._hinges: set[str] = set()
         self._drives: set[str] = set()
         self._loops: set[str] = set()
+        self._shapes: set[str] = set()
+        self._contacts: set[str] = set()
         bodies = range(model.nbody)
         self._bodies = {i: self._take("BODY", i, f"body_{i}", self._frames) for i in bodies if i}
         self._joints = {j: self._take("JOINT", j, self._joint_name(j), self._hinges) for j in range(model.njnt)}
         self._sites = {i: self._take("SITE", i, f"site_{i}", self._frames) for i in range(model.nsite)}
+        self._geoms = {i: self._take("GEOM", i, f"geom_{i}", self._shapes) for i in range(model.ngeom)}
 
     def model(self, default: str) -> str:
         """The model's name, which MuJoCo stores first; "MuJoCo Model" is its default for none."""
@@ -51,6 +56,14 @@ class Names:
         """Name of a site's node."""
         return self._sites[index]
 
+    def geom(self, index: int) -> str:
+        """Name of a geom's shape."""
+        return self._geoms[index]
+
+    def contact(self, index: int) -> str:
+        """Name of a contact of a geom, one for each law."""
+        return free_name(self._geoms[index], self._contacts)
+
     def actuator(self, index: int, joint: str) -> str:
         """Name of an actuator; its joint's if the file gives none."""
         return self._take("ACTUATOR", index, joint, self._drives)
@@ -61,11 +74,11 @@ class Names:
 
     def weld(self, body: str) -> str:
         """Name for the fixed hinge of a body without joints."""
-        return _free_name(body, self._hinges)
+        return free_name(body, self._hinges)
 
     def between(self, body: str, joint: str) -> str:
         """Name for the massless body that ``joint`` moves, one of several joints of ``body``."""
-        return _free_name(f"{body}_after_{joint}", self._frames)
+        return free_name(f"{body}_after_{joint}", self._frames)
 
     def _joint_name(self, index: int) -> str:
         owner = int(self._model.jnt_bodyid[index])
@@ -76,15 +89,7 @@ class Names:
         given = self._read(self._model, int(getattr(self._kinds, f"mjOBJ_{kind}")), index)
         wanted = (given or "").strip() or default
         name = wanted if wanted not in taken else f"{wanted}_{kind.lower()}"
-        name = _free_name(name, taken)
+        name = free_name(name, taken)
         if given and name != given:
             self.changed.append(f"{kind.lower()} '{given}' is called '{name}', because the name is in use")
         return name
-
-
-def _free_name(wanted: str, taken: set[str]) -> str:
-    """``wanted``, or with a number behind it if it is taken; the result is then taken."""
-    candidates = (wanted, *(f"{wanted}_{i}" for i in range(2, len(taken) + 3)))
-    name = next(candidate for candidate in candidates if candidate not in taken)
-    taken.add(name)
-    return name

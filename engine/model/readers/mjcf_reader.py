@@ -15,6 +15,7 @@ import numpy as np
 from limberjack.engine.algebra.rotations import from_axis_angle, from_quaternion
 from limberjack.engine.common.errors import MissingExtraError, ModelError
 from limberjack.engine.model.readers.mjcf_actuators import read_actuators
+from limberjack.engine.model.readers.mjcf_contacts import read_contacts, touching_geoms
 from limberjack.engine.model.readers.mjcf_equality import read_equalities
 from limberjack.engine.model.readers.mjcf_geoms import read_geoms
 from limberjack.engine.model.readers.mjcf_names import Names, Place
@@ -34,8 +35,10 @@ _INTEGRATORS = {
 }
 
 
-def read_mjcf(path: Path) -> System:
+def read_mjcf(path: Path, contacts: bool = False) -> System:
     """The System of an MJCF file, not yet validated. Names that MuJoCo leaves out are made.
+
+    contacts : whether geoms touch
 
     Raises ModelError for a file that expands beyond the bounds of `mjcf_size`, with MuJoCo's own message for one
     that MuJoCo refuses, and for parts that change the
@@ -51,17 +54,21 @@ def read_mjcf(path: Path) -> System:
     bodies = [part for i in range(1, model.nbody) for part in _bodies(model, i, names, place)]
     actuators, findings = read_actuators(model, mujoco, names, place)
     loops, softness = read_equalities(model, mujoco, names, place)
+    pairs = touching_geoms(model, mujoco) if contacts else {}
+    shapes = read_geoms(model, path.parent, names, place, {i for pair in pairs for i in pair})
+    touches, unlike = read_contacts(model, pairs, shapes, names, place)
     sites = tuple(_site(model, i, names, place) for i in range(model.nsite))
     disabled = int(model.opt.disableflags)
     gravity_off = disabled & int(mujoco.mjtDisableBit.mjDSBL_GRAVITY)
-    remarks = (*spoken, *names.changed, *ignored_parts(model, mujoco), *findings, *softness)
+    remarks = (*spoken, *names.changed, *ignored_parts(model, mujoco, contacts), *findings, *softness, *unlike)
     return System(
         name=names.model(path.stem),
         bodies=tuple(bodies),
         nodes=sites,
         actuators=tuple(actuators),
         loops=tuple(loops),
-        shapes=read_geoms(model, path.parent, names, place),
+        shapes=tuple(shapes.values()),
+        contacts=touches,
         gravity=np.zeros(3) if gravity_off else np.array(model.opt.gravity, dtype=float),
         dt=float(model.opt.timestep),
         integrator=_integrator(model, mujoco),

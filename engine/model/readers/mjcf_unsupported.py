@@ -35,8 +35,8 @@ def refuse_unsupported(model: Any, names: Names, place: Place) -> None:
             _refuse(where, f"{what} are not supported", "Use linear damping")
 
 
-def ignored_parts(model: Any, mujoco: Any) -> list[str]:
-    """One text for each part of the file that this engine leaves out."""
+def ignored_parts(model: Any, mujoco: Any, contacts: bool) -> list[str]:
+    """One text for each part of the file that this engine leaves out. contacts : whether contacts are read"""
     touching = (np.asarray(model.geom_contype) | np.asarray(model.geom_conaffinity)) != 0
     contacts_off = int(model.opt.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
     limited_balls = (np.asarray(model.jnt_type) == 1) & (np.asarray(model.jnt_limited) != 0)
@@ -44,7 +44,9 @@ def ignored_parts(model: Any, mujoco: Any) -> list[str]:
         "mjINT_EULER", "mjINT_RK4", "mjINT_IMPLICIT", "mjINT_IMPLICITFAST",
     )  # fmt: skip
     parts = {
-        "contacts are not simulated": model.npair or (np.any(touching) and not contacts_off),
+        "contacts are not simulated, unless it is loaded with contacts=True (--contacts)": not contacts
+        and (model.npair or np.any(touching))
+        and not contacts_off,
         "tendons are not simulated": model.ntendon,
         "limits of ball joints are ignored": np.any(limited_balls),
         "gravity compensation (gravcomp) is ignored": np.any(model.body_gravcomp),

@@ -13,7 +13,7 @@ from limberjack.engine.algebra.rotations import from_rpy
 from limberjack.engine.files.xml_document import Element
 from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.readers.urdf_mimic import ONE_DOF_JOINTS, Follower, Mimic, read_mimics, started
-from limberjack.engine.model.readers.urdf_visuals import read_visuals
+from limberjack.engine.model.readers.urdf_visuals import read_collisions, read_visuals
 from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Pose, System
 
 HINGE_OF_JOINT = {
@@ -40,8 +40,11 @@ _READ = {
 }
 
 
-def read_urdf(root: Element, source: str, mimic: Mimic) -> System:
-    """The System of a <robot> element, its root link fixed to the world. Not yet validated."""
+def read_urdf(root: Element, source: str, mimic: Mimic, contacts: bool = False) -> System:
+    """The System of a <robot> element, its root link fixed to the world. Not yet validated.
+
+    contacts : whether collision shapes are read as well
+    """
     _refuse_xacro(root)
     links = _by_name(root.all("link"))
     joints = _by_name(root.all("joint"))
@@ -58,13 +61,14 @@ def read_urdf(root: Element, source: str, mimic: Mimic) -> System:
     bodies = [_body(link, hinges[name]) for name, link in links.items()]
     drives = [joint for name, joint in joints.items() if name not in followers]
     shapes, undrawn = read_visuals(root, links.values())
-    findings = [*_unknown_elements(root), *mimicking, *_unlimited(joints.values()), *undrawn]
+    colliders, unread = read_collisions(links.values()) if contacts else ((), [])
+    findings = [*_unknown_elements(root), *mimicking, *_unlimited(joints.values()), *undrawn, *unread]
     return System(
         name=root.attributes.get("name", "").strip() or Path(source).stem,
         bodies=tuple(bodies),
         actuators=tuple(_actuator(joint) for joint in drives if joint.text("type") in ONE_DOF_JOINTS),
         loops=tuple(follower.loop() for follower in followers.values()),
-        shapes=shapes,
+        shapes=(*shapes, *colliders),
         source=source,
         warnings=tuple(findings),
     )

@@ -1,42 +1,66 @@
-"""The <visual> elements of URDF links to Shapes. What cannot be drawn is left out, with a warning: it moves nothing."""
+"""The <visual> and <collision> elements of URDF links to Shapes. What cannot be drawn is left out, with a warning."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 import numpy as np
 
 from limberjack.engine.algebra.rotations import from_rpy
 from limberjack.engine.common.errors import ModelError
+from limberjack.engine.common.names import free_name
 from limberjack.engine.files.xml_document import Element
 from limberjack.engine.model.elements.shape import MESHES, Shape
 
 _ZERO, _ONE = (0.0, 0.0, 0.0), (1.0, 1.0, 1.0)
+#: opacity of collision shapes, which stand around what is visible
+_FAINT = 0.25
 
 
 def read_visuals(root: Element, links: Iterable[Element]) -> tuple[tuple[Shape, ...], list[str]]:
-    """The shapes of all links, and one text for all visuals that are left out."""
+    """The visible shapes of all links, and one text for all visuals that are left out."""
     named = {each.attributes.get("name", ""): each for each in root.all("material")}
+    return _read(links, "visual", lambda link, visual: _shape(link, visual, *_colour(visual, named)))
+
+
+def read_collisions(links: Iterable[Element]) -> tuple[tuple[Shape, ...], list[str]]:
+    """The collision shapes of all links, and one text for all that are left out.
+
+    A shape is called as its element says, else as its link; a number behind it tells those of one name apart.
+    """
+    taken: set[str] = set()
+
+    def made(link: Element, collision: Element) -> Shape:
+        shape = _shape(link, collision, "", _FAINT)
+        name = collision.attributes.get("name", "").strip() or shape.body
+        return replace(shape, name=free_name(str(name), taken))
+
+    return _read(links, "collision", made)
+
+
+def _read(
+    links: Iterable[Element], tag: str, make: Callable[[Element, Element], Shape]
+) -> tuple[tuple[Shape, ...], list[str]]:
     made: list[Shape] = []
     faults: list[str] = []
     for link in links:
-        for visual in link.all("visual"):
+        for element in link.all(tag):
             try:
-                made.append(_shape(link, visual, named))
+                made.append(make(link, element))
             except ModelError as error:
                 faults.append(str(error))
     more = f" ({len(faults) - 1} more like it)" if len(faults) > 1 else ""
-    return tuple(made), [f"a <visual> is ignored: {faults[0]}{more}"] if faults else []
+    return tuple(made), [f"a <{tag}> is ignored: {faults[0]}{more}"] if faults else []
 
 
-def _shape(link: Element, visual: Element, named: dict[str, Element]) -> Shape:
+def _shape(link: Element, visual: Element, colour: str, opacity: float) -> Shape:
     geometry = visual.one("geometry")
     if geometry is None or len(geometry.children) != 1:
         visual.fail("it needs one <geometry> with one child", "Give a box, cylinder, sphere or mesh")
     given = geometry.children[0]
     size, file = _size(given)
     origin = visual.one("origin")
-    colour, opacity = _colour(visual, named)
     return Shape(
         body=link.text("name"),
         type=given.tag,

@@ -41,11 +41,16 @@ def load_arguments(parser: Any) -> None:
         action=argparse.BooleanOptionalAction,
         help="fold fixed hinges into their parents; --no-merge keeps them, with their reactions",
     )
+    parser.add_argument(
+        "--contacts",
+        action="store_true",
+        help="let geoms of an MJCF file touch as it says; give collision shapes of a URDF file names",
+    )
 
 
 def load_options(options: argparse.Namespace) -> dict[str, Any]:
     """The same for `limberjack.load`."""
-    names = ("base", "strict", "mimic", "gravity", "merge")
+    names = ("base", "strict", "mimic", "gravity", "merge", "contacts")
     return {name: getattr(options, name) for name in names}
 
 

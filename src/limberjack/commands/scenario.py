@@ -103,6 +103,7 @@ def parse_overrides(given: Sequence[str]) -> dict[str, Any]:
 
 def _refuse_probe_options(options: argparse.Namespace) -> None:
     given = {"base": options.base, "strict": options.strict, "gravity": options.gravity, "merge": options.merge}
+    given |= {"contacts": options.contacts or None}
     given |= {"rate": options.rate, "cpu": options.cpu}
     given |= {"priority": options.priority, "lock-memory": options.lock_memory or None}
     for name, value in given.items():
