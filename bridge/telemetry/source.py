@@ -22,7 +22,7 @@ log = logging.getLogger("limberjack.gateway")
 
 _SLICE_S = 0.25  # between two looks at the connection while nothing comes
 _SILENT_S = 10.0  # without any message: ask, and connect again if there is no answer
-_PAUSES_S = (0.25, 4.0)  # between attempts to connect: first, longest
+_PAUSES_S = (0.25, 0.5)  # between attempts to connect: first, longest; an operator waits for what comes back
 _NOTICES_A_HEARTBEAT = 5  # of one kind; of more the number is reported
 _PARAMETERS_S = 10.0  # least time between two readings of all parameters
 _SEVERITY = {"failed": 2, "refused": 1, "shutdown": 1, "key_refused": 1, "handshake_failed": 1}

@@ -54,15 +54,27 @@ class Desk {
   watch() {
     watching += 1;
     const want = (on) => this.link.send({ kind: 'stream', name: 'switches', on });
-    const show = (message) => {
+    let newest = null;
+    let lost = 0; // when the page last knew nothing of now: what was sent before that is old
+    const show = () => {
+      const known = this.link.condition.current && newest && newest.utc > lost;
       for (const [kind, cells] of Object.entries(this.states)) {
         for (const [name, cell] of cells) {
-          const text = message[kind][name] ?? '–';
+          const text = known ? newest[kind][name] ?? '–' : lost > 0 ? 'unknown' : '–';
           if (cell.textContent !== text) cell.textContent = text;
         }
       }
     };
-    this.ends.push(this.link.on('switches', show), this.link.on('hello', () => want(true)));
+    const take = (message) => {
+      newest = message;
+      show();
+    };
+    const judge = (condition) => {
+      if (!condition.current) lost = Math.max(lost, this.link.now());
+      show();
+    };
+    this.ends.push(this.link.on('condition', judge));
+    this.ends.push(this.link.on('switches', take), this.link.on('hello', () => want(true)));
     this.ends.push(() => {
       watching -= 1;
       if (watching === 0) want(false);

@@ -1,7 +1,7 @@
 // The connection to the console's server: subscriptions over one WebSocket, made again when it breaks.
 
 const PAUSE_FIRST_MS = 500;
-const PAUSE_MOST_MS = 5000;
+const PAUSE_MOST_MS = 800; // an operator waits for what comes back
 const ANSWER_MS = 20000;
 const CATCH_UP_MS = 5000; // what is missed and not had by then stays a hole: what is live matters more
 const SILENT_S = 20; // the server sends its clock every second

@@ -31,6 +31,9 @@ _QUIET = (
     "--disable-component-update",
     "--disable-sync",
     "--disable-extensions",
+    "--disable-background-timer-throttling",  # each page is somebody's, and in front
+    "--disable-renderer-backgrounding",
+    "--disable-backgrounding-occluded-windows",
     "--disable-dev-shm-usage",
     "--hide-scrollbars",
     "--remote-debugging-port=0",
