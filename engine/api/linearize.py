@@ -37,15 +37,10 @@ from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.flexible import modes_of
 from limberjack.engine.model.system import Hinge, System
 from limberjack.engine.tables import plant as layout
-from limberjack.engine.tables.sensor_types import SENSOR_TYPES
+from limberjack.engine.tables.sensor_types import CLOSED_FORMS, SENSOR_TYPES
 
 #: the names of δq beside a hinge's quasi-velocities
 _DISPLACEMENTS = {"wx": "rx", "wy": "ry", "wz": "rz", "vx": "x", "vy": "y", "vz": "z"}
-#: sensors whose slopes have closed forms, here or in kernels/slopes/outputs.py; magnetometers show zero without fields
-_CLOSED_FORMS = frozenset({
-    "position", "rate", "effort", "reaction", "node_position", "node_orientation", "node_angular_velocity",
-    "node_linear_velocity", "gyro", "accelerometer", "star_tracker", "sun_sensor", "magnetometer",
-})  # fmt: skip
 #: part of [V₀ × δq] that a custom map may leave out, relative
 _CLOSED = 1e-9
 
@@ -123,7 +118,7 @@ def _model(simulation: Simulation) -> LinearModel:
     elements = system.thrusters or system.rotors or system.elements or system.central is not None
     deformed = any(body.hinge.modes is not None for body in system.bodies)
     plain = not (system.contacts or system.loops or elements or deformed)
-    if not plain or any(sensor.type not in _CLOSED_FORMS for sensor in system.sensors):
+    if not plain or any(sensor.type not in CLOSED_FORMS for sensor in system.sensors):
         return _model_by_differences(simulation)
     nv, nu = system.nv, len(system.command_names)
     stiffness, damping, drives, slopes = simulation.dynamics.at_state(simulation.state)

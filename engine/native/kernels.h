@@ -40,8 +40,8 @@
  *
  * state_slopes(ints, floats, work, room, state, slopes): slopes (2 nv + ny + 1, nq + nv + nu), row by row:
  * derivatives of what is observed in [q | v | command] of state, whose quaternions may have any length but 0. The
- * last row has 1 over a column that is known, 0 where it is not, over coordinates of custom hinges. `room` is
- * scratch.
+ * last row has 1 over a column that is known, and 0 where it is not: over coordinates of custom hinges, and
+ * everywhere if a sensor's slopes have no closed form. `room` is scratch.
  *
  * trust(ints, floats, n, report): report[1] = 0, or the number of the table in ints (n numbers) with an index that
  * would lead an entry out of its vectors; reads no floats. A file may be damaged and its checksum right: no other

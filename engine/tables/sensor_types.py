@@ -108,3 +108,11 @@ SENSOR_TYPES: dict[str, SensorRow] = {
     "contact_slip": SensorRow("contact", (Part("fastest slip of shapes that touch", "Velocity", low=0.0),)),
     "contact_touching": SensorRow("contact", (Part("whether its shapes touch,", truth=True),)),
 }
+
+#: types whose derivatives have closed forms: a coordinate's and a velocity's in `api/linearize.py` and
+#: `kernels/slopes/state.py`, others' in `kernels/slopes/outputs.py`; magnetometers show zero without fields. Slopes of
+#: all others, and of models that have any of them, are differences.
+CLOSED_FORMS = frozenset({
+    "position", "rate", "effort", "reaction", "node_position", "node_orientation", "node_angular_velocity",
+    "node_linear_velocity", "gyro", "accelerometer", "star_tracker", "sun_sensor", "magnetometer",
+})  # fmt: skip

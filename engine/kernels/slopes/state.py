@@ -28,6 +28,7 @@ from limberjack.engine.tables import plant as t
 from limberjack.engine.tables.elements import ACTING
 from limberjack.engine.tables.hinge_types import CUSTOM, FREE, SPHERICAL
 from limberjack.engine.tables.plant import plant_view, work_view
+from limberjack.engine.tables.sensor_types import CLOSED_FORMS, SENSOR_TYPES
 from limberjack.engine.tables.slopes import slopes_size, slopes_view
 from limberjack.engine.tables.table import function
 
@@ -39,6 +40,8 @@ _UNIT, _RATES = range(2)
 _has_slopes = function("has_slopes(ints)", [*t.READ, f"return loops + modal + {ACTING} + instruments + motors == 0"])
 #: whether kernels have the slopes: those of closed loops, flexible bodies, elements and devices are differences
 has_slopes = kernel(_has_slopes)
+#: sensor code → 1 if its slopes have a closed form
+_CLOSED = tuple(int(name in CLOSED_FORMS) for name in SENSOR_TYPES)
 
 
 @kernel
@@ -153,6 +156,15 @@ def _over_coordinates(plant, raw, q, along, row):
 
 
 @kernel
+def sees_closed_forms(plant):
+    """Whether the slopes of every sensor have a closed form."""
+    closed = 0
+    for s in range(plant.sensor_int.shape[0]):
+        closed += _CLOSED[plant.sensor_int[s, t.SI_TYPE]]
+    return closed == plant.sensor_int.shape[0]
+
+
+@kernel
 def _known_columns(plant, row):
     """1 for every column, 0 for coordinates of custom hinges."""
     for c in range(row.shape[0]):
@@ -184,7 +196,7 @@ def state_slopes_entry(ints, floats, work, slopes, state, out):
 
     out (2 nv + ny + 1, nq + nv + nu) flat: columns are q, v and the commands. Directions in which a custom hinge
     cannot move have no slopes here: the columns of its coordinates are zero, and so is their place in the last row, 1
-    elsewhere. slopes: scratch, `state_slopes_sizes`.
+    elsewhere. All of out is zero if a sensor's slopes have no closed form. slopes: scratch, `state_slopes_sizes`.
     """
     plant, scratch, room = plant_view(ints, floats), work_view(ints, work), slopes_view(ints, slopes)
     nq, nv, ny = ints[t.C_Q], ints[t.C_V], ints[t.C_OUTPUTS]
@@ -193,6 +205,8 @@ def state_slopes_entry(ints, floats, work, slopes, state, out):
     rows = matrix_view(out, 0, 2 * nv + ny + 1, nq + nv + plant.commands)
     for i in range(rows.shape[0] * rows.shape[1]):
         out[i] = 0.0
+    if not sees_closed_forms(plant):
+        return
     for i in range(nq):
         q[i] = raw[i]
     unit_quaternions(plant, q)
