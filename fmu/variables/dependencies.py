@@ -20,6 +20,12 @@ from limberjack.fmu.variables.variable import Variable
 #: unknown → {known: kind}, places in the list of variables; kind "dependent" or "constant" (a constant factor)
 Dependencies = dict[int, Mapping[int, str]]
 
+#: sensor types of a velocity → what of velocity j they depend on, and whether they simply are one known
+_VELOCITY_SENSORS: dict[str, Callable[[Influences, int], tuple[Knowns, bool]]] = {
+    "rate": lambda _, j: (frozenset({(Region.V, j)}), True),
+    "effort": lambda influences, j: (influences.applied(j), False),
+}
+
 #: sensor types of a node → what of the node they depend on
 _NODE_SENSORS: dict[str, Callable[[Influences, int], Knowns]] = {
     "node_position": Influences.node_position,
@@ -167,8 +173,7 @@ def _ideal(influences: Influences, sensor: Sensor) -> tuple[Knowns, bool]:
     if target == "coordinate":
         return influences.measured(system.coordinate_names.index(sensor.target))
     if target == "velocity":
-        j = system.velocity_names.index(sensor.target)
-        return (frozenset({(Region.V, j)}), True) if sensor.type == "rate" else (influences.applied(j), False)
+        return _VELOCITY_SENSORS[sensor.type](influences, system.velocity_names.index(sensor.target))
     if target == "motor":
         return influences.motor_sensor([a.name for a in system.actuators].index(sensor.target), sensor.type)
     return _of_place(influences, sensor, target), False

@@ -49,8 +49,9 @@ from limberjack.engine.tables.drives import MO_ELASTIC, MO_Q, MO_RATIO, MO_V, MX
 from limberjack.engine.tables.instruments import SUN
 from limberjack.engine.tables.loops import L_SWITCH, SW_LOSS
 from limberjack.engine.tables.plant import device_states, plant_view, work_view
+from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 
-# Codes: the order of SENSOR_TYPES (tables/sensor_types.py).
+# Codes: the order of SENSOR_TYPES (tables/sensor_types.py). An append there without a name here fails at import.
 (
     POSITION,
     RATE,
@@ -79,7 +80,7 @@ from limberjack.engine.tables.plant import device_states, plant_view, work_view
     CONTACT_GAP,
     CONTACT_SLIP,
     CONTACT_TOUCHING,
-) = range(27)
+) = range(len(SENSOR_TYPES))
 
 
 @kernel
@@ -227,13 +228,13 @@ def _see(plant, work, q, v, out):
             out[at] = strain_energy(plant, q, target - 1)
         elif kind == REACTION or LOOP_WRENCH <= kind <= LOOP_ENERGY_LOSS:
             between = True
-        elif kind >= CONTACT_FORCE:
+        elif CONTACT_FORCE <= kind <= CONTACT_TOUCHING:
             _contact_output(plant, work, kind, target, out, at)
         elif kind == MAGNETOMETER:
             store3(out, at, _magnetic_field(plant, work, node_pose(plant, work, target)[0]))
-        elif kind >= STAR_TRACKER:
+        elif STAR_TRACKER <= kind <= SUN_SENSOR:
             _optical_output(plant, work, s, out)
-        elif kind >= MOTOR_CURRENT:
+        elif MOTOR_CURRENT <= kind <= THRUST:
             out[at] = _drive_output(plant, work, kind, target, q, v)
         else:
             _node_output(plant, work, kind, target, out, at)
