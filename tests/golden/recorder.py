@@ -100,8 +100,7 @@ def _exchanged(example: Path) -> Record:
     """What the engine process and FMUs of an example give."""
     from tests.golden.exchange import fmu, wire
 
-    system = _load(example)
-    made = {f"{example.stem}: FMI {fmi}": outcome(lambda fmi=fmi: fmu(system, fmi)) for fmi in ("2.0", "3.0")}
+    made = {f"{example.stem}: FMI {fmi}": outcome(lambda fmi=fmi: fmu(_load(example), fmi)) for fmi in ("2.0", "3.0")}
     return made | {f"{example.stem}: messages": outcome(lambda: wire(example))}
 
 
