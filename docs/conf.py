@@ -16,7 +16,7 @@ ROOT = HERE.parent
 sys.path[:0] = [str(ROOT / "src"), str(HERE / "_ext")]
 
 project = "Limberjack"
-author = "The Limberjack developers"
+author = "The Limberjack authors"
 copyright = f"2026, {author}. Apache License 2.0"
 release = version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
 

@@ -64,4 +64,4 @@ class Bushing(Element):
                 fail(name, f"{said} is not 6 × 6 finite numbers", "Give six numbers, or six rows of six")
             size = _TOLERANCE * float(np.abs(matrix).max())
             if np.abs(matrix - matrix.T).max() > size or np.linalg.eigvalsh(matrix).min() < -size:
-                fail(name, f"{said} is not symmetric and positive semidefinite", "Give one that makes no energy")
+                fail(name, f"{said} is not symmetric and positive semidefinite", "Give a matrix that adds no energy")

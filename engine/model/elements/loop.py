@@ -81,9 +81,9 @@ Terms = Annotated[dict[Name, Share], Bounds(min_length=1)]
 class FirstMotion(Model):
     """The first commands of a driven loop, in m or rad and their rates."""
 
-    position: Number = Bounds(default=0.0, description="what the length or offset is longer by (default 0)")
+    position: Number = Bounds(default=0.0, description="added to the length or offset (default 0)")
     velocity: Number = Bounds(default=0.0, description="its rate (default 0)")
-    acceleration: Number = Bounds(default=0.0, description="the rate of that (default 0)")
+    acceleration: Number = Bounds(default=0.0, description="the rate of the velocity (default 0)")
 
 
 _METHOD = "`embed`: minimal coordinates (constraint embedding); `force`: constraint forces"

@@ -17,7 +17,7 @@ _VOLTAGE, _CURRENT = Tuned("largest voltage", "Voltage", "Voltage"), Tuned("larg
 _STIFFNESS = Tuned("stiffness of the gear", "AngularStiffness", "LinearStiffness")
 _PLAY = Tuned("whole play of the gear", "Angle", "Distance")
 _LOOP = "of the current loop: k_p = 2π f L, k_i = 2π f R, whose zero cancels the winding's pole"
-_LARGEST = "largest; while it is reached the loop's integral waits"
+_LARGEST = "largest; the integral of the current loop stops while it is reached"
 _GEAR = "of the gear, at the joint; 0: stiff. The rotor else turns apart from the joint and needs inertia"
 
 
