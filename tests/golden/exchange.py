@@ -22,13 +22,16 @@ from limberjack.bridge.process import EngineProcess
 #: what differs from one run to the next: identifiers, times of making, versions
 _PASSING = re.compile(rb'(guid|instantiationToken|generationDateAndTime|generationTool|version)="[^"]*"')
 
+#: keys of a description that differ from one start of the same engine to the next
+_OWN = ("session", "run", "endpoints", "version", "pid")
+
 
 def _plain(value: Any) -> Any:
     """A description without what differs from run to run, as JSON can hold it."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         value = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     if isinstance(value, dict):
-        return {str(k): _plain(v) for k, v in value.items() if k not in ("session", "endpoints", "version", "pid")}
+        return {str(k): _plain(v) for k, v in value.items() if k not in _OWN}
     if isinstance(value, np.ndarray):
         return value.tolist()
     return [_plain(item) for item in value] if isinstance(value, (list, tuple)) else value

@@ -7,7 +7,8 @@ import json
 import pytest
 
 from tests.golden import random_files
-from tests.golden.recorder import Record, model, outcome, record
+from tests.golden.exchange import wire
+from tests.golden.recorder import EXAMPLES, Record, model, outcome, record
 
 
 @pytest.fixture(scope="module")
@@ -44,3 +45,8 @@ def test_damaged_files_name_what_is_wrong(made):
     assert len(made) > 40
     assert all("FILE" in text for text in made)
     assert json.dumps(made)
+
+
+def test_messages_of_two_starts_are_equal():
+    """An engine process gives each of its starts an identifier of its own, which is no part of the record."""
+    assert wire(EXAMPLES / "torque_arm.yaml") == wire(EXAMPLES / "torque_arm.yaml")
