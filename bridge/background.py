@@ -22,7 +22,7 @@ class Background:
         self._thread.start()
 
     def stop(self, wait_s: float | None = None) -> bool:
-        """End, and wait for it, at most so long; whether it has ended. Safe to call again, and when it never began."""
+        """End, and wait at most so long; whether it has ended. Safe to call again, or if it never began."""
         self.stopping.set()
         if self._thread is None:
             return True

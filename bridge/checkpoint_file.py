@@ -1,4 +1,4 @@
-"""A checkpoint: all that an engine needs to go on with the same bits, as a file that is whole or none.
+"""A checkpoint: all that an engine needs to continue with the same bits, in a file that is complete or absent.
 
 The file: 8 bytes of magic, the SHA-256 of the rest, then a msgpack map (docs/how-to/real-time.md, "Checkpoints").
 """
@@ -113,7 +113,7 @@ class Resume:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Put a file in place so that it is on the disk as a whole, or is as it was before. OSError."""
+    """Put a file in place: it is on the disk completely, or as it was before. Raises OSError."""
     part = path.with_name(f".{path.name}.part")
     with part.open("wb") as stream:
         stream.write(content)

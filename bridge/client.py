@@ -164,7 +164,7 @@ class Client:
         return FaultState(**told)
 
     def run(self, what: str, reason: str = "", frames: int = 1, *, timeout_s: float | None = None) -> None:
-        """Let the run of a bench go another way; needs the lease.
+        """Pause, continue or end the run of a bench; needs the lease.
 
         what : "pause", "resume", "step" (so many frames) or "abort" (for a reason)
         """
@@ -201,7 +201,7 @@ class Client:
         return message.type, State(message, self._description) if message.type == "state" else message.body
 
     def next_message(self, *, timeout_s: float | None = None, waiting: int | None = None) -> Message:
-        """As `next_event`, the message as it came: with its number, which tells what was lost on the way.
+        """Like `next_event`, but the whole message: gaps in its number show what was lost.
 
         waiting : messages that may wait for this reader before more are lost; only in the first call
         """

@@ -10,12 +10,12 @@ from typing import Any
 from limberjack.engine.api.contact_events import TOUCH, ContactEvent, ContactWatch
 from limberjack.engine.api.simulation import Simulation
 
-#: events of one contact or loop that are told: in a second of simulated time, and in all
+#: events of one contact or loop that are reported: in a second of simulated time, and in all
 A_SECOND, IN_ALL = 10, 1000
-#: where so many events wait to be published, those of contacts have no room
+#: beyond so many events that wait to be published, those of contacts are left out
 _WAITING = 8
 
-#: kind of the last event of a contact that touches when a run ends, or that has events which were not told
+#: kind of the last event of a contact that touches when a run ends, or that has unreported events
 TOUCHING = "touching"
 
 #: takes an event, its text and its data
@@ -49,7 +49,7 @@ class _Untold:
 class ContactReports:
     """Steps a simulation and reports what its contacts do: of each at most 10 events a second, 1000 in all.
 
-    Those between are counted; the next one that is told has their number, and the largest speed and force of them.
+    The others are counted; the next one reported has their number, and their largest speed and force.
 
     touches : contact → how often it began to touch
     """
@@ -62,7 +62,7 @@ class ContactReports:
         self.begin()
 
     def begin(self) -> None:
-        """The simulation is where it was not stepped to."""
+        """The simulation was moved without steps."""
         self._watch.begin()
         self._second = -1
         self._told: Counter[str] = Counter()
@@ -71,11 +71,11 @@ class ContactReports:
 
     @property
     def busy(self) -> bool:
-        """Whether each step must be looked at."""
+        """Whether each step must be checked."""
         return self._watch.busy
 
     def finish(self) -> None:
-        """Tell what is still untold, and of contacts that touch now for how long they do."""
+        """Report what is still unreported, and how long contacts that touch now have done so."""
         for event in self._watch.touching.values():
             self._pass_on(replace(event, kind=TOUCHING), f"still: {event}")
         for source in list(self._untold):

@@ -54,7 +54,9 @@ class Controls:
         )
 
     def run(self, what: str, reason: str, frames: int, client: str) -> None:
-        """Let a run wait ("pause"), go on ("resume"), do so many frames ("step"), or end ("abort"). ArgumentError."""
+        """Pause a run ("pause"), continue it ("resume"), do so many frames ("step"), or end it ("abort").
+        ArgumentError.
+        """
         raise ArgumentError(
             f"an engine has no run to {what}. Run a scenario with 'limberjack hil SCENARIO --serve'; an engine in "
             "lockstep waits by itself until it is stepped."
@@ -64,6 +66,6 @@ class Controls:
         """A client ended the engine; its loop ends by itself."""
 
     def check(self, kind: str) -> None:
-        """Refusal of a kind of request that cannot be had."""
+        """Refusal of a kind of request that this engine does not serve."""
         if kind in self.refused:
             raise Refusal(Code.MODE, self.refused[kind])

@@ -126,11 +126,11 @@ class Gate:
         return False
 
     def grant(self, user: str) -> Grant | None:
-        """Name and role of a public key; None when it may not come, or no more."""
+        """Name and role of a public key; None if it may not connect, or no longer."""
         return self._grants.get(user)
 
     def refresh(self) -> bool:
-        """Take over what changed in the folder; whether a key was taken out. What cannot be read changes nothing."""
+        """Apply what changed in the folder; whether a key was removed. What cannot be read changes nothing."""
         try:
             seen = _fingerprint(self._folder)
             settled, self._settling = seen == self._settling, seen

@@ -137,7 +137,7 @@ class Link:
         return reply
 
     def hello(self, name: str) -> dict[str, Any]:
-        """Introduce this client; what the engine tells of itself. Raises as `request`."""
+        """Introduce this client; returns what the engine says about itself. Raises as `request`."""
         self._name = name
         about: dict[str, Any] = self.request("hello", {"name": name}).body
         self.size_max, self._run = int(about["size_max"]), about.get("run")
@@ -202,7 +202,7 @@ class Link:
             raise BridgeError(f"{text} Is it a Limberjack engine of the same version?") from None
 
     def _check(self, kind: str, dropped: int) -> None:
-        """No reply yet: raise at once if the connection's state shows that none can come."""
+        """No reply yet: raise immediately if the state of the connection shows that none can arrive."""
         health = self._health
         health.read()
         if health.auth_failed:

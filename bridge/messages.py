@@ -87,7 +87,7 @@ def decode(payload: bytes) -> Message:
 
 
 def _explain(fields: Any) -> Refusal:
-    """Why what was unpacked is no message."""
+    """Why the unpacked value is not a message."""
     if type(fields) is not list or not fields:
         return Refusal(Code.MALFORMED, "a message is the msgpack array [version, type, sequence, time, client, body].")
     if type(fields[0]) is not int or fields[0] != PROTOCOL_VERSION:

@@ -1,4 +1,4 @@
-"""What a service tells systemd (sd_notify): that it is ready, and that it lives. Nothing where nobody asked."""
+"""What a service reports to systemd (sd_notify): that it is ready, and that it lives. Nothing unless systemd asks."""
 
 from __future__ import annotations
 

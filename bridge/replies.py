@@ -77,7 +77,7 @@ class Replies:
         owed.append(refusal)
 
     def settle(self) -> None:
-        """Tell what is owed to those who read again, and forget those who are gone; call now and then."""
+        """Send the owed refusals to clients that read again, and forget those who are gone; call now and then."""
         for identity in list(self._owed):
             self._settle(identity)
         for identity in list(self._large):

@@ -169,7 +169,7 @@ class Service:
             raise Refusal(Code.INTERNAL, text, message.sequence, message.client) from None
 
     def authorize(self, message: Message, session: Session) -> None:
-        """Let only the lease holder, with fresh enough knowledge, change the simulation."""
+        """Let only the lease holder change the simulation, and only if the state it last saw is recent enough."""
         limit = self.settings.command_age_s
         if limit is not None and (age := self.simulation.time - message.time) > limit:
             text = f"the state this command answers is {age:g} s old; at most {limit:g} s is allowed."
@@ -336,7 +336,7 @@ class Service:
         return self.reply(message, status)
 
     def _switch(self, message: Message, session: Session) -> bytes:
-        """Close or release a loop, or lock or unlock a hinge; the answer tells what the impact did."""
+        """Close or release a loop, or lock or unlock a hinge; the answer reports the effect of the impact."""
         if type(message.body) is not str:
             raise Refusal(Code.MALFORMED, f"the body of '{message.type}' is a name, text.")
         impact = self.controls.switch(message.type, message.body, session.name)
@@ -372,7 +372,7 @@ class Service:
     # ---- helpers
 
     def status(self) -> dict[str, Any]:
-        """What a heartbeat tells: health, counts, who holds the lease."""
+        """What a heartbeat reports: health, counts, who holds the lease."""
         return {
             "status": "running" if self.failure is None else "failed",
             "failure": self.failure,

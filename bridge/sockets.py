@@ -119,7 +119,7 @@ class ServerSockets:
         self.replies.settle()
 
     def sender(self, identity: bytes, frame: zmq.Frame) -> Sender | None:
-        """Who sent a request; None for one whose key was taken out of the folder since it connected."""
+        """Who sent a request; None if the key was removed from the folder since it connected."""
         connection = self.door.hear(frame)
         if self.gate is None:
             return Sender(identity, "", Role.ADMIN)
@@ -141,7 +141,7 @@ class ServerSockets:
         self._topics.send(topic.encode(), message)
 
     def status(self) -> dict[str, Any]:
-        """What a heartbeat tells of connections (docs/reference/protocol.md)."""
+        """What a heartbeat reports about connections (docs/reference/protocol.md)."""
         counts = self._counts()
         return {
             "keys_refused": counts.refused,

@@ -1,5 +1,5 @@
-"""A process that watches an engine: one that hangs or dies is ended, its clients hear of it, and a new one takes its
-place at the same addresses, from the last checkpoint."""
+"""A process that watches an engine. If the engine hangs or dies, the supervisor ends it, notifies its clients, and
+starts a new one at the same addresses, from the last checkpoint."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LOOKS = 20
 _LOOK_S = 0.2
 #: longest wait for an engine that ends by itself or was asked to, s
 _END_S = 30.0
-#: pause before an engine is started that did not start, s
+#: pause before the next attempt to start an engine that did not start, s
 _PAUSE_S = 1.0
 
 

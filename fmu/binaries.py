@@ -38,8 +38,8 @@ Report = Callable[[str], None]
 def binaries(targets: Iterable[Target], coupling: str, report: Report = lambda _: None) -> dict[str, Path]:
     """Path of each target's shared library (coupling "embedded" or "process"), built if it is not in the cache.
 
-    Raises LinkError where a compiler fails, MissingExtraError where none is there, ArgumentError where the cache cannot
-    be written. The error about a platform that cannot be linked follows after all others were built.
+    Raises LinkError if a compiler fails, MissingExtraError if there is none, ArgumentError if the cache cannot be
+    written. The error about a platform that cannot be linked follows after all others were built.
     """
     found, failed = {}, {}
     key = _key(coupling)

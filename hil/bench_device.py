@@ -14,7 +14,7 @@ from limberjack.hil.devices.device import Device, Wiring
 from limberjack.hil.errors import ControllerError, HilError
 from limberjack.hil.signals import Signals
 
-#: in lockstep, a device that left so many frames unanswered is not waited for until it is heard again
+#: in lockstep, the bench no longer waits for a device that left so many frames unanswered, until it answers again
 PATIENCE = 3
 
 
@@ -48,11 +48,11 @@ class BenchDevice:
         self.device.open(self.wiring)
 
     def close(self) -> None:
-        """Let go."""
+        """Disconnect."""
         self.device.close()
 
     def send(self, frame: int, time: float, vector: np.ndarray) -> None:
-        """Send its signals of a frame, if it is its turn. HilError that names the device for whatever goes wrong."""
+        """Send its signals of a frame, if one is due. Raises HilError, which names the device, if anything fails."""
         if frame % self.every:
             return
         np.take(vector, self.signals, out=self._outgoing, mode="clip")

@@ -39,7 +39,7 @@ class Bench:
         return self.faults.get(name, FaultState())
 
     def set_fault(self, name: str, active: bool) -> None:
-        """Keep that a fault acts, or does not, from now."""
+        """Note that a fault acts, or does not, from now."""
         self.faults[name] = FaultState(active, self.client or "scenario", self.time)
 
     def say(self, kind: str, source: str, text: str, **data: Any) -> None:
@@ -52,10 +52,10 @@ class Recorder(Protocol):
     """Keeps a run; neither `row` nor `event` waits for anything."""
 
     def open(self, names: Sequence[str], units: Sequence[str], meta: Mapping[str, Any]) -> None:
-        """Begin a record of these signals; meta: plain texts and numbers about the run."""
+        """Begin a record of these signals; meta: texts and numbers about the run."""
 
     def row(self, vector: np.ndarray) -> None:
-        """Keep the signals: once before the first frame, then once a frame. The array is used again."""
+        """Keep the signals: once before the first frame, then once a frame. The caller reuses the array."""
 
     def event(self, event: Event) -> None:
         """Keep an event."""
@@ -80,13 +80,13 @@ class Interference(Protocol):
     """Stands between the bench and the model on one side, the bench and its devices on the other."""
 
     def restore(self, commands: np.ndarray) -> None:
-        """Put back the commands (nu,) as they were given, before new ones come."""
+        """Restore the commands (nu,) as they were given, before new ones arrive."""
 
     def apply(self, time: float, commands: np.ndarray) -> None:
         """Make the commands (nu,) those with which the model steps, at simulated time, s."""
 
     def measured(self, vector: np.ndarray) -> np.ndarray:
-        """The signals (n,) as devices are sent them."""
+        """The signals (n,) as devices receive them."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class Watchdog(Protocol):
 
 
 class Visitor(Protocol):
-    """Somebody outside who watches a run and may act on it. Every call returns at once; its work is bounded."""
+    """An outside observer of a run, who may act on it. Every call returns at once; its work is bounded."""
 
     def command(self, commands: np.ndarray) -> None:
         """Put what it holds among the commands (nu,) of the step that follows, after those of the devices."""
@@ -113,5 +113,5 @@ class Visitor(Protocol):
     def visit(self, bench: Bench) -> None:
         """After each frame, and every 2 ms while the end of a longer one is awaited.
 
-        What is done is felt by the step of the frame that comes, bench.frame.
+        What it does takes effect in the step of the next frame, bench.frame.
         """

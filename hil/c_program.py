@@ -42,7 +42,7 @@ def compiler() -> list[str]:
 
 
 def compile_program(sources: Sequence[Path], program: Path) -> Path:
-    """Make a program of C files; returns its path. ArgumentError with what the compiler says."""
+    """Make a program of C files; returns its path. Raises ArgumentError with the output of the compiler."""
     for source in sources:
         if not source.is_file():
             raise ArgumentError(f"{source}: there is no such file; give the C files of the program first.")
@@ -70,7 +70,7 @@ def compiled(sources: Sequence[Path]) -> Path:
 
 
 def _forget_old(folder: Path) -> None:
-    """Keep the programs that were used last; one that runs goes on running."""
+    """Keep the programs that were used last; one that is running continues."""
     with contextlib.suppress(OSError):  # another run may be forgetting them too
         kept = sorted((path for path in folder.iterdir() if path.is_file()), key=lambda path: path.stat().st_mtime_ns)
         for path in kept[:-MOST_KEPT]:

@@ -30,7 +30,7 @@ from limberjack.hil.timeline import Timeline
 _SHORTEST_NS, _LONGEST_NS = 1_000, 86_400_000_000_000
 #: overruns that are events; the log is for what they may bring about
 _OVERRUNS_TOLD = 1000
-#: while a long frame is awaited, so often is looked whether the run is to end, ns
+#: while a long frame is awaited, how often to check whether the run is to end, ns
 _LOOK_NS = 100_000_000
 #: the same where there is a visitor
 _VISIT_NS = 2_000_000
@@ -295,7 +295,7 @@ class Executive:
         self.log.add(Event(event.time, event.kind, event.source, text, {"frame": self._bench.frame, **data}))
 
     def _tell_late(self, mounted: BenchDevice) -> None:
-        """An event for the first answer of a device that was waited for in vain."""
+        """An event for the first answer that a device failed to give."""
         if mounted.name not in self._late:
             self._late.add(mounted.name)
             text = f"did not answer within {self._limit_s:g} s; another run in lockstep may give other results."
@@ -312,7 +312,7 @@ class Executive:
             self.recorder.row(vector)
 
     def _visit(self, frame: int) -> None:
-        """Let the visitor see the state and act on the frame that comes; one that raises is sent away."""
+        """Let the visitor see the state and act on the next frame; one that raises is removed."""
         if self.visitor is None:
             return
         before, bench = self._now(), self._bench
@@ -327,7 +327,7 @@ class Executive:
         self._visit_ns = self._now() - before
 
     def _judge(self, frame: int, slack: int, late: int) -> None:
-        """Count an overrun, log the first of several in a row with its cause, end the run beyond the limits."""
+        """Count an overrun, log the first of several in a row with its cause, and end the run beyond the limits."""
         overruns, frames = self._overruns, self.frames
         why = overruns.count(frame, slack)
         if slack >= 0:
@@ -342,7 +342,7 @@ class Executive:
             text = f"frame {frame} ended {-1e-3 * slack:.1f} µs too late; {1e-3 * parts[cause]:.1f} µs for {cause}."
             self._told += 1
             if self._told == _OVERRUNS_TOLD:
-                text += " Further overruns are counted, but no events."
+                text += " Further overruns are counted, but not logged as events."
             if self._told <= _OVERRUNS_TOLD or why:
                 self._bench.say("overrun", "executive", text, late_s=-1e-9 * slack, cause=cause)
         if why:
@@ -369,7 +369,7 @@ def frames_of(duration_s: float, period: float) -> int:
 
 @contextlib.contextmanager
 def _interrupts(stop: Callable[[str], None]) -> Iterator[None]:
-    """SIGINT and SIGTERM end the run in order while this lasts; a second one is as without (main thread only)."""
+    """Within this context SIGINT and SIGTERM end the run in order; a second one acts as usual (main thread only)."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -231,8 +231,9 @@ class ChangedParameters:
         self._given: dict[str, float] = {}
 
     def set(self, simulation: BenchModel, time: float) -> None:
-        """Begin. ActionError if another fault holds one of the parameters, ArgumentError if one cannot be so; nothing
-        changes then."""
+        """Begin. Raises ActionError if another fault holds one of the parameters, ArgumentError if one cannot have its
+        value; nothing changes then.
+        """
         _refuse_twice(self.name, bool(self._before))
         parameters, holders = simulation.parameters, self._board.holders
         names = [*self._values, *self._factors]
@@ -270,7 +271,7 @@ class Locked:
         self.name, self._hinge = name, hinge
 
     def set(self, simulation: BenchModel, time: float) -> None:
-        """Begin: the rate ends at a stroke."""
+        """Begin: the rate drops to zero at once."""
         simulation.lock(self._hinge)
 
     def clear(self, simulation: BenchModel, time: float) -> None:

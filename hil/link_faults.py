@@ -127,17 +127,18 @@ class DisturbedDevice:
         return self._in.lost
 
     def disturb(self, signals: Disturbance | None = None, commands: Disturbance | None = None) -> None:
-        """From now on, this alone; without arguments the link is sound again. Messages under way keep their delays."""
+        """From now on, only this disturbs the link; without arguments none does. Messages under way keep
+        their delays."""
         self._faults.clear()
         self.begin("", signals or Disturbance(), commands or Disturbance())
 
     def begin(self, name: str, signals: Disturbance, commands: Disturbance) -> None:
-        """From now on this too, beside what disturbs the link already."""
+        """From now on this disturbs the link too, beside what already does."""
         self._faults[name] = signals, commands
         self._combine()
 
     def end(self, name: str) -> None:
-        """What began under this name has gone; the others go on."""
+        """End what began under this name; the others continue."""
         self._faults.pop(name, None)
         self._combine()
 
@@ -155,7 +156,7 @@ class DisturbedDevice:
         self._count()
 
     def send(self, frame: int, time: float, signals: np.ndarray) -> None:
-        """Put the signals on the road; send on what has arrived at its end, with the time at which it set out."""
+        """Send the signals into the link; forward what has arrived at its end, with the time at which it was sent."""
         self._out.put(time, frame, signals)
         self._asked = False
         while (found := self._out.due(time)) is not None:
@@ -163,7 +164,7 @@ class DisturbedDevice:
             self._asked = True
 
     def receive(self, time: float, commands: np.ndarray) -> bool:
-        """The newest commands at the road's end.
+        """The newest commands at the end of the link.
 
         In lockstep the device is waited for whenever signals have got through to it, as its caller cannot know that.
         """
@@ -228,7 +229,7 @@ class LinkFault:
 
 
 def disturbance(settings: dict[str, float]) -> Disturbance:
-    """A disturbance from plain settings. ArgumentError for unknown names and numbers that are none."""
+    """A disturbance from plain settings. Raises ArgumentError for unknown names and values that are not numbers."""
     known = Disturbance.__dataclass_fields__
     for name, value in settings.items():
         if name not in known:

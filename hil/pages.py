@@ -10,7 +10,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-#: after these a long name may be broken
+#: a long name may be broken into lines after these
 _PARTS = re.compile(r"([.\[/_=,])(?=[^\W\d])")
 _STYLE = """
 :root { color-scheme: light; }

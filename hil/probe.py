@@ -31,7 +31,7 @@ MOST_SECONDS, SLOWEST_HZ, FASTEST_HZ = 86_400.0, 0.1, 1e6
 
 @dataclass(frozen=True)
 class Trial:
-    """Frames of one rate; clean: none of them overran, nearly: next to none; completed: the model ran to the end."""
+    """Frames of one rate; clean: none of them overran, nearly: almost none; completed: the model ran to the end."""
 
     rate_hz: float
     statistics: FrameStatistics

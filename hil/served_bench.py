@@ -158,7 +158,11 @@ class BenchControls(Controls):
         if self._told < _COMMANDS_TOLD:
             bench.say("command", name, f"{value:g}", value=value)
         elif self._told == _COMMANDS_TOLD:
-            bench.say("command", "*", "further commands from outside are no events; the rows of the record have them")
+            bench.say(
+                "command",
+                "*",
+                "further commands from outside are not logged as events; the rows of the record have them",
+            )
         self._told += 1
 
     def _names(self, which: np.ndarray) -> str:

@@ -1,4 +1,4 @@
-"""A page at the console's address while its engine is not ready: it says so, and makes room for the console."""
+"""A page at the console's address while its engine is not ready: it says so, then makes way for the console."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class _Server(HTTPServer):
         return f"{self.what} … {time.monotonic() - self.began:.0f} s"
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A browser that went away is no matter."""
+        """Ignore a browser that went away."""
 
 
 class _Handler(BaseHTTPRequestHandler):

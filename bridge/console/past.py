@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def curve(series: Series) -> list[tuple[float, float | None]]:
-    """(ms since 1970, value) in order of time; value None where something was lost, and no line is to be drawn."""
+    """(ms since 1970, value) in order of time; value None where something was lost and no line may be drawn."""
     if not len(series.unix_ns):
         return []
     at, last = 1e-6 * series.unix_ns.astype(np.float64), series.last

@@ -1,4 +1,4 @@
-"""What operators make of alarms: acknowledged, or set aside for a time; one state for all who watch."""
+"""What operators do with alarms: acknowledge them, or shelve them for a time; one state for all who watch."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ class AlarmDesk:
         self._entries = {**self._entries, id: replace(entry, shelved=shelf)}
 
     def _unshelve(self, id: str) -> None:
-        """It counts again, and is to be acknowledged."""
+        """It is active again, and must be acknowledged."""
         back = replace(self._entries[id], shelved=None, acknowledged=None)
         back = replace(back, worst=back.severity)  # what it did while it was shelved is over
         self._entries = {key: each for key, each in {**self._entries, id: back}.items() if not each.settled}

@@ -1,4 +1,4 @@
-"""Alarms: one state a quantity, and a notice at every edge, without a flood where a value trembles at its limit."""
+"""Alarms: one state a quantity, and a notice at every edge, without a flood if a value chatters at its limit."""
 
 from __future__ import annotations
 

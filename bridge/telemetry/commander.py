@@ -100,7 +100,9 @@ class Commander:
         return answer
 
     def preview(self, order: Order, actor: Actor) -> Preview:
-        """What an order would change, by the engine's present state. OrderRefused, of which nobody else learns."""
+        """What an order would change, by the engine's present state. Raises OrderRefused, which is not reported to
+        anybody else.
+        """
         examine(order, self._session())
         permit(order, actor, self._rules)
         if order.action in OF_ALARMS:
@@ -109,12 +111,12 @@ class Commander:
             return self._answer(lambda: preview(order, self._session(), self._connected()))
 
     def refuse(self, what: Order | str, actor: Actor, refusal: OrderRefused) -> None:
-        """Tell everybody of a refusal, also of what did not get so far as to be an order."""
+        """Report a refusal to everybody, also of something that did not become an order."""
         text = f"{actor}: {what} refused ({refusal.code}): {refusal}"
         self._teller.tell(1, text, "refused", **_data(what, actor), code=refusal.code)
 
     def warn(self, text: str) -> None:
-        """Tell everybody of something strange about orders."""
+        """Report something unusual about orders to everybody."""
         self._teller.tell(1, text, "command")
 
     def look(self) -> None:
@@ -258,14 +260,14 @@ def _data(order: Order | str, actor: Actor) -> dict[str, Any]:
 
 
 class _Bounded:
-    """Tells at most so many notices a second; how many more there were shows in the next."""
+    """Reports at most so many notices a second; the next one gives the number of those left out."""
 
     def __init__(self, tell: Teller) -> None:
         self._tell, self._lock = tell, threading.Lock()
         self._second, self._told, self._held_back = 0, 0, 0
 
     def tell(self, severity: int, text: str, kind: str, **data: Any) -> None:
-        """Tell and log it, or count it."""
+        """Report and log it, or count it."""
         with self._lock:
             second = int(time.monotonic())
             if second != self._second:

@@ -28,7 +28,7 @@ class Condition:
         bench whose run waits; "failed", it stopped on an error and waits for a reset; "stale", connected but silent;
         "gone"; "replay", there is no engine, but what one was like at another time
     text : a few words for people;  age_s : since the newest message of the engine, s
-    current : whether what is known is of now, so that alarms hold and orders make sense
+    current : whether the values are current, so that alarms hold and orders make sense
     """
 
     state: str

@@ -35,8 +35,8 @@ HEALTH = (
     ("engine.lost", "s", "time given up because the engine could not keep pace, free-running"),
     ("engine.received", "", "requests received"),
     ("engine.refused", "", "requests refused"),
-    ("engine.frame_p50", "s", "time that the work of half of the frames takes at most; NaN without a test bench"),
-    ("engine.frame_p99", "s", "time that the work of 99 of 100 frames takes at most; NaN without a test bench"),
+    ("engine.frame_p50", "s", "median of the work time of a frame; NaN without a test bench"),
+    ("engine.frame_p99", "s", "99th percentile of the work time of a frame; NaN without a test bench"),
 )
 #: NaN where no test bench runs, which is no alarm
 OF_BENCH = ("engine.frame_p50", "engine.frame_p99")

@@ -286,4 +286,4 @@ def event_text(kind: str, body: dict[str, Any]) -> str:
         case "keys":
             return _keys_text(body)
     rest = ", ".join(f"{key} {value}" for key, value in body.items() if key != "event")
-    return f"the engine tells {kind}: {rest}."
+    return f"the engine reports {kind}: {rest}."

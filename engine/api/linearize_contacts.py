@@ -122,8 +122,8 @@ class HeldTouches:
         found = np.flatnonzero(self._force <= 0.0)
         if found.size:
             raise ArgumentError(
-                f"{self._said(self.acting[found[0]])} penetrate and part so fast that their law has no force, which is "
-                "no contact to linearise about; give another v."
+                f"{self._said(self.acting[found[0]])} penetrate but part so fast that their law has no force, so "
+                "there is no contact to linearise about; give another v."
             )
 
     def _refuse_sticking(self) -> None:
@@ -149,7 +149,7 @@ class HeldTouches:
         found = np.flatnonzero((held[:, at.ME_NEAR] <= 0.0) | jumped | turned)
         if found.size:
             raise ArgumentError(
-                f"{self._said(self.acting[found[0]])} do not go on to touch at the same place where they are displaced "
+                f"{self._said(self.acting[found[0]])} do not stay in touch at the same place when they are displaced "
                 "a little: there is an edge or a corner, and no slope."
             )
 

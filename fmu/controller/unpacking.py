@@ -17,7 +17,7 @@ from limberjack.scratch import Scratch
 MOST_FILES, MOST_BYTES = 20_000, 2 * 1024**3
 #: of modelDescription.xml and of each other description that is parsed
 MOST_DESCRIPTION_BYTES = 64 * 1024**2
-#: so many of the standard's violations are reported
+#: how many violations of the standard are reported
 _MOST_PROBLEMS = 5
 
 

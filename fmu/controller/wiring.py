@@ -19,7 +19,7 @@ Targets = Mapping[str, Target] | None
 
 
 def check_names(fmu: str, catalogue: Catalogue, inputs: Inputs, outputs: Targets) -> None:
-    """FMU names that the user gave are there, inputs and outputs indeed, and no numeric input is forgotten."""
+    """Check that the FMU names given exist, are inputs and outputs, and that no numeric input is missing."""
     for label, given, causality in (("inputs", inputs, "input"), ("outputs", outputs, "output")):
         if given is None:
             continue
@@ -144,7 +144,7 @@ def _targets(fmu: str, catalogue: Catalogue, simulation: Simulation, given: Targ
 
 
 def _warn(fmu: str, ports: Sequence[Port]) -> None:
-    """Tell of units that the FMU uses without saying what they are in SI."""
+    """Warn of units that the FMU uses without their definition in SI."""
     if ports:
         names = ", ".join(f"'{port.name}' in '{port.unit}'" for port in ports)
         warnings.warn(

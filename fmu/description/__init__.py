@@ -1,1 +1,1 @@
-"""What an FMU says of itself: model descriptions, terminals, documentation, pictures, reference result."""
+"""What an FMU says about itself: model descriptions, terminals, documentation, pictures, reference result."""

@@ -1,4 +1,4 @@
-"""A job run so that whatever it raises is a row; apart from scenarios, so that workers import what they run alone."""
+"""Runs a job and turns whatever it raises into a row; apart from scenarios, so that workers import little."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from limberjack.hil.campaign.table import Row, status_of
 
 #: runs one job of a scenario; found by its module and name in other processes
 Run = Callable[[Path, Job], Row]
-#: runs several at once, to the rows that each would have by itself, in their order; found so too
+#: runs several at once, and gives the rows that each would give by itself, in order; found in the same way
 RunMany = Callable[[Path, Sequence[Job]], list[Row]]
 
 

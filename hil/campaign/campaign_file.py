@@ -50,7 +50,7 @@ class Campaign:
 
 
 def grid_values(vary: VarySpec) -> Sequence[Scalar]:
-    """The values of a grid; even ones are first + k (last - first) / (count - 1)."""
+    """The values of a grid; evenly spaced ones are first + k (last - first) / (count - 1)."""
     grid = vary.grid
     if isinstance(grid, EvenSpec):
         step = grid.last - grid.first

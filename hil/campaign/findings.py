@@ -1,4 +1,4 @@
-"""What a table of runs tells: how far each run was from each limit, which were worst, what depends on what."""
+"""What a table of runs shows: how far each run was from each limit, which were worst, what depends on what."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from limberjack.hil.campaign.table import Row
 from limberjack.hil.scenario import schema_criteria as schema
 from limberjack.hil.scenario.scenario_file import load_scenario
 
-#: fewer runs than this say nothing of a correlation
+#: fewer runs than this do not show a correlation
 FEWEST = 5
 #: quantile of the normal distribution beyond which 1 of 20 correlations of independent quantities lies
 _CHANCE = 1.959963984540054
@@ -49,7 +49,7 @@ class Limits:
 
 
 def limits_of(campaign: Campaign) -> dict[str, Limits]:
-    """Criterion → its limits, of those that are the same in all runs; of a scenario that cannot be read none."""
+    """Criterion → its limits, if they are the same in all runs; empty if the scenario cannot be read."""
     try:
         criteria = load_scenario(campaign.scenario).spec.criteria
     except LimberjackError:
@@ -92,7 +92,7 @@ def limits(criterion: Any) -> Limits:
 
 
 def judged(rows: Sequence[Row]) -> list[Row]:
-    """Runs that say something of what was tested."""
+    """Runs that say something about what was tested."""
     return [row for row in rows if row.status in ("passed", "failed")]
 
 

@@ -61,7 +61,7 @@ def _alike(scenario: Path, jobs: Sequence[tuple[Job, Scenario]]) -> list[Row]:
 
 
 def _row(job: Job, verdicts: Sequence[Verdict], values: Mapping[str, float]) -> Row:
-    """What the verdicts on a job come to."""
+    """The overall verdict on a job."""
     failed = [verdict for verdict in verdicts if not verdict.passed]
     cause = "; ".join(f"{verdict.name}: {verdict.text}" for verdict in failed)
     status: Status = status_of(exit_code_of_verdicts(verdicts)) if failed else "passed"

@@ -98,8 +98,8 @@ class Worker:
 class LocalPool:
     """Up to `count` workers; no more than there are jobs.
 
-    limit_s : longest time of a run, s;  tries : how often a run is tried if its worker dies or hangs
-    many : runs several jobs at once. Where the worker that does dies or hangs, each is tried by itself
+    limit_s : longest time of a run, s; tries : how often a run is tried if its worker dies or hangs
+    many : runs several jobs at once. If its worker dies or hangs, each is tried by itself
     log : file to which what workers print is added; None: where this process prints
     """
 
@@ -169,12 +169,12 @@ class LocalPool:
         return self._limit_s * len(worker.jobs) if worker.jobs else math.inf
 
     def _patience(self) -> float:
-        """Time to the first moment at which a worker will be too late, s."""
+        """Time until the first worker exceeds its limit, s."""
         left = [self._limit(worker) - worker.age() for worker in self._processes.values()]
         return min(max(0.0, min(left)), MOST_WAIT_S)
 
     def _heard(self, worker: Worker) -> tuple[list[Row], str]:
-        """Rows that have come, and why the worker is of no use any more."""
+        """Rows that have arrived, and why the worker is no longer usable."""
         try:
             if worker.connection.poll():
                 message = worker.connection.recv()

@@ -31,7 +31,7 @@ Progress = Callable[[Row, int, int], None]
 
 @dataclass(frozen=True)
 class Summary:
-    """What a campaign came to.
+    """The result of a campaign.
 
     rows : in order of their run;  files : table, plot, report, JUnit
     one_by_one : why runs were not made many at once, "" if they were
@@ -51,12 +51,12 @@ class Summary:
 
     @property
     def passed(self) -> bool:
-        """Whether as large a part of the runs passed as must."""
+        """Whether the minimum fraction of the runs passed."""
         return self.counts()["passed"] >= self.least_passed * len(self.rows)
 
     @property
     def exit_code(self) -> ExitCode:
-        """A campaign that could have passed but for the runs that cannot be judged is a failure of the machine."""
+        """If only the runs without a verdict keep a campaign from passing, the machine failed."""
         counts = self.counts()
         judged = counts["passed"] + sum(counts[status] for status in UNJUDGED)
         if judged < self.least_passed * len(self.rows):

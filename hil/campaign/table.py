@@ -20,7 +20,7 @@ from limberjack.hil.errors import HilError
 
 VERSION = 1
 Status = Literal["passed", "failed", "invalid", "error", "lost"]
-#: statuses of runs that tell nothing of what was tested
+#: statuses of runs that say nothing about what was tested
 UNJUDGED = ("error", "lost")
 
 

@@ -20,7 +20,7 @@ ROUNDING = 1e-9
 
 
 def why_one_by_one(campaign: Campaign, job: Job) -> str:
-    """Why a campaign's runs cannot be made many at once, as far as one of its jobs tells; "" if they can."""
+    """Why a campaign's runs cannot be made many at once, as far as one of its jobs shows; "" if they can."""
     try:
         return why_alone(load_scenario(campaign.scenario, job.values))
     except LimberjackError as error:

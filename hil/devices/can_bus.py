@@ -25,7 +25,7 @@ from limberjack.hil.errors import HilError
 _MOST_AT_ONCE, _QUEUE = 256, 1024
 #: of a serial adapter: CAN FD with 64 bytes
 _LONGEST_LINE = 160
-#: these reach other hosts and know no keys
+#: these reach other hosts, and have no keys
 _NETWORKED = ("udp_multicast", "socketcand", "remote")
 
 
@@ -68,7 +68,7 @@ class CanEnd:
             ) from None
 
     def push(self, values: np.ndarray) -> bool:
-        """Send all messages; False if one could not go."""
+        """Send all messages; False if one could not be sent."""
         can, self.awaited = python_can(), set(self.incoming.identifiers)
         try:
             for identifier, extended, data in self.outgoing.encode(values):

@@ -115,7 +115,9 @@ class _Plan:
     def add(self, name: str, signal: Any, place: int) -> None:
         """A value in this message."""
         if signal.name in self._places or signal is self._counter:
-            raise ArgumentError(f"can: '{name}' is signal '{signal.name}' of '{self.message.name}', which is taken.")
+            raise ArgumentError(
+                f"can: '{name}' is signal '{signal.name}' of '{self.message.name}', which is used already."
+            )
         self._places[signal.name] = place
 
     def encode(self, values: np.ndarray) -> bytes:

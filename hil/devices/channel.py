@@ -27,7 +27,7 @@ class Channel(Protocol):
         """Connect or listen; junk between messages is counted in link.rejected."""
 
     def push(self, data: bytes) -> bool:
-        """Send a message; False if it cannot go at once."""
+        """Send a message; False if it cannot be sent immediately."""
 
     def pull(self) -> bytes | None:
         """The next message received, if there is one."""
@@ -69,7 +69,7 @@ class MessageDevice:
     """A `Device` that sends and takes binary messages.
 
     Commands count if they are valid and newer than the last by their sequence number, and of this session where the
-    layout has one. A controller that was started again begins at sequence 0: it is heard at once where its layout has
+    layout has one. A restarted controller begins at sequence 0: the bench accepts it immediately if its layout has
     `answer`, whose number is then newer.
     """
 
@@ -109,7 +109,7 @@ class MessageDevice:
     def answer(self, time: float, commands: np.ndarray, limit_s: float) -> bool:
         """The commands that answer the last signals; without `answer` in the layout, the next ones that come.
 
-        Signals that could not go are not waited for.
+        It does not wait for an answer to signals that could not be sent.
         """
         limit_s = limit_s if self._asked else 0.0
         return await_answer(lambda: self._take(time, commands), self._channel.wait, limit_s)

@@ -1,4 +1,4 @@
-"""Forces of real hardware ahead of their delay: what is measured is carried on along its own slope.
+"""Forces of real hardware, advanced by their delay: measured values are extrapolated along their slope.
 
 Between a motion of the model and the force that it causes in hardware pass T seconds: of robots, sensors, frames. A
 spring that answers late gives back more energy than it took, E (1 + π ω T) after a bounce of frequency ω, which is
@@ -26,7 +26,7 @@ class CompensatedDevice:
     """A device whose commands are forces that come late.
 
     delay : T, s;  over : w, s, over which their slope is taken
-    Forces do not change their sign by it: what pushes late does not pull. It acts before faults of the link.
+    The lead does not change the sign of a force: what pushes late does not pull. It acts before faults of the link.
     """
 
     def __init__(self, device: Device, delay: float, over: float) -> None:

@@ -29,7 +29,7 @@ class Wiring:
 class Link:
     """Counts of one device's traffic, live.
 
-    sent, received : messages;  rejected : messages that were no valid ones, by reason;  dropped : not sent, its queue
+    sent, received : messages;  rejected : invalid messages, by reason;  dropped : not sent, its queue
     was full;  last_time : simulated time of the last command received, s, -inf before
     """
 
@@ -51,10 +51,12 @@ class Device(Protocol):
     link: Link
 
     def open(self, wiring: Wiring) -> None:
-        """Connect or listen. ArgumentError or HilError with a remedy where that is not possible."""
+        """Connect or listen. Raises ArgumentError or HilError, with a remedy, if that fails."""
 
     def send(self, frame: int, time: float, signals: np.ndarray) -> None:
-        """Send the signals (ns,) of a frame at simulated time, s. What cannot go at once is dropped and counted."""
+        """Send the signals (ns,) of a frame at simulated time, s. What cannot be sent immediately is dropped and
+        counted.
+        """
 
     def receive(self, time: float, commands: np.ndarray) -> bool:
         """Write the newest commands into commands (nc,); whether any had come since the last call.

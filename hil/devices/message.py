@@ -155,7 +155,7 @@ def _limits(kind: str) -> tuple[float, float]:
 
 
 def _same_names(spec: MessageSpec, part: str, names: tuple[str, ...]) -> None:
-    """Refuse numbers that are only on one side: nothing is dropped in silence."""
+    """Refuse numbers that are only on one side: nothing is dropped silently."""
     listed = [field.name for field in spec.fields if field.name is not None]
     for name in listed:
         if name not in names:

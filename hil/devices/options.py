@@ -102,7 +102,7 @@ class Options:
         raise ArgumentError(f"{self.where}: {name} is {value!r:.60}; give {wanted}.")
 
     def finish(self) -> None:
-        """ArgumentError for an option that nobody asked for."""
+        """Raises ArgumentError for an option that no getter read."""
         for name in self._given:
             if name not in self._known:
                 near = nearest(name, self._known, count=1)

@@ -116,7 +116,7 @@ class Observer:
         for spec in self._specs:
             state, text = so_far(spec, self._evidence) if self._tape.count else ("undecided", "")
             if self.lost and hasattr(spec, "kind"):
-                state, text = "undecided", f"{self.lost} events were not heard here; the run's own log has them"
+                state, text = "undecided", f"{self.lost} events did not arrive here; the run's own log has them"
             self._criteria.append({"name": spec.name, "state": state, "text": text})
         self._judge_at = now + (self._clock() - now) / _SHARE
 

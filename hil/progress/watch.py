@@ -31,8 +31,8 @@ class Watch:
     def __init__(self, command: Sequence[str], scenario: Scenario, built: Built) -> None:
         """command : of the process, which is given three numbers: of the memory, of what it hears, of what it says
 
-        Before a paced run it waits until the process is ready, so that its start takes no time of a frame. HilError if
-        it is not.
+        Before a paced run it waits until the process is ready, so that its start takes no time of a frame. Raises
+        HilError if it does not become ready.
         """
         self._executive = executive = built.executive
         shape = built.tape.rows.shape
@@ -68,7 +68,7 @@ class Watch:
         return found
 
     def close(self) -> None:
-        """Let the process end; one that does not is killed."""
+        """Let the process end; kill it if it does not."""
         with contextlib.suppress(ValueError):
             self._executive.log.listeners.remove(self._pass_on)
         os.close(self._tell)
@@ -149,7 +149,7 @@ def described(entry: TimelineSpec) -> str:
 
 
 def _write(descriptor: int, data: bytes) -> None:
-    """All of it; a process that has died meanwhile shows by its silence."""
+    """Write all of it; if the process has died meanwhile, its silence shows that."""
     with contextlib.suppress(BrokenPipeError):
         while data:
             data = data[os.write(descriptor, data) :]

@@ -1,4 +1,4 @@
-"""Two records beside each other: where they first part, and by how much each signal differs."""
+"""Two records side by side: where they first differ, and by how much each signal differs."""
 
 from __future__ import annotations
 

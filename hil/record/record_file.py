@@ -13,7 +13,7 @@ MOST_BYTES, MOST_AT_ONCE = 1 << 40, 1 << 30
 
 
 def record_file(path: str | os.PathLike[str], most: int = MOST_BYTES) -> Path:
-    """The path of a regular file of at most ``most`` bytes. ArgumentError for what is none."""
+    """The path of a regular file of at most ``most`` bytes. Raises ArgumentError if it is not one."""
     try:
         size_of(Path(path), most)
     except ModelError as error:

@@ -284,7 +284,7 @@ def _record(order: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Read the order from standard input, record until that ends, tell on standard output."""
+    """Read the order from standard input, record until that ends, report on standard output."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     order = json.loads(sys.stdin.buffer.readline())

@@ -22,7 +22,7 @@ _SWITCHES = {"attach": "attach", "lock": "attach", "release": "release", "unlock
 
 @dataclass(frozen=True)
 class Difference:
-    """The first number that came out otherwise.
+    """The first number that differs.
 
     frame : its row;  time : simulated time, s;  others : further signals that differ in the same row
     """
@@ -37,8 +37,8 @@ class Difference:
     def __str__(self) -> str:
         more = f" ({len(self.others)} other signals differ there too)" if self.others else ""
         return (
-            f"at t = {self.time:.9g} s (frame {self.frame}) '{self.signal}' is {self.replayed!r}, recorded was "
-            f"{self.recorded!r}: {self.replayed - self.recorded:.3g} off{more}"
+            f"at t = {self.time:.9g} s (frame {self.frame}) '{self.signal}' is {self.replayed!r}; the record has "
+            f"{self.recorded!r}, a difference of {self.replayed - self.recorded:.3g}{more}"
         )
 
 
@@ -91,7 +91,7 @@ class _Replaying:
         self._sim = Simulation(system, dt=meta["dt"], integrator=meta["integrator"], substeps=meta["substeps"])
         if self._sim.model_hash != meta["model_hash"]:
             raise ArgumentError(
-                f"{record.path}: recorded was the model '{meta['model']}' ({meta['model_hash']}), given is "
+                f"{record.path}: the record is of the model '{meta['model']}' ({meta['model_hash']}), not of "
                 f"'{system.name}' ({self._sim.model_hash}). Give the same file, with the same load options."
             )
         self._steps = int(meta["steps_per_frame"])
@@ -100,8 +100,8 @@ class _Replaying:
         unknown += [name for name in meta.get("parameters", {}) if name not in self._sim.parameters]
         if unknown:
             raise ArgumentError(
-                f"{record.path}: recorded was '{unknown[0]}', which the model '{system.name}' does not have, so it has "
-                "other names. Give the model as it was."
+                f"{record.path}: the record holds '{unknown[0]}', which the model '{system.name}' does not have. Give "
+                "the model as it was when it was recorded."
             )
         self._places = np.array([self._signals.index(name) for name in record.names], dtype=np.intp)
         wanted = [f"command.{name}" for name in self._sim.command_names]

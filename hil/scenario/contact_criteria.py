@@ -33,7 +33,7 @@ def contact_verdict(spec: schema.ContactSpec, evidence: Evidence) -> Verdict:
     if worst is None:
         return Verdict(spec.name, True, f"no contact '{spec.contact}' touches", 0.0, bound, unit=unit)
     what = "largest force" if word == "force" else "largest closing speed"
-    found = f"the {what} of {worst.source} is {value:.6g} {unit}, told at {worst.time:.6g} s"
+    found = f"the {what} of {worst.source} is {value:.6g} {unit}, reported at {worst.time:.6g} s"
     text = f"{found}; {bound:g} {unit} is allowed"
     return Verdict(spec.name, value <= bound, text, value, bound, worst.time, unit)
 

@@ -50,7 +50,9 @@ def envelope_signals(scenario: Scenario, i: int, envelope: schema.EnvelopeSpec, 
             if name not in known:
                 where = scenario.place("criteria", i, "envelope", which, field)
                 listed = some_names(known) if known else f"there is none; add a sensor of type {wanted} to the model"
-                raise ModelError(f"'{name}' is no sensor of type {wanted}", where=where, remedy=f"Name one: {listed}")
+                raise ModelError(
+                    f"'{name}' is not a sensor of type {wanted}", where=where, remedy=f"Name one: {listed}"
+                )
             start, size = system.output_places[name]
             found += [f"output.{output}" for output in names[start : start + size]]
     return tuple(found)

@@ -135,7 +135,7 @@ def _deadline(spec: schema.DeadlineSpec, evidence: Evidence) -> Verdict:
     column = int(np.argmax(first))
     value = float(first[column])
     found = f"first at {value:.6g} s" if np.isfinite(value) else "never"
-    text = f"{names[column]} is {word} {level:g} {found}; by {spec.by:g} s it had to be"
+    text = f"{names[column]} is {word} {level:g} {found}; {spec.by:g} s is the deadline"
     return Verdict(spec.name, value <= spec.by + TIME_TOLERANCE, text, value, spec.by, value, "s")
 
 

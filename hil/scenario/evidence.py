@@ -48,7 +48,7 @@ class Evidence:
     """What verdicts are made from.
 
     signals : criterion's name → signals that its patterns mean
-    duration : for how long the run was to go, s
+    duration : how long the run was to last, s
     meant : whether it ended as it was meant to: what lasts to the end of the run lasts to there
     """
 

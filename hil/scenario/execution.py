@@ -22,7 +22,7 @@ from limberjack.hil.scenario.results import FILES, Result, write_judgement, writ
 from limberjack.hil.scenario.scenario_file import Scenario, load_scenario
 from limberjack.hil.scenario.tape import Columns
 
-#: makes the visitor of a run, or None for who only watches it, and ends it when the run has ended
+#: makes the visitor of a run, or None if there is none, and ends it when the run has ended
 Visit = Callable[[Built], AbstractContextManager[Visitor | None]]
 
 

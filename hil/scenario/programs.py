@@ -71,7 +71,7 @@ class Programs:
                 )
 
     def _is_ready(self, spec: ControllerSpec) -> bool:
-        """Whether it has said so; False for a program of which no such line is known."""
+        """Whether it has printed that line; False for a program without such a line."""
         if spec.ready is None:
             return False
         return spec.ready in self._said(spec).splitlines()

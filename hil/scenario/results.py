@@ -26,7 +26,7 @@ FILES = ("report.html", "junit.xml", "result.json", "events.jsonl", "signals.csv
 
 @dataclass(frozen=True)
 class Result:
-    """What a run of a scenario came to.
+    """The result of a run of a scenario.
 
     name : the scenario's;  seed : of its random numbers;  outcome, built : of the executive, and what it ran
     passed : whether the run ended as expected, kept pace, all criteria hold, and what was to be recorded is

@@ -181,7 +181,7 @@ def _check_watchdogs(scenario: Scenario) -> None:
 
 
 def _check_times(scenario: Scenario) -> None:
-    """Nothing is to happen, or to be judged, after the end."""
+    """Nothing may happen, or be judged, after the end."""
     end = scenario.spec.duration
     for i, entry in enumerate(scenario.spec.timeline):
         if entry.at >= end:

@@ -98,7 +98,7 @@ __all__ = [
     "load",
 ]
 
-#: name → the module that it is in, imported when the name is asked for: nobody waits for what he does not use
+#: name → the module that it is in, imported when the name is first used, so that nobody waits for what they do not use
 _HOMES = {
     "Batch": "engine.api.batch",
     "ContactEvent": "engine.api.contact_events",

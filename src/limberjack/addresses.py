@@ -1,4 +1,4 @@
-"""Numeric addresses and the key files of what is spoken without CurveZMQ."""
+"""Numeric addresses, and the key files of links without CurveZMQ."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Address:
 
 
 def host_number(text: str, where: str) -> str:
-    """A host as a number: names are not looked up, that could wait for a server."""
+    """A host as a number: names are not looked up, because that could wait for a server."""
     if text == "localhost":
         return "127.0.0.1"
     try:

@@ -1,4 +1,4 @@
-"""CycloneDX bills of materials: what wheels (PEP 770) and FMUs carry that others wrote. NOTICE lists the same."""
+"""CycloneDX bills of materials: the third-party parts of wheels (PEP 770) and FMUs. NOTICE lists the same."""
 
 from __future__ import annotations
 

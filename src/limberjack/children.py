@@ -22,7 +22,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-#: longest time between two looks whether the program has ended, s
+#: longest time between two checks whether the program has ended, s
 _LOOK_S = 0.05
 #: longest wait for a watcher that was asked to end its program, s
 _END_S = 10.0
@@ -144,7 +144,7 @@ class Progress:
 
 
 def processor_time(group: int) -> float | None:
-    """Processor time of all living processes of a group and their children that have ended, s; None: not to be had."""
+    """Processor time of all living processes of a group and their children that have ended, s; None: unknown."""
     if not os.path.isdir("/proc/self"):
         return _listed_time(group)
     ticks = 0

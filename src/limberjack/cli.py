@@ -1,4 +1,4 @@
-"""The `limberjack` command. Exit codes stand in the README."""
+"""The `limberjack` command. docs/reference/command-line.md lists its exit codes."""
 
 from __future__ import annotations
 

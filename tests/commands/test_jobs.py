@@ -95,7 +95,7 @@ def test_quasi_velocities_are_held_weak_drives_rest_and_nothing_is_said_to_be_co
         run_job(Job(model, tmp_path / "results", 3.0), Console(file=out, width=500))
     log = read_csv(tmp_path / "results" / "log.csv")
     words = (tmp_path / "out.txt").read_text()
-    assert "held at 0, for a quasi-velocity is the rate of no coordinate: twist\n" in words
+    assert "held at 0, because a quasi-velocity is not the rate of a coordinate: twist\n" in words
     assert "at rest, weaker than the dry friction of their hinges: weak\n" in words
     assert "(elbow)" in words
     assert "momentum" not in words

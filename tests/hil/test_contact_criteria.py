@@ -152,7 +152,7 @@ def test_reports_have_the_verdicts_and_campaigns_their_limits(tmp_path):
         ("type: rms, norm: true, signals: [output.load, time], most: 1", "the norm of signals in N, s means nothing"),
         (
             f"type: capture, by: 0.1, envelope: {FRAMES.replace('position: tip', 'position: load')}, most_tilt: 1}}",
-            "'load' is no sensor of type node_position. Name one: 'seat', 'tip'",
+            "'load' is not a sensor of type node_position. Name one: 'seat', 'tip'",
         ),
         (f"type: capture, by: 0.1, envelope: {FRAMES}}}", "give most_offset, most_tilt or both"),
     ],

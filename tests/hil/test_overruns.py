@@ -74,7 +74,7 @@ def test_overruns_do_not_fill_the_log(arm):
     outcome, _ = run(arm, lambda k: 1_200_000 if k % 2 else 100_000, 2200, OverrunPolicy("skip"))
     events = outcome.log.of("overrun")
     assert (outcome.frames.overruns, len(events)) == (1100, 1000)
-    assert [event.text.endswith("but no events.") for event in events[-2:]] == [False, True]
+    assert [event.text.endswith("but not logged as events.") for event in events[-2:]] == [False, True]
 
 
 def test_a_frame_that_ends_at_its_deadline_is_no_overrun(arm):

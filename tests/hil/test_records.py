@@ -195,14 +195,14 @@ def test_replay_stops_where_rows_are_missing_or_the_file_ends(arm_record, tmp_pa
 
 
 def test_another_model_is_refused(arm_record):
-    with pytest.raises(lj.ArgumentError, match="recorded was the model 'space_manipulator'"):
+    with pytest.raises(lj.ArgumentError, match="the record is of the model 'space_manipulator'"):
         replay(McapFile(arm_record), lj.load(EXAMPLES / "torque_arm.yaml"))
 
 
 def test_a_model_with_other_names_is_refused(arm_record, tmp_path):
     text = (EXAMPLES / "space_manipulator.yaml").read_text(encoding="utf-8")
     (tmp_path / "renamed.yaml").write_text(text.replace("elbow_pitch", "elbow"), encoding="utf-8")
-    with pytest.raises(lj.ArgumentError, match=r"run\.mcap: recorded was '.*elbow_pitch.*', which the model"):
+    with pytest.raises(lj.ArgumentError, match=r"run\.mcap: the record holds '.*elbow_pitch.*', which the model"):
         replay(McapFile(arm_record), lj.load(tmp_path / "renamed.yaml"))
 
 

@@ -116,7 +116,7 @@ def packet_length(head: bytes) -> int:
 
 
 def read_telecommand(packet: bytes) -> Telecommand:
-    """The telecommand in these bytes. PacketError for what is none, or was damaged."""
+    """The telecommand in these bytes. Raises PacketError if they are none, or were damaged."""
     if len(packet) < TELECOMMAND_HEADER_BYTES + CRC.size:
         raise PacketError("short", f"{len(packet)} bytes are too few for a telecommand.")
     identity, control, _ = PRIMARY.unpack_from(packet)
@@ -125,7 +125,7 @@ def read_telecommand(packet: bytes) -> Telecommand:
     if identity >> 11 != 0b00011:
         raise PacketError("type", "not a telecommand of version 0 with a secondary header.")
     if control >> 14 != 0b11:
-        raise PacketError("segmented", "segmented telecommands are not taken; send each in one packet.")
+        raise PacketError("segmented", "segmented telecommands are not accepted; send each in one packet.")
     if crc(packet) != 0:
         raise PacketError("crc", "the CRC is wrong; the packet was damaged on its way.")
     version, service, subtype, source = _TELECOMMAND.unpack_from(packet, PRIMARY_BYTES)

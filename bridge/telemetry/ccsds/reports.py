@@ -1,4 +1,4 @@
-"""What the gateway tells in packets beside telemetry: acknowledgements of telecommands, and events."""
+"""What the gateway reports in packets beside telemetry: acknowledgements of telecommands, and events."""
 
 from __future__ import annotations
 

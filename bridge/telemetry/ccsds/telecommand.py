@@ -117,7 +117,9 @@ class Telecommands:
         self._out(lambda report, now: report.done(told, now))
 
     def _refuse(self, packet: bytes, peer: str, refusal: OrderRefused) -> None:
-        """Tell of a telecommand that was not looked into. Bytes that are none get no acknowledgement: whose is it?"""
+        """Report a telecommand that was not examined. Bytes that are not one get no acknowledgement: the sender is
+        unknown.
+        """
         try:
             told = read_telecommand(packet)
         except PacketError:

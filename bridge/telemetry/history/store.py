@@ -69,7 +69,7 @@ class Store:
     """
 
     def __init__(self, path: Path) -> None:
-        """Open or make the file. HistoryError if it is none, of another version, or in use by another gateway."""
+        """Open or make the file. HistoryError if it is not one, of another version, or in use by another gateway."""
         self.path, self.damaged = path, False
         self._lock_file = _take(path)
         self._writing, self._reading = threading.Lock(), threading.Lock()

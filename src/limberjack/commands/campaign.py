@@ -17,7 +17,7 @@ from limberjack.hil.campaign.campaign_file import Campaign, load_campaign
 from limberjack.hil.campaign.runner import Summary, report_run, report_worst, run_campaign
 from limberjack.hil.campaign.table import UNJUDGED, Row
 
-#: runs that did not pass and are listed
+#: runs that did not pass, listed at most
 MOST_LISTED = 10
 #: runs whose reports are made at the end
 MOST_REPORTS = 1000

@@ -18,7 +18,7 @@ MOST_LISTED = 20
 
 
 def compare(a: Path, b: Path, absolute: float, relative: float, every: bool) -> int:
-    """Compare two records; 1 if they differ."""
+    """Compare two records; exit code 1 if they differ."""
     for name, value in (("--absolute", absolute), ("--relative", relative)):
         if value != 0.0:
             arguments.positive(name, value)

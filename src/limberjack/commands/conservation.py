@@ -1,4 +1,4 @@
-"""Whether the momentum of a driven system should stay, and how far it strays."""
+"""Whether the momentum of a driven system should be conserved, and how far it drifts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from limberjack.engine.model.system import Dof, System
 
-#: column of a log that says whether momentum should stay: 1 or 0
+#: column of a log that says whether momentum should be conserved: 1 or 0
 CONSERVED = "momentum.conserved"
 #: strain energy of flexible bodies, J; logs of other models have none
 STRAIN = "energy.strain"

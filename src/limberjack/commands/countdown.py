@@ -1,4 +1,4 @@
-"""Says what long work is at, and how long it still takes, from a process of its own, which takes no time of the work.
+"""Shows what long work is doing and how long it still takes, from a separate process, so that the work loses no time.
 
 `Countdown` starts this file as a script; it imports nothing of limberjack, so that it is ready at once. On a terminal
 one line counts down each second, elsewhere each part of the work is one line.

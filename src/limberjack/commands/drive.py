@@ -33,7 +33,7 @@ from limberjack.engine.model.system import Loop, System
 
 #: how long a controller may say nothing, beyond the simulated time between two of its reports, s
 PATIENCE_S = 300.0
-#: how long it may take to end after its last word, s
+#: how long it may take to end after its last output, s
 ENDING_S = 30.0
 #: bytes read of what a failed controller said
 _WORDS_MAX = 65536
@@ -93,7 +93,7 @@ def _check_drives(job: Job, system: System, console: Console) -> None:
             "which no trajectory can be given. Add an actuator on another hinge, or serve the model without --duration."
         )
     for what, drives in (
-        ("held at 0, for a quasi-velocity is the rate of no coordinate", held),
+        ("held at 0, because a quasi-velocity is not the rate of a coordinate", held),
         ("at rest, weaker than the dry friction of their hinges", resting(system)),
     ):
         if drives:

@@ -121,7 +121,7 @@ def compare(log: dict[str, np.ndarray], rows: dict[float, FmuState], system: Sys
 
 
 def plot_comparison(comparison: Comparison, driven: list[str], path: Path) -> None:
-    """Joint coordinates of both, and what is left when one is taken from the other."""
+    """Joint coordinates of both, and their difference."""
     import matplotlib.pyplot as plt
 
     figure, (above, below) = plt.subplots(

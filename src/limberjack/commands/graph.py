@@ -33,7 +33,7 @@ _LEGEND = (
 
 @dataclass(frozen=True)
 class Graph:
-    """What is drawn. A body is named by its row, 0 the inertial frame.
+    """What is drawn. A body is named by its row, 0 for the inertial frame.
 
     boxes : lines of text of each body;  tree : (parent, body) of each hinge
     groups : lines of text and bodies of each aggregated node;  loops : each with the bodies that it joins

@@ -19,7 +19,7 @@ from limberjack.hil.realtime_rights import RealtimeRights, Right
 
 
 def rights_of(options: argparse.Namespace) -> RealtimeRights:
-    """What the command line asks of the machine."""
+    """The privileges that the command line requests."""
     check_processors(options.cpu or ())
     return RealtimeRights(options.priority, tuple(options.cpu or ()), options.lock_memory)
 

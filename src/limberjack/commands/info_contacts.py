@@ -1,4 +1,4 @@
-"""What `limberjack info` and `check` say of contacts: the pairs of shapes, and those that overlap at the start."""
+"""What `limberjack info` and `check` say about contacts: the pairs of shapes, and those that overlap at the start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `limberjack info` says of closed loops: cut edges with method and reason, aggregated nodes, freedoms."""
+"""What `limberjack info` says about closed loops: cut edges with method and reason, aggregated nodes, freedoms."""
 
 from __future__ import annotations
 

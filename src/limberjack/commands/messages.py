@@ -22,7 +22,7 @@ from limberjack.hil.devices.uri import device_from
 from limberjack.hil.scenario.bench_setup import INSIDE, build
 from limberjack.hil.scenario.scenario_file import Scenario, load_scenario
 
-#: in every file that is made; another file is not written over
+#: in every file that this command makes; it does not overwrite any other file
 MADE_BY = "Made by 'limberjack messages'"
 
 
@@ -42,7 +42,7 @@ class Wired:
 
 
 def messages(path: Path, device: str | None, out: Path | None) -> None:
-    """Print the messages of a scenario's devices, or write the code of one. ArgumentError for what has none."""
+    """Print the messages of a scenario's devices, or write the code of one. Raises ArgumentError if there are none."""
     scenario = load_scenario(path)
     names = [spec.name for spec in scenario.spec.devices]
     if not names:

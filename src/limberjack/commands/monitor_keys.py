@@ -43,7 +43,7 @@ class Keys:
         self.there, self.descriptors = descriptor is not None, [] if descriptor is None else [descriptor]
 
     def read(self, wait_s: float) -> list[str]:
-        """Names ("up", "page down", …) or characters of the keys pressed, none if none were within the time."""
+        """Names ("up", "page down", …) or characters of the keys pressed; empty if there were none in that time."""
         if self._descriptor is None:
             select.select([], [], [], wait_s)
             return []

@@ -113,7 +113,7 @@ def _fill(folder: Path, name: str, kind: str, model: Path | None) -> None:
 
 
 def _words(name: str, kind: str, model: Path | None) -> dict[str, str]:
-    """What is called otherwise in the new files: names of files and of the device, and its port."""
+    """Replacements in the new files: names of files and of the device, and its port."""
     words = {f"balance_{kind}": name, "balance_tcp": name, "BALANCE_H": f"{name.upper()}_H"}
     words |= {f"{Path(file).stem}.": f"{name}." for file in CONTROLLERS[kind]}
     words |= {"python:balance:": f"python:{name}:", "shm://cart": f"shm://{name}"}

@@ -1,4 +1,4 @@
-"""A parser of command lines whose every error says what may have been meant and where help is."""
+"""A command line parser whose errors all suggest what may have been meant, and where to find help."""
 
 from __future__ import annotations
 

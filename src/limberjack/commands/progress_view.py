@@ -154,11 +154,11 @@ def facts_of(progress: Progress) -> Iterator[tuple[str, str]]:
         yield "tripped", ", ".join(f"{each['name']} at {each['since']:.6g} s" for each in progress.tripped)
     yield "next", "nothing more" if progress.next is None else f"{progress.next['time']:g} s: {progress.next['text']}"
     if progress.lost:
-        yield "events", f"{progress.lost} were not heard here; the run's own log has them"
+        yield "events", f"{progress.lost} did not arrive here; the run's own log has them"
 
 
 class Lines:
-    """Elsewhere: a line when something changes, and now and then; none of a run that is over at once."""
+    """Elsewhere: a line when something changes, and now and then; none for a run that ends immediately."""
 
     def __init__(self) -> None:
         self._next, self._soonest = time.monotonic() + _FIRST_S, time.monotonic() + _FIRST_S

@@ -79,7 +79,7 @@ def _check(recorded: Recorded, record: McapFile) -> None:
     made, told = recorded.dictionary.model_hash, record.meta.get("model_hash")
     if told is not None and told != made:
         raise ArgumentError(
-            f"{record.path}: recorded was the model '{record.meta.get('model')}' ({told}), given is "
+            f"{record.path}: the record is of the model '{record.meta.get('model')}' ({told}), not of "
             f"'{recorded.dictionary.model}' ({made}). Give the same file, with the same load options."
         )
 

@@ -26,7 +26,7 @@ MOST_POINTS = 4000
 #: a panel holds so many lines with names, and so many in all; there are so many panels, and events drawn
 MOST_NAMED, MOST_LINES, MOST_PANELS, MOST_EVENTS = 24, 60, 16, 200
 TITLES = {"q": "coordinates", "v": "velocities", "tau": "efforts", "output": "outputs", "command": "commands"}
-#: events that only tell of the ordinary
+#: events that only report what is ordinary
 _ORDINARY = ("command", "end")
 COLOURS = ("tab:red", "tab:orange", "tab:purple", "tab:green", "tab:brown", "tab:pink", "black", "tab:cyan")
 

@@ -17,7 +17,7 @@ from limberjack.hil.record.replay import replay as replay_record
 
 
 def replay(log: Path, model: Path | None, load_options: dict[str, Any]) -> int:
-    """Replay a record with its model; 1 if anything came out otherwise."""
+    """Replay a record with its model; exit code 1 if anything differs."""
     record = McapFile(log)
     check_replayable(record)
     if model is not None and not model.is_file():
