@@ -37,7 +37,8 @@ class RealtimeRights:
     priority : SCHED_FIFO priority 1 to 99, None: the usual scheduler. Other threads that run Python get one less
     cpus : processors to stay on, empty: all
     lock_memory : no page of the process leaves memory
-    freeze : garbage collector off, what exists now left aside. Reference cycles made in the loop stay until its end
+    freeze : garbage collector off, what exists now left aside. Reference cycles made in the loop stay until its end.
+        Looking through all objects takes up to a second, which runs that keep no pace do without
     """
 
     priority: int | None = None

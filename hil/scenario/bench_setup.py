@@ -102,7 +102,7 @@ def build(
             log=log,
             faults=board,
             answer_limit_s=pacing.answer_limit_s,
-            placing=RealtimeRights(pacing.priority, tuple(pacing.cpus), pacing.lock_memory),
+            placing=RealtimeRights(pacing.priority, tuple(pacing.cpus), pacing.lock_memory, freeze=paced),
             signals=signals,
             meta={
                 "scenario": spec.name,

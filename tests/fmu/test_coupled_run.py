@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import limberjack as lj
-from limberjack.bridge import Client
 from limberjack.bridge.keys import keygen
+from limberjack.bridge.link import Link
 from limberjack.bridge.server import Server
 from limberjack.bridge.settings import Settings
 from tests.fmu.coupled_fmu import CoupledFmu, children, same, write_resources
@@ -101,10 +101,14 @@ def test_a_step_is_one_round_trip(fmu, arm, engine):
     endpoint = engine()
     unit, simulation = fmu(endpoint=endpoint), lj.Simulation(arm)
     assert unit.start() == OK
-    with Client(endpoint) as observer:
-        before = observer.status()["received"]
+    observer = Link(endpoint, 60.0, None)  # without the heartbeats that a Client sends by itself
+    try:
+        observer.request("hello", {"name": "observer"})
+        before = observer.request("heartbeat").body["received"]
         drive(unit, simulation, 20)
-        assert observer.status()["received"] - before == 20 + 1
+        assert observer.request("heartbeat").body["received"] - before == 20 + 1
+    finally:
+        observer.close()
 
 
 def test_long_steps_and_steps_that_are_no_multiple(fmu, arm, engine):

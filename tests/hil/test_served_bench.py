@@ -93,7 +93,7 @@ class Run:
         self.result = self._work()
 
     def wait(self) -> Result:
-        self._thread.join(WAIT_S)
+        self._thread.join(30 * WAIT_S)  # it draws and writes its report, which takes processor time
         assert not self._thread.is_alive()
         return self.result
 
