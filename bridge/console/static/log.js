@@ -15,14 +15,21 @@ export function installLog(openmct, link) {
       list.prepend(row(notice));
       while (list.children.length > ROWS_MOST) list.lastChild.remove();
     };
+    let newest = 0; // question; what becomes of an older one, which may end after it, is of another moment
     const load = async () => {
+      newest += 1;
+      const own = newest;
       const end = link.now();
-      const { notices } = await get('/api/events', { start: end - PAST_MS, end, most: ROWS_MOST });
-      list.replaceChildren();
-      notices.forEach(add);
+      try {
+        const { notices } = await get('/api/events', { start: end - PAST_MS, end, most: ROWS_MOST });
+        if (own !== newest) return;
+        list.replaceChildren();
+        notices.forEach(add);
+      } catch (error) {
+        if (own === newest) add({ utc: link.now(), severity: 1, text: error.message });
+      }
     };
-    const loadAgain = () => load().catch((error) => add({ utc: link.now(), severity: 1, text: error.message }));
-    const ends = [link.on('notice', add), link.on('hello', loadAgain), link.on('moved', loadAgain)];
+    const ends = [link.on('notice', add), link.on('hello', load), link.on('moved', load)];
     return () => ends.forEach((end) => end());
   });
 }

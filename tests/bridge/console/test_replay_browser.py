@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from limberjack.bridge.console.access import Address
@@ -29,6 +30,7 @@ SCENE = (
 STATE = "document.querySelector('[data-state]').dataset.state"
 BAR = "document.querySelector('.lj-replay')"
 BUTTON = f"[...{BAR}.querySelectorAll('button')].find(e => e.textContent === 'NAME')"
+LOG = "[...document.querySelectorAll('.lj-log p > span')]"
 CUT = f"""(() => {{ const box = {BAR}.getBoundingClientRect();
   const out = r => r.right > innerWidth || r.left < 0 || r.bottom > box.bottom + 1;
   return [...{BAR}.children].filter(e => !e.hidden && out(e.getBoundingClientRect())).map(e => e.textContent); }})()"""
@@ -46,7 +48,7 @@ def past(libraries: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         outlet = McapOutlet(record)
         running.add(outlet)
         with engine.client() as client:
-            until(lambda: client.state().time > 2.0, "the engine stands still")
+            until(lambda: np.ptp(running.history.bounds()) > 2e9, "the history does not grow")  # with the arm at rest
             client.command({"shoulder_yaw": 1.0})
             until(lambda: abs(client.state()["shoulder_yaw"] - 1.0) < 0.05, "the arm did not move")
         yield console, record
@@ -74,9 +76,9 @@ def test_all_displays_move_together_through_history(browser, past):
     assert page.wait(STATE) == "replay"
     page.wait("[...document.querySelectorAll('.lj-entry')].find(e => e.textContent.includes('shoulder_yaw0 rad'))")
     assert page.ask("[...document.querySelectorAll('.lj-commands button')].every(e => e.disabled)")
-    moments = page.ask("[...document.querySelectorAll('.lj-log time')].length")
-    later = page.ask(f"fetch('/api/events?start={begun}&end=' + (limberjack.player.at)).then(r => r.json())")
-    assert moments == len(later["notices"])
+    told = page.ask("fetch('/api/events?start=0&end=' + limberjack.player.at).then(r => r.json())")["notices"]
+    page.wait(f"{LOG}.length === {len(told)}")
+    assert page.ask(f"{LOG}.map(e => e.textContent)") == [each["text"] for each in reversed(told)]
     page.shoot(PICTURES / "replay_fixed.png")
     page.click(BUTTON.replace("NAME", "Play"))
     page.wait(f"limberjack.player.frame?.time > {then} + 0.5")
@@ -91,6 +93,31 @@ def test_all_displays_move_together_through_history(browser, past):
     page.wait(f"!{SCENE}.includes('replay')")
     page.wait("[...document.querySelectorAll('.lj-commands button[data-command]')].some(e => !e.disabled)")
     assert page.faults == []
+    page.go("about:blank")
+
+
+def test_an_answer_that_comes_late_is_not_shown(browser, past):
+    """The log asks at each move; the answer about the moment before comes after the one about the moment shown."""
+    page = opened(browser, past[0].url)
+    page.wait("limberjack.link.newest.get('q.shoulder_yaw')?.value > 0.9")
+    page.wait(f"{LOG}.length > 0")
+    page.ask(
+        "window.before = fetch; window.late = 0; window.fetch = async (address, ...more) => {"
+        " const slow = address.startsWith('/api/events') && late === 0; if (slow) late = 1;"
+        " const reply = await before(address, ...more);"
+        " if (slow) { while (late < 2) await new Promise(go => setTimeout(go, 50)); setTimeout(() => late = 3, 500); }"
+        " return reply; }"
+    )
+    page.ask("openmct.time.setMode('fixed', {start: limberjack.link.now() - 60000, end: limberjack.link.now() - 10})")
+    page.wait("late === 1 && limberjack.player.bounds.start > 0")
+    begun = page.ask("limberjack.player.bounds.start")
+    page.ask(f"openmct.time.setBounds({{start: {begun} - 1000, end: {begun} + 1000}})")
+    page.wait("limberjack.link.newest.get('q.shoulder_yaw')?.value === 0")
+    told = page.ask("before('/api/events?start=0&end=' + limberjack.player.at).then(r => r.json())")["notices"]
+    page.wait(f"{LOG}.length === {len(told)}")
+    page.ask("late = 2")
+    page.wait("late === 3")
+    assert page.ask(f"{LOG}.length") == len(told)
     page.go("about:blank")
 
 
