@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +10,8 @@ import numpy as np
 from limberjack.bridge.scene.looks import looks
 from limberjack.bridge.scene.skins import bare, displacements, finest
 from limberjack.bridge.scene.surfaces import Surface, joined, surface_of
-from limberjack.engine.model.elements.shape import MESHES, Shape
+from limberjack.engine.files.mesh_file import find_mesh
+from limberjack.engine.model.elements.shape import Shape
 from limberjack.engine.model.system import System
 from limberjack.engine.modes.modal import Outline
 
@@ -92,9 +92,9 @@ class Drawing:
         self.warnings: list[str] = []
         self._undrawn: list[str] = []
         self._points, self._full = 0, False
-        found = [self._mesh(shape) for shape in system.shapes if shape.type == "mesh"]
+        found = [self._mesh(shape) for shape in system.shapes if shape.file]
         self.meshes = [mesh for mesh in found if mesh is not None]
-        own = [shape for shape in system.shapes if shape.type != "mesh"]
+        own = [shape for shape in system.shapes if not shape.file]
         dressed = {shape.body for shape in own} | {mesh.shape.body for mesh in self.meshes}
         more = f", and {len(self._undrawn) - 1} more" if len(self._undrawn) > 1 else ""
         self.warnings += [text + more for text in self._undrawn[:1]]
@@ -187,17 +187,3 @@ class Drawing:
                 second = self._place(loop.body), loop.hinge.outboard.position
                 made.append(Rod((first, second), _ROD * loop.length))
         return made
-
-
-def find_mesh(file: str, source: str) -> Path | None:
-    """The file of a mesh that a model in ``source`` names: absolute, beside it, file:// or package://."""
-    folder = Path(source).absolute().parent
-    if not file.lower().endswith(MESHES):
-        return None
-    if not file.startswith("package://"):
-        path = folder / file.removeprefix("file://")
-        return path if path.is_file() else None
-    inside = file.removeprefix("package://").lstrip("/")  # of what others write, package:///…
-    roots = [Path(each) for each in os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep) if each]
-    found = (root / inside for root in (folder, *folder.parents, *roots))
-    return next((path for path in found if path.is_file()), None)

@@ -26,8 +26,9 @@ class Surface:
 
 
 def surface_of(shape: Shape, finest: float = math.inf) -> Surface:
-    """The surface of a shape, not a mesh, in its body's frame; edges longer than ``finest`` (m) are cut, to bend."""
-    made = _made(shape.type, shape.size, finest)
+    """The surface of a shape, not of a file, in its body's frame; edges longer than ``finest`` (m) are cut, to bend,
+    but not those of a mesh."""
+    made = _triangles(shape) if shape.type == "mesh" else _made(shape.type, shape.size, finest)
     return Surface(made.points @ shape.rotation.T + shape.position, made.triangles)
 
 
@@ -37,6 +38,12 @@ def joined(surfaces: list[Surface]) -> Surface:
     points = np.vstack([np.zeros((0, 3)), *(each.points for each in surfaces)])
     triangles = [each.triangles + start for each, start in zip(surfaces, starts)]
     return Surface(points, np.vstack([np.zeros((0, 3), dtype=int), *triangles]))
+
+
+def _triangles(shape: Shape) -> Surface:
+    """The triangles of a mesh, of which each has its own corners; a mirrored one is turned inside out again."""
+    order = shape.faces.astype(int)[:, :: 1 if np.prod(shape.size) > 0.0 else -1]
+    return Surface((shape.vertices * shape.size)[order].reshape(-1, 3), np.arange(order.size).reshape(-1, 3))
 
 
 def _made(kind: str, size: np.ndarray, finest: float) -> Surface:

@@ -14,7 +14,9 @@ from limberjack.engine.model.elements.contact import Contact
 from limberjack.engine.model.elements.facts import fill_row
 from limberjack.engine.model.elements.shape import Shape
 from limberjack.engine.model.frames import Frames
+from limberjack.engine.model.meshes import body_of
 from limberjack.engine.model.plant import Plant
+from limberjack.engine.model.polytope import Polytope
 from limberjack.engine.model.system import System
 from limberjack.engine.tables import contacts as at
 
@@ -36,6 +38,9 @@ def size_of(shape: Shape) -> tuple[np.ndarray, float]:
         return np.array([size[0], 0.0, 0.0]), float(size[0])
     if shape.type == "box":
         return 0.5 * size, 0.5 * float(np.linalg.norm(size))
+    if shape.type == "mesh":
+        body = body_of(shape)
+        return np.zeros(3), float(np.linalg.norm(body.corners - middle_of(body), axis=1).max())
     if shape.type == "capsule":
         return np.array([size[0], 0.5 * size[1], 0.0]), float(size[0] + 0.5 * size[1])
     if kind_of(shape) in ("funnel", "cone"):
@@ -58,6 +63,47 @@ def _fault(shape: Shape) -> str:
     return ""
 
 
+class _Meshes:
+    """The tables of meshes; their corners are those about their middle."""
+
+    def __init__(self) -> None:
+        self.slices: dict[int, tuple[int, int]] = {}
+        self.corners: list[np.ndarray] = []
+        self.normals: list[np.ndarray] = []
+        self.at_corner: list[list[int]] = []
+        self.of_face: list[list[int]] = []
+
+    def add(self, collider: int, body: Polytope) -> None:
+        start, face = len(self.corners), len(self.normals)
+        self.slices[collider] = start, len(body.corners)
+        self.corners += list(body.corners - middle_of(body))
+        self.normals += list(body.normals)
+        around: list[list[int]] = [[] for _ in body.corners]
+        for i, corners in enumerate(body.faces):
+            for corner in corners:
+                around[corner].append(face + i)
+        self.at_corner += around
+        self.of_face += [[start + corner for corner in corners] for corners in body.faces]
+
+    def fill(self, tables: dict[str, np.ndarray]) -> None:
+        """Copy everything."""
+        for collider, part in self.slices.items():
+            tables["mesh_int"][collider] = part
+        links: list[int] = []
+        for name, lists in (("mesh_corner_int", self.at_corner), ("mesh_face_int", self.of_face)):
+            for i, each in enumerate(lists):
+                tables[name][i] = len(links), len(each)
+                links += each
+        if links:
+            tables["mesh_link"][:, 0] = links
+            tables["mesh_corner"][:], tables["mesh_face"][:] = self.corners, self.normals
+
+
+def middle_of(body: Polytope) -> np.ndarray:
+    """(3,) a place in a mesh, the mean of its corners."""
+    return np.asarray(body.corners.mean(axis=0))
+
+
 class ContactTables:
     """The tables of contacts of one model, ready to be copied into a Plant.
 
@@ -76,6 +122,10 @@ class ContactTables:
         self._touches = 0
         for number, contact in enumerate(system.contacts):
             self._add(number, contact)
+        self._bodies = {name: body_of(self._shapes[name]) for name in self._used if self._shapes[name].type == "mesh"}
+        self._meshes = _Meshes()
+        for name, body in self._bodies.items():
+            self._meshes.add(self._used[name], body)
 
     def counts(self) -> dict[int, int]:
         """The counts C_… of contacts."""
@@ -86,6 +136,9 @@ class ContactTables:
             at.C_CONTACT_WALK: len(self._walk),
             at.C_TOUCHES: self._touches,
             at.C_ACTIVE: min(2 * self._touches, MOST_ACTIVE),
+            at.C_MESH_CORNERS: len(self._meshes.corners),
+            at.C_MESH_FACES: len(self._meshes.normals),
+            at.C_MESH_LINKS: sum(map(len, (*self._meshes.at_corner, *self._meshes.of_face))),
         }
 
     def fill(self, plant: Plant) -> None:
@@ -94,7 +147,9 @@ class ContactTables:
         for name, i in self._used.items():
             shape = self._shapes[name]
             row, frame = self._frames.of_body[shape.body]
-            R, p = frame.rotation @ shape.rotation, frame.position + frame.rotation @ shape.position
+            middle = middle_of(self._bodies[name]) if name in self._bodies else np.zeros(3)
+            R = frame.rotation @ shape.rotation
+            p = frame.position + frame.rotation @ (shape.position + shape.rotation @ middle)
             size, reach = size_of(shape)
             tables["collider_int"][i] = row, at.SHAPES.index(kind_of(shape))
             tables["collider"][i] = np.concatenate([R.ravel(), p, size, [reach]])
@@ -103,6 +158,7 @@ class ContactTables:
             fill_row(tables["contact"][i], contact)
         if self._pairs:
             tables["pair_int"][:], tables["contact_walk"][:, 0] = self._pairs, self._walk
+        self._meshes.fill(tables)
         plant.touching = tuple(self._touching)
 
     def _add(self, number: int, contact: Contact) -> None:

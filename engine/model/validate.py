@@ -26,6 +26,7 @@ from limberjack.engine.model.checks.interfaces import (
 )
 from limberjack.engine.model.checks.loops import check_loops
 from limberjack.engine.model.checks.shapes import check_shapes
+from limberjack.engine.model.meshes import with_surfaces
 from limberjack.engine.model.places import Item, Locate, plain_locate, refuse, where_is
 from limberjack.engine.model.system import Body, Node, System, element_kinds
 from limberjack.engine.tables.hinge_types import HINGE_TYPES
@@ -76,7 +77,7 @@ def examine(system: System, inertia: InertiaPolicy, locate: Locate) -> System:
     check_alarms(checked, locate)
     check_interface(checked)
     check_shapes(checked, locate)
-    return checked
+    return with_surfaces(checked, locate)
 
 
 def _check_globals(system: System) -> None:

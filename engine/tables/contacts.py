@@ -12,26 +12,27 @@ from limberjack.engine.tables.table import Family, Table
 
 # counts at the head of Plant.ints; C_ACTIVE: blocks of an island: forces of a touch, and moments of one that has them
 C_CONTACTS, C_COLLIDERS, C_PAIRS, C_CONTACT_WALK, C_TOUCHES, C_ACTIVE = range(39, 45)
+C_MESH_CORNERS, C_MESH_FACES, C_MESH_LINKS = range(45, 48)
 
 # collider_int (colliders, 2), collider (colliders, 16)
 COLLIDER_INT, COLLIDER = 2, 16
 CO_ROW, CO_SHAPE = range(COLLIDER_INT)  # row (k + 1) of its link, 0 the ground; shape, below
 CL_R, CL_P = 0, 9  # R (9) link ← shape, p (3) of its centre in the link, m
 CL_SIZE = 12  # 3: sphere: radius; capsule, cylinder: radius, half length along z; box: half edges;
-#     funnel, cone: radii at -z and at +z, half length
+#     funnel, cone: radii at -z and at +z, half length; a mesh has none
 CL_REACH = 15  # radius of a sphere about the centre that holds the shape, m; a plane has none
 
 #: shapes that may touch, in the order of their codes; a plane is z = 0 of its frame, solid below
-SHAPES = ("plane", "sphere", "capsule", "box", "cylinder", "funnel", "cone")
-PLANE, SPHERE, CAPSULE, BOX, CYLINDER, FUNNEL, CONE = range(len(SHAPES))
+SHAPES = ("plane", "sphere", "capsule", "box", "cylinder", "funnel", "cone", "mesh")
+PLANE, SPHERE, CAPSULE, BOX, CYLINDER, FUNNEL, CONE, MESH = range(len(SHAPES))
 #: (code of a, code of b), a ≤ b → how many points of such a pair may touch
 TOUCHES = {
     (PLANE, SPHERE): 1,
     (PLANE, CAPSULE): 2,
     (PLANE, BOX): 8,
-    (PLANE, CYLINDER): 6,
-    (PLANE, FUNNEL): 6,
-    (PLANE, CONE): 6,
+    (PLANE, CYLINDER): 8,
+    (PLANE, FUNNEL): 8,
+    (PLANE, CONE): 8,
     (SPHERE, SPHERE): 1,
     (SPHERE, CAPSULE): 1,
     (SPHERE, BOX): 1,
@@ -43,7 +44,28 @@ TOUCHES = {
     (CAPSULE, CYLINDER): 3,
     (CAPSULE, CONE): 3,
     (BOX, BOX): 8,
+    (BOX, CYLINDER): 8,
+    (BOX, CONE): 8,
+    (CYLINDER, CYLINDER): 8,
+    (CYLINDER, CONE): 8,
+    (CONE, CONE): 8,
+    (PLANE, MESH): 8,
+    (SPHERE, MESH): 1,
+    (CAPSULE, MESH): 3,
+    (BOX, MESH): 8,
+    (CYLINDER, MESH): 8,
+    (CONE, MESH): 8,
+    (MESH, MESH): 8,
 }
+
+# mesh_int (colliders, if there are meshes), corner_int (corners of meshes), face_int (their faces): slices of the
+# corners of a mesh, of the faces at a corner and of the corners of a face, the last two in mesh_link
+MESH_SLICE = 2
+ML_FIRST, ML_COUNT = range(MESH_SLICE)
+#: corners that a face of a mesh has at most
+MOST_CORNERS = 64
+# scratch of a pair of shapes: boxes' faces; what the search for the normal of convex shapes knows, their features
+SCRATCH = 512
 
 #: shapes are looked at closely where they may meet within this many steps at their pace, or are this near, m
 WARY, NEARBY = 4.0, 1e-3
@@ -145,8 +167,17 @@ CONTACTS = Family(
             },
         ),
         Table("contact_walk", "contact_walk", field="walk", within={0: (0, "bodies")}),
+        Table("mesh_int", "colliders * (mesh_corners > 0)", MESH_SLICE),
+        Table("mesh_corner_int", "mesh_corners", MESH_SLICE, field="corner_int"),
+        Table("mesh_face_int", "mesh_faces", MESH_SLICE, field="face_int"),
+        Table("mesh_link", "mesh_links"),
     ),
-    floats=(Table("collider", "colliders", COLLIDER), Table("contact", "contacts", CONTACT)),
+    floats=(
+        Table("collider", "colliders", COLLIDER),
+        Table("contact", "contacts", CONTACT),
+        Table("mesh_corner", "mesh_corners", 3),  # in axes of the shape, m
+        Table("mesh_face", "mesh_faces", 3),  # unit normal, outwards
+    ),
     work=(
         Table("touch", "touches", TOUCH),
         Table("met", "touches", MET),
@@ -161,6 +192,6 @@ CONTACTS = Family(
         Table("speed", "padded(3 * active)"),  # of all blocks with the forces of now
         Table("system", "3 * active", "padded(3 * active)"),  # equations for all forces
         Table("right", "padded(3 * active)"),  # their right-hand sides
-        Table("scratch", "96 * (pairs > 0)"),
+        Table("scratch", f"{SCRATCH} * (pairs > 0)"),
     ),
 )

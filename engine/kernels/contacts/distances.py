@@ -15,6 +15,13 @@ from limberjack.engine.tables import contacts as t
 #: lengths below this have no direction, m
 _NO_LENGTH = 1e-12
 _SINE_120 = math.sqrt(0.75)
+#: by how much less points that are fixed to a rim may be near than its nearest one, as a share of a shape's size: with
+#: the least tilt the nearest one runs around the rim by the change of the tilt over the tilt, faster than bodies turn
+RIM_MISSED = 1e-5
+#: touches that are not there, m
+_FAR = 1e300
+#: an axis that rises less from a plane lies; sine
+_LYING = 0.5
 
 
 @kernel
@@ -79,25 +86,38 @@ def meet_plane_box(met, at, n, p, R, centre, size):
 
 
 @kernel
+def on_rim(x, y, i):
+    """Point i of six on a circle about 0, from two of its radii that are square to each other."""
+    c = (1.0 if i == 0 else -1.0) if i % 3 == 0 else (0.5 if i == 1 or i == 5 else -0.5)
+    s = 0.0 if i % 3 == 0 else (_SINE_120 if i < 3 else -_SINE_120)
+    return add_scaled(scale(c, x), s, y)
+
+
+@kernel
 def meet_plane_rims(met, at, n, p, R, centre, low, high, half):
-    """Three points of each rim, of the radii low and high at -half and half: the lowest, and those a third of a turn
-    away."""
+    """The lowest point of each rim, of the radii low and high at -half and half, and six points of the lower one, fixed
+    to the shape, on which it stands if it does not lie. Where these are nearly as low, the rim's lowest point is not
+    there: it would run around the rim with the least tilt."""
     along = column(R, 2)
-    down = add_scaled(neg(n), dot(n, along), along)
+    lean = dot(n, along)
+    down = add_scaled(neg(n), lean, along)
     length = math.sqrt(dot(down, down))
-    x = scale(1.0 / length, down) if length > _NO_LENGTH else column(R, 0)
-    y = (
-        along[1] * x[2] - along[2] * x[1],
-        along[2] * x[0] - along[0] * x[2],
-        along[0] * x[1] - along[1] * x[0],
-    )
+    down = scale(1.0 / length, down) if length > _NO_LENGTH else column(R, 0)
+    upper = half * lean - high * length < -half * lean - low * length
+    radius, end = high if upper else low, add_scaled(centre, half if upper else -half, along)
+    x, y, lowest = scale(radius, column(R, 0)), scale(radius, column(R, 1)), _FAR
     for i in range(6):
-        end = add_scaled(centre, half if i < 3 else -half, along)
-        radius = high if i < 3 else low
-        c = 1.0 if i % 3 == 0 else -0.5
-        s = 0.0 if i % 3 == 0 else (_SINE_120 if i % 3 == 1 else -_SINE_120)
-        rim = add_scaled(add_scaled(end, radius * c, x), radius * s, y)
-        meet_plane_ball(met[at + i], n, p, rim, 0.0)
+        row = met[at + 2 + i]
+        meet_plane_ball(row, n, p, add(end, on_rim(x, y, i)), 0.0)
+        if abs(lean) < _LYING:
+            row[t.ME_GAP] = _FAR
+        lowest = min(lowest, row[t.ME_GAP])
+    for i in range(2):
+        there = add_scaled(centre, half if i == 1 else -half, along)
+        meet_plane_ball(met[at + i], n, p, add_scaled(there, high if i == 1 else low, down), 0.0)
+    own = met[at + 1] if upper else met[at]
+    if own[t.ME_GAP] > lowest - RIM_MISSED * (radius + half):
+        own[t.ME_GAP] = _FAR
 
 
 @kernel

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from limberjack.engine.algebra.spatial import dot, load3, load9, store3, sub
-from limberjack.engine.compile.compiled import REAL
+from limberjack.engine.algebra.spatial import add_scaled, dot, load3, load9, store3, sub
+from limberjack.engine.compile.compiled import REAL, WHOLE
 from limberjack.engine.compile.kernel import kernel, routine
 from limberjack.engine.kernels.contacts.boxes import meet_boxes
 from limberjack.engine.kernels.contacts.broad_phase import distance_and_pace, place_shapes, velocity_at
@@ -23,8 +23,12 @@ from limberjack.engine.kernels.contacts.distances import (
     meet_plane_rims,
     on_segment,
 )
+from limberjack.engine.kernels.contacts.manifold import meet_convex, meet_plane_mesh
 from limberjack.engine.tables import contacts as t
 from limberjack.engine.tables.plant import plant_view, vectors, work_view
+
+#: a touch goes this far beyond its body in a step, as a share of the shape's size, only to another corner
+_JUMP = 0.2
 
 
 @kernel
@@ -59,9 +63,25 @@ def _meet_ball(met, at, Ra, pa, radius, shape, Rb, pb, size):
         meet_ball_funnel(met, at, pa, radius, Rb, pb, size)
 
 
+@routine(WHOLE)
+def convex_routine(ints, floats, vector, i):
+    """All touches of pair i, of convex shapes or of a plane and a mesh."""
+    plant, work = plant_view(ints, floats), work_view(ints, vector)
+    pair, met, scratch = plant.contacts.pair_int[i], work.contacts.met, work.contacts.scratch
+    a, b, at, touches = pair[t.PA_A], pair[t.PA_B], pair[t.PA_TOUCH], pair[t.PA_TOUCHES]
+    first, second = plant.contacts.collider_int[a, t.CO_SHAPE], plant.contacts.collider_int[b, t.CO_SHAPE]
+    size_a, size_b = load3(plant.contacts.collider[a], t.CL_SIZE), load3(plant.contacts.collider[b], t.CL_SIZE)
+    there, here = work.contacts.placed[a], work.contacts.placed[b]
+    Ra, pa, Rb, pb = load9(there, t.PC_R), load3(there, t.PC_P), load9(here, t.PC_R), load3(here, t.PC_P)
+    if first == t.PLANE:
+        meet_plane_mesh(plant, met, at, touches, scratch, Ra, pa, b, Rb, pb)
+    else:
+        meet_convex(plant, met, at, touches, scratch, a, first, Ra, pa, size_a, b, second, Rb, pb, size_b)
+
+
 @kernel
 def _meet_pair(plant, work, pair, Ra, pa, Rb, pb):
-    """All touches of a pair of shapes."""
+    """All touches of a pair of shapes that has a closed form."""
     a, b, at, met = pair[t.PA_A], pair[t.PA_B], pair[t.PA_TOUCH], work.contacts.met
     first, second = plant.contacts.collider_int[a, t.CO_SHAPE], plant.contacts.collider_int[b, t.CO_SHAPE]
     size_a, size_b = load3(plant.contacts.collider[a], t.CL_SIZE), load3(plant.contacts.collider[b], t.CL_SIZE)
@@ -82,6 +102,12 @@ def _meet_pair(plant, work, pair, Ra, pa, Rb, pb):
 
 
 @kernel
+def _is_plain(first, second):
+    """Whether a pair of shapes has a closed form."""
+    return second != t.MESH and (first < t.BOX or (first == t.BOX and second == t.BOX))
+
+
+@kernel
 def _far(met, pair, gap):
     """A pair that is out of reach: its touches have the distance that it has at least."""
     for i in range(pair[t.PA_TOUCH], pair[t.PA_TOUCH] + pair[t.PA_TOUCHES]):
@@ -89,17 +115,35 @@ def _far(met, pair, gap):
 
 
 @kernel
-def _meet_closely(plant, work, pair, first, second):
-    """All touches of a pair that may touch."""
+def _has_jumped(row, x, u, h, size):
+    """Whether the place x of a touch, on a body that moves there at u, is another one than at the start of the step."""
+    way = add_scaled(sub(x, load3(row, t.ME_FROM)), -h, u)
+    return dot(way, way) > (_JUMP * size) ** 2
+
+
+@kernel
+def _meet_closely(plant, work, i, first, second, h):
+    """All touches of pair i, which may touch; those that are at another corner than at the start of the step of h
+    begin."""
+    pair = plant.contacts.pair_int[i]
     row_a = plant.contacts.collider_int[pair[t.PA_A], t.CO_ROW]
     row_b = plant.contacts.collider_int[pair[t.PA_B], t.CO_ROW]
     Ra, pa, Rb, pb = load9(first, t.PC_R), load3(first, t.PC_P), load9(second, t.PC_R), load3(second, t.PC_P)
-    _meet_pair(plant, work, pair, Ra, pa, Rb, pb)
+    shapes = plant.contacts.collider_int
+    if _is_plain(shapes[pair[t.PA_A], t.CO_SHAPE], shapes[pair[t.PA_B], t.CO_SHAPE]):
+        _meet_pair(plant, work, pair, Ra, pa, Rb, pb)
+    else:
+        ints, floats, vector = vectors(plant, work)
+        convex_routine(ints, floats, vector, i)
+    size = plant.contacts.collider[pair[t.PA_B], t.CL_REACH]
     for j in range(pair[t.PA_TOUCH], pair[t.PA_TOUCH] + pair[t.PA_TOUCHES]):
         row = work.contacts.met[j]
         x = load3(row, t.ME_POINT)
+        u = velocity_at(work, row_b, x)
         row[t.ME_NEAR] = 1.0
-        store3(row, t.ME_SPEED, sub(velocity_at(work, row_b, x), velocity_at(work, row_a, x)))
+        if _has_jumped(row, x, u, h, size):
+            row[t.ME_BEGAN] = 0.0
+        store3(row, t.ME_SPEED, sub(u, velocity_at(work, row_a, x)))
 
 
 @routine(REAL)
@@ -113,7 +157,7 @@ def meet_routine(ints, floats, vector, h):
         if least > t.WARY * h * pace + t.NEARBY:
             _far(work.contacts.met, pair, least)
         else:
-            _meet_closely(plant, work, pair, first, second)
+            _meet_closely(plant, work, i, first, second, h)
 
 
 @kernel

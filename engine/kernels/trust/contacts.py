@@ -19,9 +19,40 @@ def _touches(first, second):
 
 
 @kernel
+def _links_inside(slices, links, least, most, end):
+    """Whether slices lie inside the links, have as many as they may, and these are below an end."""
+    for i in range(slices.shape[0]):
+        first, count = slices[i, ct.ML_FIRST], slices[i, ct.ML_COUNT]
+        if not fits(first, count, links.shape[0]) or count < least or count > most:
+            return False
+        for j in range(first, first + count):
+            if links[j] < 0 or links[j] >= end:
+                return False
+    return True
+
+
+@kernel
+def _trust_meshes(c, parts):
+    """Meshes have corners, and their faces and corners know each other."""
+    corners, faces = c[ct.C_MESH_CORNERS], c[ct.C_MESH_FACES]
+    for i in range(c[ct.C_COLLIDERS]):
+        if parts.collider_int[i, ct.CO_SHAPE] == ct.MESH:
+            if corners == 0 or parts.mesh_int[i, ct.ML_COUNT] < 1:
+                return False
+            if not fits(parts.mesh_int[i, ct.ML_FIRST], parts.mesh_int[i, ct.ML_COUNT], corners):
+                return False
+    most = c[ct.C_MESH_LINKS]
+    return _links_inside(parts.corner_int, parts.mesh_link, 0, most, faces) and _links_inside(
+        parts.face_int, parts.mesh_link, 3, ct.MOST_CORNERS, corners
+    )
+
+
+@kernel
 def trust_contacts(c, plant):
-    """Slices lie inside, and pairs have as many touches as their shapes."""
+    """Slices lie inside, meshes are whole, and pairs have as many touches as their shapes."""
     parts = plant.contacts
+    if not _trust_meshes(c, parts):
+        return False
     for i in range(c[ct.C_CONTACTS]):
         if not fits(parts.contact_int[i, ct.CI_PAIR], parts.contact_int[i, ct.CI_PAIRS], c[ct.C_PAIRS]):
             return False

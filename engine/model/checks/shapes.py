@@ -76,6 +76,18 @@ class _Check:
             self._fail("size", f"the {shape.type} has no volume", f"Give {meaning}, above 0")
         if not shape.file.isprintable() or len(shape.file) > 1000:
             self._fail("file", f"{shape.file[:60]!r} is not a file name", "Give the path of a mesh")
-        if shape.type == "mesh" and not shape.file.lower().endswith(MESHES):
-            what = f"'{shape.file}' is not a mesh" if shape.file else "the mesh has no file"
+        if shape.type == "mesh":
+            self._surface()
+
+    def _surface(self) -> None:
+        shape = self._shape
+        if (shape.file or not len(shape.vertices)) and not shape.file.lower().endswith(MESHES):
+            what = f"'{shape.file}' is not a mesh" if shape.file else "the mesh has neither a file nor vertices"
             self._fail("file", what, f"Give a file that ends with one of: {', '.join(MESHES)}")
+        for field, values in (("vertices", shape.vertices), ("faces", shape.faces)):
+            if np.ndim(values) != 2 or np.shape(values)[1] != 3 or not usable(values):
+                self._fail(field, f"the {field} are not rows of 3 finite numbers", "Give an array of three columns")
+        wrong = (shape.faces < 0) | (shape.faces >= len(shape.vertices)) | (shape.faces % 1 != 0)
+        if wrong.any():
+            what = f"a face names the corner {shape.faces[wrong][0]:g} of {len(shape.vertices)}"
+            self._fail("faces", what, "Count corners from 0")

@@ -11,7 +11,8 @@ from pydantic import AfterValidator, Discriminator, Tag
 from pydantic import Field as Bounds
 from pydantic_core import PydanticCustomError
 
-from limberjack.engine.files.schema_values import Name, NonNegative, Number, Positive, Vector3, shape_of
+from limberjack.engine.files.mesh_file import MESHES as MESHES
+from limberjack.engine.files.schema_values import Listed, Name, NonNegative, Number, Positive, Vector3, shape_of
 from limberjack.engine.model.elements.facts import Fact
 
 #: type → how many numbers its size has, and which
@@ -25,9 +26,6 @@ SIZES: dict[str, tuple[int, str]] = {
     "funnel": (3, "the radii at -z and at +z, and the length along z"),
     "plane": (2, "the edges along x, y of what views draw"),
 }
-#: files of meshes, by suffix
-MESHES = (".stl", ".obj", ".dae")
-
 
 COLOUR = re.compile("#[0-9a-fA-F]{6}")
 
@@ -45,12 +43,16 @@ _Radius = Annotated[
     Discriminator(shape_of),
 ]
 _Scale = Annotated[Annotated[Number, Tag("number")] | Annotated[Vector3, Tag("list")], Discriminator(shape_of)]
+_Corners = Annotated[Listed[Vector3], Bounds(min_length=4)]
+_Faces = Annotated[Listed[Annotated[list[Annotated[int, Bounds(ge=0)]], Bounds(min_length=3)]], Bounds(min_length=4)]
 _Opacity = Annotated[float, Bounds(gt=0, le=1)]
 _Colour = Annotated[str, AfterValidator(_checked_colour)]
 _ROUND = ("cylinder", "capsule")
 _ENDS = "[at the beginning, at the end] for a cone, or one for both"
 _LENGTH = "along z, about the centre; of a capsule between the centres of its half spheres; or give from and to"
-_FILE = ".stl, .obj or .dae, beside the model file, absolute or `package://…`"
+_FILE = ".stl, .obj or .dae, beside the model file, absolute or `package://…`; or give vertices and faces"
+_CORNERS = "[x, y, z] of each corner"
+_FACES = "corners of each face, counted from 0, counter-clockwise from outside"
 _BALL = "of the sphere, or of the capsule and its half spheres"
 _DRAWN = "edges along x, y of what views draw; a plane has no end, and is solid below its z axis"
 _SCALE = "factor that makes metres, or one each for x, y, z"
@@ -68,7 +70,9 @@ class ShapeFields:
     radius: Annotated[Any, Fact(_ENDS, "m", given=_Radius, only=("cylinder", "funnel"), needed=True)] = None
     edges: Annotated[Any, Fact(_DRAWN, "m", key="size", given=_Sides, only=("plane",))] = (10.0, 10.0)
     radii: Annotated[Any, Fact("half axes along x, y, z", "m", given=_Edges, only=("ellipsoid",), needed=True)] = None
-    file: Annotated[Any, Fact(_FILE, given=Name, only=("mesh",), needed=True)] = None
+    file: Annotated[Any, Fact(_FILE, otherwise="none", given=Name, only=("mesh",))] = ""
+    vertices: Annotated[Any, Fact(_CORNERS, "m", otherwise="none", given=_Corners, only=("mesh",))] = ()
+    faces: Annotated[Any, Fact(_FACES, otherwise="none", given=_Faces, only=("mesh",))] = ()
     scale: Annotated[Any, Fact(_SCALE, given=_Scale, only=("mesh",))] = 1.0
 
 
@@ -78,7 +82,9 @@ class Shape:
 
     body : that it belongs to, of a flexible body an attachment node as well; None: fixed in the inertial frame. On a
         flexible body itself it follows the deformation
-    type : a key of SIZES;  size : (k,) its numbers, m, as SIZES says;  file : of a mesh
+    type : a key of SIZES;  size : (k,) its numbers, m, as SIZES says
+    file : of a mesh that is drawn;  vertices, faces : of a mesh (V, 3) corners and (T, 3) which of them each triangle
+        has, counter-clockwise from outside; of one that touches they are read from the file where they are not given
     position : (3,) of its centre, m;  rotation : (3, 3) from its axes to the body's
     colour : "#rrggbb", "" for one of each body
     opacity : ratio, 1 for a shape that hides what is behind it
@@ -96,4 +102,6 @@ class Shape:
     colour: str = ""
     opacity: float = 1.0
     name: str = ""
+    vertices: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
+    faces: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
     where: str = field(default="", compare=False)

@@ -112,7 +112,7 @@ def _words(detail: ErrorDetails, path: Path, document: Document) -> tuple[str, s
             f"Give {context['one']} or {context['other']}",
         )
     if kind == "half_given":
-        return f"'{context['absent']}' is missing", "Give from and to"
+        return f"'{context['absent']}' is missing", f"Give {context['both']}"
     if kind == "no_length":
         return "from and to are the same point", "Give two points"
     if field == "colour":

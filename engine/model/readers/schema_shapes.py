@@ -42,6 +42,10 @@ class ShapeBase(spec_of(ShapeFields, Frame)):  # type: ignore[misc]
         """The Shape's size."""
         return _NUMBERS[self.type](self)
 
+    def surface(self) -> dict[str, Any]:
+        """Fields of the Shape that say what its surface is beside its size."""
+        return {}
+
     def centre(self) -> Pose:
         """Pose of the Shape in the frame of the body or node."""
         pose: Pose = self.pose()
@@ -59,7 +63,7 @@ class Round(ShapeBase):
     def _one_axis(self) -> Round:
         if (self.from_ is None) != (self.to is None):
             absent = "from" if self.from_ is None else "to"
-            raise PydanticCustomError("half_given", "{absent}", {"absent": absent})
+            raise PydanticCustomError("half_given", "{absent}", {"absent": absent, "both": "from and to"})
         if (self.length is None) == (self.from_ is None):
             kind = "given_neither" if self.length is None else "given_twice"
             raise PydanticCustomError(kind, "axis", {"one": "length", "other": "from with to"})
@@ -83,10 +87,31 @@ class Round(ShapeBase):
         return pose @ Pose(rotation_to_z(along / np.linalg.norm(along)), middle)
 
 
+class Solid(ShapeBase):
+    """A mesh: of a file, or of corners and faces."""
+
+    @model_validator(mode="after")
+    def _one_surface(self) -> Solid:
+        if bool(self.vertices) != bool(self.faces):
+            absent = "faces" if self.vertices else "vertices"
+            raise PydanticCustomError("half_given", "{absent}", {"absent": absent, "both": "vertices and faces"})
+        if bool(self.file) == bool(self.vertices):
+            kind = "given_twice" if self.file else "given_neither"
+            raise PydanticCustomError(kind, "surface", {"one": "file", "other": "vertices with faces"})
+        return self
+
+    def surface(self) -> dict[str, Any]:
+        """Corners and triangles of the Shape."""
+        if not self.vertices:
+            return {}
+        triangles = [[face[0], face[i], face[i + 1]] for face in self.faces for i in range(1, len(face) - 1)]
+        return {"vertices": np.array(self.vertices, dtype=float), "faces": np.array(triangles, dtype=float)}
+
+
 def _spec(name: str) -> Any:
     """The schema of the shapes of one type."""
     own = {known.key: known.in_file() for known in facts_of_type(ShapeFields, name)}
-    base = Round if "length" in SIZES[name][1] else ShapeBase
+    base = Round if "length" in SIZES[name][1] else Solid if name == "mesh" else ShapeBase
     fields: dict[str, Any] = {"type": (Literal[name], ...), **own}  # type: ignore[valid-type]
     return create_model(f"{name.capitalize()}Shape", __base__=base, **fields)
 

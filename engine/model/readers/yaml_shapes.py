@@ -20,12 +20,13 @@ def make_shapes(spec: ModelSpec, carriers: Carriers, document: Document) -> tupl
             body=body,
             type=given.type,
             size=np.array(given.numbers, dtype=float),
-            file=getattr(given, "file", ""),
+            file=getattr(given, "file", "") or "",
             position=pose.position,
             rotation=pose.rotation,
             colour=given.colour,
             opacity=given.opacity,
             name=given.name or "",
+            **given.surface(),
             where=document.place(("shapes", i)),
         )
         made.append(shape)

@@ -12,7 +12,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import limberjack as lj
-from limberjack.bridge.scene.drawing import Drawing, find_mesh
+from limberjack.bridge.scene.drawing import Drawing
 from limberjack.bridge.scene.looks import looks
 from limberjack.bridge.scene.poses import Posed, Poses
 from limberjack.bridge.scene.pushes import level
@@ -20,6 +20,7 @@ from limberjack.bridge.scene.surfaces import Surface, surface_of
 from limberjack.bridge.telemetry.dictionary import dictionary_of
 from limberjack.bridge.telemetry.mirror import Mirror
 from limberjack.bridge.telemetry.sample import Sample
+from limberjack.engine.files.mesh_file import find_mesh
 from limberjack.engine.model.elements.shape import Shape
 from limberjack.engine.model.system import System
 from limberjack.engine.tables import contacts as at
@@ -272,3 +273,17 @@ def test_a_body_of_many_nodes_shows_some_of_them_without_lines(monkeypatch):
     assert entry.moved is not None
     moved = entry.moved.reshape(-1, 6, 24, 3).mean(axis=2)
     np.testing.assert_allclose(moved, np.moveaxis(outline.Pt, 2, 0), atol=1e-6)
+
+
+def test_a_mesh_of_corners_and_faces_is_drawn_as_triangles_that_look_outwards(tmp_path):
+    path = tmp_path / "body.yaml"
+    corners, faces = "[[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]", "[[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]]"
+    for scale in ("1", "[-1, 1, 1]"):
+        line = f"{{body: body, type: mesh, vertices: {corners}, faces: {faces}, scale: {scale}, position: [5, 0, 0]}}"
+        path.write_text(BODY + f"shapes:\n  - {line}\n")
+        drawing = Drawing(lj.load(path))
+        (painted,) = [each for each in drawing.surfaces if each.body == 0]
+        points = painted.surface.points[painted.surface.triangles]
+        normals = np.cross(points[:, 1] - points[:, 0], points[:, 2] - points[:, 0])
+        assert (drawing.warnings, drawing.meshes, len(normals)) == ([], [], 4)
+        assert (np.einsum("ij,ij->i", normals, points[:, 0] - points.mean(axis=(0, 1))) > 0.0).all()

@@ -95,6 +95,9 @@ CONTACTS = {
     contacts.C_CONTACT_WALK: 5,
     contacts.C_TOUCHES: 6,
     contacts.C_ACTIVE: 3,
+    contacts.C_MESH_CORNERS: 7,
+    contacts.C_MESH_FACES: 5,
+    contacts.C_MESH_LINKS: 8,
 }
 
 
@@ -126,6 +129,8 @@ def plain(name: str) -> str:
         "drives.now": "motor_now",
         "drives.state": "motor_state",
         "contacts.walk": "contact_walk",
+        "contacts.corner_int": "mesh_corner_int",
+        "contacts.face_int": "mesh_face_int",
         "contacts.path": "contact_path",
         "contacts.coblock": "contact_coblock",
     }

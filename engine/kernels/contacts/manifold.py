@@ -1,0 +1,263 @@
+"""The points at which two convex shapes touch: corners of what their features have in common, seen along the normal.
+
+The face, rim or line with which each shape touches (`supports.py`) is cut by the other's, all in the plane across the
+normal, where heights along the normal are linear over a feature: so every point has a gap of its own. Of all corners
+those are kept that reach farthest in fixed directions across the normal, less where they are far apart; they keep
+their places while the shapes stay as they are. The last place is for the point where the shapes are nearest, if that
+is none of the corners.
+"""
+
+from __future__ import annotations
+
+import math
+
+from limberjack.engine.algebra.array_views import vector_view
+from limberjack.engine.algebra.spatial import ZERO, add, add_scaled, cross, dot, load3, neg, rot, scale, store3, sub
+from limberjack.engine.compile.kernel import kernel
+from limberjack.engine.kernels.contacts import supports as f
+from limberjack.engine.kernels.contacts.convex import SEARCH, separate
+from limberjack.engine.kernels.contacts.distances import RIM_MISSED, column, meet, on_rim
+from limberjack.engine.tables import contacts as t
+
+#: touches that are not there, m
+_FAR = 1e300
+#: what a gap takes from how far a point reaches, for the choice of points
+_STEEPNESS = 10.0
+#: the first direction in which points are chosen: askew to edges, which are often along axes
+_COS_START, _SIN_START = math.cos(0.1), math.sin(0.1)
+_COS_SEVENTH, _SIN_SEVENTH = math.cos(2.0 * math.pi / 7.0), math.sin(2.0 * math.pi / 7.0)
+#: points are in features up to this beyond their edges, as a share of the smaller shape's size
+_EDGE = 1e-9
+#: lines along each other: the sine of the angle between them
+_ALONG = 0.1
+#: points nearer to each other than this share of the smaller shape's size are one
+_SAME = 1e-6
+
+#: features whose normals are nearer to each other than this cosine lie flat
+_FLAT = 0.99
+#: how much nearer than all chosen points shapes are where they are nearest, as a share of the smaller one's size; of
+#: rims `distances.RIM_MISSED`
+_MISSED = 1e-8
+
+# what the choice of points knows: axes across the normal, and the normal, 9; sum and difference of the skins; margin at
+# edges; how many directions, how far the best point of each reaches, 7
+_ACROSS, _SKIN, _SHIFT, _MARGIN, _DIRECTIONS, _REACH = 0, 9, 10, 11, 12, 13
+_CHOICE = 20
+_FIRST = SEARCH + _CHOICE
+_SECOND = _FIRST + f.FEATURE
+
+
+@kernel
+def _height(frame, feature, x):
+    """How far along the normal a feature's plane is above the place x."""
+    m = load3(feature, f.F_NORMAL)
+    return dot(sub(load3(feature, f.F_CENTRE), x), m) / dot(load3(frame, _ACROSS + 6), m)
+
+
+@kernel
+def _consider(frame, rows, at, first, second, x, more):
+    """Keep the point above or below x if it reaches farther than those known; more: a gap beside that of the planes."""
+    n = load3(frame, _ACROSS + 6)
+    low, high = _height(frame, first, x), _height(frame, second, x)
+    gap = high - low + more - frame[_SKIN]
+    place = add_scaled(x, 0.5 * (low + high + frame[_SHIFT]), n)
+    u, v = dot(x, load3(frame, _ACROSS)), dot(x, load3(frame, _ACROSS + 3))
+    count = int(frame[_DIRECTIONS])
+    c, s = _COS_START, _SIN_START
+    for k in range(count):
+        reach = c * u + s * v - _STEEPNESS * gap
+        if reach > frame[_REACH + k]:
+            frame[_REACH + k] = reach
+            meet(rows[at + k], gap, n, place)
+        c, s = (c * _COS_SEVENTH - s * _SIN_SEVENTH, s * _COS_SEVENTH + c * _SIN_SEVENTH) if count > 2 else (-c, -s)
+
+
+@kernel
+def _within_polygon(frame, feature, x, d):
+    """The part of x + t d, t from 0 to 1, that is over a polygon."""
+    n, low, high = load3(frame, _ACROSS + 6), 0.0, 1.0
+    if dot(load3(feature, f.F_NORMAL), n) < 0.0:
+        n = neg(n)
+    corners = int(feature[f.F_CORNERS])
+    a = load3(feature, f.F_CORNER + 3 * (corners - 1))
+    for i in range(corners):
+        b = load3(feature, f.F_CORNER + 3 * i)
+        e = cross(n, sub(b, a))
+        margin = frame[_MARGIN] * math.sqrt(dot(e, e))
+        there, rate = dot(e, sub(x, a)) + margin, dot(e, d)
+        if rate > 0.0:
+            low = max(low, -there / rate)
+        elif rate < 0.0:
+            high = min(high, -there / rate)
+        elif there < 0.0:
+            high = -1.0
+        a = b
+    return low, high
+
+
+@kernel
+def _within_disc(frame, feature, x, d):
+    """The part of x + t d, t from 0 to 1, that is over a disc."""
+    n, m = load3(frame, _ACROSS + 6), load3(feature, f.F_NORMAL)
+    x = sub(add_scaled(x, _height(frame, feature, x), n), load3(feature, f.F_CENTRE))
+    d = add_scaled(d, -dot(d, m) / dot(n, m), n)
+    radius = feature[f.F_RADIUS] + frame[_MARGIN]
+    a, b, c = dot(d, d), dot(x, d), dot(x, x) - radius * radius
+    if a == 0.0:
+        return 0.0, 1.0 if c <= 0.0 else -1.0
+    square = b * b - a * c
+    if square <= 0.0:
+        return 1.0, 0.0
+    root = math.sqrt(square)
+    return max(0.0, (-b - root) / a), min(1.0, (-b + root) / a)
+
+
+@kernel
+def _cut_edge(frame, rows, at, first, second, other, x, d):
+    """Consider the ends of the part of an edge x + t d, t from 0 to 1, that is over the other feature."""
+    low, high = 1.0, 0.0
+    if other[f.F_KIND] == f.POLYGON:
+        low, high = _within_polygon(frame, other, x, d)
+    elif other[f.F_KIND] == f.DISC:
+        low, high = _within_disc(frame, other, x, d)
+    if low <= high:
+        _consider(frame, rows, at, first, second, add_scaled(x, low, d), 0.0)
+        _consider(frame, rows, at, first, second, add_scaled(x, high, d), 0.0)
+
+
+@kernel
+def _cut_disc(frame, rows, at, first, second, disc, other):
+    """Consider six points of a rim, fixed to the shape, that are over the other feature: it stands on these."""
+    centre, radius = load3(disc, f.F_CENTRE), disc[f.F_RADIUS]
+    x, y = scale(radius, load3(disc, f.F_X)), scale(radius, load3(disc, f.F_Y))
+    for i in range(6):
+        _cut_edge(frame, rows, at, first, second, other, add(centre, on_rim(x, y, i)), ZERO)
+
+
+@kernel
+def _cut(frame, rows, at, first, second, own, other):
+    """Consider the corners of one feature that are over the other, and where its edges leave it."""
+    if own[f.F_KIND] == f.DISC:
+        _cut_disc(frame, rows, at, first, second, own, other)
+        return
+    corners = int(own[f.F_CORNERS])
+    for i in range(corners if own[f.F_KIND] == f.POLYGON else 1):
+        x = load3(own, f.F_CORNER + 3 * i)
+        y = load3(own, f.F_CORNER + 3 * (i + 1 if i + 1 < corners else 0))
+        _cut_edge(frame, rows, at, first, second, other, x, sub(y, x))
+
+
+@kernel
+def _cross_discs(frame, rows, at, first, second):
+    """Consider the points where two rims cross, if they lie flat on each other."""
+    n, r1, r2 = load3(frame, _ACROSS + 6), first[f.F_RADIUS], second[f.F_RADIUS]
+    flat = min(dot(n, load3(first, f.F_NORMAL)), -dot(n, load3(second, f.F_NORMAL)))
+    centre = load3(first, f.F_CENTRE)
+    d = sub(load3(second, f.F_CENTRE), centre)
+    d = add_scaled(d, -dot(d, n), n)
+    apart = math.sqrt(dot(d, d))
+    if flat < _FLAT or apart <= abs(r1 - r2) or apart >= r1 + r2:
+        return
+    along = (apart * apart + r1 * r1 - r2 * r2) / (2.0 * apart)
+    aside = math.sqrt(max(0.0, r1 * r1 - along * along)) / apart
+    middle, e = add_scaled(centre, along / apart, d), cross(n, d)
+    _consider(frame, rows, at, first, second, add_scaled(middle, aside, e), 0.0)
+    _consider(frame, rows, at, first, second, add_scaled(middle, -aside, e), 0.0)
+
+
+@kernel
+def _ends_along(frame, rows, at, first, second, own, other):
+    """Consider the ends of a line that are beside another line along it, which is on a round surface."""
+    n, y = load3(frame, _ACROSS + 6), load3(other, f.F_CORNER)
+    d, e = sub(load3(own, f.F_CORNER + 3), load3(own, f.F_CORNER)), sub(load3(other, f.F_CORNER + 3), y)
+    e = add_scaled(e, -dot(e, n), n)
+    aside = cross(n, e)
+    square, lean = dot(e, e), dot(d, aside)
+    if lean * lean > _ALONG * _ALONG * square * dot(d, d):
+        return
+    for i in range(2):
+        x = load3(own, f.F_CORNER + 3 * i)
+        along, off = dot(sub(x, y), e) / square, dot(sub(x, y), aside)
+        if -_EDGE <= along <= 1.0 + _EDGE:
+            more = 0.5 * off * off / (square * (first[f.F_RADIUS] + second[f.F_RADIUS]))
+            _consider(frame, rows, at, first, second, x, more)
+
+
+@kernel
+def _begin(frame, Ra, n, reach, skin_a, skin_b, directions):
+    """No point is known yet."""
+    axis = column(Ra, 2) if abs(dot(column(Ra, 2), n)) < 0.8 else column(Ra, 0)
+    axis = add_scaled(axis, -dot(axis, n), n)
+    axis = scale(1.0 / math.sqrt(dot(axis, axis)), axis)
+    store3(frame, _ACROSS, axis)
+    store3(frame, _ACROSS + 3, cross(n, axis))
+    store3(frame, _ACROSS + 6, n)
+    frame[_SKIN], frame[_SHIFT] = skin_a + skin_b, skin_a - skin_b
+    frame[_MARGIN], frame[_DIRECTIONS] = _EDGE * reach, directions
+    for k in range(7):
+        frame[_REACH + k] = -_FAR
+
+
+@kernel
+def _finish(frame, rows, at, gap, place, reach, missed):
+    """Leave out points that are there twice; the last place is for where the shapes are nearest, if that is nearer
+    than all of them by what may be missed."""
+    n, count, least = load3(frame, _ACROSS + 6), int(frame[_DIRECTIONS]), _FAR
+    for k in range(count):
+        twice = frame[_REACH + k] == -_FAR
+        x = load3(rows[at + k], t.ME_POINT)
+        for i in range(k):
+            apart = sub(x, load3(rows[at + i], t.ME_POINT))
+            if rows[at + i, t.ME_GAP] < _FAR and dot(apart, apart) < (_SAME * reach) ** 2:
+                twice = True
+        if twice:
+            meet(rows[at + k], _FAR, n, place)
+        least = min(least, rows[at + k, t.ME_GAP])
+    meet(rows[at + count], gap if least > gap + missed else _FAR, n, place)
+
+
+@kernel
+def meet_convex(plant, rows, at, touches, scratch, a, shape_a, Ra, pa, size_a, b, shape_b, Rb, pb, size_b):
+    """The touches of two convex shapes; a, b: their numbers among the colliders."""
+    reach = min(plant.contacts.collider[a, t.CL_REACH], plant.contacts.collider[b, t.CL_REACH])
+    apart, skin_a, skin_b = sub(pb, pa), f.skin(shape_a, size_a), f.skin(shape_b, size_b)
+    gap, n, x, y = separate(plant, scratch, ((a, shape_a, Ra, ZERO, size_a), (b, shape_b, Rb, apart, size_b)), reach)
+    frame = vector_view(scratch, SEARCH, _CHOICE)
+    first, second = vector_view(scratch, _FIRST, f.FEATURE), vector_view(scratch, _SECOND, f.FEATURE)
+    _begin(frame, Ra, n, reach, skin_a, skin_b, touches - 1)
+    if touches > 1:
+        f.find_feature(plant, a, first, shape_a, Ra, ZERO, size_a, n)
+        f.find_feature(plant, b, second, shape_b, Rb, apart, size_b, neg(n))
+        _cut(frame, rows, at, first, second, first, second)
+        _cut(frame, rows, at, first, second, second, first)
+        if first[f.F_KIND] == f.DISC and second[f.F_KIND] == f.DISC:
+            _cross_discs(frame, rows, at, first, second)
+        if first[f.F_KIND] == f.LINE and second[f.F_KIND] == f.LINE:
+            _ends_along(frame, rows, at, first, second, first, second)
+            _ends_along(frame, rows, at, first, second, second, first)
+    middle = add_scaled(scale(0.5, add(x, y)), 0.5 * (skin_a - skin_b), n)
+    rim = touches > 1 and (first[f.F_KIND] == f.DISC or second[f.F_KIND] == f.DISC)
+    missed = (RIM_MISSED if rim else _MISSED) * reach
+    _finish(frame, rows, at, gap - skin_a - skin_b, middle, reach, missed)
+    for k in range(touches):
+        store3(rows[at + k], t.ME_POINT, add(pa, load3(rows[at + k], t.ME_POINT)))
+
+
+@kernel
+def meet_plane_mesh(plant, rows, at, touches, scratch, R, p, b, Rb, pb):
+    """The corners of a mesh that reach farthest over a plane, and the lowest."""
+    n, apart, reach = column(R, 2), sub(pb, p), plant.contacts.collider[b, t.CL_REACH]
+    frame = vector_view(scratch, SEARCH, _CHOICE)
+    first, second = vector_view(scratch, _FIRST, f.FEATURE), vector_view(scratch, _SECOND, f.FEATURE)
+    _begin(frame, R, n, reach, 0.0, 0.0, touches - 1)
+    f.point_feature(first, ZERO, n)
+    corner, gap, lowest = plant.contacts.mesh_int[b, t.ML_FIRST], _FAR, ZERO
+    for i in range(corner, corner + plant.contacts.mesh_int[b, t.ML_COUNT]):
+        x = add(apart, rot(Rb, load3(plant.contacts.mesh_corner[i], 0)))
+        f.point_feature(second, x, n)
+        _consider(frame, rows, at, first, second, x, 0.0)
+        if dot(n, x) < gap:
+            gap, lowest = dot(n, x), x
+    _finish(frame, rows, at, gap, add_scaled(lowest, -0.5 * gap, n), reach, _MISSED * reach)
+    for k in range(touches):
+        store3(rows[at + k], t.ME_POINT, add(p, load3(rows[at + k], t.ME_POINT)))

@@ -1,0 +1,65 @@
+"""Meshes that touch: their surfaces are read from files when a model is checked, and have to be convex."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NoReturn
+
+import numpy as np
+
+from limberjack.engine.common.errors import ModelError
+from limberjack.engine.files.mesh_file import READ, find_mesh, read_mesh
+from limberjack.engine.model.elements.shape import Shape
+from limberjack.engine.model.places import Locate, plain_locate
+from limberjack.engine.model.polytope import Fail, Polytope, polytope
+from limberjack.engine.model.system import System
+
+
+def with_surfaces(system: System, locate: Locate) -> System:
+    """The System in which all meshes that a contact names have corners and faces, of a convex body.
+
+    Raises ModelError for a file that is missing or no mesh, and for a surface that is not closed or not convex.
+    """
+    named = {name for contact in system.contacts for name in (*contact.first, *contact.second)}
+    shapes = tuple(
+        _with_surface(shape, system.source, locate) if shape.type == "mesh" and shape.name in named else shape
+        for shape in system.shapes
+    )
+    return system if all(a is b for a, b in zip(shapes, system.shapes)) else replace(system, shapes=shapes)
+
+
+def body_of(shape: Shape, locate: Locate = plain_locate) -> Polytope:
+    """The convex body of a mesh in the axes of its shape, m. Raises ModelError."""
+    faces = [[int(i) for i in face] for face in shape.faces.tolist()]
+    return polytope(shape.vertices * shape.size, faces, _refusal(shape, locate))
+
+
+def _refusal(shape: Shape, locate: Locate) -> Fail:
+    field = "file" if shape.file else "faces"
+    called = f"the mesh '{shape.file}' cannot touch" if shape.file else "the mesh cannot touch"
+
+    def fail(what: str, remedy: str) -> NoReturn:
+        raise ModelError(f"{called}: {what}", where=locate(shape.where, field), remedy=remedy)
+
+    return fail
+
+
+def _with_surface(shape: Shape, source: str, locate: Locate) -> Shape:
+    if len(shape.vertices):
+        body_of(shape, locate)
+        return shape
+    fail = _refusal(shape, locate)
+    if not shape.file.lower().endswith(READ):
+        fail("it is of a type that is only drawn", f"Give one of: {', '.join(READ)}, or vertices and faces")
+    path = find_mesh(shape.file, source)
+    if path is None:
+        fail("the file is not found", "Give its path from the model file's folder, or an absolute one")
+    try:
+        corners, faces = read_mesh(path)
+    except ModelError as error:
+        fail(error.what, error.remedy)
+    found = polytope(corners, faces, fail)
+    triangles = [[face[0], face[i], face[i + 1]] for face in found.faces for i in range(1, len(face) - 1)]
+    filled = replace(shape, vertices=found.corners, faces=np.array(triangles, dtype=float))
+    body_of(filled, locate)
+    return filled
