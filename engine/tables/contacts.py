@@ -91,8 +91,8 @@ PA_CONTACT, PA_A, PA_B, PA_TOUCH, PA_TOUCHES, PA_WALK, PA_WALKS, PA_FLIP = range
 #: gap of shapes before the first step, m
 APART = 1e9
 
-# touch of the State (touches, 16)
-TOUCH = 16
+# touch of the State (touches, 17)
+TOUCH = 17
 TO_LAW = 0  # normal force of the law at the end of the last step, N
 TO_GAP = 1  # distance at that time, negative where they penetrate, m
 TO_FORCE = 2  # 3: on the second shape over the last step, inertial axes, N
@@ -101,14 +101,15 @@ TO_NORMAL = 8  # 3: from the first to the second shape, inertial axes
 TO_ACTS = 11  # for how many steps it has acted; below 0 while the step is found in which it acts no longer
 TO_SLIP = 12  # tangential speed at its end, m/s
 TO_MOMENT = 13  # 3: on the second shape over the last step, inertial axes, N m
+TO_STORED = 16  # compliant: work that the normal force took up and has not returned, over the stiffness; -1: not known
 
 # work.contacts.placed (colliders, 16): shapes where their links are
 PLACED = 16
 PC_R, PC_P = 0, 9  # R (9) inertial ← shape, p (3) of its centre
 PC_U, PC_W = 12, 15  # velocity (3) of its centre, inertial axes; angular speed
 
-# work.contacts.met (touches, 20): what the end of a step with the forces that are held would be
-MET = 20
+# work.contacts.met (touches, 24): what the end of a step with the forces that are held would be
+MET = 24
 ME_GAP = 0
 ME_NORMAL = 1  # 3
 ME_POINT = 4  # 3
@@ -119,6 +120,7 @@ ME_FROM = 12  # 3: where they were nearest there
 ME_START = 15  # gap there
 ME_SPIN = 16  # 3: angular velocity of b relative to a, inertial axes, of touches in the list
 ME_CAME = 19  # rate of the gap at the start of the step
+ME_ONCE = 20  # 3: velocity of b relative to a there
 
 # work.contacts.listed (touches, 4): touches that are solved for; those of an island are a chain
 LISTED = 4
@@ -145,6 +147,8 @@ AC_HELD = 22  # 3: the force with which AC_FREE was found
 AC_STEPS = 25  # for how many steps it has acted
 AC_TURNS = 26  # 1: moments, of the forces in the row before
 AC_TWIST = 27  # largest torsional friction
+AC_CAME = 28  # velocity along the normal at the start of the step
+AC_STORED = 29  # compliant: work that the normal force may return in this step, over half of the step, W
 
 CONTACTS = Family(
     "contacts",

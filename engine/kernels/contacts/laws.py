@@ -6,7 +6,10 @@ itself. The penetration there is δ = -(g + m (u - u₀)), g and u₀ those with
 compliant       f = (1 - θ) N₀ + θ N(u),    N(u) = k δ^p (1 - a u)      (Hunt and Crossley 1975; Hertz: p = 3/2)
                 N₀ is N at the end of the last step; θ = ½, of second order, where the step resolves the contact, and
                 (Euler: 0), and 1, which damps, where it does not: z = h² W dN/dδ,  θ = ½ + ½ z² / (1 + z²)
-nearly rigid    f = (u₁ - r) / (A + ε A) ≥ 0: u₁ makes the gap vanish or rebounds; the share ε is left
+                A force f that holds over the step does the work ½ h f (u₋ + u), u₋ the velocity at its start. It
+                returns no more than the E that it took up before: f ≤ 2 E / (h (u₋ + u)) where u₋ + u > 0
+nearly rigid    f = (u₁ - r) / (A + ε A) ≥ 0: u₁ rebounds, or is the fastest approach from which the next step can
+                come to rest where the gap vanishes; the share ε is left
 friction        |f_t| ≤ µ f, and f_t makes the tangential velocity vanish or opposes it: the least of
                 ½ f_t* A f_t + r* f_t in a disc. Sticking is exact: nothing creeps
 
@@ -86,6 +89,20 @@ def compliant_force(law, active, gap, before, r, A):
         if abs(step) <= _DIGITS * abs(u) or rest >= 0.0:
             break
     return before + share * law_force(law, depth_at(active, gap, u), u)
+
+
+@kernel
+def stored(law, depth):
+    """Work that a compliant contact takes up to a penetration without dissipation, over its stiffness."""
+    return _power(depth, law[t.K_EXPONENT]) * depth / (law[t.K_EXPONENT] + 1.0) if depth > 0.0 else 0.0
+
+
+@kernel
+def most_returned(active, r, A):
+    """The largest f of a compliant contact that returns no more work than it took up: f (u₋ + r + A f) = 2 E / h."""
+    b, power = active[t.AC_CAME] + r, active[t.AC_STORED]
+    root = math.sqrt(b * b + 4.0 * A * power)
+    return 2.0 * power / (b + root) if b > 0.0 else 0.5 * (root - b) / A
 
 
 @kernel

@@ -178,6 +178,7 @@ def note_start(work):
             row[t.ME_START] = row[t.ME_GAP]
             row[t.ME_CAME] = dot(load3(row, t.ME_NORMAL), load3(row, t.ME_SPEED))
             store3(row, t.ME_FROM, load3(row, t.ME_POINT))
+            store3(row, t.ME_ONCE, load3(row, t.ME_SPEED))
 
 
 @kernel

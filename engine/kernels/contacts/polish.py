@@ -1,6 +1,6 @@
 """Forces of all touches at once, for what each of them does now: open or closed, sticking or sliding one way.
 
-    closed      u + κ f = κ f₀ + u₀        κ = -du/df of its law, about what it is now
+    closed      u + κ f = κ f₀ + u₀        κ = -du/df of its law, or of the work it may return, about what it is now
     open        f = 0
     sticking    u_t + ρ f_t = ρ f₀         ρ small: which of many sticking touches bears what stays as it is
     sliding     f_t = µ f d                d its direction now
@@ -22,6 +22,8 @@ from limberjack.engine.tables import contacts as t
 _PROXIMAL = 1e-6
 #: forces slide where they come this near to the bound of friction
 _SLIDES = 1.0 - 1e-9
+#: so does the work that compliant touches return
+_RETURNS = 1.0 - 1e-9
 
 
 @kernel
@@ -53,6 +55,21 @@ def _given_row(work, n, row, value):
 
 
 @kernel
+def _compliant_row(work, n, i, law):
+    active, at = work.contacts.active[i], 3 * i
+    f, u = active[t.AC_FORCE], work.contacts.speed[at]
+    gap = work.contacts.met[int(active[t.AC_TOUCH]), t.ME_GAP]
+    depth = depth_at(active, gap, u)
+    if law_force(law, depth, u) > 0.0:
+        soft = 1.0 / (active[t.AC_SHARE] * law_slope(law, depth, u, active[t.AC_MOVE]))
+        before = (1.0 - active[t.AC_SHARE]) * work.contacts.touch[int(active[t.AC_TOUCH]), t.TO_LAW]
+        now = before + active[t.AC_SHARE] * law_force(law, depth, u)
+        _answer_row(work, n, at, soft, u + soft * now)
+    else:
+        _given_row(work, n, at, f)
+
+
+@kernel
 def _normal_row(work, n, i, law):
     active, at = work.contacts.active[i], 3 * i
     f, u = active[t.AC_FORCE], work.contacts.speed[at]
@@ -60,16 +77,11 @@ def _normal_row(work, n, i, law):
         _given_row(work, n, at, 0.0)
     elif law[t.K_STIFFNESS] == 0.0:
         _answer_row(work, n, at, active[t.AC_SOFT], active[t.AC_AIM])
+    elif f * (active[t.AC_CAME] + u) >= _RETURNS * active[t.AC_STORED] and active[t.AC_CAME] + u >= 0.0:
+        soft = (active[t.AC_CAME] + u) / f
+        _answer_row(work, n, at, soft, u + soft * f)
     else:
-        gap = work.contacts.met[int(active[t.AC_TOUCH]), t.ME_GAP]
-        depth = depth_at(active, gap, u)
-        if law_force(law, depth, u) > 0.0:
-            soft = 1.0 / (active[t.AC_SHARE] * law_slope(law, depth, u, active[t.AC_MOVE]))
-            before = (1.0 - active[t.AC_SHARE]) * work.contacts.touch[int(active[t.AC_TOUCH]), t.TO_LAW]
-            now = before + active[t.AC_SHARE] * law_force(law, depth, u)
-            _answer_row(work, n, at, soft, u + soft * now)
-        else:
-            _given_row(work, n, at, f)
+        _compliant_row(work, n, i, law)
 
 
 @kernel

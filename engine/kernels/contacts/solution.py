@@ -9,7 +9,7 @@ once (`polish.py`), for what each of them does then.
 from __future__ import annotations
 
 from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.kernels.contacts.laws import STILL, compliant_force, friction, rigid_force
+from limberjack.engine.kernels.contacts.laws import STILL, compliant_force, friction, most_returned, rigid_force
 from limberjack.engine.kernels.contacts.polish import law_of, polish
 from limberjack.engine.tables import contacts as t
 
@@ -40,7 +40,8 @@ def _normal(work, i, law):
         return rigid_force(active, r, own)
     j = int(active[t.AC_TOUCH])
     before = (1.0 - active[t.AC_SHARE]) * work.contacts.touch[j, t.TO_LAW]
-    return compliant_force(law, active, work.contacts.met[j, t.ME_GAP], before, r, own)
+    force = compliant_force(law, active, work.contacts.met[j, t.ME_GAP], before, r, own)
+    return min(force, most_returned(active, r, own)) if force > 0.0 and own > 0.0 else force
 
 
 @kernel

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 
 from limberjack.engine.algebra.array_views import matrix_view, vector_view
-from limberjack.engine.algebra.spatial import ZERO, add_scaled, load3, scale, store3, sub
+from limberjack.engine.algebra.spatial import ZERO, add_scaled, dot, load3, scale, store3, sub
 from limberjack.engine.compile.compiled import FLOATS, REAL, VECTORS, WHOLE
 from limberjack.engine.compile.kernel import entry, kernel, routine
 from limberjack.engine.kernels.contacts.answers import find_answers, prepare_loops
@@ -29,11 +29,11 @@ from limberjack.engine.kernels.contacts.islands import (
     note_spins,
     take_island,
 )
-from limberjack.engine.kernels.contacts.laws import FADE, SOFT, STILL, depth_at, law_force, stiffness
+from limberjack.engine.kernels.contacts.laws import FADE, SOFT, STILL, depth_at, law_force, stiffness, stored
 from limberjack.engine.kernels.contacts.meeting import carry_on, find_touches, note_start
 from limberjack.engine.kernels.contacts.polish import law_of
 from limberjack.engine.kernels.contacts.solution import solve_touches
-from limberjack.engine.kernels.nodes.manifold import move
+from limberjack.engine.kernels.nodes.manifold import accelerate_along_start, move_to_end
 from limberjack.engine.kernels.nodes.tree import sweep_poses, sweep_velocities
 from limberjack.engine.kernels.sweeps.forward_dynamics import settle_with
 from limberjack.engine.tables import contacts as t
@@ -44,12 +44,17 @@ _A, _NEXT, _MEAN, _THERE = 0, V_PASS, V_PASS + 1, Q_PASS
 
 
 @kernel
+def copy_touches(source, target):
+    """All of what touches do."""
+    for i in range(source.shape[0]):
+        for c in range(t.TOUCH):
+            target[i, c] = source[i, c]
+
+
+@kernel
 def take_touches(ints, work, state):
     """work.contacts.touch as the State has it."""
-    known = matrix_view(state, touch_place(ints), ints[t.C_TOUCHES], t.TOUCH)
-    for i in range(known.shape[0]):
-        for c in range(t.TOUCH):
-            work.contacts.touch[i, c] = known[i, c]
+    copy_touches(matrix_view(state, touch_place(ints), ints[t.C_TOUCHES], t.TOUCH), work.contacts.touch)
 
 
 @kernel
@@ -59,7 +64,8 @@ def keep_touches(ints, work, state):
     for i in range(known.shape[0]):
         row = work.contacts.touch[i]
         known[i, t.TO_GAP] = row[t.TO_GAP]
-        if row[t.TO_ACTS] != 0.0 or known[i, t.TO_ACTS] != 0.0 or row[t.TO_LAW] != 0.0 or known[i, t.TO_LAW] != 0.0:
+        acts = row[t.TO_ACTS] != 0.0 or known[i, t.TO_ACTS] != 0.0
+        if acts or row[t.TO_LAW] != 0.0 or known[i, t.TO_LAW] != 0.0 or row[t.TO_STORED] != known[i, t.TO_STORED]:
             for c in range(t.TOUCH):
                 known[i, c] = row[c]
 
@@ -78,10 +84,14 @@ def _predict(plant, work, q, v, h, share):
     """The end of the step with the forces that are held: links are placed there and move, touches are known."""
     ahead, mean, there, a = work.vstage[_NEXT], work.vstage[_MEAN], work.qstage[_THERE], work.vstage[_A]
     for j in range(v.shape[0]):
-        ahead[j] = v[j] + h * a[j]
+        mean[j] = a[j]
+    if share < 1.0:
+        accelerate_along_start(plant, v, mean)
+    for j in range(v.shape[0]):
+        ahead[j] = v[j] + h * mean[j]
         mean[j] = 0.5 * (v[j] + ahead[j])
     if share < 1.0:
-        move(plant, q, mean, h, there)
+        move_to_end(plant, q, mean, h, there, ahead)
     else:
         for i in range(q.shape[0]):
             there[i] = q[i]
@@ -109,6 +119,25 @@ def _rebound(met, free, e, h, share):
 
 
 @kernel
+def _take_stored(work, active, law, h):
+    """How much work the normal force of a compliant touch may return: what it took up, or where that is not known, what
+    its law stores as deep as it is at the start of the step."""
+    met, known = work.contacts.met[int(active[t.AC_TOUCH])], work.contacts.touch[int(active[t.AC_TOUCH])]
+    began, held = met[t.ME_BEGAN] > 0.0, known[t.TO_STORED]
+    if held < 0.0:
+        held = stored(law, -met[t.ME_START]) if began else 0.0
+    active[t.AC_CAME] = dot(load3(active, t.AC_BASIS), load3(met, t.ME_ONCE)) if began else active[t.AC_FREE]
+    active[t.AC_STORED] = 2.0 * law[t.K_STIFFNESS] * held / h
+
+
+@kernel
+def _keep_stored(known, active, law, speed, h):
+    """Work that the normal force of a compliant touch did is not stored any more."""
+    power = active[t.AC_STORED] - active[t.AC_FORCE] * (active[t.AC_CAME] + speed)
+    known[t.TO_STORED] = max(0.0, 0.5 * h * power / law[t.K_STIFFNESS])
+
+
+@kernel
 def _prepare(plant, work, i, n, h, share):
     """What the laws of the forces in block i, one of n, need to know beside their velocity."""
     active = work.contacts.active[i]
@@ -121,15 +150,20 @@ def _prepare(plant, work, i, n, h, share):
         z = h * own * stiffness(law, max(0.0, -gap))
         full = z * z / (1.0 + z * z)
         active[t.AC_SHARE], active[t.AC_MOVE] = 1.0 - share + share * full, h * (share + (1.0 - share) * full)
+        _take_stored(work, active, law, h)
         return
     met = work.contacts.met[j]
     start = met[t.ME_START] if met[t.ME_BEGAN] > 0.0 else gap - h * free
     A = work.contacts.answer
     across = A[3 * i + 1, 3 * i + 1] + A[3 * i + 2, 3 * i + 2]
     active[t.AC_MOVE], active[t.AC_SOFT] = h * share, SOFT * own if own > STILL * across else 0.0
-    active[t.AC_AIM] = -start / (FADE * h) if start < 0.0 else min(0.0, free - gap / (h * share))
     e = law[t.K_RESTITUTION]
-    if e > 0.0 and free < 0.0 and gap < 0.0 and work.contacts.touch[j, t.TO_LAW] == 0.0:
+    fresh = e > 0.0 and work.contacts.touch[j, t.TO_LAW] == 0.0
+    if start < 0.0:
+        active[t.AC_AIM] = -start / (FADE * h)
+    else:
+        active[t.AC_AIM] = min(0.0, free - gap / (h * share) if fresh else share * free - gap / h)
+    if fresh and free < 0.0 and gap < 0.0:
         rebound = _rebound(met, free, e, h, share)
         if n == 1:  # there is none beside it for which it had to be soft
             rebound += SOFT * (rebound - free)
@@ -154,7 +188,7 @@ def _along(active):
 
 
 @kernel
-def _keep(plant, work, i, share):
+def _keep(plant, work, i, h, share):
     """Forces of block i, and their law at the end of the step, for the next one; or its moments."""
     active = work.contacts.active[i]
     j = int(active[t.AC_TOUCH])
@@ -164,7 +198,10 @@ def _keep(plant, work, i, share):
         return
     law = plant.contacts.contact[law_of(plant, work, i)]
     depth = depth_at(active, met[t.ME_GAP], speed)
-    known[t.TO_LAW] = law_force(law, depth, speed) if law[t.K_STIFFNESS] > 0.0 else active[t.AC_FORCE]
+    known[t.TO_LAW] = active[t.AC_FORCE]
+    if law[t.K_STIFFNESS] > 0.0:
+        known[t.TO_LAW] = law_force(law, depth, speed)
+        _keep_stored(known, active, law, speed, h)
     slip = math.sqrt(work.contacts.speed[3 * i + 1] ** 2 + work.contacts.speed[3 * i + 2] ** 2)
     known[t.TO_GAP], known[t.TO_SLIP] = -depth, slip
     known[t.TO_ACTS] = active[t.AC_STEPS] + 1.0 if active[t.AC_FORCE] > 0.0 else 0.0
@@ -187,7 +224,7 @@ def islands_routine(ints, floats, vector, count, q, h, share):
                 _prepare(plant, work, i, n, h, share)
             solve_touches(plant, work, n)
             for i in range(n):
-                _keep(plant, work, i, share)
+                _keep(plant, work, i, h, share)
 
 
 @routine(FLOATS, FLOATS, REAL, REAL, returns=WHOLE)
@@ -196,7 +233,7 @@ def touch_routine(ints, floats, vector, q, v, h, share):
     find_touches(plant, work, h)
     note_start(work)
     _predict(plant, work, q, v, h, share)
-    count = list_touches(plant, work, h)
+    count = list_touches(plant, work, h, (1.0 - share) * h)
     if count == 0:
         return 0
     blocks = find_islands(plant, work, count)

@@ -57,6 +57,45 @@ def test_free_bodies_keep_their_momentum_and_never_gain_energy(tmp_path, law):
     figure("change of linear momentum", change[6:9].max(), unit="N·s", oracle="conservation", below=1e-9)
 
 
+@pytest.mark.parametrize("spin", [0.0, 10.0])
+@pytest.mark.parametrize("friction", [0.0, 0.3])
+@pytest.mark.parametrize("exponent", [1.0, 1.5])
+@pytest.mark.parametrize("integrator", ["rk4", "semi_implicit", "implicit"])
+def test_a_compliant_hit_never_adds_energy(tmp_path, integrator, exponent, friction, spin):
+    """Balls hit floors of any stiffness, from some that a step resolves well to some that it does not resolve."""
+    stiffness, worlds, random = 10.0 ** np.linspace(2, 7, 20), 50, np.random.default_rng(3)
+    n = stiffness.size
+    bodies, shapes = [ball(f"b{i}", (i, 0, 0.2)) for i in range(n)], [sphere(f"b{i}") for i in range(n)]
+    laws = [
+        f"{{name: c{i}, first: floor, second: b{i}, stiffness: {k}, exponent: {exponent}, friction: {friction}}}"
+        for i, k in enumerate(stiffness)
+    ]
+    system = scene(tmp_path, bodies, [FLOOR, *shapes], laws, "gravity: [0, 0, 0]\n")
+    batch = lj.Batch(system, worlds, integrator=integrator)
+    q, v = batch.q.reshape(worlds, n, 7), random.normal(size=(worlds, n, 6)) * [spin, spin, spin, 0.5, 0.5, 0]
+    q[:, :, 6], v[:, :, 5] = random.uniform(0.1, 0.11, (worlds, n)), -random.uniform(0.3, 3.0, (worlds, n))
+    batch.q, batch.v = q.reshape(worlds, -1), v.reshape(worlds, -1)
+    inertia = np.array([0.004] * 3 + [1.0] * 3)
+    batch.step(1000)
+    after = batch.v.reshape(worlds, n, 6)
+    assert (batch.q.reshape(worlds, n, 7)[:, :, 6] > 0.1).all()
+    change = (inertia * after**2).sum(axis=2) / (inertia * v**2).sum(axis=2) - 1.0
+    figure("energy that a compliant hit adds", change.max(), oracle="of the energy before", below=1e-12)
+    resolved = change[:, stiffness < 1e3]
+    if friction == 0.0 and integrator == "rk4":
+        figure("energy that a resolved hit loses", -resolved.min(), oracle="conservation", below=1e-3)
+
+
+def test_a_compliant_spring_that_is_pressed_at_the_start_gives_its_energy(tmp_path):
+    """Shapes that overlap at the start store k δ² / 2, and the ball leaves with it."""
+    law = "{name: c, first: floor, second: ball, stiffness: 1.0e4}"
+    simulation = lj.Simulation(
+        scene(tmp_path, [ball("ball", (0, 0, 0.09))], [FLOOR, sphere("ball")], [law], "gravity: [0, 0, 0]\n")
+    )
+    simulation.step(100)
+    figure("speed", simulation.v[5], 0.01 * 1e4**0.5, unit="m/s", oracle="k δ² / 2", rtol=2e-3)
+
+
 def resting(tmp_path):
     """A box that lies on a slope it does not slide down, and a ball on top of it."""
     bodies = [free("block", 2.0, solid_box(SIZE, 2.0), (0, 0, 0.125)), ball("ball", (0, 0, 0.35))]
