@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.kernels.forces.hinge_forces import actuator_forces, hinge_forces, start_motors
+from limberjack.engine.kernels.forces.hinge_forces import (
+    DAMPING,
+    STIFFNESS,
+    actuator_forces,
+    hinge_forces,
+    start_motors,
+)
 from limberjack.engine.kernels.forces.link_forces import set_inputs
 from limberjack.engine.kernels.forces.motor import take_motors
 from limberjack.engine.kernels.forces.valve import show_valves
 from limberjack.engine.tables.plant import device_states
-
-#: rows of work.vstage: the forces' derivatives
-STIFFNESS, DAMPING = 5, 6
 
 
 @kernel

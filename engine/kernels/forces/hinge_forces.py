@@ -17,6 +17,11 @@ from limberjack.engine.kernels.forces.motor import motor_force, start_motor, tak
 from limberjack.engine.tables import plant as t
 from limberjack.engine.tables.plant import device_states, plant_view, work_view
 
+#: rows of work.vstage: the forces' derivatives
+STIFFNESS, DAMPING = 5, 6
+#: how exactly Coulomb friction holds at the end of an implicit step of a model with contacts, of its largest force
+_FOUND = 1e-6
+
 
 @kernel
 def _friction(dof, rate):
@@ -27,6 +32,40 @@ def _friction(dof, rate):
         force -= dof[t.D_FRICTION] * sign
         slope += dof[t.D_FRICTION] / dof[t.D_FRICTION_RATE] * (1.0 - sign * sign)
     return force, slope
+
+
+@kernel
+def end_friction(plant, work, v, ahead):
+    """Coulomb friction on hinges becomes what it is at the rates `ahead` at the end of a step, as a damper that stops
+    at zero; where these are those of its start it stays."""
+    for j in range(v.shape[0]):
+        dof = plant.dof[j]
+        most, scale = dof[t.D_FRICTION], dof[t.D_FRICTION_RATE]
+        if most != 0.0 and ahead[j] != v[j]:
+            sign, damping = math.tanh(v[j] / scale), most / scale
+            work.vstage[DAMPING, j] -= damping * (1.0 - sign * sign)
+            if ahead[j] != 0.0:
+                damping = most * math.tanh(ahead[j] / scale) / ahead[j]
+            work.vstage[DAMPING, j] += damping
+            work.tau[j] += most * sign - damping * v[j]
+
+
+@kernel
+def friction_holds(plant, v, ahead, end):
+    """Whether friction that `end_friction` found for the rates `ahead` is that at the rates `end`, the next `ahead`."""
+    holds = True
+    for j in range(v.shape[0]):
+        dof = plant.dof[j]
+        scale = dof[t.D_FRICTION_RATE]
+        if dof[t.D_FRICTION] != 0.0:
+            now = math.tanh(v[j] / scale)
+            found = now + (1.0 - now * now) * (end[j] - v[j]) / scale
+            if ahead[j] != v[j]:
+                found = end[j] / scale if ahead[j] == 0.0 else math.tanh(ahead[j] / scale) / ahead[j] * end[j]
+            if abs(found - math.tanh(end[j] / scale)) > _FOUND:
+                holds = False
+        ahead[j] = end[j]
+    return holds
 
 
 @kernel

@@ -21,9 +21,15 @@ from __future__ import annotations
 from limberjack.engine.algebra.array_views import vector_view
 from limberjack.engine.compile.compiled import FLAG, FLOATS, INTS, REAL, VECTORS, WHOLE
 from limberjack.engine.compile.kernel import entry, kernel, routine
-from limberjack.engine.kernels.contacts.touching import hold_touches, keep_touches, take_touches, touch
-from limberjack.engine.kernels.forces.applied_forces import DAMPING, STIFFNESS, applied_forces
-from limberjack.engine.kernels.forces.hinge_forces import start_motors
+from limberjack.engine.kernels.contacts.touching import copy_touches, hold_touches, keep_touches, take_touches, touch
+from limberjack.engine.kernels.forces.applied_forces import applied_forces
+from limberjack.engine.kernels.forces.hinge_forces import (
+    DAMPING,
+    STIFFNESS,
+    end_friction,
+    friction_holds,
+    start_motors,
+)
 from limberjack.engine.kernels.forces.motor import finish_motors, keep_motors, take_motors
 from limberjack.engine.kernels.forces.valve import finish_valves, start_valves
 from limberjack.engine.kernels.loops.dynamics import accelerate, choose, close, close_stage, is_near
@@ -56,15 +62,21 @@ from limberjack.engine.tables.plant import (
 )
 from limberjack.engine.tables.reports import CROWDED, DIVERGED, FASTEST, IMPLICIT, LOOP_OPEN, NOT_FINITE, OK, RK4
 
-# rows of work.vstage and work.qstage
-_A, _V, _VSTART = 0, 4, 7
+#: how often an implicit step of a model with contacts is solved at most, for friction on hinges
+MOST_PASSES = 20
+
+# rows of work.vstage and work.qstage; _AHEAD is a stage of rk4 as well
+_A, _AHEAD, _V, _VSTART = 0, 1, 4, 7
 _RATE, _SIGMA, _QS, _QNEW, _QSTART = 0, 4, 5, 6, 7
 
 
 @kernel
-def _accelerate(plant, work, q, v, command, h, implicit, out):
-    """Accelerations (nv,) from state and commands; implicit: those of the linearly implicit method for a step h."""
+def _accelerate(plant, work, q, v, command, h, implicit, touching, out):
+    """Accelerations (nv,) from state and commands; implicit: those of the linearly implicit method for a step h.
+    touching: a constant, as in `_integrate`."""
     applied_forces(plant, work, q, v, command)
+    if touching and implicit:
+        end_friction(plant, work, v, work.vstage[_AHEAD])
     add = work.inertia_add
     for j in range(v.shape[0]):
         add[j] = plant.armature[j]
@@ -79,7 +91,7 @@ def _accelerate(plant, work, q, v, command, h, implicit, out):
 def again_routine(ints, floats, vector, q, v, command, h, implicit):
     """`_accelerate` of the first stage with contact forces; a call, since two of its text would slow down all steps."""
     plant, work = plant_view(ints, floats), work_view(ints, vector)
-    _accelerate(plant, work, q, v, command, h, implicit, work.vstage[_A])
+    _accelerate(plant, work, q, v, command, h, implicit, True, work.vstage[_A])
 
 
 @routine(FLOATS, FLOATS)
@@ -175,7 +187,7 @@ def _integrate(plant, work, q, v, command, left, h, integrator, touching):
         implicit = integrator == IMPLICIT
         if touching and stage == 0:
             hold_touches(work)
-        _accelerate(plant, work, qs, vs, command, h, implicit, work.vstage[_A + stage])
+        _accelerate(plant, work, qs, vs, command, h, implicit, touching, work.vstage[_A + stage])
         if turning:
             ints, floats, vector = vectors(plant, work)
             straight_routine(ints, floats, vector, v, work.vstage[_A])
@@ -206,11 +218,33 @@ def _integrate(plant, work, q, v, command, left, h, integrator, touching):
     return 0
 
 
+@kernel
+def _copy(source, target):
+    for i in range(source.shape[0]):
+        target[i] = source[i]
+
+
 @routine(FLOATS, FLOATS, FLOATS, REAL, REAL, WHOLE, returns=WHOLE)
 def touching_routine(ints, floats, vector, q, v, command, left, h, integrator):
-    """`_integrate` of a model with contacts; a call, since their text would slow down the steps of all others."""
+    """`_integrate` of a model with contacts; a call, since their text would slow down the steps of all others.
+
+    An impact changes the rates of hinges within the step, so that Coulomb friction on them is far from its tangent at
+    the start. implicit: a step is solved again, with dampers that have the force of friction at the rates at which the
+    last solution ends, until that is so.
+    """
     plant, work = plant_view(ints, floats), work_view(ints, vector)
-    return _integrate(plant, work, q, v, command, left, h, integrator, True)
+    touches = 0
+    if integrator == IMPLICIT:
+        copy_touches(work.contacts.touch, work.contacts.kept)
+        _copy(v, work.vstage[_AHEAD])
+    for _ in range(MOST_PASSES):
+        touches = _integrate(plant, work, q, v, command, left, h, integrator, True)
+        if integrator != IMPLICIT or touches > 0:
+            break
+        if friction_holds(plant, v, work.vstage[_AHEAD], work.vstage[_V]):
+            break
+        copy_touches(work.contacts.kept, work.contacts.touch)
+    return touches
 
 
 @kernel
@@ -223,12 +257,6 @@ def _health(q, v):
         if q[i] - q[i] != 0.0:
             return NOT_FINITE, -1 - i
     return OK, 0
-
-
-@kernel
-def _copy(source, target):
-    for i in range(source.shape[0]):
-        target[i] = source[i]
 
 
 @kernel

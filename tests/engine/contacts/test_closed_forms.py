@@ -171,3 +171,30 @@ def test_an_impact_without_rebound_leaves_no_depth(tmp_path, integrator):
         deepest = max(deepest, 0.1 - simulation.q.reshape(-1, 7)[:, 6].min())
     # the share 1/1000 of their speed that a nearly rigid contact leaves, for a step
     figure("depth that an impact leaves", deepest, unit="m", oracle="v h / 1000", below=1.1 * 3.0 * 1e-6)
+
+
+LEG = """
+limberjack: 1
+name: leg
+bodies:
+  - {name: hull, mass: 10.0, inertia: {xx: 1, yy: 1, zz: 1}, hinge: {name: fall, type: prismatic, parent: world,
+     axis: [0, 0, 1], initial: {position: 1.102, velocity: -2.0}}}
+  - {name: leg, mass: 0.1, inertia: {xx: 0.01, yy: 0.01, zz: 0.01}, hinge: {name: strut, type: prismatic, parent: hull,
+     position: [0, 0, -1], axis: [0, 0, 1], friction: 400.0, friction_rate: 0.001}}
+shapes:
+  - {name: floor, body: world, type: plane}
+  - {name: foot, body: leg, type: sphere, radius: 0.1}
+contacts:
+  - {name: c, first: floor, second: foot}
+"""
+
+
+@pytest.mark.parametrize(("dt", "off"), [(1e-3, 3e-2), (1e-4, 6e-3)])
+def test_a_strut_is_crushed_by_what_its_friction_takes_up(tmp_path, dt, off):
+    """A hull lands on a strut that slides against F: (F - m g) s = m v² / 2. The step is far from resolving F."""
+    file = tmp_path / "leg.yaml"
+    file.write_text(LEG)
+    simulation = lj.Simulation(lj.load(file), dt=dt, integrator="implicit")
+    simulation.step(round(0.1 / dt))
+    wanted = (2.0**2 + 2.0 * G * 0.002) / 2.0 / (400.0 / 10.0 - G)
+    figure("stroke of a strut", simulation.q[1], wanted, unit="m", oracle="(F - m g) s = m v² / 2", rtol=off)
