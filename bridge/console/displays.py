@@ -174,7 +174,9 @@ def _overview(joints: Sequence[dict[str, Any]], attitudes: Sequence[dict[str, An
     moving = _shares(first)
     whole = _shares(["plot.energy", "plot.momentum.angular", "plot.momentum.linear"])
     if turning:
-        whole = [(turning[0], 24.0), *_shares([*turning[1:], *(key for key, _ in whole[:2])], 76.0)]
+        energy, angular = ("plot.energy", 27.5), "plot.momentum.angular"  # its legend has a row more than the others
+        rates = _shares([*turning[1:], angular], 50.5)
+        whole = [(turning[0], 22.0), *rates[:-1], energy, rates[-1]]
     scene = [("view", 40.0), ("plot.engine", 32.0), ("log", 28.0)]
     scene = [("progress", 45.0), ("view", 30.0), ("log", 25.0)] if bench else scene
     duty = [("alarms", 35.0), ("commands", 65.0)]
