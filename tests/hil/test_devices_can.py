@@ -183,7 +183,7 @@ def test_a_bus_that_nobody_empties_drops_frames_and_never_waits(place):
         ("can://virtual/x", {"names": {**NAMES, "motor": "Torqe"}}, "did you mean 'Torque'"),
         ("can://virtual/x", {"names": {**NAMES, "motr": "Torque"}}, "names maps 'motr'"),
         ("can://virtual/x", {"names": {**NAMES, "motor": "Count"}}, "several messages"),
-        ("can://virtual/x", {"names": {**NAMES, "motor": "JointCommand.Count"}}, "taken"),
+        ("can://virtual/x", {"names": {**NAMES, "motor": "JointCommand.Count"}}, "used already"),
     ],
 )
 def test_errors(place, uri, changes, words):
