@@ -184,7 +184,7 @@ CONTACTS = Family(
     ),
     work=(
         Table("touch", "touches", TOUCH),
-        Table("kept", "touches", TOUCH),  # touch at the start of a step that is solved again
+        Table("touch_before", "touches", TOUCH, field="before"),  # touch at the start of a step that is solved again
         Table("met", "touches", MET),
         Table("placed", "colliders", PLACED),
         Table("listed", "touches", LISTED),

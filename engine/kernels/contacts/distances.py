@@ -16,12 +16,11 @@ from limberjack.engine.tables import contacts as t
 _NO_LENGTH = 1e-12
 _SINE_120 = math.sqrt(0.75)
 #: by how much less points that are fixed to a rim may be near than its nearest one, as a share of a shape's size: with
-#: the least tilt the nearest one runs around the rim by the change of the tilt over the tilt, faster than bodies turn
-RIM_MISSED = 1e-5
+#: the least tilt the nearest one runs around the rim by the change of the tilt over the tilt, faster than bodies turn.
+#: And the tilt from which on a shape does not stand
+RIM_MISSED, RIM_TILT = 1e-5, 1e-3
 #: touches that are not there, m
 _FAR = 1e300
-#: an axis that rises less from a plane lies; sine
-_LYING = 0.5
 
 
 @kernel
@@ -96,8 +95,8 @@ def on_rim(x, y, i):
 @kernel
 def meet_plane_rims(met, at, n, p, R, centre, low, high, half):
     """The lowest point of each rim, of the radii low and high at -half and half, and six points of the lower one, fixed
-    to the shape, on which it stands if it does not lie. Where these are nearly as low, the rim's lowest point is not
-    there: it would run around the rim with the least tilt."""
+    to the shape, if it stands. Where these are nearly as low, the rim's lowest point is not there: it would run around
+    the rim with the least tilt."""
     along = column(R, 2)
     lean = dot(n, along)
     down = add_scaled(neg(n), lean, along)
@@ -109,7 +108,7 @@ def meet_plane_rims(met, at, n, p, R, centre, low, high, half):
     for i in range(6):
         row = met[at + 2 + i]
         meet_plane_ball(row, n, p, add(end, on_rim(x, y, i)), 0.0)
-        if abs(lean) < _LYING:
+        if length > RIM_TILT:
             row[t.ME_GAP] = _FAR
         lowest = min(lowest, row[t.ME_GAP])
     for i in range(2):

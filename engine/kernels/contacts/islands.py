@@ -41,22 +41,17 @@ def _fastest(work):
 
 
 @kernel
-def _acts_soon(row, margin, ahead):
-    gap = row[t.ME_GAP]
-    return gap < margin or gap <= -ahead * min(0.0, dot(load3(row, t.ME_NORMAL), load3(row, t.ME_SPEED)))
-
-
-@kernel
-def list_touches(plant, work, h, ahead):
-    """Touches that forces of others may close as well join work.contacts.listed, and those that close within `ahead`
-    after the step; returns how many there are. All others are forgotten."""
+def list_touches(plant, work, h):
+    """Touches that forces of others may close as well join work.contacts.listed; returns how many there are. All others
+    are forgotten."""
     count, room, margin = 0, work.contacts.listed.shape[0], 2.0 * h * _fastest(work)
     for i in range(plant.contacts.pair_int.shape[0]):
         pair = plant.contacts.pair_int[i]
         for j in range(pair[t.PA_TOUCH], pair[t.PA_TOUCH] + pair[t.PA_TOUCHES]):
             row = work.contacts.met[j]
             held = work.contacts.touch[j, t.TO_ACTS] > 0.0
-            if row[t.ME_NEAR] > 0.0 and (held or _acts_soon(row, margin, ahead)) and count < room:
+            acts_soon = held or row[t.ME_GAP] < margin or row[t.ME_GAP] <= 0.0
+            if row[t.ME_NEAR] > 0.0 and acts_soon and count < room:
                 listed = work.contacts.listed[count]
                 listed[t.LI_TOUCH], listed[t.LI_PAIR] = j, i
                 count += 1

@@ -16,7 +16,7 @@ from limberjack.engine.algebra.spatial import ZERO, add, add_scaled, cross, dot,
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.contacts import supports as f
 from limberjack.engine.kernels.contacts.convex import SEARCH, separate
-from limberjack.engine.kernels.contacts.distances import RIM_MISSED, column, meet, on_rim
+from limberjack.engine.kernels.contacts.distances import RIM_MISSED, RIM_TILT, column, meet, on_rim
 from limberjack.engine.tables import contacts as t
 
 #: touches that are not there, m
@@ -135,10 +135,20 @@ def _cut_disc(frame, rows, at, first, second, disc, other):
 
 
 @kernel
+def _is_flat_on_rim(first, second, n):
+    """Whether a rim touches along a normal from which neither of the features tilts: the shape stands."""
+    if first[f.F_KIND] != f.DISC and second[f.F_KIND] != f.DISC:
+        return False
+    flat = min(dot(n, load3(first, f.F_NORMAL)), -dot(n, load3(second, f.F_NORMAL)))
+    return flat > 0.0 and 1.0 - flat * flat < RIM_TILT * RIM_TILT
+
+
+@kernel
 def _cut(frame, rows, at, first, second, own, other):
     """Consider the corners of one feature that are over the other, and where its edges leave it."""
     if own[f.F_KIND] == f.DISC:
-        _cut_disc(frame, rows, at, first, second, own, other)
+        if _is_flat_on_rim(first, second, load3(frame, _ACROSS + 6)):
+            _cut_disc(frame, rows, at, first, second, own, other)
         return
     corners = int(own[f.F_CORNERS])
     for i in range(corners if own[f.F_KIND] == f.POLYGON else 1):
@@ -236,9 +246,8 @@ def meet_convex(plant, rows, at, touches, scratch, a, shape_a, Ra, pa, size_a, b
             _ends_along(frame, rows, at, first, second, first, second)
             _ends_along(frame, rows, at, first, second, second, first)
     middle = add_scaled(scale(0.5, add(x, y)), 0.5 * (skin_a - skin_b), n)
-    rim = touches > 1 and (first[f.F_KIND] == f.DISC or second[f.F_KIND] == f.DISC)
-    missed = (RIM_MISSED if rim else _MISSED) * reach
-    _finish(frame, rows, at, gap - skin_a - skin_b, middle, reach, missed)
+    missed = RIM_MISSED if touches > 1 and _is_flat_on_rim(first, second, n) else _MISSED
+    _finish(frame, rows, at, gap - skin_a - skin_b, middle, reach, missed * reach)
     for k in range(touches):
         store3(rows[at + k], t.ME_POINT, add(pa, load3(rows[at + k], t.ME_POINT)))
 

@@ -123,13 +123,14 @@ def _has_jumped(row, x, u, h, size):
 
 @kernel
 def _meet_closely(plant, work, i, first, second, h):
-    """All touches of pair i, which may touch; those that are at another corner than at the start of the step of h
-    begin."""
+    """All touches of pair i, which may touch; those of rims and meshes that are at another corner than at the start of
+    the step of h begin."""
     pair = plant.contacts.pair_int[i]
     row_a = plant.contacts.collider_int[pair[t.PA_A], t.CO_ROW]
     row_b = plant.contacts.collider_int[pair[t.PA_B], t.CO_ROW]
     Ra, pa, Rb, pb = load9(first, t.PC_R), load3(first, t.PC_P), load9(second, t.PC_R), load3(second, t.PC_P)
     shapes = plant.contacts.collider_int
+    cornered = shapes[pair[t.PA_B], t.CO_SHAPE] >= t.CYLINDER
     if _is_plain(shapes[pair[t.PA_A], t.CO_SHAPE], shapes[pair[t.PA_B], t.CO_SHAPE]):
         _meet_pair(plant, work, pair, Ra, pa, Rb, pb)
     else:
@@ -141,7 +142,7 @@ def _meet_closely(plant, work, i, first, second, h):
         x = load3(row, t.ME_POINT)
         u = velocity_at(work, row_b, x)
         row[t.ME_NEAR] = 1.0
-        if _has_jumped(row, x, u, h, size):
+        if cornered and _has_jumped(row, x, u, h, size):
             row[t.ME_BEGAN] = 0.0
         store3(row, t.ME_SPEED, sub(u, velocity_at(work, row_a, x)))
 

@@ -157,13 +157,9 @@ def _prepare(plant, work, i, n, h, share):
     A = work.contacts.answer
     across = A[3 * i + 1, 3 * i + 1] + A[3 * i + 2, 3 * i + 2]
     active[t.AC_MOVE], active[t.AC_SOFT] = h * share, SOFT * own if own > STILL * across else 0.0
+    active[t.AC_AIM] = -start / (FADE * h) if start < 0.0 else min(0.0, free - gap / (h * share))
     e = law[t.K_RESTITUTION]
-    fresh = e > 0.0 and work.contacts.touch[j, t.TO_LAW] == 0.0
-    if start < 0.0:
-        active[t.AC_AIM] = -start / (FADE * h)
-    else:
-        active[t.AC_AIM] = min(0.0, free - gap / (h * share) if fresh else share * free - gap / h)
-    if fresh and free < 0.0 and gap < 0.0:
+    if e > 0.0 and free < 0.0 and gap < 0.0 and work.contacts.touch[j, t.TO_LAW] == 0.0:
         rebound = _rebound(met, free, e, h, share)
         if n == 1:  # there is none beside it for which it had to be soft
             rebound += SOFT * (rebound - free)
@@ -233,7 +229,7 @@ def touch_routine(ints, floats, vector, q, v, h, share):
     find_touches(plant, work, h)
     note_start(work)
     _predict(plant, work, q, v, h, share)
-    count = list_touches(plant, work, h, (1.0 - share) * h)
+    count = list_touches(plant, work, h)
     if count == 0:
         return 0
     blocks = find_islands(plant, work, count)

@@ -235,7 +235,7 @@ def touching_routine(ints, floats, vector, q, v, command, left, h, integrator):
     plant, work = plant_view(ints, floats), work_view(ints, vector)
     touches = 0
     if integrator == IMPLICIT:
-        copy_touches(work.contacts.touch, work.contacts.kept)
+        copy_touches(work.contacts.touch, work.contacts.before)
         _copy(v, work.vstage[_AHEAD])
     for _ in range(MOST_PASSES):
         touches = _integrate(plant, work, q, v, command, left, h, integrator, True)
@@ -243,7 +243,7 @@ def touching_routine(ints, floats, vector, q, v, command, left, h, integrator):
             break
         if friction_holds(plant, v, work.vstage[_AHEAD], work.vstage[_V]):
             break
-        copy_touches(work.contacts.kept, work.contacts.touch)
+        copy_touches(work.contacts.before, work.contacts.touch)
     return touches
 
 

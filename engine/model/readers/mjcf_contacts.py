@@ -105,6 +105,8 @@ def _pairs(model: Any) -> Iterator[tuple[tuple[int, int], Law]]:
     """The <pair>s. Of friction that differs along two directions the lesser acts."""
     for k in range(model.npair):
         i, j = sorted((int(model.pair_geom1[k]), int(model.pair_geom2[k])))
+        if model.body_weldid[model.geom_bodyid[i]] == model.body_weldid[model.geom_bodyid[j]]:
+            continue  # a force between them moves nothing
         slide, slide_2, torsion, roll, roll_2 = model.pair_friction[k]
         yield (i, j), _acting(int(model.pair_dim[k]), np.array([min(slide, slide_2), torsion, min(roll, roll_2)]))
 

@@ -157,22 +157,6 @@ def test_newtons_cradle_passes_the_speed_on(tmp_path):
     figure("speeds of a cradle", speeds, np.array([0, 0, 0, 0, 1.0]), unit="m/s", oracle="elastic chain", atol=1e-3)
 
 
-@pytest.mark.parametrize("integrator", ["rk4", "semi_implicit", "implicit"])
-def test_an_impact_without_rebound_leaves_no_depth(tmp_path, integrator):
-    """Wherever in a step a ball arrives: it comes to rest on the floor, not half of its way in a step below it."""
-    speeds = np.linspace(0.1, 3.0, 25)
-    bodies = [ball(f"b{i}", (i, 0, 0.105 + 1e-4 * i), f"{{vz: {-speed}}}") for i, speed in enumerate(speeds)]
-    shapes = [sphere(f"b{i}") for i in range(speeds.size)]
-    laws = [f"{{name: c{i}, first: floor, second: b{i}}}" for i in range(speeds.size)]
-    simulation = lj.Simulation(scene(tmp_path, bodies, [FLOOR, *shapes], laws), dt=1e-3, integrator=integrator)
-    deepest = 0.0
-    for _ in range(100):
-        simulation.step()
-        deepest = max(deepest, 0.1 - simulation.q.reshape(-1, 7)[:, 6].min())
-    # the share 1/1000 of their speed that a nearly rigid contact leaves, for a step
-    figure("depth that an impact leaves", deepest, unit="m", oracle="v h / 1000", below=1.1 * 3.0 * 1e-6)
-
-
 LEG = """
 limberjack: 1
 name: leg
