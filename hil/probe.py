@@ -140,13 +140,18 @@ def run_at(system: System, rate_hz: float, seconds: float, integrator: str | Non
 
     KeyboardInterrupt if the user stops it.
     """
-    steps = math.ceil(1.0 / (rate_hz * system.dt) - 1e-9)
+    steps = equal_steps(system, rate_hz)
     simulation = Simulation(system, dt=1.0 / (steps * rate_hz), integrator=integrator)
     bench = Executive(simulation, steps_per_frame=steps, policy=OverrunPolicy("catch_up"), placing=placing)
     outcome = bench.run(seconds)
     if outcome.reason == "stopped":
         raise KeyboardInterrupt(outcome.text)
     return outcome
+
+
+def equal_steps(system: System, rate_hz: float) -> int:
+    """The fewest equal steps a frame that are no longer than the model's own."""
+    return math.ceil(1.0 / (rate_hz * system.dt) - 1e-9)
 
 
 def bare_loop(rate_hz: float, seconds: float, placing: RealtimeRights, clock: Clock | None = None) -> FrameLog:

@@ -13,8 +13,9 @@ from limberjack.commands.console import open_console
 from limberjack.commands.countdown import Countdown
 from limberjack.commands.tables import new_table
 from limberjack.engine.model.load import load
+from limberjack.hil.contact_load import ContactLoad, contact_load
 from limberjack.hil.frame_times import FrameStatistics, Spread
-from limberjack.hil.probe import NEARLY, Probe, probe
+from limberjack.hil.probe import NEARLY, Probe, equal_steps, probe
 from limberjack.hil.realtime_rights import RealtimeRights, Right
 
 
@@ -40,6 +41,9 @@ def hil(options: argparse.Namespace, load_options: dict[str, Any]) -> int:
         console.print(f"the run ended: {found.outcome.reason}. {found.outcome.text}")
         return 1
     _show_trials(console, found)
+    loaded = contact_load(system, 1.0 / (equal_steps(system, found.rate_hz) * found.rate_hz), placing=placing)
+    if loaded is not None:
+        _show_contacts(console, loaded)
     if options.out is not None:
         _plot(found, system.name, options.out / "frames.png")
         console.print(f"histograms: {options.out / 'frames.png'}")
@@ -90,6 +94,16 @@ def _show_trials(console: Console, found: Probe) -> None:
     )
     for text, rate in (("without overrun", found.highest_hz), (f"with at most {NEARLY:.1%}", found.nearly_hz)):
         console.print(f"highest rate tried {text}: {'none' if rate is None else f'{rate:g} Hz'}")
+
+
+def _show_contacts(console: Console, loaded: ContactLoad) -> None:
+    """The time of a step with the shapes in each other."""
+    said = f"contacts: {loaded.touching} of {loaded.most} points overlap, {loaded.acting} carry force"
+    if loaded.text:
+        console.print(f"contacts: a step with all shapes in each other could not be timed. {loaded.text}")
+        return
+    p50, p99, p999, most = _microseconds(loaded.spread)
+    console.print(f"{said}, a step takes {p50} µs (p99 {p99}, p99.9 {p999}, max {most})")
 
 
 def _microseconds(spread: Spread) -> tuple[str, ...]:

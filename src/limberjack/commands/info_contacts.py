@@ -41,17 +41,17 @@ def overlaps(system: System) -> list[str]:
 def contact_table(system: System) -> Table:
     """The pairs of shapes of each contact, at how many points they can touch, and by which law."""
     table = new_table("contacts", "name", "first", "second", "points", "law", folding=(0, 1, 2, 4))
-    listed: dict[str, int] = {}
+    plant, listed = build(system), dict[str, int]()
     kinds = {shape.name: kind_of(shape) for shape in system.shapes if shape.name}
-    for contact, first, second, row in _pairs(build(system), system):
+    for contact, first, second, row in _pairs(plant, system):
         count = listed[contact.name] = listed.get(contact.name, 0) + 1
         if count <= _MOST_LISTED:
             shapes = (f"{name} ({kinds[name]})" for name in (first, second))
             name, law = (contact.name, _law(contact)) if count == 1 else ("", "")
             table.add_row(name, *shapes, str(row[PA_TOUCHES]), law)
+    told = f"at most {plant.count(C_TOUCHES)} points in all"
     more = [f"{count - _MOST_LISTED} of '{name}'" for name, count in listed.items() if count > _MOST_LISTED]
-    if more:
-        table.caption = f"not listed: {', '.join(more)}"
+    table.caption = f"{told}; not listed: {', '.join(more)}" if more else told
     return table
 
 
