@@ -29,9 +29,10 @@ EVERY = {"outputs": ["*"], "inputs": ["*"]}
 class Exported:
     """An exported model: its library, its resources, the place of each variable."""
 
-    def __init__(self, system: System, folder: Path, version: int, **shown: list[str]) -> None:
+    def __init__(self, system: System, folder: Path, version: int, dt: float = DT, **shown: list[str]) -> None:
+        self.dt = dt
         path = folder / "model.fmu"
-        lj.export_fmu(system, path, fmi=f"{version}.0", scalar=True, platforms=["host"], dt=DT, **EVERY | shown)
+        lj.export_fmu(system, path, fmi=f"{version}.0", scalar=True, platforms=["host"], dt=dt, **EVERY | shown)
         with zipfile.ZipFile(path) as archive:
             archive.extractall(folder / "fmu")
         files = (folder / "fmu" / "binaries").rglob("*")
@@ -82,7 +83,7 @@ class Twin:
     """An FMU and a Simulation that do the same."""
 
     def __init__(self, exported: Exported, fmu: Fmu, system: System) -> None:
-        self.exported, self.fmu, self.sim = exported, fmu, lj.Simulation(system, dt=DT)
+        self.exported, self.fmu, self.sim = exported, fmu, lj.Simulation(system, dt=exported.dt)
         self.time = 0.0
 
     def switch(self, loop: str, close: bool) -> None:
@@ -90,7 +91,7 @@ class Twin:
         self.sim.command[f"{loop}.closed"] = float(close)
 
     def step(self, n: int) -> None:
-        status, reached = self.fmu.step(self.time, n * DT)
+        status, reached = self.fmu.step(self.time, n * self.exported.dt)
         assert status == OK, self.fmu.log[-1]
         self.sim.step(n)
         self.time = reached
