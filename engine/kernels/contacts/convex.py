@@ -200,6 +200,8 @@ def _approach(plant, s, count, pair, x):
         if length - best <= _KNOWN * length or _known(s, count, d):
             break
         count += 1
+    if best < 0.5 * length:  # x is so near to D that rounding hides on which side
+        return count, 0.0, ZERO, on_a
     return count, length, scale(1.0 / length, n), on_a
 
 

@@ -51,7 +51,7 @@ def read_contacts(
     left: list[tuple[int, int]] = []
     groups: dict[tuple[int, Law], list[int]] = {}
     for (i, j), law in pairs.items():
-        if not (i in shapes and j in shapes and touches_of(shapes[i], shapes[j])):
+        if not (i in shapes and j in shapes and _can_touch(shapes[i], shapes[j])):
             left.append((i, j))
             continue
         # of a pair with the ground, the contact is that of what moves
@@ -70,6 +70,11 @@ def read_contacts(
         for (owner, law), others in groups.items()
     )
     return contacts, [*_left_out(left, names), *_softness(model, pairs)]
+
+
+def _can_touch(a: Shape, b: Shape) -> bool:
+    """Whether two shapes have contacts here. Of a mesh MuJoCo takes the convex hull; here it has to be convex."""
+    return "mesh" not in (a.type, b.type) and touches_of(a, b) > 0
 
 
 def _wanted(model: Any, i: int, j: int) -> bool:
