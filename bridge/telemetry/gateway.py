@@ -153,8 +153,8 @@ class Gateway:
 
     @property
     def keeps_history(self) -> bool:
-        """Whether the history is in a file that outlives this gateway."""
-        return self._history is not None and self._history.kept
+        """Whether the history is in a file that outlives this gateway; before it begins, whether it shall be."""
+        return self._history_options[0] is not None if self._history is None else self._history.kept
 
     def alarms(self) -> dict[str, Alarm]:
         """Identifier → alarm, of all quantities beyond their limits now."""
