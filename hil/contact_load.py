@@ -11,8 +11,10 @@ from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common.errors import SimulationError
 from limberjack.engine.model.build import build, new_state
 from limberjack.engine.model.elements.shape import Shape
+from limberjack.engine.model.plant import Plant, split
 from limberjack.engine.model.system import System
-from limberjack.engine.tables.contacts import C_TOUCHES, TO_FORCE, TO_GAP, TOUCH
+from limberjack.engine.tables.contacts import C_TOUCHES, TO_FORCE, TO_GAP
+from limberjack.engine.tables.plant import state_sections
 from limberjack.hil.frame_times import Histogram, Spread
 from limberjack.hil.realtime_rights import RealtimeRights
 
@@ -20,6 +22,7 @@ from limberjack.hil.realtime_rights import RealtimeRights
 _DOUBLINGS = 12
 #: steps that are timed, and those before them that are not
 STEPS, _UNTIMED = 2000, 20
+_FORCE = slice(TO_FORCE, TO_FORCE + 3)
 #: of types whose size is not lengths that grow: a plane has no end
 _ENDLESS = ("plane",)
 
@@ -50,8 +53,8 @@ def contact_load(
     if not system.contacts:
         return None
     simulation = Simulation(crowded(system), dt=dt, integrator=integrator)
-    start, most = simulation.snapshot(), build(system).count(C_TOUCHES)
-    touching = int(np.count_nonzero(_touches(simulation.state, most)[:, TO_GAP] < 0.0))
+    start, most = simulation.snapshot(), simulation.plant.count(C_TOUCHES)
+    touching = int(np.count_nonzero(_touches(simulation.plant, simulation.state)[:, TO_GAP] < 0.0))
     times = Histogram()
     with (placing or RealtimeRights()).held():
         for k in range(_UNTIMED + STEPS):
@@ -63,7 +66,7 @@ def contact_load(
                 return ContactLoad(touching, 0, most, times.spread(), str(error))
             if k >= _UNTIMED:
                 times.add(time.perf_counter_ns() - before)
-    acting = int(np.count_nonzero(np.any(_touches(simulation.state, most)[:, TO_FORCE : TO_FORCE + 3], axis=1)))
+    acting = int(np.count_nonzero(np.any(_touches(simulation.plant, simulation.state)[:, _FORCE], axis=1)))
     return ContactLoad(touching, acting, most, times.spread())
 
 
@@ -74,7 +77,7 @@ def crowded(system: System) -> System:
         for lift in (0.0, 1.0):
             grown = _grown(system, 2.0**k, lift)
             plant = build(grown)
-            gaps = _touches(new_state(plant, grown), plant.count(C_TOUCHES))[:, TO_GAP]
+            gaps = _touches(plant, new_state(plant, grown))[:, TO_GAP]
             count = int(np.count_nonzero(gaps < 0.0))
             if count > deepest:
                 best, deepest = grown, count
@@ -96,5 +99,5 @@ def _grown(system: System, factor: float, lift: float) -> System:
     return replace(system, shapes=tuple(map(changed, system.shapes)))
 
 
-def _touches(state: np.ndarray, count: int) -> np.ndarray:
-    return np.asarray(state[len(state) - TOUCH * count :]).reshape(count, TOUCH)
+def _touches(plant: Plant, state: np.ndarray) -> np.ndarray:
+    return split(state, state_sections(plant.ints))["touch"]
