@@ -44,22 +44,24 @@ def touching_geoms(model: Any, mujoco: Any) -> dict[tuple[int, int], Law]:
 def read_contacts(
     model: Any, pairs: dict[tuple[int, int], Law], shapes: dict[int, Shape], names: Names, place: Place
 ) -> tuple[tuple[Contact, ...], list[str]]:
-    """Contacts of the pairs whose shapes can touch, one for each geom and law; and what is not as in the file.
+    """Contacts of the pairs whose shapes can touch, one for each geom and law and for each <pair> with a name.
+
+    Also returns what is not as in the file.
 
     shapes : geom → its shape, of those that have one
     """
     left: list[tuple[int, int]] = []
-    groups: dict[tuple[int, Law], list[int]] = {}
+    groups: dict[tuple[int, Law, str], list[int]] = {}
     for (i, j), law in pairs.items():
         if not (i in shapes and j in shapes and _can_touch(shapes[i], shapes[j])):
             left.append((i, j))
             continue
         # of a pair with the ground, the contact is that of what moves
         owner, other = (j, i) if model.body_weldid[model.geom_bodyid[i]] == 0 else (i, j)
-        groups.setdefault((owner, law), []).append(other)
+        groups.setdefault((owner, law, names.pair(i, j)), []).append(other)
     contacts = tuple(
         Contact(
-            names.contact(owner),
+            names.contact(owner, named),
             (shapes[owner].name,),
             tuple(shapes[other].name for other in others),
             friction=law[_SLIDE],
@@ -67,7 +69,7 @@ def read_contacts(
             rolling_friction=law[_ROLL],
             where=place.of("geom", shapes[owner].name),
         )
-        for (owner, law), others in groups.items()
+        for (owner, law, named), others in groups.items()
     )
     return contacts, [*_left_out(left, names), *_softness(model, pairs)]
 

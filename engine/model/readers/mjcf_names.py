@@ -60,9 +60,17 @@ class Names:
         """Name of a geom's shape."""
         return self._geoms[index]
 
-    def contact(self, index: int) -> str:
-        """Name of a contact of a geom, one for each law."""
-        return free_name(self._geoms[index], self._contacts)
+    def pair(self, first: int, second: int) -> str:
+        """Name of the <pair> of two geoms, "" if there is none or it has no name."""
+        model = self._model
+        for k in range(model.npair):
+            if {int(model.pair_geom1[k]), int(model.pair_geom2[k])} == {first, second}:
+                return (self._read(model, int(self._kinds.mjOBJ_PAIR), k) or "").strip()
+        return ""
+
+    def contact(self, index: int, pair: str = "") -> str:
+        """Name of a contact: of its <pair>, else of its geom, with a number behind it where that has several laws."""
+        return free_name(pair or self._geoms[index], self._contacts)
 
     def actuator(self, index: int, joint: str) -> str:
         """Name of an actuator; its joint's if the file gives none."""

@@ -129,6 +129,14 @@ def test_what_is_not_read_is_said(tmp_path, more, words):
         assert len(lj.load(scene(tmp_path, more), contacts=True).contacts) == 1
 
 
+def test_a_pair_keeps_its_name(tmp_path):
+    path = scene(tmp_path)
+    pair = '<contact><pair name="ice" geom1="ball" geom2="floor" friction="0.01 0.01 0 0 0"/></contact></mujoco>'
+    path.write_text(path.read_text().replace("</mujoco>", pair))
+    (contact,) = lj.load(path, contacts=True).contacts
+    assert (contact.name, contact.first, contact.second, contact.friction) == ("ice", ("ball",), ("floor",), 0.01)
+
+
 URDF = """<robot name="r"><link name="base"><collision><geometry><sphere radius="0.1"/></geometry></collision>
 <collision name="edge"><origin xyz="0 0 1"/><geometry><box size="1 2 3"/></geometry></collision>
 <collision><geometry><cylinder radius="0.1" length="0.4"/></geometry></collision>
