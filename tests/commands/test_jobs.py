@@ -35,6 +35,7 @@ actuators:
 """
 
 
+@pytest.mark.long
 def test_space_manipulator_follows_and_momentum_stays(tmp_path: Path) -> None:
     """Servo joints follow to the second-order lag of their gains, in a time that leaves every drive below its limit;
     nothing acts from outside."""

@@ -14,7 +14,7 @@ from tests.golden.recorder import EXAMPLES, Record, model, outcome, record
 @pytest.fixture(scope="module")
 def made() -> Record:
     """One recording for all tests: the examples alone take seconds."""
-    return record(8, 60)
+    return record(4, 60)
 
 
 def test_two_recordings_are_equal(made):

@@ -315,7 +315,8 @@ vary:
 """
 
 
-@pytest.mark.parametrize("law", ["hold", pytest.param("mean", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("law", ["hold", "mean"])
 def test_campaigns_at_once_have_the_table_of_single_runs(tmp_path, law):
     """A law whose commands depend on other worlds is found out, and its runs are made one by one."""
     write(tmp_path, DEVICE % (law, 1))

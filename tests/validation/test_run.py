@@ -33,7 +33,7 @@ def reported(folder: Path, *options: str, root: Path = ROOT) -> tuple[int, dict[
     return done.returncode, tests | {"": document}
 
 
-@pytest.mark.parametrize("workers", ["0", "2"])
+@pytest.mark.parametrize("workers", ["0", pytest.param("2", marks=pytest.mark.long)])
 def test_a_run_of_one_file_shows_its_figures_and_that_others_are_missing(tmp_path, workers):
     (tmp_path / "without_pinocchio.py").write_text("import sys\nsys.modules['pinocchio'] = None\n")
     options = ("-n", workers, "-p", "without_pinocchio", "-k", "not pendulum_period or 0.1")
@@ -52,6 +52,7 @@ def test_a_run_of_one_file_shows_its_figures_and_that_others_are_missing(tmp_pat
     assert "this run has no such test" in (tmp_path / "index.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 def test_one_case_chosen_by_name_does_not_pass_for_all(tmp_path):
     status, tests = reported(tmp_path, f"{CLOSED_FORMS}::test_pendulum_period[0.1]", "-n", "0")
     assert status == 1
