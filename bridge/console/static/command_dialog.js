@@ -5,6 +5,9 @@ import { formatNumber } from './telemetry.js';
 import { make } from './view.js';
 
 const COLUMNS = ['', 'now', 'then', 'change', 'unit', 'range'];
+// what refuses an order may pass: another operator's lease ends, a loop comes within reach
+const ASK_AGAIN_MS = 1000;
+const ASK_MOST = 30;
 
 /** question: its title; send(before): carries the order out, before that time of the gateway's clock */
 export function askOrder(openmct, link, question, order, send) {
@@ -15,7 +18,12 @@ export function askOrder(openmct, link, question, order, send) {
   const choices = make('p', { className: 'lj-line lj-choices' }, set, cancel);
   const element = make('div', { className: 'lj-dialog' }, make('h2', { textContent: question }), body, limit, choices);
   let tick = null;
-  const overlay = openmct.overlays.overlay({ element, size: 'fit', dismissable: true, onDestroy: () => clearInterval(tick) });
+  let again = null;
+  const end = () => {
+    clearInterval(tick);
+    clearTimeout(again);
+  };
+  const overlay = openmct.overlays.overlay({ element, size: 'fit', dismissable: true, onDestroy: end });
   cancel.onclick = () => overlay.dismiss();
   const refuse = (text) => {
     set.disabled = true;
@@ -40,7 +48,16 @@ export function askOrder(openmct, link, question, order, send) {
     tick = setInterval(count, 500);
     count();
   };
-  post('/api/preview', order).then(show, (error) => refuse(`The order would be refused: ${error.message}`));
+  const ask = (left) => {
+    post('/api/preview', order).then(
+      (found) => element.isConnected && show(found),
+      (error) => {
+        refuse(`The order would be refused: ${error.message}`);
+        if (left > 0 && element.isConnected) again = setTimeout(() => ask(left - 1), ASK_AGAIN_MS);
+      },
+    );
+  };
+  ask(ASK_MOST);
 }
 
 function table(lines) {
