@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from limberjack.engine.model.elements.shape import Shape
+from limberjack.engine.model.grounds import ground_corners
 
 #: corners of what is round, and steps of a quarter of a circle
 _AROUND, _QUARTER = 32, 8
@@ -27,8 +28,8 @@ class Surface:
 
 def surface_of(shape: Shape, finest: float = math.inf) -> Surface:
     """The surface of a shape, not of a file, in its body's frame; edges longer than ``finest`` (m) are cut, to bend,
-    but not those of a mesh."""
-    made = _triangles(shape) if shape.type == "mesh" else _made(shape.type, shape.size, finest)
+    but not those of a mesh or of ground."""
+    made = _OF_SHAPES[shape.type](shape) if shape.type in _OF_SHAPES else _made(shape.type, shape.size, finest)
     return Surface(made.points @ shape.rotation.T + shape.position, made.triangles)
 
 
@@ -44,6 +45,19 @@ def _triangles(shape: Shape) -> Surface:
     """The triangles of a mesh, of which each has its own corners; a mirrored one is turned inside out again."""
     order = shape.faces.astype(int)[:, :: 1 if np.prod(shape.size) > 0.0 else -1]
     return Surface((shape.vertices * shape.size)[order].reshape(-1, 3), np.arange(order.size).reshape(-1, 3))
+
+
+def _ground(shape: Shape) -> Surface:
+    """The triangles of a height field, each cell halved as contacts do."""
+    rows, columns = shape.heights.shape
+    place = np.arange(rows * columns).reshape(rows, columns)
+    a, b, c, d = place[:-1, :-1], place[:-1, 1:], place[1:, 1:], place[1:, :-1]
+    halves = [np.stack(corners, axis=-1).reshape(-1, 3) for corners in ((a, b, d), (b, c, d))]
+    return Surface(ground_corners(shape).reshape(-1, 3), np.concatenate(halves))
+
+
+#: type → its surface, of shapes that are more than numbers
+_OF_SHAPES = {"mesh": _triangles, "height_field": _ground}
 
 
 def _made(kind: str, size: np.ndarray, finest: float) -> Surface:

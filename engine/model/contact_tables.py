@@ -14,6 +14,7 @@ from limberjack.engine.model.elements.contact import Contact
 from limberjack.engine.model.elements.facts import fill_row
 from limberjack.engine.model.elements.shape import Shape
 from limberjack.engine.model.frames import Frames
+from limberjack.engine.model.grounds import ground_corners
 from limberjack.engine.model.meshes import body_of
 from limberjack.engine.model.plant import Plant
 from limberjack.engine.model.polytope import Polytope
@@ -41,6 +42,9 @@ def size_of(shape: Shape) -> tuple[np.ndarray, float]:
     if shape.type == "mesh":
         body = body_of(shape)
         return np.zeros(3), float(np.linalg.norm(body.corners - middle_of(body), axis=1).max())
+    if shape.type == "height_field":
+        corners = ground_corners(shape).reshape(-1, 3)
+        return np.array([*(0.5 * size), corners[:, 2].max()]), float(np.linalg.norm(corners, axis=1).max())
     if shape.type == "capsule":
         return np.array([size[0], 0.5 * size[1], 0.0]), float(size[0] + 0.5 * size[1])
     if kind_of(shape) in ("funnel", "cone"):
@@ -64,10 +68,10 @@ def _fault(shape: Shape) -> str:
 
 
 class _Meshes:
-    """The tables of meshes; their corners are those about their middle."""
+    """The tables of meshes, whose corners are those about their middle, and of height fields."""
 
     def __init__(self) -> None:
-        self.slices: dict[int, tuple[int, int]] = {}
+        self.slices: dict[int, tuple[int, int, int]] = {}
         self.corners: list[np.ndarray] = []
         self.normals: list[np.ndarray] = []
         self.at_corner: list[list[int]] = []
@@ -75,7 +79,7 @@ class _Meshes:
 
     def add(self, collider: int, body: Polytope) -> None:
         start, face = len(self.corners), len(self.normals)
-        self.slices[collider] = start, len(body.corners)
+        self.slices[collider] = start, len(body.corners), 0
         self.corners += list(body.corners - middle_of(body))
         self.normals += list(body.normals)
         around: list[list[int]] = [[] for _ in body.corners]
@@ -84,6 +88,13 @@ class _Meshes:
                 around[corner].append(face + i)
         self.at_corner += around
         self.of_face += [[start + corner for corner in corners] for corners in body.faces]
+
+    def add_ground(self, collider: int, corners: np.ndarray) -> None:
+        """corners : (rows, columns, 3) of a height field"""
+        flat = corners.reshape(-1, 3)
+        self.slices[collider] = len(self.corners), len(flat), corners.shape[1]
+        self.corners += list(flat)
+        self.at_corner += [[] for _ in flat]
 
     def fill(self, tables: dict[str, np.ndarray]) -> None:
         """Copy everything."""
@@ -94,9 +105,10 @@ class _Meshes:
             for i, each in enumerate(lists):
                 tables[name][i] = len(links), len(each)
                 links += each
+        if self.corners:
+            tables["mesh_corner"][:] = self.corners
         if links:
-            tables["mesh_link"][:, 0] = links
-            tables["mesh_corner"][:], tables["mesh_face"][:] = self.corners, self.normals
+            tables["mesh_link"][:, 0], tables["mesh_face"][:] = links, self.normals
 
 
 def middle_of(body: Polytope) -> np.ndarray:
@@ -126,6 +138,9 @@ class ContactTables:
         self._meshes = _Meshes()
         for name, body in self._bodies.items():
             self._meshes.add(self._used[name], body)
+        for name, number in self._used.items():
+            if self._shapes[name].type == "height_field":
+                self._meshes.add_ground(number, ground_corners(self._shapes[name]))
 
     def counts(self) -> dict[int, int]:
         """The counts C_… of contacts."""

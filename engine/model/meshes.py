@@ -1,4 +1,5 @@
-"""Meshes that touch: their surfaces are read from files when a model is checked, and have to be convex."""
+"""Meshes that touch: their surfaces are read from files when a model is checked, and have to be convex. Height fields
+are read there as well."""
 
 from __future__ import annotations
 
@@ -10,21 +11,26 @@ import numpy as np
 from limberjack.engine.common.errors import ModelError
 from limberjack.engine.files.mesh_file import READ, find_mesh, read_mesh
 from limberjack.engine.model.elements.shape import Shape
+from limberjack.engine.model.grounds import with_heights
 from limberjack.engine.model.places import Locate, plain_locate
 from limberjack.engine.model.polytope import Fail, Polytope, polytope
 from limberjack.engine.model.system import System
 
 
 def with_surfaces(system: System, locate: Locate) -> System:
-    """The System in which all meshes that a contact names have corners and faces, of a convex body.
+    """The System in which all meshes that a contact names have corners and faces, of a convex body, and height fields
+    their heights.
 
     Raises ModelError for a file that is missing or no mesh, and for a surface that is not closed or not convex.
     """
     named = {name for contact in system.contacts for name in (*contact.first, *contact.second)}
-    shapes = tuple(
-        _with_surface(shape, system.source, locate) if shape.type == "mesh" and shape.name in named else shape
-        for shape in system.shapes
-    )
+
+    def filled(shape: Shape) -> Shape:
+        if shape.type == "height_field":
+            return with_heights(shape, system.source, locate)
+        return _with_surface(shape, system.source, locate) if shape.type == "mesh" and shape.name in named else shape
+
+    shapes = tuple(filled(shape) for shape in system.shapes)
     return system if all(a is b for a, b in zip(shapes, system.shapes)) else replace(system, shapes=shapes)
 
 

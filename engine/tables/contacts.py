@@ -19,12 +19,15 @@ COLLIDER_INT, COLLIDER = 2, 16
 CO_ROW, CO_SHAPE = range(COLLIDER_INT)  # row (k + 1) of its link, 0 the ground; shape, below
 CL_R, CL_P = 0, 9  # R (9) link ← shape, p (3) of its centre in the link, m
 CL_SIZE = 12  # 3: sphere: radius; capsule, cylinder: radius, half length along z; box: half edges;
-#     funnel, cone: radii at -z and at +z, half length; a mesh has none
+#     funnel, cone: radii at -z and at +z, half length; height field: half edges along x and y, greatest height
 CL_REACH = 15  # radius of a sphere about the centre that holds the shape, m; a plane has none
 
-#: shapes that may touch, in the order of their codes; a plane is z = 0 of its frame, solid below
-SHAPES = ("plane", "sphere", "capsule", "box", "cylinder", "funnel", "cone", "mesh")
-PLANE, SPHERE, CAPSULE, BOX, CYLINDER, FUNNEL, CONE, MESH = range(len(SHAPES))
+#: shapes that may touch, in the order of their codes; a plane is z = 0 of its frame, a height field z = h(x, y), both
+#: solid below
+SHAPES = ("plane", "sphere", "capsule", "box", "cylinder", "funnel", "cone", "mesh", "height_field")
+PLANE, SPHERE, CAPSULE, BOX, CYLINDER, FUNNEL, CONE, MESH, HEIGHT_FIELD = range(len(SHAPES))
+#: a triangle of a height field; its size are the numbers of its corners
+TRIANGLE = len(SHAPES)
 #: (code of a, code of b), a ≤ b → how many points of such a pair may touch
 TOUCHES = {
     (PLANE, SPHERE): 1,
@@ -56,12 +59,19 @@ TOUCHES = {
     (CYLINDER, MESH): 8,
     (CONE, MESH): 8,
     (MESH, MESH): 8,
+    (SPHERE, HEIGHT_FIELD): 8,
+    (CAPSULE, HEIGHT_FIELD): 8,
+    (BOX, HEIGHT_FIELD): 8,
+    (CYLINDER, HEIGHT_FIELD): 8,
+    (CONE, HEIGHT_FIELD): 8,
+    (MESH, HEIGHT_FIELD): 8,
 }
 
 # mesh_int (colliders, if there are meshes), corner_int (corners of meshes), face_int (their faces): slices of the
-# corners of a mesh, of the faces at a corner and of the corners of a face, the last two in mesh_link
-MESH_SLICE = 2
-ML_FIRST, ML_COUNT = range(MESH_SLICE)
+# corners of a mesh, of the faces at a corner and of the corners of a face, the last two in mesh_link. Corners of a
+# height field: rows along x, one behind the other along y, of ML_ACROSS corners each
+MESH_INT, MESH_SLICE = 3, 2
+ML_FIRST, ML_COUNT, ML_ACROSS = range(MESH_INT)
 #: corners that a face of a mesh has at most
 MOST_CORNERS = 64
 # scratch of a pair of shapes: boxes' faces; what the search for the normal of convex shapes knows, their features
@@ -171,7 +181,7 @@ CONTACTS = Family(
             },
         ),
         Table("contact_walk", "contact_walk", field="walk", within={0: (0, "bodies")}),
-        Table("mesh_int", "colliders * (mesh_corners > 0)", MESH_SLICE),
+        Table("mesh_int", "colliders * (mesh_corners > 0)", MESH_INT),
         Table("mesh_corner_int", "mesh_corners", MESH_SLICE, field="corner_int"),
         Table("mesh_face_int", "mesh_faces", MESH_SLICE, field="face_int"),
         Table("mesh_link", "mesh_links"),

@@ -46,4 +46,8 @@ def distance_and_pace(plant, pair, first, second):
     pace = math.sqrt(dot(u, u)) + first[t.PC_W] * apart + second[t.PC_W] * reach
     if plant.contacts.collider_int[a, t.CO_SHAPE] == t.PLANE:
         return dot(column(load9(first, t.PC_R), 2), d) - reach, pace
-    return apart - reach - plant.contacts.collider[a, t.CL_REACH], pace
+    own = plant.contacts.collider[a, t.CL_REACH]
+    if plant.contacts.collider_int[b, t.CO_SHAPE] == t.HEIGHT_FIELD:
+        above = -dot(column(load9(second, t.PC_R), 2), d) - plant.contacts.collider[b, t.CL_SIZE + 2] - own
+        return max(above, apart - reach - own), pace + second[t.PC_W] * apart
+    return apart - reach - own, pace

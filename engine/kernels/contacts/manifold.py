@@ -15,7 +15,7 @@ from limberjack.engine.algebra.array_views import vector_view
 from limberjack.engine.algebra.spatial import ZERO, add, add_scaled, cross, dot, load3, neg, rot, scale, store3, sub
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.contacts import supports as f
-from limberjack.engine.kernels.contacts.convex import SEARCH, separate
+from limberjack.engine.kernels.contacts.convex import SEARCH
 from limberjack.engine.kernels.contacts.distances import RIM_MISSED, RIM_TILT, column, meet, on_rim
 from limberjack.engine.tables import contacts as t
 
@@ -40,42 +40,50 @@ _FLAT = 0.99
 _MISSED = 1e-8
 
 # what the choice of points knows: axes across the normal, and the normal, 9; sum and difference of the skins; margin at
-# edges; how many directions, how far the best point of each reaches, 7
-_ACROSS, _SKIN, _SHIFT, _MARGIN, _DIRECTIONS, _REACH = 0, 9, 10, 11, 12, 13
-_CHOICE = 20
-_FIRST = SEARCH + _CHOICE
-_SECOND = _FIRST + f.FEATURE
+# edges; how many directions, how far the best of each reaches, 7; the least gap of points considered, and where, 3
+ACROSS, NORMAL, SKIN, SHIFT, MARGIN, DIRECTIONS, REACH, LEAST, LOWEST = 0, 6, 9, 10, 11, 12, 13, 20, 21
+CHOICE = 24
+FIRST = SEARCH + CHOICE
+SECOND = FIRST + f.FEATURE
 
 
 @kernel
 def _height(frame, feature, x):
     """How far along the normal a feature's plane is above the place x."""
     m = load3(feature, f.F_NORMAL)
-    return dot(sub(load3(feature, f.F_CENTRE), x), m) / dot(load3(frame, _ACROSS + 6), m)
+    return dot(sub(load3(feature, f.F_CENTRE), x), m) / dot(load3(frame, NORMAL), m)
 
 
 @kernel
-def _consider(frame, rows, at, first, second, x, more):
-    """Keep the point above or below x if it reaches farther than those known; more: a gap beside that of the planes."""
-    n = load3(frame, _ACROSS + 6)
-    low, high = _height(frame, first, x), _height(frame, second, x)
-    gap = high - low + more - frame[_SKIN]
-    place = add_scaled(x, 0.5 * (low + high + frame[_SHIFT]), n)
-    u, v = dot(x, load3(frame, _ACROSS)), dot(x, load3(frame, _ACROSS + 3))
-    count = int(frame[_DIRECTIONS])
+def choose(frame, rows, at, gap, n, place):
+    """Keep a point if it reaches farther than those known."""
+    u, v = dot(place, load3(frame, ACROSS)), dot(place, load3(frame, ACROSS + 3))
+    if gap < frame[LEAST]:
+        frame[LEAST] = gap
+        store3(frame, LOWEST, place)
+    count = int(frame[DIRECTIONS])
     c, s = _COS_START, _SIN_START
     for k in range(count):
         reach = c * u + s * v - _STEEPNESS * gap
-        if reach > frame[_REACH + k]:
-            frame[_REACH + k] = reach
+        if reach > frame[REACH + k]:
+            frame[REACH + k] = reach
             meet(rows[at + k], gap, n, place)
         c, s = (c * _COS_SEVENTH - s * _SIN_SEVENTH, s * _COS_SEVENTH + c * _SIN_SEVENTH) if count > 2 else (-c, -s)
 
 
 @kernel
+def _consider(frame, rows, at, first, second, x, more):
+    """Keep the point above or below x if it reaches farther than those known; more: a gap beside that of the planes."""
+    n = load3(frame, NORMAL)
+    low, high = _height(frame, first, x), _height(frame, second, x)
+    gap = high - low + more - frame[SKIN]
+    choose(frame, rows, at, gap, n, add_scaled(x, 0.5 * (low + high + frame[SHIFT]), n))
+
+
+@kernel
 def _within_polygon(frame, feature, x, d):
     """The part of x + t d, t from 0 to 1, that is over a polygon."""
-    n, low, high = load3(frame, _ACROSS + 6), 0.0, 1.0
+    n, low, high = load3(frame, NORMAL), 0.0, 1.0
     if dot(load3(feature, f.F_NORMAL), n) < 0.0:
         n = neg(n)
     corners = int(feature[f.F_CORNERS])
@@ -83,7 +91,7 @@ def _within_polygon(frame, feature, x, d):
     for i in range(corners):
         b = load3(feature, f.F_CORNER + 3 * i)
         e = cross(n, sub(b, a))
-        margin = frame[_MARGIN] * math.sqrt(dot(e, e))
+        margin = frame[MARGIN] * math.sqrt(dot(e, e))
         there, rate = dot(e, sub(x, a)) + margin, dot(e, d)
         if rate > 0.0:
             low = max(low, -there / rate)
@@ -98,10 +106,10 @@ def _within_polygon(frame, feature, x, d):
 @kernel
 def _within_disc(frame, feature, x, d):
     """The part of x + t d, t from 0 to 1, that is over a disc."""
-    n, m = load3(frame, _ACROSS + 6), load3(feature, f.F_NORMAL)
+    n, m = load3(frame, NORMAL), load3(feature, f.F_NORMAL)
     x = sub(add_scaled(x, _height(frame, feature, x), n), load3(feature, f.F_CENTRE))
     d = add_scaled(d, -dot(d, m) / dot(n, m), n)
-    radius = feature[f.F_RADIUS] + frame[_MARGIN]
+    radius = feature[f.F_RADIUS] + frame[MARGIN]
     a, b, c = dot(d, d), dot(x, d), dot(x, x) - radius * radius
     if a == 0.0:
         return 0.0, 1.0 if c <= 0.0 else -1.0
@@ -113,7 +121,7 @@ def _within_disc(frame, feature, x, d):
 
 
 @kernel
-def _cut_edge(frame, rows, at, first, second, other, x, d):
+def cut_edge(frame, rows, at, first, second, other, x, d):
     """Consider the ends of the part of an edge x + t d, t from 0 to 1, that is over the other feature."""
     low, high = 1.0, 0.0
     if other[f.F_KIND] == f.POLYGON:
@@ -131,7 +139,7 @@ def _cut_disc(frame, rows, at, first, second, disc, other):
     centre, radius = load3(disc, f.F_CENTRE), disc[f.F_RADIUS]
     x, y = scale(radius, load3(disc, f.F_X)), scale(radius, load3(disc, f.F_Y))
     for i in range(6):
-        _cut_edge(frame, rows, at, first, second, other, add(centre, on_rim(x, y, i)), ZERO)
+        cut_edge(frame, rows, at, first, second, other, add(centre, on_rim(x, y, i)), ZERO)
 
 
 @kernel
@@ -144,23 +152,23 @@ def _is_flat_on_rim(first, second, n):
 
 
 @kernel
-def _cut(frame, rows, at, first, second, own, other):
+def cut(frame, rows, at, first, second, own, other):
     """Consider the corners of one feature that are over the other, and where its edges leave it."""
     if own[f.F_KIND] == f.DISC:
-        if _is_flat_on_rim(first, second, load3(frame, _ACROSS + 6)):
+        if _is_flat_on_rim(first, second, load3(frame, NORMAL)):
             _cut_disc(frame, rows, at, first, second, own, other)
         return
     corners = int(own[f.F_CORNERS])
     for i in range(corners if own[f.F_KIND] == f.POLYGON else 1):
         x = load3(own, f.F_CORNER + 3 * i)
         y = load3(own, f.F_CORNER + 3 * (i + 1 if i + 1 < corners else 0))
-        _cut_edge(frame, rows, at, first, second, other, x, sub(y, x))
+        cut_edge(frame, rows, at, first, second, other, x, sub(y, x))
 
 
 @kernel
 def _cross_discs(frame, rows, at, first, second):
     """Consider the points where two rims cross, if they lie flat on each other."""
-    n, r1, r2 = load3(frame, _ACROSS + 6), first[f.F_RADIUS], second[f.F_RADIUS]
+    n, r1, r2 = load3(frame, NORMAL), first[f.F_RADIUS], second[f.F_RADIUS]
     flat = min(dot(n, load3(first, f.F_NORMAL)), -dot(n, load3(second, f.F_NORMAL)))
     centre = load3(first, f.F_CENTRE)
     d = sub(load3(second, f.F_CENTRE), centre)
@@ -178,7 +186,7 @@ def _cross_discs(frame, rows, at, first, second):
 @kernel
 def _ends_along(frame, rows, at, first, second, own, other):
     """Consider the ends of a line that are beside another line along it, which is on a round surface."""
-    n, y = load3(frame, _ACROSS + 6), load3(other, f.F_CORNER)
+    n, y = load3(frame, NORMAL), load3(other, f.F_CORNER)
     d, e = sub(load3(own, f.F_CORNER + 3), load3(own, f.F_CORNER)), sub(load3(other, f.F_CORNER + 3), y)
     e = add_scaled(e, -dot(e, n), n)
     aside = cross(n, e)
@@ -194,27 +202,32 @@ def _ends_along(frame, rows, at, first, second, own, other):
 
 
 @kernel
-def _begin(frame, Ra, n, reach, skin_a, skin_b, directions):
-    """No point is known yet."""
-    axis = column(Ra, 2) if abs(dot(column(Ra, 2), n)) < 0.8 else column(Ra, 0)
-    axis = add_scaled(axis, -dot(axis, n), n)
-    axis = scale(1.0 / math.sqrt(dot(axis, axis)), axis)
-    store3(frame, _ACROSS, axis)
-    store3(frame, _ACROSS + 3, cross(n, axis))
-    store3(frame, _ACROSS + 6, n)
-    frame[_SKIN], frame[_SHIFT] = skin_a + skin_b, skin_a - skin_b
-    frame[_MARGIN], frame[_DIRECTIONS] = _EDGE * reach, directions
+def begin(frame, axis, n, reach, skin_a, skin_b, directions):
+    """No point is known yet. axis: the first across the normal n."""
+    store3(frame, ACROSS, axis)
+    store3(frame, ACROSS + 3, cross(n, axis))
+    store3(frame, NORMAL, n)
+    frame[SKIN], frame[SHIFT] = skin_a + skin_b, skin_a - skin_b
+    frame[MARGIN], frame[DIRECTIONS], frame[LEAST] = _EDGE * reach, directions, _FAR
     for k in range(7):
-        frame[_REACH + k] = -_FAR
+        frame[REACH + k] = -_FAR
 
 
 @kernel
-def _finish(frame, rows, at, gap, place, reach, missed):
+def _axis_across(Ra, n):
+    """A direction across n that is fixed to the first shape, as far as it can be."""
+    axis = column(Ra, 2) if abs(dot(column(Ra, 2), n)) < 0.8 else column(Ra, 0)
+    axis = add_scaled(axis, -dot(axis, n), n)
+    return scale(1.0 / math.sqrt(dot(axis, axis)), axis)
+
+
+@kernel
+def finish(frame, rows, at, gap, n, place, reach, missed):
     """Leave out points that are there twice; the last place is for where the shapes are nearest, if that is nearer
     than all of them by what may be missed."""
-    n, count, least = load3(frame, _ACROSS + 6), int(frame[_DIRECTIONS]), _FAR
+    count, least = int(frame[DIRECTIONS]), _FAR
     for k in range(count):
-        twice = frame[_REACH + k] == -_FAR
+        twice = frame[REACH + k] == -_FAR
         x = load3(rows[at + k], t.ME_POINT)
         for i in range(k):
             apart = sub(x, load3(rows[at + i], t.ME_POINT))
@@ -227,27 +240,36 @@ def _finish(frame, rows, at, gap, place, reach, missed):
 
 
 @kernel
-def meet_convex(plant, rows, at, touches, scratch, a, shape_a, Ra, pa, size_a, b, shape_b, Rb, pb, size_b):
-    """The touches of two convex shapes; a, b: their numbers among the colliders."""
+def missed_beside(frame, first, second):
+    """How much nearer than the corners of what two features have in common another point may be, as a share of the
+    smaller shape's size."""
+    return RIM_MISSED if _is_flat_on_rim(first, second, load3(frame, NORMAL)) else _MISSED
+
+
+@kernel
+def meet_convex(plant, rows, at, touches, scratch, found, a, shape_a, Ra, pa, size_a, b, shape_b, Rb, pb, size_b):
+    """The touches of two convex shapes; a, b: their numbers among the colliders; found: where they are nearest
+    (`separation.py`)."""
     reach = min(plant.contacts.collider[a, t.CL_REACH], plant.contacts.collider[b, t.CL_REACH])
     apart, skin_a, skin_b = sub(pb, pa), f.skin(shape_a, size_a), f.skin(shape_b, size_b)
-    gap, n, x, y = separate(plant, scratch, ((a, shape_a, Ra, ZERO, size_a), (b, shape_b, Rb, apart, size_b)), reach)
-    frame = vector_view(scratch, SEARCH, _CHOICE)
-    first, second = vector_view(scratch, _FIRST, f.FEATURE), vector_view(scratch, _SECOND, f.FEATURE)
-    _begin(frame, Ra, n, reach, skin_a, skin_b, touches - 1)
+    gap, n, x, y = found
+    frame = vector_view(scratch, SEARCH, CHOICE)
+    first, second = vector_view(scratch, FIRST, f.FEATURE), vector_view(scratch, SECOND, f.FEATURE)
+    begin(frame, _axis_across(Ra, n), n, reach, skin_a, skin_b, touches - 1)
+    missed = _MISSED
     if touches > 1:
         f.find_feature(plant, a, first, shape_a, Ra, ZERO, size_a, n)
         f.find_feature(plant, b, second, shape_b, Rb, apart, size_b, neg(n))
-        _cut(frame, rows, at, first, second, first, second)
-        _cut(frame, rows, at, first, second, second, first)
+        cut(frame, rows, at, first, second, first, second)
+        cut(frame, rows, at, first, second, second, first)
         if first[f.F_KIND] == f.DISC and second[f.F_KIND] == f.DISC:
             _cross_discs(frame, rows, at, first, second)
         if first[f.F_KIND] == f.LINE and second[f.F_KIND] == f.LINE:
             _ends_along(frame, rows, at, first, second, first, second)
             _ends_along(frame, rows, at, first, second, second, first)
+        missed = missed_beside(frame, first, second)
     middle = add_scaled(scale(0.5, add(x, y)), 0.5 * (skin_a - skin_b), n)
-    missed = RIM_MISSED if touches > 1 and _is_flat_on_rim(first, second, n) else _MISSED
-    _finish(frame, rows, at, gap - skin_a - skin_b, middle, reach, missed * reach)
+    finish(frame, rows, at, gap - skin_a - skin_b, n, middle, reach, missed * reach)
     for k in range(touches):
         store3(rows[at + k], t.ME_POINT, add(pa, load3(rows[at + k], t.ME_POINT)))
 
@@ -256,9 +278,9 @@ def meet_convex(plant, rows, at, touches, scratch, a, shape_a, Ra, pa, size_a, b
 def meet_plane_mesh(plant, rows, at, touches, scratch, R, p, b, Rb, pb):
     """The corners of a mesh that reach farthest over a plane, and the lowest."""
     n, apart, reach = column(R, 2), sub(pb, p), plant.contacts.collider[b, t.CL_REACH]
-    frame = vector_view(scratch, SEARCH, _CHOICE)
-    first, second = vector_view(scratch, _FIRST, f.FEATURE), vector_view(scratch, _SECOND, f.FEATURE)
-    _begin(frame, R, n, reach, 0.0, 0.0, touches - 1)
+    frame = vector_view(scratch, SEARCH, CHOICE)
+    first, second = vector_view(scratch, FIRST, f.FEATURE), vector_view(scratch, SECOND, f.FEATURE)
+    begin(frame, _axis_across(R, n), n, reach, 0.0, 0.0, touches - 1)
     f.point_feature(first, ZERO, n)
     corner, gap, lowest = plant.contacts.mesh_int[b, t.ML_FIRST], _FAR, ZERO
     for i in range(corner, corner + plant.contacts.mesh_int[b, t.ML_COUNT]):
@@ -267,6 +289,6 @@ def meet_plane_mesh(plant, rows, at, touches, scratch, R, p, b, Rb, pb):
         _consider(frame, rows, at, first, second, x, 0.0)
         if dot(n, x) < gap:
             gap, lowest = dot(n, x), x
-    _finish(frame, rows, at, gap, add_scaled(lowest, -0.5 * gap, n), reach, _MISSED * reach)
+    finish(frame, rows, at, gap, n, add_scaled(lowest, -0.5 * gap, n), reach, _MISSED * reach)
     for k in range(touches):
         store3(rows[at + k], t.ME_POINT, add(p, load3(rows[at + k], t.ME_POINT)))

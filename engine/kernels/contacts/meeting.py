@@ -23,7 +23,9 @@ from limberjack.engine.kernels.contacts.distances import (
     meet_plane_rims,
     on_segment,
 )
+from limberjack.engine.kernels.contacts.height_field import meet_height_field
 from limberjack.engine.kernels.contacts.manifold import meet_convex, meet_plane_mesh
+from limberjack.engine.kernels.contacts.separation import separated
 from limberjack.engine.tables import contacts as t
 from limberjack.engine.tables.plant import plant_view, vectors, work_view
 
@@ -76,7 +78,13 @@ def convex_routine(ints, floats, vector, i):
     if first == t.PLANE:
         meet_plane_mesh(plant, met, at, touches, scratch, Ra, pa, b, Rb, pb)
     else:
-        meet_convex(plant, met, at, touches, scratch, a, first, Ra, pa, size_a, b, second, Rb, pb, size_b)
+        found = separated(plant, work, i, 0, 0)
+        meet_convex(plant, met, at, touches, scratch, found, a, first, Ra, pa, size_a, b, second, Rb, pb, size_b)
+
+
+@routine(WHOLE)
+def height_field_routine(ints, floats, vector, i):
+    meet_height_field(plant_view(ints, floats), work_view(ints, vector), i)
 
 
 @kernel
@@ -104,7 +112,7 @@ def _meet_pair(plant, work, pair, Ra, pa, Rb, pb):
 @kernel
 def _is_plain(first, second):
     """Whether a pair of shapes has a closed form."""
-    return second != t.MESH and (first < t.BOX or (first == t.BOX and second == t.BOX))
+    return second < t.MESH and (first < t.BOX or (first == t.BOX and second == t.BOX))
 
 
 @kernel
@@ -115,9 +123,17 @@ def _far(met, pair, gap):
 
 
 @kernel
-def _has_jumped(row, x, u, h, size):
-    """Whether the place x of a touch, on a body that moves there at u, is another one than at the start of the step."""
-    way = add_scaled(sub(x, load3(row, t.ME_FROM)), -h, u)
+def size_of(plant, pair):
+    """Radius of a sphere about the smaller shape of a pair, m."""
+    first, second = plant.contacts.collider[pair[t.PA_A], t.CL_REACH], plant.contacts.collider[pair[t.PA_B], t.CL_REACH]
+    return min(first, second) if first > 0.0 else second  # planes have none
+
+
+@kernel
+def has_jumped(start, x, u, h, size):
+    """Whether the place x of a touch, on a body that moves there at u, is not the one of the start of a step of h, for
+    shapes of a size."""
+    way = add_scaled(sub(x, start), -h, u)
     return dot(way, way) > (_JUMP * size) ** 2
 
 
@@ -130,19 +146,21 @@ def _meet_closely(plant, work, i, first, second, h):
     row_b = plant.contacts.collider_int[pair[t.PA_B], t.CO_ROW]
     Ra, pa, Rb, pb = load9(first, t.PC_R), load3(first, t.PC_P), load9(second, t.PC_R), load3(second, t.PC_P)
     shapes = plant.contacts.collider_int
-    cornered = shapes[pair[t.PA_B], t.CO_SHAPE] >= t.CYLINDER
-    if _is_plain(shapes[pair[t.PA_A], t.CO_SHAPE], shapes[pair[t.PA_B], t.CO_SHAPE]):
+    one, other = shapes[pair[t.PA_A], t.CO_SHAPE], shapes[pair[t.PA_B], t.CO_SHAPE]
+    ints, floats, vector = vectors(plant, work)
+    if _is_plain(one, other):
         _meet_pair(plant, work, pair, Ra, pa, Rb, pb)
+    elif other == t.HEIGHT_FIELD:
+        height_field_routine(ints, floats, vector, i)
     else:
-        ints, floats, vector = vectors(plant, work)
         convex_routine(ints, floats, vector, i)
-    size = plant.contacts.collider[pair[t.PA_B], t.CL_REACH]
+    size = size_of(plant, pair)
     for j in range(pair[t.PA_TOUCH], pair[t.PA_TOUCH] + pair[t.PA_TOUCHES]):
         row = work.contacts.met[j]
         x = load3(row, t.ME_POINT)
         u = velocity_at(work, row_b, x)
         row[t.ME_NEAR] = 1.0
-        if cornered and _has_jumped(row, x, u, h, size):
+        if other >= t.CYLINDER and has_jumped(load3(row, t.ME_FROM), x, u, h, size):
             row[t.ME_BEGAN] = 0.0
         store3(row, t.ME_SPEED, sub(u, velocity_at(work, row_a, x)))
 

@@ -22,10 +22,12 @@ POINT, LINE, DISC, POLYGON = range(4)
 
 #: directions across an axis shorter than this are none
 _NO_LENGTH = 1e-12
+#: no corner is as far
+_NO_END = 1e300
 #: a capsule's axis that is nearer to the normal touches with one end alone; cosine
 _END_ON = 0.9
 #: faces that look farther away from the normal touch with a corner alone; cosine
-_STEEP = 0.1
+STEEP = 0.1
 
 
 @kernel
@@ -63,11 +65,22 @@ def _rim_point(sizes, local):
 def mesh_corner(plant, collider, local):
     """Which corner of a mesh is farthest along a direction in its axes."""
     first = plant.contacts.mesh_int[collider, t.ML_FIRST]
-    best, most = first, -1e300
+    best, most = first, -_NO_END
     for i in range(first, first + plant.contacts.mesh_int[collider, t.ML_COUNT]):
         far = dot(load3(plant.contacts.mesh_corner[i], 0), local)
         if far > most:
             best, most = i, far
+    return best
+
+
+@kernel
+def _triangle_corner(plant, size, local):
+    """The corner of a triangle that is farthest along a direction in its axes."""
+    best, most = load3(plant.contacts.mesh_corner[int(size[0])], 0), -_NO_END
+    for i in range(3):
+        x = load3(plant.contacts.mesh_corner[int(component(size, i))], 0)
+        if dot(x, local) > most:
+            best, most = x, dot(x, local)
     return best
 
 
@@ -84,6 +97,8 @@ def farthest(plant, collider, shape, R, p, size, n):
         return add(p, rot(R, (x, y, size[2] if local[2] > 0.0 else -size[2])))
     if shape == t.MESH:
         return add(p, rot(R, load3(plant.contacts.mesh_corner[mesh_corner(plant, collider, local)], 0)))
+    if shape == t.TRIANGLE:
+        return add(p, rot(R, _triangle_corner(plant, size, local)))
     return add(p, rot(R, _rim_point(rims(shape, size), local)))
 
 
@@ -123,7 +138,7 @@ def _cone_feature(f, R, p, sizes, n):
         store3(f, F_NORMAL, column(R, 2) if up else neg(column(R, 2)))
         store3(f, F_X, column(R, 0))
         store3(f, F_Y, column(R, 1))
-    elif side > _STEEP:
+    elif side > STEEP:
         x, y = (low * c, low * s, -half), (high * c, high * s, half)
         _line_feature(f, add(p, rot(R, x)), add(p, rot(R, y)), n, 0.5 * (low + high))
     else:
@@ -156,7 +171,7 @@ def _mesh_feature(plant, collider, f, R, p, n):
     """The face that looks most along n of those at the farthest corner."""
     parts, local = plant.contacts, unrot(R, n)
     corner = mesh_corner(plant, collider, local)
-    first, best, most = parts.corner_int[corner, t.ML_FIRST], -1, _STEEP
+    first, best, most = parts.corner_int[corner, t.ML_FIRST], -1, STEEP
     for i in range(first, first + parts.corner_int[corner, t.ML_COUNT]):
         face = parts.mesh_link[i]
         along = dot(load3(parts.mesh_face[face], 0), local)
@@ -172,6 +187,17 @@ def _mesh_feature(plant, collider, f, R, p, n):
         store3(f, F_CORNER + 3 * i, add(p, rot(R, x)))
     store3(f, F_CENTRE, load3(f, F_CORNER))
     store3(f, F_NORMAL, rot(R, load3(parts.mesh_face[best], 0)))
+
+
+@kernel
+def triangle_feature(f, a, b, c, n):
+    """A triangle with its normal; corners counter-clockwise from outside."""
+    f[F_KIND], f[F_CORNERS], f[F_RADIUS] = POLYGON, 3.0, 0.0
+    store3(f, F_CENTRE, a)
+    store3(f, F_NORMAL, n)
+    store3(f, F_CORNER, a)
+    store3(f, F_CORNER + 3, b)
+    store3(f, F_CORNER + 6, c)
 
 
 @kernel

@@ -1,6 +1,7 @@
 """Contact forces of a step: implicit in it, constant over it.
 
-0. touches that have acted for more than a step are held: a goes with their last forces, so that what rests is at rest
+0. touches that have acted for more than a step are held: a goes with their last forces, so that what rests is at rest.
+   Those that turn out to be at another corner at the end of the step are not, and a is found again
 1. the end of the step: v' = v + h a; for rk4 q' = q ⊕ ½ h (v + v'), for Euler's methods, which move along
    J(q) v', q' = q
 2. gaps, normals and velocities of all touches there (`meeting.py`); Euler: g + h u
@@ -21,6 +22,7 @@ from limberjack.engine.algebra.spatial import ZERO, add_scaled, dot, load3, scal
 from limberjack.engine.compile.compiled import FLOATS, REAL, VECTORS, WHOLE
 from limberjack.engine.compile.kernel import entry, kernel, routine
 from limberjack.engine.kernels.contacts.answers import find_answers, prepare_loops
+from limberjack.engine.kernels.contacts.broad_phase import velocity_at
 from limberjack.engine.kernels.contacts.islands import (
     find_islands,
     forget,
@@ -30,7 +32,7 @@ from limberjack.engine.kernels.contacts.islands import (
     take_island,
 )
 from limberjack.engine.kernels.contacts.laws import FADE, SOFT, STILL, depth_at, law_force, stiffness, stored
-from limberjack.engine.kernels.contacts.meeting import carry_on, find_touches, note_start
+from limberjack.engine.kernels.contacts.meeting import carry_on, find_touches, has_jumped, note_start, size_of
 from limberjack.engine.kernels.contacts.polish import law_of
 from limberjack.engine.kernels.contacts.solution import solve_touches
 from limberjack.engine.kernels.nodes.manifold import accelerate_along_start, move_to_end
@@ -39,6 +41,8 @@ from limberjack.engine.kernels.sweeps.forward_dynamics import settle_with
 from limberjack.engine.tables import contacts as t
 from limberjack.engine.tables.plant import C_Q, C_V, Q_PASS, S_Q, V_PASS, plant_view, touch_place, vectors, work_view
 
+#: what `touch` returns if accelerations have to be found again, and how often at most
+AGAIN, MOST_TRIES = -1, 2
 # rows of work.vstage and work.qstage; accelerations of a step's start
 _A, _NEXT, _MEAN, _THERE = 0, V_PASS, V_PASS + 1, Q_PASS
 
@@ -77,6 +81,34 @@ def hold_touches(work):
         known = work.contacts.touch[i]
         if known[t.TO_ACTS] < 2.0:
             known[t.TO_ACTS] = -known[t.TO_ACTS]
+
+
+@kernel
+def _is_elsewhere(plant, work, pair, j, h):
+    """Whether touch j of a pair, which is held, is at another place at the end of a step of h, or not there at all."""
+    met, known = work.contacts.met[j], work.contacts.touch[j]
+    if met[t.ME_NEAR] == 0.0 or met[t.ME_GAP] > size_of(plant, pair):
+        return True
+    x = load3(met, t.ME_POINT)
+    u = velocity_at(work, plant.contacts.collider_int[pair[t.PA_B], t.CO_ROW], x)
+    return has_jumped(load3(known, t.TO_POINT), x, u, h, size_of(plant, pair))
+
+
+@kernel
+def _let_go(plant, work, h, tries):
+    """Whether touches were held that are not where they were, so that no force there could take back what is held:
+    these begin again, and at the last try no others are held."""
+    found = False
+    for i in range(plant.contacts.pair_int.shape[0]):
+        pair = plant.contacts.pair_int[i]
+        for j in range(pair[t.PA_TOUCH], pair[t.PA_TOUCH] + pair[t.PA_TOUCHES]):
+            if work.contacts.touch[j, t.TO_ACTS] > 0.0 and _is_elsewhere(plant, work, pair, j, h):
+                forget(work, j)
+                found = True
+    if found and tries == MOST_TRIES - 1:
+        for j in range(work.contacts.touch.shape[0]):
+            work.contacts.touch[j, t.TO_ACTS] = -abs(work.contacts.touch[j, t.TO_ACTS])
+    return found
 
 
 @kernel
@@ -190,7 +222,7 @@ def _keep(plant, work, i, h, share):
     j = int(active[t.AC_TOUCH])
     known, met, speed = work.contacts.touch[j], work.contacts.met[j], work.contacts.speed[3 * i]
     if active[t.AC_TURNS] > 0.0:
-        store3(known, t.TO_MOMENT, _along(active))
+        store3(known, t.TO_MOMENT, _along(active) if known[t.TO_ACTS] > 0.0 else ZERO)
         return
     law = plant.contacts.contact[law_of(plant, work, i)]
     depth = depth_at(active, met[t.ME_GAP], speed)
@@ -201,7 +233,7 @@ def _keep(plant, work, i, h, share):
     slip = math.sqrt(work.contacts.speed[3 * i + 1] ** 2 + work.contacts.speed[3 * i + 2] ** 2)
     known[t.TO_GAP], known[t.TO_SLIP] = -depth, slip
     known[t.TO_ACTS] = active[t.AC_STEPS] + 1.0 if active[t.AC_FORCE] > 0.0 else 0.0
-    store3(known, t.TO_FORCE, _along(active))
+    store3(known, t.TO_FORCE, _along(active) if active[t.AC_FORCE] > 0.0 else ZERO)
     store3(known, t.TO_MOMENT, ZERO)
     store3(known, t.TO_POINT, _place(met, share))
     store3(known, t.TO_NORMAL, load3(active, t.AC_BASIS))
@@ -223,12 +255,14 @@ def islands_routine(ints, floats, vector, count, q, h, share):
                 _keep(plant, work, i, h, share)
 
 
-@routine(FLOATS, FLOATS, REAL, REAL, returns=WHOLE)
-def touch_routine(ints, floats, vector, q, v, h, share):
+@routine(FLOATS, FLOATS, REAL, REAL, WHOLE, returns=WHOLE)
+def touch_routine(ints, floats, vector, q, v, h, share, tries):
     plant, work = plant_view(ints, floats), work_view(ints, vector)
     find_touches(plant, work, h)
     note_start(work)
     _predict(plant, work, q, v, h, share)
+    if tries < MOST_TRIES and _let_go(plant, work, h, tries):
+        return AGAIN
     count = list_touches(plant, work, h)
     if count == 0:
         return 0
@@ -241,12 +275,14 @@ def touch_routine(ints, floats, vector, q, v, h, share):
 
 
 @kernel
-def touch(plant, work, q, v, h, share):
+def touch(plant, work, q, v, h, share, tries):
     """work.contacts.touch for a step of h from q, v, whose accelerations with the forces that are held are in
-    work.vstage[0]; returns how many blocks the largest island has, which may be more than there is room for.
-    share: c."""
+    work.vstage[0]; returns how many blocks the largest island has, which may be more than there is room for. share: c.
+
+    AGAIN: fewer forces are held than these accelerations have; tries: how often that was so, MOST_TRIES times at most.
+    """
     ints, floats, vector = vectors(plant, work)
-    return touch_routine(ints, floats, vector, q, v, h, share)
+    return touch_routine(ints, floats, vector, q, v, h, share, tries)
 
 
 @entry(VECTORS, FLOATS)

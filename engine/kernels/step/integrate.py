@@ -21,7 +21,15 @@ from __future__ import annotations
 from limberjack.engine.algebra.array_views import vector_view
 from limberjack.engine.compile.compiled import FLAG, FLOATS, INTS, REAL, VECTORS, WHOLE
 from limberjack.engine.compile.kernel import entry, kernel, routine
-from limberjack.engine.kernels.contacts.touching import copy_touches, hold_touches, keep_touches, take_touches, touch
+from limberjack.engine.kernels.contacts.touching import (
+    AGAIN,
+    MOST_TRIES,
+    copy_touches,
+    hold_touches,
+    keep_touches,
+    take_touches,
+    touch,
+)
 from limberjack.engine.kernels.forces.applied_forces import applied_forces
 from limberjack.engine.kernels.forces.hinge_forces import (
     DAMPING,
@@ -192,7 +200,14 @@ def _integrate(plant, work, q, v, command, left, h, integrator, touching):
             ints, floats, vector = vectors(plant, work)
             straight_routine(ints, floats, vector, v, work.vstage[_A])
         if touching and stage == 0:
-            touches = touch(plant, work, qs, vs, h, 0.5 if staged else 1.0)
+            for tries in range(MOST_TRIES + 1):
+                touches = touch(plant, work, qs, vs, h, 0.5 if staged else 1.0, tries)
+                if touches != AGAIN:
+                    break
+                ints, floats, vector = vectors(plant, work)
+                again_routine(ints, floats, vector, qs, vs, command, h, implicit)
+                if turning:
+                    straight_routine(ints, floats, vector, v, work.vstage[_A])
             if touches > work.contacts.active.shape[0]:
                 return touches
             if touches > 0:

@@ -33,13 +33,17 @@ def _links_inside(slices, links, least, most, end):
 
 @kernel
 def _trust_meshes(c, parts):
-    """Meshes have corners, and their faces and corners know each other."""
+    """Meshes have corners, and their faces and corners know each other; height fields have whole rows."""
     corners, faces = c[ct.C_MESH_CORNERS], c[ct.C_MESH_FACES]
     for i in range(c[ct.C_COLLIDERS]):
-        if parts.collider_int[i, ct.CO_SHAPE] == ct.MESH:
+        if parts.collider_int[i, ct.CO_SHAPE] >= ct.MESH:
             if corners == 0 or parts.mesh_int[i, ct.ML_COUNT] < 1:
                 return False
             if not fits(parts.mesh_int[i, ct.ML_FIRST], parts.mesh_int[i, ct.ML_COUNT], corners):
+                return False
+        if parts.collider_int[i, ct.CO_SHAPE] == ct.HEIGHT_FIELD:
+            across, count = parts.mesh_int[i, ct.ML_ACROSS], parts.mesh_int[i, ct.ML_COUNT]
+            if across < 2 or count < 2 * across or (count // across) * across != count:
                 return False
     most = c[ct.C_MESH_LINKS]
     return _links_inside(parts.corner_int, parts.mesh_link, 0, most, faces) and _links_inside(

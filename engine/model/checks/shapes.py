@@ -75,7 +75,7 @@ class _Check:
         ):
             self._fail("size", f"the {shape.type} has no volume", f"Give {meaning}, above 0")
         if not shape.file.isprintable() or len(shape.file) > 1000:
-            self._fail("file", f"{shape.file[:60]!r} is not a file name", "Give the path of a mesh")
+            self._fail("file", f"{shape.file[:60]!r} is not a file name", "Give the path of a file")
         if shape.type == "mesh":
             self._surface()
 

@@ -25,6 +25,7 @@ SIZES: dict[str, tuple[int, str]] = {
     "mesh": (3, "the factors along x, y, z that make metres"),
     "funnel": (3, "the radii at -z and at +z, and the length along z"),
     "plane": (2, "the edges along x, y of what views draw"),
+    "height_field": (2, "the edges along x, y"),
 }
 
 COLOUR = re.compile("#[0-9a-fA-F]{6}")
@@ -45,6 +46,7 @@ _Radius = Annotated[
 _Scale = Annotated[Annotated[Number, Tag("number")] | Annotated[Vector3, Tag("list")], Discriminator(shape_of)]
 _Corners = Annotated[Listed[Vector3], Bounds(min_length=4)]
 _Faces = Annotated[Listed[Annotated[list[Annotated[int, Bounds(ge=0)]], Bounds(min_length=3)]], Bounds(min_length=4)]
+_Heights = Annotated[Listed[Annotated[list[Number], Bounds(min_length=2)]], Bounds(min_length=2)]
 _Opacity = Annotated[float, Bounds(gt=0, le=1)]
 _Colour = Annotated[str, AfterValidator(_checked_colour)]
 _ROUND = ("cylinder", "capsule")
@@ -55,6 +57,10 @@ _CORNERS = "[x, y, z] of each corner"
 _FACES = "corners of each face, counted from 0, counter-clockwise from outside"
 _BALL = "of the sphere, or of the capsule and its half spheres"
 _DRAWN = "edges along x, y of what views draw; a plane has no end, and is solid below its z axis"
+_GROUND = "edges along x, y; solid below its surface"
+_HEIGHTS = "rows from -y to +y, each from -x to +x, along z; or give file"
+_TABLE = ".npy, .csv or .txt with the heights, beside the model file or absolute; or give heights"
+_UNIT = "factor that makes metres of the heights"
 _SCALE = "factor that makes metres, or one each for x, y, z"
 
 
@@ -74,6 +80,10 @@ class ShapeFields:
     vertices: Annotated[Any, Fact(_CORNERS, "m", otherwise="none", given=_Corners, only=("mesh",))] = ()
     faces: Annotated[Any, Fact(_FACES, otherwise="none", given=_Faces, only=("mesh",))] = ()
     scale: Annotated[Any, Fact(_SCALE, given=_Scale, only=("mesh",))] = 1.0
+    ground: Annotated[Any, Fact(_GROUND, "m", key="size", given=_Sides, only=("height_field",), needed=True)] = None
+    heights: Annotated[Any, Fact(_HEIGHTS, "m", otherwise="none", given=_Heights, only=("height_field",))] = ()
+    table: Annotated[Any, Fact(_TABLE, otherwise="none", key="file", given=Name, only=("height_field",))] = ""
+    unit: Annotated[Any, Fact(_UNIT, key="scale", given=Positive, only=("height_field",))] = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +95,8 @@ class Shape:
     type : a key of SIZES;  size : (k,) its numbers, m, as SIZES says
     file : of a mesh that is drawn;  vertices, faces : of a mesh (V, 3) corners and (T, 3) which of them each triangle
         has, counter-clockwise from outside; of one that touches they are read from the file where they are not given
+    heights : of a height field (R, C) along z, rows from -y to +y, each from -x to +x; read from the file if it has one
+    unit : factor that makes metres of them
     position : (3,) of its centre, m;  rotation : (3, 3) from its axes to the body's
     colour : "#rrggbb", "" for one of each body
     opacity : ratio, 1 for a shape that hides what is behind it
@@ -104,4 +116,6 @@ class Shape:
     name: str = ""
     vertices: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
     faces: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
+    heights: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    unit: float = 1.0
     where: str = field(default="", compare=False)

@@ -10,13 +10,15 @@ import numpy as np
 
 from limberjack.engine.algebra.rotations import from_quaternion
 from limberjack.engine.model.elements.shape import MESHES, Shape
+from limberjack.engine.model.grounds import MOST_HEIGHTS
 from limberjack.engine.model.readers.mjcf_names import Names, Place
 from limberjack.engine.model.system import Pose
 
-# mjtGeom, part of MuJoCo's file format; height fields have no shape
+# mjtGeom, part of MuJoCo's file format
 _PLANE, _HFIELD, _SPHERE, _CAPSULE, _ELLIPSOID, _CYLINDER, _BOX, _MESH = range(8)
 _TYPES = {
     _PLANE: "plane",
+    _HFIELD: "height_field",
     _SPHERE: "sphere",
     _CAPSULE: "capsule",
     _ELLIPSOID: "ellipsoid",
@@ -48,6 +50,9 @@ def _shape(model: Any, i: int, folder: Path, names: Names, place: Place, touches
     shown = model.geom_group[i] < _HIDDEN and opacity > 0.0 and kind != _PLANE
     if kind not in _TYPES or file is None or not (shown or touches):
         return None
+    heights = _heights(model, int(model.geom_dataid[i])) if kind == _HFIELD else np.zeros((0, 0))
+    if heights.size > MOST_HEIGHTS:
+        return None
     if not shown and kind != _PLANE:
         opacity = _FAINT
     pose = Pose(from_quaternion(model.geom_quat[i]), np.array(model.geom_pos[i]))
@@ -64,6 +69,7 @@ def _shape(model: Any, i: int, folder: Path, names: Names, place: Place, touches
         colour=colour,
         opacity=opacity or _FAINT,
         name=names.geom(i) if touches else "",
+        heights=heights,
         where=place.of("geom", names.geom(i)),
     )
 
@@ -73,10 +79,19 @@ def _size(model: Any, i: int, kind: int) -> np.ndarray:
     a, b, c = (float(each) for each in model.geom_size[i])
     if kind == _MESH:
         return np.array(model.mesh_scale[int(model.geom_dataid[i])], dtype=float)
+    if kind == _HFIELD:
+        return np.array(2.0 * model.hfield_size[int(model.geom_dataid[i])][:2])
     if kind == _PLANE:
         return np.array([2.0 * each or _ENDLESS for each in (a, b)])
     sizes = {_SPHERE: [a], _CAPSULE: [a, 2.0 * b], _ELLIPSOID: [a, b, c], _CYLINDER: [a, a, 2.0 * b]}
     return np.array(sizes.get(kind, [2.0 * a, 2.0 * b, 2.0 * c]))
+
+
+def _heights(model: Any, field: int) -> np.ndarray:
+    """(rows, columns) heights of a height field, m; MuJoCo's data are shares of the greatest one."""
+    rows, columns, start = (int(each[field]) for each in (model.hfield_nrow, model.hfield_ncol, model.hfield_adr))
+    data = np.array(model.hfield_data[start : start + rows * columns], dtype=float)
+    return model.hfield_size[field][2] * data.reshape(rows, columns)
 
 
 def _file(model: Any, mesh: int, folder: Path) -> str | None:

@@ -113,6 +113,8 @@ def _words(detail: ErrorDetails, path: Path, document: Document) -> tuple[str, s
         )
     if kind == "half_given":
         return f"'{context['absent']}' is missing", f"Give {context['both']}"
+    if kind == "ragged":
+        return f"the rows have {' or '.join(map(str, context['lengths'][:3]))} heights", "Give rows of one length"
     if kind == "no_length":
         return "from and to are the same point", "Give two points"
     if field == "colour":

@@ -24,6 +24,7 @@ _NUMBERS: dict[str, Callable[[Any], list[float]]] = {
     "funnel": lambda spec: [*_each(spec.radius, 2), float(np.linalg.norm(spec.along()))],
     "capsule": lambda spec: [spec.radius, float(np.linalg.norm(spec.along()))],
     "plane": lambda spec: spec.size,
+    "height_field": lambda spec: spec.size,
     "mesh": lambda spec: _each(spec.scale, 3),
 }
 
@@ -108,12 +109,34 @@ class Solid(ShapeBase):
         return {"vertices": np.array(self.vertices, dtype=float), "faces": np.array(triangles, dtype=float)}
 
 
+class Ground(ShapeBase):
+    """A height field: of a file, or of heights."""
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Ground:
+        if bool(self.file) == bool(self.heights):
+            kind = "given_twice" if self.file else "given_neither"
+            raise PydanticCustomError(kind, "heights", {"one": "file", "other": "heights"})
+        lengths = sorted({len(row) for row in self.heights or []})
+        if len(lengths) > 1:
+            raise PydanticCustomError("ragged", "ragged", {"lengths": lengths})
+        return self
+
+    def surface(self) -> dict[str, Any]:
+        """Heights of the Shape, and their unit."""
+        return {"unit": self.scale, **({"heights": np.array(self.heights, dtype=float)} if self.heights else {})}
+
+
+#: type → its schema beside the declared fields, where that is not ShapeBase
+_BASES = {"mesh": Solid, "height_field": Ground}
+
+
 def _spec(name: str) -> Any:
     """The schema of the shapes of one type."""
     own = {known.key: known.in_file() for known in facts_of_type(ShapeFields, name)}
-    base = Round if "length" in SIZES[name][1] else Solid if name == "mesh" else ShapeBase
+    base = Round if "length" in SIZES[name][1] else _BASES.get(name, ShapeBase)
     fields: dict[str, Any] = {"type": (Literal[name], ...), **own}  # type: ignore[valid-type]
-    return create_model(f"{name.capitalize()}Shape", __base__=base, **fields)
+    return create_model(f"{name.title().replace('_', '')}Shape", __base__=base, **fields)
 
 
 ShapeSpec: Any = Annotated[Union[tuple(map(_spec, SIZES))], Discriminator("type")]  # noqa: UP007
