@@ -1,7 +1,8 @@
-"""Random drops of four shapes on a floor: `python -m benchmarks.contacts.drops [COUNT]`, 1e6 of them if not said.
+"""Random drops of six shapes on a floor: `python -m benchmarks.contacts.drops [COUNT]`, 1e6 of them if not said.
 
-A ball, a capsule, a box and a cylinder fall above each other in random order, turned and spinning anyhow, for three
-seconds. Counted are worlds whose step failed or that have a NaN, and how deep shapes are at the end of steps.
+A ball, a capsule, a box, a cylinder, a cone and a mesh fall above each other in random order, turned and spinning
+anyhow, for four seconds. Counted are worlds whose step failed or that have a NaN, and how deep shapes are at the end of
+steps.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ import numpy as np
 
 import limberjack as lj
 
-CONTACTS = ("ground", "mutual", "side")
-BODIES = ("ball", "pill", "brick", "tin")
+CONTACTS = ("ground", "mutual")
+BODIES = ("ball", "pill", "brick", "tin", "hat", "rock")
 MODEL = """
 limberjack: 1
 name: drops
@@ -29,10 +30,11 @@ shapes:
   - {{name: pill, body: pill, type: capsule, radius: 0.07, length: 0.2}}
   - {{name: brick, body: brick, type: box, size: [0.3, 0.2, 0.25]}}
   - {{name: tin, body: tin, type: cylinder, radius: 0.1, length: 0.2}}
+  - {{name: hat, body: hat, type: cylinder, radius: [0.12, 0.04], length: 0.2}}
+  - {{name: rock, body: rock, type: mesh, vertices: {corners}, faces: {faces}}}
 contacts:
-  - {{name: ground, first: floor, second: [ball, pill, brick, tin], friction: 0.5, restitution: 0.2}}
-  - {{name: mutual, first: [ball, pill, brick], friction: 0.5}}
-  - {{name: side, first: ball, second: tin, friction: 0.5}}
+  - {{name: ground, first: floor, second: [{names}], friction: 0.5, restitution: 0.2}}
+  - {{name: mutual, first: [{names}], friction: 0.5}}
 sensors:
 {sensors}
 """
@@ -41,8 +43,11 @@ BODY = (
     "hinge: {{name: {0}_free, type: free, parent: world}}}}\n"
 )
 GAP = "  - {{name: {0}, type: contact_gap, target: {0}}}\n"
+#: the mesh, an octahedron whose three axes differ: corners, m, and faces counter-clockwise from outside
+CORNERS = [[0.15, 0, 0], [-0.1, 0, 0], [0, 0.12, 0], [0, -0.12, 0], [0, 0, 0.1], [0, 0, -0.14]]
+FACES = [[0, 2, 4], [2, 1, 4], [1, 3, 4], [3, 0, 4], [2, 0, 5], [1, 2, 5], [3, 1, 5], [0, 3, 5]]
 #: worlds at a time; steps of 1 ms of a drop, and between two looks at it
-WORLDS, STEPS, LOOK = 500, 3000, 50
+WORLDS, STEPS, LOOK = 500, 4000, 50
 
 
 @dataclass(frozen=True)
@@ -61,22 +66,23 @@ class Drops:
 
 
 def model() -> lj.System:
-    """The floor and the four bodies."""
+    """The floor and the six bodies."""
     bodies, gaps = "".join(BODY.format(n) for n in BODIES), "".join(GAP.format(n) for n in CONTACTS)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "drops.yaml"
-        file.write_text(MODEL.format(bodies=bodies, sensors=gaps))
+        names = ", ".join(BODIES)
+        file.write_text(MODEL.format(bodies=bodies, sensors=gaps, names=names, corners=CORNERS, faces=FACES))
         return lj.load(file)
 
 
 def starts(worlds: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Coordinates (worlds, 28) and velocities (worlds, 24) of bodies above each other in any order, turned anyhow."""
-    random = np.random.default_rng(seed)
-    q = random.normal(size=(worlds, 4, 7))
+    """Coordinates (worlds, 42) and velocities (worlds, 36) of bodies above each other in any order, turned anyhow."""
+    random, n = np.random.default_rng(seed), len(BODIES)
+    q = random.normal(size=(worlds, n, 7))
     q[:, :, :4] /= np.linalg.norm(q[:, :, :4], axis=2)[:, :, None]
-    q[:, :, 4:6] = random.uniform(-0.1, 0.1, (worlds, 4, 2))
-    q[:, :, 6] = 0.3 + 0.45 * random.permuted(np.tile(np.arange(4), (worlds, 1)), axis=1)
-    v = random.normal(size=(worlds, 4, 6)) * [5.0, 5.0, 5.0, 0.3, 0.3, 1.0]
+    q[:, :, 4:6] = random.uniform(-0.1, 0.1, (worlds, n, 2))
+    q[:, :, 6] = 0.3 + 0.45 * random.permuted(np.tile(np.arange(n), (worlds, 1)), axis=1)
+    v = random.normal(size=(worlds, n, 6)) * [5.0, 5.0, 5.0, 0.3, 0.3, 1.0]
     return q.reshape(worlds, -1), v.reshape(worlds, -1)
 
 
