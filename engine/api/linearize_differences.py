@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -135,14 +136,18 @@ class _Bare:
         found = []
         for i, (h, fourth) in enumerate(steps):
             if fourth:
-                moved = x.copy()
-                moved[i] += h
-                q, _ = self._mobility.displaced(moved[: self._m], moved[self._m + self._n :])
-                h = h * STEP * bearable.share(q, 1.0 / STEP)
+                displaced = partial(self._displaced, x, i)
+                h = h * STEP * bearable.share(displaced(h), 1.0 / STEP)
                 if self._touches is not None and i < self._m:
-                    h = min(h, self._touches.largest_step(self._mobility.Z[:, i]))
+                    h = self._touches.largest_step(self._mobility.Z[:, i], h, displaced)
             found.append((h, fourth))
         return found
+
+    def _displaced(self, x: np.ndarray, i: int, h: float) -> np.ndarray:
+        """q where the i-th of x is h more."""
+        moved = x.copy()
+        moved[i] += h
+        return self._mobility.displaced(moved[: self._m], moved[self._m + self._n :])[0]
 
     def _thrust_steps(self) -> list[tuple[float, bool]]:
         """Those of the thrusters' commands: none outside of their limits."""

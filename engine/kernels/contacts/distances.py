@@ -14,6 +14,8 @@ from limberjack.engine.tables import contacts as t
 
 #: lengths below this have no direction, m
 _NO_LENGTH = 1e-12
+#: places of a capsule nearer to its end than this share of its half length are the end
+_SAME = 1e-6
 _SINE_120 = math.sqrt(0.75)
 #: by how much less points that are fixed to a rim may be near than its nearest one, as a share of a shape's size: with
 #: the least tilt the nearest one runs around the rim by the change of the tilt over the tilt, faster than bodies turn.
@@ -255,6 +257,14 @@ def _pull(local, d, s, size):
 
 
 @kernel
+def _leave_out_end(row, s, half):
+    """The place s of a capsule's axis is not there where it is an end, which is there already: two touches in one place
+    would be twice as stiff."""
+    if half - abs(s) < _SAME * half:
+        row[t.ME_GAP] = _FAR
+
+
+@kernel
 def meet_capsule_box(met, at, Ra, a, size_a, R, centre, size):
     """Both ends of the capsule's axis, and its point nearest to the box."""
     d, half = column(Ra, 2), size_a[1]
@@ -269,6 +279,7 @@ def meet_capsule_box(met, at, Ra, a, size_a, R, centre, size):
     meet_ball_box(met[at], add_scaled(a, -half, d), size_a[0], R, centre, size)
     meet_ball_box(met[at + 1], add_scaled(a, half, d), size_a[0], R, centre, size)
     meet_ball_box(met[at + 2], add_scaled(a, 0.5 * (low + high), d), size_a[0], R, centre, size)
+    _leave_out_end(met[at + 2], 0.5 * (low + high), half)
 
 
 @kernel
@@ -295,3 +306,4 @@ def meet_capsule_cone(met, at, Ra, a, size_a, R, centre, size):
     meet_ball_cone(met[at], add_scaled(a, -half, d), size_a[0], R, centre, size)
     meet_ball_cone(met[at + 1], add_scaled(a, half, d), size_a[0], R, centre, size)
     meet_ball_cone(met[at + 2], add_scaled(a, 0.5 * (low + high), d), size_a[0], R, centre, size)
+    _leave_out_end(met[at + 2], 0.5 * (low + high), half)
