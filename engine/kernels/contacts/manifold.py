@@ -167,16 +167,17 @@ def cut(frame, rows, at, first, second, own, other):
 
 @kernel
 def _cross_discs(frame, rows, at, first, second):
-    """Consider the points where two rims cross, if they lie flat on each other."""
+    """Consider the points where two rims cross, if they lie flat on each other. Rims that are nearly one, or nearly
+    touch from inside, cross anywhere, and their fixed points are over each other."""
     n, r1, r2 = load3(frame, NORMAL), first[f.F_RADIUS], second[f.F_RADIUS]
     flat = min(dot(n, load3(first, f.F_NORMAL)), -dot(n, load3(second, f.F_NORMAL)))
     centre = load3(first, f.F_CENTRE)
     d = sub(load3(second, f.F_CENTRE), centre)
     d = add_scaled(d, -dot(d, n), n)
     apart = math.sqrt(dot(d, d))
-    if flat < _FLAT or apart <= abs(r1 - r2) or apart >= r1 + r2:
+    if flat < _FLAT or apart <= abs(r1 - r2) + frame[MARGIN] or apart >= r1 + r2:
         return
-    along = (apart * apart + r1 * r1 - r2 * r2) / (2.0 * apart)
+    along = 0.5 * (apart + (r1 - r2) * (r1 + r2) / apart)
     aside = math.sqrt(max(0.0, r1 * r1 - along * along)) / apart
     middle, e = add_scaled(centre, along / apart, d), cross(n, d)
     _consider(frame, rows, at, first, second, add_scaled(middle, aside, e), 0.0)
