@@ -10,6 +10,7 @@ import pytest
 
 import limberjack as lj
 from limberjack.engine.common.errors import ModelError, ModelWarning
+from limberjack.engine.model.grounds import ground_corners
 
 KINDS = {"sphere": "0.05", "capsule": "0.03 0.05", "box": "0.05 0.04 0.03", "cylinder": "0.04 0.05"}
 FAR = 1e3
@@ -158,3 +159,31 @@ def test_collisions_of_urdf_have_names(tmp_path):
     simulation = lj.Simulation(standing, dt=1e-3)
     simulation.step(500)
     assert abs(simulation.q[6]) < 1e-6
+
+
+def test_height_fields_have_mujocos_heights(tmp_path):
+    """The surface against MuJoCo's rays, and a ball that comes to rest where MuJoCo's does."""
+    rng, path = np.random.default_rng(3), tmp_path / "hills.xml"
+    heights = rng.uniform(0.0, 1.0, (5, 7))
+    heights[1:4, 2:5] *= 0.1  # a hollow
+    numbers = " ".join(f"{h:.6f}" for h in heights.ravel())
+    path.write_text(
+        f'<mujoco><asset><hfield name="h" nrow="5" ncol="7" size="1.5 1 0.4 0.1" elevation="{numbers}"/></asset>'
+        '<worldbody><geom name="ground" type="hfield" hfield="h" pos="0.1 0 -0.2" euler="0 0 20"/>'
+        '<body pos="0.1 0 0.3"><freejoint/><geom name="ball" size="0.15" condim="6" friction="1 0.1 0.05"/></body>'
+        "</worldbody></mujoco>"
+    )
+    system = lj.load(path, contacts=True)
+    shape = next(each for each in system.shapes if each.type == "height_field")
+    corners = ground_corners(shape) @ shape.rotation.T + shape.position
+    model = mujoco.MjModel.from_xml_path(str(path))
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    inner = (0.999 * (corners - shape.position) + shape.position).reshape(-1, 3)
+    for x, y, z in inner:
+        way = mujoco.mj_ray(model, data, [x, y, 2.0], [0.0, 0.0, -1.0], None, 1, 1, np.zeros(1, dtype=np.int32))
+        assert abs(2.0 - way - z) < 2e-3  # 0.1 % beside the corner
+    simulation = lj.Simulation(system, dt=1e-3)
+    simulation.step(6000)
+    mujoco.mj_step(model, data, round(6.0 / model.opt.timestep))
+    assert np.abs(simulation.q[4:] - data.qpos[:3]).max() < 3e-3
