@@ -96,7 +96,7 @@ class Shape:
     file : of a mesh that is drawn;  vertices, faces : of a mesh (V, 3) corners and (T, 3) which of them each triangle
         has, counter-clockwise from outside; of one that touches they are read from the file where they are not given
     heights : of a height field (R, C) along z, rows from -y to +y, each from -x to +x; read from the file if it has one
-    unit : factor that makes metres of them
+    unit : ratio, what makes metres of them
     position : (3,) of its centre, m;  rotation : (3, 3) from its axes to the body's
     colour : "#rrggbb", "" for one of each body
     opacity : ratio, 1 for a shape that hides what is behind it
