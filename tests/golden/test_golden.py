@@ -17,6 +17,7 @@ def made() -> Record:
     return record(4, 60)
 
 
+@pytest.mark.long
 def test_two_recordings_are_equal(made):
     again = record(2, 10)
     assert again == {name: text for name, text in made.items() if name in again}
