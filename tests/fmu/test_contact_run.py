@@ -9,6 +9,7 @@ import pytest
 
 import limberjack as lj
 from limberjack.engine.compile import targets
+from tests.engine.contacts.heaps import heap
 from tests.fmu.shim_build import OK
 from tests.fmu.test_loop_run import Exported, Twin
 
@@ -61,4 +62,20 @@ def test_the_bits_of_a_simulation_through_contacts(exported):
     twin.sim.parameters["contact.ground.friction"] = 0.01
     twin.step(200)
     twin.agree()
+    fmu.free()
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_the_bits_of_a_heap_of_all_shapes(tmp_path, version):
+    """Compliant with each other, nearly rigid on the ground."""
+    system = heap(tmp_path, 5, law="stiffness: 5.0e4, dissipation: 0.5, friction: 0.4")
+    exported = Exported(system, tmp_path, version, inputs=[])
+    fmu = exported.open()
+    assert fmu.start() == OK
+    twin, touched = Twin(exported, fmu, system), 0
+    for n in np.random.default_rng(version).integers(5, 60, 30):
+        twin.step(int(n))
+        twin.agree()
+        touched += bool(np.any(twin.sim.output["ground_force"]) or np.any(twin.sim.output["mutual_force"]))
+    assert touched > 10
     fmu.free()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from functools import partial
 from pathlib import Path
 
 import numba
@@ -11,6 +12,7 @@ import pytest
 
 import limberjack as lj
 from limberjack.engine.compile.compiled import OPTIONS
+from tests.engine.contacts.heaps import heap
 from tests.engine.contacts.scenes import FLOOR, ball, box, free, scene, sensors, solid_box, sphere
 from tests.engine.full_model import full_model
 
@@ -28,10 +30,11 @@ def crowded(folder: Path) -> lj.System:
     return scene(folder, bodies, shapes, laws, sensors("ground"))
 
 
-@pytest.fixture(scope="module", params=["full", "contacts"])
+@pytest.fixture(scope="module", params=["full", "contacts", "shapes"])
 def sim(request, tmp_path_factory) -> lj.Simulation:
     """Warm: every entry that stepping and observing use is compiled."""
-    model = full_model() if request.param == "full" else crowded(tmp_path_factory.mktemp("model"))
+    makers = {"full": lambda folder: full_model(), "contacts": crowded, "shapes": partial(heap, seed=1)}
+    model = makers[request.param](tmp_path_factory.mktemp("model"))
     sim = lj.Simulation(model, dt=1e-4)
     sim.step(1)
     assert np.all(np.isfinite(sim.output_vector))

@@ -129,6 +129,44 @@ def test_a_mesh_cube_is_a_box(tmp_path):
     assert np.abs(ends[0] - ends[1]).max() < 1e-6
 
 
+@pytest.mark.parametrize("tilt", [0.0, 45.0, 90.0])
+@pytest.mark.parametrize("carrier", ["plane", "box", "mesh", "cylinder"])
+def test_a_capsule_sinks_by_its_load_over_its_points(tmp_path, carrier, tilt):
+    """Where its nearest point is an end, it touches there once: on one point askew and upright, on two lying."""
+    carriers = {
+        "plane": FLOOR.replace("floor", "table"),
+        "box": TABLE,
+        "mesh": mesh("table", CUBE * [20, 20, 5] - [0, 0, 0.5], "world"),
+        "cylinder": "{body: world, name: table, type: cylinder, radius: 1, length: 0.2, position: [0, 0, -0.1]}",
+    }
+    turned = Rotation.from_euler("y", tilt, degrees=True).as_matrix().tolist()
+    capsule = f"{{body: b, name: b, type: capsule, radius: 0.1, length: 0.1, rotation: {turned}}}"
+    hinge = "hinge: {name: lift, type: prismatic, axis: [0, 0, 1], parent: world}"
+    body = f"{{name: b, mass: 2, inertia: {{xx: 1, yy: 1, zz: 1}}, {hinge}}}"
+    contact = "{name: c, first: table, second: b, stiffness: 1.0e5, dissipation: 3}"
+    simulation = lj.Simulation(scene(tmp_path, [body], [carriers[carrier], capsule], [contact]))
+    height = 0.05 * math.cos(math.radians(tilt)) + 0.1
+    simulation.q = np.array([height])
+    simulation.step(2000)
+    assert (height - simulation.q[0]) * 1e5 / (2.0 * G) == pytest.approx(0.5 if tilt == 90.0 else 1.0, rel=1e-9)
+
+
+@pytest.mark.parametrize("away", [0.0, 1e-24, 1e-12, 1e-6])
+def test_cylinders_of_one_radius_stand_on_each_other(tmp_path, away):
+    """Their rims are one, to rounding; compliant and without friction, for a thousand steps."""
+    bodies = [
+        free("a", 4.0, (0.06, 0.06, 0.06), (0, 0, 0.0999)),
+        free("b", 2.0, (0.03, 0.03, 0.03), (away, 0.5 * away, 0.2998)),
+    ]
+    shapes = [f"{{body: {name}, name: {name}, type: cylinder, radius: 0.1, length: 0.2}}" for name in "ab"]
+    law = "stiffness: 1.0e5, dissipation: 1.0"
+    contacts = [f"{{name: g, first: floor, second: a, {law}}}", f"{{name: c, first: a, second: b, {law}}}"]
+    simulation = lj.Simulation(scene(tmp_path, bodies, [FLOOR, *shapes], contacts), dt=1e-4)
+    simulation.step(1000)
+    assert np.abs(simulation.q.reshape(2, 7)[:, 4:] - [[0, 0, 0.1], [0, 0, 0.3]]).max() < 2e-4
+    assert np.abs(simulation.v).max() < 0.02
+
+
 def pile(tmp_path, more: str = "") -> lj.System:
     """A cylinder, a cone, a mesh and a box in the air over a table."""
     names = "abcd"

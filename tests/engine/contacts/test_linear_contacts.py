@@ -11,6 +11,7 @@ from scipy.linalg import expm
 
 import limberjack as lj
 from tests.engine.contacts.scenes import FLOOR, ball, box, free, scene, sensors, solid_box, sphere
+from tests.engine.contacts.test_meshes import CUBE, mesh
 
 G = 9.80665
 K, MASS = 1.0e5, 2.0
@@ -66,6 +67,60 @@ def test_a_box_on_four_springs_heaves_pitches_and_rolls(tmp_path):
     for rate, turn, arm, moment in (("wy", "ry", SIZE[0], jy), ("wx", "rx", SIZE[1], jx)):
         stiff = K * 4.0 * (0.5 * arm) ** 2 - MASS * G * (height + 0.5 * DEPTH)
         assert model.A[at[rate], at[turn]] == pytest.approx(-stiff / moment, rel=1e-5)
+
+
+PLATES = {
+    "plane": FLOOR,
+    "box": "{body: world, name: floor, type: box, size: [4, 4, 1], position: [0, 0, -0.5]}",
+    "mesh": mesh("floor", CUBE * [20.0, 20.0, 5.0] - [0.0, 0.0, 0.5], "world"),
+    "cylinder": "{body: world, name: floor, type: cylinder, radius: 1, length: 0.2, position: [0, 0, -0.1]}",
+}
+RADIUS = 0.1
+#: what stands, its half height, its points, and the mean square of their distance from an axis through the middle
+STANDING = [
+    (f"{{body: b, name: b, type: cylinder, radius: {RADIUS}, length: 0.3}}", 0.15, 6, 0.5 * RADIUS**2),
+    (f"{{body: b, name: b, type: cylinder, radius: [{RADIUS}, 0.05], length: 0.3}}", 0.15, 6, 0.5 * RADIUS**2),
+    (f"{{body: b, name: b, type: cylinder, radius: [{RADIUS}, 0.0], length: 0.3}}", 0.15, 6, 0.5 * RADIUS**2),
+    (mesh("b", CUBE), 0.1, 4, 0.01),
+    (box("b", [0.2, 0.2, 0.2]), 0.1, 4, 0.01),
+    ("{body: b, name: b, type: capsule, radius: 0.1, length: 0.1}", 0.15, 1, 0.0),
+]
+
+
+@pytest.mark.parametrize(("shape", "half", "points", "square"), STANDING)
+@pytest.mark.parametrize("plate", PLATES)
+def test_what_stands_heaves_pitches_and_rolls(tmp_path, plate, shape, half, points, square):
+    """n k along z; about x and y k Σx² less what the weight topples; turned about the upright, off the middle. A
+    capsule on its end: its weight topples it by the height of its centre over that of its end's ball."""
+    law = f"{{name: c, first: floor, second: b, stiffness: {K}}}"
+    inertia = (0.02, 0.03, 0.04)
+    system = scene(tmp_path, [free("b", MASS, inertia, (0, 0, 1.0))], [PLATES[plate], shape], [law], sensors("c"))
+    depth = MASS * G / (points * K)
+    q, v = put(system, half - depth)
+    q[:6] = [np.cos(0.185), 0, 0, np.sin(0.185), 0.013, 0.007]
+    model = lj.linearize(system, q, v)
+    at = {name: model.states.index(f"b_free.{name}") for name in ("rx", "ry", "z", "wx", "wy", "vz")}
+    assert model.A[at["vz"], at["z"]] == pytest.approx(-points * K / MASS, rel=1e-8)
+    arm = half - 0.5 * depth if points > 1 else 0.05
+    for rate, turn, moment in (("wx", "rx", inertia[0]), ("wy", "ry", inertia[1])):
+        stiff = points * K * square - MASS * G * arm
+        assert model.A[at[rate], at[turn]] == pytest.approx(-stiff / moment, rel=1e-5)
+    assert np.abs(model.vdot).max() < 1e-8
+
+
+def test_touches_that_begin_beside_others_have_no_slope(tmp_path):
+    """Two cylinders of one radius on each other: wherever one goes, their rims cross, and more points bear it."""
+    bodies = [free(name, MASS, (0.02, 0.02, 0.02), (0, 0, 0.1 + 0.2 * i)) for i, name in enumerate("ab")]
+    shapes = [f"{{body: {name}, name: {name}, type: cylinder, radius: 0.1, length: 0.2}}" for name in "ab"]
+    laws = [
+        f"{{name: g, first: floor, second: a, stiffness: {K}}}",
+        f"{{name: c, first: a, second: b, stiffness: {K}}}",
+    ]
+    system = scene(tmp_path, bodies, [FLOOR, *shapes], laws)
+    q = system.q0.copy()
+    q[6], q[13] = q[6] - 1e-4, q[13] - 2e-4
+    with pytest.raises(lj.ArgumentError, match="'a' and 'b' of contact 'ab' do not stay in touch"):
+        lj.linearize(system, q, system.v0)
 
 
 def test_a_block_that_slides(tmp_path):
