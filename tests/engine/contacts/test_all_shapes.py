@@ -67,9 +67,10 @@ def test_an_engine_process_has_the_bits_of_a_simulation(tmp_path, endpoint, law)
     assert local.output["ground_touching"] == 1.0
 
 
-@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize(("law", "most"), zip(LAWS, [1e-9, 2e-2]), ids=["nearly rigid", "compliant"])
 @pytest.mark.parametrize("seed", [0, 1, 2, 3, 4])
-def test_momentum_is_kept_and_energy_falls_in_free_space(tmp_path, seed, law):
+def test_momentum_is_kept_and_little_energy_added_in_free_space(tmp_path, seed, law, most):
+    """None by nearly rigid contacts; compliant ones add some where points change in a collision, as the guide says."""
     system = heap(tmp_path, seed, "gravity: [0, 0, 0]\n", law=law)
     simulation = lj.Simulation(system, dt=2e-4)
     q, v = simulation.q.reshape(-1, 7), simulation.v.reshape(-1, 6)
@@ -77,7 +78,7 @@ def test_momentum_is_kept_and_energy_falls_in_free_space(tmp_path, seed, law):
     v[:, 3:] = -1.5 * (q[:, 4:] - q[:, 4:].mean(axis=0))
     simulation.q, simulation.v = q.ravel(), v.ravel()
     start, touching, impacts = simulation.survey(), False, 0
-    energy = start[2]
+    energy, gained = start[2], 0.0
     for _ in range(3000):
         simulation.step()
         now = simulation.output["mutual_touching"] > 0.5
@@ -85,10 +86,10 @@ def test_momentum_is_kept_and_energy_falls_in_free_space(tmp_path, seed, law):
         touching = now
         if not now:
             total = simulation.survey()[2]
-            assert total <= energy * (1.0 + 1e-9)
-            energy = total
+            gained, energy = max(gained, total / energy - 1.0), total
     assert impacts >= 3
     assert simulation.output["ground_touching"] == 0.0
+    figure("energy that a collision adds", gained, oracle="of the energy before", below=most)
     change = np.abs(simulation.survey() - start)
     figure("change of angular momentum", change[3:6].max(), unit="N·m·s", oracle="conservation", below=2e-8)
     figure("change of linear momentum", change[6:9].max(), unit="N·s", oracle="conservation", below=1e-9)
@@ -97,8 +98,8 @@ def test_momentum_is_kept_and_energy_falls_in_free_space(tmp_path, seed, law):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_ground_bears_the_weight_of_all(tmp_path, seed):
     """Impulse: the ground's and the funnel's mean forces over a run are the weight and the change of momentum."""
-    simulation = lj.Simulation(heap(tmp_path, seed), dt=1e-3)
-    before, borne, steps = simulation.survey()[6:9], np.zeros(3), 800
+    simulation = lj.Simulation(heap(tmp_path, seed), dt=5e-4)
+    before, borne, steps = simulation.survey()[6:9], np.zeros(3), 1600
     for _ in range(steps):
         simulation.step()
         borne += simulation.dt * (simulation.output["ground_force"] + simulation.output["throat_force"])
