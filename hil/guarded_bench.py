@@ -1,4 +1,4 @@
-"""A bench in a process of its own: one that hangs, or is killed, is ended and reported."""
+"""A bench in a separate process. The caller ends a bench that hangs, and reports one that hangs or is killed."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class Campaign:
         return {path: grid_values(vary) for path, vary in self.spec.vary.items() if vary.grid is not None}
 
     def digest(self) -> str:
-        """SHA-256 of campaign, scenario and model file. ModelError for a scenario that is no YAML."""
+        """SHA-256 of campaign, scenario and model file. ModelError if the scenario is not YAML."""
         content = read_document(self.scenario).root.plain()
         model = self.scenario.parent / str(content.get("model", "")) if isinstance(content, dict) else self.scenario
         files = [self.file, self.scenario, *([model] if model.is_file() else [])]

@@ -1,4 +1,4 @@
-"""Runs on a Dask cluster. Each of its threads has a worker process of its own, as on this machine."""
+"""Runs on a Dask cluster. Each of its threads starts a separate worker process, as on this machine."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ _LIMIT: dict[str, Any] = {"color": "0.2", "linestyle": (0, (5, 3)), "lw": 1.1}
 _COLOURS = {True: "tab:blue", False: "tab:red"}
 
 
-@matplotlib.rc_context({"text.parse_math": False})  # a "$" in a name is no formula
+@matplotlib.rc_context({"text.parse_math": False})  # a "$" in a name does not start a formula
 def write_plot(path: Path, name: str, rows: Sequence[Row], bounds: Mapping[str, Limits] = NO_LIMITS) -> Path:
     """Write a PNG: a row for each criterion whose number varies: its histogram and a diagram for each varied number.
 

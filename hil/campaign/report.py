@@ -194,7 +194,7 @@ def _value(value: object) -> str:
 
 
 def _run(found: Found, row: Row) -> str:
-    """The run's number, a link where it has a report of its own."""
+    """The run's number, as a link if the run has its own report."""
     there = (found.folder / "runs" / str(row.run) / "report.html").is_file()
     return f'<a href="runs/{row.run}/report.html">run {row.run}</a>' if there else f"run {row.run}"
 

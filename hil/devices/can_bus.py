@@ -122,7 +122,7 @@ class CanEnd:
     def _forget(self, most: int) -> None:
         """Drop an unfinished line of a serial adapter that is longer than most bytes.
 
-        python-can would keep a line that is no text, and append to one that does not end, for ever.
+        python-can would keep a line that is not text, and append forever to one that does not end.
         """
         line = getattr(self._bus, "_buffer", None) if self._settings["interface"] == "slcan" else None
         if isinstance(line, bytearray) and len(line) > most:

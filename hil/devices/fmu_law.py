@@ -1,4 +1,4 @@
-"""A controller that is an FMU, with an instance of its own for each world: fmu:PATH.
+"""A controller that is an FMU, with a separate instance for each world: fmu:PATH.
 
 It is a controller over arrays. At each message the FMU steps up to the time of the signals, with these as inputs, and
 its outputs are the commands; the first message initialises it. So does `lj.FmuController`, with equal bits.

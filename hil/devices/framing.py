@@ -13,7 +13,7 @@ class Framer(Protocol):
     """Bytes received go in, whole messages come out; holds no more than one unfinished message."""
 
     def feed(self, data: bytes, found: deque[bytes], link: Link) -> None:
-        """Take bytes; append messages to found, count what is none."""
+        """Take bytes; append messages to found and count what forms no message."""
 
     def frame(self, data: bytes) -> bytes:
         """A message as it goes onto the stream."""

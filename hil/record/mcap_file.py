@@ -288,7 +288,7 @@ class McapFile:
         `batches` has come to the end, and for a file that was not finished
     trouble : why the file could not be read to its end, "" if it could; what stands before is whole
 
-    ArgumentError for a file that is no record.
+    ArgumentError if the file is not a record.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:

@@ -79,7 +79,7 @@ class ParquetTable:
 
     names, units : of the signals;  meta : what the bench reported;  trouble : why the record behind it ends early
 
-    ArgumentError for a file that is no such table.
+    ArgumentError if the file is not such a table.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:

@@ -31,7 +31,7 @@ MOST_MARKS = 12
 MOST_NAMED = 12
 
 
-@matplotlib.rc_context({"text.parse_math": False})  # a "$" in a name is no formula
+@matplotlib.rc_context({"text.parse_math": False})  # a "$" in a name does not start a formula
 def signals_figure(plot: tuple[str, tuple[str, ...]], spec: ScenarioSpec, built: Built, log: EventLog) -> Figure:
     """One diagram: lines, bounds of the criteria on the same signals, events."""
     title, names = plot
