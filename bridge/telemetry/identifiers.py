@@ -22,7 +22,7 @@ from limberjack.engine.common.errors import ArgumentError
 
 _PLAIN = re.compile(r"[A-Za-z0-9]")
 _ESCAPE = re.compile(r"_x([0-9A-F]{1,6})_")
-# Read as an escape once spelled: whatever is no letter or digit is spelled with a _ at its beginning.
+# Read as an escape once spelled: every character except letters and digits is spelled with a leading _.
 _LIKE_ESCAPE = re.compile(r"_x[0-9A-F]{1,6}[^A-Za-z0-9]", re.DOTALL)
 _SAFE = re.compile(r"[A-Za-z0-9_]+")
 _TOKEN = re.compile(rf"{_ESCAPE.pattern}|(__)|(.)")

@@ -32,7 +32,7 @@ class Sources:
     """The list of sources; without a list everybody who reaches the gateway, as an operator."""
 
     def __init__(self, listed: list[SourceSpec] | None, folder: Path) -> None:
-        """Reads the keys. ArgumentError for a file that is no key, or a source that is listed twice."""
+        """Reads the keys. ArgumentError if a file is not a key or a source is listed twice."""
         self._listed = None if listed is None else {each.source: each for each in listed}
         if listed is not None and self._listed is not None and len(self._listed) < len(listed):
             raise ArgumentError("sources: a source ID is listed twice; give each its own.")

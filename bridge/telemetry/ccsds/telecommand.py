@@ -35,7 +35,7 @@ class Out(Protocol):
 
 
 class Telecommands:
-    """Takes telecommands from links, on any thread, and works on one after the other on a thread of its own."""
+    """Takes telecommands from links, on any thread, and processes them one after the other on its own thread."""
 
     def __init__(self, plan: Plan, sources: Sources, commander: Commander, out: Out) -> None:
         self._plan, self._sources = plan, sources

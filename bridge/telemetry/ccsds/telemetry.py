@@ -59,7 +59,7 @@ class CcsdsOutlet:
             self._commands = Telecommands(self._plan, self._sources, gateway.commander, self._report)
 
     def sample(self, sample: Sample) -> None:
-        """Send the packets that are due. OSError where there is no way to the address."""
+        """Send the packets that are due. OSError if no route leads to the address."""
         self._lost += sample.gap
         now = self._clock.of(sample)
         for packet, schedule in zip(self._plan.packets, self._schedules, strict=True):
@@ -69,7 +69,7 @@ class CcsdsOutlet:
                     self.link.send(self._packer.telemetry(packet.apid, HOUSEKEEPING, REPORT, now, data))
 
     def notice(self, notice: Notice) -> None:
-        """Send an event. OSError where there is no way to the address."""
+        """Send an event. OSError if no route leads to the address."""
         self._report(lambda report, now: report.event(notice, now))
 
     def close(self) -> None:
