@@ -119,7 +119,7 @@ def test_touches_that_begin_beside_others_have_no_slope(tmp_path):
     system = scene(tmp_path, bodies, [FLOOR, *shapes], laws)
     q = system.q0.copy()
     q[6], q[13] = q[6] - 1e-4, q[13] - 2e-4
-    with pytest.raises(lj.ArgumentError, match="'a' and 'b' of contact 'ab' do not stay in touch"):
+    with pytest.raises(lj.ArgumentError, match="'a' and 'b' of contact 'c' do not stay in touch"):
         lj.linearize(system, q, system.v0)
 
 
