@@ -22,6 +22,7 @@ from limberjack.engine.api.batch_values import (
     coordinates_of_worlds,
     of_worlds,
 )
+from limberjack.engine.api.moved_shapes import release_work
 from limberjack.engine.api.named_values import Outputs
 from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.api.snapshots import opened, packed
@@ -190,6 +191,7 @@ class Batch(ManyStates):
             rows = self.states.rows(chosen)
             if q is not None:
                 rows[:, self._columns("q")] = coordinates_of_worlds(self.system, q, chosen.size, chosen)
+                release_work(rows[:, self._columns("touch")])
             if v is not None:
                 rows[:, self._columns("v")] = of_worlds("v", v, chosen.size, self.system.nv)
             self.states.put_rows(chosen, rows)

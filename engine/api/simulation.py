@@ -18,6 +18,7 @@ from limberjack.engine.api.deformation_range import deformed_too_far
 from limberjack.engine.api.dynamics import Dynamics
 from limberjack.engine.api.impact import Impact
 from limberjack.engine.api.loop_switching import Topology
+from limberjack.engine.api.moved_shapes import release_work
 from limberjack.engine.api.named_values import Commands, Outputs, Parameters
 from limberjack.engine.api.snapshots import opened, packed
 from limberjack.engine.api.stepping import MOST_STEPS, stepping
@@ -156,6 +157,7 @@ class Simulation:
     @q.setter
     def q(self, value: ArrayLike) -> None:
         self.part("q")[:] = model_arguments.coordinates(self.system, value)
+        release_work(self.part("touch"))
         self.changed()
 
     @property
@@ -298,8 +300,8 @@ class Simulation:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For pickle and copy: another simulation in the same state with the same parameters."""
-        made = self.system, self._dt, self._integrator, self._substeps
-        return Simulation, made, (self._parameters.kept(), self._state.copy())
+        kept = self._parameters.kept(), self._state.copy()
+        return Simulation, (self.system, self._dt, self._integrator, self._substeps), kept
 
     def __setstate__(self, kept: Any) -> None:
         self._parameters.take(kept[0])
@@ -393,8 +395,5 @@ class Simulation:
 
     def _body_of(self, index: int, size: Callable[[Hinge], int]) -> str:
         """The body whose hinge holds the index-th velocity or coordinate."""
-        for body in self.system.bodies:
-            index -= size(body.hinge)
-            if index < 0:
-                return body.name
-        raise AssertionError("index out of range")
+        ends = np.cumsum([size(body.hinge) for body in self.system.bodies])
+        return self.system.bodies[int(np.searchsorted(ends, index, side="right"))].name

@@ -24,7 +24,7 @@ def forget(work, j):
     """Touch j has neither force nor law."""
     known = work.contacts.touch[j]
     known[t.TO_LAW], known[t.TO_GAP], known[t.TO_ACTS] = 0.0, work.contacts.met[j, t.ME_GAP], 0.0
-    known[t.TO_STORED] = -1.0
+    known[t.TO_STORED] = 0.0
     store3(known, t.TO_FORCE, ZERO)
     store3(known, t.TO_MOMENT, ZERO)
 

@@ -294,4 +294,5 @@ def gaps_entry(ints, floats, work, state):
     find_touches(plant, scratch, 0.0)
     for j in range(scratch.contacts.touch.shape[0]):
         forget(scratch, j)
+        scratch.contacts.touch[j, t.TO_STORED] = -1.0
     keep_touches(ints, scratch, state)

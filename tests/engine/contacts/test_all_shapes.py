@@ -67,10 +67,10 @@ def test_an_engine_process_has_the_bits_of_a_simulation(tmp_path, endpoint, law)
     assert local.output["ground_touching"] == 1.0
 
 
-@pytest.mark.parametrize(("law", "most"), zip(LAWS, [1e-9, 2e-2]), ids=["nearly rigid", "compliant"])
-@pytest.mark.parametrize("seed", [0, 1, 2, 3, 4])
-def test_momentum_is_kept_and_little_energy_added_in_free_space(tmp_path, seed, law, most):
-    """None by nearly rigid contacts; compliant ones add some where points change in a collision, as the guide says."""
+@pytest.mark.parametrize("law", LAWS, ids=["nearly rigid", "compliant"])
+@pytest.mark.parametrize("seed", [0, 1, 12, 15, 24])
+def test_momentum_is_kept_and_no_energy_added_in_free_space(tmp_path, seed, law):
+    """Also where points of a compliant contact change in a collision: one that begins deep has nothing to give."""
     system = heap(tmp_path, seed, "gravity: [0, 0, 0]\n", law=law)
     simulation = lj.Simulation(system, dt=2e-4)
     q, v = simulation.q.reshape(-1, 7), simulation.v.reshape(-1, 6)
@@ -89,7 +89,7 @@ def test_momentum_is_kept_and_little_energy_added_in_free_space(tmp_path, seed, 
             gained, energy = max(gained, total / energy - 1.0), total
     assert impacts >= 3
     assert simulation.output["ground_touching"] == 0.0
-    figure("energy that a collision adds", gained, oracle="of the energy before", below=most)
+    figure("energy that a collision adds", gained, oracle="of the energy before", below=1e-9)
     change = np.abs(simulation.survey() - start)
     figure("change of angular momentum", change[3:6].max(), unit="N·m·s", oracle="conservation", below=2e-8)
     figure("change of linear momentum", change[6:9].max(), unit="N·s", oracle="conservation", below=1e-9)

@@ -135,3 +135,17 @@ def test_worlds_of_a_batch_have_the_bits_of_one(tmp_path):
         alone.step(600)
         assert np.array_equal(batch.q[world], alone.q)
         assert np.array_equal(batch.v[world], alone.v)
+
+
+@pytest.mark.parametrize("worlds", [0, 3])
+def test_shapes_that_are_set_into_each_other_push_themselves_apart(tmp_path, worlds):
+    """Setting coordinates in a run is a new start; a touch that begins deep in a run gives no work."""
+    law = "{name: c, first: floor, second: ball, stiffness: 1.0e4}"
+    system = scene(tmp_path, [ball("ball", (0, 0, 0.3))], [FLOOR, sphere("ball")], [law], "gravity: [0, 0, 0]\n")
+    run = lj.Batch(system, worlds) if worlds else lj.Simulation(system)
+    run.step(10)
+    q = run.q
+    q[..., 6] = 0.09
+    run.q = q
+    run.step(100)
+    assert np.abs(run.v[..., 5] - 0.01 * 1e4**0.5).max() < 2e-3
