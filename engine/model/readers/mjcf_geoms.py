@@ -91,7 +91,7 @@ def _heights(model: Any, field: int) -> np.ndarray:
     """(rows, columns) heights of a height field, m; MuJoCo's data are shares of the greatest one."""
     rows, columns, start = (int(each[field]) for each in (model.hfield_nrow, model.hfield_ncol, model.hfield_adr))
     data = np.array(model.hfield_data[start : start + rows * columns], dtype=float)
-    return model.hfield_size[field][2] * data.reshape(rows, columns)
+    return np.asarray(model.hfield_size[field][2] * data.reshape(rows, columns))
 
 
 def _file(model: Any, mesh: int, folder: Path) -> str | None:
