@@ -38,8 +38,8 @@ from limberjack.engine.kernels.contacts.distances import column
 from limberjack.engine.kernels.contacts.separation import separated
 from limberjack.engine.tables import contacts as t
 
-#: triangles farther away than this share of the shape's size are not met
-_NEAR = 0.1
+#: triangles farther away than this share of the shape's size are never met
+_NEAR = 0.05
 #: corners of a triangle that are lower by less than this share of its edge are level
 _LEVEL = 1e-6
 #: touches that are not there, m
@@ -156,11 +156,29 @@ def _cut_ridges(plant, frame, rows, at, first, second, ground, cell, up):
 
 
 @kernel
-def _meet_triangle(plant, work, pair, body, ground, cell):
-    """Consider the points at which a shape touches a triangle; returns (how far away it is at least, gap, normal and
-    place of the point where it is nearest), with one of the two distances."""
+def _far_beside(plant, field, cell, bounds):
+    """How far a triangle is at least from a box along the axes of the ground that holds the shape; bounds: lower and
+    upper x and y of the box, and its lower z."""
+    row, column, half = cell
+    (left, right), (front, back), bottom = bounds
+    x, y, top = load3(plant.contacts.mesh_corner[_number_of(plant, field, row, column)], 0)
+    wide, deep, top = load3(plant.contacts.mesh_corner[_number_of(plant, field, row + 1, column + 1)], 0)
+    top = -_FAR
+    for k in range(3):
+        there = _number_of(plant, field, _row_of(row, half, k), _column_of(column, half, k))
+        top = max(top, plant.contacts.mesh_corner[there, 2])
+    return max(bottom - top, max(max(x - right, left - wide), max(y - back, front - deep)))
+
+
+@kernel
+def _meet_triangle(plant, work, pair, body, ground, cell, bounds, near):
+    """Consider the points at which a shape touches a triangle that is not farther away than `near`; returns (how far
+    away it is at least, gap, normal and place of the point where it is nearest), with one of the two distances."""
     number, shape, R, _, size = body
     row, column, half = cell
+    least = _far_beside(plant, ground[0], cell, bounds)
+    if least > near:
+        return least, _FAR, ZERO, ZERO
     rows, at, scratch = work.contacts.met, plant.contacts.pair_int[pair, t.PA_TOUCH], work.contacts.scratch
     a = _place_of(plant, ground, _row_of(row, half, 0), _column_of(column, half, 0))
     b = _place_of(plant, ground, _row_of(row, half, 1), _column_of(column, half, 1))
@@ -169,7 +187,7 @@ def _meet_triangle(plant, work, pair, body, ground, cell):
     up = scale(1.0 / math.sqrt(dot(up, up)), up)
     lowest = f.farthest(plant, number, shape, R, ZERO, size, neg(up))
     least = dot(up, sub(lowest, a)) - f.skin(shape, size)
-    if least > _NEAR * reach:
+    if least > near:
         return least, _FAR, up, lowest
     gap, n, place = _direction(plant, work, pair, body, ground, cell, (a, b, c), up, lowest)
     frame, missed = vector_view(scratch, SEARCH, m.CHOICE), 0.0
@@ -189,7 +207,8 @@ def _meet_triangle(plant, work, pair, body, ground, cell):
 
 @kernel
 def _span(plant, body, axis, middle, half, cells):
-    """(first and last cell along an axis of the ground over which a shape is, distance beyond the border)."""
+    """(first and last cell along an axis of the ground over which a shape is, distance beyond the border, where
+    the shape begins and ends)."""
     number, shape, R, _, size = body
     skin = f.skin(shape, size)
     low = dot(axis, f.farthest(plant, number, shape, R, ZERO, size, neg(axis))) - skin - middle
@@ -197,12 +216,13 @@ def _span(plant, body, axis, middle, half, cells):
     more, wide = _NEAR * plant.contacts.collider[number, t.CL_REACH], 2.0 * half / cells
     first = int(max(0.0, min(cells, (low - more + half) / wide)))
     last = int(max(-1.0, min(cells - 1.0, (high + more + half) / wide)))
-    return first, last, max(low - half, -half - high)
+    return first, last, max(low - half, -half - high), (low, high)
 
 
 @kernel
-def meet_height_field(plant, work, i):
-    """The touches of pair i, of a convex shape and a height field."""
+def meet_height_field(plant, work, i, margin):
+    """The touches of pair i, of a convex shape and a height field. Triangles farther away than the margin are not met
+    if another one is nearer."""
     pair, rows = plant.contacts.pair_int[i], work.contacts.met
     a, b, at, touches = pair[t.PA_A], pair[t.PA_B], pair[t.PA_TOUCH], pair[t.PA_TOUCHES]
     there, here, size = work.contacts.placed[a], work.contacts.placed[b], load3(plant.contacts.collider[a], t.CL_SIZE)
@@ -211,18 +231,22 @@ def meet_height_field(plant, work, i):
     body, ground, part = (a, shape, R, ZERO, size), (b, Rb, apart), plant.contacts.mesh_int[b]
     across = part[t.ML_ACROSS]
     x, y, z, reach = column(Rb, 0), column(Rb, 1), column(Rb, 2), plant.contacts.collider[a, t.CL_REACH]
-    first, last, beyond = _span(plant, body, x, dot(x, apart), half[0], across - 1)
-    begun, ended, aside = _span(plant, body, y, dot(y, apart), half[1], part[t.ML_COUNT] // across - 1)
+    first, last, beyond, wide = _span(plant, body, x, dot(x, apart), half[0], across - 1)
+    begun, ended, aside, deep = _span(plant, body, y, dot(y, apart), half[1], part[t.ML_COUNT] // across - 1)
     frame, skin = vector_view(work.contacts.scratch, SEARCH, m.CHOICE), f.skin(shape, size)
+    bottom = dot(z, sub(f.farthest(plant, a, shape, R, ZERO, size, neg(z)), apart)) - skin
     m.begin(frame, neg(x), neg(z), reach, skin, 0.0, touches - 1)
     least, gap, n, place = _FAR, _FAR, neg(z), ZERO
     for row in range(begun, ended + 1):
         for cell in range(first, last + 1):
             for side in range(2):
-                bound, own, normal, near = _meet_triangle(plant, work, i, body, ground, (row, cell, side))
+                near = min(_NEAR * reach, max(margin, gap))
+                bound, own, normal, where = _meet_triangle(
+                    plant, work, i, body, ground, (row, cell, side), (wide, deep, bottom), near
+                )
                 least = min(least, bound)
                 if own < gap:
-                    gap, n, place = own, normal, near
+                    gap, n, place = own, normal, where
     gap = min(gap, least, max(_NEAR * reach, beyond, aside))
     m.finish(frame, rows, at, gap, n, place, reach, 0.0)
     for k in range(touches):

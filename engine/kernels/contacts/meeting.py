@@ -82,9 +82,9 @@ def convex_routine(ints, floats, vector, i):
         meet_convex(plant, met, at, touches, scratch, found, a, first, Ra, pa, size_a, b, second, Rb, pb, size_b)
 
 
-@routine(WHOLE)
-def height_field_routine(ints, floats, vector, i):
-    meet_height_field(plant_view(ints, floats), work_view(ints, vector), i)
+@routine(WHOLE, REAL)
+def height_field_routine(ints, floats, vector, i, margin):
+    meet_height_field(plant_view(ints, floats), work_view(ints, vector), i, margin)
 
 
 @kernel
@@ -138,9 +138,9 @@ def has_jumped(start, x, u, h, size):
 
 
 @kernel
-def _meet_closely(plant, work, i, first, second, h):
-    """All touches of pair i, which may touch; those of rims and meshes that are at another corner than at the start of
-    the step of h begin."""
+def _meet_closely(plant, work, i, first, second, h, margin):
+    """All touches of pair i, which may touch where they are nearer than the margin; those of rims and meshes that are
+    at another corner than at the start of the step of h begin."""
     pair = plant.contacts.pair_int[i]
     row_a = plant.contacts.collider_int[pair[t.PA_A], t.CO_ROW]
     row_b = plant.contacts.collider_int[pair[t.PA_B], t.CO_ROW]
@@ -151,7 +151,7 @@ def _meet_closely(plant, work, i, first, second, h):
     if _is_plain(one, other):
         _meet_pair(plant, work, pair, Ra, pa, Rb, pb)
     elif other == t.HEIGHT_FIELD:
-        height_field_routine(ints, floats, vector, i)
+        height_field_routine(ints, floats, vector, i, margin)
     else:
         convex_routine(ints, floats, vector, i)
     size = size_of(plant, pair)
@@ -173,10 +173,11 @@ def meet_routine(ints, floats, vector, h):
         pair = plant.contacts.pair_int[i]
         first, second = work.contacts.placed[pair[t.PA_A]], work.contacts.placed[pair[t.PA_B]]
         least, pace = distance_and_pace(plant, pair, first, second)
-        if least > t.WARY * h * pace + t.NEARBY:
+        margin = t.WARY * h * pace + t.NEARBY
+        if least > margin:
             _far(work.contacts.met, pair, least)
         else:
-            _meet_closely(plant, work, i, first, second, h)
+            _meet_closely(plant, work, i, first, second, h, margin)
 
 
 @kernel
