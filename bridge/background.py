@@ -1,4 +1,4 @@
-"""Work in a thread of its own, from `start` to `stop`."""
+"""Work in a separate thread, from `start` to `stop`."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from limberjack.engine.common.errors import ArgumentError
 
 
 class Controls:
-    """Requests change the simulation itself, at once; the test bench has controls of its own.
+    """Requests change the simulation itself, at once; the test bench has its own controls.
 
     refused : kinds of requests that cannot be had, and why
     about : what `hello` and `describe` tell beside the usual

@@ -70,7 +70,7 @@ def _tell_of_work() -> None:
 
 
 def remove(folder: Path) -> None:
-    """Remove such a folder; what is none, or has other things in it, stays."""
+    """Remove such a folder; any other, or one with other things in it, stays."""
     for name in _FILES:
         with contextlib.suppress(OSError):
             (folder / name).unlink()

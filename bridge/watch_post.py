@@ -1,4 +1,4 @@
-"""Where a supervisor tells what becomes of its engine: an address of its own, which answers while the engine cannot."""
+"""Where a supervisor reports what becomes of its engine: a separate address, which answers while the engine cannot."""
 
 from __future__ import annotations
 

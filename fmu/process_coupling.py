@@ -87,7 +87,7 @@ def _folder() -> Path:
 
 
 def _try_out(library: Path) -> None:
-    """Load the library in a process of its own, where nothing else of pyzmq is loaded."""
+    """Load the library in a separate process, which loads nothing else of pyzmq."""
     command = [sys.executable, "-I", "-S", "-c", _CHECK, str(library)]
     done = children.run(command)
     if done.returncode != 0:

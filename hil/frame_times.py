@@ -11,7 +11,7 @@ from limberjack.bridge.pacing import Recent
 
 #: most frames kept one by one
 MOST_KEPT = 1_000_000
-#: values below 2^_BITS ns have bins of their own, larger ones share bins of 1 part in 2^(_BITS - 1)
+#: each value below 2^_BITS ns has its own bin, larger ones share bins of 1 part in 2^(_BITS - 1)
 _BITS = 12
 _MOST_NS = 2**44 - 1
 

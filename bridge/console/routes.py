@@ -37,7 +37,7 @@ _QUESTIONS_MAX = 512  # that wait for the history, of all browsers
 
 
 class Routes:
-    """Handlers of the requests below /api. What may wait (engine, disk) is done on threads of its own."""
+    """Handlers of the requests below /api. What may wait (engine, disk) runs on other threads."""
 
     def __init__(self, gateway: Gateway, live: Live, access: Access) -> None:
         self._gateway, self._live, self._access = gateway, live, access
@@ -166,7 +166,7 @@ class Routes:
         return reply({"text": f"Done: {order}.", "answer": answer})
 
     async def _carry(self, request: web.Request, act: Callable[[Order, Actor], Answer]) -> tuple[Order, Answer]:
-        """The order of a request, and what the commander makes of it, on a thread of its own."""
+        """The order of a request, and what the commander makes of it, on another thread."""
         order = _order_of(await _json(request))
         visitor = self._visitor(request)
         actor = Actor("console", visitor.name or request.remote or "?", visitor.role)

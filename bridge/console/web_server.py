@@ -1,4 +1,4 @@
-"""The server of the web console: an outlet of the gateway with an event loop on a thread of its own."""
+"""The server of the web console: an outlet of the gateway with an event loop on its own thread."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ class Console:
 
 
 class Running:
-    """An application on an event loop and thread of its own, from `start` to `stop`."""
+    """An application on its own event loop and thread, from `start` to `stop`."""
 
     def __init__(self, app: web.Application, live: Live, routes: Routes, crowd: Crowd) -> None:
         self.live, self.crowd = live, crowd

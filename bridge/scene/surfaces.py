@@ -20,7 +20,7 @@ _FACES = tuple((axis, sign) for axis in range(3) for sign in (-1.0, 1.0))
 
 @dataclass(frozen=True, eq=False)
 class Surface:
-    """points : (V, 3) m, one of its own for each side of an edge that is sharp;  triangles : (T, 3), outward"""
+    """points : (V, 3) m, a separate one for each side of a sharp edge;  triangles : (T, 3), outward"""
 
     points: np.ndarray
     triangles: np.ndarray

@@ -161,7 +161,7 @@ class Commander:
             self._lock.release()
 
     def _answer(self, ask: Callable[[], Answer]) -> Answer:
-        """What the engine answers; the refusal of an engine that was started again is no answer."""
+        """What the engine answers. A refusal by an engine that was started again does not count."""
         try:
             try:
                 return ask()

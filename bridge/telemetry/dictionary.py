@@ -38,7 +38,7 @@ HEALTH = (
     ("engine.frame_p50", "s", "median of the work time of a frame; NaN without a test bench"),
     ("engine.frame_p99", "s", "99th percentile of the work time of a frame; NaN without a test bench"),
 )
-#: NaN where no test bench runs, which is no alarm
+#: NaN where no test bench runs, which raises no alarm
 OF_BENCH = ("engine.frame_p50", "engine.frame_p99")
 _HEALTH_RANGES: dict[str, Limits] = {name: POSITIVE for name, _, _ in HEALTH}
 _HEALTH_RANGES |= {"engine.running": (0.0, 1.0), "engine.overrun_share": (0.0, 1.0)}

@@ -43,7 +43,7 @@ class Counts:
 
 
 class Feed:
-    """Takes samples and notices for an outlet without waiting, and hands them over on a thread of its own.
+    """Takes samples and notices for an outlet without waiting, and hands them over on its own thread.
 
     What was dropped shows in the `gap` of the next sample that the outlet gets.
     """

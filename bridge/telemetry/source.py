@@ -48,7 +48,7 @@ class _Lost(Exception):
 class Source:
     """The stream of one engine. `connect` once, then `start`; what comes goes to the sink until `stop`.
 
-    most_hz : states taken a second; of more, those between are left out and are no gap. None: all
+    most_hz : states taken a second; of more, those between are left out and do not count as a gap. None: all
     """
 
     def __init__(

@@ -93,7 +93,7 @@ def linearize(
 
 
 def _without_states_of_devices(system: System) -> System:
-    """The same with ideal sensors and thrusters; ArgumentError for motors, whose currents are no small motions."""
+    """The same with ideal sensors and thrusters; ArgumentError for motors, whose currents are not small motions."""
     for actuator in system.actuators:
         if actuator.motor is not None:
             raise ArgumentError(

@@ -17,7 +17,7 @@ _WORTH_WAKING = 2e-4
 
 
 class Threads:
-    """Parts of all groups, one for each thread, each with Work vectors of its own for one world and for a group."""
+    """Parts of all groups, one for each thread, each with its own Work vectors for one world and for a group."""
 
     def __init__(self, lanes: Lanes, plant: Plant, threads: int) -> None:
         many = max(1, min(threads, lanes.groups))

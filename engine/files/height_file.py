@@ -18,7 +18,7 @@ _MOST_BYTES = 4 << 20
 def read_heights(path: Path) -> np.ndarray:
     """(rows, columns) numbers of a file.
 
-    Raises ModelError for one that cannot be read, is no such table or is larger than 4 MiB.
+    Raises ModelError for one that cannot be read, is not such a table or is larger than 4 MiB.
     """
     data = read_bytes(path, _MOST_BYTES, "Make the table coarser")
     try:

@@ -37,7 +37,7 @@ def find_mesh(file: str, source: str) -> Path | None:
 def read_mesh(path: Path) -> tuple[np.ndarray, list[list[int]]]:
     """(corners (V, 3) in the file's unit, faces: their corners by place). Corners of STL are one for each triangle.
 
-    Raises ModelError for a file that cannot be read, is no such mesh or is larger than 4 MiB.
+    Raises ModelError for a file that cannot be read, is not such a mesh or is larger than 4 MiB.
     """
     data = read_bytes(path, _MOST_BYTES, "Make the mesh coarser: contacts need few corners")
     try:

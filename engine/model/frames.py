@@ -126,7 +126,7 @@ def split_turns(R: np.ndarray) -> tuple[float, float, float]:
 
 
 def _align(frames: Frames) -> None:
-    """Turn every z-turning link's frame about z so that its first z-turning child needs no turn of its own.
+    """Turn every z-turning link's frame about z so that its first z-turning child needs no turn.
 
     A z-turning hinge's map and equations do not see this constant rotation; `engine/algebra/turns.py` profits from it.
     """

@@ -192,7 +192,7 @@ class System:
 
     @cached_property
     def elements(self) -> tuple[Element, ...]:
-        """The items of all kinds with a table of their own."""
+        """The items of all kinds that have their own table."""
         return tuple(item for group in element_kinds() for item in getattr(self, group))
 
     @cached_property

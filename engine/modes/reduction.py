@@ -205,7 +205,7 @@ def _own_modes(structure: Structure, problem: Problem, basis: np.ndarray) -> tup
     """ω² and mass-normalised modes (d, n) of the reduced problem, of a structure that floats those with strain.
 
     These are what is orthogonal to the six rigid motions, which are known: however stiff the structure is in other
-    directions, rounding of their strain energy is no criterion.
+    directions, rounding of their strain energy does not decide.
     """
     from scipy.linalg import eigh
 

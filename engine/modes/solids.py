@@ -112,7 +112,7 @@ def solid_mass(
 
     reduced : whether hexahedra have the integration points of C3D8R and C3D20R instead of C3D8 and C3D20
 
-    ModelError for elements that are no solids of 4, 6, 8, 10, 15 or 20 nodes, or turned inside out.
+    ModelError for elements that are not solids of 4, 6, 8, 10, 15 or 20 nodes, or turned inside out.
     """
     import scipy.sparse
 

@@ -195,7 +195,7 @@ class BlockOperator(Operator):
 
     @cached_property
     def sweep(self) -> list[tuple[int, int, np.ndarray]]:
-        """(to, from, block) in the order in which a recursion passes them on; ArgumentError if this is no tree's."""
+        """(to, from, block) in the order in which a recursion passes them on; ArgumentError if this is not a tree's."""
         self.need_square("drive a recursion")
         if self.leads_inward:
             return sorted(((i, j, b) for (i, j), b in self.blocks.items()), key=lambda step: -step[1])

@@ -174,7 +174,7 @@ class Operators(ModelOperators):
 
         blocks : body name → (6, 6); of a link with n modes → (n + 6, n + 6). name : what the operator prints as
 
-        Raises ArgumentError if `blocks` is no mapping or a block has another shape.
+        Raises ArgumentError if `blocks` is not a mapping or a block has another shape.
         """
         if not isinstance(blocks, Mapping):
             raise ArgumentError(f"{name} needs its blocks as a mapping from body names, got {blocks!r:.60}.")

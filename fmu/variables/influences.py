@@ -276,7 +276,7 @@ class Influences:
         return self._trees[root]
 
     def _prescribed(self, root: int) -> Knowns:
-        """The motion prescribed to the loops of a tree; whether they are closed is a state of their own."""
+        """The motion prescribed to the loops of a tree; whether they are closed is a separate state."""
         found: set[Known] = set()
         for row, at_root in zip(self.plant.sections["loop_int"], self._loop_roots):
             if at_root == root and row[lp.L_DRIVE] >= 0:

@@ -1,6 +1,6 @@
 """CAN: signals and commands as a DBC file lays them into frames.
 
-python-can speaks to the bus, cantools to the file. A bus has no numbers of its own: commands are the answer to the
+python-can speaks to the bus, cantools to the file. A bus does not number its messages: commands are the answer to the
 last signals once every message that carries commands has come again.
 """
 

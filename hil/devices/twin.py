@@ -37,7 +37,7 @@ class Peer(Protocol):
 class TwinController:
     """Answers every message of signals with the commands of a control law.
 
-    As a context manager it works in a thread of its own; after `open`, `step` answers once, for tests and programs.
+    As a context manager it works in its own thread; after `open`, `step` answers once, for tests and programs.
 
     opened : makes the other end, HilError while the bench is not there yet
     error : what ended the thread, if anything did;  answered : messages answered

@@ -1,1 +1,1 @@
-"""How a run goes while it lasts: sampled beside its loop, by a process of its own."""
+"""How a run goes while it lasts: a separate process samples it beside its loop."""

@@ -47,7 +47,7 @@ def require_mcap() -> None:
 class McapRecorder:
     """Records a run; the Recorder of an Executive.
 
-    Rows and events go to memory shared with a process of their own, which writes them: `row` copies numbers and does
+    Rows and events go to memory shared with a separate process, which writes them: `row` copies numbers and does
     nothing else. A row is *acknowledged* once the chunk that holds it has been handed to the operating system, at most
     `flush_s` and two looks (20 ms each) after `row` while the process keeps up. Acknowledged rows outlive a kill of
     bench and process, with `sync` a loss of power too. When the bench alone is killed, the process still writes every
@@ -202,7 +202,7 @@ class _Child:
 
     def __init__(self, order: dict[str, Any], memory: int) -> None:
         command, pipe = [sys.executable, "-P", process.__file__], subprocess.PIPE
-        # a session of its own: Ctrl-C in the terminal ends the bench, which then closes the record
+        # a new session: Ctrl-C in the terminal ends the bench, which then closes the record
         self._process = subprocess.Popen(
             command, stdin=pipe, stdout=pipe, pass_fds=(memory,), start_new_session=True, bufsize=0
         )

@@ -21,7 +21,7 @@ class Verdict:
     value : what was measured, nan where nothing could be;  bound : what it is compared with;  time : where, s, or nan
     unit : of value and bound;  machine : if it failed, the machine did, not what was tested
     undecided : it did not pass, as the run has not the data that would decide it
-    aborted : somebody ended the run for a reason of their own, which the text gives
+    aborted : somebody ended the run; the text gives the reason
     requirements : identifiers of what it shows
     """
 

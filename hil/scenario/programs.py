@@ -1,4 +1,4 @@
-"""Programs that run beside the bench: controllers in processes of their own, started before a run and ended with it."""
+"""Programs that run beside the bench: controllers in separate processes, started before a run and ended with it."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class Programs:
         return found
 
     def _start(self, spec: ControllerSpec, stack: contextlib.ExitStack) -> subprocess.Popen[bytes]:
-        """In a session of its own, so that what it starts ends with it; its output goes to a file."""
+        """In a new session, so that what it starts ends with it; its output goes to a file."""
         folder = self._scenario.folder
         words = [word.replace("{python}", sys.executable).replace("{folder}", str(folder)) for word in spec.command]
         sink = stack.enter_context(self._outputs[spec.name].open("wb"))

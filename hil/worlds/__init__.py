@@ -1,1 +1,1 @@
-"""Many runs of a scenario at once: the worlds of a batch on benches of their own (docs/how-to/campaigns.md)."""
+"""Many runs of a scenario at once: the worlds of a batch, each on its own bench (docs/how-to/campaigns.md)."""

@@ -136,7 +136,7 @@ export class Link {
     }
   }
 
-  /** A connection that is open but silent is dead. Counted, not timed: a busy page is no silence. */
+  /** A connection that is open but silent is dead. Counted, not timed: a busy page is not silence. */
   watch() {
     this.silentS += 1;
     if (this.socket.readyState !== WebSocket.OPEN) return;

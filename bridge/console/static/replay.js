@@ -1,4 +1,4 @@
-// Replay: all that the page shows, moved together through the history by the time conductor or by a bar of its own.
+// Replay: all that the page shows, moved together through the history by the time conductor or by its own bar.
 
 import { get } from './link.js';
 import { make } from './view.js';

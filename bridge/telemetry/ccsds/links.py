@@ -30,7 +30,7 @@ class Link(Protocol):
 
 
 class UdpLink:
-    """Sends each packet as a datagram; hears telecommands at an address of its own.
+    """Sends each packet as a datagram; receives telecommands at a separate address.
 
     Nobody needs to listen at the other end; what is not heard shows in the sequence counts of the packets.
     """

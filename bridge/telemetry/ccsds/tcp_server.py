@@ -217,5 +217,5 @@ class TcpServer:
 
 
 def _why(error: OSError) -> str:
-    """What is worth telling: who leaves while packets are under way breaks the connection, and that is no news."""
+    """What is worth reporting: a client that leaves while packets are under way breaks the connection, which is not."""
     return "" if isinstance(error, ConnectionError) else error.strerror or "the connection broke"

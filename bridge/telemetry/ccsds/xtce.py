@@ -131,8 +131,8 @@ def _header_types(types: Element) -> None:
 def _float_type(types: Element, name: str, quantity: Quantity, bits: int) -> None:
     """The type of one quantity: unit, encoding and alarm limits.
 
-    Its range is no ValidRange: a ground system takes what is outside for invalid and judges it no more, but stops of
-    hinges are springs, and a coordinate beyond one is what an operator must see.
+    Its range is not a ValidRange: a ground system takes values outside one as invalid and no longer judges them, but
+    stops of hinges are springs, and a coordinate beyond one is what an operator must see.
     """
     kind = add(types, "FloatParameterType", name=name, sizeInBits=str(bits))
     units = add(kind, "UnitSet")

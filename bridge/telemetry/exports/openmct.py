@@ -1,4 +1,4 @@
-"""The dictionary as domain objects of NASA Open MCT, in the form of its own JSON files: "openmct" and "rootId"."""
+"""The dictionary as domain objects of NASA Open MCT, in the form of Open MCT's JSON files: "openmct" and "rootId"."""
 
 from __future__ import annotations
 

@@ -87,8 +87,8 @@ class History:
 
         size_bytes : of the file, about; the oldest goes first
 
-        say : a file that cannot be used is no error, but reported here: a damaged one is set aside, and where it is in
-            use by another gateway, or cannot be written, there is a temporary one
+        say : a file that cannot be used raises no error; this function reports it: a damaged one is set aside, and
+            where it is in use by another gateway, or cannot be written, there is a temporary one
         """
         self._tiers = (
             Tier(0.0, _ROWS, full_s, 0.5),

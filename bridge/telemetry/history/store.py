@@ -39,7 +39,7 @@ CREATE INDEX IF NOT EXISTS order_time ON order_notice (unix_ns);
 CREATE TABLE IF NOT EXISTS desk (model_hash TEXT, text TEXT);
 """
 _FIELDS = "unix_ns, time, kind, severity, text, data"
-#: kinds of notices about orders, which have a table, and so a bound, of their own: no flood of alarms drives them out
+#: kinds of notices about orders. They have their own bounded table, so a flood of alarms cannot drive them out
 _OF_ORDERS = ("command", "refused")
 _ORDERS = f"SELECT id, {_FIELDS} FROM order_notice"
 _ALARM_ORDERS = ", ".join(f"'{action}'" for action in OF_ALARMS)

@@ -45,7 +45,7 @@ def frame(data: bytes) -> bytes:
 
 
 def unframe(stream: bytearray) -> Iterator[bytes]:
-    """Take whole packets from the front of a stream; what is none is skipped, what is incomplete stays."""
+    """Take whole packets from the front of a stream; other bytes are skipped, an incomplete packet stays."""
     while (start := stream.find(_START)) >= 0:
         del stream[:start]
         if len(stream) < _HEAD.size:

@@ -197,7 +197,7 @@ class _Server(ThreadingMixIn, HTTPServer):
                         request.shutdown(network.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A broken connection is no news."""
+        """A broken connection is not worth a log entry."""
         log.debug("prometheus: a request was not answered", exc_info=True)
 
 

@@ -312,7 +312,7 @@ def check_vectors(item: Any, said: str, remedy: str, fail: Fail) -> None:
 
 
 class Element:
-    """Base of the kinds that act between steps through a table of their own; such a kind needs no more than its fields.
+    """Base of the kinds that act between steps through their own table; such a kind needs only its fields.
 
     Its items are listed by a field of the System, by whose name the count of the tables goes and the group of a file.
 

@@ -52,7 +52,7 @@ class Thruster:
 
     @property
     def has_valve(self) -> bool:
-        """Whether its valve has a state of its own."""
+        """Whether its valve has a state."""
         return self.delay > 0.0 or self.minimum_pulse > 0.0
 
     def delayed_commands(self, dt: float) -> int:

@@ -1,6 +1,6 @@
 """Reaction and momentum wheels: what they are, and the body, hinge and drive that they become.
 
-A wheel is an ordinary body on a revolute hinge with a drive, exact and without a case of its own in the dynamics.
+A wheel is an ordinary body on a revolute hinge with a drive, exact and without a special case in the dynamics.
 """
 
 from __future__ import annotations

@@ -111,7 +111,7 @@ def _asked(system: System, mechanism: Mechanism) -> list[int]:
 
 
 def _preferences(system: System, mechanism: Mechanism) -> list[tuple[int, ...]]:
-    """Keys of the velocities: those of one loop become dependent first, so that its rows stay a block of their own.
+    """Keys of the velocities: those of one loop become dependent first, so that its rows stay a separate block.
 
     Before all that modes stay independent: they are stiff. Then those without a drive become dependent, then those of
     few loops.

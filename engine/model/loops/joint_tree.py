@@ -50,7 +50,7 @@ class Joint:
 
     spin : turn about z behind a z-turning hinge (`Link.spin`), None of others
     map : H* (6, nv) where it is constant, None where it depends on the coordinates
-    quasi : its velocities are no rates of its coordinates, of which the first four are a quaternion
+    quasi : its velocities are not the rates of its coordinates, of which the first four are a quaternion
     attachment : of an attachment node of a modal body, whose coordinates begin at `bent`
     """
 

@@ -83,7 +83,7 @@ class Mechanism:
     def evaluate(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Residuals (rows,) and rows over the mechanism's velocities (rows, velocities).
 
-        Raises ModelError where they are no numbers any more.
+        Raises ModelError where they are no longer finite.
         """
         return self._evaluated(q)[:2]
 

@@ -52,9 +52,9 @@ def _spec(name: str) -> Any:
 
 
 def _loop_kind(value: Any) -> str | None:
-    """The tag of a loop. That of cut hinges is no field's name: error messages take tags out of their paths."""
+    """The tag of a loop. That of cut hinges is not the name of a field: error messages take tags out of their paths."""
     if not isinstance(value, (dict, LoopBase)):
-        return "point"  # whose error is that this is no mapping
+        return "point"  # whose error says that this is not a mapping
     kind = value.get("type") if isinstance(value, dict) else getattr(value, "type", None)
     return "cut hinge" if kind == "hinge" else kind if kind is None else str(kind)
 

@@ -40,7 +40,7 @@ def _end(spec: Any, field: str, carriers: Carriers, path: tuple[str, int]) -> tu
 def _cut_hinge(
     spec: Any, first: tuple[str | None, Pose], second: Pose, document: Document, path: tuple[str, int]
 ) -> Hinge:
-    """The hinge between the frames; loops without a hinge of their own have that of JOINED_AS."""
+    """The hinge between the frames; loops that name no hinge have that of JOINED_AS."""
     given = geometry(spec, spec.hinge, document, path) if spec.type == "hinge" else {}
     kind = spec.hinge if spec.type == "hinge" else JOINED_AS[spec.type]
     return Hinge(spec.name, kind, *first, outboard=second, where=document.place(path), **given)
