@@ -214,8 +214,9 @@ def _span(plant, body, axis, middle, half, cells):
     low = dot(axis, f.farthest(plant, number, shape, R, ZERO, size, neg(axis))) - skin - middle
     high = dot(axis, f.farthest(plant, number, shape, R, ZERO, size, axis)) + skin - middle
     more, wide = _NEAR * plant.contacts.collider[number, t.CL_REACH], 2.0 * half / cells
-    first = int(max(0.0, min(cells, (low - more + half) / wide)))
-    last = int(max(-1.0, min(cells - 1.0, (high + more + half) / wide)))
+    begin, end = (low - more + half) / wide, (high + more + half) / wide
+    first = int(min(begin, cells)) if begin > 0.0 else 0
+    last = int(min(end, cells - 1.0)) if end >= 0.0 else -1  # none where the shape is at NaN
     return first, last, max(low - half, -half - high), (low, high)
 
 

@@ -116,6 +116,16 @@ def test_gaps_are_those_of_programmes(tmp_path, kind):
     assert far > 2
 
 
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_shapes_that_are_nowhere_touch_nothing(tmp_path, bad):
+    """A state that has diverged names no corner of the ground."""
+    pair = Pair(tmp_path, [ground(FLAT, body="a"), line("box")])
+    for i in range(14):
+        q = np.array([1.0, 0, 0, 0, 0, 0, 0, 1.0, 0, 0, 0, 0, 0, 0.1])
+        q[i] = bad
+        assert not pair.nearest(q)[ME_GAP] < 0.0  # and no memory beside the heights is read
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_level_ground_is_a_plane(tmp_path, kind):
     """Gaps and normals, of shapes that are near it or dip into it by up to a fifth of their size."""
