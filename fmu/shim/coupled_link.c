@@ -136,12 +136,26 @@ static Status explain(Link *link, const Health *health, double waited)
     return lost(link, what);
 }
 
+/* Whether this FMU's own engine has ended, and why. One that is killed closes its connection a moment before its
+   parent can see how it ended; dropped: wait for that. */
+static bool own_engine_ended(Link *link, bool dropped, char *why, size_t size)
+{
+    if (!link->engine)
+        return false;
+    const double end = platform_seconds() + (dropped ? 1.0 : 0.0);
+    bool ended = engine_ended(link->engine, why, size);
+    for (; !ended && platform_seconds() < end; ended = engine_ended(link->engine, why, size))
+        platform_sleep(0.005);
+    return ended;
+}
+
 /* Nothing has come yet: ERROR when nothing can come any more. */
 static Status look(Link *link)
 {
     char what[TEXT_BYTES], why[TEXT_BYTES - 64];
     const Health *health = socket_health(link->socket);
-    if (link->engine && engine_ended(link->engine, why, sizeof why)) {
+    const bool dropped = health->dropped > link->dropped && !health->connected;
+    if (own_engine_ended(link, dropped, why, sizeof why)) {
         snprintf(what, sizeof what, "%s. Reset the FMU to start another.", why);
         return lost(link, what);
     }
@@ -150,7 +164,7 @@ static Status look(Link *link)
                           "and start the engine again.");
     if (health->handshake_failed)
         return lost(link, encryption);
-    if (health->dropped > link->dropped && !health->connected) {
+    if (dropped) {
         snprintf(what, sizeof what,
                  "it closed the connection before it answered '%s': it was stopped or killed; start "
                  "it again and reset the FMU.",

@@ -67,8 +67,8 @@ def test_an_engine_that_cannot_keep_pace_is_in_alarm(arm, endpoint):
     with engine(arm, endpoint, dt=1e-6, rate_hz=1e6), gateway(endpoint, recorder) as running:
         until(lambda: running.condition().state == "overrunning", "not overrunning")
         until(lambda: "engine.overrun_share" in running.alarms(), "no alarm of overruns")
-        alarm = running.alarms()["engine.overrun_share"]
-        assert (alarm.severity, recorder.value("engine.overrun_share") > 0.9) == (2, True)
+        until(lambda: recorder.value("engine.overrun_share") > 0.9, "few overruns")
+        until(lambda: running.alarms()["engine.overrun_share"].severity == 2, "a mild alarm")
         until(lambda: recorder.value("engine.late") > 0.0, "no delay")
         assert recorder.value("engine.late") <= recorder.value("engine.late_max")
         assert any("engine.overrun_share" in text for text in recorder.texts("alarm"))
