@@ -1,18 +1,19 @@
-"""Events of contacts for people and records: bounded, as a contact may chatter."""
+"""Events of contacts and of switched loops for people and records: bounded, as a contact or a command may chatter."""
 
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from limberjack.engine.api.contact_events import TOUCH, ContactEvent, ContactWatch
 from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.api.switch_watch import Switched
 
 #: events of one contact or loop that are reported: in a second of simulated time, and in all
 A_SECOND, IN_ALL = 10, 1000
-#: beyond so many events that wait to be published, those of contacts are left out
+#: beyond so many events that wait to be published, those of contacts and loops are left out
 _WAITING = 8
 
 #: kind of the last event of a contact that touches when a run ends, or that has unreported events
@@ -31,6 +32,13 @@ def waiting_in(events: deque[dict[str, Any]]) -> Tell:
             events.append({**said, "time": event.time, "data": dict(data)})
 
     return tell
+
+
+def loops_in(events: deque[dict[str, Any]], switched: Iterable[Switched]) -> None:
+    """Add loops that their commands closed or opened to the events that an engine publishes, while there is room."""
+    for each in switched:
+        if len(events) < _WAITING:
+            events.append({"event": "loop", "loop": each.loop, "closed": each.closed, "client": None})
 
 
 @dataclass

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from limberjack.bridge import bench_requests
-from limberjack.bridge.contact_reports import ContactReports, waiting_in
+from limberjack.bridge.contact_reports import ContactReports, loops_in, waiting_in
 from limberjack.bridge.controls import Controls
 from limberjack.bridge.description import describe
 from limberjack.bridge.errors import Code
@@ -34,6 +34,7 @@ from limberjack.bridge.sessions import Session, Sessions
 from limberjack.bridge.settings import Settings
 from limberjack.bridge.stepping import Stepper
 from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.api.switch_watch import SwitchWatch
 from limberjack.engine.common.errors import ArgumentError, SimulationError
 from limberjack.engine.model.archive import to_bytes
 
@@ -84,7 +85,7 @@ class Service:
         self.refused: Counter[str] = Counter()
         self.events: deque[dict[str, Any]] = deque(maxlen=64)
         self.contacts = ContactReports(simulation, waiting_in(self.events))
-        self.stepper = Stepper(self.contacts.step)
+        self.stepper, self._switches = Stepper(self.contacts.step), SwitchWatch(simulation)
         self.fresh = False  # the state changed since it was last published
         self.failure: str | None = None  # free-running: why stepping stopped
         self.stopping = False
@@ -203,11 +204,12 @@ class Service:
 
     def advance(self, steps: int) -> None:
         """Step in bounded portions, so that a stop request is seen. Raises SimulationError, Refusal."""
+        self._switches.begin()
         try:
             done = self.stepper.advance(steps, lambda: self.stopping)
         finally:
-            self.fresh = True
-            self._sampled = False
+            self.fresh, self._sampled = True, False
+            loops_in(self.events, self._switches.switched())
         if done < steps:
             raise Refusal(Code.STOPPING, f"the engine was asked to stop after {done} of {steps} steps.")
 
@@ -304,8 +306,7 @@ class Service:
         """The state was replaced: forget a failure, answer with it."""
         self.failure = None
         self.contacts.begin()
-        self.fresh = True
-        self._sampled = False
+        self.fresh, self._sampled = True, False
         return self.state_message(message.sequence, message.client)
 
     def _parameter(self, message: Message, session: Session) -> bytes:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from limberjack.engine.api.switch_watch import Switched
+
+#: loops switched by commands that are events; a command may chatter
+_SWITCHES_TOLD = 1000
+#: who switched a loop, in the data of an event: its command, and no action of the bench
+BY_COMMAND = "command"
 #: most events of a run that are kept; the first ones tell the cause
 MOST_EVENTS = 100_000
 
@@ -54,3 +60,19 @@ class EventLog:
     def of(self, kind: str) -> list[Event]:
         """All events of one kind."""
         return [event for event in self.events if event.kind == kind]
+
+
+class SwitchReports:
+    """Loops that the steps of a run close and open, as events; a replay has them from the commands."""
+
+    def __init__(self, log: EventLog) -> None:
+        self._log, self._told = log, 0
+
+    def add(self, switched: Sequence[Switched], time: float, frame: int) -> None:
+        """What the steps of a frame, which ended at `time`, s, did to loops."""
+        for each in switched[: _SWITCHES_TOLD - self._told]:
+            self._told += 1
+            last = " Further ones are not logged as events." if self._told == _SWITCHES_TOLD else ""
+            data = {"frame": frame, "loop": each.loop, "energy_loss": each.energy_loss, "by": BY_COMMAND}
+            kind = "attach" if each.closed else "release"
+            self._log.add(Event(time, kind, each.loop, f"{each}{last and '.'}{last}", data))

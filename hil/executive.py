@@ -13,12 +13,13 @@ from typing import Any
 from limberjack.bridge.contact_reports import ContactReports
 from limberjack.engine.api.contact_events import ContactEvent
 from limberjack.engine.api.simulation import Simulation
+from limberjack.engine.api.switch_watch import SwitchWatch
 from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError, LimberjackError
 from limberjack.hil.bench_device import BenchDevice
 from limberjack.hil.bench_interfaces import Bench, Interference, Recorder, Visitor, Watchdog
 from limberjack.hil.clock import Clock, MonotonicClock, measured_clock
-from limberjack.hil.events import Event, EventLog
+from limberjack.hil.events import Event, EventLog, SwitchReports
 from limberjack.hil.frame_times import FrameLog
 from limberjack.hil.hold import Hold
 from limberjack.hil.overruns import MOST_FRAMES, OverrunPolicy, Overruns
@@ -126,6 +127,7 @@ class Executive:
         self.timeline.check(simulation)
         self._bench = Bench(simulation, self.log, self.period)
         self.contacts = ContactReports(simulation, self._tell_contact)
+        self._switches, self._switched = SwitchWatch(simulation), SwitchReports(self.log)
         self._commands = simulation.part("command")
         self._overruns = Overruns(self.policy, self.period_ns)
         self.frames = FrameLog(self.period_ns, 1)
@@ -178,6 +180,7 @@ class Executive:
         self.frames = FrameLog(self.period_ns, count)
         self.timeline.begin()
         self.contacts.begin()
+        self._switched = SwitchReports(self.log)
 
     def _open_recorder(self, parts: contextlib.ExitStack) -> None:
         """Open it first, so that its thread has none of the rights of the loop, and close it last."""
@@ -284,12 +287,17 @@ class Executive:
             return False
         if faults is not None:
             faults.apply(bench.time, commands)
-        before = now()
-        self.contacts.step(self.steps)
-        self._step_ns = now() - before
+        self._step(frame)
         self._send_and_record(frame)
         self._visit(frame + 1)
         return True
+
+    def _step(self, frame: int) -> None:
+        before = self._now()
+        self._switches.begin()
+        self.contacts.step(self.steps)
+        self._step_ns = self._now() - before
+        self._switched.add(self._switches.switched(), self.simulation.time, frame)
 
     def _tell_contact(self, event: ContactEvent, text: str, data: Mapping[str, Any]) -> None:
         self.log.add(Event(event.time, event.kind, event.source, text, {"frame": self._bench.frame, **data}))

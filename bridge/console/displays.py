@@ -10,6 +10,7 @@ from limberjack.bridge.telemetry.dictionary import Dictionary
 from limberjack.engine.model.system import System
 
 _SERIES_MAX = 7  # curves of one plot: more cannot be told apart
+_ROWS_MAX = 3  # plots upon each other: more leave no room for curves on a laptop's screen
 _LINES = {"markers": False, "alarmMarkers": False, "limitLines": True}
 _COLOURS = ("#4d9de0", "#e8a33d", "#5fbf77", "#c779d0", "#e15554", "#4bc0c0", "#d8d8d8")
 
@@ -25,18 +26,28 @@ def objects_of(dictionary: Dictionary, system: System, *, bench: bool = False) -
     objects = telemetry(dictionary)
     joints = _joint_plots(dictionary, system)
     attitudes = _attitudes(dictionary)
-    whole = [_energy(dictionary), *_momentum(dictionary), _engine(), *_panels(dictionary)]
-    for made in (*joints, *attitudes, *whole):
+    whole = [_energy(dictionary), *_momentum(dictionary), *_engine()]
+    for made in (*joints, *attitudes, *whole, *_panels(dictionary)):
         objects[made["identifier"]["key"]] = made
     overviews = [_overview(joints, attitudes, bench), _narrow(joints, attitudes)]
-    displays = [_joints_display(joints), *overviews, _health(), _duty()]
+    rows = _joints_displays(joints)
+    displays = [*rows, *overviews, _health(), _duty()]
     displays += [thing("progress", "limberjack.progress", "Test run")] if bench else []
     objects |= {made["identifier"]["key"]: made for made in displays}
     rest = ["plots", "commands", "orders", "alarms", "alarms.history", "log", "telemetry"]
-    plots = [made["identifier"]["key"] for made in (*joints, *attitudes, *whole[:4])]
+    plots = [made["identifier"]["key"] for made in (*joints, *attitudes, *whole)]
     objects["plots"] = thing("plots", "folder", "Plots", plots)
     run = ["progress"] if bench else []
-    shown = ["overview", "overview.narrow", *run, "joints", "values", "duty", "health", "view"]
+    shown = [
+        "overview",
+        "overview.narrow",
+        *run,
+        *(made["identifier"]["key"] for made in rows),
+        "values",
+        "duty",
+        "health",
+        "view",
+    ]
     objects["root"] = thing("root", "folder", f"Limberjack: {dictionary.model}", [*shown, *rest])
     for made in objects.values():
         made["location"] = "ROOT" if made is objects["root"] else f"{NAMESPACE}:{_holder(objects, made)}"
@@ -117,12 +128,10 @@ def _momentum(dictionary: Dictionary) -> list[dict[str, Any]]:
     return made
 
 
-def _engine() -> dict[str, Any]:
+def _engine() -> list[dict[str, Any]]:
     times = [f"engine.{part}" for part in ("late_max", "frame_p50", "frame_p99")]
-    made = plot("plot.engine", "Frame timing", [*times, "engine.real_time_factor"], "s")
-    made["configuration"]["series"][-1]["yAxisId"] = 2
-    made["configuration"]["additionalYAxes"] = [{"id": 2, "label": "real-time factor"}]
-    return made
+    factor = plot("plot.factor", "Real-time factor", ["engine.real_time_factor"])
+    return [plot("plot.engine", "Frame timing", times, "s"), factor]
 
 
 def _panels(dictionary: Dictionary) -> list[dict[str, Any]]:
@@ -140,7 +149,7 @@ def _panels(dictionary: Dictionary) -> list[dict[str, Any]]:
     ]
 
 
-_HEALTH_COLUMNS = {"hiddenColumns": {"type": True, "timestamp": True}}
+_HEALTH_COLUMNS = {"hiddenColumns": {"type": True, "timestamp": True}, "isFixedLayout": False}
 _EVENT_COLUMNS = {"hiddenColumns": {"name": True}, "autosize": True}
 
 
@@ -198,11 +207,24 @@ def _shares(keys: Sequence[str], total: float = 100.0) -> list[Cell]:
     return [(key, total / len(keys)) for key in keys]
 
 
-def _joints_display(joints: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """All joints: a column for positions, rates and forces each."""
+def _joints_displays(joints: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """All joints: a column for positions, rates and forces each; as many displays as keep plots readable."""
     keys = [made["identifier"]["key"] for made in joints]
-    columns = [(100.0 / 3.0, _shares(keys[place::3])) for place in range(3)]
-    return _display("joints", "Joints", columns)
+    rows = [keys[first : first + 3] for first in range(0, len(keys), 3)]
+    count = max(1, -(-len(rows) // _ROWS_MAX))
+    each = -(-len(rows) // count)
+    made = []
+    for page in range(count):
+        columns = list(zip(*rows[page * each : (page + 1) * each], strict=True))
+        number = f" {page + 1}" if count > 1 else ""
+        made.append(
+            _display(
+                f"joints{number.replace(' ', '.')}",
+                "Joints" + number,
+                [(100.0 / 3.0, _shares(column)) for column in columns],
+            )
+        )
+    return made
 
 
 def _duty() -> dict[str, Any]:
@@ -212,5 +234,5 @@ def _duty() -> dict[str, Any]:
 
 
 def _health() -> dict[str, Any]:
-    left = [("engine.table", 45.0), ("plot.engine", 55.0)]
+    left = [("engine.table", 45.0), ("plot.engine", 30.0), ("plot.factor", 25.0)]
     return _display("health", "Engine and events", [(40.0, left), (60.0, [("events.table", 70.0), ("alarms", 30.0)])])

@@ -38,6 +38,8 @@ HEALTH = (
     ("engine.frame_p50", "s", "median of the work time of a frame; NaN without a test bench"),
     ("engine.frame_p99", "s", "99th percentile of the work time of a frame; NaN without a test bench"),
 )
+#: least heights of their axes: what is smaller is of no interest
+_HEALTH_SPANS = {"engine.real_time_factor": 0.01, "engine.overrun_share": 0.01}
 #: NaN where no test bench runs, which raises no alarm
 OF_BENCH = ("engine.frame_p50", "engine.frame_p99")
 _HEALTH_RANGES: dict[str, Limits] = {name: POSITIVE for name, _, _ in HEALTH}
@@ -84,7 +86,7 @@ class Quantity:
     @property
     def span(self) -> float:
         """Least height of an axis that shows it, in its unit: what is smaller is rounding (`spans.py`)."""
-        return least_span(self.unit)
+        return _HEALTH_SPANS.get(self.id, least_span(self.unit))
 
     def severity(self, value: float) -> int:
         """0 normal, 1 warning, 2 critical; infinities are critical, and NaN but where the number may lack."""

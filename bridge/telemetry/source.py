@@ -273,7 +273,10 @@ def event_text(kind: str, body: dict[str, Any]) -> str:
         case "parameter":
             return f"'{client}' set parameter {body['name']} to {body['value']:g}."
         case "loop":
-            return f"'{client}' {'closed' if body['closed'] else 'opened'} loop {body['loop']}."
+            done = "closed" if body["closed"] else "opened"
+            return (
+                f"'{client}' {done} loop {body['loop']}." if client else f"loop {body['loop']} {done} by its command."
+            )
         case "bench" | "contact":
             return f"{body['kind']}, {body['source']}" + (f": {body['text']}" if body["text"] else ".")
         case "shutdown":

@@ -12,7 +12,7 @@ from limberjack.engine.api.named_values import assign
 from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common.errors import ArgumentError, LimberjackError
 from limberjack.engine.model.system import System
-from limberjack.hil.events import Event
+from limberjack.hil.events import BY_COMMAND, Event
 from limberjack.hil.record.mcap_file import Batch, McapFile
 from limberjack.hil.signals import Signals
 
@@ -155,7 +155,7 @@ class _Replaying:
         """What an event did to the model."""
         data = event.data
         assign(self._sim.parameters, data.get("parameters", {}))
-        if event.kind in _SWITCHES:
+        if event.kind in _SWITCHES and data.get("by") != BY_COMMAND:
             getattr(self._sim, _SWITCHES[event.kind])(data["loop"])
         for word, work in (("attached", self._sim.attach), ("released", self._sim.release)):
             for loop in data.get(word, ()):

@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from limberjack.engine.api.batch import Batch
+from limberjack.engine.api.switch_watch import switchable, switched
 from limberjack.engine.common.errors import LimberjackError, SimulationError
 from limberjack.hil.bench_device import BenchDevice
 from limberjack.hil.bench_interfaces import Bench
-from limberjack.hil.events import Event, EventLog
+from limberjack.hil.events import Event, EventLog, SwitchReports
 from limberjack.hil.faults import FaultBoard
 from limberjack.hil.timeline import DUE, Timeline
 from limberjack.hil.watchdogs import Watch
@@ -83,6 +84,9 @@ class WorldsBench:
         self._commands, self._devices, self._steps, self._contacts = commands, devices, steps, contacts
         start, size = batch.layout["command"]
         self._places = slice(start, start + size)
+        start, size = batch.layout["switch"]
+        self._switches, self._loops = slice(start, start + size), switchable(batch.system)
+        self._switched = [SwitchReports(run.log) for run in runs]
         self._running = np.ones(batch.n, dtype=bool)
         #: worlds whose commands are not as given, whose commands and whose signals a fault changes
         self._disturbed, self._acting, self._measured = np.zeros((3, batch.n), dtype=bool)
@@ -128,14 +132,22 @@ class WorldsBench:
             self._guarded(i, self._disturb)
             self._disturbed[i] = True
         self._batch.states.put(self._places, commands)
-        if self._contacts is None:
-            self._batch.step(self._steps)
-        else:
-            self._contacts.step(frame, self._steps, self._running)
+        self._step(frame)
         self._times = self._batch.time
         for i, why in self._batch.errors.items():
             if self._running[i]:
                 self._end(i, "failed", why, SimulationError(why))
+
+    def _step(self, frame: int) -> None:
+        """The steps of a frame, and what they told."""
+        before = self._batch.states.get(self._switches)
+        if self._contacts is None:
+            self._batch.step(self._steps)
+        else:
+            self._contacts.step(frame, self._steps, self._running)
+        now, times = self._batch.states.get(self._switches), self._batch.time
+        for i in _where(self._running & (now != before).any(axis=1)):
+            self._switched[i].add(switched(self._loops, before[i], now[i]), float(times[i]), frame)
 
     def _disturb(self, run: Run) -> None:
         """Faults of the commands of a world."""

@@ -90,13 +90,9 @@ function past(openmct, link) {
   };
 }
 
-let events = 0;
-
-/** A notice as a row of the event log. */
-function event(notice) {
-  events += 1;
-  const severity = SEVERITIES[notice.severity];
-  return { ...notice, id: 'events', severity, number: events, time: formatNumber(notice.time) };
+/** A notice as a row of the event log: of the same fields live and from the past, so that Open MCT knows it again. */
+function event({ utc, what, text, severity, time }) {
+  return { id: 'events', utc, what, text, severity: SEVERITIES[severity], time: formatNumber(time) };
 }
 
 /** Whether a value is in alarm: null, "warning" or "critical". What is not a number is critical. */
