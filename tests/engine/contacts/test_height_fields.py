@@ -350,6 +350,31 @@ def test_heights_come_from_files(tmp_path, suffix):
     assert np.array_equal(build(again).floats, build(system).floats)
 
 
+NO_TABLES = {
+    "head.csv": (b"x,y\n1,2\n3,4\n", "line 1 has 'x', which is not a number"),
+    "semicolons.csv": (b"# by hand\n\n1;2\n3;4\n", "line 3 has '1;2', which is not a number"),
+    "ragged.txt": (b"1 2 3\n4 5 # a hole\n", "line 2 has 2 numbers, the first row 3"),
+    "grouped.txt": (b"1_0 2\n3 4\n", "line 1 has '1_0'"),
+    "empty.csv": (b"", "have the shape \\(0, 0\\)"),
+    "text.npy": (b"hello", "it is cut, holds objects, or is no .npy file"),
+    "complex.npy": (np.zeros((3, 3), complex), "it holds complex128, not real numbers"),
+    "words.npy": (np.array([["a", "b"], ["c", "d"]]), "not real numbers"),
+}
+
+
+@pytest.mark.parametrize("name", NO_TABLES)
+def test_what_is_no_table_of_heights_is_told_in_plain_words(tmp_path, name):
+    content, text = NO_TABLES[name]
+    if isinstance(content, bytes):
+        (tmp_path / name).write_bytes(content)
+    else:
+        np.save(tmp_path / name, content)
+    shape = f"{{body: world, name: ground, type: height_field, size: [2, 2], file: {name}}}"
+    with pytest.raises(ModelError, match=text) as caught:
+        scene(tmp_path, [ball("b", (0, 0, 1))], [shape, sphere("b")], [ON_GROUND])
+    assert name in str(caught.value)
+
+
 HEIGHTS = "heights: [[0, 0], [0, 0]]"
 
 
