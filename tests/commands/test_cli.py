@@ -199,7 +199,9 @@ def test_nothing_to_drive_is_exit_code_2(tmp_path: Path, capsys: pytest.CaptureF
     text = Path(MODEL).read_text()
     model.write_text(text[: text.index("actuators:")])
     assert main(["run", str(model), "--duration", "1", "--out", str(tmp_path / "out")]) == 2
-    assert "no actuators" in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert "no actuators" in error
+    assert "leave --duration out to serve it" in error
     model.write_text(model.read_text() + "actuators:\n  - {name: thruster, coordinate: satellite.vx}\n")
     assert main(["run", str(model), "--duration", "1", "--out", str(tmp_path / "out")]) == 2
     assert "quasi-velocities" in capsys.readouterr().err

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import limberjack as lj
+from limberjack.engine.model.elements.shape import SIZES
 from tests.engine.contacts.scenes import FLOOR, ball, scene, sphere
 
 FEET = [ball("a", (0, 0, 1)), ball("b", (0, 1, 1))]
@@ -50,6 +51,11 @@ def test_elements_made_in_python(tmp_path, element, text):
     with pytest.raises(lj.ModelError) as caught:
         lj.equip(scene(tmp_path, FEET, [], []), element)
     assert text in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", SIZES)
+def test_the_text_of_shape_has_the_sizes_of_each_type(kind):
+    assert f'"{kind}"' in lj.Shape.__doc__
 
 
 def test_what_is_no_system_or_no_element(tmp_path):
