@@ -17,6 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from limberjack import children
 from limberjack.bridge.checkpoint_file import Resume
 from limberjack.bridge.client import Client
 from limberjack.bridge.endpoints import DEFAULT_ENDPOINT, Endpoints
@@ -66,12 +67,13 @@ class EngineProcess:
         system = model if isinstance(model, System) else load(model)
         settings = settings or Settings(endpoint=DEFAULT_ENDPOINT.rpartition(":")[0] + ":*")
         self.settings, self._waiting = settings, waiting
-        self._child = subprocess.Popen(
-            [sys.executable, "-m", "limberjack.bridge.process"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            pass_fds=() if watched is None else (watched[0].descriptor,),
-        )
+        with children.interrupts_held():
+            self._child = subprocess.Popen(
+                [sys.executable, "-m", "limberjack.bridge.process"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                pass_fds=() if watched is None else (watched[0].descriptor,),
+            )
         signs = None if watched is None else (watched[0].descriptor, watched[1])
         steps = {"dt": dt, "integrator": integrator, "substeps": substeps, "resume": resume, "came_back": came_back}
         try:
@@ -176,7 +178,7 @@ def _report(report: dict[str, Any], pipe: int) -> None:
 
 def child_main() -> int:
     """What the child process runs: read the job from stdin, serve, report on stdout."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # until `serve`: the parent, which gets Ctrl-C too, ends this process
+    children.ignore_interrupts()  # until `serve`: the parent, which gets Ctrl-C too, ends this process
     pipe = os.dup(1)
     os.dup2(2, 1)  # whatever else prints goes to stderr
     with os.fdopen(os.dup(0), "rb") as stream:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 from pathlib import Path
 
@@ -22,12 +23,36 @@ def read_heights(path: Path) -> np.ndarray:
     """
     data = read_bytes(path, _MOST_BYTES, "Make the table coarser")
     try:
-        if path.suffix.lower() == ".npy":
-            found = np.load(io.BytesIO(data), allow_pickle=False)
-        else:
-            lines = data.decode("utf-8", "replace").replace(",", " ").splitlines()
-            found = np.loadtxt(lines, ndmin=2)
-        return np.asarray(found, dtype=float)
-    except (ValueError, TypeError, EOFError) as error:
+        return _array(data) if path.suffix.lower() == ".npy" else _rows(data.decode("utf-8", "replace"))
+    except ValueError as error:
         remedy = "Write rows of as many numbers each, as text or with numpy.save"
         raise ModelError(f"this is not a table of heights: {error}", where=str(path), remedy=remedy) from None
+
+
+def _array(data: bytes) -> np.ndarray:
+    try:
+        found = np.load(io.BytesIO(data), allow_pickle=False)
+    except (ValueError, TypeError, EOFError):
+        raise ValueError("it is cut, holds objects, or is no .npy file") from None
+    if not isinstance(found, np.ndarray) or found.dtype.kind not in "biuf":
+        raise ValueError(f"it holds {getattr(found, 'dtype', 'several arrays')}, not real numbers")
+    return found.astype(float)
+
+
+def _rows(text: str) -> np.ndarray:
+    rows: list[list[float]] = []
+    for line, content in enumerate(text.splitlines(), 1):
+        words = content.partition("#")[0].replace(",", " ").split()
+        if not words:
+            continue
+        rows.append([_number(word, line) for word in words])
+        if len(words) != len(rows[0]):
+            raise ValueError(f"line {line} has {len(words)} numbers, the first row {len(rows[0])}")
+    return np.array(rows) if rows else np.zeros((0, 0))
+
+
+def _number(word: str, line: int) -> float:
+    with contextlib.suppress(ValueError):
+        if "_" not in word:
+            return float(word)
+    raise ValueError(f"line {line} has '{word[:40]}', which is not a number")

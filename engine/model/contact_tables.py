@@ -63,7 +63,7 @@ def touches_of(a: Shape, b: Shape) -> int:
 def _fault(shape: Shape) -> str:
     """Why a shape cannot touch, "" if it can."""
     if shape.type not in at.SHAPES:
-        return f"is a {shape.type}, which cannot touch"
+        return f"is {'an' if shape.type[0] in 'aeiou' else 'a'} {shape.type}, which cannot touch"
     return ""
 
 
@@ -195,7 +195,8 @@ class ContactTables:
         if not touches:
             what = f"contact '{contact.name}' is between the {kind_of(self._shapes[a])} '{a}' and the "
             what += f"{kind_of(self._shapes[b])} '{b}', a pair that is not supported"
-            self._fail(contact, what, f"Build one of them of other shapes; pairs that touch: {_supported()}")
+            able = "; ".join(_partners(kind_of(self._shapes[name])) for name in (a, b))
+            self._fail(contact, what, f"Build one of them of other shapes: {able}")
         places = [self._used.setdefault(name, len(self._used)) for name in (a, b)]
         walk = self._links(a, b)
         self._touching.append((a, b))
@@ -220,8 +221,11 @@ class ContactTables:
         raise ModelError(what, where=contact.where or self._system.source or self._system.name, remedy=remedy)
 
 
-def _supported() -> str:
-    return ", ".join(f"{at.SHAPES[a]} and {at.SHAPES[b]}" for a, b in at.TOUCHES)
+def _partners(kind: str) -> str:
+    """What a shape of a kind can touch, in words."""
+    code = at.SHAPES.index(kind)
+    able = [other for i, other in enumerate(at.SHAPES) if (min(i, code), max(i, code)) in at.TOUCHES]
+    return f"a {kind} touches {', '.join(able)}"
 
 
 def contact_fault(system: System, contact: Contact) -> tuple[str, str]:
@@ -229,7 +233,8 @@ def contact_fault(system: System, contact: Contact) -> tuple[str, str]:
     shapes = {shape.name: shape for shape in system.shapes if shape.name}
     for name in (*contact.first, *contact.second):
         if name not in shapes:
-            return f"names '{name}', which is not a shape", f"Name one of: {some_names(set(shapes))}"
+            remedy = f"Name one of: {some_names(set(shapes))}" if shapes else "Give the model shapes with names"
+            return f"names '{name}', which is not a shape", remedy
         if fault := _fault(shapes[name]):
             return f"names '{name}', which {fault}", f"Use one of: {', '.join(at.SHAPES)}"
         if shapes[name].body in system.flexible_names:

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.model.arguments import system_of
 from limberjack.engine.model.elements.alarm import Alarm
 from limberjack.engine.model.elements.central_gravity import CentralGravity
 from limberjack.engine.model.elements.device import Device
@@ -23,8 +25,10 @@ def equip(system: System, *elements: Device | Thruster | Rotor | CentralGravity 
 
     system : from `limberjack.load`; elements : such as `Wheel`, `Spring`, `Alarm`
 
-    A CentralGravity takes the place of the uniform gravity. Raises ModelError for an element that does not fit.
+    A CentralGravity takes the place of the uniform gravity. Raises ModelError for an element that does not fit, and
+    ArgumentError for what is no System or no element.
     """
+    system = system_of(system)
     for element in elements:
         system = _with(system, element)
     return validate(system)
@@ -37,6 +41,8 @@ def _with(system: System, element: Device | Thruster | Rotor | CentralGravity | 
         made = element.parts()
         bodies, actuators = (*system.bodies, made.body), (*system.actuators, *made.drives)
         return replace(system, bodies=bodies, actuators=actuators, rotors=(*system.rotors, *made.rotors))
-    field = next(name for name, kind in item_kinds().items() if kind is type(element))
+    field = next((name for name, kind in item_kinds().items() if kind is type(element)), None)
+    if field is None:
+        raise ArgumentError(f"a {type(element).__name__} is no element; give a Wheel, Spring, Shape, Alarm, ….")
     more: dict[str, Any] = {field: (*getattr(system, field), element)}
     return replace(system, **more)

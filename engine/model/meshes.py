@@ -25,12 +25,15 @@ def with_surfaces(system: System, locate: Locate) -> System:
     """
     named = {name for contact in system.contacts for name in (*contact.first, *contact.second)}
 
-    def filled(shape: Shape) -> Shape:
-        if shape.type == "height_field":
-            return with_heights(shape, system.source, locate)
-        return _with_surface(shape, system.source, locate) if shape.type == "mesh" and shape.name in named else shape
+    def filled(shape: Shape, place: str) -> Shape:
+        def find(where: str, field: str = "") -> str:
+            return locate(where or place, field)
 
-    shapes = tuple(filled(shape) for shape in system.shapes)
+        if shape.type == "height_field":
+            return with_heights(shape, system.source, find)
+        return _with_surface(shape, system.source, find) if shape.type == "mesh" and shape.name in named else shape
+
+    shapes = tuple(filled(shape, f"shapes[{i}]") for i, shape in enumerate(system.shapes))
     return system if all(a is b for a, b in zip(shapes, system.shapes)) else replace(system, shapes=shapes)
 
 

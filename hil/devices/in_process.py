@@ -41,7 +41,7 @@ class Controller:
         """Make the law. ControllerError with its place if it raises."""
         try:
             self._law = self._factory(wiring, **options)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise ControllerError(f"controller '{self.name}' could not be made: {self._told(error)}") from error
         if not callable(self._law):
             raise ControllerError(
@@ -54,7 +54,7 @@ class Controller:
         assert self._law is not None
         try:
             return self._law(time, signals)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise ControllerError(
                 f"controller '{self.name}' raised at t = {time:.6g} s: {self._told(error)}"
             ) from error
@@ -65,7 +65,7 @@ class Controller:
         if callable(close := getattr(law, "close", None)):
             close()
 
-    def _told(self, error: Exception) -> str:
+    def _told(self, error: BaseException) -> str:
         return _told(error, getattr(getattr(self._factory, "__code__", None), "co_filename", ""))
 
 
@@ -178,7 +178,7 @@ def _module(name: str, folder: Path) -> ModuleType:
         raise ArgumentError(
             f"controller module '{name}' cannot be imported ({error}), and there is no {path}."
         ) from None
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ArgumentError(f"controller module '{name}' cannot be imported: {_told(error, str(path))}") from error
 
 
@@ -192,7 +192,7 @@ def _beside(folder: Path) -> Iterator[None]:
         sys.path.remove(str(folder))
 
 
-def _told(error: Exception, file: str) -> str:
+def _told(error: BaseException, file: str) -> str:
     """The last line of an error's traceback, and the innermost line of a controller's file that led to it."""
     last = traceback.format_exception_only(error)[-1].strip()
     places = traceback.extract_tb(error.__traceback__)

@@ -23,6 +23,8 @@ from limberjack.hil.scenario.tape import Columns
 _SHARE = 0.1
 #: span of the clock over which the speed of a run in lockstep is measured, s
 _SPAN_S = 5.0
+#: what of an event's data its line has
+_TOLD = ("client", "speed", "force", "untold_speed", "untold_force")
 
 
 class Observer:
@@ -115,7 +117,7 @@ class Observer:
         self._criteria = []
         for spec in self._specs:
             state, text = so_far(spec, self._evidence) if self._tape.count else ("undecided", "")
-            if self.lost and hasattr(spec, "kind"):
+            if self.lost and (hasattr(spec, "kind") or hasattr(spec, "contact")):
                 state, text = "undecided", f"{self.lost} events did not arrive here; the run's own log has them"
             self._criteria.append({"name": spec.name, "state": state, "text": text})
         self._judge_at = now + (self._clock() - now) / _SHARE
@@ -134,9 +136,9 @@ class Observer:
 
 def line_of(event: Event, most: int) -> bytes:
     """An event as a line of at most so many bytes; of a longer one the text is cut, and left out at last."""
-    client = {"client": event.data["client"]} if "client" in event.data else {}
+    told = {name: event.data[name] for name in _TOLD if name in event.data}
     for text in (event.text, event.text[:200], ""):
-        line = json.dumps([event.time, event.kind, event.source, text, client]).encode() + b"\n"
+        line = json.dumps([event.time, event.kind, event.source, text, told]).encode() + b"\n"
         if len(line) <= most:
             return line
     return b""

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from limberjack import children
 from limberjack.hil.errors import HilError
 from limberjack.hil.events import Event
 from limberjack.hil.progress.memory import Shared
@@ -43,7 +44,8 @@ class Watch:
         self._hear, says = os.pipe()
         given = (self._shared.descriptor, hears, says)
         try:
-            self._process = subprocess.Popen([*command, *map(str, given)], pass_fds=given)
+            with children.interrupts_held():
+                self._process = subprocess.Popen([*command, *map(str, given)], pass_fds=given)
         finally:
             os.close(hears)
             os.close(says)

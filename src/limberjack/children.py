@@ -19,7 +19,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 #: longest time between two checks whether the program has ended, s
@@ -32,6 +32,27 @@ IDLE_S = 600.0
 PROCESSOR_S = 7200.0
 #: exit code of a program that was ended because it hung
 HUNG = 124
+
+
+@contextlib.contextmanager
+def interrupts_held() -> Iterator[None]:
+    """Ctrl-C waits while this lasts, and what is started within it does not hear it until it ignores interrupts: in its
+    imports, Ctrl-C would end it with a traceback."""
+    if sys.platform == "win32":
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def ignore_interrupts() -> None:
+    """In a process that was started so: Ctrl-C, also one that waits, does nothing until a handler is set."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform != "win32":
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def run(

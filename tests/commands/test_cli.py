@@ -118,6 +118,13 @@ def test_plot_of_an_incomplete_log_is_refused(text: str, tmp_path: Path, capsys:
     assert len(error.splitlines()) == 1
 
 
+def test_a_log_that_is_cut_names_its_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text(HEADER + "0,1,1,1,1,1\n1,2,2\n")
+    assert main(["plot", str(log)]) == 2
+    assert "not a log of a run: line 3 has 3 values for its 6 columns; give" in capsys.readouterr().err
+
+
 def test_plot_takes_folders_and_the_table_of_a_bench(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = "0,1,2\n1,2,3\n"
     for folder, name, head in (("run", "log.csv", HEADER), ("bench", "signals.csv", "time,q.a,output.b\n")):
@@ -137,7 +144,7 @@ def test_tables_that_are_no_logs_are_named(tmp_path: Path, capsys: pytest.Captur
     table = tmp_path / "log.csv"
     table.write_text("time,q.a\n0,1\n")
     assert main(["plot", str(table)]) == 2
-    assert "or of a bench its record.mcap or signals.csv" in capsys.readouterr().err
+    assert "or of a bench its record.mcap or signals.csv, under this name" in capsys.readouterr().err
     assert main(["replay", str(tmp_path / "none.mcap")]) == 2
     assert "none.mcap: the file does not exist" in capsys.readouterr().err
 
@@ -192,7 +199,9 @@ def test_nothing_to_drive_is_exit_code_2(tmp_path: Path, capsys: pytest.CaptureF
     text = Path(MODEL).read_text()
     model.write_text(text[: text.index("actuators:")])
     assert main(["run", str(model), "--duration", "1", "--out", str(tmp_path / "out")]) == 2
-    assert "no actuators" in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert "no actuators" in error
+    assert "leave --duration out to serve it" in error
     model.write_text(model.read_text() + "actuators:\n  - {name: thruster, coordinate: satellite.vx}\n")
     assert main(["run", str(model), "--duration", "1", "--out", str(tmp_path / "out")]) == 2
     assert "quasi-velocities" in capsys.readouterr().err

@@ -30,6 +30,17 @@ def test_check_does_not_warn_of_shapes_that_just_touch(tmp_path, capsys):
     assert "0 warnings" in capsys.readouterr().out
 
 
+def test_check_warns_of_pairs_that_two_contacts_name(tmp_path, capsys):
+    path = model(tmp_path, 0.1)
+    with open(path, "a") as file:
+        file.write("  - {name: again, first: floor, second: [ball, block]}\n")
+    assert main(["check", path]) == 0
+    said = capsys.readouterr().out
+    assert "contacts 'land' and 'again' both act between the shapes 'ball' and 'floor'." in said
+    assert "contacts 'land' and 'again' both act between the shapes 'block' and 'floor'." in said
+    assert "2 warnings" in said
+
+
 def test_info_lists_the_pairs_of_contacts(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     assert main(["info", model(tmp_path, 0.1)]) == 0

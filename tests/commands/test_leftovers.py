@@ -248,3 +248,32 @@ def test_an_interrupted_export_leaves_no_folder_and_no_compiler(tmp_path, monkey
     with Scratch("building-", folder):  # what the next export makes first
         assert len(list(folder.glob("building-*[!k]"))) == 1
     assert list(folder.glob("building-*")) == []
+
+
+EARLY = """
+import sys
+sys.stdin.readline()  # in the place of imports
+from limberjack import children
+children.ignore_interrupts()
+print("deaf", flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_a_child_does_not_hear_ctrl_c_before_it_can_ignore_it():
+    """Else Ctrl-C ends it with the traceback of an import."""
+    pipe = subprocess.PIPE
+    with children.interrupts_held():
+        child = subprocess.Popen([sys.executable, "-c", EARLY], stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+    try:
+        child.send_signal(signal.SIGINT)
+        child.stdin.write("\n")
+        child.stdin.flush()
+        assert child.stdout.readline() == "deaf\n"
+        child.send_signal(signal.SIGINT)
+        assert child.communicate("\n", timeout=60) == ("", "")
+        assert child.returncode == 0
+    finally:
+        child.kill()
+    with pytest.raises(KeyboardInterrupt), children.interrupts_held():
+        signal.raise_signal(signal.SIGINT)

@@ -142,6 +142,32 @@ def test_events_that_are_lost_make_no_claim(shared):
     assert (found.lost, found.criteria[0]["state"]) == (3, "undecided")
 
 
+CONTACTS = [
+    {"name": "load", "type": "contact", "most_force": 100.0},
+    {"name": "pace", "type": "contact", "most_speed": 0.4},
+    {"name": "caught", "type": "capture", "loop": "latch", "by": 3.0, "most_speed": 0.4},
+]
+
+
+def test_contacts_and_captures_are_judged_while_the_run_lasts(shared):
+    watching = observer(shared, criteria=CONTACTS, judged={})
+    shared.rows[:202] = np.column_stack([0.01 * np.arange(202)] * 2)
+    hear(watching, 1.0, "touch", "feet", "", {"speed": 0.2, "force": 90.0, "shapes": ["foot", "ground"]})
+    hear(watching, 1.5, "touch", "feet", "", {"speed": 0.3, "force": 20.0, "untold_speed": 0.5, "untold_force": 80.0})
+    found = {each["name"]: (each["state"], each["text"]) for each in watching.look().criteria}
+    assert found["load"] == ("passing", "the largest force of feet is 90 N, reported at 1 s; 100 N is allowed")
+    assert found["pace"][0] == "failing"
+    assert "0.5 m/s, reported at 1.5 s" in found["pace"][1]
+    assert found["caught"][0] == "undecided"
+    watching = observer(shared, criteria=CONTACTS, judged={})
+    hear(watching, 1.0, "touch", "feet", "", {"speed": 0.2, "force": 90.0})
+    hear(watching, 1.2, "capture", "latch", "", {"speed": 0.0, "force": 9.0, "lasted": 0.2})
+    assert watching.look().criteria[2]["state"] == "passing"
+    watching.hear(b"3")
+    hear(watching, 1.9, "end", "completed", "")
+    assert [each["state"] for each in watching.look().criteria] == ["undecided"] * 3
+
+
 def test_a_long_event_is_cut_to_one_line():
     text = "\n" * 9000
     assert len(line_of(Event(1.0, "device", "d", text), 4096)) <= 4096

@@ -419,6 +419,21 @@ def test_controllers_that_raise_or_return_nonsense(folder):
         run_scenario(write(folder, device.replace("FUNCTION", "nonsens")))
 
 
+def test_a_controller_that_exits_does_not_end_the_bench(folder):
+    (folder / "bad.py").write_text(
+        "import sys\ndef law(wiring):\n    def law(t, s):\n        sys.exit(3)\n    return law\n"
+        "def factory(wiring):\n    sys.exit('no licence')\n"
+    )
+    device = "devices:\n  - {name: d, uri: 'python:bad:FUNCTION', commands: [swing]}\n"
+    result = run_scenario(write(folder, device.replace("FUNCTION", "law")))
+    assert result.outcome.text == "controller 'd' raised at t = 0 s: SystemExit: 3 (bad.py:4: sys.exit(3))"
+    with pytest.raises(lj.LimberjackError, match=r"could not be made: SystemExit: no licence \(bad.py:7: sys.exit"):
+        run_scenario(write(folder, device.replace("FUNCTION", "factory")))
+    (folder / "bad.py").write_text("import sys\nsys.exit(1)\n")
+    with pytest.raises(lj.LimberjackError, match=r"'bad' cannot be imported: SystemExit: 1 \(bad.py:2: sys.exit"):
+        run_scenario(write(folder, device.replace("FUNCTION", "law")))
+
+
 def controllers(program, **fields):
     return yaml.safe_dump({"controllers": [{"name": "c", "command": ["{python}", "-u", "-c", program], **fields}]})
 

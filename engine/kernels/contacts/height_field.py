@@ -5,7 +5,8 @@ it least (`convex.py`). That direction is one of the ground's only if the ground
 touches does not rise above the plane across it: at an edge, its other triangle; at a corner, all edges there. Else the
 triangle merely ends there, as at each edge within a level part, and touches along its own normal instead, where the
 shape is over it. So a shape slides over level ground of many triangles as over a plane, rests on ridges and peaks, and
-lies between the flanks of a valley.
+lies between the flanks of a valley. A shape whose middle or corner is below the surface is in the solid ground: there
+it touches what is above it, and below a valley, where normals of flanks part, both flanks.
 
 Places are about the centre of the shape, in inertial
 axes.
@@ -129,11 +130,41 @@ def _is_over(x, a, b, c, up):
 
 
 @kernel
+def _normal_beyond(plant, ground, cell, k):
+    """A normal of the ground beyond the edge of a triangle across from its corner k; at the border the vertical."""
+    row, number, half = cell
+    i, j = (k + 1) % 3, (k + 2) % 3
+    r, s, c, d = _row_of(row, half, i), _row_of(row, half, j), _column_of(number, half, i), _column_of(number, half, j)
+    there, beside = r + s - _row_of(row, half, k), c + d - _column_of(number, half, k)
+    part = plant.contacts.mesh_int[ground[0]]
+    across = part[t.ML_ACROSS]
+    if there < 0 or beside < 0 or beside >= across or there * across >= part[t.ML_COUNT]:
+        return column(ground[1], 2)
+    a, b = _place_of(plant, ground, r, c), _place_of(plant, ground, s, d)
+    return cross(sub(a, b), sub(_place_of(plant, ground, there, beside), b))
+
+
+@kernel
+def _is_under(plant, ground, cell, corners, x, up):
+    """Whether a place is in the ground under a triangle: along its normal or the vertical, or below a valley, where the
+    normals of the flanks part, between them."""
+    if not dot(up, sub(x, corners[0])) < 0.0:
+        return False
+    z = column(ground[1], 2)
+    for k in range(3):
+        a, b = corners[(k + 1) % 3], corners[(k + 2) % 3]
+        side = cross(sub(b, a), sub(x, a))
+        if max(dot(side, up), dot(side, z)) < 0.0 and dot(side, _normal_beyond(plant, ground, cell, k)) < 0.0:
+            return False
+    return True
+
+
+@kernel
 def _direction(plant, work, pair, body, ground, cell, corners, up, lowest):
     """(gap, normal from the shape to the ground, place midway between them) of a triangle; no gap if it touches nowhere
     but over its face. lowest: the lowest point of the shape's core over its plane."""
     (row, column, half), (a, b, c), skin = cell, corners, f.skin(body[1], body[4])
-    if _is_over(lowest, a, b, c, up):
+    if _is_over(lowest, a, b, c, up) or _is_under(plant, ground, cell, corners, lowest, up):
         gap = dot(up, sub(lowest, a)) - skin
         return gap, neg(up), add_scaled(lowest, -(skin + 0.5 * gap), up)
     gap, n, x, y = separated(plant, work, pair, _number_of(plant, ground[0], row, column), half)

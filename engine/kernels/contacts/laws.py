@@ -26,6 +26,8 @@ from limberjack.engine.tables import contacts as t
 SOFT, FADE = 1e-3, 20.0
 #: what answers less than this share of what it answers other ways does not move
 STILL = 1e-12
+#: friction of at most so much is none: with less, squares of it and of what bounds it are out of range, N or N·m
+NOTHING = 1e-60
 #: Newton's steps: each but doubles the digits
 _STEPS = 30
 _DIGITS = 1e-15
@@ -132,7 +134,7 @@ def friction(a, b, c, x, y, most):
     square = f * f + g * g
     if square <= most * most:
         return f, g
-    if most <= 0.0:
+    if most <= NOTHING:
         return 0.0, 0.0
     s = 0.0
     for _ in range(_STEPS):

@@ -45,6 +45,9 @@ from limberjack.engine.tables.plant import C_Q, C_V, Q_PASS, S_Q, V_PASS, plant_
 AGAIN, MOST_TRIES = -1, 2
 # rows of work.vstage and work.qstage; accelerations of a step's start
 _A, _NEXT, _MEAN, _THERE = 0, V_PASS, V_PASS + 1, Q_PASS
+#: work over stiffness of at most so much is none: a force that returns what rounding left of it would get ever smaller,
+#: until numbers end, m^(p + 1)
+_NO_WORK = 1e-40
 
 
 @kernel
@@ -166,7 +169,8 @@ def _take_stored(work, active, law, h):
 def _keep_stored(known, active, law, speed, h):
     """Work that the normal force of a compliant touch did is not stored any more."""
     power = active[t.AC_STORED] - active[t.AC_FORCE] * (active[t.AC_CAME] + speed)
-    known[t.TO_STORED] = max(0.0, 0.5 * h * power / law[t.K_STIFFNESS])
+    left = 0.5 * h * power / law[t.K_STIFFNESS]
+    known[t.TO_STORED] = left if left > _NO_WORK else 0.0
 
 
 @kernel
@@ -232,8 +236,9 @@ def _keep(plant, work, i, h, share):
         _keep_stored(known, active, law, speed, h)
     slip = math.sqrt(work.contacts.speed[3 * i + 1] ** 2 + work.contacts.speed[3 * i + 2] ** 2)
     known[t.TO_GAP], known[t.TO_SLIP] = -depth, slip
-    known[t.TO_ACTS] = active[t.AC_STEPS] + 1.0 if active[t.AC_FORCE] > 0.0 else 0.0
-    store3(known, t.TO_FORCE, _along(active) if active[t.AC_FORCE] > 0.0 else ZERO)
+    acts = not active[t.AC_FORCE] <= 0.0  # one at NaN too, so that the step fails
+    known[t.TO_ACTS] = active[t.AC_STEPS] + 1.0 if acts else 0.0
+    store3(known, t.TO_FORCE, _along(active) if acts else ZERO)
     store3(known, t.TO_MOMENT, ZERO)
     store3(known, t.TO_POINT, _place(met, share))
     store3(known, t.TO_NORMAL, load3(active, t.AC_BASIS))

@@ -51,7 +51,7 @@ class _Check:
         shape = self._shape
         if shape.body is not None and shape.body not in bodies:
             what = f"the shape belongs to '{shape.body}', which is not a body"
-            self._fail("body", what, f"Name one of: {some_names(bodies)}, or the world")
+            self._fail("body", what, f"Name one of: {some_names(bodies)}, or None for the world")
         if shape.type not in SIZES:
             self._fail("type", f"unknown type of shape '{shape.type}'", f"Use one of: {', '.join(SIZES)}")
         self._size()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass, field
 from typing import Annotated, Any
@@ -68,9 +69,11 @@ class Contact(Element):
 
     def pairs(self) -> list[tuple[str, str]]:
         """Names of shapes that can touch, each pair once."""
-        if self.second:
-            return [(a, b) for a in self.first for b in self.second if a != b]
-        return [(a, b) for i, a in enumerate(self.first) for b in self.first[i + 1 :]]
+        pairs = itertools.product(self.first, self.second) if self.second else itertools.combinations(self.first, 2)
+        known: dict[frozenset[str], tuple[str, str]] = {}
+        for pair in pairs:
+            known.setdefault(frozenset(pair), pair)
+        return [pair for names, pair in known.items() if len(names) == 2]
 
     def check(self, fail: Fail) -> None:
         """Refuse laws that cannot be, and contacts of a shape with itself alone."""

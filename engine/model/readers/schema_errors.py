@@ -135,7 +135,8 @@ def _words(detail: ErrorDetails, path: Path, document: Document) -> tuple[str, s
     if kind in _RANGES:
         bound = _RANGES[kind]
         limit = context.get("gt", context.get("ge", context.get("le")))
-        return f"{field} is {_shown(detail['input'])}", f"Give a number {bound} {limit:g}"
+        name = f"{path[-2]}[{field}]" if len(path) > 1 and isinstance(path[-1], int) else field
+        return f"{name} is {_shown(detail['input'])}", f"Give a number {bound} {limit:g}"
     if kind == "finite_number":
         return f"{_shown(detail['input'])} is not a finite number", "Give a finite number"
     if kind == "name_pattern":

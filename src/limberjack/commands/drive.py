@@ -84,7 +84,10 @@ def run_job(job: Job, console: Console) -> Path:
 def _check_drives(job: Job, system: System, console: Console) -> None:
     """Refuse a model that cannot be driven; say which drives are held at 0 or rest."""
     if not system.actuators:
-        raise ArgumentError(f"{job.model}: the model has no actuators, so there is nothing to drive. Add actuators.")
+        raise ArgumentError(
+            f"{job.model}: the model has no actuators, so there is nothing to drive. Add actuators, or leave "
+            "--duration out to serve it; lj.Simulation and 'limberjack hil' run it without drives."
+        )
     moved = drivable(system)
     held = [a for a in system.actuators if a not in moved]
     if not moved:

@@ -13,7 +13,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from limberjack.commands.console import open_console
-from limberjack.commands.info_contacts import contact_table, overlaps
+from limberjack.commands.info_contacts import contact_table, doubled, overlaps
 from limberjack.commands.info_loops import group_labels, plan_of, print_loops
 from limberjack.commands.tables import new_table
 from limberjack.engine.common.errors import ModelWarning
@@ -84,7 +84,7 @@ def check(model: Path, load_options: dict[str, Any]) -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)
         system = load(model, **load_options)
-    texts = [*system.warnings, *overlaps(system)]
+    texts = [*system.warnings, *doubled(system), *overlaps(system)]
     for text in texts:
         print(f"warning: {text}")
     count = len(texts)

@@ -1,4 +1,5 @@
-"""What `limberjack info` and `check` say about contacts: the pairs of shapes, and those that overlap at the start."""
+"""What `limberjack info` and `check` say about contacts: the pairs of shapes, those that overlap at the start, and
+those that are named twice."""
 
 from __future__ import annotations
 
@@ -35,6 +36,21 @@ def overlaps(system: System) -> list[str]:
                 f"contact '{contact.name}': the shapes '{first}' and '{second}' overlap by {depth:.3g} m at the start, "
                 "and will be pushed apart. Move one of their bodies, or take the pair out of the contact"
             )
+    return texts
+
+
+def doubled(system: System) -> list[str]:
+    """A warning for each pair of shapes that a second contact names as well: both press."""
+    texts, known = list[str](), dict[frozenset[str], str]()
+    for contact in system.contacts:
+        for pair in map(frozenset, contact.pairs()):
+            first = known.setdefault(pair, contact.name)
+            if first != contact.name:
+                shapes = " and ".join(f"'{name}'" for name in sorted(pair))
+                texts.append(
+                    f"contacts '{first}' and '{contact.name}' both act between the shapes {shapes}. Take the pair out "
+                    "of one of them, unless their forces are to add up"
+                )
     return texts
 
 

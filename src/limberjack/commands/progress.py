@@ -10,11 +10,11 @@ import contextlib
 import json
 import os
 import select
-import signal
 import sys
 import time
 from collections.abc import Iterator
 
+from limberjack import children
 from limberjack.commands.monitor_keys import Keys, keyboard
 from limberjack.commands.progress_view import Lines, Operator, Screen
 from limberjack.hil.progress.memory import Shared
@@ -41,7 +41,7 @@ class Hearing:
 
 def main(memory: int, hears: int, says: int) -> None:
     """Until the run ends, or the bench does."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the bench in order, and with it this
+    children.ignore_interrupts()  # Ctrl-C ends the bench in order, and with it this
     hearing, first = Hearing(hears), list[bytes]()
     while not first and not hearing.over:
         first = list(hearing.lines())

@@ -61,18 +61,22 @@ def read_csv(path: Path) -> dict[str, np.ndarray]:
     try:
         with path.open(newline="") as stream:
             names = next(csv.reader(stream), [])
-            table = np.array([[float(x) for x in row] for row in csv.reader(stream)])
+            table = np.array([_numbers(row, line, len(names)) for line, row in enumerate(csv.reader(stream), 2)])
         if table.size == 0:
             raise ValueError("it has no rows of numbers")
         missing = sorted(_needed(names) - set(names))
         if missing:
             raise ValueError(f"it has no column {missing[0]!r}")
-        if table.shape[1] != len(names):
-            raise ValueError(f"it names {len(names)} columns and has {table.shape[1]}")
     except (ValueError, csv.Error) as error:
-        remedy = "give the log.csv of 'limberjack run', or of a bench its record.mcap or signals.csv"
+        remedy = "give the log.csv of 'limberjack run', or of a bench its record.mcap or signals.csv, under this name"
         raise ArgumentError(f"{path}: not a log of a run: {error}; {remedy}.") from None
     return {name: table[:, i] for i, name in enumerate(names)}
+
+
+def _numbers(row: list[str], line: int, columns: int) -> list[float]:
+    if len(row) != columns:
+        raise ValueError(f"line {line} has {len(row)} values for its {columns} columns")
+    return [float(x) for x in row]
 
 
 def driven_names(columns: list[str]) -> list[str]:

@@ -105,6 +105,26 @@ def test_a_ball_slides_and_then_rolls(tmp_path, integrator, dt, late, off):
     assert abs(simulation.v[1] * 0.1 - 5.0 / 7.0 * speed) < off * speed
 
 
+@pytest.mark.parametrize("friction", [1e-80, 1e-200, 5e-324])
+def test_friction_out_of_all_scales_is_none(tmp_path, friction):
+    """Squares of its bound vanish; the floor bears the ball all the same."""
+    law = f"{{name: c, first: floor, second: ball, friction: {friction!r}}}"
+    system = scene(tmp_path, [ball("ball", (0, 0, 0.1), "{vx: 1}")], [FLOOR, sphere("ball")], [law], sensors("c"))
+    simulation = lj.Simulation(system)
+    simulation.step(100)
+    assert np.abs(simulation.q[4:] - [0.1, 0.0, 0.1]).max() < 1e-6
+    assert np.abs(simulation.output["force"] - [0, 0, G]).max() < 1e-3
+
+
+def test_a_force_that_is_no_number_fails_the_step(tmp_path):
+    """Rather than vanish, and let the ball sink."""
+    law = "{name: c, first: floor, second: ball, stiffness: 1.0e+5, friction: 0.3}"
+    simulation = lj.Simulation(scene(tmp_path, [ball("ball", (0, 0, 0.0999))], [FLOOR, sphere("ball")], [law]))
+    simulation.parameters["contact.c.stiffness"] = 1e200
+    with pytest.raises(lj.SimulationError, match="no longer a finite number"):
+        simulation.step(100)
+
+
 @pytest.mark.parametrize("over", [-1e-3, 1e-3])
 def test_a_block_slides_on_a_slope_only_beyond_the_angle_of_friction(tmp_path, over):
     angle, dt = math.radians(20.0), 1e-3

@@ -196,6 +196,61 @@ def test_a_ball_lies_between_the_flanks_of_a_valley(tmp_path):
     assert np.abs(forces.sum(axis=0) - [0, 0, -2.0 * G]).max() < 1e-6
 
 
+@pytest.mark.parametrize("start", [(0.0, 0.11, 0.1), (0.0, 0.11, 0.3)])
+def test_a_ball_sinks_into_soft_flanks_of_a_valley(tmp_path, start):
+    """By more than its radius: both flanks still bear it, each as deep as d = m g / (2 k cos α), so that its centre is
+    (r - d) / cos α over, here below, the line where they meet."""
+    slope, radius, mass, stiffness = 0.6, 0.1, 2.0, 60.0
+    heights = np.tile(math.tan(slope) * np.abs(np.linspace(-1.0, 1.0, 3)), (3, 1))
+    system = scene(tmp_path, [ball("b", start, mass=mass, radius=radius)], [ground(heights, (2.0, 2.0)), sphere("b")],
+                   [f"{{name: c, first: ground, second: b, stiffness: {stiffness}, dissipation: 2}}"])  # fmt: skip
+    simulation = lj.Simulation(system)
+    simulation.step(15_000)
+    height = (radius - mass * G / (2.0 * stiffness * math.cos(slope))) / math.cos(slope)
+    assert height < -0.1
+    figure("height in a soft valley", simulation.q[6], height, unit="m", oracle="closed form", rtol=1e-4)
+    assert np.abs(simulation.q[4:6] - [0.0, 0.11]).max() < 1e-4
+
+
+def height_at(surface: np.ndarray, x: float, y: float) -> float:
+    """Of triangles (T, 3, 3) over a place."""
+    for a, b, c in surface:
+        u, v = np.linalg.solve(np.column_stack([b - a, c - a])[:2], [x - a[0], y - a[1]])
+        if min(u, v, 1.0 - u - v) >= -1e-9:
+            return float(a[2] + u * (b - a)[2] + v * (c - a)[2])
+    raise AssertionError("beyond the border")
+
+
+@pytest.mark.parametrize("seed", [0, 3, 11])
+def test_a_ball_falls_into_soft_hills_but_not_through_them(tmp_path, seed):
+    """One flank alone would bear it where it is m g / k cos α deep, four times its radius."""
+    heights = hills(np.random.default_rng(seed))
+    body = free("b", 20.0, [1.0, 1.0, 1.0], (0.1 * seed - 0.5, 0.0, 0.5))
+    law = "stiffness: 400, dissipation: 2, friction: 0.9"
+    shapes = [ground(heights), f"{{body: b, name: b, {KINDS['sphere']}}}"]
+    simulation = lj.Simulation(scene(tmp_path, [body], shapes, [f"{{name: c, first: ground, second: b, {law}}}"]))
+    simulation.step(4000)
+    assert simulation.q[6] > -20.0 * G / 400.0
+    assert np.abs(simulation.v[3:]).max() < 0.5
+
+
+@pytest.mark.parametrize(("seed", "steps"), [(16, 1500), (189, 2400), (1, 2000)])
+def test_balls_that_roll_over_compliant_hills_stay_on_them(tmp_path, seed, steps):
+    """Also where a touch has returned what it took up and is still in the ground: its force gets ever smaller."""
+    heights = hills(np.random.default_rng(seed), steep=0.06)
+    body = free("b", 20.0, [1.0, 1.0, 1.0], (-0.5, 0.0, 0.2), "{vx: 0.3}")
+    law = "stiffness: 2.0e+4, dissipation: 0.5, friction: 0.14"
+    shapes = [ground(heights), f"{{body: b, name: b, {KINDS['sphere']}}}"]
+    contact = f"{{name: c, first: ground, second: b, {law}}}"
+    simulation = lj.Simulation(scene(tmp_path, [body], shapes, [contact], "gravity: [0, 0, -9.8]"))
+    surface = triangles(heights, (2.0, 1.5))
+    for _ in range(steps // 100):
+        simulation.step(100)
+        assert np.isfinite(touches(simulation)).all()
+        x, y, z = simulation.q[4:]
+        assert z > height_at(surface, x, y) + 0.12 - 0.02
+
+
 @pytest.mark.parametrize(("place", "stands"), [(0.05, True), (0.12, False)])
 def test_a_plate_stands_on_three_peaks_if_its_middle_is_between_them(tmp_path, place, stands):
     heights = np.zeros((5, 5))
@@ -293,6 +348,31 @@ def test_heights_come_from_files(tmp_path, suffix):
     path.unlink()
     again = from_bytes(to_bytes(system), "a model")
     assert np.array_equal(build(again).floats, build(system).floats)
+
+
+NO_TABLES = {
+    "head.csv": (b"x,y\n1,2\n3,4\n", "line 1 has 'x', which is not a number"),
+    "semicolons.csv": (b"# by hand\n\n1;2\n3;4\n", "line 3 has '1;2', which is not a number"),
+    "ragged.txt": (b"1 2 3\n4 5 # a hole\n", "line 2 has 2 numbers, the first row 3"),
+    "grouped.txt": (b"1_0 2\n3 4\n", "line 1 has '1_0'"),
+    "empty.csv": (b"", "have the shape \\(0, 0\\)"),
+    "text.npy": (b"hello", "it is cut, holds objects, or is no .npy file"),
+    "complex.npy": (np.zeros((3, 3), complex), "it holds complex128, not real numbers"),
+    "words.npy": (np.array([["a", "b"], ["c", "d"]]), "not real numbers"),
+}
+
+
+@pytest.mark.parametrize("name", NO_TABLES)
+def test_what_is_no_table_of_heights_is_told_in_plain_words(tmp_path, name):
+    content, text = NO_TABLES[name]
+    if isinstance(content, bytes):
+        (tmp_path / name).write_bytes(content)
+    else:
+        np.save(tmp_path / name, content)
+    shape = f"{{body: world, name: ground, type: height_field, size: [2, 2], file: {name}}}"
+    with pytest.raises(ModelError, match=text) as caught:
+        scene(tmp_path, [ball("b", (0, 0, 1))], [shape, sphere("b")], [ON_GROUND])
+    assert name in str(caught.value)
 
 
 HEIGHTS = "heights: [[0, 0], [0, 0]]"
