@@ -1,0 +1,392 @@
+"""The points at which a circle touches another shape: a ring, which is one in a skin of its tube's radius, or a rim.
+
+The gap of a place x on the circle is the distance g(x) of x from the other shape, less the tube's radius; that distance
+has a closed form for all shapes but meshes, and its slope along the circle is n·t, with its normal n and the
+circle's tangent t. So the circle, or the arc of it that may be nearest or touch, is cut in 32 parts, and in one at
+whose ends the slope falls and rises the lowest place is found by a bounded number of secants and bisections. No step
+needs an angle, and none divides by what is zero where rings are coaxial, concentric or in one plane.
+
+A circle that lies evenly all around, or flat on a face, stands on six points that are fixed to it, as the rim of a
+cylinder does: the lowest place would run around with the least tilt. Where it leaves a face it has a point, too. Lowest
+places and borders have touches by the quarter of the circle in which they are.
+"""
+
+from __future__ import annotations
+
+import math
+
+from limberjack.engine.algebra.spatial import ZERO, add, add_scaled, dot, load3, neg, rot, scale, store3, sub, unrot
+from limberjack.engine.compile.kernel import kernel
+from limberjack.engine.kernels.contacts.convex import add_corner, approach
+from limberjack.engine.kernels.contacts.distances import (
+    RIM_MISSED,
+    RIM_TILT,
+    clamp,
+    column,
+    component,
+    from_cone,
+    meet,
+    on_rim,
+    to_box,
+)
+from limberjack.engine.kernels.contacts.supports import rims
+from limberjack.engine.tables import contacts as t
+
+#: parts in which circles are looked at, a power of 2, and how often half of the arc is halved for one
+_PARTS, _HALVINGS = 32, 4
+#: numbers of a place: distance, slope, normal 3, face, and where it is on the circle 2
+PLACE = 8
+_P_GAP, _P_SLOPE, _P_NORMAL, _P_FACE, _P_WHERE = 0, 1, 2, 5, 6
+#: rows of places that a circle needs, the last three for those between others
+PLACES = _PARTS + 4
+#: a part along which the normal turns by more than this cosine may have two lowest places, or one behind a highest: it
+#: is cut into finer ones
+_TURNS, _FINER = 0.98, 8
+#: steps by which a lowest place is found, of which every second is a bisection, and those to the border of a face
+_MOST_STEPS, _MOST_HALVINGS = 64, 45
+#: slopes below this are none, as on a face; slopes and arcs below these are known; lengths without direction, m
+_LEVEL, _KNOWN, _NARROW, _NO_LENGTH = 1e-12, 1e-14, 1e-28, 1e-12
+#: normals are those of a face if the others of their components are not larger
+_ON_FACE = 1e-7
+#: borders of faces this much higher than the lowest place are not looked for; lowest places so near to a point that is
+#: there are none, unless they are lower; as shares of the circle's radius
+_HIGH, _BESIDE = 0.1, 0.01
+#: by how much lower than a border, as a share of what the fixed points may miss
+_LOWER = 0.01
+#: an arc is at least so wide, 1 - cosine of its half; and how much farther than it needs, as a share of the shape's
+#: size
+_LEAST_ARC, _MORE = 1e-3, 0.1
+#: touches of pairs of which a circle is lowest in one place alone, of those with several such places, and of those with
+#: faces that have borders
+WITH_ONE, WITH_SOME, WITH_BORDERS = 7, 10, 18
+#: what has come farther through the wall of a funnel was never inside, as a share of its greater radius
+_THROUGH = 0.1
+_UPRIGHT = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+#: touches that are not there, m
+_FAR = 1e300
+#: the first border between quarters: askew to where symmetric shapes touch
+_COS_ASKEW, _SIN_ASKEW = math.cos(0.1), math.sin(0.1)
+
+
+@kernel
+def _from_wall(rho, z, size):
+    """(distance, its direction along ρ, along z) of a place from a funnel's wall, which is thin."""
+    low, high, half = size
+    wide, long = high - low, 2.0 * half
+    share = max(0.0, min(1.0, (wide * (rho - low) + long * (z + half)) / (wide * wide + long * long)))
+    x, y = rho - low - share * wide, z + half - share * long
+    length = math.sqrt(x * x + y * y)
+    return (length, x / length, y / length) if length > _NO_LENGTH else (0.0, -1.0, 0.0)
+
+
+@kernel
+def _from_core(x, y, radius):
+    """(distance, direction) of a place beside the core of a round shape."""
+    length = math.sqrt(x * x + y * y)
+    return (length - radius, x / length, y / length) if length > _NO_LENGTH else (-radius, 0.0, 1.0)
+
+
+@kernel
+def _from_axis(shape, size, rho, z):
+    """(distance, its direction along ρ, along z) of a place from a shape that is round about its z axis."""
+    if shape == t.SPHERE:
+        return _from_core(rho, z, size[0])
+    if shape == t.CAPSULE:
+        return _from_core(rho, z - clamp(z, size[1]), size[0])
+    if shape == t.RING:
+        return _from_core(rho - size[0], z, size[1])
+    if shape == t.FUNNEL:
+        return _from_wall(rho, z, size)
+    return from_cone(rho, z, rims(shape, size))
+
+
+@kernel
+def _above_faces(plant, number, local):
+    """(greatest distance of a place from a plane of a mesh's faces, the face); none of a foreign Plant may be there."""
+    parts, best, most = plant.contacts, -1, -_FAR
+    first = parts.mesh_int[number, t.ML_FIRST]
+    for i in range(first, first + parts.mesh_int[number, t.ML_COUNT]):
+        corner, link = load3(parts.mesh_corner[i], 0), parts.corner_int[i, t.ML_FIRST]
+        for j in range(link, link + parts.corner_int[i, t.ML_COUNT]):
+            face = parts.mesh_link[j]
+            if parts.mesh_link[parts.face_int[face, t.ML_FIRST]] == i:
+                gap = dot(load3(parts.mesh_face[face], 0), sub(local, corner))
+                if gap > most:
+                    best, most = face, gap
+    return most, best
+
+
+@kernel
+def _from_mesh(plant, s, number, local):
+    """(distance, normal, face from 1 or 0) of a place from a mesh, in its axes. s: scratch of a search (`convex.py`),
+    which edges and corners need."""
+    gap, best = _above_faces(plant, number, local)
+    if best < 0:
+        return _FAR, (0.0, 0.0, 1.0), 0.0
+    n = load3(plant.contacts.mesh_face[best], 0)
+    below, _ = _above_faces(plant, number, add_scaled(local, -gap, n)) if gap > 0.0 else (0.0, 0)
+    if below < _LEVEL:
+        return gap, n, 1.0 + best
+    shape, point = (number, t.MESH, _UPRIGHT, ZERO, ZERO), (number, t.SPHERE, _UPRIGHT, local, ZERO)
+    add_corner(plant, s, 0, (shape, point), n)
+    _, length, away, _ = approach(plant, s, 1, (shape, point), ZERO)
+    return (length, away, 0.0) if length > 0.0 else (gap, n, 0.0)
+
+
+@kernel
+def _leads_back(size, local, middle, side):
+    """Whether the way from a place outside of a funnel's wall by `side` to the middle of its body leads back through
+    the wall, and not past an end of it."""
+    low, high, half = size
+    wide, long = high - low, 2.0 * half
+    square = wide * wide + long * long
+    rho = math.sqrt(middle[0] * middle[0] + middle[1] * middle[1])
+    there = ((rho - low) * long - (middle[2] + half) * wide) / math.sqrt(square)
+    if there >= 0.0 or side > _THROUGH * max(low, high):
+        return False
+    x = add_scaled(local, side / (side - there), sub(middle, local))
+    along = (math.sqrt(x[0] * x[0] + x[1] * x[1]) - low) * wide + (x[2] + half) * long
+    return 0.0 <= along <= square
+
+
+@kernel
+def _from_inside(size, rho, local, middle):
+    """(distance, its direction along ρ, along z) of a place of a body about a middle that is in a funnel, or outside of
+    it, from the wall."""
+    low, high, half = size
+    wide, long = high - low, 2.0 * half
+    slant = math.sqrt(wide * wide + long * long)
+    side = ((rho - low) * long - (local[2] + half) * wide) / slant
+    along = ((rho - low) * wide + (local[2] + half) * long) / (slant * slant)
+    if 0.0 <= along <= 1.0 and (side <= 0.0 or _leads_back(size, local, middle, side)):
+        return -side, -long / slant, wide / slant
+    return _from_wall(rho, local[2], size)
+
+
+@kernel
+def outside(plant, body, x):
+    """(distance of the place x from the surface of a shape, normal there, number of the face if it is one, or 0); the
+    distance is below 0 inside. body: its number among the colliders, code, R, p, size, the middle of the body of which
+    x is a place, and scratch."""
+    number, shape, R, p, size, middle, s = body
+    if shape == t.PLANE:
+        n = column(R, 2)
+        return dot(n, sub(x, p)), n, 1.0
+    local = unrot(R, sub(x, p))
+    face = 0.0
+    if shape == t.MESH:
+        gap, d, face = _from_mesh(plant, s, number, local)
+        return gap, rot(R, d), face
+    if shape == t.BOX:
+        gap, d = to_box(local, size)
+        for i in range(3):
+            if 1.0 - abs(component(d, i)) < _ON_FACE * _ON_FACE:
+                face = (1.0 + i) * (1.0 if component(d, i) > 0.0 else -1.0)
+        return gap, neg(rot(R, d)), face
+    rho = math.sqrt(local[0] * local[0] + local[1] * local[1])
+    if shape == t.INSIDE:
+        gap, away, up = _from_inside(size, rho, local, unrot(R, sub(middle, p)))
+    else:
+        gap, away, up = _from_axis(shape, size, rho, local[2])
+    c, e = (local[0] / rho, local[1] / rho) if rho > _NO_LENGTH else (1.0, 0.0)
+    if (shape == t.CYLINDER or shape == t.CONE) and abs(away) < _ON_FACE:
+        face = 1.0 if up > 0.0 else -1.0
+    return gap, rot(R, (away * c, away * e, up)), face
+
+
+@kernel
+def _place(circle, c, s):
+    x, y, centre, _ = circle
+    return add(centre, add_scaled(scale(c, x), s, y))
+
+
+@kernel
+def _look(plant, row, body, circle, c, s):
+    """What is known of the place (c, s) of a circle; circle: two radii square to each other, centre, radius of tube."""
+    x, y, _, _ = circle
+    gap, n, face = outside(plant, body, _place(circle, c, s))
+    row[_P_GAP], row[_P_FACE], row[_P_WHERE], row[_P_WHERE + 1] = gap, face, c, s
+    row[_P_SLOPE] = dot(n, add_scaled(scale(c, y), -s, x)) / math.sqrt(dot(x, x))
+    store3(row, _P_NORMAL, n)
+
+
+@kernel
+def _touch(target, row, circle):
+    """A place of a circle touches, if it is nearer than what is there."""
+    tube = circle[3]
+    if row[_P_GAP] - tube < target[t.ME_GAP]:
+        n, place = load3(row, _P_NORMAL), _place(circle, row[_P_WHERE], row[_P_WHERE + 1])
+        meet(target, row[_P_GAP] - tube, n, add_scaled(place, -0.5 * (row[_P_GAP] + tube), n))
+
+
+@kernel
+def _between(c, s, e, f, share):
+    """The place between (c, s) and (e, f) on the circle."""
+    x, y = c + share * (e - c), s + share * (f - s)
+    length = math.sqrt(x * x + y * y)
+    return x / length, y / length
+
+
+@kernel
+def _lowest_between(plant, row, body, circle, first, second):
+    """row: the place between two, where the distance falls and rises, where it is least."""
+    c, s, falls = first[_P_WHERE], first[_P_WHERE + 1], first[_P_SLOPE]
+    e, f, rises = second[_P_WHERE], second[_P_WHERE + 1], second[_P_SLOPE]
+    for i in range(_MOST_STEPS):
+        x, y = _between(c, s, e, f, 0.5 if i % 2 == 1 else falls / (falls - rises))
+        _look(plant, row, body, circle, x, y)
+        slope = row[_P_SLOPE]
+        if abs(slope) < _KNOWN:
+            break
+        if slope < 0.0:
+            c, s, falls = x, y, slope
+        else:
+            e, f, rises = x, y, slope
+        if (e - c) * (e - c) + (f - s) * (f - s) < _NARROW:
+            break
+
+
+@kernel
+def _border_between(plant, row, body, circle, first, second):
+    """row: the last place from one that is over a face to another that is not over it."""
+    c, s, e, f = first[_P_WHERE], first[_P_WHERE + 1], second[_P_WHERE], second[_P_WHERE + 1]
+    for _ in range(_MOST_HALVINGS):
+        x, y = _between(c, s, e, f, 0.5)
+        _look(plant, row, body, circle, x, y)
+        if row[_P_FACE] == first[_P_FACE]:
+            c, s = x, y
+        else:
+            e, f = x, y
+    _look(plant, row, body, circle, c, s)
+
+
+@kernel
+def _quarter(row):
+    """In which quarter of the circle a place is."""
+    c, s = row[_P_WHERE], row[_P_WHERE + 1]
+    x, y = _COS_ASKEW * c + _SIN_ASKEW * s, _COS_ASKEW * s - _SIN_ASKEW * c
+    if x > 0.0:
+        return 0 if y >= 0.0 else 3
+    return 1 if y >= 0.0 else 2
+
+
+@kernel
+def _arc(R, centre, radius, tube, body, reach):
+    """(middle (c, s), cosine of half) of the arc of a circle where a shape may be nearest or touch; the whole circle
+    about (1, 0) has -1. reach: of the shape, 0 without bounds. Of one with a hole even its middle is that far away."""
+    _, shape, _, p, _, _, _ = body
+    d = unrot(R, sub(p, centre))
+    rho = math.sqrt(d[0] * d[0] + d[1] * d[1])
+    if reach == 0.0 or rho < _NO_LENGTH:
+        return 1.0, 0.0, -1.0
+    square = (radius - rho) * (radius - rho) + d[2] * d[2]
+    hollow = reach if shape == t.RING or shape == t.FUNNEL or shape == t.INSIDE else 0.0
+    far = hollow + reach * (1.0 + _MORE) + max(math.sqrt(square), tube)
+    half = 1.0 - max(_LEAST_ARC, (far * far - square) / (2.0 * radius * rho))
+    return (d[0] / rho, d[1] / rho, half) if half > -1.0 else (1.0, 0.0, -1.0)
+
+
+@kernel
+def _look_around(plant, known, body, circle, arc):
+    """known: places at the ends of all parts of an arc; returns the least and the greatest distance."""
+    c, s, half = arc
+    sine = math.sqrt(max(0.0, 1.0 - half * half))
+    x, y = c * half + s * sine, s * half - c * sine  # where it begins
+    for _ in range(_HALVINGS):
+        sine, half = math.sqrt(max(0.0, 0.5 * (1.0 - half))), math.sqrt(max(0.0, 0.5 * (1.0 + half)))
+    least, most = _FAR, -_FAR
+    for i in range(_PARTS + 1):
+        _look(plant, known[i], body, circle, x, y)
+        least, most = min(least, known[i, _P_GAP]), max(most, known[i, _P_GAP])
+        x, y = half * x - sine * y, half * y + sine * x
+    return least, most
+
+
+@kernel
+def _stand(plant, rows, at, known, body, circle, axis, even, high):
+    """Six points that are fixed to the circle where it is even all around, or flat on a face and not too high; returns
+    the least of their gaps."""
+    least, row = _FAR, known[_PARTS + 1]
+    for i in range(6):
+        c, s, _ = on_rim((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), i)
+        _look(plant, row, body, circle, c, s)
+        tilt = dot(load3(row, _P_NORMAL), axis)
+        flat = row[_P_FACE] != 0.0 and 1.0 - tilt * tilt <= RIM_TILT * RIM_TILT and row[_P_GAP] <= high
+        if even or flat:
+            _touch(rows[at + i], row, circle)
+            least = min(least, rows[at + i, t.ME_GAP])
+    return least
+
+
+@kernel
+def _find_borders(plant, rows, at, known, body, circle, high):
+    """Places where the circle comes over a face, and behind these where it leaves it, if it is not too high there."""
+    row = known[_PARTS + 1]
+    for i in range(_PARTS):
+        first, second = known[i], known[i + 1]
+        if first[_P_FACE] != second[_P_FACE]:
+            if first[_P_FACE] != 0.0 and first[_P_GAP] < high:
+                _border_between(plant, row, body, circle, first, second)
+                _touch(rows[at + 4 + _quarter(row)], row, circle)
+            if second[_P_FACE] != 0.0 and second[_P_GAP] < high:
+                _border_between(plant, row, body, circle, second, first)
+                _touch(rows[at + _quarter(row)], row, circle)
+
+
+@kernel
+def _is_there(rows, at, touches, row, circle, lower):
+    """Whether a place is beside a point that touches, and not lower than it by that much."""
+    x, n, gap = _place(circle, row[_P_WHERE], row[_P_WHERE + 1]), load3(row, _P_NORMAL), row[_P_GAP] - circle[3]
+    place, near = add_scaled(x, -0.5 * (row[_P_GAP] + circle[3]), n), _BESIDE * _BESIDE * dot(circle[0], circle[0])
+    for i in range(touches):
+        apart = sub(load3(rows[at + i], t.ME_POINT), place)
+        if gap > rows[at + i, t.ME_GAP] - lower and dot(apart, apart) < near:
+            return True
+    return False
+
+
+@kernel
+def _find_lowest_between(plant, rows, at, touches, row, body, circle, first, second, below, lower):
+    """A lowest place between two, if it is below a height and not there already."""
+    on_face = touches == WITH_BORDERS and second[_P_FACE] != 0.0 and abs(second[_P_SLOPE]) < _LEVEL
+    if first[_P_SLOPE] < -_LEVEL and second[_P_SLOPE] >= -_LEVEL and not on_face:
+        _lowest_between(plant, row, body, circle, first, second)
+        if row[_P_GAP] - circle[3] < below and not _is_there(rows, at, touches, row, circle, lower):
+            _touch(rows[at + 6 + (_quarter(row) if touches > WITH_ONE else 0)], row, circle)
+
+
+@kernel
+def _find_lowest(plant, rows, at, touches, known, body, circle, below, lower):
+    """Lowest places of all parts of the circle."""
+    row = known[_PARTS + 1]
+    for i in range(_PARTS):
+        first, second = known[i], known[i + 1]
+        if dot(load3(first, _P_NORMAL), load3(second, _P_NORMAL)) > _TURNS:
+            _find_lowest_between(plant, rows, at, touches, row, body, circle, first, second, below, lower)
+        else:
+            c, s, e, f = first[_P_WHERE], first[_P_WHERE + 1], second[_P_WHERE], second[_P_WHERE + 1]
+            _look(plant, known[_PARTS + 2], body, circle, c, s)
+            for k in range(_FINER):
+                begin, end = known[_PARTS + 2 + (k & 1)], known[_PARTS + 3 - (k & 1)]
+                x, y = _between(c, s, e, f, (k + 1.0) / _FINER)
+                _look(plant, end, body, circle, x, y)
+                _find_lowest_between(plant, rows, at, touches, row, body, circle, begin, end, below, lower)
+
+
+@kernel
+def meet_circle(plant, rows, at, touches, known, body, reach, R, centre, radius, tube):
+    """The touches of another shape and a circle about the z axis of R in a skin; normals are the shape's. body, reach:
+    the shape (`outside`), and its size. known (PLACES, PLACE): scratch. Touches: six on which the circle stands, lowest
+    places, and WITH_BORDERS where it comes over a face and leaves it."""
+    circle = scale(radius, column(R, 0)), scale(radius, column(R, 1)), centre, tube
+    arc = _arc(R, centre, radius, tube, body, reach)
+    least, most = _look_around(plant, known, body, circle, arc)
+    for i in range(touches):
+        meet(rows[at + i], _FAR, load3(known[0], _P_NORMAL), centre)
+    even, high = arc[2] == -1.0 and most - least <= 2.0 * RIM_TILT * radius, least + 2.0 * RIM_TILT * radius
+    stands = _stand(plant, rows, at, known, body, circle, column(R, 2), even, high)
+    if touches == WITH_BORDERS:
+        _find_borders(plant, rows, at + WITH_SOME, known, body, circle, least + _HIGH * radius)
+    lower = RIM_MISSED * (min(reach, radius + tube) if reach > 0.0 else radius + tube)
+    below = stands - lower if stands < _FAR else _FAR
+    _find_lowest(plant, rows, at, touches, known, body, circle, below, _LOWER * lower)
