@@ -15,21 +15,10 @@ from __future__ import annotations
 
 import math
 
-from limberjack.engine.algebra.spatial import ZERO, add, add_scaled, dot, load3, neg, rot, scale, store3, sub, unrot
+from limberjack.engine.algebra.spatial import add, add_scaled, dot, load3, scale, store3, sub, unrot
 from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.kernels.contacts.convex import add_corner, approach
-from limberjack.engine.kernels.contacts.distances import (
-    RIM_MISSED,
-    RIM_TILT,
-    clamp,
-    column,
-    component,
-    from_cone,
-    meet,
-    on_rim,
-    to_box,
-)
-from limberjack.engine.kernels.contacts.supports import rims
+from limberjack.engine.kernels.contacts.distances import RIM_MISSED, RIM_TILT, column, meet, on_rim
+from limberjack.engine.kernels.contacts.fields import outside
 from limberjack.engine.tables import contacts as t
 
 #: parts in which circles are looked at, a power of 2, and how often half of the arc is halved for one
@@ -46,8 +35,6 @@ _TURNS, _FINER = 0.98, 8
 _MOST_STEPS, _MOST_HALVINGS = 64, 45
 #: slopes below this are none, as on a face; slopes and arcs below these are known; lengths without direction, m
 _LEVEL, _KNOWN, _NARROW, _NO_LENGTH = 1e-12, 1e-14, 1e-28, 1e-12
-#: normals are those of a face if the others of their components are not larger
-_ON_FACE = 1e-7
 #: borders of faces this much higher than the lowest place are not looked for; lowest places so near to a point that is
 #: there are none, unless they are lower; as shares of the circle's radius
 _HIGH, _BESIDE = 0.1, 0.01
@@ -59,139 +46,10 @@ _LEAST_ARC, _MORE = 1e-3, 0.1
 #: touches of pairs of which a circle is lowest in one place alone, of those with several such places, and of those with
 #: faces that have borders
 WITH_ONE, WITH_SOME, WITH_BORDERS = 7, 10, 18
-#: what has come farther through the wall of a funnel was never inside, as a share of its greater radius
-_THROUGH = 0.1
-_UPRIGHT = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 #: touches that are not there, m
 _FAR = 1e300
 #: the first border between quarters: askew to where symmetric shapes touch
 _COS_ASKEW, _SIN_ASKEW = math.cos(0.1), math.sin(0.1)
-
-
-@kernel
-def _from_wall(rho, z, size):
-    """(distance, its direction along ρ, along z) of a place from a funnel's wall, which is thin."""
-    low, high, half = size
-    wide, long = high - low, 2.0 * half
-    share = max(0.0, min(1.0, (wide * (rho - low) + long * (z + half)) / (wide * wide + long * long)))
-    x, y = rho - low - share * wide, z + half - share * long
-    length = math.sqrt(x * x + y * y)
-    return (length, x / length, y / length) if length > _NO_LENGTH else (0.0, -1.0, 0.0)
-
-
-@kernel
-def _from_core(x, y, radius):
-    """(distance, direction) of a place beside the core of a round shape."""
-    length = math.sqrt(x * x + y * y)
-    return (length - radius, x / length, y / length) if length > _NO_LENGTH else (-radius, 0.0, 1.0)
-
-
-@kernel
-def _from_axis(shape, size, rho, z):
-    """(distance, its direction along ρ, along z) of a place from a shape that is round about its z axis."""
-    if shape == t.SPHERE:
-        return _from_core(rho, z, size[0])
-    if shape == t.CAPSULE:
-        return _from_core(rho, z - clamp(z, size[1]), size[0])
-    if shape == t.RING:
-        return _from_core(rho - size[0], z, size[1])
-    if shape == t.FUNNEL:
-        return _from_wall(rho, z, size)
-    return from_cone(rho, z, rims(shape, size))
-
-
-@kernel
-def _above_faces(plant, number, local):
-    """(greatest distance of a place from a plane of a mesh's faces, the face); none of a foreign Plant may be there."""
-    parts, best, most = plant.contacts, -1, -_FAR
-    first = parts.mesh_int[number, t.ML_FIRST]
-    for i in range(first, first + parts.mesh_int[number, t.ML_COUNT]):
-        corner, link = load3(parts.mesh_corner[i], 0), parts.corner_int[i, t.ML_FIRST]
-        for j in range(link, link + parts.corner_int[i, t.ML_COUNT]):
-            face = parts.mesh_link[j]
-            if parts.mesh_link[parts.face_int[face, t.ML_FIRST]] == i:
-                gap = dot(load3(parts.mesh_face[face], 0), sub(local, corner))
-                if gap > most:
-                    best, most = face, gap
-    return most, best
-
-
-@kernel
-def _from_mesh(plant, s, number, local):
-    """(distance, normal, face from 1 or 0) of a place from a mesh, in its axes. s: scratch of a search (`convex.py`),
-    which edges and corners need."""
-    gap, best = _above_faces(plant, number, local)
-    if best < 0:
-        return _FAR, (0.0, 0.0, 1.0), 0.0
-    n = load3(plant.contacts.mesh_face[best], 0)
-    below, _ = _above_faces(plant, number, add_scaled(local, -gap, n)) if gap > 0.0 else (0.0, 0)
-    if below < _LEVEL:
-        return gap, n, 1.0 + best
-    shape, point = (number, t.MESH, _UPRIGHT, ZERO, ZERO), (number, t.SPHERE, _UPRIGHT, local, ZERO)
-    add_corner(plant, s, 0, (shape, point), n)
-    _, length, away, _ = approach(plant, s, 1, (shape, point), ZERO)
-    return (length, away, 0.0) if length > 0.0 else (gap, n, 0.0)
-
-
-@kernel
-def _leads_back(size, local, middle, side):
-    """Whether the way from a place outside of a funnel's wall by `side` to the middle of its body leads back through
-    the wall, and not past an end of it."""
-    low, high, half = size
-    wide, long = high - low, 2.0 * half
-    square = wide * wide + long * long
-    rho = math.sqrt(middle[0] * middle[0] + middle[1] * middle[1])
-    there = ((rho - low) * long - (middle[2] + half) * wide) / math.sqrt(square)
-    if there >= 0.0 or side > _THROUGH * max(low, high):
-        return False
-    x = add_scaled(local, side / (side - there), sub(middle, local))
-    along = (math.sqrt(x[0] * x[0] + x[1] * x[1]) - low) * wide + (x[2] + half) * long
-    return 0.0 <= along <= square
-
-
-@kernel
-def _from_inside(size, rho, local, middle):
-    """(distance, its direction along ρ, along z) of a place of a body about a middle that is in a funnel, or outside of
-    it, from the wall."""
-    low, high, half = size
-    wide, long = high - low, 2.0 * half
-    slant = math.sqrt(wide * wide + long * long)
-    side = ((rho - low) * long - (local[2] + half) * wide) / slant
-    along = ((rho - low) * wide + (local[2] + half) * long) / (slant * slant)
-    if 0.0 <= along <= 1.0 and (side <= 0.0 or _leads_back(size, local, middle, side)):
-        return -side, -long / slant, wide / slant
-    return _from_wall(rho, local[2], size)
-
-
-@kernel
-def outside(plant, body, x):
-    """(distance of the place x from the surface of a shape, normal there, number of the face if it is one, or 0); the
-    distance is below 0 inside. body: its number among the colliders, code, R, p, size, the middle of the body of which
-    x is a place, and scratch."""
-    number, shape, R, p, size, middle, s = body
-    if shape == t.PLANE:
-        n = column(R, 2)
-        return dot(n, sub(x, p)), n, 1.0
-    local = unrot(R, sub(x, p))
-    face = 0.0
-    if shape == t.MESH:
-        gap, d, face = _from_mesh(plant, s, number, local)
-        return gap, rot(R, d), face
-    if shape == t.BOX:
-        gap, d = to_box(local, size)
-        for i in range(3):
-            if 1.0 - abs(component(d, i)) < _ON_FACE * _ON_FACE:
-                face = (1.0 + i) * (1.0 if component(d, i) > 0.0 else -1.0)
-        return gap, neg(rot(R, d)), face
-    rho = math.sqrt(local[0] * local[0] + local[1] * local[1])
-    if shape == t.INSIDE:
-        gap, away, up = _from_inside(size, rho, local, unrot(R, sub(middle, p)))
-    else:
-        gap, away, up = _from_axis(shape, size, rho, local[2])
-    c, e = (local[0] / rho, local[1] / rho) if rho > _NO_LENGTH else (1.0, 0.0)
-    if (shape == t.CYLINDER or shape == t.CONE) and abs(away) < _ON_FACE:
-        face = 1.0 if up > 0.0 else -1.0
-    return gap, rot(R, (away * c, away * e, up)), face
 
 
 @kernel
@@ -356,15 +214,17 @@ def _find_lowest_between(plant, rows, at, touches, row, body, circle, first, sec
 
 
 @kernel
-def _find_lowest(plant, rows, at, touches, known, body, circle, below, lower):
-    """Lowest places of all parts of the circle."""
-    row = known[_PARTS + 1]
+def _find_lowest(plant, rows, at, touches, known, body, circle, below, lower, most):
+    """Lowest places of all parts of the circle; those of parts that are nowhere nearer than `most` may be others."""
+    row, radius = known[_PARTS + 1], math.sqrt(dot(circle[0], circle[0]))
     for i in range(_PARTS):
         first, second = known[i], known[i + 1]
-        if dot(load3(first, _P_NORMAL), load3(second, _P_NORMAL)) > _TURNS:
+        c, s, e, f = first[_P_WHERE], first[_P_WHERE + 1], second[_P_WHERE], second[_P_WHERE + 1]
+        length = radius * math.sqrt((e - c) * (e - c) + (f - s) * (f - s))
+        far = 0.5 * (first[_P_GAP] + second[_P_GAP]) > most + 1.5 * length
+        if far or dot(load3(first, _P_NORMAL), load3(second, _P_NORMAL)) > _TURNS:
             _find_lowest_between(plant, rows, at, touches, row, body, circle, first, second, below, lower)
         else:
-            c, s, e, f = first[_P_WHERE], first[_P_WHERE + 1], second[_P_WHERE], second[_P_WHERE + 1]
             _look(plant, known[_PARTS + 2], body, circle, c, s)
             for k in range(_FINER):
                 begin, end = known[_PARTS + 2 + (k & 1)], known[_PARTS + 3 - (k & 1)]
@@ -376,8 +236,8 @@ def _find_lowest(plant, rows, at, touches, known, body, circle, below, lower):
 @kernel
 def meet_circle(plant, rows, at, touches, known, body, reach, R, centre, radius, tube):
     """The touches of another shape and a circle about the z axis of R in a skin; normals are the shape's. body, reach:
-    the shape (`outside`), and its size. known (PLACES, PLACE): scratch. Touches: six on which the circle stands, lowest
-    places, and WITH_BORDERS where it comes over a face and leaves it."""
+    the shape (`fields.py`), and its size. known (PLACES, PLACE): scratch. Touches: six on which the circle stands,
+    lowest places, and WITH_BORDERS where it comes over a face and leaves it."""
     circle = scale(radius, column(R, 0)), scale(radius, column(R, 1)), centre, tube
     arc = _arc(R, centre, radius, tube, body, reach)
     least, most = _look_around(plant, known, body, circle, arc)
@@ -389,4 +249,4 @@ def meet_circle(plant, rows, at, touches, known, body, reach, R, centre, radius,
         _find_borders(plant, rows, at + WITH_SOME, known, body, circle, least + _HIGH * radius)
     lower = RIM_MISSED * (min(reach, radius + tube) if reach > 0.0 else radius + tube)
     below = stands - lower if stands < _FAR else _FAR
-    _find_lowest(plant, rows, at, touches, known, body, circle, below, _LOWER * lower)
+    _find_lowest(plant, rows, at, touches, known, body, circle, below, _LOWER * lower, max(least, tube))

@@ -14,7 +14,8 @@ from __future__ import annotations
 from limberjack.engine.algebra.spatial import add, add_scaled, dot, load3, neg, rot, store3, sub, unrot
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.contacts.distances import column, meet, meet_ball_funnel
-from limberjack.engine.kernels.contacts.rings import WITH_BORDERS, WITH_SOME, meet_circle, outside
+from limberjack.engine.kernels.contacts.fields import THROUGH, outside
+from limberjack.engine.kernels.contacts.rings import WITH_BORDERS, WITH_SOME, meet_circle
 from limberjack.engine.kernels.contacts.supports import rims
 from limberjack.engine.tables import contacts as t
 
@@ -94,7 +95,7 @@ def _leave_out_twins(rows, at, touches, near):
 
 @kernel
 def meet_funnel(plant, rows, at, touches, known, body, reach, funnel, size_of_funnel, flip):
-    """The touches of a shape with edges, or a capsule, and a funnel; body, funnel: as for `rings.outside`. reach: size
+    """The touches of a shape with edges, or a capsule, and a funnel; body, funnel: as for `fields.outside`. reach: size
     of the shape; flip: whether the funnel is the first of the pair."""
     number, _, Rf, pf, size, _, scratch = funnel
     low, high, half = size
@@ -107,6 +108,9 @@ def meet_funnel(plant, rows, at, touches, known, body, reach, funnel, size_of_fu
         radius, centre = high if end == 1 else low, add_scaled(pf, half if end == 1 else -half, column(Rf, 2))
         if radius > _NO_LENGTH:
             meet_circle(plant, rows, there + end * lips, lips, known, body, reach, Rf, centre, radius, 0.0)
+    for i in range(there, there + 2 * lips):
+        if rows[i, t.ME_GAP] < -THROUGH * max(low, high):
+            rows[i, t.ME_GAP] = _FAR
     _leave_out_twins(rows, at, touches, _SAME * min(reach, size_of_funnel))
     if flip:
         for i in range(at, at + touches):

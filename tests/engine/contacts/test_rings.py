@@ -26,7 +26,7 @@ from limberjack.engine.tables.contacts import (
 )
 from tests.engine.contacts.scenes import FLOOR, free, scene, sphere
 from tests.engine.contacts.test_height_fields import random_pose
-from tests.engine.contacts.test_meshes import CUBE, Pair, mesh
+from tests.engine.contacts.test_meshes import CUBE, Pair, cloud, distance, mesh
 from tests.validation.figures import figure
 
 G = 9.80665
@@ -153,6 +153,34 @@ def test_gaps_are_least_distances_of_the_circle(tmp_path, kind):
         assert abs(surface) < 1e-9
         compared += 1
     assert compared > 25
+
+
+def test_gaps_to_a_polytope_are_those_of_programmes(tmp_path):
+    random, compared = np.random.default_rng(17), 0
+    corners = cloud(random, 12)
+    pair = Pair(tmp_path, [mesh("a", corners), ring("b", 0.3, 0.04)])
+    for _ in range(12):
+        q = np.concatenate([[1.0, 0, 0, 0, 0, 0, 0], random_pose(random, 0.3)])
+        row, azimuths = pair.nearest(q), np.linspace(0.0, 2.0 * np.pi, 120, endpoint=False)
+        apart = [distance(corners, x[None]) for x in circle(q[7:], 0.3, azimuths)]
+        start = azimuths[int(np.argmin(apart))]
+        best = minimize_scalar(
+            lambda a, q=q: distance(corners, circle(q[7:], 0.3, np.array([a]))),
+            bounds=(start - 0.06, start + 0.06),
+            method="bounded",
+            options={"xatol": 1e-10},
+        )
+        if best.fun > 1e-3:
+            figure("gap of a ring", row[ME_GAP], best.fun - 0.04, unit="m", oracle="quadratic programme", atol=1e-6)
+            compared += 1
+    assert compared > 4
+
+
+def test_a_mesh_whose_corners_have_no_faces_ends_the_search(tmp_path):
+    """A foreign Plant may say so."""
+    pair = Pair(tmp_path, [mesh("a", CUBE), ring("b", 0.05, 0.04)])
+    pair.plant.sections["mesh_corner_int"][:] = 0
+    assert pair.nearest(np.array([1.0, 0, 0, 0, 0, 0, 0, 1.0, 0, 0, 0, 0, 0, 0]))[ME_GAP] > 1.0
 
 
 @pytest.mark.parametrize("radii", [(0.3, 0.3), (0.3, 0.2), (0.4, 0.1)])
