@@ -35,6 +35,8 @@ _TURNS, _FINER = 0.98, 8
 _MOST_STEPS, _MOST_HALVINGS = 64, 45
 #: slopes below this are none, as on a face; slopes and arcs below these are known; lengths without direction, m
 _LEVEL, _KNOWN, _NARROW, _NO_LENGTH = 1e-12, 1e-14, 1e-28, 1e-12
+#: slopes jump by more than this at edges; a shape through which no way out has this share of both normals is thin
+_KINK, _THIN = 1e-6, 0.1
 #: borders of faces this much higher than the lowest place are not looked for; lowest places so near to a point that is
 #: there are none, unless they are lower; as shares of the circle's radius
 _HIGH, _BESIDE = 0.1, 0.01
@@ -86,22 +88,38 @@ def _between(c, s, e, f, share):
 
 
 @kernel
+def _settle_edge(row, ahead, falls, behind, rises):
+    """A lowest place inside of a shape where the nearest face changes, from one with the normal and slope `ahead` and
+    `falls` to `behind` and `rises`: the circle goes through an edge, and leaves it across both its own tangent and the
+    edge. It goes through a thin shape where that is no way out."""
+    if row[_P_GAP] >= 0.0 or rises - falls < _KINK:
+        return
+    m = add_scaled(scale(rises / (rises - falls), ahead), -falls / (rises - falls), behind)
+    share = math.sqrt(dot(m, m))
+    row[_P_GAP] = row[_P_GAP] / share if share > _THIN else _FAR
+    if share > _THIN:
+        store3(row, _P_NORMAL, scale(1.0 / share, m))
+
+
+@kernel
 def _lowest_between(plant, row, body, circle, first, second):
     """row: the place between two, where the distance falls and rises, where it is least."""
     c, s, falls = first[_P_WHERE], first[_P_WHERE + 1], first[_P_SLOPE]
     e, f, rises = second[_P_WHERE], second[_P_WHERE + 1], second[_P_SLOPE]
+    ahead, behind = load3(first, _P_NORMAL), load3(second, _P_NORMAL)
     for i in range(_MOST_STEPS):
         x, y = _between(c, s, e, f, 0.5 if i % 2 == 1 else falls / (falls - rises))
         _look(plant, row, body, circle, x, y)
         slope = row[_P_SLOPE]
         if abs(slope) < _KNOWN:
-            break
+            return
         if slope < 0.0:
-            c, s, falls = x, y, slope
+            c, s, falls, ahead = x, y, slope, load3(row, _P_NORMAL)
         else:
-            e, f, rises = x, y, slope
+            e, f, rises, behind = x, y, slope, load3(row, _P_NORMAL)
         if (e - c) * (e - c) + (f - s) * (f - s) < _NARROW:
             break
+    _settle_edge(row, ahead, falls, behind, rises)
 
 
 @kernel
@@ -234,6 +252,19 @@ def _find_lowest(plant, rows, at, touches, known, body, circle, below, lower, mo
 
 
 @kernel
+def _keep_one(rows, at, touches, known, circle):
+    """A ring that touches nowhere, as it goes through a thin shape, touches at the lowest of the places looked at."""
+    lowest = 0
+    for i in range(touches):
+        if rows[at + i, t.ME_GAP] < _FAR:
+            return
+    for i in range(_PARTS + 1):
+        if known[i, _P_GAP] < known[lowest, _P_GAP]:
+            lowest = i
+    _touch(rows[at + 6], known[lowest], circle)
+
+
+@kernel
 def meet_circle(plant, rows, at, touches, known, body, reach, R, centre, radius, tube):
     """The touches of another shape and a circle about the z axis of R in a skin; normals are the shape's. body, reach:
     the shape (`fields.py`), and its size. known (PLACES, PLACE): scratch. Touches: six on which the circle stands,
@@ -250,3 +281,5 @@ def meet_circle(plant, rows, at, touches, known, body, reach, R, centre, radius,
     lower = RIM_MISSED * (min(reach, radius + tube) if reach > 0.0 else radius + tube)
     below = stands - lower if stands < _FAR else _FAR
     _find_lowest(plant, rows, at, touches, known, body, circle, below, _LOWER * lower, max(least, tube))
+    if tube > 0.0:
+        _keep_one(rows, at, touches, known, circle)

