@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 
-from limberjack.engine.algebra.spatial import add, add_scaled, dot, load3, scale, store3, sub, unrot
+from limberjack.engine.algebra.spatial import add, add_scaled, cross, dot, load3, scale, store3, sub, unrot
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.contacts.distances import RIM_MISSED, RIM_TILT, column, meet, on_rim
 from limberjack.engine.kernels.contacts.fields import outside
@@ -35,6 +35,8 @@ _TURNS, _FINER = 0.98, 8
 _MOST_STEPS, _MOST_HALVINGS = 64, 45
 #: slopes below this are none, as on a face; slopes and arcs below these are known; lengths without direction, m
 _LEVEL, _KNOWN, _NARROW, _NO_LENGTH = 1e-12, 1e-14, 1e-28, 1e-12
+#: circles lie on faces whose normals are nearer to their axis than this cosine
+_FLAT = 0.99
 #: slopes jump by more than this at edges; a shape through which no way out has this share of both normals is thin
 _KINK, _THIN = 1e-6, 0.1
 #: borders of faces this much higher than the lowest place are not looked for; lowest places so near to a point that is
@@ -195,16 +197,22 @@ def _stand(plant, rows, at, known, body, circle, axis, even, high):
 
 
 @kernel
-def _find_borders(plant, rows, at, known, body, circle, high):
-    """Places where the circle comes over a face, and behind these where it leaves it, if it is not too high there."""
+def _lies_on(row, axis, high):
+    """Whether a place is over a face on which the circle lies, and not too high."""
+    return row[_P_FACE] != 0.0 and row[_P_GAP] < high and abs(dot(load3(row, _P_NORMAL), axis)) > _FLAT
+
+
+@kernel
+def _find_borders(plant, rows, at, known, body, circle, axis, high):
+    """Places where the circle comes over a face on which it lies, and behind these where it leaves it."""
     row = known[_PARTS + 1]
     for i in range(_PARTS):
         first, second = known[i], known[i + 1]
         if first[_P_FACE] != second[_P_FACE]:
-            if first[_P_FACE] != 0.0 and first[_P_GAP] < high:
+            if _lies_on(first, axis, high):
                 _border_between(plant, row, body, circle, first, second)
                 _touch(rows[at + 4 + _quarter(row)], row, circle)
-            if second[_P_FACE] != 0.0 and second[_P_GAP] < high:
+            if _lies_on(second, axis, high):
                 _border_between(plant, row, body, circle, second, first)
                 _touch(rows[at + _quarter(row)], row, circle)
 
@@ -224,7 +232,8 @@ def _is_there(rows, at, touches, row, circle, lower):
 @kernel
 def _find_lowest_between(plant, rows, at, touches, row, body, circle, first, second, below, lower):
     """A lowest place between two, if it is below a height and not there already."""
-    on_face = touches == WITH_BORDERS and second[_P_FACE] != 0.0 and abs(second[_P_SLOPE]) < _LEVEL
+    axis = scale(1.0 / dot(circle[0], circle[0]), cross(circle[0], circle[1]))
+    on_face = touches == WITH_BORDERS and abs(second[_P_SLOPE]) < _LEVEL and _lies_on(second, axis, _FAR)
     if first[_P_SLOPE] < -_LEVEL and second[_P_SLOPE] >= -_LEVEL and not on_face:
         _lowest_between(plant, row, body, circle, first, second)
         if row[_P_GAP] - circle[3] < below and not _is_there(rows, at, touches, row, circle, lower):
@@ -277,7 +286,7 @@ def meet_circle(plant, rows, at, touches, known, body, reach, R, centre, radius,
     even, high = arc[2] == -1.0 and most - least <= 2.0 * RIM_TILT * radius, least + 2.0 * RIM_TILT * radius
     stands = _stand(plant, rows, at, known, body, circle, column(R, 2), even, high)
     if touches == WITH_BORDERS:
-        _find_borders(plant, rows, at + WITH_SOME, known, body, circle, least + _HIGH * radius)
+        _find_borders(plant, rows, at + WITH_SOME, known, body, circle, column(R, 2), least + _HIGH * radius)
     lower = RIM_MISSED * (min(reach, radius + tube) if reach > 0.0 else radius + tube)
     below = stands - lower if stands < _FAR else _FAR
     _find_lowest(plant, rows, at, touches, known, body, circle, below, _LOWER * lower, max(least, tube))

