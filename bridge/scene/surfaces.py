@@ -76,6 +76,9 @@ def _made(kind: str, size: np.ndarray, finest: float) -> Surface:
         radius, half = size[0], 0.5 * size[1]
         side = _cut(np.array([[radius, -half], [radius, half]]), finest)[1:-1]
         return _turned([np.vstack([_arc(radius, -half, -1.0, 0.0), side, _arc(radius, half, 0.0, 1.0)])])
+    if kind == "ring":
+        half = np.pi * np.linspace(-1.0, 1.0, 4 * _QUARTER + 1)
+        return _turned([np.column_stack([size[0] + size[1] * np.cos(half), size[1] * np.sin(half)])])
     first, last, half = size[0], size[1], 0.5 * size[2]
     side = _cut(np.array([[first, -half], [last, half]]), finest)
     if kind == "funnel":  # a thin wall, seen from both sides

@@ -45,6 +45,8 @@ def size_of(shape: Shape) -> tuple[np.ndarray, float]:
     if shape.type == "height_field":
         corners = ground_corners(shape).reshape(-1, 3)
         return np.array([*(0.5 * size), corners[:, 2].max()]), float(np.linalg.norm(corners, axis=1).max())
+    if shape.type == "ring":
+        return np.array([size[0], size[1], 0.0]), float(size[0] + size[1])
     if shape.type == "capsule":
         return np.array([size[0], 0.5 * size[1], 0.0]), float(size[0] + 0.5 * size[1])
     if kind_of(shape) in ("funnel", "cone"):

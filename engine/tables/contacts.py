@@ -19,15 +19,18 @@ COLLIDER_INT, COLLIDER = 2, 16
 CO_ROW, CO_SHAPE = range(COLLIDER_INT)  # row (k + 1) of its link, 0 the ground; shape, below
 CL_R, CL_P = 0, 9  # R (9) link ← shape, p (3) of its centre in the link, m
 CL_SIZE = 12  # 3: sphere: radius; capsule, cylinder: radius, half length along z; box: half edges;
-#     funnel, cone: radii at -z and at +z, half length; height field: half edges along x and y, greatest height
+#     funnel, cone: radii at -z and at +z, half length; height field: half edges along x and y, greatest height;
+#     ring: radius of its circle about z, radius of its tube
 CL_REACH = 15  # radius of a sphere about the centre that holds the shape, m; a plane has none
 
 #: shapes that may touch, in the order of their codes; a plane is z = 0 of its frame, a height field z = h(x, y), both
 #: solid below
-SHAPES = ("plane", "sphere", "capsule", "box", "cylinder", "funnel", "cone", "mesh", "height_field")
-PLANE, SPHERE, CAPSULE, BOX, CYLINDER, FUNNEL, CONE, MESH, HEIGHT_FIELD = range(len(SHAPES))
+SHAPES = ("plane", "sphere", "capsule", "box", "cylinder", "funnel", "cone", "mesh", "height_field", "ring")
+PLANE, SPHERE, CAPSULE, BOX, CYLINDER, FUNNEL, CONE, MESH, HEIGHT_FIELD, RING = range(len(SHAPES))
 #: a triangle of a height field; its size are the numbers of its corners
 TRIANGLE = len(SHAPES)
+#: the inside of a funnel's wall, for what has corners
+INSIDE = TRIANGLE + 1
 #: (code of a, code of b), a ≤ b → how many points of such a pair may touch
 TOUCHES = {
     (PLANE, SPHERE): 1,
@@ -65,6 +68,20 @@ TOUCHES = {
     (CYLINDER, HEIGHT_FIELD): 8,
     (CONE, HEIGHT_FIELD): 8,
     (MESH, HEIGHT_FIELD): 8,
+    (PLANE, RING): 7,
+    (SPHERE, RING): 7,
+    (CAPSULE, RING): 10,
+    (BOX, RING): 18,
+    (CYLINDER, RING): 18,
+    (FUNNEL, RING): 10,
+    (CONE, RING): 18,
+    (RING, RING): 10,
+    (MESH, RING): 18,
+    (CAPSULE, FUNNEL): 26,
+    (BOX, FUNNEL): 44,
+    (CYLINDER, FUNNEL): 56,
+    (FUNNEL, CONE): 56,
+    (FUNNEL, MESH): 44,
 }
 
 # mesh_int (colliders, if there are meshes), corner_int (corners of meshes), face_int (their faces): slices of the

@@ -146,7 +146,7 @@ def _mean(s, count, at):
 
 
 @kernel
-def _add(plant, s, count, pair, n):
+def add_corner(plant, s, count, pair, n):
     """Corner `count` of the simplex: that of D which is farthest against n; returns it."""
     (a, shape_a, Ra, pa, size_a), (b, shape_b, Rb, pb, size_b) = pair
     x = farthest(plant, a, shape_a, Ra, pa, size_a, n)
@@ -174,7 +174,7 @@ def _known(s, count, d):
 
 
 @kernel
-def _approach(plant, s, count, pair, x):
+def approach(plant, s, count, pair, x):
     """The point of D that is nearest to x: (corners of the simplex around it, distance, direction from x, its place on
     a); no distance if x is in D. s: a simplex of `count` corners of D to begin with."""
     store3(s, _FROM, x)
@@ -193,7 +193,7 @@ def _approach(plant, s, count, pair, x):
             break
         least = min(least, square)
         place = _mean(s, count, 3)
-        d = _add(plant, s, count, pair, v)
+        d = add_corner(plant, s, count, pair, v)
         bound = dot(v, sub(d, x)) / math.sqrt(square)  # the distance is not less
         if bound > best:
             best, length, n, on_a = bound, math.sqrt(square), v, place
@@ -228,7 +228,7 @@ def _leave(plant, s, count, pair, out):
     ray = scale(1.0 / length, middle) if length > 1e-3 * out else column(Ra, 2)
     n, far = ray, out
     for _ in range(_MOST_RAYS):
-        count, distance, n, _ = _approach(plant, s, count, pair, scale(-far, ray))
+        count, distance, n, _ = approach(plant, s, count, pair, scale(-far, ray))
         if distance > 1e-3 * out:
             return count, n
         far *= 8.0
@@ -256,7 +256,7 @@ def _climb(plant, s, count, pair, n, out):
         if pushes:
             ahead = _tilted(n, turn)
             there = _gap_along(plant, pair, ahead)
-        count, distance, turned, on_a = _approach(plant, s, count, pair, scale(there - out, ahead))
+        count, distance, turned, on_a = approach(plant, s, count, pair, scale(there - out, ahead))
         if distance == 0.0:
             break
         there = _gap_along(plant, pair, turned)
@@ -277,8 +277,8 @@ def separate(plant, scratch, pair, reach):
     size of the smaller one. Those that penetrate by more than a little may have a shorter way out."""
     s, out = vector_view(scratch, 0, SEARCH), _OUT * reach
     middle = sub(pair[1][3], pair[0][3])
-    _add(plant, s, 0, pair, middle if dot(middle, middle) > 0.0 else column(pair[0][2], 2))
-    count, gap, n, x = _approach(plant, s, 1, pair, ZERO)
+    add_corner(plant, s, 0, pair, middle if dot(middle, middle) > 0.0 else column(pair[0][2], 2))
+    count, gap, n, x = approach(plant, s, 1, pair, ZERO)
     if gap > _TOUCHING * reach:
         return gap, n, x, add_scaled(x, gap, n)
     gap = -1e300

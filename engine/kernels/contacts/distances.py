@@ -128,26 +128,29 @@ def on_segment(centre, along, half, x):
 
 
 @kernel
-def meet_ball_box(row, x, radius, R, centre, size):
-    """A ball and a box; its centre may be inside."""
-    local = unrot(R, sub(x, centre))
+def to_box(local, size):
+    """(distance of a place from a box, direction to the box) in its axes; inside the distance is below 0."""
     near = clamp(local[0], size[0]), clamp(local[1], size[1]), clamp(local[2], size[2])
     d = sub(near, local)
     square = dot(d, d)
     if square > _NO_LENGTH * _NO_LENGTH:
         length = math.sqrt(square)
-        n = rot(R, scale(1.0 / length, d))
-        meet(row, length - radius, n, add_scaled(x, 0.5 * (length + radius), n))
-        return
+        return length, scale(1.0 / length, d)
     best, gap = 0, -1e300
     for i in range(3):
         apart = abs(component(local, i)) - component(size, i)
         if apart > gap:
             best, gap = i, apart
-    n = column(R, best)
-    if component(local, best) > 0.0:
-        n = neg(n)
-    meet(row, gap - radius, n, add_scaled(x, 0.5 * (gap + radius), n))
+    side = -1.0 if component(local, best) > 0.0 else 1.0
+    return gap, (side if best == 0 else 0.0, side if best == 1 else 0.0, side if best == 2 else 0.0)
+
+
+@kernel
+def meet_ball_box(row, x, radius, R, centre, size):
+    """A ball and a box; its centre may be inside."""
+    length, d = to_box(unrot(R, sub(x, centre)), size)
+    n = rot(R, d)
+    meet(row, length - radius, n, add_scaled(x, 0.5 * (length + radius), n))
 
 
 @kernel
@@ -169,7 +172,7 @@ def meet_ball_cylinder(row, x, radius, R, centre, size):
 
 
 @kernel
-def _from_cone(rho, z, size):
+def from_cone(rho, z, size):
     """(distance, its direction along ρ, along z) of a place from a cone; inside the distance is below 0."""
     wide, long, half = size[1] - size[0], 2.0 * size[2], size[2]
     slant = math.sqrt(wide * wide + long * long)
@@ -194,7 +197,7 @@ def meet_ball_cone(row, x, radius, R, centre, size):
     local = unrot(R, sub(x, centre))
     reach = math.sqrt(local[0] * local[0] + local[1] * local[1])
     c, s = (local[0] / reach, local[1] / reach) if reach > _NO_LENGTH else (1.0, 0.0)
-    length, out, up = _from_cone(reach, local[2], size)
+    length, out, up = from_cone(reach, local[2], size)
     n = neg(rot(R, (out * c, out * s, up)))
     meet(row, length - radius, n, add_scaled(x, 0.5 * (length + radius), n))
 
@@ -287,7 +290,7 @@ def _pull_of_cone(local, d, s, size):
     """The derivative of the distance of a cone and the point s along a line, which rises with s."""
     x = add_scaled(local, s, d)
     reach = math.sqrt(x[0] * x[0] + x[1] * x[1])
-    _, out, up = _from_cone(reach, x[2], size)
+    _, out, up = from_cone(reach, x[2], size)
     return (out * (x[0] * d[0] + x[1] * d[1]) / reach if reach > _NO_LENGTH else 0.0) + up * d[2]
 
 

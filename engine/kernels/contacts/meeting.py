@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from limberjack.engine.algebra.array_views import matrix_view, vector_view
 from limberjack.engine.algebra.spatial import add_scaled, dot, load3, load9, store3, sub
 from limberjack.engine.compile.compiled import REAL, WHOLE
 from limberjack.engine.compile.kernel import kernel, routine
 from limberjack.engine.kernels.contacts.boxes import meet_boxes
 from limberjack.engine.kernels.contacts.broad_phase import distance_and_pace, place_shapes, velocity_at
+from limberjack.engine.kernels.contacts.convex import SEARCH
 from limberjack.engine.kernels.contacts.distances import (
     column,
     meet_ball_box,
@@ -25,7 +27,9 @@ from limberjack.engine.kernels.contacts.distances import (
 )
 from limberjack.engine.kernels.contacts.height_field import meet_height_field
 from limberjack.engine.kernels.contacts.manifold import meet_convex, meet_plane_mesh
+from limberjack.engine.kernels.contacts.rings import PLACE, PLACES, meet_circle
 from limberjack.engine.kernels.contacts.separation import separated
+from limberjack.engine.kernels.contacts.walls import meet_funnel
 from limberjack.engine.tables import contacts as t
 from limberjack.engine.tables.plant import plant_view, vectors, work_view
 
@@ -65,6 +69,13 @@ def _meet_ball(met, at, Ra, pa, radius, shape, Rb, pb, size):
         meet_ball_funnel(met, at, pa, radius, Rb, pb, size)
 
 
+@kernel
+def size_of(plant, pair):
+    """Radius of a sphere about the smaller shape of a pair, m."""
+    first, second = plant.contacts.collider[pair[t.PA_A], t.CL_REACH], plant.contacts.collider[pair[t.PA_B], t.CL_REACH]
+    return min(first, second) if first > 0.0 else second  # planes have none
+
+
 @routine(WHOLE)
 def convex_routine(ints, floats, vector, i):
     """All touches of pair i, of convex shapes or of a plane and a mesh."""
@@ -85,6 +96,42 @@ def convex_routine(ints, floats, vector, i):
 @routine(WHOLE, REAL)
 def height_field_routine(ints, floats, vector, i, margin):
     meet_height_field(plant_view(ints, floats), work_view(ints, vector), i, margin)
+
+
+@routine(WHOLE)
+def ring_routine(ints, floats, vector, i):
+    """All touches of pair i, of any shape and a ring."""
+    plant, work = plant_view(ints, floats), work_view(ints, vector)
+    pair = plant.contacts.pair_int[i]
+    a, b = pair[t.PA_A], pair[t.PA_B]
+    there, here, shape = work.contacts.placed[a], work.contacts.placed[b], plant.contacts.collider_int[a, t.CO_SHAPE]
+    size_a, size_b = load3(plant.contacts.collider[a], t.CL_SIZE), load3(plant.contacts.collider[b], t.CL_SIZE)
+    search = vector_view(work.contacts.scratch, PLACES * PLACE, SEARCH)
+    body = a, shape, load9(there, t.PC_R), load3(there, t.PC_P), size_a, load3(here, t.PC_P), search
+    known, reach = matrix_view(work.contacts.scratch, 0, PLACES, PLACE), plant.contacts.collider[a, t.CL_REACH]
+    R, p, at, touches = load9(here, t.PC_R), load3(here, t.PC_P), pair[t.PA_TOUCH], pair[t.PA_TOUCHES]
+    meet_circle(plant, work.contacts.met, at, touches, known, body, reach, R, p, size_b[0], size_b[1])
+
+
+@routine(WHOLE)
+def funnel_routine(ints, floats, vector, i):
+    """All touches of pair i, of a shape with edges or a capsule and a funnel, in either order."""
+    plant, work = plant_view(ints, floats), work_view(ints, vector)
+    pair, colliders = plant.contacts.pair_int[i], plant.contacts.collider_int
+    flip = colliders[pair[t.PA_A], t.CO_SHAPE] == t.FUNNEL
+    a, b = (pair[t.PA_B], pair[t.PA_A]) if flip else (pair[t.PA_A], pair[t.PA_B])
+    there, here = work.contacts.placed[a], work.contacts.placed[b]
+    size_a, size_b = load3(plant.contacts.collider[a], t.CL_SIZE), load3(plant.contacts.collider[b], t.CL_SIZE)
+    search, pa, pb = (
+        vector_view(work.contacts.scratch, PLACES * PLACE, SEARCH),
+        load3(there, t.PC_P),
+        load3(here, t.PC_P),
+    )
+    body = a, colliders[a, t.CO_SHAPE], load9(there, t.PC_R), pa, size_a, pb, search
+    funnel = b, colliders[b, t.CO_SHAPE], load9(here, t.PC_R), pb, size_b, pa, search
+    known, at, touches = matrix_view(work.contacts.scratch, 0, PLACES, PLACE), pair[t.PA_TOUCH], pair[t.PA_TOUCHES]
+    reach, wide = plant.contacts.collider[a, t.CL_REACH], plant.contacts.collider[b, t.CL_REACH]
+    meet_funnel(plant, work.contacts.met, at, touches, known, body, reach, funnel, wide, flip)
 
 
 @kernel
@@ -123,13 +170,6 @@ def _far(met, pair, gap):
 
 
 @kernel
-def size_of(plant, pair):
-    """Radius of a sphere about the smaller shape of a pair, m."""
-    first, second = plant.contacts.collider[pair[t.PA_A], t.CL_REACH], plant.contacts.collider[pair[t.PA_B], t.CL_REACH]
-    return min(first, second) if first > 0.0 else second  # planes have none
-
-
-@kernel
 def has_jumped(start, x, u, h, size):
     """Whether the place x of a touch, on a body that moves there at u, is not the one of the start of a step of h, for
     shapes of a size."""
@@ -148,7 +188,11 @@ def _meet_closely(plant, work, i, first, second, h, margin):
     shapes = plant.contacts.collider_int
     one, other = shapes[pair[t.PA_A], t.CO_SHAPE], shapes[pair[t.PA_B], t.CO_SHAPE]
     ints, floats, vector = vectors(plant, work)
-    if _is_plain(one, other):
+    if other == t.RING:
+        ring_routine(ints, floats, vector, i)
+    elif one > t.SPHERE and (one == t.FUNNEL or other == t.FUNNEL):
+        funnel_routine(ints, floats, vector, i)
+    elif _is_plain(one, other):
         _meet_pair(plant, work, pair, Ra, pa, Rb, pb)
     elif other == t.HEIGHT_FIELD:
         height_field_routine(ints, floats, vector, i, margin)

@@ -36,7 +36,7 @@ def _trust_meshes(c, parts):
     """Meshes have corners, and their faces and corners know each other; height fields have whole rows."""
     corners, faces = c[ct.C_MESH_CORNERS], c[ct.C_MESH_FACES]
     for i in range(c[ct.C_COLLIDERS]):
-        if parts.collider_int[i, ct.CO_SHAPE] >= ct.MESH:
+        if ct.MESH <= parts.collider_int[i, ct.CO_SHAPE] <= ct.HEIGHT_FIELD:
             if corners == 0 or parts.mesh_int[i, ct.ML_COUNT] < 1:
                 return False
             if not fits(parts.mesh_int[i, ct.ML_FIRST], parts.mesh_int[i, ct.ML_COUNT], corners):

@@ -74,6 +74,9 @@ class _Check:
             least == 0.0 and (shape.type not in ("cylinder", "funnel") or not max(shape.size[:2]) * shape.size[2])
         ):
             self._fail("size", f"the {shape.type} has no volume", f"Give {meaning}, above 0")
+        if shape.type == "ring" and not shape.size[1] < shape.size[0]:
+            what = f"the tube of the ring has the radius {shape.size[1]:g} m, and its circle {shape.size[0]:g} m"
+            self._fail("tube", what, "Give a tube that is smaller than the circle; a ball or a capsule has no hole")
         if not shape.file.isprintable() or len(shape.file) > 1000:
             self._fail("file", f"{shape.file[:60]!r} is not a file name", "Give the path of a file")
         if shape.type == "mesh":

@@ -26,6 +26,7 @@ SIZES: dict[str, tuple[int, str]] = {
     "funnel": (3, "the radii at -z and at +z, and the length along z"),
     "plane": (2, "the edges along x, y of what views draw"),
     "height_field": (2, "the edges along x, y"),
+    "ring": (2, "the radius of the circle about z, and that of the tube, which is smaller"),
 }
 
 COLOUR = re.compile("#[0-9a-fA-F]{6}")
@@ -60,6 +61,8 @@ _DRAWN = "edges along x, y of what views draw; a plane has no end, and is solid 
 _GROUND = "edges along x, y; solid below its surface"
 _HEIGHTS = "rows from -y to +y, each from -x to +x, along z; or give file"
 _TABLE = ".npy, .csv or .txt with the heights, beside the model file or absolute; or give heights"
+_CIRCLE = "of the circle about z in the middle of the tube"
+_TUBE = "radius of the tube, smaller than that of the circle"
 _UNIT = "factor that makes metres of the heights"
 _SCALE = "factor that makes metres, or one each for x, y, z"
 
@@ -74,6 +77,8 @@ class ShapeFields:
     size: Annotated[Any, Fact("edges along x, y, z", "m", given=_Edges, only=("box",), needed=True)] = None
     ball: Annotated[Any, Fact(_BALL, "m", key="radius", given=Positive, only=("sphere", "capsule"), needed=True)] = None
     radius: Annotated[Any, Fact(_ENDS, "m", given=_Radius, only=("cylinder", "funnel"), needed=True)] = None
+    circle: Annotated[Any, Fact(_CIRCLE, "m", key="radius", given=Positive, only=("ring",), needed=True)] = None
+    tube: Annotated[Any, Fact(_TUBE, "m", given=Positive, only=("ring",), needed=True)] = None
     edges: Annotated[Any, Fact(_DRAWN, "m", key="size", given=_Sides, only=("plane",))] = (10.0, 10.0)
     radii: Annotated[Any, Fact("half axes along x, y, z", "m", given=_Edges, only=("ellipsoid",), needed=True)] = None
     file: Annotated[Any, Fact(_FILE, otherwise="none", given=Name, only=("mesh",))] = ""

@@ -23,6 +23,7 @@ _NUMBERS: dict[str, Callable[[Any], list[float]]] = {
     "cylinder": lambda spec: [*_each(spec.radius, 2), float(np.linalg.norm(spec.along()))],
     "funnel": lambda spec: [*_each(spec.radius, 2), float(np.linalg.norm(spec.along()))],
     "capsule": lambda spec: [spec.radius, float(np.linalg.norm(spec.along()))],
+    "ring": lambda spec: [spec.radius, spec.tube],
     "plane": lambda spec: spec.size,
     "height_field": lambda spec: spec.size,
     "mesh": lambda spec: _each(spec.scale, 3),

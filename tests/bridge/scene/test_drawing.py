@@ -57,6 +57,7 @@ def posed(system: System, **parts: np.ndarray) -> Posed:
         ("cylinder", [1, 0, 3], math.pi),
         ("cylinder", [0.5, 1, 3], 1.75 * math.pi),
         ("capsule", [1, 2], 10 / 3 * math.pi),
+        ("ring", [1, 0.4], 2 * math.pi**2 * 0.16),
     ],
 )
 def test_surfaces_are_closed_and_as_large_as_they_should_be(kind, size, expected, finest):

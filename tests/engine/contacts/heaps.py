@@ -10,7 +10,7 @@ import limberjack as lj
 from tests.engine.contacts.scenes import FLOOR, box, free, scene, sphere
 from tests.engine.contacts.test_meshes import cloud, mesh
 
-BODIES = ("ball", "pill", "brick", "tin", "hat", "rock")
+BODIES = ("ball", "pill", "brick", "tin", "hat", "rock", "hoop")
 TABLE = "{body: world, name: table, type: box, size: [4, 4, 1], position: [0, 0, -0.495]}"
 FUNNEL = "{body: world, name: funnel, type: funnel, radius: [0.05, 0.4], length: 0.3, position: [0, 0, 0.3]}"
 SENSORS = "sensors:\n" + "".join(
@@ -30,12 +30,13 @@ def shapes(random: np.random.Generator) -> list[str]:
         f"{{body: tin, name: tin, type: cylinder, radius: {size[5]}, length: 0.2}}",
         f"{{body: hat, name: hat, type: cylinder, radius: [{size[6]}, {0.4 * size[7]}], length: 0.2}}",
         mesh("rock", 0.5 * cloud(random, 14)),
+        f"{{body: hoop, name: hoop, type: ring, radius: {random.uniform(0.08, 0.14)}, tube: 0.03}}",
     ]
 
 
 def heap(folder: Path, seed: int, more: str = "", law: str = "friction: 0.4") -> lj.System:
-    """Bodies above each other in random order, over a floor of which one half is a box; the ball also touches a funnel.
-    more: further lines of the file; law: of the bodies with each other."""
+    """Bodies above each other in random order, over a floor of which one half is a box; the ball and the ring also
+    touch a funnel. more: further lines of the file; law: of the bodies with each other."""
     random = np.random.default_rng(seed)
     bodies = []
     for i, name in enumerate(random.permutation(BODIES)):
@@ -48,6 +49,6 @@ def heap(folder: Path, seed: int, more: str = "", law: str = "friction: 0.4") ->
     contacts = [
         f"{{name: ground, first: [floor, table], second: [{names}], friction: 0.5}}",
         f"{{name: mutual, first: [{names}], {law}}}",
-        "{name: throat, first: funnel, second: ball, friction: 0.1}",
+        "{name: throat, first: funnel, second: [ball, hoop], friction: 0.1}",
     ]
     return scene(folder, bodies, [FLOOR, TABLE, FUNNEL, *shapes(random)], contacts, more + SENSORS)

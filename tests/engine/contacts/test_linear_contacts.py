@@ -81,6 +81,7 @@ STANDING = [
     (f"{{body: b, name: b, type: cylinder, radius: {RADIUS}, length: 0.3}}", 0.15, 6, 0.5 * RADIUS**2),
     (f"{{body: b, name: b, type: cylinder, radius: [{RADIUS}, 0.05], length: 0.3}}", 0.15, 6, 0.5 * RADIUS**2),
     (f"{{body: b, name: b, type: cylinder, radius: [{RADIUS}, 0.0], length: 0.3}}", 0.15, 6, 0.5 * RADIUS**2),
+    ("{body: b, name: b, type: ring, radius: 0.1, tube: 0.03}", 0.03, 6, 0.5 * RADIUS**2),
     (mesh("b", CUBE), 0.1, 4, 0.01),
     (box("b", [0.2, 0.2, 0.2]), 0.1, 4, 0.01),
     ("{body: b, name: b, type: capsule, radius: 0.1, length: 0.1}", 0.15, 1, 0.0),
@@ -91,7 +92,8 @@ STANDING = [
 @pytest.mark.parametrize("plate", PLATES)
 def test_what_stands_heaves_pitches_and_rolls(tmp_path, plate, shape, half, points, square):
     """n k along z; about x and y k Σx² less what the weight topples; turned about the upright, off the middle. A
-    capsule on its end: its weight topples it by the height of its centre over that of its end's ball."""
+    capsule on its end: its weight topples it by the height of its centre over that of its end's ball; a ring has its
+    centre at the height of its tube's."""
     law = f"{{name: c, first: floor, second: b, stiffness: {K}}}"
     inertia = (0.02, 0.03, 0.04)
     system = scene(tmp_path, [free("b", MASS, inertia, (0, 0, 1.0))], [PLATES[plate], shape], [law], sensors("c"))
@@ -101,7 +103,7 @@ def test_what_stands_heaves_pitches_and_rolls(tmp_path, plate, shape, half, poin
     model = lj.linearize(system, q, v)
     at = {name: model.states.index(f"b_free.{name}") for name in ("rx", "ry", "z", "wx", "wy", "vz")}
     assert model.A[at["vz"], at["z"]] == pytest.approx(-points * K / MASS, rel=1e-8)
-    arm = half - 0.5 * depth if points > 1 else 0.05
+    arm = 0.05 if points == 1 else (0.0 if "ring" in shape else half - 0.5 * depth)
     for rate, turn, moment in (("wx", "rx", inertia[0]), ("wy", "ry", inertia[1])):
         stiff = points * K * square - MASS * G * arm
         assert model.A[at[rate], at[turn]] == pytest.approx(-stiff / moment, rel=1e-5)

@@ -57,14 +57,14 @@ class Pair:
     def __init__(self, tmp_path: Path, shapes: list[str]) -> None:
         bodies = [free(name, 1.0, (0.1, 0.1, 0.1), (0, 0, 0)) for name in "ab"]
         system = scene(tmp_path, bodies, shapes, ["{name: c, first: a, second: b}"])
-        self._plant = lj.Simulation(system).plant
-        self._work, self._state = self._plant.new_work(), new_state(self._plant, system)
-        self._met = split(self._work, layout.work_sections(self._plant.ints))["met"]
+        self.plant = lj.Simulation(system).plant
+        self._work, self._state = self.plant.new_work(), new_state(self.plant, system)
+        self._met = split(self._work, layout.work_sections(self.plant.ints))["met"]
 
     def nearest(self, q: np.ndarray) -> np.ndarray:
         """(MET,) of the smallest gap at q: [quaternion, position] of both."""
         self._state[2 : 2 + 14] = q
-        entries().gaps(self._plant.ints, self._plant.floats, self._work, self._state)
+        entries().gaps(self.plant.ints, self.plant.floats, self._work, self._state)
         return np.array(self._met[self._met[:, ME_GAP].argmin()])
 
 
