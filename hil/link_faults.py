@@ -72,7 +72,7 @@ class _Road:
     def put(self, time: float, frame: int, values: np.ndarray) -> None:
         """Send a message."""
         fault = self.disturbance
-        draws = self.generator.random(4)  # the same number of draws for every message, so that one fault does not shift those of another
+        draws = self.generator.random(4)  # always as many, so that faults do not shift each other's draws
         copies = 0 if draws[0] < fault.loss else 2 if draws[1] < fault.duplicate else 1
         due = (
             time + fault.latency_s + fault.jitter_s * draws[2] + (fault.reorder_s if draws[3] < fault.reorder else 0.0)

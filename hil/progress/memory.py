@@ -45,12 +45,12 @@ class Shared:
             self._numbers[MESSAGES] = count
 
     def read(self, seen: int) -> tuple[int, bytes]:
-        """The newest message and its number; None and `seen` if there is no newer one."""
+        """The number of the newest message, and the message; `seen` and b"" if there is no newer one."""
         count = self._numbers[MESSAGES]
         if count == seen:
             return seen, b""
         message = bytes(self._place(count)[: self._numbers[LENGTH + count % 2]])
-        torn = self._numbers[MESSAGES] != count  # the process may have begun to overwrite this slot: the next call reads the newer message
+        torn = self._numbers[MESSAGES] != count  # the writer may have begun to overwrite it: read again
         return (seen, b"") if torn else (count, message)
 
     def _place(self, count: int) -> memoryview:
